@@ -1,0 +1,85 @@
+use std::{io, time::Duration};
+
+/// Why a message could not be sent or received.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The peer went away without saying why.
+    #[error("the other party closed the connection before the protocol was done")]
+    Closed,
+
+    /// Nothing moved for as long as the channel was told to wait.
+    #[error("nothing was heard from the other party for {} s", .0.as_secs_f32())]
+    TimedOut(Duration),
+
+    /// The peer sent a message of another length than the protocol prescribes.
+    #[error("the other party sent a message of {received} bytes where {expected} were due")]
+    MessageLength {
+        /// Bytes that the protocol prescribes.
+        expected: usize,
+        /// Bytes that the peer announced.
+        received: usize,
+    },
+
+    /// The peer sent something that is not a message at all.
+    #[error("the other party sent something that is not part of the protocol: {0}")]
+    Malformed(&'static str),
+
+    /// The peer gave up and said why.
+    #[error("the other party gave up: {0}")]
+    PeerAborted(AbortCode),
+
+    /// This party was told to stop, for example by Ctrl-C.
+    #[error("interrupted")]
+    Interrupted,
+
+    /// The network failed.
+    #[error("the connection failed: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// What a party that gives up tells its peer. It never carries data: an error text could
+/// hold something private.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+#[repr(u8)]
+pub enum AbortCode {
+    /// It could not read its own input, or write its own output.
+    LocalFailure = 1,
+    /// It holds that the peer broke the protocol.
+    ProtocolViolation = 2,
+    /// The two sides were not set up alike.
+    Incompatible = 3,
+    /// It was interrupted by its user.
+    Interrupted = 4,
+    /// Its policy forbids the result.
+    Refused = 5,
+    /// A statistical failure: it may try again with fresh randomness.
+    BadLuck = 6,
+    /// It heard nothing for too long.
+    TimedOut = 7,
+}
+
+impl AbortCode {
+    /// The code with this number on the wire, if there is one.
+    pub fn from_wire(code: u8) -> Option<Self> {
+        use AbortCode::*;
+        [LocalFailure, ProtocolViolation, Incompatible, Interrupted, Refused, BadLuck, TimedOut]
+            .into_iter()
+            .find(|known| *known as u8 == code)
+    }
+}
+
+impl std::fmt::Display for AbortCode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::LocalFailure => "it could not read its input or write its output",
+            Self::ProtocolViolation => "it says that this side broke the protocol",
+            Self::Incompatible => "it was started with other settings than this side",
+            Self::Interrupted => "it was interrupted by its user",
+            Self::Refused => "its policy forbids the result",
+            Self::BadLuck => "it met a statistical failure (run again: fresh randomness is drawn)",
+            Self::TimedOut => "it heard nothing from this side for too long",
+        })
+    }
+}

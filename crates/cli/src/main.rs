@@ -1,0 +1,2 @@
+//! The program `psijoin`.
+fn main() {}
