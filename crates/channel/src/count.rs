@@ -1,1 +1,371 @@
-//! To be written.
+//! Counting bytes, messages and rounds.
+//!
+//! [`counted`] decorates a channel and returns [`Counters`], which another thread may read
+//! while the protocol runs.
+//!
+//! # Rounds
+//! In this project a *round* is one flight: messages in one direction of which none had to
+//! wait for an answer. A protocol of `r` rounds therefore spends `r · RTT/2` waiting for
+//! the network. A request and its answer are two rounds.
+//!
+//! A party sees only its own end of the wire, so flights are told apart by this rule: what
+//! a party sends depends on all that it has received, and the other way round. Hence a
+//! flight begins whenever a message is sent after one was received, or received after one
+//! was sent. Inside [`Channel::exchange`] the rule is suspended: what is sent there must
+//! not depend on what is received there, and both together make one round. Two parties
+//! that talk at the same time without saying so by an exchange are counted as if one had
+//! waited for the other.
+
+use std::{
+    ops::Sub,
+    sync::{Arc, Mutex, MutexGuard},
+};
+
+use crate::{AbortCode, Channel, Error, Inbound, Outbound};
+
+/// Counts what passes through `channel` from now on.
+pub fn counted(channel: Channel) -> (Channel, Counters) {
+    let counters = Counters::default();
+    let mut channel = channel.decorate(
+        |inner| CountedOutbound {
+            inner,
+            counters: counters.clone(),
+        },
+        |inner| CountedInbound {
+            inner,
+            counters: counters.clone(),
+        },
+    );
+    channel.counters.push(counters.clone());
+    (channel, counters)
+}
+
+/// What has passed through a channel, seen from one party.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Snapshot {
+    /// What this party sent.
+    pub sent: Tally,
+    /// What this party received.
+    pub received: Tally,
+    /// Rounds, as the [module](self) defines them.
+    pub rounds: u64,
+}
+
+impl Snapshot {
+    /// Payload bytes of both directions.
+    pub fn total_bytes(&self) -> u64 {
+        self.sent.bytes + self.received.bytes
+    }
+}
+
+/// The later snapshot minus the earlier one: what passed in between.
+///
+/// # Panics
+/// If the right-hand side is not the earlier one of two snapshots of the same counters.
+impl Sub for Snapshot {
+    type Output = Self;
+
+    fn sub(self, earlier: Self) -> Self {
+        Self {
+            sent: self.sent.since(earlier.sent),
+            received: self.received.since(earlier.received),
+            rounds: difference(self.rounds, earlier.rounds),
+        }
+    }
+}
+
+/// What has passed in one direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tally {
+    /// Payload bytes, without any framing.
+    pub bytes: u64,
+    /// Messages.
+    pub messages: u64,
+    /// Flights: runs of messages that waited for no answer.
+    pub flights: u64,
+}
+
+impl Tally {
+    fn since(self, earlier: Self) -> Self {
+        Self {
+            bytes: difference(self.bytes, earlier.bytes),
+            messages: difference(self.messages, earlier.messages),
+            flights: difference(self.flights, earlier.flights),
+        }
+    }
+}
+
+fn difference(later: u64, earlier: u64) -> u64 {
+    later
+        .checked_sub(earlier)
+        .expect("the earlier snapshot is subtracted from the later one")
+}
+
+/// The counters of one channel: a handle that can be cloned and read from any thread.
+#[derive(Debug, Clone, Default)]
+pub struct Counters {
+    // One lock rather than an atomic for each figure: a snapshot is consistent, and the two
+    // halves of a channel rarely meet here.
+    state: Arc<Mutex<State>>,
+}
+
+impl Counters {
+    /// The figures at this moment.
+    pub fn snapshot(&self) -> Snapshot {
+        let State { sent, received, .. } = &*self.lock();
+        Snapshot {
+            sent: sent.tally,
+            received: received.tally,
+            rounds: sent.last_round.max(received.last_round),
+        }
+    }
+
+    /// Counts as in an exchange until the guard is dropped.
+    pub(crate) fn exchange(&self) -> ExchangeGuard {
+        self.lock().in_exchange = true;
+        ExchangeGuard(self.clone())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state
+            .lock()
+            .expect("nothing panics while it holds the counters")
+    }
+}
+
+/// See [`Counters::exchange`].
+pub(crate) struct ExchangeGuard(Counters);
+
+impl Drop for ExchangeGuard {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.in_exchange = false;
+        state.await_answers();
+    }
+}
+
+/// A logical clock that ticks once a round.
+#[derive(Debug, Default)]
+struct State {
+    sent: Direction,
+    received: Direction,
+    in_exchange: bool,
+}
+
+impl State {
+    fn sent(&mut self, bytes: usize) {
+        self.sent.count(bytes);
+        if !self.in_exchange {
+            self.await_answers();
+        }
+    }
+
+    fn received(&mut self, bytes: usize) {
+        self.received.count(bytes);
+        if !self.in_exchange {
+            self.await_answers();
+        }
+    }
+
+    /// From now on a message of either direction depends on all messages of the other.
+    fn await_answers(&mut self) {
+        self.sent.answers = self.received.last_round;
+        self.received.answers = self.sent.last_round;
+    }
+}
+
+#[derive(Debug, Default)]
+struct Direction {
+    tally: Tally,
+    /// The round of the last message in this direction; 0 before the first.
+    last_round: u64,
+    /// The round of the other direction that the next message here depends on.
+    answers: u64,
+}
+
+impl Direction {
+    fn count(&mut self, bytes: usize) {
+        self.tally.bytes += bytes as u64;
+        self.tally.messages += 1;
+        let round = self.last_round.max(self.answers + 1);
+        if round > self.last_round {
+            self.last_round = round;
+            self.tally.flights += 1;
+        }
+    }
+}
+
+struct CountedOutbound {
+    inner: Box<dyn Outbound>,
+    counters: Counters,
+}
+
+impl Outbound for CountedOutbound {
+    fn send(&mut self, message: &[u8]) -> Result<(), Error> {
+        self.inner.send(message)?;
+        self.counters.lock().sent(message.len());
+        Ok(())
+    }
+
+    fn abort(&mut self, code: AbortCode) {
+        self.inner.abort(code);
+    }
+}
+
+struct CountedInbound {
+    inner: Box<dyn Inbound>,
+    counters: Counters,
+}
+
+impl Inbound for CountedInbound {
+    fn recv(&mut self, message: &mut [u8]) -> Result<(), Error> {
+        self.inner.recv(message)?;
+        self.counters.lock().received(message.len());
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+    use crate::memory;
+
+    type Party = (Channel, Counters);
+
+    fn counted_pair() -> (Party, Party) {
+        let (alice, bob) = memory::pair();
+        (counted(alice), counted(bob))
+    }
+
+    fn pass(from: &mut Party, to: &mut Party, bytes: usize) {
+        from.0.send(&vec![0; bytes]).unwrap();
+        to.0.recv(&mut vec![0; bytes]).unwrap();
+    }
+
+    fn exchange(party: &mut Party, messages: u64) {
+        let send =
+            |outbound: &mut dyn Outbound| (0..messages).try_for_each(|_| outbound.send(&[0]));
+        let receive =
+            |inbound: &mut dyn Inbound| (0..messages).try_for_each(|_| inbound.recv(&mut [0]));
+        party.0.exchange(send, receive).unwrap();
+    }
+
+    fn exchange_both(alice: &mut Party, bob: &mut Party, messages: u64) {
+        thread::scope(|scope| {
+            scope.spawn(|| exchange(alice, messages));
+            exchange(bob, messages);
+        });
+    }
+
+    fn rounds(party: &Party) -> u64 {
+        party.1.snapshot().rounds
+    }
+
+    #[test]
+    fn both_parties_count_the_same_traffic() {
+        let (mut alice, mut bob) = counted_pair();
+        pass(&mut alice, &mut bob, 10);
+        pass(&mut alice, &mut bob, 0);
+        pass(&mut bob, &mut alice, 5);
+        pass(&mut alice, &mut bob, 1);
+        let [seen_by_alice, seen_by_bob] = [&alice, &bob].map(|party| party.1.snapshot());
+        assert_eq!(
+            seen_by_alice.sent,
+            Tally {
+                bytes: 11,
+                messages: 3,
+                flights: 2
+            }
+        );
+        assert_eq!(
+            seen_by_alice.received,
+            Tally {
+                bytes: 5,
+                messages: 1,
+                flights: 1
+            }
+        );
+        assert_eq!(seen_by_alice.rounds, 3);
+        assert_eq!(seen_by_alice.total_bytes(), 16);
+        assert_eq!(seen_by_bob.sent, seen_by_alice.received);
+        assert_eq!(seen_by_bob.received, seen_by_alice.sent);
+        assert_eq!(seen_by_bob.rounds, 3);
+    }
+
+    #[test]
+    fn exchange_is_one_round_however_its_messages_interleave() {
+        let (mut alice, mut bob) = counted_pair();
+        exchange_both(&mut alice, &mut bob, 1000);
+        for party in [&alice, &bob] {
+            let seen = party.1.snapshot();
+            let flight = Tally {
+                bytes: 1000,
+                messages: 1000,
+                flights: 1,
+            };
+            assert_eq!((seen.sent, seen.received, seen.rounds), (flight, flight, 1));
+        }
+        exchange_both(&mut alice, &mut bob, 1);
+        assert_eq!([rounds(&alice), rounds(&bob)], [2, 2]);
+        pass(&mut bob, &mut alice, 1);
+        assert_eq!([rounds(&alice), rounds(&bob)], [3, 3]);
+    }
+
+    #[test]
+    fn exchange_that_follows_a_message_continues_its_flight() {
+        let (mut alice, mut bob) = counted_pair();
+        pass(&mut alice, &mut bob, 1);
+        exchange_both(&mut alice, &mut bob, 3);
+        // Alice's part needed nothing from Bob: round 1. Bob's had her message: round 2.
+        assert_eq!([rounds(&alice), rounds(&bob)], [2, 2]);
+        assert_eq!(alice.1.snapshot().sent.flights, 1);
+        assert_eq!(bob.1.snapshot().received.flights, 1);
+    }
+
+    #[test]
+    fn phases_are_differences_of_snapshots() {
+        let (mut alice, mut bob) = counted_pair();
+        pass(&mut alice, &mut bob, 3);
+        let before = alice.1.snapshot();
+        pass(&mut bob, &mut alice, 4);
+        pass(&mut alice, &mut bob, 5);
+        let phase = alice.1.snapshot() - before;
+        assert_eq!(
+            phase.sent,
+            Tally {
+                bytes: 5,
+                messages: 1,
+                flights: 1
+            }
+        );
+        assert_eq!(
+            phase.received,
+            Tally {
+                bytes: 4,
+                messages: 1,
+                flights: 1
+            }
+        );
+        assert_eq!(phase.rounds, 2);
+    }
+
+    #[test]
+    fn what_failed_is_not_counted() {
+        let ((mut alice, counters), (bob, _)) = counted_pair();
+        drop(bob);
+        alice.send(&[0]).unwrap_err();
+        alice.recv(&mut [0]).unwrap_err();
+        assert_eq!(counters.snapshot(), Snapshot::default());
+    }
+
+    #[test]
+    #[should_panic(expected = "the earlier snapshot")]
+    fn subtracting_the_later_snapshot_panics() {
+        let ((mut alice, counters), _bob) = counted_pair();
+        let before = counters.snapshot();
+        alice.send(&[0]).unwrap();
+        let _ = before - counters.snapshot();
+    }
+}

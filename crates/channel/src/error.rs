@@ -38,6 +38,24 @@ pub enum Error {
     Io(#[from] io::Error),
 }
 
+/// For those who must report one failure to both halves of a channel. Of an I/O error the
+/// kind and the text are kept.
+impl Clone for Error {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Closed => Self::Closed,
+            Self::TimedOut(waited) => Self::TimedOut(*waited),
+            &Self::MessageLength { expected, received } => {
+                Self::MessageLength { expected, received }
+            }
+            Self::Malformed(what) => Self::Malformed(what),
+            Self::PeerAborted(code) => Self::PeerAborted(*code),
+            Self::Interrupted => Self::Interrupted,
+            Self::Io(error) => Self::Io(io::Error::new(error.kind(), error.to_string())),
+        }
+    }
+}
+
 /// What a party that gives up tells its peer. It never carries data: an error text could
 /// hold something private.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,9 +82,17 @@ impl AbortCode {
     /// The code with this number on the wire, if there is one.
     pub fn from_wire(code: u8) -> Option<Self> {
         use AbortCode::*;
-        [LocalFailure, ProtocolViolation, Incompatible, Interrupted, Refused, BadLuck, TimedOut]
-            .into_iter()
-            .find(|known| *known as u8 == code)
+        [
+            LocalFailure,
+            ProtocolViolation,
+            Incompatible,
+            Interrupted,
+            Refused,
+            BadLuck,
+            TimedOut,
+        ]
+        .into_iter()
+        .find(|known| *known as u8 == code)
     }
 }
 

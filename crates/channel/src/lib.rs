@@ -5,12 +5,32 @@
 //! a party can send while it receives; [`Channel::exchange`] is the one place where
 //! a protocol that needs both at once gets it.
 //!
-//! Everything that is not transport is a decorator of a half: counting bytes and
-//! rounds ([`count`]), injecting faults ([`fault`]), hashing the transcript
-//! ([`transcript`]), emulating a link ([`link`]). [`memory`] joins two parties of one
+//! Everything that is not transport is a decorator: counting bytes and rounds
+//! ([`count`]), injecting faults ([`fault`]), hashing the transcript ([`transcript`]),
+//! emulating a link ([`link`]). Each is a function named by what the channel becomes,
+//! which takes a [`Channel`] and returns the decorated one, with a handle if there is
+//! something to read. They stack in any order. [`memory`] joins two parties of one
 //! process.
+//!
+//! ```
+//! use psijoin_channel::{count::counted, link::{Link, linked}, memory};
+//!
+//! let (alice, bob) = memory::pair();
+//! let (mut alice, traffic) = counted(linked(alice, Link::LAN));
+//! let mut bob = linked(bob, Link::LAN);
+//! alice.send(b"hello")?;
+//! assert_eq!(bob.recv_array()?, *b"hello");
+//! assert_eq!(traffic.snapshot().sent.bytes, 5);
+//! # Ok::<(), psijoin_channel::Error>(())
+//! ```
 
-use std::thread;
+use std::{
+    fmt,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+};
+
+use crate::{count::Counters, exchange::ExchangeOutbound};
 
 pub mod count;
 pub mod fault;
@@ -19,6 +39,8 @@ pub mod memory;
 pub mod transcript;
 
 mod error;
+mod exchange;
+mod queue;
 
 pub use error::{AbortCode, Error};
 
@@ -60,15 +82,39 @@ pub trait Inbound: Send {
 pub struct Channel {
     outbound: Box<dyn Outbound>,
     inbound: Box<dyn Inbound>,
+    /// Told of exchanges, in which rounds are counted otherwise.
+    counters: Vec<Counters>,
 }
 
 impl Channel {
     /// Joins two halves.
     pub fn new(outbound: impl Outbound + 'static, inbound: impl Inbound + 'static) -> Self {
-        Self { outbound: Box::new(outbound), inbound: Box::new(inbound) }
+        Self {
+            outbound: Box::new(outbound),
+            inbound: Box::new(inbound),
+            counters: Vec::new(),
+        }
     }
 
-    /// Takes the halves apart, for example to decorate them.
+    /// Wraps each half in a decorator.
+    pub fn decorate<O, I>(
+        self,
+        outbound: impl FnOnce(Box<dyn Outbound>) -> O,
+        inbound: impl FnOnce(Box<dyn Inbound>) -> I,
+    ) -> Self
+    where
+        O: Outbound + 'static,
+        I: Inbound + 'static,
+    {
+        Self {
+            outbound: Box::new(outbound(self.outbound)),
+            inbound: Box::new(inbound(self.inbound)),
+            counters: self.counters,
+        }
+    }
+
+    /// Takes the halves apart. Counters keep counting, but no longer learn of exchanges:
+    /// to wrap the halves, use [`Channel::decorate`].
     pub fn into_halves(self) -> (Box<dyn Outbound>, Box<dyn Inbound>) {
         (self.outbound, self.inbound)
     }
@@ -103,8 +149,16 @@ impl Channel {
     /// Runs `send` and `receive` at the same time, so that two parties that both have
     /// much to say never wait for each other with full queues.
     ///
-    /// `receive` runs on a thread of its own, `send` on the caller's. If both fail, the
-    /// receiving side's error is returned, since it says what the peer did.
+    /// `receive` runs on a thread of its own (outside any thread pool the caller may be
+    /// in), `send` on the caller's. For the count of [rounds](count) an exchange is one:
+    /// what is sent should not depend on what is received.
+    ///
+    /// # Errors
+    /// The error of the side that failed. If sending fails for a reason other than the
+    /// channel, the peer is told so ([`AbortCode::LocalFailure`], unless `send` has aborted
+    /// with a better code), and that error is returned. If receiving fails, sending stops
+    /// at its next message. If the channel breaks under both, the receiving side's error is
+    /// returned, since it says what the peer did.
     pub fn exchange<S, R, E>(
         &mut self,
         send: impl FnOnce(&mut dyn Outbound) -> Result<S, E>,
@@ -114,17 +168,41 @@ impl Channel {
         R: Send,
         E: Send,
     {
+        let _counting: Vec<_> = self.counters.iter().map(Counters::exchange).collect();
         let (outbound, inbound) = self.halves();
+        let receiving_failed = &AtomicBool::new(false);
+        let mut outbound = ExchangeOutbound {
+            inner: outbound,
+            receiving_failed,
+            is_broken: false,
+        };
         thread::scope(|scope| {
-            let receiving = scope.spawn(move || receive(inbound));
-            let sent = send(outbound);
+            let receiving = scope.spawn(move || {
+                let received = receive(inbound);
+                receiving_failed.store(received.is_err(), Ordering::Relaxed);
+                received
+            });
+            let sent = send(&mut outbound);
+            if sent.is_err() && !outbound.is_broken {
+                // Without a word to the peer, both sides would wait for the time-out.
+                outbound.abort(AbortCode::LocalFailure);
+            }
             let received = match receiving.join() {
                 Ok(received) => received,
                 Err(panic) => std::panic::resume_unwind(panic),
             };
-            let received = received?;
-            Ok((sent?, received))
+            match (sent, received) {
+                (Ok(sent), Ok(received)) => Ok((sent, received)),
+                (Err(error), _) if !outbound.is_broken => Err(error),
+                (_, Err(error)) | (Err(error), _) => Err(error),
+            }
         })
+    }
+}
+
+impl fmt::Debug for Channel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Channel").finish_non_exhaustive()
     }
 }
 
