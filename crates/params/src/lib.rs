@@ -1,1 +1,60 @@
-//! Part of psijoin.
+//! Security levels, failure bounds, and every parameter derived from them.
+//!
+//! Pure arithmetic, no I/O. No other crate holds a width, a table size or a mask length
+//! as a literal: it asks here, with the sizes of the run and a share of its failure
+//! budget. The published tables (KKRT16 Table 2, SpOT19 Figure 6, CM20 Table 1) stand in
+//! the tests only, where they check the formulas.
+//!
+//! | module | what it derives | source |
+//! |---|---|---|
+//! | [`binomial`] | lower tails of the binomial distribution, in log space | |
+//! | [`code`] | width of a pseudorandom code | KKRT16 §3.2, §6.1; SpOT19 §3.3 |
+//! | [`cm20`] | width of CM20's matrix | CM20 §3.3 |
+//! | [`cuckoo`] | bins and stash of 3-way Cuckoo hashing | proof in the module |
+//! | [`digest`] | length of the digests that stand for items | birthday bound |
+//! | [`mask`] | length of the masks that are compared | KKRT16 §6.1 |
+//!
+//! # How a run stays under 2^-σ
+//!
+//! A run has several statistical failure events. A protocol's parameters keep one
+//! [`FailureBudget`]: for each event it takes a share, asks the module above for the
+//! smallest width that keeps within the share, and charges the *bound actually reached*.
+//! The last event may have all that remains. Going over 2^-σ is an error.
+//!
+//! ```
+//! use psijoin_params::{FailureBudget, Security, Sizes, code, mask};
+//!
+//! # fn main() -> Result<(), psijoin_params::Error> {
+//! let sizes = Sizes::new(1 << 20, 1 << 20)?;
+//! let mut budget = FailureBudget::new(Security::default());
+//!
+//! let evaluations = 3 * sizes.sender();
+//! let width_bits = code::width_bits(evaluations, budget.share(0.25))?;
+//! budget.charge("code distance", code::near_collision(width_bits, evaluations))?;
+//!
+//! let comparisons = u128::from(sizes.sender()) * u128::from(sizes.receiver());
+//! let mask_bits = mask::bits(comparisons, budget.remaining())?;
+//! budget.charge("mask collision", mask::collision(comparisons, mask_bits))?;
+//!
+//! assert_eq!((width_bits, mask_bits), (443, 81));
+//! println!("{budget}");
+//! # Ok(())
+//! # }
+//! ```
+
+pub mod binomial;
+pub mod cm20;
+pub mod code;
+pub mod cuckoo;
+pub mod digest;
+pub mod mask;
+
+mod budget;
+mod error;
+mod probability;
+mod security;
+
+pub use budget::{Event, FailureBudget};
+pub use error::Error;
+pub use probability::Log2Prob;
+pub use security::{Security, Sizes};

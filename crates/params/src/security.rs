@@ -1,0 +1,130 @@
+use crate::{Error, Log2Prob};
+
+/// The security level of a run.
+///
+/// Computational security is fixed at κ = [`COMPUTATIONAL_BITS`](Self::COMPUTATIONAL_BITS);
+/// the statistical parameter σ can be chosen: all failure events of a run together stay
+/// below 2^-σ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Security {
+    statistical_bits: u32,
+}
+
+impl Security {
+    /// κ: the bits that an attacker who can compute must guess.
+    pub const COMPUTATIONAL_BITS: u32 = 128;
+
+    /// The level with σ = `statistical_bits`.
+    ///
+    /// # Errors
+    /// Unless 40 ≤ σ ≤ 80.
+    pub fn new(statistical_bits: u32) -> Result<Self, Error> {
+        if !(40..=80).contains(&statistical_bits) {
+            return Err(Error::StatisticalSecurity(statistical_bits));
+        }
+        Ok(Self { statistical_bits })
+    }
+
+    /// σ.
+    pub fn statistical_bits(self) -> u32 {
+        self.statistical_bits
+    }
+
+    /// 2^-σ: what all failure events of a run together may reach.
+    pub fn failure(self) -> Log2Prob {
+        Log2Prob::from_log2(-f64::from(self.statistical_bits))
+    }
+}
+
+/// σ = 40.
+impl Default for Security {
+    fn default() -> Self {
+        Self {
+            statistical_bits: 40,
+        }
+    }
+}
+
+/// How many distinct items each party has. Both parties know both numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Sizes {
+    sender: u64,
+    receiver: u64,
+}
+
+impl Sizes {
+    /// The largest set that is supported: 2^26 items.
+    pub const MAX_ITEMS: u64 = 1 << 26;
+
+    /// The sizes of the sender's and of the receiver's set, 0 ..= 2^26 each.
+    ///
+    /// # Errors
+    /// If a set is larger than [`MAX_ITEMS`](Self::MAX_ITEMS).
+    pub fn new(sender: u64, receiver: u64) -> Result<Self, Error> {
+        for (party, items) in [("sender", sender), ("receiver", receiver)] {
+            if items > Self::MAX_ITEMS {
+                return Err(Error::TooManyItems { party, items });
+            }
+        }
+        Ok(Self { sender, receiver })
+    }
+
+    /// Items of the sender.
+    pub fn sender(self) -> u64 {
+        self.sender
+    }
+
+    /// Items of the receiver.
+    pub fn receiver(self) -> u64 {
+        self.receiver
+    }
+
+    /// Items of both parties together: at most 2^27.
+    pub fn union(self) -> u64 {
+        self.sender + self.receiver
+    }
+
+    /// Pairs of a sender's and a receiver's item: at most 2^52.
+    pub fn pairs(self) -> u128 {
+        u128::from(self.sender) * u128::from(self.receiver)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accepts_40_to_80_bits_of_statistical_security() {
+        assert_eq!(Security::default().statistical_bits(), 40);
+        assert_eq!(
+            Security::new(80).unwrap().failure(),
+            Log2Prob::from_log2(-80.0)
+        );
+        assert_eq!(Security::new(39), Err(Error::StatisticalSecurity(39)));
+        assert_eq!(Security::new(81), Err(Error::StatisticalSecurity(81)));
+    }
+
+    #[test]
+    fn accepts_sets_of_up_to_2_to_the_26() {
+        let max = Sizes::MAX_ITEMS;
+        assert_eq!(Sizes::new(0, 0).unwrap().union(), 0);
+        assert_eq!(Sizes::new(max, max).unwrap().pairs(), 1 << 52);
+        let refused = Sizes::new(0, max + 1).unwrap_err();
+        assert_eq!(
+            refused,
+            Error::TooManyItems {
+                party: "receiver",
+                items: max + 1
+            }
+        );
+        let refused = Sizes::new(max + 1, 0).unwrap_err();
+        assert_eq!(
+            refused,
+            Error::TooManyItems {
+                party: "sender",
+                items: max + 1
+            }
+        );
+    }
+}
