@@ -1,1 +1,28 @@
-//! Part of psijoin.
+//! The kernels that every protocol stands on, on 128-bit [`Block`]s.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`aes`] | AES-128 under one key, many blocks at a time |
+//! | [`prg`] | pseudorandom generator: AES in counter mode; randomness from the operating system |
+//! | [`crhf`] | (tweakable circular) correlation-robust hashes from fixed-key AES |
+//! | [`blake3_rows`] | BLAKE3 of many short rows at once: random oracle, PRF, pseudorandom code |
+//! | [`gf128`] | GF(2^128) |
+//! | [`transpose`] | bit-matrix transposition |
+//! | [`cpu`] | which instruction set is used |
+//!
+//! Kernels do no I/O and start no threads: slices in, slices out. Each one dispatches
+//! once a call, at run time, to the widest instruction set that the processor has; the
+//! portable version is always there and is what the others are tested against.
+
+mod block;
+
+pub mod aes;
+pub mod blake3_rows;
+pub mod cpu;
+pub mod crhf;
+pub mod gf128;
+pub mod prg;
+pub mod transpose;
+
+pub use block::Block;
+pub use prg::Prg;

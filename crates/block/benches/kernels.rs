@@ -1,0 +1,78 @@
+//! The kernels, each alone: `cargo bench -p psijoin-block`.
+
+use divan::{
+    Bencher,
+    counter::{BytesCount, ItemsCount},
+};
+use psijoin_block::{Block, Prg, blake3_rows, crhf, gf128, transpose};
+
+fn main() {
+    divan::main();
+}
+
+fn random(n: usize) -> Vec<Block> {
+    let mut blocks = vec![Block::ZERO; n];
+    Prg::from_seed(Block(1)).fill(&mut blocks);
+    blocks
+}
+
+#[divan::bench]
+fn prg(bencher: Bencher) {
+    let (mut prg, mut blocks) = (Prg::from_seed(Block(1)), random(4096));
+    bencher
+        .counter(BytesCount::of_slice(&blocks))
+        .bench_local(|| prg.fill(&mut blocks));
+}
+
+#[divan::bench]
+fn correlation_robust(bencher: Bencher) {
+    let mut blocks = random(4096);
+    bencher
+        .counter(ItemsCount::new(blocks.len()))
+        .bench_local(|| crhf::correlation_robust(&mut blocks));
+}
+
+#[divan::bench]
+fn tweakable(bencher: Bencher) {
+    let mut blocks = random(4096);
+    bencher
+        .counter(ItemsCount::new(blocks.len()))
+        .bench_local(|| crhf::tweakable(0, &mut blocks));
+}
+
+#[divan::bench]
+fn gf128_inner_product(bencher: Bencher) {
+    let (a, b) = (random(4096), random(4096));
+    bencher
+        .counter(ItemsCount::new(a.len()))
+        .bench_local(|| gf128::inner_product(divan::black_box(&a), &b));
+}
+
+#[divan::bench(consts = [2, 8])]
+fn transpose_2048_rows<const WORDS: usize>(bencher: Bencher) {
+    let columns = random(64 * WORDS * 2048 / 128);
+    let mut rows = vec![[0_u64; WORDS]; 2048];
+    bencher
+        .counter(BytesCount::of_slice(&columns))
+        .bench_local(|| {
+            transpose::transpose(bytemuck::cast_slice(divan::black_box(&columns)), &mut rows)
+        });
+}
+
+#[divan::bench]
+fn blake3_code_word(bencher: Bencher) {
+    let rows = vec![[7_u64; 3]; 4096];
+    let mut out = vec![[0_u64; 8]; 4096];
+    bencher
+        .counter(ItemsCount::new(rows.len()))
+        .bench_local(|| blake3_rows::keyed_hash(&[1; 32], divan::black_box(&rows), &mut out));
+}
+
+#[divan::bench]
+fn blake3_row_to_mask(bencher: Bencher) {
+    let rows = vec![[7_u64; 8]; 4096];
+    let mut out = vec![[0_u64; 2]; 4096];
+    bencher
+        .counter(ItemsCount::new(rows.len()))
+        .bench_local(|| blake3_rows::keyed_hash(&[1; 32], divan::black_box(&rows), &mut out));
+}
