@@ -1,0 +1,134 @@
+//! Dispatch of a batch to the widest instruction set there is.
+
+use crate::{Error, Scalar};
+
+mod portable;
+#[cfg(target_arch = "x86_64")]
+mod vector;
+
+#[cfg(target_arch = "x86_64")]
+use crate::lanes::{Lanes, avx2::Avx2, avx512::Avx512};
+
+/// An implementation that this processor can run. All give the same results.
+#[derive(Clone, Copy)]
+pub struct Backend(Kind);
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Avx2),
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Avx512),
+}
+
+impl Backend {
+    /// All that this processor can run, slowest first; the portable one always.
+    pub fn available() -> impl DoubleEndedIterator<Item = Self> {
+        #[cfg(target_arch = "x86_64")]
+        let vector = [
+            Avx2::detect().map(Kind::Avx2),
+            Avx512::detect().map(Kind::Avx512),
+        ];
+        #[cfg(not(target_arch = "x86_64"))]
+        let vector = [];
+        [Some(Kind::Portable)]
+            .into_iter()
+            .chain(vector)
+            .flatten()
+            .map(Self)
+    }
+
+    /// The fastest.
+    pub fn fastest() -> Self {
+        Self::available()
+            .next_back()
+            .unwrap_or(Self(Kind::Portable))
+    }
+
+    /// Its name: `portable`, `avx2` or `avx512`.
+    pub fn name(self) -> &'static str {
+        match self.0 {
+            Kind::Portable => "portable",
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2(_) => "avx2",
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512(_) => "avx512",
+        }
+    }
+
+    /// [`hash_mul_encode`](crate::hash_mul_encode) on this backend.
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    pub fn hash_mul_encode(self, uniform: &[[u8; 64]], scalar: &Scalar, out: &mut [[u8; 32]]) {
+        assert_eq!(uniform.len(), out.len(), "one output for each input");
+        match self.0 {
+            Kind::Portable => portable::hash_mul_encode(uniform, scalar, out),
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2(lanes) => lanes.run(vector::HashMulEncode {
+                uniform,
+                scalar,
+                out,
+            }),
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512(lanes) => lanes.run(vector::HashMulEncode {
+                uniform,
+                scalar,
+                out,
+            }),
+        }
+    }
+
+    /// [`decode_mul_encode`](crate::decode_mul_encode) on this backend.
+    ///
+    /// # Errors
+    /// If an encoding is not that of an element, or that of the identity.
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    pub fn decode_mul_encode(
+        self,
+        encoded: &[[u8; 32]],
+        scalar: &Scalar,
+        out: &mut [[u8; 32]],
+    ) -> Result<(), Error> {
+        assert_eq!(encoded.len(), out.len(), "one output for each input");
+        for (index, encoding) in encoded.iter().enumerate() {
+            check_encoding(index, encoding)?;
+        }
+        match self.0 {
+            Kind::Portable => portable::decode_mul_encode(encoded, scalar, out),
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2(lanes) => lanes.run(vector::DecodeMulEncode {
+                encoded,
+                scalar,
+                out,
+            }),
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512(lanes) => lanes.run(vector::DecodeMulEncode {
+                encoded,
+                scalar,
+                out,
+            }),
+        }
+    }
+}
+
+/// The first step of DECODE (RFC 9496 §4.3.1): a number below p, and even. And not zero,
+/// which is the identity. Encodings are public, so this may branch.
+fn check_encoding(index: usize, encoding: &[u8; 32]) -> Result<(), Error> {
+    if *encoding == [0; 32] {
+        return Err(Error::Identity { index });
+    }
+    let is_negative = encoding[0] & 1 == 1;
+    // The numbers from p = 2^255 − 19 on.
+    let is_too_large = encoding[31] >= 0x80
+        || (encoding[31] == 0x7f
+            && encoding[1..31].iter().all(|byte| *byte == 0xff)
+            && encoding[0] >= 0xed);
+    if is_negative || is_too_large {
+        return Err(Error::NotAnElement { index });
+    }
+    Ok(())
+}

@@ -1,0 +1,19 @@
+/// Why bytes were refused as a group element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// They are not the canonical encoding of any element.
+    #[error("number {index} of the received points is not an encoding of a ristretto255 element")]
+    NotAnElement {
+        /// Position of such bytes in the slice.
+        index: usize,
+    },
+
+    /// They encode the identity, whose multiples say nothing about the scalar: no honest party
+    /// sends it.
+    #[error("number {index} of the received points is the identity of ristretto255")]
+    Identity {
+        /// Position of such bytes in the slice.
+        index: usize,
+    },
+}

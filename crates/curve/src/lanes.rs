@@ -1,0 +1,91 @@
+//! Vectors of double-precision numbers: the few instructions that the field arithmetic
+//! needs, on each instruction set that has a fused multiply-add.
+//!
+//! A value of a [`Lanes`] type is the proof that the processor has the instructions: it can
+//! be made only by its `detect`, and every operation takes one. That keeps `unsafe` to the
+//! two files that name the instructions.
+
+use zeroize::Zeroize;
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx2;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx512;
+
+/// The most lanes that any instruction set has.
+pub(crate) const MAX_LANES: usize = 8;
+
+/// An instruction set with `COUNT` lanes of 64 bits, each seen as a double or as an integer.
+///
+/// Implementations mark every method `#[inline(always)]`, so that it becomes one instruction
+/// inside [`Lanes::run`].
+pub(crate) trait Lanes: Copy {
+    /// Lanes in a vector, at most [`MAX_LANES`].
+    const COUNT: usize;
+
+    /// `COUNT` doubles.
+    type Float: Copy + Zeroize;
+
+    /// `COUNT` unsigned integers of 64 bits; arithmetic wraps.
+    type Word: Copy;
+
+    /// Runs a job compiled for this instruction set, as a function of its own.
+    fn run<J: Job<Self>>(self, job: J) -> J::Output;
+
+    /// The same double in every lane.
+    fn splat(self, x: f64) -> Self::Float;
+
+    /// The same integer in every lane.
+    fn splat_word(self, x: u64) -> Self::Word;
+
+    /// The first `COUNT` integers.
+    fn load(self, words: &[u64; MAX_LANES]) -> Self::Word;
+
+    /// The lanes, followed by zeros.
+    fn store(self, x: Self::Word) -> [u64; MAX_LANES];
+
+    /// a + b, rounded to nearest.
+    fn add(self, a: Self::Float, b: Self::Float) -> Self::Float;
+
+    /// a − b, rounded to nearest.
+    fn sub(self, a: Self::Float, b: Self::Float) -> Self::Float;
+
+    /// a·b + c, rounded once, to nearest.
+    fn mul_add(self, a: Self::Float, b: Self::Float, c: Self::Float) -> Self::Float;
+
+    /// The representation of doubles as integers.
+    fn to_bits(self, x: Self::Float) -> Self::Word;
+
+    /// The doubles with these representations.
+    fn from_bits(self, x: Self::Word) -> Self::Float;
+
+    /// a + b.
+    fn add_words(self, a: Self::Word, b: Self::Word) -> Self::Word;
+
+    /// a − b.
+    fn sub_words(self, a: Self::Word, b: Self::Word) -> Self::Word;
+
+    /// Bitwise and.
+    fn and(self, a: Self::Word, b: Self::Word) -> Self::Word;
+
+    /// Bitwise or.
+    fn or(self, a: Self::Word, b: Self::Word) -> Self::Word;
+
+    /// Bitwise exclusive or.
+    fn xor(self, a: Self::Word, b: Self::Word) -> Self::Word;
+
+    /// a·2^BITS.
+    fn shl<const BITS: u32>(self, a: Self::Word) -> Self::Word;
+
+    /// ⌊a / 2^BITS⌋.
+    fn shr<const BITS: u32>(self, a: Self::Word) -> Self::Word;
+}
+
+/// Code to run on one instruction set.
+pub(crate) trait Job<L: Lanes> {
+    /// What it returns.
+    type Output;
+
+    /// Does it. Implementations are `#[inline(always)]`.
+    fn run(self, lanes: L) -> Self::Output;
+}

@@ -1,0 +1,129 @@
+//! Eight lanes: AVX-512F.
+
+use core::arch::x86_64::*;
+
+use super::{Job, Lanes, MAX_LANES};
+
+/// Proof that the processor has AVX-512F.
+#[derive(Clone, Copy)]
+pub(crate) struct Avx512 {
+    _detected: (),
+}
+
+impl Avx512 {
+    /// The proof, if this processor has the instructions.
+    pub(crate) fn detect() -> Option<Self> {
+        is_x86_feature_detected!("avx512f").then_some(Self { _detected: () })
+    }
+}
+
+#[target_feature(enable = "avx512f")]
+#[inline(never)]
+fn run_with_avx512<J: Job<Avx512>>(lanes: Avx512, job: J) -> J::Output {
+    job.run(lanes)
+}
+
+/// Calls an AVX-512F instruction in a method that has the proof.
+macro_rules! instruction {
+    ($proof:ident, $call:expr) => {{
+        let _: Avx512 = $proof;
+        // SAFETY: an `Avx512` exists only where `detect` has found AVX-512F.
+        unsafe { $call }
+    }};
+}
+
+impl Lanes for Avx512 {
+    const COUNT: usize = 8;
+
+    type Float = __m512d;
+    type Word = __m512i;
+
+    #[inline(always)]
+    fn run<J: Job<Self>>(self, job: J) -> J::Output {
+        instruction!(self, run_with_avx512(self, job))
+    }
+
+    #[inline(always)]
+    fn splat(self, x: f64) -> __m512d {
+        instruction!(self, _mm512_set1_pd(x))
+    }
+
+    #[inline(always)]
+    fn splat_word(self, x: u64) -> __m512i {
+        instruction!(self, _mm512_set1_epi64(x.cast_signed()))
+    }
+
+    #[inline(always)]
+    fn load(self, words: &[u64; MAX_LANES]) -> __m512i {
+        // The array has the 64 bytes that are read.
+        instruction!(self, _mm512_loadu_si512(words.as_ptr().cast()))
+    }
+
+    #[inline(always)]
+    fn store(self, x: __m512i) -> [u64; MAX_LANES] {
+        let mut words = [0; MAX_LANES];
+        // The array has the 64 bytes that are written.
+        instruction!(self, _mm512_storeu_si512(words.as_mut_ptr().cast(), x));
+        words
+    }
+
+    #[inline(always)]
+    fn add(self, a: __m512d, b: __m512d) -> __m512d {
+        instruction!(self, _mm512_add_pd(a, b))
+    }
+
+    #[inline(always)]
+    fn sub(self, a: __m512d, b: __m512d) -> __m512d {
+        instruction!(self, _mm512_sub_pd(a, b))
+    }
+
+    #[inline(always)]
+    fn mul_add(self, a: __m512d, b: __m512d, c: __m512d) -> __m512d {
+        instruction!(self, _mm512_fmadd_pd(a, b, c))
+    }
+
+    #[inline(always)]
+    fn to_bits(self, x: __m512d) -> __m512i {
+        instruction!(self, _mm512_castpd_si512(x))
+    }
+
+    #[inline(always)]
+    fn from_bits(self, x: __m512i) -> __m512d {
+        instruction!(self, _mm512_castsi512_pd(x))
+    }
+
+    #[inline(always)]
+    fn add_words(self, a: __m512i, b: __m512i) -> __m512i {
+        instruction!(self, _mm512_add_epi64(a, b))
+    }
+
+    #[inline(always)]
+    fn sub_words(self, a: __m512i, b: __m512i) -> __m512i {
+        instruction!(self, _mm512_sub_epi64(a, b))
+    }
+
+    #[inline(always)]
+    fn and(self, a: __m512i, b: __m512i) -> __m512i {
+        instruction!(self, _mm512_and_si512(a, b))
+    }
+
+    #[inline(always)]
+    fn or(self, a: __m512i, b: __m512i) -> __m512i {
+        instruction!(self, _mm512_or_si512(a, b))
+    }
+
+    #[inline(always)]
+    fn xor(self, a: __m512i, b: __m512i) -> __m512i {
+        instruction!(self, _mm512_xor_si512(a, b))
+    }
+
+    #[inline(always)]
+    fn shl<const BITS: u32>(self, a: __m512i) -> __m512i {
+        instruction!(self, _mm512_slli_epi64::<BITS>(a))
+    }
+
+    #[inline(always)]
+    fn shr<const BITS: u32>(self, a: __m512i) -> __m512i {
+        instruction!(self, _mm512_srli_epi64::<BITS>(a))
+    }
+}
