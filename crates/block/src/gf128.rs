@@ -102,7 +102,7 @@ mod tests {
         let mut product = 0;
         for i in 0..128 {
             product ^= if b.bit(i) { power } else { 0 };
-            power = power << 1 ^ (power >> 127) * 0x87;
+            power = (power << 1) ^ ((power >> 127) * 0x87);
         }
         Block(product)
     }

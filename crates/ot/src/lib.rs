@@ -1,1 +1,21 @@
-//! Part of psijoin.
+//! Oblivious transfer: the sender has two messages, the receiver learns the one that it
+//! chose; the sender does not learn which, the receiver learns nothing of the other.
+//!
+//! | module | what | security |
+//! |---|---|---|
+//! | [`base`] | random OT from Diffie-Hellman, for the first few | malicious |
+//! | [`iknp`] | OT extension: from 128 base OTs to any number of random or correlated OTs | semi-honest or malicious, by type |
+//! | [`chosen`] | OT of chosen messages, on top of either | that of the OT under it |
+//!
+//! All are blocking drivers over a [`Channel`](psijoin_channel::Channel). Big messages are
+//! streamed: a chunk is sent while the next one is computed. Kernels run on the caller's
+//! rayon pool.
+
+pub mod base;
+pub mod chosen;
+pub mod iknp;
+
+mod consistency;
+mod error;
+
+pub use error::Error;

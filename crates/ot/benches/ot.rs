@@ -1,0 +1,49 @@
+//! OT extension, both parties over an in-memory channel, a thread each:
+//! `cargo bench -p psijoin-ot`.
+
+use std::thread;
+
+use divan::{Bencher, counter::ItemsCount};
+use psijoin_block::{Block, Prg};
+use psijoin_channel::memory;
+use psijoin_ot::iknp::{Malicious, Model, Receiver, SemiHonest, Sender};
+
+fn main() {
+    divan::main();
+}
+
+fn single_threaded<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build()
+        .expect("a pool")
+        .install(work)
+}
+
+/// Base OTs and `count` random OTs.
+#[divan::bench(types = [SemiHonest, Malicious], consts = [22, 24], sample_count = 5)]
+fn random_iknp<M: Model, const LOG2: u32>(bencher: Bencher) {
+    let count = 1_usize << LOG2;
+    let mut pairs = vec![[Block::ZERO; 2]; count];
+    let mut chosen = vec![Block::ZERO; count];
+    let mut choices = vec![Block::ZERO; count / 128];
+    Prg::from_os().fill(&mut choices);
+    bencher.counter(ItemsCount::new(count)).bench_local(|| {
+        let (mut a, mut b) = memory::pair();
+        let (pairs, chosen, choices) = (&mut pairs, &mut chosen, &choices);
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                single_threaded(|| {
+                    let mut ots = Sender::<M>::setup(&mut a, &mut Prg::from_os())?;
+                    ots.random(pairs, &mut a)
+                })
+                .expect("an honest peer");
+            });
+            single_threaded(|| {
+                let mut ots = Receiver::<M>::setup(&mut b, &mut Prg::from_os())?;
+                ots.random(choices, chosen, &mut b)
+            })
+            .expect("an honest peer");
+        });
+    });
+}
