@@ -1,1 +1,73 @@
-//! Part of psijoin.
+//! Tables in and out: from a party's file to the set of its keys, and back from the keys that
+//! match to the file's rows.
+//!
+//! ```no_run
+//! use psijoin_table::{Destination, KeySpec, KeyTable, Progress, Source};
+//! # fn run_protocol(_: &[[u8; 32]]) -> Vec<bool> { vec![] }
+//!
+//! let progress = Progress::default();
+//! let key = KeySpec::new(vec!["email".into()], vec!["email=email".parse()?])?;
+//! let source = Source::open("customers.csv".as_ref(), None, true, &progress)?;
+//! let destination = Destination::prepare(Some("shared.csv".as_ref()), &source)?;
+//!
+//! let keys = KeyTable::read(&source, &key, &progress)?;
+//! let matched: Vec<bool> = run_protocol(&keys.fingerprints);
+//! let rows = destination.write(&source, &keys.rows, &matched, &progress)?;
+//! # Ok::<(), psijoin_table::Error>(())
+//! ```
+//!
+//! # Keys
+//!
+//! The key is one column or several. Each field has one canonical text, whatever the format:
+//!
+//! | type | text |
+//! |---|---|
+//! | text, and every CSV field | as it is |
+//! | integer | decimal, without leading zeros |
+//! | decimal | exact, with all the digits of its scale: `1.50` |
+//! | boolean | `true`, `false` |
+//! | date | `2024-02-29` |
+//! | timestamp | `2024-02-29T13:05:00.25`, followed by `Z` if it is in universal time |
+//! | time of day | `13:05:00.25` |
+//!
+//! Fractions of a second carry no trailing zeros, so that the unit does not matter. Other types
+//! are no keys: binary data and nested types have no text, and floating-point numbers have too
+//! many.
+//!
+//! Normalisation ([`Rule`]) is applied on request only. A row is left out, and counted, if any
+//! field of its key is null or empty after it. The fields are joined with their lengths, so that
+//! `("ab", "c")` is not `("a", "bc")`, and hashed with BLAKE3 to 256 bits.
+//!
+//! # Text
+//!
+//! CSV and TSV follow RFC 4180: the first line names the columns; a field that begins with a
+//! quote ends at the next single one. Lines end in LF or CRLF. Blank lines are no rows. A byte
+//! order mark is skipped. What is not UTF-8, rows with too many or too few fields, and faulty
+//! quotes are errors with line and field; nothing is guessed or repaired.
+//!
+//! In a file of lines every line is a row, a blank one a row without a key.
+
+mod destination;
+mod error;
+mod format;
+mod key;
+mod normalize;
+mod parquet;
+mod progress;
+mod source;
+mod table;
+mod text;
+mod write;
+
+pub use destination::Destination;
+pub use error::{Error, ErrorKind, Fault};
+pub use format::Format;
+pub use key::KeySpec;
+pub use normalize::{ColumnRules, Rule};
+pub use progress::Progress;
+pub use source::Source;
+pub use table::{Counts, KeyTable, RowItems};
+pub use text::{LINE_COLUMN, MAX_RECORD_BYTES};
+
+/// The most distinct keys that one run can take.
+pub const MAX_ITEMS: usize = 1 << 26;

@@ -1,0 +1,326 @@
+use std::io;
+
+use arrow_schema::DataType;
+use parquet::errors::ParquetError;
+
+use crate::format::ENDINGS;
+
+/// Why a table could not be read, or the matching rows could not be written.
+///
+/// The texts name files, lines and columns, and never hold a value of the table.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The normalisation is not written as `COLUMN=RULE+RULE`.
+    #[error("`{0}` is not of the form COLUMN=RULE+RULE")]
+    RuleSyntax(String),
+
+    /// No normalisation rule has this name.
+    #[error(
+        "there is no normalisation rule `{0}`; \
+         the rules are trim, lowercase, digits, nfc, email and phone"
+    )]
+    UnknownRule(String),
+
+    /// Normalisation is given for a column that is no key column.
+    #[error("normalisation is given for `{0}`, which is not a key column")]
+    RuleOutsideKey(String),
+
+    /// A column was named twice where each may be named once.
+    #[error("the column `{0}` is given twice")]
+    Repeated(String),
+
+    /// The name of an input tells no format.
+    #[error(
+        "cannot tell the format of {file} by its name: the endings known are {ENDINGS} \
+         (a file without an ending is read as text, one value a line, if no key column is given; \
+         a compressed file can be piped in on standard input)"
+    )]
+    InputEnding {
+        /// The file as the user named it.
+        file: String,
+    },
+
+    /// The input could not be opened.
+    #[error("cannot open {file}: {source}")]
+    Open {
+        /// The file as the user named it.
+        file: String,
+        /// What the operating system says.
+        source: io::Error,
+    },
+
+    /// The input is a directory.
+    #[error("{file} is a directory, not a file")]
+    InputIsDirectory {
+        /// The file as the user named it.
+        file: String,
+    },
+
+    /// The input could not be read to its end.
+    #[error("cannot read {file}: {source}")]
+    Read {
+        /// The file as the user named it.
+        file: String,
+        /// What the operating system says.
+        source: io::Error,
+    },
+
+    /// Standard input could not be kept in a temporary file.
+    #[error("cannot keep {file} in a temporary file: {source}")]
+    Spool {
+        /// The stream that was to be kept.
+        file: String,
+        /// What the operating system says.
+        source: io::Error,
+    },
+
+    /// The input is no Parquet file, or a broken one.
+    #[error("cannot read {file} as Parquet: {source}")]
+    Parquet {
+        /// The file as the user named it.
+        file: String,
+        /// What the Parquet reader says.
+        source: ParquetError,
+    },
+
+    /// The table has no header line.
+    #[error("{file} has no header: its first line must name the columns")]
+    NoHeader {
+        /// The file as the user named it.
+        file: String,
+    },
+
+    /// A text breaks the format's rules.
+    #[error("{file}, line {line}, field {field}: {fault}")]
+    Malformed {
+        /// The file as the user named it.
+        file: String,
+        /// The line on which the fault is, from 1.
+        line: u64,
+        /// The field in which it is, from 1.
+        field: usize,
+        /// What is wrong.
+        fault: Fault,
+    },
+
+    /// A row has more or fewer fields than the header.
+    #[error("{file}, line {line}: {} where the header has {expected}", fields(*.found))]
+    Ragged {
+        /// The file as the user named it.
+        file: String,
+        /// The line on which the row begins, from 1.
+        line: u64,
+        /// The row's number of fields.
+        found: usize,
+        /// The header's number of fields.
+        expected: usize,
+    },
+
+    /// The table has several columns, and no key column was named.
+    #[error("{file} has several columns: say which of them are the key: {}", listed(.columns))]
+    NoKey {
+        /// The file as the user named it.
+        file: String,
+        /// The table's columns.
+        columns: Vec<String>,
+    },
+
+    /// The table has no column of this name.
+    #[error("{file} has no column `{column}`; its columns are {}", listed(.columns))]
+    MissingColumn {
+        /// The file as the user named it.
+        file: String,
+        /// The column asked for.
+        column: String,
+        /// The table's columns.
+        columns: Vec<String>,
+    },
+
+    /// The table has more than one column of this name.
+    #[error("{file} has more than one column `{column}`: a key column's name must be unique")]
+    AmbiguousColumn {
+        /// The file as the user named it.
+        file: String,
+        /// The column asked for.
+        column: String,
+    },
+
+    /// The values of this column have no canonical text.
+    #[error(
+        "{file}: the column `{column}` holds {data_type}, which cannot be a key \
+         (keys are text, integers, decimals, booleans, dates or times)"
+    )]
+    KeyType {
+        /// The file as the user named it.
+        file: String,
+        /// The key column.
+        column: String,
+        /// Its type.
+        data_type: DataType,
+    },
+
+    /// The table holds more distinct keys than the protocols can take.
+    #[error(
+        "{file} has more than {} distinct keys, the most that one run can take",
+        crate::MAX_ITEMS
+    )]
+    TooManyItems {
+        /// The file as the user named it.
+        file: String,
+    },
+
+    /// The input is not what it was when the keys were read.
+    #[error("{file} was changed while it was in use: run again")]
+    Changed {
+        /// The file as the user named it.
+        file: String,
+    },
+
+    /// The name of the output tells no format.
+    #[error("cannot tell the format of {file} by its name: the endings known are {ENDINGS}")]
+    OutputEnding {
+        /// The file as the user named it.
+        file: String,
+    },
+
+    /// The output is a directory.
+    #[error("cannot write {file}: it is a directory")]
+    OutputIsDirectory {
+        /// The file as the user named it.
+        file: String,
+    },
+
+    /// The output would replace the input.
+    #[error("cannot write {file}: it is the input")]
+    OutputIsInput {
+        /// The file as the user named it.
+        file: String,
+    },
+
+    /// The output could not be created.
+    #[error("cannot create {file}: {source}")]
+    Create {
+        /// The file as the user named it.
+        file: String,
+        /// What the operating system says.
+        source: io::Error,
+    },
+
+    /// The format of the output cannot hold the table.
+    #[error("cannot write {file}: {reason}")]
+    Unfit {
+        /// The file as the user named it.
+        file: String,
+        /// Why the format does not fit, and what would.
+        reason: String,
+    },
+
+    /// The output could not be written. If it was a file, nothing of it is left.
+    #[error("cannot write {file}: {source}")]
+    Write {
+        /// The file as the user named it.
+        file: String,
+        /// What the operating system says.
+        source: io::Error,
+    },
+
+    /// [`Progress::interrupt`](crate::Progress::interrupt) was called.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// Who has to do something about an [`Error`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The program was called wrongly: a normalisation rule that does not exist.
+    Usage,
+    /// The input cannot be joined as it is.
+    Input,
+    /// The output cannot be written.
+    Output,
+    /// Whoever read the output stream went away, as `head` does. Often no failure at all.
+    BrokenPipe,
+    /// The user stopped the program.
+    Interrupted,
+}
+
+impl Error {
+    /// Who has to do something about this error.
+    pub fn kind(&self) -> ErrorKind {
+        use Error::*;
+        match self {
+            RuleSyntax(_) | UnknownRule(_) | RuleOutsideKey(_) | Repeated(_) => ErrorKind::Usage,
+            OutputEnding { .. }
+            | OutputIsDirectory { .. }
+            | OutputIsInput { .. }
+            | Create { .. }
+            | Unfit { .. } => ErrorKind::Output,
+            Write { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
+                ErrorKind::BrokenPipe
+            }
+            Write { .. } => ErrorKind::Output,
+            Interrupted => ErrorKind::Interrupted,
+            InputEnding { .. }
+            | Open { .. }
+            | InputIsDirectory { .. }
+            | Read { .. }
+            | Spool { .. }
+            | Parquet { .. }
+            | NoHeader { .. }
+            | Malformed { .. }
+            | Ragged { .. }
+            | NoKey { .. }
+            | MissingColumn { .. }
+            | AmbiguousColumn { .. }
+            | KeyType { .. }
+            | TooManyItems { .. }
+            | Changed { .. } => ErrorKind::Input,
+        }
+    }
+}
+
+/// What can be wrong with a field of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// Bytes that are not UTF-8.
+    #[error("not UTF-8 (save the file as UTF-8)")]
+    NotUtf8,
+    /// A quoted field that never ends.
+    #[error("a quote is opened and never closed")]
+    UnclosedQuote,
+    /// Text between a closing quote and the end of the field.
+    #[error("text after the closing quote (a quote within quotes is written twice)")]
+    TextAfterQuote,
+    /// A carriage return that is no part of a line ending.
+    #[error("a carriage return without a line feed (lines must end in LF or CRLF)")]
+    BareCarriageReturn,
+    /// A record longer than [`MAX_RECORD_BYTES`](crate::MAX_RECORD_BYTES).
+    #[error("the record is longer than 64 MiB (is a quote left open?)")]
+    TooLong,
+}
+
+fn fields(count: usize) -> String {
+    match count {
+        1 => "1 field".to_owned(),
+        _ => format!("{count} fields"),
+    }
+}
+
+/// At most this many columns are listed in an error.
+const LISTED: usize = 20;
+
+fn listed(columns: &[String]) -> String {
+    let mut text = columns
+        .iter()
+        .take(LISTED)
+        .map(|name| format!("`{name}`"))
+        .collect::<Vec<_>>()
+        .join(", ");
+    if columns.len() > LISTED {
+        text += &format!(" and {} more", columns.len() - LISTED);
+    }
+    text
+}

@@ -1,0 +1,290 @@
+//! The key: which columns, how they are normalised, and the fingerprint of their values.
+
+use std::{borrow::Cow, fmt::Write};
+
+use crate::{
+    Error,
+    normalize::{self, ColumnRules, Rule, Shown},
+};
+
+/// Which columns are the key, and how each is normalised.
+#[derive(Debug, Clone, Default)]
+pub struct KeySpec {
+    columns: Vec<String>,
+    rules: Vec<ColumnRules>,
+}
+
+impl KeySpec {
+    /// A key of these columns, in this order: both parties must give theirs in the same order,
+    /// while the names may differ. Without any column, the key is the table's only column,
+    /// which for [`Format::Lines`](crate::Format::Lines) is called
+    /// [`LINE_COLUMN`](crate::LINE_COLUMN).
+    ///
+    /// # Errors
+    /// If a column is given twice, or rules are given for a column outside the key.
+    pub fn new(columns: Vec<String>, rules: Vec<ColumnRules>) -> Result<Self, Error> {
+        unique(columns.iter())?;
+        unique(rules.iter().map(|rules| &rules.column))?;
+        // Without columns the only one's name is not known before the table is.
+        let known = if columns.is_empty() { 1 } else { columns.len() };
+        let outside = rules.iter().find(|rules| !columns.contains(&rules.column));
+        match outside {
+            Some(outside) if !columns.is_empty() || rules.len() > known => {
+                Err(Error::RuleOutsideKey(outside.column.clone()))
+            }
+            _ => Ok(Self { columns, rules }),
+        }
+    }
+
+    /// What both parties must agree on, as a text to be compared: the number of key columns and
+    /// the rules of each, as in `v1;1=trim+lowercase;2=`. It holds no column names.
+    pub fn normalization(&self) -> String {
+        let mut text = normalize::VERSION.to_owned();
+        for (index, rules) in self.rules_by_position().iter().enumerate() {
+            write!(text, ";{}={}", index + 1, Shown(rules)).expect("a String takes all text");
+        }
+        text
+    }
+
+    fn rules_by_position(&self) -> Vec<&[Rule]> {
+        if self.columns.is_empty() {
+            return vec![self.rules.first().map_or(&[][..], |only| &only.rules)];
+        }
+        let of = |column: &String| self.rules.iter().find(|rules| rules.column == *column);
+        self.columns
+            .iter()
+            .map(|column| of(column).map_or(&[][..], |found| &found.rules))
+            .collect()
+    }
+
+    /// Finds the key's columns in a table of these columns.
+    pub(crate) fn resolve(&self, file: &str, header: &[String]) -> Result<Vec<usize>, Error> {
+        if self.columns.is_empty() {
+            if header.len() != 1 {
+                return Err(Error::NoKey {
+                    file: file.to_owned(),
+                    columns: header.to_vec(),
+                });
+            }
+            // The one rule there may be must be meant for this column.
+            for rules in &self.rules {
+                find(file, header, &rules.column)?;
+            }
+            return Ok(vec![0]);
+        }
+        self.columns
+            .iter()
+            .map(|column| find(file, header, column))
+            .collect()
+    }
+}
+
+fn unique<'a>(mut names: impl Iterator<Item = &'a String> + Clone) -> Result<(), Error> {
+    while let Some(name) = names.next() {
+        if names.clone().any(|other| other == name) {
+            return Err(Error::Repeated(name.clone()));
+        }
+    }
+    Ok(())
+}
+
+fn find(file: &str, header: &[String], column: &str) -> Result<usize, Error> {
+    let mut found = header
+        .iter()
+        .enumerate()
+        .filter(|(_, name)| *name == column);
+    match (found.next(), found.next()) {
+        (Some((index, _)), None) => Ok(index),
+        (Some(_), Some(_)) => Err(Error::AmbiguousColumn {
+            file: file.to_owned(),
+            column: column.to_owned(),
+        }),
+        (None, _) => Err(Error::MissingColumn {
+            file: file.to_owned(),
+            column: column.to_owned(),
+            columns: header.to_vec(),
+        }),
+    }
+}
+
+/// The BLAKE3 context under which fingerprints are derived.
+const CONTEXT: &str = "psijoin 2026-01 table key fingerprint v1";
+
+/// Turns the key fields of one row after the other into fingerprints.
+pub(crate) struct Fingerprinter<'a> {
+    rules: Vec<&'a [Rule]>,
+    joined: Vec<u8>,
+    complete: bool,
+    hasher: blake3::Hasher,
+}
+
+impl<'a> Fingerprinter<'a> {
+    pub(crate) fn new(key: &'a KeySpec) -> Self {
+        Self {
+            rules: key.rules_by_position(),
+            joined: Vec::new(),
+            complete: true,
+            hasher: blake3::Hasher::new_derive_key(CONTEXT),
+        }
+    }
+
+    /// Appends the row's field at this position of the key. A null is the empty text.
+    pub(crate) fn field(&mut self, position: usize, text: Cow<'_, str>) {
+        let text = normalize::normalize(self.rules[position], text);
+        self.complete &= !text.is_empty();
+        // The length before each field makes the joined key unambiguous.
+        self.joined
+            .extend_from_slice(&(text.len() as u64).to_le_bytes());
+        self.joined.extend_from_slice(text.as_bytes());
+    }
+
+    /// The row's fingerprint, or `None` if a field of its key is empty. The next row begins.
+    pub(crate) fn finish_row(&mut self) -> Option<[u8; 32]> {
+        let complete = std::mem::replace(&mut self.complete, true);
+        let fingerprint = complete.then(|| {
+            self.hasher.reset();
+            *self.hasher.update(&self.joined).finalize().as_bytes()
+        });
+        self.joined.clear();
+        fingerprint
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn spec(columns: &[&str], rules: &[&str]) -> Result<KeySpec, Error> {
+        KeySpec::new(
+            columns.iter().map(|&column| column.to_owned()).collect(),
+            rules.iter().map(|rules| rules.parse().unwrap()).collect(),
+        )
+    }
+
+    fn header(columns: &[&str]) -> Vec<String> {
+        columns.iter().map(|&column| column.to_owned()).collect()
+    }
+
+    fn fingerprint(fields: &[String]) -> Option<[u8; 32]> {
+        let columns = (0..fields.len()).map(|index| index.to_string()).collect();
+        let key = KeySpec::new(columns, vec![]).unwrap();
+        let mut fingerprinter = Fingerprinter::new(&key);
+        for (position, field) in fields.iter().enumerate() {
+            fingerprinter.field(position, field.into());
+        }
+        fingerprinter.finish_row()
+    }
+
+    #[test]
+    fn normalization_text_is_by_position() {
+        let key = spec(&["mail", "zip"], &["zip=digits", "mail=email"]).unwrap();
+        assert_eq!(key.normalization(), "v1;1=trim+lowercase;2=digits");
+        assert_eq!(
+            spec(&["a", "b"], &["a=nfc"]).unwrap().normalization(),
+            "v1;1=nfc;2="
+        );
+        assert_eq!(spec(&[], &[]).unwrap().normalization(), "v1;1=");
+        assert_eq!(
+            spec(&[], &["value=trim"]).unwrap().normalization(),
+            "v1;1=trim"
+        );
+    }
+
+    #[test]
+    fn misuse_is_named() {
+        let message = |result: Result<KeySpec, Error>| result.unwrap_err().to_string();
+        assert_eq!(
+            message(spec(&["a", "b", "a"], &[])),
+            "the column `a` is given twice"
+        );
+        assert_eq!(
+            message(spec(&["a"], &["a=trim", "a=nfc"])),
+            "the column `a` is given twice"
+        );
+        for columns in [&["a"][..], &[]] {
+            assert_eq!(
+                message(spec(columns, &["b=trim", "c=trim"])),
+                "normalisation is given for `b`, which is not a key column"
+            );
+        }
+    }
+
+    #[test]
+    fn columns_are_found_by_name() {
+        let table = header(&["id", "name", "name"]);
+        let resolve = |columns: &[&str]| spec(columns, &[]).unwrap().resolve("t.csv", &table);
+        assert_eq!(resolve(&["id"]).unwrap(), [0]);
+        assert_eq!(
+            resolve(&["name"]).unwrap_err().to_string(),
+            "t.csv has more than one column `name`: a key column's name must be unique"
+        );
+        assert_eq!(
+            resolve(&["nam"]).unwrap_err().to_string(),
+            "t.csv has no column `nam`; its columns are `id`, `name`, `name`"
+        );
+        assert_eq!(
+            resolve(&[]).unwrap_err().to_string(),
+            "t.csv has several columns: say which of them are the key: `id`, `name`, `name`"
+        );
+    }
+
+    #[test]
+    fn an_only_column_needs_no_name() {
+        let only = header(&["value"]);
+        assert_eq!(
+            spec(&[], &["value=trim"])
+                .unwrap()
+                .resolve("t.txt", &only)
+                .unwrap(),
+            [0]
+        );
+        assert_eq!(
+            spec(&[], &["line=trim"])
+                .unwrap()
+                .resolve("t.txt", &only)
+                .unwrap_err()
+                .to_string(),
+            "t.txt has no column `line`; its columns are `value`"
+        );
+    }
+
+    #[test]
+    fn long_column_lists_are_cut() {
+        let wide: Vec<String> = (0..23).map(|index| format!("c{index}")).collect();
+        let error = spec(&["x"], &[])
+            .unwrap()
+            .resolve("wide.csv", &wide)
+            .unwrap_err();
+        assert!(error.to_string().ends_with("`c18`, `c19` and 3 more"));
+    }
+
+    #[test]
+    fn fingerprint_is_the_documented_one() {
+        let expected = blake3::derive_key(
+            "psijoin 2026-01 table key fingerprint v1",
+            b"\x02\0\0\0\0\0\0\0ab\x01\0\0\0\0\0\0\0c",
+        );
+        assert_eq!(fingerprint(&header(&["ab", "c"])), Some(expected));
+        assert_eq!(fingerprint(&header(&["ab", ""])), None);
+    }
+
+    proptest! {
+        #[test]
+        fn joined_keys_are_unambiguous(
+            a in prop::collection::vec("[ab\0]{1,3}", 1..4),
+            b in prop::collection::vec("[ab\0]{1,3}", 1..4),
+        ) {
+            prop_assert_eq!(fingerprint(&a) == fingerprint(&b), a == b);
+        }
+
+        #[test]
+        fn moving_a_boundary_changes_the_key(text in "[a-c]{3,8}", at in 1usize..7, to in 1usize..7) {
+            let cut = |at: usize| {
+                let (left, right) = text.split_at(at.min(text.len() - 1));
+                header(&[left, right])
+            };
+            prop_assert_eq!(fingerprint(&cut(at)) == fingerprint(&cut(to)), cut(at) == cut(to));
+        }
+    }
+}

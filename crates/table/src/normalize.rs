@@ -1,0 +1,192 @@
+//! Normalisation: what is done to a key before it is compared, and only if it is asked for.
+
+use std::{borrow::Cow, fmt, str::FromStr};
+
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
+
+use crate::Error;
+
+/// The version of the rules' definitions. It changes whenever a rule maps any text to
+/// another one than before.
+pub(crate) const VERSION: &str = "v1";
+
+/// One step of normalisation.
+///
+/// `email` is no rule of its own but short for `trim+lowercase`: dots and `+tags` stay, since
+/// what they mean is the mail provider's affair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Rule {
+    /// `trim`: drops Unicode white space at both ends.
+    Trim,
+    /// `lowercase`: Unicode's default lower case, the same for every language.
+    Lowercase,
+    /// `digits`: keeps the ASCII digits and drops all else.
+    Digits,
+    /// `nfc`: Unicode's canonical composition, so that `é` is the same however it was typed.
+    Nfc,
+    /// `phone`: keeps the ASCII digits. A `+` before the first digit is kept; without one, two
+    /// leading zeros become a `+`. The country is not guessed: `0171 …` stays what it is.
+    Phone,
+}
+
+impl Rule {
+    /// The rule's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Trim => "trim",
+            Self::Lowercase => "lowercase",
+            Self::Digits => "digits",
+            Self::Nfc => "nfc",
+            Self::Phone => "phone",
+        }
+    }
+
+    fn named(name: &str) -> Option<&'static [Self]> {
+        Some(match name {
+            "trim" => &[Self::Trim],
+            "lowercase" => &[Self::Lowercase],
+            "digits" => &[Self::Digits],
+            "nfc" => &[Self::Nfc],
+            "email" => &[Self::Trim, Self::Lowercase],
+            "phone" => &[Self::Phone],
+            _ => return None,
+        })
+    }
+
+    fn apply(self, text: Cow<'_, str>) -> Cow<'_, str> {
+        match self {
+            Self::Trim => match text {
+                Cow::Borrowed(text) => text.trim().into(),
+                Cow::Owned(text) => text.trim().to_owned().into(),
+            },
+            Self::Lowercase => text.to_lowercase().into(),
+            Self::Digits => digits(&text).into(),
+            Self::Nfc if is_nfc_quick(text.chars()) == IsNormalized::Yes => text,
+            Self::Nfc => text.nfc().collect(),
+            Self::Phone => phone(&text).into(),
+        }
+    }
+}
+
+fn digits(text: &str) -> String {
+    text.chars().filter(char::is_ascii_digit).collect()
+}
+
+fn phone(text: &str) -> String {
+    let digits = digits(text);
+    let before = text
+        .split(|c: char| c.is_ascii_digit())
+        .next()
+        .unwrap_or_default();
+    if digits.is_empty() {
+        digits
+    } else if before.contains('+') {
+        format!("+{digits}")
+    } else if let Some(international) = digits.strip_prefix("00") {
+        format!("+{international}")
+    } else {
+        digits
+    }
+}
+
+/// Applies the rules in their order.
+pub(crate) fn normalize<'a>(rules: &[Rule], text: Cow<'a, str>) -> Cow<'a, str> {
+    rules.iter().fold(text, |text, rule| rule.apply(text))
+}
+
+/// The normalisation of one column, written `COLUMN=RULE+RULE`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ColumnRules {
+    /// The column's name.
+    pub column: String,
+    /// The rules, in the order in which they are applied.
+    pub rules: Vec<Rule>,
+}
+
+impl FromStr for ColumnRules {
+    type Err = Error;
+
+    /// Parses `COLUMN=RULE+RULE`. The last `=` counts, as a column's name may hold one.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let (column, rules) = text
+            .rsplit_once('=')
+            .ok_or_else(|| Error::RuleSyntax(text.to_owned()))?;
+        let mut parsed = Vec::new();
+        for name in rules.split('+') {
+            let rule = Rule::named(name).ok_or_else(|| Error::UnknownRule(name.to_owned()))?;
+            parsed.extend_from_slice(rule);
+        }
+        Ok(Self {
+            column: column.to_owned(),
+            rules: parsed,
+        })
+    }
+}
+
+/// Writes rules as `trim+lowercase`.
+pub(crate) struct Shown<'a>(pub(crate) &'a [Rule]);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, rule) in self.0.iter().enumerate() {
+            if index > 0 {
+                f.write_str("+")?;
+            }
+            f.write_str(rule.name())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn normalized(rules: &str, text: &str) -> String {
+        let rules: ColumnRules = format!("c={rules}").parse().unwrap();
+        normalize(&rules.rules, text.into()).into_owned()
+    }
+
+    #[test]
+    fn rules_do_what_they_say() {
+        for (rules, text, expected) in [
+            ("trim", "\u{a0} a b\t\u{2003}", "a b"),
+            ("lowercase", "ÀB\u{130} ΟΔΟΣ", "àbi\u{307} οδος"),
+            ("digits", " 12-34\u{663}x5", "12345"),
+            ("digits", "none", ""),
+            ("nfc", "e\u{301}", "\u{e9}"),
+            ("nfc", "plain", "plain"),
+            ("email", "  Ann.B+tag@Example.ORG ", "ann.b+tag@example.org"),
+            ("phone", "+49 (0) 171-123", "+490171123"),
+            ("phone", "(+49) 171", "+49171"),
+            ("phone", "0049 171", "+49171"),
+            ("phone", "0171 / 123", "0171123"),
+            ("phone", "171+5", "1715"),
+            ("phone", "00", "+"),
+            ("phone", " + ", ""),
+            ("trim+digits", " 1 ", "1"),
+            ("lowercase+trim", " A ", "a"),
+        ] {
+            assert_eq!(normalized(rules, text), expected, "{rules} of {text:?}");
+        }
+    }
+
+    #[test]
+    fn parsing_names_what_is_wrong() {
+        let parse = |text: &str| text.parse::<ColumnRules>();
+        let column = parse("a=b=email+nfc").unwrap();
+        assert_eq!(column.column, "a=b");
+        assert_eq!(column.rules, [Rule::Trim, Rule::Lowercase, Rule::Nfc]);
+        assert_eq!(
+            parse("email").unwrap_err().to_string(),
+            "`email` is not of the form COLUMN=RULE+RULE"
+        );
+        assert_eq!(
+            parse("mail=lower").unwrap_err().to_string(),
+            "there is no normalisation rule `lower`; the rules are trim, lowercase, digits, nfc, \
+             email and phone"
+        );
+        assert!(matches!(parse("mail="), Err(Error::UnknownRule(name)) if name.is_empty()));
+    }
+}

@@ -1,0 +1,41 @@
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use crate::Error;
+
+/// How far a pass over the input is, for another thread to show, and the means to stop it.
+#[derive(Debug, Default)]
+pub struct Progress {
+    done_bytes: AtomicU64,
+    total_bytes: AtomicU64,
+    interrupted: AtomicBool,
+}
+
+impl Progress {
+    /// Bytes of the input that the running pass has read, and all that it will read: 0 while
+    /// that is not known, which is so for standard input.
+    pub fn bytes(&self) -> (u64, u64) {
+        (
+            self.done_bytes.load(Relaxed),
+            self.total_bytes.load(Relaxed),
+        )
+    }
+
+    /// Makes the running pass, and every later one, end with [`Error::Interrupted`].
+    pub fn interrupt(&self) {
+        self.interrupted.store(true, Relaxed);
+    }
+
+    pub(crate) fn start(&self, total_bytes: u64) {
+        self.done_bytes.store(0, Relaxed);
+        self.total_bytes.store(total_bytes, Relaxed);
+    }
+
+    pub(crate) fn advance(&self, bytes: u64) -> Result<(), Error> {
+        self.done_bytes.fetch_add(bytes, Relaxed);
+        if self.interrupted.load(Relaxed) {
+            Err(Error::Interrupted)
+        } else {
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The distinct keys of a table, and which row holds which.
+
+use std::io::Read;
+
+use hashbrown::{HashTable, hash_table::Entry};
+
+use crate::{
+    Error, Format, KeySpec, MAX_ITEMS, Progress, Source, format::Dialect, key::Fingerprinter,
+    parquet, text,
+};
+
+/// Marks a row without a key among the rows' items.
+const LEFT_OUT: u32 = u32::MAX;
+
+/// The keys of a table: what a protocol needs of it, and what is needed to find the matching
+/// rows again.
+///
+/// Takes 32 bytes per distinct key and 4 per row; while it is being read, up to 12 more per
+/// distinct key. The vectors grow by doubling, so their peak can be twice that.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KeyTable {
+    /// The distinct keys' fingerprints in the order of their first rows: BLAKE3 in key
+    /// derivation mode over the normalised fields, each after its length.
+    pub fingerprints: Vec<[u8; 32]>,
+    /// Which row holds which key.
+    pub rows: RowItems,
+    /// How many rows there are of each sort.
+    pub counts: Counts,
+}
+
+/// How many rows a table has of each sort.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Counts {
+    /// All rows, the header not among them.
+    pub rows: u64,
+    /// Rows left out as a field of their key is null or, once normalised, empty.
+    pub left_out: u64,
+    /// Rows whose key an earlier row has.
+    pub duplicates: u64,
+    /// Distinct keys: the items of the set. `rows = left_out + duplicates + distinct`.
+    pub distinct: u64,
+}
+
+/// For each row of a table the index of its key's fingerprint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowItems {
+    items: Vec<u32>,
+    distinct: usize,
+}
+
+impl RowItems {
+    /// The item of each row, in order; `None` for a row that was left out.
+    pub fn iter(&self) -> impl Iterator<Item = Option<u32>> + '_ {
+        self.items
+            .iter()
+            .map(|&item| (item != LEFT_OUT).then_some(item))
+    }
+
+    /// Whether each row matches, given which items do.
+    pub(crate) fn matches<'a>(
+        &'a self,
+        matched: &'a [bool],
+    ) -> impl Iterator<Item = bool> + use<'a> {
+        assert_eq!(
+            matched.len(),
+            self.distinct,
+            "one flag for each distinct key"
+        );
+        self.items
+            .iter()
+            .map(|&item| item != LEFT_OUT && matched[item as usize])
+    }
+}
+
+impl KeyTable {
+    /// Reads the keys of a table, holding nothing else of it.
+    ///
+    /// # Errors
+    /// If the table cannot be read, breaks its format, lacks a key column, or has more than
+    /// [`MAX_ITEMS`] distinct keys.
+    pub fn read(source: &Source, key: &KeySpec, progress: &Progress) -> Result<Self, Error> {
+        progress.start(source.bytes());
+        source.unchanged_by(|| match source.format().dialect() {
+            Some(dialect) => read_text(source.rewound()?, source.name(), dialect, key, progress),
+            None => parquet::read_keys(source, key, progress),
+        })
+    }
+
+    /// Reads the keys of a CSV text from memory or a stream, for use without a file, as by a
+    /// fuzzer. `name` stands for the file in errors.
+    ///
+    /// # Errors
+    /// As [`KeyTable::read`].
+    pub fn read_csv(input: impl Read, name: &str, key: &KeySpec) -> Result<Self, Error> {
+        let dialect = Format::Csv.dialect().expect("CSV is text");
+        read_text(input, name, dialect, key, &Progress::default())
+    }
+}
+
+fn read_text(
+    input: impl Read,
+    name: &str,
+    dialect: Dialect,
+    key: &KeySpec,
+    progress: &Progress,
+) -> Result<KeyTable, Error> {
+    let mut table = text::Table::open(input, name, dialect, progress)?;
+    let columns = key.resolve(name, table.columns())?;
+    let mut keys = Builder::new(name, key);
+    while let Some(record) = table.next_row()? {
+        for (position, &column) in columns.iter().enumerate() {
+            keys.fingerprinter.field(position, record.field(column));
+        }
+        keys.finish_row()?;
+    }
+    Ok(keys.finish())
+}
+
+/// Builds a [`KeyTable`] row by row.
+pub(crate) struct Builder<'a> {
+    file: &'a str,
+    /// Takes the fields of the row that [`Builder::finish_row`] ends.
+    pub(crate) fingerprinter: Fingerprinter<'a>,
+    fingerprints: Vec<[u8; 32]>,
+    index: HashTable<u32>,
+    items: Vec<u32>,
+    left_out: u64,
+}
+
+impl<'a> Builder<'a> {
+    pub(crate) fn new(file: &'a str, key: &'a KeySpec) -> Self {
+        Self {
+            file,
+            fingerprinter: Fingerprinter::new(key),
+            fingerprints: Vec::new(),
+            index: HashTable::new(),
+            items: Vec::new(),
+            left_out: 0,
+        }
+    }
+
+    pub(crate) fn finish_row(&mut self) -> Result<(), Error> {
+        let item = match self.fingerprinter.finish_row() {
+            Some(fingerprint) => self.item(fingerprint)?,
+            None => {
+                self.left_out += 1;
+                LEFT_OUT
+            }
+        };
+        self.items.push(item);
+        Ok(())
+    }
+
+    fn item(&mut self, fingerprint: [u8; 32]) -> Result<u32, Error> {
+        let fingerprints = &mut self.fingerprints;
+        let entry = self.index.entry(
+            hash(&fingerprint),
+            |&item| fingerprints[item as usize] == fingerprint,
+            |&item| hash(&fingerprints[item as usize]),
+        );
+        match entry {
+            Entry::Occupied(entry) => Ok(*entry.get()),
+            Entry::Vacant(_) if fingerprints.len() == MAX_ITEMS => Err(Error::TooManyItems {
+                file: self.file.to_owned(),
+            }),
+            Entry::Vacant(entry) => {
+                let item = fingerprints.len() as u32;
+                entry.insert(item);
+                fingerprints.push(fingerprint);
+                Ok(item)
+            }
+        }
+    }
+
+    pub(crate) fn finish(mut self) -> KeyTable {
+        self.fingerprints.shrink_to_fit();
+        self.items.shrink_to_fit();
+        let (rows, distinct) = (self.items.len() as u64, self.fingerprints.len() as u64);
+        KeyTable {
+            rows: RowItems {
+                items: self.items,
+                distinct: self.fingerprints.len(),
+            },
+            fingerprints: self.fingerprints,
+            counts: Counts {
+                rows,
+                left_out: self.left_out,
+                duplicates: rows - self.left_out - distinct,
+                distinct,
+            },
+        }
+    }
+}
+
+/// A fingerprint is uniform already: some of its bytes are as good a hash as any.
+fn hash(fingerprint: &[u8; 32]) -> u64 {
+    let (bytes, _) = fingerprint
+        .split_first_chunk()
+        .expect("32 bytes are more than 8");
+    u64::from_le_bytes(*bytes)
+}

@@ -1,0 +1,246 @@
+//! Where the first record of a text ends, and where its fields are.
+//!
+//! This is stricter than most CSV readers, which repair what they cannot parse: a repaired
+//! record may hold another key than the one that was meant.
+
+use memchr::{memchr, memchr2, memchr3};
+
+use crate::{error::Fault, format::Dialect};
+
+/// A field's place in its record, without the quotes around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Field {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// Whether it holds quotes, each written twice.
+    pub(super) escaped: bool,
+}
+
+/// Why no record was split off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// The record does not end in these bytes.
+    Partial,
+    /// The field that begins at byte `at` is broken.
+    Fault { at: usize, fault: Fault },
+}
+
+/// Finds the end of the first record, behind its line ending, and its fields. A blank line of a
+/// delimited text is a record without fields.
+///
+/// `text` must not be empty. `at_end` says that nothing follows it. After a fault, `fields` holds
+/// the fields before the broken one.
+pub(super) fn split(
+    text: &[u8],
+    dialect: Dialect,
+    at_end: bool,
+    fields: &mut Vec<Field>,
+) -> Result<usize, Stop> {
+    fields.clear();
+    match dialect {
+        Dialect::Delimited(delimiter) => split_delimited(text, delimiter, at_end, fields),
+        Dialect::Lines => split_line(text, at_end, fields),
+    }
+}
+
+fn split_line(text: &[u8], at_end: bool, fields: &mut Vec<Field>) -> Result<usize, Stop> {
+    let end = memchr2(b'\n', b'\r', text).unwrap_or(text.len());
+    let after = line_ending(text, 0, end, at_end)?.expect("the value ends where the line does");
+    fields.push(Field {
+        start: 0,
+        end,
+        escaped: false,
+    });
+    Ok(after)
+}
+
+fn split_delimited(
+    text: &[u8],
+    delimiter: u8,
+    at_end: bool,
+    fields: &mut Vec<Field>,
+) -> Result<usize, Stop> {
+    if let Some(after) = line_ending(text, 0, 0, at_end)? {
+        return Ok(after);
+    }
+    let mut start = 0;
+    loop {
+        let (field, end) = match text.get(start) {
+            Some(b'"') => quoted(text, start, at_end)?,
+            _ => unquoted(text, delimiter, start),
+        };
+        if text.get(end) == Some(&delimiter) {
+            fields.push(field);
+            start = end + 1;
+            continue;
+        }
+        let Some(after) = line_ending(text, start, end, at_end)? else {
+            return Err(Stop::Fault {
+                at: start,
+                fault: Fault::TextAfterQuote,
+            });
+        };
+        fields.push(field);
+        return Ok(after);
+    }
+}
+
+/// A field without quotes around it, and its end. Quotes within it are text.
+fn unquoted(text: &[u8], delimiter: u8, start: usize) -> (Field, usize) {
+    let end = memchr3(delimiter, b'\n', b'\r', &text[start..])
+        .map_or(text.len(), |length| start + length);
+    (
+        Field {
+            start,
+            end,
+            escaped: false,
+        },
+        end,
+    )
+}
+
+/// A field in quotes, of which the first is at `start`, and the place behind the last.
+fn quoted(text: &[u8], start: usize, at_end: bool) -> Result<(Field, usize), Stop> {
+    let mut escaped = false;
+    let mut from = start + 1;
+    loop {
+        let Some(length) = memchr(b'"', &text[from..]) else {
+            return Err(if at_end {
+                Stop::Fault {
+                    at: start,
+                    fault: Fault::UnclosedQuote,
+                }
+            } else {
+                Stop::Partial
+            });
+        };
+        let quote = from + length;
+        if text.get(quote + 1) != Some(&b'"') {
+            return Ok((
+                Field {
+                    start: start + 1,
+                    end: quote,
+                    escaped,
+                },
+                quote + 1,
+            ));
+        }
+        escaped = true;
+        from = quote + 2;
+    }
+}
+
+/// The place behind the line ending at `end`, or `None` if something else is there. The end of
+/// the text ends a line, too. `field` is where the field before it began.
+fn line_ending(text: &[u8], field: usize, end: usize, at_end: bool) -> Result<Option<usize>, Stop> {
+    match &text[end..] {
+        [b'\n', ..] => Ok(Some(end + 1)),
+        [b'\r', b'\n', ..] => Ok(Some(end + 2)),
+        [] | [b'\r'] if !at_end => Err(Stop::Partial),
+        [] => Ok(Some(end)),
+        [b'\r', ..] => Err(Stop::Fault {
+            at: field,
+            fault: Fault::BareCarriageReturn,
+        }),
+        _ => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split_csv(text: &str, at_end: bool) -> Result<(usize, Vec<&str>), Stop> {
+        let mut fields = Vec::new();
+        let end = split(
+            text.as_bytes(),
+            Dialect::Delimited(b','),
+            at_end,
+            &mut fields,
+        )?;
+        Ok((
+            end,
+            fields
+                .iter()
+                .map(|field| &text[field.start..field.end])
+                .collect(),
+        ))
+    }
+
+    #[test]
+    fn a_record_ends_with_its_line() {
+        assert_eq!(split_csv("a,b\nc", false), Ok((4, vec!["a", "b"])));
+        assert_eq!(split_csv("a,b\r\nc", false), Ok((5, vec!["a", "b"])));
+        assert_eq!(split_csv(",\n", false), Ok((2, vec!["", ""])));
+        assert_eq!(split_csv("a,b", true), Ok((3, vec!["a", "b"])));
+        assert_eq!(split_csv("a,", true), Ok((2, vec!["a", ""])));
+        assert_eq!(split_csv("\r\na", true), Ok((2, vec![])));
+    }
+
+    #[test]
+    fn quotes_hide_what_they_hold() {
+        assert_eq!(
+            split_csv("\"a,\r\n\",b\n", false),
+            Ok((9, vec!["a,\r\n", "b"]))
+        );
+        assert_eq!(split_csv("\"\",x\n", false), Ok((5, vec!["", "x"])));
+        assert_eq!(split_csv("\"a\"\"\"\n", false), Ok((6, vec!["a\"\""])));
+        assert_eq!(
+            split_csv("5\",a\"b\"\n", false),
+            Ok((8, vec!["5\"", "a\"b\""]))
+        );
+    }
+
+    #[test]
+    fn every_cut_is_partial_and_no_fault() {
+        let text = "a,\"b\"\"c\r\n\",d\r\n";
+        for end in 1..text.len() {
+            assert_eq!(split_csv(&text[..end], false), Err(Stop::Partial), "{end}");
+        }
+    }
+
+    #[test]
+    fn faults_name_the_field() {
+        let fault = |at, fault| Err(Stop::Fault { at, fault });
+        assert_eq!(split_csv("a,\"b\n", true), fault(2, Fault::UnclosedQuote));
+        assert_eq!(split_csv("a,\"b\"\"", true), fault(2, Fault::UnclosedQuote));
+        assert_eq!(
+            split_csv("\"a\"b,c\n", true),
+            fault(0, Fault::TextAfterQuote)
+        );
+        assert_eq!(
+            split_csv("a,b\rc\n", true),
+            fault(2, Fault::BareCarriageReturn)
+        );
+        assert_eq!(
+            split_csv("a,\"b\"\r", true),
+            fault(2, Fault::BareCarriageReturn)
+        );
+    }
+
+    #[test]
+    fn lines_have_one_field() {
+        let split_line = |text: &str, at_end| {
+            let mut fields = Vec::new();
+            split(text.as_bytes(), Dialect::Lines, at_end, &mut fields).map(|end| (end, fields))
+        };
+        let field = |end| {
+            vec![Field {
+                start: 0,
+                end,
+                escaped: false,
+            }]
+        };
+        assert_eq!(split_line("a,\"b\nc", false), Ok((5, field(4))));
+        assert_eq!(split_line("\r\nc", false), Ok((2, field(0))));
+        assert_eq!(split_line("c", false), Err(Stop::Partial));
+        assert_eq!(split_line("c", true), Ok((1, field(1))));
+        assert_eq!(
+            split_line("a\rb\n", true),
+            Err(Stop::Fault {
+                at: 0,
+                fault: Fault::BareCarriageReturn
+            })
+        );
+    }
+}

@@ -1,0 +1,245 @@
+//! CSV and Parquet of the same data have the same keys; names tell formats.
+
+use std::{fs::File, path::Path};
+
+use arrow_array::{types::Int32Type, *};
+use proptest::prelude::*;
+use psijoin_table::{Error, ErrorKind, Format, KeyTable, Progress, Source};
+
+use crate::{Files, array, items, key, read};
+
+#[test]
+fn parquet_has_the_keys_of_csv() {
+    let files = Files::new();
+    let words: DictionaryArray<Int32Type> = vec![Some("x"), Some("x"), None].into_iter().collect();
+    let moment = 1_709_211_900_250; // 2024-02-29T13:05:00.25Z
+    let parquet = files.parquet(
+        "t.parquet",
+        &[
+            (
+                "number",
+                array(Int64Array::from(vec![Some(-7), Some(0), None])),
+            ),
+            (
+                "text",
+                array(StringArray::from(vec![Some("é\n"), Some(""), Some(" ")])),
+            ),
+            (
+                "date",
+                array(Date32Array::from(vec![Some(19_782), None, Some(-1)])),
+            ),
+            (
+                "flag",
+                array(BooleanArray::from(vec![Some(true), Some(false), None])),
+            ),
+            (
+                "price",
+                array(
+                    Decimal128Array::from(vec![Some(150), Some(-5), None])
+                        .with_precision_and_scale(9, 2)
+                        .unwrap(),
+                ),
+            ),
+            (
+                "moment",
+                array(
+                    TimestampMillisecondArray::from(vec![Some(moment), Some(0), None])
+                        .with_timezone("UTC"),
+                ),
+            ),
+            ("word", array(words)),
+            ("weight", array(Float64Array::from(vec![1.0, 2.0, 3.0]))),
+        ],
+    );
+    let csv = files.text(
+        "t.csv",
+        "number,text,date,flag,price,moment,word,weight\n\
+         -7,\"é\n\",2024-02-29,true,1.50,2024-02-29T13:05:00.25Z,x,1\n\
+         0,,,false,-0.05,1970-01-01T00:00:00Z,x,2\n\
+         , ,1969-12-31,,,,,3\n",
+    );
+    let columns = ["number", "text", "date", "flag", "price", "moment", "word"];
+    for column in columns {
+        let key = key(&[column], &[]);
+        assert_eq!(
+            read(&parquet, &key).unwrap(),
+            read(&csv, &key).unwrap(),
+            "{column}"
+        );
+    }
+    for columns in [&["word", "number", "date"][..], &["text", "flag"], &columns] {
+        let key = key(columns, &[]);
+        assert_eq!(
+            read(&parquet, &key).unwrap(),
+            read(&csv, &key).unwrap(),
+            "{columns:?}"
+        );
+    }
+}
+
+#[test]
+fn floats_and_binary_are_no_keys() {
+    let files = Files::new();
+    let parquet = files.parquet(
+        "t.parquet",
+        &[
+            ("weight", array(Float64Array::from(vec![1.0]))),
+            ("blob", array(BinaryArray::from(vec![&b"x"[..]]))),
+        ],
+    );
+    let message = |column| read(&parquet, &key(&[column], &[])).unwrap_err();
+    let name = parquet.display();
+    let kinds = "(keys are text, integers, decimals, booleans, dates or times)";
+    assert_eq!(
+        message("weight").to_string(),
+        format!("{name}: the column `weight` holds Float64, which cannot be a key {kinds}")
+    );
+    assert_eq!(
+        message("blob").to_string(),
+        format!("{name}: the column `blob` holds Binary, which cannot be a key {kinds}")
+    );
+    assert_eq!(message("blob").kind(), ErrorKind::Input);
+    assert_eq!(
+        message("wait").to_string(),
+        format!("{name} has no column `wait`; its columns are `weight`, `blob`")
+    );
+}
+
+#[test]
+fn many_batches_of_parquet_are_all_read() {
+    let files = Files::new();
+    let numbers = Int32Array::from_iter_values((0..20_000).map(|row| row % 15_000));
+    let parquet = files.parquet("t.parquet", &[("n", array(numbers))]);
+    let progress = Progress::default();
+    let source = Source::open(&parquet, None, true, &progress).unwrap();
+    let keys = KeyTable::read(&source, &key(&[], &[]), &progress).unwrap();
+    assert_eq!(keys.counts.distinct, 15_000);
+    assert_eq!(items(&keys)[19_999], Some(4_999));
+    assert_eq!(progress.bytes(), (source.bytes(), source.bytes()));
+}
+
+#[test]
+fn what_is_no_parquet_is_refused() {
+    let files = Files::new();
+    let path = files.text("t.parquet", "id\n1\n2\n3\n");
+    let error = read(&path, &key(&["id"], &[])).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .starts_with(&format!("cannot read {} as Parquet:", path.display()))
+    );
+    assert_eq!(error.kind(), ErrorKind::Input);
+}
+
+#[test]
+fn names_tell_formats() {
+    let files = Files::new();
+    let open = |name: &str, format, keyed| {
+        let path = files.text(name, "id\n");
+        Source::open(&path, format, keyed, &Progress::default())
+    };
+    for (name, expected) in [
+        ("a.csv", Format::Csv),
+        ("a.TSV", Format::Tsv),
+        ("a.b.txt", Format::Lines),
+        ("a.parquet", Format::Parquet),
+    ] {
+        assert_eq!(open(name, None, true).unwrap().format(), expected);
+    }
+    assert_eq!(open("words", None, false).unwrap().format(), Format::Lines);
+    assert_eq!(
+        open("words", Some(Format::Csv), true).unwrap().format(),
+        Format::Csv
+    );
+    for (name, keyed) in [("words", true), ("a.csv.gz", true), ("a.xlsx", false)] {
+        let error = open(name, None, keyed).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "cannot tell the format of {} by its name: the endings known are .csv, .tsv, \
+                 .txt and .parquet (a file without an ending is read as text, one value a line, \
+                 if no key column is given; a compressed file can be piped in on standard input)",
+                files.path(name).display()
+            )
+        );
+        assert_eq!(error.kind(), ErrorKind::Input);
+    }
+}
+
+#[test]
+fn files_that_cannot_be_opened_are_named() {
+    let files = Files::new();
+    let open = |path: &Path| Source::open(path, None, true, &Progress::default()).unwrap_err();
+    let missing = files.path("missing.csv");
+    assert!(
+        open(&missing)
+            .to_string()
+            .starts_with(&format!("cannot open {}", missing.display()))
+    );
+    let directory = files.0.path();
+    assert_eq!(
+        open(directory).to_string(),
+        format!("{} is a directory, not a file", directory.display())
+    );
+}
+
+#[test]
+fn streams_are_spooled_whatever_their_format() {
+    let files = Files::new();
+    let path = files.parquet("t.parquet", &[("n", array(Int32Array::from(vec![1, 2])))]);
+    let progress = Progress::default();
+    let stream = File::open(&path).unwrap();
+    let source = Source::spool(stream, "standard input", Format::Parquet, &progress).unwrap();
+    assert_eq!(source.columns().unwrap(), ["n"]);
+    let key = key(&["n"], &[]);
+    assert_eq!(
+        KeyTable::read(&source, &key, &progress).unwrap(),
+        read(&path, &key).unwrap()
+    );
+}
+
+#[test]
+fn an_interrupt_ends_reading() {
+    let files = Files::new();
+    let progress = Progress::default();
+    progress.interrupt();
+    let text = files.text("t.csv", "n\n1\n");
+    let parquet = files.parquet("t.parquet", &[("n", array(Int32Array::from(vec![1])))]);
+    for path in [text, parquet] {
+        let source = Source::open(&path, None, true, &progress).unwrap();
+        let error = KeyTable::read(&source, &key(&["n"], &[]), &progress).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Interrupted);
+    }
+    let spooled = Source::spool(&b"1"[..], "standard input", Format::Lines, &progress);
+    assert!(matches!(spooled, Err(Error::Interrupted)));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn random_data_has_the_same_keys_in_csv_and_parquet(
+        rows in prop::collection::vec((any::<Option<i64>>(), "[ab,\"\n é]{0,3}", any::<bool>()), 1..20)
+    ) {
+        let files = Files::new();
+        let parquet = files.parquet("t.parquet", &[
+            ("n", array(Int64Array::from_iter(rows.iter().map(|row| row.0)))),
+            ("s", array(StringArray::from_iter_values(rows.iter().map(|row| &row.1)))),
+            ("b", array(BooleanArray::from_iter(rows.iter().map(|row| Some(row.2))))),
+        ]);
+        let mut writer = csv::Writer::from_path(files.path("t.csv")).unwrap();
+        writer.write_record(["n", "s", "b"]).unwrap();
+        for (n, s, b) in &rows {
+            let n = n.map_or(String::new(), |n| n.to_string());
+            writer.write_record([&n, s, &b.to_string()]).unwrap();
+        }
+        writer.flush().unwrap();
+        for columns in [&["n"][..], &["s"], &["b", "n"], &["s", "b", "n"]] {
+            let key = key(columns, &[]);
+            prop_assert_eq!(
+                read(&parquet, &key).unwrap(),
+                read(&files.path("t.csv"), &key).unwrap()
+            );
+        }
+    }
+}

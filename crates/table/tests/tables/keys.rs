@@ -1,0 +1,197 @@
+//! Which rows hold which keys.
+
+use std::collections::HashMap;
+
+use proptest::prelude::*;
+use psijoin_table::{Format, KeySpec, KeyTable};
+
+use crate::{items, key, read_text};
+
+#[test]
+fn rows_are_counted_by_sort() {
+    let text = "id,name\n7,a\n8,\n7,b\n,c\n 7,d\n";
+    let keys = read_text(Format::Csv, text, &key(&["id"], &[])).unwrap();
+    assert_eq!(items(&keys), [Some(0), Some(1), Some(0), None, Some(2)]);
+    let counts = keys.counts;
+    assert_eq!(
+        (
+            counts.rows,
+            counts.left_out,
+            counts.duplicates,
+            counts.distinct
+        ),
+        (5, 1, 1, 3)
+    );
+
+    let trimmed = read_text(Format::Csv, text, &key(&["id"], &["id=trim"])).unwrap();
+    assert_eq!(items(&trimmed), [Some(0), Some(1), Some(0), None, Some(0)]);
+    assert_eq!(trimmed.fingerprints, keys.fingerprints[..2]);
+
+    let both = read_text(Format::Csv, text, &key(&["name", "id"], &[])).unwrap();
+    assert_eq!(items(&both), [Some(0), None, Some(1), None, Some(2)]);
+}
+
+#[test]
+fn a_key_that_normalises_to_nothing_is_left_out() {
+    let keys = read_text(Format::Csv, "id\nx\n12\n", &key(&[], &["id=digits"])).unwrap();
+    assert_eq!(items(&keys), [None, Some(0)]);
+}
+
+#[test]
+fn the_order_of_key_columns_counts_and_their_names_do_not() {
+    let text = "a,b\n1,2\n";
+    let forth = read_text(Format::Csv, text, &key(&["a", "b"], &[])).unwrap();
+    let back = read_text(Format::Csv, text, &key(&["b", "a"], &[])).unwrap();
+    assert_ne!(forth.fingerprints, back.fingerprints);
+    let renamed = read_text(Format::Csv, "y,x\n2,1\n", &key(&["x", "y"], &[])).unwrap();
+    assert_eq!(forth.fingerprints, renamed.fingerprints);
+}
+
+#[test]
+fn the_same_values_are_the_same_keys_in_every_text() {
+    let key = key(&[], &[]);
+    let expected = read_text(Format::Lines, "ann\nbob\n", &key).unwrap();
+    for text in [
+        "id\nann\nbob\n",
+        "\u{feff}id\r\nann\r\nbob",
+        "id\n\n\"ann\"\nbob\n\n\n",
+    ] {
+        for format in [Format::Csv, Format::Tsv] {
+            assert_eq!(read_text(format, text, &key).unwrap(), expected, "{text:?}");
+        }
+    }
+    for text in ["\u{feff}ann\nbob", "ann\r\nbob\r\n"] {
+        assert_eq!(
+            read_text(Format::Lines, text, &key).unwrap(),
+            expected,
+            "{text:?}"
+        );
+    }
+    assert_eq!(
+        KeyTable::read_csv(&b"id\nann\nbob\n"[..], "memory", &key).unwrap(),
+        expected
+    );
+}
+
+#[test]
+fn quotes_and_commas_of_lines_are_text() {
+    let lines = read_text(Format::Lines, "\"a\",b\n\na\n", &key(&["value"], &[])).unwrap();
+    assert_eq!(items(&lines), [Some(0), None, Some(1)]);
+    let csv = read_text(Format::Csv, "id\n\"\"\"a\"\",b\"\n", &key(&["id"], &[])).unwrap();
+    assert_eq!(csv.fingerprints, lines.fingerprints[..1]);
+}
+
+#[test]
+fn tabs_separate_tsv_and_commas_do_not() {
+    let tsv = read_text(Format::Tsv, "a,b\tc\n1,2\t3\n", &key(&["a,b"], &[])).unwrap();
+    let csv = read_text(Format::Csv, "x\n\"1,2\"\n", &key(&["x"], &[])).unwrap();
+    assert_eq!(tsv.fingerprints, csv.fingerprints);
+}
+
+#[test]
+fn a_table_may_have_no_rows() {
+    for (format, text) in [
+        (Format::Csv, "id,x"),
+        (Format::Csv, "id\n"),
+        (Format::Lines, ""),
+    ] {
+        let key = if format == Format::Lines {
+            key(&[], &[])
+        } else {
+            key(&["id"], &[])
+        };
+        let keys = read_text(format, text, &key).unwrap();
+        assert_eq!(
+            (keys.counts.rows, keys.fingerprints.len()),
+            (0, 0),
+            "{text:?}"
+        );
+    }
+}
+
+/// What a [`KeyTable`] should be, by maps of strings.
+fn model(rows: &[Vec<String>], columns: &[usize]) -> (Vec<Option<u32>>, Vec<Vec<String>>) {
+    let mut distinct = Vec::new();
+    let mut known = HashMap::new();
+    let item = |row: &Vec<String>| {
+        let key: Vec<String> = columns.iter().map(|&column| row[column].clone()).collect();
+        if key.iter().any(String::is_empty) {
+            return None;
+        }
+        Some(*known.entry(key.clone()).or_insert_with(|| {
+            distinct.push(key);
+            distinct.len() as u32 - 1
+        }))
+    };
+    let items = rows.iter().map(item).collect();
+    (items, distinct)
+}
+
+fn rows(columns: usize) -> impl Strategy<Value = Vec<Vec<String>>> {
+    let field = prop_oneof!["[ab]{0,2}", "[a,\"\r\n\t é]{0,4}"];
+    prop::collection::vec(prop::collection::vec(field, columns), 0..12)
+}
+
+pub(crate) fn written(
+    rows: &[Vec<String>],
+    delimiter: u8,
+    terminator: csv::Terminator,
+    quotes: csv::QuoteStyle,
+) -> Vec<u8> {
+    let mut writer = csv::WriterBuilder::new()
+        .delimiter(delimiter)
+        .terminator(terminator)
+        .quote_style(quotes)
+        .from_writer(Vec::new());
+    for row in rows {
+        writer.write_record(row).unwrap();
+    }
+    writer.into_inner().unwrap()
+}
+
+proptest! {
+    #[test]
+    fn reading_is_what_the_model_says(
+        mut rows in rows(3),
+        key_columns in prop::sample::subsequence(vec![0, 1, 2], 1..4).prop_shuffle(),
+        tabs: bool,
+        crlf: bool,
+        quote_all: bool,
+    ) {
+        let (items_expected, distinct) = model(&rows, &key_columns);
+        rows.insert(0, vec!["0".into(), "1".into(), "2".into()]);
+        let text = written(
+            &rows,
+            if tabs { b'\t' } else { b',' },
+            if crlf { csv::Terminator::CRLF } else { csv::Terminator::Any(b'\n') },
+            if quote_all { csv::QuoteStyle::Always } else { csv::QuoteStyle::Necessary },
+        );
+        let names = key_columns.iter().map(usize::to_string).collect();
+        let key = KeySpec::new(names, vec![]).unwrap();
+        let keys = read_text(if tabs { Format::Tsv } else { Format::Csv }, text, &key).unwrap();
+
+        prop_assert_eq!(items(&keys), items_expected);
+        let fingerprint = |fields: &Vec<String>| {
+            let mut joined = Vec::new();
+            for field in fields {
+                joined.extend_from_slice(&(field.len() as u64).to_le_bytes());
+                joined.extend_from_slice(field.as_bytes());
+            }
+            blake3::derive_key("psijoin 2026-01 table key fingerprint v1", &joined)
+        };
+        prop_assert_eq!(&keys.fingerprints, &distinct.iter().map(fingerprint).collect::<Vec<_>>());
+        prop_assert_eq!(keys.counts.distinct, distinct.len() as u64);
+        prop_assert_eq!(
+            keys.counts.rows,
+            keys.counts.left_out + keys.counts.duplicates + keys.counts.distinct
+        );
+    }
+
+    /// Nothing that can stand in a file makes the reader panic, or loses rows silently.
+    #[test]
+    fn any_bytes_are_read_or_refused(text in prop::collection::vec(any::<u8>(), 0..64)) {
+        if let Ok(keys) = KeyTable::read_csv(&text[..], "fuzz.csv", &key(&[], &[])) {
+            prop_assert_eq!(keys.counts.rows, keys.rows.iter().count() as u64);
+        }
+    }
+}

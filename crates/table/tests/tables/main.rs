@@ -1,0 +1,104 @@
+//! Tables as a party has them, through the public interface.
+
+mod destinations;
+mod formats;
+mod keys;
+mod malformed;
+mod rows;
+
+use std::{
+    fs::{self, File},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use arrow_array::{ArrayRef, RecordBatch};
+use parquet::arrow::ArrowWriter;
+use psijoin_table::{Destination, Error, Format, KeySpec, KeyTable, Progress, Source};
+use tempfile::TempDir;
+
+/// A directory of input and output files that goes away with the test.
+struct Files(TempDir);
+
+impl Files {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn text(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn parquet(&self, name: &str, columns: &[(&str, ArrayRef)]) -> PathBuf {
+        let path = self.path(name);
+        let columns = columns
+            .iter()
+            .map(|(name, array)| (*name, array.clone(), true));
+        let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
+        let file = File::create(&path).unwrap();
+        let mut writer = ArrowWriter::try_new(file, batch.schema(), None).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+        path
+    }
+
+    /// What is in the directory.
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.0.path()).unwrap();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+fn array(array: impl arrow_array::Array + 'static) -> ArrayRef {
+    Arc::new(array)
+}
+
+fn key(columns: &[&str], rules: &[&str]) -> KeySpec {
+    let columns = columns.iter().map(|&column| column.to_owned()).collect();
+    let rules = rules.iter().map(|rules| rules.parse().unwrap()).collect();
+    KeySpec::new(columns, rules).unwrap()
+}
+
+fn open(path: &Path) -> Source {
+    Source::open(path, None, true, &Progress::default()).unwrap()
+}
+
+fn read(path: &Path, key: &KeySpec) -> Result<KeyTable, Error> {
+    KeyTable::read(&open(path), key, &Progress::default())
+}
+
+fn read_text(format: Format, text: impl AsRef<[u8]>, key: &KeySpec) -> Result<KeyTable, Error> {
+    let progress = Progress::default();
+    let source = Source::spool(text.as_ref(), "standard input", format, &progress)?;
+    KeyTable::read(&source, key, &progress)
+}
+
+/// The item of each row.
+fn items(keys: &KeyTable) -> Vec<Option<u32>> {
+    keys.rows.iter().collect()
+}
+
+/// Writes the rows of `input` whose items are `matched` to `output`.
+fn join(
+    input: &Path,
+    key: &KeySpec,
+    matched: impl Fn(usize) -> bool,
+    output: &Path,
+) -> Result<u64, Error> {
+    let progress = Progress::default();
+    let source = open(input);
+    let destination = Destination::prepare(Some(output), &source)?;
+    let keys = KeyTable::read(&source, key, &progress)?;
+    let matched: Vec<bool> = (0..keys.fingerprints.len()).map(matched).collect();
+    destination.write(&source, &keys.rows, &matched, &progress)
+}

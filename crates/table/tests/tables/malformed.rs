@@ -1,0 +1,99 @@
+//! What is said about a table that cannot be read.
+
+use psijoin_table::{ErrorKind, Format};
+
+use crate::{key, read_text};
+
+fn message(format: Format, text: impl AsRef<[u8]>) -> String {
+    let error = read_text(format, text, &key(&["id"], &[])).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Input);
+    let message = error.to_string();
+    message
+        .strip_prefix("standard input")
+        .expect("errors begin with the file")
+        .to_owned()
+}
+
+#[test]
+fn ragged_rows_are_named_by_line() {
+    let text = "id,name\n1,\"two\nlines\"\n\n3,a,secret\n4,b\n";
+    assert_eq!(
+        message(Format::Csv, text),
+        ", line 5: 3 fields where the header has 2"
+    );
+    assert_eq!(
+        message(Format::Csv, "id,b\n1\n"),
+        ", line 2: 1 field where the header has 2"
+    );
+    assert_eq!(
+        message(Format::Tsv, "id\tb\n1,2\n"),
+        ", line 2: 1 field where the header has 2"
+    );
+    assert_eq!(
+        message(Format::Csv, "id\n1,\n"),
+        ", line 2: 2 fields where the header has 1"
+    );
+}
+
+#[test]
+fn broken_fields_are_named_by_line_and_field() {
+    for (text, expected) in [
+        (
+            &b"id,b\n1,\xe9\n"[..],
+            ", line 2, field 2: not UTF-8 (save the file as UTF-8)",
+        ),
+        (
+            b"\xff\xfei\0d\0",
+            ", line 1, field 1: not UTF-8 (save the file as UTF-8)",
+        ),
+        (
+            b"id,b\n1,x\n2,\"y\n3,z\n",
+            ", line 3, field 2: a quote is opened and never closed",
+        ),
+        (
+            b"id,b\n\"1\"\n2,\"x\" y\n",
+            ", line 2: 1 field where the header has 2",
+        ),
+        (
+            b"id,b\r\n2,\"x\" y\r\n",
+            ", line 2, field 2: text after the closing quote (a quote within quotes is written \
+             twice)",
+        ),
+        (
+            b"id,b\r1,2\r",
+            ", line 1, field 2: a carriage return without a line feed (lines must end in LF or \
+             CRLF)",
+        ),
+    ] {
+        assert_eq!(message(Format::Csv, text), expected);
+    }
+    assert_eq!(
+        message(Format::Lines, b"a\nb\xff\n".as_slice()),
+        " has no column `id`; its columns are `value`"
+    );
+    assert_eq!(
+        read_text(Format::Lines, b"a\nb\xff\n", &key(&[], &[]))
+            .unwrap_err()
+            .to_string(),
+        "standard input, line 2, field 1: not UTF-8 (save the file as UTF-8)"
+    );
+}
+
+#[test]
+fn a_missing_header_or_key_is_named() {
+    for nothing in ["", "\n\r\n", "\u{feff}"] {
+        assert_eq!(
+            message(Format::Csv, nothing),
+            " has no header: its first line must name the columns"
+        );
+    }
+    assert_eq!(
+        message(Format::Csv, "ID;name\n"),
+        " has no column `id`; its columns are `ID;name`"
+    );
+    assert_eq!(
+        message(Format::Csv, "id,id\n"),
+        " has more than one column `id`: a key column's name must be unique"
+    );
+    assert!(read_text(Format::Csv, "id,x,x\n1,2,3\n", &key(&["id"], &[])).is_ok());
+}
