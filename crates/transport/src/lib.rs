@@ -1,1 +1,50 @@
-//! Part of psijoin.
+//! How two parties reach each other: TCP, TLS 1.3 with pinned peers, and the session
+//! handshake.
+//!
+//! A [`Connection`] is made by [`Connection::open`], [`connect`](Connection::connect) or
+//! [`accept`](Connection::accept), and gives a [`Channel`](psijoin_channel::Channel) for a
+//! protocol to run over. Who listens and who connects says nothing about who sends and who
+//! receives.
+//!
+//! | module | what lives there |
+//! |---|---|
+//! | [`identity`], [`fingerprint`] | the key that a party is known by, and its short name |
+//! | [`endpoint`] | addresses, listening, connecting, time-outs |
+//! | [`connection`] | an established connection: channel, abort, clean close |
+//! | [`frame`] | how messages are laid out on the wire |
+//! | [`handshake`] | both parties check that they were set up alike, and draw a joint seed |
+//! | [`interrupt`] | stopping a session from another thread |
+//!
+//! # Layers on the wire
+//! 1. TCP, and TLS 1.3 over it unless [`Security::InsecurePlaintext`] was asked for;
+//! 2. an 8-byte preamble each way, by which a party knows that its peer speaks psijoin and
+//!    (under TLS) has accepted its identity;
+//! 3. [frames](frame);
+//! 4. the [session handshake](handshake), which runs over any channel, then the protocol.
+//!
+//! # When things go wrong
+//! Every wait is bounded and can be [interrupted](Interrupt). A party that lives sends
+//! keep-alives, however long it computes, so silence for [`Timeouts::idle`] means that it is
+//! dead or cut off. [`Error::kind`] sorts errors by who has to act.
+
+pub mod connection;
+pub mod endpoint;
+pub mod fingerprint;
+pub mod frame;
+pub mod handshake;
+pub mod identity;
+pub mod interrupt;
+
+mod error;
+mod establish;
+mod link;
+mod preamble;
+mod tls;
+mod wire;
+
+pub use connection::Connection;
+pub use endpoint::{Endpoint, Listener, Options, Security, Timeouts};
+pub use error::{Error, Kind};
+pub use fingerprint::Fingerprint;
+pub use identity::Identity;
+pub use interrupt::Interrupt;

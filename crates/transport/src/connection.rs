@@ -1,0 +1,164 @@
+//! An established connection to the peer.
+
+use std::{
+    io,
+    net::SocketAddr,
+    sync::Arc,
+    thread::{self, JoinHandle},
+};
+
+use psijoin_channel::{AbortCode, Channel};
+
+use crate::{
+    Endpoint, Error, Listener, Options,
+    endpoint::Address,
+    establish::{self, Established},
+    link::{self, Link, LinkInbound, LinkOutbound},
+    wire::Wire,
+};
+
+/// An established connection to the peer, kept alive by two threads of its own.
+///
+/// The protocol runs over the [`Channel`] that comes with it. It is owned apart from the
+/// connection, so that it can be decorated and handed on; it works for as long as the
+/// connection lives.
+///
+/// A session that went well ends with [`finish`](Self::finish), one that did not with
+/// [`abort`](Self::abort) (or the channel's own). A connection that is dropped without
+/// either still delivers what was sent, but the peer then gets
+/// [`Closed`](psijoin_channel::Error::Closed) where it expects more. Dropping takes up to a
+/// second if the peer does not close its side.
+#[derive(Debug)]
+pub struct Connection {
+    link: Arc<Link>,
+    threads: Threads,
+    peer_address: SocketAddr,
+}
+
+impl Connection {
+    /// Meets the other party in the given way.
+    ///
+    /// # Errors
+    /// As [`connect`](Self::connect) and [`accept`](Self::accept), and [`Error::Listen`].
+    pub fn open(endpoint: &Endpoint, options: &Options) -> Result<(Self, Channel), Error> {
+        match endpoint {
+            Endpoint::Listen(address) => Self::accept(Listener::bind(address)?, options),
+            Endpoint::Connect(address) => Self::connect(address, options),
+        }
+    }
+
+    /// Goes to the other party's address, and tries again while nobody listens there.
+    ///
+    /// # Errors
+    /// [`Error::NobodyListened`] after the time-out; an error of kind
+    /// [`Peer`](crate::Kind::Peer) if somebody listens who is not the peer, or refuses this
+    /// side; [`Error::Interrupted`]; and what the network may fail with.
+    pub fn connect(address: &Address, options: &Options) -> Result<(Self, Channel), Error> {
+        Self::start(establish::connect(address, options)?, options)
+    }
+
+    /// Waits for the other party to connect. Whoever else connects is dropped, unless it
+    /// shows itself as a psijoin party that is the wrong one.
+    ///
+    /// # Errors
+    /// [`Error::NobodyConnected`] after the time-out; an error of kind
+    /// [`Peer`](crate::Kind::Peer) if a wrong party connected, or refuses this side;
+    /// [`Error::Interrupted`]; and what the network may fail with.
+    pub fn accept(listener: Listener, options: &Options) -> Result<(Self, Channel), Error> {
+        Self::start(establish::accept(listener, options)?, options)
+    }
+
+    fn start(established: Established, options: &Options) -> Result<(Self, Channel), Error> {
+        let Established { socket, tls } = established;
+        let peer_address = socket.peer_addr()?;
+        let link = Arc::new(Link::new(
+            options.timeouts.idle,
+            options.timeouts.keep_alive,
+        ));
+        let threads = Threads::start(&link, Wire::new(socket, tls)?)?;
+        options.interrupt.watch(&link);
+        let channel = Channel::new(LinkOutbound(link.clone()), LinkInbound(link.clone()));
+        Ok((
+            Self {
+                link,
+                threads,
+                peer_address,
+            },
+            channel,
+        ))
+    }
+
+    /// Where the peer is, as the network sees it.
+    pub fn peer_address(&self) -> SocketAddr {
+        self.peer_address
+    }
+
+    /// Gives up, telling the peer why; as [`Channel::abort`], for those who have handed the
+    /// channel on.
+    pub fn abort(&self, code: AbortCode) {
+        self.link.abort(code);
+    }
+
+    /// Ends a session that went well. After `Ok`, both parties know that each has received
+    /// all that it expected.
+    ///
+    /// It waits for a peer that is still computing, for as long as that shows that it lives.
+    ///
+    /// # Errors
+    /// If the peer has sent more than was received, gives up, goes away or falls silent, or
+    /// this party is interrupted.
+    pub fn finish(self) -> Result<(), Error> {
+        Ok(self.link.finish()?)
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.link.close();
+        self.threads.join();
+    }
+}
+
+/// The reading and the writing thread of a connection.
+#[derive(Debug)]
+struct Threads {
+    wire: Arc<Wire>,
+    handles: Vec<JoinHandle<()>>,
+}
+
+impl Threads {
+    fn start(link: &Arc<Link>, wire: Arc<Wire>) -> io::Result<Self> {
+        let mut threads = Self {
+            wire,
+            handles: Vec::new(),
+        };
+        let started = threads
+            .spawn("psijoin-read", link, link::read_until_the_end)
+            .and_then(|()| threads.spawn("psijoin-write", link, link::write_until_the_end));
+        if let Err(error) = started {
+            link.close();
+            threads.join();
+            return Err(error);
+        }
+        Ok(threads)
+    }
+
+    fn spawn(&mut self, name: &str, link: &Arc<Link>, run: fn(&Link, Arc<Wire>)) -> io::Result<()> {
+        let (link, wire) = (link.clone(), self.wire.clone());
+        let thread = thread::Builder::new()
+            .name(name.into())
+            .spawn(move || run(&link, wire))?;
+        self.handles.push(thread);
+        Ok(())
+    }
+
+    /// Waits for the threads, which the link has told to end.
+    fn join(&mut self) {
+        self.wire.shut_down();
+        for thread in self.handles.drain(..) {
+            if thread.join().is_err() {
+                tracing::error!("a thread of a connection panicked; this is a bug in psijoin");
+            }
+        }
+    }
+}

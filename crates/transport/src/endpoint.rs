@@ -1,0 +1,189 @@
+//! Where and how to meet the other party.
+
+use std::{
+    net::{SocketAddr, TcpListener},
+    str::FromStr,
+    time::Duration,
+};
+
+use crate::{Error, Fingerprint, Identity, Interrupt};
+
+/// How this side meets the other. One side must listen and the other connect; the order in
+/// which the two are started does not matter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Endpoint {
+    /// This side waits at its address.
+    Listen(Address),
+    /// This side goes to the other's address.
+    Connect(Address),
+}
+
+/// A `HOST:PORT`, where the host is a name, an IPv4 address, or an IPv6 address in brackets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Address(String);
+
+impl Address {
+    /// The address as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<SocketAddr> for Address {
+    fn from(address: SocketAddr) -> Self {
+        Self(address.to_string())
+    }
+}
+
+impl FromStr for Address {
+    type Err = Error;
+
+    /// # Errors
+    /// [`Error::Address`] if the text has another form. Whether the host exists is seen when
+    /// it is looked up.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let is_address = text.parse::<SocketAddr>().is_ok()
+            || text.rsplit_once(':').is_some_and(|(host, port)| {
+                let is_name = !host.is_empty()
+                    && host
+                        .chars()
+                        .all(|c| c.is_alphanumeric() || matches!(c, '.' | '-' | '_'));
+                is_name && port.parse::<u16>().is_ok()
+            });
+        if !is_address {
+            return Err(Error::Address(text.to_owned()));
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+/// An address that this side listens at already: whoever binds to port 0 learns here which
+/// one it got.
+#[derive(Debug)]
+pub struct Listener {
+    pub(crate) socket: TcpListener,
+    pub(crate) address: Address,
+}
+
+impl Listener {
+    /// Starts to listen.
+    ///
+    /// # Errors
+    /// [`Error::Listen`] if the address is taken, or not one of this machine's.
+    pub fn bind(address: &Address) -> Result<Self, Error> {
+        TcpListener::bind(address.as_str())
+            .and_then(|socket| {
+                let address = socket.local_addr()?.into();
+                Ok(Self { socket, address })
+            })
+            .map_err(|source| Error::Listen {
+                address: address.as_str().to_owned(),
+                source,
+            })
+    }
+
+    /// Where it listens, with the port that it got.
+    pub fn address(&self) -> &Address {
+        &self.address
+    }
+}
+
+/// How a connection is made and kept.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Who may be at the other end, and who may read along.
+    pub security: Security,
+    /// How long to wait for what.
+    pub timeouts: Timeouts,
+    /// Stops all waiting.
+    pub interrupt: Interrupt,
+}
+
+impl Options {
+    /// The given security, the default time-outs, and an interrupt of its own.
+    pub fn new(security: Security) -> Self {
+        Self {
+            security,
+            timeouts: Timeouts::default(),
+            interrupt: Interrupt::new(),
+        }
+    }
+}
+
+/// Who may be at the other end, and who may read along.
+#[derive(Debug, Clone)]
+pub enum Security {
+    /// TLS 1.3 with the party whose key has the fingerprint `peer`, and nobody else.
+    PinnedTls {
+        /// Who this side is.
+        identity: Identity,
+        /// Who the other side must be.
+        peer: Fingerprint,
+    },
+    /// No encryption, and anybody may be at the other end. Whoever sits between the parties
+    /// can read and change everything.
+    InsecurePlaintext,
+}
+
+/// How long to wait for what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timeouts {
+    /// For the other party to be there: to connect, or to listen. 60 s by default.
+    pub meet: Duration,
+    /// For a peer that is there to set up the connection and prove who it is. 10 s by
+    /// default.
+    pub setup: Duration,
+    /// For any sign of life on an established connection. 30 s by default.
+    pub idle: Duration,
+    /// How long this side stays silent at most on an established connection: several times
+    /// shorter than the peer's [`idle`](Self::idle). 5 s by default.
+    pub keep_alive: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            meet: Duration::from_secs(60),
+            setup: Duration::from_secs(10),
+            idle: Duration::from_secs(30),
+            keep_alive: Duration::from_secs(5),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_hosts_with_ports() {
+        for text in [
+            "localhost:7000",
+            "127.0.0.1:0",
+            "[::1]:7000",
+            "join.example.org:65535",
+        ] {
+            assert_eq!(text.parse::<Address>().unwrap().as_str(), text);
+        }
+        for text in [
+            "",
+            "localhost",
+            ":7000",
+            "host:",
+            "host:70000",
+            "::1",
+            "a b:1",
+            "http://h:1",
+        ] {
+            let error = text.parse::<Address>().unwrap_err();
+            assert!(matches!(error, Error::Address(_)), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_taken_address_is_an_error_that_names_it() {
+        let first = Listener::bind(&"127.0.0.1:0".parse().unwrap()).unwrap();
+        let error = Listener::bind(first.address()).unwrap_err().to_string();
+        assert!(error.contains(first.address().as_str()), "{error}");
+    }
+}

@@ -1,0 +1,260 @@
+use std::{io, path::PathBuf, time::Duration};
+
+use psijoin_channel::{AbortCode, Error as ChannelError};
+
+use crate::{
+    fingerprint::{Fingerprint, ParseError},
+    handshake::Role,
+};
+
+/// Why two parties did not get a session.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An address is not of the form `HOST:PORT`.
+    #[error(
+        "`{0}` is not an address: write HOST:PORT, for example 0.0.0.0:7000, [::1]:7000 or \
+         join.example.org:7000"
+    )]
+    Address(String),
+
+    /// A text is not a fingerprint.
+    #[error(transparent)]
+    Fingerprint(#[from] ParseError),
+
+    /// A setting for the handshake is empty, too long, not printable, or one too many.
+    #[error("the setting `{name}` cannot be compared with the other party's: {reason}")]
+    Setting {
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+
+    /// This side's set is larger than any protocol serves.
+    #[error("a set of {0} items is too large: at most 2^26 are supported")]
+    SetTooLarge(u64),
+
+    /// There is a file already where an identity was to be written.
+    #[error("{} exists already; an identity is never overwritten", .0.display())]
+    IdentityExists(PathBuf),
+
+    /// An identity file could not be read or written.
+    #[error("the identity file {} cannot be read or written: {source}", path.display())]
+    IdentityFile {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+
+    /// A file is not an identity.
+    #[error("{} is not an identity: {reason}", path.display())]
+    IdentityMalformed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+
+    /// The operating system gave no randomness.
+    #[error("the operating system gave no random bytes")]
+    Randomness,
+
+    /// This side cannot listen at the address.
+    #[error("cannot listen at {address}: {source}")]
+    Listen {
+        /// The address.
+        address: String,
+        /// What the operating system said.
+        source: io::Error,
+    },
+
+    /// The address's host is not known.
+    #[error("the host of {address} cannot be found: {source}")]
+    Resolve {
+        /// The address.
+        address: String,
+        /// What the operating system said.
+        source: io::Error,
+    },
+
+    /// The address cannot be reached.
+    #[error("cannot connect to {address}: {source}")]
+    Connect {
+        /// The address.
+        address: String,
+        /// What the operating system said.
+        source: io::Error,
+    },
+
+    /// Nobody listened.
+    #[error(
+        "nobody listened at {address} within {} s; one side must listen and the other connect",
+        waited.as_secs_f32()
+    )]
+    NobodyListened {
+        /// The address.
+        address: String,
+        /// How long this side tried.
+        waited: Duration,
+    },
+
+    /// Nobody who could be the other party connected.
+    #[error(
+        "nobody connected to {address} within {} s; one side must listen and the other connect",
+        waited.as_secs_f32()
+    )]
+    NobodyConnected {
+        /// The address.
+        address: String,
+        /// How long this side listened.
+        waited: Duration,
+    },
+
+    /// A connection was made, but then nothing came.
+    #[error("the other party did not set up the connection within {} s", .0.as_secs_f32())]
+    SetupTimedOut(Duration),
+
+    /// The other party closed the connection before a session was set up.
+    #[error("the other party closed the connection while it was being set up")]
+    ClosedDuringSetup,
+
+    /// The network failed, or a thread could not be started, while the connection was set up.
+    #[error("the connection failed while it was being set up: {0}")]
+    Io(#[from] io::Error),
+
+    /// This party was told to stop, for example by Ctrl-C.
+    #[error("interrupted")]
+    Interrupted,
+
+    /// The other party has another key than the pinned one.
+    #[error("the other party identified itself as {found}, but {expected} was expected")]
+    WrongPeer {
+        /// Who it says it is.
+        found: Fingerprint,
+        /// Who it should be.
+        expected: Fingerprint,
+    },
+
+    /// The other party pins another key than this side's.
+    #[error(
+        "the other party refused this side's identity (fingerprint {ours}): it expects another"
+    )]
+    Refused {
+        /// Who this side is.
+        ours: Fingerprint,
+    },
+
+    /// The TLS handshake failed for another reason than a key.
+    #[error("the TLS handshake failed: {0}")]
+    Tls(String),
+
+    /// The other side speaks something else.
+    #[error("the other side does not speak psijoin, or another version of it: {0}")]
+    NotPsijoin(&'static str),
+
+    /// The other side speaks another version.
+    #[error(
+        "the two sides speak different versions of the {layer}: this side {ours}, the other side \
+         {theirs}; install the same release of psijoin on both"
+    )]
+    Version {
+        /// What is versioned.
+        layer: &'static str,
+        /// This side's version.
+        ours: u16,
+        /// The other side's version.
+        theirs: u16,
+    },
+
+    /// Both sides were started in the same role.
+    #[error("both sides were started as the {0}: one must send and the other receive")]
+    SameRole(Role),
+
+    /// The two sides were not set up alike.
+    #[error(
+        "the two sides disagree on {field}: this side has `{}`, the other side has `{}`",
+        ours.escape_debug(), theirs.escape_debug()
+    )]
+    Mismatch {
+        /// What they disagree on.
+        field: String,
+        /// This side's value.
+        ours: String,
+        /// The other side's value.
+        theirs: String,
+    },
+
+    /// The other party sent a handshake that is not well-formed.
+    #[error("the other party broke the handshake: {0}")]
+    Handshake(&'static str),
+
+    /// The channel broke during the handshake or the close.
+    #[error(transparent)]
+    Channel(#[from] ChannelError),
+}
+
+/// Who has to act on an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// The caller: what it asked for cannot be.
+    Usage,
+    /// The caller: one of its files is missing, or not what it should be.
+    LocalFile,
+    /// The network, or the peer is gone.
+    Network,
+    /// The peer: it broke the protocol, is not who it should be, or was set up otherwise.
+    Peer,
+    /// The peer's policy forbids the result.
+    Policy,
+    /// Nobody: this party was told to stop.
+    Interrupted,
+}
+
+impl Error {
+    /// Who has to act on this error.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Address(_) | Self::Fingerprint(_) | Self::Setting { .. } => Kind::Usage,
+            Self::SetTooLarge(_)
+            | Self::IdentityExists(_)
+            | Self::IdentityFile { .. }
+            | Self::IdentityMalformed { .. } => Kind::LocalFile,
+            Self::Randomness
+            | Self::Listen { .. }
+            | Self::Resolve { .. }
+            | Self::Connect { .. }
+            | Self::NobodyListened { .. }
+            | Self::NobodyConnected { .. }
+            | Self::SetupTimedOut(_)
+            | Self::ClosedDuringSetup
+            | Self::Io(_) => Kind::Network,
+            Self::WrongPeer { .. }
+            | Self::Refused { .. }
+            | Self::Tls(_)
+            | Self::NotPsijoin(_)
+            | Self::Version { .. }
+            | Self::SameRole(_)
+            | Self::Mismatch { .. }
+            | Self::Handshake(_) => Kind::Peer,
+            Self::Interrupted => Kind::Interrupted,
+            Self::Channel(error) => error.into(),
+        }
+    }
+}
+
+impl From<&ChannelError> for Kind {
+    fn from(error: &ChannelError) -> Self {
+        match error {
+            ChannelError::MessageLength { .. } | ChannelError::Malformed(_) => Self::Peer,
+            ChannelError::PeerAborted(AbortCode::ProtocolViolation | AbortCode::Incompatible) => {
+                Self::Peer
+            }
+            ChannelError::PeerAborted(AbortCode::Refused) => Self::Policy,
+            ChannelError::Interrupted => Self::Interrupted,
+            _ => Self::Network,
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! The session handshake: both parties check that they were set up alike before any data
+//! moves, and draw a seed that neither controls.
+//!
+//! It runs over any [`Channel`] and knows no protocol: what must agree is a list of named
+//! [settings](Hello::setting). Both parties speak at the same time:
+//!
+//! 1. *opening*, 16 bytes, the same in all versions: magic and version;
+//! 2. *[hello](Hello)*, [`HELLO_BYTES`]: role, set size, settings, and a commitment to a
+//!    random share of the seed. From both sizes the caller then derives the protocol's
+//!    parameters;
+//! 3. *confirmation*, 64 bytes: the digest of the derived parameters and the opened share.
+//!
+//! Each party sends before it compares, so a disagreement is an error on both sides that
+//! names the setting and both values.
+//!
+//! # The seed
+//! It hashes both hellos and both shares. Neither party sees the other's share before it has
+//! committed to its own, so at least one share is uniform and independent of the other. A
+//! party that dislikes the result can only end the session. Commitment: BLAKE3 of the role
+//! and the share; a share has 256 uniform bits, which hide it without further randomness, and
+//! the role keeps a party from repeating the other's commitment.
+
+use psijoin_channel::{Channel, Error as ChannelError, MAX_MESSAGE_BYTES};
+
+use crate::Error;
+
+mod hello;
+
+pub use hello::{HELLO_BYTES, Hello, MAX_SET_SIZE, Role};
+
+/// The version of the handshake and of all that follows it.
+pub const VERSION: u16 = 1;
+
+const MAGIC: &[u8; 8] = b"PSIJOIN\n";
+const OPENING_BYTES: usize = 16;
+
+const DIGEST_BYTES: usize = 32;
+const SHARE_BYTES: usize = 32;
+const CONFIRMATION_BYTES: usize = DIGEST_BYTES + SHARE_BYTES;
+
+const _: () = assert!(HELLO_BYTES <= MAX_MESSAGE_BYTES);
+
+/// A handshake whose hellos agree.
+pub struct Pending {
+    ours: Hello,
+    theirs: Hello,
+    our_hello: Box<[u8; HELLO_BYTES]>,
+    their_hello: Box<[u8; HELLO_BYTES]>,
+    our_share: [u8; SHARE_BYTES],
+    their_commitment: [u8; DIGEST_BYTES],
+}
+
+/// A session that both parties have agreed on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Session {
+    /// A seed that both parties know and neither controls, to derive public randomness from,
+    /// such as hash functions. It is not a secret between them.
+    pub joint_seed: [u8; 32],
+}
+
+/// Exchanges hellos and compares them.
+///
+/// # Errors
+/// [`Error::Setting`] or [`Error::SetTooLarge`] if `hello` cannot be sent. Of kind
+/// [`Peer`](crate::Kind::Peer): [`Error::NotPsijoin`], [`Error::Version`],
+/// [`Error::SameRole`], [`Error::Mismatch`] and [`Error::Handshake`]. And
+/// [`Error::Channel`].
+pub fn begin(channel: &mut Channel, hello: Hello) -> Result<Pending, Error> {
+    let mut our_share = [0; SHARE_BYTES];
+    getrandom::fill(&mut our_share).map_err(|_| Error::Randomness)?;
+    let our_hello = hello.encode(&commitment(hello.role(), &our_share))?;
+
+    let mut their_hello = Box::new([0; HELLO_BYTES]);
+    channel.exchange(
+        |outbound| {
+            outbound.send(&opening(VERSION))?;
+            Ok(outbound.send(&*our_hello)?)
+        },
+        |inbound| {
+            let mut theirs = [0; OPENING_BYTES];
+            inbound.recv(&mut theirs).map_err(not_psijoin)?;
+            check_opening(&theirs)?;
+            inbound.recv(&mut *their_hello).map_err(not_psijoin)
+        },
+    )?;
+    let (theirs, their_commitment) = Hello::decode(&their_hello)?;
+    hello.compare(&theirs)?;
+    Ok(Pending {
+        ours: hello,
+        theirs,
+        our_hello,
+        their_hello,
+        our_share,
+        their_commitment,
+    })
+}
+
+impl Pending {
+    /// What the peer said.
+    pub fn peer(&self) -> &Hello {
+        &self.theirs
+    }
+
+    /// Checks that both parties derived the same parameters, given a digest of this party's,
+    /// and draws the joint seed.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] if the digests differ, [`Error::Handshake`] if the peer opens
+    /// another share than it committed to, [`Error::Channel`].
+    pub fn confirm(
+        self,
+        channel: &mut Channel,
+        params_digest: [u8; DIGEST_BYTES],
+    ) -> Result<Session, Error> {
+        let mut confirmation = [0; CONFIRMATION_BYTES];
+        let (digest, share) = confirmation.split_at_mut(DIGEST_BYTES);
+        digest.copy_from_slice(&params_digest);
+        share.copy_from_slice(&self.our_share);
+
+        let ((), theirs) = channel.exchange(
+            |outbound| outbound.send(&confirmation),
+            |inbound| {
+                let mut theirs = [0; CONFIRMATION_BYTES];
+                inbound.recv(&mut theirs).map(|()| theirs)
+            },
+        )?;
+        let (their_digest, their_share) = theirs.split_at(DIGEST_BYTES);
+        if their_digest != params_digest {
+            return Err(Error::Mismatch {
+                field: "the derived parameters".into(),
+                ours: short_hex(&params_digest),
+                theirs: short_hex(their_digest),
+            });
+        }
+        if commitment(self.theirs.role(), their_share) != self.their_commitment {
+            return Err(Error::Handshake(
+                "its share of the seed is not the one it committed to",
+            ));
+        }
+        Ok(Session {
+            joint_seed: self.joint_seed(&params_digest, their_share),
+        })
+    }
+
+    fn joint_seed(&self, params_digest: &[u8], their_share: &[u8]) -> [u8; 32] {
+        let ours = (&*self.our_hello, self.our_share.as_slice());
+        let theirs = (&*self.their_hello, their_share);
+        let (sender, receiver) = match self.ours.role() {
+            Role::Sender => (ours, theirs),
+            Role::Receiver => (theirs, ours),
+        };
+        // All parts have fixed lengths.
+        let mut hasher = blake3::Hasher::new_derive_key("psijoin v1 handshake: joint seed");
+        hasher.update(&opening(VERSION));
+        for (hello, share) in [sender, receiver] {
+            hasher.update(hello).update(share);
+        }
+        hasher.update(params_digest);
+        hasher.finalize().into()
+    }
+}
+
+fn opening(version: u16) -> [u8; OPENING_BYTES] {
+    let mut opening = [0; OPENING_BYTES];
+    opening[..8].copy_from_slice(MAGIC);
+    opening[8..10].copy_from_slice(&version.to_le_bytes());
+    opening
+}
+
+/// Checks the peer's opening. What follows the version is left to later versions.
+fn check_opening(opening: &[u8; OPENING_BYTES]) -> Result<(), Error> {
+    if &opening[..8] != MAGIC {
+        return Err(Error::NotPsijoin("its first message is something else"));
+    }
+    match u16::from_le_bytes([opening[8], opening[9]]) {
+        VERSION => Ok(()),
+        theirs => Err(Error::Version {
+            layer: "protocol",
+            ours: VERSION,
+            theirs,
+        }),
+    }
+}
+
+fn not_psijoin(error: ChannelError) -> Error {
+    match error {
+        ChannelError::MessageLength { .. } => {
+            Error::NotPsijoin("its first messages have other lengths")
+        }
+        other => other.into(),
+    }
+}
+
+fn commitment(role: Role, share: &[u8]) -> [u8; DIGEST_BYTES] {
+    let mut hasher = blake3::Hasher::new_derive_key("psijoin v1 handshake: commitment");
+    hasher.update(&[role as u8]).update(share);
+    hasher.finalize().into()
+}
+
+/// Enough of a digest to tell two apart by eye.
+fn short_hex(digest: &[u8]) -> String {
+    digest[..8]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,232 @@
+//! The key that a party is known by.
+
+use std::{
+    fmt,
+    fs::{self, OpenOptions},
+    io::{self, Write},
+    path::Path,
+    sync::Arc,
+};
+
+use rcgen::{CertificateParams, KeyPair, PKCS_ED25519};
+use rustls::{
+    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+    server::ParsedCertificate,
+    sign::CertifiedKey,
+};
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::{Error, Fingerprint, tls};
+
+/// An Ed25519 key pair with the self-signed certificate that carries it in TLS.
+///
+/// Of the certificate only the key counts: its names and dates mean nothing.
+#[derive(Clone)]
+pub struct Identity {
+    certified: Arc<CertifiedKey>,
+    pem: Arc<Zeroizing<String>>,
+    fingerprint: Fingerprint,
+}
+
+impl Identity {
+    /// Makes a fresh identity.
+    ///
+    /// # Errors
+    /// [`Error::Randomness`] if the operating system gives none.
+    pub fn generate() -> Result<Self, Error> {
+        let mut key = KeyPair::generate_for(&PKCS_ED25519).map_err(|_| Error::Randomness)?;
+        let certificate = CertificateParams::new(["psijoin".to_owned()])
+            .and_then(|params| params.self_signed(&key))
+            .map_err(|_| Error::Randomness)?;
+        let pem = Zeroizing::new(key.serialize_pem() + &certificate.pem());
+        key.zeroize();
+        Ok(Self::from_pem(pem).expect("a fresh identity is well-formed"))
+    }
+
+    /// Reads an identity from a PEM file with a PKCS#8 private key and its certificate.
+    ///
+    /// # Errors
+    /// [`Error::IdentityFile`] if it cannot be read, [`Error::IdentityMalformed`] if it is
+    /// something else, or key and certificate do not belong together.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let text = fs::read(path).map_err(|source| Error::IdentityFile {
+            path: path.to_owned(),
+            source,
+        })?;
+        warn_if_others_can_read(path);
+        let malformed = |reason| Error::IdentityMalformed {
+            path: path.to_owned(),
+            reason,
+        };
+        let text = String::from_utf8(text).map_err(|error| {
+            error.into_bytes().zeroize();
+            malformed("it is not a text")
+        })?;
+        Self::from_pem(Zeroizing::new(text)).map_err(malformed)
+    }
+
+    /// Writes the identity to a new PEM file that only its owner can read.
+    ///
+    /// # Errors
+    /// [`Error::IdentityExists`] if there is a file already, [`Error::IdentityFile`] if it
+    /// cannot be written.
+    pub fn write_new(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        let path = path.as_ref();
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options
+            .open(path)
+            .and_then(|mut file| {
+                file.write_all(self.pem.as_bytes())?;
+                file.sync_all()
+            })
+            .map_err(|source| match source.kind() {
+                io::ErrorKind::AlreadyExists => Error::IdentityExists(path.to_owned()),
+                _ => Error::IdentityFile {
+                    path: path.to_owned(),
+                    source,
+                },
+            })
+    }
+
+    /// The short name of this identity, which the other party pins.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint
+    }
+
+    pub(crate) fn certified(&self) -> &Arc<CertifiedKey> {
+        &self.certified
+    }
+
+    fn from_pem(pem: Zeroizing<String>) -> Result<Self, &'static str> {
+        let mut private_key = PrivateKeyDer::from_pem_slice(pem.as_bytes())
+            .map_err(|_| "it holds no private key in PEM form")?;
+        let signing_key = tls::provider()
+            .key_provider
+            .load_private_key(private_key.clone_key());
+        private_key.zeroize();
+        let signing_key = signing_key.map_err(|_| "its private key cannot be used")?;
+        let certificate = CertificateDer::from_pem_slice(pem.as_bytes())
+            .map_err(|_| "it holds no certificate in PEM form")?;
+        let fingerprint = fingerprint_of(&certificate).ok_or("its certificate cannot be read")?;
+        let certified = CertifiedKey::new(vec![certificate], signing_key);
+        certified
+            .keys_match()
+            .map_err(|_| "its key and its certificate do not belong together")?;
+        Ok(Self {
+            certified: Arc::new(certified),
+            pem: Arc::new(pem),
+            fingerprint,
+        })
+    }
+}
+
+impl fmt::Debug for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Identity")
+            .field("fingerprint", &self.fingerprint)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The name of the key in a certificate, if the certificate can be read.
+pub(crate) fn fingerprint_of(certificate: &CertificateDer<'_>) -> Option<Fingerprint> {
+    let parsed = ParsedCertificate::try_from(certificate).ok()?;
+    Some(Fingerprint::of_public_key(
+        &parsed.subject_public_key_info(),
+    ))
+}
+
+#[cfg(unix)]
+fn warn_if_others_can_read(path: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+
+    if fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0) {
+        tracing::warn!(
+            "{} can be read by other users of this machine; run: chmod 600 {}",
+            path.display(),
+            path.display()
+        );
+    }
+}
+
+#[cfg(not(unix))]
+fn warn_if_others_can_read(_path: &Path) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn survives_a_file_that_only_the_owner_reads() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("id.pem");
+        let identity = Identity::generate().unwrap();
+        identity.write_new(&path).unwrap();
+        assert_eq!(
+            Identity::read(&path).unwrap().fingerprint(),
+            identity.fingerprint()
+        );
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(
+                fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+                0o600
+            );
+        }
+    }
+
+    #[test]
+    fn is_never_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("id.pem");
+        let first = Identity::generate().unwrap();
+        first.write_new(&path).unwrap();
+        let error = Identity::generate().unwrap().write_new(&path).unwrap_err();
+        assert!(matches!(error, Error::IdentityExists(_)), "{error}");
+        assert_eq!(
+            Identity::read(&path).unwrap().fingerprint(),
+            first.fingerprint()
+        );
+    }
+
+    #[test]
+    fn a_bad_file_is_named_with_its_fault() {
+        let folder = tempfile::tempdir().unwrap();
+        let pem_of = |identity: &Identity| identity.pem.to_string();
+        let one = pem_of(&Identity::generate().unwrap());
+        let other = pem_of(&Identity::generate().unwrap());
+        let certificate_at = one.find("-----BEGIN CERTIFICATE").unwrap();
+        let mixed = format!(
+            "{}{}",
+            &one[..certificate_at],
+            &other[other.find("-----BEGIN CERTIFICATE").unwrap()..]
+        );
+        for (text, fault) in [
+            (b"name,age\n".as_slice(), "no private key"),
+            (&[0xff, 0xfe], "not a text"),
+            (&one.as_bytes()[..certificate_at], "no certificate"),
+            (&one.as_bytes()[certificate_at..], "no private key"),
+            (mixed.as_bytes(), "do not belong together"),
+        ] {
+            let path = folder.path().join("id.pem");
+            fs::write(&path, text).unwrap();
+            let error = Identity::read(&path).unwrap_err().to_string();
+            assert!(error.contains(fault) && error.contains("id.pem"), "{error}");
+        }
+        let error = Identity::read(folder.path().join("none.pem")).unwrap_err();
+        assert!(matches!(error, Error::IdentityFile { .. }), "{error}");
+    }
+
+    #[test]
+    fn debug_shows_no_key() {
+        let identity = Identity::generate().unwrap();
+        let shown = format!("{identity:?}");
+        assert!(shown.contains(&identity.fingerprint().to_string()));
+        assert!(shown.len() < 100, "{shown}");
+    }
+}

@@ -1,0 +1,240 @@
+//! What the caller, a reading thread and a writing thread share of one connection.
+//!
+//! The caller's messages wait in the outgoing [`Lane`] for the writing thread, the peer's in
+//! the incoming lane for the caller. Both are bounded: a caller that is too fast waits, and
+//! a peer that is too fast finds its socket full.
+//!
+//! # Whose end counts
+//! What this party decides (abort, interrupt, close) counts at once. What the peer did counts
+//! after the messages that it had sent before.
+//!
+//! # Time
+//! A wait for the peer ends after [`Timeouts::idle`](crate::Timeouts::idle) without a single
+//! byte from it. A living peer is never that silent, since its writing thread sends
+//! keep-alives.
+
+use std::{
+    fmt,
+    sync::{Condvar, Mutex, MutexGuard},
+    time::{Duration, Instant},
+};
+
+use psijoin_channel::{AbortCode, Error};
+
+use lane::Lane;
+
+mod halves;
+mod lane;
+mod reader;
+mod writer;
+
+pub(crate) use halves::{LinkInbound, LinkOutbound};
+pub(crate) use reader::read_until_the_end;
+pub(crate) use writer::write_until_the_end;
+
+/// How long a party that ends a connection waits for its last words to reach the peer.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// See the [module](self).
+pub(crate) struct Link {
+    idle: Duration,
+    keep_alive: Duration,
+    state: Mutex<State>,
+    /// Told when the outgoing lane is no longer full.
+    room_to_send: Condvar,
+    /// Told when the writing thread has something to do.
+    work_to_write: Condvar,
+    /// Told when the incoming lane is no longer empty.
+    arrival: Condvar,
+    /// Told when the incoming lane is no longer full.
+    room_to_receive: Condvar,
+    /// Told when a thread has ended.
+    thread_ended: Condvar,
+}
+
+struct State {
+    outgoing: Lane,
+    incoming: Lane,
+    last_heard: Instant,
+    /// TLS has something to say.
+    has_answer: bool,
+    /// What this party says last.
+    farewell: Option<Farewell>,
+    /// Why this party has ended the link.
+    ended_here: Option<Error>,
+    /// Why nothing more comes from the peer, or goes to it.
+    ended_there: Option<Error>,
+    /// The peer has said that it is done.
+    peer_is_done: bool,
+    /// Nothing goes to the peer any more; reading goes on to learn why.
+    is_writing_broken: bool,
+    /// The threads shall end, whatever they do.
+    is_stopped: bool,
+    has_reader_ended: bool,
+    has_writer_ended: bool,
+}
+
+/// What a party says last.
+#[derive(Clone, Copy, Debug)]
+enum Farewell {
+    /// It is done.
+    Bye,
+    /// It gives up.
+    Abort(AbortCode),
+    /// Nothing.
+    Silent,
+}
+
+impl State {
+    /// Whether what the peer sends is of no use any more.
+    fn discards(&self) -> bool {
+        self.ended_here.is_some() || self.is_writing_broken || self.is_stopped
+    }
+
+    /// Ends the link on behalf of this party, if it has not ended yet.
+    fn end_here(&mut self, reason: Error, farewell: Farewell) {
+        self.ended_here.get_or_insert(reason);
+        self.farewell.get_or_insert(farewell);
+    }
+
+    fn have_threads_ended(&self) -> bool {
+        self.has_reader_ended && self.has_writer_ended
+    }
+}
+
+impl Link {
+    pub(crate) fn new(idle: Duration, keep_alive: Duration) -> Self {
+        Self {
+            idle,
+            keep_alive,
+            state: Mutex::new(State {
+                outgoing: Lane::default(),
+                incoming: Lane::default(),
+                last_heard: Instant::now(),
+                has_answer: false,
+                farewell: None,
+                ended_here: None,
+                ended_there: None,
+                peer_is_done: false,
+                is_writing_broken: false,
+                is_stopped: false,
+                has_reader_ended: false,
+                has_writer_ended: false,
+            }),
+            room_to_send: Condvar::new(),
+            work_to_write: Condvar::new(),
+            arrival: Condvar::new(),
+            room_to_receive: Condvar::new(),
+            thread_ended: Condvar::new(),
+        }
+    }
+
+    /// Gives up, and waits a moment until the peer has been told.
+    pub(crate) fn abort(&self, code: AbortCode) {
+        let mut state = self.lock();
+        state.end_here(Error::Closed, Farewell::Abort(code));
+        self.tell_everyone();
+        let _state = self.wait_for_threads(state, |state| state.has_writer_ended);
+    }
+
+    /// Gives up at once, without what still waits to be sent.
+    pub(crate) fn interrupt(&self) {
+        let mut state = self.lock();
+        state.outgoing.clear();
+        state.end_here(Error::Interrupted, Farewell::Abort(AbortCode::Interrupted));
+        self.tell_everyone();
+    }
+
+    /// Says that this party is done, and waits until the peer says so too.
+    pub(crate) fn finish(&self) -> Result<(), Error> {
+        let mut state = self.lock();
+        let started = Instant::now();
+        loop {
+            if let Some(error) = &state.ended_here {
+                return Err(error.clone());
+            }
+            if !state.incoming.is_empty() {
+                state.end_here(Error::Closed, Farewell::Abort(AbortCode::ProtocolViolation));
+                self.tell_everyone();
+                return Err(Error::Malformed("a message after the end of the protocol"));
+            }
+            if state.farewell.is_none() {
+                state.farewell = Some(Farewell::Bye);
+                self.work_to_write.notify_all();
+            }
+            if state.peer_is_done {
+                // The peer needs this party's word too, but has got all data without it.
+                drop(self.wait_for_threads(state, |state| state.has_writer_ended));
+                return Ok(());
+            }
+            if let Some(error) = &state.ended_there {
+                return Err(error.clone());
+            }
+            state = self.wait_for_peer(state, &self.arrival, started)?;
+        }
+    }
+
+    /// Ends the link if it has not ended yet, and waits a moment until the peer has taken
+    /// what was sent. After that the threads are ending.
+    pub(crate) fn close(&self) {
+        let mut state = self.lock();
+        state.end_here(Error::Closed, Farewell::Silent);
+        self.tell_everyone();
+        // Closing a socket with unread bytes would destroy what is on its way to the peer.
+        let mut state = self.wait_for_threads(state, State::have_threads_ended);
+        state.is_stopped = true;
+        self.tell_everyone();
+    }
+
+    /// Waits for a change that `condvar` tells, or fails after hearing nothing for too long
+    /// since the wait has `started`.
+    fn wait_for_peer<'a>(
+        &self,
+        state: MutexGuard<'a, State>,
+        condvar: &Condvar,
+        started: Instant,
+    ) -> Result<MutexGuard<'a, State>, Error> {
+        let quiet_since = started.max(state.last_heard);
+        let left = self.idle.saturating_sub(quiet_since.elapsed());
+        if left.is_zero() {
+            return Err(Error::TimedOut(self.idle));
+        }
+        Ok(condvar.wait_timeout(state, left).expect(UNPOISONED).0)
+    }
+
+    /// Waits a moment until the threads are as far as `is_enough` demands.
+    fn wait_for_threads<'a>(
+        &self,
+        state: MutexGuard<'a, State>,
+        is_enough: impl Fn(&State) -> bool,
+    ) -> MutexGuard<'a, State> {
+        self.thread_ended
+            .wait_timeout_while(state, LINGER, |state| !is_enough(state))
+            .expect(UNPOISONED)
+            .0
+    }
+
+    fn tell_everyone(&self) {
+        for condvar in [
+            &self.room_to_send,
+            &self.work_to_write,
+            &self.arrival,
+            &self.room_to_receive,
+            &self.thread_ended,
+        ] {
+            condvar.notify_all();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect(UNPOISONED)
+    }
+}
+
+const UNPOISONED: &str = "no thread panics while it holds this lock";
+
+impl fmt::Debug for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Link").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,106 @@
+//! The caller's side of a link.
+
+use std::{sync::Arc, time::Instant};
+
+use psijoin_channel::{AbortCode, Error, Inbound, Outbound};
+
+use super::{Link, State};
+use crate::frame::encode_data;
+
+/// The sending half of a connection's channel.
+pub(crate) struct LinkOutbound(pub(crate) Arc<Link>);
+
+/// The receiving half of a connection's channel.
+pub(crate) struct LinkInbound(pub(crate) Arc<Link>);
+
+impl Outbound for LinkOutbound {
+    fn send(&mut self, message: &[u8]) -> Result<(), Error> {
+        let link = &*self.0;
+        let mut state = link.lock();
+        if let Some(error) = no_sending(&state) {
+            return Err(error);
+        }
+        if state.outgoing.is_full() {
+            let started = Instant::now();
+            while state.outgoing.is_full() {
+                state = link.wait_for_peer(state, &link.room_to_send, started)?;
+                if let Some(error) = no_sending(&state) {
+                    return Err(error);
+                }
+            }
+        }
+        if state
+            .outgoing
+            .gather(message.len(), |buffer| encode_data(message, buffer))
+        {
+            return Ok(());
+        }
+        let mut buffer = state.outgoing.take_spare();
+        // The lock is not held for a copy that may be long. Room is not lost meanwhile: this
+        // half is the only one that sends.
+        drop(state);
+        encode_data(message, &mut buffer);
+        let mut state = link.lock();
+        let was_empty = state.outgoing.is_empty();
+        state.outgoing.push(buffer);
+        if was_empty {
+            link.work_to_write.notify_one();
+        }
+        Ok(())
+    }
+
+    fn abort(&mut self, code: AbortCode) {
+        self.0.abort(code);
+    }
+}
+
+/// Why nothing can be sent, if so.
+fn no_sending(state: &State) -> Option<Error> {
+    let ended = state.ended_here.as_ref().or(state.ended_there.as_ref());
+    ended
+        .cloned()
+        .or((state.peer_is_done || state.farewell.is_some()).then_some(Error::Closed))
+}
+
+impl Inbound for LinkInbound {
+    fn recv(&mut self, message: &mut [u8]) -> Result<(), Error> {
+        let received = self.next()?;
+        if received.len() != message.len() {
+            return Err(Error::MessageLength {
+                expected: message.len(),
+                received: received.len(),
+            });
+        }
+        message.copy_from_slice(&received);
+        self.0.lock().incoming.recycle(received);
+        Ok(())
+    }
+}
+
+impl LinkInbound {
+    fn next(&mut self) -> Result<Vec<u8>, Error> {
+        let link = &*self.0;
+        let mut state = link.lock();
+        let mut started = None;
+        loop {
+            if let Some(error) = &state.ended_here {
+                return Err(error.clone());
+            }
+            let was_full = state.incoming.is_full();
+            if let Some(received) = state.incoming.pop() {
+                if was_full && !state.incoming.is_full() {
+                    link.room_to_receive.notify_one();
+                }
+                return Ok(received);
+            }
+            if let Some(error) = &state.ended_there {
+                return Err(error.clone());
+            }
+            if state.peer_is_done {
+                return Err(Error::Closed);
+            }
+            let started = *started.get_or_insert_with(Instant::now);
+            state = link.wait_for_peer(state, &link.arrival, started)?;
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The writing thread of a link.
+
+use std::sync::Arc;
+
+use psijoin_channel::Error;
+
+use super::{Farewell, LINGER, Link, UNPOISONED};
+use crate::{
+    frame,
+    wire::{Wire, WireWriter},
+};
+
+/// The writing thread: sends what waits, keep-alives when nothing does, and the farewell.
+pub(crate) fn write_until_the_end(link: &Link, wire: Arc<Wire>) {
+    let ended = write(link, wire);
+    let mut state = link.lock();
+    if let Err(error) = ended {
+        // The peer may have said why before it went away.
+        state.is_writing_broken = true;
+        link.tell_everyone();
+        state = link
+            .thread_ended
+            .wait_timeout_while(state, LINGER, |state| {
+                !state.has_reader_ended && !state.is_stopped
+            })
+            .expect(UNPOISONED)
+            .0;
+        state.ended_there.get_or_insert(error);
+    }
+    state.has_writer_ended = true;
+    link.tell_everyone();
+}
+
+fn write(link: &Link, wire: Arc<Wire>) -> Result<(), Error> {
+    let mut wire = WireWriter::new(wire, || link.lock().is_stopped);
+    let mut spare = None;
+    loop {
+        match link.next_work(spare.take()) {
+            Work::Buffer(buffer) => {
+                wire.write(&buffer)?;
+                spare = Some(buffer);
+            }
+            Work::Answer => wire.answer()?,
+            Work::KeepAlive => wire.write(&frame::keep_alive())?,
+            Work::Farewell(farewell) => {
+                match farewell {
+                    Farewell::Bye => wire.write(&frame::bye())?,
+                    Farewell::Abort(code) => wire.write(&frame::abort(code))?,
+                    Farewell::Silent => {}
+                }
+                return wire.close();
+            }
+            Work::Stop => {
+                // A peer that has ended waits for this. If it is gone, there is nothing to say.
+                let _ = wire.close();
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// What the writing thread does next.
+enum Work {
+    Buffer(Vec<u8>),
+    Answer,
+    KeepAlive,
+    Farewell(Farewell),
+    Stop,
+}
+
+impl Link {
+    /// Waits for something to do, taking back the buffer that was written last.
+    fn next_work(&self, spare: Option<Vec<u8>>) -> Work {
+        let mut state = self.lock();
+        if let Some(spare) = spare {
+            state.outgoing.recycle(spare);
+        }
+        loop {
+            if state.is_stopped || state.ended_there.is_some() {
+                return Work::Stop;
+            }
+            let was_full = state.outgoing.is_full();
+            if let Some(buffer) = state.outgoing.pop() {
+                if was_full && !state.outgoing.is_full() {
+                    self.room_to_send.notify_one();
+                }
+                return Work::Buffer(buffer);
+            }
+            if std::mem::take(&mut state.has_answer) {
+                return Work::Answer;
+            }
+            if let Some(farewell) = state.farewell {
+                return Work::Farewell(farewell);
+            }
+            let (woken, timeout) = self
+                .work_to_write
+                .wait_timeout(state, self.keep_alive)
+                .expect(UNPOISONED);
+            state = woken;
+            if timeout.timed_out() && state.outgoing.is_empty() && state.farewell.is_none() {
+                return Work::KeepAlive;
+            }
+        }
+    }
+}

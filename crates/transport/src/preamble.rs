@@ -1,0 +1,106 @@
+//! The first eight bytes each way: what is spoken, and in which version of the framing.
+
+use crate::Error;
+
+const MAGIC: &[u8; 7] = b"psijoin";
+
+/// The version of everything below the session handshake.
+const FRAMING_VERSION: u8 = 1;
+
+pub(crate) const PREAMBLE_BYTES: usize = 8;
+
+/// What this side sends.
+pub(crate) fn ours() -> [u8; PREAMBLE_BYTES] {
+    let mut preamble = [FRAMING_VERSION; PREAMBLE_BYTES];
+    preamble[..MAGIC.len()].copy_from_slice(MAGIC);
+    preamble
+}
+
+/// Checks the first bytes that the peer sent inside of whatever protects the connection,
+/// perhaps not all of them yet.
+pub(crate) fn check(received: &[u8]) -> Result<(), Error> {
+    if looks_like_tls(received) {
+        return Err(encryption_mismatch("none (plaintext)", "TLS 1.3"));
+    }
+    if !is_magic(received) {
+        return Err(Error::NotPsijoin("its first bytes are something else"));
+    }
+    match received.get(MAGIC.len()) {
+        Some(&theirs) if theirs != FRAMING_VERSION => Err(Error::Version {
+            layer: "connection",
+            ours: FRAMING_VERSION.into(),
+            theirs: theirs.into(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Checks, where TLS is due, that the peer's first bytes are not a bare preamble.
+pub(crate) fn check_not_bare(received: &[u8]) -> Result<(), Error> {
+    if !received.is_empty() && is_magic(received) {
+        return Err(encryption_mismatch("TLS 1.3", "none (plaintext)"));
+    }
+    Ok(())
+}
+
+fn encryption_mismatch(ours: &str, theirs: &str) -> Error {
+    Error::Mismatch {
+        field: "encryption".into(),
+        ours: ours.into(),
+        theirs: theirs.into(),
+    }
+}
+
+fn is_magic(received: &[u8]) -> bool {
+    received
+        .iter()
+        .zip(MAGIC)
+        .all(|(received, magic)| received == magic)
+}
+
+/// Whether bytes begin as a TLS record that holds an alert or a handshake message does.
+fn looks_like_tls(received: &[u8]) -> bool {
+    matches!(received, [0x15 | 0x16, 0x03, ..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ours_is_accepted_in_any_pieces() {
+        for length in 0..=PREAMBLE_BYTES {
+            check(&ours()[..length]).unwrap();
+        }
+    }
+
+    #[test]
+    fn another_version_is_named() {
+        let error = check(b"psijoin\x07").unwrap_err();
+        assert!(
+            matches!(
+                error,
+                Error::Version {
+                    ours: 1,
+                    theirs: 7,
+                    ..
+                }
+            ),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn tls_and_plaintext_are_told_apart() {
+        let error = check(&[0x16, 3, 1, 2]).unwrap_err().to_string();
+        assert!(error.contains("the other side has `TLS 1.3`"), "{error}");
+        let error = check_not_bare(&ours()).unwrap_err().to_string();
+        assert!(error.contains("this side has `TLS 1.3`"), "{error}");
+        check_not_bare(&[0x16, 3, 1, 2]).unwrap();
+    }
+
+    #[test]
+    fn anything_else_is_not_psijoin() {
+        assert!(matches!(check(b"GET /").unwrap_err(), Error::NotPsijoin(_)));
+    }
+}

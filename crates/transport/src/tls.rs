@@ -1,0 +1,253 @@
+//! TLS 1.3 between two parties that know each other's key: both present a self-signed
+//! certificate, and both accept exactly the key whose fingerprint they were given. There is
+//! no authority, no name, no date, no resumption and no early data.
+
+use std::{io::Write, sync::Arc};
+
+use rustls::{
+    AlertDescription, CertificateError, ClientConfig, ClientConnection, Connection,
+    DigitallySignedStruct, DistinguishedName, Error as TlsError, OtherError, ServerConfig,
+    ServerConnection, SignatureScheme,
+    client::{
+        Resumption,
+        danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
+    },
+    crypto::{CryptoProvider, verify_tls13_signature},
+    pki_types::{CertificateDer, ServerName, UnixTime},
+    server::{
+        NoServerSessionStorage,
+        danger::{ClientCertVerified, ClientCertVerifier},
+    },
+    sign::SingleCertAndKey,
+    version::TLS13,
+};
+
+use crate::{Error, Fingerprint, Identity, identity::fingerprint_of};
+
+/// The primitives that TLS is made of.
+pub(crate) fn provider() -> Arc<CryptoProvider> {
+    Arc::new(rustls::crypto::ring::default_provider())
+}
+
+/// The TLS state of the side that connected.
+pub(crate) fn connecting(identity: &Identity, peer: Fingerprint) -> Result<Connection, Error> {
+    let mut config = ClientConfig::builder_with_provider(provider())
+        .with_protocol_versions(&[&TLS13])
+        .map_err(setup_error)?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(PinnedPeer::new(peer)))
+        .with_client_cert_resolver(Arc::new(SingleCertAndKey::from(
+            identity.certified().clone(),
+        )));
+    config.resumption = Resumption::disabled();
+    config.enable_sni = false;
+    let unused_name = ServerName::try_from("psijoin").expect("this is a valid host name");
+    let connection = ClientConnection::new(Arc::new(config), unused_name).map_err(setup_error)?;
+    Ok(unbounded(connection.into()))
+}
+
+/// The TLS state of the side that listened.
+pub(crate) fn listening(identity: &Identity, peer: Fingerprint) -> Result<Connection, Error> {
+    let mut config = ServerConfig::builder_with_provider(provider())
+        .with_protocol_versions(&[&TLS13])
+        .map_err(setup_error)?
+        .with_client_cert_verifier(Arc::new(PinnedPeer::new(peer)))
+        .with_cert_resolver(Arc::new(SingleCertAndKey::from(
+            identity.certified().clone(),
+        )));
+    config.session_storage = Arc::new(NoServerSessionStorage {});
+    config.send_tls13_tickets = 0;
+    let connection = ServerConnection::new(Arc::new(config)).map_err(setup_error)?;
+    Ok(unbounded(connection.into()))
+}
+
+/// Lifts the limit on what waits to be sent: the writer takes it all at once, a bounded piece
+/// at a time.
+fn unbounded(mut connection: Connection) -> Connection {
+    connection.set_buffer_limit(None);
+    connection
+}
+
+fn setup_error(error: TlsError) -> Error {
+    Error::Tls(error.to_string())
+}
+
+/// Takes in `bytes` from the peer.
+///
+/// `plaintext` is called as soon as there may be some, since only little is kept.
+pub(crate) fn take_in(
+    connection: &mut Connection,
+    mut bytes: &[u8],
+    mut plaintext: impl FnMut(&mut Connection),
+) -> Result<(), TlsError> {
+    while !bytes.is_empty() {
+        let taken = connection
+            .read_tls(&mut bytes)
+            .map_err(|e| TlsError::General(e.to_string()))?;
+        connection.process_new_packets()?;
+        plaintext(connection);
+        if taken == 0 {
+            // The peer has closed: what follows does not count.
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Writes out what TLS itself has to say.
+pub(crate) fn write_out(connection: &mut Connection, mut to: impl Write) -> std::io::Result<()> {
+    while connection.wants_write() {
+        connection.write_tls(&mut to)?;
+    }
+    Ok(())
+}
+
+/// What a failed TLS handshake means, for the party that `ours` names.
+pub(crate) fn explain(error: TlsError, ours: Fingerprint) -> Error {
+    match error {
+        TlsError::InvalidCertificate(CertificateError::Other(OtherError(cause))) => {
+            match cause.downcast_ref() {
+                Some(&WrongKey { found, expected }) => Error::WrongPeer { found, expected },
+                None => Error::Tls(cause.to_string()),
+            }
+        }
+        // What rustls sends for `CertificateError::Other`; no other check of ours leads to it.
+        TlsError::AlertReceived(AlertDescription::CertificateUnknown) => Error::Refused { ours },
+        TlsError::InvalidMessage(_) => Error::NotPsijoin("its bytes are not TLS"),
+        other => Error::Tls(other.to_string()),
+    }
+}
+
+/// Accepts one key and no other.
+#[derive(Debug)]
+struct PinnedPeer {
+    expected: Fingerprint,
+    provider: Arc<CryptoProvider>,
+}
+
+/// How the verdict of [`PinnedPeer`] travels through rustls.
+#[derive(Debug, thiserror::Error)]
+#[error("the key is {found}, not {expected}")]
+struct WrongKey {
+    found: Fingerprint,
+    expected: Fingerprint,
+}
+
+impl PinnedPeer {
+    fn new(expected: Fingerprint) -> Self {
+        Self {
+            expected,
+            provider: provider(),
+        }
+    }
+
+    fn verify(&self, certificate: &CertificateDer<'_>) -> Result<(), TlsError> {
+        let found = fingerprint_of(certificate)
+            .ok_or(TlsError::InvalidCertificate(CertificateError::BadEncoding))?;
+        if found == self.expected {
+            return Ok(());
+        }
+        let verdict = WrongKey {
+            found,
+            expected: self.expected,
+        };
+        Err(TlsError::InvalidCertificate(CertificateError::Other(
+            OtherError(Arc::new(verdict)),
+        )))
+    }
+
+    fn verify_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, TlsError> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signature, algorithms)
+    }
+
+    fn schemes(&self) -> Vec<SignatureScheme> {
+        self.provider
+            .signature_verification_algorithms
+            .supported_schemes()
+    }
+}
+
+/// The answer to TLS 1.2, which is not offered.
+fn refuse_tls12() -> Result<HandshakeSignatureValid, TlsError> {
+    Err(TlsError::General("TLS 1.2 is not supported".to_owned()))
+}
+
+impl ServerCertVerifier for PinnedPeer {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, TlsError> {
+        self.verify(end_entity)
+            .map(|()| ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, TlsError> {
+        refuse_tls12()
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, TlsError> {
+        self.verify_signature(message, certificate, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.schemes()
+    }
+}
+
+impl ClientCertVerifier for PinnedPeer {
+    fn root_hint_subjects(&self) -> &[DistinguishedName] {
+        &[]
+    }
+
+    fn verify_client_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _now: UnixTime,
+    ) -> Result<ClientCertVerified, TlsError> {
+        self.verify(end_entity)
+            .map(|()| ClientCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, TlsError> {
+        refuse_tls12()
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, TlsError> {
+        self.verify_signature(message, certificate, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.schemes()
+    }
+}

@@ -1,0 +1,101 @@
+//! Two parties over real sockets of this machine.
+
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+    thread,
+    time::Duration,
+};
+
+use psijoin_channel::Channel;
+use psijoin_transport::{Connection, Error, Identity, Listener, Options, Security, Timeouts};
+
+mod ending;
+mod failing;
+mod meeting;
+mod moving;
+
+/// Bytes of an honest party's first words, to be able to play a dishonest one.
+const PREAMBLE: &[u8] = b"psijoin\x01";
+
+const QUICK: Timeouts = Timeouts {
+    meet: Duration::from_secs(5),
+    setup: Duration::from_secs(2),
+    idle: Duration::from_millis(800),
+    keep_alive: Duration::from_millis(100),
+};
+
+type Meeting = Result<(Connection, Channel), Error>;
+
+fn plaintext() -> Options {
+    Options {
+        timeouts: QUICK,
+        ..Options::new(Security::InsecurePlaintext)
+    }
+}
+
+fn tls(identity: &Identity, peer: &Identity) -> Options {
+    let security = Security::PinnedTls {
+        identity: identity.clone(),
+        peer: peer.fingerprint(),
+    };
+    Options {
+        timeouts: QUICK,
+        ..Options::new(security)
+    }
+}
+
+/// Options for two parties that trust each other.
+fn tls_pair() -> (Options, Options) {
+    let (a, b) = (Identity::generate().unwrap(), Identity::generate().unwrap());
+    (tls(&a, &b), tls(&b, &a))
+}
+
+fn listener() -> Listener {
+    Listener::bind(&"127.0.0.1:0".parse().unwrap()).unwrap()
+}
+
+fn meet(listening: &Options, connecting: &Options) -> (Meeting, Meeting) {
+    let listener = listener();
+    let address = listener.address().clone();
+    thread::scope(|scope| {
+        let connected = scope.spawn(move || Connection::connect(&address, connecting));
+        let accepted = Connection::accept(listener, listening);
+        (accepted, connected.join().unwrap())
+    })
+}
+
+/// A party each, over TLS.
+struct Pair {
+    a: (Connection, Channel),
+    b: (Connection, Channel),
+}
+
+fn pair_with(a: &Options, b: &Options) -> Pair {
+    let (a, b) = meet(a, b);
+    Pair {
+        a: a.unwrap(),
+        b: b.unwrap(),
+    }
+}
+
+fn tls_connected() -> Pair {
+    let (a, b) = tls_pair();
+    pair_with(&a, &b)
+}
+
+fn plaintext_connected() -> Pair {
+    pair_with(&plaintext(), &plaintext())
+}
+
+/// A party whose peer is a bare socket that has said its preamble.
+fn with_bare_peer() -> ((Connection, Channel), TcpStream) {
+    let listener = listener();
+    let mut socket = TcpStream::connect(listener.address().as_str()).unwrap();
+    socket.write_all(PREAMBLE).unwrap();
+    let party = Connection::accept(listener, &plaintext()).unwrap();
+    let mut preamble = [0; PREAMBLE.len()];
+    socket.read_exact(&mut preamble).unwrap();
+    assert_eq!(preamble, PREAMBLE);
+    (party, socket)
+}
