@@ -28,6 +28,29 @@ use crate::{
 /// either still delivers what was sent, but the peer then gets
 /// [`Closed`](psijoin_channel::Error::Closed) where it expects more. Dropping takes up to a
 /// second if the peer does not close its side.
+///
+/// ```
+/// use std::thread;
+/// use psijoin_transport::{Connection, Identity, Listener, Options, Security};
+///
+/// let (alice, bob) = (Identity::generate()?, Identity::generate()?);
+/// let (alice_is, bob_is) = (alice.fingerprint(), bob.fingerprint());
+///
+/// let listener = Listener::bind(&"127.0.0.1:0".parse()?)?;
+/// let address = listener.address().clone();
+/// let listening = thread::spawn(move || {
+///     let options = Options::new(Security::PinnedTls { identity: alice, peer: bob_is });
+///     let (connection, mut channel) = Connection::accept(listener, &options)?;
+///     channel.send(b"hello")?;
+///     connection.finish()
+/// });
+/// let options = Options::new(Security::PinnedTls { identity: bob, peer: alice_is });
+/// let (connection, mut channel) = Connection::connect(&address, &options)?;
+/// assert_eq!(channel.recv_array()?, *b"hello");
+/// connection.finish()?;
+/// listening.join().unwrap()?;
+/// # Ok::<(), psijoin_transport::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Connection {
     link: Arc<Link>,
@@ -99,8 +122,8 @@ impl Connection {
         self.link.abort(code);
     }
 
-    /// Ends a session that went well. After `Ok`, both parties know that each has received
-    /// all that it expected.
+    /// Ends a session that went well. After `Ok`, the peer has said that it has received all
+    /// that it expected.
     ///
     /// It waits for a peer that is still computing, for as long as that shows that it lives.
     ///

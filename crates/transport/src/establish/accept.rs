@@ -35,11 +35,12 @@ pub(crate) fn accept(listener: Listener, options: &Options) -> Result<Establishe
         let mut candidates = 0;
         let hear = |socket: TcpStream| {
             let (verdict, found) = (verdict.clone(), &found);
-            scope.spawn(move || {
+            let thread = thread::Builder::new().name("psijoin-accept".into());
+            thread.spawn_scoped(scope, move || {
                 let outcome = authenticate(socket, Side::Listening, options, Some(found));
                 // Nobody may be waiting any more.
                 let _ = verdict.send(outcome);
-            });
+            })
         };
         let outcome = loop {
             if let Err(error) = patience.left(|waited| Error::NobodyConnected {
@@ -52,8 +53,10 @@ pub(crate) fn accept(listener: Listener, options: &Options) -> Result<Establishe
                 match next_candidate(&listener) {
                     Ok(Some((socket, from))) => {
                         tracing::debug!("{from} connected");
+                        if let Err(error) = hear(socket) {
+                            break Err(error.into());
+                        }
                         candidates += 1;
-                        hear(socket);
                     }
                     Ok(None) => {}
                     Err(error) => break Err(error),

@@ -14,6 +14,9 @@ use crate::{Error, Options, endpoint::Address};
 /// How long to wait before a party that does not listen yet is tried again.
 const RETRY: Duration = Duration::from_millis(200);
 
+/// How long to wait for an address that does not even refuse, before the next is tried.
+const ATTEMPT: Duration = Duration::from_secs(10);
+
 /// Connects to the peer, however late it starts to listen.
 pub(crate) fn connect(address: &Address, options: &Options) -> Result<Established, Error> {
     let patience = Patience::new(options.timeouts.meet, &options.interrupt);
@@ -36,27 +39,28 @@ fn reach(address: &Address, patience: &Patience<'_>) -> Result<TcpStream, Error>
         .collect();
     loop {
         let mut fault = None;
-        for candidate in &candidates {
-            let candidate = *candidate;
+        let mut may_come = false;
+        for &candidate in &candidates {
             match unless_impatient(patience, late, move |left| connect_once(candidate, left))? {
                 Ok(socket) => return Ok(socket),
-                Err(error) if is_not_there_yet(&error) => {}
+                Err(error) if is_not_there_yet(&error) => may_come = true,
                 Err(error) => fault = Some(error),
             }
         }
-        // One that refuses may be there soon; if all fail otherwise, waiting is no use.
-        if let Some(source) = fault {
-            return Err(Error::Connect {
-                address: text.to_owned(),
-                source,
-            });
+        match fault {
+            Some(source) if !may_come => {
+                return Err(Error::Connect {
+                    address: text.to_owned(),
+                    source,
+                });
+            }
+            _ => thread::sleep(RETRY.min(patience.left(late)?)),
         }
-        thread::sleep(RETRY.min(patience.left(late)?));
     }
 }
 
 fn connect_once(address: SocketAddr, limit: Duration) -> io::Result<TcpStream> {
-    let socket = TcpStream::connect_timeout(&address, limit)?;
+    let socket = TcpStream::connect_timeout(&address, limit.min(ATTEMPT))?;
     // A port of this machine that nobody listens at can be given to the very socket that
     // tries to reach it, which then talks to itself.
     if socket.local_addr()? == socket.peer_addr()? {

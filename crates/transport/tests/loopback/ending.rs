@@ -26,21 +26,19 @@ fn send_until_error(channel: &mut Channel) -> Error {
 
 #[test]
 fn a_clean_close_waits_for_a_peer_that_computes() {
-    for Pair {
+    let Pair {
         a: (connection_a, mut a),
         b: (connection_b, mut b),
-    } in connected_pairs()
-    {
-        thread::scope(|scope| {
-            scope.spawn(move || {
-                a.send(b"the last message").unwrap();
-                connection_a.finish().unwrap();
-            });
-            thread::sleep(2 * QUICK.idle);
-            assert_eq!(&b.recv_array().unwrap(), b"the last message");
-            connection_b.finish().unwrap();
+    } = tls_connected();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            a.send(b"the last message").unwrap();
+            connection_a.finish().unwrap();
         });
-    }
+        thread::sleep(2 * QUICK.idle);
+        assert_eq!(&b.recv_array().unwrap(), b"the last message");
+        connection_b.finish().unwrap();
+    });
 }
 
 #[test]

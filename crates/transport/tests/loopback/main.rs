@@ -21,7 +21,7 @@ const PREAMBLE: &[u8] = b"psijoin\x01";
 const QUICK: Timeouts = Timeouts {
     meet: Duration::from_secs(5),
     setup: Duration::from_secs(2),
-    idle: Duration::from_millis(800),
+    idle: Duration::from_millis(600),
     keep_alive: Duration::from_millis(100),
 };
 

@@ -28,7 +28,8 @@ fn the_order_of_starting_does_not_matter() {
     let address = listener().address().clone();
     let (late, early) = tls_pair();
     thread::scope(|scope| {
-        let connecting = address.clone();
+        let port = address.as_str().rsplit_once(':').unwrap().1;
+        let connecting = format!("localhost:{port}").parse().unwrap();
         let connected =
             scope.spawn(move || Connection::open(&Endpoint::Connect(connecting), &early));
         thread::sleep(Duration::from_millis(300));

@@ -78,28 +78,26 @@ fn many_small_messages_keep_their_order_and_borders() {
 #[test]
 fn a_sender_waits_for_a_receiver_that_computes_longer_than_the_idle_time_out() {
     const MESSAGES: usize = 40;
-    for Pair {
+    let Pair {
         a: (_a, mut a),
         b: (_b, mut b),
-    } in connected_pairs()
-    {
-        thread::scope(|scope| {
-            scope.spawn(move || {
-                // Ten times what the queues hold.
-                for _ in 0..MESSAGES {
-                    a.send(&vec![1; MAX_MESSAGE_BYTES]).unwrap();
-                }
-                a.recv_array::<0>().unwrap();
-            });
-            thread::sleep(2 * QUICK.idle);
-            let mut received = vec![0; MAX_MESSAGE_BYTES];
+    } = tls_connected();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            // Ten times what the queues hold.
             for _ in 0..MESSAGES {
-                b.recv(&mut received).unwrap();
+                a.send(&vec![1; MAX_MESSAGE_BYTES]).unwrap();
             }
-            thread::sleep(2 * QUICK.idle);
-            b.send(&[]).unwrap();
+            a.recv_array::<0>().unwrap();
         });
-    }
+        thread::sleep(2 * QUICK.idle);
+        let mut received = vec![0; MAX_MESSAGE_BYTES];
+        for _ in 0..MESSAGES {
+            b.recv(&mut received).unwrap();
+        }
+        thread::sleep(2 * QUICK.idle);
+        b.send(&[]).unwrap();
+    });
 }
 
 #[test]
