@@ -1,1 +1,18 @@
-//! Part of psijoin.
+//! How a set is laid out in bins before a protocol works on it.
+//!
+//! [`BinHasher`] maps digests of items to three distinct bins each. That is all there is to
+//! *simple hashing*: a party that treats an item in each of its bins (the sender of a
+//! protocol on Cuckoo hashing) walks over its items and takes bins 0, 1 and 2 of each; it
+//! never needs the items sorted by bin. [`CuckooTable`] puts each item of the other party
+//! into one of its bins, at most one item a bin.
+//!
+//! Sizes come from [`psijoin_params::cuckoo`], which also proves how rarely the table
+//! cannot be built.
+
+mod cuckoo;
+mod error;
+mod hashing;
+
+pub use cuckoo::{CuckooTable, Placed};
+pub use error::Error;
+pub use hashing::{BinHasher, CHOICES};

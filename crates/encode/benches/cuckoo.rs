@@ -1,0 +1,49 @@
+//! Hashing items to bins, and placing them: `cargo bench -p psijoin-encode`.
+
+use divan::{Bencher, counter::ItemsCount};
+use psijoin_encode::{BinHasher, CHOICES, CuckooTable};
+use psijoin_params::cuckoo::{MIN_BINS_PERCENT, Shape};
+
+const LOG_ITEMS: [u32; 3] = [16, 20, 24];
+
+fn main() {
+    divan::main();
+}
+
+fn digests<const D: usize>(log_items: u32) -> Vec<[u8; D]> {
+    let digest = |item: u64| {
+        let mut digest = [0; D];
+        digest[..8].copy_from_slice(&item.to_le_bytes());
+        digest
+    };
+    (0..1 << log_items).map(digest).collect()
+}
+
+fn shape(log_items: u32) -> Shape {
+    let bins = ((1u64 << log_items) * MIN_BINS_PERCENT).div_ceil(100);
+    Shape {
+        bins: bins as u32,
+        stash: 0,
+    }
+}
+
+#[divan::bench(sample_count = 10, args = LOG_ITEMS, consts = [16, 32])]
+fn hash<const D: usize>(bencher: Bencher, log_items: u32) {
+    let digests = digests::<D>(log_items);
+    let hasher = BinHasher::new([3; 16], shape(log_items).bins);
+    let mut choices = vec![[0; CHOICES]; digests.len()];
+    bencher
+        .counter(ItemsCount::new(digests.len()))
+        .bench_local(|| hasher.hash(&digests, &mut choices));
+}
+
+#[divan::bench(sample_count = 10, args = LOG_ITEMS)]
+fn place(bencher: Bencher, log_items: u32) {
+    let shape = shape(log_items);
+    let digests = digests::<16>(log_items);
+    let mut choices = vec![[0; CHOICES]; digests.len()];
+    BinHasher::new([3; 16], shape.bins).hash(&digests, &mut choices);
+    bencher
+        .counter(ItemsCount::new(digests.len()))
+        .bench_local(|| CuckooTable::build(&choices, shape).expect("these items fit"));
+}
