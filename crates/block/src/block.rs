@@ -4,7 +4,7 @@ use std::{
 };
 
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
-use zeroize::Zeroize;
+use zeroize::DefaultIsZeroes;
 
 /// 128 bits: an AES block, a key, a row of an OT matrix, an element of GF(2^128).
 ///
@@ -98,11 +98,7 @@ impl ConditionallySelectable for Block {
     }
 }
 
-impl Zeroize for Block {
-    fn zeroize(&mut self) {
-        self.0.zeroize();
-    }
-}
+impl DefaultIsZeroes for Block {}
 
 #[cfg(test)]
 mod tests {

@@ -39,12 +39,20 @@ impl Prg {
         prg
     }
 
-    /// Fills `blocks`.
+    /// Fills `blocks` with what comes next.
     pub fn fill(&mut self, blocks: &mut [Block]) {
+        self.fill_at(self.counter, blocks);
+        self.counter += blocks.len() as u128;
+    }
+
+    /// Fills `blocks` with the output from block `first` on, wherever the generator stands:
+    /// for workers that share a stream.
+    pub fn fill_at(&self, first: u128, blocks: &mut [Block]) {
+        let mut counter = first;
         for batch in blocks.chunks_mut(BATCH) {
             for block in batch.iter_mut() {
-                *block = Block(self.counter);
-                self.counter += 1;
+                *block = Block(counter);
+                counter += 1;
             }
             self.aes.encrypt(batch);
         }
@@ -114,6 +122,8 @@ mod tests {
         let (head, tail) = pieces.split_at_mut(BATCH + 1);
         prg.fill(head);
         prg.fill(tail);
+        assert!(whole == pieces);
+        prg.fill_at(3, &mut pieces[3..]);
         assert!(whole == pieces);
 
         let mut bytes = vec![0; whole.len() * 16 - 3];

@@ -1,1 +1,49 @@
-//! Part of psijoin.
+//! The private set intersection protocols, on one platform and behind one interface.
+//!
+//! Two parties hold a set each. The *sender* helps; the *receiver* learns which of its items
+//! the sender has too. Both learn the sizes of the sets, and nothing else.
+//!
+//! | layer | what lives there |
+//! |---|---|
+//! | [`protocol`] | the interface: [`Protocol`] → [`Plan`] (parameters, cost) → [`Party`] (offline, then online) |
+//! | [`registry`] | all protocols by name |
+//! | [`naive`], [`dh`], [`kkrt`] | one module a protocol: its driver reads like the paper's figure |
+//! | [`items`] | fixed-size digests of items, under a salt of both parties |
+//! | [`pair`] | both parties in one process, for tests, benches and demonstrations |
+//!
+//! ```
+//! use psijoin_psi::{Items, Output, Request, pair, registry};
+//!
+//! let protocol = registry::find("kkrt").expect("it is registered");
+//! let fingerprint = |name: &str| *blake3::hash(name.as_bytes()).as_bytes();
+//! let senders: Vec<_> = ["ann", "bob", "eve"].map(fingerprint).into();
+//! let receivers: Vec<_> = ["bob", "joe", "ann"].map(fingerprint).into();
+//!
+//! let request = Request::rows(senders.len() as u64, receivers.len() as u64)?;
+//! let plan = registry::plan(protocol, &request)?;
+//! let outcome = pair::run(&*plan, &senders, &receivers)?;
+//! assert_eq!(outcome.receiver, Output::Rows(vec![0, 2]));
+//! # Ok::<(), psijoin_psi::Error>(())
+//! ```
+
+pub mod dh;
+pub mod items;
+pub mod kkrt;
+pub mod naive;
+pub mod pair;
+pub mod protocol;
+pub mod registry;
+
+mod cost;
+mod disjoint;
+mod error;
+mod masks;
+mod stream;
+
+pub use cost::{Cost, Traffic};
+pub use error::{Error, ErrorKind};
+pub use items::{Fingerprint, Items};
+pub use protocol::{
+    Adversary, Context, Info, Input, Observer, Output, OutputKind, Parameter, Party, Plan,
+    Protocol, Request, Role, run,
+};

@@ -1,0 +1,95 @@
+use psijoin_channel::{AbortCode, Error as ChannelError};
+
+/// Why a run failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The caller's input does not fit the plan.
+    #[error("{0}")]
+    Misuse(&'static str),
+
+    /// No parameters exist for these sizes at this security level.
+    #[error("no secure parameters for this run: {0}")]
+    Parameters(#[from] psijoin_params::Error),
+
+    /// The protocol does not compute this output.
+    #[error("the protocol `{protocol}` cannot compute the output `{output}`")]
+    UnsupportedOutput {
+        /// The protocol.
+        protocol: &'static str,
+        /// The output that was asked for.
+        output: String,
+    },
+
+    /// The channel broke, the peer went away, gave up, or sent a message of a wrong length.
+    #[error(transparent)]
+    Channel(#[from] ChannelError),
+
+    /// The peer broke the rules of the oblivious transfers.
+    #[error(transparent)]
+    ObliviousTransfer(psijoin_ot::Error),
+
+    /// The peer sent something that the protocol forbids.
+    #[error("the other party broke the protocol: {0}")]
+    Peer(&'static str),
+
+    /// A statistical failure, bounded by 2^-σ in advance.
+    #[error("bad luck: {0}; this happens with a probability below 2^-{sigma}, run again", sigma = .1)]
+    BadLuck(&'static str, u32),
+}
+
+/// Whose fault a failure is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The caller's.
+    Misuse,
+    /// The peer's: it broke the protocol.
+    Peer,
+    /// The network's, or the peer went away.
+    Channel,
+    /// Nobody's.
+    BadLuck,
+}
+
+impl Error {
+    /// Whose fault it is.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Misuse(_) | Self::Parameters(_) | Self::UnsupportedOutput { .. } => {
+                ErrorKind::Misuse
+            }
+            Self::Channel(ChannelError::MessageLength { .. } | ChannelError::Malformed(_))
+            | Self::ObliviousTransfer(_)
+            | Self::Peer(_) => ErrorKind::Peer,
+            Self::Channel(_) => ErrorKind::Channel,
+            Self::BadLuck(..) => ErrorKind::BadLuck,
+        }
+    }
+
+    /// What to tell the peer.
+    pub fn abort_code(&self) -> AbortCode {
+        match (self.kind(), self) {
+            (ErrorKind::Peer, _) => AbortCode::ProtocolViolation,
+            (ErrorKind::BadLuck, _) => AbortCode::BadLuck,
+            (_, Self::Channel(ChannelError::TimedOut(_))) => AbortCode::TimedOut,
+            (_, Self::Channel(ChannelError::Interrupted)) => AbortCode::Interrupted,
+            _ => AbortCode::LocalFailure,
+        }
+    }
+}
+
+impl From<psijoin_ot::Error> for Error {
+    fn from(error: psijoin_ot::Error) -> Self {
+        match error {
+            psijoin_ot::Error::Channel(error) => Self::Channel(error),
+            error => Self::ObliviousTransfer(error),
+        }
+    }
+}
+
+impl From<psijoin_curve::Error> for Error {
+    fn from(_: psijoin_curve::Error) -> Self {
+        Self::Peer("it sent an invalid group element")
+    }
+}

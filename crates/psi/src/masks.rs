@@ -1,0 +1,197 @@
+//! Masks: the pseudorandom strings of a few dozen bits that stand for items at the end of
+//! a protocol. The sender's travel bit-packed; the receiver looks them up among its own.
+
+use psijoin_params::{Error, FailureBudget, mask};
+
+/// A mask of so many bits, right-aligned.
+pub(crate) type Mask = u128;
+
+/// How long the masks of a run are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MaskLength {
+    pub(crate) bits: u32,
+}
+
+impl MaskLength {
+    /// The shortest masks of which no `comparisons` pairs of different items agree by chance,
+    /// within half of the failure budget.
+    pub(crate) fn derive(comparisons: u128, budget: &mut FailureBudget) -> Result<Self, Error> {
+        let bits = mask::bits(comparisons, budget.share(0.5))?;
+        budget.charge("mask collision", mask::collision(comparisons, bits))?;
+        Ok(Self { bits })
+    }
+
+    /// Cuts a 128-bit hash to a mask.
+    pub(crate) fn cut(self, hash: u128) -> Mask {
+        hash & (u128::MAX >> (128 - self.bits))
+    }
+
+    /// Bytes of `count` masks, packed.
+    pub(crate) fn packed_bytes(self, count: usize) -> usize {
+        (count * self.bits as usize).div_ceil(8)
+    }
+
+    /// Appends masks without gaps; the last byte is filled up with zeros.
+    pub(crate) fn pack(self, masks: impl Iterator<Item = Mask>, message: &mut Vec<u8>) {
+        let mut pending: u64 = 0;
+        let mut pending_bits = 0;
+        let mut push = |mut value: u128, mut bits: u32| {
+            while bits > 0 {
+                let taken = bits.min(64 - pending_bits);
+                pending |= (value as u64) << pending_bits;
+                pending_bits += taken;
+                value = value.checked_shr(taken).unwrap_or(0);
+                bits -= taken;
+                if pending_bits == 64 {
+                    message.extend_from_slice(&pending.to_le_bytes());
+                    (pending, pending_bits) = (0, 0);
+                }
+            }
+        };
+        for mask in masks {
+            push(mask, self.bits);
+        }
+        message.extend_from_slice(&pending.to_le_bytes()[..pending_bits.div_ceil(8) as usize]);
+    }
+
+    /// The `count` masks at the start of what [`pack`](Self::pack) wrote.
+    ///
+    /// # Panics
+    /// If the bytes are fewer.
+    pub(crate) fn unpack(self, packed: &[u8], count: usize) -> impl Iterator<Item = Mask> {
+        let packed = &packed[..self.packed_bytes(count)];
+        (0..count).map(move |i| {
+            let first_bit = i * self.bits as usize;
+            let (first_byte, shift) = (first_bit / 8, first_bit % 8);
+            let bytes = &packed[first_byte..packed.len().min(first_byte + 17)];
+            let mut window = [0; 32];
+            window[..bytes.len()].copy_from_slice(bytes);
+            let (low, high) = window.split_at(16);
+            let low = u128::from_le_bytes(low.try_into().expect("16 bytes"));
+            let high = u128::from(high[0]);
+            self.cut(low >> shift | high.checked_shl(128 - shift as u32).unwrap_or(0))
+        })
+    }
+}
+
+/// The receiver's masks, to be found again: open addressing with linear probing, at most
+/// half full. A slot holds 32 bits of a mask beside its position, so that a lookup mostly
+/// takes one cache line; a candidate is then compared in full.
+pub(crate) struct MaskIndex<'a> {
+    masks: &'a [Mask],
+    length: MaskLength,
+    slots: Vec<Slot>,
+}
+
+#[derive(Clone, Copy)]
+struct Slot {
+    tag: u32,
+    position: u32,
+}
+
+const EMPTY: u32 = u32::MAX;
+
+impl<'a> MaskIndex<'a> {
+    /// Indexes the masks at `positions`.
+    pub(crate) fn new(
+        masks: &'a [Mask],
+        length: MaskLength,
+        positions: impl ExactSizeIterator<Item = u32>,
+    ) -> Self {
+        let capacity = (2 * positions.len()).next_power_of_two().max(2);
+        let slots = vec![
+            Slot {
+                tag: 0,
+                position: EMPTY
+            };
+            capacity
+        ];
+        let mut index = Self {
+            masks,
+            length,
+            slots,
+        };
+        for position in positions {
+            let mask = masks[position as usize];
+            let free = index
+                .probe(mask)
+                .find(|slot| index.slots[*slot].position == EMPTY)
+                .expect("half of the slots are empty");
+            index.slots[free] = Slot {
+                tag: index.tag(mask),
+                position,
+            };
+        }
+        index
+    }
+
+    /// The positions that hold this mask: one, but for collisions.
+    pub(crate) fn find(&self, mask: Mask) -> impl Iterator<Item = u32> {
+        let tag = self.tag(mask);
+        self.probe(mask)
+            .map(|slot| self.slots[slot])
+            .take_while(|slot| slot.position != EMPTY)
+            .filter(move |slot| slot.tag == tag && self.masks[slot.position as usize] == mask)
+            .map(|slot| slot.position)
+    }
+
+    /// The slots where a mask may be, in order.
+    fn probe(&self, mask: Mask) -> impl Iterator<Item = usize> + use<> {
+        let last = self.slots.len() - 1;
+        let home = mask as usize;
+        (0..=last).map(move |step| home.wrapping_add(step) & last)
+    }
+
+    /// The topmost bits: the lowest ones say where the search begins.
+    fn tag(&self, mask: Mask) -> u32 {
+        (mask >> self.length.bits.saturating_sub(32)) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn packing_loses_nothing(
+            bits in 1_u32..=128,
+            hashes in prop::collection::vec(any::<u128>(), 0..40),
+        ) {
+            let length = MaskLength { bits };
+            let masks: Vec<Mask> = hashes.into_iter().map(|hash| length.cut(hash)).collect();
+            let mut packed = Vec::new();
+            length.pack(masks.iter().copied(), &mut packed);
+            prop_assert_eq!(packed.len(), length.packed_bytes(masks.len()));
+            let unpacked: Vec<Mask> = length.unpack(&packed, masks.len()).collect();
+            prop_assert_eq!(unpacked, masks);
+        }
+
+        /// Short masks, so that there are many duplicates and long probe sequences.
+        #[test]
+        fn index_finds_what_is_there(
+            masks in prop::collection::vec(0_u128..64, 0..100),
+            sought in 0_u128..64,
+        ) {
+            let index = MaskIndex::new(&masks, MaskLength { bits: 41 }, 0..masks.len() as u32);
+            let mut found: Vec<u32> = index.find(sought).collect();
+            found.sort_unstable();
+            let expected: Vec<u32> =
+                (0..masks.len() as u32).filter(|i| masks[*i as usize] == sought).collect();
+            prop_assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn masks_that_differ_in_any_bit_are_different() {
+        let length = MaskLength { bits: 81 };
+        let mask = length.cut(0x1_2345_6789_abcd_ef01_2345_6789);
+        let masks = [mask];
+        let index = MaskIndex::new(&masks, length, 0..1);
+        assert_eq!(index.find(mask).collect::<Vec<_>>(), [0]);
+        for bit in 0..81 {
+            assert_eq!(index.find(mask ^ 1 << bit).count(), 0, "bit {bit}");
+        }
+    }
+}

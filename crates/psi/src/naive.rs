@@ -1,0 +1,227 @@
+//! `naive`: the parties compare salted hashes. **Insecure**: a baseline for measurements.
+//!
+//! **Functionality.** The receiver learns which of its items the sender has.
+//!
+//! **Source.** "Naive hashing", PSZ14 §1.1 and KKRT16 Table 3: the sender hashes its items,
+//! permutes the hashes and sends them; the receiver compares.
+//!
+//! **Security.** None worth the name. The receiver can try any item that it can think of
+//! against the sender's hashes, so it learns every item of a small domain (names, numbers,
+//! addresses). A salt does not help: the receiver knows it.
+//!
+//! **Cost.** One round; n_sender masks of σ + 1 + log2(n_sender·n_receiver) bits (half of the
+//! failure budget is the masks').
+
+use psijoin_block::blake3_rows;
+use psijoin_channel::Channel;
+use psijoin_params::{FailureBudget, Sizes};
+use rayon::prelude::*;
+
+use crate::{
+    Adversary, Context, Cost, Error, Info, Input, Items, Output, Parameter, Request, Role, Traffic,
+    items::{self, words},
+    masks::{Mask, MaskIndex, MaskLength},
+    protocol::{self, Party, Plan, Protocol},
+    stream::{self, Chunks},
+};
+
+/// The entry of the registry.
+pub struct Naive;
+
+static INFO: Info = Info {
+    name: "naive",
+    summary: "INSECURE baseline: the sender sends salted hashes",
+    paper: "PSZ14 §1.1",
+    adversary: Adversary::Insecure,
+    leaks: "set sizes; EVERY item of the sender that the receiver can guess",
+    version: 1,
+};
+
+/// Masks in a message.
+const MASKS_PER_MESSAGE: usize = 8192;
+
+/// All numbers of a run.
+#[derive(Debug, Clone)]
+pub struct Params {
+    request: Request,
+    digest_bytes: usize,
+    masks: MaskLength,
+    budget: FailureBudget,
+}
+
+impl Params {
+    /// Derives them.
+    ///
+    /// # Errors
+    /// If the masks would be longer than a hash.
+    pub fn new(request: &Request) -> Result<Self, Error> {
+        let sizes = request.sizes;
+        let mut budget = FailureBudget::new(request.security);
+        let digest_bytes = items::digest_bytes(sizes, &mut budget)?;
+        let masks = MaskLength::derive(sizes.pairs(), &mut budget)?;
+        Ok(Self {
+            request: request.clone(),
+            digest_bytes,
+            masks,
+            budget,
+        })
+    }
+
+    fn sizes(&self) -> Sizes {
+        self.request.sizes
+    }
+
+    fn chunks(&self) -> Chunks {
+        Chunks {
+            total: self.sizes().sender() as usize,
+            per_message: MASKS_PER_MESSAGE,
+        }
+    }
+}
+
+impl Protocol for Naive {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn plan(&self, request: &Request) -> Result<Box<dyn Plan>, Error> {
+        Ok(Box::new(Params::new(request)?))
+    }
+}
+
+impl Plan for Params {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn request(&self) -> &Request {
+        &self.request
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        vec![Parameter {
+            name: "mask bits",
+            value: self.masks.bits.into(),
+        }]
+    }
+
+    fn budget(&self) -> &FailureBudget {
+        &self.budget
+    }
+
+    fn cost(&self) -> Cost {
+        let sender_bytes = self.chunks().bytes(|count| self.masks.packed_bytes(count));
+        Cost {
+            online: Traffic {
+                sender_bytes,
+                rounds: 1,
+                ..Traffic::default()
+            },
+            ..Cost::default()
+        }
+    }
+
+    fn digest_bytes(&self) -> usize {
+        self.digest_bytes
+    }
+
+    fn prepare(
+        &self,
+        role: Role,
+        _channel: &mut Channel,
+        _context: &mut Context,
+    ) -> Result<Box<dyn Party>, Error> {
+        let params = self.clone();
+        Ok(match role {
+            Role::Sender => Box::new(Sender { params }),
+            Role::Receiver => Box::new(Receiver { params }),
+        })
+    }
+}
+
+/// The party that sends its hashes.
+pub struct Sender {
+    params: Params,
+}
+
+/// The party that compares.
+pub struct Receiver {
+    params: Params,
+}
+
+impl Party for Sender {
+    fn run(
+        self: Box<Self>,
+        input: Input<'_>,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        context.phase("hashing");
+        let mut masks = self.params.masks_of(&input);
+        // Sorting is the permutation: the order says nothing about the sender's.
+        masks.par_sort_unstable();
+        context.phase("masks");
+        let (outbound, _) = channel.halves();
+        stream::send(outbound, self.params.chunks(), |range| {
+            let mut message = Vec::with_capacity(self.params.masks.packed_bytes(range.len()));
+            self.params
+                .masks
+                .pack(masks[range].iter().copied(), &mut message);
+            message
+        })?;
+        Ok(Output::Nothing)
+    }
+}
+
+impl Party for Receiver {
+    fn run(
+        self: Box<Self>,
+        input: Input<'_>,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        let length = self.params.masks;
+        context.phase("hashing");
+        let masks = self.params.masks_of(&input);
+        let index = MaskIndex::new(&masks, length, 0..masks.len() as u32);
+        context.phase("masks");
+        let (_, inbound) = channel.halves();
+        let found = stream::receive_each(
+            inbound,
+            self.params.chunks(),
+            |count| length.packed_bytes(count),
+            |range, message| {
+                let sent = length.unpack(message, range.len());
+                sent.flat_map(|mask| index.find(mask)).collect::<Vec<u32>>()
+            },
+        )?;
+        Ok(protocol::rows(found))
+    }
+}
+
+impl Params {
+    fn masks_of(&self, input: &Input<'_>) -> Vec<Mask> {
+        let key = input.joint_key("psijoin 2026 naive masks");
+        match input.items {
+            Items::Short(items) => hash_all(items, &key, self.masks),
+            Items::Long(items) => hash_all(items, &key, self.masks),
+        }
+    }
+}
+
+fn hash_all<const D: usize>(items: &[[u8; D]], key: &[u8; 32], length: MaskLength) -> Vec<Mask> {
+    const CHUNK: usize = 1024;
+    let mut masks = vec![0; items.len()];
+    masks
+        .par_chunks_mut(CHUNK)
+        .zip(items.par_chunks(CHUNK))
+        .for_each(|(masks, items)| {
+            let rows: Vec<[u64; 4]> = items.iter().map(|item| words(item)).collect();
+            let mut hashes = vec![[0_u64; 2]; rows.len()];
+            blake3_rows::keyed_hash(key, &rows, &mut hashes);
+            for (mask, hash) in masks.iter_mut().zip(hashes) {
+                *mask = length.cut(bytemuck::cast(hash));
+            }
+        });
+    masks
+}

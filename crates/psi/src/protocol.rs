@@ -1,0 +1,315 @@
+//! The interface that every protocol implements.
+//!
+//! 1. A [`Protocol`] makes a [`Plan`] from a [`Request`]: every parameter derived, the cost
+//!    known to the byte. Both parties make the same plan, and compare its
+//!    [digest](Plan::digest) before data moves.
+//! 2. [`Plan::prepare`] runs the offline phase, which needs no input, and returns a
+//!    [`Party`] that borrows nothing: it may be kept, and used over a later channel.
+//! 3. [`Party::run`] runs the online phase on an [`Input`] and returns an [`Output`].
+//!
+//! [`run`] does 2 and 3, and tells the peer if this party gives up.
+
+use std::{fmt, time::Instant};
+
+use psijoin_block::Prg;
+use psijoin_channel::Channel;
+use psijoin_params::{FailureBudget, Security, Sizes};
+
+use crate::{Cost, Error, Items};
+
+/// Which side of a protocol a party plays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// Helps the receiver to its result.
+    Sender,
+    /// Learns the result.
+    Receiver,
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Sender => "sender",
+            Self::Receiver => "receiver",
+        })
+    }
+}
+
+/// How the parties may deviate for the protocol still to be secure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Adversary {
+    /// It protects nothing: a baseline to measure against.
+    Insecure,
+    /// Both follow the protocol, and are curious.
+    SemiHonest,
+}
+
+impl fmt::Display for Adversary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Insecure => "INSECURE",
+            Self::SemiHonest => "semi-honest",
+        })
+    }
+}
+
+/// What the parties want to learn.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum OutputKind {
+    /// The receiver learns which of its items are shared.
+    Rows,
+}
+
+impl fmt::Display for OutputKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rows => f.write_str("rows"),
+        }
+    }
+}
+
+/// What both parties agreed to compute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// How many distinct items each has.
+    pub sizes: Sizes,
+    /// How likely a statistical failure may be.
+    pub security: Security,
+    /// What is to be learned.
+    pub output: OutputKind,
+}
+
+impl Request {
+    /// The receiver's shared rows, at the default security level.
+    ///
+    /// # Errors
+    /// If a set is larger than [`Sizes::MAX_ITEMS`].
+    pub fn rows(sender_items: u64, receiver_items: u64) -> Result<Self, Error> {
+        Ok(Self {
+            sizes: Sizes::new(sender_items, receiver_items)?,
+            security: Security::default(),
+            output: OutputKind::Rows,
+        })
+    }
+}
+
+/// What a party learns from a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Output {
+    /// Nothing but what was known before.
+    Nothing,
+    /// The positions of its own items that the other party has too, ascending.
+    Rows(Vec<u32>),
+}
+
+/// What a person should know before choosing a protocol.
+#[derive(Debug)]
+pub struct Info {
+    /// The name on the command line and in the handshake.
+    pub name: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// Where it comes from.
+    pub paper: &'static str,
+    /// Against whom it is secure.
+    pub adversary: Adversary,
+    /// What either party learns beyond the output.
+    pub leaks: &'static str,
+    /// Raised by any change of what goes over the wire.
+    pub version: u32,
+}
+
+/// A protocol of the registry.
+pub trait Protocol: Send + Sync {
+    /// What it is.
+    fn info(&self) -> &'static Info;
+
+    /// Derives every parameter for a run. Call [`registry::plan`](crate::registry::plan) instead: it
+    /// takes care of empty sets.
+    ///
+    /// # Errors
+    /// If the protocol cannot serve the request, or no parameters reach the security level.
+    fn plan(&self, request: &Request) -> Result<Box<dyn Plan>, Error>;
+}
+
+/// A derived parameter that both parties must agree on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name, with its unit.
+    pub name: &'static str,
+    /// Its value.
+    pub value: u64,
+}
+
+/// All that is known of a run before it starts.
+pub trait Plan: Send + Sync {
+    /// The protocol that made it.
+    fn info(&self) -> &'static Info;
+
+    /// What it was made for.
+    fn request(&self) -> &Request;
+
+    /// The derived parameters.
+    fn parameters(&self) -> Vec<Parameter>;
+
+    /// The failure events, and how likely each is at most.
+    fn budget(&self) -> &FailureBudget;
+
+    /// The exact cost on the wire.
+    fn cost(&self) -> Cost;
+
+    /// Bytes of the item digests that it works on: 16 or 32.
+    fn digest_bytes(&self) -> usize;
+
+    /// Runs the offline phase.
+    ///
+    /// # Errors
+    /// If the channel breaks or the peer misbehaves.
+    fn prepare(
+        &self,
+        role: Role,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Box<dyn Party>, Error>;
+
+    /// A digest of protocol, request and parameters: equal on both sides, or the run would
+    /// not make sense.
+    fn digest(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new_derive_key("psijoin 2026 plan");
+        let request = self.request();
+        let mut field = |name: &str, value: u64| {
+            hasher.update(&(name.len() as u64).to_le_bytes());
+            hasher.update(name.as_bytes()).update(&value.to_le_bytes());
+        };
+        field(self.info().name, self.info().version.into());
+        field(&request.output.to_string(), 0);
+        field("sender items", request.sizes.sender());
+        field("receiver items", request.sizes.receiver());
+        field("sigma", request.security.statistical_bits().into());
+        for Parameter { name, value } in self.parameters() {
+            field(name, value);
+        }
+        *hasher.finalize().as_bytes()
+    }
+}
+
+/// One party after the offline phase.
+pub trait Party: Send {
+    /// Runs the online phase.
+    ///
+    /// # Errors
+    /// If the input does not fit the plan, the channel breaks, the peer misbehaves, or luck
+    /// fails.
+    fn run(
+        self: Box<Self>,
+        input: Input<'_>,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Output, Error>;
+}
+
+/// A party's private input, and the randomness that both share.
+#[derive(Clone, Copy)]
+pub struct Input<'a> {
+    /// The digests of its distinct items.
+    pub items: &'a Items,
+    /// Public randomness to which both parties contributed after both sets were fixed.
+    pub joint_seed: &'a [u8; 32],
+}
+
+impl Input<'_> {
+    /// A public value for one use, derived from the joint seed.
+    pub(crate) fn joint_key(&self, purpose: &str) -> [u8; 32] {
+        blake3::derive_key(purpose, self.joint_seed)
+    }
+}
+
+/// What a run needs from its surroundings.
+pub struct Context<'a> {
+    /// This party's own randomness.
+    pub rng: Prg,
+    observer: Option<&'a dyn Observer>,
+}
+
+/// Is told how a run proceeds.
+pub trait Observer: Sync {
+    /// A phase of this name begins, and the one before it ends.
+    fn phase(&self, name: &'static str, now: Instant);
+}
+
+impl<'a> Context<'a> {
+    /// Randomness from the operating system, and nobody who listens.
+    pub fn new() -> Self {
+        Self {
+            rng: Prg::from_os(),
+            observer: None,
+        }
+    }
+
+    /// The same, and `observer` is told of the phases.
+    pub fn observed(observer: &'a dyn Observer) -> Self {
+        Self {
+            rng: Prg::from_os(),
+            observer: Some(observer),
+        }
+    }
+
+    pub(crate) fn phase(&self, name: &'static str) {
+        if let Some(observer) = self.observer {
+            observer.phase(name, Instant::now());
+        }
+    }
+}
+
+impl Default for Context<'_> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Runs one party of a plan, offline and online. If it fails, the peer is told why.
+///
+/// # Errors
+/// As [`Plan::prepare`] and [`Party::run`].
+pub fn run(
+    plan: &dyn Plan,
+    role: Role,
+    input: Input<'_>,
+    channel: &mut Channel,
+    context: &mut Context,
+) -> Result<Output, Error> {
+    check(plan, role, input.items)
+        .and_then(|()| plan.prepare(role, channel, context))
+        .and_then(|party| party.run(input, channel, context))
+        .inspect_err(|error| channel.abort(error.abort_code()))
+}
+
+fn check(plan: &dyn Plan, role: Role, items: &Items) -> Result<(), Error> {
+    let sizes = plan.request().sizes;
+    let expected = match role {
+        Role::Sender => sizes.sender(),
+        Role::Receiver => sizes.receiver(),
+    };
+    if items.len() as u64 != expected {
+        return Err(Error::Misuse(
+            "the number of items is not the one that was agreed on",
+        ));
+    }
+    if items.digest_bytes() != plan.digest_bytes() {
+        return Err(Error::Misuse(
+            "the item digests do not have the length that the plan demands",
+        ));
+    }
+    Ok(())
+}
+
+/// The receiver's output from the positions that it found, chunk by chunk.
+pub(crate) fn rows(found: Vec<Vec<u32>>) -> Output {
+    let mut rows: Vec<u32> = found.into_iter().flatten().collect();
+    rows.sort_unstable();
+    rows.dedup();
+    Output::Rows(rows)
+}

@@ -1,0 +1,26 @@
+//! All protocols by name.
+
+use crate::{Error, Plan, Protocol, Request, dh, disjoint, kkrt, naive};
+
+/// Every protocol, insecure baselines first, then in the order of their papers.
+pub static PROTOCOLS: &[&dyn Protocol] = &[&naive::Naive, &dh::Dh, &kkrt::Kkrt];
+
+/// The protocol with this name.
+pub fn find(name: &str) -> Option<&'static dyn Protocol> {
+    PROTOCOLS
+        .iter()
+        .copied()
+        .find(|protocol| protocol.info().name == name)
+}
+
+/// Derives every parameter for a run. Where a set is empty the intersection is known: the
+/// plan then sends nothing.
+///
+/// # Errors
+/// As [`Protocol::plan`].
+pub fn plan(protocol: &dyn Protocol, request: &Request) -> Result<Box<dyn Plan>, Error> {
+    if request.sizes.pairs() == 0 {
+        return Ok(Box::new(disjoint::Plan::new(protocol.info(), request)));
+    }
+    protocol.plan(request)
+}

@@ -1,0 +1,156 @@
+//! Long data as a sequence of messages, computed in parallel and sent in order.
+//!
+//! While a channel carries one message the next ones are computed; how many threads do
+//! that changes nothing on the wire.
+
+use std::ops::Range;
+
+use psijoin_channel::{Error, Inbound, Outbound};
+use rayon::prelude::*;
+
+/// Data of `total` units (rows, items) that travels `per_message` at a time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Chunks {
+    pub(crate) total: usize,
+    pub(crate) per_message: usize,
+}
+
+impl Chunks {
+    fn count(self) -> usize {
+        self.total.div_ceil(self.per_message)
+    }
+
+    fn range(self, chunk: usize) -> Range<usize> {
+        let start = chunk * self.per_message;
+        start..self.total.min(start + self.per_message)
+    }
+
+    /// The units of each message.
+    pub(crate) fn ranges(self) -> impl Iterator<Item = Range<usize>> {
+        (0..self.count()).map(move |chunk| self.range(chunk))
+    }
+
+    /// The bytes of all messages, given those of a message of so many units.
+    pub(crate) fn bytes(self, of: impl Fn(usize) -> usize) -> u64 {
+        let whole = self.total / self.per_message;
+        let rest = self.total % self.per_message;
+        (whole * of(self.per_message)) as u64 + if rest > 0 { of(rest) as u64 } else { 0 }
+    }
+}
+
+/// Computes each chunk from the range of its units, and sends them in order.
+pub(crate) fn send(
+    outbound: &mut dyn Outbound,
+    chunks: Chunks,
+    compute: impl Fn(Range<usize>) -> Vec<u8> + Sync,
+) -> Result<(), Error> {
+    try_send(outbound, chunks, |range| Ok(compute(range)))
+}
+
+/// As [`send`], where the computation may fail.
+pub(crate) fn try_send<E: From<Error> + Send>(
+    outbound: &mut dyn Outbound,
+    chunks: Chunks,
+    compute: impl Fn(Range<usize>) -> Result<Vec<u8>, E> + Sync,
+) -> Result<(), E> {
+    for group in groups(chunks) {
+        let messages: Vec<_> = group
+            .into_par_iter()
+            .map(|chunk| compute(chunks.range(chunk)))
+            .collect();
+        for message in messages {
+            outbound.send(&message?)?;
+        }
+    }
+    Ok(())
+}
+
+/// As [`send`], where the computation of a chunk also yields its part of `state`, cut into
+/// pieces of `per_message` units.
+pub(crate) fn send_with<T: Send>(
+    outbound: &mut dyn Outbound,
+    chunks: Chunks,
+    state: &mut [T],
+    compute: impl Fn(Range<usize>, &mut [T]) -> Vec<u8> + Sync,
+) -> Result<(), Error> {
+    let mut pieces: Vec<_> = state.chunks_mut(chunks.per_message).collect();
+    for group in groups(chunks) {
+        let messages: Vec<_> = pieces[group.clone()]
+            .par_iter_mut()
+            .zip(group)
+            .map(|(piece, chunk)| compute(chunks.range(chunk), piece))
+            .collect();
+        for message in messages {
+            outbound.send(&message)?;
+        }
+    }
+    Ok(())
+}
+
+/// Receives messages of `length` bytes each (given the units in it), and hands each to
+/// `consume` with the range of its units and their piece of `state`.
+pub(crate) fn receive_into<T: Send>(
+    inbound: &mut dyn Inbound,
+    chunks: Chunks,
+    length: impl Fn(usize) -> usize,
+    state: &mut [T],
+    consume: impl Fn(Range<usize>, &[u8], &mut [T]) + Sync,
+) -> Result<(), Error> {
+    let mut pieces: Vec<_> = state.chunks_mut(chunks.per_message).collect();
+    let mut messages = Vec::new();
+    for group in groups(chunks) {
+        receive_group(inbound, chunks, group.clone(), &length, &mut messages)?;
+        pieces[group.clone()]
+            .par_iter_mut()
+            .zip(group)
+            .zip(&messages)
+            .for_each(|((piece, chunk), message)| consume(chunks.range(chunk), message, piece));
+    }
+    Ok(())
+}
+
+/// As [`receive_into`], and collects what `inspect` makes of each message, in order.
+pub(crate) fn receive_each<T: Send>(
+    inbound: &mut dyn Inbound,
+    chunks: Chunks,
+    length: impl Fn(usize) -> usize,
+    inspect: impl Fn(Range<usize>, &[u8]) -> T + Sync,
+) -> Result<Vec<T>, Error> {
+    let mut results = Vec::with_capacity(chunks.count());
+    let mut messages = Vec::new();
+    for group in groups(chunks) {
+        receive_group(inbound, chunks, group.clone(), &length, &mut messages)?;
+        results.par_extend(
+            group
+                .into_par_iter()
+                .zip(&messages)
+                .map(|(chunk, message)| inspect(chunks.range(chunk), message)),
+        );
+    }
+    Ok(results)
+}
+
+/// Receives the messages of a group of chunks into buffers that are used again.
+fn receive_group(
+    inbound: &mut dyn Inbound,
+    chunks: Chunks,
+    group: Range<usize>,
+    length: &impl Fn(usize) -> usize,
+    messages: &mut Vec<Vec<u8>>,
+) -> Result<(), Error> {
+    messages.resize(group.len(), Vec::new());
+    for (message, chunk) in messages.iter_mut().zip(group) {
+        message.resize(length(chunks.range(chunk).len()), 0);
+        inbound.recv(message)?;
+    }
+    Ok(())
+}
+
+/// Chunks that are computed at the same time: one for each thread.
+fn groups(chunks: Chunks) -> impl Iterator<Item = Range<usize>> {
+    let count = chunks.count();
+    let threads = rayon::current_num_threads();
+    (0..count)
+        .step_by(threads)
+        .map(move |first| first..count.min(first + threads))
+}

@@ -1,0 +1,130 @@
+//! Right results for every shape of input.
+
+use proptest::prelude::*;
+use psijoin_channel::memory::{Builder, Window};
+use psijoin_psi::registry::{self, PROTOCOLS};
+
+use crate::harness::{Sets, Setup, assert_result, check, run_pair};
+
+fn check_all(sets: &Sets) {
+    for protocol in PROTOCOLS {
+        check(*protocol, sets);
+    }
+}
+
+#[test]
+fn empty_sets() {
+    for (sender, receiver) in [(0, 0), (0, 1), (1, 0), (0, 1000), (1000, 0)] {
+        check_all(&Sets::new(sender, receiver, 0));
+    }
+}
+
+#[test]
+fn one_item() {
+    check_all(&Sets::new(1, 1, 0));
+    check_all(&Sets::new(1, 1, 1));
+}
+
+#[test]
+fn small_sets_of_every_size() {
+    for n in 2..12 {
+        check_all(&Sets::new(n, n, n / 2));
+    }
+}
+
+#[test]
+fn very_unequal_sets() {
+    check_all(&Sets::new(1, 3000, 1));
+    check_all(&Sets::new(3000, 1, 1));
+    check_all(&Sets::new(5, 5000, 3));
+}
+
+/// Sizes at which the last chunk of a message is full, or holds one item.
+#[test]
+fn borders_of_chunks() {
+    for n in [255, 256, 257, 2047, 2048, 2049] {
+        check_all(&Sets::new(n, n, n - 1));
+    }
+}
+
+#[test]
+fn both_parties_wait_for_room_after_every_message() {
+    let sets = Sets::new(3000, 2500, 1000);
+    for protocol in PROTOCOLS {
+        let channels = Builder::new().window(Window::ONE_MESSAGE).pair();
+        let results = run_pair(&*sets.plan(*protocol), &sets, channels, &Setup::default());
+        assert_result(*protocol, &sets, results);
+    }
+}
+
+#[test]
+fn high_statistical_security() {
+    let sets = Sets::new(2000, 300, 100);
+    for protocol in PROTOCOLS {
+        let plan = registry::plan(*protocol, &sets.request(80)).unwrap();
+        assert!(plan.budget().total().log2() <= -80.0);
+        let channels = psijoin_channel::memory::pair();
+        let results = run_pair(&*plan, &sets, channels, &Setup::default());
+        assert_result(*protocol, &sets, results);
+    }
+}
+
+#[test]
+fn the_failure_budget_is_kept_at_every_size() {
+    for protocol in PROTOCOLS {
+        for (sender, receiver) in [(1, 1), (3, 1 << 20), (1 << 26, 7), (1 << 26, 1 << 26)] {
+            for sigma in [40, 63, 80] {
+                let sizes = psijoin_params::Sizes::new(sender, receiver).unwrap();
+                let request = psijoin_psi::Request {
+                    sizes,
+                    security: psijoin_params::Security::new(sigma).unwrap(),
+                    output: psijoin_psi::OutputKind::Rows,
+                };
+                match registry::plan(*protocol, &request) {
+                    Ok(plan) => assert!(plan.budget().total().log2() <= -f64::from(sigma)),
+                    Err(error) => panic!("{}: {error}", protocol.info().name),
+                }
+            }
+        }
+    }
+}
+
+/// Identical, disjoint and half-shared sets of 2^16 consecutive numbers: nothing lost,
+/// nothing added.
+#[test]
+fn sixty_five_thousand_items() {
+    for shared in [0, 1 << 15, 1 << 16] {
+        let sets = Sets::new(1 << 16, 1 << 16, shared);
+        for name in ["naive", "kkrt"] {
+            check(registry::find(name).unwrap(), &sets);
+        }
+    }
+    // A public-key operation for each item: one case of them.
+    check(
+        registry::find("dh").unwrap(),
+        &Sets::new(1 << 13, 1 << 13, 1 << 12),
+    );
+}
+
+#[test]
+#[ignore = "takes minutes: run with --ignored"]
+fn a_million_items() {
+    for shared in [0, 1 << 19, 1 << 20] {
+        check_all(&Sets::new(1 << 20, 1 << 20, shared));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+    #[test]
+    fn random_sets(
+        sender in prop::collection::hash_set(0_u64..400, 0..300),
+        receiver in prop::collection::hash_set(0_u64..400, 0..300),
+    ) {
+        let sets = Sets {
+            sender: sender.into_iter().collect(),
+            receiver: receiver.into_iter().collect(),
+        };
+        check_all(&sets);
+    }
+}

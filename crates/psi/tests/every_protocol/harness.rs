@@ -1,0 +1,141 @@
+//! `run_pair`: both parties of a protocol in one process, over any pair of channels.
+
+use psijoin_block::{Block, Prg};
+use psijoin_channel::{Channel, memory};
+use psijoin_params::{Security, Sizes};
+use psijoin_psi::{
+    Context, Error, Fingerprint, Items, Output, OutputKind, Plan, Protocol, Request, pair, registry,
+};
+
+/// Which items each party has, by number.
+#[derive(Debug, Clone)]
+pub(crate) struct Sets {
+    pub(crate) sender: Vec<u64>,
+    pub(crate) receiver: Vec<u64>,
+}
+
+impl Sets {
+    /// `shared` items of both; the rest of each is its own. The receiver's come in another
+    /// order than the sender's.
+    pub(crate) fn new(sender: usize, receiver: usize, shared: usize) -> Self {
+        let sender = (0..sender as u64).collect();
+        let own = (1 << 40)..;
+        let receiver: Vec<u64> = (0..shared as u64).chain(own).take(receiver).collect();
+        Self {
+            sender,
+            receiver: receiver.into_iter().rev().collect(),
+        }
+    }
+
+    /// The receiver's positions that a plain join finds.
+    pub(crate) fn expected(&self) -> Output {
+        let senders: std::collections::HashSet<_> = self.sender.iter().collect();
+        let rows = self
+            .receiver
+            .iter()
+            .enumerate()
+            .filter(|(_, item)| senders.contains(item));
+        Output::Rows(rows.map(|(position, _)| position as u32).collect())
+    }
+
+    pub(crate) fn request(&self, sigma: u32) -> Request {
+        Request {
+            sizes: Sizes::new(self.sender.len() as u64, self.receiver.len() as u64).unwrap(),
+            security: Security::new(sigma).unwrap(),
+            output: OutputKind::Rows,
+        }
+    }
+
+    pub(crate) fn plan(&self, protocol: &dyn Protocol) -> Box<dyn Plan> {
+        registry::plan(protocol, &self.request(40)).unwrap()
+    }
+}
+
+/// Fingerprints with as much structure as the numbers have: they differ in a few bits only.
+pub(crate) fn structured(items: &[u64]) -> Vec<Fingerprint> {
+    items
+        .iter()
+        .map(|item| {
+            let mut fingerprint = [0; 32];
+            fingerprint[..8].copy_from_slice(&item.to_le_bytes());
+            fingerprint
+        })
+        .collect()
+}
+
+pub(crate) const JOINT_SEED: [u8; 32] = [42; 32];
+
+pub(crate) type Results = (Result<Output, Error>, Result<Output, Error>);
+
+/// How the parties are set up.
+pub(crate) struct Setup {
+    pub(crate) joint_seed: [u8; 32],
+    /// Seeds of the parties' own randomness; from the operating system if there are none.
+    pub(crate) seeds: Option<[u128; 2]>,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self {
+            joint_seed: JOINT_SEED,
+            seeds: None,
+        }
+    }
+}
+
+/// Runs both parties over these channels.
+pub(crate) fn run_pair(
+    plan: &dyn Plan,
+    sets: &Sets,
+    (sender, receiver): (Channel, Channel),
+    setup: &Setup,
+) -> Results {
+    let items = |numbers: &[u64]| {
+        Items::digest(&structured(numbers), &setup.joint_seed, plan.digest_bytes())
+    };
+    let pools = [pair::single_thread(), pair::single_thread()];
+    let side = |channel, party: usize| {
+        let mut context = Context::new();
+        if let Some(seeds) = setup.seeds {
+            context.rng = Prg::from_seed(Block(seeds[party]));
+        }
+        pair::Side {
+            channel,
+            context,
+            pool: &pools[party],
+        }
+    };
+    pair::run_sides(
+        plan,
+        &setup.joint_seed,
+        (&items(&sets.sender), side(sender, 0)),
+        (&items(&sets.receiver), side(receiver, 1)),
+    )
+}
+
+/// Runs both parties over a plain channel and demands the right result.
+pub(crate) fn check(protocol: &dyn Protocol, sets: &Sets) {
+    let results = run_pair(
+        &*sets.plan(protocol),
+        sets,
+        memory::pair(),
+        &Setup::default(),
+    );
+    assert_result(protocol, sets, results);
+}
+
+pub(crate) fn assert_result(protocol: &dyn Protocol, sets: &Sets, (sent, received): Results) {
+    let name = protocol.info().name;
+    assert_eq!(
+        sent.unwrap(),
+        Output::Nothing,
+        "{name}: what the sender learned"
+    );
+    let received = received.unwrap();
+    assert!(
+        received == sets.expected(),
+        "{name}, {} and {} items: a wrong result",
+        sets.sender.len(),
+        sets.receiver.len()
+    );
+}

@@ -1,0 +1,8 @@
+//! Drives every protocol of the registry through the same cases.
+
+mod cases;
+mod cost;
+mod faults;
+mod harness;
+mod order;
+mod secrets;
