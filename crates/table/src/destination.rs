@@ -1,5 +1,5 @@
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{self, OpenOptions},
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
 };
@@ -197,7 +197,7 @@ fn temporary(path: &Path) -> io::Result<NamedTempFile> {
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     let file = builder.tempfile_in(directory)?;
-    if let Ok(existing) = File::open(path).and_then(|existing| existing.metadata()) {
+    if let Ok(existing) = fs::metadata(path) {
         file.as_file().set_permissions(existing.permissions())?;
     }
     Ok(file)

@@ -3,9 +3,12 @@
 mod calendar;
 mod cell;
 
-use std::borrow::Cow;
+use std::{
+    borrow::Cow,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
 
-use arrow_array::RecordBatch;
+use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, SchemaRef};
 use parquet::{
     arrow::{
@@ -30,7 +33,7 @@ pub(crate) fn open(source: &Source) -> Result<Reader, Error> {
         file: source.name().to_owned(),
         source: error,
     })?;
-    Reader::try_new(file).map_err(|error| cannot_read(source, error))
+    contained(source, || Reader::try_new(file))
 }
 
 /// The names of the top-level columns.
@@ -67,10 +70,7 @@ pub(crate) fn read_keys(
     let mut text = String::new();
     for batch in Batches::new(source, reader.with_projection(mask), progress)? {
         let batch = batch?;
-        let columns: Vec<Column<'_>> = places
-            .iter()
-            .map(|&place| Column::new(batch.column(place)))
-            .collect();
+        let columns = texts(source, places.iter().map(|&place| batch.column(place)))?;
         for row in 0..batch.num_rows() {
             for (position, column) in columns.iter().enumerate() {
                 text.clear();
@@ -81,6 +81,19 @@ pub(crate) fn read_keys(
         }
     }
     Ok(keys.finish())
+}
+
+/// The columns of a batch as texts.
+pub(crate) fn texts<'a>(
+    source: &Source,
+    arrays: impl Iterator<Item = &'a ArrayRef>,
+) -> Result<Vec<Column<'a>>, Error> {
+    // Columns whose type has no text were refused, but a broken file can hold another type than
+    // its schema says.
+    let other = || ParquetError::General("a column is not of the type it should be".to_owned());
+    arrays
+        .map(|array| Column::new(array).ok_or_else(|| cannot_read(source, other())))
+        .collect()
 }
 
 fn refuse_types(source: &Source, schema: &SchemaRef, key: &[usize]) -> Result<(), Error> {
@@ -147,12 +160,22 @@ impl Iterator for Batches<'_> {
     type Item = Result<RecordBatch, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let batch = self.reader.next()?;
-        Some(match batch {
-            Ok(batch) => self.advance(batch),
-            Err(error) => Err(cannot_read(self.source, error.into())),
-        })
+        let batch = contained(self.source, || Ok(self.reader.next().transpose()?));
+        let advanced = batch.and_then(|batch| batch.map(|batch| self.advance(batch)).transpose());
+        advanced.transpose()
     }
+}
+
+/// Runs the Parquet reader, which on some broken files panics rather than return an error.
+fn contained<T>(
+    source: &Source,
+    read: impl FnOnce() -> Result<T, ParquetError>,
+) -> Result<T, Error> {
+    let broken = || ParquetError::General("the file is broken".to_owned());
+    // What the reader leaves behind is dropped with it.
+    catch_unwind(AssertUnwindSafe(read))
+        .unwrap_or_else(|_| Err(broken()))
+        .map_err(|error| cannot_read(source, error))
 }
 
 fn cannot_read(source: &Source, error: ParquetError) -> Error {

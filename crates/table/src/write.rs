@@ -10,7 +10,7 @@ use std::{
 
 use crate::{
     Error, Format, Progress, Source,
-    parquet::{Batches, Column, columns, has_text, open},
+    parquet::{Batches, columns, has_text, open, texts},
     text,
 };
 use fields::{FieldWriter, Lines, Separated};
@@ -182,7 +182,7 @@ fn from_parquet(
     let mut fields = vec![Cow::Borrowed(""); columns(&reader).len()];
     for batch in Batches::new(source, reader, progress)? {
         let batch = batch?;
-        let columns: Vec<Column<'_>> = batch.columns().iter().map(Column::new).collect();
+        let columns = texts(source, batch.columns().iter())?;
         for row in 0..batch.num_rows() {
             if matches.next()? {
                 for (column, field) in columns.iter().zip(&mut fields) {

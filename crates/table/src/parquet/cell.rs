@@ -18,14 +18,11 @@ pub(crate) struct Column<'a> {
 }
 
 impl<'a> Column<'a> {
-    /// # Panics
-    /// If the array's type has no text: [`has_text`].
-    pub(crate) fn new(array: &'a ArrayRef) -> Self {
-        let cell = cell(array).expect("columns without text were refused");
-        Self {
-            nulls: array.logical_nulls(),
-            cell,
-        }
+    /// `None` if the array's type has no text: [`has_text`].
+    pub(crate) fn new(array: &'a ArrayRef) -> Option<Self> {
+        let cell = cell(array)?;
+        let nulls = array.logical_nulls();
+        Some(Self { nulls, cell })
     }
 
     /// Appends the text of the cell in this row; nothing if it is null.
@@ -185,7 +182,7 @@ mod tests {
 
     fn texts(array: impl Array + 'static) -> Vec<String> {
         let array: ArrayRef = Arc::new(array);
-        let column = Column::new(&array);
+        let column = Column::new(&array).unwrap();
         let text = |row| {
             let mut text = String::new();
             column.write(row, &mut text);

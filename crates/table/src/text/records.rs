@@ -6,8 +6,6 @@ use std::{
     str,
 };
 
-use memchr::memchr_iter;
-
 use super::split::{Field, Stop, split};
 use crate::{Error, Progress, error::Fault, format::Dialect};
 
@@ -91,16 +89,20 @@ impl<'a, R: Read> Records<'a, R> {
 
     fn take(&mut self, length: usize) -> Result<Record<'_>, Error> {
         let (start, line) = (self.start, self.line);
-        let raw = &self.buffer[start..start + length];
-        if let Err(error) = str::from_utf8(raw) {
-            let at = error.valid_up_to();
-            let before = self.fields.partition_point(|field| field.start <= at);
-            self.fields.truncate(before.saturating_sub(1));
-            return Err(self.malformed(at, Fault::NotUtf8));
-        }
+        let raw = match str::from_utf8(&self.buffer[start..start + length]) {
+            Ok(raw) => raw,
+            Err(error) => {
+                let at = error.valid_up_to();
+                let before = self.fields.partition_point(|field| field.start <= at);
+                self.fields.truncate(before.saturating_sub(1));
+                return Err(self.malformed(at, Fault::NotUtf8));
+            }
+        };
         self.start += length;
-        self.line += line_feeds(raw);
-        let raw = str::from_utf8(&self.buffer[start..start + length]).expect("just checked");
+        self.line += match self.fields.iter().any(|field| field.quoted) {
+            true => line_feeds(raw.as_bytes()),
+            false => 1,
+        };
         Ok(Record {
             raw,
             fields: &self.fields,
@@ -152,7 +154,7 @@ impl<'a, R: Read> Records<'a, R> {
 }
 
 fn line_feeds(bytes: &[u8]) -> u64 {
-    memchr_iter(b'\n', bytes).count() as u64
+    bytes.iter().filter(|&&byte| byte == b'\n').count() as u64
 }
 
 /// A record of a text.

@@ -6,7 +6,7 @@ use arrow_array::{types::Int32Type, *};
 use proptest::prelude::*;
 use psijoin_table::{Error, ErrorKind, Format, KeyTable, Progress, Source};
 
-use crate::{Files, array, items, key, read};
+use crate::{Files, array, items, key, read, read_bytes};
 
 #[test]
 fn parquet_has_the_keys_of_csv() {
@@ -129,6 +129,36 @@ fn what_is_no_parquet_is_refused() {
             .starts_with(&format!("cannot read {} as Parquet:", path.display()))
     );
     assert_eq!(error.kind(), ErrorKind::Input);
+}
+
+#[test]
+fn broken_parquet_is_an_error_and_no_panic() {
+    let files = Files::new();
+    let words: DictionaryArray<Int32Type> = (0..50).map(|row| Some(["a", "b"][row % 2])).collect();
+    let path = files.parquet(
+        "t.parquet",
+        &[
+            (
+                "id",
+                array(Int64Array::from_iter(
+                    (0..50).map(|row| (row % 7 != 0).then_some(row)),
+                )),
+            ),
+            ("word", array(words)),
+        ],
+    );
+    let good = std::fs::read(path).unwrap();
+    let key = key(&["id", "word"], &[]);
+    let mut broken = 0;
+    for at in 0..good.len() {
+        let mut bytes = good.clone();
+        bytes[at] ^= 0xff;
+        if let Err(error) = read_bytes(Format::Parquet, &bytes, &key) {
+            assert_eq!(error.kind(), ErrorKind::Input);
+            broken += 1;
+        }
+    }
+    assert!(broken > 100, "{broken} of {}", good.len());
 }
 
 #[test]

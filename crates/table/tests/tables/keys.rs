@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 use psijoin_table::{Format, KeySpec, KeyTable};
 
-use crate::{items, key, read_text};
+use crate::{items, key, read_bytes};
 
 #[test]
 fn rows_are_counted_by_sort() {
     let text = "id,name\n7,a\n8,\n7,b\n,c\n 7,d\n";
-    let keys = read_text(Format::Csv, text, &key(&["id"], &[])).unwrap();
+    let keys = read_bytes(Format::Csv, text, &key(&["id"], &[])).unwrap();
     assert_eq!(items(&keys), [Some(0), Some(1), Some(0), None, Some(2)]);
     let counts = keys.counts;
     assert_eq!(
@@ -23,46 +23,50 @@ fn rows_are_counted_by_sort() {
         (5, 1, 1, 3)
     );
 
-    let trimmed = read_text(Format::Csv, text, &key(&["id"], &["id=trim"])).unwrap();
+    let trimmed = read_bytes(Format::Csv, text, &key(&["id"], &["id=trim"])).unwrap();
     assert_eq!(items(&trimmed), [Some(0), Some(1), Some(0), None, Some(0)]);
     assert_eq!(trimmed.fingerprints, keys.fingerprints[..2]);
 
-    let both = read_text(Format::Csv, text, &key(&["name", "id"], &[])).unwrap();
+    let both = read_bytes(Format::Csv, text, &key(&["name", "id"], &[])).unwrap();
     assert_eq!(items(&both), [Some(0), None, Some(1), None, Some(2)]);
 }
 
 #[test]
 fn a_key_that_normalises_to_nothing_is_left_out() {
-    let keys = read_text(Format::Csv, "id\nx\n12\n", &key(&[], &["id=digits"])).unwrap();
+    let keys = read_bytes(Format::Csv, "id\nx\n12\n", &key(&[], &["id=digits"])).unwrap();
     assert_eq!(items(&keys), [None, Some(0)]);
 }
 
 #[test]
 fn the_order_of_key_columns_counts_and_their_names_do_not() {
     let text = "a,b\n1,2\n";
-    let forth = read_text(Format::Csv, text, &key(&["a", "b"], &[])).unwrap();
-    let back = read_text(Format::Csv, text, &key(&["b", "a"], &[])).unwrap();
+    let forth = read_bytes(Format::Csv, text, &key(&["a", "b"], &[])).unwrap();
+    let back = read_bytes(Format::Csv, text, &key(&["b", "a"], &[])).unwrap();
     assert_ne!(forth.fingerprints, back.fingerprints);
-    let renamed = read_text(Format::Csv, "y,x\n2,1\n", &key(&["x", "y"], &[])).unwrap();
+    let renamed = read_bytes(Format::Csv, "y,x\n2,1\n", &key(&["x", "y"], &[])).unwrap();
     assert_eq!(forth.fingerprints, renamed.fingerprints);
 }
 
 #[test]
 fn the_same_values_are_the_same_keys_in_every_text() {
     let key = key(&[], &[]);
-    let expected = read_text(Format::Lines, "ann\nbob\n", &key).unwrap();
+    let expected = read_bytes(Format::Lines, "ann\nbob\n", &key).unwrap();
     for text in [
         "id\nann\nbob\n",
         "\u{feff}id\r\nann\r\nbob",
         "id\n\n\"ann\"\nbob\n\n\n",
     ] {
         for format in [Format::Csv, Format::Tsv] {
-            assert_eq!(read_text(format, text, &key).unwrap(), expected, "{text:?}");
+            assert_eq!(
+                read_bytes(format, text, &key).unwrap(),
+                expected,
+                "{text:?}"
+            );
         }
     }
     for text in ["\u{feff}ann\nbob", "ann\r\nbob\r\n"] {
         assert_eq!(
-            read_text(Format::Lines, text, &key).unwrap(),
+            read_bytes(Format::Lines, text, &key).unwrap(),
             expected,
             "{text:?}"
         );
@@ -75,16 +79,16 @@ fn the_same_values_are_the_same_keys_in_every_text() {
 
 #[test]
 fn quotes_and_commas_of_lines_are_text() {
-    let lines = read_text(Format::Lines, "\"a\",b\n\na\n", &key(&["value"], &[])).unwrap();
+    let lines = read_bytes(Format::Lines, "\"a\",b\n\na\n", &key(&["value"], &[])).unwrap();
     assert_eq!(items(&lines), [Some(0), None, Some(1)]);
-    let csv = read_text(Format::Csv, "id\n\"\"\"a\"\",b\"\n", &key(&["id"], &[])).unwrap();
+    let csv = read_bytes(Format::Csv, "id\n\"\"\"a\"\",b\"\n", &key(&["id"], &[])).unwrap();
     assert_eq!(csv.fingerprints, lines.fingerprints[..1]);
 }
 
 #[test]
 fn tabs_separate_tsv_and_commas_do_not() {
-    let tsv = read_text(Format::Tsv, "a,b\tc\n1,2\t3\n", &key(&["a,b"], &[])).unwrap();
-    let csv = read_text(Format::Csv, "x\n\"1,2\"\n", &key(&["x"], &[])).unwrap();
+    let tsv = read_bytes(Format::Tsv, "a,b\tc\n1,2\t3\n", &key(&["a,b"], &[])).unwrap();
+    let csv = read_bytes(Format::Csv, "x\n\"1,2\"\n", &key(&["x"], &[])).unwrap();
     assert_eq!(tsv.fingerprints, csv.fingerprints);
 }
 
@@ -100,7 +104,7 @@ fn a_table_may_have_no_rows() {
         } else {
             key(&["id"], &[])
         };
-        let keys = read_text(format, text, &key).unwrap();
+        let keys = read_bytes(format, text, &key).unwrap();
         assert_eq!(
             (keys.counts.rows, keys.fingerprints.len()),
             (0, 0),
@@ -168,7 +172,7 @@ proptest! {
         );
         let names = key_columns.iter().map(usize::to_string).collect();
         let key = KeySpec::new(names, vec![]).unwrap();
-        let keys = read_text(if tabs { Format::Tsv } else { Format::Csv }, text, &key).unwrap();
+        let keys = read_bytes(if tabs { Format::Tsv } else { Format::Csv }, text, &key).unwrap();
 
         prop_assert_eq!(items(&keys), items_expected);
         let fingerprint = |fields: &Vec<String>| {

@@ -77,9 +77,9 @@ fn read(path: &Path, key: &KeySpec) -> Result<KeyTable, Error> {
     KeyTable::read(&open(path), key, &Progress::default())
 }
 
-fn read_text(format: Format, text: impl AsRef<[u8]>, key: &KeySpec) -> Result<KeyTable, Error> {
+fn read_bytes(format: Format, bytes: impl AsRef<[u8]>, key: &KeySpec) -> Result<KeyTable, Error> {
     let progress = Progress::default();
-    let source = Source::spool(text.as_ref(), "standard input", format, &progress)?;
+    let source = Source::spool(bytes.as_ref(), "standard input", format, &progress)?;
     KeyTable::read(&source, key, &progress)
 }
 

@@ -2,10 +2,10 @@
 
 use psijoin_table::{ErrorKind, Format};
 
-use crate::{key, read_text};
+use crate::{key, read_bytes};
 
 fn message(format: Format, text: impl AsRef<[u8]>) -> String {
-    let error = read_text(format, text, &key(&["id"], &[])).unwrap_err();
+    let error = read_bytes(format, text, &key(&["id"], &[])).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Input);
     let message = error.to_string();
     message
@@ -72,7 +72,7 @@ fn broken_fields_are_named_by_line_and_field() {
         " has no column `id`; its columns are `value`"
     );
     assert_eq!(
-        read_text(Format::Lines, b"a\nb\xff\n", &key(&[], &[]))
+        read_bytes(Format::Lines, b"a\nb\xff\n", &key(&[], &[]))
             .unwrap_err()
             .to_string(),
         "standard input, line 2, field 1: not UTF-8 (save the file as UTF-8)"
@@ -95,5 +95,5 @@ fn a_missing_header_or_key_is_named() {
         message(Format::Csv, "id,id\n"),
         " has more than one column `id`: a key column's name must be unique"
     );
-    assert!(read_text(Format::Csv, "id,x,x\n1,2,3\n", &key(&["id"], &[])).is_ok());
+    assert!(read_bytes(Format::Csv, "id,x,x\n1,2,3\n", &key(&["id"], &[])).is_ok());
 }
