@@ -26,8 +26,8 @@ pub struct Placed {
 
 /// Each item in one of its bins, at most one item a bin, and a few in the stash.
 ///
-/// Takes 4 bytes a bin. Building it takes little more (one byte a bin if peeling leaves
-/// items), beside the 12 bytes an item of the choices.
+/// Takes 4 bytes a bin, at 1.23 bins an item 5 bytes an item. Building it takes little more
+/// (one byte a bin if peeling leaves items), beside the 12 bytes an item of the choices.
 pub struct CuckooTable {
     slots: Vec<Slot>,
     stash: Vec<u32>,

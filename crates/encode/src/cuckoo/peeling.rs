@@ -145,10 +145,12 @@ impl Bins {
         black_box(bins.fold(0, |sum, bin| sum ^ self.0[bin as usize].0));
     }
 
-    /// Places the items, notes the bins where that leaves an item alone, and says how many
-    /// were placed.
+    /// Places the items, notes the bins where that leaves an item alone (without branching,
+    /// as above), and says how many were placed.
     fn make(&mut self, moves: &[Move], alone: &mut Vec<u32>) -> usize {
         let mut placed = 0;
+        let mut now_alone = [0; BATCH * (CHOICES - 1)];
+        let mut len = 0;
         for step in moves {
             let bin = &mut self.0[step.bin as usize];
             if bin.candidates() != 1 {
@@ -158,11 +160,11 @@ impl Bins {
             bin.peel();
             placed += 1;
             for (other, slot) in step.others {
-                if self.0[other as usize].withdraw(slot) {
-                    alone.push(other);
-                }
+                now_alone[len] = other;
+                len += usize::from(self.0[other as usize].withdraw(slot));
             }
         }
+        alone.extend_from_slice(&now_alone[..len]);
         placed
     }
 
