@@ -3,14 +3,14 @@
 //!
 //! Formulas are those of Hisil, Wong, Carter and Dawson, "Twisted Edwards curves revisited"
 //! (ASIACRYPT 2008), under their names in the Explicit-Formulas Database. They are complete
-//! here: there is no exceptional point. Sizes are those of [`crate::field`].
+//! on this curve: no pair of points is an exception. Sizes are those of [`crate::field`].
 
 use zeroize::Zeroize;
 
 use crate::{
+    digits::{Digits, equal, magnitude_and_sign},
     field::{Constant, Element, Mask},
-    lanes::Lanes,
-    scalar::Digits,
+    lanes::{Job, Lanes},
 };
 
 /// (X : Y : Z), x = X/Z, y = Y/Z; size 1.
@@ -28,167 +28,56 @@ pub(crate) struct Extended<L: Lanes> {
     pub(crate) t: Element<L>,
 }
 
-/// What an addition leaves before its last products: x = E/G, y = H/F, each pair of a
-/// product EF, GH, FG, EH with sizes whose product is at most 2.
-pub(crate) struct Completed<L: Lanes> {
+/// What an addition leaves before its last products: x = E/G, y = H/F. The sizes of the
+/// factors of EF, GH, FG and EH multiply to at most 2.
+#[derive(Clone, Copy)]
+struct Completed<L: Lanes> {
     e: Element<L>,
     f: Element<L>,
     g: Element<L>,
     h: Element<L>,
 }
 
-/// A point prepared to be added: (Y + X, Y − X, 2Z, 2d·T); size 1.
+/// A point prepared to be added: Y + X, Y − X, 2Z, 2d·T; size 1.
 #[derive(Clone, Copy)]
 struct Addend<L: Lanes> {
-    y_plus_x: Element<L>,
-    y_minus_x: Element<L>,
-    z2: Element<L>,
-    t2d: Element<L>,
+    coordinates: [Element<L>; 4],
 }
 
 impl<L: Lanes> Projective<L> {
     /// 2P: `dbl-2008-hwcd` with F and H negated, which negates all four coordinates.
     #[inline(always)]
     fn double(&self) -> Completed<L> {
-        let xx = self.x.square();
-        let yy = self.y.square();
-        let zz = self.z.square();
+        let xx = self.x.square_here();
+        let yy = self.y.square_here();
+        let zz = self.z.square_here();
         let h = (&xx + &yy).reduce();
-        let e = &(&self.x + &self.y).reduce().square() - &h;
+        let e = &(&self.x + &self.y).reduce().square_here() - &h;
         let g = &yy - &xx;
         let f = (&(&zz + &zz) - &g).reduce();
         Completed { e, f, g, h }
     }
 }
 
-impl<L: Lanes> Extended<L> {
-    /// P + Q: `add-2008-hwcd-3`.
-    #[inline(always)]
-    fn add(&self, addend: &Addend<L>) -> Completed<L> {
-        let a = &(&self.y - &self.x) * &addend.y_minus_x;
-        let b = &(&self.y + &self.x) * &addend.y_plus_x;
-        let c = &self.t * &addend.t2d;
-        let d = &self.z * &addend.z2;
-        Completed {
-            e: (&b - &a).reduce(),
-            f: &d - &c,
-            g: (&d + &c).reduce(),
-            h: &b + &a,
-        }
-    }
-
-    /// P + Q.
-    #[inline(always)]
-    pub(crate) fn plus(&self, other: &Self) -> Self {
-        self.add(&other.to_addend()).to_extended()
-    }
-
-    #[inline(always)]
-    fn to_addend(&self) -> Addend<L> {
-        let two_d = Element::splat(self.lanes(), Constant::TWO_D);
-        Addend {
-            y_plus_x: (&self.y + &self.x).reduce(),
-            y_minus_x: (&self.y - &self.x).reduce(),
-            z2: (&self.z + &self.z).reduce(),
-            t2d: &self.t * &two_d,
-        }
-    }
-
-    #[inline(always)]
-    fn lanes(&self) -> L {
-        self.x.lanes()
-    }
-}
-
 impl<L: Lanes> Completed<L> {
     #[inline(always)]
-    fn to_projective(&self) -> Projective<L> {
+    fn to_projective(self) -> Projective<L> {
+        let Self { e, f, g, h } = &self;
         Projective {
-            x: &self.e * &self.f,
-            y: &self.g * &self.h,
-            z: &self.f * &self.g,
+            x: e.mul_here(f),
+            y: g.mul_here(h),
+            z: f.mul_here(g),
         }
     }
 
     #[inline(always)]
-    fn to_extended(&self) -> Extended<L> {
-        let Projective { x, y, z } = self.to_projective();
+    fn to_extended(self) -> Extended<L> {
+        let Self { e, f, g, h } = &self;
         Extended {
-            x,
-            y,
-            z,
-            t: &self.e * &self.h,
-        }
-    }
-}
-
-/// P, 2P, … 8P in each lane. Wiped by [`Zeroize::zeroize`].
-pub(crate) struct Table<L: Lanes> {
-    multiples: [Addend<L>; 8],
-}
-
-impl<L: Lanes> Table<L> {
-    /// A table to be filled.
-    #[inline(always)]
-    pub(crate) fn new(lanes: L) -> Self {
-        Self {
-            multiples: [Addend::identity(lanes); 8],
-        }
-    }
-
-    #[inline(always)]
-    fn fill(&mut self, point: &Extended<L>) {
-        self.multiples[0] = point.to_addend();
-        for k in 1..8 {
-            self.multiples[k] = point.add(&self.multiples[k - 1]).to_extended().to_addend();
-        }
-    }
-
-    /// digit·P, −8 ≤ digit ≤ 8, by a scan of the whole table.
-    #[inline(always)]
-    fn select(&self, lanes: L, digit: i8) -> Addend<L> {
-        let (magnitude, is_negative) = Digits::magnitude_and_sign(digit);
-        let mut chosen = Addend::identity(lanes);
-        for (multiple, candidate) in (1..).zip(&self.multiples) {
-            let is_chosen = Mask::splat(lanes, Digits::equal(magnitude, multiple));
-            chosen = Addend::select(is_chosen, candidate, &chosen);
-        }
-        chosen.negate_if(Mask::splat(lanes, is_negative))
-    }
-
-    /// s·P for the scalar with these digits, by fixed windows of 4 bits. The table is filled
-    /// with multiples of P on the way.
-    #[inline(always)]
-    pub(crate) fn multiply(&mut self, point: &Extended<L>, digits: &Digits) -> Projective<L> {
-        let lanes = point.lanes();
-        self.fill(point);
-        let mut product = Extended::identity(lanes).add(&self.select(lanes, digits.highest()));
-        for digit in digits.lower() {
-            let mut multiple = product.to_projective();
-            for _ in 0..3 {
-                multiple = multiple.double().to_projective();
-            }
-            product = multiple
-                .double()
-                .to_extended()
-                .add(&self.select(lanes, digit));
-        }
-        product.to_projective()
-    }
-}
-
-impl<L: Lanes> Zeroize for Table<L> {
-    fn zeroize(&mut self) {
-        for Addend {
-            y_plus_x,
-            y_minus_x,
-            z2,
-            t2d,
-        } in &mut self.multiples
-        {
-            for coordinate in [y_plus_x, y_minus_x, z2, t2d] {
-                coordinate.zeroize();
-            }
+            x: e * f,
+            y: g * h,
+            z: f * g,
+            t: e * h,
         }
     }
 }
@@ -205,6 +94,39 @@ impl<L: Lanes> Extended<L> {
             t: zero,
         }
     }
+
+    /// P + Q.
+    #[inline(always)]
+    pub(crate) fn plus(&self, other: &Self) -> Self {
+        self.add(&other.to_addend()).to_extended()
+    }
+
+    /// P + Q: `add-2008-hwcd-3`.
+    #[inline(always)]
+    fn add(&self, addend: &Addend<L>) -> Completed<L> {
+        let [y_plus_x, y_minus_x, z2, t2d] = &addend.coordinates;
+        let a = &(&self.y - &self.x) * y_minus_x;
+        let b = &(&self.y + &self.x) * y_plus_x;
+        let c = &self.t * t2d;
+        let d = &self.z * z2;
+        Completed {
+            e: (&b - &a).reduce(),
+            f: &d - &c,
+            g: (&d + &c).reduce(),
+            h: &b + &a,
+        }
+    }
+
+    #[inline(always)]
+    fn to_addend(&self) -> Addend<L> {
+        let y_plus_x = (&self.y + &self.x).reduce();
+        let y_minus_x = (&self.y - &self.x).reduce();
+        let z2 = (&self.z + &self.z).reduce();
+        let t2d = &self.t * &Element::splat(self.t.lanes(), Constant::TWO_D);
+        Addend {
+            coordinates: [y_plus_x, y_minus_x, z2, t2d],
+        }
+    }
 }
 
 impl<L: Lanes> Addend<L> {
@@ -213,31 +135,106 @@ impl<L: Lanes> Addend<L> {
         let zero = Element::splat(lanes, Constant::ZERO);
         let one = Element::splat(lanes, Constant::ONE);
         Self {
-            y_plus_x: one,
-            y_minus_x: one,
-            z2: &one + &one,
-            t2d: zero,
-        }
-    }
-
-    #[inline(always)]
-    fn select(mask: Mask<L>, yes: &Self, no: &Self) -> Self {
-        Self {
-            y_plus_x: Element::select(mask, &yes.y_plus_x, &no.y_plus_x),
-            y_minus_x: Element::select(mask, &yes.y_minus_x, &no.y_minus_x),
-            z2: Element::select(mask, &yes.z2, &no.z2),
-            t2d: Element::select(mask, &yes.t2d, &no.t2d),
+            coordinates: [one, one, &one + &one, zero],
         }
     }
 
     /// −P where the mask says so.
     #[inline(always)]
     fn negate_if(&self, mask: Mask<L>) -> Self {
+        let [y_plus_x, y_minus_x, z2, t2d] = &self.coordinates;
         Self {
-            y_plus_x: Element::select(mask, &self.y_minus_x, &self.y_plus_x),
-            y_minus_x: Element::select(mask, &self.y_plus_x, &self.y_minus_x),
-            z2: self.z2,
-            t2d: self.t2d.negate_if(mask),
+            coordinates: [
+                Element::select(mask, y_minus_x, y_plus_x),
+                Element::select(mask, y_plus_x, y_minus_x),
+                *z2,
+                t2d.negate_if(mask),
+            ],
         }
+    }
+}
+
+/// P, 2P, … 8P in each lane. They depend on P, which may be secret: to be wiped.
+pub(crate) struct Table<L: Lanes> {
+    multiples: [Addend<L>; 8],
+}
+
+impl<L: Lanes> Table<L> {
+    /// A table to be filled.
+    #[inline(always)]
+    pub(crate) fn new(lanes: L) -> Self {
+        Self {
+            multiples: [Addend::identity(lanes); 8],
+        }
+    }
+
+    /// s·P for the scalar with these digits, by fixed windows of 4 bits. The table is filled
+    /// with multiples of P on the way.
+    #[inline(always)]
+    pub(crate) fn multiply(&mut self, point: &Extended<L>, digits: &Digits) -> Projective<L> {
+        let lanes = point.x.lanes();
+        self.fill(point);
+        let mut product = Extended::identity(lanes).add(&self.select(lanes, digits.highest()));
+        for digit in digits.lower() {
+            let multiple = lanes.run(DoubleFourTimes { point: &product }).to_extended();
+            product = multiple.add(&self.select(lanes, digit));
+        }
+        product.to_projective()
+    }
+
+    #[inline(always)]
+    fn fill(&mut self, point: &Extended<L>) {
+        self.multiples[0] = point.to_addend();
+        for k in 1..8 {
+            self.multiples[k] = point.add(&self.multiples[k - 1]).to_extended().to_addend();
+        }
+    }
+
+    /// digit·P, −8 ≤ digit ≤ 8, by a scan of the whole table.
+    #[inline(always)]
+    fn select(&self, lanes: L, digit: i8) -> Addend<L> {
+        let (magnitude, is_negative) = magnitude_and_sign(digit);
+        let mut is_chosen = [Mask::splat(lanes, 0); 9];
+        for (multiple, is_chosen) in (0..).zip(&mut is_chosen) {
+            *is_chosen = Mask::splat(lanes, equal(magnitude, multiple));
+        }
+        let mut chosen = Addend::identity(lanes);
+        for c in 0..4 {
+            let mut coordinate = chosen.coordinates[c].keep_if(is_chosen[0]);
+            for k in 0..8 {
+                let candidate = self.multiples[k].coordinates[c].keep_if(is_chosen[k + 1]);
+                coordinate = coordinate.or(&candidate);
+            }
+            chosen.coordinates[c] = coordinate;
+        }
+        chosen.negate_if(Mask::splat(lanes, is_negative))
+    }
+}
+
+impl<L: Lanes> Zeroize for Table<L> {
+    fn zeroize(&mut self) {
+        for multiple in &mut self.multiples {
+            for coordinate in &mut multiple.coordinates {
+                coordinate.zeroize();
+            }
+        }
+    }
+}
+
+/// 16P, which takes three quarters of the time: so it has its own copy of the products.
+struct DoubleFourTimes<'a, L: Lanes> {
+    point: &'a Completed<L>,
+}
+
+impl<L: Lanes> Job<L> for DoubleFourTimes<'_, L> {
+    type Output = Completed<L>;
+
+    #[inline(always)]
+    fn run(self, _: L) -> Completed<L> {
+        let mut multiple = *self.point;
+        for _ in 0..4 {
+            multiple = multiple.to_projective().double();
+        }
+        multiple
     }
 }

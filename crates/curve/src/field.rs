@@ -35,7 +35,12 @@
 //! original Curve25519 and Poly1305 software, too, computes on secrets in floating point, for
 //! the same reason.)
 
-use std::ops::{Add, Mul, Sub};
+#![expect(
+    clippy::needless_range_loop,
+    reason = "one index for the limbs of several elements; an iterator's closures are not inlined"
+)]
+
+use std::ops::{Add, Mul, Neg, Sub};
 
 use zeroize::Zeroize;
 
@@ -172,7 +177,7 @@ impl<L: Lanes> Element<L> {
         let mut limbs = [lanes.splat(0.0); 5];
         for k in 0..5 {
             let limb = lanes.or(lanes.load(&words[k]), exponent);
-            limbs[k] = lanes.sub(lanes.from_bits(limb), lanes.splat(one));
+            limbs[k] = lanes.sub(lanes.float_of(limb), lanes.splat(one));
         }
         Self { lanes, limbs }.reduce()
     }
@@ -215,10 +220,39 @@ impl<L: Lanes> Element<L> {
     /// The square, reduced. Takes size 1.
     #[inline(always)]
     pub(crate) fn square(&self) -> Self {
-        self.lanes.run(SquareTimes {
-            base: [self],
-            times: 1,
-        })[0]
+        self.lanes.run(Square { base: self })
+    }
+
+    /// The product like `a * b`, but compiled into the caller: faster, and much code.
+    #[inline(always)]
+    pub(crate) fn mul_here(&self, other: &Self) -> Self {
+        #[cfg(debug_assertions)]
+        assert!(self.magnitude() * other.magnitude() < power_of_two(102));
+        let (a, b) = (self.limbs, other.limbs);
+        let mut columns = Columns::new(self.lanes, [1, 2, 3, 4, 5, 4, 3, 2, 1]);
+        for i in 0..5 {
+            for j in 0..5 {
+                columns.accumulate(i + j, a[i], b[j]);
+            }
+        }
+        columns.reduce()
+    }
+
+    /// The square like [`Self::square`], but compiled into the caller.
+    #[inline(always)]
+    pub(crate) fn square_here(&self) -> Self {
+        #[cfg(debug_assertions)]
+        assert!(2.0 * self.magnitude() * self.magnitude() < power_of_two(102));
+        let a = self.limbs;
+        let mut columns = Columns::new(self.lanes, [1, 1, 2, 2, 3, 2, 2, 1, 1]);
+        for i in 0..5 {
+            columns.accumulate(2 * i, a[i], a[i]);
+            let twice = self.lanes.add(a[i], a[i]);
+            for j in i + 1..5 {
+                columns.accumulate(i + j, twice, a[j]);
+            }
+        }
+        columns.reduce()
     }
 
     /// −x where the mask says so; the size stays.
@@ -228,7 +262,29 @@ impl<L: Lanes> Element<L> {
         let sign = l.and(mask.bits, l.splat_word(SIGN));
         let mut limbs = self.limbs;
         for limb in &mut limbs {
-            *limb = l.from_bits(l.xor(l.to_bits(*limb), sign));
+            *limb = l.float_of(l.xor(l.bits_of(*limb), sign));
+        }
+        Self { lanes: l, limbs }
+    }
+
+    /// The element where the mask says so, elsewhere zero.
+    #[inline(always)]
+    pub(crate) fn keep_if(&self, mask: Mask<L>) -> Self {
+        let l = self.lanes;
+        let mut limbs = self.limbs;
+        for limb in &mut limbs {
+            *limb = l.float_of(l.and(mask.bits, l.bits_of(*limb)));
+        }
+        Self { lanes: l, limbs }
+    }
+
+    /// The one of two elements that is not zero, where one of them is.
+    #[inline(always)]
+    pub(crate) fn or(&self, other: &Self) -> Self {
+        let l = self.lanes;
+        let mut limbs = self.limbs;
+        for k in 0..5 {
+            limbs[k] = l.float_of(l.or(l.bits_of(limbs[k]), l.bits_of(other.limbs[k])));
         }
         Self { lanes: l, limbs }
     }
@@ -239,9 +295,9 @@ impl<L: Lanes> Element<L> {
         let l = mask.lanes;
         let mut limbs = no.limbs;
         for k in 0..5 {
-            let difference = l.xor(l.to_bits(yes.limbs[k]), l.to_bits(no.limbs[k]));
+            let difference = l.xor(l.bits_of(yes.limbs[k]), l.bits_of(no.limbs[k]));
             let changes = l.and(mask.bits, difference);
-            limbs[k] = l.from_bits(l.xor(l.to_bits(no.limbs[k]), changes));
+            limbs[k] = l.float_of(l.xor(l.bits_of(no.limbs[k]), changes));
         }
         Self { lanes: l, limbs }
     }
@@ -284,39 +340,39 @@ impl<L: Lanes> Element<L> {
     /// x^(p − 2): the inverse, or zero for zero; reduced. Takes size 1.
     #[inline(always)]
     pub(crate) fn invert(&self) -> Self {
-        let [(power, eleventh)] = power_of_250_ones([self]);
+        let PowersOf250Ones {
+            mut powers,
+            elevenths,
+        } = PowersOf250Ones::new([*self]);
         // p − 2 = 2^255 − 21 = (2^250 − 1)·2^5 + 11.
-        let [power] = self.lanes.run(SquareTimes {
-            base: [&power],
+        self.lanes.run(SquareTimes {
+            powers: &mut powers,
             times: 5,
         });
-        &power * &eleventh
+        &powers[0] * &elevenths[0]
     }
 
-    /// SQRT_RATIO_M1 of RFC 9496 §4.2 for pairs (u, v): where u/v is a square, and its
+    /// SQRT_RATIO_M1 of RFC 9496 §4.2 for two pairs (u, v): where u/v is a square, and its
     /// non-negative root, elsewhere that of √−1·u/v; zero where u or v is. Takes size 1,
-    /// gives size 1. Several at once hide each other's latencies.
+    /// gives size 1. Two at once hide each other's latencies.
     #[inline(always)]
-    pub(crate) fn sqrt_ratios<const N: usize>(ratios: [(&Self, &Self); N]) -> [(Mask<L>, Self); N] {
-        let mut numerators = ratios.map(|(u, _)| *u);
-        let mut bases = numerators;
-        for (k, (u, v)) in ratios.into_iter().enumerate() {
-            // u·v³ and u·v⁷
-            numerators[k] = &(u * v) * &v.square();
-            bases[k] = &numerators[k] * &v.square().square();
-        }
-        let powers = power_of_250_ones(bases.each_ref());
+    pub(crate) fn sqrt_ratios(ratios: [(&Self, &Self); 2]) -> [(Mask<L>, Self); 2] {
+        let [(u0, v0), (u1, v1)] = ratios;
+        // u·v³ and u·v⁷
+        let numerators = [&(u0 * v0) * &v0.square(), &(u1 * v1) * &v1.square()];
+        let bases = [
+            &numerators[0] * &v0.square().square(),
+            &numerators[1] * &v1.square().square(),
+        ];
+        let PowersOf250Ones { mut powers, .. } = PowersOf250Ones::new(bases);
         // (p − 5)/8 = 2^252 − 3 = (2^250 − 1)·2² + 1.
-        let powers = ratios[0].0.lanes.run(SquareTimes {
-            base: powers.each_ref().map(|(power, _)| power),
+        u0.lanes.run(SquareTimes {
+            powers: &mut powers,
             times: 2,
         });
-        let mut roots = ratios.map(|(u, _)| (u.is_zero(), *u));
-        for (k, (u, v)) in ratios.into_iter().enumerate() {
-            let root = &numerators[k] * &(&powers[k] * &bases[k]);
-            roots[k] = choose_root(u, v, &root);
-        }
-        roots
+        let root0 = &numerators[0] * &(&powers[0] * &bases[0]);
+        let root1 = &numerators[1] * &(&powers[1] * &bases[1]);
+        [choose_root(u0, v0, &root0), choose_root(u1, v1, &root1)]
     }
 
     /// The limbs of the numbers below p. Takes any size up to 7.
@@ -327,7 +383,7 @@ impl<L: Lanes> Element<L> {
         let mut limbs = [l.splat_word(0); 5];
         for k in 0..5 {
             // The integer, plus 2p to make it positive: below 2^53.
-            let integer = l.to_bits(l.add(reduced.limbs[k], l.splat(INTEGER)));
+            let integer = l.bits_of(l.add(reduced.limbs[k], l.splat(INTEGER)));
             let offset = (2 * P[k]).wrapping_sub(INTEGER.to_bits());
             limbs[k] = l.add_words(integer, l.splat_word(offset));
         }
@@ -351,7 +407,7 @@ impl<L: Lanes> Element<L> {
     #[cfg(debug_assertions)]
     fn magnitude(&self) -> f64 {
         let magnitudes = self.limbs.map(|limb| {
-            let lanes = self.lanes.store(self.lanes.to_bits(limb));
+            let lanes = self.lanes.store(self.lanes.bits_of(limb));
             lanes
                 .map(|bits| f64::from_bits(bits).abs())
                 .into_iter()
@@ -391,6 +447,16 @@ impl<L: Lanes> Sub for &Element<L> {
     }
 }
 
+impl<L: Lanes> Neg for &Element<L> {
+    type Output = Element<L>;
+
+    /// The negative; the size stays.
+    #[inline(always)]
+    fn neg(self) -> Element<L> {
+        self.negate_if(Mask::splat(self.lanes, 1))
+    }
+}
+
 impl<L: Lanes> Mul for &Element<L> {
     type Output = Element<L>;
 
@@ -411,55 +477,44 @@ impl<L: Lanes> Job<L> for Multiply<'_, L> {
     type Output = Element<L>;
 
     #[inline(always)]
-    fn run(self, lanes: L) -> Element<L> {
-        #[cfg(debug_assertions)]
-        assert!(self.a.magnitude() * self.b.magnitude() < power_of_two(102));
-        let (a, b) = (self.a.limbs, self.b.limbs);
-        let mut columns = Columns::new(lanes, [1, 2, 3, 4, 5, 4, 3, 2, 1]);
-        for i in 0..5 {
-            for j in 0..5 {
-                columns.accumulate(i + j, a[i], b[j]);
-            }
-        }
-        columns.reduce()
+    fn run(self, _: L) -> Element<L> {
+        self.a.mul_here(self.b)
     }
 }
 
-/// N independent elements, each squared `times` times over, at least once.
+/// A square.
+struct Square<'a, L: Lanes> {
+    base: &'a Element<L>,
+}
+
+impl<L: Lanes> Job<L> for Square<'_, L> {
+    type Output = Element<L>;
+
+    #[inline(always)]
+    fn run(self, _: L) -> Element<L> {
+        self.base.square_here()
+    }
+}
+
+/// N independent elements to be squared `times` times over.
 struct SquareTimes<'a, L: Lanes, const N: usize> {
-    base: [&'a Element<L>; N],
+    powers: &'a mut [Element<L>; N],
     times: u32,
 }
 
 impl<L: Lanes, const N: usize> Job<L> for SquareTimes<'_, L, N> {
-    type Output = [Element<L>; N];
+    type Output = ();
 
     #[inline(always)]
-    fn run(self, lanes: L) -> [Element<L>; N] {
-        let mut powers = self.base.map(|base| *base);
+    fn run(self, _: L) {
+        let mut powers = *self.powers;
         for _ in 0..self.times {
             for power in &mut powers {
-                *power = squared(lanes, power);
+                *power = power.square_here();
             }
         }
-        powers
+        *self.powers = powers;
     }
-}
-
-#[inline(always)]
-fn squared<L: Lanes>(lanes: L, x: &Element<L>) -> Element<L> {
-    #[cfg(debug_assertions)]
-    assert!(2.0 * x.magnitude() * x.magnitude() < power_of_two(102));
-    let a = x.limbs;
-    let mut columns = Columns::new(lanes, [1, 1, 2, 2, 3, 2, 2, 1, 1]);
-    for i in 0..5 {
-        columns.accumulate(2 * i, a[i], a[i]);
-        let twice = lanes.add(a[i], a[i]);
-        for j in i + 1..5 {
-            columns.accumulate(i + j, twice, a[j]);
-        }
-    }
-    columns.reduce()
 }
 
 /// Sums of products by weight: column k stands for 2^(51k).
@@ -495,8 +550,8 @@ impl<L: Lanes> Columns<L> {
         let l = self.lanes;
         let high = l.mul_add(a, b, l.splat(SPLIT));
         let low = l.mul_add(a, b, l.sub(l.splat(SPLIT + INTEGER), high));
-        self.sums[k] = l.add_words(self.sums[k], l.to_bits(low));
-        self.sums[k + 1] = l.add_words(self.sums[k + 1], l.to_bits(high));
+        self.sums[k] = l.add_words(self.sums[k], l.bits_of(low));
+        self.sums[k + 1] = l.add_words(self.sums[k + 1], l.bits_of(high));
     }
 
     /// The sum of the columns, reduced.
@@ -526,7 +581,7 @@ impl<L: Lanes> Columns<L> {
                 carries[k - 1]
             };
             // An integer below 2^52 under the exponent of 2^52 is that integer plus 2^52.
-            let limb = l.from_bits(l.add_words(low[k], carry));
+            let limb = l.float_of(l.add_words(low[k], carry));
             limbs[k] = l.sub(limb, l.splat(one + power_of_two(50)));
         }
         Element { lanes: l, limbs }
@@ -552,46 +607,50 @@ fn propagate<L: Lanes>(l: L, limbs: &mut [L::Word; 5]) -> L::Word {
     carry
 }
 
-/// (x^(2^250 − 1), x^11) of each, reduced. Takes size 1.
-///
-/// The addition chain doubles the number of ones: 5, 10, 20, 40, 50, 100, 200, 250.
-#[inline(always)]
-fn power_of_250_ones<L: Lanes, const N: usize>(
-    x: [&Element<L>; N],
-) -> [(Element<L>, Element<L>); N] {
-    let lanes = x[0].lanes;
-    // Appends `zeros` zeros to the exponents, then adds the others.
-    let append = |x: &[Element<L>; N], zeros: u32, others: &[Element<L>; N]| {
-        let mut powers = lanes.run(SquareTimes {
-            base: x.each_ref(),
-            times: zeros,
+/// x^(2^250 − 1) and x^11 of each x, reduced.
+struct PowersOf250Ones<L: Lanes, const N: usize> {
+    powers: [Element<L>; N],
+    elevenths: [Element<L>; N],
+}
+
+impl<L: Lanes, const N: usize> PowersOf250Ones<L, N> {
+    /// Takes size 1. The addition chain doubles the number of ones: 5, 10, 20, 40, 50, 100,
+    /// 200, 250.
+    #[inline(always)]
+    fn new(x: [Element<L>; N]) -> Self {
+        let mut squares = x;
+        x[0].lanes.run(SquareTimes {
+            powers: &mut squares,
+            times: 1,
         });
-        for (power, other) in powers.iter_mut().zip(others) {
-            *power = &*power * other;
-        }
-        powers
-    };
-    let x = x.map(|x| *x);
-    let x2 = lanes.run(SquareTimes {
-        base: x.each_ref(),
-        times: 1,
-    });
-    let x9 = append(&x2, 2, &x);
-    let mut x11 = x9;
-    for (x11, x2) in x11.iter_mut().zip(&x2) {
-        *x11 = &*x11 * x2;
+        let ninths = append_zeros_and_multiply(&squares, 2, &x);
+        let elevenths = append_zeros_and_multiply(&ninths, 0, &squares);
+        let ones_5 = append_zeros_and_multiply(&elevenths, 1, &ninths);
+        let ones_10 = append_zeros_and_multiply(&ones_5, 5, &ones_5);
+        let ones_20 = append_zeros_and_multiply(&ones_10, 10, &ones_10);
+        let ones_40 = append_zeros_and_multiply(&ones_20, 20, &ones_20);
+        let ones_50 = append_zeros_and_multiply(&ones_40, 10, &ones_10);
+        let ones_100 = append_zeros_and_multiply(&ones_50, 50, &ones_50);
+        let ones_200 = append_zeros_and_multiply(&ones_100, 100, &ones_100);
+        let powers = append_zeros_and_multiply(&ones_200, 50, &ones_50);
+        Self { powers, elevenths }
     }
-    let ones_5 = append(&x11, 1, &x9);
-    let ones_10 = append(&ones_5, 5, &ones_5);
-    let ones_20 = append(&ones_10, 10, &ones_10);
-    let ones_40 = append(&ones_20, 20, &ones_20);
-    let ones_50 = append(&ones_40, 10, &ones_10);
-    let ones_100 = append(&ones_50, 50, &ones_50);
-    let ones_200 = append(&ones_100, 100, &ones_100);
-    let ones_250 = append(&ones_200, 50, &ones_50);
-    let mut powers = x.map(|x| (x, x));
+}
+
+/// x^(2^zeros)·y of each: in the exponents, appends zeros to x's bits and adds y's.
+#[inline(always)]
+fn append_zeros_and_multiply<L: Lanes, const N: usize>(
+    x: &[Element<L>; N],
+    zeros: u32,
+    y: &[Element<L>; N],
+) -> [Element<L>; N] {
+    let mut powers = *x;
+    x[0].lanes.run(SquareTimes {
+        powers: &mut powers,
+        times: zeros,
+    });
     for k in 0..N {
-        powers[k] = (ones_250[k], x11[k]);
+        powers[k] = &powers[k] * &y[k];
     }
     powers
 }
@@ -645,3 +704,6 @@ fn join_limbs(limbs: [u64; 5]) -> [u8; 32] {
     }
     bytes
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,8 +17,9 @@ pub(crate) const MAX_LANES: usize = 8;
 
 /// An instruction set with `COUNT` lanes of 64 bits, each seen as a double or as an integer.
 ///
-/// Implementations mark every method `#[inline(always)]`, so that it becomes one instruction
-/// inside [`Lanes::run`].
+/// Implementations mark every method but [`Self::run`] `#[inline(always)]`, so that it becomes
+/// one instruction inside a job. So must be every function between the two, and closures must
+/// not come between: what is compiled without the instructions calls a function for each.
 pub(crate) trait Lanes: Copy {
     /// Lanes in a vector, at most [`MAX_LANES`].
     const COUNT: usize;
@@ -54,10 +55,10 @@ pub(crate) trait Lanes: Copy {
     fn mul_add(self, a: Self::Float, b: Self::Float, c: Self::Float) -> Self::Float;
 
     /// The representation of doubles as integers.
-    fn to_bits(self, x: Self::Float) -> Self::Word;
+    fn bits_of(self, x: Self::Float) -> Self::Word;
 
     /// The doubles with these representations.
-    fn from_bits(self, x: Self::Word) -> Self::Float;
+    fn float_of(self, x: Self::Word) -> Self::Float;
 
     /// a + b.
     fn add_words(self, a: Self::Word, b: Self::Word) -> Self::Word;

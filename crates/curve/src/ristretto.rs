@@ -24,84 +24,118 @@ pub(crate) fn hash<L: Lanes>(lanes: L, uniform: &[[u8; 64]]) -> Extended<L> {
     first.plus(&second)
 }
 
-/// MAP of RFC 9496 §4.3.4 (Elligator 2 for the Jacobi quartic), twice at once.
+/// MAP of RFC 9496 §4.3.4 (Elligator 2 for the Jacobi quartic), twice at once to hide the
+/// latency of the square roots.
 #[inline(always)]
 fn elligator<L: Lanes>(t: [Element<L>; 2]) -> [Extended<L>; 2] {
     let lanes = t[0].lanes();
-    let constant = |value| Element::splat(lanes, value);
-    let one = constant(Constant::ONE);
-
-    let r = t.map(|t| &t.square() * &constant(Constant::SQRT_M1));
-    let u = r.map(|r| &(&r + &one) * &constant(Constant::ONE_MINUS_D_SQ));
-    // The RFC's v is (−1 − r·d)·(r + d).
-    let v = r.map(|r| {
-        let d = constant(Constant::D);
-        let minus = &constant(Constant::ZERO) - &(&one + &(&r * &d));
-        &minus.reduce() * &(&r + &d)
-    });
-    let roots = Element::sqrt_ratios([(&u[0], &v[0]), (&u[1], &v[1])]);
-
-    let point = |k: usize| {
-        let (was_square, root) = roots[k];
-        // s' = −|s·t|
-        let other = &constant(Constant::ZERO) - &(&root * &t[k]).abs();
-        let s = Element::select(was_square, &root, &other);
-        let minus_one = &constant(Constant::ZERO) - &one;
-        let c = Element::select(was_square, &minus_one, &r[k]);
-        let n = &(&c * &(&r[k] - &one)) * &constant(Constant::D_MINUS_ONE_SQ);
-        let n = (&n - &v[k]).reduce();
-        let ss = s.square();
-        let w0 = &(&s + &s) * &v[k];
-        let w1 = &n * &constant(Constant::SQRT_AD_MINUS_ONE);
-        let w2 = (&one - &ss).reduce();
-        let w3 = &one + &ss;
-        Extended {
-            x: &w0 * &w3,
-            y: &w2 * &w1,
-            z: &w1 * &w3,
-            t: &w0 * &w2,
-        }
-    };
-    [point(0), point(1)]
+    let sqrt_m1 = Element::splat(lanes, Constant::SQRT_M1);
+    let r = [&t[0].square() * &sqrt_m1, &t[1].square() * &sqrt_m1];
+    let [(u0, v0), (u1, v1)] = [elligator_ratio(&r[0]), elligator_ratio(&r[1])];
+    let [root0, root1] = Element::sqrt_ratios([(&u0, &v0), (&u1, &v1)]);
+    [
+        elligator_point(&t[0], &r[0], &v0, root0),
+        elligator_point(&t[1], &r[1], &v1, root1),
+    ]
 }
 
-/// DECODE of RFC 9496 §4.3.1 for N times `COUNT` encodings, and which lanes hold a square
-/// root, a non-negative t and a y that is not zero. Whether the encodings are canonical and
-/// non-negative is the caller's to check. Lanes beyond a slice are the identity.
+/// MAP's u and v.
 #[inline(always)]
-pub(crate) fn decode<L: Lanes, const N: usize>(
-    lanes: L,
-    encoded: [&[[u8; 32]]; N],
-) -> [(Extended<L>, [bool; MAX_LANES]); N] {
+fn elligator_ratio<L: Lanes>(r: &Element<L>) -> (Element<L>, Element<L>) {
+    let lanes = r.lanes();
     let one = Element::splat(lanes, Constant::ONE);
     let d = Element::splat(lanes, Constant::D);
-    let s = encoded.map(|encoded| Element::from_bytes(lanes, encoded));
-    // u₁ = 1 − s², u₂ = 1 + s², v = −d·u₁² − u₂²
-    let u = s.map(|s| {
-        let ss = s.square();
-        ((&one - &ss).reduce(), (&one + &ss).reduce())
-    });
-    let v = u.map(|(u1, u2)| {
-        let sum = &(&d * &u1.square()) + &u2.square();
-        (&Element::splat(lanes, Constant::ZERO) - &sum).reduce()
-    });
-    let mut radicands = v;
-    for k in 0..N {
-        radicands[k] = &v[k] * &u[k].1.square();
-    }
-    let roots = Element::sqrt_ratios(radicands.each_ref().map(|radicand| (&one, radicand)));
+    let u = &(r + &one) * &Element::splat(lanes, Constant::ONE_MINUS_D_SQ);
+    let minus_one_minus_rd = (-&(&one + &(r * &d))).reduce();
+    (u, &minus_one_minus_rd * &(r + &d))
+}
 
-    std::array::from_fn(|k| {
-        let (was_square, root) = roots[k];
-        let (u1, u2) = u[k];
-        let den_x = &root * &u2;
-        let den_y = &(&root * &den_x) * &v[k];
-        let x = (&(&s[k] + &s[k]) * &den_x).abs();
-        let y = &u1 * &den_y;
+/// The rest of MAP, from SQRT_RATIO_M1(u, v) on.
+#[inline(always)]
+fn elligator_point<L: Lanes>(
+    t: &Element<L>,
+    r: &Element<L>,
+    v: &Element<L>,
+    (was_square, root): (Mask<L>, Element<L>),
+) -> Extended<L> {
+    let lanes = t.lanes();
+    let one = Element::splat(lanes, Constant::ONE);
+    let s = Element::select(was_square, &root, &-&(&root * t).abs());
+    let c = Element::select(was_square, &-&one, r);
+    let n = &(&c * &(r - &one)) * &Element::splat(lanes, Constant::D_MINUS_ONE_SQ);
+    let n = (&n - v).reduce();
+    let ss = s.square();
+    let w0 = &(&s + &s) * v;
+    let w1 = &n * &Element::splat(lanes, Constant::SQRT_AD_MINUS_ONE);
+    let w2 = (&one - &ss).reduce();
+    let w3 = &one + &ss;
+    Extended {
+        x: &w0 * &w3,
+        y: &w2 * &w1,
+        z: &w1 * &w3,
+        t: &w0 * &w2,
+    }
+}
+
+/// A vector of decoded points, and the lanes without one.
+pub(crate) type Decoded<L> = (Extended<L>, [bool; MAX_LANES]);
+
+/// DECODE of RFC 9496 §4.3.1 for two vectors of encodings at once, to hide the latency of the
+/// square roots. Whether the encodings are canonical and non-negative is the caller's to
+/// check. Lanes beyond a slice are the identity... and reported.
+#[inline(always)]
+pub(crate) fn decode<L: Lanes>(lanes: L, encoded: [&[[u8; 32]]; 2]) -> [Decoded<L>; 2] {
+    let [s0, s1] = [
+        Element::from_bytes(lanes, encoded[0]),
+        Element::from_bytes(lanes, encoded[1]),
+    ];
+    let [half0, half1] = [HalfDecoded::new(&s0), HalfDecoded::new(&s1)];
+    let one = Element::splat(lanes, Constant::ONE);
+    let [root0, root1] = Element::sqrt_ratios([(&one, &half0.radicand), (&one, &half1.radicand)]);
+    [half0.finish(root0), half1.finish(root1)]
+}
+
+/// DECODE up to the square root.
+struct HalfDecoded<L: Lanes> {
+    s: Element<L>,
+    u1: Element<L>,
+    u2: Element<L>,
+    v: Element<L>,
+    radicand: Element<L>,
+}
+
+impl<L: Lanes> HalfDecoded<L> {
+    /// u₁ = 1 − s², u₂ = 1 + s², v = −d·u₁² − u₂².
+    #[inline(always)]
+    fn new(s: &Element<L>) -> Self {
+        let one = Element::splat(s.lanes(), Constant::ONE);
+        let d = Element::splat(s.lanes(), Constant::D);
+        let ss = s.square();
+        let u1 = (&one - &ss).reduce();
+        let u2 = (&one + &ss).reduce();
+        let u2_squared = u2.square();
+        let v = (-&(&(&d * &u1.square()) + &u2_squared)).reduce();
+        Self {
+            s: *s,
+            u1,
+            u2,
+            v,
+            radicand: &v * &u2_squared,
+        }
+    }
+
+    #[inline(always)]
+    fn finish(&self, (was_square, root): (Mask<L>, Element<L>)) -> Decoded<L> {
+        let Self { s, u1, u2, v, .. } = self;
+        let den_x = &root * u2;
+        let den_y = &(&root * &den_x) * v;
+        let x = (&(s + s) * &den_x).abs();
+        let y = u1 * &den_y;
         let t = &x * &y;
         let invalid = was_square.not().or(t.is_negative()).or(y.is_zero());
-        (Extended { x, y, z: one, t }, invalid.to_bools())
-    })
+        let z = Element::splat(s.lanes(), Constant::ONE);
+        (Extended { x, y, z, t }, invalid.to_bools())
+    }
 }
 
 /// Half-way to an encoding of 2P: what is needed of P, and the number to invert.
@@ -201,7 +235,7 @@ impl<L: Lanes> HalfEncoded<L> {
         let t_inverse = &(f * h) * inverse;
         let rotate: Mask<L> = (&eg * &z_inverse).is_negative();
 
-        let minus_e = &Element::splat(lanes, Constant::ZERO) - e;
+        let minus_e = -e;
         let partner = Element::select(rotate, g, e);
         let h = Element::select(rotate, &(f * &sqrt_m1), h);
         let g = Element::select(rotate, &minus_e, g);

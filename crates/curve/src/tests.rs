@@ -1,49 +1,278 @@
-//! Every backend against `curve25519-dalek`.
-use super::*;
-use curve25519_dalek::ristretto::RistrettoPoint;
+//! Every backend against the vectors of RFC 9496 and against `curve25519-dalek`.
 
-fn bytes<const N: usize>(seed: u64, count: usize) -> Vec<[u8; N]> {
-    let mut state = seed;
-    (0..count)
-        .map(|_| {
-            std::array::from_fn(|_| {
-                state = state
-                    .wrapping_mul(6364136223846793005)
-                    .wrapping_add(1442695040888963407);
-                (state >> 56) as u8
-            })
-        })
+use curve25519_dalek::ristretto::{CompressedRistretto, RistrettoPoint};
+use proptest::{collection::vec, prelude::*};
+
+use super::*;
+
+mod rfc9496;
+
+/// A small scalar.
+fn small(x: u8) -> Scalar {
+    let mut bytes = [0; 64];
+    bytes[0] = x;
+    Scalar::from_uniform_bytes(&bytes)
+}
+
+/// −1 modulo ℓ.
+fn minus_one() -> Scalar {
+    let mut bytes = [0; 64];
+    bytes[..32].copy_from_slice((-curve25519_dalek::Scalar::ONE).as_bytes());
+    Scalar::from_uniform_bytes(&bytes)
+}
+
+fn hashed_by_dalek(uniform: &[[u8; 64]], scalar: &Scalar) -> Vec<[u8; 32]> {
+    let product = |uniform| RistrettoPoint::from_uniform_bytes(uniform) * scalar.value();
+    uniform
+        .iter()
+        .map(|uniform| product(uniform).compress().to_bytes())
         .collect()
 }
 
+fn multiplied_by_dalek(encoded: &[[u8; 32]], scalar: &Scalar) -> Vec<[u8; 32]> {
+    let product =
+        |encoded: &[u8; 32]| CompressedRistretto(*encoded).decompress().unwrap() * scalar.value();
+    encoded
+        .iter()
+        .map(|encoded| product(encoded).compress().to_bytes())
+        .collect()
+}
+
+fn hashed(backend: Backend, uniform: &[[u8; 64]], scalar: &Scalar) -> Vec<[u8; 32]> {
+    let mut out = vec![[0xaa; 32]; uniform.len()];
+    backend.hash_mul_encode(uniform, scalar, &mut out);
+    out
+}
+
+fn multiplied(
+    backend: Backend,
+    encoded: &[[u8; 32]],
+    scalar: &Scalar,
+) -> Result<Vec<[u8; 32]>, Error> {
+    let mut out = vec![[0xaa; 32]; encoded.len()];
+    backend
+        .decode_mul_encode(encoded, scalar, &mut out)
+        .map(|()| out)
+}
+
 #[test]
-fn smoke() {
-    let scalar = Scalar::from_uniform_bytes(&bytes::<64>(7, 1)[0]);
-    for n in [0, 1, 7, 8, 9, 100, 300] {
-        let uniform = bytes::<64>(n as u64, n);
-        let expected: Vec<_> = uniform
-            .iter()
-            .map(|u| {
-                (RistrettoPoint::from_uniform_bytes(u) * scalar.value())
-                    .compress()
-                    .to_bytes()
-            })
-            .collect();
-        let expected2: Vec<_> = uniform
-            .iter()
-            .map(|u| {
-                (RistrettoPoint::from_uniform_bytes(u) * scalar.value() * scalar.value())
-                    .compress()
-                    .to_bytes()
-            })
-            .collect();
+fn multiples_of_the_generator() {
+    let multiples = rfc9496::GENERATOR_MULTIPLES.map(rfc9496::bytes::<32>);
+    for backend in Backend::available() {
+        for k in 1..16 {
+            let generators = [multiples[1]; 10];
+            let products = multiplied(backend, &generators, &small(k)).unwrap();
+            assert_eq!(
+                products,
+                [multiples[usize::from(k)]; 10],
+                "{}",
+                backend.name()
+            );
+        }
+        // From the other side: doubles of all at once.
+        let doubles: Vec<_> = (1..8).map(|k| multiples[2 * k]).collect();
+        assert_eq!(
+            multiplied(backend, &multiples[1..8], &small(2)).unwrap(),
+            doubles
+        );
+    }
+}
+
+#[test]
+fn products_with_zero_encode_the_identity() {
+    for backend in Backend::available() {
+        let uniform: [[u8; 64]; 10] = std::array::from_fn(|k| [k as u8; 64]);
+        assert_eq!(
+            hashed(backend, &uniform, &small(0)),
+            [[0; 32]; 10],
+            "{}",
+            backend.name()
+        );
+    }
+}
+
+#[test]
+fn one_way_map() {
+    let (uniform, elements): (Vec<_>, Vec<_>) = rfc9496::ONE_WAY_MAP
+        .iter()
+        .map(|(uniform, element)| (rfc9496::bytes(uniform), rfc9496::bytes::<32>(element)))
+        .unzip();
+    for backend in Backend::available() {
+        assert_eq!(
+            hashed(backend, &uniform, &small(1)),
+            elements,
+            "{}",
+            backend.name()
+        );
+    }
+}
+
+#[test]
+fn one_way_map_of_extreme_bytes() {
+    // t = 0, ±1 and p, in each half: special cases of Elligator.
+    let halves: Vec<[u8; 32]> = [
+        [0; 32],
+        [0xff; 32],
+        rfc9496::bytes(rfc9496::INVALID_ENCODINGS[3]),
+    ]
+    .into_iter()
+    .chain([1, 2, 0x80].map(|x| std::array::from_fn(|k| if k == 0 { x } else { 0 })))
+    .collect();
+    let mut uniform = Vec::new();
+    for first in &halves {
+        for second in &halves {
+            uniform.push(std::array::from_fn(|k| {
+                if k < 32 { first[k] } else { second[k - 32] }
+            }));
+        }
+    }
+    let expected = hashed_by_dalek(&uniform, &small(7));
+    for backend in Backend::available() {
+        assert_eq!(
+            hashed(backend, &uniform, &small(7)),
+            expected,
+            "{}",
+            backend.name()
+        );
+    }
+}
+
+#[test]
+fn invalid_encodings_are_refused_wherever_they_stand() {
+    let generator = rfc9496::bytes::<32>(rfc9496::GENERATOR_MULTIPLES[1]);
+    for backend in Backend::available() {
+        for (k, invalid) in rfc9496::INVALID_ENCODINGS.into_iter().enumerate() {
+            let mut encoded = [generator; 30];
+            encoded[k] = rfc9496::bytes(invalid);
+            let refused = multiplied(backend, &encoded, &small(3));
+            assert_eq!(
+                refused,
+                Err(Error::NotAnElement { index: k }),
+                "{}",
+                backend.name()
+            );
+        }
+    }
+}
+
+#[test]
+fn an_invalid_encoding_deep_in_a_batch_is_refused() {
+    let mut encoded = [rfc9496::bytes::<32>(rfc9496::GENERATOR_MULTIPLES[1]); 300];
+    encoded[293] = rfc9496::bytes(rfc9496::INVALID_ENCODINGS[12]);
+    for backend in Backend::available() {
+        let refused = multiplied(backend, &encoded, &small(3));
+        assert_eq!(
+            refused,
+            Err(Error::NotAnElement { index: 293 }),
+            "{}",
+            backend.name()
+        );
+    }
+}
+
+#[test]
+fn the_identity_is_refused() {
+    let mut encoded = [rfc9496::bytes::<32>(rfc9496::GENERATOR_MULTIPLES[1]); 9];
+    encoded[8] = [0; 32];
+    for backend in Backend::available() {
+        let refused = multiplied(backend, &encoded, &small(3));
+        assert_eq!(
+            refused,
+            Err(Error::Identity { index: 8 }),
+            "{}",
+            backend.name()
+        );
+    }
+}
+
+#[test]
+#[should_panic(expected = "one output for each input")]
+fn slices_of_different_lengths_are_a_mistake() {
+    hash_mul_encode(&[[0; 64]; 2], &small(1), &mut [[0; 32]; 3]);
+}
+
+#[test]
+fn a_scalar_does_not_show() {
+    assert_eq!(format!("{:?}", small(42)), "Scalar(secret)");
+}
+
+/// Uniform bytes and a scalar, from a generator with a seed.
+fn case(seed: u64, count: usize) -> (Vec<[u8; 64]>, Scalar) {
+    use proptest::test_runner::{RngAlgorithm, TestRng};
+    let mut rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[seed as u8; 32]);
+    let mut draw = || {
+        let mut bytes = [0; 64];
+        rng.fill_bytes(&mut bytes);
+        bytes
+    };
+    let scalar = Scalar::from_uniform_bytes(&draw());
+    ((0..count).map(|_| draw()).collect(), scalar)
+}
+
+#[test]
+fn every_length_of_a_batch_is_right() {
+    // Around a vector, a pair of vectors, and a batch of 16 vectors of 4 or 8 lanes.
+    for count in [
+        0, 1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 63, 64, 65, 100, 128, 129, 137, 273,
+    ] {
+        let (uniform, scalar) = case(count as u64, count);
+        let first = hashed_by_dalek(&uniform, &scalar);
+        let second = multiplied_by_dalek(&first, &scalar);
         for backend in Backend::available() {
-            let mut out = vec![[0; 32]; n];
-            backend.hash_mul_encode(&uniform, &scalar, &mut out);
-            assert!(out == expected, "{} {n}", backend.name());
-            let mut out2 = vec![[0; 32]; n];
-            backend.decode_mul_encode(&out, &scalar, &mut out2).unwrap();
-            assert!(out2 == expected2, "{} {n}", backend.name());
+            assert_eq!(
+                hashed(backend, &uniform, &scalar),
+                first,
+                "{}",
+                backend.name()
+            );
+            assert_eq!(
+                multiplied(backend, &first, &scalar).unwrap(),
+                second,
+                "{}",
+                backend.name()
+            );
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn products_are_right(
+        uniform in vec(any::<[u8; 32]>(), 1..20),
+        more in any::<[u8; 32]>(),
+        scalar in prop_oneof![
+            any::<[u8; 32]>().prop_map(|bytes| {
+                let mut wide = [0; 64];
+                wide[..32].copy_from_slice(&bytes);
+                Scalar::from_uniform_bytes(&wide)
+            }),
+            (0..20u8).prop_map(small),
+            Just(minus_one()),
+        ],
+    ) {
+        let uniform: Vec<[u8; 64]> = uniform
+            .iter()
+            .map(|half| std::array::from_fn(|k| if k < 32 { half[k] } else { more[k - 32] }))
+            .collect();
+        let elements = hashed_by_dalek(&uniform, &small(1));
+        let expected = multiplied_by_dalek(&elements, &scalar);
+        for backend in Backend::available() {
+            prop_assert_eq!(&hashed(backend, &uniform, &scalar), &expected);
+            prop_assert_eq!(&multiplied(backend, &elements, &scalar).unwrap(), &expected);
+        }
+    }
+
+    #[test]
+    fn random_bytes_are_refused_exactly_when_dalek_refuses_them(bytes: [u8; 32]) {
+        // Even and below 2^255, else hardly any gets past the first check.
+        let mut bytes = bytes;
+        bytes[0] &= 0xfe;
+        bytes[31] &= 0x7f;
+        let is_valid = CompressedRistretto(bytes).decompress().is_some();
+        for backend in Backend::available() {
+            prop_assert_eq!(multiplied(backend, &[bytes], &small(5)).is_ok(), is_valid);
         }
     }
 }

@@ -4,11 +4,11 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::{
     Error, Scalar,
+    digits::Digits,
     edwards::{Extended, Table},
     field::{Constant, Element, Mask},
     lanes::{Job, Lanes},
     ristretto::{self, HalfEncoded},
-    scalar::Digits,
 };
 
 /// Vectors of points that share an inversion: it costs about 280 multiplications, a point
@@ -27,6 +27,8 @@ impl<L: Lanes> Job<L> for HashMulEncode<'_> {
 
     #[inline(always)]
     fn run(self, lanes: L) {
+        // Half, because encoding doubles.
+        let half = Digits::new(&self.scalar.value().div_by_2());
         let mut workspace = Zeroizing::new(Workspace::new(lanes));
         let batch_len = BATCH_VECTORS * L::COUNT;
         for (uniform, out) in self
@@ -35,7 +37,7 @@ impl<L: Lanes> Job<L> for HashMulEncode<'_> {
             .zip(self.out.chunks_mut(batch_len))
         {
             for (k, uniform) in uniform.chunks(L::COUNT).enumerate() {
-                workspace.multiply(k, &ristretto::hash(lanes, uniform), self.scalar.half());
+                workspace.multiply(k, &ristretto::hash(lanes, uniform), &half);
             }
             workspace.encode(lanes, out);
         }
@@ -54,6 +56,8 @@ impl<L: Lanes> Job<L> for DecodeMulEncode<'_> {
 
     #[inline(always)]
     fn run(self, lanes: L) -> Result<(), Error> {
+        // Half, because encoding doubles.
+        let half = Digits::new(&self.scalar.value().div_by_2());
         let mut workspace = Zeroizing::new(Workspace::new(lanes));
         let batch_len = BATCH_VECTORS * L::COUNT;
         let batches = self
@@ -70,7 +74,7 @@ impl<L: Lanes> Job<L> for DecodeMulEncode<'_> {
                         let index = batch * batch_len + (2 * pair + k) * L::COUNT + lane;
                         return Err(Error::NotAnElement { index });
                     }
-                    workspace.multiply(2 * pair + k, point, self.scalar.half());
+                    workspace.multiply(2 * pair + k, point, &half);
                 }
             }
             workspace.encode(lanes, out);
@@ -94,10 +98,10 @@ impl<L: Lanes> Workspace<L> {
         }
     }
 
-    /// Sets the product in place k. With half the scalar, because encoding doubles.
+    /// Puts a product in place k.
     #[inline(always)]
-    fn multiply(&mut self, k: usize, point: &Extended<L>, half_scalar: &Digits) {
-        self.products[k] = HalfEncoded::new(&self.table.multiply(point, half_scalar));
+    fn multiply(&mut self, k: usize, point: &Extended<L>, scalar: &Digits) {
+        self.products[k] = HalfEncoded::new(&self.table.multiply(point, scalar));
     }
 
     /// Encodes the first products, as many as `out` has room for, all lanes of a vector

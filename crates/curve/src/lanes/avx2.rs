@@ -19,7 +19,6 @@ impl Avx2 {
 }
 
 #[target_feature(enable = "avx2,fma")]
-#[inline(never)]
 fn run_with_avx2<J: Job<Avx2>>(lanes: Avx2, job: J) -> J::Output {
     job.run(lanes)
 }
@@ -39,7 +38,9 @@ impl Lanes for Avx2 {
     type Float = __m256d;
     type Word = __m256i;
 
-    #[inline(always)]
+    // Never inlined, because it could not be kept apart further down: its callee cannot be
+    // inlined into it, for lack of the instructions.
+    #[inline(never)]
     fn run<J: Job<Self>>(self, job: J) -> J::Output {
         instruction!(self, run_with_avx2(self, job))
     }
@@ -84,12 +85,12 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
-    fn to_bits(self, x: __m256d) -> __m256i {
+    fn bits_of(self, x: __m256d) -> __m256i {
         instruction!(self, _mm256_castpd_si256(x))
     }
 
     #[inline(always)]
-    fn from_bits(self, x: __m256i) -> __m256d {
+    fn float_of(self, x: __m256i) -> __m256d {
         instruction!(self, _mm256_castsi256_pd(x))
     }
 

@@ -18,7 +18,6 @@ impl Avx512 {
 }
 
 #[target_feature(enable = "avx512f")]
-#[inline(never)]
 fn run_with_avx512<J: Job<Avx512>>(lanes: Avx512, job: J) -> J::Output {
     job.run(lanes)
 }
@@ -38,7 +37,9 @@ impl Lanes for Avx512 {
     type Float = __m512d;
     type Word = __m512i;
 
-    #[inline(always)]
+    // Never inlined, because it could not be kept apart further down: its callee cannot be
+    // inlined into it, for lack of the instructions.
+    #[inline(never)]
     fn run<J: Job<Self>>(self, job: J) -> J::Output {
         instruction!(self, run_with_avx512(self, job))
     }
@@ -83,12 +84,12 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
-    fn to_bits(self, x: __m512d) -> __m512i {
+    fn bits_of(self, x: __m512d) -> __m512i {
         instruction!(self, _mm512_castpd_si512(x))
     }
 
     #[inline(always)]
-    fn from_bits(self, x: __m512i) -> __m512d {
+    fn float_of(self, x: __m512i) -> __m512d {
         instruction!(self, _mm512_castsi512_pd(x))
     }
 
