@@ -70,14 +70,10 @@ impl Destination {
     }
 
     /// Writes the rows whose items are `matched`, in input order, and returns how many there
-    /// are. In the source's own format every row keeps its bytes, or its types.
-    ///
-    /// A file appears, or is replaced, when all of it is on the disk, and not at all on an error.
+    /// are: [`stage`](Self::stage) and [`commit`](Staged::commit) at once.
     ///
     /// # Errors
-    /// If the output cannot be written, or the source cannot be read or has changed since its
-    /// keys were. An error of the kind [`BrokenPipe`](crate::ErrorKind::BrokenPipe) says that
-    /// the output's reader wants no more.
+    /// As those.
     ///
     /// # Panics
     /// If `matched` has not one flag for each distinct key.
@@ -88,6 +84,30 @@ impl Destination {
         matched: &[bool],
         progress: &Progress,
     ) -> Result<u64, Error> {
+        self.stage(source, rows, matched, progress)?.commit()
+    }
+
+    /// Writes the rows whose items are `matched`, in input order, without showing them yet if
+    /// the destination is a file: what can fail, such as a disk that is full, has failed when
+    /// this returns. In the source's own format every row keeps its bytes, or its types.
+    ///
+    /// A file appears, or is replaced, when it is [committed](Staged::commit), and not at all
+    /// otherwise. A stream gets the rows at once.
+    ///
+    /// # Errors
+    /// If the output cannot be written, or the source cannot be read or has changed since its
+    /// keys were. An error of the kind [`BrokenPipe`](crate::ErrorKind::BrokenPipe) says that
+    /// the output's reader wants no more.
+    ///
+    /// # Panics
+    /// If `matched` has not one flag for each distinct key.
+    pub fn stage(
+        &self,
+        source: &Source,
+        rows: &RowItems,
+        matched: &[bool],
+        progress: &Progress,
+    ) -> Result<Staged, Error> {
         let pass = |output: &mut (dyn Write + Send)| {
             write::matching_rows(
                 source,
@@ -100,42 +120,74 @@ impl Destination {
                 progress,
             )
         };
-        match &self.target {
-            Target::Stdout => pass(&mut BufWriter::new(io::stdout())),
+        let (rows, file) = match &self.target {
+            Target::Stdout => (pass(&mut BufWriter::new(io::stdout()))?, None),
             Target::Stream(path) => {
                 let file = OpenOptions::new().write(true).open(path);
-                pass(&mut BufWriter::new(
-                    file.map_err(|error| self.cannot_write(error))?,
-                ))
+                let mut buffered =
+                    BufWriter::new(file.map_err(|error| cannot_write(&self.name, error))?);
+                (pass(&mut buffered)?, None)
             }
-            Target::File(path) => self.replace(path, pass),
-        }
+            Target::File(path) => {
+                let (rows, file) = self.fill_temporary(path, pass)?;
+                (rows, Some((file, path.clone())))
+            }
+        };
+        Ok(Staged {
+            name: self.name.clone(),
+            rows,
+            file,
+        })
     }
 
-    /// Fills a temporary file next to `path`, and puts it in its place.
-    fn replace(
+    /// Fills a temporary file next to `path`, to the disk.
+    fn fill_temporary(
         &self,
         path: &Path,
         fill: impl FnOnce(&mut (dyn Write + Send)) -> Result<u64, Error>,
-    ) -> Result<u64, Error> {
-        let file = temporary(path).map_err(|error| self.cannot_write(error))?;
-        let mut buffered = BufWriter::new(file);
+    ) -> Result<(u64, NamedTempFile), Error> {
+        let cannot_write = |error| cannot_write(&self.name, error);
+        let mut buffered = BufWriter::new(temporary(path).map_err(cannot_write)?);
         let rows = fill(&mut buffered)?;
-        let finish = || -> io::Result<()> {
-            let file = buffered.into_inner()?;
-            file.as_file().sync_all()?;
-            file.persist(path)?;
-            Ok(())
-        };
-        finish().map_err(|error| self.cannot_write(error))?;
-        Ok(rows)
+        let file = buffered
+            .into_inner()
+            .map_err(|error| cannot_write(error.into_error()))?;
+        file.as_file().sync_all().map_err(cannot_write)?;
+        Ok((rows, file))
+    }
+}
+
+/// Matching rows that are written, but not shown yet. When dropped, they are gone.
+#[derive(Debug)]
+pub struct Staged {
+    name: String,
+    rows: u64,
+    file: Option<(NamedTempFile, PathBuf)>,
+}
+
+impl Staged {
+    /// How many rows there are.
+    pub fn rows(&self) -> u64 {
+        self.rows
     }
 
-    fn cannot_write(&self, source: io::Error) -> Error {
-        Error::Write {
-            file: self.name.clone(),
-            source,
+    /// Puts the file in its place, and returns how many rows it has.
+    ///
+    /// # Errors
+    /// If the operating system refuses.
+    pub fn commit(self) -> Result<u64, Error> {
+        if let Some((file, path)) = self.file {
+            file.persist(path)
+                .map_err(|error| cannot_write(&self.name, error.error))?;
         }
+        Ok(self.rows)
+    }
+}
+
+fn cannot_write(name: &str, source: io::Error) -> Error {
+    Error::Write {
+        file: name.to_owned(),
+        source,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, fmt::Write};
 
 use crate::{
-    Error,
+    Error, Source,
     normalize::{self, ColumnRules, Rule, Shown},
 };
 
@@ -34,6 +34,19 @@ impl KeySpec {
             }
             _ => Ok(Self { columns, rules }),
         }
+    }
+
+    /// Checks that a table has the key's columns, without reading more than its header.
+    ///
+    /// # Errors
+    /// If the header cannot be read, or a column is missing or not unique.
+    pub fn check(&self, source: &Source) -> Result<(), Error> {
+        self.resolve(source.name(), &source.columns()?).map(drop)
+    }
+
+    /// How many columns the key has.
+    pub fn width(&self) -> usize {
+        self.columns.len().max(1)
     }
 
     /// What both parties must agree on, as a text to be compared: the number of key columns and

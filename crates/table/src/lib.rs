@@ -59,7 +59,7 @@ mod table;
 mod text;
 mod write;
 
-pub use destination::Destination;
+pub use destination::{Destination, Staged};
 pub use error::{Error, ErrorKind, Fault};
 pub use format::Format;
 pub use key::KeySpec;
