@@ -8,6 +8,7 @@
 //! | [`blake3_rows`] | BLAKE3 of many short rows at once: random oracle, PRF, pseudorandom code |
 //! | [`gf128`] | GF(2^128) |
 //! | [`transpose`] | bit-matrix transposition |
+//! | [`memory`] | large buffers for random access, prefetching |
 //! | [`cpu`] | which instruction set is used |
 //!
 //! Kernels do no I/O and start no threads: slices in, slices out. Each one dispatches
@@ -21,6 +22,7 @@ pub mod blake3_rows;
 pub mod cpu;
 pub mod crhf;
 pub mod gf128;
+pub mod memory;
 pub mod prg;
 pub mod transpose;
 

@@ -198,11 +198,10 @@ impl Party for Sender {
         let (own, theirs) = (params.chunks(Role::Sender), params.chunks(Role::Receiver));
         let ((), received) = channel.exchange(
             |outbound| {
-                stream::send(outbound, own, |range| {
-                    hash.power(order[range].iter().copied(), &exponent)
-                        .into_flattened()
+                stream::send(outbound, own, |range, message| {
+                    hash.power(order[range].iter().copied(), &exponent, message);
+                    Ok::<_, Error>(())
                 })
-                .map_err(Error::from)
             },
             |inbound| receive_elements(inbound, theirs),
         )?;
@@ -215,12 +214,11 @@ impl Party for Sender {
             length: params.masks,
         };
         let (outbound, _) = channel.halves();
-        stream::try_send(outbound, theirs, |range| {
-            let mut message = Vec::with_capacity(params.masks.packed_bytes(range.len()));
+        stream::send(outbound, theirs, |range, message| {
             params
                 .masks
-                .pack(powers.masks(&received[range])?.into_iter(), &mut message);
-            Ok::<_, Error>(message)
+                .pack(powers.masks(&received[range])?.into_iter(), message);
+            Ok::<_, Error>(())
         })?;
         Ok(Output::Nothing)
     }
@@ -241,11 +239,10 @@ impl Party for Receiver {
         let (own, theirs) = (params.chunks(Role::Receiver), params.chunks(Role::Sender));
         let ((), received) = channel.exchange(
             |outbound| {
-                stream::send(outbound, own, |range| {
-                    hash.power(range.map(|i| i as u32), &exponent)
-                        .into_flattened()
+                stream::send(outbound, own, |range, message| {
+                    hash.power(range.map(|i| i as u32), &exponent, message);
+                    Ok::<_, Error>(())
                 })
-                .map_err(Error::from)
             },
             |inbound| receive_elements(inbound, theirs),
         )?;
@@ -269,10 +266,8 @@ impl Party for Receiver {
         )?;
         let masks = masks.concat();
         let index = MaskIndex::new(&returned, params.masks, 0..returned.len() as u32);
-        let found = masks
-            .par_iter()
-            .flat_map_iter(|mask| index.find(*mask))
-            .collect();
+        let mut found = Vec::new();
+        index.find_all(masks.into_iter(), |_, position| found.push(position));
         Ok(protocol::rows(vec![found]))
     }
 }
@@ -314,8 +309,13 @@ impl<'a> HashToGroup<'a> {
         }
     }
 
-    /// The encoded H(x)^exponent of the items at these positions.
-    fn power(&self, positions: impl Iterator<Item = u32>, exponent: &Scalar) -> Vec<Element> {
+    /// Appends the encoded H(x)^exponent of the items at these positions.
+    fn power(
+        &self,
+        positions: impl Iterator<Item = u32>,
+        exponent: &Scalar,
+        message: &mut Vec<u8>,
+    ) {
         let rows: Vec<[u64; 4]> = positions
             .map(|i| match self.items {
                 Items::Short(items) => words(&items[i as usize]),
@@ -326,7 +326,7 @@ impl<'a> HashToGroup<'a> {
         blake3_rows::keyed_hash(&self.key, &rows, &mut uniform);
         let mut powers = vec![[0; ELEMENT_BYTES]; rows.len()];
         hash_mul_encode(bytemuck::cast_slice(&uniform), exponent, &mut powers);
-        powers
+        message.extend_from_slice(powers.as_flattened());
     }
 }
 

@@ -1,6 +1,7 @@
 //! Masks: the pseudorandom strings of a few dozen bits that stand for items at the end of
 //! a protocol. The sender's travel bit-packed; the receiver looks them up among its own.
 
+use psijoin_block::memory::{Buffer, prefetch};
 use psijoin_params::{Error, FailureBudget, mask};
 
 /// A mask of so many bits, right-aligned.
@@ -80,16 +81,19 @@ impl MaskLength {
 pub(crate) struct MaskIndex<'a> {
     masks: &'a [Mask],
     length: MaskLength,
-    slots: Vec<Slot>,
+    slots: Buffer<Slot>,
 }
 
-#[derive(Clone, Copy)]
+/// All zeros is an empty slot.
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
 struct Slot {
     tag: u32,
-    position: u32,
+    position_plus_one: u32,
 }
 
-const EMPTY: u32 = u32::MAX;
+/// Lookups whose cache lines are fetched at the same time.
+const IN_FLIGHT: usize = 32;
 
 impl<'a> MaskIndex<'a> {
     /// Indexes the masks at `positions`.
@@ -99,53 +103,100 @@ impl<'a> MaskIndex<'a> {
         positions: impl ExactSizeIterator<Item = u32>,
     ) -> Self {
         let capacity = (2 * positions.len()).next_power_of_two().max(2);
-        let slots = vec![
-            Slot {
-                tag: 0,
-                position: EMPTY
-            };
-            capacity
-        ];
         let mut index = Self {
             masks,
             length,
-            slots,
+            slots: Buffer::zeroed(capacity),
         };
-        for position in positions {
-            let mask = masks[position as usize];
-            let free = index
-                .probe(mask)
-                .find(|slot| index.slots[*slot].position == EMPTY)
-                .expect("half of the slots are empty");
-            index.slots[free] = Slot {
-                tag: index.tag(mask),
-                position,
-            };
-        }
+        for_each_group(positions, |positions| {
+            for position in positions {
+                prefetch(&index.slots[index.home(masks[*position as usize])]);
+            }
+            for position in positions {
+                index.insert(*position);
+            }
+        });
         index
     }
 
-    /// The positions that hold this mask: one, but for collisions.
-    pub(crate) fn find(&self, mask: Mask) -> impl Iterator<Item = u32> {
-        let tag = self.tag(mask);
-        self.probe(mask)
-            .map(|slot| self.slots[slot])
-            .take_while(|slot| slot.position != EMPTY)
-            .filter(move |slot| slot.tag == tag && self.masks[slot.position as usize] == mask)
-            .map(|slot| slot.position)
+    fn insert(&mut self, position: u32) {
+        let mask = self.masks[position as usize];
+        let mut slot = self.home(mask);
+        while self.slots[slot].position_plus_one != 0 {
+            slot = self.next(slot);
+        }
+        self.slots[slot] = Slot {
+            tag: self.tag(mask),
+            position_plus_one: position + 1,
+        };
     }
 
-    /// The slots where a mask may be, in order.
-    fn probe(&self, mask: Mask) -> impl Iterator<Item = usize> + use<> {
-        let last = self.slots.len() - 1;
-        let home = mask as usize;
-        (0..=last).map(move |step| home.wrapping_add(step) & last)
+    /// Looks up many masks: calls `found(number of the mask, position)` for each that is
+    /// there.
+    pub(crate) fn find_all(
+        &self,
+        masks: impl Iterator<Item = Mask>,
+        mut found: impl FnMut(usize, u32),
+    ) {
+        let mut candidates = Vec::with_capacity(IN_FLIGHT);
+        for_each_group(masks.enumerate(), |group| {
+            for (_, mask) in group {
+                prefetch(&self.slots[self.home(*mask)]);
+            }
+            candidates.clear();
+            for (number, mask) in group {
+                self.candidates(*mask, |position| {
+                    prefetch(&self.masks[position as usize]);
+                    candidates.push((*number, *mask, position));
+                });
+            }
+            for (number, mask, position) in &candidates {
+                if self.masks[*position as usize] == *mask {
+                    found(*number, *position);
+                }
+            }
+        });
+    }
+
+    /// The positions of masks with the same topmost bits.
+    #[inline]
+    fn candidates(&self, mask: Mask, mut candidate: impl FnMut(u32)) {
+        let tag = self.tag(mask);
+        let mut slot = self.home(mask);
+        while let Some(position) = self.slots[slot].position_plus_one.checked_sub(1) {
+            if self.slots[slot].tag == tag {
+                candidate(position);
+            }
+            slot = self.next(slot);
+        }
+    }
+
+    /// Where the search for a mask begins.
+    fn home(&self, mask: Mask) -> usize {
+        mask as usize & (self.slots.len() - 1)
+    }
+
+    fn next(&self, slot: usize) -> usize {
+        (slot + 1) & (self.slots.len() - 1)
     }
 
     /// The topmost bits: the lowest ones say where the search begins.
     fn tag(&self, mask: Mask) -> u32 {
         (mask >> self.length.bits.saturating_sub(32)) as u32
     }
+}
+
+/// Calls `work` on groups of [`IN_FLIGHT`] elements.
+fn for_each_group<T>(elements: impl Iterator<Item = T>, mut work: impl FnMut(&[T])) {
+    let mut group = Vec::with_capacity(IN_FLIGHT);
+    for element in elements {
+        group.push(element);
+        if group.len() == IN_FLIGHT {
+            work(&group);
+            group.clear();
+        }
+    }
+    work(&group);
 }
 
 #[cfg(test)]
@@ -175,7 +226,8 @@ mod tests {
             sought in 0_u128..64,
         ) {
             let index = MaskIndex::new(&masks, MaskLength { bits: 41 }, 0..masks.len() as u32);
-            let mut found: Vec<u32> = index.find(sought).collect();
+            let mut found = Vec::new();
+            index.find_all([sought].into_iter(), |_, position| found.push(position));
             found.sort_unstable();
             let expected: Vec<u32> =
                 (0..masks.len() as u32).filter(|i| masks[*i as usize] == sought).collect();
@@ -189,9 +241,11 @@ mod tests {
         let mask = length.cut(0x1_2345_6789_abcd_ef01_2345_6789);
         let masks = [mask];
         let index = MaskIndex::new(&masks, length, 0..1);
-        assert_eq!(index.find(mask).collect::<Vec<_>>(), [0]);
-        for bit in 0..81 {
-            assert_eq!(index.find(mask ^ 1 << bit).count(), 0, "bit {bit}");
-        }
+        let changed = (0..81).map(|bit| mask ^ (1 << bit));
+        let mut found = Vec::new();
+        index.find_all(changed.chain([mask]), |number, position| {
+            found.push((number, position))
+        });
+        assert_eq!(found, [(81, 0)]);
     }
 }

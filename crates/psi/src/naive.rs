@@ -162,12 +162,11 @@ impl Party for Sender {
         masks.par_sort_unstable();
         context.phase("masks");
         let (outbound, _) = channel.halves();
-        stream::send(outbound, self.params.chunks(), |range| {
-            let mut message = Vec::with_capacity(self.params.masks.packed_bytes(range.len()));
+        stream::send(outbound, self.params.chunks(), |range, message| {
             self.params
                 .masks
-                .pack(masks[range].iter().copied(), &mut message);
-            message
+                .pack(masks[range].iter().copied(), message);
+            Ok::<_, Error>(())
         })?;
         Ok(Output::Nothing)
     }
@@ -192,7 +191,9 @@ impl Party for Receiver {
             |count| length.packed_bytes(count),
             |range, message| {
                 let sent = length.unpack(message, range.len());
-                sent.flat_map(|mask| index.find(mask)).collect::<Vec<u32>>()
+                let mut found = Vec::new();
+                index.find_all(sent, |_, position| found.push(position));
+                found
             },
         )?;
         Ok(protocol::rows(found))

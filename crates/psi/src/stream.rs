@@ -38,73 +38,83 @@ impl Chunks {
     }
 }
 
-/// Computes each chunk from the range of its units, and sends them in order.
-pub(crate) fn send(
+/// Sends each chunk, which `compute` appends to an empty message given the range of its units.
+pub(crate) fn send<E: From<Error> + Send>(
     outbound: &mut dyn Outbound,
     chunks: Chunks,
-    compute: impl Fn(Range<usize>) -> Vec<u8> + Sync,
-) -> Result<(), Error> {
-    try_send(outbound, chunks, |range| Ok(compute(range)))
-}
-
-/// As [`send`], where the computation may fail.
-pub(crate) fn try_send<E: From<Error> + Send>(
-    outbound: &mut dyn Outbound,
-    chunks: Chunks,
-    compute: impl Fn(Range<usize>) -> Result<Vec<u8>, E> + Sync,
+    compute: impl Fn(Range<usize>, &mut Vec<u8>) -> Result<(), E> + Sync,
 ) -> Result<(), E> {
-    for group in groups(chunks) {
-        let messages: Vec<_> = group
-            .into_par_iter()
-            .map(|chunk| compute(chunks.range(chunk)))
-            .collect();
-        for message in messages {
-            outbound.send(&message?)?;
-        }
-    }
-    Ok(())
+    let mut no_state = vec![(); chunks.total];
+    send_with(
+        outbound,
+        chunks,
+        &mut no_state,
+        || (),
+        |range, _, (), message| compute(range, message),
+    )
 }
 
-/// As [`send`], where the computation of a chunk also yields its part of `state`, cut into
-/// pieces of `per_message` units.
-pub(crate) fn send_with<T: Send>(
+/// As [`send`], where computing a chunk also fills its part of `state` (one element a unit),
+/// and uses buffers that `scratch` makes, once for each thread.
+pub(crate) fn send_with<T: Send, S: Send, E: From<Error> + Send>(
     outbound: &mut dyn Outbound,
     chunks: Chunks,
     state: &mut [T],
-    compute: impl Fn(Range<usize>, &mut [T]) -> Vec<u8> + Sync,
-) -> Result<(), Error> {
+    scratch: impl Fn() -> S,
+    compute: impl Fn(Range<usize>, &mut [T], &mut S, &mut Vec<u8>) -> Result<(), E> + Sync,
+) -> Result<(), E> {
     let mut pieces: Vec<_> = state.chunks_mut(chunks.per_message).collect();
+    let mut workers: Vec<(S, Vec<u8>)> = groups(chunks)
+        .next()
+        .into_iter()
+        .flatten()
+        .map(|_| (scratch(), Vec::new()))
+        .collect();
     for group in groups(chunks) {
-        let messages: Vec<_> = pieces[group.clone()]
+        pieces[group.clone()]
             .par_iter_mut()
-            .zip(group)
-            .map(|(piece, chunk)| compute(chunks.range(chunk), piece))
-            .collect();
-        for message in messages {
-            outbound.send(&message)?;
+            .zip(group.clone())
+            .zip(&mut workers)
+            .try_for_each(|((piece, chunk), (scratch, message))| {
+                message.clear();
+                compute(chunks.range(chunk), piece, scratch, message)
+            })?;
+        for (_, message) in &workers[..group.len()] {
+            outbound.send(message)?;
         }
     }
     Ok(())
 }
 
 /// Receives messages of `length` bytes each (given the units in it), and hands each to
-/// `consume` with the range of its units and their piece of `state`.
-pub(crate) fn receive_into<T: Send>(
+/// `consume` with the range of its units, their piece of `state` (one element a unit), and
+/// buffers that `scratch` makes, once for each thread.
+pub(crate) fn receive_into<T: Send, S: Send>(
     inbound: &mut dyn Inbound,
     chunks: Chunks,
     length: impl Fn(usize) -> usize,
     state: &mut [T],
-    consume: impl Fn(Range<usize>, &[u8], &mut [T]) + Sync,
+    scratch: impl Fn() -> S,
+    consume: impl Fn(Range<usize>, &[u8], &mut [T], &mut S) + Sync,
 ) -> Result<(), Error> {
     let mut pieces: Vec<_> = state.chunks_mut(chunks.per_message).collect();
     let mut messages = Vec::new();
+    let mut scratches: Vec<S> = groups(chunks)
+        .next()
+        .into_iter()
+        .flatten()
+        .map(|_| scratch())
+        .collect();
     for group in groups(chunks) {
         receive_group(inbound, chunks, group.clone(), &length, &mut messages)?;
         pieces[group.clone()]
             .par_iter_mut()
             .zip(group)
             .zip(&messages)
-            .for_each(|((piece, chunk), message)| consume(chunks.range(chunk), message, piece));
+            .zip(&mut scratches)
+            .for_each(|(((piece, chunk), message), scratch)| {
+                consume(chunks.range(chunk), message, piece, scratch);
+            });
     }
     Ok(())
 }

@@ -12,48 +12,51 @@ use crate::{
 pub(super) type Row<const R: usize> = [u64; R];
 
 /// C: a digest and the list that it is looked for in, to a word of w bits.
-pub(super) struct Code {
+pub(super) struct Code<const R: usize> {
     key: [u8; 32],
-    bits: usize,
+    /// The bits of a word.
+    kept: Row<R>,
 }
 
-impl Code {
+/// The input of C for a digest and a list.
+pub(super) type CodeInput = [u64; 5];
+
+pub(super) fn code_input<const D: usize>(digest: &[u8; D], list: u8) -> CodeInput {
+    let [a, b, c, d] = words(digest);
+    [a, b, c, d, list.into()]
+}
+
+impl<const R: usize> Code<R> {
     pub(super) fn new(key: [u8; 32], bits: usize) -> Self {
-        Self { key, bits }
+        let kept = std::array::from_fn(|i| {
+            let kept = bits.saturating_sub(64 * i).min(64) as u32;
+            u64::MAX.checked_shr(64 - kept).unwrap_or(0)
+        });
+        Self { key, kept }
     }
 
     /// The code words of these inputs: BLAKE3 under a key that was drawn after the inputs were
-    /// fixed, a pseudorandom function as Lemma 1 asks for. Words of more than 512 bits come
-    /// from two calls.
-    pub(super) fn words<'a, const D: usize, const R: usize>(
-        &self,
-        inputs: impl Iterator<Item = (&'a [u8; D], u8)>,
-    ) -> Vec<Row<R>> {
-        let mut inputs: Vec<[u64; 5]> = inputs
-            .map(|(digest, list)| {
-                let [a, b, c, d] = words(digest);
-                [a, b, c, d, list.into()]
-            })
-            .collect();
-        let mut code_words = vec![[0; R]; inputs.len()];
-        let mut half = vec![[0_u64; 8]; inputs.len()];
-        for part in 0..R / 8 {
-            blake3_rows::keyed_hash(&self.key, &inputs, &mut half);
-            for (word, half) in code_words.iter_mut().zip(&half) {
-                word[8 * part..8 * (part + 1)].copy_from_slice(half);
+    /// fixed, a pseudorandom function as Lemma 1 asks for. The second eight words come from a
+    /// second call.
+    pub(super) fn encode(&self, inputs: &mut [CodeInput], code_words: &mut [Row<R>]) {
+        if R == 8 {
+            let halves: &mut [Row<8>] = bytemuck::cast_slice_mut(code_words);
+            blake3_rows::keyed_hash(&self.key, inputs, halves);
+        } else {
+            let mut half = vec![[0_u64; 8]; inputs.len()];
+            for part in 0..R / 8 {
+                blake3_rows::keyed_hash(&self.key, inputs, &mut half);
+                for (word, half) in code_words.iter_mut().zip(&half) {
+                    word[8 * part..8 * (part + 1)].copy_from_slice(half);
+                }
+                inputs.iter_mut().for_each(|input| input[4] += 1 << 8);
             }
-            inputs.iter_mut().for_each(|input| input[4] += 1 << 8);
         }
-        code_words.iter_mut().for_each(|word| cut(word, self.bits));
-        code_words
-    }
-}
-
-/// Sets all bits from `bits` on to zero.
-fn cut<const R: usize>(row: &mut Row<R>, bits: usize) {
-    for (i, word) in row.iter_mut().enumerate() {
-        let kept = bits.saturating_sub(64 * i).min(64) as u32;
-        *word &= u64::MAX.checked_shr(64 - kept).unwrap_or(0);
+        for word in code_words {
+            word.iter_mut()
+                .zip(&self.kept)
+                .for_each(|(word, kept)| *word &= kept);
+        }
     }
 }
 
@@ -68,13 +71,12 @@ impl RowHash {
         Self { key, length }
     }
 
-    pub(super) fn masks<const R: usize>(&self, rows: &[Row<R>]) -> Vec<Mask> {
-        let mut hashes = vec![[0_u64; 2]; rows.len()];
-        blake3_rows::keyed_hash(&self.key, rows, &mut hashes);
-        hashes
-            .into_iter()
-            .map(|hash| self.length.cut(bytemuck::cast(hash)))
-            .collect()
+    pub(super) fn masks<const R: usize>(&self, rows: &[Row<R>], masks: &mut [Mask]) {
+        let hashes: &mut [[u64; 2]] = bytemuck::cast_slice_mut(masks);
+        blake3_rows::keyed_hash(&self.key, rows, hashes);
+        masks
+            .iter_mut()
+            .for_each(|mask| *mask = self.length.cut(*mask));
     }
 }
 
@@ -105,13 +107,15 @@ pub(super) fn tag<const R: usize>(row: &mut Row<R>, number: u32) {
     row[R - 1] |= u64::from(number) << 32;
 }
 
-/// The first bytes of each row, one after the other.
-pub(super) fn to_bytes<const R: usize>(rows: &[Row<R>], row_bytes: usize) -> Vec<u8> {
-    let mut message = Vec::with_capacity(rows.len() * row_bytes);
+/// Appends the first bytes of each row.
+pub(super) fn append_bytes<const R: usize>(
+    rows: &[Row<R>],
+    row_bytes: usize,
+    message: &mut Vec<u8>,
+) {
     for row in rows {
         message.extend_from_slice(&bytemuck::cast_slice(row)[..row_bytes]);
     }
-    message
 }
 
 /// The row whose first bytes these are.
@@ -125,14 +129,23 @@ pub(super) fn from_bytes<const R: usize>(bytes: &[u8]) -> Row<R> {
 mod tests {
     use super::*;
 
+    fn encode<const D: usize, const R: usize>(
+        bits: usize,
+        inputs: &[([u8; D], u8)],
+    ) -> Vec<Row<R>> {
+        let mut inputs: Vec<CodeInput> = inputs
+            .iter()
+            .map(|(digest, list)| code_input(digest, *list))
+            .collect();
+        let mut words = vec![[0; R]; inputs.len()];
+        Code::new([1; 32], bits).encode(&mut inputs, &mut words);
+        words
+    }
+
     #[test]
     fn words_are_cut_and_depend_on_every_input() {
-        let code = Code::new([1; 32], 440);
-        let digests = [[0_u8; 16], [1; 16]];
-        let inputs = digests
-            .iter()
-            .flat_map(|digest| (0..4).map(move |list| (digest, list)));
-        let mut words: Vec<Row<8>> = code.words(inputs);
+        let inputs: Vec<_> = (0..8).map(|i| ([i / 4; 16], i % 4)).collect();
+        let mut words: Vec<Row<8>> = encode(440, &inputs);
         assert!(words.iter().all(|word| word[6] >> 56 == 0 && word[7] == 0));
         assert!(
             words
@@ -146,7 +159,7 @@ mod tests {
 
     #[test]
     fn wide_words_fill_both_halves() {
-        let words: Vec<Row<16>> = Code::new([1; 32], 536).words([(&[7; 32], 0)].into_iter());
+        let words: Vec<Row<16>> = encode(536, &[([7; 32], 0)]);
         assert!(words[0][..8].iter().all(|word| *word != 0));
         assert!(words[0][8] != 0 && words[0][8] >> 24 == 0 && words[0][9..] == [0; 7]);
         assert_ne!(
@@ -159,7 +172,8 @@ mod tests {
     #[test]
     fn bytes_round_trip() {
         let rows: [Row<8>; 2] = [[1, 2, 3, 4, 5, 6, 0xff, 0], [u64::MAX; 8]];
-        let bytes = to_bytes(&rows, 49);
+        let mut bytes = Vec::new();
+        append_bytes(&rows, 49, &mut bytes);
         assert_eq!(bytes.len(), 98);
         assert_eq!(from_bytes::<8>(&bytes[..49]), rows[0]);
         assert_eq!(from_bytes::<8>(&bytes[49..])[6], 0xff);

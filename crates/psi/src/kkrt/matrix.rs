@@ -43,14 +43,15 @@ impl SenderMatrix {
     ///
     /// # Panics
     /// If the range does not start at a multiple of 128.
-    pub(super) fn expand<const R: usize>(&self, range: Range<usize>, rows: &mut [Row<R>]) {
-        let mut strip = Strip::new(self.columns.len(), range);
-        for (column, prg) in strip
-            .columns
-            .chunks_exact_mut(strip.stride)
-            .zip(&self.columns)
-        {
-            prg.fill_at(strip.first_block, column);
+    pub(super) fn expand<const R: usize>(
+        &self,
+        range: Range<usize>,
+        strip: &mut Strip<R>,
+        rows: &mut [Row<R>],
+    ) {
+        let first_block = strip.start(self.columns.len(), range);
+        for (column, prg) in strip.columns_mut().zip(&self.columns) {
+            prg.fill_at(first_block, column);
         }
         strip.write_rows(rows);
     }
@@ -76,58 +77,58 @@ impl ReceiverMatrix {
     pub(super) fn expand<const R: usize>(
         &self,
         range: Range<usize>,
+        [first, both]: &mut [Strip<R>; 2],
         t0: &mut [Row<R>],
         sum: &mut [Row<R>],
     ) {
-        let mut first = Strip::new(self.columns.len(), range.clone());
-        let mut both = Strip::new(self.columns.len(), range);
-        let stride = first.stride;
-        for ((first_column, column), [zero, one]) in (first.columns.chunks_exact_mut(stride))
-            .zip(both.columns.chunks_exact_mut(stride))
-            .zip(&self.columns)
-        {
-            zero.fill_at(first.first_block, first_column);
-            one.fill_at(both.first_block, column);
-            for (sum, first) in column.iter_mut().zip(first_column) {
-                *sum ^= *first;
-            }
+        let first_block = first.start(self.columns.len(), range.clone());
+        both.start(self.columns.len(), range);
+        let columns = first.columns_mut().zip(both.columns_mut());
+        for ((t0, sum), [zero, one]) in columns.zip(&self.columns) {
+            zero.fill_at(first_block, t0);
+            one.fill_at(first_block, sum);
+            sum.iter_mut().zip(t0).for_each(|(sum, t0)| *sum ^= *t0);
         }
         first.write_rows(t0);
         both.write_rows(sum);
     }
 }
 
-/// A strip of rows, column by column: `stride` blocks of 128 rows each.
-struct Strip {
-    first_block: u128,
+/// Room for a strip of rows, column by column: `stride` blocks of 128 rows each.
+#[derive(Default)]
+pub(super) struct Strip<const R: usize> {
     stride: usize,
     columns: Vec<Block>,
+    /// For a strip that is no whole number of groups.
+    rows: Vec<Row<R>>,
 }
 
-impl Strip {
-    fn new(width: usize, rows: Range<usize>) -> Self {
+impl<const R: usize> Strip<R> {
+    /// Makes room for `width` columns of these rows, and returns the number of their first
+    /// block.
+    fn start(&mut self, width: usize, rows: Range<usize>) -> u128 {
         assert!(
             rows.start.is_multiple_of(Block::BITS),
             "a strip starts with a whole block"
         );
-        let stride = rows.len().next_multiple_of(ROW_GROUP) / Block::BITS;
-        let first_block = (rows.start / Block::BITS) as u128;
-        Self {
-            first_block,
-            stride,
-            columns: vec![Block::ZERO; width * stride],
-        }
+        self.stride = rows.len().next_multiple_of(ROW_GROUP) / Block::BITS;
+        self.columns.resize(width * self.stride, Block::ZERO);
+        (rows.start / Block::BITS) as u128
     }
 
-    fn write_rows<const R: usize>(&self, rows: &mut [Row<R>]) {
+    fn columns_mut(&mut self) -> impl Iterator<Item = &mut [Block]> {
+        self.columns.chunks_exact_mut(self.stride)
+    }
+
+    fn write_rows(&mut self, rows: &mut [Row<R>]) {
         let padded = self.stride * Block::BITS;
         let columns = bytemuck::cast_slice(&self.columns);
         if rows.len() == padded {
             transpose(columns, rows);
         } else {
-            let mut all = vec![[0; R]; padded];
-            transpose(columns, &mut all);
-            rows.copy_from_slice(&all[..rows.len()]);
+            self.rows.resize(padded, [0; R]);
+            transpose(columns, &mut self.rows);
+            rows.copy_from_slice(&self.rows[..rows.len()]);
         }
     }
 }

@@ -80,9 +80,13 @@ fn the_failure_budget_is_kept_at_every_size() {
                     security: psijoin_params::Security::new(sigma).unwrap(),
                     output: psijoin_psi::OutputKind::Rows,
                 };
-                match registry::plan(*protocol, &request) {
-                    Ok(plan) => assert!(plan.budget().total().log2() <= -f64::from(sigma)),
-                    Err(error) => panic!("{}: {error}", protocol.info().name),
+                let result = registry::plan(*protocol, &request);
+                // Masks have 128 bits at most: too few for the very largest of both.
+                if sigma == 80 && sender.min(receiver) == 1 << 26 {
+                    assert_eq!(result.err().unwrap().kind(), psijoin_psi::ErrorKind::Misuse);
+                } else {
+                    let total = result.unwrap().budget().total();
+                    assert!(total.log2() <= -f64::from(sigma), "{sigma}: {total}");
                 }
             }
         }

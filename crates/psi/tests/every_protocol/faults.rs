@@ -82,8 +82,13 @@ fn a_short_message() {
                 )
             };
             match sent {
-                Err(sent) if sent.kind() == ErrorKind::Peer => assert!(told(&error), "{case}"),
-                Err(sent) => assert!(told(&sent) && error.kind() == ErrorKind::Peer, "{case}"),
+                Err(sent) if sent.kind() == ErrorKind::Peer => {
+                    assert!(told(&error), "{case}: {error:?}");
+                }
+                Err(sent) => {
+                    assert_eq!(error.kind(), ErrorKind::Peer, "{case}: {error:?}");
+                    assert!(told(&sent), "{case}: {sent:?}");
+                }
                 // The sender had sent its last message.
                 Ok(_) => assert_eq!(error.kind(), ErrorKind::Peer, "{case}"),
             }

@@ -1,0 +1,104 @@
+//! Memory for tables that are larger than the caches and read at random.
+//!
+//! With pages of 4 KiB such a table misses the address cache (TLB) at nearly every access,
+//! which costs as much as the access itself, and twice as much in a virtual machine.
+
+use std::ops::{Deref, DerefMut};
+
+use bytemuck::Pod;
+use memmap2::MmapMut;
+
+/// Smaller buffers gain nothing from pages of 2 MiB.
+const HUGE_PAGE_BYTES: usize = 2 << 20;
+
+/// A zeroed slice of fixed length on huge pages, where the system offers them.
+///
+/// # Panics
+/// Making one panics if the system has no memory left, as a `Vec` aborts then.
+pub struct Buffer<T: Pod> {
+    storage: Storage<T>,
+}
+
+enum Storage<T> {
+    Heap(Vec<T>),
+    Pages { map: MmapMut, len: usize },
+}
+
+impl<T: Pod> Buffer<T> {
+    /// `len` elements, all bytes zero.
+    pub fn zeroed(len: usize) -> Self {
+        let bytes = len
+            .checked_mul(size_of::<T>())
+            .expect("fewer bytes than there are addresses");
+        if bytes < HUGE_PAGE_BYTES || cfg!(miri) {
+            return Self {
+                storage: Storage::Heap(bytemuck::zeroed_vec(len)),
+            };
+        }
+        // One huge page more, so that the advice covers the end as well.
+        let map = MmapMut::map_anon(bytes.next_multiple_of(HUGE_PAGE_BYTES))
+            .expect("the system has memory for a table");
+        #[cfg(target_os = "linux")]
+        {
+            // Only advice: on a system without huge pages the buffer works as well.
+            let _ = map.advise(memmap2::Advice::HugePage);
+        }
+        Self {
+            storage: Storage::Pages { map, len },
+        }
+    }
+}
+
+impl<T: Pod> Deref for Buffer<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        match &self.storage {
+            Storage::Heap(elements) => elements,
+            Storage::Pages { map, len } => bytemuck::cast_slice(&map[..len * size_of::<T>()]),
+        }
+    }
+}
+
+impl<T: Pod> DerefMut for Buffer<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        match &mut self.storage {
+            Storage::Heap(elements) => elements,
+            Storage::Pages { map, len } => {
+                bytemuck::cast_slice_mut(&mut map[..*len * size_of::<T>()])
+            }
+        }
+    }
+}
+
+/// Asks the processor to fetch an element that is needed soon. Has no other effect.
+#[inline(always)]
+pub fn prefetch<T>(element: &T) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: a prefetch of a valid reference; it neither reads nor faults.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(element).cast());
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    let _ = element;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_and_large_buffers_are_zeroed_and_writable() {
+        for len in [0, 1, 1000, HUGE_PAGE_BYTES / 8, HUGE_PAGE_BYTES + 1] {
+            let mut buffer = Buffer::<u64>::zeroed(len);
+            assert_eq!(buffer.len(), len);
+            assert!(buffer.iter().all(|word| *word == 0));
+            if let Some(last) = buffer.last_mut() {
+                *last = 7;
+                prefetch(last);
+                assert_eq!(buffer[len - 1], 7);
+            }
+        }
+    }
+}
