@@ -10,7 +10,7 @@ use zeroize::Zeroize;
 use crate::{
     digits::{Digits, equal, magnitude_and_sign},
     field::{Constant, Element, Mask},
-    lanes::{Job, Lanes},
+    lanes::Lanes,
 };
 
 /// (X : Y : Z), x = X/Z, y = Y/Z; size 1.
@@ -48,11 +48,11 @@ impl<L: Lanes> Projective<L> {
     /// 2P: `dbl-2008-hwcd` with F and H negated, which negates all four coordinates.
     #[inline(always)]
     fn double(&self) -> Completed<L> {
-        let xx = self.x.square_here();
-        let yy = self.y.square_here();
-        let zz = self.z.square_here();
+        let xx = self.x.square();
+        let yy = self.y.square();
+        let zz = self.z.square();
         let h = (&xx + &yy).reduce();
-        let e = &(&self.x + &self.y).reduce().square_here() - &h;
+        let e = &(&self.x + &self.y).reduce().square() - &h;
         let g = &yy - &xx;
         let f = (&(&zz + &zz) - &g).reduce();
         Completed { e, f, g, h }
@@ -64,9 +64,9 @@ impl<L: Lanes> Completed<L> {
     fn to_projective(self) -> Projective<L> {
         let Self { e, f, g, h } = &self;
         Projective {
-            x: e.mul_here(f),
-            y: g.mul_here(h),
-            z: f.mul_here(g),
+            x: e * f,
+            y: g * h,
+            z: f * g,
         }
     }
 
@@ -176,8 +176,10 @@ impl<L: Lanes> Table<L> {
         self.fill(point);
         let mut product = Extended::identity(lanes).add(&self.select(lanes, digits.highest()));
         for digit in digits.lower() {
-            let multiple = lanes.run(DoubleFourTimes { point: &product }).to_extended();
-            product = multiple.add(&self.select(lanes, digit));
+            for _ in 0..4 {
+                product = product.to_projective().double();
+            }
+            product = product.to_extended().add(&self.select(lanes, digit));
         }
         product.to_projective()
     }
@@ -218,23 +220,5 @@ impl<L: Lanes> Zeroize for Table<L> {
                 coordinate.zeroize();
             }
         }
-    }
-}
-
-/// 16P, which takes three quarters of the time: so it has its own copy of the products.
-struct DoubleFourTimes<'a, L: Lanes> {
-    point: &'a Completed<L>,
-}
-
-impl<L: Lanes> Job<L> for DoubleFourTimes<'_, L> {
-    type Output = Completed<L>;
-
-    #[inline(always)]
-    fn run(self, _: L) -> Completed<L> {
-        let mut multiple = *self.point;
-        for _ in 0..4 {
-            multiple = multiple.to_projective().double();
-        }
-        multiple
     }
 }

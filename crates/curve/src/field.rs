@@ -223,38 +223,6 @@ impl<L: Lanes> Element<L> {
         self.lanes.run(Square { base: self })
     }
 
-    /// The product like `a * b`, but compiled into the caller: faster, and much code.
-    #[inline(always)]
-    pub(crate) fn mul_here(&self, other: &Self) -> Self {
-        #[cfg(debug_assertions)]
-        assert!(self.magnitude() * other.magnitude() < power_of_two(102));
-        let (a, b) = (self.limbs, other.limbs);
-        let mut columns = Columns::new(self.lanes, [1, 2, 3, 4, 5, 4, 3, 2, 1]);
-        for i in 0..5 {
-            for j in 0..5 {
-                columns.accumulate(i + j, a[i], b[j]);
-            }
-        }
-        columns.reduce()
-    }
-
-    /// The square like [`Self::square`], but compiled into the caller.
-    #[inline(always)]
-    pub(crate) fn square_here(&self) -> Self {
-        #[cfg(debug_assertions)]
-        assert!(2.0 * self.magnitude() * self.magnitude() < power_of_two(102));
-        let a = self.limbs;
-        let mut columns = Columns::new(self.lanes, [1, 1, 2, 2, 3, 2, 2, 1, 1]);
-        for i in 0..5 {
-            columns.accumulate(2 * i, a[i], a[i]);
-            let twice = self.lanes.add(a[i], a[i]);
-            for j in i + 1..5 {
-                columns.accumulate(i + j, twice, a[j]);
-            }
-        }
-        columns.reduce()
-    }
-
     /// −x where the mask says so; the size stays.
     #[inline(always)]
     pub(crate) fn negate_if(&self, mask: Mask<L>) -> Self {
@@ -477,8 +445,17 @@ impl<L: Lanes> Job<L> for Multiply<'_, L> {
     type Output = Element<L>;
 
     #[inline(always)]
-    fn run(self, _: L) -> Element<L> {
-        self.a.mul_here(self.b)
+    fn run(self, lanes: L) -> Element<L> {
+        #[cfg(debug_assertions)]
+        assert!(self.a.magnitude() * self.b.magnitude() < power_of_two(102));
+        let (a, b) = (self.a.limbs, self.b.limbs);
+        let mut columns = Columns::new(lanes, [1, 2, 3, 4, 5, 4, 3, 2, 1]);
+        for i in 0..5 {
+            for j in 0..5 {
+                columns.accumulate(i + j, a[i], b[j]);
+            }
+        }
+        columns.reduce()
     }
 }
 
@@ -491,8 +468,8 @@ impl<L: Lanes> Job<L> for Square<'_, L> {
     type Output = Element<L>;
 
     #[inline(always)]
-    fn run(self, _: L) -> Element<L> {
-        self.base.square_here()
+    fn run(self, lanes: L) -> Element<L> {
+        squared(lanes, self.base)
     }
 }
 
@@ -506,15 +483,31 @@ impl<L: Lanes, const N: usize> Job<L> for SquareTimes<'_, L, N> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self, _: L) {
+    fn run(self, lanes: L) {
         let mut powers = *self.powers;
         for _ in 0..self.times {
             for power in &mut powers {
-                *power = power.square_here();
+                *power = squared(lanes, power);
             }
         }
         *self.powers = powers;
     }
+}
+
+#[inline(always)]
+fn squared<L: Lanes>(lanes: L, x: &Element<L>) -> Element<L> {
+    #[cfg(debug_assertions)]
+    assert!(2.0 * x.magnitude() * x.magnitude() < power_of_two(102));
+    let a = x.limbs;
+    let mut columns = Columns::new(lanes, [1, 1, 2, 2, 3, 2, 2, 1, 1]);
+    for i in 0..5 {
+        columns.accumulate(2 * i, a[i], a[i]);
+        let twice = lanes.add(a[i], a[i]);
+        for j in i + 1..5 {
+            columns.accumulate(i + j, twice, a[j]);
+        }
+    }
+    columns.reduce()
 }
 
 /// Sums of products by weight: column k stands for 2^(51k).
@@ -588,8 +581,8 @@ impl<L: Lanes> Columns<L> {
     }
 }
 
-/// 19x as 16x + 2x + x: there is no 64-bit multiplication in AVX2, and only a slow one in
-/// AVX-512.
+/// 19x, in shifts and additions for AVX2. (Where there is a 64-bit multiplication, the compiler
+/// puts it back.)
 #[inline(always)]
 fn times_19<L: Lanes>(l: L, x: L::Word) -> L::Word {
     l.add_words(l.shl::<4>(x), l.add_words(l.add_words(x, x), x))

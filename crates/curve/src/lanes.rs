@@ -7,9 +7,7 @@
 
 use zeroize::Zeroize;
 
-#[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
-#[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512;
 
 /// The most lanes that any instruction set has.

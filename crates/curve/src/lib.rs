@@ -11,7 +11,7 @@
 //!
 //! # Why not `curve25519-dalek` alone
 //!
-//! It multiplies one point at a time. With one scalar for all, eight points (AVX-512F) or four
+//! It multiplies one point at a time. With one scalar for all, eight points (AVX-512) or four
 //! (AVX2 and FMA) go through the same steps in the lanes of a vector, which no data has to
 //! leave; and all the points of a batch share the inversion in the encoding. On a processor
 //! without these instructions `curve25519-dalek` does the work, and it is what the tests

@@ -82,7 +82,7 @@ pub(crate) type Decoded<L> = (Extended<L>, [bool; MAX_LANES]);
 
 /// DECODE of RFC 9496 §4.3.1 for two vectors of encodings at once, to hide the latency of the
 /// square roots. Whether the encodings are canonical and non-negative is the caller's to
-/// check. Lanes beyond a slice are the identity... and reported.
+/// check. Lanes beyond a slice are the identity.
 #[inline(always)]
 pub(crate) fn decode<L: Lanes>(lanes: L, encoded: [&[[u8; 32]]; 2]) -> [Decoded<L>; 2] {
     let [s0, s1] = [

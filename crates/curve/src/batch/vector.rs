@@ -69,7 +69,8 @@ impl<L: Lanes> Job<L> for DecodeMulEncode<'_> {
             for (pair, encoded) in encoded.chunks(2 * L::COUNT).enumerate() {
                 let halves = encoded.split_at(L::COUNT.min(encoded.len()));
                 let decoded = ristretto::decode(lanes, [halves.0, halves.1]);
-                for (k, (point, invalid)) in decoded.iter().enumerate() {
+                let used = encoded.len().div_ceil(L::COUNT);
+                for (k, (point, invalid)) in decoded.iter().take(used).enumerate() {
                     if let Some(lane) = invalid.iter().position(|invalid| *invalid) {
                         let index = batch * batch_len + (2 * pair + k) * L::COUNT + lane;
                         return Err(Error::NotAnElement { index });

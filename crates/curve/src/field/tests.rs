@@ -210,7 +210,7 @@ impl<L: Lanes> Job<L> for CheckRoots {
             Element::sqrt_ratios([(&square, &u), (&other, &u)]);
         let is_trivial = square.is_zero().to_bools();
         for lane in 0..L::COUNT {
-            // A root of 0/u is 0; what 0/0 is, only the square says.
+            // Zero is a square, and by RFC 9496 so is 0/0.
             assert!(was_square.to_bools()[lane]);
             assert_eq!(was_other.to_bools()[lane], is_trivial[lane]);
         }

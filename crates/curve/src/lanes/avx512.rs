@@ -1,10 +1,10 @@
-//! Eight lanes: AVX-512F.
+//! Eight lanes: AVX-512F, and AVX-512DQ for its 64-bit multiplication.
 
 use core::arch::x86_64::*;
 
 use super::{Job, Lanes, MAX_LANES};
 
-/// Proof that the processor has AVX-512F.
+/// Proof that the processor has AVX-512F and AVX-512DQ.
 #[derive(Clone, Copy)]
 pub(crate) struct Avx512 {
     _detected: (),
@@ -13,20 +13,22 @@ pub(crate) struct Avx512 {
 impl Avx512 {
     /// The proof, if this processor has the instructions.
     pub(crate) fn detect() -> Option<Self> {
-        is_x86_feature_detected!("avx512f").then_some(Self { _detected: () })
+        (is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq"))
+            .then_some(Self { _detected: () })
     }
 }
 
-#[target_feature(enable = "avx512f")]
+#[target_feature(enable = "avx512f,avx512dq")]
 fn run_with_avx512<J: Job<Avx512>>(lanes: Avx512, job: J) -> J::Output {
     job.run(lanes)
 }
 
-/// Calls an AVX-512F instruction in a method that has the proof.
+/// Calls an AVX-512 instruction in a method that has the proof.
 macro_rules! instruction {
     ($proof:ident, $call:expr) => {{
         let _: Avx512 = $proof;
-        // SAFETY: an `Avx512` exists only where `detect` has found AVX-512F.
+        // SAFETY: an `Avx512` exists only where `detect` has found AVX-512F
+        // and AVX-512DQ.
         unsafe { $call }
     }};
 }
