@@ -1,2 +1,59 @@
-//! The program `psijoin`.
-fn main() {}
+//! The program `psijoin`: two parties join their private tables.
+//!
+//! | module | what lives there |
+//! |---|---|
+//! | [`args`] | what can be said on the command line |
+//! | [`commands`] | one module a command |
+//! | [`session`] | one party of a join, from its table to its result |
+//! | [`exit`] | every failure, and the exit code that it ends with |
+//! | [`report`] | what was run and learned, for people and for scripts |
+//! | [`talk`], [`progress`], [`output`] | what goes to standard error, and what to standard output |
+
+mod args;
+mod commands;
+mod exit;
+mod figures;
+mod grid;
+mod interrupt;
+mod loopback;
+mod memory;
+mod output;
+mod phases;
+mod progress;
+mod report;
+mod session;
+mod sizes;
+mod talk;
+
+use std::{io, process::ExitCode};
+
+use clap::Parser;
+use tracing_subscriber::EnvFilter;
+
+use crate::args::Args;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    log_to_stderr();
+    match commands::run(args.command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            talk::failure(&failure);
+            failure.exit_code().into()
+        }
+    }
+}
+
+/// Warnings, or what the environment variable `PSIJOIN_LOG` asks for, such as `debug`.
+fn log_to_stderr() {
+    let filter = EnvFilter::builder()
+        .with_env_var("PSIJOIN_LOG")
+        .with_default_directive(tracing_subscriber::filter::LevelFilter::WARN.into())
+        .from_env_lossy();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr)
+        .without_time()
+        .with_target(false)
+        .init();
+}

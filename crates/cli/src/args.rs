@@ -1,0 +1,267 @@
+//! What can be said on the command line.
+
+use std::{num::NonZeroUsize, path::PathBuf};
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use psijoin_channel::link::Link;
+use psijoin_psi::{Protocol, registry};
+use psijoin_table::ColumnRules;
+use psijoin_transport::{Fingerprint, endpoint::Address};
+
+use crate::{
+    exit,
+    sizes::{self, SetSizes},
+};
+
+/// Join two private tables: find the keys that two parties share, and nothing else.
+///
+/// Both parties run psijoin at the same time, one as `send` and one as `receive`. The receiver
+/// gets those of its own rows whose key the sender has too. Beyond that, both learn only how
+/// many distinct keys the other has.
+#[derive(Parser)]
+#[command(name = "psijoin", version, after_help = exit::TABLE, max_term_width = 100)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Show a join: both parties in one process, on sample tables.
+    Demo(Demo),
+    /// Make this machine's identity, and print its fingerprint for the other party.
+    Keygen(Keygen),
+    /// Join, and receive the shared rows.
+    #[command(after_help = exit::TABLE)]
+    Receive(Receive),
+    /// Join, and help the other party to its shared rows.
+    #[command(after_help = exit::TABLE)]
+    Send(Send),
+    /// Measure protocols: both parties in one process, on random items.
+    Bench(Bench),
+    /// List the protocols: what they protect from whom, and what they cost.
+    Protocols(Protocols),
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Demo {
+    /// The protocol to show.
+    #[arg(long, value_name = "NAME", default_value = "kkrt", value_parser = protocol)]
+    pub(crate) protocol: &'static dyn Protocol,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Keygen {
+    /// Where to write the identity. It holds the private key: keep it to yourself.
+    #[arg(long, value_name = "FILE", default_value = "psijoin-identity.pem")]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Receive {
+    #[command(flatten)]
+    pub(crate) join: Join,
+
+    /// Where to write the shared rows: .csv, .tsv, .txt or .parquet. It appears when all is
+    /// done, and not at all if anything fails. [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Send {
+    #[command(flatten)]
+    pub(crate) join: Join,
+}
+
+/// What both parties say.
+#[derive(ClapArgs)]
+pub(crate) struct Join {
+    #[command(flatten)]
+    pub(crate) meeting: Meeting,
+
+    #[command(flatten)]
+    pub(crate) trust: Trust,
+
+    /// This party's table: .csv, .tsv, .parquet, .txt (one value a line), or - for standard
+    /// input (CSV if --key is given, else lines).
+    #[arg(long, value_name = "FILE")]
+    pub(crate) input: PathBuf,
+
+    /// The key columns, in the same order on both sides; their names may differ. Not needed if
+    /// the table has one column only.
+    #[arg(long, value_name = "COL[,COL…]", value_delimiter = ',')]
+    pub(crate) key: Vec<String>,
+
+    /// How a key column is normalised before it is compared, by trim, lowercase, digits, nfc,
+    /// email (trim+lowercase) or phone. Must be the same on both sides. Can be repeated.
+    #[arg(long, value_name = "COL=RULE[+RULE…]")]
+    pub(crate) normalize: Vec<ColumnRules>,
+
+    /// The protocol, the same on both sides; see `psijoin protocols`.
+    #[arg(long, value_name = "NAME", default_value = "kkrt", value_parser = protocol)]
+    pub(crate) protocol: &'static dyn Protocol,
+
+    /// Threads to compute with. [default: one a core]
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<NonZeroUsize>,
+
+    /// Write what was run, what it cost and how much was learned to this file. It never holds
+    /// an item.
+    #[arg(long, value_name = "FILE.json")]
+    pub(crate) report: Option<PathBuf>,
+
+    /// Print the report on standard output.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Where the parties meet.
+#[derive(ClapArgs)]
+#[group(required = true, multiple = false)]
+pub(crate) struct Meeting {
+    /// Wait for the other party at HOST:PORT, for example 0.0.0.0:7000. One side listens, the
+    /// other connects; which one does not matter.
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) listen: Option<Address>,
+
+    /// Go to the other party at HOST:PORT.
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) connect: Option<Address>,
+}
+
+/// Who may be at the other end.
+#[derive(ClapArgs)]
+pub(crate) struct Trust {
+    /// This party's identity, made by `psijoin keygen`.
+    #[arg(long, value_name = "FILE", requires = "peer")]
+    pub(crate) identity: Option<PathBuf>,
+
+    /// The other party's fingerprint, which its `psijoin keygen` printed.
+    #[arg(long, value_name = "FINGERPRINT", requires = "identity")]
+    pub(crate) peer: Option<Fingerprint>,
+
+    /// INSECURE: no encryption, and anybody may be at the other end. For tests on one machine.
+    #[arg(long, conflicts_with_all = ["identity", "peer"])]
+    pub(crate) insecure_plaintext: bool,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Bench {
+    /// The protocols to measure, or `all`.
+    #[arg(
+        long,
+        value_name = "NAME[,NAME…]",
+        default_value = "all",
+        value_delimiter = ',',
+        value_parser = selection
+    )]
+    pub(crate) protocol: Vec<Selection>,
+
+    /// How many items each party has, or the sender and the receiver: 65536, 2^20, 1e6,
+    /// 2^10:2^20. Half of the smaller set is shared.
+    #[arg(long, value_name = "N[:M]", default_value = "2^16", value_parser = sizes::parse)]
+    pub(crate) items: SetSizes,
+
+    /// Emulate a network: `lan` (10 Gbit/s, 0.2 ms) or `wan:RATE,RTT`, as in wan:100mbps,80ms.
+    #[arg(long, value_name = "LINK")]
+    pub(crate) network: Option<Link>,
+
+    /// How the parties are joined.
+    #[arg(long, value_enum, default_value_t = Transport::Memory)]
+    pub(crate) transport: Transport,
+
+    /// Threads of each party.
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub(crate) threads: NonZeroUsize,
+
+    /// How often to run each protocol.
+    #[arg(long, value_name = "N", default_value = "3")]
+    pub(crate) runs: NonZeroUsize,
+
+    /// Print one JSON object a protocol.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Protocols {
+    /// The set sizes to give the costs for: N for both parties, or SENDER:RECEIVER.
+    #[arg(long, value_name = "N[:M]", default_value = "2^20", value_parser = sizes::parse)]
+    pub(crate) items: SetSizes,
+
+    /// Print one JSON object a protocol.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How the two parties of a bench are joined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Transport {
+    /// Within the process.
+    Memory,
+    /// Plain TCP over loopback.
+    Tcp,
+    /// TLS 1.3 over loopback.
+    Tls,
+}
+
+impl Transport {
+    /// Its name on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::Tcp => "tcp",
+            Self::Tls => "tls",
+        }
+    }
+}
+
+/// An element of a list of protocols.
+#[derive(Clone)]
+pub(crate) enum Selection {
+    All,
+    One(&'static dyn Protocol),
+}
+
+impl Selection {
+    /// The protocols that a list of selections names, in the order of the list.
+    pub(crate) fn resolve(selections: &[Self]) -> Vec<&'static dyn Protocol> {
+        selections
+            .iter()
+            .flat_map(|selection| match selection {
+                Self::All => registry::PROTOCOLS.to_vec(),
+                Self::One(protocol) => vec![*protocol],
+            })
+            .collect()
+    }
+}
+
+fn selection(name: &str) -> Result<Selection, String> {
+    if name == "all" {
+        return Ok(Selection::All);
+    }
+    protocol(name).map(Selection::One)
+}
+
+fn protocol(name: &str) -> Result<&'static dyn Protocol, String> {
+    registry::find(name).ok_or_else(|| {
+        let names: Vec<_> = registry::PROTOCOLS
+            .iter()
+            .map(|protocol| protocol.info().name)
+            .collect();
+        format!("the protocols are {}", names.join(", "))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Args::command().debug_assert();
+    }
+}

@@ -1,0 +1,246 @@
+//! `psijoin bench`: both parties in one process, measured on random items.
+
+use std::{
+    num::NonZeroUsize,
+    thread,
+    time::{Duration, Instant},
+};
+
+use psijoin_block::Prg;
+use psijoin_channel::{
+    Channel,
+    count::{Snapshot, counted},
+    link::{Link, linked},
+    memory as in_memory,
+};
+use psijoin_psi::{Fingerprint, Output, Plan, Protocol, Request, Role, registry};
+use psijoin_transport::Connection;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::{
+    args::{self, Selection, Transport},
+    exit::Failure,
+    loopback::Loopback,
+    memory, output,
+    phases::{Phase, Phases},
+    session,
+    sizes::SetSizes,
+};
+
+mod show;
+
+/// What is measured.
+struct Setting {
+    sizes: SetSizes,
+    network: Option<Link>,
+    transport: Transport,
+    threads: NonZeroUsize,
+}
+
+/// The parties' sets, and which of the receiver's items are shared.
+struct Sets {
+    sender: Vec<Fingerprint>,
+    receiver: Vec<Fingerprint>,
+    shared: Vec<u32>,
+}
+
+/// One run.
+struct Run {
+    time: Duration,
+    /// Seen from the receiver.
+    traffic: Snapshot,
+    sender_phases: Vec<Phase>,
+    receiver_phases: Vec<Phase>,
+    /// Of both parties together, with their input.
+    peak_bytes: Option<u64>,
+    /// The same beyond what was resident before the run.
+    peak_above_input_bytes: Option<u64>,
+}
+
+/// All runs of one protocol, the fastest first.
+struct Measurement {
+    plan: Box<dyn Plan>,
+    runs: Vec<Run>,
+}
+
+impl Measurement {
+    fn fastest(&self) -> &Run {
+        &self.runs[0]
+    }
+
+    /// The upper one of the middle two, if there are two.
+    fn median(&self) -> Duration {
+        self.runs[self.runs.len() / 2].time
+    }
+}
+
+pub(super) fn run(args: &args::Bench) -> Result<(), Failure> {
+    let setting = Setting {
+        sizes: args.items,
+        network: args.network,
+        transport: args.transport,
+        threads: args.threads,
+    };
+    let sets = Sets::random(args.items);
+    let pools = [pool(args.threads)?, pool(args.threads)?];
+    let mut measurements = Vec::new();
+    for protocol in Selection::resolve(&args.protocol) {
+        let measurement = measure(protocol, &setting, &sets, &pools, args.runs)?;
+        if args.json {
+            output::json(&show::object(&setting, &measurement))?;
+        }
+        measurements.push(measurement);
+    }
+    if args.json {
+        return Ok(());
+    }
+    output::text(&show::tables(&setting, &measurements))
+}
+
+fn pool(threads: NonZeroUsize) -> Result<ThreadPool, Failure> {
+    Ok(ThreadPoolBuilder::new()
+        .num_threads(threads.get())
+        .build()?)
+}
+
+impl Sets {
+    /// Random sets, of which half of the smaller one is shared, at random places of the
+    /// receiver's.
+    fn random(SetSizes { sender, receiver }: SetSizes) -> Self {
+        let mut rng = Prg::from_os();
+        let sender: Vec<Fingerprint> = (0..sender).map(|_| rng.bytes()).collect();
+        let mut places = rng.permutation(receiver as u32);
+        places.truncate(sender.len().min(receiver as usize) / 2);
+        let mut receiver: Vec<Fingerprint> = (0..receiver).map(|_| rng.bytes()).collect();
+        for (&place, item) in places.iter().zip(&sender) {
+            receiver[place as usize] = *item;
+        }
+        places.sort_unstable();
+        Self {
+            sender,
+            receiver,
+            shared: places,
+        }
+    }
+}
+
+fn measure(
+    protocol: &dyn Protocol,
+    setting: &Setting,
+    sets: &Sets,
+    pools: &[ThreadPool; 2],
+    runs: NonZeroUsize,
+) -> Result<Measurement, Failure> {
+    let request = Request::rows(setting.sizes.sender, setting.sizes.receiver)?;
+    let plan = registry::plan(protocol, &request)?;
+    let mut runs = (0..runs.get())
+        .map(|_| run_once(&*plan, setting, sets, pools))
+        .collect::<Result<Vec<_>, _>>()?;
+    runs.sort_by_key(|run| run.time);
+    Ok(Measurement { plan, runs })
+}
+
+/// From both parties' items to the end of both, the connection not included.
+fn run_once(
+    plan: &dyn Plan,
+    setting: &Setting,
+    sets: &Sets,
+    [sender_pool, receiver_pool]: &[ThreadPool; 2],
+) -> Result<Run, Failure> {
+    // The connections live until both parties are done.
+    let (_connections, [senders_end, receivers_end]) = join(setting)?;
+    let (mut receivers_end, counters) = counted(receivers_end);
+    let mut senders_end = senders_end;
+    let joint_seed = Prg::from_os().bytes();
+    let (sender_phases, receiver_phases) = (Phases::default(), Phases::default());
+
+    memory::reset_peak();
+    let resident_before = memory::resident_bytes();
+    let started = Instant::now();
+    let (sent, received) = thread::scope(|scope| {
+        let sending = scope.spawn(|| {
+            let sent = session::compute(
+                plan,
+                Role::Sender,
+                &sets.sender,
+                &joint_seed,
+                &mut senders_end,
+                sender_pool,
+                &sender_phases,
+            );
+            (sent, sender_phases.end())
+        });
+        let received = session::compute(
+            plan,
+            Role::Receiver,
+            &sets.receiver,
+            &joint_seed,
+            &mut receivers_end,
+            receiver_pool,
+            &receiver_phases,
+        );
+        let received = (received, receiver_phases.end());
+        match sending.join() {
+            Ok(sent) => (sent, received),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    });
+    let time = started.elapsed();
+    let peak_bytes = memory::peak_bytes();
+
+    let ((sent, sender_phases), (received, receiver_phases)) = (sent, received);
+    let received = received?;
+    sent?;
+    if received != Output::Rows(sets.shared.clone()) {
+        return Err(Failure::WrongResult(plan.info().name));
+    }
+    Ok(Run {
+        time,
+        traffic: counters.snapshot(),
+        sender_phases,
+        receiver_phases,
+        peak_bytes,
+        peak_above_input_bytes: peak_bytes
+            .zip(resident_before)
+            .map(|(peak, before)| peak.saturating_sub(before)),
+    })
+}
+
+/// Joins the parties as the setting says.
+fn join(setting: &Setting) -> Result<(Vec<Connection>, [Channel; 2]), Failure> {
+    let (connections, channels) = match setting.transport {
+        Transport::Memory => (Vec::new(), in_memory::pair().into()),
+        Transport::Tcp => over_loopback(Loopback::plaintext()?)?,
+        Transport::Tls => over_loopback(Loopback::tls()?)?,
+    };
+    let channels = match setting.network {
+        Some(link) => channels.map(|channel| linked(channel, link)),
+        None => channels,
+    };
+    Ok((connections, channels))
+}
+
+fn over_loopback(loopback: Loopback) -> Result<(Vec<Connection>, [Channel; 2]), Failure> {
+    let [(listening, one), (connecting, other)] = loopback.meet()?;
+    Ok((vec![listening, connecting], [one, other]))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn half_of_the_smaller_set_is_shared() {
+        for (sender, receiver, shared) in [(10, 10, 5), (7, 100, 3), (100, 7, 3), (0, 5, 0)] {
+            let sets = Sets::random(SetSizes { sender, receiver });
+            assert_eq!(sets.shared.len(), shared);
+            let senders: HashSet<_> = sets.sender.iter().collect();
+            let expected: Vec<_> = (0..receiver as u32)
+                .filter(|&place| senders.contains(&sets.receiver[place as usize]))
+                .collect();
+            assert_eq!(sets.shared, expected);
+        }
+    }
+}

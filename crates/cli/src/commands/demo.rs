@@ -1,0 +1,159 @@
+//! `psijoin demo`: a join of two sample tables, both parties in one process.
+
+use std::{fs, path::Path, thread};
+
+use psijoin_psi::{Protocol, pair::single_thread};
+use psijoin_table::{Destination, KeySpec, Progress, Source};
+
+use crate::{
+    args,
+    exit::Failure,
+    figures,
+    grid::{Align, Grid},
+    loopback::Loopback,
+    output, report,
+    session::{Party, Summary, Task},
+    talk::Talk,
+};
+
+/// A sample table.
+struct Sample {
+    party: &'static str,
+    file: &'static str,
+    text: &'static str,
+}
+
+const SENDER: Sample = Sample {
+    party: "A newspaper (the sender)",
+    file: "subscribers.csv",
+    text: include_str!("../../samples/subscribers.csv"),
+};
+
+const RECEIVER: Sample = Sample {
+    party: "A shop (the receiver)",
+    file: "customers.csv",
+    text: include_str!("../../samples/customers.csv"),
+};
+
+const KEY: &str = "email";
+const NORMALIZATION: &str = "email=email";
+
+/// Rows of a sample that are shown.
+const HEAD: usize = 4;
+
+pub(super) fn run(args: &args::Demo) -> Result<(), Failure> {
+    let folder = tempfile::tempdir().map_err(Failure::Temporary)?;
+    let joined = folder.path().join("shared.csv");
+    let (sent, received) = join(args.protocol, folder.path(), &joined)?;
+    let shared = fs::read_to_string(&joined).map_err(Failure::Temporary)?;
+    output::text(&story(&shared, &sent, &received))
+}
+
+/// Runs both parties over TLS, each as `send` and `receive` would.
+fn join(
+    protocol: &'static dyn Protocol,
+    folder: &Path,
+    joined: &Path,
+) -> Result<(Summary, Summary), Failure> {
+    let [senders_end, receivers_end] = Loopback::tls()?.meet()?;
+    let (sender_pool, receiver_pool) = (single_thread(), single_thread());
+    let progress = Progress::default();
+    let party = |sample: &Sample, pool| -> Result<_, Failure> {
+        let path = folder.join(sample.file);
+        fs::write(&path, sample.text).map_err(Failure::Temporary)?;
+        Ok(Party {
+            protocol,
+            key: KeySpec::new(vec![KEY.into()], vec![NORMALIZATION.parse()?])?,
+            source: Source::open(&path, None, true, &progress)?,
+            task: Task::Send,
+            pool,
+            progress: &progress,
+            talk: Talk::Silent,
+        })
+    };
+    let sender = party(&SENDER, &sender_pool)?;
+    let mut receiver = party(&RECEIVER, &receiver_pool)?;
+    receiver.task = Task::Receive(Destination::prepare(Some(joined), &receiver.source)?);
+    thread::scope(|scope| {
+        let sender = scope.spawn(|| sender.join(|| Ok(senders_end)));
+        let received = receiver.join(|| Ok(receivers_end));
+        let sent = match sender.join() {
+            Ok(sent) => sent,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        Ok((sent?, received?))
+    })
+}
+
+fn story(shared: &str, sent: &Summary, received: &Summary) -> String {
+    let info = received.plan.info();
+    let keys = received.received.map_or(0, |received| received.shared_keys);
+    let mut text =
+        String::from("Two parties, two private tables, one question: whom do we share?\n\n");
+    for (sample, summary) in [(&SENDER, sent), (&RECEIVER, received)] {
+        let rows = records(sample.text);
+        text += &format!(
+            "{}: {}, {}\n\n{}  …\n\n",
+            sample.party,
+            sample.file,
+            figures::counted(summary.counts.rows, "row"),
+            grid(&rows[..=HEAD]),
+        );
+    }
+    text += &format!(
+        "They meet over TLS 1.3 and run {} ({}), on the column `{KEY}`, trimmed and in lower \
+         case.\nThe shop now holds its rows of {}, and nobody else's:\n\n{}\n",
+        info.name,
+        info.paper,
+        figures::counted(keys, "shared customer"),
+        grid(&records(shared)),
+    );
+    text += &format!(
+        "{}, {} of traffic, {}.\n\n",
+        figures::time(received.time),
+        figures::bytes(received.traffic.total_bytes()),
+        figures::counted(received.traffic.rounds, "round"),
+    );
+    let sizes = received.plan.request().sizes;
+    text += &format!(
+        "The shop learned {} and that the newspaper has {}.\n\
+         The newspaper learned that the shop has {}. Neither learned anything else.\n",
+        figures::counted(keys, "shared key"),
+        figures::counted(sizes.sender(), "distinct key"),
+        figures::counted(sizes.receiver(), "distinct key"),
+    );
+    if let Some(warning) = report::insecurity(info) {
+        text += &format!("{warning}\n");
+    }
+    text + "\nYour own tables: psijoin keygen, then psijoin receive --help and psijoin send --help.\n"
+}
+
+/// The records of a CSV text without quotes, as the samples are.
+fn records(text: &str) -> Vec<Vec<&str>> {
+    text.lines().map(|line| line.split(',').collect()).collect()
+}
+
+/// Records below their header.
+fn grid(records: &[Vec<&str>]) -> Grid {
+    let header: Vec<_> = records[0].iter().map(|name| (*name, Align::Left)).collect();
+    let mut grid = Grid::new(&header);
+    for record in &records[1..] {
+        grid.row(record.iter().map(|&field| field.to_owned()));
+    }
+    grid
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_plain_tables_of_one_shape() {
+        for sample in [SENDER, RECEIVER] {
+            assert!(!sample.text.contains('"'));
+            let records = records(sample.text);
+            assert!(records.len() > HEAD);
+            assert!(records.iter().all(|record| record.len() == 4));
+        }
+    }
+}

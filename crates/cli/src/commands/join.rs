@@ -1,0 +1,174 @@
+//! `psijoin send` and `psijoin receive`.
+
+use std::{cell::OnceCell, num::NonZeroUsize, path::Path, sync::Arc};
+
+use psijoin_channel::Channel;
+use psijoin_table::{Destination, KeySpec, Progress, Source};
+use psijoin_transport::{
+    Connection, Identity, Interrupt, Listener, Options, Security, endpoint::Address,
+};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::{
+    args,
+    exit::Failure,
+    interrupt::handle_ctrl_c,
+    output,
+    report::{self, Peer, Report, ReportFile},
+    session::{Party, Task},
+    talk::Talk,
+};
+
+const TALK: Talk = Talk::Aloud;
+
+pub(super) fn send(args: &args::Send) -> Result<(), Failure> {
+    run(&args.join, "", |_| Ok(Task::Send))
+}
+
+pub(super) fn receive(args: &args::Receive) -> Result<(), Failure> {
+    if args.join.json && args.output.is_none() {
+        return Err(Failure::Usage(
+            "--json and the shared rows cannot both go to standard output: give --output FILE too"
+                .into(),
+        ));
+    }
+    if args.output.is_some() && args.output == args.join.report {
+        return Err(Failure::Usage(
+            "--output and --report name the same file".into(),
+        ));
+    }
+    let path = args.output.as_deref();
+    let name = path.map_or("standard output".to_owned(), |path| {
+        path.display().to_string()
+    });
+    run(&args.join, &name, |source| {
+        Ok(Task::Receive(Destination::prepare(path, source)?))
+    })
+}
+
+/// Checks all that can be checked before the other party is there, joins, and reports.
+fn run(
+    args: &args::Join,
+    output: &str,
+    task: impl FnOnce(&Source) -> Result<Task, Failure>,
+) -> Result<(), Failure> {
+    let security = security(&args.trust)?;
+    let key = KeySpec::new(args.key.clone(), args.normalize.clone())?;
+    let report_file = args
+        .report
+        .as_deref()
+        .map(ReportFile::prepare)
+        .transpose()?;
+    let pool = pool(args.threads)?;
+    let progress = Arc::new(Progress::default());
+    let interrupt = Interrupt::new();
+    handle_ctrl_c(interrupt.clone(), progress.clone());
+    if let Some(warning) = report::insecurity(args.protocol.info()) {
+        TALK.say(warning);
+    }
+
+    let source = open(&args.input, !args.key.is_empty(), &progress)?;
+    key.check(&source)?;
+    let party = Party {
+        protocol: args.protocol,
+        key,
+        task: task(&source)?,
+        source,
+        pool: &pool,
+        progress: &progress,
+        talk: TALK,
+    };
+    let options = Options {
+        interrupt,
+        ..Options::new(security)
+    };
+    let peer = OnceCell::new();
+    let summary = party.join(|| {
+        let (connection, channel) = meet(&args.meeting, &options)?;
+        let fingerprint = args.trust.peer;
+        peer.get_or_init(|| Peer::of(&connection, fingerprint));
+        Ok((connection, channel))
+    })?;
+
+    TALK.say(report::cost(&summary));
+    TALK.say(report::statement(&summary, output));
+    let peer = peer.into_inner().expect("who has joined has met the peer");
+    let report = Report::new(&summary, &peer, pool.current_num_threads());
+    if let Some(file) = report_file {
+        file.write(&report)?;
+    }
+    if args.json {
+        output::json(&report)?;
+    }
+    Ok(())
+}
+
+fn security(trust: &args::Trust) -> Result<Security, Failure> {
+    match (&trust.identity, trust.peer) {
+        (Some(identity), Some(peer)) => Ok(Security::PinnedTls {
+            identity: Identity::read(identity)?,
+            peer,
+        }),
+        _ if trust.insecure_plaintext => {
+            TALK.say(
+                "WARNING: --insecure-plaintext: anybody on the way can read and change what the \
+                 parties say.",
+            );
+            Ok(Security::InsecurePlaintext)
+        }
+        _ => Err(Failure::Usage(
+            "say who the parties are: --identity FILE --peer FINGERPRINT \
+             (run `psijoin keygen` on each side, and exchange the fingerprints), \
+             or --insecure-plaintext for a test"
+                .into(),
+        )),
+    }
+}
+
+fn pool(threads: Option<NonZeroUsize>) -> Result<ThreadPool, Failure> {
+    // Zero stands for one a core.
+    let threads = threads.map_or(0, NonZeroUsize::get);
+    Ok(ThreadPoolBuilder::new().num_threads(threads).build()?)
+}
+
+fn open(input: &Path, keyed: bool, progress: &Progress) -> Result<Source, Failure> {
+    let source = TALK.during(
+        "reading standard input",
+        || progress.bytes(),
+        || Source::open(input, None, keyed, progress),
+    )?;
+    Ok(source)
+}
+
+fn meet(meeting: &args::Meeting, options: &Options) -> Result<(Connection, Channel), Failure> {
+    let met = match (&meeting.listen, &meeting.connect) {
+        (Some(address), _) => listen(address, options),
+        (None, Some(address)) => connect(address, options),
+        (None, None) => unreachable!("the command line demands one of them"),
+    }?;
+    TALK.say(format_args!("connected to {}", met.0.peer_address()));
+    Ok(met)
+}
+
+fn listen(address: &Address, options: &Options) -> Result<(Connection, Channel), Failure> {
+    let listener = Listener::bind(address)?;
+    TALK.say(format_args!(
+        "listening on {}; waiting up to {} s for the other party",
+        listener.address().as_str(),
+        options.timeouts.meet.as_secs(),
+    ));
+    Ok(waiting(|| Connection::accept(listener, options))?)
+}
+
+fn connect(address: &Address, options: &Options) -> Result<(Connection, Channel), Failure> {
+    TALK.say(format_args!(
+        "connecting to {}; trying for up to {} s",
+        address.as_str(),
+        options.timeouts.meet.as_secs(),
+    ));
+    Ok(waiting(|| Connection::connect(address, options))?)
+}
+
+fn waiting<T>(meet: impl FnOnce() -> T) -> T {
+    TALK.during("waiting for the other party", || (0, 0), meet)
+}

@@ -1,0 +1,88 @@
+//! `psijoin protocols`: what there is to choose from.
+
+use psijoin_psi::{Request, registry};
+use serde::Serialize;
+
+use crate::{
+    args,
+    exit::Failure,
+    figures,
+    grid::{Align, Grid},
+    output,
+    sizes::SetSizes,
+};
+
+#[derive(Serialize)]
+struct Row {
+    name: &'static str,
+    summary: &'static str,
+    paper: &'static str,
+    adversary: String,
+    sender_items: u64,
+    receiver_items: u64,
+    rounds: u64,
+    sender_bytes: u64,
+    receiver_bytes: u64,
+    leaks: &'static str,
+}
+
+pub(super) fn run(args: &args::Protocols) -> Result<(), Failure> {
+    let rows = rows(args.items)?;
+    if args.json {
+        return rows.iter().try_for_each(output::json);
+    }
+    output::text(&table(args.items, &rows))
+}
+
+fn rows(SetSizes { sender, receiver }: SetSizes) -> Result<Vec<Row>, Failure> {
+    let request = Request::rows(sender, receiver)?;
+    let row = |protocol| {
+        let plan = registry::plan(protocol, &request)?;
+        let (info, cost) = (plan.info(), plan.cost().total());
+        Ok(Row {
+            name: info.name,
+            summary: info.summary,
+            paper: info.paper,
+            adversary: info.adversary.to_string(),
+            sender_items: sender,
+            receiver_items: receiver,
+            rounds: cost.rounds,
+            sender_bytes: cost.sender_bytes,
+            receiver_bytes: cost.receiver_bytes,
+            leaks: info.leaks,
+        })
+    };
+    registry::PROTOCOLS.iter().copied().map(row).collect()
+}
+
+fn table(SetSizes { sender, receiver }: SetSizes, rows: &[Row]) -> String {
+    let mut grid = Grid::new(&[
+        ("name", Align::Left),
+        ("paper", Align::Left),
+        ("adversary", Align::Left),
+        ("rounds", Align::Right),
+        ("sender sends", Align::Right),
+        ("receiver sends", Align::Right),
+        ("leaks", Align::Left),
+    ]);
+    for row in rows {
+        grid.row([
+            row.name.to_owned(),
+            row.paper.to_owned(),
+            row.adversary.clone(),
+            row.rounds.to_string(),
+            figures::bytes(row.sender_bytes),
+            figures::bytes(row.receiver_bytes),
+            row.leaks.to_owned(),
+        ]);
+    }
+    let mut text = format!(
+        "Costs for {} of the sender and {} of the receiver:\n\n{grid}\n",
+        figures::counted(sender, "item"),
+        figures::count(receiver),
+    );
+    for row in rows {
+        text += &format!("  {}: {}\n", row.name, row.summary);
+    }
+    text
+}

@@ -1,0 +1,189 @@
+//! Every failure of the program, and the exit code that it ends with.
+
+use std::{io, path::PathBuf, process::ExitCode};
+
+use psijoin_channel::AbortCode;
+use psijoin_psi::ErrorKind as PsiKind;
+use psijoin_table::ErrorKind as TableKind;
+use psijoin_transport::Kind as TransportKind;
+
+/// The exit codes, for people.
+pub(crate) const TABLE: &str = "\
+Exit codes:
+  0  done
+  1  unexpected failure, or interrupted
+  2  wrong usage
+  3  an input cannot be used, or an output cannot be written
+  4  the network failed, or the other party went away or gave up
+  5  the other party broke the protocol, is not who it should be, or has other settings
+  6  refused by policy";
+
+/// How the program ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Code {
+    Unexpected = 1,
+    Usage = 2,
+    File = 3,
+    Network = 4,
+    Peer = 5,
+    Policy = 6,
+}
+
+impl From<Code> for ExitCode {
+    fn from(code: Code) -> Self {
+        Self::from(code as u8)
+    }
+}
+
+/// Why the program did not do what it was asked to.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    #[error("{0}")]
+    Usage(String),
+
+    #[error(transparent)]
+    Table(#[from] psijoin_table::Error),
+
+    #[error(transparent)]
+    Transport(#[from] psijoin_transport::Error),
+
+    #[error(transparent)]
+    Psi(#[from] psijoin_psi::Error),
+
+    #[error("cannot write the report {}: {source}", path.display())]
+    Report { path: PathBuf, source: io::Error },
+
+    #[error("cannot write to standard output: {0}")]
+    Stdout(io::Error),
+
+    #[error("cannot use a temporary file: {0}")]
+    Temporary(io::Error),
+
+    #[error("the operating system gives no threads: {0}")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
+
+    #[error("the result of {0} is wrong; this is a bug in psijoin")]
+    WrongResult(&'static str),
+}
+
+impl Failure {
+    /// The exit code.
+    pub(crate) fn exit_code(&self) -> Code {
+        match self {
+            Self::Usage(_) => Code::Usage,
+            Self::Table(error) => match error.kind() {
+                TableKind::Usage => Code::Usage,
+                TableKind::Input | TableKind::Output | TableKind::BrokenPipe => Code::File,
+                _ => Code::Unexpected,
+            },
+            Self::Transport(error) => of_transport(error.kind()),
+            Self::Psi(psijoin_psi::Error::Channel(error)) => of_transport(error.into()),
+            Self::Psi(error) => match error.kind() {
+                PsiKind::Peer => Code::Peer,
+                _ => Code::Unexpected,
+            },
+            Self::Report { .. } | Self::Stdout(_) | Self::Temporary(_) => Code::File,
+            Self::Threads(_) | Self::WrongResult(_) => Code::Unexpected,
+        }
+    }
+
+    /// What the other party is told.
+    pub(crate) fn abort_code(&self) -> AbortCode {
+        match self {
+            Self::Psi(error) => error.abort_code(),
+            Self::Transport(error) if error.kind() == TransportKind::Peer => match error {
+                psijoin_transport::Error::Handshake(_) => AbortCode::ProtocolViolation,
+                _ => AbortCode::Incompatible,
+            },
+            Self::Table(error) if error.kind() == TableKind::Interrupted => AbortCode::Interrupted,
+            _ => AbortCode::LocalFailure,
+        }
+    }
+
+    /// What to do about it, where the message does not say.
+    pub(crate) fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Transport(psijoin_transport::Error::IdentityFile { source, .. })
+                if source.kind() == io::ErrorKind::NotFound =>
+            {
+                Some("`psijoin keygen` makes an identity")
+            }
+            Self::Transport(
+                psijoin_transport::Error::WrongPeer { .. }
+                | psijoin_transport::Error::Refused { .. },
+            ) => Some(
+                "each side gives the fingerprint that the other's `psijoin keygen` printed as --peer",
+            ),
+            _ => None,
+        }
+    }
+}
+
+fn of_transport(kind: TransportKind) -> Code {
+    match kind {
+        TransportKind::Usage => Code::Usage,
+        TransportKind::LocalFile => Code::File,
+        TransportKind::Network => Code::Network,
+        TransportKind::Peer => Code::Peer,
+        TransportKind::Policy => Code::Policy,
+        _ => Code::Unexpected,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use psijoin_channel::Error as ChannelError;
+
+    use super::*;
+
+    fn code(failure: impl Into<Failure>) -> Code {
+        failure.into().exit_code()
+    }
+
+    #[test]
+    fn what_the_peer_says_decides_whose_fault_it_is() {
+        for (said, expected) in [
+            (AbortCode::LocalFailure, Code::Network),
+            (AbortCode::Interrupted, Code::Network),
+            (AbortCode::BadLuck, Code::Network),
+            (AbortCode::TimedOut, Code::Network),
+            (AbortCode::ProtocolViolation, Code::Peer),
+            (AbortCode::Incompatible, Code::Peer),
+            (AbortCode::Refused, Code::Policy),
+        ] {
+            let error = || ChannelError::PeerAborted(said);
+            assert_eq!(code(psijoin_psi::Error::from(error())), expected, "{said}");
+            assert_eq!(code(psijoin_transport::Error::from(error())), expected);
+        }
+    }
+
+    #[test]
+    fn failures_have_the_codes_that_the_help_tells() {
+        assert_eq!(code(psijoin_psi::Error::Misuse("a bug")), Code::Unexpected);
+        assert_eq!(code(psijoin_psi::Error::Peer("a lie")), Code::Peer);
+        assert_eq!(
+            code(psijoin_psi::Error::BadLuck("rare", 40)),
+            Code::Unexpected
+        );
+        assert_eq!(
+            code(psijoin_psi::Error::from(ChannelError::Interrupted)),
+            Code::Unexpected
+        );
+        assert_eq!(
+            code(psijoin_psi::Error::from(ChannelError::MessageLength {
+                expected: 1,
+                received: 2
+            })),
+            Code::Peer
+        );
+        assert_eq!(
+            code("x".parse::<psijoin_table::ColumnRules>().unwrap_err()),
+            Code::Usage
+        );
+        assert_eq!(code(psijoin_table::Error::Interrupted), Code::Unexpected);
+        for code in 0..=6 {
+            assert!(TABLE.contains(&format!("\n  {code}  ")), "{code}");
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Numbers as people read them.
+
+use std::time::Duration;
+
+/// With a comma after each three digits: `1,234,567`.
+pub(crate) fn count(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A count with its noun: `1 row`, `2,000 rows`.
+pub(crate) fn counted(value: u64, noun: &str) -> String {
+    let plural = if value == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", count(value))
+}
+
+/// With a decimal unit and three digits: `1.23 MB`.
+pub(crate) fn bytes(value: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "kB", "MB", "GB", "TB"];
+    let mut scaled = value as f64;
+    let mut unit = 0;
+    while scaled >= 999.5 && unit + 1 < UNITS.len() {
+        scaled /= 1000.0;
+        unit += 1;
+    }
+    if unit == 0 {
+        return format!("{value} B");
+    }
+    format!("{} {}", three_digits(scaled), UNITS[unit])
+}
+
+/// With a unit and three digits: `12.3 ms`, `1.23 s`, `2 min 05 s`.
+pub(crate) fn time(value: Duration) -> String {
+    let seconds = value.as_secs_f64();
+    if seconds >= 99.95 {
+        let whole = seconds.round() as u64;
+        return format!("{} min {:02} s", whole / 60, whole % 60);
+    }
+    if seconds >= 0.9995 {
+        return format!("{} s", three_digits(seconds));
+    }
+    format!("{} ms", three_digits(seconds * 1000.0))
+}
+
+fn three_digits(value: f64) -> String {
+    let decimals = match value {
+        ..9.995 => 2,
+        ..99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_have_commas() {
+        for (value, text) in [
+            (0, "0"),
+            (999, "999"),
+            (1000, "1,000"),
+            (1 << 20, "1,048,576"),
+        ] {
+            assert_eq!(count(value), text);
+        }
+        assert_eq!(counted(1, "row"), "1 row");
+        assert_eq!(counted(0, "row"), "0 rows");
+    }
+
+    #[test]
+    fn bytes_have_three_digits() {
+        for (value, text) in [
+            (0, "0 B"),
+            (999, "999 B"),
+            (1000, "1.00 kB"),
+            (999_499, "999 kB"),
+            (999_500, "1.00 MB"),
+            (12_345_678, "12.3 MB"),
+            (9_999_999_999, "10.0 GB"),
+        ] {
+            assert_eq!(bytes(value), text);
+        }
+    }
+
+    #[test]
+    fn times_have_three_digits() {
+        for (microseconds, text) in [
+            (1234, "1.23 ms"),
+            (99_960, "100 ms"),
+            (999_600, "1.00 s"),
+            (61_200_000, "61.2 s"),
+            (99_960_000, "1 min 40 s"),
+            (125_000_000, "2 min 05 s"),
+        ] {
+            assert_eq!(time(Duration::from_micros(microseconds)), text);
+        }
+    }
+}

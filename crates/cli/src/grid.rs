@@ -1,0 +1,81 @@
+//! Tables of text with aligned columns.
+
+use std::fmt;
+
+/// How a column is aligned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Align {
+    Left,
+    Right,
+}
+
+/// A table with a header line.
+pub(crate) struct Grid {
+    columns: Vec<(String, Align)>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Grid {
+    /// A table of these columns, without any row yet.
+    pub(crate) fn new(columns: &[(&str, Align)]) -> Self {
+        Self {
+            columns: columns
+                .iter()
+                .map(|&(name, align)| (name.to_owned(), align))
+                .collect(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds a row, which must have a cell for each column.
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        let cells: Vec<_> = cells.into_iter().collect();
+        assert_eq!(cells.len(), self.columns.len(), "a cell for each column");
+        self.rows.push(cells);
+    }
+}
+
+impl fmt::Display for Grid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let header: Vec<_> = self.columns.iter().map(|(name, _)| name.clone()).collect();
+        let lines: Vec<_> = [&header].into_iter().chain(&self.rows).collect();
+        let widths: Vec<_> = (0..header.len())
+            .map(|column| lines.iter().map(|line| width(&line[column])).max())
+            .map(Option::unwrap_or_default)
+            .collect();
+        for line in lines {
+            let mut text = String::new();
+            for ((cell, (_, align)), width_of_column) in line.iter().zip(&self.columns).zip(&widths)
+            {
+                let padding = " ".repeat(width_of_column - width(cell));
+                text += "  ";
+                match align {
+                    Align::Left => text += &(cell.clone() + &padding),
+                    Align::Right => text += &(padding + cell),
+                }
+            }
+            writeln!(f, "{}", text.trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+fn width(cell: &str) -> usize {
+    cell.chars().count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_aligned() {
+        let mut grid = Grid::new(&[("name", Align::Left), ("items", Align::Right)]);
+        grid.row(["naïve".into(), "1".into()]);
+        grid.row(["dh".into(), "1,000,000".into()]);
+        assert_eq!(
+            grid.to_string(),
+            "  name       items\n  naïve          1\n  dh     1,000,000\n"
+        );
+    }
+}

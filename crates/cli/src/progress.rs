@@ -1,0 +1,62 @@
+//! Progress bars.
+
+use std::{
+    io::{self, IsTerminal},
+    sync::mpsc::{self, Receiver, RecvTimeoutError},
+    thread,
+    time::Duration,
+};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// What is done faster needs no bar.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+const REDRAW: Duration = Duration::from_millis(100);
+
+const BAR: &str = "{msg} [{bar:30}] {decimal_bytes}/{decimal_total_bytes}, \
+                   {decimal_bytes_per_sec}, {eta} left";
+const SPINNER: &str = "{spinner} {msg} {decimal_bytes}, {elapsed}";
+
+/// Runs `work`; meanwhile, if standard error is a terminal, shows its position: bytes done
+/// and bytes in all, 0 if that is not known.
+pub(crate) fn shown<T>(
+    what: &str,
+    position: impl Fn() -> (u64, u64) + Sync,
+    work: impl FnOnce() -> T,
+) -> T {
+    if !io::stderr().is_terminal() {
+        return work();
+    }
+    let (finished, is_finished) = mpsc::channel();
+    let position = &position;
+    thread::scope(move |scope| {
+        scope.spawn(move || show(what, position, &is_finished));
+        let result = work();
+        drop(finished);
+        result
+    })
+}
+
+fn show(what: &str, position: &impl Fn() -> (u64, u64), is_finished: &Receiver<()>) {
+    let waits = |time| is_finished.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
+    if !waits(PATIENCE) {
+        return;
+    }
+    let style = |template| ProgressStyle::with_template(template).expect("the templates are valid");
+    let bar = ProgressBar::no_length().with_style(style(SPINNER));
+    bar.set_message(what.to_owned());
+    loop {
+        let (done, total) = position();
+        if total > 0 && bar.length() != Some(total) {
+            bar.set_style(style(BAR));
+            bar.set_length(total);
+        }
+        bar.set_position(done);
+        bar.tick();
+        if !waits(REDRAW) {
+            break;
+        }
+    }
+    bar.finish_and_clear();
+}

@@ -1,0 +1,82 @@
+//! Set sizes as people write them.
+
+use psijoin_params::Sizes;
+
+/// The sizes of both sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SetSizes {
+    pub(crate) sender: u64,
+    pub(crate) receiver: u64,
+}
+
+/// Reads `N` for both parties, or `SENDER:RECEIVER`.
+pub(crate) fn parse(text: &str) -> Result<SetSizes, String> {
+    let (sender, receiver) = text.split_once(':').unwrap_or((text, text));
+    Ok(SetSizes {
+        sender: size(sender)?,
+        receiver: size(receiver)?,
+    })
+}
+
+/// Reads `65536`, `2^16` or `1e6`.
+fn size(text: &str) -> Result<u64, String> {
+    let power = |base: &str, exponent: &str| {
+        let base: u64 = base.parse().ok()?;
+        base.checked_pow(exponent.parse().ok()?)
+    };
+    let value = if let Some((base, exponent)) = text.split_once('^') {
+        power(base, exponent)
+    } else if let Some((factor, exponent)) = text.split_once(['e', 'E']) {
+        let factor: Option<u64> = factor.parse().ok();
+        factor.and_then(|factor| factor.checked_mul(power("10", exponent)?))
+    } else {
+        text.parse().ok()
+    };
+    match value {
+        None => Err(format!(
+            "`{text}` is not a size: write 65536, 2^20, 1e6, or 2^10:2^20"
+        )),
+        Some(value) if value > Sizes::MAX_ITEMS => {
+            Err(format!("`{text}` is too large: at most 2^26 items"))
+        }
+        Some(value) => Ok(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_as_people_write_them() {
+        for (text, sender, receiver) in [
+            ("65536", 65_536, 65_536),
+            ("2^20", 1 << 20, 1 << 20),
+            ("1e6", 1_000_000, 1_000_000),
+            ("25E5:0", 2_500_000, 0),
+            ("2^10:2^26", 1 << 10, 1 << 26),
+        ] {
+            assert_eq!(parse(text), Ok(SetSizes { sender, receiver }), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_size_is_refused() {
+        for text in [
+            "",
+            "x",
+            "-1",
+            "1.5e3",
+            "2^",
+            "^2",
+            "2^99",
+            "1e99",
+            "1:",
+            ":1",
+            "1:2:3",
+            "2^26:2^27",
+        ] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+}

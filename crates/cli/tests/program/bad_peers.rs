@@ -1,0 +1,203 @@
+//! The other party is another one, has other settings, or goes away.
+
+use std::{
+    io::{Read, Write},
+    net::TcpListener,
+    thread,
+};
+
+use crate::support::{Folder, Process, exists, join, lines, run, start_pair, trust};
+
+#[track_caller]
+fn disagree(receiver: &[&str], sender: &[&str], texts: &[&str]) {
+    let folder = Folder::new();
+    let table = folder.file("table.csv", "a,b\nann,1\n");
+    let output = folder.path("shared.csv");
+    let common = ["--input", &table, "--insecure-plaintext"];
+    let joined = join(
+        &[&common[..], &["--output", &output], receiver].concat(),
+        &[&common[..], sender].concat(),
+    );
+    joined.receiver.says(5, texts);
+    joined.sender.says(5, texts);
+    assert_eq!(folder.names(), ["table.csv"]);
+}
+
+#[test]
+fn different_settings_are_named_with_both_values() {
+    disagree(
+        &["--key", "a", "--protocol", "dh"],
+        &["--key", "a", "--protocol", "kkrt"],
+        &["disagree on the protocol", "`dh`", "`kkrt`"],
+    );
+    disagree(
+        &["--key", "a", "--normalize", "a=email"],
+        &["--key", "a", "--normalize", "a=digits"],
+        &["normalisation", "1=trim+lowercase", "1=digits"],
+    );
+    disagree(
+        &["--key", "a,b"],
+        &["--key", "a"],
+        &["number of key columns", "`1`", "`2`"],
+    );
+}
+
+#[test]
+fn two_receivers_are_told_so() {
+    let folder = Folder::new();
+    let table = folder.file("table", "ann\n");
+    let common = ["receive", "--input", &table, "--insecure-plaintext"];
+    let mut one = Process::start(&[&common[..], &["--listen", "127.0.0.1:0"]].concat());
+    let address = one.address();
+    let other = run(&[&common[..], &["--connect", &address]].concat());
+    for ended in [one.end(), other] {
+        ended.says(5, &["both sides were started as the receiver"]);
+        assert_eq!(ended.stdout, "");
+    }
+}
+
+#[test]
+fn a_stranger_is_refused_by_name_on_both_sides() {
+    let folder = Folder::new();
+    let table = folder.file("table", "ann\n");
+    let parties = trust(&folder);
+    let stranger_file = folder.path("stranger.pem");
+    let stranger = run(&["keygen", "--out", &stranger_file]).stdout;
+    let receiver: Vec<_> = parties.receiver.iter().map(String::as_str).collect();
+    let receivers_fingerprint = parties.sender[3].as_str();
+    let joined = join(
+        &[&["--input", &table], &receiver[..]].concat(),
+        &[
+            "--input",
+            &table,
+            "--identity",
+            &stranger_file,
+            "--peer",
+            receivers_fingerprint,
+        ],
+    );
+    joined
+        .receiver
+        .says(5, &[stranger.trim(), &parties.receiver[3], "--peer"]);
+    joined
+        .sender
+        .says(5, &["refused this side's identity", stranger.trim()]);
+}
+
+#[test]
+fn encryption_on_one_side_only_is_named() {
+    let folder = Folder::new();
+    let table = folder.file("table", "ann\n");
+    let parties = trust(&folder);
+    let receiver: Vec<_> = parties.receiver.iter().map(String::as_str).collect();
+    let joined = join(
+        &[&["--input", &table], &receiver[..]].concat(),
+        &["--input", &table, "--insecure-plaintext"],
+    );
+    for ended in [joined.receiver, joined.sender] {
+        ended.says(5, &["disagree on encryption"]);
+    }
+}
+
+#[test]
+fn garbage_is_not_psijoin() {
+    let folder = Folder::new();
+    let table = folder.file("table", "ann\n");
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = server.local_addr().unwrap().to_string();
+    let serving = thread::spawn(move || {
+        let (mut socket, _) = server.accept().unwrap();
+        socket
+            .write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+            .unwrap();
+        let _ = socket.read_to_end(&mut Vec::new());
+    });
+    let ended = run(&[
+        "send",
+        "--connect",
+        &address,
+        "--input",
+        &table,
+        "--insecure-plaintext",
+    ]);
+    ended.says(5, &["does not speak psijoin"]);
+    serving.join().unwrap();
+}
+
+#[test]
+fn a_taken_port_is_an_error_of_the_network() {
+    let folder = Folder::new();
+    let table = folder.file("table", "ann\n");
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let ended = run(&[
+        "send",
+        "--listen",
+        &address,
+        "--input",
+        &table,
+        "--insecure-plaintext",
+    ]);
+    ended.says(4, &["cannot listen at", &address]);
+}
+
+/// A run that takes long enough to be disturbed.
+fn long_run(folder: &Folder, output: &str) -> (Process, Process) {
+    let words = folder.file("words", lines(0..200_000));
+    let common = [
+        "--input",
+        &words,
+        "--protocol",
+        "dh",
+        "--insecure-plaintext",
+        "--threads",
+        "1",
+    ];
+    let (mut receiver, sender) =
+        start_pair(&[&common[..], &["--output", output]].concat(), &common);
+    receiver.wait_for("dh: 200,000 keys of the sender");
+    (receiver, sender)
+}
+
+#[test]
+#[cfg(unix)]
+fn a_peer_that_dies_is_an_error_within_seconds() {
+    let folder = Folder::new();
+    let output = folder.path("shared");
+    let (receiver, sender) = long_run(&folder, &output);
+    sender.signal("KILL");
+    receiver.end().says(4, &["the other party"]);
+    assert_eq!(sender.end().code, None);
+    assert_eq!(folder.names(), ["words"]);
+}
+
+#[test]
+#[cfg(unix)]
+fn ctrl_c_ends_both_and_leaves_nothing() {
+    let folder = Folder::new();
+    let output = folder.path("shared");
+    let (receiver, sender) = long_run(&folder, &output);
+    receiver.signal("INT");
+    receiver.end().says(1, &["interrupted"]);
+    sender.end().says(4, &["it was interrupted by its user"]);
+    assert!(!exists(&output));
+    assert_eq!(folder.names(), ["words"]);
+}
+
+#[test]
+#[cfg(unix)]
+fn ctrl_c_ends_the_wait_for_the_other_party() {
+    let folder = Folder::new();
+    let table = folder.file("table", "ann\n");
+    let mut waiting = Process::start(&[
+        "send",
+        "--listen",
+        "127.0.0.1:0",
+        "--input",
+        &table,
+        "--insecure-plaintext",
+    ]);
+    waiting.address();
+    waiting.signal("INT");
+    waiting.end().says(1, &["interrupted"]);
+}

@@ -1,0 +1,118 @@
+//! The commands for one party alone.
+
+use serde_json::Value;
+
+use crate::support::{Folder, run};
+
+fn objects(text: &str) -> Vec<Value> {
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+#[test]
+fn keygen_prints_a_fingerprint_and_never_overwrites() {
+    let folder = Folder::new();
+    let path = folder.path("me.pem");
+    let made = run(&["keygen", "--out", &path]);
+    made.says(0, &["Tell the other party", "me.pem"]);
+    let fingerprint = made.stdout.trim();
+    assert!(
+        fingerprint.starts_with("psi1-") && fingerprint.len() == 39,
+        "{fingerprint}"
+    );
+    let before = folder.read("me.pem");
+    run(&["keygen", "--out", &path]).says(3, &["never overwritten"]);
+    assert_eq!(folder.read("me.pem"), before);
+}
+
+#[test]
+fn the_demo_shows_shared_rows_bytes_time_and_what_was_learned() {
+    let demo = run(&["demo"]);
+    demo.says(0, &[]);
+    for text in [
+        "1003  grace.hopper@example.net",
+        "1014   barbara.liskov@example.com",
+        "1009  alan.turing@example.com",
+        "of traffic",
+        "rounds",
+        "The shop learned 8 shared keys and that the newspaper has 18 distinct keys.",
+        "The newspaper learned that the shop has 21 distinct keys.",
+    ] {
+        assert!(demo.stdout.contains(text), "{text:?} in {}", demo.stdout);
+    }
+    assert!(!demo.stdout.contains("INSECURE"));
+    let insecure = run(&["demo", "--protocol", "naive"]);
+    assert!(insecure.stdout.contains("INSECURE"), "{}", insecure.stdout);
+}
+
+#[test]
+fn protocols_are_listed_with_their_costs() {
+    let table = run(&["protocols", "--items", "2^10:1e6"]);
+    table.says(0, &[]);
+    for text in [
+        "1,024 items of the sender and 1,000,000 of the receiver",
+        "INSECURE",
+        "semi-honest",
+        "KKRT16",
+    ] {
+        assert!(table.stdout.contains(text), "{text:?} in {}", table.stdout);
+    }
+    let list = run(&["protocols", "--items", "0", "--json"]);
+    let objects = objects(&list.stdout);
+    let names: Vec<_> = objects
+        .iter()
+        .map(|object| object["name"].as_str())
+        .collect();
+    assert_eq!(names, ["naive", "dh", "kkrt"].map(Some));
+    assert!(objects.iter().all(|object| object["sender_bytes"] == 0));
+}
+
+#[test]
+fn bench_prints_a_table_for_people_and_lines_for_scripts() {
+    let args = [
+        "bench",
+        "--protocol",
+        "naive,kkrt",
+        "--items",
+        "1000:2000",
+        "--runs",
+        "2",
+    ];
+    let table = run(&args);
+    table.says(0, &[]);
+    for text in [
+        "1,000 items of the sender, 2,000 of the receiver",
+        "median",
+        "base OT",
+    ] {
+        assert!(table.stdout.contains(text), "{text:?} in {}", table.stdout);
+    }
+    let costs = objects(&run(&["protocols", "--items", "1000:2000", "--json"]).stdout);
+    for transport in ["memory", "tcp", "tls"] {
+        let more = [
+            "--json",
+            "--transport",
+            transport,
+            "--network",
+            "wan:1gbps,4ms",
+        ];
+        let bench = run(&[&args[..], &more].concat());
+        bench.says(0, &[]);
+        let objects = objects(&bench.stdout);
+        assert_eq!(objects.len(), 2);
+        for object in objects {
+            assert_eq!(object["network"], "wan:1gbps,4ms");
+            let cost = costs
+                .iter()
+                .find(|cost| cost["name"] == object["protocol"])
+                .unwrap();
+            for figure in ["sender_bytes", "receiver_bytes", "rounds"] {
+                assert_eq!(object[figure], cost[figure], "{figure} over {transport}");
+            }
+            let milliseconds = object["minimum_seconds"].as_f64().unwrap() * 1000.0;
+            let waiting = cost["rounds"].as_f64().unwrap() * 2.0;
+            assert!(milliseconds >= waiting, "{milliseconds} < {waiting}");
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! Joins that go well.
+
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::support::{Folder, Process, join, lines, run, trust};
+
+const CUSTOMERS: &str = "id,email,name\r\n\
+                         1,Ann@Example.org ,\"Ann, the first\"\r\n\
+                         2,bob@example.org,Bob\r\n\
+                         3,,Nobody\r\n\
+                         4,ANN@example.org,Ann again\r\n\
+                         5,eve@example.org,Eve\r\n";
+
+const SUBSCRIBERS: &str = "mail,since\n\
+                           joe@example.org,2001\n\
+                           eve@example.org,2002\n\
+                           ann@example.org,2003\n\
+                           eve@example.org,2004\n";
+
+const SHARED: &str = "id,email,name\r\n\
+                      1,Ann@Example.org ,\"Ann, the first\"\r\n\
+                      4,ANN@example.org,Ann again\r\n\
+                      5,eve@example.org,Eve\r\n";
+
+fn args(texts: &[String]) -> Vec<&str> {
+    texts.iter().map(String::as_str).collect()
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+#[test]
+fn every_protocol_finds_the_shared_rows() {
+    let folder = Folder::new();
+    let customers = folder.file("customers.csv", CUSTOMERS);
+    let subscribers = folder.file("subscribers.csv", SUBSCRIBERS);
+    let trust = trust(&folder);
+    for protocol in ["naive", "dh", "kkrt"] {
+        let receiver = ["--input", &customers, "--key", "email", "--normalize"];
+        let sender = ["--input", &subscribers, "--key", "mail", "--normalize"];
+        let joined = join(
+            &[
+                &receiver[..],
+                &["email=email", "--protocol", protocol],
+                &args(&trust.receiver),
+            ]
+            .concat(),
+            &[
+                &sender[..],
+                &["mail=email", "--protocol", protocol],
+                &args(&trust.sender),
+            ]
+            .concat(),
+        );
+        joined.receiver.says(
+            0,
+            &[
+                "The sender learned your set's size (3). \
+                 You learned 2 shared keys and the sender's set size (3).",
+                "Wrote 3 rows to standard output.",
+                "5 rows, 3 distinct keys (1 without a key left out, 1 repeating a key)",
+            ],
+        );
+        joined.sender.says(
+            0,
+            &[
+                "The receiver learned which of its keys you share, and your set's size (3). \
+               You learned the receiver's set size (3).",
+            ],
+        );
+        assert_eq!(joined.receiver.stdout, SHARED, "{protocol}");
+        assert_eq!(joined.sender.stdout, "");
+        for party in [joined.receiver, joined.sender] {
+            assert_eq!(party.stderr.contains("INSECURE"), protocol == "naive");
+        }
+    }
+}
+
+#[test]
+fn lines_are_joined_in_the_receivers_order() {
+    let folder = Folder::new();
+    let mine = folder.file("mine", "pear\napple\n\nfig\n");
+    let theirs = folder.file("theirs.txt", "apple\nfig\nquince\npear tree\npear\n");
+    let joined = join(
+        &["--input", &mine, "--insecure-plaintext"],
+        &["--input", &theirs, "--insecure-plaintext"],
+    );
+    joined.sender.says(0, &["WARNING: --insecure-plaintext"]);
+    joined.receiver.says(0, &["WARNING: --insecure-plaintext"]);
+    assert_eq!(joined.receiver.stdout, "pear\napple\nfig\n");
+}
+
+#[test]
+fn parquet_goes_in_and_out() {
+    let folder = Folder::new();
+    let customers = folder.file("customers.csv", CUSTOMERS);
+    let subscribers = folder.file("subscribers.csv", SUBSCRIBERS);
+    let (parquet, csv) = (folder.path("shared.parquet"), folder.path("back.csv"));
+    let receive = |input: &str, output: &str| {
+        join(
+            &[
+                "--input",
+                input,
+                "--key",
+                "email",
+                "--normalize",
+                "email=email",
+                "--output",
+                output,
+                "--insecure-plaintext",
+            ],
+            &[
+                "--input",
+                &subscribers,
+                "--key",
+                "mail",
+                "--normalize",
+                "mail=email",
+                "--insecure-plaintext",
+            ],
+        )
+    };
+    receive(&customers, &parquet)
+        .receiver
+        .says(0, &["Wrote 3 rows to "]);
+    receive(&parquet, &csv)
+        .receiver
+        .says(0, &["Wrote 3 rows to "]);
+    assert_eq!(folder.read("back.csv"), SHARED.replace("\r\n", "\n"));
+}
+
+#[test]
+fn the_receiver_may_connect_and_reports_never_hold_an_item() {
+    let folder = Folder::new();
+    let customers = folder.file("customers.csv", CUSTOMERS);
+    let subscribers = folder.file("subscribers.csv", SUBSCRIBERS);
+    let output = folder.path("shared.csv");
+    let report = folder.path("report.json");
+    let trust = trust(&folder);
+
+    let mut sender = Process::start(
+        &[
+            &[
+                "send",
+                "--listen",
+                "127.0.0.1:0",
+                "--input",
+                &subscribers,
+                "--key",
+                "mail",
+            ],
+            &["--json", "--threads", "2"][..],
+            &args(&trust.sender),
+        ]
+        .concat(),
+    );
+    let address = sender.address();
+    let receiver = run(&[
+        &[
+            "receive",
+            "--connect",
+            &address,
+            "--input",
+            &customers,
+            "--key",
+            "email",
+        ],
+        &["--output", &output, "--report", &report, "--json"][..],
+        &args(&trust.receiver),
+    ]
+    .concat());
+    receiver.says(0, &["Wrote 1 row to "]);
+    let sender = sender.end();
+    sender.says(0, &[]);
+    assert!(
+        folder
+            .read("shared.csv")
+            .ends_with("\r\n5,eve@example.org,Eve\r\n")
+    );
+
+    let (ours, theirs) = (json(&receiver.stdout), json(&sender.stdout));
+    assert_eq!(json(&folder.read("report.json")), ours);
+    assert_eq!(ours["role"], "receiver");
+    assert_eq!(ours["result"]["shared_keys"], 1);
+    assert_eq!(ours["result"]["rows_written"], 1);
+    assert_eq!(ours["table"]["rows"], 5);
+    assert_eq!(ours["table"]["rows_without_key"], 1);
+    assert_eq!(ours["sizes"]["sender_keys"], 3);
+    assert_eq!(ours["peer"]["fingerprint"], trust.receiver[3].as_str());
+    assert_eq!(theirs["result"], Value::Null);
+    assert_eq!(theirs["threads"], 2);
+    for (one, other) in [(&ours, &theirs), (&theirs, &ours)] {
+        assert_eq!(
+            one["traffic"]["sent_bytes"],
+            other["traffic"]["received_bytes"]
+        );
+        assert_eq!(one["protocol"], other["protocol"]);
+        assert_eq!(one["security"], other["security"]);
+        assert!(one["security"]["total_failure_log2"].as_f64().unwrap() <= -40.0);
+    }
+    for text in [
+        &receiver.stdout,
+        &sender.stdout,
+        &receiver.stderr,
+        &sender.stderr,
+    ] {
+        assert!(!text.contains("example.org"), "{text}");
+    }
+}
+
+#[test]
+fn several_columns_are_one_key() {
+    let folder = Folder::new();
+    let mine = folder.file("mine.csv", "a,b\nab,c\na,bc\nx, 01\n");
+    let theirs = folder.file("theirs.csv", "n,p,q\n1,01,x\n2,bc,a\n");
+    let joined = join(
+        &[
+            "--input",
+            &mine,
+            "--key",
+            "a,b",
+            "--normalize",
+            "b=trim",
+            "--normalize",
+            "a=trim",
+            "--insecure-plaintext",
+        ],
+        &[
+            "--input",
+            &theirs,
+            "--key",
+            "q",
+            "--key",
+            "p",
+            "--normalize",
+            "q=trim",
+            "--normalize",
+            "p=trim",
+            "--insecure-plaintext",
+        ],
+    );
+    joined
+        .receiver
+        .says(0, &["2 shared keys", "3 distinct keys"]);
+}
+
+#[test]
+fn a_table_without_any_key_shares_nothing() {
+    let folder = Folder::new();
+    let none = folder.file("none.csv", "email\n");
+    let nulls = folder.file("nulls.csv", "email,x\n,1\n,2\n");
+    let some = folder.file("some.csv", "email\nann@example.org\n");
+    for (mine, theirs) in [
+        (&none, &some),
+        (&nulls, &some),
+        (&some, &none),
+        (&none, &nulls),
+    ] {
+        let joined = join(
+            &["--input", mine, "--key", "email", "--insecure-plaintext"],
+            &["--input", theirs, "--key", "email", "--insecure-plaintext"],
+        );
+        joined.sender.says(0, &[]);
+        joined
+            .receiver
+            .says(0, &["You learned 0 shared keys", "Wrote 0 rows"]);
+        assert_eq!(joined.receiver.stdout.lines().count(), 1, "the header");
+    }
+}
+
+#[test]
+fn standard_input_is_a_table_too() {
+    let folder = Folder::new();
+    let theirs = folder.file("theirs", lines(5..50));
+    let mut receiver = Process::start_with(
+        &[
+            "receive",
+            "--listen",
+            "127.0.0.1:0",
+            "--input",
+            "-",
+            "--insecure-plaintext",
+        ],
+        |command| command.stdin(Stdio::piped()).stdout(Stdio::piped()),
+    );
+    receiver.feed(&lines(0..8));
+    let address = receiver.address();
+    let sender = run(&[
+        "send",
+        "--connect",
+        &address,
+        "--input",
+        &theirs,
+        "--insecure-plaintext",
+    ]);
+    sender.says(0, &[]);
+    let receiver = receiver.end();
+    receiver.says(0, &["read standard input: 8 rows"]);
+    assert_eq!(receiver.stdout, lines(5..8));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    let folder = Folder::new();
+    let words = folder.file("words", lines(0..20_000));
+    let mut receiver = Process::start_with(
+        &[
+            "receive",
+            "--listen",
+            "127.0.0.1:0",
+            "--input",
+            &words,
+            "--insecure-plaintext",
+        ],
+        |command| command.stdout(closed_pipe()),
+    );
+    let address = receiver.address();
+    let sender = run(&[
+        "send",
+        "--connect",
+        &address,
+        "--input",
+        &words,
+        "--insecure-plaintext",
+    ]);
+    sender.says(0, &[]);
+    receiver.end().says(
+        0,
+        &["20,000 shared keys", "the reader of the output went away"],
+    );
+}
+
+/// A pipe that nobody reads.
+fn closed_pipe() -> Stdio {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    writer.into()
+}

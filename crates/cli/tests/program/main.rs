@@ -1,0 +1,8 @@
+//! The program as its users see it: real processes, real files, real sockets.
+
+mod bad_input;
+mod bad_peers;
+mod commands;
+mod joining;
+mod support;
+mod usage;

@@ -1,0 +1,252 @@
+//! Starting the program, and waiting for what it says.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Read, Write},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::mpsc::{self, Receiver},
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use tempfile::TempDir;
+
+/// Longer than anything takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// A folder with a test's files.
+pub(crate) struct Folder(TempDir);
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    /// Writes a file, and returns its path as an argument.
+    pub(crate) fn file(&self, name: &str, text: impl AsRef<[u8]>) -> String {
+        fs::write(self.0.path().join(name), text).unwrap();
+        self.path(name)
+    }
+
+    /// The path of a file as an argument.
+    pub(crate) fn path(&self, name: &str) -> String {
+        let path: PathBuf = self.0.path().join(name);
+        path.to_str().unwrap().to_owned()
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.0.path().join(name)).unwrap()
+    }
+
+    /// The names of all files, hidden ones included.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let mut names: Vec<_> = fs::read_dir(self.0.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+/// What a process left behind.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    /// `None` if a signal ended it.
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Ended {
+    /// Asserts the exit code, and that standard error has all these texts.
+    #[track_caller]
+    pub(crate) fn says(&self, code: i32, texts: &[&str]) -> &Self {
+        assert_eq!(self.code, Some(code), "{self:#?}");
+        for text in texts {
+            assert!(self.stderr.contains(text), "{text:?} in {self:#?}");
+        }
+        assert!(!self.stderr.contains("panicked"), "{self:#?}");
+        self
+    }
+}
+
+/// A running process.
+pub(crate) struct Process {
+    child: Child,
+    stdout: Option<JoinHandle<String>>,
+    stderr: Receiver<String>,
+    said: String,
+}
+
+impl Process {
+    pub(crate) fn start(args: &[&str]) -> Self {
+        Self::start_with(args, |command| {
+            command.stdin(Stdio::null()).stdout(Stdio::piped())
+        })
+    }
+
+    pub(crate) fn start_with(
+        args: &[&str],
+        streams: impl FnOnce(&mut Command) -> &mut Command,
+    ) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_psijoin"));
+        command.args(args).env_remove("PSIJOIN_LOG");
+        let mut child = streams(&mut command)
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let stdout = child.stdout.take().map(|mut stdout| {
+            thread::spawn(move || {
+                let mut text = Vec::new();
+                stdout.read_to_end(&mut text).unwrap();
+                String::from_utf8(text).unwrap()
+            })
+        });
+        let (lines, stderr) = mpsc::channel();
+        let reader = BufReader::new(child.stderr.take().unwrap());
+        thread::spawn(move || {
+            for line in reader.lines() {
+                let _ = lines.send(line.unwrap());
+            }
+        });
+        Self {
+            child,
+            stdout,
+            stderr,
+            said: String::new(),
+        }
+    }
+
+    /// Gives the process its standard input, all of it.
+    pub(crate) fn feed(&mut self, text: &str) {
+        let mut stdin = self.child.stdin.take().unwrap();
+        stdin.write_all(text.as_bytes()).unwrap();
+    }
+
+    /// Waits for a line on standard error that holds `text`.
+    #[track_caller]
+    pub(crate) fn wait_for(&mut self, text: &str) -> String {
+        loop {
+            let Ok(line) = self.stderr.recv_timeout(PATIENCE) else {
+                panic!("waiting for {text:?}, but it said: {}", self.said);
+            };
+            self.note(&line);
+            if line.contains(text) {
+                return line;
+            }
+        }
+    }
+
+    /// Waits for the address that a listening process got.
+    #[track_caller]
+    pub(crate) fn address(&mut self) -> String {
+        let line = self.wait_for("listening on ");
+        let (_, rest) = line.split_once("listening on ").unwrap();
+        rest.split(';').next().unwrap().to_owned()
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        let status = Command::new("kill")
+            .args(["-s", name, &self.child.id().to_string()])
+            .status();
+        assert!(status.unwrap().success());
+    }
+
+    #[track_caller]
+    pub(crate) fn end(mut self) -> Ended {
+        let deadline = Instant::now() + PATIENCE;
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            if Instant::now() > deadline {
+                self.child.kill().unwrap();
+                panic!("it does not end; it said: {}", self.said);
+            }
+            thread::sleep(Duration::from_millis(10));
+        };
+        while let Ok(line) = self.stderr.recv() {
+            self.note(&line);
+        }
+        Ended {
+            code: status.code(),
+            stdout: self
+                .stdout
+                .map_or(String::new(), |reader| reader.join().unwrap()),
+            stderr: self.said,
+        }
+    }
+
+    fn note(&mut self, line: &str) {
+        self.said.push_str(line);
+        self.said.push('\n');
+    }
+}
+
+/// Runs the program to its end.
+#[track_caller]
+pub(crate) fn run(args: &[&str]) -> Ended {
+    Process::start(args).end()
+}
+
+/// What a receiver and a sender left behind.
+pub(crate) struct Joined {
+    pub(crate) receiver: Ended,
+    pub(crate) sender: Ended,
+}
+
+/// Starts a receiver that listens, and a sender that connects to it.
+#[track_caller]
+pub(crate) fn start_pair(receiver: &[&str], sender: &[&str]) -> (Process, Process) {
+    let mut receiver =
+        Process::start(&[&["receive", "--listen", "127.0.0.1:0"], receiver].concat());
+    let address = receiver.address();
+    let sender = Process::start(&[&["send", "--connect", &address], sender].concat());
+    (receiver, sender)
+}
+
+/// Runs both to their ends.
+#[track_caller]
+pub(crate) fn join(receiver: &[&str], sender: &[&str]) -> Joined {
+    let (receiver, sender) = start_pair(receiver, sender);
+    Joined {
+        receiver: receiver.end(),
+        sender: sender.end(),
+    }
+}
+
+/// Two parties' identities, as arguments.
+pub(crate) struct Trust {
+    pub(crate) receiver: [String; 4],
+    pub(crate) sender: [String; 4],
+}
+
+/// Makes both parties' identities.
+pub(crate) fn trust(folder: &Folder) -> Trust {
+    let identity = |name: &str| {
+        let path = folder.path(name);
+        let made = run(&["keygen", "--out", &path]);
+        made.says(0, &[name]);
+        (path, made.stdout.trim().to_owned())
+    };
+    let (receiver, receiver_is) = identity("receiver.pem");
+    let (sender, sender_is) = identity("sender.pem");
+    let args =
+        |identity: &str, peer: &str| ["--identity", identity, "--peer", peer].map(str::to_owned);
+    Trust {
+        receiver: args(&receiver, &sender_is),
+        sender: args(&sender, &receiver_is),
+    }
+}
+
+/// Lines `from..to` as a text.
+pub(crate) fn lines(range: std::ops::Range<u32>) -> String {
+    range.map(|line| format!("word {line}\n")).collect()
+}
+
+/// Whether a path exists.
+pub(crate) fn exists(path: &str) -> bool {
+    Path::new(path).exists()
+}

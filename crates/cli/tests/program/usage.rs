@@ -1,0 +1,113 @@
+//! What is wrong on the command line is said before anything happens.
+
+use crate::support::{Folder, run};
+
+const SEND: [&str; 5] = ["send", "--connect", "127.0.0.1:1", "--input", "x"];
+
+#[track_caller]
+fn refused(args: &[&str], texts: &[&str]) {
+    run(args).says(2, texts);
+}
+
+#[test]
+fn the_parties_must_be_told_how_to_meet_and_whom_to_trust() {
+    refused(
+        &SEND,
+        &["--identity FILE --peer FINGERPRINT", "psijoin keygen"],
+    );
+    refused(
+        &[&SEND[..], &["--identity", "me.pem"]].concat(),
+        &["--peer"],
+    );
+    refused(
+        &[
+            &SEND[..],
+            &["--insecure-plaintext", "--identity", "a", "--peer", "psi1"],
+        ]
+        .concat(),
+        &["fingerprint"],
+    );
+    refused(
+        &["send", "--input", "x", "--insecure-plaintext"],
+        &["--listen", "--connect"],
+    );
+    refused(
+        &[
+            &SEND[..],
+            &["--listen", "127.0.0.1:0", "--insecure-plaintext"],
+        ]
+        .concat(),
+        &["cannot be used with"],
+    );
+}
+
+#[test]
+fn wrong_values_are_named() {
+    let with = |more: &[&'static str]| [&SEND[..], &["--insecure-plaintext"], more].concat();
+    refused(&with(&["--protocol", "rot13"]), &["naive, dh, kkrt"]);
+    refused(
+        &with(&["--normalize", "email=lower"]),
+        &["there is no normalisation rule `lower`"],
+    );
+    refused(&with(&["--normalize", "email"]), &["COLUMN=RULE"]);
+    refused(&with(&["--key", "a,a"]), &["the column `a` is given twice"]);
+    refused(
+        &with(&["--key", "a", "--normalize", "b=trim"]),
+        &["`b`, which is not a key column"],
+    );
+    refused(&with(&["--threads", "0"]), &["--threads"]);
+    refused(
+        &[
+            "send",
+            "--connect",
+            "nowhere",
+            "--input",
+            "x",
+            "--insecure-plaintext",
+        ],
+        &["HOST:PORT"],
+    );
+    refused(&["bench", "--items", "2^27"], &["at most 2^26"]);
+    refused(&["bench", "--network", "wan:fast"], &["--network"]);
+    refused(&["bench", "--protocol", "dh,rot13"], &["naive, dh, kkrt"]);
+    refused(&["frobnicate"], &["frobnicate"]);
+    refused(&[], &["Usage"]);
+}
+
+#[test]
+fn standard_output_has_room_for_one_thing() {
+    let folder = Folder::new();
+    let input = folder.file("x", "a\n");
+    let receive = [
+        "receive",
+        "--connect",
+        "127.0.0.1:1",
+        "--input",
+        &input,
+        "--insecure-plaintext",
+    ];
+    refused(&[&receive[..], &["--json"]].concat(), &["--output FILE"]);
+    refused(
+        &[&receive[..], &["--output", "x.json", "--report", "x.json"]].concat(),
+        &["the same file"],
+    );
+}
+
+#[test]
+fn the_help_tells_the_exit_codes() {
+    for args in [&["--help"][..], &["send", "--help"], &["receive", "--help"]] {
+        let help = run(args);
+        help.says(0, &[]);
+        for line in [
+            "0  done",
+            "1  unexpected",
+            "2  wrong usage",
+            "3  an input cannot be used, or an output cannot be written",
+            "4  the network failed",
+            "5  the other party broke the protocol",
+            "6  refused by policy",
+        ] {
+            assert!(help.stdout.contains(line), "{line} in {}", help.stdout);
+        }
+    }
+}
