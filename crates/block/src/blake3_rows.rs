@@ -244,16 +244,24 @@ mod tests {
 
     #[test]
     fn agrees_with_the_blake3_crate() {
-        for count in [0, 1, 3, 4, 15, 16, 17, 50] {
-            check::<1, 1>(count);
-            check::<3, 8>(count);
-            check::<5, 4>(count);
-            check::<8, 2>(count);
-            check::<9, 2>(count);
-            check::<16, 2>(count);
-            check::<17, 8>(count);
-            check::<128, 3>(count);
+        // Miri is some thousand times slower, and only runs the portable backend.
+        let counts: &[usize] = if cfg!(miri) {
+            &[5]
+        } else {
+            &[0, 1, 3, 4, 15, 16, 17, 50]
+        };
+        for count in counts {
+            check::<0, 4>(*count);
+            check::<1, 1>(*count);
+            check::<3, 8>(*count);
+            check::<8, 2>(*count);
+            check::<9, 2>(*count);
+            check::<17, 8>(*count);
+            if !cfg!(miri) {
+                check::<5, 4>(*count);
+                check::<16, 2>(*count);
+                check::<128, 3>(*count);
+            }
         }
-        check::<0, 4>(5);
     }
 }

@@ -139,6 +139,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "24,000 draws")]
     fn permutation_is_one_and_is_uniform() {
         let mut prg = Prg::from_seed(Block(3));
         let mut order = prg.permutation(1000);

@@ -203,8 +203,11 @@ mod tests {
     fn every_backend_transposes() {
         for backend in cpu::available() {
             check::<1>(backend, 1, 512);
-            check::<2>(backend, 128, 1024);
             check::<2>(backend, 65, 512);
+            if cfg!(miri) {
+                continue;
+            }
+            check::<2>(backend, 128, 1024);
             check::<8>(backend, 439, 512);
             check::<8>(backend, 512, 1536);
             check::<16>(backend, 540, 512);
