@@ -13,13 +13,17 @@ use crate::{
     sizes::{self, SetSizes},
 };
 
+const ENVIRONMENT: &str = "\
+Environment:
+  PSIJOIN_LOG  what to log on standard error: error, warn (the default), info, debug or trace";
+
 /// Join two private tables: find the keys that two parties share, and nothing else.
 ///
 /// Both parties run psijoin at the same time, one as `send` and one as `receive`. The receiver
 /// gets those of its own rows whose key the sender has too. Beyond that, both learn only how
 /// many distinct keys the other has.
 #[derive(Parser)]
-#[command(name = "psijoin", version, after_help = exit::TABLE, max_term_width = 100)]
+#[command(name = "psijoin", version, after_help = format!("{}\n\n{ENVIRONMENT}", exit::TABLE), max_term_width = 100)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,

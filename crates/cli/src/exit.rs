@@ -63,6 +63,9 @@ pub(crate) enum Failure {
     #[error("the operating system gives no threads: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
 
+    #[error("Ctrl-C cannot be handled: {0}")]
+    CtrlC(#[from] ctrlc::Error),
+
     #[error("the result of {0} is wrong; this is a bug in psijoin")]
     WrongResult(&'static str),
 }
@@ -84,7 +87,7 @@ impl Failure {
                 _ => Code::Unexpected,
             },
             Self::Report { .. } | Self::Stdout(_) | Self::Temporary(_) => Code::File,
-            Self::Threads(_) | Self::WrongResult(_) => Code::Unexpected,
+            Self::Threads(_) | Self::CtrlC(_) | Self::WrongResult(_) => Code::Unexpected,
         }
     }
 

@@ -13,7 +13,10 @@ use std::{
 use psijoin_table::Progress;
 use psijoin_transport::Interrupt;
 
-use crate::{exit::Code, talk::Talk};
+use crate::{
+    exit::{Code, Failure},
+    talk::Talk,
+};
 
 /// How long an orderly end may take, for example if standard input blocks.
 const GRACE: Duration = Duration::from_secs(5);
@@ -21,9 +24,9 @@ const GRACE: Duration = Duration::from_secs(5);
 /// From now on, Ctrl-C and the signals SIGTERM and SIGHUP stop all network waiting and all
 /// passes over tables; a second one ends the program at once.
 ///
-/// # Panics
-/// If it is called twice, or the operating system refuses a handler.
-pub(crate) fn handle_ctrl_c(interrupt: Interrupt, progress: Arc<Progress>) {
+/// # Errors
+/// If the operating system refuses a handler.
+pub(crate) fn handle_ctrl_c(interrupt: Interrupt, progress: Arc<Progress>) -> Result<(), Failure> {
     let is_second = AtomicBool::new(false);
     ctrlc::set_handler(move || {
         if is_second.swap(true, Ordering::Relaxed) {
@@ -36,8 +39,8 @@ pub(crate) fn handle_ctrl_c(interrupt: Interrupt, progress: Arc<Progress>) {
             thread::sleep(GRACE);
             end();
         });
-    })
-    .expect("the handler is set once");
+    })?;
+    Ok(())
 }
 
 fn end() -> ! {

@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeMap,
-    fmt::Write as _,
     io::{self, Write},
     path::{Path, PathBuf},
 };
@@ -255,10 +254,35 @@ pub(crate) fn insecurity(info: &Info) -> Option<String> {
 
 /// Who has learned what, and what became of the rows: the end of every run.
 pub(crate) fn statement(summary: &Summary, output: &str) -> String {
+    let mut lines = vec![learned(summary)];
+    match summary.received {
+        Some(Received {
+            rows: Some(rows), ..
+        }) => lines.push(format!(
+            "Wrote {} to {output}.",
+            figures::counted(rows, "row")
+        )),
+        Some(Received { rows: None, .. }) => lines
+            .push("The rows were not all written: the reader of the output went away.".to_owned()),
+        None => {}
+    }
+    let counts = summary.counts;
+    lines.push(format!(
+        "Your table has {}: {}, {} repeating a key, {} without a key, left out.",
+        figures::counted(counts.rows, "row"),
+        figures::counted(counts.distinct, "distinct key"),
+        figures::counted(counts.duplicates, "row"),
+        figures::counted(counts.left_out, "row"),
+    ));
+    lines.extend(insecurity(summary.plan.info()));
+    lines.join("\n")
+}
+
+fn learned(summary: &Summary) -> String {
     let sizes = summary.plan.request().sizes;
     let senders = figures::count(sizes.sender());
     let receivers = figures::count(sizes.receiver());
-    let mut text = match summary.received {
+    match summary.received {
         None => format!(
             "The receiver learned which of its keys you share, and your set's size ({senders}). \
              You learned the receiver's set size ({receivers})."
@@ -268,27 +292,7 @@ pub(crate) fn statement(summary: &Summary, output: &str) -> String {
              set size ({senders}).",
             figures::counted(shared_keys, "shared key"),
         ),
-    };
-    match summary.received {
-        Some(Received {
-            rows: Some(rows), ..
-        }) => {
-            let _ = write!(
-                text,
-                "\nWrote {} to {output}.",
-                figures::counted(rows, "row")
-            );
-        }
-        Some(Received { rows: None, .. }) => {
-            text += "\nThe rows were not all written: the reader of the output went away.";
-        }
-        None => {}
     }
-    if let Some(warning) = insecurity(summary.plan.info()) {
-        text += "\n";
-        text += &warning;
-    }
-    text
 }
 
 /// What a run took.

@@ -109,6 +109,7 @@ impl Party<'_> {
     ) -> Result<Summary, Failure> {
         let (connection, channel) = meet()?;
         let started = Instant::now();
+        let talk = self.talk;
         let (mut channel, counters) = counted(channel);
         let Computed {
             mut summary,
@@ -116,7 +117,11 @@ impl Party<'_> {
         } = self
             .converse(&mut channel, &counters)
             .inspect_err(|failure| connection.abort(failure.abort_code()))?;
-        connection.finish()?;
+        talk.during(
+            "waiting for the other party to finish",
+            || (0, 0),
+            || connection.finish(),
+        )?;
         if let Some(staged) = staged {
             staged.commit()?;
         }
@@ -136,7 +141,7 @@ impl Party<'_> {
         // The sender will not come back to its rows.
         let rows = matches!(self.task, Task::Receive(_)).then_some(rows);
 
-        phases.begin("handshake");
+        phases.begin("handshake (with waiting)");
         let Agreement { plan, session } = self.agree(channel, counts.distinct)?;
 
         let before = counters.snapshot();
@@ -201,20 +206,12 @@ impl Party<'_> {
             || self.progress.bytes(),
             || KeyTable::read(&self.source, &self.key, self.progress),
         )?;
-        let Counts {
-            rows,
-            left_out,
-            duplicates,
-            distinct,
-            ..
-        } = table.counts;
+        let Counts { rows, distinct, .. } = table.counts;
         self.talk.say(format_args!(
-            "read {}: {}, {} ({} without a key left out, {} repeating a key)",
+            "read {}: {}, {}",
             self.source.name(),
             figures::counted(rows, "row"),
             figures::counted(distinct, "distinct key"),
-            figures::count(left_out),
-            figures::count(duplicates),
         ));
         Ok(table)
     }

@@ -25,6 +25,7 @@ use crate::{
     phases::{Phase, Phases},
     session,
     sizes::SetSizes,
+    talk::Talk,
 };
 
 mod show;
@@ -35,6 +36,8 @@ struct Setting {
     network: Option<Link>,
     transport: Transport,
     threads: NonZeroUsize,
+    /// Bytes that were resident before the first run: the input.
+    resident_bytes: Option<u64>,
 }
 
 /// The parties' sets, and which of the receiver's items are shared.
@@ -53,7 +56,8 @@ struct Run {
     receiver_phases: Vec<Phase>,
     /// Of both parties together, with their input.
     peak_bytes: Option<u64>,
-    /// The same beyond what was resident before the run.
+    /// The same beyond what was resident before the first run of all. What the allocator has
+    /// kept from earlier runs counts, so this is rather too much than too little.
     peak_above_input_bytes: Option<u64>,
 }
 
@@ -75,14 +79,15 @@ impl Measurement {
 }
 
 pub(super) fn run(args: &args::Bench) -> Result<(), Failure> {
+    let sets = Sets::random(args.items);
+    let pools = [pool(args.threads)?, pool(args.threads)?];
     let setting = Setting {
         sizes: args.items,
         network: args.network,
         transport: args.transport,
         threads: args.threads,
+        resident_bytes: memory::resident_bytes(),
     };
-    let sets = Sets::random(args.items);
-    let pools = [pool(args.threads)?, pool(args.threads)?];
     let mut measurements = Vec::new();
     for protocol in Selection::resolve(&args.protocol) {
         let measurement = measure(protocol, &setting, &sets, &pools, args.runs)?;
@@ -133,8 +138,11 @@ fn measure(
 ) -> Result<Measurement, Failure> {
     let request = Request::rows(setting.sizes.sender, setting.sizes.receiver)?;
     let plan = registry::plan(protocol, &request)?;
-    let mut runs = (0..runs.get())
-        .map(|_| run_once(&*plan, setting, sets, pools))
+    let mut runs = (1..=runs.get())
+        .map(|run| {
+            let what = format!("{}, run {run} of {runs}", plan.info().name);
+            run_once(&*plan, setting, sets, pools, &what)
+        })
         .collect::<Result<Vec<_>, _>>()?;
     runs.sort_by_key(|run| run.time);
     Ok(Measurement { plan, runs })
@@ -145,53 +153,50 @@ fn run_once(
     plan: &dyn Plan,
     setting: &Setting,
     sets: &Sets,
-    [sender_pool, receiver_pool]: &[ThreadPool; 2],
+    pools: &[ThreadPool; 2],
+    what: &str,
 ) -> Result<Run, Failure> {
     // The connections live until both parties are done.
     let (_connections, [senders_end, receivers_end]) = join(setting)?;
-    let (mut receivers_end, counters) = counted(receivers_end);
-    let mut senders_end = senders_end;
+    let (receivers_end, counters) = counted(receivers_end);
     let joint_seed = Prg::from_os().bytes();
-    let (sender_phases, receiver_phases) = (Phases::default(), Phases::default());
+    let party = |role, fingerprints: &Vec<Fingerprint>, mut channel: Channel, pool| {
+        let phases = Phases::default();
+        let output = session::compute(
+            plan,
+            role,
+            fingerprints,
+            &joint_seed,
+            &mut channel,
+            pool,
+            &phases,
+        );
+        output.map(|output| (output, phases.end()))
+    };
+    let [sender_pool, receiver_pool] = pools;
+    let both = || {
+        thread::scope(|scope| {
+            let sending =
+                scope.spawn(|| party(Role::Sender, &sets.sender, senders_end, sender_pool));
+            let received = party(Role::Receiver, &sets.receiver, receivers_end, receiver_pool);
+            match sending.join() {
+                Ok(sent) => (sent, received),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        })
+    };
 
     memory::reset_peak();
-    let resident_before = memory::resident_bytes();
+    let bytes = plan.cost().total().total_bytes();
+    let position = || (counters.snapshot().total_bytes(), bytes);
     let started = Instant::now();
-    let (sent, received) = thread::scope(|scope| {
-        let sending = scope.spawn(|| {
-            let sent = session::compute(
-                plan,
-                Role::Sender,
-                &sets.sender,
-                &joint_seed,
-                &mut senders_end,
-                sender_pool,
-                &sender_phases,
-            );
-            (sent, sender_phases.end())
-        });
-        let received = session::compute(
-            plan,
-            Role::Receiver,
-            &sets.receiver,
-            &joint_seed,
-            &mut receivers_end,
-            receiver_pool,
-            &receiver_phases,
-        );
-        let received = (received, receiver_phases.end());
-        match sending.join() {
-            Ok(sent) => (sent, received),
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
-    });
+    let (sent, received) = Talk::Aloud.during(what, position, both);
     let time = started.elapsed();
     let peak_bytes = memory::peak_bytes();
 
-    let ((sent, sender_phases), (received, receiver_phases)) = (sent, received);
-    let received = received?;
-    sent?;
-    if received != Output::Rows(sets.shared.clone()) {
+    let (output, receiver_phases) = received?;
+    let (_, sender_phases) = sent?;
+    if output != Output::Rows(sets.shared.clone()) {
         return Err(Failure::WrongResult(plan.info().name));
     }
     Ok(Run {
@@ -201,8 +206,8 @@ fn run_once(
         receiver_phases,
         peak_bytes,
         peak_above_input_bytes: peak_bytes
-            .zip(resident_before)
-            .map(|(peak, before)| peak.saturating_sub(before)),
+            .zip(setting.resident_bytes)
+            .map(|(peak, input)| peak.saturating_sub(input)),
     })
 }
 

@@ -62,7 +62,7 @@ fn run(
     let pool = pool(args.threads)?;
     let progress = Arc::new(Progress::default());
     let interrupt = Interrupt::new();
-    handle_ctrl_c(interrupt.clone(), progress.clone());
+    handle_ctrl_c(interrupt.clone(), progress.clone())?;
     if let Some(warning) = report::insecurity(args.protocol.info()) {
         TALK.say(warning);
     }
@@ -84,7 +84,7 @@ fn run(
     };
     let peer = OnceCell::new();
     let summary = party.join(|| {
-        let (connection, channel) = meet(&args.meeting, &options)?;
+        let (connection, channel) = meet(args, &options)?;
         let fingerprint = args.trust.peer;
         peer.get_or_init(|| Peer::of(&connection, fingerprint));
         Ok((connection, channel))
@@ -140,13 +140,20 @@ fn open(input: &Path, keyed: bool, progress: &Progress) -> Result<Source, Failur
     Ok(source)
 }
 
-fn meet(meeting: &args::Meeting, options: &Options) -> Result<(Connection, Channel), Failure> {
+fn meet(
+    args::Join { meeting, trust, .. }: &args::Join,
+    options: &Options,
+) -> Result<(Connection, Channel), Failure> {
     let met = match (&meeting.listen, &meeting.connect) {
         (Some(address), _) => listen(address, options),
         (None, Some(address)) => connect(address, options),
         (None, None) => unreachable!("the command line demands one of them"),
     }?;
-    TALK.say(format_args!("connected to {}", met.0.peer_address()));
+    let address = met.0.peer_address();
+    match trust.peer {
+        Some(peer) => TALK.say(format_args!("connected to {peer} at {address}")),
+        None => TALK.say(format_args!("connected to {address}")),
+    }
     Ok(met)
 }
 

@@ -61,7 +61,7 @@ fn every_protocol_finds_the_shared_rows() {
                 "The sender learned your set's size (3). \
                  You learned 2 shared keys and the sender's set size (3).",
                 "Wrote 3 rows to standard output.",
-                "5 rows, 3 distinct keys (1 without a key left out, 1 repeating a key)",
+                "Your table has 5 rows: 3 distinct keys, 1 row repeating a key, 1 row without a key",
             ],
         );
         joined.sender.says(
