@@ -42,13 +42,13 @@ impl Receiver {
     }
 
     fn online<const D: usize, const R: usize>(
-        self: Box<Self>,
+        self,
         items: &[[u8; D]],
         input: &Input<'_>,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Output, Error> {
-        let Self { params, matrix } = *self;
+        let Self { params, matrix } = self;
         let functions = Functions::<R>::new(&params, input);
 
         // Step 2.

@@ -42,13 +42,13 @@ impl Sender {
     }
 
     fn online<const D: usize, const R: usize>(
-        self: Box<Self>,
+        self,
         items: &[[u8; D]],
         input: &Input<'_>,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Output, Error> {
-        let Self { params, matrix } = *self;
+        let Self { params, matrix } = self;
         let functions = Functions::<R>::new(&params, input);
         let order = context.rng.permutation(items.len() as u32);
         let delta = matrix.delta::<R>();
