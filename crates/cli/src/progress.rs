@@ -16,7 +16,8 @@ const REDRAW: Duration = Duration::from_millis(100);
 
 const BAR: &str = "{msg} [{bar:30}] {decimal_bytes}/{decimal_total_bytes}, \
                    {decimal_bytes_per_sec}, {eta} left";
-const SPINNER: &str = "{spinner} {msg} {decimal_bytes}, {elapsed}";
+const WITHOUT_TOTAL: &str = "{spinner} {msg}: {decimal_bytes}, {elapsed}";
+const WITHOUT_BYTES: &str = "{spinner} {msg}: {elapsed}";
 
 /// Runs `work`; meanwhile, if standard error is a terminal, shows its position: bytes done
 /// and bytes in all, 0 if that is not known.
@@ -44,12 +45,21 @@ fn show(what: &str, position: &impl Fn() -> (u64, u64), is_finished: &Receiver<(
         return;
     }
     let style = |template| ProgressStyle::with_template(template).expect("the templates are valid");
-    let bar = ProgressBar::no_length().with_style(style(SPINNER));
+    let bar = ProgressBar::no_length().with_elapsed(PATIENCE);
     bar.set_message(what.to_owned());
+    let mut shown = "";
     loop {
         let (done, total) = position();
-        if total > 0 && bar.length() != Some(total) {
-            bar.set_style(style(BAR));
+        let template = match (done, total) {
+            (_, 1..) => BAR,
+            (1.., 0) => WITHOUT_TOTAL,
+            (0, 0) => WITHOUT_BYTES,
+        };
+        if template != shown {
+            bar.set_style(style(template));
+            shown = template;
+        }
+        if total > 0 {
             bar.set_length(total);
         }
         bar.set_position(done);
