@@ -1,4 +1,4 @@
-//! The field GF(2^128) = GF(2)[x] / (x^128 + x^7 + x^2 + x + 1).
+//! The field GF(2^128) = `GF(2)[x] / (x^128 + x^7 + x^2 + x + 1)`.
 //!
 //! Bit i of a [`Block`] is the coefficient of x^i. Addition is exclusive or.
 
