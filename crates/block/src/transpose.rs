@@ -96,7 +96,7 @@ fn load(columns: &[u64], words_per_column: usize, first_word: usize, tile: &mut 
 /// Writes word `word` of 512 rows.
 ///
 /// Not compiled for wide vectors, on purpose: the compiler would use scatter instructions,
-/// which are several times slower than the scalar stores that they stand for.
+/// which measured slower than plain stores.
 #[inline(never)]
 fn store<const WORDS: usize>(tile: &Tile, word: usize, rows: &mut [[u64; WORDS]]) {
     for (square, rows) in rows.chunks_exact_mut(SQUARE).enumerate() {

@@ -56,9 +56,9 @@ pub trait Model: Send + Sync + 'static {
 #[derive(Debug)]
 pub enum SemiHonest {}
 
-/// The receiver of the OTs may do what it likes; a cheat is caught except with probability
-/// 2^-128 times the number of bits of Δ that it guessed right, as in SoftSpokenOT's
-/// functionality (a cheater that is not caught knows only the bits that it guessed).
+/// The receiver of the OTs may do what it likes. Choices that differ between columns pass the
+/// check only if it guesses the bits of Δ in the columns that are off (2^-k for k of them), but
+/// for 2^-128; it then knows the bits that it guessed, as SoftSpokenOT's functionality allows.
 #[derive(Debug)]
 pub enum Malicious {}
 
