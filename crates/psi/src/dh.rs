@@ -28,12 +28,13 @@
 use psijoin_block::blake3_rows;
 use psijoin_channel::{Channel, Inbound};
 use psijoin_curve::{Scalar, decode_mul_encode, hash_mul_encode};
-use psijoin_params::{FailureBudget, Sizes};
+use psijoin_params::FailureBudget;
 use rayon::prelude::*;
 
 use crate::{
     Adversary, Context, Cost, Error, Info, Input, Items, Output, Parameter, Request, Role, Traffic,
-    items::{self, words},
+    basis::Basis,
+    items::words,
     masks::{Mask, MaskIndex, MaskLength},
     protocol::{self, Party, Plan, Protocol},
     stream::{self, Chunks},
@@ -61,12 +62,7 @@ type Element = [u8; ELEMENT_BYTES];
 
 /// All numbers of a run.
 #[derive(Debug, Clone)]
-pub struct Params {
-    request: Request,
-    digest_bytes: usize,
-    masks: MaskLength,
-    budget: FailureBudget,
-}
+pub struct Params(Basis);
 
 impl Params {
     /// Derives them.
@@ -74,30 +70,13 @@ impl Params {
     /// # Errors
     /// If the masks would be longer than a hash.
     pub fn new(request: &Request) -> Result<Self, Error> {
-        let sizes = request.sizes;
-        let mut budget = FailureBudget::new(request.security);
-        let digest_bytes = items::digest_bytes(sizes, &mut budget)?;
-        let masks = MaskLength::derive(sizes.pairs(), &mut budget)?;
-        Ok(Self {
-            request: request.clone(),
-            digest_bytes,
-            masks,
-            budget,
-        })
-    }
-
-    fn sizes(&self) -> Sizes {
-        self.request.sizes
+        Ok(Self(Basis::new(request)?))
     }
 
     /// How a party's elements travel.
     fn chunks(&self, owner: Role) -> Chunks {
-        let items = match owner {
-            Role::Sender => self.sizes().sender(),
-            Role::Receiver => self.sizes().receiver(),
-        };
         Chunks {
-            total: items as usize,
+            total: owner.items(self.0.sizes()) as usize,
             per_message: ELEMENTS_PER_MESSAGE,
         }
     }
@@ -119,25 +98,22 @@ impl Plan for Params {
     }
 
     fn request(&self) -> &Request {
-        &self.request
+        &self.0.request
     }
 
     fn parameters(&self) -> Vec<Parameter> {
-        vec![Parameter {
-            name: "mask bits",
-            value: self.masks.bits.into(),
-        }]
+        self.0.parameters()
     }
 
     fn budget(&self) -> &FailureBudget {
-        &self.budget
+        &self.0.budget
     }
 
     fn cost(&self) -> Cost {
         let elements = |owner| self.chunks(owner).bytes(|count| count * ELEMENT_BYTES);
         let masks = self
             .chunks(Role::Receiver)
-            .bytes(|count| self.masks.packed_bytes(count));
+            .bytes(|count| self.0.masks.packed_bytes(count));
         let online = Traffic {
             sender_bytes: elements(Role::Sender) + masks,
             receiver_bytes: elements(Role::Receiver),
@@ -150,7 +126,7 @@ impl Plan for Params {
     }
 
     fn digest_bytes(&self) -> usize {
-        self.digest_bytes
+        self.0.digest_bytes
     }
 
     fn prepare(
@@ -159,28 +135,22 @@ impl Plan for Params {
         _channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Box<dyn Party>, Error> {
-        let (params, exponent) = (
-            self.clone(),
-            Scalar::from_uniform_bytes(&context.rng.bytes()),
-        );
+        let secret = Secret {
+            params: self.clone(),
+            exponent: Scalar::from_uniform_bytes(&context.rng.bytes()),
+        };
         Ok(match role {
-            Role::Sender => Box::new(Sender { params, exponent }),
-            Role::Receiver => Box::new(Receiver { params, exponent }),
+            Role::Sender => Box::new(Sender(secret)),
+            Role::Receiver => Box::new(Receiver(secret)),
         })
     }
 }
 
 /// The party that helps.
-pub struct Sender {
-    params: Params,
-    exponent: Scalar,
-}
+pub struct Sender(Secret);
 
 /// The party that learns the result.
-pub struct Receiver {
-    params: Params,
-    exponent: Scalar,
-}
+pub struct Receiver(Secret);
 
 impl Party for Sender {
     fn run(
@@ -189,35 +159,21 @@ impl Party for Sender {
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Output, Error> {
-        let Self { params, exponent } = *self;
-        let hash = HashToGroup::new(&input);
+        let Self(secret) = *self;
 
         // Step 1.
         context.phase("own items");
         let order = context.rng.permutation(input.items.len() as u32);
-        let (own, theirs) = (params.chunks(Role::Sender), params.chunks(Role::Receiver));
-        let ((), received) = channel.exchange(
-            |outbound| {
-                stream::send(outbound, own, |range, message| {
-                    hash.power(order[range].iter().copied(), &exponent, message);
-                    Ok::<_, Error>(())
-                })
-            },
-            |inbound| receive_elements(inbound, theirs),
-        )?;
+        let received = secret.swap(Role::Sender, &input, |i| order[i], channel)?;
 
         // Step 2.
         context.phase("their items");
-        let powers = Powers {
-            exponent: &exponent,
-            key: mask_key(&input),
-            length: params.masks,
-        };
+        let powers = secret.powers(&input);
         let (outbound, _) = channel.halves();
+        let theirs = secret.params.chunks(Role::Receiver);
         stream::send(outbound, theirs, |range, message| {
-            params
-                .masks
-                .pack(powers.masks(&received[range])?.into_iter(), message);
+            let masks = powers.masks(&received[range])?;
+            powers.length.pack(masks.into_iter(), message);
             Ok::<_, Error>(())
         })?;
         Ok(Output::Nothing)
@@ -231,30 +187,17 @@ impl Party for Receiver {
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Output, Error> {
-        let Self { params, exponent } = *self;
-        let hash = HashToGroup::new(&input);
+        let Self(secret) = *self;
 
         // Step 1.
         context.phase("own items");
-        let (own, theirs) = (params.chunks(Role::Receiver), params.chunks(Role::Sender));
-        let ((), received) = channel.exchange(
-            |outbound| {
-                stream::send(outbound, own, |range, message| {
-                    hash.power(range.map(|i| i as u32), &exponent, message);
-                    Ok::<_, Error>(())
-                })
-            },
-            |inbound| receive_elements(inbound, theirs),
-        )?;
+        let received = secret.swap(Role::Receiver, &input, |i| i as u32, channel)?;
 
         // Steps 2 and 3. The sender computes at the same time: what it sends is taken in
         // meanwhile, so that it need not wait.
         context.phase("their items");
-        let powers = Powers {
-            exponent: &exponent,
-            key: mask_key(&input),
-            length: params.masks,
-        };
+        let powers = secret.powers(&input);
+        let own = secret.params.chunks(Role::Receiver);
         let (masks, returned) = channel.exchange(
             |_| {
                 let chunks = received.par_chunks(ELEMENTS_PER_MESSAGE);
@@ -262,13 +205,53 @@ impl Party for Receiver {
                     .map(|elements| powers.masks(elements))
                     .collect::<Result<Vec<_>, Error>>()
             },
-            |inbound| receive_masks(inbound, own, params.masks),
+            |inbound| receive_masks(inbound, own, powers.length),
         )?;
         let masks = masks.concat();
-        let index = MaskIndex::new(&returned, params.masks, 0..returned.len() as u32);
+        let index = MaskIndex::new(&returned, powers.length, 0..returned.len() as u32);
         let mut found = Vec::new();
         index.find_all(masks.into_iter(), |_, position| found.push(position));
         Ok(protocol::rows(vec![found]))
+    }
+}
+
+/// What either party has after the offline phase.
+struct Secret {
+    params: Params,
+    exponent: Scalar,
+}
+
+impl Secret {
+    /// Step 1: the elements of this party's items go out, the one at `position(i)` as the
+    /// i-th; the other party's come in.
+    fn swap(
+        &self,
+        role: Role,
+        input: &Input<'_>,
+        position: impl Fn(usize) -> u32 + Sync,
+        channel: &mut Channel,
+    ) -> Result<Vec<Element>, Error> {
+        let hash = HashToGroup::new(input);
+        let own = self.params.chunks(role);
+        let theirs = self.params.chunks(role.other());
+        let ((), received) = channel.exchange(
+            |outbound| {
+                stream::send(outbound, own, |range, message| {
+                    hash.power(range.map(&position), &self.exponent, message);
+                    Ok::<_, Error>(())
+                })
+            },
+            |inbound| receive_elements(inbound, theirs),
+        )?;
+        Ok(received)
+    }
+
+    fn powers(&self, input: &Input<'_>) -> Powers<'_> {
+        Powers {
+            exponent: &self.exponent,
+            key: input.joint_key("psijoin 2026 dh masks"),
+            length: self.params.0.masks,
+        }
     }
 }
 
@@ -343,15 +326,6 @@ impl Powers<'_> {
         let mut powers = vec![[0; ELEMENT_BYTES]; elements.len()];
         decode_mul_encode(elements, self.exponent, &mut powers)?;
         let rows: Vec<[u64; 4]> = powers.iter().map(|power| words(power)).collect();
-        let mut hashes = vec![[0_u64; 2]; rows.len()];
-        blake3_rows::keyed_hash(&self.key, &rows, &mut hashes);
-        Ok(hashes
-            .into_iter()
-            .map(|hash| self.length.cut(bytemuck::cast(hash)))
-            .collect())
+        Ok(self.length.hash(&self.key, &rows).collect())
     }
-}
-
-fn mask_key(input: &Input<'_>) -> [u8; 32] {
-    input.joint_key("psijoin 2026 dh masks")
 }

@@ -34,6 +34,7 @@ pub mod pair;
 pub mod protocol;
 pub mod registry;
 
+mod basis;
 mod cost;
 mod disjoint;
 mod error;

@@ -1,7 +1,10 @@
 //! Masks: the pseudorandom strings of a few dozen bits that stand for items at the end of
 //! a protocol. The sender's travel bit-packed; the receiver looks them up among its own.
 
-use psijoin_block::memory::{Buffer, prefetch};
+use psijoin_block::{
+    blake3_rows,
+    memory::{Buffer, prefetch},
+};
 use psijoin_params::{Error, FailureBudget, mask};
 
 /// A mask of so many bits, right-aligned.
@@ -25,6 +28,15 @@ impl MaskLength {
     /// Cuts a 128-bit hash to a mask.
     pub(crate) fn cut(self, hash: u128) -> Mask {
         hash & (u128::MAX >> (128 - self.bits))
+    }
+
+    /// The masks of these rows: a keyed hash of each, cut.
+    pub(crate) fn hash(self, key: &[u8; 32], rows: &[[u64; 4]]) -> impl Iterator<Item = Mask> {
+        let mut hashes = vec![[0_u64; 2]; rows.len()];
+        blake3_rows::keyed_hash(key, rows, &mut hashes);
+        hashes
+            .into_iter()
+            .map(move |hash| self.cut(bytemuck::cast(hash)))
     }
 
     /// Bytes of `count` masks, packed.

@@ -12,14 +12,14 @@
 //! **Cost.** One round; n_sender masks of σ + 1 + log2(n_sender·n_receiver) bits (half of the
 //! failure budget is the masks').
 
-use psijoin_block::blake3_rows;
 use psijoin_channel::Channel;
-use psijoin_params::{FailureBudget, Sizes};
+use psijoin_params::FailureBudget;
 use rayon::prelude::*;
 
 use crate::{
     Adversary, Context, Cost, Error, Info, Input, Items, Output, Parameter, Request, Role, Traffic,
-    items::{self, words},
+    basis::Basis,
+    items::words,
     masks::{Mask, MaskIndex, MaskLength},
     protocol::{self, Party, Plan, Protocol},
     stream::{self, Chunks},
@@ -42,12 +42,7 @@ const MASKS_PER_MESSAGE: usize = 8192;
 
 /// All numbers of a run.
 #[derive(Debug, Clone)]
-pub struct Params {
-    request: Request,
-    digest_bytes: usize,
-    masks: MaskLength,
-    budget: FailureBudget,
-}
+pub struct Params(Basis);
 
 impl Params {
     /// Derives them.
@@ -55,25 +50,12 @@ impl Params {
     /// # Errors
     /// If the masks would be longer than a hash.
     pub fn new(request: &Request) -> Result<Self, Error> {
-        let sizes = request.sizes;
-        let mut budget = FailureBudget::new(request.security);
-        let digest_bytes = items::digest_bytes(sizes, &mut budget)?;
-        let masks = MaskLength::derive(sizes.pairs(), &mut budget)?;
-        Ok(Self {
-            request: request.clone(),
-            digest_bytes,
-            masks,
-            budget,
-        })
-    }
-
-    fn sizes(&self) -> Sizes {
-        self.request.sizes
+        Ok(Self(Basis::new(request)?))
     }
 
     fn chunks(&self) -> Chunks {
         Chunks {
-            total: self.sizes().sender() as usize,
+            total: self.0.sizes().sender() as usize,
             per_message: MASKS_PER_MESSAGE,
         }
     }
@@ -95,22 +77,21 @@ impl Plan for Params {
     }
 
     fn request(&self) -> &Request {
-        &self.request
+        &self.0.request
     }
 
     fn parameters(&self) -> Vec<Parameter> {
-        vec![Parameter {
-            name: "mask bits",
-            value: self.masks.bits.into(),
-        }]
+        self.0.parameters()
     }
 
     fn budget(&self) -> &FailureBudget {
-        &self.budget
+        &self.0.budget
     }
 
     fn cost(&self) -> Cost {
-        let sender_bytes = self.chunks().bytes(|count| self.masks.packed_bytes(count));
+        let sender_bytes = self
+            .chunks()
+            .bytes(|count| self.0.masks.packed_bytes(count));
         Cost {
             online: Traffic {
                 sender_bytes,
@@ -122,7 +103,7 @@ impl Plan for Params {
     }
 
     fn digest_bytes(&self) -> usize {
-        self.digest_bytes
+        self.0.digest_bytes
     }
 
     fn prepare(
@@ -163,9 +144,8 @@ impl Party for Sender {
         context.phase("masks");
         let (outbound, _) = channel.halves();
         stream::send(outbound, self.params.chunks(), |range, message| {
-            self.params
-                .masks
-                .pack(masks[range].iter().copied(), message);
+            let length = self.params.0.masks;
+            length.pack(masks[range].iter().copied(), message);
             Ok::<_, Error>(())
         })?;
         Ok(Output::Nothing)
@@ -179,7 +159,7 @@ impl Party for Receiver {
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Output, Error> {
-        let length = self.params.masks;
+        let length = self.params.0.masks;
         context.phase("hashing");
         let masks = self.params.masks_of(&input);
         let index = MaskIndex::new(&masks, length, 0..masks.len() as u32);
@@ -204,8 +184,8 @@ impl Params {
     fn masks_of(&self, input: &Input<'_>) -> Vec<Mask> {
         let key = input.joint_key("psijoin 2026 naive masks");
         match input.items {
-            Items::Short(items) => hash_all(items, &key, self.masks),
-            Items::Long(items) => hash_all(items, &key, self.masks),
+            Items::Short(items) => hash_all(items, &key, self.0.masks),
+            Items::Long(items) => hash_all(items, &key, self.0.masks),
         }
     }
 }
@@ -218,10 +198,8 @@ fn hash_all<const D: usize>(items: &[[u8; D]], key: &[u8; 32], length: MaskLengt
         .zip(items.par_chunks(CHUNK))
         .for_each(|(masks, items)| {
             let rows: Vec<[u64; 4]> = items.iter().map(|item| words(item)).collect();
-            let mut hashes = vec![[0_u64; 2]; rows.len()];
-            blake3_rows::keyed_hash(key, &rows, &mut hashes);
-            for (mask, hash) in masks.iter_mut().zip(hashes) {
-                *mask = length.cut(bytemuck::cast(hash));
+            for (mask, hash) in masks.iter_mut().zip(length.hash(key, &rows)) {
+                *mask = hash;
             }
         });
     masks

@@ -26,6 +26,24 @@ pub enum Role {
     Receiver,
 }
 
+impl Role {
+    /// The role of the other party.
+    pub fn other(self) -> Self {
+        match self {
+            Self::Sender => Self::Receiver,
+            Self::Receiver => Self::Sender,
+        }
+    }
+
+    /// This party's part of the sizes.
+    pub fn items(self, sizes: Sizes) -> u64 {
+        match self {
+            Self::Sender => sizes.sender(),
+            Self::Receiver => sizes.receiver(),
+        }
+    }
+}
+
 impl fmt::Display for Role {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -288,12 +306,7 @@ pub fn run(
 }
 
 fn check(plan: &dyn Plan, role: Role, items: &Items) -> Result<(), Error> {
-    let sizes = plan.request().sizes;
-    let expected = match role {
-        Role::Sender => sizes.sender(),
-        Role::Receiver => sizes.receiver(),
-    };
-    if items.len() as u64 != expected {
+    if items.len() as u64 != role.items(plan.request().sizes) {
         return Err(Error::Misuse(
             "the number of items is not the one that was agreed on",
         ));

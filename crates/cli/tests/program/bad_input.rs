@@ -2,7 +2,7 @@
 
 use std::fs::OpenOptions;
 
-use crate::support::{Folder, Process, exists, join, lines, run};
+use crate::support::{Folder, exists, join, join_with, lines, run};
 
 #[track_caller]
 fn fails_alone(args: &[&str], texts: &[&str]) {
@@ -104,28 +104,12 @@ fn a_full_disk_is_told_to_both() {
     let folder = Folder::new();
     let words = folder.file("words", lines(0..100));
     let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
-    let mut receiver = Process::start_with(
-        &[
-            "receive",
-            "--listen",
-            "127.0.0.1:0",
-            "--input",
-            &words,
-            "--insecure-plaintext",
-        ],
-        |command| command.stdout(full),
-    );
-    let address = receiver.address();
-    let sender = run(&[
-        "send",
-        "--connect",
-        &address,
-        "--input",
-        &words,
-        "--insecure-plaintext",
-    ]);
-    sender.says(4, &["the other party gave up", "write its output"]);
-    receiver
-        .end()
+    let args = ["--input", &words, "--insecure-plaintext"];
+    let joined = join_with(&args, &args, |command| command.stdout(full));
+    joined
+        .sender
+        .says(4, &["the other party gave up", "write its output"]);
+    joined
+        .receiver
         .says(3, &["cannot write standard output", "No space left"]);
 }

@@ -1,10 +1,10 @@
 //! Joins that go well.
 
-use std::process::Stdio;
+use std::{io::Write, process::Stdio};
 
 use serde_json::Value;
 
-use crate::support::{Folder, Process, join, lines, run, trust};
+use crate::support::{Folder, Process, join, join_with, lines, run, trust};
 
 const CUSTOMERS: &str = "id,email,name\r\n\
                          1,Ann@Example.org ,\"Ann, the first\"\r\n\
@@ -275,59 +275,27 @@ fn a_table_without_any_key_shares_nothing() {
 fn standard_input_is_a_table_too() {
     let folder = Folder::new();
     let theirs = folder.file("theirs", lines(5..50));
-    let mut receiver = Process::start_with(
-        &[
-            "receive",
-            "--listen",
-            "127.0.0.1:0",
-            "--input",
-            "-",
-            "--insecure-plaintext",
-        ],
-        |command| command.stdin(Stdio::piped()).stdout(Stdio::piped()),
+    let (stdin, mut feed) = std::io::pipe().unwrap();
+    feed.write_all(lines(0..8).as_bytes()).unwrap();
+    drop(feed);
+    let joined = join_with(
+        &["--input", "-", "--insecure-plaintext"],
+        &["--input", &theirs, "--insecure-plaintext"],
+        |command| command.stdin(stdin).stdout(Stdio::piped()),
     );
-    receiver.feed(&lines(0..8));
-    let address = receiver.address();
-    let sender = run(&[
-        "send",
-        "--connect",
-        &address,
-        "--input",
-        &theirs,
-        "--insecure-plaintext",
-    ]);
-    sender.says(0, &[]);
-    let receiver = receiver.end();
-    receiver.says(0, &["read standard input: 8 rows"]);
-    assert_eq!(receiver.stdout, lines(5..8));
+    joined.sender.says(0, &[]);
+    joined.receiver.says(0, &["read standard input: 8 rows"]);
+    assert_eq!(joined.receiver.stdout, lines(5..8));
 }
 
 #[test]
 fn a_reader_that_goes_away_is_no_failure() {
     let folder = Folder::new();
     let words = folder.file("words", lines(0..20_000));
-    let mut receiver = Process::start_with(
-        &[
-            "receive",
-            "--listen",
-            "127.0.0.1:0",
-            "--input",
-            &words,
-            "--insecure-plaintext",
-        ],
-        |command| command.stdout(closed_pipe()),
-    );
-    let address = receiver.address();
-    let sender = run(&[
-        "send",
-        "--connect",
-        &address,
-        "--input",
-        &words,
-        "--insecure-plaintext",
-    ]);
-    sender.says(0, &[]);
-    receiver.end().says(
+    let args = ["--input", &words, "--insecure-plaintext"];
+    let joined = join_with(&args, &args, |command| command.stdout(closed_pipe()));
+    joined.sender.says(0, &[]);
+    joined.receiver.says(
         0,
         &["20,000 shared keys", "the reader of the output went away"],
     );

@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::{BufRead, BufReader, Read, Write},
+    io::{BufRead, BufReader, Read},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::mpsc::{self, Receiver},
@@ -82,9 +82,7 @@ pub(crate) struct Process {
 
 impl Process {
     pub(crate) fn start(args: &[&str]) -> Self {
-        Self::start_with(args, |command| {
-            command.stdin(Stdio::null()).stdout(Stdio::piped())
-        })
+        Self::start_with(args, quiet)
     }
 
     pub(crate) fn start_with(
@@ -117,12 +115,6 @@ impl Process {
             stderr,
             said: String::new(),
         }
-    }
-
-    /// Gives the process its standard input, all of it.
-    pub(crate) fn feed(&mut self, text: &str) {
-        let mut stdin = self.child.stdin.take().unwrap();
-        stdin.write_all(text.as_bytes()).unwrap();
     }
 
     /// Waits for a line on standard error that holds `text`.
@@ -185,6 +177,11 @@ impl Process {
     }
 }
 
+/// Empty standard input; standard output is kept.
+fn quiet(command: &mut Command) -> &mut Command {
+    command.stdin(Stdio::null()).stdout(Stdio::piped())
+}
+
 /// Runs the program to its end.
 #[track_caller]
 pub(crate) fn run(args: &[&str]) -> Ended {
@@ -197,24 +194,51 @@ pub(crate) struct Joined {
     pub(crate) sender: Ended,
 }
 
-/// Starts a receiver that listens, and a sender that connects to it.
+impl Joined {
+    #[track_caller]
+    fn of((receiver, sender): (Process, Process)) -> Self {
+        Self {
+            receiver: receiver.end(),
+            sender: sender.end(),
+        }
+    }
+}
+
+/// Starts a receiver that listens, with the standard streams that `streams` gives it, and a
+/// sender that connects to it.
 #[track_caller]
-pub(crate) fn start_pair(receiver: &[&str], sender: &[&str]) -> (Process, Process) {
-    let mut receiver =
-        Process::start(&[&["receive", "--listen", "127.0.0.1:0"], receiver].concat());
+pub(crate) fn start_pair_with(
+    receiver: &[&str],
+    sender: &[&str],
+    streams: impl FnOnce(&mut Command) -> &mut Command,
+) -> (Process, Process) {
+    let receiver = [&["receive", "--listen", "127.0.0.1:0"], receiver].concat();
+    let mut receiver = Process::start_with(&receiver, streams);
     let address = receiver.address();
     let sender = Process::start(&[&["send", "--connect", &address], sender].concat());
     (receiver, sender)
 }
 
+/// As [`start_pair_with`], where standard input is empty and standard output is kept.
+#[track_caller]
+pub(crate) fn start_pair(receiver: &[&str], sender: &[&str]) -> (Process, Process) {
+    start_pair_with(receiver, sender, quiet)
+}
+
 /// Runs both to their ends.
 #[track_caller]
 pub(crate) fn join(receiver: &[&str], sender: &[&str]) -> Joined {
-    let (receiver, sender) = start_pair(receiver, sender);
-    Joined {
-        receiver: receiver.end(),
-        sender: sender.end(),
-    }
+    Joined::of(start_pair(receiver, sender))
+}
+
+/// As [`join`], with the receiver's standard streams.
+#[track_caller]
+pub(crate) fn join_with(
+    receiver: &[&str],
+    sender: &[&str],
+    streams: impl FnOnce(&mut Command) -> &mut Command,
+) -> Joined {
+    Joined::of(start_pair_with(receiver, sender, streams))
 }
 
 /// Two parties' identities, as arguments.
