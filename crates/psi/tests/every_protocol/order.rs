@@ -1,115 +1,162 @@
 //! The order of the sender's items never shows in its messages.
+//!
+//! They hold one unit (an element of a group, some masks) for each item. Two facts together
+//! say that a permuted input leaves their distribution as it is: the units are the same set
+//! whatever the order of the input, and their order on the wire is that of the input no more
+//! than any other.
 
-use psijoin_channel::{Channel, memory, transcript::recorded};
-use psijoin_psi::{Protocol, registry::PROTOCOLS};
+use std::collections::HashSet;
+
+use psijoin_channel::{memory, transcript::recorded};
+use psijoin_psi::{Plan, Protocol, registry::PROTOCOLS};
 
 use crate::harness::{Sets, Setup, assert_result, run_pair};
 
-/// The bytes that the sender sends, with seeded randomness.
-fn sent(protocol: &dyn Protocol, sets: &Sets, seed: u128) -> Vec<u8> {
+/// Sets of more items than fit into a message.
+fn sets() -> Sets {
+    Sets::new(2500, 100, 50)
+}
+
+/// What the sender sends: a unit for each of its items, and the rest.
+#[derive(PartialEq)]
+struct Sent {
+    units: Vec<Unit>,
+    rest: Vec<Vec<u8>>,
+}
+
+type Unit = Vec<bool>;
+
+/// Where units stand.
+struct Layout {
+    /// In the first of the sender's messages, or in the last.
+    first: bool,
+    /// A message holds so many lists, one after the other, of a part of each unit.
+    lists: usize,
+    part_bits: usize,
+}
+
+impl Layout {
+    fn of(plan: &dyn Plan) -> Self {
+        let parameter = |name| {
+            let parameters = plan.parameters();
+            let parameter = parameters.iter().find(|parameter| parameter.name == name);
+            parameter.unwrap().value as usize
+        };
+        match plan.info().name {
+            "naive" => Self {
+                first: true,
+                lists: 1,
+                part_bits: parameter("mask bits"),
+            },
+            "dh" => Self {
+                first: true,
+                lists: 1,
+                part_bits: 256,
+            },
+            "kkrt" => Self {
+                first: false,
+                lists: 3 + parameter("stash places"),
+                part_bits: parameter("mask bits"),
+            },
+            other => panic!("where are the units of {other}?"),
+        }
+    }
+
+    /// The units of a message.
+    fn units(&self, message: &[u8]) -> Vec<Unit> {
+        let bits: Unit = message
+            .iter()
+            .flat_map(|byte| (0..8).map(move |i| byte >> i & 1 == 1))
+            .collect();
+        let count = bits.len() / (self.lists * self.part_bits);
+        let part = |number: usize| &bits[number * self.part_bits..][..self.part_bits];
+        (0..count)
+            .map(|i| {
+                let parts = (0..self.lists).map(|list| part(list * count + i));
+                parts.flatten().copied().collect()
+            })
+            .collect()
+    }
+}
+
+/// Runs a protocol with the same randomness at every call.
+fn sent(protocol: &dyn Protocol, sets: &Sets) -> Sent {
+    let plan = sets.plan(protocol);
+    let layout = Layout::of(&*plan);
     let (sender, receiver) = memory::pair();
-    let (sender, recorder): (Channel, _) = recorded(sender);
+    let (sender, recorder) = recorded(sender);
     let setup = Setup {
-        seeds: Some([seed, 7]),
+        seeds: Some([3, 7]),
         ..Setup::default()
     };
-    let results = run_pair(&*sets.plan(protocol), sets, (sender, receiver), &setup);
+    let results = run_pair(&*plan, sets, (sender, receiver), &setup);
     assert_result(protocol, sets, results);
-    recorder.messages().concat()
+
+    let mut messages = recorder.messages();
+    if !layout.first {
+        messages.reverse();
+    }
+    let mut with_units = Vec::new();
+    let mut found = 0;
+    let mut rest = messages.into_iter();
+    while found < sets.sender.len() {
+        let units = layout.units(&rest.next().expect("messages with units"));
+        found += units.len();
+        with_units.push(units);
+    }
+    assert_eq!(found, sets.sender.len());
+    if !layout.first {
+        with_units.reverse();
+    }
+    Sent {
+        units: with_units.concat(),
+        rest: rest.collect(),
+    }
 }
 
-/// One item at the front and at the back of the sender's input: with the same randomness the
-/// messages are those of a reordering, and over fresh randomness the position of the item's
-/// mask is uniform. Seen here as: what the receiver gets for a shared item moves about.
 #[test]
-fn the_position_of_a_shared_item_is_random() {
-    // Two items a side make two orders: both must occur, whatever the input order.
-    for protocol in PROTOCOLS {
-        for sender in [vec![1, 2], vec![2, 1]] {
-            let sets = Sets {
-                sender,
-                receiver: vec![1],
-            };
-            let messages: std::collections::HashSet<_> = (0..24)
-                .map(|seed| order_of_last_message(*protocol, &sets, seed))
-                .collect();
-            let orders = if protocol.info().name == "naive" {
-                1
-            } else {
-                2
-            };
-            assert_eq!(messages.len(), orders, "{}", protocol.info().name);
-        }
-    }
-}
-
-/// Which half of what the receiver must compare belongs to the shared item, found by
-/// flipping bits: the half in which a change makes it disappear.
-fn order_of_last_message(protocol: &dyn Protocol, sets: &Sets, seed: u128) -> bool {
-    use psijoin_channel::fault::{Fault, FaultKind, faulty};
-    use psijoin_psi::Output;
-
-    let run = |fault| {
-        let (sender, receiver) = memory::pair();
-        let (sender, probe) = faulty(sender, fault);
-        let setup = Setup {
-            seeds: Some([seed, 7]),
-            ..Setup::default()
-        };
-        let (_, received) = run_pair(&*sets.plan(protocol), sets, (sender, receiver), &setup);
-        probe.reached().then_some(received)
-    };
-    // The first message that carries the sender's items: in `dh` its first, else its last.
-    let messages = (0..).take_while(|at| run(flip(*at, 0)).is_some()).count();
-    let at = if protocol.info().name == "dh" {
-        0
-    } else {
-        messages - 1
-    };
-    fn flip(at: usize, bit: usize) -> Fault {
-        Fault {
-            at: at as u64,
-            kind: FaultKind::Flip { bit },
-        }
-    }
-    // `dh`: 32 bytes an item; `naive`: one mask an item; `kkrt`: the masks of one list side
-    // by side, list after list.
-    let survives = |bit| matches!(run(flip(at, bit)), Some(Ok(Output::Rows(rows))) if rows == [0]);
-    match protocol.info().name {
-        "dh" => survives(9),
-        "naive" => survives(3),
-        _ => {
-            let bits = mask_bits(protocol, sets);
-            (0..3).all(|list| survives(2 * list * bits + 3))
-        }
-    }
-}
-
-fn mask_bits(protocol: &dyn Protocol, sets: &Sets) -> usize {
-    let plan = sets.plan(protocol);
-    let parameters = plan.parameters();
-    parameters
-        .iter()
-        .find(|parameter| parameter.name == "mask bits")
-        .unwrap()
-        .value as usize
-}
-
-/// With seeded randomness a run is reproducible, which the tests above rest on.
-#[test]
-fn a_seeded_run_is_reproducible() {
-    let sets = Sets::new(500, 400, 100);
-    for protocol in PROTOCOLS {
-        assert!(sent(*protocol, &sets, 3) == sent(*protocol, &sets, 3));
-    }
-}
-
-/// `naive` sends a sorted list: permuting the input changes nothing.
-#[test]
-fn sorted_masks_do_not_depend_on_the_input_order() {
-    let sets = Sets::new(500, 400, 100);
+fn another_order_of_the_input_changes_the_order_of_units_only() {
+    let sets = sets();
+    let mut rotated = sets.clone();
+    rotated.sender.rotate_left(1234);
     let mut reversed = sets.clone();
     reversed.sender.reverse();
-    let naive = psijoin_psi::registry::find("naive").unwrap();
-    assert!(sent(naive, &sets, 1) == sent(naive, &reversed, 2));
+    for protocol in PROTOCOLS {
+        let sorted = |sets| {
+            let mut sent = sent(*protocol, sets);
+            sent.units.sort();
+            sent
+        };
+        let original = sorted(&sets);
+        for permuted in [&rotated, &reversed] {
+            assert!(sorted(permuted) == original, "{}", protocol.info().name);
+        }
+    }
+}
+
+/// Items of the first half of the input fall into the first half of the units as often as
+/// into the second, and stand beside items of the second half as often as beside their own.
+#[test]
+fn the_order_of_units_is_not_that_of_the_input() {
+    let sets = sets();
+    let half = sets.sender.len() / 2;
+    // The first half's units are those that stay when the second half is another.
+    let mut other = sets.clone();
+    for item in &mut other.sender[half..] {
+        *item += 1 << 50;
+    }
+    for protocol in PROTOCOLS {
+        let stays: HashSet<Unit> = sent(*protocol, &other).units.into_iter().collect();
+        let units = sent(*protocol, &sets).units;
+        let of_first_half: Vec<bool> = units.iter().map(|unit| stays.contains(unit)).collect();
+        let count = |flags: &[bool]| flags.iter().filter(|flag| **flag).count();
+        assert_eq!(count(&of_first_half), half);
+
+        // Six standard deviations (13 and 25) about the means of a random order.
+        let name = protocol.info().name;
+        let early = count(&of_first_half[..half]);
+        assert!(early.abs_diff(half / 2) < 6 * 13, "{name}: {early}");
+        let changes = of_first_half.windows(2).filter(|w| w[0] != w[1]).count();
+        assert!(changes.abs_diff(half) < 6 * 25, "{name}: {changes}");
+    }
 }
