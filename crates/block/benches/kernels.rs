@@ -4,7 +4,11 @@ use divan::{
     Bencher,
     counter::{BytesCount, ItemsCount},
 };
-use psijoin_block::{Block, Prg, blake3_rows, crhf, gf128, transpose};
+use psijoin_block::{
+    Block, Prg, blake3_rows, crhf, gf128,
+    tower::{Element, Gf64, Tower},
+    transpose,
+};
 
 fn main() {
     divan::main();
@@ -46,6 +50,27 @@ fn gf128_inner_product(bencher: Bencher) {
     bencher
         .counter(ItemsCount::new(a.len()))
         .bench_local(|| gf128::inner_product(divan::black_box(&a), &b));
+}
+
+#[divan::bench(types = [Gf64, Tower])]
+fn add_products<E: Element>(bencher: Bencher) {
+    let (mut sums, elements) = (random(4096), random(4096));
+    let elements: &[E] = &bytemuck::cast_slice(&elements)[..4096];
+    let sums: &mut [Tower] = bytemuck::cast_slice_mut(&mut sums);
+    bencher
+        .counter(ItemsCount::new(4096_usize))
+        .bench_local(|| E::add_products(sums, divan::black_box(sums[0]), elements));
+}
+
+#[divan::bench(types = [Gf64, Tower])]
+fn add_polynomials_of_degree_2<E: Element>(bencher: Bencher) {
+    let (mut sums, at) = (random(4096), random(4096));
+    let at: &[Gf64] = &bytemuck::cast_slice(&at)[..4096];
+    let sums: &mut [E] = &mut bytemuck::cast_slice_mut(&mut sums)[..4096];
+    let coefficients = [sums[1], sums[2]];
+    bencher
+        .counter(ItemsCount::new(4096_usize))
+        .bench_local(|| E::add_polynomials(sums, at, divan::black_box(&coefficients)));
 }
 
 #[divan::bench(consts = [2, 8])]

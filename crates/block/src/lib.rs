@@ -7,6 +7,7 @@
 //! | [`crhf`] | (tweakable circular) correlation-robust hashes from fixed-key AES |
 //! | [`blake3_rows`] | BLAKE3 of many short rows at once: random oracle, PRF, pseudorandom code |
 //! | [`gf128`] | GF(2^128) |
+//! | [`tower`] | GF(2^64), and GF(2^128) as its quadratic extension |
 //! | [`transpose`] | bit-matrix transposition |
 //! | [`memory`] | large buffers for random access, prefetching |
 //! | [`cpu`] | which instruction set is used |
@@ -24,6 +25,7 @@ pub mod crhf;
 pub mod gf128;
 pub mod memory;
 pub mod prg;
+pub mod tower;
 pub mod transpose;
 
 pub use block::Block;

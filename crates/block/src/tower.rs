@@ -1,0 +1,268 @@
+//! GF(2^64), and GF(2^128) on top of it, where the subfield lies in one half of a block.
+//!
+//! - [`Gf64`] = `GF(2)[x] / (x^64 + x^4 + x^3 + x + 1)`; bit i is the coefficient of x^i.
+//! - [`Tower`] = `Gf64[t] / (t^2 + t + x^61)`. The polynomial is irreducible, because x^61
+//!   has trace 1; it and x^63 are the only powers of x with that property.
+//!
+//! Subfield vector OLE multiplies elements of the tower by elements of the subfield, which
+//! costs two carry-less products, and sends and stores the latter in half the space. Addition
+//! is exclusive or. Everything is constant time.
+
+use std::{
+    fmt,
+    ops::{BitXor, BitXorAssign, Mul},
+};
+
+use bytemuck::{Pod, Zeroable};
+use zeroize::DefaultIsZeroes;
+
+use crate::cpu::{self, multiversion};
+
+mod kernels;
+
+use kernels::portable;
+#[cfg(target_arch = "x86_64")]
+use kernels::x86;
+
+/// An element of GF(2^64).
+#[derive(Clone, Copy, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(transparent)]
+pub struct Gf64(pub u64);
+
+/// low + high·t, an element of GF(2^128).
+#[derive(Clone, Copy, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C, align(16))]
+pub struct Tower {
+    /// The part in the subfield.
+    pub low: Gf64,
+    /// The coefficient of t.
+    pub high: Gf64,
+}
+
+/// What both fields have in common: a vector space over [`Gf64`] inside [`Tower`].
+pub trait Element:
+    Pod
+    + Default
+    + PartialEq
+    + Send
+    + Sync
+    + BitXor<Output = Self>
+    + BitXorAssign
+    + Mul<Output = Self>
+    + Into<Tower>
+{
+    /// Bits of an element.
+    const BITS: u32 = 8 * size_of::<Self>() as u32;
+
+    /// Itself times an element of the subfield.
+    #[must_use]
+    fn scale(self, by: Gf64) -> Self;
+
+    /// sumsᵢ += Σⱼ coefficientsⱼ·atᵢ^(j+1): polynomials without constant term.
+    ///
+    /// # Panics
+    /// If `sums` and `at` differ in length.
+    fn add_polynomials(sums: &mut [Self], at: &[Gf64], coefficients: &[Self]);
+
+    /// sumsᵢ += factor·elementsᵢ.
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    fn add_products(sums: &mut [Tower], factor: Tower, elements: &[Self]);
+
+    /// Σ weightsᵢ·elementsᵢ.
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    fn inner_product(weights: &[Tower], elements: &[Self]) -> Tower;
+}
+
+impl Gf64 {
+    /// The neutral element of multiplication.
+    pub const ONE: Self = Self(1);
+
+    /// Its inverse; zero if it is zero.
+    #[must_use]
+    pub fn invert(self) -> Self {
+        // self^(2^64 − 2), the product of self^(2^i) for i from 1 to 63.
+        let mut power = self;
+        let mut inverse = Self::ONE;
+        for _ in 1..64 {
+            power = power * power;
+            inverse = inverse * power;
+        }
+        inverse
+    }
+}
+
+impl Element for Gf64 {
+    fn scale(self, by: Gf64) -> Self {
+        self * by
+    }
+
+    fn add_polynomials(sums: &mut [Self], at: &[Gf64], coefficients: &[Self]) {
+        assert_eq!(sums.len(), at.len(), "a sum for each point");
+        polynomials(cpu::best(), sums, at, coefficients);
+    }
+
+    fn add_products(sums: &mut [Tower], factor: Tower, elements: &[Self]) {
+        assert_eq!(sums.len(), elements.len(), "a sum for each element");
+        products(cpu::best(), sums, factor, elements);
+    }
+
+    fn inner_product(weights: &[Tower], elements: &[Self]) -> Tower {
+        assert_eq!(weights.len(), elements.len(), "a weight for each element");
+        let mut sum = Tower::default();
+        weighted_sum(cpu::best(), weights, elements, &mut sum);
+        sum
+    }
+}
+
+impl Element for Tower {
+    fn scale(self, by: Gf64) -> Self {
+        Self {
+            low: self.low * by,
+            high: self.high * by,
+        }
+    }
+
+    fn add_polynomials(sums: &mut [Self], at: &[Gf64], coefficients: &[Self]) {
+        assert_eq!(sums.len(), at.len(), "a sum for each point");
+        tower_polynomials(cpu::best(), sums, at, coefficients);
+    }
+
+    fn add_products(sums: &mut [Tower], factor: Tower, elements: &[Self]) {
+        assert_eq!(sums.len(), elements.len(), "a sum for each element");
+        tower_products(cpu::best(), sums, factor, elements);
+    }
+
+    fn inner_product(weights: &[Tower], elements: &[Self]) -> Tower {
+        assert_eq!(weights.len(), elements.len(), "a weight for each element");
+        let mut sum = Tower::default();
+        tower_weighted_sum(cpu::best(), weights, elements, &mut sum);
+        sum
+    }
+}
+
+impl From<Gf64> for Tower {
+    fn from(low: Gf64) -> Self {
+        Self {
+            low,
+            high: Gf64::default(),
+        }
+    }
+}
+
+/// Shows nothing: an element may be a secret.
+impl fmt::Debug for Gf64 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Gf64(…)")
+    }
+}
+
+/// Shows nothing: an element may be a secret.
+impl fmt::Debug for Tower {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Tower(…)")
+    }
+}
+
+impl BitXor for Gf64 {
+    type Output = Self;
+    #[inline(always)]
+    fn bitxor(self, other: Self) -> Self {
+        Self(self.0 ^ other.0)
+    }
+}
+
+impl BitXor for Tower {
+    type Output = Self;
+    #[inline(always)]
+    fn bitxor(self, other: Self) -> Self {
+        Self {
+            low: self.low ^ other.low,
+            high: self.high ^ other.high,
+        }
+    }
+}
+
+impl BitXorAssign for Gf64 {
+    #[inline(always)]
+    fn bitxor_assign(&mut self, other: Self) {
+        *self = *self ^ other;
+    }
+}
+
+impl BitXorAssign for Tower {
+    #[inline(always)]
+    fn bitxor_assign(&mut self, other: Self) {
+        *self = *self ^ other;
+    }
+}
+
+impl Mul for Gf64 {
+    type Output = Self;
+    fn mul(self, other: Self) -> Self {
+        let mut product = [Self::default()];
+        // One point, one coefficient.
+        polynomials(cpu::best(), &mut product, &[self], &[other]);
+        product[0]
+    }
+}
+
+impl Mul for Tower {
+    type Output = Self;
+    fn mul(self, other: Self) -> Self {
+        let mut product = [Self::default()];
+        tower_products(cpu::best(), &mut product, self, &[other]);
+        product[0]
+    }
+}
+
+impl DefaultIsZeroes for Gf64 {}
+impl DefaultIsZeroes for Tower {}
+
+multiversion! {
+    fn polynomials(sums: &mut [Gf64], at: &[Gf64], coefficients: &[Gf64])
+    portable portable::polynomials(sums, at, coefficients);
+    avx2 x86::polynomials(sums, at, coefficients);
+    avx512 x86::polynomials(sums, at, coefficients);
+}
+
+multiversion! {
+    fn tower_polynomials(sums: &mut [Tower], at: &[Gf64], coefficients: &[Tower])
+    portable portable::tower_polynomials(sums, at, coefficients);
+    avx2 x86::tower_polynomials(sums, at, coefficients);
+    avx512 x86::tower_polynomials(sums, at, coefficients);
+}
+
+multiversion! {
+    fn products(sums: &mut [Tower], factor: Tower, elements: &[Gf64])
+    portable portable::products(sums, factor, elements);
+    avx2 x86::products(sums, factor, elements);
+    avx512 x86::products(sums, factor, elements);
+}
+
+multiversion! {
+    fn tower_products(sums: &mut [Tower], factor: Tower, elements: &[Tower])
+    portable portable::tower_products(sums, factor, elements);
+    avx2 x86::tower_products(sums, factor, elements);
+    avx512 x86::tower_products(sums, factor, elements);
+}
+
+multiversion! {
+    fn weighted_sum(weights: &[Tower], elements: &[Gf64], sum: &mut Tower)
+    portable portable::weighted_sum(weights, elements, sum);
+    avx2 x86::weighted_sum(weights, elements, sum);
+    avx512 x86::weighted_sum(weights, elements, sum);
+}
+
+multiversion! {
+    fn tower_weighted_sum(weights: &[Tower], elements: &[Tower], sum: &mut Tower)
+    portable portable::tower_weighted_sum(weights, elements, sum);
+    avx2 x86::tower_weighted_sum(weights, elements, sum);
+    avx512 x86::tower_weighted_sum(weights, elements, sum);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,185 @@
+//! The loops, once for each instruction set.
+
+/// Defines all loops from three products of single elements.
+macro_rules! loops {
+    ($(#[$attribute:meta])*) => {
+        $(#[$attribute])*
+        pub(in super::super) fn polynomials(
+            sums: &mut [Gf64],
+            at: &[Gf64],
+            coefficients: &[Gf64],
+        ) {
+            for (sum, at) in sums.iter_mut().zip(at) {
+                let mut value = Gf64::default();
+                for coefficient in coefficients.iter().rev() {
+                    value = times(value ^ *coefficient, *at);
+                }
+                *sum ^= value;
+            }
+        }
+
+        $(#[$attribute])*
+        pub(in super::super) fn tower_polynomials(
+            sums: &mut [Tower],
+            at: &[Gf64],
+            coefficients: &[Tower],
+        ) {
+            for (sum, at) in sums.iter_mut().zip(at) {
+                let mut value = Tower::default();
+                for coefficient in coefficients.iter().rev() {
+                    value = scale(value ^ *coefficient, *at);
+                }
+                *sum ^= value;
+            }
+        }
+
+        $(#[$attribute])*
+        pub(in super::super) fn products(sums: &mut [Tower], factor: Tower, elements: &[Gf64]) {
+            for (sum, element) in sums.iter_mut().zip(elements) {
+                *sum ^= scale(factor, *element);
+            }
+        }
+
+        $(#[$attribute])*
+        pub(in super::super) fn tower_products(
+            sums: &mut [Tower],
+            factor: Tower,
+            elements: &[Tower],
+        ) {
+            for (sum, element) in sums.iter_mut().zip(elements) {
+                *sum ^= multiply(factor, *element);
+            }
+        }
+
+        $(#[$attribute])*
+        pub(in super::super) fn weighted_sum(
+            weights: &[Tower],
+            elements: &[Gf64],
+            sum: &mut Tower,
+        ) {
+            for (weight, element) in weights.iter().zip(elements) {
+                *sum ^= scale(*weight, *element);
+            }
+        }
+
+        $(#[$attribute])*
+        pub(in super::super) fn tower_weighted_sum(
+            weights: &[Tower],
+            elements: &[Tower],
+            sum: &mut Tower,
+        ) {
+            for (weight, element) in weights.iter().zip(elements) {
+                *sum ^= multiply(*weight, *element);
+            }
+        }
+    };
+}
+
+/// a·b, from products in the subfield by Karatsuba's trick: with t² = t + x^61 it is
+/// (a₀b₀ + x^61·a₁b₁) + ((a₀+a₁)(b₀+b₁) + a₀b₀)·t.
+macro_rules! multiply {
+    ($(#[$attribute:meta])*) => {
+        $(#[$attribute])*
+        fn multiply(a: Tower, b: Tower) -> Tower {
+            let low = times(a.low, b.low);
+            let high = times(a.high, b.high);
+            let both = times(a.low ^ a.high, b.low ^ b.high);
+            Tower {
+                low: low ^ times_x61(high),
+                high: both ^ low,
+            }
+        }
+    };
+}
+
+use super::{Gf64, Tower};
+
+/// What is left of high·x^64 modulo the polynomial.
+#[inline(always)]
+fn fold(high: u64) -> u64 {
+    let once = |high: u64| high ^ high << 1 ^ high << 3 ^ high << 4;
+    // The bits that the shifts push out.
+    let overflow = high >> 63 ^ high >> 61 ^ high >> 60;
+    once(high) ^ once(overflow)
+}
+
+#[inline(always)]
+fn times_x61(a: Gf64) -> Gf64 {
+    Gf64(a.0 << 61 ^ fold(a.0 >> 3))
+}
+
+pub(super) mod portable {
+    use super::{Gf64, Tower, fold, times_x61};
+
+    fn times(a: Gf64, b: Gf64) -> Gf64 {
+        let product = (0..64).fold(0_u128, |sum, i| {
+            let taken = u128::from(b.0 >> i & 1).wrapping_neg();
+            sum ^ (u128::from(a.0) << i & taken)
+        });
+        Gf64(product as u64 ^ fold((product >> 64) as u64))
+    }
+
+    fn scale(a: Tower, by: Gf64) -> Tower {
+        Tower {
+            low: times(a.low, by),
+            high: times(a.high, by),
+        }
+    }
+
+    multiply!();
+    loops!();
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(super) mod x86 {
+    use std::arch::x86_64::*;
+
+    use super::{Gf64, Tower, fold, times_x61};
+
+    #[inline]
+    #[target_feature(enable = "avx2,pclmulqdq")]
+    fn times(a: Gf64, b: Gf64) -> Gf64 {
+        let product =
+            _mm_clmulepi64_si128::<0>(_mm_cvtsi64_si128(a.0 as i64), _mm_cvtsi64_si128(b.0 as i64));
+        let low = _mm_cvtsi128_si64(product) as u64;
+        let high = _mm_extract_epi64::<1>(product) as u64;
+        Gf64(low ^ fold(high))
+    }
+
+    /// Both halves at once: the products lie in two vectors, and their upper halves are folded
+    /// side by side.
+    #[inline]
+    #[target_feature(enable = "avx2,pclmulqdq")]
+    fn scale(a: Tower, by: Gf64) -> Tower {
+        let by = _mm_cvtsi64_si128(by.0 as i64);
+        let a: __m128i = bytemuck::cast(a);
+        let low_product = _mm_clmulepi64_si128::<0>(a, by);
+        let high_product = _mm_clmulepi64_si128::<1>(a, by);
+        let low = _mm_unpacklo_epi64(low_product, high_product);
+        let high = _mm_unpackhi_epi64(low_product, high_product);
+        let overflow = _mm_xor_si128(
+            _mm_srli_epi64::<63>(high),
+            _mm_xor_si128(_mm_srli_epi64::<61>(high), _mm_srli_epi64::<60>(high)),
+        );
+        // Folding is linear, and the overflow's own has none.
+        let folded = fold_both(_mm_xor_si128(high, overflow));
+        bytemuck::cast(_mm_xor_si128(low, folded))
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn fold_both(high: __m128i) -> __m128i {
+        let near = _mm_xor_si128(high, _mm_slli_epi64::<1>(high));
+        let far = _mm_xor_si128(_mm_slli_epi64::<3>(high), _mm_slli_epi64::<4>(high));
+        _mm_xor_si128(near, far)
+    }
+
+    multiply!(
+        #[inline]
+        #[target_feature(enable = "avx2,pclmulqdq")]
+    );
+    loops!(
+        #[inline]
+        #[target_feature(enable = "avx2,pclmulqdq")]
+    );
+}
