@@ -1,5 +1,8 @@
-//! Time an item: both functions on every backend of this processor, and the operations of
+//! Time an item: every function on every backend of this processor, and the operations of
 //! `curve25519-dalek` that each replaces. `cargo bench -p psijoin-curve`.
+//!
+//! `scaling` shares the work among the threads of a pool, as a party of the `dh` protocol does:
+//! `cargo bench -p psijoin-curve -- scaling`.
 
 use std::hint::black_box;
 
@@ -8,7 +11,8 @@ use curve25519_dalek::{
     ristretto::{CompressedRistretto, RistrettoPoint},
 };
 use divan::{Bencher, counter::ItemsCount};
-use psijoin_curve::{Backend, Scalar};
+use psijoin_curve::{Backend, FixedBase, Scalar};
+use rayon::{ThreadPool, ThreadPoolBuilder, prelude::*};
 
 const ITEMS: usize = 256;
 
@@ -55,6 +59,114 @@ fn decode_mul_encode(bencher: Bencher, name: &str) {
     bencher
         .counter(ItemsCount::new(ITEMS))
         .bench_local(|| backend.decode_mul_encode(black_box(&encoded), &scalar, &mut out));
+}
+
+#[divan::bench(args = names())]
+fn decode_add_hash_mul_encode(bencher: Bencher, name: &str) {
+    let (backend, uniform, scalar) = (named(name), uniform(), scalar());
+    let mut encoded = vec![[0; 32]; ITEMS];
+    backend.hash_mul_encode(&uniform, &scalar, &mut encoded);
+    let mut out = vec![[0; 32]; ITEMS];
+    bencher.counter(ItemsCount::new(ITEMS)).bench_local(|| {
+        backend.decode_add_hash_mul_encode(black_box(&encoded), &uniform, &scalar, &mut out)
+    });
+}
+
+mod fixed_base {
+    use super::*;
+
+    fn base(backend: Backend) -> FixedBase {
+        backend
+            .fixed_base(
+                RistrettoPoint::from_uniform_bytes(&[7; 64])
+                    .compress()
+                    .as_bytes(),
+            )
+            .unwrap()
+    }
+
+    fn scalars() -> Vec<Scalar> {
+        uniform().iter().map(Scalar::from_uniform_bytes).collect()
+    }
+
+    #[divan::bench(args = names())]
+    fn prepare(bencher: Bencher, name: &str) {
+        bencher.bench(|| base(black_box(named(name))));
+    }
+
+    #[divan::bench(args = names())]
+    fn mul_encode(bencher: Bencher, name: &str) {
+        let (base, scalars) = (base(named(name)), scalars());
+        let mut out = vec![[0; 32]; ITEMS];
+        bencher
+            .counter(ItemsCount::new(ITEMS))
+            .bench_local(|| base.mul_encode(black_box(&scalars), &mut out));
+    }
+
+    #[divan::bench(args = names())]
+    fn mul_sub_hash_encode(bencher: Bencher, name: &str) {
+        let (base, scalars, uniform) = (base(named(name)), scalars(), uniform());
+        let mut out = vec![[0; 32]; ITEMS];
+        bencher
+            .counter(ItemsCount::new(ITEMS))
+            .bench_local(|| base.mul_sub_hash_encode(black_box(&scalars), &uniform, &mut out));
+    }
+}
+
+mod scaling {
+    use super::*;
+
+    const ITEMS: usize = 1 << 14;
+
+    /// As many as a task of `dh` takes.
+    const ITEMS_PER_TASK: usize = 256;
+
+    fn pool(threads: usize) -> ThreadPool {
+        ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .expect("a pool")
+    }
+
+    fn uniform() -> Vec<[u8; 64]> {
+        let mut uniform = vec![[0x5a; 64]; ITEMS];
+        for (k, bytes) in uniform.iter_mut().enumerate() {
+            bytes[..8].copy_from_slice(&k.to_le_bytes());
+        }
+        uniform
+    }
+
+    fn hash(uniform: &[[u8; 64]], out: &mut [[u8; 32]]) {
+        let scalar = scalar();
+        (uniform.par_chunks(ITEMS_PER_TASK))
+            .zip(out.par_chunks_mut(ITEMS_PER_TASK))
+            .for_each(|(uniform, out)| psijoin_curve::hash_mul_encode(uniform, &scalar, out));
+    }
+
+    #[divan::bench(args = [1, 2], sample_count = 20)]
+    fn hash_mul_encode(bencher: Bencher, threads: usize) {
+        let (pool, uniform, mut out) = (pool(threads), uniform(), vec![[0; 32]; ITEMS]);
+        bencher
+            .counter(ItemsCount::new(ITEMS))
+            .bench_local(|| pool.install(|| hash(&uniform, &mut out)));
+    }
+
+    #[divan::bench(args = [1, 2], sample_count = 20)]
+    fn decode_mul_encode(bencher: Bencher, threads: usize) {
+        let (pool, mut encoded, mut out) =
+            (pool(threads), vec![[0; 32]; ITEMS], vec![[0; 32]; ITEMS]);
+        hash(&uniform(), &mut encoded);
+        let scalar = scalar();
+        bencher.counter(ItemsCount::new(ITEMS)).bench_local(|| {
+            pool.install(|| {
+                (encoded.par_chunks(ITEMS_PER_TASK))
+                    .zip(out.par_chunks_mut(ITEMS_PER_TASK))
+                    .try_for_each(|(encoded, out)| {
+                        psijoin_curve::decode_mul_encode(encoded, &scalar, out)
+                    })
+            })
+        });
+    }
 }
 
 mod dalek {

@@ -4,6 +4,8 @@ use curve25519_dalek::Scalar;
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
+use crate::lanes::MAX_LANES;
+
 /// A scalar in radix 16 with digits from −8 to 8: Σ dₖ·16^k. Wiped on drop.
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub(crate) struct Digits([i8; 64]);
@@ -32,6 +34,32 @@ impl Digits {
     /// All but the highest, from high to low.
     pub(crate) fn lower(&self) -> impl Iterator<Item = i8> {
         self.0[..63].iter().rev().copied()
+    }
+}
+
+/// The digits of a scalar for each lane.
+pub(crate) struct LaneDigits([Digits; MAX_LANES]);
+
+impl LaneDigits {
+    /// Digits of numbers below 2^255; lanes beyond the iterator's end get zeros.
+    pub(crate) fn new(mut scalars: impl Iterator<Item = Scalar>) -> Self {
+        Self(std::array::from_fn(|_| {
+            let mut scalar = scalars.next().unwrap_or_default();
+            let digits = Digits::new(&scalar);
+            scalar.zeroize();
+            digits
+        }))
+    }
+
+    /// dₖ of each lane: |dₖ|, and 1 if it is negative, else 0.
+    pub(crate) fn magnitudes_and_signs(&self, k: usize) -> [[u64; MAX_LANES]; 2] {
+        let mut lanes = [[0; MAX_LANES]; 2];
+        for (lane, digits) in self.0.iter().enumerate() {
+            let (magnitude, sign) = magnitude_and_sign(digits.0[k]);
+            lanes[0][lane] = magnitude.into();
+            lanes[1][lane] = sign.into();
+        }
+        lanes
     }
 }
 

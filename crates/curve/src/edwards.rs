@@ -1,5 +1,6 @@
-//! The group of the curve −x² + y² = 1 + d·x²·y², one point a lane, and multiplication by a
-//! scalar that all lanes share.
+//! The group of the curve −x² + y² = 1 + d·x²·y², one point a lane, and multiplication of a
+//! point in each lane by a scalar that all share, or of a point that all share by a scalar
+//! for each.
 //!
 //! Formulas are those of Hisil, Wong, Carter and Dawson, "Twisted Edwards curves revisited"
 //! (ASIACRYPT 2008), under their names in the Explicit-Formulas Database. They are complete
@@ -8,7 +9,7 @@
 use zeroize::Zeroize;
 
 use crate::{
-    digits::{Digits, equal, magnitude_and_sign},
+    digits::{Digits, LaneDigits, equal, magnitude_and_sign},
     field::{Constant, Element, Mask},
     lanes::Lanes,
 };
@@ -99,6 +100,29 @@ impl<L: Lanes> Extended<L> {
     #[inline(always)]
     pub(crate) fn plus(&self, other: &Self) -> Self {
         self.add(&other.to_addend()).to_extended()
+    }
+
+    /// P − Q.
+    #[inline(always)]
+    pub(crate) fn minus(&self, other: &Self) -> Self {
+        let everywhere = Mask::splat(self.x.lanes(), 1);
+        self.add(&other.to_addend().negate_if(everywhere))
+            .to_extended()
+    }
+
+    /// 2P.
+    #[inline(always)]
+    pub(crate) fn double(&self) -> Self {
+        self.to_projective().double().to_extended()
+    }
+
+    #[inline(always)]
+    pub(crate) fn to_projective(&self) -> Projective<L> {
+        Projective {
+            x: self.x,
+            y: self.y,
+            z: self.z,
+        }
     }
 
     /// P + Q: `add-2008-hwcd-3`.
@@ -192,7 +216,7 @@ impl<L: Lanes> Table<L> {
         }
     }
 
-    /// digit·P, −8 ≤ digit ≤ 8, by a scan of the whole table.
+    /// digit·P, −8 ≤ digit ≤ 8.
     #[inline(always)]
     fn select(&self, lanes: L, digit: i8) -> Addend<L> {
         let (magnitude, is_negative) = magnitude_and_sign(digit);
@@ -200,17 +224,54 @@ impl<L: Lanes> Table<L> {
         for (multiple, is_chosen) in (0..).zip(&mut is_chosen) {
             *is_chosen = Mask::splat(lanes, equal(magnitude, multiple));
         }
-        let mut chosen = Addend::identity(lanes);
-        for c in 0..4 {
-            let mut coordinate = chosen.coordinates[c].keep_if(is_chosen[0]);
-            for k in 0..8 {
-                let candidate = self.multiples[k].coordinates[c].keep_if(is_chosen[k + 1]);
-                coordinate = coordinate.or(&candidate);
-            }
-            chosen.coordinates[c] = coordinate;
-        }
-        chosen.negate_if(Mask::splat(lanes, is_negative))
+        select(
+            lanes,
+            &self.multiples,
+            &is_chosen,
+            Mask::splat(lanes, is_negative),
+        )
     }
+}
+
+/// Multiples of a point, from 1 to 8.
+trait Multiples<L: Lanes> {
+    /// Coordinate c of multiple k + 1, prepared to be added.
+    fn coordinate(&self, lanes: L, k: usize, c: usize) -> Element<L>;
+}
+
+impl<L: Lanes> Multiples<L> for [Addend<L>; 8] {
+    #[inline(always)]
+    fn coordinate(&self, _lanes: L, k: usize, c: usize) -> Element<L> {
+        self[k].coordinates[c]
+    }
+}
+
+impl<L: Lanes> Multiples<L> for [[Constant; 4]; 8] {
+    #[inline(always)]
+    fn coordinate(&self, lanes: L, k: usize, c: usize) -> Element<L> {
+        Element::splat(lanes, self[k][c])
+    }
+}
+
+/// In each lane the multiple whose mask says so, of those from 0 to 8, by a scan of them all;
+/// negated where the last mask says so.
+#[inline(always)]
+fn select<L: Lanes>(
+    lanes: L,
+    multiples: &impl Multiples<L>,
+    is_chosen: &[Mask<L>; 9],
+    is_negative: Mask<L>,
+) -> Addend<L> {
+    let mut chosen = Addend::identity(lanes);
+    for c in 0..4 {
+        let mut coordinate = chosen.coordinates[c].keep_if(is_chosen[0]);
+        for k in 0..8 {
+            let candidate = multiples.coordinate(lanes, k, c).keep_if(is_chosen[k + 1]);
+            coordinate = coordinate.or(&candidate);
+        }
+        chosen.coordinates[c] = coordinate;
+    }
+    chosen.negate_if(is_negative)
 }
 
 impl<L: Lanes> Zeroize for Table<L> {
@@ -221,4 +282,65 @@ impl<L: Lanes> Zeroize for Table<L> {
             }
         }
     }
+}
+
+/// Multiples 1 to 8 of 256^k·P, k = 0…31, of one point P for all lanes, which is public:
+/// its product with a scalar takes 4 doublings instead of 252.
+pub(crate) struct FixedTable(Vec<[[Constant; 4]; 8]>);
+
+impl FixedTable {
+    /// The table of the point in the first lane.
+    #[inline(always)]
+    pub(crate) fn new<L: Lanes>(point: &Extended<L>) -> Self {
+        let mut rows = vec![[[Constant::ZERO; 4]; 8]; 32];
+        let mut table = Table::new(point.x.lanes());
+        let mut power = point.plus(&Extended::identity(point.x.lanes()));
+        for row in &mut rows {
+            table.fill(&power);
+            for (row, multiple) in row.iter_mut().zip(&table.multiples) {
+                for (constant, coordinate) in row.iter_mut().zip(&multiple.coordinates) {
+                    *constant = coordinate.first_lane();
+                }
+            }
+            for _ in 0..8 {
+                power = power.double();
+            }
+        }
+        Self(rows)
+    }
+
+    /// s·P for the scalar s of each lane: the odd digits, times 16, and the even ones.
+    #[inline(always)]
+    pub(crate) fn multiply<L: Lanes>(&self, lanes: L, digits: &LaneDigits) -> Extended<L> {
+        let mut product = Extended::identity(lanes);
+        for (k, multiples) in self.0.iter().enumerate() {
+            let chosen = select_by_lane(lanes, multiples, digits, 2 * k + 1);
+            product = product.add(&chosen).to_extended();
+        }
+        for _ in 0..4 {
+            product = product.double();
+        }
+        for (k, multiples) in self.0.iter().enumerate() {
+            let chosen = select_by_lane(lanes, multiples, digits, 2 * k);
+            product = product.add(&chosen).to_extended();
+        }
+        product
+    }
+}
+
+/// The product with digit k of each lane.
+#[inline(always)]
+fn select_by_lane<L: Lanes>(
+    lanes: L,
+    multiples: &[[Constant; 4]; 8],
+    digits: &LaneDigits,
+    k: usize,
+) -> Addend<L> {
+    let [magnitudes, signs] = digits.magnitudes_and_signs(k);
+    let mut is_chosen = [Mask::splat(lanes, 0); 9];
+    for (multiple, is_chosen) in (0..).zip(&mut is_chosen) {
+        *is_chosen = Mask::equal(lanes, &magnitudes, multiple);
+    }
+    let is_negative = Mask::equal(lanes, &signs, 1);
+    select(lanes, multiples, &is_chosen, is_negative)
 }

@@ -119,6 +119,23 @@ impl<L: Lanes> Mask<L> {
         }
     }
 
+    /// Yes where a word, one a lane, equals `value`. All are below 2^63.
+    #[inline(always)]
+    pub(crate) fn equal(lanes: L, words: &[u64; MAX_LANES], value: u64) -> Self {
+        Self::zero(lanes, lanes.xor(lanes.load(words), lanes.splat_word(value)))
+    }
+
+    /// Yes where a word below 2^63 is zero: only there does subtracting 1 borrow into the
+    /// top bit.
+    #[inline(always)]
+    fn zero(lanes: L, words: L::Word) -> Self {
+        let is_zero = lanes.shr::<63>(lanes.sub_words(words, lanes.splat_word(1)));
+        Self {
+            lanes,
+            bits: lanes.sub_words(lanes.splat_word(0), is_zero),
+        }
+    }
+
     /// Yes where either says yes.
     #[inline(always)]
     pub(crate) fn or(self, other: Self) -> Self {
@@ -159,6 +176,16 @@ impl<L: Lanes> Element<L> {
             *limb = lanes.splat(value);
         }
         Self { lanes, limbs }
+    }
+
+    /// The element in the first lane.
+    #[inline(always)]
+    pub(crate) fn first_lane(&self) -> Constant {
+        let mut limbs = [0.0; 5];
+        for k in 0..5 {
+            limbs[k] = f64::from_bits(self.lanes.store(self.lanes.bits_of(self.limbs[k]))[0]);
+        }
+        Constant(limbs)
     }
 
     /// The elements with these little-endian encodings, reduced. The highest bit is ignored;
@@ -291,12 +318,7 @@ impl<L: Lanes> Element<L> {
         for limb in &limbs[1..] {
             any = l.or(any, *limb);
         }
-        // `any` is below 2^51, so subtracting 1 borrows into the top bit only from zero.
-        let is_zero = l.shr::<63>(l.sub_words(any, l.splat_word(1)));
-        Mask {
-            lanes: l,
-            bits: l.sub_words(l.splat_word(0), is_zero),
-        }
+        Mask::zero(l, any)
     }
 
     /// The non-negative one of x and −x: CT_ABS of RFC 9496. Takes and gives size 1.

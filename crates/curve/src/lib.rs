@@ -1,11 +1,18 @@
-//! ristretto255 (RFC 9496) in batches: many points, one secret scalar.
+//! ristretto255 (RFC 9496) in batches: many points times one secret scalar, or one public
+//! point times many secret scalars.
 //!
 //! What a party of Diffie-Hellman private set intersection does to every item is one of
 //!
 //! - [`hash_mul_encode`]: uniform bytes → element → times the secret scalar → 32 bytes,
-//! - [`decode_mul_encode`]: 32 bytes → element → times the secret scalar → 32 bytes.
+//! - [`decode_mul_encode`]: 32 bytes → element → times the secret scalar → 32 bytes,
 //!
-//! Both take slices of any length, start no threads (give each thread a part of the slice),
+//! and what a party of an oblivious transfer does to every instance,
+//!
+//! - [`decode_add_hash_mul_encode`]: the second, with a hash added before the product,
+//! - [`FixedBase::mul_encode`] and [`FixedBase::mul_sub_hash_encode`]: secret scalar → times
+//!   an element that all share, less a hash → 32 bytes.
+//!
+//! All take slices of any length, start no threads (give each thread a part of the slice),
 //! and choose once a call, at run time, the widest [`Backend`] that the processor has.
 //! Results are those of `curve25519-dalek` bit by bit.
 //!
@@ -24,6 +31,7 @@
 //! | hash to the group | RFC 9496 §4.3.4: Elligator 2, twice | 590 |
 //! | decode | RFC 9496 §4.3.1 | 290 |
 //! | multiply | 4-bit signed windows, extended twisted Edwards coordinates (HWCD08) | 2,340 |
+//! | multiply one for all | tables of multiples of 256^k·P, 4-bit signed digits (BDLSY11 §4) | 580 |
 //! | encode | RFC 9496 §4.3.2 of a double, without square root, batched inversion | 20 and 280 / 16 |
 //!
 //! The encoding doubles, so the multiplication is by half the scalar modulo ℓ. The field
@@ -35,7 +43,7 @@
 //! Time and memory addresses depend on the lengths of the slices, and on whether encodings,
 //! which are public, are valid; not on scalars or points. Table entries are chosen by a scan
 //! of the whole table. Scalars, their digits, the tables and the products not yet encoded are
-//! wiped; what the compiler leaves in registers and on the stack is not.
+//! wiped (not the tables of a [`FixedBase`], which is public); what the compiler leaves in registers and on the stack is not.
 
 mod batch;
 #[cfg(target_arch = "x86_64")]
@@ -51,7 +59,7 @@ mod lanes;
 mod ristretto;
 mod scalar;
 
-pub use batch::Backend;
+pub use batch::{Backend, FixedBase};
 pub use error::Error;
 pub use scalar::Scalar;
 
@@ -81,4 +89,24 @@ pub fn decode_mul_encode(
     out: &mut [[u8; 32]],
 ) -> Result<(), Error> {
     Backend::fastest().decode_mul_encode(encoded, scalar, out)
+}
+
+/// Decodes elements, adds to each twice the element to which the one-way map takes 64 uniform
+/// bytes, multiplies the sums by `scalar`, and encodes the products.
+///
+/// Twice, so that the peer's [`FixedBase::mul_sub_hash_encode`] need not halve the hash for
+/// the encoding that doubles. The group has odd order: the double of a uniform element is one.
+///
+/// # Errors
+/// As [`decode_mul_encode`].
+///
+/// # Panics
+/// If the slices differ in length.
+pub fn decode_add_hash_mul_encode(
+    encoded: &[[u8; 32]],
+    uniform: &[[u8; 64]],
+    scalar: &Scalar,
+    out: &mut [[u8; 32]],
+) -> Result<(), Error> {
+    Backend::fastest().decode_add_hash_mul_encode(encoded, uniform, scalar, out)
 }

@@ -196,6 +196,104 @@ fn a_scalar_does_not_show() {
     assert_eq!(format!("{:?}", small(42)), "Scalar(secret)");
 }
 
+fn by_dalek(uniform: &[u8; 64]) -> RistrettoPoint {
+    RistrettoPoint::from_uniform_bytes(uniform)
+}
+
+#[test]
+fn sums_with_hashes_are_right() {
+    // Around a vector, a pair of vectors, and a batch.
+    for count in [0, 1, 7, 8, 9, 17, 64, 65, 129, 137] {
+        let (uniform, scalar) = case(count as u64, 2 * count);
+        let (first, second) = uniform.split_at(count);
+        let encoded = hashed_by_dalek(first, &small(1));
+        let expected: Vec<[u8; 32]> = first
+            .iter()
+            .zip(second)
+            .map(|(a, b)| (by_dalek(a) + by_dalek(b) + by_dalek(b)) * scalar.value())
+            .map(|sum| sum.compress().to_bytes())
+            .collect();
+        for backend in Backend::available() {
+            let mut out = vec![[0xaa; 32]; count];
+            backend
+                .decode_add_hash_mul_encode(&encoded, second, &scalar, &mut out)
+                .unwrap();
+            assert_eq!(out, expected, "{}: {count}", backend.name());
+        }
+    }
+}
+
+#[test]
+fn products_of_a_fixed_base_are_right() {
+    for count in [0, 1, 7, 8, 9, 17, 64, 65, 129, 137] {
+        let (uniform, first) = case(count as u64 + 1, count + 1);
+        let base = by_dalek(&uniform[count]);
+        // The last are special: 0, 1, −1 and a multiple of the hash's own base.
+        let special = [small(0), small(1), minus_one(), first];
+        let scalars: Vec<Scalar> = (0..count)
+            .map(|k| match special.get(count - 1 - k) {
+                Some(scalar) => scalar.clone(),
+                None => Scalar::from_uniform_bytes(&uniform[k]),
+            })
+            .collect();
+        let products: Vec<RistrettoPoint> =
+            scalars.iter().map(|scalar| base * scalar.value()).collect();
+        let encoded = |points: &[RistrettoPoint]| -> Vec<[u8; 32]> {
+            points
+                .iter()
+                .map(|point| point.compress().to_bytes())
+                .collect()
+        };
+        let differences: Vec<RistrettoPoint> = products
+            .iter()
+            .zip(&uniform)
+            .map(|(product, uniform)| product - by_dalek(uniform) - by_dalek(uniform))
+            .collect();
+        for backend in Backend::available() {
+            let base = backend.fixed_base(base.compress().as_bytes()).unwrap();
+            let mut out = vec![[0xaa; 32]; count];
+            base.mul_encode(&scalars, &mut out);
+            assert_eq!(out, encoded(&products), "{}: {count}", backend.name());
+            base.mul_sub_hash_encode(&scalars, &uniform[..count], &mut out);
+            assert_eq!(out, encoded(&differences), "{}: {count}", backend.name());
+        }
+    }
+}
+
+#[test]
+fn differences_that_are_zero_encode_the_identity() {
+    let uniform = [[9; 64]; 10];
+    let base = by_dalek(&uniform[0]).compress();
+    let twos = vec![small(2); 10];
+    for backend in Backend::available() {
+        let mut out = [[0xaa; 32]; 10];
+        let base = backend.fixed_base(base.as_bytes()).unwrap();
+        base.mul_sub_hash_encode(&twos, &uniform, &mut out);
+        assert_eq!(out, [[0; 32]; 10], "{}", backend.name());
+    }
+}
+
+#[test]
+fn the_generator_is_that_of_the_standard() {
+    let mut out = [[0; 32]; 15];
+    let scalars: Vec<Scalar> = (1..16).map(small).collect();
+    FixedBase::generator().mul_encode(&scalars, &mut out);
+    let multiples = rfc9496::GENERATOR_MULTIPLES.map(rfc9496::bytes::<32>);
+    assert_eq!(out, multiples[1..16]);
+}
+
+#[test]
+fn a_base_must_be_an_element_other_than_the_identity() {
+    for backend in Backend::available() {
+        for invalid in rfc9496::INVALID_ENCODINGS {
+            let refused = backend.fixed_base(&rfc9496::bytes(invalid)).err();
+            assert_eq!(refused, Some(Error::NotAnElement { index: 0 }));
+        }
+        let refused = backend.fixed_base(&[0; 32]).err();
+        assert_eq!(refused, Some(Error::Identity { index: 0 }));
+    }
+}
+
 /// Uniform bytes and a scalar, from a generator with a seed.
 fn case(seed: u64, count: usize) -> (Vec<[u8; 64]>, Scalar) {
     use proptest::test_runner::{RngAlgorithm, TestRng};

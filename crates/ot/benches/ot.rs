@@ -1,12 +1,15 @@
-//! OT extension, both parties over an in-memory channel, a thread each:
-//! `cargo bench -p psijoin-ot`.
+//! Base OT and OT extension, both parties over an in-memory channel, a thread each:
+//! `cargo bench -p psijoin-ot`. On one core (`taskset -c 0`) it is the work of both.
 
 use std::thread;
 
 use divan::{Bencher, counter::ItemsCount};
 use psijoin_block::{Block, Prg};
 use psijoin_channel::memory;
-use psijoin_ot::iknp::{Malicious, Model, Receiver, SemiHonest, Sender};
+use psijoin_ot::{
+    base,
+    iknp::{Malicious, Model, Receiver, SemiHonest, Sender},
+};
 
 fn main() {
     divan::main();
@@ -18,6 +21,20 @@ fn single_threaded<R: Send>(work: impl FnOnce() -> R + Send) -> R {
         .build()
         .expect("a pool")
         .install(work)
+}
+
+#[divan::bench(args = [128, 433])]
+fn base_ot(bencher: Bencher, count: usize) {
+    let choices: Vec<bool> = (0..count).map(|j| j % 3 == 0).collect();
+    bencher.counter(ItemsCount::new(count)).bench_local(|| {
+        let (mut a, mut b) = memory::pair();
+        thread::scope(|scope| {
+            let sender = scope
+                .spawn(move || single_threaded(|| base::send(count, &mut a, &mut Prg::from_os())));
+            let received = single_threaded(|| base::receive(&choices, &mut b, &mut Prg::from_os()));
+            (sender.join().expect("no panic"), received)
+        })
+    });
 }
 
 /// Base OTs and `count` random OTs.

@@ -13,30 +13,57 @@
 //! K is a random oracle that also takes j, i, both R and B, so keys of one instance say
 //! nothing about another's although b is shared.
 //!
-//! Cost: two flights; 64 bytes an OT from the receiver, 32 bytes in all from the sender.
+//! **One round.** Neither message is computed from the other, so both travel at once, and each
+//! party may see the other's before it sends its own. That helps neither:
+//!
+//! - A sender that chooses B after it has seen R_0 and R_1 learns no more from them: both are
+//!   uniform whatever c, because a is. The simulator draws both, and programs H so that it
+//!   knows the logarithm of both R_i + H_{j,i}(R_{1−i}), hence both keys, whatever B.
+//! - A receiver that chooses R_0 and R_1 after it has seen B still asks for one of the two
+//!   hashes last. Its answer, fresh, makes that sum uniform, with a logarithm that the receiver
+//!   does not know: that key is a Diffie-Hellman secret of this sum and B. B was fixed before
+//!   in any case.
+//!
+//! **Choices that the paper leaves open.** H is twice the one-way map of RFC 9496, as uniform as
+//! the map in a group of odd order, for [`curve`](psijoin_curve)'s sake. R_{1−c} is a multiple
+//! of G by a random scalar, which is forgotten. Only the hash with c is computed, with c as one
+//! of its inputs: BLAKE3 takes the same time for all.
+//!
+//! Cost: one flight each way, at once; 64 bytes an OT from the receiver, 32 bytes in all from
+//! the sender.
 
-use curve25519_dalek::{
-    RistrettoPoint, Scalar, ristretto::CompressedRistretto, traits::IsIdentity,
-};
+use std::slice;
+
 use psijoin_block::{Block, Prg};
 use psijoin_channel::{Channel, MAX_MESSAGE_BYTES};
+use psijoin_curve::{FixedBase, Scalar, decode_add_hash_mul_encode};
+use rayon::prelude::*;
 use subtle::{Choice, ConditionallySelectable};
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::Error;
 
-const POINT_BYTES: usize = 32;
+const ELEMENT_BYTES: usize = 32;
+
+/// Instances that one task computes: a batch that fills the lanes of a vector well.
+const OTS_PER_TASK: usize = 64;
 
 /// The most OTs of one call: their message must fit into one frame.
-pub const MAX_OTS: usize = MAX_MESSAGE_BYTES / (2 * POINT_BYTES);
+pub const MAX_OTS: usize = MAX_MESSAGE_BYTES / (2 * ELEMENT_BYTES);
 
 /// Bytes that the receiver of `count` OTs sends.
 pub const fn receiver_bytes(count: usize) -> u64 {
-    (count * 2 * POINT_BYTES) as u64
+    (count * 2 * ELEMENT_BYTES) as u64
 }
 
 /// Bytes that the sender sends, however many OTs there are.
-pub const SENDER_BYTES: u64 = POINT_BYTES as u64;
+pub const SENDER_BYTES: u64 = ELEMENT_BYTES as u64;
+
+/// A group element on the wire.
+type Encoding = [u8; ELEMENT_BYTES];
+
+/// R_0 and R_1 of one instance.
+type Offers = [Encoding; 2];
 
 /// Both keys of `count` random OTs.
 ///
@@ -47,25 +74,24 @@ pub const SENDER_BYTES: u64 = POINT_BYTES as u64;
 /// If `count` exceeds [`MAX_OTS`].
 pub fn send(count: usize, channel: &mut Channel, rng: &mut Prg) -> Result<Vec<[Block; 2]>, Error> {
     assert!(count <= MAX_OTS, "too many base OTs for one message");
-    let mut secret = random_scalar(rng);
-    let public = RistrettoPoint::mul_base(&secret).compress();
-    let mut message = vec![0; count * 2 * POINT_BYTES];
-    channel.recv(&mut message)?;
-    channel.send(public.as_bytes())?;
+    let secret = random_scalar(rng);
+    let mut public = [0; ELEMENT_BYTES];
+    FixedBase::generator().mul_encode(slice::from_ref(&secret), slice::from_mut(&mut public));
+    let mut offers: Vec<Offers> = vec![[[0; ELEMENT_BYTES]; 2]; count];
+    let message = offers.as_flattened_mut().as_flattened_mut();
+    channel.exchange(
+        |outbound| outbound.send(&public),
+        |inbound| inbound.recv(message),
+    )?;
 
-    let keys = message
-        .chunks_exact(2 * POINT_BYTES)
+    let mut keys = vec![[Block::ZERO; 2]; count];
+    (keys.par_chunks_mut(OTS_PER_TASK))
+        .zip(offers.par_chunks(OTS_PER_TASK))
         .enumerate()
-        .map(|(instance, encoded)| {
-            let offers = Offers::decode(encoded)?;
-            Ok([false, true].map(|side| {
-                let shared = secret * (offers.point(side) + offers.hash(instance, side));
-                offers.key(instance, side, &public, shared)
-            }))
-        })
-        .collect();
-    secret.zeroize();
-    keys
+        .try_for_each(|(task, (keys, offers))| {
+            both_keys(task * OTS_PER_TASK, offers, &secret, &public, keys)
+        })?;
+    Ok(keys)
 }
 
 /// The keys that `choices` select.
@@ -80,131 +106,132 @@ pub fn receive(
     channel: &mut Channel,
     rng: &mut Prg,
 ) -> Result<Vec<Block>, Error> {
-    assert!(
-        choices.len() <= MAX_OTS,
-        "too many base OTs for one message"
-    );
-    let mut secrets: Vec<Scalar> = choices.iter().map(|_| random_scalar(rng)).collect();
-    let offers: Vec<Offers> = choices
-        .iter()
-        .zip(&secrets)
+    let count = choices.len();
+    assert!(count <= MAX_OTS, "too many base OTs for one message");
+    let secrets: Vec<Scalar> = choices.iter().map(|_| random_scalar(rng)).collect();
+    let forgotten: Vec<Scalar> = choices.iter().map(|_| random_scalar(rng)).collect();
+    let mut offers: Vec<Offers> = vec![[[0; ELEMENT_BYTES]; 2]; count];
+    (offers.par_chunks_mut(OTS_PER_TASK))
+        .zip(choices.par_chunks(OTS_PER_TASK))
+        .zip(secrets.par_chunks(OTS_PER_TASK))
+        .zip(forgotten.par_chunks(OTS_PER_TASK))
         .enumerate()
-        .map(|(instance, (choice, secret))| Offers::new(instance, *choice, secret, rng))
-        .collect();
-    let mut message = Vec::with_capacity(choices.len() * 2 * POINT_BYTES);
-    for offer in &offers {
-        message.extend(offer.encoded.iter().flat_map(CompressedRistretto::as_bytes));
-    }
-    channel.send(&message)?;
-    let public = CompressedRistretto(channel.recv_array()?);
-    let point = decode(&public)?;
+        .for_each(|(task, (((offers, choices), secrets), forgotten))| {
+            make_offers(task * OTS_PER_TASK, choices, secrets, forgotten, offers);
+        });
 
-    let keys = offers
-        .iter()
-        .zip(choices.iter().zip(&secrets))
+    let mut public = [0; ELEMENT_BYTES];
+    channel.exchange(
+        |outbound| outbound.send(offers.as_flattened().as_flattened()),
+        |inbound| inbound.recv(&mut public),
+    )?;
+    let base = FixedBase::new(&public).map_err(|_| Error::InvalidPoint)?;
+
+    let mut keys = vec![Block::ZERO; count];
+    (keys.par_chunks_mut(OTS_PER_TASK))
+        .zip(choices.par_chunks(OTS_PER_TASK))
+        .zip(secrets.par_chunks(OTS_PER_TASK))
+        .zip(offers.par_chunks(OTS_PER_TASK))
         .enumerate()
-        .map(|(instance, (offer, (choice, secret)))| {
-            offer.key(instance, *choice, &public, secret * point)
-        })
-        .collect();
-    secrets.zeroize();
+        .for_each(|(task, (((keys, choices), secrets), offers))| {
+            let mut shared = Zeroizing::new(vec![[0; ELEMENT_BYTES]; keys.len()]);
+            base.mul_encode(secrets, &mut shared);
+            for (k, key) in keys.iter_mut().enumerate() {
+                let instance = task * OTS_PER_TASK + k;
+                *key = derive_key(instance, choices[k], &offers[k], &public, &shared[k]);
+            }
+        });
     Ok(keys)
 }
 
-/// R_0 and R_1 of one instance.
-struct Offers {
-    points: [RistrettoPoint; 2],
-    encoded: [CompressedRistretto; 2],
+/// Step 1, for instances from `first` on.
+fn make_offers(
+    first: usize,
+    choices: &[bool],
+    secrets: &[Scalar],
+    forgotten: &[Scalar],
+    offers: &mut [Offers],
+) {
+    let generator = FixedBase::generator();
+    let mut others = vec![[0; ELEMENT_BYTES]; offers.len()];
+    generator.mul_encode(forgotten, &mut others);
+    let uniform: Vec<[u8; 64]> = (first..)
+        .zip(choices.iter().zip(&others))
+        .map(|(instance, (choice, other))| hash(instance, *choice, other))
+        .collect();
+    let uniform = Zeroizing::new(uniform);
+    let mut chosen = vec![[0; ELEMENT_BYTES]; offers.len()];
+    generator.mul_sub_hash_encode(secrets, &uniform, &mut chosen);
+    for (k, offer) in offers.iter_mut().enumerate() {
+        let (mut zeroth, mut first) = (chosen[k], others[k]);
+        let choice = Choice::from(u8::from(choices[k]));
+        Encoding::conditional_swap(&mut zeroth, &mut first, choice);
+        *offer = [zeroth, first];
+    }
 }
 
-impl Offers {
-    /// Step 1.
-    fn new(instance: usize, choice: bool, secret: &Scalar, rng: &mut Prg) -> Self {
-        let choice = Choice::from(u8::from(choice));
-        let other = RistrettoPoint::from_uniform_bytes(&rng.bytes());
-        let encoded_other = other.compress();
-        let hash = RistrettoPoint::conditional_select(
-            &hash_to_point(instance, false, &encoded_other),
-            &hash_to_point(instance, true, &encoded_other),
-            choice,
-        );
-        let mut points = [RistrettoPoint::mul_base(secret) - hash, other];
-        let (first, second) = points.split_at_mut(1);
-        RistrettoPoint::conditional_swap(&mut first[0], &mut second[0], choice);
-        Self {
-            points,
-            encoded: points.map(|point| point.compress()),
-        }
-    }
-
-    fn decode(bytes: &[u8]) -> Result<Self, Error> {
-        let (first, second) = bytes.split_at(POINT_BYTES);
-        let encoded = [first, second].map(|half| {
-            CompressedRistretto(half.try_into().expect("an instance is two encoded points"))
-        });
-        Ok(Self {
-            points: [decode(&encoded[0])?, decode(&encoded[1])?],
-            encoded,
+/// The sender's part of step 2, for instances from `first` on.
+fn both_keys(
+    first: usize,
+    offers: &[Offers],
+    secret: &Scalar,
+    public: &Encoding,
+    keys: &mut [[Block; 2]],
+) -> Result<(), Error> {
+    let uniform: Vec<[u8; 64]> = (first..)
+        .zip(offers)
+        .flat_map(|(instance, [zeroth, first])| {
+            [hash(instance, false, first), hash(instance, true, zeroth)]
         })
+        .collect();
+    let mut shared = Zeroizing::new(vec![[0; ELEMENT_BYTES]; uniform.len()]);
+    decode_add_hash_mul_encode(offers.as_flattened(), &uniform, secret, &mut shared)
+        .map_err(|_| Error::InvalidPoint)?;
+    for (k, (keys, shared)) in keys.iter_mut().zip(shared.chunks_exact(2)).enumerate() {
+        *keys = [false, true].map(|side| {
+            let shared = &shared[usize::from(side)];
+            derive_key(first + k, side, &offers[k], public, shared)
+        });
     }
-
-    fn point(&self, side: bool) -> RistrettoPoint {
-        self.points[usize::from(side)]
-    }
-
-    /// H_{j,i}(R_{1−i}).
-    fn hash(&self, instance: usize, side: bool) -> RistrettoPoint {
-        hash_to_point(instance, side, &self.encoded[usize::from(!side)])
-    }
-
-    /// K.
-    fn key(
-        &self,
-        instance: usize,
-        side: bool,
-        public: &CompressedRistretto,
-        shared: RistrettoPoint,
-    ) -> Block {
-        let mut hasher = blake3::Hasher::new_derive_key("psijoin 2026 base OT: key");
-        hasher
-            .update(&(instance as u64).to_le_bytes())
-            .update(&[u8::from(side)]);
-        for point in [
-            &self.encoded[0],
-            &self.encoded[1],
-            public,
-            &shared.compress(),
-        ] {
-            hasher.update(point.as_bytes());
-        }
-        let mut key = [0; Block::BYTES];
-        hasher.finalize_xof().fill(&mut key);
-        hasher.zeroize();
-        Block::from_bytes(key)
-    }
+    Ok(())
 }
 
-fn hash_to_point(instance: usize, side: bool, point: &CompressedRistretto) -> RistrettoPoint {
+/// H_{j,i}(R_{1−i}), before the map to the group. In constant time for all inputs.
+fn hash(instance: usize, side: bool, other: &Encoding) -> [u8; 64] {
     let mut uniform = [0; 64];
     blake3::Hasher::new_derive_key("psijoin 2026 base OT: hash to group")
         .update(&(instance as u64).to_le_bytes())
         .update(&[u8::from(side)])
-        .update(point.as_bytes())
+        .update(other)
         .finalize_xof()
         .fill(&mut uniform);
-    RistrettoPoint::from_uniform_bytes(&uniform)
+    uniform
 }
 
-fn decode(encoded: &CompressedRistretto) -> Result<RistrettoPoint, Error> {
-    encoded
-        .decompress()
-        .filter(|point| !point.is_identity())
-        .ok_or(Error::InvalidPoint)
+/// K.
+fn derive_key(
+    instance: usize,
+    side: bool,
+    offers: &Offers,
+    public: &Encoding,
+    shared: &Encoding,
+) -> Block {
+    let mut hasher = blake3::Hasher::new_derive_key("psijoin 2026 base OT: key");
+    hasher
+        .update(&(instance as u64).to_le_bytes())
+        .update(&[u8::from(side)])
+        .update(offers.as_flattened())
+        .update(public)
+        .update(shared);
+    let mut key = [0; Block::BYTES];
+    hasher.finalize_xof().fill(&mut key);
+    hasher.zeroize();
+    Block::from_bytes(key)
 }
 
 fn random_scalar(rng: &mut Prg) -> Scalar {
     let mut wide = rng.bytes();
-    let scalar = Scalar::from_bytes_mod_order_wide(&wide);
+    let scalar = Scalar::from_uniform_bytes(&wide);
     wide.zeroize();
     scalar
 }
@@ -218,9 +245,9 @@ mod tests {
     #[test]
     fn receiver_gets_the_key_it_chose_and_no_other() {
         let (mut a, mut b) = memory::pair();
-        let choices: Vec<bool> = (0..20).map(|i| i % 3 == 0).collect();
+        let choices: Vec<bool> = (0..70).map(|i| i % 3 == 0).collect();
         let (sent, received) = thread::scope(|scope| {
-            let sender = scope.spawn(|| send(20, &mut a, &mut Prg::from_os()));
+            let sender = scope.spawn(|| send(70, &mut a, &mut Prg::from_os()));
             let received = receive(&choices, &mut b, &mut Prg::from_os()).unwrap();
             (sender.join().unwrap().unwrap(), received)
         });
@@ -230,7 +257,7 @@ mod tests {
             assert!(*key != pair[usize::from(!*choice)]);
             all.extend(pair.map(Block::to_bytes));
         }
-        assert_eq!(all.len(), 40, "all keys differ");
+        assert_eq!(all.len(), 140, "all keys differ");
     }
 
     #[test]

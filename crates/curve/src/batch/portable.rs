@@ -1,7 +1,7 @@
 //! Any processor: `curve25519-dalek`, point by point, whose arithmetic in 64-bit integers is
 //! hard to beat without vectors.
 
-use curve25519_dalek::ristretto::{CompressedRistretto, RistrettoPoint};
+use curve25519_dalek::ristretto::{CompressedRistretto, RistrettoBasepointTable, RistrettoPoint};
 use zeroize::Zeroizing;
 
 use crate::{Error, Scalar};
@@ -17,9 +17,10 @@ pub(super) fn hash_mul_encode(uniform: &[[u8; 64]], scalar: &Scalar, out: &mut [
     }
 }
 
-/// The encodings are canonical.
+/// The encodings are canonical; the elements of `uniform` are added, twice, if any.
 pub(super) fn decode_mul_encode(
     encoded: &[[u8; 32]],
+    uniform: Option<&[[u8; 64]]>,
     scalar: &Scalar,
     out: &mut [[u8; 32]],
 ) -> Result<(), Error> {
@@ -28,15 +29,48 @@ pub(super) fn decode_mul_encode(
     for (batch, (encoded, out)) in batches.enumerate() {
         let mut products = Vec::with_capacity(encoded.len());
         for (k, encoded) in encoded.iter().enumerate() {
-            let point = CompressedRistretto(*encoded).decompress();
-            let point = point.ok_or(Error::NotAnElement {
-                index: batch * BATCH_LEN + k,
-            })?;
+            let index = batch * BATCH_LEN + k;
+            let mut point = decode(index, encoded)?;
+            if let Some(uniform) = uniform {
+                let hashed = RistrettoPoint::from_uniform_bytes(&uniform[index]);
+                point += hashed + hashed;
+            }
             products.push(point * *half);
         }
         double_and_encode(products, out);
     }
     Ok(())
+}
+
+pub(super) fn prepare_base(encoded: &[u8; 32]) -> Result<Box<RistrettoBasepointTable>, Error> {
+    let table = RistrettoBasepointTable::create(&decode(0, encoded)?);
+    Ok(Box::new(table))
+}
+
+/// The elements of `uniform` are subtracted, twice, if any.
+pub(super) fn fixed_mul_encode(
+    table: &RistrettoBasepointTable,
+    scalars: &[Scalar],
+    uniform: Option<&[[u8; 64]]>,
+    out: &mut [[u8; 32]],
+) {
+    for (batch, out) in out.chunks_mut(BATCH_LEN).enumerate() {
+        let mut products = Vec::with_capacity(out.len());
+        for index in (batch * BATCH_LEN..).take(out.len()) {
+            let mut product = table * &*half(&scalars[index]);
+            if let Some(uniform) = uniform {
+                product -= RistrettoPoint::from_uniform_bytes(&uniform[index]);
+            }
+            products.push(product);
+        }
+        double_and_encode(products, out);
+    }
+}
+
+fn decode(index: usize, encoded: &[u8; 32]) -> Result<RistrettoPoint, Error> {
+    CompressedRistretto(*encoded)
+        .decompress()
+        .ok_or(Error::NotAnElement { index })
 }
 
 /// Half of it modulo ℓ, because encoding doubles.

@@ -4,8 +4,8 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::{
     Error, Scalar,
-    digits::Digits,
-    edwards::{Extended, Table},
+    digits::{Digits, LaneDigits},
+    edwards::{FixedTable, Projective, Table},
     field::{Constant, Element, Mask},
     lanes::{Job, Lanes},
     ristretto::{self, HalfEncoded},
@@ -29,7 +29,8 @@ impl<L: Lanes> Job<L> for HashMulEncode<'_> {
     fn run(self, lanes: L) {
         // Half, because encoding doubles.
         let half = Digits::new(&self.scalar.value().div_by_2());
-        let mut workspace = Zeroizing::new(Workspace::new(lanes));
+        let mut table = Zeroizing::new(Table::new(lanes));
+        let mut products = Zeroizing::new(Products::new(lanes));
         let batch_len = BATCH_VECTORS * L::COUNT;
         for (uniform, out) in self
             .uniform
@@ -37,16 +38,19 @@ impl<L: Lanes> Job<L> for HashMulEncode<'_> {
             .zip(self.out.chunks_mut(batch_len))
         {
             for (k, uniform) in uniform.chunks(L::COUNT).enumerate() {
-                workspace.multiply(k, &ristretto::hash(lanes, uniform), &half);
+                products.put(k, &table.multiply(&ristretto::hash(lanes, uniform), &half));
             }
-            workspace.encode(lanes, out);
+            products.encode(lanes, out);
         }
     }
 }
 
-/// Inputs of [`crate::decode_mul_encode`], whose encodings are canonical.
+/// Inputs of [`crate::decode_mul_encode`] or [`crate::decode_add_hash_mul_encode`], whose
+/// encodings are canonical.
 pub(super) struct DecodeMulEncode<'a> {
     pub(super) encoded: &'a [[u8; 32]],
+    /// Whose elements are added, twice, if any.
+    pub(super) uniform: Option<&'a [[u8; 64]]>,
     pub(super) scalar: &'a Scalar,
     pub(super) out: &'a mut [[u8; 32]],
 }
@@ -58,7 +62,8 @@ impl<L: Lanes> Job<L> for DecodeMulEncode<'_> {
     fn run(self, lanes: L) -> Result<(), Error> {
         // Half, because encoding doubles.
         let half = Digits::new(&self.scalar.value().div_by_2());
-        let mut workspace = Zeroizing::new(Workspace::new(lanes));
+        let mut table = Zeroizing::new(Table::new(lanes));
+        let mut products = Zeroizing::new(Products::new(lanes));
         let batch_len = BATCH_VECTORS * L::COUNT;
         let batches = self
             .encoded
@@ -70,39 +75,89 @@ impl<L: Lanes> Job<L> for DecodeMulEncode<'_> {
                 let halves = encoded.split_at(L::COUNT.min(encoded.len()));
                 let decoded = ristretto::decode(lanes, [halves.0, halves.1]);
                 let used = encoded.len().div_ceil(L::COUNT);
-                for (k, (point, invalid)) in decoded.iter().take(used).enumerate() {
+                for (k, (mut point, invalid)) in decoded.into_iter().take(used).enumerate() {
+                    let first = batch * batch_len + (2 * pair + k) * L::COUNT;
                     if let Some(lane) = invalid.iter().position(|invalid| *invalid) {
-                        let index = batch * batch_len + (2 * pair + k) * L::COUNT + lane;
+                        let index = first + lane;
                         return Err(Error::NotAnElement { index });
                     }
-                    workspace.multiply(2 * pair + k, point, &half);
+                    if let Some(uniform) = self.uniform {
+                        let hashed = ristretto::hash(lanes, &uniform[first..]);
+                        point = point.plus(&hashed.double());
+                    }
+                    products.put(2 * pair + k, &table.multiply(&point, &half));
                 }
             }
-            workspace.encode(lanes, out);
+            products.encode(lanes, out);
         }
         Ok(())
     }
 }
 
-/// Everything in memory that depends on a secret.
-struct Workspace<L: Lanes> {
-    table: Table<L>,
-    products: [HalfEncoded<L>; BATCH_VECTORS],
+/// A canonical encoding, whose element is to be a [`crate::FixedBase`].
+pub(super) struct PrepareBase<'a> {
+    pub(super) encoded: &'a [u8; 32],
 }
 
-impl<L: Lanes> Workspace<L> {
+impl<L: Lanes> Job<L> for PrepareBase<'_> {
+    type Output = Result<FixedTable, Error>;
+
+    #[inline(always)]
+    fn run(self, lanes: L) -> Result<FixedTable, Error> {
+        let [(point, invalid), _] = ristretto::decode(lanes, [&[*self.encoded], &[]]);
+        if invalid[0] {
+            return Err(Error::NotAnElement { index: 0 });
+        }
+        Ok(FixedTable::new(&point))
+    }
+}
+
+/// Inputs of [`crate::FixedBase::mul_encode`] or [`crate::FixedBase::mul_sub_hash_encode`].
+pub(super) struct FixedMulEncode<'a> {
+    pub(super) table: &'a FixedTable,
+    pub(super) scalars: &'a [Scalar],
+    /// Whose elements are subtracted, twice, if any.
+    pub(super) uniform: Option<&'a [[u8; 64]]>,
+    pub(super) out: &'a mut [[u8; 32]],
+}
+
+impl<L: Lanes> Job<L> for FixedMulEncode<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, lanes: L) {
+        let mut products = Zeroizing::new(Products::new(lanes));
+        let batch_len = BATCH_VECTORS * L::COUNT;
+        for (batch, out) in self.out.chunks_mut(batch_len).enumerate() {
+            for k in 0..out.len().div_ceil(L::COUNT) {
+                let first = batch * batch_len + k * L::COUNT;
+                // Half, because encoding doubles.
+                let scalars = self.scalars[first..].iter().take(L::COUNT);
+                let halves = LaneDigits::new(scalars.map(|scalar| scalar.value().div_by_2()));
+                let mut product = self.table.multiply(lanes, &halves);
+                if let Some(uniform) = self.uniform {
+                    product = product.minus(&ristretto::hash(lanes, &uniform[first..]));
+                }
+                products.put(k, &product.to_projective());
+            }
+            products.encode(lanes, out);
+        }
+    }
+}
+
+/// Products that share an inversion.
+struct Products<L: Lanes>([HalfEncoded<L>; BATCH_VECTORS]);
+
+impl<L: Lanes> Products<L> {
     #[inline(always)]
     fn new(lanes: L) -> Self {
-        Self {
-            table: Table::new(lanes),
-            products: [HalfEncoded::zero(lanes); BATCH_VECTORS],
-        }
+        Self([HalfEncoded::zero(lanes); BATCH_VECTORS])
     }
 
     /// Puts a product in place k.
     #[inline(always)]
-    fn multiply(&mut self, k: usize, point: &Extended<L>, scalar: &Digits) {
-        self.products[k] = HalfEncoded::new(&self.table.multiply(point, scalar));
+    fn put(&mut self, k: usize, product: &Projective<L>) {
+        self.0[k] = HalfEncoded::new(product);
     }
 
     /// Encodes the first products, as many as `out` has room for, all lanes of a vector
@@ -118,7 +173,7 @@ impl<L: Lanes> Workspace<L> {
         let mut products_before = [one; BATCH_VECTORS];
         let mut product = one;
         for k in 0..used {
-            let denominator = self.products[k].denominator();
+            let denominator = self.0[k].denominator();
             let is_zero = denominator.is_zero();
             denominators[k] = (Element::select(is_zero, &one, &denominator), is_zero);
             products_before[k] = product;
@@ -131,15 +186,14 @@ impl<L: Lanes> Workspace<L> {
             let inverse = &inverse_of_rest * &products_before[k];
             let inverse = Element::select(*is_zero, &zero, &inverse);
             inverse_of_rest = &inverse_of_rest * denominator;
-            self.products[k].finish(&inverse).to_bytes(out);
+            self.0[k].finish(&inverse).to_bytes(out);
         }
     }
 }
 
-impl<L: Lanes> Zeroize for Workspace<L> {
+impl<L: Lanes> Zeroize for Products<L> {
     fn zeroize(&mut self) {
-        self.table.zeroize();
-        for product in &mut self.products {
+        for product in &mut self.0 {
             product.zeroize();
         }
     }
