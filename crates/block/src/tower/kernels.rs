@@ -134,16 +134,17 @@ pub(super) mod portable {
 pub(super) mod x86 {
     use std::arch::x86_64::*;
 
-    use super::{Gf64, Tower, fold, times_x61};
+    use super::{Gf64, Tower, times_x61};
+
+    // Values stay in vector registers: moving them to the others costs more than the product.
 
     #[inline]
     #[target_feature(enable = "avx2,pclmulqdq")]
     fn times(a: Gf64, b: Gf64) -> Gf64 {
         let product =
             _mm_clmulepi64_si128::<0>(_mm_cvtsi64_si128(a.0 as i64), _mm_cvtsi64_si128(b.0 as i64));
-        let low = _mm_cvtsi128_si64(product) as u64;
-        let high = _mm_extract_epi64::<1>(product) as u64;
-        Gf64(low ^ fold(high))
+        let high = _mm_unpackhi_epi64(product, product);
+        Gf64(_mm_cvtsi128_si64(_mm_xor_si128(product, fold_both(high))) as u64)
     }
 
     /// Both halves at once: the products lie in two vectors, and their upper halves are folded
@@ -157,20 +158,21 @@ pub(super) mod x86 {
         let high_product = _mm_clmulepi64_si128::<1>(a, by);
         let low = _mm_unpacklo_epi64(low_product, high_product);
         let high = _mm_unpackhi_epi64(low_product, high_product);
+        bytemuck::cast(_mm_xor_si128(low, fold_both(high)))
+    }
+
+    /// [`fold`](super::fold) of both lanes.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn fold_both(high: __m128i) -> __m128i {
         let overflow = _mm_xor_si128(
             _mm_srli_epi64::<63>(high),
             _mm_xor_si128(_mm_srli_epi64::<61>(high), _mm_srli_epi64::<60>(high)),
         );
-        // Folding is linear, and the overflow's own has none.
-        let folded = fold_both(_mm_xor_si128(high, overflow));
-        bytemuck::cast(_mm_xor_si128(low, folded))
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn fold_both(high: __m128i) -> __m128i {
-        let near = _mm_xor_si128(high, _mm_slli_epi64::<1>(high));
-        let far = _mm_xor_si128(_mm_slli_epi64::<3>(high), _mm_slli_epi64::<4>(high));
+        // Shifting and adding is linear, and the overflow has no overflow of its own.
+        let all = _mm_xor_si128(high, overflow);
+        let near = _mm_xor_si128(all, _mm_slli_epi64::<1>(all));
+        let far = _mm_xor_si128(_mm_slli_epi64::<3>(all), _mm_slli_epi64::<4>(all));
         _mm_xor_si128(near, far)
     }
 
