@@ -106,6 +106,15 @@ pub(crate) struct Join {
     #[arg(long, value_name = "NAME", default_value = "kkrt", value_parser = protocol)]
     pub(crate) protocol: &'static dyn Protocol,
 
+    /// How long to wait for the other party to be there, and to prove who it is.
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) wait: u32,
+
+    /// How long the other party may be silent, once it is there, before it counts as gone. A
+    /// party says that it lives once a second, however long it computes.
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = clap::value_parser!(u32).range(3..))]
+    pub(crate) timeout: u32,
+
     /// Threads to compute with. [default: one a core]
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,

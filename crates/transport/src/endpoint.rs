@@ -136,7 +136,7 @@ pub struct Timeouts {
     /// For any sign of life on an established connection. 30 s by default.
     pub idle: Duration,
     /// How long this side stays silent at most on an established connection: several times
-    /// shorter than the peer's [`idle`](Self::idle). 5 s by default.
+    /// shorter than the peer's [`idle`](Self::idle). 1 s by default.
     pub keep_alive: Duration,
 }
 
@@ -146,7 +146,7 @@ impl Default for Timeouts {
             meet: Duration::from_secs(60),
             setup: Duration::from_secs(10),
             idle: Duration::from_secs(30),
-            keep_alive: Duration::from_secs(5),
+            keep_alive: Duration::from_secs(1),
         }
     }
 }

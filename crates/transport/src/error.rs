@@ -102,7 +102,8 @@ pub enum Error {
 
     /// Nobody who could be the other party connected.
     #[error(
-        "nobody connected to {address} within {} s; one side must listen and the other connect",
+        "the other party did not connect to {address} within {} s; one side must listen and the \
+         other connect",
         waited.as_secs_f32()
     )]
     NobodyConnected {

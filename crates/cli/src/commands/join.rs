@@ -1,11 +1,11 @@
 //! `psijoin send` and `psijoin receive`.
 
-use std::{cell::OnceCell, num::NonZeroUsize, path::Path, sync::Arc};
+use std::{cell::OnceCell, num::NonZeroUsize, path::Path, sync::Arc, time::Duration};
 
 use psijoin_channel::Channel;
 use psijoin_table::{Destination, KeySpec, Progress, Source};
 use psijoin_transport::{
-    Connection, Identity, Interrupt, Listener, Options, Security, endpoint::Address,
+    Connection, Identity, Interrupt, Listener, Options, Security, Timeouts, endpoint::Address,
 };
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -79,8 +79,9 @@ fn run(
         talk: TALK,
     };
     let options = Options {
+        security,
+        timeouts: timeouts(args),
         interrupt,
-        ..Options::new(security)
     };
     let peer = OnceCell::new();
     let summary = party.join(|| {
@@ -122,6 +123,17 @@ fn security(trust: &args::Trust) -> Result<Security, Failure> {
              or --insecure-plaintext for a test"
                 .into(),
         )),
+    }
+}
+
+fn timeouts(args: &args::Join) -> Timeouts {
+    let defaults = Timeouts::default();
+    let wait = Duration::from_secs(args.wait.into());
+    Timeouts {
+        meet: wait,
+        setup: defaults.setup.min(wait),
+        idle: Duration::from_secs(args.timeout.into()),
+        ..defaults
     }
 }
 

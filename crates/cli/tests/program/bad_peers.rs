@@ -1,10 +1,6 @@
 //! The other party is another one, has other settings, or goes away.
 
-use std::{
-    io::{Read, Write},
-    net::TcpListener,
-    thread,
-};
+use std::net::TcpListener;
 
 use crate::support::{Folder, Process, exists, join, lines, run, start_pair, trust};
 
@@ -100,31 +96,6 @@ fn encryption_on_one_side_only_is_named() {
 }
 
 #[test]
-fn garbage_is_not_psijoin() {
-    let folder = Folder::new();
-    let table = folder.file("table", "ann\n");
-    let server = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = server.local_addr().unwrap().to_string();
-    let serving = thread::spawn(move || {
-        let (mut socket, _) = server.accept().unwrap();
-        socket
-            .write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-            .unwrap();
-        let _ = socket.read_to_end(&mut Vec::new());
-    });
-    let ended = run(&[
-        "send",
-        "--connect",
-        &address,
-        "--input",
-        &table,
-        "--insecure-plaintext",
-    ]);
-    ended.says(5, &["does not speak psijoin"]);
-    serving.join().unwrap();
-}
-
-#[test]
 fn a_taken_port_is_an_error_of_the_network() {
     let folder = Folder::new();
     let table = folder.file("table", "ann\n");
@@ -152,6 +123,8 @@ fn long_run(folder: &Folder, output: &str) -> (Process, Process) {
         "--insecure-plaintext",
         "--threads",
         "1",
+        "--timeout",
+        "3",
     ];
     let (mut receiver, sender) =
         start_pair(&[&common[..], &["--output", output]].concat(), &common);
@@ -167,6 +140,21 @@ fn a_peer_that_dies_is_an_error_within_seconds() {
     let (receiver, sender) = long_run(&folder, &output);
     sender.signal("KILL");
     receiver.end().says(4, &["the other party"]);
+    assert_eq!(sender.end().code, None);
+    assert_eq!(folder.names(), ["words"]);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_peer_that_freezes_is_an_error_within_the_timeout() {
+    let folder = Folder::new();
+    let output = folder.path("shared");
+    let (receiver, sender) = long_run(&folder, &output);
+    sender.signal("STOP");
+    receiver
+        .end()
+        .says(4, &["nothing was heard from the other party for 3 s"]);
+    sender.signal("KILL");
     assert_eq!(sender.end().code, None);
     assert_eq!(folder.names(), ["words"]);
 }

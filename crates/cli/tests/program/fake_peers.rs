@@ -1,0 +1,197 @@
+//! The other end is no honest party: silence, garbage, another version.
+
+use std::{
+    io::{Read, Write},
+    net::{TcpListener, TcpStream},
+    thread,
+};
+
+use crate::support::{Ended, Folder, Process, run, trust};
+
+/// The first bytes of a party that does not encrypt.
+const PREAMBLE: &[u8] = b"psijoin\x01";
+
+/// A frame that holds a message.
+fn frame(message: &[u8]) -> Vec<u8> {
+    let length = (message.len() as u32).to_le_bytes();
+    [&[1], &length[..], message].concat()
+}
+
+/// What the handshake opens with, in a version of it.
+fn opening(version: u8) -> Vec<u8> {
+    [b"PSIJOIN\n", &[version, 0][..], &[0; 6]].concat()
+}
+
+/// A table, and where an output would go.
+struct Files {
+    folder: Folder,
+    table: String,
+    output: String,
+}
+
+impl Files {
+    fn new() -> Self {
+        let folder = Folder::new();
+        let table = folder.file("table", "ann\n");
+        let output = folder.path("shared");
+        Self {
+            folder,
+            table,
+            output,
+        }
+    }
+
+    /// Starts a receiver that listens.
+    fn listen(&self, more: &[&str]) -> (Process, String) {
+        let files = ["--input", &self.table, "--output", &self.output];
+        let receive = ["receive", "--listen", "127.0.0.1:0"];
+        let mut receiver = Process::start(&[&receive[..], &files, more].concat());
+        let address = receiver.address();
+        (receiver, address)
+    }
+
+    /// A receiver that listens, without encryption, hears these bytes and then nothing.
+    fn hear(&self, bytes: &[u8], more: &[&str]) -> Ended {
+        let (receiver, address) = self.listen(&[&["--insecure-plaintext"], more].concat());
+        let mut socket = TcpStream::connect(address).unwrap();
+        socket.write_all(bytes).unwrap();
+        let ended = receiver.end();
+        assert_eq!(self.folder.names(), ["table"], "no output");
+        ended
+    }
+}
+
+#[test]
+fn two_listeners_are_told_that_one_must_connect() {
+    let files = Files::new();
+    let wait = ["--insecure-plaintext", "--wait", "1"];
+    for (receiver, address) in [files.listen(&wait), files.listen(&wait)] {
+        receiver.end().says(
+            4,
+            &[
+                &format!("the other party did not connect to {address} within 1 s"),
+                "one side must listen and the other connect",
+            ],
+        );
+    }
+}
+
+#[test]
+fn who_connects_to_nobody_is_told_that_one_must_listen() {
+    let files = Files::new();
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr();
+    let ended = run(&[
+        "send",
+        "--connect",
+        &free.unwrap().to_string(),
+        "--input",
+        &files.table,
+        "--insecure-plaintext",
+        "--wait",
+        "1",
+    ]);
+    ended.says(4, &["nobody listened", "one side must listen"]);
+}
+
+#[test]
+fn who_connects_and_says_nothing_is_not_waited_for() {
+    let files = Files::new();
+    let ended = files.hear(b"", &["--wait", "1"]);
+    ended.says(4, &["the other party did not connect"]);
+}
+
+#[test]
+fn who_falls_silent_after_the_first_words_is_gone() {
+    let files = Files::new();
+    let ended = files.hear(PREAMBLE, &["--timeout", "3"]);
+    ended.says(4, &["nothing was heard from the other party for 3 s"]);
+}
+
+/// Anybody may try a port: it is told, and the other party can still come.
+#[test]
+fn strangers_do_not_end_the_wait() {
+    let files = Files::new();
+    let trust = trust(&files.folder);
+    let receiver: Vec<_> = trust.receiver.iter().map(String::as_str).collect();
+    let (mut receiver, address) = files.listen(&receiver);
+    for bytes in [
+        b"GET / HTTP/1.1\r\nHost: example.org\r\n\r\n".to_vec(),
+        (0..2000_u32).map(|i| (i * i / 8) as u8).collect(),
+    ] {
+        TcpStream::connect(&address)
+            .unwrap()
+            .write_all(&bytes)
+            .unwrap();
+        receiver.wait_for("dropped somebody who connected: the other side does not speak psijoin");
+    }
+    let sender: Vec<_> = trust.sender.iter().map(String::as_str).collect();
+    let send = ["send", "--connect", &address, "--input", &files.table];
+    run(&[&send[..], &sender].concat()).says(0, &[]);
+    receiver.end().says(0, &["1 shared key"]);
+    assert_eq!(files.folder.read("shared"), "ann\n");
+}
+
+#[test]
+fn strangers_alone_end_in_a_time_out() {
+    let files = Files::new();
+    let ended = files.hear(b"GET / HTTP/1.1\r\n\r\n", &["--wait", "2"]);
+    ended.says(
+        4,
+        &["does not speak psijoin", "the other party did not connect"],
+    );
+}
+
+#[test]
+fn who_is_connected_to_must_speak_psijoin() {
+    let files = Files::new();
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = server.local_addr().unwrap().to_string();
+    let serving = thread::spawn(move || {
+        let (mut socket, _) = server.accept().unwrap();
+        socket
+            .write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+            .unwrap();
+        let _ = socket.read_to_end(&mut Vec::new());
+    });
+    let ended = run(&[
+        "send",
+        "--connect",
+        &address,
+        "--input",
+        &files.table,
+        "--insecure-plaintext",
+    ]);
+    ended.says(5, &["does not speak psijoin"]);
+    serving.join().unwrap();
+}
+
+#[test]
+fn garbage_within_a_session_breaks_the_protocol() {
+    let garbage: [(&[u8], &str); 4] = [
+        (b"GET / HTTP/1.1\r\n\r\n", "unknown kind"),
+        (&[1, 0xff, 0xff, 0xff, 0xff], "longer than any"),
+        (&frame(b"hello"), "does not speak psijoin"),
+        (
+            &[frame(&opening(1)), frame(&[0xff; 4096])].concat(),
+            "broke the handshake",
+        ),
+    ];
+    for (bytes, text) in garbage {
+        let files = Files::new();
+        files
+            .hear(&[PREAMBLE, bytes].concat(), &[])
+            .says(5, &[text]);
+    }
+}
+
+#[test]
+fn another_version_is_named_with_what_to_do() {
+    for (bytes, layer) in [
+        (b"psijoin\x02".to_vec(), "connection"),
+        ([PREAMBLE, &frame(&opening(2))].concat(), "protocol"),
+    ] {
+        let text = format!("different versions of the {layer}: this side 1, the other side 2");
+        let what_to_do = "install the same release of psijoin on both";
+        Files::new().hear(&bytes, &[]).says(5, &[&text, what_to_do]);
+    }
+}
