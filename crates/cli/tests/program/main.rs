@@ -6,4 +6,6 @@ mod commands;
 mod fake_peers;
 mod joining;
 mod support;
+#[cfg(unix)]
+mod tutorial;
 mod usage;

@@ -90,11 +90,19 @@ impl Process {
         streams: impl FnOnce(&mut Command) -> &mut Command,
     ) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_psijoin"));
-        command.args(args).env_remove("PSIJOIN_LOG");
-        let mut child = streams(&mut command)
+        streams(command.args(args));
+        Self::spawn(command)
+    }
+
+    /// Starts a command whose standard input and output are set.
+    pub(crate) fn spawn(mut command: Command) -> Self {
+        let mut child = command
+            .env_remove("PSIJOIN_LOG")
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
+        // It holds this side's copies of the child's streams.
+        drop(command);
         let stdout = child.stdout.take().map(|mut stdout| {
             thread::spawn(move || {
                 let mut text = Vec::new();
