@@ -118,6 +118,9 @@ impl Failure {
             ) => Some(
                 "each side gives the fingerprint that the other's `psijoin keygen` printed as --peer",
             ),
+            Self::Transport(psijoin_transport::Error::Setting { .. }) => {
+                Some("give fewer key columns: one column can hold several joined beforehand")
+            }
             _ => None,
         }
     }

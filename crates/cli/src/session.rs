@@ -11,8 +11,9 @@ use psijoin_channel::{
     Channel,
     count::{Counters, Snapshot, counted},
 };
+use psijoin_params::Security;
 use psijoin_psi::{
-    Context, Fingerprint, Input, Items, Output, Plan, Protocol, Request, Role, registry,
+    Context, Fingerprint, Input, Items, Output, OutputKind, Plan, Protocol, Request, Role, registry,
 };
 use psijoin_table::{Counts, Destination, ErrorKind, KeySpec, KeyTable, Progress, Source, Staged};
 use psijoin_transport::{
@@ -107,6 +108,8 @@ impl Party<'_> {
         self,
         meet: impl FnOnce() -> Result<(Connection, Channel), Failure>,
     ) -> Result<Summary, Failure> {
+        // What cannot be agreed on is seen before the other party is there.
+        self.hello(0).check()?;
         let (connection, channel) = meet()?;
         let started = Instant::now();
         let talk = self.talk;
@@ -216,25 +219,29 @@ impl Party<'_> {
         Ok(table)
     }
 
-    /// Makes sure that both parties were set up alike, and derives what follows from their
-    /// sizes.
-    fn agree(&self, channel: &mut Channel, items: u64) -> Result<Agreement, Failure> {
-        let request = Request::rows(items, items)?;
+    /// What must be alike on both sides, and this party's set size.
+    fn hello(&self, items: u64) -> Hello {
         let info = self.protocol.info();
         let role = match self.task {
             Task::Send => handshake::Role::Sender,
             Task::Receive(_) => handshake::Role::Receiver,
         };
-        let hello = Hello::new(role, items)
+        Hello::new(role, items)
             .setting("the protocol", info.name)
             .setting("the protocol's version", info.version)
-            .setting("the output", &request.output)
+            .setting("the output", OutputKind::Rows)
             .setting(
                 "the statistical security in bits",
-                request.security.statistical_bits(),
+                Security::default().statistical_bits(),
             )
             .setting("the number of key columns", self.key.width())
-            .setting("the normalisation of the key", self.key.normalization());
+            .setting("the normalisation of the key", self.key.normalization())
+    }
+
+    /// Makes sure that both parties were set up alike, and derives what follows from their
+    /// sizes.
+    fn agree(&self, channel: &mut Channel, items: u64) -> Result<Agreement, Failure> {
+        let hello = self.hello(items);
         let pending = self.talk.during(
             "waiting for the other party to read its table",
             || (0, 0),
@@ -246,6 +253,7 @@ impl Party<'_> {
             Task::Receive(_) => (theirs, items),
         };
         let request = Request::rows(senders, receivers)?;
+        let info = self.protocol.info();
         let plan = registry::plan(self.protocol, &request)?;
         let session = pending.confirm(channel, plan.digest())?;
         self.talk.say(format_args!(

@@ -75,6 +75,33 @@ fn wrong_values_are_named() {
 }
 
 #[test]
+fn a_normalisation_that_cannot_be_compared_is_refused_at_once() {
+    let folder = Folder::new();
+    let names: Vec<_> = (0..12).map(|i| format!("c{i}")).collect();
+    let table = folder.file("table.csv", names.join(",") + "\n");
+    let key = names.join(",");
+    let rules: Vec<_> = names
+        .iter()
+        .map(|name| format!("{name}=trim+lowercase+nfc"))
+        .collect();
+    let normalize = rules.iter().flat_map(|rule| ["--normalize", rule]);
+    let send = ["send", "--connect", "127.0.0.1:1", "--input", &table];
+    let args: Vec<_> = send
+        .into_iter()
+        .chain(["--key", &key, "--insecure-plaintext"])
+        .chain(normalize)
+        .collect();
+    refused(
+        &args,
+        &[
+            "the normalisation of the key",
+            "longer than 200 bytes",
+            "fewer key columns",
+        ],
+    );
+}
+
+#[test]
 fn standard_output_has_room_for_one_thing() {
     let folder = Folder::new();
     let input = folder.file("x", "a\n");

@@ -87,25 +87,35 @@ impl Hello {
             .map(|(_, value)| value.as_str())
     }
 
+    /// Checks that the hello can be sent.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] or [`Error::SetTooLarge`].
+    pub fn check(&self) -> Result<(), Error> {
+        if self.set_size > MAX_SET_SIZE {
+            return Err(Error::SetTooLarge(self.set_size));
+        }
+        for (i, (name, value)) in self.settings.iter().enumerate() {
+            check_setting(&self.settings[..i], name, value).map_err(|reason| Error::Setting {
+                name: name.clone(),
+                reason,
+            })?;
+        }
+        Ok(())
+    }
+
     /// Lays the hello out, with a commitment.
     ///
     /// # Errors
     /// [`Error::Setting`] or [`Error::SetTooLarge`].
     pub fn encode(&self, commitment: &[u8; DIGEST_BYTES]) -> Result<Box<[u8; HELLO_BYTES]>, Error> {
-        if self.set_size > MAX_SET_SIZE {
-            return Err(Error::SetTooLarge(self.set_size));
-        }
+        self.check()?;
         let mut bytes = Vec::with_capacity(HELLO_BYTES);
         bytes.push(self.role as u8);
         bytes.extend(self.set_size.to_le_bytes());
         bytes.extend(commitment);
         bytes.push(self.settings.len() as u8);
-        for (i, (name, value)) in self.settings.iter().enumerate() {
-            let fault = |reason| Error::Setting {
-                name: name.clone(),
-                reason,
-            };
-            check_setting(&self.settings[..i], name, value).map_err(fault)?;
+        for (name, value) in &self.settings {
             bytes.push(name.len() as u8);
             bytes.extend(name.as_bytes());
             bytes.push(value.len() as u8);
@@ -156,8 +166,11 @@ fn check_setting(before: &[(String, String)], name: &str, value: &str) -> Result
     if before.len() == MAX_SETTINGS {
         return Err("there are more than 16 settings");
     }
-    if name.is_empty() || name.len() > MAX_NAME_BYTES || value.len() > MAX_VALUE_BYTES {
-        return Err("a setting is empty or longer than 200 bytes");
+    if name.is_empty() || name.len() > MAX_NAME_BYTES {
+        return Err("the name of a setting is empty or longer than 40 bytes");
+    }
+    if value.len() > MAX_VALUE_BYTES {
+        return Err("a setting is longer than 200 bytes");
     }
     if name.chars().chain(value.chars()).any(char::is_control) {
         return Err("a setting has unprintable characters");
