@@ -5,6 +5,7 @@
 //! |---|---|---|
 //! | [`base`] | random OT from Diffie-Hellman, for the first few | malicious |
 //! | [`iknp`] | OT extension: from 128 base OTs to any number of random or correlated OTs | semi-honest or malicious, by type |
+//! | [`block_accumulate`] | the linear code of silent OT and VOLE | |
 //! | [`chosen`] | OT of chosen messages, on top of either | that of the OT under it |
 //!
 //! All are blocking drivers over a [`Channel`](psijoin_channel::Channel). Big messages are
@@ -12,6 +13,7 @@
 //! rayon pool.
 
 pub mod base;
+pub mod block_accumulate;
 pub mod chosen;
 pub mod iknp;
 

@@ -1,0 +1,333 @@
+//! The linear code under silent OT and VOLE: a block-accumulate code of rate 1/2 and depth 3.
+//!
+//! **Functionality.** [`BlockAccumulate::encode`] compresses N = 2·m elements of a vector space
+//! over GF(2) to m: the transpose of the code's encoder, which turns sparse noise into what
+//! looks uniform if dual LPN is hard for the code.
+//!
+//! **Source.** "Block-Accumulate Codes: Accelerated Linear Codes for PCGs and ZK" (also called
+//! block-diagonal codes), with blocks of 32: accumulate, permute, accumulate, permute, and
+//! then, block by block, out = x + R·z for x, z of 32 elements each and a random binary R.
+//! Accumulating is the sum of all elements so far; both permutations are uniform. With fewer
+//! than three such rounds the distance would not grow linearly with N.
+//!
+//! The code is public and the same for every run of a size.
+//!
+//! # How a permutation of more elements than the cache holds is fast
+//!
+//! Each element first goes to a bucket drawn uniformly: as many sequential streams as there
+//! are buckets. Then each bucket, now in the cache, is shuffled by Fisher and Yates' method.
+//! That is a uniform permutation. The second half of it happens as the next round
+//! reads a bucket. x and z of a block are neighbours: relabelling positions leaves a uniform
+//! permutation uniform. (Draws are from 2^16 buckets at most and 32 bits in a bucket, so a
+//! position's bias is below 2^-17.)
+
+use std::ops::Range;
+
+use psijoin_block::{
+    Block, Prg,
+    memory::{Buffer, prefetch},
+};
+use rayon::prelude::*;
+
+mod compress;
+
+use compress::BLOCK;
+
+/// Elements of a bucket, about: it fits the second-level cache, and the ends of all buckets of
+/// a few million elements the first.
+const BUCKET_LEN: usize = 1 << 14;
+
+/// Outputs come in blocks of so many.
+pub const ALIGNMENT: usize = BLOCK;
+
+/// An element: as many words as it has, added by exclusive or.
+pub type Words<const W: usize> = [u64; W];
+
+/// The code that compresses to a certain length.
+pub struct BlockAccumulate {
+    outputs: usize,
+    permutations: [Permutation; 2],
+    blocks: Prg,
+}
+
+impl BlockAccumulate {
+    /// The code for `len` outputs (rounded up to whole blocks).
+    pub fn new(len: usize) -> Self {
+        let outputs = len.next_multiple_of(BLOCK);
+        let buckets = (2 * outputs).div_ceil(BUCKET_LEN).next_power_of_two();
+        let [a, b, c] = ["first permutation", "second permutation", "blocks"].map(|part| {
+            let seed = blake3::Hasher::new_derive_key("psijoin 2026 block-accumulate code")
+                .update(&(outputs as u64).to_le_bytes())
+                .update(part.as_bytes())
+                .finalize();
+            let seed = seed.as_bytes()[..16].try_into().expect("16 of 32 bytes");
+            Prg::from_seed(Block::from_bytes(seed))
+        });
+        Self {
+            outputs,
+            permutations: [a, b].map(|prg| Permutation { prg, buckets }),
+            blocks: c,
+        }
+    }
+
+    /// N: how many elements are compressed.
+    pub fn input_len(&self) -> usize {
+        2 * self.outputs
+    }
+
+    /// All rounds but the last, on the caller's rayon pool.
+    ///
+    /// Memory: as much again as the input takes.
+    ///
+    /// # Panics
+    /// If there are not N elements.
+    pub fn encode<const W: usize>(&self, mut elements: Buffer<Words<W>>) -> Encoded<'_, W> {
+        assert_eq!(elements.len(), self.input_len(), "the code's length");
+        let [first, second] = &self.permutations;
+        let mut bucketed = Buffer::zeroed(elements.len());
+        let buckets = round(&elements, &self.pieces(), None, first, &mut bucketed);
+        let buckets = round(&bucketed, &buckets, Some(first), second, &mut elements);
+        drop(bucketed);
+
+        split(&mut elements, &buckets)
+            .into_par_iter()
+            .for_each_init(
+                Default::default,
+                |(scratch, shuffled): &mut (Scratch, Vec<_>), (start, bucket)| {
+                    shuffled.clear();
+                    shuffled.extend(second.shuffled(start, bucket, scratch));
+                    bucket.copy_from_slice(shuffled);
+                },
+            );
+        Encoded {
+            code: self,
+            permuted: elements,
+        }
+    }
+
+    /// What the first round accumulates: no buckets yet, so any pieces.
+    fn pieces(&self) -> Vec<Range<usize>> {
+        let len = self.input_len();
+        let starts = (0..len).step_by(BUCKET_LEN);
+        starts
+            .map(|start| start..len.min(start + BUCKET_LEN))
+            .collect()
+    }
+}
+
+/// A vector before the last round.
+pub struct Encoded<'a, const W: usize> {
+    code: &'a BlockAccumulate,
+    permuted: Buffer<Words<W>>,
+}
+
+impl<const W: usize> Encoded<'_, W> {
+    /// Outputs `first..first + out.len()`.
+    ///
+    /// # Panics
+    /// If `first` is no multiple of [`ALIGNMENT`], or there are fewer outputs.
+    pub fn outputs(&self, first: usize, out: &mut [Words<W>]) {
+        assert!(first.is_multiple_of(BLOCK), "outputs come in whole blocks");
+        let permuted = &self.permuted[2 * first..];
+        let mut matrix = [Block::ZERO; BLOCK * BLOCK / Block::BITS];
+        for (number, (block, out)) in permuted
+            .chunks_exact(2 * BLOCK)
+            .zip(out.chunks_mut(BLOCK))
+            .enumerate()
+        {
+            let number = (first / BLOCK + number) * matrix.len();
+            self.code.blocks.fill_at(number as u128, &mut matrix);
+            let (x, z) = block.split_at(BLOCK);
+            compress::block(bytemuck::cast_slice(&matrix), x, z, out);
+        }
+    }
+}
+
+/// A uniformly random permutation.
+struct Permutation {
+    prg: Prg,
+    buckets: usize,
+}
+
+/// Buffers for random choices.
+#[derive(Default)]
+struct Scratch {
+    random: Vec<Block>,
+    order: Vec<u32>,
+}
+
+impl Permutation {
+    /// The buckets of the elements of a piece.
+    fn destinations<'a>(
+        &self,
+        piece: &Range<usize>,
+        random: &'a mut Vec<Block>,
+    ) -> impl Iterator<Item = usize> + use<'a> {
+        // At most a block an element, so no two pieces draw the same.
+        random.resize(piece.len().div_ceil(8), Block::ZERO);
+        self.prg.fill_at(piece.start as u128, random);
+        let last = self.buckets - 1;
+        bytemuck::cast_slice::<_, u16>(random)[..piece.len()]
+            .iter()
+            .map(move |draw| usize::from(*draw) & last)
+    }
+
+    /// The elements of the bucket that starts at `start`, in a random order.
+    fn shuffled<'a, const W: usize>(
+        &self,
+        start: usize,
+        bucket: &'a [Words<W>],
+        Scratch { random, order }: &'a mut Scratch,
+    ) -> impl Iterator<Item = Words<W>> + use<'a, W> {
+        // Buckets are drawn from the lower half of the stream.
+        const UPPER_HALF: u128 = 1 << 64;
+        // The elements are fetched in their order while a random one is found.
+        bucket.iter().step_by(4).for_each(prefetch);
+        random.resize(bucket.len().div_ceil(4), Block::ZERO);
+        self.prg.fill_at(UPPER_HALF + start as u128, random);
+        let draws: &[u32] = bytemuck::cast_slice(random);
+        order.clear();
+        order.extend(0..bucket.len() as u32);
+        for (last, draw) in (0..bucket.len()).rev().zip(draws) {
+            let other = (u64::from(*draw) * (last as u64 + 1)) >> 32;
+            order.swap(last, other as usize);
+        }
+        order.iter().map(|i| bucket[*i as usize])
+    }
+}
+
+/// Accumulates the elements, piece by piece, and sends each sum to its bucket under
+/// `permutation`. If the pieces are the buckets of a permutation `before`, its second half is
+/// done first. Returns where each bucket lies in `output`.
+fn round<const W: usize>(
+    elements: &[Words<W>],
+    pieces: &[Range<usize>],
+    before: Option<&Permutation>,
+    permutation: &Permutation,
+    output: &mut [Words<W>],
+) -> Vec<Range<usize>> {
+    let units = pieces.chunks(pieces.len().div_ceil(rayon::current_num_threads()));
+    let units: Vec<_> = units.collect();
+
+    // How much each unit has for each bucket, and the sum of all that lies before it. The last
+    // one's sum is not needed; so with one thread nothing is read twice.
+    let counts: Vec<_> = units
+        .par_iter()
+        .map(|unit| count(permutation, unit))
+        .collect();
+    let totals: Vec<_> = units[..units.len() - 1]
+        .par_iter()
+        .map(|unit| {
+            elements[unit[0].start..unit[unit.len() - 1].end]
+                .iter()
+                .fold([0; W], plus)
+        })
+        .collect();
+    let earlier = totals.iter().scan([0; W], |sum, total| {
+        *sum = plus(*sum, total);
+        Some(*sum)
+    });
+    let earlier: Vec<_> = std::iter::once([0; W]).chain(earlier).collect();
+
+    let (places, buckets) = places(output, &counts);
+    units
+        .par_iter()
+        .zip(places)
+        .zip(earlier)
+        .for_each(|((unit, mut places), mut sum)| {
+            let (mut scratch, mut random) = Default::default();
+            for range in *unit {
+                let piece = &elements[range.clone()];
+                let destinations = permutation.destinations(range, &mut random);
+                sum = match before {
+                    None => scatter(piece.iter().copied(), sum, destinations, &mut places),
+                    Some(before) => {
+                        let piece = before.shuffled(range.start, piece, &mut scratch);
+                        scatter(piece, sum, destinations, &mut places)
+                    }
+                };
+            }
+        });
+    buckets
+}
+
+/// Sends the sums of all elements so far, which begin with `sum`, to their buckets.
+#[inline]
+fn scatter<const W: usize>(
+    elements: impl Iterator<Item = Words<W>>,
+    mut sum: Words<W>,
+    destinations: impl Iterator<Item = usize>,
+    places: &mut Places<'_, W>,
+) -> Words<W> {
+    for (element, bucket) in elements.zip(destinations) {
+        sum = plus(sum, &element);
+        *places[bucket].next().expect("places were counted") = sum;
+    }
+    sum
+}
+
+/// How many elements of the pieces go to each bucket.
+fn count(permutation: &Permutation, pieces: &[Range<usize>]) -> Vec<usize> {
+    let mut counts = vec![0; permutation.buckets];
+    let mut random = Vec::new();
+    for range in pieces {
+        for bucket in permutation.destinations(range, &mut random) {
+            counts[bucket] += 1;
+        }
+    }
+    counts
+}
+
+/// The next free place of every bucket.
+type Places<'a, const W: usize> = Vec<std::slice::IterMut<'a, Words<W>>>;
+
+/// Divides `output` into buckets, and each bucket among the units that fill it, by what each
+/// unit has for each bucket.
+fn places<'a, const W: usize>(
+    output: &'a mut [Words<W>],
+    counts: &[Vec<usize>],
+) -> (Vec<Places<'a, W>>, Vec<Range<usize>>) {
+    let buckets = counts.first().map_or(0, Vec::len);
+    let mut places: Vec<Places<'a, W>> =
+        counts.iter().map(|_| Vec::with_capacity(buckets)).collect();
+    let mut ranges = Vec::with_capacity(buckets);
+    let (mut rest, mut start) = (output, 0);
+    for bucket in 0..buckets {
+        let first = start;
+        for (places, counts) in places.iter_mut().zip(counts) {
+            let (place, after) = rest.split_at_mut(counts[bucket]);
+            places.push(place.iter_mut());
+            rest = after;
+            start += counts[bucket];
+        }
+        ranges.push(first..start);
+    }
+    (places, ranges)
+}
+
+/// Each bucket with its start.
+fn split<'a, const W: usize>(
+    elements: &'a mut [Words<W>],
+    buckets: &[Range<usize>],
+) -> Vec<(usize, &'a mut [Words<W>])> {
+    let mut rest = elements;
+    buckets
+        .iter()
+        .map(|range| {
+            let (bucket, after) = std::mem::take(&mut rest).split_at_mut(range.len());
+            rest = after;
+            (range.start, bucket)
+        })
+        .collect()
+}
+
+#[inline(always)]
+fn plus<const W: usize>(mut sum: Words<W>, element: &Words<W>) -> Words<W> {
+    for (sum, element) in sum.iter_mut().zip(element) {
+        *sum ^= element;
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests;
