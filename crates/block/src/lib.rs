@@ -9,6 +9,7 @@
 //! | [`gf128`] | GF(2^128) |
 //! | [`tower`] | GF(2^64), and GF(2^128) as its quadratic extension |
 //! | [`transpose`] | bit-matrix transposition |
+//! | [`scatter`] | distributing elements among buckets |
 //! | [`memory`] | large buffers for random access, prefetching |
 //! | [`cpu`] | which instruction set is used |
 //!
@@ -25,6 +26,7 @@ pub mod crhf;
 pub mod gf128;
 pub mod memory;
 pub mod prg;
+pub mod scatter;
 pub mod tower;
 pub mod transpose;
 

@@ -26,6 +26,7 @@ use std::ops::Range;
 use psijoin_block::{
     Block, Prg,
     memory::{Buffer, prefetch},
+    scatter::{self, Places},
 };
 use rayon::prelude::*;
 
@@ -89,13 +90,14 @@ impl BlockAccumulate {
         let buckets = round(&bucketed, &buckets, Some(first), second, &mut elements);
         drop(bucketed);
 
-        split(&mut elements, &buckets)
+        scatter::split(&mut elements, &buckets)
             .into_par_iter()
+            .zip(buckets)
             .for_each_init(
                 Default::default,
-                |(scratch, shuffled): &mut (Scratch, Vec<_>), (start, bucket)| {
+                |(scratch, shuffled): &mut (Scratch, Vec<_>), (bucket, range)| {
                     shuffled.clear();
-                    shuffled.extend(second.shuffled(start, bucket, scratch));
+                    shuffled.extend(second.shuffled(range.start, bucket, scratch));
                     bucket.copy_from_slice(shuffled);
                 },
             );
@@ -229,7 +231,7 @@ fn round<const W: usize>(
     });
     let earlier: Vec<_> = std::iter::once([0; W]).chain(earlier).collect();
 
-    let (places, buckets) = places(output, &counts);
+    let (places, buckets) = scatter::places(output, &counts);
     units
         .par_iter()
         .zip(places)
@@ -257,7 +259,7 @@ fn scatter<const W: usize>(
     elements: impl Iterator<Item = Words<W>>,
     mut sum: Words<W>,
     destinations: impl Iterator<Item = usize>,
-    places: &mut Places<'_, W>,
+    places: &mut Places<'_, Words<W>>,
 ) -> Words<W> {
     for (element, bucket) in elements.zip(destinations) {
         sum = plus(sum, &element);
@@ -276,49 +278,6 @@ fn count(permutation: &Permutation, pieces: &[Range<usize>]) -> Vec<usize> {
         }
     }
     counts
-}
-
-/// The next free place of every bucket.
-type Places<'a, const W: usize> = Vec<std::slice::IterMut<'a, Words<W>>>;
-
-/// Divides `output` into buckets, and each bucket among the units that fill it, by what each
-/// unit has for each bucket.
-fn places<'a, const W: usize>(
-    output: &'a mut [Words<W>],
-    counts: &[Vec<usize>],
-) -> (Vec<Places<'a, W>>, Vec<Range<usize>>) {
-    let buckets = counts.first().map_or(0, Vec::len);
-    let mut places: Vec<Places<'a, W>> =
-        counts.iter().map(|_| Vec::with_capacity(buckets)).collect();
-    let mut ranges = Vec::with_capacity(buckets);
-    let (mut rest, mut start) = (output, 0);
-    for bucket in 0..buckets {
-        let first = start;
-        for (places, counts) in places.iter_mut().zip(counts) {
-            let (place, after) = rest.split_at_mut(counts[bucket]);
-            places.push(place.iter_mut());
-            rest = after;
-            start += counts[bucket];
-        }
-        ranges.push(first..start);
-    }
-    (places, ranges)
-}
-
-/// Each bucket with its start.
-fn split<'a, const W: usize>(
-    elements: &'a mut [Words<W>],
-    buckets: &[Range<usize>],
-) -> Vec<(usize, &'a mut [Words<W>])> {
-    let mut rest = elements;
-    buckets
-        .iter()
-        .map(|range| {
-            let (bucket, after) = std::mem::take(&mut rest).split_at_mut(range.len());
-            rest = after;
-            (range.start, bucket)
-        })
-        .collect()
 }
 
 #[inline(always)]

@@ -1,0 +1,92 @@
+//! Distributing elements among buckets in one pass: many streams, each written in order.
+//!
+//! Several units of work fill the same buckets at the same time; each one counts first what
+//! it has for each bucket, and then gets places of its own.
+
+use std::{ops::Range, slice};
+
+/// The next free place in every bucket, for one unit of work.
+pub type Places<'a, T> = Vec<slice::IterMut<'a, T>>;
+
+/// Divides `output` into buckets, and each bucket among the units, in their order.
+/// `counts[u][b]` is what unit u has for bucket b. Returns the places of each unit, and where
+/// each bucket lies.
+///
+/// # Panics
+/// If the units count different numbers of buckets, or more elements than there is room for.
+pub fn places<'a, T>(
+    output: &'a mut [T],
+    counts: &[Vec<usize>],
+) -> (Vec<Places<'a, T>>, Vec<Range<usize>>) {
+    let buckets = counts.first().map_or(0, Vec::len);
+    let mut places: Vec<Places<'a, T>> =
+        counts.iter().map(|_| Vec::with_capacity(buckets)).collect();
+    let mut ranges = Vec::with_capacity(buckets);
+    let (mut rest, mut start) = (output, 0);
+    for bucket in 0..buckets {
+        let first = start;
+        for (places, counts) in places.iter_mut().zip(counts) {
+            let (place, after) = rest.split_at_mut(counts[bucket]);
+            places.push(place.iter_mut());
+            rest = after;
+            start += counts[bucket];
+        }
+        ranges.push(first..start);
+    }
+    (places, ranges)
+}
+
+/// `elements` cut into its buckets, which lie at `ranges`, one after the other from the start.
+///
+/// # Panics
+/// If the ranges need more elements.
+pub fn split<'a, T>(elements: &'a mut [T], ranges: &[Range<usize>]) -> Vec<&'a mut [T]> {
+    let mut rest = elements;
+    ranges
+        .iter()
+        .map(|range| {
+            let (bucket, after) = std::mem::take(&mut rest).split_at_mut(range.len());
+            rest = after;
+            bucket
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_unit_fills_its_part_of_every_bucket() {
+        let units: [&[u32]; 3] = [&[10, 20, 11], &[21], &[12, 30, 22]];
+        let bucket_of = |element: u32| element as usize / 10 - 1;
+        let counts: Vec<Vec<usize>> = units
+            .iter()
+            .map(|unit| {
+                let mut counts = vec![0; 4];
+                unit.iter()
+                    .for_each(|element| counts[bucket_of(*element)] += 1);
+                counts
+            })
+            .collect();
+        let mut output = vec![0; 8];
+        let (places, ranges) = places(&mut output, &counts);
+        for (unit, mut places) in units.iter().zip(places) {
+            for element in *unit {
+                *places[bucket_of(*element)].next().unwrap() = *element;
+            }
+            assert!(places.iter_mut().all(|places| places.next().is_none()));
+        }
+        assert_eq!(output, [10, 11, 12, 20, 21, 22, 30, 0]);
+        assert_eq!(ranges, [0..3, 3..6, 6..7, 7..7]);
+        let buckets = split(&mut output, &ranges);
+        assert_eq!(buckets[1], [20, 21, 22]);
+        assert!(buckets[3].is_empty());
+    }
+
+    #[test]
+    fn no_units_have_no_buckets() {
+        let (places, ranges) = places::<u8>(&mut [], &[]);
+        assert!(places.is_empty() && ranges.is_empty());
+    }
+}
