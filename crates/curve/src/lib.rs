@@ -31,7 +31,7 @@
 //! | hash to the group | RFC 9496 §4.3.4: Elligator 2, twice | 590 |
 //! | decode | RFC 9496 §4.3.1 | 290 |
 //! | multiply | 4-bit signed windows, extended twisted Edwards coordinates (HWCD08) | 2,340 |
-//! | multiply one for all | tables of multiples of 256^k·P, 4-bit signed digits (BDLSY11 §4) | 580 |
+//! | multiply one for all | tables of multiples of 256^k·P, 4-bit signed digits (Bernstein et al., CHES 2011, §4) | 540 |
 //! | encode | RFC 9496 §4.3.2 of a double, without square root, batched inversion | 20 and 280 / 16 |
 //!
 //! The encoding doubles, so the multiplication is by half the scalar modulo ℓ. The field

@@ -228,7 +228,7 @@ fn products_of_a_fixed_base_are_right() {
     for count in [0, 1, 7, 8, 9, 17, 64, 65, 129, 137] {
         let (uniform, first) = case(count as u64 + 1, count + 1);
         let base = by_dalek(&uniform[count]);
-        // The last are special: 0, 1, −1 and a multiple of the hash's own base.
+        // The last are special, as far as there are that many.
         let special = [small(0), small(1), minus_one(), first];
         let scalars: Vec<Scalar> = (0..count)
             .map(|k| match special.get(count - 1 - k) {
