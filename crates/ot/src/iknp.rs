@@ -349,7 +349,8 @@ pub(crate) struct ColumnChunk {
 }
 
 impl ColumnChunk {
-    fn new(rows: usize) -> Self {
+    /// Zeros.
+    pub(crate) fn new(rows: usize) -> Self {
         let mut chunk = Self {
             blocks: Vec::new(),
             used_per_column: 0,
@@ -373,7 +374,8 @@ impl ColumnChunk {
         (self.used_per_column * 128).next_multiple_of(transpose::ROW_GROUP) / 128
     }
 
-    fn columns_mut(&mut self) -> rayon::slice::ChunksExactMut<'_, Block> {
+    /// Each column, with what fills it up to a whole group of rows.
+    pub(crate) fn columns_mut(&mut self) -> rayon::slice::ChunksExactMut<'_, Block> {
         let stride = self.stride();
         self.blocks.par_chunks_exact_mut(stride)
     }
@@ -439,7 +441,8 @@ impl Matrix {
 trait Finish: FnMut(u64, &mut [Block], Range<usize>) {}
 impl<F: FnMut(u64, &mut [Block], Range<usize>)> Finish for F {}
 
-fn hash_rows<M: Model>(first_row: u64, rows: &mut [Block]) {
+/// Breaks the correlation of many rows.
+pub(crate) fn hash_rows<M: Model>(first_row: u64, rows: &mut [Block]) {
     const ROWS_PER_TASK: usize = 2048;
     rows.par_chunks_mut(ROWS_PER_TASK)
         .enumerate()

@@ -7,6 +7,8 @@
 //! | [`iknp`] | OT extension: from 128 base OTs to any number of random or correlated OTs | semi-honest or malicious, by type |
 //! | [`block_accumulate`] | the linear code of silent OT and VOLE | |
 //! | [`chosen`] | OT of chosen messages, on top of either | that of the OT under it |
+//! | [`silent`] | silent OT: as many random or correlated OTs for a few hundred KB | semi-honest or malicious, by type |
+//! | [`vole`] | silent vector OLE, also over a subfield | semi-honest or malicious, by type |
 //!
 //! All are blocking drivers over a [`Channel`](psijoin_channel::Channel). Big messages are
 //! streamed: a chunk is sent while the next one is computed. Kernels run on the caller's
@@ -16,8 +18,12 @@ pub mod base;
 pub mod block_accumulate;
 pub mod chosen;
 pub mod iknp;
+pub mod silent;
+pub mod vole;
 
 mod consistency;
 mod error;
+mod pprf;
+mod small_field;
 
 pub use error::Error;

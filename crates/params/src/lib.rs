@@ -12,6 +12,7 @@
 //! | [`cm20`] | width of CM20's matrix | CM20 §3.3 |
 //! | [`cuckoo`] | bins and stash of 3-way Cuckoo hashing | proof in the module |
 //! | [`digest`] | length of the digests that stand for items | birthday bound |
+//! | [`lpn`] | noise points under silent OT and VOLE | argument in the module |
 //! | [`mask`] | length of the masks that are compared | KKRT16 §6.1 |
 //!
 //! # How a run stays under 2^-σ
@@ -47,6 +48,7 @@ pub mod cm20;
 pub mod code;
 pub mod cuckoo;
 pub mod digest;
+pub mod lpn;
 pub mod mask;
 
 mod budget;

@@ -1,0 +1,116 @@
+//! The kernels that grow a tree, from AES under two public keys, π and π'.
+
+use std::sync::LazyLock;
+
+use psijoin_block::{Block, aes::Aes128};
+
+/// Nodes that are hashed at once: the cipher is at full speed, and everything stays in the
+/// first-level cache.
+const BATCH: usize = 64;
+
+/// π. The key is the second 128 bits of the fractional part of π (the number); those after
+/// them are that of π'.
+static PERMUTATION: LazyLock<Aes128> =
+    LazyLock::new(|| Aes128::new(Block(0xa409_3822_299f_31d0_082e_fa98_ec4e_6c89)));
+
+/// π'.
+static LEAF_PERMUTATION: LazyLock<Aes128> =
+    LazyLock::new(|| Aes128::new(Block(0x4528_21e6_38d0_1377_be54_66cf_34e9_0c6c)));
+
+/// Children H(x) and H(x) ⊕ x of each node x. They sum up to x, so the sum of a level is that
+/// of the level above.
+pub(super) fn split(nodes: &[Block], children: &mut [Block]) {
+    let mut hashes = [Block::ZERO; BATCH];
+    for (nodes, children) in nodes.chunks(BATCH).zip(children.chunks_mut(2 * BATCH)) {
+        let hashes = &mut hashes[..nodes.len()];
+        hash(nodes, hashes);
+        let (pairs, _) = children.as_chunks_mut::<2>();
+        for (pair, (hash, node)) in pairs.iter_mut().zip(hashes.iter().zip(nodes)) {
+            *pair = [*hash, *hash ^ *node];
+        }
+    }
+}
+
+/// Leaves of `nodes`: leaf number i of node x is G_i(H(x)) with G_i(s) = π'(s ⊕ i) ⊕ s, restricted
+/// to the bits of `mask`. All leaves number 0 come first, then all leaves number 1, and so on.
+/// Adds up the leaves of each number in `sums`.
+pub(super) fn grow(nodes: &[Block], mask: Block, leaves: &mut [Block], sums: &mut [Block]) {
+    let mut seeds = [Block::ZERO; BATCH];
+    for (batch, nodes_of_batch) in nodes.chunks(BATCH).enumerate() {
+        let seeds = &mut seeds[..nodes_of_batch.len()];
+        hash(nodes_of_batch, seeds);
+        for (number, sum) in sums.iter_mut().enumerate() {
+            let leaves = &mut leaves[number * nodes.len() + batch * BATCH..][..seeds.len()];
+            for (leaf, seed) in leaves.iter_mut().zip(&*seeds) {
+                *leaf = *seed ^ Block(number as u128);
+            }
+            LEAF_PERMUTATION.encrypt(leaves);
+            for (leaf, seed) in leaves.iter_mut().zip(&*seeds) {
+                *leaf = (*leaf ^ *seed) & mask;
+                *sum ^= *leaf;
+            }
+        }
+    }
+}
+
+/// H(x) = π(σ(x)) ⊕ σ(x) with σ(high ‖ low) = (high ⊕ low) ‖ high: circular correlation robust,
+/// since σ and σ ⊕ 1 are invertible (Guo et al., S&P 2020, §7.2).
+fn hash(inputs: &[Block], outputs: &mut [Block]) {
+    let sigma = |x: Block| Block((x.0 ^ x.0 << 64) & HIGH | x.0 >> 64);
+    for (output, input) in outputs.iter_mut().zip(inputs) {
+        *output = sigma(*input);
+    }
+    PERMUTATION.encrypt(outputs);
+    for (output, input) in outputs.iter_mut().zip(inputs) {
+        *output ^= sigma(*input);
+    }
+}
+
+const HIGH: u128 = !0 << 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use psijoin_block::Prg;
+
+    fn nodes(count: usize) -> Vec<Block> {
+        let mut nodes = vec![Block::ZERO; count];
+        Prg::from_seed(Block(3)).fill(&mut nodes);
+        nodes
+    }
+
+    fn encrypt(permutation: &Aes128, block: Block) -> Block {
+        let mut block = [block];
+        permutation.encrypt(&mut block);
+        block[0]
+    }
+
+    fn slow_hash(x: Block) -> Block {
+        let (high, low) = ((x.0 >> 64) as u64, x.0 as u64);
+        let sigma = Block(u128::from(high ^ low) << 64 | u128::from(high));
+        encrypt(&PERMUTATION, sigma) ^ sigma
+    }
+
+    #[test]
+    fn follow_their_formulas_at_every_length() {
+        for count in [1, 2, BATCH, 2 * BATCH + 4] {
+            let nodes = nodes(count);
+            let mut children = vec![Block::ZERO; 2 * count];
+            split(&nodes, &mut children);
+            let (mut leaves, mut sums) = (vec![Block::ZERO; 3 * count], [Block::ZERO; 3]);
+            grow(&nodes, Block(!1), &mut leaves, &mut sums);
+            for (i, node) in nodes.iter().enumerate() {
+                let seed = slow_hash(*node);
+                assert!(children[2 * i] == seed && children[2 * i + 1] == seed ^ *node);
+                for number in 0..3 {
+                    let leaf = encrypt(&LEAF_PERMUTATION, seed ^ Block(number as u128)) ^ seed;
+                    assert!(leaves[number * count + i] == leaf & Block(!1));
+                }
+            }
+            for (number, sum) in sums.iter().enumerate() {
+                let leaves = &leaves[number * count..][..count];
+                assert!(leaves.iter().fold(*sum, |sum, leaf| sum ^ *leaf) == Block::ZERO);
+            }
+        }
+    }
+}

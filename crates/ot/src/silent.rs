@@ -1,0 +1,167 @@
+//! Silent OT: any number of correlated or random OTs, with random choices, for a few hundred
+//! kilobytes in all.
+//!
+//! **Functionality.** The sender has Δ ∈ {0,1}^128 with lowest bit 1. Of *correlated* OTs it gets
+//! q_j, the receiver random choices r_j and t_j = q_j ⊕ r_j·Δ. Of *random* OTs the sender gets two
+//! random messages each, the receiver r_j and the message that it selects.
+//!
+//! This is silent vector OLE ([`vole`](crate::vole)) with a over GF(2): the noise is 1 at its
+//! points. Entries of v have lowest bit 0, so that w, and after compression t, has e, then r, in
+//! the lowest bit; the choices take no vector of their own. Random OTs are the hashes of
+//! correlated ones, as in [`iknp`](crate::iknp).
+//!
+//! **Security** as for vector OLE, with dual LPN over GF(2). Of Δ, 127 bits are secret.
+//!
+//! **Cost.** As for vector OLE, with fewer noise points: [`sender_bytes`], [`receiver_bytes`].
+
+use psijoin_block::{Block, Prg, memory::Buffer};
+use psijoin_channel::Channel;
+use rayon::prelude::*;
+
+use crate::{
+    Error,
+    iknp::{Model, hash_rows},
+    small_field,
+    vole::{
+        compress,
+        noise::{self, Ones},
+    },
+};
+
+/// Bytes that the sender sends in its setup.
+pub const SETUP_SENDER_BYTES: u64 = small_field::SETUP_SENDER_BYTES;
+
+/// Bytes that the receiver sends in its setup.
+pub const SETUP_RECEIVER_BYTES: u64 = small_field::SETUP_RECEIVER_BYTES;
+
+/// Bytes that the sender sends for `count` OTs, after the setup.
+pub fn sender_bytes<M: Model>(count: usize) -> u64 {
+    noise::sender_bytes::<M, Ones>(2 * count)
+}
+
+/// Bytes that the receiver sends for `count` OTs, after the setup.
+pub fn receiver_bytes<M: Model>(count: usize) -> u64 {
+    noise::receiver_bytes::<M, Ones>(2 * count)
+}
+
+/// The sender of the OTs.
+pub struct Sender<M: Model> {
+    noise: noise::Sender<M>,
+}
+
+/// The receiver of the OTs.
+pub struct Receiver<M: Model> {
+    noise: noise::Receiver<M>,
+}
+
+/// What the receiver gets.
+pub struct Chosen {
+    /// The choice in OT j is bit j mod 128 of block j / 128.
+    pub choices: Vec<Block>,
+    /// The message chosen in each OT, or t_j.
+    pub messages: Buffer<Block>,
+}
+
+impl<M: Model> Sender<M> {
+    /// Runs the base OTs; the peer calls [`Receiver::setup`]. The result serves any number of
+    /// calls, also over other channels to the same peer, until one fails.
+    ///
+    /// # Errors
+    /// If the channel breaks, or the peer sends an invalid group element.
+    pub fn setup(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
+        let delta = Block(rng.block().0 | 1);
+        Ok(Self {
+            noise: noise::Sender::setup(delta, channel, rng)?,
+        })
+    }
+
+    /// Δ: the difference of the two messages of each correlated OT.
+    pub fn delta(&self) -> Block {
+        self.noise.delta()
+    }
+
+    /// `count` correlated OTs: q_j, so that the messages of OT j are q_j and q_j ⊕ Δ.
+    ///
+    /// # Errors
+    /// If the channel breaks, or the receiver is caught cheating. The sender must not be used
+    /// again after that.
+    pub fn correlated(
+        &mut self,
+        count: usize,
+        channel: &mut Channel,
+    ) -> Result<Buffer<Block>, Error> {
+        let entries = self.noise.extend::<Ones>(2 * count, channel)?;
+        Ok(compress::<2, _>(entries, count))
+    }
+
+    /// `count` random OTs: both messages of each.
+    ///
+    /// # Errors
+    /// As for [`correlated`](Self::correlated).
+    pub fn random(
+        &mut self,
+        count: usize,
+        channel: &mut Channel,
+    ) -> Result<Buffer<[Block; 2]>, Error> {
+        const OTS_PER_TASK: usize = 2048;
+        let mut rows = self.correlated(count, channel)?;
+        let (delta, tweak) = (self.delta(), self.noise.tweaks(count));
+        let mut messages = Buffer::<[Block; 2]>::zeroed(count);
+        rows.par_chunks_mut(OTS_PER_TASK)
+            .zip(messages.par_chunks_mut(OTS_PER_TASK))
+            .enumerate()
+            .for_each(|(task, (rows, messages))| {
+                let tweak = tweak + (task * OTS_PER_TASK) as u64;
+                let mut others: Vec<Block> = rows.iter().map(|row| *row ^ delta).collect();
+                M::hash(tweak, rows);
+                M::hash(tweak, &mut others);
+                for (pair, (first, second)) in messages.iter_mut().zip(rows.iter().zip(others)) {
+                    *pair = [*first, second];
+                }
+            });
+        Ok(messages)
+    }
+}
+
+impl<M: Model> Receiver<M> {
+    /// Runs the base OTs; the peer calls [`Sender::setup`].
+    ///
+    /// # Errors
+    /// If the channel breaks, or the peer sends an invalid group element.
+    pub fn setup(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
+        Ok(Self {
+            noise: noise::Receiver::setup(channel, rng)?,
+        })
+    }
+
+    /// `count` correlated OTs: the choices r_j, and t_j.
+    ///
+    /// # Errors
+    /// If the channel breaks, or the sender is caught cheating. The receiver must not be used
+    /// again after that.
+    pub fn correlated(&mut self, count: usize, channel: &mut Channel) -> Result<Chosen, Error> {
+        let planted = self.noise.plant::<Ones>(2 * count, channel)?;
+        let (_, entries) = planted.grow(channel)?;
+        let messages: Buffer<Block> = compress::<2, _>(entries, count);
+        let choices = messages.chunks(Block::BITS).map(lowest_bits).collect();
+        Ok(Chosen { choices, messages })
+    }
+
+    /// `count` random OTs: the choices, and the message chosen of each.
+    ///
+    /// # Errors
+    /// As for [`correlated`](Self::correlated).
+    pub fn random(&mut self, count: usize, channel: &mut Channel) -> Result<Chosen, Error> {
+        let mut chosen = self.correlated(count, channel)?;
+        hash_rows::<M>(self.noise.tweaks(count), &mut chosen.messages);
+        Ok(chosen)
+    }
+}
+
+fn lowest_bits(rows: &[Block]) -> Block {
+    let bits = rows.iter().enumerate();
+    Block(bits.fold(0, |bits, (i, row)| bits | (row.0 & 1) << i))
+}
+
+#[cfg(test)]
+mod tests;

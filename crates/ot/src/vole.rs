@@ -1,0 +1,273 @@
+//! Silent vector OLE, over GF(2^128) or a subfield of it.
+//!
+//! **Functionality.** F = [`Tower`] = GF(2^128); B is F or [`Gf64`], the subfield GF(2^64). The
+//! sender gets Δ ∈ F, the same for all calls, and b ∈ F^m; the receiver gets a ∈ B^m and c ∈ F^m
+//! with **c = b + Δ·a**. All but that is random.
+//!
+//! 1. Setup: 128 base OTs, in which the sender chooses the bits of Δ; it serves any number of
+//!    calls.
+//! 2. Both make a sparse correlation of N = 2m' entries: w = v + Δ·e, with e regular noise over
+//!    B (`vole/noise.rs`: SoftSpokenOT's small-field vector OLE, and trees).
+//! 3. Both compress their vectors with a public binary matrix H, of m' ≥ m rows: a = H·e,
+//!    b = H·v, c = H·w ([`block_accumulate`](crate::block_accumulate)).
+//!
+//! **Security.** Dual LPN with regular noise over B for the code; the number of noise points is
+//! derived in [`psijoin_params::lpn`]. AES under a public key as a random permutation. The model
+//! is part of the type, as in [`iknp`](crate::iknp), for *both* parties here:
+//!
+//! - [`Malicious`](crate::iknp::Malicious) **receiver**: it may narrow Δ down to a set of its
+//!   choice, at the risk of being caught of all that it excludes (`small_field.rs`); guess Δ;
+//!   and choose e, hence a, and w.
+//! - [`Malicious`](crate::iknp::Malicious) **sender**: it may learn that the noise points lie
+//!   in sets of its choice, at the same risk (`vole/check.rs`); and choose Δ and v.
+//!
+//! Both leaks are those of the published functionalities. Whoever is caught learns nothing more,
+//! since after an error a `Sender` or `Receiver` must not be used again.
+//!
+//! **Cost.** Setup as in [`SETUP_SENDER_BYTES`], [`SETUP_RECEIVER_BYTES`]; a call as in
+//! [`sender_bytes`], [`receiver_bytes`], in 2 flights (receiver first), or 6 if malicious. Bytes
+//! grow with log m only: about 400 KB for B = GF(2^64) and a million entries.
+
+use psijoin_block::{
+    Prg,
+    memory::Buffer,
+    tower::{Element, Gf64, Tower},
+};
+use psijoin_channel::Channel;
+use rayon::prelude::*;
+
+use crate::{
+    Error,
+    block_accumulate::{self, BlockAccumulate, Encoded, Words},
+    iknp::{Model, SemiHonest},
+    small_field,
+};
+
+pub(crate) mod noise;
+
+mod check;
+
+use noise::{Noise, Planted, Uniform};
+
+/// Bytes that the sender sends in its setup.
+pub const SETUP_SENDER_BYTES: u64 = small_field::SETUP_SENDER_BYTES;
+
+/// Bytes that the receiver sends in its setup.
+pub const SETUP_RECEIVER_BYTES: u64 = small_field::SETUP_RECEIVER_BYTES;
+
+/// Bytes that the sender sends for `len` entries, after the setup.
+pub fn sender_bytes<M: Model, B: Base>(len: usize) -> u64 {
+    noise::sender_bytes::<M, Uniform<B>>(2 * len)
+}
+
+/// Bytes that the receiver sends for `len` entries, after the setup.
+pub fn receiver_bytes<M: Model, B: Base>(len: usize) -> u64 {
+    noise::receiver_bytes::<M, Uniform<B>>(2 * len)
+}
+
+/// B: the field of a.
+pub trait Base: Element + Sealed {
+    /// The first `len` entries of H·e, for e with these entries at these positions.
+    #[doc(hidden)]
+    fn compress(
+        points: impl Iterator<Item = (usize, Self)>,
+        positions: usize,
+        len: usize,
+    ) -> Buffer<Self>;
+}
+
+#[doc(hidden)]
+pub trait Sealed {}
+impl Sealed for Gf64 {}
+impl Sealed for Tower {}
+
+impl Base for Gf64 {
+    fn compress(
+        points: impl Iterator<Item = (usize, Self)>,
+        positions: usize,
+        len: usize,
+    ) -> Buffer<Self> {
+        compress_points::<1, _>(points, positions, len)
+    }
+}
+
+impl Base for Tower {
+    fn compress(
+        points: impl Iterator<Item = (usize, Self)>,
+        positions: usize,
+        len: usize,
+    ) -> Buffer<Self> {
+        compress_points::<2, _>(points, positions, len)
+    }
+}
+
+/// The sender: it has Δ.
+pub struct Sender<M: Model> {
+    noise: noise::Sender<M>,
+}
+
+/// The receiver: it has the noise.
+pub struct Receiver<M: Model> {
+    noise: noise::Receiver<M>,
+}
+
+impl<M: Model> Sender<M> {
+    /// Runs the base OTs; the peer calls [`Receiver::setup`]. The result serves any number of
+    /// calls, also over other channels to the same peer, until one fails.
+    ///
+    /// # Errors
+    /// If the channel breaks, or the peer sends an invalid group element.
+    pub fn setup(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
+        let delta = rng.block();
+        Ok(Self {
+            noise: noise::Sender::setup(delta, channel, rng)?,
+        })
+    }
+
+    /// Δ.
+    pub fn delta(&self) -> Tower {
+        bytemuck::cast(self.noise.delta())
+    }
+
+    /// b, of `len` entries.
+    ///
+    /// # Errors
+    /// If the channel breaks, or the receiver is caught cheating. The sender must not be used
+    /// again after that.
+    pub fn extend<B: Base>(
+        &mut self,
+        len: usize,
+        channel: &mut Channel,
+    ) -> Result<Buffer<Tower>, Error> {
+        let entries = self.noise.extend::<Uniform<B>>(2 * len, channel)?;
+        Ok(compress::<2, _>(entries, len))
+    }
+}
+
+impl<M: Model> Receiver<M> {
+    /// Runs the base OTs; the peer calls [`Sender::setup`].
+    ///
+    /// # Errors
+    /// If the channel breaks, or the peer sends an invalid group element.
+    pub fn setup(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
+        Ok(Self {
+            noise: noise::Receiver::setup(channel, rng)?,
+        })
+    }
+
+    /// a and c, of `len` entries.
+    ///
+    /// # Errors
+    /// If the channel breaks, or the sender is caught cheating. The receiver must not be used
+    /// again after that.
+    pub fn extend<B: Base>(
+        &mut self,
+        len: usize,
+        channel: &mut Channel,
+    ) -> Result<(Buffer<B>, Buffer<Tower>), Error> {
+        let expanded = self.begin(len, channel)?.finish(channel)?;
+        Ok((expanded.a(), expanded.c()))
+    }
+
+    /// The first half of [`extend`](Self::extend): all that the sender needs before it can do
+    /// its part. Time to do something else.
+    ///
+    /// # Errors
+    /// If the channel breaks.
+    pub fn begin<B: Base>(
+        &mut self,
+        len: usize,
+        channel: &mut Channel,
+    ) -> Result<Pending<M, B>, Error> {
+        Ok(Pending {
+            planted: self.noise.plant(2 * len, channel)?,
+            len,
+        })
+    }
+}
+
+/// A receiver that waits for the sender's part.
+pub struct Pending<M: Model, B: Base> {
+    planted: Planted<M, Uniform<B>>,
+    len: usize,
+}
+
+impl<B: Base> Pending<SemiHonest, B> {
+    /// a, which depends on the receiver alone. Only where the sender is semi-honest: a malicious
+    /// one must have passed its check before it sees anything that depends on a.
+    pub fn a(&self) -> Buffer<B> {
+        let noise = self.planted.noise();
+        B::compress(noise.points(), noise.len(), self.len)
+    }
+}
+
+impl<M: Model, B: Base> Pending<M, B> {
+    /// The second half.
+    ///
+    /// # Errors
+    /// If the channel breaks, or the sender is caught cheating.
+    pub fn finish(self, channel: &mut Channel) -> Result<Expanded<B>, Error> {
+        let (noise, entries) = self.planted.grow(channel)?;
+        Ok(Expanded {
+            noise,
+            entries,
+            len: self.len,
+        })
+    }
+}
+
+/// The receiver's sparse vectors, ready to be compressed.
+pub struct Expanded<B> {
+    noise: Noise<B>,
+    entries: noise::Entries,
+    len: usize,
+}
+
+impl<B: Base> Expanded<B> {
+    /// a.
+    pub fn a(&self) -> Buffer<B> {
+        B::compress(self.noise.points(), self.noise.len(), self.len)
+    }
+
+    /// c.
+    pub fn c(self) -> Buffer<Tower> {
+        compress::<2, _>(self.entries, self.len)
+    }
+}
+
+/// [`Base::compress`], for elements of `W` words.
+fn compress_points<const W: usize, B: Element>(
+    points: impl Iterator<Item = (usize, B)>,
+    positions: usize,
+    len: usize,
+) -> Buffer<B> {
+    let mut entries = Buffer::<Words<W>>::zeroed(positions);
+    for (position, value) in points {
+        entries[position] = bytemuck::cast(value);
+    }
+    compress(entries, len)
+}
+
+/// The first `len` entries of H·x.
+pub(crate) fn compress<const W: usize, T: bytemuck::Pod + Send>(
+    entries: Buffer<Words<W>>,
+    len: usize,
+) -> Buffer<T> {
+    let code = BlockAccumulate::new(entries.len() / 2);
+    let encoded = code.encode(entries);
+    let mut out = Buffer::zeroed(len);
+    outputs(&encoded, &mut out);
+    out
+}
+
+fn outputs<const W: usize, T: bytemuck::Pod + Send>(encoded: &Encoded<'_, W>, out: &mut [T]) {
+    const ENTRIES_PER_TASK: usize = 256 * block_accumulate::ALIGNMENT;
+    out.par_chunks_mut(ENTRIES_PER_TASK)
+        .enumerate()
+        .for_each(|(task, out)| {
+            encoded.outputs(task * ENTRIES_PER_TASK, bytemuck::cast_slice_mut(out));
+        });
+}
+
+#[cfg(test)]
+mod tests;
