@@ -14,6 +14,7 @@
 //! | [`digest`] | length of the digests that stand for items | birthday bound |
 //! | [`lpn`] | noise points under silent OT and VOLE | argument in the module |
 //! | [`mask`] | length of the masks that are compared | KKRT16 §6.1 |
+//! | [`okvs`] | bins, slots and dense columns of an oblivious key-value store | RR22; proof in the module |
 //!
 //! # How a run stays under 2^-σ
 //!
@@ -50,9 +51,11 @@ pub mod cuckoo;
 pub mod digest;
 pub mod lpn;
 pub mod mask;
+pub mod okvs;
 
 mod budget;
 mod error;
+mod ln_sum;
 mod probability;
 mod security;
 

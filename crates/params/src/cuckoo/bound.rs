@@ -69,6 +69,7 @@ use super::Shape;
 use crate::{
     Log2Prob, Sizes,
     binomial::{ln_choose, ln_factorial},
+    ln_sum::LnSum,
 };
 
 /// Terms of up to this many bins are summed one by one.
@@ -294,37 +295,6 @@ fn ln_geometric(ratio: f64) -> f64 {
         -(-ratio).ln_1p()
     } else {
         f64::INFINITY
-    }
-}
-
-/// A sum of numbers given and kept by their natural logarithms.
-struct LnSum {
-    largest: f64,
-    /// The sum divided by its largest summand.
-    relative: f64,
-}
-
-impl Default for LnSum {
-    fn default() -> Self {
-        Self {
-            largest: f64::NEG_INFINITY,
-            relative: 0.0,
-        }
-    }
-}
-
-impl LnSum {
-    fn add(&mut self, ln: f64) {
-        if ln <= self.largest {
-            self.relative += (ln - self.largest).exp();
-        } else {
-            self.relative = 1.0 + self.relative * (self.largest - ln).exp();
-            self.largest = ln;
-        }
-    }
-
-    fn ln(&self) -> f64 {
-        self.largest + self.relative.ln()
     }
 }
 
