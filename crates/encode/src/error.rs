@@ -8,4 +8,20 @@ pub enum Error {
          with negligible probability: start a new run, which draws others"
     )]
     NoPlacement,
+
+    /// A statistical failure: a bin of a key-value store has more items than it is made for.
+    #[error(
+        "too many items fell into one bin of the key-value store, which happens with negligible \
+         probability: start a new run, which spreads them differently"
+    )]
+    TooManyItems,
+
+    /// A statistical failure: the equations of a bin contradict each other, or would for
+    /// other values.
+    #[error(
+        "the items of one bin of the key-value store cannot be encoded together, which happens \
+         with negligible probability if they are distinct: start a new run, which draws another \
+         key"
+    )]
+    DependentRows,
 }

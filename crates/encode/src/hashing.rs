@@ -96,7 +96,7 @@ impl BinHasher {
 
 /// Picks three distinct bins of `bins`: each word picks one of those not taken yet.
 #[inline]
-fn distinct(words: [u64; CHOICES], bins: u32) -> [u32; CHOICES] {
+pub(crate) fn distinct(words: [u64; CHOICES], bins: u32) -> [u32; CHOICES] {
     let pick = |word: u64, from: u32| ((u128::from(word) * u128::from(from)) >> 64) as u32;
     let first = pick(words[0], bins);
     let mut second = pick(words[1], bins - 1);

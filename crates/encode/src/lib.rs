@@ -1,4 +1,4 @@
-//! How a set is laid out in bins before a protocol works on it.
+//! How a set is laid out before a protocol works on it.
 //!
 //! [`BinHasher`] maps digests of items to three distinct bins each. That is all there is to
 //! *simple hashing*: a party that treats an item in each of its bins (the sender of a
@@ -8,10 +8,14 @@
 //!
 //! Sizes come from [`psijoin_params::cuckoo`], which also proves how rarely the table
 //! cannot be built.
+//!
+//! [`okvs`] is the other way: a set laid out as one vector over a field, from which a linear
+//! function of each item gives a value of the item.
 
 mod cuckoo;
 mod error;
 mod hashing;
+pub mod okvs;
 
 pub use cuckoo::{CuckooTable, Placed};
 pub use error::Error;

@@ -1,0 +1,317 @@
+//! Rows that peeling leaves: elimination.
+//!
+//! If every slot that is left has two rows or more, rows are *set aside* one by one, until the
+//! others can be peeled. Each row that is set aside is then a combination of the rows peeled
+//! after it was (their own slots cancel) and of *free* slots, at which no row was peeled: one
+//! equation for the free slots, over GF(2). Those equations that Gaussian elimination finds to
+//! be void of free slots, because sparse rows depend on each other, are left to the dense
+//! columns.
+//!
+//! In RR22 all rows set aside are left to the dense columns. That needs more slots, so many
+//! that (almost) none is set aside; here the whole solution space of the equations is used,
+//! however many there are.
+
+use psijoin_block::tower::{Element, Gf64};
+
+use super::{Row, peeling::Peeling};
+use crate::Error;
+
+/// A set of the rows set aside, one bit each; none if it is empty.
+type Combination = Box<[u64]>;
+
+/// How the rows that peeling left depend on each other and on free slots.
+pub(super) struct Core {
+    /// Rows that were set aside.
+    aside: Vec<u32>,
+    /// The rows peeled after the first was set aside, each with those that it is to be added
+    /// to.
+    peeled: Vec<(u32, Combination)>,
+    /// Combinations of the rows set aside, each with a free slot that no other combination
+    /// here has.
+    solvable: Vec<(Combination, u32)>,
+    /// Further, independent combinations, which have no free slot.
+    void: Vec<Combination>,
+}
+
+impl Core {
+    /// Sets rows aside until all others are peeled, and eliminates.
+    pub(super) fn new(peeling: &mut Peeling, rows: &[Row]) -> Self {
+        let before = peeling.peeled().len();
+        let aside = set_aside(peeling, rows);
+
+        // For each slot, those rows set aside that have it, after the rows peeled so far were
+        // added to them.
+        let mut having = vec![Combination::default(); peeling.cells.len()];
+        let none = vec![0; aside.len().div_ceil(64)].into_boxed_slice();
+        for (i, &row) in aside.iter().enumerate() {
+            let mut single = none.clone();
+            single[i / 64] = 1 << (i % 64);
+            for slot in rows[row as usize].slots {
+                add(&mut having[slot as usize], &single);
+            }
+        }
+        let mut peeled = Vec::new();
+        for &slot in &peeling.peeled()[before..] {
+            let cell = peeling.cells[slot as usize];
+            let combination = std::mem::take(&mut having[slot as usize]);
+            for other in cell.others() {
+                add(&mut having[other], &combination);
+            }
+            peeled.push((cell.item() as u32, combination));
+        }
+        let (solvable, void) = eliminate(aside.len(), &having);
+        Self {
+            aside,
+            peeled,
+            solvable,
+            void,
+        }
+    }
+
+    /// Changes columns, whose first `dense` are the dense ones, such that the void
+    /// combinations of rows get the values that they must have.
+    pub(super) fn solve_columns<V: Element>(
+        &self,
+        rows: &[Row],
+        values: &[V],
+        dense: usize,
+        columns: &mut [V],
+    ) -> Result<(), Error> {
+        let equations = self.void.iter().map(|combination| {
+            let mut equation = Equation {
+                coefficients: vec![Gf64::default(); columns.len()],
+                value: V::default(),
+            };
+            for row in self.members(combination) {
+                equation.add_row(&rows[row as usize], values[row as usize], dense);
+            }
+            equation
+        });
+        solve(equations.collect(), columns)
+    }
+
+    /// The rows, set aside or peeled, of which a void combination consists: their slots
+    /// cancel.
+    fn members(&self, combination: &[u64]) -> impl Iterator<Item = u32> {
+        let aside = self.chosen(combination);
+        let peeled = self.peeled.iter();
+        let peeled = peeled.filter(move |(_, added_to)| is_odd(combination, added_to));
+        aside.chain(peeled.map(|(row, _)| *row))
+    }
+
+    /// The rows set aside that are in a combination.
+    fn chosen(&self, combination: &[u64]) -> impl Iterator<Item = u32> {
+        let all = self.aside.iter().enumerate();
+        all.filter(move |(i, _)| combination[i / 64] >> (i % 64) & 1 == 1)
+            .map(|(_, row)| *row)
+    }
+
+    /// Changes free slots such that the rows set aside get their sums, once all slots of
+    /// peeled rows are filled again.
+    pub(super) fn solve_slots<V: Element>(&self, rows: &[Row], sums: &[V], bin: &mut [V]) {
+        let missing = |row: u32| {
+            let slots = rows[row as usize].slots.map(|slot| bin[slot as usize]);
+            sums[row as usize] ^ slots[0] ^ slots[1] ^ slots[2]
+        };
+        let changes: Vec<V> = self
+            .solvable
+            .iter()
+            .map(|(combination, _)| {
+                let rows = self.chosen(combination);
+                rows.fold(V::default(), |sum, row| sum ^ missing(row))
+            })
+            .collect();
+        for ((_, slot), change) in self.solvable.iter().zip(changes) {
+            bin[*slot as usize] ^= change;
+        }
+    }
+}
+
+/// Takes rows out until all others are peeled; returns those taken out.
+fn set_aside(peeling: &mut Peeling, rows: &[Row]) -> Vec<u32> {
+    let mut left = Left::new(peeling, rows);
+    let mut aside = Vec::new();
+    let mut slot = 0;
+    let mut looked_at = 0;
+    while peeling.peeled().len() + aside.len() < rows.len() {
+        // A slot of two rows has a single one after a row is taken out. If there is none, any
+        // other will do.
+        let count = peeling.cells[slot].count();
+        if count == 2 || (count > 2 && looked_at > peeling.cells.len()) {
+            let row = left.best_of(slot, peeling, rows);
+            peeling.set_aside(row, &rows[row as usize]);
+            peeling.run();
+            aside.push(row);
+            left.rows[row as usize] = false;
+            left.update(peeling);
+            looked_at = 0;
+        } else {
+            slot = (slot + 1) % peeling.cells.len();
+            looked_at += 1;
+        }
+    }
+    aside
+}
+
+/// The rows that are neither peeled nor set aside.
+struct Left {
+    rows: Vec<bool>,
+    /// How many of the peeled ones were taken out of `rows`.
+    seen: usize,
+    /// All rows that were left at first, by slot.
+    by_slot: Vec<Vec<u32>>,
+}
+
+impl Left {
+    fn new(peeling: &Peeling, rows: &[Row]) -> Self {
+        let mut left = Self {
+            rows: vec![true; rows.len()],
+            seen: 0,
+            by_slot: vec![Vec::new(); peeling.cells.len()],
+        };
+        left.update(peeling);
+        for (item, row) in (0..).zip(rows) {
+            if left.rows[item as usize] {
+                for slot in row.slots {
+                    left.by_slot[slot as usize].push(item);
+                }
+            }
+        }
+        left
+    }
+
+    fn update(&mut self, peeling: &Peeling) {
+        for &slot in &peeling.peeled()[self.seen..] {
+            self.rows[peeling.cells[slot as usize].item()] = false;
+        }
+        self.seen = peeling.peeled().len();
+    }
+
+    /// Of the rows of a slot, one with the most slots of two rows.
+    fn best_of(&self, slot: usize, peeling: &Peeling, rows: &[Row]) -> u32 {
+        let candidates = self.by_slot[slot].iter().copied();
+        let slots_of_two = |row: u32| {
+            let slots = rows[row as usize].slots.into_iter();
+            slots
+                .filter(|slot| peeling.cells[*slot as usize].count() == 2)
+                .count()
+        };
+        candidates
+            .filter(|row| self.rows[*row as usize])
+            .max_by_key(|row| slots_of_two(*row))
+            .expect("the slot counts rows that are left")
+    }
+}
+
+/// Gauss-Jordan elimination over GF(2) of `count` equations; `columns[slot]` are those that
+/// have the slot. Gives the combinations that a slot was found for, and the void ones.
+fn eliminate(count: usize, columns: &[Combination]) -> (Vec<(Combination, u32)>, Vec<Combination>) {
+    let mut open: Vec<Combination> = (0..count)
+        .map(|i| {
+            let mut single = vec![0; count.div_ceil(64)].into_boxed_slice();
+            single[i / 64] = 1 << (i % 64);
+            single
+        })
+        .collect();
+    let mut solvable: Vec<(Combination, u32)> = Vec::new();
+    for (slot, column) in (0..).zip(columns) {
+        let has_slot = |combination: &Combination| is_odd(combination, column);
+        let Some(found) = open.iter().position(has_slot) else {
+            continue;
+        };
+        let pivot = open.swap_remove(found);
+        let others = solvable.iter_mut().map(|(combination, _)| combination);
+        for other in others.chain(&mut open) {
+            if is_odd(other, column) {
+                add(other, &pivot);
+            }
+        }
+        solvable.push((pivot, slot));
+    }
+    (solvable, open)
+}
+
+/// Whether two combinations have an odd number of rows in common.
+fn is_odd(a: &[u64], b: &[u64]) -> bool {
+    a.iter()
+        .zip(b)
+        .fold(0, |sum, (a, b)| sum ^ (a & b))
+        .count_ones()
+        % 2
+        == 1
+}
+
+/// The symmetric difference.
+fn add(to: &mut Combination, combination: &Combination) {
+    if to.is_empty() {
+        to.clone_from(combination);
+        return;
+    }
+    for (to, word) in to.iter_mut().zip(combination) {
+        *to ^= word;
+    }
+}
+
+/// An equation for the columns.
+struct Equation<V> {
+    coefficients: Vec<Gf64>,
+    value: V,
+}
+
+impl<V: Element> Equation<V> {
+    fn add_row(&mut self, row: &Row, value: V, dense: usize) {
+        let (powers, check) = self.coefficients.split_at_mut(dense);
+        let mut power = Gf64::ONE;
+        for coefficient in powers {
+            power = power * row.dense;
+            *coefficient ^= power;
+        }
+        if let [check] = check {
+            *check ^= Gf64(row.check.into());
+        }
+        self.value ^= value;
+    }
+
+    fn scale(&mut self, by: Gf64) {
+        self.coefficients.iter_mut().for_each(|c| *c = *c * by);
+        self.value = self.value.scale(by);
+    }
+
+    /// Subtracts a multiple of another equation, such that this column is cleared.
+    fn clear(&mut self, column: usize, pivot: &Self) {
+        let factor = self.coefficients[column];
+        for (to, from) in self.coefficients.iter_mut().zip(&pivot.coefficients) {
+            *to ^= *from * factor;
+        }
+        self.value ^= pivot.value.scale(factor);
+    }
+}
+
+/// Gauss-Jordan elimination over GF(2^64). Columns that the equations leave free keep their
+/// values.
+fn solve<V: Element>(mut equations: Vec<Equation<V>>, columns: &mut [V]) -> Result<(), Error> {
+    let mut pivots = Vec::with_capacity(equations.len());
+    for i in 0..equations.len() {
+        let coefficients = &equations[i].coefficients;
+        let nonzero = |c: &Gf64| *c != Gf64::default();
+        let column = coefficients.iter().position(nonzero);
+        let column = column.ok_or(Error::DependentRows)?;
+        let inverse = coefficients[column].invert();
+        equations[i].scale(inverse);
+        let (before, rest) = equations.split_at_mut(i);
+        let (pivot, after) = rest.split_first_mut().expect("equation i");
+        for other in before.iter_mut().chain(after) {
+            other.clear(column, pivot);
+        }
+        pivots.push(column);
+    }
+    for (equation, &pivot) in equations.iter().zip(&pivots) {
+        let free = equation.coefficients.iter().zip(columns.iter()).enumerate();
+        let free = free.filter(|(column, _)| *column != pivot);
+        let sum = free.fold(equation.value, |sum, (_, (coefficient, column))| {
+            sum ^ column.scale(*coefficient)
+        });
+        columns[pivot] = sum;
+    }
+    Ok(())
+}

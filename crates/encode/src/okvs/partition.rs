@@ -1,0 +1,100 @@
+//! Which bin an item is in.
+
+use rayon::prelude::*;
+
+/// Fewer items are not worth another thread.
+const MIN_CHUNK: usize = 1 << 14;
+
+/// The bin of a digest among `bins`: its first eight bytes, little endian, as a fraction of
+/// 2^64.
+#[inline]
+pub fn bin_of<const D: usize>(digest: &[u8; D], bins: u32) -> u32 {
+    let word = u64::from_le_bytes(std::array::from_fn(|i| digest[i]));
+    ((u128::from(word) * u128::from(bins)) >> 64) as u32
+}
+
+/// Digests in the order of their bins, with their original positions.
+pub struct Partition<const D: usize> {
+    digests: Vec<[u8; D]>,
+    positions: Vec<u32>,
+    /// Where each bin begins, and where the last one ends.
+    starts: Vec<usize>,
+}
+
+/// What a chunk of the digests writes to one bin: digests and positions.
+type Target<'a, const D: usize> = (&'a mut [[u8; D]], &'a mut [u32]);
+
+impl<const D: usize> Partition<D> {
+    /// Sorts digests into `bins` bins, on all threads of the current pool. Within a bin they
+    /// keep their order.
+    ///
+    /// # Panics
+    /// If there is no bin, or there are more than 2^32 digests.
+    pub fn new(digests: &[[u8; D]], bins: u32) -> Self {
+        assert!(bins > 0, "at least one bin");
+        assert!(digests.len() <= 1 << 32, "at most 2^32 digests");
+        let chunk = digests.len().div_ceil(rayon::current_num_threads());
+        let chunk = chunk.max(MIN_CHUNK);
+        let counts: Vec<Vec<usize>> = digests
+            .par_chunks(chunk)
+            .map(|digests| count(digests, bins))
+            .collect();
+
+        let mut partition = Self {
+            digests: vec![[0; D]; digests.len()],
+            positions: vec![0; digests.len()],
+            starts: vec![0; bins as usize + 1],
+        };
+        for bin in 0..bins as usize {
+            let count: usize = counts.iter().map(|counts| counts[bin]).sum();
+            partition.starts[bin + 1] = partition.starts[bin] + count;
+        }
+        let mut targets: Vec<Vec<Target<D>>> = counts.iter().map(|_| Vec::new()).collect();
+        let mut left = (&mut partition.digests[..], &mut partition.positions[..]);
+        for bin in 0..bins as usize {
+            for (targets, counts) in targets.iter_mut().zip(&counts) {
+                let (digests, more_digests) = left.0.split_at_mut(counts[bin]);
+                let (positions, more_positions) = left.1.split_at_mut(counts[bin]);
+                targets.push((digests, positions));
+                left = (more_digests, more_positions);
+            }
+        }
+        let chunks = digests.par_chunks(chunk).zip(targets).enumerate();
+        chunks.for_each(|(i, (digests, targets))| scatter(digests, i * chunk, targets));
+        partition
+    }
+
+    /// The digests of a bin, and where they stood among all.
+    ///
+    /// # Panics
+    /// If there is no such bin.
+    pub fn bin(&self, bin: usize) -> (&[[u8; D]], &[u32]) {
+        let range = self.starts[bin]..self.starts[bin + 1];
+        (&self.digests[range.clone()], &self.positions[range])
+    }
+
+    /// How many bins there are.
+    pub fn bins(&self) -> usize {
+        self.starts.len() - 1
+    }
+}
+
+fn count<const D: usize>(digests: &[[u8; D]], bins: u32) -> Vec<usize> {
+    let mut counts = vec![0; bins as usize];
+    for digest in digests {
+        counts[bin_of(digest, bins) as usize] += 1;
+    }
+    counts
+}
+
+fn scatter<const D: usize>(digests: &[[u8; D]], first: usize, mut targets: Vec<Target<D>>) {
+    let bins = targets.len() as u32;
+    let mut written = vec![0; targets.len()];
+    for (digest, position) in digests.iter().zip(first..) {
+        let bin = bin_of(digest, bins) as usize;
+        let (digests, positions) = &mut targets[bin];
+        digests[written[bin]] = *digest;
+        positions[written[bin]] = position as u32;
+        written[bin] += 1;
+    }
+}

@@ -1,0 +1,456 @@
+use std::sync::LazyLock;
+
+use proptest::prelude::*;
+use psijoin_block::{
+    Block, Prg,
+    tower::{Element, Gf64, Tower},
+};
+use psijoin_params::{
+    Log2Prob,
+    okvs::{Shape, failure, smallest},
+};
+
+use super::{Encoder, Partition, Row, RowHasher, bin_of, decode_bin};
+use crate::Error;
+
+fn prg(seed: u64) -> Prg {
+    Prg::from_seed(Block(seed.into()))
+}
+
+fn digests<const D: usize>(seed: u64, count: usize) -> Vec<[u8; D]> {
+    let mut prg = prg(seed);
+    (0..count).map(|_| prg.bytes()).collect()
+}
+
+fn one_bin(items: usize, slots: u32, dense: u32, checks: u32) -> Shape {
+    Shape {
+        bins: 1,
+        bin_items: items as u32,
+        slots,
+        dense,
+        checks,
+    }
+}
+
+/// A shape that should never fail in a test.
+fn safe(items: usize) -> Shape {
+    smallest(items as u64, Log2Prob::from_log2(-43.0)).unwrap()
+}
+
+fn hash<const D: usize, V: Element>(
+    key: u8,
+    shape: Shape,
+    digests: &[[u8; D]],
+) -> (Vec<Row>, Vec<V>) {
+    let mut rows = vec![Row::default(); digests.len()];
+    let mut values = vec![V::default(); digests.len()];
+    RowHasher::new([key; 32], shape).hash(digests, &mut rows, &mut values);
+    (rows, values)
+}
+
+fn encode<V: Element>(
+    shape: Shape,
+    rows: &[Row],
+    values: &[V],
+    seed: u64,
+) -> Result<Vec<V>, Error> {
+    let mut bin = vec![V::default(); shape.bin_slots()];
+    Encoder::new(shape).encode_bin(rows, values, &mut bin, &mut prg(seed))?;
+    Ok(bin)
+}
+
+fn decode<V: Element>(shape: Shape, bin: &[V], rows: &[Row]) -> Vec<V> {
+    let mut values = vec![V::default(); rows.len()];
+    decode_bin(shape, bin, rows, &mut values);
+    values
+}
+
+fn random<V: Element>(seed: u64, count: usize) -> Vec<V> {
+    let mut elements = vec![V::default(); count];
+    prg(seed).fill_bytes(bytemuck::cast_slice_mut(&mut elements));
+    elements
+}
+
+/// Encodes and decodes random digests; whether that was possible.
+fn round_trip<const D: usize, V: Element>(shape: Shape, items: usize, seed: u64) -> bool {
+    let (rows, values) = hash::<D, V>(seed as u8, shape, &digests(seed, items));
+    match encode(shape, &rows, &values, seed) {
+        Ok(bin) => {
+            assert!(decode(shape, &bin, &rows) == values);
+            true
+        }
+        Err(error) => {
+            assert_eq!(error, Error::DependentRows);
+            false
+        }
+    }
+}
+
+/// Few items, more, and more at the highest level.
+static SHAPES: LazyLock<[Shape; 4]> = LazyLock::new(|| {
+    let high = Log2Prob::from_log2(-83.0);
+    [safe(3), safe(60), safe(400), smallest(400, high).unwrap()]
+});
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(20))]
+
+    #[test]
+    fn every_item_decodes_to_its_value(fill in 0.0..1.0f64, seed: u64) {
+        for shape in SHAPES.iter() {
+            let items = (fill * f64::from(shape.bin_items + 1)) as usize;
+            prop_assert!(round_trip::<16, Gf64>(*shape, items, seed));
+            prop_assert!(round_trip::<32, Tower>(*shape, items, seed));
+        }
+    }
+
+    #[test]
+    fn decoding_is_linear(items in 1usize..300, seed: u64, factor: u64) {
+        let shape = one_bin(items, 500, 3, 1);
+        let (rows, _) = hash::<16, Tower>(1, shape, &digests(seed, items));
+        let a: Vec<Tower> = random(seed ^ 1, shape.bin_slots());
+        let b: Vec<Tower> = random(seed ^ 2, shape.bin_slots());
+        let combine = |a: &[Tower], b: &[Tower]| -> Vec<Tower> {
+            a.iter().zip(b).map(|(a, b)| *a ^ b.scale(Gf64(factor))).collect()
+        };
+        let (of_a, of_b) = (decode(shape, &a, &rows), decode(shape, &b, &rows));
+        prop_assert!(decode(shape, &combine(&a, &b), &rows) == combine(&of_a, &of_b));
+    }
+}
+
+#[test]
+fn bins_of_every_fill() {
+    let shape = safe(200);
+    for items in 0..=200 {
+        assert!(round_trip::<16, Gf64>(shape, items, 3), "{items} items");
+    }
+    assert!(shape.slots > 3, "sparse");
+    let shape = safe(128);
+    for items in (0..=128).step_by(8) {
+        assert!(round_trip::<16, Tower>(shape, items, 4), "{items} items");
+    }
+}
+
+/// One encoder for all bins, as a protocol does it.
+#[test]
+fn many_bins() {
+    let items = 100_000;
+    let shape = safe(items);
+    assert_eq!(shape.bins, 2);
+    let partition = Partition::new(&digests::<16>(9, items), shape.bins);
+    let mut encoder = Encoder::<Gf64>::new(shape);
+    for bin in 0..partition.bins() {
+        let (rows, values) = hash(5, shape, partition.bin(bin).0);
+        let mut vector = vec![Gf64::default(); shape.bin_slots()];
+        let prg = &mut prg(bin as u64);
+        encoder
+            .encode_bin(&rows, &values, &mut vector, prg)
+            .unwrap();
+        assert!(decode(shape, &vector, &rows) == values);
+    }
+}
+
+/// Far below the peeling threshold (1.222 slots a row), and just above the threshold of
+/// independence (1.089), elimination does most of the work.
+#[test]
+fn what_peeling_leaves_is_eliminated() {
+    for (items, slots) in [(300, 345), (2000, 2250), (5000, 5700)] {
+        let shape = one_bin(items, slots, 2, 0);
+        let encoded = (0..5).filter(|&seed| round_trip::<16, Gf64>(shape, items, seed));
+        assert!(encoded.count() >= 4, "{items} items, {slots} slots");
+        assert!(round_trip::<16, Tower>(
+            one_bin(items, slots, 3, 1),
+            items,
+            6
+        ));
+    }
+}
+
+/// Structures that peeling cannot take apart, one by one.
+#[test]
+fn small_cores_are_solved_by_the_dense_columns() {
+    let row = |slots: [u32; 3], dense: u64| Row {
+        slots,
+        check: 77 * dense as u32,
+        dense: Gf64(dense),
+    };
+    let pair = [row([0, 1, 2], 3), row([2, 0, 1], 5)];
+    let triple = [pair[0], pair[1], row([1, 0, 2], 9)];
+    // Each of six slots twice.
+    let cycle = [
+        row([0, 1, 2], 3),
+        row([0, 3, 4], 5),
+        row([1, 3, 5], 7),
+        row([2, 4, 5], 11),
+    ];
+    let cases: [(&[Row], u32); 3] = [(&pair, 1), (&triple, 2), (&cycle, 1)];
+    for (rows, needed) in cases {
+        let values: Vec<Gf64> = random(1, rows.len());
+        for (dense, checks) in (0..4).flat_map(|dense| [(dense, 0), (dense, 1)]) {
+            let shape = one_bin(10, 8, dense, checks);
+            match encode(shape, rows, &values, 2) {
+                Ok(bin) => assert!(decode(shape, &bin, rows) == values),
+                Err(error) => assert_eq!(error, Error::DependentRows),
+            }
+            let solved = encode(shape, rows, &values, 2).is_ok();
+            assert_eq!(solved, dense + checks >= needed, "{dense} {checks}");
+        }
+    }
+}
+
+#[test]
+fn the_check_column_tells_equal_dense_coefficients_apart() {
+    let row = |check| Row {
+        slots: [0, 1, 2],
+        check,
+        dense: Gf64(5),
+    };
+    let (rows, values) = ([row(1), row(2)], random::<Tower>(1, 2));
+    let without = one_bin(2, 3, 4, 0);
+    assert_eq!(
+        encode(without, &rows, &values, 1),
+        Err(Error::DependentRows)
+    );
+    let shape = one_bin(2, 3, 4, 1);
+    let bin = encode(shape, &rows, &values, 1).unwrap();
+    assert!(decode(shape, &bin, &rows) == values);
+}
+
+#[test]
+fn an_item_twice_is_an_error() {
+    for (items, share) in [(10, -43.0), (3000, -43.0), (3000, -83.0)] {
+        let shape = smallest(items as u64 + 1, Log2Prob::from_log2(share)).unwrap();
+        let mut digests = digests::<16>(1, items);
+        digests.push(digests[items / 2]);
+        let (rows, values) = hash::<16, Gf64>(1, shape, &digests);
+        assert_eq!(encode(shape, &rows, &values, 1), Err(Error::DependentRows));
+    }
+}
+
+#[test]
+fn too_many_items_are_an_error() {
+    let shape = one_bin(10, 30, 3, 0);
+    let (rows, values) = hash::<16, Gf64>(1, shape, &digests(1, 11));
+    assert_eq!(encode(shape, &rows, &values, 1), Err(Error::TooManyItems));
+}
+
+/// More than the cells of the peeling count.
+#[test]
+fn thousands_of_rows_in_a_slot_are_an_error() {
+    let shape = one_bin(6000, 100_000, 3, 0);
+    let row = |i: u32| Row {
+        slots: [0, 2 * i + 1, 2 * i + 2],
+        check: 0,
+        dense: Gf64(i.into()),
+    };
+    let values: Vec<Gf64> = random(1, 6000);
+    let rows: Vec<Row> = (0..6000).map(row).collect();
+    assert_eq!(encode(shape, &rows, &values, 1), Err(Error::DependentRows));
+    assert!(encode(shape, &rows[..4000], &values[..4000], 1).is_ok());
+}
+
+/// Two encodings of the same differ in all that is free, and only then can they: the number
+/// of free elements is what the equations leave.
+#[test]
+fn free_elements_are_random() {
+    for items in [100, 200] {
+        let shape = safe(200);
+        let (rows, values) = hash::<16, Gf64>(1, shape, &digests(1, items));
+        let encodings: Vec<_> = (0..8)
+            .map(|seed| encode(shape, &rows, &values, seed).unwrap())
+            .collect();
+        assert!(
+            encodings
+                .iter()
+                .all(|bin| decode(shape, bin, &rows) == values)
+        );
+        assert!(encode(shape, &rows, &values, 0).unwrap() == encodings[0]);
+        let differences: Vec<Vec<Gf64>> = encodings[1..]
+            .iter()
+            .map(|bin| {
+                bin.iter()
+                    .zip(&encodings[0])
+                    .map(|(a, b)| *a ^ *b)
+                    .collect()
+            })
+            .collect();
+        // An element that is not free is determined by others that are: it differs, too.
+        let constant = (0..shape.bin_slots())
+            .filter(|&i| differences.iter().all(|bin| bin[i] == Gf64::default()));
+        assert_eq!(constant.count(), 0);
+    }
+}
+
+/// With random values, whatever the rows, every bit of the vector is a fair coin.
+#[test]
+fn random_values_give_a_random_vector() {
+    let shape = one_bin(3, 4, 2, 0);
+    let rows = [[0, 1, 2], [1, 2, 0], [1, 2, 3]].map(|slots: [u32; 3]| Row {
+        slots,
+        check: 0,
+        dense: Gf64(slots[0].into()),
+    });
+    let runs = 4000u64;
+    let mut ones = vec![[0u32; 64]; shape.bin_slots()];
+    for run in 0..runs {
+        let bin = encode(shape, &rows, &random::<Gf64>(run + (1 << 40), 3), run).unwrap();
+        for (ones, element) in ones.iter_mut().zip(bin) {
+            (0..64).for_each(|bit| ones[bit] += (element.0 >> bit & 1) as u32);
+        }
+    }
+    // Standard deviation 32; six of them, for 384 coins.
+    let fair = |ones: &u32| ones.abs_diff(runs as u32 / 2) < 190;
+    assert!(ones.as_flattened().iter().all(fair));
+}
+
+#[test]
+fn others_decode_to_random_looking_values() {
+    let shape = safe(1000);
+    let all = digests::<16>(1, 2000);
+    let (rows, values) = hash::<16, Gf64>(1, shape, &all);
+    let bin = encode(shape, &rows[..1000], &values[..1000], 1).unwrap();
+    let decoded = decode(shape, &bin, &rows);
+    assert!(decoded[..1000] == values[..1000]);
+    let wrong = decoded[1000..]
+        .iter()
+        .zip(&values[1000..])
+        .map(|(a, b)| *a ^ *b);
+    let ones: u32 = wrong
+        .clone()
+        .map(|difference| difference.0.count_ones())
+        .sum();
+    // 64,000 coins, standard deviation 126: six of them.
+    assert!(ones.abs_diff(32_000) < 760, "{ones}");
+    assert!(
+        wrong
+            .clone()
+            .all(|difference| difference != Gf64::default())
+    );
+}
+
+#[test]
+fn another_key_gives_another_store() {
+    let shape = safe(500);
+    let digests = digests::<32>(1, 500);
+    let (rows, values) = hash::<32, Gf64>(1, shape, &digests);
+    let (other_rows, other_values) = hash::<32, Gf64>(2, shape, &digests);
+    let same = rows
+        .iter()
+        .zip(&other_rows)
+        .filter(|(a, b)| a.dense == b.dense);
+    assert_eq!(same.count(), 0);
+    let bin = encode(shape, &rows, &values, 1).unwrap();
+    assert!(encode(shape, &other_rows, &other_values, 1).unwrap() != bin);
+    let decoded = decode(shape, &bin, &other_rows);
+    let found = |values: &[Gf64]| decoded.iter().zip(values).filter(|(a, b)| a == b).count();
+    assert_eq!((found(&values), found(&other_values)), (0, 0));
+}
+
+/// Both parties must agree on them for ever.
+#[test]
+fn known_answers() {
+    let shape = one_bin(10, 1000, 2, 0);
+    let digest: [u8; 16] = std::array::from_fn(|i| i as u8);
+    let (rows, values) = hash::<16, Tower>(7, shape, &[digest]);
+    let expected = Row {
+        slots: [933, 948, 772],
+        check: 0xdf78_45f6,
+        dense: Gf64(0x0ced_305e_c34a_5c4b),
+    };
+    assert!(rows[0] == expected);
+    let expected = Tower {
+        low: Gf64(0x4903_a85a_411b_3199),
+        high: Gf64(0x8e6a_1275_09e6_b7d5),
+    };
+    assert!(values[0] == expected);
+    let (same, low) = hash::<16, Gf64>(7, shape, &[digest]);
+    assert!(same == rows && low[0] == values[0].low);
+    assert_eq!(bin_of(&digest, 1000), 27);
+}
+
+#[test]
+fn slots_are_distinct_and_evenly_used() {
+    let shape = one_bin(1, 5, 0, 0);
+    let (rows, _) = hash::<16, Gf64>(1, shape, &digests(1, 60_000));
+    let mut counts = [0u32; 125];
+    for row in rows {
+        let [x, y, z] = row.slots;
+        counts[(25 * x + 5 * y + z) as usize] += 1;
+    }
+    let used: Vec<u32> = counts.into_iter().filter(|&count| count > 0).collect();
+    assert_eq!(used.len(), 5 * 4 * 3);
+    // 1,000 expected of each, standard deviation 32.
+    assert!(used.iter().all(|count| count.abs_diff(1000) < 190));
+}
+
+/// The bound of `psijoin_params` against bins that were built. It must be above the rate of
+/// failure, and for the smallest bins is not far above.
+#[test]
+fn bins_fail_as_often_as_the_bound_says() {
+    for (items, slots, dense, trials, factor_log2) in [
+        (8, 12, 0, 20_000, 1.0),
+        (8, 8, 1, 20_000, 4.0),
+        (30, 40, 0, 20_000, 1.0),
+        (30, 40, 1, 20_000, 6.0),
+        (100, 140, 0, 20_000, 1.0),
+        (1000, 1300, 0, 4000, 1.5),
+    ] {
+        let shape = one_bin(items, slots, dense, 0);
+        let mut encoder = Encoder::<Gf64>::new(shape);
+        let mut bin = vec![Gf64::default(); shape.bin_slots()];
+        let mut prg = prg(1);
+        let (rows, values) = hash::<16, Gf64>(1, shape, &digests(2, items * trials));
+        let bins = rows.chunks(items).zip(values.chunks(items));
+        let failed = bins
+            .filter(|(rows, values)| {
+                encoder
+                    .encode_bin(rows, values, &mut bin, &mut prg)
+                    .is_err()
+            })
+            .count() as f64;
+        let rate = failed / trials as f64;
+        let three_deviations = 3.0 * failed.sqrt() / trials as f64;
+        let bound = failure(items as u64, shape).log2();
+        let case = format!("{items} items, {slots} slots, {dense} dense: {failed} failed");
+        assert!(
+            rate - three_deviations <= bound.exp2(),
+            "{case}, bound 2^{bound}"
+        );
+        assert!(
+            rate.log2() >= bound - factor_log2,
+            "{case}, bound 2^{bound}"
+        );
+    }
+}
+
+#[test]
+fn a_partition_keeps_every_item_with_its_position() {
+    for (items, bins) in [(0, 1), (1, 3), (1000, 7), (100_000, 1), (100_000, 50)] {
+        let digests = digests::<32>(1, items);
+        let partition = Partition::new(&digests, bins);
+        assert_eq!(partition.bins(), bins as usize);
+        let mut seen = vec![false; items];
+        for bin in 0..bins {
+            let (reordered, positions) = partition.bin(bin as usize);
+            assert_eq!(reordered.len(), positions.len());
+            assert!(positions.is_sorted());
+            for (digest, &position) in reordered.iter().zip(positions) {
+                assert_eq!(*digest, digests[position as usize]);
+                assert_eq!(bin_of(digest, bins), bin);
+                seen[position as usize] = true;
+            }
+        }
+        assert!(seen.into_iter().all(|seen| seen));
+    }
+}
+
+#[test]
+fn a_partition_does_not_depend_on_the_number_of_threads() {
+    let digests = digests::<16>(1, 100_000);
+    let run = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.unwrap().install(|| Partition::new(&digests, 9))
+    };
+    let (one, three) = (run(1), run(3));
+    assert!((0..9).all(|bin| one.bin(bin) == three.bin(bin)));
+}
