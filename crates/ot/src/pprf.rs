@@ -53,6 +53,8 @@ use std::ops::Range;
 use psijoin_block::Block;
 use psijoin_params::lpn::RegularNoise;
 
+use expand::Words;
+
 /// Levels of the tree that gives the keys for the leaves.
 const KEY_LEVELS: usize = RegularNoise::MAX_FANOUT.ilog2() as usize;
 
@@ -182,7 +184,7 @@ impl Dealer<'_> {
     }
 
     /// Grows the trees, and says what the receiver must be told.
-    pub(crate) fn grow(&self, leaves: &mut [Block], corrections: &mut [Block]) {
+    pub(crate) fn grow(&self, leaves: &mut [Words], corrections: &mut [Block]) {
         let shape = self.shape;
         let nodes = self.nodes(corrections);
         let trees = nodes
@@ -265,7 +267,7 @@ impl Receiver<'_> {
     ///
     /// The node on the path is unknown: its children and leaves come out wrong, and those that
     /// can be known are put right by what the sums lack.
-    pub(crate) fn grow(&self, leaves: &mut [Block], corrections: &[Block]) {
+    pub(crate) fn grow(&self, leaves: &mut [Words], corrections: &[Block]) {
         let shape = self.shape;
         let nodes = self.nodes(corrections);
         let trees = nodes
@@ -293,15 +295,16 @@ impl Receiver<'_> {
             let sent = &corrections[parts.sums];
             for (number, sum) in sums.iter().enumerate() {
                 let leaf = &mut leaves[number * shape.nodes() + node];
+                let others = *sum ^ bytemuck::cast(*leaf);
                 if number == missing {
-                    last ^= *sum ^ *leaf;
+                    last ^= others;
                 } else {
                     let right = sent[number] ^ masks[number];
-                    *leaf ^= *sum ^ right;
+                    *leaf = bytemuck::cast(right ^ others);
                     last ^= right;
                 }
             }
-            leaves[*position] = last;
+            leaves[*position] = bytemuck::cast(last);
         }
     }
 

@@ -9,7 +9,7 @@
 //! 2. Both make a sparse correlation of N = 2m' entries: w = v + Δ·e, with e regular noise over
 //!    B (`vole/noise.rs`: SoftSpokenOT's small-field vector OLE, and trees).
 //! 3. Both compress their vectors with a public binary matrix H, of m' ≥ m rows: a = H·e,
-//!    b = H·v, c = H·w ([`block_accumulate`](crate::block_accumulate)).
+//!    b = H·v, c = H·w ([`block_accumulate`]).
 //!
 //! **Security.** Dual LPN with regular noise over B for the code; the number of noise points is
 //! derived in [`psijoin_params::lpn`]. AES under a public key as a random permutation. The model
@@ -23,6 +23,9 @@
 //!
 //! Both leaks are those of the published functionalities. Whoever is caught learns nothing more,
 //! since after an error a `Sender` or `Receiver` must not be used again.
+//!
+//! The receiver uses its noise positions as indices into its own memory, as it will use hashes
+//! of its items: someone who watches its caches is not kept out.
 //!
 //! **Cost.** Setup as in [`SETUP_SENDER_BYTES`], [`SETUP_RECEIVER_BYTES`]; a call as in
 //! [`sender_bytes`], [`receiver_bytes`], in 2 flights (receiver first), or 6 if malicious. Bytes

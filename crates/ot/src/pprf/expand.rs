@@ -4,6 +4,9 @@ use std::sync::LazyLock;
 
 use psijoin_block::{Block, aes::Aes128};
 
+/// A block as the compiler's vectoriser likes it, and as the code takes it.
+pub(crate) type Words = crate::block_accumulate::Words<2>;
+
 /// Nodes that are hashed at once: the cipher is at full speed, and everything stays in the
 /// first-level cache.
 const BATCH: usize = 64;
@@ -24,9 +27,9 @@ pub(super) fn split(nodes: &[Block], children: &mut [Block]) {
     for (nodes, children) in nodes.chunks(BATCH).zip(children.chunks_mut(2 * BATCH)) {
         let hashes = &mut hashes[..nodes.len()];
         hash(nodes, hashes);
-        let (pairs, _) = children.as_chunks_mut::<2>();
-        for (pair, (hash, node)) in pairs.iter_mut().zip(hashes.iter().zip(nodes)) {
-            *pair = [*hash, *hash ^ *node];
+        let (pairs, _) = words_mut(children).as_chunks_mut::<2>();
+        for (pair, (hash, node)) in pairs.iter_mut().zip(words(hashes).iter().zip(words(nodes))) {
+            *pair = [*hash, xor(*hash, *node)];
         }
     }
 }
@@ -34,39 +37,63 @@ pub(super) fn split(nodes: &[Block], children: &mut [Block]) {
 /// Leaves of `nodes`: leaf number i of node x is G_i(H(x)) with G_i(s) = π'(s ⊕ i) ⊕ s, restricted
 /// to the bits of `mask`. All leaves number 0 come first, then all leaves number 1, and so on.
 /// Adds up the leaves of each number in `sums`.
-pub(super) fn grow(nodes: &[Block], mask: Block, leaves: &mut [Block], sums: &mut [Block]) {
-    let mut seeds = [Block::ZERO; BATCH];
+pub(super) fn grow(nodes: &[Block], mask: Block, leaves: &mut [Words], sums: &mut [Block]) {
+    let (mut seeds, mut images) = ([Block::ZERO; BATCH], [Block::ZERO; BATCH]);
+    let mask = bytemuck::cast(mask);
     for (batch, nodes_of_batch) in nodes.chunks(BATCH).enumerate() {
         let seeds = &mut seeds[..nodes_of_batch.len()];
         hash(nodes_of_batch, seeds);
         for (number, sum) in sums.iter_mut().enumerate() {
             let leaves = &mut leaves[number * nodes.len() + batch * BATCH..][..seeds.len()];
-            for (leaf, seed) in leaves.iter_mut().zip(&*seeds) {
-                *leaf = *seed ^ Block(number as u128);
+            let number = [number as u64, 0];
+            let images = &mut images[..seeds.len()];
+            for (image, seed) in words_mut(images).iter_mut().zip(words(seeds)) {
+                *image = xor(*seed, number);
             }
-            LEAF_PERMUTATION.encrypt(leaves);
-            for (leaf, seed) in leaves.iter_mut().zip(&*seeds) {
-                *leaf = (*leaf ^ *seed) & mask;
-                *sum ^= *leaf;
+            LEAF_PERMUTATION.encrypt(images);
+            let mut total = [0; 2];
+            for (leaf, (image, seed)) in leaves
+                .iter_mut()
+                .zip(words(images).iter().zip(words(seeds)))
+            {
+                *leaf = and(xor(*image, *seed), mask);
+                total = xor(total, *leaf);
             }
+            *sum ^= bytemuck::cast(total);
         }
     }
 }
 
 /// H(x) = π(σ(x)) ⊕ σ(x) with σ(high ‖ low) = (high ⊕ low) ‖ high: circular correlation robust,
-/// since σ and σ ⊕ 1 are invertible (Guo et al., S&P 2020, §7.2).
+/// since σ and σ ⊕ 1 are invertible (Guo et al., S&P 2020).
 fn hash(inputs: &[Block], outputs: &mut [Block]) {
-    let sigma = |x: Block| Block((x.0 ^ x.0 << 64) & HIGH | x.0 >> 64);
-    for (output, input) in outputs.iter_mut().zip(inputs) {
+    let sigma = |[low, high]: Words| [high, high ^ low];
+    for (output, input) in words_mut(outputs).iter_mut().zip(words(inputs)) {
         *output = sigma(*input);
     }
     PERMUTATION.encrypt(outputs);
-    for (output, input) in outputs.iter_mut().zip(inputs) {
-        *output ^= sigma(*input);
+    for (output, input) in words_mut(outputs).iter_mut().zip(words(inputs)) {
+        *output = xor(*output, sigma(*input));
     }
 }
 
-const HIGH: u128 = !0 << 64;
+fn words(blocks: &[Block]) -> &[Words] {
+    bytemuck::cast_slice(blocks)
+}
+
+fn words_mut(blocks: &mut [Block]) -> &mut [Words] {
+    bytemuck::cast_slice_mut(blocks)
+}
+
+#[inline(always)]
+fn xor(a: Words, b: Words) -> Words {
+    [a[0] ^ b[0], a[1] ^ b[1]]
+}
+
+#[inline(always)]
+fn and(a: Words, b: Words) -> Words {
+    [a[0] & b[0], a[1] & b[1]]
+}
 
 #[cfg(test)]
 mod tests {
@@ -98,7 +125,8 @@ mod tests {
             let mut children = vec![Block::ZERO; 2 * count];
             split(&nodes, &mut children);
             let (mut leaves, mut sums) = (vec![Block::ZERO; 3 * count], [Block::ZERO; 3]);
-            grow(&nodes, Block(!1), &mut leaves, &mut sums);
+            let words = bytemuck::cast_slice_mut(&mut leaves);
+            grow(&nodes, Block(!1), words, &mut sums);
             for (i, node) in nodes.iter().enumerate() {
                 let seed = slow_hash(*node);
                 assert!(children[2 * i] == seed && children[2 * i + 1] == seed ^ *node);

@@ -54,7 +54,8 @@ impl Setting {
     fn dealt(&self) -> (Vec<Block>, Vec<Block>) {
         let mut leaves = vec![Block::ONES; self.trees * self.shape.leaves()];
         let mut corrections = vec![Block::ONES; self.trees * self.shape.correction_blocks()];
-        self.dealer().grow(&mut leaves, &mut corrections);
+        self.dealer()
+            .grow(bytemuck::cast_slice_mut(&mut leaves), &mut corrections);
         (leaves, corrections)
     }
 
@@ -83,7 +84,7 @@ impl Setting {
             shares: &vec![Block::ZERO; self.trees],
         };
         let mut leaves = vec![Block::ONES; self.trees * shape.leaves()];
-        receiver.grow(&mut leaves, corrections);
+        receiver.grow(bytemuck::cast_slice_mut(&mut leaves), corrections);
         leaves
     }
 }
@@ -124,7 +125,7 @@ fn trees_do_not_depend_on_their_neighbours() {
     setting
         .dealer()
         .trees(2..4)
-        .grow(&mut leaves, &mut corrections);
+        .grow(bytemuck::cast_slice_mut(&mut leaves), &mut corrections);
     assert!(leaves == dealt[2 * shape.leaves()..4 * shape.leaves()]);
     assert!(corrections == sent[2 * shape.correction_blocks()..4 * shape.correction_blocks()]);
 }

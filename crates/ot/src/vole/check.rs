@@ -1,7 +1,7 @@
 //! The check of a malicious sender: whether w = v + Δ·e, for all N entries at once.
 //!
 //! A sender that sends wrong sums in `pprf.rs` makes entries of w wrong, and which ones
-//! depends on the receiver's positions α. The check, as in Wolverine (Weng et al., S&P 2021, §5.1):
+//! depends on the receiver's positions α. The check, as in Wolverine (Weng et al., S&P 2021):
 //!
 //! 1. The receiver draws χ ∈ F after everything was sent, and sends its seed and
 //!    x = Σ χ^(i+1)·e_i + x*, with x* a uniform element of F that went through the vector OLE:
@@ -37,7 +37,7 @@ use rayon::prelude::*;
 use subtle::ConstantTimeEq;
 
 use super::noise::Noise;
-use crate::Error;
+use crate::{Error, block_accumulate::Words};
 
 const HASH_BYTES: usize = 32;
 
@@ -57,7 +57,7 @@ pub(super) struct Mask {
 
 /// The sender's side.
 pub(super) fn prove(
-    entries: &[Tower],
+    entries: &[Words<2>],
     noise: RegularNoise,
     delta: Tower,
     mask: Tower,
@@ -74,7 +74,7 @@ pub(super) fn prove(
 
 /// The receiver's side.
 pub(super) fn verify<E: Element>(
-    entries: &[Tower],
+    entries: &[Words<2>],
     layout: RegularNoise,
     noise: &Noise<E>,
     mask: &Mask,
@@ -104,10 +104,18 @@ impl Powers {
     }
 
     /// Σ χ^(i+1)·x_i.
-    fn sum(&self, entries: &[Tower]) -> Tower {
+    fn sum(&self, entries: &[Words<2>]) -> Tower {
         let blocks: Vec<Tower> = entries
             .par_chunks_exact(self.0.len())
-            .map(|block| Tower::inner_product(&self.0, block))
+            .map_init(Vec::new, |block, entries| {
+                block.clear();
+                block.extend(
+                    entries
+                        .iter()
+                        .map(|entry| bytemuck::cast::<_, Tower>(*entry)),
+                );
+                Tower::inner_product(&self.0, block)
+            })
             .collect();
         self.horner(blocks.into_iter())
     }

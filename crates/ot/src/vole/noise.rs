@@ -291,7 +291,7 @@ impl<M: Model> Sender<M> {
         deal(&dealer, &mut entries, channel)?;
         if M::CHECKED {
             let (delta, mask) = (tower(self.delta), layout.mask_share(&columns));
-            check::prove(towers(&entries), noise, delta, mask, channel)?;
+            check::prove(&entries, noise, delta, mask, channel)?;
         }
         Ok(entries)
     }
@@ -331,7 +331,6 @@ fn deal(
             .for_each(|(task, (leaves, corrections))| {
                 let first = message * TREES_PER_MESSAGE + task * at_once;
                 let trees = first..first + leaves.len() / shape.leaves();
-                let leaves = bytemuck::cast_slice_mut(leaves);
                 dealer.trees(trees).grow(leaves, corrections);
             });
         channel.send(bytemuck::cast_slice(corrections))?;
@@ -506,7 +505,7 @@ impl<M: Model, V: Values> Planted<M, V> {
         if M::CHECKED {
             let layout = self.noise.layout;
             check::verify(
-                towers(&entries),
+                &entries,
                 layout,
                 &self.noise,
                 &self.mask,
@@ -541,7 +540,6 @@ fn receive(
             .for_each(|(task, (leaves, corrections))| {
                 let first = message * TREES_PER_MESSAGE + task * at_once;
                 let trees = first..first + leaves.len() / shape.leaves();
-                let leaves = bytemuck::cast_slice_mut(leaves);
                 receiver.trees(trees).grow(leaves, corrections);
             });
     }
@@ -556,10 +554,6 @@ fn next_tweaks(used: &mut u64, count: usize) -> u64 {
 
 fn tower(block: Block) -> Tower {
     bytemuck::cast(block)
-}
-
-fn towers(entries: &[Words<2>]) -> &[Tower] {
-    bytemuck::cast_slice(entries)
 }
 
 fn block(element: Tower) -> Block {

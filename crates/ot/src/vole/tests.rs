@@ -1,7 +1,12 @@
 use std::thread;
 
 use psijoin_block::Block;
-use psijoin_channel::{count::counted, memory};
+use psijoin_channel::{
+    count::counted,
+    fault::{Fault, FaultKind, faulty},
+    memory,
+    transcript::{Party, hashed},
+};
 
 use super::*;
 use crate::iknp::Malicious;
@@ -102,4 +107,140 @@ fn bytes_and_rounds_are_as_announced() {
     bytes::<SemiHonest, Tower>(2);
     bytes::<Malicious, Gf64>(6);
     bytes::<Malicious, Tower>(6);
+}
+
+#[test]
+fn a_can_be_had_before_the_sender_has_answered() {
+    let (b, (early, late, c, delta)) = run(
+        memory::pair(),
+        |channel| {
+            let mut sender = Sender::<SemiHonest>::setup(channel, &mut seeded(1)).unwrap();
+            channel.send(bytemuck::bytes_of(&sender.delta())).unwrap();
+            sender.extend::<Gf64>(500, channel).unwrap()
+        },
+        |channel| {
+            let mut receiver = Receiver::<SemiHonest>::setup(channel, &mut seeded(2)).unwrap();
+            let delta: [u8; 16] = channel.recv_array().unwrap();
+            let pending = receiver.begin::<Gf64>(500, channel).unwrap();
+            let early = pending.a();
+            let expanded = pending.finish(channel).unwrap();
+            let delta: Tower = bytemuck::cast(delta);
+            (early, expanded.a(), expanded.c(), delta)
+        },
+    );
+    for i in 0..500 {
+        assert!(early[i] == late[i] && c[i] == b[i] ^ (delta * early[i].into()));
+    }
+}
+
+#[test]
+fn equal_seeds_give_equal_transcripts() {
+    let digest = || {
+        let (a, b) = memory::pair();
+        let (a, transcript) = hashed(a, Party::First);
+        let (sent, received) = vole::<Malicious, Gf64>((a, b), &[1000]);
+        (transcript.digest(), sent.unwrap().1, received.unwrap())
+    };
+    let (first, b, a_and_c) = digest();
+    let (second, same_b, same_a_and_c) = digest();
+    assert_eq!(first, second);
+    assert!(*b[0] == *same_b[0]);
+    assert!(*a_and_c[0].0 == *same_a_and_c[0].0 && *a_and_c[0].1 == *same_a_and_c[0].1);
+}
+
+/// What became of a run in which a bit of one message was flipped.
+#[derive(Default, Debug)]
+struct Outcomes {
+    caught_by_sender: u32,
+    caught_by_receiver: u32,
+    other_errors: u32,
+    harmless: u32,
+}
+
+impl Outcomes {
+    fn count(
+        &mut self,
+        (sent, received): (Result<Sent, Error>, Result<Received<Gf64>, Error>),
+        fault: Fault,
+    ) {
+        let seen = |error: &Error| matches!(error, Error::ConsistencyCheck);
+        let (sent, received) = match (sent, received) {
+            (Err(error), _) if seen(&error) => return self.caught_by_sender += 1,
+            (_, Err(error)) if seen(&error) => return self.caught_by_receiver += 1,
+            (Err(_), _) | (_, Err(_)) => return self.other_errors += 1,
+            (Ok(sent), Ok(received)) => (sent, received),
+        };
+        self.harmless += 1;
+        let (delta, b) = sent;
+        let (a, c) = &received[0];
+        for i in 0..a.len() {
+            assert!(c[i] == b[0][i] ^ (delta * a[i].into()), "{fault:?}");
+        }
+    }
+}
+
+/// Flips bits of every message that one party sends.
+fn flip_every_message(tampered: Party) -> Outcomes {
+    let mut outcomes = Outcomes::default();
+    for at in 0.. {
+        for bit in [0, 54_321] {
+            let fault = Fault {
+                at,
+                kind: FaultKind::Flip { bit },
+            };
+            let (mut a, mut b) = memory::pair();
+            let probe;
+            match tampered {
+                Party::First => (a, probe) = faulty(a, fault),
+                Party::Second => (b, probe) = faulty(b, fault),
+            }
+            let results = vole::<Malicious, Gf64>((a, b), &[100]);
+            if !probe.reached() {
+                return outcomes;
+            }
+            outcomes.count(results, fault);
+        }
+    }
+    unreachable!("a run has an end");
+}
+
+/// The sender sends base OTs, the seed of a check, corrections in ten messages, and a hash.
+#[test]
+fn a_flipped_bit_of_the_sender_is_caught_or_harmless() {
+    let outcomes = flip_every_message(Party::First);
+    assert!(outcomes.caught_by_receiver > 10, "{outcomes:?}");
+    assert!(outcomes.caught_by_sender > 0, "{outcomes:?}");
+}
+
+/// The receiver sends base OTs, corrections of the generators and of the columns, an answer,
+/// and the sums of its noise.
+#[test]
+fn a_flipped_bit_of_the_receiver_is_caught_or_harmless() {
+    let outcomes = flip_every_message(Party::Second);
+    assert!(outcomes.caught_by_sender > 4, "{outcomes:?}");
+    assert!(outcomes.caught_by_receiver > 0, "{outcomes:?}");
+}
+
+#[test]
+fn a_short_message_is_an_error() {
+    for (at, tampered) in [(1, Party::First), (2, Party::Second)] {
+        let fault = Fault {
+            at,
+            kind: FaultKind::Truncate,
+        };
+        let (mut a, mut b) = memory::pair();
+        match tampered {
+            Party::First => a = faulty(a, fault).0,
+            Party::Second => b = faulty(b, fault).0,
+        }
+        let (sent, received) = vole::<SemiHonest, Tower>((a, b), &[100]);
+        let error = match tampered {
+            Party::First => received.map(drop).unwrap_err(),
+            Party::Second => sent.map(drop).unwrap_err(),
+        };
+        assert!(matches!(
+            error,
+            Error::Channel(psijoin_channel::Error::MessageLength { .. })
+        ));
+    }
 }
