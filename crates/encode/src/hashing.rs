@@ -96,12 +96,20 @@ impl BinHasher {
 
 /// Picks three distinct bins of `bins`: each word picks one of those not taken yet.
 #[inline]
-pub(crate) fn distinct(words: [u64; CHOICES], bins: u32) -> [u32; CHOICES] {
+fn distinct(words: [u64; CHOICES], bins: u32) -> [u32; CHOICES] {
     let pick = |word: u64, from: u32| ((u128::from(word) * u128::from(from)) >> 64) as u32;
-    let first = pick(words[0], bins);
-    let mut second = pick(words[1], bins - 1);
+    among_others([
+        pick(words[0], bins),
+        pick(words[1], bins - 1),
+        pick(words[2], bins - 2),
+    ])
+}
+
+/// Three distinct numbers, if the second counts all numbers but the first, and the third all
+/// but the first two.
+#[inline]
+pub(crate) fn among_others([first, mut second, mut third]: [u32; CHOICES]) -> [u32; CHOICES] {
     second += u32::from(second >= first);
-    let mut third = pick(words[2], bins - 2);
     third += u32::from(third >= first.min(second));
     third += u32::from(third >= first.max(second));
     [first, second, third]

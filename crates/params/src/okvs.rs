@@ -34,8 +34,9 @@
 //! Nothing here is extrapolated from experiments. RR22's formulas are: they ask that peeling
 //! leaves at most g rows, which is likelier to fail than independence and for which no sharp
 //! bound is known, and fit e = 1.223 + (λ + 9.2)/s and g = ⌊λ/log2(e·n)⌋ to measured failures
-//! down to 2^-30. This store needs fewer slots. [RR22's fit](MIN_SLOTS_PERMILLE) only serves
-//! as a matter of speed: above it, peeling leaves nothing but for every 2^8-th bin or so.
+//! down to 2^-30, where log2(s) = 0.555·log2(n) + 2.336. This store needs fewer slots. The fit
+//! serves as a matter of speed only: [`smallest`] never goes below the e at which, by the
+//! fit, peeling leaves rows in one bin of 2^8. Such a bin takes a few times as long.
 //!
 //! The probabilities are over the key of the row hash, which must be drawn after the items
 //! are fixed, and over the digests' first eight bytes.
@@ -335,7 +336,7 @@ mod tests {
         assert!(expansion(20, -43.0) < 1.267);
     }
 
-    /// RR22's parameters would need 1.34, 1.29 and 1.28 at 2^12, 2^16 and 2^20.
+    /// RR22's formulas give 1.33 at 2^12, 1.25 at 2^16, and 1.29 at 2^20 in bins of 2^16.
     #[test]
     fn expansion_at_other_sizes() {
         for (log_items, least, most) in [

@@ -1,5 +1,6 @@
 //! Which bin an item is in.
 
+use psijoin_block::memory::Buffer;
 use rayon::prelude::*;
 
 /// Fewer items are not worth another thread.
@@ -15,8 +16,8 @@ pub fn bin_of<const D: usize>(digest: &[u8; D], bins: u32) -> u32 {
 
 /// Digests in the order of their bins, with their original positions.
 pub struct Partition<const D: usize> {
-    digests: Vec<[u8; D]>,
-    positions: Vec<u32>,
+    digests: Buffer<[u8; D]>,
+    positions: Buffer<u32>,
     /// Where each bin begins, and where the last one ends.
     starts: Vec<usize>,
 }
@@ -41,8 +42,8 @@ impl<const D: usize> Partition<D> {
             .collect();
 
         let mut partition = Self {
-            digests: vec![[0; D]; digests.len()],
-            positions: vec![0; digests.len()],
+            digests: Buffer::zeroed(digests.len()),
+            positions: Buffer::zeroed(digests.len()),
             starts: vec![0; bins as usize + 1],
         };
         for bin in 0..bins as usize {
@@ -73,6 +74,26 @@ impl<const D: usize> Partition<D> {
         (&self.digests[range.clone()], &self.positions[range])
     }
 
+    /// All bins, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&[[u8; D]], &[u32])> {
+        (0..self.bins()).map(|bin| self.bin(bin))
+    }
+
+    /// How many digests each bin has.
+    pub fn lens(&self) -> impl Iterator<Item = usize> {
+        self.starts.windows(2).map(|starts| starts[1] - starts[0])
+    }
+
+    /// The digests of all bins, one bin after the other.
+    pub fn digests(&self) -> &[[u8; D]] {
+        &self.digests
+    }
+
+    /// Where each of [`digests`](Self::digests) stood.
+    pub fn positions(&self) -> &[u32] {
+        &self.positions
+    }
+
     /// How many bins there are.
     pub fn bins(&self) -> usize {
         self.starts.len() - 1
@@ -93,8 +114,9 @@ fn scatter<const D: usize>(digests: &[[u8; D]], first: usize, mut targets: Vec<T
     for (digest, position) in digests.iter().zip(first..) {
         let bin = bin_of(digest, bins) as usize;
         let (digests, positions) = &mut targets[bin];
-        digests[written[bin]] = *digest;
-        positions[written[bin]] = position as u32;
-        written[bin] += 1;
+        let at = written[bin];
+        written[bin] = at + 1;
+        digests[at] = *digest;
+        positions[at] = position as u32;
     }
 }

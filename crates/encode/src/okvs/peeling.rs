@@ -63,10 +63,10 @@ impl Cell {
         self.0 = (self.0 ^ row) + Self::ONE;
     }
 
-    /// Takes a row out if `is` is 1, and leaves all as it is if it is 0.
+    /// Without a row if `is` is 1, and as it is if that is 0.
     #[inline(always)]
-    fn withdraw(&mut self, row: u64, is: u64) {
-        self.0 = (self.0 ^ (row & is.wrapping_neg())) - (is << COUNT_SHIFT);
+    fn without(self, row: u64, is: u64) -> Self {
+        Self((self.0 ^ (row & is.wrapping_neg())) - (is << COUNT_SHIFT))
     }
 }
 
@@ -142,9 +142,10 @@ impl Peeling {
                 (z, Cell::of(item, [slot, y as u32])),
             ];
             for (other, row) in seen_from {
-                cells[other].withdraw(row, single);
+                let cell = cells[other].without(row, single);
+                cells[other] = cell;
                 queue[queued] = other as u32;
-                queued += (single & u64::from(cells[other].count() == 1)) as usize;
+                queued += (single & u64::from(cell.count() == 1)) as usize;
             }
         }
         (self.peeled, self.next, self.queued) = (peeled, next, queued);
@@ -156,7 +157,7 @@ impl Peeling {
         let [x, y, z] = row.slots;
         for (slot, others) in [(x, [y, z]), (y, [z, x]), (z, [x, y])] {
             let cell = &mut self.cells[slot as usize];
-            cell.withdraw(Cell::of(item as usize, others), 1);
+            *cell = cell.without(Cell::of(item as usize, others), 1);
             self.queue[self.queued] = slot;
             self.queued += usize::from(cell.count() == 1);
         }

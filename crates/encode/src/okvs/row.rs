@@ -7,10 +7,13 @@ use psijoin_block::{
 };
 use psijoin_params::okvs::Shape;
 
-use crate::hashing::distinct;
+use crate::hashing::among_others;
 
 /// Items that are hashed together.
 const BATCH: usize = 64;
+
+/// The first 32 bits of a word of 64.
+const LOW: u64 = (1 << 32) - 1;
 
 /// The coefficients of an item in its bin: 1 for three slots, dense, dense², dense³, … for
 /// the dense columns, and a last one for the check column, where there is one.
@@ -59,6 +62,7 @@ impl RowHasher {
         rows: &mut [Row],
         values: &mut [V],
     ) {
+        const { assert!(D == 16 || D == 32, "digests have 16 or 32 bytes") };
         assert!(
             digests.len() == rows.len() && digests.len() == values.len(),
             "a row and a value for each digest"
@@ -68,7 +72,7 @@ impl RowHasher {
             (16, 16) => self.hash_words::<D, 2, 5, V>(digests, rows, values),
             (32, 8) => self.hash_words::<D, 4, 4, V>(digests, rows, values),
             (32, 16) => self.hash_words::<D, 4, 5, V>(digests, rows, values),
-            _ => unreachable!("digests have 16 or 32 bytes, and elements 8 or 16"),
+            _ => unreachable!("elements have 8 or 16 bytes"),
         }
     }
 
@@ -90,10 +94,13 @@ impl RowHasher {
             }
             blake3_rows::keyed_hash(&self.key, words, hashes);
             for ((row, value), hash) in rows.iter_mut().zip(values).zip(hashes) {
-                // As fractions of 2^64.
-                let fractions = [hash[0] << 32, hash[0] >> 32 << 32, hash[1] << 32];
+                let pick = |word: u64, from: u32| ((word * u64::from(from)) >> 32) as u32;
                 *row = Row {
-                    slots: distinct(fractions, self.slots),
+                    slots: among_others([
+                        pick(hash[0] & LOW, self.slots),
+                        pick(hash[0] >> 32, self.slots - 1),
+                        pick(hash[1] & LOW, self.slots - 2),
+                    ]),
                     check: (hash[1] >> 32) as u32,
                     dense: Gf64(hash[2]),
                 };
