@@ -36,20 +36,18 @@ pub fn places<'a, T>(
     (places, ranges)
 }
 
-/// `elements` cut into its buckets, which lie at `ranges`, one after the other from the start.
+/// `elements` cut into buckets of these lengths, one after the other from the start.
 ///
 /// # Panics
-/// If the ranges need more elements.
-pub fn split<'a, T>(elements: &'a mut [T], ranges: &[Range<usize>]) -> Vec<&'a mut [T]> {
+/// If there are fewer elements.
+pub fn split<T>(elements: &mut [T], lens: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
     let mut rest = elements;
-    ranges
-        .iter()
-        .map(|range| {
-            let (bucket, after) = std::mem::take(&mut rest).split_at_mut(range.len());
-            rest = after;
-            bucket
-        })
-        .collect()
+    lens.map(|len| {
+        let (bucket, after) = std::mem::take(&mut rest).split_at_mut(len);
+        rest = after;
+        bucket
+    })
+    .collect()
 }
 
 #[cfg(test)]
@@ -79,7 +77,7 @@ mod tests {
         }
         assert_eq!(output, [10, 11, 12, 20, 21, 22, 30, 0]);
         assert_eq!(ranges, [0..3, 3..6, 6..7, 7..7]);
-        let buckets = split(&mut output, &ranges);
+        let buckets = split(&mut output, ranges.iter().map(Range::len));
         assert_eq!(buckets[1], [20, 21, 22]);
         assert!(buckets[3].is_empty());
     }

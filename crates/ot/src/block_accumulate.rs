@@ -90,7 +90,7 @@ impl BlockAccumulate {
         let buckets = round(&bucketed, &buckets, Some(first), second, &mut elements);
         drop(bucketed);
 
-        scatter::split(&mut elements, &buckets)
+        scatter::split(&mut elements, buckets.iter().map(Range::len))
             .into_par_iter()
             .zip(buckets)
             .for_each_init(

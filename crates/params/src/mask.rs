@@ -30,6 +30,37 @@ pub fn collision(comparisons: u128, bits: u32) -> Log2Prob {
     Log2Prob::from_log2(-f64::from(bits)).times(comparisons)
 }
 
+/// The smallest M at which none of `comparisons` pairs of masks of different items, uniform in
+/// 0..M, is equal, but for a probability of at most `share`. Where masks are sorted and coded,
+/// M needs not be a power of two: the fraction of a bit is saved.
+///
+/// # Errors
+/// [`Error::Unreachable`] if masks of 2^128 values were not enough.
+pub fn range(comparisons: u128, share: Log2Prob) -> Result<u128, Error> {
+    let pairs = (comparisons.max(1) as f64).log2();
+    let pair = Log2Prob::from_log2(share.log2() - pairs).minus(scaling_bias());
+    let needed = -pair.log2();
+    if needed >= f64::from(MAX_BITS) {
+        return Err(Error::Unreachable {
+            parameter: "mask range",
+            share,
+        });
+    }
+    // More than what rounding costs.
+    Ok((needed.exp2() * (1.0 + 1e-9)).ceil() as u128)
+}
+
+/// How much likelier than 1/M a value is at most: a hash of 128 bits is scaled to the range.
+fn scaling_bias() -> Log2Prob {
+    Log2Prob::from_log2(-128.0)
+}
+
+/// A bound on any of `comparisons` pairs of masks in 0..`range` being equal by chance.
+pub fn range_collision(comparisons: u128, range: u128) -> Log2Prob {
+    let uniform = Log2Prob::from_log2(-(range as f64).log2());
+    uniform.or(scaling_bias()).times(comparisons)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -60,6 +91,17 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn is_about_the_smallest_range_that_suffices(
+            comparisons in 1u128..1 << 52,
+            share in -74.0..-40.0f64,
+        ) {
+            let share = Log2Prob::from_log2(share);
+            let range = range(comparisons, share).unwrap();
+            prop_assert!(range_collision(comparisons, range) <= share);
+            prop_assert!(range_collision(comparisons, range / 1_000_000 * 999_999) > share);
+        }
+
         #[test]
         fn is_the_smallest_length_that_suffices(
             comparisons in 1u128..1 << 46,

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | [`protocol`] | the interface: [`Protocol`] → [`Plan`] (parameters, cost) → [`Party`] (offline, then online) |
 //! | [`registry`] | all protocols by name |
-//! | [`naive`], [`dh`], [`kkrt`] | one module a protocol: its driver reads like the paper's figure |
+//! | [`naive`], [`dh`], [`kkrt`], [`rr22`] | one module a protocol: its driver reads like the paper's figure |
 //! | [`items`] | fixed-size digests of items, under a salt of both parties |
 //! | [`pair`] | both parties in one process, for tests, benches and demonstrations |
 //!
@@ -33,12 +33,14 @@ pub mod naive;
 pub mod pair;
 pub mod protocol;
 pub mod registry;
+pub mod rr22;
 
 mod basis;
 mod cost;
 mod disjoint;
 mod error;
 mod masks;
+mod sorted_masks;
 mod stream;
 
 pub use cost::{Cost, Traffic};

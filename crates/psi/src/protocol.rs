@@ -61,6 +61,8 @@ pub enum Adversary {
     Insecure,
     /// Both follow the protocol, and are curious.
     SemiHonest,
+    /// Either may do what it likes.
+    Malicious,
 }
 
 impl fmt::Display for Adversary {
@@ -68,6 +70,7 @@ impl fmt::Display for Adversary {
         f.write_str(match self {
             Self::Insecure => "INSECURE",
             Self::SemiHonest => "semi-honest",
+            Self::Malicious => "malicious",
         })
     }
 }

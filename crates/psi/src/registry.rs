@@ -1,9 +1,15 @@
 //! All protocols by name.
 
-use crate::{Error, Plan, Protocol, Request, dh, disjoint, kkrt, naive};
+use crate::{Error, Plan, Protocol, Request, dh, disjoint, kkrt, naive, rr22};
 
 /// Every protocol, insecure baselines first, then in the order of their papers.
-pub static PROTOCOLS: &[&dyn Protocol] = &[&naive::Naive, &dh::Dh, &kkrt::Kkrt];
+pub static PROTOCOLS: &[&dyn Protocol] = &[
+    &naive::Naive,
+    &dh::Dh,
+    &kkrt::Kkrt,
+    &rr22::Rr22,
+    &rr22::Rr22Malicious,
+];
 
 /// The protocol with this name.
 pub fn find(name: &str) -> Option<&'static dyn Protocol> {

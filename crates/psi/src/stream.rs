@@ -1,11 +1,11 @@
 //! Long data as a sequence of messages, computed in parallel and sent in order.
 //!
 //! While a channel carries one message the next ones are computed; how many threads do
-//! that changes nothing on the wire.
+//! that changes nothing on the wire. What is too long for a message takes several.
 
 use std::ops::Range;
 
-use psijoin_channel::{Error, Inbound, Outbound};
+use psijoin_channel::{Error, Inbound, MAX_MESSAGE_BYTES, Outbound};
 use rayon::prelude::*;
 
 /// Data of `total` units (rows, items) that travels `per_message` at a time.
@@ -80,7 +80,9 @@ pub(crate) fn send_with<T: Send, S: Send, E: From<Error> + Send>(
                 compute(chunks.range(chunk), piece, scratch, message)
             })?;
         for (_, message) in &workers[..group.len()] {
-            outbound.send(message)?;
+            for part in message.chunks(MAX_MESSAGE_BYTES) {
+                outbound.send(part)?;
+            }
         }
     }
     Ok(())
@@ -151,7 +153,9 @@ fn receive_group(
     messages.resize(group.len(), Vec::new());
     for (message, chunk) in messages.iter_mut().zip(group) {
         message.resize(length(chunks.range(chunk).len()), 0);
-        inbound.recv(message)?;
+        for part in message.chunks_mut(MAX_MESSAGE_BYTES) {
+            inbound.recv(part)?;
+        }
     }
     Ok(())
 }

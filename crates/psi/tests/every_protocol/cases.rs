@@ -99,7 +99,7 @@ fn the_failure_budget_is_kept_at_every_size() {
 fn sixty_five_thousand_items() {
     for shared in [0, 1 << 15, 1 << 16] {
         let sets = Sets::new(1 << 16, 1 << 16, shared);
-        for name in ["naive", "kkrt"] {
+        for name in ["naive", "kkrt", "rr22", "rr22-malicious"] {
             check(registry::find(name).unwrap(), &sets);
         }
     }

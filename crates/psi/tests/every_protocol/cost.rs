@@ -51,4 +51,8 @@ fn bits_per_element_at_2_to_the_20() {
     assert!((593.0..593.1).contains(&bits("dh")), "{}", bits("dh"));
     // KKRT16 Table 5: 127.2 MB, 1,018 bits.
     assert!((790.0..810.0).contains(&bits("kkrt")), "{}", bits("kkrt"));
+    // RR22 Table 2: 251 and 302.
+    assert!((140.0..150.0).contains(&bits("rr22")), "{}", bits("rr22"));
+    let malicious = bits("rr22-malicious");
+    assert!((270.0..302.0).contains(&malicious), "{malicious}");
 }

@@ -36,13 +36,15 @@ struct Layout {
 }
 
 impl Layout {
-    fn of(plan: &dyn Plan) -> Self {
+    /// `None` where units are sorted: then nothing at all may depend on the order.
+    fn of(plan: &dyn Plan) -> Option<Self> {
         let parameter = |name| {
             let parameters = plan.parameters();
             let parameter = parameters.iter().find(|parameter| parameter.name == name);
             parameter.unwrap().value as usize
         };
-        match plan.info().name {
+        let layout = match plan.info().name {
+            "rr22" | "rr22-malicious" => return None,
             "naive" => Self {
                 first: true,
                 lists: 1,
@@ -59,7 +61,8 @@ impl Layout {
                 part_bits: parameter("mask bits"),
             },
             other => panic!("where are the units of {other}?"),
-        }
+        };
+        Some(layout)
     }
 
     /// The units of a message.
@@ -82,7 +85,6 @@ impl Layout {
 /// Runs a protocol with the same randomness at every call.
 fn sent(protocol: &dyn Protocol, sets: &Sets) -> Sent {
     let plan = sets.plan(protocol);
-    let layout = Layout::of(&*plan);
     let (sender, receiver) = memory::pair();
     let (sender, recorder) = recorded(sender);
     let setup = Setup {
@@ -93,6 +95,12 @@ fn sent(protocol: &dyn Protocol, sets: &Sets) -> Sent {
     assert_result(protocol, sets, results);
 
     let mut messages = recorder.messages();
+    let Some(layout) = Layout::of(&*plan) else {
+        return Sent {
+            units: Vec::new(),
+            rest: messages,
+        };
+    };
     if !layout.first {
         messages.reverse();
     }
@@ -146,6 +154,9 @@ fn the_order_of_units_is_not_that_of_the_input() {
         *item += 1 << 50;
     }
     for protocol in PROTOCOLS {
+        if Layout::of(&*sets.plan(*protocol)).is_none() {
+            continue;
+        }
         let stays: HashSet<Unit> = sent(*protocol, &other).units.into_iter().collect();
         let units = sent(*protocol, &sets).units;
         let of_first_half: Vec<bool> = units.iter().map(|unit| stays.contains(unit)).collect();

@@ -1,0 +1,222 @@
+use psijoin_block::tower::{Element, Gf64, Tower};
+use psijoin_channel::Channel;
+use psijoin_ot::{
+    iknp::{Malicious, Model, SemiHonest},
+    vole::{self, Base},
+};
+use psijoin_params::{FailureBudget, Log2Prob, mask, okvs};
+
+use super::{INFO, MALICIOUS_INFO, Receiver, Sender, joint_coin};
+use crate::{
+    Context, Cost, Error, Info, Parameter, Party, Plan, Request, Role, Traffic, items,
+    sorted_masks::SortedMasks, stream::Chunks,
+};
+
+/// The field of the store's values, and the adversary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Variant {
+    /// GF(2^64), semi-honest.
+    Narrow,
+    /// GF(2^128), semi-honest.
+    Wide,
+    /// GF(2^128), malicious.
+    Malicious,
+}
+
+/// All numbers of a run.
+#[derive(Debug, Clone)]
+pub struct Params {
+    pub(super) request: Request,
+    pub(super) digest_bytes: usize,
+    pub(super) variant: Variant,
+    pub(super) shape: okvs::Shape,
+    pub(super) mask_range: u128,
+    budget: FailureBudget,
+}
+
+impl Params {
+    /// Derives them, for semi-honest parties.
+    ///
+    /// The failure budget: up to an eighth for digests, up to a half for the width of B, a
+    /// sixteenth for the store, and the rest for the masks.
+    ///
+    /// # Errors
+    /// If a set is empty, or no parameters reach the security level.
+    pub fn semi_honest(request: &Request) -> Result<Self, Error> {
+        Self::derive(request, |budget, senders| {
+            let narrow = dictionary(senders, Gf64::BITS);
+            let (variant, bound) = if narrow <= budget.share(0.5) {
+                (Variant::Narrow, narrow)
+            } else {
+                (Variant::Wide, dictionary(senders, Tower::BITS))
+            };
+            budget.charge("sender's item in the store", bound)?;
+            Ok(variant)
+        })
+    }
+
+    /// Derives them, for parties that may be malicious: B = F, and masks of 128 bits.
+    ///
+    /// # Errors
+    /// If a set is empty, or no parameters reach the security level.
+    pub fn malicious(request: &Request) -> Result<Self, Error> {
+        Self::derive(request, |budget, senders| {
+            budget.charge(
+                "sender's item in the store",
+                dictionary(senders, Tower::BITS),
+            )?;
+            Ok(Variant::Malicious)
+        })
+    }
+
+    fn derive(
+        request: &Request,
+        choose: impl FnOnce(&mut FailureBudget, u64) -> Result<Variant, Error>,
+    ) -> Result<Self, Error> {
+        let sizes = request.sizes;
+        if sizes.pairs() == 0 {
+            return Err(Error::Misuse("an empty set needs no protocol"));
+        }
+        let mut budget = FailureBudget::new(request.security);
+        let digest_bytes = items::digest_bytes(sizes, &mut budget)?;
+        let variant = choose(&mut budget, sizes.sender())?;
+        let shape = okvs::smallest(sizes.receiver(), budget.share(0.0625))?;
+        budget.charge(
+            "store of the receiver's items",
+            okvs::failure(sizes.receiver(), shape),
+        )?;
+        let mask_range = match variant {
+            Variant::Malicious => u128::MAX,
+            _ => mask::range(sizes.pairs(), budget.remaining())?,
+        };
+        let collision = mask::range_collision(sizes.pairs(), mask_range);
+        budget.charge("mask collision", collision)?;
+        Ok(Self {
+            request: request.clone(),
+            digest_bytes,
+            variant,
+            shape,
+            mask_range,
+            budget,
+        })
+    }
+
+    /// The messages of step 3: one for each bin.
+    pub(super) fn bins(&self) -> Chunks {
+        Chunks {
+            total: self.shape.bins as usize,
+            per_message: 1,
+        }
+    }
+
+    pub(super) fn masks(&self) -> SortedMasks {
+        SortedMasks::new(self.request.sizes.sender() as usize, self.mask_range)
+    }
+
+    pub(super) fn bad_luck(&self, what: &'static str) -> Error {
+        Error::BadLuck(what, self.request.security.statistical_bits())
+    }
+
+    fn traffic<M: Model, B: Base>(&self) -> Cost {
+        let len = self.shape.len();
+        let mut cost = Cost {
+            offline: Traffic {
+                sender_bytes: vole::SETUP_SENDER_BYTES + vole::sender_bytes::<M, B>(len),
+                receiver_bytes: vole::SETUP_RECEIVER_BYTES + vole::receiver_bytes::<M, B>(len),
+                rounds: 3,
+            },
+            online: Traffic {
+                sender_bytes: self.masks().coded_bytes(),
+                receiver_bytes: (len * size_of::<B>()) as u64,
+                rounds: 2,
+            },
+        };
+        if M::CHECKED {
+            cost.offline.rounds += 3;
+            cost.online.sender_bytes += joint_coin::SENDER_BYTES;
+            cost.online.receiver_bytes += joint_coin::RECEIVER_BYTES;
+            cost.online.rounds += 1;
+        }
+        cost
+    }
+}
+
+/// A bound on any of the sender's items outside the receiver's set decoding to its own value:
+/// each does with probability 1/|B|.
+fn dictionary(senders: u64, base_bits: u32) -> Log2Prob {
+    Log2Prob::from_log2(-f64::from(base_bits)).times(senders.into())
+}
+
+impl Plan for Params {
+    fn info(&self) -> &'static Info {
+        match self.variant {
+            Variant::Malicious => &MALICIOUS_INFO,
+            _ => &INFO,
+        }
+    }
+
+    fn request(&self) -> &Request {
+        &self.request
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        let base_bits = match self.variant {
+            Variant::Narrow => Gf64::BITS,
+            Variant::Wide | Variant::Malicious => Tower::BITS,
+        };
+        [
+            ("digest bytes", self.digest_bytes as u64),
+            ("value bits", base_bits.into()),
+            ("bins", self.shape.bins.into()),
+            ("items a bin", self.shape.bin_items.into()),
+            ("slots a bin", self.shape.slots.into()),
+            ("dense columns a bin", self.shape.dense.into()),
+            ("check columns a bin", self.shape.checks.into()),
+            ("mask range, low half", self.mask_range as u64),
+            ("mask range, high half", (self.mask_range >> 64) as u64),
+        ]
+        .map(|(name, value)| Parameter { name, value })
+        .into()
+    }
+
+    fn budget(&self) -> &FailureBudget {
+        &self.budget
+    }
+
+    fn cost(&self) -> Cost {
+        match self.variant {
+            Variant::Narrow => self.traffic::<SemiHonest, Gf64>(),
+            Variant::Wide => self.traffic::<SemiHonest, Tower>(),
+            Variant::Malicious => self.traffic::<Malicious, Tower>(),
+        }
+    }
+
+    fn digest_bytes(&self) -> usize {
+        self.digest_bytes
+    }
+
+    fn prepare(
+        &self,
+        role: Role,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Box<dyn Party>, Error> {
+        match self.variant {
+            Variant::Narrow => prepare::<SemiHonest, Gf64>(self, role, channel, context),
+            Variant::Wide => prepare::<SemiHonest, Tower>(self, role, channel, context),
+            Variant::Malicious => prepare::<Malicious, Tower>(self, role, channel, context),
+        }
+    }
+}
+
+fn prepare<M: Model, B: Base>(
+    params: &Params,
+    role: Role,
+    channel: &mut Channel,
+    context: &mut Context,
+) -> Result<Box<dyn Party>, Error> {
+    Ok(match role {
+        Role::Sender => Box::new(Sender::<M, B>::offline(params, channel, context)?),
+        Role::Receiver => Box::new(Receiver::<M, B>::offline(params, channel, context)?),
+    })
+}

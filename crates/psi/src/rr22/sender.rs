@@ -1,0 +1,173 @@
+use std::marker::PhantomData;
+
+use psijoin_block::{memory::Buffer, scatter, tower::Tower};
+use psijoin_channel::Channel;
+use psijoin_encode::okvs::{self, Partition, Row};
+use psijoin_ot::{
+    iknp::Model,
+    vole::{self, Base},
+};
+
+use super::{Functions, Params, joint_coin::Committed};
+use crate::{Context, Error, Input, Items, Output, Party, sorted_masks::sort, stream};
+
+/// The party that learns nothing, after the offline phase.
+pub struct Sender<M, B> {
+    params: Params,
+    delta: Tower,
+    b: Buffer<Tower>,
+    kind: PhantomData<(M, B)>,
+}
+
+impl<M: Model, B: Base> Sender<M, B> {
+    /// Step 1.
+    ///
+    /// # Errors
+    /// If the channel breaks or the peer misbehaves.
+    pub fn offline(
+        params: &Params,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Self, Error> {
+        context.phase("base OT");
+        let mut vole = vole::Sender::<M>::setup(channel, &mut context.rng)?;
+        context.phase("VOLE");
+        Ok(Self {
+            params: params.clone(),
+            delta: vole.delta(),
+            b: vole.extend::<B>(params.shape.len(), channel)?,
+            kind: PhantomData,
+        })
+    }
+
+    fn online<const D: usize>(
+        self,
+        items: &[[u8; D]],
+        input: &Input<'_>,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        let Self {
+            params,
+            delta,
+            mut b,
+            ..
+        } = self;
+        let functions = Functions::new(params.shape, input);
+        let coin = match M::CHECKED {
+            true => Some(Committed::exchange(channel, &mut context.rng)?),
+            false => None,
+        };
+        let joint = coin.as_ref().map(Committed::joint).unwrap_or_default();
+
+        context.phase("bins");
+        let items = Partition::new(items, params.shape.bins);
+        let mut outputs = vec![0; params.request.sizes.sender() as usize];
+        let mut bins: Vec<Bin<'_, D>> = b
+            .chunks_exact_mut(params.shape.bin_slots())
+            .zip(items.iter())
+            .zip(scatter::split(&mut outputs, items.lens()))
+            .map(|((b, (digests, _)), outputs)| Bin {
+                b,
+                digests,
+                outputs,
+            })
+            .collect();
+
+        // Steps 3 and 4, bin by bin as the store arrives.
+        context.phase("evaluation");
+        let (_, inbound) = channel.halves();
+        stream::receive_into(
+            inbound,
+            params.bins(),
+            |_| params.shape.bin_slots() * size_of::<B>(),
+            &mut bins,
+            Scratch::<B>::default,
+            |_, message, bins, scratch| {
+                for bin in bins {
+                    scratch.fold(bin, message, delta);
+                    scratch.evaluate(bin, &params, &functions, delta, joint);
+                }
+            },
+        )?;
+        drop(b);
+        if let Some(coin) = coin {
+            coin.open(channel)?;
+        }
+
+        context.phase("masks");
+        let outputs = sort(outputs);
+        params.masks().send(&outputs, channel.halves().0)?;
+        Ok(Output::Nothing)
+    }
+}
+
+impl<M: Model, B: Base> Party for Sender<M, B> {
+    fn run(
+        self: Box<Self>,
+        input: Input<'_>,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        match input.items {
+            Items::Short(items) => self.online(items, &input, channel, context),
+            Items::Long(items) => self.online(items, &input, channel, context),
+        }
+    }
+}
+
+/// A bin of the sender.
+struct Bin<'a, const D: usize> {
+    b: &'a mut [Tower],
+    digests: &'a [[u8; D]],
+    outputs: &'a mut [u128],
+}
+
+struct Scratch<B> {
+    masked: Vec<B>,
+    rows: Vec<Row>,
+    values: Vec<B>,
+    decoded: Vec<Tower>,
+}
+
+impl<B: Base> Scratch<B> {
+    /// Step 3: b += Δ·(a + p).
+    fn fold<const D: usize>(&mut self, bin: &mut Bin<'_, D>, message: &[u8], delta: Tower) {
+        self.masked.resize(bin.b.len(), B::default());
+        bytemuck::cast_slice_mut(&mut self.masked).copy_from_slice(message);
+        B::add_products(bin.b, delta, &self.masked);
+    }
+
+    /// Step 4: H_o(Decode(b, x) + Δ·H_B(x) + w, x) for all items of the bin.
+    fn evaluate<const D: usize>(
+        &mut self,
+        bin: &mut Bin<'_, D>,
+        params: &Params,
+        functions: &Functions,
+        delta: Tower,
+        joint: Tower,
+    ) {
+        let len = bin.digests.len();
+        self.rows.resize(len, Row::default());
+        self.values.resize(len, B::default());
+        self.decoded.resize(len, Tower::default());
+        functions
+            .rows
+            .hash(bin.digests, &mut self.rows, &mut self.values);
+        okvs::decode_bin(params.shape, bin.b, &self.rows, &mut self.decoded);
+        B::add_products(&mut self.decoded, delta, &self.values);
+        self.decoded.iter_mut().for_each(|value| *value ^= joint);
+        functions.outputs(&self.decoded, bin.digests, bin.outputs);
+    }
+}
+
+impl<B> Default for Scratch<B> {
+    fn default() -> Self {
+        Self {
+            masked: Vec::new(),
+            rows: Vec::new(),
+            values: Vec::new(),
+            decoded: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,125 @@
+use std::thread;
+
+use psijoin_channel::{
+    Channel,
+    fault::{Fault, FaultKind, faulty},
+    memory,
+};
+
+use super::{params::Variant, *};
+use crate::{Context, ErrorKind, Input, Items, Output, Role};
+
+/// Both parties with digests of any size, whatever the plan says.
+fn run(
+    params: &Params,
+    (sender, sending): (&Items, Channel),
+    (receiver, mut receiving): (&Items, Channel),
+) -> [Result<Output, Error>; 2] {
+    let run = |role, items, channel: &mut _| {
+        let input = Input {
+            items,
+            joint_seed: &[5; 32],
+        };
+        let mut context = Context::new();
+        Plan::prepare(params, role, channel, &mut context)
+            .and_then(|party| party.run(input, channel, &mut context))
+            .inspect_err(|error| channel.abort(error.abort_code()))
+    };
+    thread::scope(|scope| {
+        let sender = scope.spawn(|| run(Role::Sender, sender, &mut { sending }));
+        let received = run(Role::Receiver, receiver, &mut receiving);
+        [sender.join().unwrap(), received]
+    })
+}
+
+/// Digests of these numbers: `digest_bytes` long.
+fn items(numbers: impl Iterator<Item = u32>, digest_bytes: usize) -> Items {
+    let fingerprints: Vec<_> = numbers
+        .map(|number| *blake3::hash(&number.to_le_bytes()).as_bytes())
+        .collect();
+    Items::digest(&fingerprints, &[1; 32], digest_bytes)
+}
+
+#[test]
+fn every_variant_with_digests_of_either_length() {
+    let request = Request::rows(900, 700).unwrap();
+    let semi_honest = Params::semi_honest(&request).unwrap();
+    assert_eq!(semi_honest.variant, Variant::Narrow);
+    for variant in [Variant::Narrow, Variant::Wide, Variant::Malicious] {
+        let mut params = semi_honest.clone();
+        params.variant = variant;
+        for digest_bytes in [16, 32] {
+            let (sending, receiving) = memory::pair();
+            let [sent, received] = run(
+                &params,
+                (&items(0..900, digest_bytes), sending),
+                (&items(600..1300, digest_bytes), receiving),
+            );
+            assert_eq!(sent.unwrap(), Output::Nothing);
+            let expected = Output::Rows((0..300).collect());
+            assert_eq!(received.unwrap(), expected, "{variant:?}, {digest_bytes}");
+        }
+    }
+}
+
+#[test]
+fn values_have_128_bits_where_64_are_too_few() {
+    let variant = |senders, sigma| {
+        let mut request = Request::rows(senders, 1000).unwrap();
+        request.security = psijoin_params::Security::new(sigma).unwrap();
+        Params::semi_honest(&request).unwrap().variant
+    };
+    assert_eq!(variant(1 << 23, 40), Variant::Narrow);
+    assert_eq!(variant((1 << 23) + 1, 40), Variant::Wide);
+    assert_eq!(variant(1, 64), Variant::Wide);
+}
+
+#[test]
+fn the_malicious_plan_has_long_masks_and_another_digest() {
+    let request = Request::rows(900, 700).unwrap();
+    let malicious = Params::malicious(&request).unwrap();
+    assert_eq!(malicious.mask_range, u128::MAX);
+    let semi_honest = Params::semi_honest(&request).unwrap();
+    assert_ne!(malicious.digest(), semi_honest.digest());
+}
+
+/// Flips a bit in each message of either party. What the protocol does not notice has changed
+/// the cheater's own items at most, so that nothing is found that is not shared.
+#[test]
+fn tampering_is_an_error_or_costs_the_cheater_its_items() {
+    let params = Params::malicious(&Request::rows(300, 200).unwrap()).unwrap();
+    let (senders, receivers) = (items(0..300, 16), items(200..400, 16));
+    for role in [Role::Sender, Role::Receiver] {
+        let (mut caught, mut message) = (0, 0);
+        loop {
+            let fault = Fault {
+                at: message,
+                kind: FaultKind::Flip {
+                    bit: 7 * message as usize + 3,
+                },
+            };
+            let (mut sending, mut receiving) = memory::pair();
+            let probe;
+            match role {
+                Role::Sender => (sending, probe) = faulty(sending, fault),
+                Role::Receiver => (receiving, probe) = faulty(receiving, fault),
+            }
+            let [sent, received] = run(&params, (&senders, sending), (&receivers, receiving));
+            if !probe.reached() {
+                break;
+            }
+            match (&sent, &received) {
+                (Ok(_), Ok(Output::Rows(rows))) => assert!(rows.iter().all(|row| *row < 100)),
+                _ => {
+                    // The honest party says why; the other one hears of it.
+                    let errors = [sent.err(), received.err()];
+                    let mut kinds = errors.iter().flatten().map(Error::kind);
+                    assert!(kinds.any(|kind| kind == ErrorKind::Peer), "{errors:?}");
+                    caught += 1;
+                }
+            }
+            message += 1;
+        }
+        assert!(caught > message / 2, "{role}: {caught} of {message} caught");
+    }
+}
