@@ -25,10 +25,10 @@ mod session;
 mod sizes;
 mod talk;
 
-use std::{io, process::ExitCode};
+use std::{env, io, process::ExitCode};
 
 use clap::Parser;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
 
 use crate::args::Args;
 
@@ -46,12 +46,10 @@ fn main() -> ExitCode {
 
 /// Warnings, or what the environment variable `PSIJOIN_LOG` asks for, such as `debug`.
 fn log_to_stderr() {
-    let filter = EnvFilter::builder()
-        .with_env_var("PSIJOIN_LOG")
-        .with_default_directive(tracing_subscriber::filter::LevelFilter::WARN.into())
-        .from_env_lossy();
+    let level = env::var("PSIJOIN_LOG").ok();
+    let level = level.and_then(|level| level.parse().ok());
     tracing_subscriber::fmt()
-        .with_env_filter(filter)
+        .with_max_level(level.unwrap_or(LevelFilter::WARN))
         .with_writer(io::stderr)
         .without_time()
         .with_target(false)
