@@ -1,6 +1,7 @@
 //! The oblivious key-value store: `cargo bench -p psijoin-encode --bench okvs`.
 //!
-//! All bins of a set, on one and on two threads.
+//! All bins of a set, on one and on two threads. `encode` and `decode` read rows from memory;
+//! `hash_and_decode` treats items in groups whose rows stay in the first-level cache.
 
 use divan::{Bencher, counter::ItemsCount};
 use psijoin_block::{
@@ -102,5 +103,24 @@ fn decode<V: Element>(bencher: Bencher, (log_items, threads): (u32, usize)) {
     let shape = set.shape;
     set.bench(bencher, threads, |_, _, bin| {
         decode_bin(shape, &bin.vector, &bin.rows, &mut bin.values);
+    });
+}
+
+/// Items whose rows are in memory at a time.
+const GROUP: usize = 256;
+
+#[divan::bench(sample_count = 10, args = ARGS, types = [Gf64, Tower])]
+fn hash_and_decode<V: Element>(bencher: Bencher, (log_items, threads): (u32, usize)) {
+    let set = Set::<V>::new(log_items);
+    let shape = set.shape;
+    set.bench(bencher, threads, |_, hasher, bin| {
+        let mut rows = [Row::default(); GROUP];
+        let mut values = [V::default(); GROUP];
+        let groups = bin.digests.chunks(GROUP).zip(bin.values.chunks_mut(GROUP));
+        for (digests, decoded) in groups {
+            let (rows, values) = (&mut rows[..digests.len()], &mut values[..digests.len()]);
+            hasher.hash(digests, rows, values);
+            decode_bin(shape, &bin.vector, rows, decoded);
+        }
     });
 }
