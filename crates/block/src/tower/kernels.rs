@@ -1,6 +1,6 @@
 //! The loops, once for each instruction set.
 
-/// Defines all loops from three products of single elements.
+/// Defines all loops from products of single elements.
 macro_rules! loops {
     ($(#[$attribute:meta])*) => {
         $(#[$attribute])*
@@ -51,15 +51,23 @@ macro_rules! loops {
             }
         }
 
+        // Sums of products are reduced once, at the end.
+
         $(#[$attribute])*
         pub(in super::super) fn weighted_sum(
             weights: &[Tower],
             elements: &[Gf64],
             sum: &mut Tower,
         ) {
+            let [mut low, mut high] = [zero(); 2];
             for (weight, element) in weights.iter().zip(elements) {
-                *sum ^= scale(*weight, *element);
+                low = add(low, product(weight.low, *element));
+                high = add(high, product(weight.high, *element));
             }
+            *sum ^= Tower {
+                low: reduce(low),
+                high: reduce(high),
+            };
         }
 
         $(#[$attribute])*
@@ -68,28 +76,36 @@ macro_rules! loops {
             elements: &[Tower],
             sum: &mut Tower,
         ) {
-            for (weight, element) in weights.iter().zip(elements) {
-                *sum ^= multiply(*weight, *element);
+            let [mut low, mut high, mut both] = [zero(); 3];
+            for (a, b) in weights.iter().zip(elements) {
+                low = add(low, product(a.low, b.low));
+                high = add(high, product(a.high, b.high));
+                both = add(both, product(a.low ^ a.high, b.low ^ b.high));
             }
+            *sum ^= combine(reduce(low), reduce(high), reduce(both));
         }
     };
 }
 
-/// a·b, from products in the subfield by Karatsuba's trick: with t² = t + x^61 it is
-/// (a₀b₀ + x^61·a₁b₁) + ((a₀+a₁)(b₀+b₁) + a₀b₀)·t.
+/// Products in the tower, by Karatsuba's trick.
 macro_rules! multiply {
     ($(#[$attribute:meta])*) => {
         $(#[$attribute])*
         fn multiply(a: Tower, b: Tower) -> Tower {
-            let low = times(a.low, b.low);
-            let high = times(a.high, b.high);
             let both = times(a.low ^ a.high, b.low ^ b.high);
-            Tower {
-                low: low ^ times_x61(high),
-                high: both ^ low,
-            }
+            combine(times(a.low, b.low), times(a.high, b.high), both)
         }
     };
+}
+
+/// a·b from a₀b₀, a₁b₁ and (a₀+a₁)(b₀+b₁): with t² = t + x^61 it is
+/// (a₀b₀ + x^61·a₁b₁) + ((a₀+a₁)(b₀+b₁) + a₀b₀)·t.
+#[inline(always)]
+fn combine(low: Gf64, high: Gf64, both: Gf64) -> Tower {
+    Tower {
+        low: low ^ times_x61(high),
+        high: both ^ low,
+    }
 }
 
 use super::{Gf64, Tower};
@@ -109,14 +125,32 @@ fn times_x61(a: Gf64) -> Gf64 {
 }
 
 pub(super) mod portable {
-    use super::{Gf64, Tower, fold, times_x61};
+    use super::{Gf64, Tower, combine, fold};
 
-    fn times(a: Gf64, b: Gf64) -> Gf64 {
-        let product = (0..64).fold(0_u128, |sum, i| {
+    /// A polynomial of degree at most 126, not reduced yet.
+    type Wide = u128;
+
+    fn zero() -> Wide {
+        0
+    }
+
+    fn add(a: Wide, b: Wide) -> Wide {
+        a ^ b
+    }
+
+    fn product(a: Gf64, b: Gf64) -> Wide {
+        (0..64).fold(0, |sum, i| {
             let taken = u128::from(b.0 >> i & 1).wrapping_neg();
             sum ^ (u128::from(a.0) << i & taken)
-        });
-        Gf64(product as u64 ^ fold((product >> 64) as u64))
+        })
+    }
+
+    fn reduce(wide: Wide) -> Gf64 {
+        Gf64(wide as u64 ^ fold((wide >> 64) as u64))
+    }
+
+    fn times(a: Gf64, b: Gf64) -> Gf64 {
+        reduce(product(a, b))
     }
 
     fn scale(a: Tower, by: Gf64) -> Tower {
@@ -134,17 +168,46 @@ pub(super) mod portable {
 pub(super) mod x86 {
     use std::arch::x86_64::*;
 
-    use super::{Gf64, Tower, times_x61};
+    use super::{Gf64, Tower, combine};
 
     // Values stay in vector registers: moving them to the others costs more than the product.
+
+    /// A polynomial of degree at most 126, not reduced yet.
+    type Wide = __m128i;
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn zero() -> Wide {
+        _mm_setzero_si128()
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn add(a: Wide, b: Wide) -> Wide {
+        _mm_xor_si128(a, b)
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2,pclmulqdq")]
+    fn product(a: Gf64, b: Gf64) -> Wide {
+        _mm_clmulepi64_si128::<0>(_mm_cvtsi64_si128(a.0 as i64), _mm_cvtsi64_si128(b.0 as i64))
+    }
+
+    /// Folds by products with the polynomial's lower part: the second one takes the overflow of
+    /// the first, and has none.
+    #[inline]
+    #[target_feature(enable = "avx2,pclmulqdq")]
+    fn reduce(wide: Wide) -> Gf64 {
+        let polynomial = _mm_cvtsi64_si128(0b11011);
+        let once = _mm_clmulepi64_si128::<1>(wide, polynomial);
+        let twice = _mm_clmulepi64_si128::<1>(once, polynomial);
+        Gf64(_mm_cvtsi128_si64(add(add(wide, once), twice)) as u64)
+    }
 
     #[inline]
     #[target_feature(enable = "avx2,pclmulqdq")]
     fn times(a: Gf64, b: Gf64) -> Gf64 {
-        let product =
-            _mm_clmulepi64_si128::<0>(_mm_cvtsi64_si128(a.0 as i64), _mm_cvtsi64_si128(b.0 as i64));
-        let high = _mm_unpackhi_epi64(product, product);
-        Gf64(_mm_cvtsi128_si64(_mm_xor_si128(product, fold_both(high))) as u64)
+        reduce(product(a, b))
     }
 
     /// Both halves at once: the products lie in two vectors, and their upper halves are folded
