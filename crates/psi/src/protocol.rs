@@ -148,6 +148,12 @@ pub trait Protocol: Send + Sync {
     /// What it is.
     fn info(&self) -> &'static Info;
 
+    /// What its plan for these sizes is of: another protocol only if it is
+    /// [`auto`](crate::auto).
+    fn info_for(&self, _sizes: Sizes) -> &'static Info {
+        self.info()
+    }
+
     /// Derives every parameter for a run. Call [`registry::plan`](crate::registry::plan) instead: it
     /// takes care of empty sets.
     ///

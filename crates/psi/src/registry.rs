@@ -1,6 +1,6 @@
 //! All protocols by name.
 
-use crate::{Error, Plan, Protocol, Request, dh, disjoint, kkrt, naive, rr22};
+use crate::{Error, Plan, Protocol, Request, auto, dh, disjoint, kkrt, naive, rr22};
 
 /// Every protocol, insecure baselines first, then in the order of their papers.
 pub static PROTOCOLS: &[&dyn Protocol] = &[
@@ -11,10 +11,15 @@ pub static PROTOCOLS: &[&dyn Protocol] = &[
     &rr22::Rr22Malicious,
 ];
 
-/// The protocol with this name.
+/// What takes one of them by the sizes of the sets. It stands for no protocol of its own, so it
+/// is not among them.
+pub static AUTO: &dyn Protocol = &auto::Auto;
+
+/// The protocol with this name, [`AUTO`]'s included.
 pub fn find(name: &str) -> Option<&'static dyn Protocol> {
     PROTOCOLS
         .iter()
+        .chain([&AUTO])
         .copied()
         .find(|protocol| protocol.info().name == name)
 }
@@ -26,7 +31,10 @@ pub fn find(name: &str) -> Option<&'static dyn Protocol> {
 /// As [`Protocol::plan`].
 pub fn plan(protocol: &dyn Protocol, request: &Request) -> Result<Box<dyn Plan>, Error> {
     if request.sizes.pairs() == 0 {
-        return Ok(Box::new(disjoint::Plan::new(protocol.info(), request)));
+        return Ok(Box::new(disjoint::Plan::new(
+            protocol.info_for(request.sizes),
+            request,
+        )));
     }
     protocol.plan(request)
 }

@@ -1,0 +1,134 @@
+//! `auto`: takes the protocol that suits the sizes of the sets.
+//!
+//! **The rule**, on the number n of items of both parties together:
+//!
+//! | n | protocol | why |
+//! |---|---|---|
+//! | up to [`MOST_DH_ITEMS`] | [`dh`] | its time and bytes are proportional to n: nothing has to be set up |
+//! | more | [`rr22`] | the set-up of its vector OLE costs much the same for any n; an item costs little |
+//!
+//! [`kkrt`](crate::kkrt) is not taken: that would ask for a size at which it is measured to be
+//! better than both.
+//!
+//! The rule looks at nothing else, so both parties take the same protocol without a word. The
+//! plan *is* that protocol's: its name, version and parameters are in the digest that the
+//! handshake compares. Only protocols for semi-honest parties are taken. Security against a
+//! party that cheats is a decision of people, and [`naive`](crate::naive) protects nothing.
+
+use psijoin_params::Sizes;
+
+use crate::{Adversary, Error, Info, Plan, Protocol, Request, dh, rr22};
+
+/// Up to so many items of both parties together, `dh` is taken.
+pub const MOST_DH_ITEMS: u64 = 1024;
+
+/// What [`registry::find`](crate::registry::find) finds, though it is not in the list of protocols.
+pub struct Auto;
+
+static INFO: Info = Info {
+    name: "auto",
+    summary: "the protocol that suits the sizes: dh for small sets, else rr22",
+    paper: "that of the protocol taken",
+    adversary: Adversary::SemiHonest,
+    leaks: "set sizes",
+    version: 1,
+};
+
+/// The protocol for these sizes.
+pub fn choose(sizes: Sizes) -> &'static dyn Protocol {
+    if sizes.union() <= MOST_DH_ITEMS {
+        &dh::Dh
+    } else {
+        &rr22::Rr22
+    }
+}
+
+impl Protocol for Auto {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn info_for(&self, sizes: Sizes) -> &'static Info {
+        choose(sizes).info()
+    }
+
+    fn plan(&self, request: &Request) -> Result<Box<dyn Plan>, Error> {
+        choose(request.sizes).plan(request)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Fingerprint, Output, pair, registry};
+
+    fn plan(sender_items: u64, receiver_items: u64) -> Box<dyn Plan> {
+        let auto = registry::find("auto").unwrap();
+        let request = Request::rows(sender_items, receiver_items).unwrap();
+        registry::plan(auto, &request).unwrap()
+    }
+
+    #[test]
+    fn the_sizes_decide() {
+        let half = MOST_DH_ITEMS / 2;
+        for (senders, receivers, expected) in [
+            (1, 1, "dh"),
+            (half, half, "dh"),
+            (1, MOST_DH_ITEMS - 1, "dh"),
+            (half + 1, half, "rr22"),
+            (1, MOST_DH_ITEMS, "rr22"),
+            (MOST_DH_ITEMS, 1, "rr22"),
+            (1 << 20, 1 << 20, "rr22"),
+            (Sizes::MAX_ITEMS, Sizes::MAX_ITEMS, "rr22"),
+        ] {
+            let name = plan(senders, receivers).info().name;
+            assert_eq!(name, expected, "{senders}, {receivers}");
+        }
+    }
+
+    #[test]
+    fn an_empty_set_has_the_plan_of_the_protocol_that_is_taken() {
+        for (senders, receivers, expected) in
+            [(0, 0, "dh"), (0, MOST_DH_ITEMS, "dh"), (1 << 20, 0, "rr22")]
+        {
+            let plan = plan(senders, receivers);
+            assert_eq!(plan.info().name, expected);
+            assert_eq!(plan.cost().total().total_bytes(), 0);
+        }
+    }
+
+    /// The digest is what the handshake compares.
+    #[test]
+    fn the_digest_is_that_of_the_protocol_that_is_taken() {
+        for (items, expected) in [(10, "dh"), (2000, "rr22")] {
+            let request = Request::rows(items, items).unwrap();
+            let taken = registry::find(expected).unwrap();
+            let taken = registry::plan(taken, &request).unwrap();
+            assert_eq!(plan(items, items).digest(), taken.digest());
+        }
+    }
+
+    #[test]
+    fn all_that_is_taken_is_semi_honest_and_in_the_registry() {
+        for items in [1, MOST_DH_ITEMS] {
+            let taken = choose(Sizes::new(items, items).unwrap()).info();
+            assert_eq!(taken.adversary, Adversary::SemiHonest);
+            let mut listed = registry::PROTOCOLS.iter().map(|listed| listed.info().name);
+            assert!(listed.any(|name| name == taken.name));
+        }
+    }
+
+    #[test]
+    fn its_plans_run() {
+        let sets = |from: u32, to: u32| -> Vec<Fingerprint> {
+            let number = |i: u32| *blake3::hash(&i.to_le_bytes()).as_bytes();
+            (from..to).map(number).collect()
+        };
+        for (items, name) in [(300, "dh"), (600, "rr22")] {
+            let plan = plan(items.into(), items.into());
+            assert_eq!(plan.info().name, name);
+            let outcome = pair::run(&*plan, &sets(0, items), &sets(items - 7, 2 * items - 7));
+            assert_eq!(outcome.unwrap().receiver, Output::Rows((0..7).collect()));
+        }
+    }
+}
