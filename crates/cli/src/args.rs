@@ -50,7 +50,7 @@ pub(crate) enum Command {
 #[derive(ClapArgs)]
 pub(crate) struct Demo {
     /// The protocol to show.
-    #[arg(long, value_name = "NAME", default_value = "kkrt", value_parser = protocol)]
+    #[arg(long, value_name = "NAME", default_value = "rr22", value_parser = protocol)]
     pub(crate) protocol: &'static dyn Protocol,
 }
 
@@ -102,8 +102,9 @@ pub(crate) struct Join {
     #[arg(long, value_name = "COL=RULE[+RULE…]")]
     pub(crate) normalize: Vec<ColumnRules>,
 
-    /// The protocol, the same on both sides; see `psijoin protocols`.
-    #[arg(long, value_name = "NAME", default_value = "kkrt", value_parser = protocol)]
+    /// The protocol, the same on both sides; see `psijoin protocols`. `auto` takes the one that
+    /// suits the sizes of the sets.
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = protocol)]
     pub(crate) protocol: &'static dyn Protocol,
 
     /// How long to wait for the other party to be there, and to prove who it is.
@@ -261,6 +262,7 @@ fn protocol(name: &str) -> Result<&'static dyn Protocol, String> {
     registry::find(name).ok_or_else(|| {
         let names: Vec<_> = registry::PROTOCOLS
             .iter()
+            .chain([&registry::AUTO])
             .map(|protocol| protocol.info().name)
             .collect();
         format!("the protocols are {}", names.join(", "))

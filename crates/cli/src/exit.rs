@@ -7,6 +7,8 @@ use psijoin_psi::ErrorKind as PsiKind;
 use psijoin_table::ErrorKind as TableKind;
 use psijoin_transport::Kind as TransportKind;
 
+use crate::session;
+
 /// The exit codes, for people.
 pub(crate) const TABLE: &str = "\
 Exit codes:
@@ -120,6 +122,14 @@ impl Failure {
             ),
             Self::Transport(psijoin_transport::Error::Setting { .. }) => {
                 Some("give fewer key columns: one column can hold several joined beforehand")
+            }
+            Self::Transport(psijoin_transport::Error::Mismatch { field, .. })
+                if field == session::PROTOCOL =>
+            {
+                Some(
+                    "give the same --protocol NAME on both sides, or leave it out on both: \
+                     `auto`, the default, takes the one that suits the sizes of the sets",
+                )
             }
             _ => None,
         }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use psijoin_params::Security;
-use psijoin_psi::{Adversary, Info, Plan};
+use psijoin_psi::{Adversary, Info, Plan, Role};
 use psijoin_transport::{Connection, Fingerprint};
 use serde::Serialize;
 use tempfile::NamedTempFile;
@@ -274,8 +274,26 @@ pub(crate) fn statement(summary: &Summary, output: &str) -> String {
         figures::counted(counts.duplicates, "row"),
         figures::counted(counts.left_out, "row"),
     ));
-    lines.extend(insecurity(summary.plan.info()));
+    lines.extend(protection(summary.plan.info(), summary.role));
     lines.join("\n")
+}
+
+/// From what kind of peer the protocol has protected this party.
+fn protection(info: &Info, role: Role) -> Option<String> {
+    let (name, other) = (info.name, role.other());
+    match info.adversary {
+        Adversary::SemiHonest => Some(format!(
+            "{name} protects you from a {other} that follows the protocol, not from one that cheats."
+        )),
+        Adversary::Malicious => Some(match role {
+            Role::Sender => format!(
+                "{name} protects you even from a {other} that cheats, but it may have used more \
+                 keys than it said."
+            ),
+            Role::Receiver => format!("{name} protects you even from a {other} that cheats."),
+        }),
+        _ => insecurity(info),
+    }
 }
 
 fn learned(summary: &Summary) -> String {

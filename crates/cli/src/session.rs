@@ -29,6 +29,9 @@ use crate::{
     talk::Talk,
 };
 
+/// The setting that names the protocol.
+pub(crate) const PROTOCOL: &str = "the protocol";
+
 /// A party that is ready to meet the other.
 pub(crate) struct Party<'a> {
     /// The protocol that it runs.
@@ -227,7 +230,7 @@ impl Party<'_> {
             Task::Receive(_) => handshake::Role::Receiver,
         };
         Hello::new(role, items)
-            .setting("the protocol", info.name)
+            .setting(PROTOCOL, info.name)
             .setting("the protocol's version", info.version)
             .setting("the output", OutputKind::Rows)
             .setting(
@@ -253,12 +256,11 @@ impl Party<'_> {
             Task::Receive(_) => (theirs, items),
         };
         let request = Request::rows(senders, receivers)?;
-        let info = self.protocol.info();
         let plan = registry::plan(self.protocol, &request)?;
         let session = pending.confirm(channel, plan.digest())?;
         self.talk.say(format_args!(
             "{}: {} of the sender, {} of the receiver, {} to move",
-            info.name,
+            plan.info().name,
             figures::counted(senders, "key"),
             figures::counted(receivers, "key"),
             figures::bytes(plan.cost().total().total_bytes()),

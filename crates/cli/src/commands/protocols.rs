@@ -1,5 +1,6 @@
 //! `psijoin protocols`: what there is to choose from.
 
+use psijoin_params::Sizes;
 use psijoin_psi::{Request, registry};
 use serde::Serialize;
 
@@ -27,25 +28,34 @@ struct Row {
 }
 
 pub(super) fn run(args: &args::Protocols) -> Result<(), Failure> {
-    let rows = rows(args.items)?;
+    let SetSizes { sender, receiver } = args.items;
+    let request = Request::rows(sender, receiver)?;
+    let rows = rows(&request)?;
     if args.json {
         return rows.iter().try_for_each(output::json);
     }
-    output::text(&table(args.items, &rows))
+    output::text(&(table(request.sizes, &rows) + &choice(request.sizes)))
 }
 
-fn rows(SetSizes { sender, receiver }: SetSizes) -> Result<Vec<Row>, Failure> {
-    let request = Request::rows(sender, receiver)?;
+/// What the default does.
+fn choice(sizes: Sizes) -> String {
+    format!(
+        "\nauto, the default of send and receive, takes what suits the sizes: here {}.\n",
+        registry::AUTO.info_for(sizes).name
+    )
+}
+
+fn rows(request: &Request) -> Result<Vec<Row>, Failure> {
     let row = |protocol| {
-        let plan = registry::plan(protocol, &request)?;
+        let plan = registry::plan(protocol, request)?;
         let (info, cost) = (plan.info(), plan.cost().total());
         Ok(Row {
             name: info.name,
             summary: info.summary,
             paper: info.paper,
             adversary: info.adversary.to_string(),
-            sender_items: sender,
-            receiver_items: receiver,
+            sender_items: request.sizes.sender(),
+            receiver_items: request.sizes.receiver(),
             rounds: cost.rounds,
             sender_bytes: cost.sender_bytes,
             receiver_bytes: cost.receiver_bytes,
@@ -55,7 +65,7 @@ fn rows(SetSizes { sender, receiver }: SetSizes) -> Result<Vec<Row>, Failure> {
     registry::PROTOCOLS.iter().copied().map(row).collect()
 }
 
-fn table(SetSizes { sender, receiver }: SetSizes, rows: &[Row]) -> String {
+fn table(sizes: Sizes, rows: &[Row]) -> String {
     let mut grid = Grid::new(&[
         ("name", Align::Left),
         ("paper", Align::Left),
@@ -78,8 +88,8 @@ fn table(SetSizes { sender, receiver }: SetSizes, rows: &[Row]) -> String {
     }
     let mut text = format!(
         "Costs for {} of the sender and {} of the receiver:\n\n{grid}\n",
-        figures::counted(sender, "item"),
-        figures::count(receiver),
+        figures::counted(sizes.sender(), "item"),
+        figures::count(sizes.receiver()),
     );
     for row in rows {
         text += &format!("  {}: {}\n", row.name, row.summary);

@@ -27,6 +27,16 @@ fn different_settings_are_named_with_both_values() {
         &["disagree on the protocol", "`dh`", "`kkrt`"],
     );
     disagree(
+        &["--key", "a"],
+        &["--key", "a", "--protocol", "rr22"],
+        &[
+            "disagree on the protocol",
+            "`auto`",
+            "`rr22`",
+            "the same --protocol NAME on both sides, or leave it out on both",
+        ],
+    );
+    disagree(
         &["--key", "a", "--normalize", "a=email"],
         &["--key", "a", "--normalize", "a=digits"],
         &["normalisation", "1=trim+lowercase", "1=digits"],

@@ -34,6 +34,7 @@ fn the_demo_shows_shared_rows_bytes_time_and_what_was_learned() {
         "1003  grace.hopper@example.net",
         "1014   barbara.liskov@example.com",
         "1009  alan.turing@example.com",
+        "run rr22 (RR22)",
         "of traffic",
         "rounds",
         "The shop learned 8 shared keys and that the newspaper has 18 distinct keys.",
@@ -55,16 +56,21 @@ fn protocols_are_listed_with_their_costs() {
         "INSECURE",
         "semi-honest",
         "KKRT16",
+        "malicious",
+        "auto, the default of send and receive, takes what suits the sizes: here rr22.",
     ] {
         assert!(table.stdout.contains(text), "{text:?} in {}", table.stdout);
     }
+    let few = run(&["protocols", "--items", "100"]);
+    assert!(few.stdout.contains("here dh."), "{}", few.stdout);
     let list = run(&["protocols", "--items", "0", "--json"]);
     let objects = objects(&list.stdout);
     let names: Vec<_> = objects
         .iter()
         .map(|object| object["name"].as_str())
         .collect();
-    assert_eq!(names, ["naive", "dh", "kkrt"].map(Some));
+    let expected = ["naive", "dh", "kkrt", "rr22", "rr22-malicious"];
+    assert_eq!(names, expected.map(Some));
     assert!(objects.iter().all(|object| object["sender_bytes"] == 0));
 }
 

@@ -38,7 +38,7 @@ fn every_protocol_finds_the_shared_rows() {
     let customers = folder.file("customers.csv", CUSTOMERS);
     let subscribers = folder.file("subscribers.csv", SUBSCRIBERS);
     let trust = trust(&folder);
-    for protocol in ["naive", "dh", "kkrt"] {
+    for protocol in ["naive", "dh", "kkrt", "rr22", "rr22-malicious"] {
         let receiver = ["--input", &customers, "--key", "email", "--normalize"];
         let sender = ["--input", &subscribers, "--key", "mail", "--normalize"];
         let joined = join(
@@ -73,9 +73,31 @@ fn every_protocol_finds_the_shared_rows() {
         );
         assert_eq!(joined.receiver.stdout, SHARED, "{protocol}");
         assert_eq!(joined.sender.stdout, "");
+        let protection = match protocol {
+            "naive" => "WARNING: naive is INSECURE",
+            "rr22-malicious" => "rr22-malicious protects you even from a",
+            _ => "that follows the protocol, not from one that cheats.",
+        };
         for party in [joined.receiver, joined.sender] {
+            party.says(0, &[protection]);
             assert_eq!(party.stderr.contains("INSECURE"), protocol == "naive");
         }
+    }
+}
+
+#[test]
+fn by_default_the_sizes_choose_the_protocol() {
+    let folder = Folder::new();
+    for (items, protocol) in [(10, "dh"), (999, "rr22")] {
+        let words = folder.file("words", lines(0..items));
+        let output = folder.path("shared");
+        let args = ["--input", &words, "--json", "--insecure-plaintext"];
+        let joined = join(&[&args[..], &["--output", &output]].concat(), &args);
+        for party in [joined.receiver, joined.sender] {
+            party.says(0, &[&format!("{protocol}: {items} keys of the sender")]);
+            assert_eq!(json(&party.stdout)["protocol"]["name"], protocol);
+        }
+        assert_eq!(folder.read("shared"), lines(0..items));
     }
 }
 
