@@ -3,6 +3,7 @@
 mod bad_input;
 mod bad_peers;
 mod commands;
+mod documents;
 mod fake_peers;
 mod joining;
 mod support;

@@ -1,0 +1,102 @@
+//! The figures in the documents that the program can compute.
+
+use psijoin_params::lpn::{NoiseValues, RegularNoise};
+use psijoin_psi::{Plan, Request, registry};
+
+const README: &str = include_str!("../../../../README.md");
+const RR22: &str = include_str!("../../../../docs/rr22.md");
+
+const ITEMS: u64 = 1 << 20;
+
+fn plan(protocol: &str) -> Box<dyn Plan> {
+    let request = Request::rows(ITEMS, ITEMS).unwrap();
+    registry::plan(registry::find(protocol).unwrap(), &request).unwrap()
+}
+
+#[track_caller]
+fn says(document: &str, line: &str) {
+    assert!(document.contains(line), "{line}");
+}
+
+/// Both ways, per item of one side, to the nearest bit.
+fn bits_an_item(plan: &dyn Plan) -> u64 {
+    (plan.cost().total().total_bytes() * 8 + ITEMS / 2) / ITEMS
+}
+
+#[test]
+fn the_readme_has_the_traffic_of_every_protocol() {
+    for protocol in registry::PROTOCOLS {
+        let plan = plan(protocol.info().name);
+        let cells = format!(
+            "| {} bits an item | {} |",
+            bits_an_item(&*plan),
+            plan.cost().total().rounds
+        );
+        let name = format!("| `{}`", plan.info().name);
+        let row = README.lines().find(|line| line.starts_with(&name));
+        let row = row.unwrap_or_else(|| panic!("{name} is missing"));
+        assert!(row.contains(&cells), "{name}: {cells}");
+    }
+}
+
+#[test]
+fn the_failure_budget_of_rr22_is_that_of_the_plan() {
+    let plans = ["rr22", "rr22-malicious"].map(plan);
+    let [budget, malicious] = plans.each_ref().map(|plan| plan.budget());
+    for (event, of_malicious) in budget.events().iter().zip(malicious.events()) {
+        assert_eq!(event.name, of_malicious.name);
+        let row = format!(
+            "| {} | {} | {} |",
+            event.name, event.bound, of_malicious.bound
+        );
+        says(RR22, &row);
+    }
+    let totals = (budget.total(), malicious.total());
+    says(
+        RR22,
+        &format!("| **any of these** | {} | {} |", totals.0, totals.1),
+    );
+}
+
+/// The formula of the document, and its figures.
+#[test]
+fn the_traffic_of_rr22_follows_the_formula() {
+    for (protocol, malicious) in [("rr22", false), ("rr22-malicious", true)] {
+        let plan = plan(protocol);
+        let parameters = plan.parameters();
+        let parameter = |name: &str| {
+            let found = parameters.iter().find(|parameter| parameter.name == name);
+            found.unwrap().value
+        };
+        let columns = ["slots a bin", "dense columns a bin", "check columns a bin"];
+        let m = parameter("bins") * columns.map(parameter).iter().sum::<u64>();
+        let bits = parameter("value bits");
+        let noise = RegularNoise::new(2 * m as usize, NoiseValues::Uniform { bits: bits as u32 });
+        let (t, a, f) = (
+            noise.points() as u64,
+            noise.depth() as u64,
+            noise.fanout() as u64,
+        );
+        let blocks = (t * (a + 3)).div_ceil(128) + (t * bits).div_ceil(128);
+        let range = u128::from(parameter("mask range, high half")) << 64
+            | u128::from(parameter("mask range, low half"));
+        let mask_bits = |l: u32| u128::from(ITEMS) * u128::from(l + 1) + ((range - 1) >> l);
+        let l = (1..128).min_by_key(|&l| mask_bits(l)).unwrap();
+        let masks = mask_bits(l).div_ceil(8) as u64;
+
+        let mut sender = 8192 + 16 * t * (a + f + 5) + masks;
+        let mut receiver = 32 + 3072 + 512 * blocks + m * bits / 8;
+        if malicious {
+            sender += 16 + 32 + 64;
+            receiver += 512 * 2 + 2064 + 32 + 16;
+        }
+        let cost = plan.cost().total();
+        assert_eq!((cost.sender_bytes, cost.receiver_bytes), (sender, receiver));
+        let row = format!(
+            "| `{protocol}` | {m} | {t} | {a} | {f} | {l} | {sender} | {receiver} | {} | {} |",
+            bits_an_item(&*plan),
+            cost.rounds
+        );
+        says(RR22, &row);
+    }
+}
