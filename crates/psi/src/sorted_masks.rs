@@ -141,11 +141,28 @@ impl SortedMasks {
         inbound: &mut dyn Inbound,
         mut found: impl FnMut(&T),
     ) -> Result<(), Error> {
-        let mut reader = Reader::new(self.coded_bytes(), inbound);
         let mut own = own
             .iter()
             .map(|own| (self.mask(own.hash()), own))
             .peekable();
+        self.receive_each(inbound, |mask| {
+            while own.next_if(|(own, _)| *own < mask).is_some() {}
+            while let Some((_, own)) = own.next_if(|(own, _)| *own == mask) {
+                found(own);
+            }
+        })
+    }
+
+    /// Receives the sender's masks, in ascending order.
+    ///
+    /// # Errors
+    /// As [`receive`](Self::receive).
+    pub(crate) fn receive_each(
+        self,
+        inbound: &mut dyn Inbound,
+        mut each: impl FnMut(u128),
+    ) -> Result<(), Error> {
+        let mut reader = Reader::new(self.coded_bytes(), inbound);
         let mut upper = 0;
         for _ in 0..self.count {
             upper += u128::from(reader.unary()?);
@@ -153,11 +170,7 @@ impl SortedMasks {
                 return Err(Error::Peer("its masks are out of range"));
             }
             let low = reader.bits(self.low_bits)?;
-            let mask = upper.checked_shl(self.low_bits).unwrap_or(0) | low;
-            while own.next_if(|(own, _)| *own < mask).is_some() {}
-            while let Some((_, own)) = own.next_if(|(own, _)| *own == mask) {
-                found(own);
-            }
+            each(upper.checked_shl(self.low_bits).unwrap_or(0) | low);
         }
         reader.finish()
     }

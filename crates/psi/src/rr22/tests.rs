@@ -4,6 +4,7 @@ use psijoin_channel::{
     Channel,
     fault::{Fault, FaultKind, faulty},
     memory,
+    transcript::recorded,
 };
 
 use super::{params::Variant, *};
@@ -81,6 +82,66 @@ fn the_malicious_plan_has_long_masks_and_another_digest() {
     assert_eq!(malicious.mask_range, u128::MAX);
     let semi_honest = Params::semi_honest(&request).unwrap();
     assert_ne!(malicious.digest(), semi_honest.digest());
+}
+
+/// What the receiver sees of items that it does not have is uniform, and so is what the sender
+/// sees of the receiver's.
+#[test]
+fn masks_of_items_that_are_not_shared_are_uniform() {
+    const ITEMS: u32 = 1 << 14;
+    let request = Request::rows(ITEMS.into(), ITEMS.into()).unwrap();
+    for params in [Params::semi_honest(&request), Params::malicious(&request)] {
+        let params = params.unwrap();
+        let (sending, receiving) = memory::pair();
+        let (sending, sent) = recorded(sending);
+        let (receiving, stored) = recorded(receiving);
+        let results = run(
+            &params,
+            (&items(0..ITEMS, 16), sending),
+            (&items(ITEMS..2 * ITEMS, 16), receiving),
+        );
+        assert_eq!(results[1].as_ref().unwrap(), &Output::Rows(vec![]));
+
+        let sent = sent.messages().concat();
+        let (mut replaying, mut replayed) = memory::pair();
+        let coded = params.masks().coded_bytes() as usize;
+        let mut masks = Vec::new();
+        thread::scope(|scope| {
+            let bytes = &sent[sent.len() - coded..];
+            scope.spawn(move || {
+                bytes
+                    .chunks(1 << 16)
+                    .for_each(|part| replaying.send(part).unwrap());
+            });
+            let each = |mask| masks.push(mask);
+            params
+                .masks()
+                .receive_each(replayed.halves().1, each)
+                .unwrap();
+        });
+        // Sixteenths of the range, and of what lies below.
+        let unit = params.mask_range >> 4;
+        assert_uniform(masks.iter().map(|mask| (mask / unit).min(15) as usize));
+        assert_uniform(masks.iter().map(|mask| (mask >> 20) as usize % 16));
+        assert_uniform(masks.iter().map(|mask| *mask as usize % 16));
+
+        // The store, masked: the last that the receiver sends.
+        let stored = stored.messages().concat();
+        let store = params.cost().online.receiver_bytes as usize;
+        let store = &stored[stored.len() - store + 16..];
+        assert_uniform(store.iter().map(|byte| usize::from(byte & 15)));
+        assert_uniform(store.iter().map(|byte| usize::from(byte >> 4)));
+    }
+}
+
+/// Pearson's test with 15 degrees of freedom: 56 is exceeded with probability 10^-6.
+fn assert_uniform(values: impl Iterator<Item = usize>) {
+    let mut counts = [0_f64; 16];
+    values.for_each(|value| counts[value] += 1.0);
+    let expected = counts.iter().sum::<f64>() / 16.0;
+    let square = |count: f64| (count - expected).powi(2) / expected;
+    let statistic: f64 = counts.into_iter().map(square).sum();
+    assert!(expected > 1000.0 && statistic < 56.0, "{statistic}");
 }
 
 /// Flips a bit in each message of either party. What the protocol does not notice has changed
