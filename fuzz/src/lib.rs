@@ -10,6 +10,15 @@ pub fn scripted_channel(messages: Vec<Vec<u8>>) -> Channel {
     Channel::new(Nowhere, Script(messages.into()))
 }
 
+/// A channel whose peer sends `honest` messages as it should. Then it is gone, and the rest
+/// comes as from [`scripted_channel`].
+pub fn scripted_after(honest: usize, channel: Channel, messages: Vec<Vec<u8>>) -> Channel {
+    channel.decorate(Deaf, |inbound| Lapse {
+        honest: Some((honest, inbound)),
+        script: Script(messages.into()),
+    })
+}
+
 struct Nowhere;
 
 impl Outbound for Nowhere {
@@ -18,6 +27,20 @@ impl Outbound for Nowhere {
     }
 
     fn abort(&mut self, _code: AbortCode) {}
+}
+
+/// Does not notice when the peer is gone.
+struct Deaf(Box<dyn Outbound>);
+
+impl Outbound for Deaf {
+    fn send(&mut self, message: &[u8]) -> Result<(), Error> {
+        let _ = self.0.send(message);
+        Ok(())
+    }
+
+    fn abort(&mut self, code: AbortCode) {
+        self.0.abort(code);
+    }
 }
 
 struct Script(VecDeque<Vec<u8>>);
@@ -29,5 +52,27 @@ impl Inbound for Script {
         message.fill(0);
         message[..length].copy_from_slice(&scripted[..length]);
         Ok(())
+    }
+}
+
+struct Lapse {
+    /// How many messages are left, and where they come from.
+    honest: Option<(usize, Box<dyn Inbound>)>,
+    script: Script,
+}
+
+impl Inbound for Lapse {
+    fn recv(&mut self, message: &mut [u8]) -> Result<(), Error> {
+        match &mut self.honest {
+            Some((left, inbound)) if *left > 0 => {
+                *left -= 1;
+                inbound.recv(message)
+            }
+            _ => {
+                // Closed, so that the peer does not wait for room.
+                self.honest = None;
+                self.script.recv(message)
+            }
+        }
     }
 }
