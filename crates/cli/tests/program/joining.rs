@@ -88,13 +88,13 @@ fn every_protocol_finds_the_shared_rows() {
 #[test]
 fn by_default_the_sizes_choose_the_protocol() {
     let folder = Folder::new();
-    for (items, protocol) in [(10, "dh"), (999, "rr22")] {
+    for (items, shown, protocol) in [(10, "10", "dh"), (9_000, "9,000", "rr22")] {
         let words = folder.file("words", lines(0..items));
         let output = folder.path("shared");
         let args = ["--input", &words, "--json", "--insecure-plaintext"];
         let joined = join(&[&args[..], &["--output", &output]].concat(), &args);
         for party in [joined.receiver, joined.sender] {
-            party.says(0, &[&format!("{protocol}: {items} keys of the sender")]);
+            party.says(0, &[&format!("{protocol}: {shown} keys of the sender")]);
             assert_eq!(json(&party.stdout)["protocol"]["name"], protocol);
         }
         assert_eq!(folder.read("shared"), lines(0..items));
