@@ -168,8 +168,10 @@ impl<M: Model> Receiver<M> {
         len: usize,
         channel: &mut Channel,
     ) -> Result<(Buffer<B>, Buffer<Tower>), Error> {
-        let expanded = self.begin(len, channel)?.finish(channel)?;
-        Ok((expanded.a(), expanded.c()))
+        let pending = self.begin(len, channel)?;
+        // While the sender makes its part. Nothing that depends on a leaves this function.
+        let a = pending.compress_noise();
+        Ok((a, pending.finish(channel)?.c()))
     }
 
     /// The first half of [`extend`](Self::extend): all that the sender needs before it can do
@@ -199,12 +201,16 @@ impl<B: Base> Pending<SemiHonest, B> {
     /// a, which depends on the receiver alone. Only where the sender is semi-honest: a malicious
     /// one must have passed its check before it sees anything that depends on a.
     pub fn a(&self) -> Buffer<B> {
-        let noise = self.planted.noise();
-        B::compress(noise.points(), noise.len(), self.len)
+        self.compress_noise()
     }
 }
 
 impl<M: Model, B: Base> Pending<M, B> {
+    fn compress_noise(&self) -> Buffer<B> {
+        let noise = self.planted.noise();
+        B::compress(noise.points(), noise.len(), self.len)
+    }
+
     /// The second half.
     ///
     /// # Errors

@@ -210,7 +210,7 @@ mod tests {
             prop_assert!((5..=8).contains(&noise.fanout()));
             prop_assert!(noise.block_len() == noise.fanout() << noise.depth());
             prop_assert!(needed * noise.block_len() <= len, "enough blocks lie within");
-            prop_assert!(noise.positions() >= len && noise.positions() % LEN_UNIT == 0);
+            prop_assert!(noise.positions() >= len && noise.positions().is_multiple_of(LEN_UNIT));
             prop_assert!(noise.positions() < len + 4 * noise.block_len(), "not many more");
             prop_assert!(noise.points() <= needed * 5 / 4 + 4);
         }

@@ -20,7 +20,7 @@
 //!
 //! With malicious parties, before step 2 the sender commits to w_s and the receiver sends w_r;
 //! after step 3 the sender opens w_s; both add w = w_s + w_r to what they hash in steps 4
-//! and 5. The vector OLE has its checks, B = F, and masks have 128 bits.
+//! and 5. The vector OLE has its checks, B = F, masks have 128 bits, and digests 256.
 //!
 //! **Deviations.**
 //! - *The width of B.* See `docs/rr22.md` for the proof that log2|B| ≥ σ + log2(n_sender) (and
@@ -39,7 +39,7 @@
 //! some more: see `docs/rr22.md`); a malicious sender can only choose its own items. Both learn
 //! the set sizes.
 //!
-//! **Cost.** Five flights; malicious nine. The vector OLE takes about 300 kilobytes; online
+//! **Cost.** Five flights; malicious nine. The vector OLE takes about 400 kilobytes (malicious 800); online
 //! m·log2|B| bits, m = 1.27·n_receiver or so, and about σ + log2(n_receiver) + 2 bits a mask.
 
 use crate::{Adversary, Error, Info, Plan, Protocol, Request};
@@ -72,7 +72,7 @@ static INFO: Info = Info {
 
 static MALICIOUS_INFO: Info = Info {
     name: "rr22-malicious",
-    summary: "the same, secure if a party cheats",
+    summary: "rr22, secure if a party cheats",
     paper: "RR22, RS21",
     adversary: Adversary::Malicious,
     leaks: "set sizes",

@@ -4,7 +4,7 @@ use psijoin_ot::{
     iknp::{Malicious, Model, SemiHonest},
     vole::{self, Base},
 };
-use psijoin_params::{FailureBudget, Log2Prob, mask, okvs};
+use psijoin_params::{FailureBudget, Log2Prob, Sizes, digest, mask, okvs};
 
 use super::{INFO, MALICIOUS_INFO, Receiver, Sender, joint_coin};
 use crate::{
@@ -43,43 +43,46 @@ impl Params {
     /// # Errors
     /// If a set is empty, or no parameters reach the security level.
     pub fn semi_honest(request: &Request) -> Result<Self, Error> {
-        Self::derive(request, |budget, senders| {
-            let narrow = dictionary(senders, Gf64::BITS);
-            let (variant, bound) = if narrow <= budget.share(0.5) {
-                (Variant::Narrow, narrow)
-            } else {
-                (Variant::Wide, dictionary(senders, Tower::BITS))
-            };
-            budget.charge("sender's item in the store", bound)?;
-            Ok(variant)
-        })
+        let sizes = request.sizes;
+        let mut budget = FailureBudget::new(request.security);
+        let digest_bytes = items::digest_bytes(sizes, &mut budget)?;
+        let narrow = dictionary(sizes, Gf64::BITS);
+        let (variant, bound) = if narrow <= budget.share(0.5) {
+            (Variant::Narrow, narrow)
+        } else {
+            (Variant::Wide, dictionary(sizes, Tower::BITS))
+        };
+        budget.charge("sender's item in the store", bound)?;
+        Self::derive(request, digest_bytes, variant, budget)
     }
 
-    /// Derives them, for parties that may be malicious: B = F, and masks of 128 bits.
+    /// Derives them, for parties that may be malicious: B = F, masks of 128 bits, and digests of
+    /// 256, since a party that knows the salt could find items of its own with equal digests of
+    /// 128.
     ///
     /// # Errors
     /// If a set is empty, or no parameters reach the security level.
     pub fn malicious(request: &Request) -> Result<Self, Error> {
-        Self::derive(request, |budget, senders| {
-            budget.charge(
-                "sender's item in the store",
-                dictionary(senders, Tower::BITS),
-            )?;
-            Ok(Variant::Malicious)
-        })
+        const DIGEST_BYTES: usize = 32;
+        let sizes = request.sizes;
+        let mut budget = FailureBudget::new(request.security);
+        budget.charge("digest collision", digest::collision(sizes, DIGEST_BYTES))?;
+        let bound = dictionary(sizes, Tower::BITS);
+        budget.charge("sender's item in the store", bound)?;
+        Self::derive(request, DIGEST_BYTES, Variant::Malicious, budget)
     }
 
+    /// What is the same for all variants.
     fn derive(
         request: &Request,
-        choose: impl FnOnce(&mut FailureBudget, u64) -> Result<Variant, Error>,
+        digest_bytes: usize,
+        variant: Variant,
+        mut budget: FailureBudget,
     ) -> Result<Self, Error> {
         let sizes = request.sizes;
         if sizes.pairs() == 0 {
             return Err(Error::Misuse("an empty set needs no protocol"));
         }
-        let mut budget = FailureBudget::new(request.security);
-        let digest_bytes = items::digest_bytes(sizes, &mut budget)?;
-        let variant = choose(&mut budget, sizes.sender())?;
         let shape = okvs::smallest(sizes.receiver(), budget.share(0.0625))?;
         budget.charge(
             "store of the receiver's items",
@@ -143,8 +146,8 @@ impl Params {
 
 /// A bound on any of the sender's items outside the receiver's set decoding to its own value:
 /// each does with probability 1/|B|.
-fn dictionary(senders: u64, base_bits: u32) -> Log2Prob {
-    Log2Prob::from_log2(-f64::from(base_bits)).times(senders.into())
+fn dictionary(sizes: Sizes, base_bits: u32) -> Log2Prob {
+    Log2Prob::from_log2(-f64::from(base_bits)).times(sizes.sender().into())
 }
 
 impl Plan for Params {

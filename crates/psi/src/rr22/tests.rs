@@ -80,6 +80,7 @@ fn the_malicious_plan_has_long_masks_and_another_digest() {
     let request = Request::rows(900, 700).unwrap();
     let malicious = Params::malicious(&request).unwrap();
     assert_eq!(malicious.mask_range, u128::MAX);
+    assert_eq!(malicious.digest_bytes, 32);
     let semi_honest = Params::semi_honest(&request).unwrap();
     assert_ne!(malicious.digest(), semi_honest.digest());
 }
@@ -97,8 +98,8 @@ fn masks_of_items_that_are_not_shared_are_uniform() {
         let (receiving, stored) = recorded(receiving);
         let results = run(
             &params,
-            (&items(0..ITEMS, 16), sending),
-            (&items(ITEMS..2 * ITEMS, 16), receiving),
+            (&items(0..ITEMS, params.digest_bytes), sending),
+            (&items(ITEMS..2 * ITEMS, params.digest_bytes), receiving),
         );
         assert_eq!(results[1].as_ref().unwrap(), &Output::Rows(vec![]));
 
@@ -149,7 +150,7 @@ fn assert_uniform(values: impl Iterator<Item = usize>) {
 #[test]
 fn tampering_is_an_error_or_costs_the_cheater_its_items() {
     let params = Params::malicious(&Request::rows(300, 200).unwrap()).unwrap();
-    let (senders, receivers) = (items(0..300, 16), items(200..400, 16));
+    let (senders, receivers) = (items(0..300, 32), items(200..400, 32));
     for role in [Role::Sender, Role::Receiver] {
         let (mut caught, mut message) = (0, 0);
         loop {
