@@ -136,7 +136,7 @@ fn bins_of_every_fill() {
 fn many_bins() {
     let items = 100_000;
     let shape = safe(items);
-    assert_eq!(shape.bins, 2);
+    assert_eq!(shape.bins, 4);
     let partition = Partition::new(&digests::<16>(9, items), shape.bins);
     let mut encoder = Encoder::<Gf64>::new(shape);
     for bin in 0..partition.bins() {
