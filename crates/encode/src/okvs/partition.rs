@@ -1,6 +1,9 @@
 //! Which bin an item is in.
 
-use psijoin_block::memory::Buffer;
+use psijoin_block::{
+    memory::Buffer,
+    scatter::{self, Places},
+};
 use rayon::prelude::*;
 
 /// Fewer items are not worth another thread.
@@ -21,9 +24,6 @@ pub struct Partition<const D: usize> {
     /// Where each bin begins, and where the last one ends.
     starts: Vec<usize>,
 }
-
-/// What a chunk of the digests writes to one bin: digests and positions.
-type Target<'a, const D: usize> = (&'a mut [[u8; D]], &'a mut [u32]);
 
 impl<const D: usize> Partition<D> {
     /// Sorts digests into `bins` bins, on all threads of the current pool. Within a bin they
@@ -50,18 +50,11 @@ impl<const D: usize> Partition<D> {
             let count: usize = counts.iter().map(|counts| counts[bin]).sum();
             partition.starts[bin + 1] = partition.starts[bin] + count;
         }
-        let mut targets: Vec<Vec<Target<D>>> = counts.iter().map(|_| Vec::new()).collect();
-        let mut left = (&mut partition.digests[..], &mut partition.positions[..]);
-        for bin in 0..bins as usize {
-            for (targets, counts) in targets.iter_mut().zip(&counts) {
-                let (digests, more_digests) = left.0.split_at_mut(counts[bin]);
-                let (positions, more_positions) = left.1.split_at_mut(counts[bin]);
-                targets.push((digests, positions));
-                left = (more_digests, more_positions);
-            }
-        }
+        let (to_digests, _) = scatter::places(&mut partition.digests, &counts);
+        let (to_positions, _) = scatter::places(&mut partition.positions, &counts);
+        let targets = to_digests.into_par_iter().zip(to_positions);
         let chunks = digests.par_chunks(chunk).zip(targets).enumerate();
-        chunks.for_each(|(i, (digests, targets))| scatter(digests, i * chunk, targets));
+        chunks.for_each(|(i, (digests, targets))| distribute(digests, i * chunk, targets));
         partition
     }
 
@@ -108,15 +101,17 @@ fn count<const D: usize>(digests: &[[u8; D]], bins: u32) -> Vec<usize> {
     counts
 }
 
-fn scatter<const D: usize>(digests: &[[u8; D]], first: usize, mut targets: Vec<Target<D>>) {
-    let bins = targets.len() as u32;
-    let mut written = vec![0; targets.len()];
+fn distribute<const D: usize>(
+    digests: &[[u8; D]],
+    first: usize,
+    (mut to_digests, mut to_positions): (Places<'_, [u8; D]>, Places<'_, u32>),
+) {
+    let bins = to_digests.len() as u32;
     for (digest, position) in digests.iter().zip(first..) {
         let bin = bin_of(digest, bins) as usize;
-        let (digests, positions) = &mut targets[bin];
-        let at = written[bin];
-        written[bin] = at + 1;
-        digests[at] = *digest;
-        positions[at] = position as u32;
+        let places = to_digests[bin].next().zip(to_positions[bin].next());
+        let (to_digest, to_position) = places.expect("places were counted");
+        *to_digest = *digest;
+        *to_position = position as u32;
     }
 }
