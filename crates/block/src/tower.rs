@@ -14,7 +14,7 @@ use std::{
 };
 
 use bytemuck::{Pod, Zeroable};
-use zeroize::DefaultIsZeroes;
+use zeroize::{DefaultIsZeroes, Zeroize};
 
 use crate::cpu::{self, multiversion};
 
@@ -50,6 +50,7 @@ pub trait Element:
     + BitXorAssign
     + Mul<Output = Self>
     + Into<Tower>
+    + Zeroize
 {
     /// Bits of an element.
     const BITS: u32 = 8 * size_of::<Self>() as u32;

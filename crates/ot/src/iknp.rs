@@ -30,6 +30,7 @@ use std::{marker::PhantomData, ops::Range};
 use psijoin_block::{Block, Prg, crhf, transpose};
 use psijoin_channel::Channel;
 use rayon::prelude::*;
+use zeroize::Zeroizing;
 
 use crate::{Error, base, consistency};
 
@@ -120,7 +121,7 @@ fn chunks<M: Model>(count: usize) -> impl Iterator<Item = usize> {
 
 /// The sender of the extended OTs.
 pub struct Sender<M: Model> {
-    delta: Block,
+    delta: Zeroizing<Block>,
     columns: Vec<Prg>,
     rng: Prg,
     rows_done: u64,
@@ -139,8 +140,9 @@ impl<M: Model> Sender<M> {
     /// Runs the base OTs; the peer calls [`Receiver::setup`]. The result serves any number of
     /// calls, also over other channels to the same peer.
     pub fn setup(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
-        let delta = rng.block();
-        let choices: Vec<bool> = (0..COLUMNS).map(|i| delta.bit(i)).collect();
+        let delta = Zeroizing::new(rng.block());
+        let choices: Zeroizing<Vec<bool>> =
+            Zeroizing::new((0..COLUMNS).map(|i| delta.bit(i)).collect());
         let columns = base::receive(&choices, channel, rng)?
             .into_iter()
             .map(Prg::from_seed)
@@ -156,7 +158,7 @@ impl<M: Model> Sender<M> {
 
     /// Δ: the difference of the two messages of each correlated OT.
     pub fn delta(&self) -> Block {
-        self.delta
+        *self.delta
     }
 
     /// As many correlated OTs as `out` has room for: q_j, so that the messages of OT j are
@@ -169,7 +171,7 @@ impl<M: Model> Sender<M> {
 
     /// As many random OTs as `out` has room for: both messages of each.
     pub fn random(&mut self, out: &mut [[Block; 2]], channel: &mut Channel) -> Result<(), Error> {
-        let delta = self.delta;
+        let delta = *self.delta;
         let mut others = vec![Block::ZERO; CHUNK_ROWS];
         self.extend(out.len(), channel, |first_row, rows, range| {
             let others = &mut others[..rows.len()];
@@ -202,7 +204,7 @@ impl<M: Model> Sender<M> {
             }
         }
         if M::CHECKED && count > 0 {
-            consistency::check(&matrix.chunks, self.delta, channel, &mut self.rng)?;
+            consistency::check(&matrix.chunks, *self.delta, channel, &mut self.rng)?;
             for chunk in 0..matrix.chunks.len() {
                 matrix.finish(chunk, count, self.rows_done, &mut finish);
             }
@@ -214,7 +216,7 @@ impl<M: Model> Sender<M> {
     /// Step 3, for one chunk.
     fn expand(&mut self, chunk: &mut ColumnChunk, message: &[Block]) {
         let blocks = message.len() / COLUMNS;
-        let delta = self.delta;
+        let delta = *self.delta;
         (self.columns.par_iter_mut())
             .zip(chunk.columns_mut())
             .zip(message.par_chunks_exact(blocks))

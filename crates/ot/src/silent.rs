@@ -140,8 +140,10 @@ impl<M: Model> Receiver<M> {
     /// If the channel breaks, or the sender is caught cheating. The receiver must not be used
     /// again after that.
     pub fn correlated(&mut self, count: usize, channel: &mut Channel) -> Result<Chosen, Error> {
-        let planted = self.noise.plant::<Ones>(2 * count, channel)?;
-        let (_, entries) = planted.grow(channel)?;
+        let entries = self
+            .noise
+            .plant::<Ones>(2 * count, channel)?
+            .verify(channel)?;
         let messages: Buffer<Block> = compress::<2, _>(entries, count);
         let choices = messages.chunks(Block::BITS).map(lowest_bits).collect();
         Ok(Chosen { choices, messages })

@@ -33,6 +33,7 @@
 use psijoin_block::{Block, Prg};
 use psijoin_channel::{Channel, MAX_MESSAGE_BYTES};
 use rayon::prelude::*;
+use zeroize::Zeroizing;
 
 use crate::{
     Error, base,
@@ -64,7 +65,7 @@ pub(crate) const fn receiver_bytes(blocks: usize) -> u64 {
 
 /// The side that has Δ.
 pub(crate) struct Sender {
-    delta: Block,
+    delta: Zeroizing<Block>,
     /// Of each group, number Δ_g ⊕ y at place y; place 0 is not known, and not used.
     generators: Vec<[Prg; GENERATORS]>,
 }
@@ -77,7 +78,8 @@ pub(crate) struct Receiver {
 impl Sender {
     /// Runs the base OTs; the peer calls [`Receiver::setup`].
     pub(crate) fn setup(delta: Block, channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
-        let choices: Vec<bool> = (0..COLUMNS).map(|i| delta.bit(i)).collect();
+        let choices: Zeroizing<Vec<bool>> =
+            Zeroizing::new((0..COLUMNS).map(|i| delta.bit(i)).collect());
         let ots = base::receive(&choices, channel, rng)?;
         let mut corrections = [[[Block::ZERO; 2]; CORRECTIONS]; GROUPS];
         channel.recv(bytemuck::cast_slice_mut(corrections.as_flattened_mut()))?;
@@ -94,7 +96,10 @@ impl Sender {
                 std::array::from_fn(|y| Prg::from_seed(keys[missing ^ reverse(y)]))
             })
             .collect();
-        Ok(Self { delta, generators })
+        Ok(Self {
+            delta: Zeroizing::new(delta),
+            generators,
+        })
     }
 
     /// Steps 2 and 3: fills the columns of `chunk`, Q.
@@ -112,7 +117,7 @@ impl Sender {
             channel.recv(bytemuck::cast_slice_mut(part))?;
         }
         let mut columns: Vec<&mut [Block]> = chunk.columns_mut().collect();
-        let delta = self.delta;
+        let delta = *self.delta;
         (self.generators.par_iter_mut())
             .zip(columns.par_chunks_exact_mut(GROUP_BITS))
             .zip(message.par_chunks_exact(blocks))

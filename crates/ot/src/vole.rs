@@ -36,7 +36,7 @@ use psijoin_block::{
     memory::Buffer,
     tower::{Element, Gf64, Tower},
 };
-use psijoin_channel::Channel;
+use psijoin_channel::{Channel, Inbound, Outbound};
 use rayon::prelude::*;
 
 use crate::{
@@ -50,7 +50,7 @@ pub(crate) mod noise;
 
 mod check;
 
-use noise::{Noise, Planted, Uniform};
+use noise::Uniform;
 
 /// Bytes that the sender sends in its setup.
 pub const SETUP_SENDER_BYTES: u64 = small_field::SETUP_SENDER_BYTES;
@@ -147,6 +147,40 @@ impl<M: Model> Sender<M> {
     }
 }
 
+/// Extending in two halves, so that each party may send on while it receives. For semi-honest
+/// parties alone: a malicious sender must have passed its check before it sees anything that
+/// depends on a.
+impl Sender<SemiHonest> {
+    /// The first half of [`extend`](Self::extend): all that the receiver has to say.
+    ///
+    /// # Errors
+    /// If the channel breaks.
+    pub fn begin<B: Base>(&mut self, len: usize, channel: &mut Channel) -> Result<Granted, Error> {
+        Ok(Granted {
+            noise: self.noise.grant::<Uniform<B>>(2 * len, channel)?,
+            len,
+        })
+    }
+}
+
+/// A sender that needs nothing more from the receiver.
+pub struct Granted {
+    noise: noise::Granted<SemiHonest>,
+    len: usize,
+}
+
+impl Granted {
+    /// The second half: b.
+    ///
+    /// # Errors
+    /// If the channel breaks.
+    pub fn finish(self, outbound: &mut dyn Outbound) -> Result<Buffer<Tower>, Error> {
+        let entries = self.noise.grow(outbound)?;
+        drop(self.noise);
+        Ok(compress::<2, _>(entries, self.len))
+    }
+}
+
 impl<M: Model> Receiver<M> {
     /// Runs the base OTs; the peer calls [`Sender::setup`].
     ///
@@ -168,14 +202,18 @@ impl<M: Model> Receiver<M> {
         len: usize,
         channel: &mut Channel,
     ) -> Result<(Buffer<B>, Buffer<Tower>), Error> {
-        let pending = self.begin(len, channel)?;
+        let planted = self.noise.plant::<Uniform<B>>(2 * len, channel)?;
         // While the sender makes its part. Nothing that depends on a leaves this function.
-        let a = pending.compress_noise();
-        Ok((a, pending.finish(channel)?.c()))
+        let a = compress_noise(&planted, len);
+        let entries = planted.verify(channel)?;
+        Ok((a, compress::<2, _>(entries, len)))
     }
+}
 
-    /// The first half of [`extend`](Self::extend): all that the sender needs before it can do
-    /// its part. Time to do something else.
+/// As for [`Sender`].
+impl Receiver<SemiHonest> {
+    /// The first half of [`extend`](Self::extend): a, and all that the sender needs before it can
+    /// do its part.
     ///
     /// # Errors
     /// If the channel breaks.
@@ -183,65 +221,45 @@ impl<M: Model> Receiver<M> {
         &mut self,
         len: usize,
         channel: &mut Channel,
-    ) -> Result<Pending<M, B>, Error> {
-        Ok(Pending {
-            planted: self.noise.plant(2 * len, channel)?,
-            len,
-        })
+    ) -> Result<(Buffer<B>, Planted<B>), Error> {
+        let noise = self.noise.plant(2 * len, channel)?;
+        Ok((compress_noise(&noise, len), Planted { noise, len }))
     }
 }
 
-/// A receiver that waits for the sender's part.
-pub struct Pending<M: Model, B: Base> {
-    planted: Planted<M, Uniform<B>>,
+/// A receiver that has said all.
+pub struct Planted<B: Base> {
+    noise: noise::Planted<SemiHonest, Uniform<B>>,
     len: usize,
 }
 
-impl<B: Base> Pending<SemiHonest, B> {
-    /// a, which depends on the receiver alone. Only where the sender is semi-honest: a malicious
-    /// one must have passed its check before it sees anything that depends on a.
-    pub fn a(&self) -> Buffer<B> {
-        self.compress_noise()
-    }
-}
+/// What a sender says in its second half.
+pub struct Corrections(noise::Corrections);
 
-impl<M: Model, B: Base> Pending<M, B> {
-    fn compress_noise(&self) -> Buffer<B> {
-        let noise = self.planted.noise();
-        B::compress(noise.points(), noise.len(), self.len)
-    }
-
-    /// The second half.
+impl<B: Base> Planted<B> {
+    /// Receives what the sender has to say.
     ///
     /// # Errors
-    /// If the channel breaks, or the sender is caught cheating.
-    pub fn finish(self, channel: &mut Channel) -> Result<Expanded<B>, Error> {
-        let (noise, entries) = self.planted.grow(channel)?;
-        Ok(Expanded {
-            noise,
-            entries,
-            len: self.len,
-        })
+    /// If the channel breaks.
+    pub fn corrections(&self, inbound: &mut dyn Inbound) -> Result<Corrections, Error> {
+        self.noise.corrections(inbound).map(Corrections)
+    }
+
+    /// The second half: c.
+    pub fn finish(self, corrections: Corrections) -> Buffer<Tower> {
+        let entries = self.noise.grow(corrections.0);
+        drop(self.noise);
+        compress::<2, _>(entries, self.len)
     }
 }
 
-/// The receiver's sparse vectors, ready to be compressed.
-pub struct Expanded<B> {
-    noise: Noise<B>,
-    entries: noise::Entries,
+/// The first `len` entries of H·e.
+fn compress_noise<M: Model, B: Base>(
+    planted: &noise::Planted<M, Uniform<B>>,
     len: usize,
-}
-
-impl<B: Base> Expanded<B> {
-    /// a.
-    pub fn a(&self) -> Buffer<B> {
-        B::compress(self.noise.points(), self.noise.len(), self.len)
-    }
-
-    /// c.
-    pub fn c(self) -> Buffer<Tower> {
-        compress::<2, _>(self.entries, self.len)
-    }
+) -> Buffer<B> {
+    let noise = planted.noise();
+    B::compress(noise.points(), noise.len(), len)
 }
 
 /// [`Base::compress`], for elements of `W` words.

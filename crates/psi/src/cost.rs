@@ -37,11 +37,15 @@ pub struct Cost {
     pub offline: Traffic,
     /// After.
     pub online: Traffic,
+    /// Rounds less than the sum of both, if the phases run [at once](crate::Plan::run).
+    pub saved_rounds: u64,
 }
 
 impl Cost {
-    /// Both phases together.
+    /// Both phases [at once](crate::Plan::run).
     pub fn total(&self) -> Traffic {
-        self.offline + self.online
+        let mut total = self.offline + self.online;
+        total.rounds -= self.saved_rounds;
+        total
     }
 }

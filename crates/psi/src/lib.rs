@@ -37,6 +37,7 @@ pub mod protocol;
 pub mod registry;
 pub mod rr22;
 
+mod ahead;
 mod basis;
 mod cost;
 mod disjoint;

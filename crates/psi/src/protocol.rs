@@ -7,7 +7,8 @@
 //!    [`Party`] that borrows nothing: it may be kept, and used over a later channel.
 //! 3. [`Party::run`] runs the online phase on an [`Input`] and returns an [`Output`].
 //!
-//! [`run`] does 2 and 3, and tells the peer if this party gives up.
+//! [`run`] does 2 and 3, overlapping where a protocol can ([`Plan::run`]), and tells the peer if
+//! this party gives up.
 
 use std::{fmt, time::Instant};
 
@@ -202,6 +203,22 @@ pub trait Plan: Send + Sync {
         context: &mut Context,
     ) -> Result<Box<dyn Party>, Error>;
 
+    /// Runs both phases. A protocol that gains from it lets them overlap here. The messages of
+    /// either party are the same then, in the same order: the peer may have prepared long ago.
+    ///
+    /// # Errors
+    /// As [`prepare`](Self::prepare) and [`Party::run`].
+    fn run(
+        &self,
+        role: Role,
+        input: Input<'_>,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        let party = self.prepare(role, channel, context)?;
+        party.run(input, channel, context)
+    }
+
     /// A digest of protocol, request and parameters: equal on both sides, or the run would
     /// not make sense.
     fn digest(&self) -> [u8; 32] {
@@ -309,8 +326,7 @@ pub fn run(
     context: &mut Context,
 ) -> Result<Output, Error> {
     check(plan, role, input.items)
-        .and_then(|()| plan.prepare(role, channel, context))
-        .and_then(|party| party.run(input, channel, context))
+        .and_then(|()| plan.run(role, input, channel, context))
         .inspect_err(|error| channel.abort(error.abort_code()))
 }
 

@@ -39,7 +39,8 @@
 //! some more: see `docs/rr22.md`); a malicious sender can only choose its own items. Both learn
 //! the set sizes.
 //!
-//! **Cost.** Five flights; malicious nine. The vector OLE takes about 400 kilobytes (malicious 800); online
+//! **Cost.** Three flights, step 3 being under way before the receiver has its c; five if the phases
+//! run one by one; malicious nine. The vector OLE takes about 400 kilobytes (malicious 800); online
 //! m·log2|B| bits, m = 1.27·n_receiver or so, and about σ + log2(n_receiver) + 2 bits a mask.
 
 use crate::{Adversary, Error, Info, Plan, Protocol, Request};

@@ -30,6 +30,19 @@ impl Chunks {
         (0..self.count()).map(move |chunk| self.range(chunk))
     }
 
+    /// The lengths of the messages that really go over the channel, given the bytes of a chunk of
+    /// so many units.
+    pub(crate) fn message_lengths(
+        self,
+        of: impl Fn(usize) -> usize,
+    ) -> impl Iterator<Item = usize> {
+        self.ranges().flat_map(move |range| {
+            let bytes = of(range.len());
+            let starts = (0..bytes).step_by(MAX_MESSAGE_BYTES);
+            starts.map(move |start| MAX_MESSAGE_BYTES.min(bytes - start))
+        })
+    }
+
     /// The bytes of all messages, given those of a message of so many units.
     pub(crate) fn bytes(self, of: impl Fn(usize) -> usize) -> u64 {
         let whole = self.total / self.per_message;

@@ -75,13 +75,12 @@ pub(super) fn prove(
 /// The receiver's side.
 pub(super) fn verify<E: Element>(
     entries: &[Words<2>],
-    layout: RegularNoise,
     noise: &Noise<E>,
     mask: &Mask,
     seed: Block,
     channel: &mut Channel,
 ) -> Result<(), Error> {
-    let powers = Powers::new(seed, layout);
+    let powers = Powers::new(seed, noise.layout());
     let x = powers.sum_of_points(noise) ^ mask.value;
     channel.send(bytemuck::cast_slice(&[seed, bytemuck::cast(x)]))?;
     let expected = hash(seed, powers.sum(entries) ^ mask.share);

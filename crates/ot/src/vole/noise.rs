@@ -23,19 +23,24 @@ use psijoin_block::{
     tower::{Element, Gf64, Tower},
     transpose,
 };
-use psijoin_channel::Channel;
 use psijoin_params::lpn::{NoiseValues, RegularNoise};
 use rayon::prelude::*;
+use zeroize::{Zeroize, Zeroizing};
 
 use super::check;
 use crate::{
-    Error,
     block_accumulate::Words,
     consistency,
     iknp::{COLUMNS, ColumnChunk, Model},
-    pprf::{self, Shape},
+    pprf::Shape,
     small_field,
 };
+
+mod receiver;
+mod sender;
+
+pub(crate) use receiver::{Corrections, Planted, Receiver};
+pub(crate) use sender::{Granted, Sender};
 
 /// v or w: elements of F, as the code wants them.
 pub(crate) type Entries = Buffer<Words<2>>;
@@ -225,238 +230,47 @@ fn combine<E: Element>(columns: &ColumnChunk, blocks: Range<usize>, count: usize
         .collect()
 }
 
-/// The side that has Δ.
-pub(crate) struct Sender<M: Model> {
-    delta: Block,
-    bits: small_field::Sender,
-    rng: Prg,
-    hashed: u64,
-    model: PhantomData<M>,
+/// Blocks of the corrections of all trees, message by message.
+fn messages(shape: Shape, trees: usize) -> impl Iterator<Item = usize> {
+    let messages = (0..trees).step_by(TREES_PER_MESSAGE);
+    messages.map(move |first| TREES_PER_MESSAGE.min(trees - first) * shape.correction_blocks())
 }
 
-impl<M: Model> Sender<M> {
-    /// Runs the base OTs; the peer calls [`Receiver::setup`].
-    pub(crate) fn setup(delta: Block, channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
-        Ok(Self {
-            delta,
-            bits: small_field::Sender::setup(delta, channel, rng)?,
-            rng: rng.fork(),
-            hashed: 0,
-            model: PhantomData,
-        })
-    }
-
-    pub(crate) fn delta(&self) -> Block {
-        self.delta
-    }
-
-    /// The first of `count` tweaks for hashes of correlated OTs under Δ that were never used.
-    pub(crate) fn tweaks(&mut self, count: usize) -> u64 {
-        next_tweaks(&mut self.hashed, count)
-    }
-
-    /// v, for noise over at least `len` positions.
-    pub(crate) fn extend<V: Values>(
-        &mut self,
-        len: usize,
-        channel: &mut Channel,
-    ) -> Result<Entries, Error> {
-        let noise = RegularNoise::new(len, V::DISTRIBUTION);
-        let layout = Layout::new::<M, V>(noise);
-        let mut columns = layout.columns();
-        self.bits.extend(&mut columns, channel)?;
-        if M::CHECKED {
-            let columns = std::slice::from_ref(&columns);
-            consistency::check(columns, self.delta, channel, &mut self.rng)?;
-        }
-
-        let mut ots = layout.ots(&columns);
-        let (path_ots, leaf_ots) = layout.split(&mut ots);
-        let leaf_ots = self.hash(&mut leaf_ots[..layout.leaf_ots()]);
-        let shares = match V::SENT_BITS {
-            0 => vec![self.delta; noise.points()],
-            _ => layout.shares::<V>(&columns),
-        };
-        let mut roots = vec![Block::ZERO; noise.points()];
-        self.rng.fill(&mut roots);
-        let dealer = pprf::Dealer {
-            shape: layout.shape,
-            delta: self.delta,
-            roots: &roots,
-            path_ots,
-            leaf_ots: &leaf_ots,
-            shares: &shares,
-        };
-        let mut entries = Buffer::zeroed(noise.positions());
-        deal(&dealer, &mut entries, channel)?;
-        if M::CHECKED {
-            let (delta, mask) = (tower(self.delta), layout.mask_share(&columns));
-            check::prove(&entries, noise, delta, mask, channel)?;
-        }
-        Ok(entries)
-    }
-
-    /// Both keys of the OTs q: H(q), H(q ⊕ Δ).
-    fn hash(&mut self, ots: &mut [Block]) -> Vec<[Block; 2]> {
-        let mut others: Vec<Block> = ots.iter().map(|q| *q ^ self.delta).collect();
-        let tweak = self.tweaks(ots.len());
-        M::hash(tweak, ots);
-        M::hash(tweak, &mut others);
-        ots.iter()
-            .zip(others)
-            .map(|(q, other)| [*q, other])
-            .collect()
-    }
-}
-
-/// Step 3, the sender's side.
-fn deal(
-    dealer: &pprf::Dealer<'_>,
-    entries: &mut [Words<2>],
-    channel: &mut Channel,
-) -> Result<(), Error> {
-    let shape = dealer.shape;
-    let (at_once, sent_of_tree) = (shape.trees_at_once(), shape.correction_blocks());
-    let mut corrections = vec![Block::ZERO; TREES_PER_MESSAGE * sent_of_tree];
-    for (message, entries) in entries
-        .chunks_mut(TREES_PER_MESSAGE * shape.leaves())
+/// Calls `grow` for the trees whose corrections are in a message: with their numbers, entries
+/// and corrections.
+fn grow_message(
+    shape: Shape,
+    message: usize,
+    entries: &mut Entries,
+    corrections: &mut [Block],
+    grow: impl Fn(Range<usize>, &mut [Words<2>], &mut [Block]) + Sync,
+) {
+    let (at_once, first) = (shape.trees_at_once(), message * TREES_PER_MESSAGE);
+    entries[first * shape.leaves()..]
+        .par_chunks_mut(at_once * shape.leaves())
+        .zip(corrections.par_chunks_mut(at_once * shape.correction_blocks()))
         .enumerate()
-    {
-        let trees = entries.len() / shape.leaves();
-        let corrections = &mut corrections[..trees * sent_of_tree];
-        entries
-            .par_chunks_mut(at_once * shape.leaves())
-            .zip(corrections.par_chunks_mut(at_once * sent_of_tree))
-            .enumerate()
-            .for_each(|(task, (leaves, corrections))| {
-                let first = message * TREES_PER_MESSAGE + task * at_once;
-                let trees = first..first + leaves.len() / shape.leaves();
-                dealer.trees(trees).grow(leaves, corrections);
-            });
-        channel.send(bytemuck::cast_slice(corrections))?;
-    }
-    Ok(())
-}
-
-/// The side that gets e.
-pub(crate) struct Receiver<M: Model> {
-    bits: small_field::Receiver,
-    rng: Prg,
-    hashed: u64,
-    model: PhantomData<M>,
-}
-
-impl<M: Model> Receiver<M> {
-    /// Runs the base OTs; the peer calls [`Sender::setup`].
-    pub(crate) fn setup(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
-        Ok(Self {
-            bits: small_field::Receiver::setup(channel, rng)?,
-            rng: rng.fork(),
-            hashed: 0,
-            model: PhantomData,
-        })
-    }
-
-    /// Steps 1 and 2, for noise over at least `len` positions.
-    pub(crate) fn plant<V: Values>(
-        &mut self,
-        len: usize,
-        channel: &mut Channel,
-    ) -> Result<Planted<M, V>, Error> {
-        let noise = RegularNoise::new(len, V::DISTRIBUTION);
-        let layout = Layout::new::<M, V>(noise);
-        let positions = positions(noise, &mut self.rng);
-        let values = V::draw(noise.points(), &mut self.rng);
-        let bits = self.bits::<V>(&layout, &positions, &values);
-        let mut columns = layout.columns();
-        self.bits.extend(&bits, &mut columns, channel)?;
-        if M::CHECKED {
-            consistency::answer(std::slice::from_ref(&columns), &bits, channel)?;
-        }
-
-        let mut ots = layout.ots(&columns);
-        let (path_ots, leaf_ots) = layout.split(&mut ots);
-        let leaf_ots = &mut leaf_ots[..layout.leaf_ots()];
-        M::hash(self.tweaks(leaf_ots.len()), leaf_ots);
-        Ok(Planted {
-            noise: Noise {
-                layout: noise,
-                positions,
-                values,
-            },
-            shape: layout.shape,
-            path_ots: path_ots.to_vec(),
-            leaf_ots: leaf_ots.to_vec(),
-            shares: match V::SENT_BITS {
-                0 => vec![Block::ZERO; noise.points()],
-                _ => layout.shares::<V>(&columns),
-            },
-            mask: check::Mask {
-                value: tower(
-                    layout
-                        .mask
-                        .clone()
-                        .map(|i| bits[i])
-                        .next()
-                        .unwrap_or_default(),
-                ),
-                share: layout.mask_share(&columns),
-            },
-            seed: self.rng.block(),
-            model: PhantomData,
-        })
-    }
-
-    /// As [`Sender::tweaks`].
-    pub(crate) fn tweaks(&mut self, count: usize) -> u64 {
-        next_tweaks(&mut self.hashed, count)
-    }
-
-    /// r, as the layout says. What is not used is random.
-    fn bits<V: Values>(
-        &mut self,
-        layout: &Layout,
-        positions: &[usize],
-        values: &[V::Element],
-    ) -> Vec<Block> {
-        let mut bits = vec![Block::ZERO; layout.blocks()];
-        self.rng.fill(&mut bits);
-        let shape = layout.shape;
-        let paths = positions.iter().flat_map(|p| shape.path_choices(*p));
-        let leaves = positions.iter().flat_map(|p| shape.leaf_choices(*p));
-        for (i, choice) in paths.chain(leaves).enumerate() {
-            let (block, bit) = (&mut bits[i / Block::BITS].0, i % Block::BITS);
-            *block = *block & !(1 << bit) | u128::from(choice) << bit;
-        }
-        let sent = &bytemuck::cast_slice::<_, u8>(values)[..values.len() * V::SENT_BITS / 8];
-        bytemuck::cast_slice_mut(&mut bits[layout.values.clone()])[..sent.len()]
-            .copy_from_slice(sent);
-        bits
-    }
-}
-
-/// A uniform position in each block (a draw's bias is at most the block's length over 2^64).
-fn positions(noise: RegularNoise, rng: &mut Prg) -> Vec<usize> {
-    let draws: Vec<u64> = {
-        let mut blocks = vec![Block::ZERO; noise.points().div_ceil(2)];
-        rng.fill(&mut blocks);
-        bytemuck::cast_slice(&blocks).to_vec()
-    };
-    draws[..noise.points()]
-        .iter()
-        .map(|draw| ((u128::from(*draw) * noise.block_len() as u128) >> 64) as usize)
-        .collect()
+        .for_each(|(task, (leaves, corrections))| {
+            let first = first + task * at_once;
+            let trees = first..first + corrections.len() / shape.correction_blocks();
+            grow(trees, leaves, corrections);
+        });
 }
 
 /// e.
-pub(crate) struct Noise<E> {
+pub(crate) struct Noise<E: Zeroize> {
     layout: RegularNoise,
     /// Of each point in its block.
-    positions: Vec<usize>,
-    values: Vec<E>,
+    positions: Zeroizing<Vec<usize>>,
+    values: Zeroizing<Vec<E>>,
 }
 
 impl<E: Element> Noise<E> {
+    /// Where its points may be.
+    pub(super) fn layout(&self) -> RegularNoise {
+        self.layout
+    }
+
     /// N.
     pub(crate) fn len(&self) -> usize {
         self.layout.positions()
@@ -466,84 +280,10 @@ impl<E: Element> Noise<E> {
     pub(crate) fn points(&self) -> impl Iterator<Item = (usize, E)> {
         let starts = (0..).step_by(self.layout.block_len());
         starts
-            .zip(&self.positions)
-            .zip(&self.values)
+            .zip(self.positions.iter())
+            .zip(self.values.iter())
             .map(|((start, position), value)| (start + position, *value))
     }
-}
-
-/// A receiver between steps 2 and 3.
-pub(crate) struct Planted<M: Model, V: Values> {
-    noise: Noise<V::Element>,
-    shape: Shape,
-    path_ots: Vec<Block>,
-    leaf_ots: Vec<Block>,
-    shares: Vec<Block>,
-    mask: check::Mask,
-    seed: Block,
-    model: PhantomData<M>,
-}
-
-impl<M: Model, V: Values> Planted<M, V> {
-    /// e. Where the sender may be malicious, nothing that depends on it may be sent before step 3
-    /// is done.
-    pub(crate) fn noise(&self) -> &Noise<V::Element> {
-        &self.noise
-    }
-
-    /// Step 3: e and w.
-    pub(crate) fn grow(self, channel: &mut Channel) -> Result<(Noise<V::Element>, Entries), Error> {
-        let trees = pprf::Receiver {
-            shape: self.shape,
-            positions: &self.noise.positions,
-            path_ots: &self.path_ots,
-            leaf_ots: &self.leaf_ots,
-            shares: &self.shares,
-        };
-        let mut entries = Buffer::zeroed(self.noise.len());
-        receive(&trees, &mut entries, channel)?;
-        if M::CHECKED {
-            let layout = self.noise.layout;
-            check::verify(
-                &entries,
-                layout,
-                &self.noise,
-                &self.mask,
-                self.seed,
-                channel,
-            )?;
-        }
-        Ok((self.noise, entries))
-    }
-}
-
-/// Step 3, the receiver's side.
-fn receive(
-    receiver: &pprf::Receiver<'_>,
-    entries: &mut [Words<2>],
-    channel: &mut Channel,
-) -> Result<(), Error> {
-    let shape = receiver.shape;
-    let (at_once, sent_of_tree) = (shape.trees_at_once(), shape.correction_blocks());
-    let mut corrections = vec![Block::ZERO; TREES_PER_MESSAGE * sent_of_tree];
-    for (message, entries) in entries
-        .chunks_mut(TREES_PER_MESSAGE * shape.leaves())
-        .enumerate()
-    {
-        let trees = entries.len() / shape.leaves();
-        let corrections = &mut corrections[..trees * sent_of_tree];
-        channel.recv(bytemuck::cast_slice_mut(corrections))?;
-        entries
-            .par_chunks_mut(at_once * shape.leaves())
-            .zip(corrections.par_chunks(at_once * sent_of_tree))
-            .enumerate()
-            .for_each(|(task, (leaves, corrections))| {
-                let first = message * TREES_PER_MESSAGE + task * at_once;
-                let trees = first..first + leaves.len() / shape.leaves();
-                receiver.trees(trees).grow(leaves, corrections);
-            });
-    }
-    Ok(())
 }
 
 fn next_tweaks(used: &mut u64, count: usize) -> u64 {

@@ -109,27 +109,37 @@ fn bytes_and_rounds_are_as_announced() {
     bytes::<Malicious, Tower>(6);
 }
 
+/// Either party may extend in two halves, whatever its peer does, and talk in between.
 #[test]
-fn a_can_be_had_before_the_sender_has_answered() {
-    let (b, (early, late, c, delta)) = run(
-        memory::pair(),
-        |channel| {
-            let mut sender = Sender::<SemiHonest>::setup(channel, &mut seeded(1)).unwrap();
-            channel.send(bytemuck::bytes_of(&sender.delta())).unwrap();
-            sender.extend::<Gf64>(500, channel).unwrap()
-        },
-        |channel| {
-            let mut receiver = Receiver::<SemiHonest>::setup(channel, &mut seeded(2)).unwrap();
-            let delta: [u8; 16] = channel.recv_array().unwrap();
-            let pending = receiver.begin::<Gf64>(500, channel).unwrap();
-            let early = pending.a();
-            let expanded = pending.finish(channel).unwrap();
-            let delta: Tower = bytemuck::cast(delta);
-            (early, expanded.a(), expanded.c(), delta)
-        },
-    );
-    for i in 0..500 {
-        assert!(early[i] == late[i] && c[i] == b[i] ^ (delta * early[i].into()));
+fn two_halves_make_a_whole() {
+    for (sender_halves, receiver_halves) in [(true, true), (true, false), (false, true)] {
+        let ((delta, b), (a, c)) = run(
+            memory::pair(),
+            |channel| {
+                let mut sender = Sender::<SemiHonest>::setup(channel, &mut seeded(1)).unwrap();
+                let b = if sender_halves {
+                    let granted = sender.begin::<Gf64>(500, channel).unwrap();
+                    granted.finish(channel.halves().0).unwrap()
+                } else {
+                    sender.extend::<Gf64>(500, channel).unwrap()
+                };
+                assert_eq!(channel.recv_array::<1>().unwrap(), [7]);
+                (sender.delta(), b)
+            },
+            |channel| {
+                let mut receiver = Receiver::<SemiHonest>::setup(channel, &mut seeded(2)).unwrap();
+                if !receiver_halves {
+                    let both = receiver.extend::<Gf64>(500, channel).unwrap();
+                    channel.send(&[7]).unwrap();
+                    return both;
+                }
+                let (a, planted) = receiver.begin::<Gf64>(500, channel).unwrap();
+                channel.send(&[7]).unwrap();
+                let corrections = planted.corrections(channel.halves().1).unwrap();
+                (a, planted.finish(corrections))
+            },
+        );
+        assert!((0..500).all(|i| c[i] == b[i] ^ (delta * a[i].into())));
     }
 }
 

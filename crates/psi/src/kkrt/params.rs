@@ -177,7 +177,11 @@ impl Plan for Params {
             receiver_bytes: self.row_chunks().bytes(|rows| rows * self.row_bytes()),
             rounds: 2,
         };
-        Cost { offline, online }
+        Cost {
+            offline,
+            online,
+            ..Cost::default()
+        }
     }
 
     fn digest_bytes(&self) -> usize {

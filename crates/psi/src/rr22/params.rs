@@ -8,8 +8,8 @@ use psijoin_params::{FailureBudget, Log2Prob, Sizes, digest, mask, okvs};
 
 use super::{INFO, MALICIOUS_INFO, Receiver, Sender, joint_coin};
 use crate::{
-    Context, Cost, Error, Info, Parameter, Party, Plan, Request, Role, Traffic, items,
-    sorted_masks::SortedMasks, stream::Chunks,
+    Context, Cost, Error, Info, Input, Output, Parameter, Party, Plan, Request, Role, Traffic,
+    items, sorted_masks::SortedMasks, stream::Chunks,
 };
 
 /// The field of the store's values, and the adversary.
@@ -112,6 +112,17 @@ impl Params {
         }
     }
 
+    /// Bytes of a bin of the store.
+    pub(super) fn bin_bytes<B>(&self) -> usize {
+        self.shape.bin_slots() * size_of::<B>()
+    }
+
+    /// The lengths of the messages of step 3.
+    pub(super) fn store_messages<B>(&self) -> impl Iterator<Item = usize> {
+        let bin_bytes = self.bin_bytes::<B>();
+        self.bins().message_lengths(move |_| bin_bytes)
+    }
+
     pub(super) fn masks(&self) -> SortedMasks {
         SortedMasks::new(self.request.sizes.sender() as usize, self.mask_range)
     }
@@ -133,8 +144,12 @@ impl Params {
                 receiver_bytes: (len * size_of::<B>()) as u64,
                 rounds: 2,
             },
+            // The store does not wait for the sender's part of the vector OLE, and follows what
+            // the receiver said before.
+            saved_rounds: 2,
         };
         if M::CHECKED {
+            cost.saved_rounds = 0;
             cost.offline.rounds += 3;
             cost.online.sender_bytes += joint_coin::SENDER_BYTES;
             cost.online.receiver_bytes += joint_coin::RECEIVER_BYTES;
@@ -209,6 +224,35 @@ impl Plan for Params {
             Variant::Wide => prepare::<SemiHonest, Tower>(self, role, channel, context),
             Variant::Malicious => prepare::<Malicious, Tower>(self, role, channel, context),
         }
+    }
+
+    fn run(
+        &self,
+        role: Role,
+        input: Input<'_>,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        match self.variant {
+            Variant::Narrow => at_once::<Gf64>(self, role, input, channel, context),
+            Variant::Wide => at_once::<Tower>(self, role, input, channel, context),
+            Variant::Malicious => self
+                .prepare(role, channel, context)?
+                .run(input, channel, context),
+        }
+    }
+}
+
+fn at_once<B: Base>(
+    params: &Params,
+    role: Role,
+    input: Input<'_>,
+    channel: &mut Channel,
+    context: &mut Context,
+) -> Result<Output, Error> {
+    match role {
+        Role::Sender => Sender::<SemiHonest, B>::at_once(params, &input, channel, context),
+        Role::Receiver => Receiver::<SemiHonest, B>::at_once(params, &input, channel, context),
     }
 }
 

@@ -1,10 +1,10 @@
 use std::marker::PhantomData;
 
 use psijoin_block::{Prg, memory::Buffer, scatter, tower::Tower};
-use psijoin_channel::Channel;
+use psijoin_channel::{Channel, Outbound};
 use psijoin_encode::okvs::{self, Encoder, Partition, Row};
 use psijoin_ot::{
-    iknp::Model,
+    iknp::{Model, SemiHonest},
     vole::{self, Base},
 };
 use rayon::prelude::*;
@@ -62,53 +62,70 @@ impl<M: Model, B: Base> Receiver<M, B> {
 
         context.phase("bins");
         let items = Partition::new(items, params.shape.bins);
-        let mut decoded = vec![Tower::default(); params.request.sizes.receiver() as usize];
-        let bin_slots = params.shape.bin_slots();
-        let mut bins: Vec<Bin<'_, B, D>> = a
-            .chunks_exact(bin_slots)
-            .zip(c.chunks_exact(bin_slots))
-            .zip(items.iter())
-            .zip(scatter::split(&mut decoded, items.lens()))
-            .map(|(((a, c), (digests, _)), decoded)| Bin {
-                a,
-                c,
-                digests,
-                decoded,
-                prg: context.rng.fork(),
-            })
-            .collect();
-
-        // Steps 2 and 3, and the receiver's side of step 5 while the rows are at hand.
         context.phase("store");
-        let (outbound, _) = channel.halves();
-        stream::send_with(
-            outbound,
-            params.bins(),
-            &mut bins,
-            || Scratch::new(&params),
-            |_, bins, scratch, message| {
-                bins.iter_mut()
-                    .try_for_each(|bin| scratch.encode(bin, &params, &functions, message))
-            },
-        )?;
-        drop(bins);
-        drop((a, c));
+        let store = Store {
+            params: &params,
+            functions: &functions,
+            items: &items,
+        };
+        let rows = store.send(a, channel.halves().0, context)?;
+        let mut decoded = store.decode(c, &rows);
+        drop(rows);
         if let Some(coin) = coin {
             let joint = coin.joint(channel)?;
             decoded.par_iter_mut().for_each(|value| *value ^= joint);
         }
+        receive_masks(&params, &functions, items, decoded, channel, context)
+    }
+}
 
-        // Step 5.
+impl<B: Base> Receiver<SemiHonest, B> {
+    /// All steps. The store is on its way while the vector OLE is still computed.
+    ///
+    /// # Errors
+    /// If the channel breaks or the peer misbehaves.
+    pub fn at_once(
+        params: &Params,
+        input: &Input<'_>,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        match input.items {
+            Items::Short(items) => Self::all_steps(params, items, input, channel, context),
+            Items::Long(items) => Self::all_steps(params, items, input, channel, context),
+        }
+    }
+
+    fn all_steps<const D: usize>(
+        params: &Params,
+        items: &[[u8; D]],
+        input: &Input<'_>,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        let functions = Functions::new(params.shape, input);
+        context.phase("base OT");
+        let mut vole = vole::Receiver::<SemiHonest>::setup(channel, &mut context.rng)?;
+        context.phase("VOLE");
+        let (a, planted) = vole.begin::<B>(params.shape.len(), channel)?;
+        context.phase("bins");
+        let items = Partition::new(items, params.shape.bins);
+        context.phase("store");
+        let store = Store {
+            params,
+            functions: &functions,
+            items: &items,
+        };
+        let (rows, corrections) = channel.exchange(
+            |outbound| store.send(a, outbound, context),
+            |inbound| Ok(planted.corrections(inbound)?),
+        )?;
+        context.phase("VOLE");
+        let c = planted.finish(corrections);
         context.phase("outputs");
-        let own = sort(outputs(&functions, &items, &decoded));
-        drop((items, decoded));
-        context.phase("masks");
-        let mut found = Vec::new();
-        let (_, inbound) = channel.halves();
-        params
-            .masks()
-            .receive(&own, inbound, |own: &Placed| found.push(own.position))?;
-        Ok(protocol::rows(vec![found]))
+        let decoded = store.decode(c, &rows);
+        drop(rows);
+        receive_masks(params, &functions, items, decoded, channel, context)
     }
 }
 
@@ -150,19 +167,76 @@ fn outputs<const D: usize>(
     placed
 }
 
+/// The receiver's items, and how they are laid out.
+struct Store<'a, const D: usize> {
+    params: &'a Params,
+    functions: &'a Functions,
+    items: &'a Partition<D>,
+}
+
+impl<const D: usize> Store<'_, D> {
+    /// Steps 2 and 3: the rows of all items, bin by bin.
+    fn send<B: Base>(
+        &self,
+        a: Buffer<B>,
+        outbound: &mut dyn Outbound,
+        context: &mut Context,
+    ) -> Result<Vec<Row>, Error> {
+        let mut rows = vec![Row::default(); self.items.digests().len()];
+        let mut bins: Vec<Bin<'_, B, D>> = a
+            .chunks_exact(self.params.shape.bin_slots())
+            .zip(self.items.iter())
+            .zip(scatter::split(&mut rows, self.items.lens()))
+            .map(|((a, (digests, _)), rows)| Bin {
+                a,
+                digests,
+                rows,
+                prg: context.rng.fork(),
+            })
+            .collect();
+        stream::send_with(
+            outbound,
+            self.params.bins(),
+            &mut bins,
+            || Scratch::new(self.params),
+            |_, bins, scratch, message| {
+                bins.iter_mut()
+                    .try_for_each(|bin| scratch.encode(bin, self, message))
+            },
+        )?;
+        Ok(rows)
+    }
+
+    /// Decode(c, y) of all items.
+    fn decode(&self, c: Buffer<Tower>, rows: &[Row]) -> Vec<Tower> {
+        let mut decoded = vec![Tower::default(); rows.len()];
+        let mut rest = rows;
+        let bins: Vec<_> = c
+            .chunks_exact(self.params.shape.bin_slots())
+            .zip(scatter::split(&mut decoded, self.items.lens()))
+            .map(|(c, decoded)| {
+                let (rows, after) = rest.split_at(decoded.len());
+                rest = after;
+                (c, rows, decoded)
+            })
+            .collect();
+        bins.into_par_iter()
+            .for_each(|(c, rows, decoded)| okvs::decode_bin(self.params.shape, c, rows, decoded));
+        decoded
+    }
+}
+
 /// A bin of the receiver.
 struct Bin<'a, B, const D: usize> {
     a: &'a [B],
-    c: &'a [Tower],
     digests: &'a [[u8; D]],
-    decoded: &'a mut [Tower],
+    rows: &'a mut [Row],
     /// Fills what the items leave free.
     prg: Prg,
 }
 
 struct Scratch<B> {
     encoder: Encoder<B>,
-    rows: Vec<Row>,
     values: Vec<B>,
     store: Vec<B>,
 }
@@ -171,34 +245,52 @@ impl<B: Base> Scratch<B> {
     fn new(params: &Params) -> Self {
         Self {
             encoder: Encoder::new(params.shape),
-            rows: Vec::new(),
             values: Vec::new(),
             store: vec![B::default(); params.shape.bin_slots()],
         }
     }
 
-    /// Appends a + p to the message, and decodes c.
+    /// Appends a + p to the message.
     fn encode<const D: usize>(
         &mut self,
         bin: &mut Bin<'_, B, D>,
-        params: &Params,
-        functions: &Functions,
+        with: &Store<'_, D>,
         message: &mut Vec<u8>,
     ) -> Result<(), Error> {
-        let len = bin.digests.len();
-        self.rows.resize(len, Row::default());
-        self.values.resize(len, B::default());
-        functions
-            .rows
-            .hash(bin.digests, &mut self.rows, &mut self.values);
+        self.values.resize(bin.digests.len(), B::default());
+        let rows = &with.functions.rows;
+        rows.hash(bin.digests, bin.rows, &mut self.values);
         self.encoder
-            .encode_bin(&self.rows, &self.values, &mut self.store, &mut bin.prg)
-            .map_err(|_| params.bad_luck("the items do not fit into the key-value store"))?;
+            .encode_bin(bin.rows, &self.values, &mut self.store, &mut bin.prg)
+            .map_err(|_| {
+                let what = "the items do not fit into the key-value store";
+                with.params.bad_luck(what)
+            })?;
         for (store, a) in self.store.iter_mut().zip(bin.a) {
             *store ^= *a;
         }
         message.extend_from_slice(bytemuck::cast_slice(&self.store));
-        okvs::decode_bin(params.shape, bin.c, &self.rows, bin.decoded);
         Ok(())
     }
+}
+
+/// Step 5.
+fn receive_masks<const D: usize>(
+    params: &Params,
+    functions: &Functions,
+    items: Partition<D>,
+    decoded: Vec<Tower>,
+    channel: &mut Channel,
+    context: &mut Context,
+) -> Result<Output, Error> {
+    context.phase("outputs");
+    let own = sort(outputs(functions, &items, &decoded));
+    drop((items, decoded));
+    context.phase("masks");
+    let mut found = Vec::new();
+    let (_, inbound) = channel.halves();
+    params
+        .masks()
+        .receive(&own, inbound, |own: &Placed| found.push(own.position))?;
+    Ok(protocol::rows(vec![found]))
 }

@@ -41,6 +41,38 @@ fn items(numbers: impl Iterator<Item = u32>, digest_bytes: usize) -> Items {
     Items::digest(&fingerprints, &[1; 32], digest_bytes)
 }
 
+/// A party that runs all at once meets one that has prepared before.
+#[test]
+fn phases_may_overlap_on_either_side() {
+    let request = Request::rows(900, 700).unwrap();
+    let params = Params::semi_honest(&request).unwrap();
+    let (sender, receiver) = (items(0..900, 16), items(600..1300, 16));
+    for at_once in [Role::Sender, Role::Receiver] {
+        let run = |role, items, mut channel: Channel| {
+            let input = Input {
+                items,
+                joint_seed: &[5; 32],
+            };
+            let (channel, mut context) = (&mut channel, Context::new());
+            if role == at_once {
+                params.run(role, input, channel, &mut context)
+            } else {
+                let party = params.prepare(role, channel, &mut context)?;
+                party.run(input, channel, &mut context)
+            }
+        };
+        let (sending, receiving) = memory::Builder::new()
+            .window(memory::Window::ONE_MESSAGE)
+            .pair();
+        thread::scope(|scope| {
+            let sent = scope.spawn(|| run(Role::Sender, &sender, sending));
+            let received = run(Role::Receiver, &receiver, receiving).unwrap();
+            assert_eq!(received, Output::Rows((0..300).collect()));
+            sent.join().unwrap().unwrap();
+        });
+    }
+}
+
 #[test]
 fn every_variant_with_digests_of_either_length() {
     let request = Request::rows(900, 700).unwrap();

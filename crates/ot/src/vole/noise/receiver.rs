@@ -1,0 +1,196 @@
+//! The side that gets e.
+
+use std::marker::PhantomData;
+
+use psijoin_block::{Block, Prg, memory::Buffer};
+use psijoin_channel::{Channel, Inbound};
+use psijoin_params::lpn::RegularNoise;
+use zeroize::Zeroizing;
+
+use super::{Entries, Layout, Noise, Values, check, grow_message, messages, next_tweaks, tower};
+use crate::{
+    Error, consistency,
+    iknp::Model,
+    pprf::{self, Shape},
+    small_field,
+};
+
+/// The side that gets e.
+pub(crate) struct Receiver<M: Model> {
+    bits: small_field::Receiver,
+    rng: Prg,
+    hashed: u64,
+    model: PhantomData<M>,
+}
+
+impl<M: Model> Receiver<M> {
+    /// Runs the base OTs; the peer calls [`Sender::setup`].
+    pub(crate) fn setup(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
+        Ok(Self {
+            bits: small_field::Receiver::setup(channel, rng)?,
+            rng: rng.fork(),
+            hashed: 0,
+            model: PhantomData,
+        })
+    }
+
+    /// Steps 1 and 2, for noise over at least `len` positions.
+    pub(crate) fn plant<V: Values>(
+        &mut self,
+        len: usize,
+        channel: &mut Channel,
+    ) -> Result<Planted<M, V>, Error> {
+        let noise = RegularNoise::new(len, V::DISTRIBUTION);
+        let layout = Layout::new::<M, V>(noise);
+        let positions = positions(noise, &mut self.rng);
+        let values = Zeroizing::new(V::draw(noise.points(), &mut self.rng));
+        let bits = self.bits::<V>(&layout, &positions, &values);
+        let mut columns = layout.columns();
+        self.bits.extend(&bits, &mut columns, channel)?;
+        if M::CHECKED {
+            consistency::answer(std::slice::from_ref(&columns), &bits, channel)?;
+        }
+
+        let mut ots = Zeroizing::new(layout.ots(&columns));
+        let (path_ots, leaf_ots) = layout.split(&mut ots);
+        let leaf_ots = &mut leaf_ots[..layout.leaf_ots()];
+        M::hash(self.tweaks(leaf_ots.len()), leaf_ots);
+        Ok(Planted {
+            noise: Noise {
+                layout: noise,
+                positions,
+                values,
+            },
+            shape: layout.shape,
+            path_ots: Zeroizing::new(path_ots.to_vec()),
+            leaf_ots: Zeroizing::new(leaf_ots.to_vec()),
+            shares: Zeroizing::new(match V::SENT_BITS {
+                0 => vec![Block::ZERO; noise.points()],
+                _ => layout.shares::<V>(&columns),
+            }),
+            mask: check::Mask {
+                value: tower(
+                    layout
+                        .mask
+                        .clone()
+                        .map(|i| bits[i])
+                        .next()
+                        .unwrap_or_default(),
+                ),
+                share: layout.mask_share(&columns),
+            },
+            seed: self.rng.block(),
+            model: PhantomData,
+        })
+    }
+
+    /// As [`Sender::tweaks`].
+    pub(crate) fn tweaks(&mut self, count: usize) -> u64 {
+        next_tweaks(&mut self.hashed, count)
+    }
+
+    /// r, as the layout says. What is not used is random.
+    fn bits<V: Values>(
+        &mut self,
+        layout: &Layout,
+        positions: &[usize],
+        values: &[V::Element],
+    ) -> Zeroizing<Vec<Block>> {
+        let mut bits = Zeroizing::new(vec![Block::ZERO; layout.blocks()]);
+        self.rng.fill(&mut bits);
+        let shape = layout.shape;
+        let paths = positions.iter().flat_map(|p| shape.path_choices(*p));
+        let leaves = positions.iter().flat_map(|p| shape.leaf_choices(*p));
+        for (i, choice) in paths.chain(leaves).enumerate() {
+            let (block, bit) = (&mut bits[i / Block::BITS].0, i % Block::BITS);
+            *block = *block & !(1 << bit) | u128::from(choice) << bit;
+        }
+        let sent = &bytemuck::cast_slice::<_, u8>(values)[..values.len() * V::SENT_BITS / 8];
+        bytemuck::cast_slice_mut(&mut bits[layout.values.clone()])[..sent.len()]
+            .copy_from_slice(sent);
+        bits
+    }
+}
+
+/// A uniform position in each block (a draw's bias is at most the block's length over 2^64).
+fn positions(noise: RegularNoise, rng: &mut Prg) -> Zeroizing<Vec<usize>> {
+    let mut draws = Zeroizing::new(vec![0_u64; noise.points()]);
+    rng.fill_bytes(bytemuck::cast_slice_mut(&mut draws));
+    let scaled = |draw: &u64| (u128::from(*draw) * noise.block_len() as u128) >> 64;
+    Zeroizing::new(draws.iter().map(|draw| scaled(draw) as usize).collect())
+}
+
+/// A receiver between steps 2 and 3.
+pub(crate) struct Planted<M: Model, V: Values> {
+    noise: Noise<V::Element>,
+    shape: Shape,
+    path_ots: Zeroizing<Vec<Block>>,
+    leaf_ots: Zeroizing<Vec<Block>>,
+    shares: Zeroizing<Vec<Block>>,
+    mask: check::Mask,
+    seed: Block,
+    model: PhantomData<M>,
+}
+
+/// What the sender sends in step 3.
+pub(crate) struct Corrections(Vec<Vec<Block>>);
+
+impl<M: Model, V: Values> Planted<M, V> {
+    /// e. Where the sender may be malicious, nothing that depends on it may be sent before step 3
+    /// is done.
+    pub(crate) fn noise(&self) -> &Noise<V::Element> {
+        &self.noise
+    }
+
+    /// Receives what step 3 needs.
+    pub(crate) fn corrections(&self, inbound: &mut dyn Inbound) -> Result<Corrections, Error> {
+        let messages = messages(self.shape, self.noise.positions.len());
+        let corrections = messages.map(|blocks| receive(blocks, inbound));
+        Ok(Corrections(corrections.collect::<Result<_, _>>()?))
+    }
+
+    /// Step 3 with what was received before: w.
+    pub(crate) fn grow(&self, Corrections(messages): Corrections) -> Entries {
+        let mut entries = Buffer::zeroed(self.noise.len());
+        for (message, corrections) in messages.into_iter().enumerate() {
+            self.grow_message(message, corrections, &mut entries);
+        }
+        entries
+    }
+
+    /// Step 3 while its messages arrive, and the check of the sender if the model has one: w.
+    pub(crate) fn verify(&self, channel: &mut Channel) -> Result<Entries, Error> {
+        let mut entries = Buffer::zeroed(self.noise.len());
+        for (message, blocks) in messages(self.shape, self.noise.positions.len()).enumerate() {
+            let corrections = receive(blocks, channel.halves().1)?;
+            self.grow_message(message, corrections, &mut entries);
+        }
+        if M::CHECKED {
+            check::verify(&entries, &self.noise, &self.mask, self.seed, channel)?;
+        }
+        Ok(entries)
+    }
+
+    fn grow_message(&self, message: usize, mut corrections: Vec<Block>, entries: &mut Entries) {
+        let trees = pprf::Receiver {
+            shape: self.shape,
+            positions: &self.noise.positions,
+            path_ots: &self.path_ots,
+            leaf_ots: &self.leaf_ots,
+            shares: &self.shares,
+        };
+        grow_message(
+            self.shape,
+            message,
+            entries,
+            &mut corrections,
+            |range, leaves, corrections| trees.trees(range).grow(leaves, corrections),
+        );
+    }
+}
+
+fn receive(blocks: usize, inbound: &mut dyn Inbound) -> Result<Vec<Block>, Error> {
+    let mut corrections = vec![Block::ZERO; blocks];
+    inbound.recv(bytemuck::cast_slice_mut(&mut corrections))?;
+    Ok(corrections)
+}
