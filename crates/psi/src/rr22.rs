@@ -51,7 +51,9 @@ mod params;
 mod receiver;
 mod sender;
 
-use functions::Functions;
+// For its bench: nothing to build on.
+#[doc(hidden)]
+pub use functions::Functions;
 pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;

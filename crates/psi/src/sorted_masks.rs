@@ -2,60 +2,38 @@
 //! saved.
 //!
 //! The sender hashes each item to 128 bits, and its mask is that hash scaled to 0..M
-//! ([`SortedMasks::mask`]). Scaling keeps the order, so both parties sort by the hash. On the
-//! wire a mask is split at bit l: the upper parts, which never decrease, are sent as
-//! differences in unary, the lower parts as they are (Elias and Fano). That takes
-//! n·(l + 1) + M/2^l bits, whatever the masks, about log2(M/n) + 2 a mask. The receiver
-//! walks through both sorted lists.
+//! ([`SortedMasks::mask`]). Scaling keeps the order, so the sender sorts the hashes. On the
+//! wire a mask is split at bit l (Elias and Fano). First come the upper parts, which never
+//! decrease, as one vector of n + (M − 1)/2^l bits: that of the i-th mask is u if bit u + i is
+//! one (`uppers.rs`). Then come the lower parts, l bits each (`lowers.rs`). That takes
+//! n·(l + 1) + M/2^l bits, whatever the masks, about log2(M/n) + 2 a mask; and where each part
+//! of a mask begins is known without the others, so that all threads have something to do.
+//!
+//! The receiver sorts its own masks, and walks through both sorted lists, a message at a time
+//! (`own.rs`).
+
+use std::ops::RangeInclusive;
 
 use psijoin_channel::{Inbound, Outbound};
 
-use crate::Error;
+use crate::{
+    Error,
+    stream::{self, Chunks},
+};
 
-mod coding;
+mod lowers;
+mod own;
 mod sort;
+mod uppers;
 
-use coding::{Reader, Writer};
-pub(crate) use sort::sort;
-
-/// What is sorted: has a hash.
-pub(crate) trait Hashed: Copy + Default + Send + Sync {
-    /// The hash.
-    fn hash(&self) -> u128;
-}
-
-impl Hashed for u128 {
-    fn hash(&self) -> u128 {
-        *self
-    }
-}
-
-/// A hash, and which item it is of. The hash is split for a size of 24 bytes.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Placed {
-    halves: [u64; 2],
-    /// The position of the item.
-    pub(crate) position: u32,
-}
-
-impl Placed {
-    pub(crate) fn new(hash: u128, position: u32) -> Self {
-        Self {
-            halves: [(hash >> 64) as u64, hash as u64],
-            position,
-        }
-    }
-}
-
-impl Hashed for Placed {
-    fn hash(&self) -> u128 {
-        u128::from(self.halves[0]) << 64 | u128::from(self.halves[1])
-    }
-}
+use lowers::Lowers;
+pub use own::Own;
+pub use sort::{Key, sort};
+use uppers::{Masks, Uppers};
 
 /// How many masks are sent, and of which range.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct SortedMasks {
+pub struct SortedMasks {
     /// n.
     count: usize,
     /// M.
@@ -64,47 +42,63 @@ pub(crate) struct SortedMasks {
     low_bits: u32,
 }
 
-/// Bytes of a message.
-const MESSAGE_BYTES: usize = 1 << 16;
+/// Bytes of a message of upper parts.
+const UPPER_BYTES: usize = 1 << 16;
+
+/// Masks in a message of lower parts: whole bytes, whatever l is.
+const MASKS_PER_MESSAGE: usize = 1 << 15;
 
 impl SortedMasks {
     /// `count` masks of the range 0..`range`, coded as shortly as possible.
     ///
     /// # Panics
     /// If there are none, or the range is empty.
-    pub(crate) fn new(count: usize, range: u128) -> Self {
+    pub fn new(count: usize, range: u128) -> Self {
         assert!(count > 0 && range > 0, "there is something to send");
         let with = |low_bits| Self {
             count,
             range,
             low_bits,
         };
-        // Unary parts take as much as the rest of their mask's when M/2^l is about n.
+        // The upper parts take as much as there are masks when M/2^l is about n.
         let middle = (range / count as u128).max(1).ilog2();
         (middle.saturating_sub(1)..=middle + 1)
             .map(with)
-            .min_by_key(|masks| masks.coded_bits())
+            .min_by_key(|masks| masks.coded_bytes())
             .expect("there are candidates")
     }
 
-    fn coded_bits(self) -> u128 {
-        let fixed = self.count as u128 * u128::from(self.low_bits + 1);
-        fixed + self.highest()
-    }
-
-    /// The largest upper part.
-    fn highest(self) -> u128 {
-        (self.range - 1).checked_shr(self.low_bits).unwrap_or(0)
-    }
-
     /// Bytes on the wire.
-    pub(crate) fn coded_bytes(self) -> u64 {
-        self.coded_bits().div_ceil(8) as u64
+    pub fn coded_bytes(self) -> u64 {
+        let lower_bits = self.count as u128 * u128::from(self.low_bits);
+        (self.upper_bits().div_ceil(8) + lower_bits.div_ceil(8)) as u64
+    }
+
+    /// Bits of all upper parts.
+    fn upper_bits(self) -> u128 {
+        let highest = (self.range - 1).checked_shr(self.low_bits).unwrap_or(0);
+        self.count as u128 + highest
+    }
+
+    /// The messages of the upper parts, byte by byte.
+    fn upper_messages(self) -> Chunks {
+        Chunks {
+            total: self.upper_bits().div_ceil(8) as usize,
+            per_message: UPPER_BYTES,
+        }
+    }
+
+    /// The messages of the lower parts, mask by mask. They are empty, and not sent, if l is 0.
+    fn lower_messages(self) -> Chunks {
+        Chunks {
+            total: self.count,
+            per_message: MASKS_PER_MESSAGE,
+        }
     }
 
     /// The mask of a hash: ⌊hash·M / 2^128⌋.
     #[inline]
-    pub(crate) fn mask(self, hash: u128) -> u128 {
+    pub fn mask(self, hash: u128) -> u128 {
         let halves = |number: u128| (number as u64, (number >> 64) as u64);
         let product = |a: u64, b: u64| u128::from(a) * u128::from(b);
         let ((a0, a1), (b0, b1)) = (halves(hash), halves(self.range));
@@ -113,66 +107,74 @@ impl SortedMasks {
         product(a1, b1) + (middle >> 64) + (u128::from(carry) << 64)
     }
 
+    /// The upper part of a mask.
+    #[inline]
+    fn upper(self, mask: u128) -> usize {
+        mask.checked_shr(self.low_bits).unwrap_or(0) as usize
+    }
+
+    /// The first 32 bits of a mask and of all that are rounded down to it, where each has as
+    /// many bits as M.
+    #[inline]
+    fn prefixes(self, mask: u128) -> RangeInclusive<u64> {
+        let shift = self.range.leading_zeros();
+        let first = mask << shift;
+        let last = first | !(u128::MAX << shift);
+        (first >> 96) as u64..=(last >> 96) as u64
+    }
+
+    /// The first 64 bits of M.
+    fn leading_range(self) -> u64 {
+        (self.range << self.range.leading_zeros() >> 64) as u64
+    }
+
     /// Sends the masks of sorted hashes.
     ///
     /// # Errors
     /// If the channel breaks.
-    pub(crate) fn send(self, hashes: &[u128], outbound: &mut dyn Outbound) -> Result<(), Error> {
-        let mut writer = Writer::new(self.coded_bytes(), outbound);
-        let mut last = 0;
-        for hash in hashes {
-            let mask = self.mask(*hash);
-            let upper = mask.checked_shr(self.low_bits).unwrap_or(0);
-            writer.unary((upper - last) as u64)?;
-            writer.bits(mask, self.low_bits)?;
-            last = upper;
-        }
-        writer.finish()
-    }
-
-    /// Receives the sender's masks, and calls `found` for each of the sorted `own` hashes whose
-    /// mask is among them.
     ///
-    /// # Errors
-    /// If the channel breaks, or the peer sent masks out of range.
-    pub(crate) fn receive<T: Hashed>(
-        self,
-        own: &[T],
-        inbound: &mut dyn Inbound,
-        mut found: impl FnMut(&T),
-    ) -> Result<(), Error> {
-        let mut own = own
-            .iter()
-            .map(|own| (self.mask(own.hash()), own))
-            .peekable();
-        self.receive_each(inbound, |mask| {
-            while own.next_if(|(own, _)| *own < mask).is_some() {}
-            while let Some((_, own)) = own.next_if(|(own, _)| *own == mask) {
-                found(own);
-            }
+    /// # Panics
+    /// If there are not as many as planned.
+    pub fn send(self, hashes: &[u128], outbound: &mut dyn Outbound) -> Result<(), Error> {
+        assert_eq!(hashes.len(), self.count, "as many masks as planned");
+        stream::send(outbound, self.upper_messages(), |bytes, message| {
+            uppers::pack(self, hashes, bytes, message);
+            Ok::<_, Error>(())
+        })?;
+        stream::send(outbound, self.lower_messages(), |range, message| {
+            let masks = hashes[range].iter().map(|hash| self.mask(*hash));
+            lowers::pack(masks, self.low_bits, message);
+            Ok(())
         })
     }
 
-    /// Receives the sender's masks, in ascending order.
+    /// Receives the sender's masks, and returns which of the own hashes have one of them: their
+    /// positions, message by message, some of them perhaps more than once.
+    ///
+    /// # Errors
+    /// If the channel breaks, or the peer sent what are no masks.
+    pub fn receive(self, own: &Own<'_>, inbound: &mut dyn Inbound) -> Result<Vec<Vec<u32>>, Error> {
+        self.receive_each(inbound, |masks| own.find(masks))
+    }
+
+    /// Receives the sender's masks, and returns what `inspect` makes of those of each message;
+    /// they ascend.
     ///
     /// # Errors
     /// As [`receive`](Self::receive).
-    pub(crate) fn receive_each(
+    pub(crate) fn receive_each<T: Send>(
         self,
         inbound: &mut dyn Inbound,
-        mut each: impl FnMut(u128),
-    ) -> Result<(), Error> {
-        let mut reader = Reader::new(self.coded_bytes(), inbound);
-        let mut upper = 0;
-        for _ in 0..self.count {
-            upper += u128::from(reader.unary()?);
-            if upper > self.highest() {
-                return Err(Error::Peer("its masks are out of range"));
-            }
-            let low = reader.bits(self.low_bits)?;
-            each(upper.checked_shl(self.low_bits).unwrap_or(0) | low);
-        }
-        reader.finish()
+        inspect: impl Fn(Masks<'_>) -> T + Sync,
+    ) -> Result<Vec<T>, Error> {
+        let uppers = Uppers::receive(self, inbound)?;
+        let length = |masks| lowers::bytes(masks, self.low_bits);
+        let results =
+            stream::receive_each(inbound, self.lower_messages(), length, |range, message| {
+                let lowers = Lowers::new(message, self.low_bits);
+                inspect(uppers.masks(range, lowers))
+            })?;
+        Ok(results)
     }
 }
 

@@ -1,18 +1,20 @@
-use psijoin_block::{blake3_rows, tower::Tower};
+use psijoin_block::{blake3_rows, memory::Buffer, tower::Tower};
 use psijoin_encode::okvs::RowHasher;
 use psijoin_params::okvs::Shape;
+use rayon::prelude::*;
 
 use crate::{Input, items::words};
 
 /// What both expand from the joint seed.
-pub(super) struct Functions {
+pub struct Functions {
     /// An item's row in the store and its value there, H_B: independent words of one hash.
     pub(super) rows: RowHasher,
     output_key: [u8; 32],
 }
 
 impl Functions {
-    pub(super) fn new(shape: Shape, input: &Input<'_>) -> Self {
+    /// Both keys, from the joint seed of an input.
+    pub fn new(shape: Shape, input: &Input<'_>) -> Self {
         Self {
             rows: RowHasher::new(input.joint_key("psijoin 2026 rr22 rows"), shape),
             output_key: input.joint_key("psijoin 2026 rr22 outputs"),
@@ -30,6 +32,22 @@ impl Functions {
             16 => self.hash::<D, 4>(values, digests, outputs),
             _ => self.hash::<D, 6>(values, digests, outputs),
         }
+    }
+
+    /// As [`outputs`](Self::outputs), for all items, on the caller's rayon pool.
+    pub fn all_outputs<const D: usize>(
+        &self,
+        values: &[Tower],
+        digests: &[[u8; D]],
+    ) -> Buffer<u128> {
+        const CHUNK: usize = 1 << 12;
+        let mut outputs = Buffer::zeroed(values.len());
+        outputs
+            .par_chunks_mut(CHUNK)
+            .zip(values.par_chunks(CHUNK))
+            .zip(digests.par_chunks(CHUNK))
+            .for_each(|((outputs, values), digests)| self.outputs(values, digests, outputs));
+        outputs
     }
 
     fn hash<const D: usize, const WORDS: usize>(

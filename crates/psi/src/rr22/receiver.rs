@@ -10,11 +10,7 @@ use psijoin_ot::{
 use rayon::prelude::*;
 
 use super::{Functions, Params, joint_coin::Promised};
-use crate::{
-    Context, Error, Input, Items, Output, Party, protocol,
-    sorted_masks::{Placed, sort},
-    stream,
-};
+use crate::{Context, Error, Input, Items, Output, Party, protocol, sorted_masks::Own, stream};
 
 /// The party that learns the result, after the offline phase.
 pub struct Receiver<M, B: Base> {
@@ -143,30 +139,6 @@ impl<M: Model, B: Base> Party for Receiver<M, B> {
     }
 }
 
-/// H_o of all own items, with their positions.
-fn outputs<const D: usize>(
-    functions: &Functions,
-    items: &Partition<D>,
-    decoded: &[Tower],
-) -> Vec<Placed> {
-    const CHUNK: usize = 1024;
-    let mut placed = vec![Placed::default(); decoded.len()];
-    placed
-        .par_chunks_mut(CHUNK)
-        .zip(decoded.par_chunks(CHUNK))
-        .zip(items.digests().par_chunks(CHUNK))
-        .zip(items.positions().par_chunks(CHUNK))
-        .for_each(|(((placed, decoded), digests), positions)| {
-            let mut outputs = [0; CHUNK];
-            let outputs = &mut outputs[..decoded.len()];
-            functions.outputs(decoded, digests, outputs);
-            for ((placed, output), position) in placed.iter_mut().zip(outputs).zip(positions) {
-                *placed = Placed::new(*output, *position);
-            }
-        });
-    placed
-}
-
 /// The receiver's items, and how they are laid out.
 struct Store<'a, const D: usize> {
     params: &'a Params,
@@ -284,13 +256,15 @@ fn receive_masks<const D: usize>(
     context: &mut Context,
 ) -> Result<Output, Error> {
     context.phase("outputs");
-    let own = sort(outputs(functions, &items, &decoded));
-    drop((items, decoded));
+    let hashes = functions.all_outputs(&decoded, items.digests());
+    drop(decoded);
+    let own = Own::new(params.masks(), &hashes);
     context.phase("masks");
-    let mut found = Vec::new();
     let (_, inbound) = channel.halves();
-    params
-        .masks()
-        .receive(&own, inbound, |own: &Placed| found.push(own.position))?;
-    Ok(protocol::rows(vec![found]))
+    let mut found = params.masks().receive(&own, inbound)?;
+    let positions = items.positions();
+    for place in found.iter_mut().flatten() {
+        *place = positions[*place as usize];
+    }
+    Ok(protocol::rows(found))
 }

@@ -144,8 +144,9 @@ fn send_masks(
     context: &mut Context,
 ) -> Result<Output, Error> {
     context.phase("masks");
-    let outputs = sort(outputs);
-    params.masks().send(&outputs, channel.halves().0)?;
+    let sorted = sort(&outputs);
+    drop(outputs);
+    params.masks().send(&sorted, channel.halves().0)?;
     Ok(Output::Nothing)
 }
 

@@ -135,22 +135,27 @@ fn masks_of_items_that_are_not_shared_are_uniform() {
         );
         assert_eq!(results[1].as_ref().unwrap(), &Output::Rows(vec![]));
 
-        let sent = sent.messages().concat();
+        // The masks are the last that the sender sends.
+        let sent = sent.messages();
+        let mut coded = params.masks().coded_bytes() as usize;
+        let mut first = sent.len();
+        while coded > 0 {
+            first -= 1;
+            coded -= sent[first].len();
+        }
         let (mut replaying, mut replayed) = memory::pair();
-        let coded = params.masks().coded_bytes() as usize;
-        let mut masks = Vec::new();
-        thread::scope(|scope| {
-            let bytes = &sent[sent.len() - coded..];
+        let masks: Vec<u128> = thread::scope(|scope| {
             scope.spawn(move || {
-                bytes
-                    .chunks(1 << 16)
-                    .for_each(|part| replaying.send(part).unwrap());
+                sent[first..]
+                    .iter()
+                    .for_each(|message| replaying.send(message).unwrap());
             });
-            let each = |mask| masks.push(mask);
-            params
+            let inbound = replayed.halves().1;
+            let masks = params
                 .masks()
-                .receive_each(replayed.halves().1, each)
-                .unwrap();
+                .receive_each(inbound, |masks| masks.collect());
+            let masks: Vec<Vec<_>> = masks.unwrap();
+            masks.concat()
         });
         // Sixteenths of the range, and of what lies below.
         let unit = params.mask_range >> 4;

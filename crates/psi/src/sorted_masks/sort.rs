@@ -1,52 +1,151 @@
-//! Sorting uniform hashes.
+//! Sorting uniform keys.
 
 use std::ops::Range;
 
-use psijoin_block::scatter;
+use bytemuck::Pod;
+use psijoin_block::{
+    memory::{Buffer, prefetch},
+    scatter,
+};
 use rayon::prelude::*;
 
-use super::Hashed;
+/// What is sorted.
+pub trait Key: Pod + Ord + Send + Sync {
+    /// Its highest bits: in their order, but for those where they are equal.
+    fn top(self) -> u64;
+}
 
-/// Elements of a bucket, about: sorting it stays in the first-level cache.
-const BUCKET_LEN: usize = 256;
+impl Key for u128 {
+    #[inline]
+    fn top(self) -> u64 {
+        (self >> 64) as u64
+    }
+}
+
+/// Keys of a bucket, about: they and their copy stay in the first-level cache.
+const BUCKET_LEN: usize = 512;
 
 /// More streams than this would be written at random.
 const MAX_BUCKETS: usize = 1 << 12;
 
-/// Sorts by hash, on the caller's rayon pool: the topmost bits say which bucket, and each bucket
-/// is sorted on its own. Hashes that are not uniform are sorted as well, but slowly.
-pub(crate) fn sort<T: Hashed>(elements: Vec<T>) -> Vec<T> {
+/// What the processor fetches at once.
+const LINE_BYTES: usize = 64;
+
+/// Keys with the same slot, beyond which they are not taken for uniform.
+const MAX_SLOT_LEN: u32 = 32;
+
+/// Sorts, on the caller's rayon pool: the topmost bits say which bucket, the next ones which
+/// slot of it, and a slot has one key or two. Keys that are not uniform are sorted as well, but
+/// more slowly.
+pub fn sort<T: Key>(keys: &[T]) -> Buffer<T> {
+    sort_by(keys, |_, key| *key)
+}
+
+/// Sorts the keys of elements, given the position of each. Each is made twice.
+pub(super) fn sort_by<S: Sync, T: Key>(
+    elements: &[S],
+    key_of: impl Fn(usize, &S) -> T + Sync,
+) -> Buffer<T> {
     let buckets = (elements.len() / BUCKET_LEN)
         .next_power_of_two()
         .min(MAX_BUCKETS);
     let bits = buckets.ilog2();
-    let bucket_of =
-        |element: &T| (element.hash() >> 64) as usize >> (64 - bits.max(1)) & (buckets - 1);
 
-    let unit_len = elements.len().div_ceil(rayon::current_num_threads()).max(1);
+    let threads = rayon::current_num_threads();
+    let unit_len = elements.len().div_ceil(threads).max(1);
     let counts: Vec<Vec<usize>> = elements
         .par_chunks(unit_len)
         .map(|unit| {
             let mut counts = vec![0; buckets];
-            unit.iter()
-                .for_each(|element| counts[bucket_of(element)] += 1);
+            for element in unit {
+                counts[digit(key_of(0, element), 0, bits)] += 1;
+            }
             counts
         })
         .collect();
-    let mut sorted = vec![T::default(); elements.len()];
+    let mut sorted = Buffer::zeroed(elements.len());
     let (places, ranges) = scatter::places(&mut sorted, &counts);
     elements
         .par_chunks(unit_len)
         .zip(places)
-        .for_each(|(unit, mut places)| {
-            for element in unit {
-                let place = places[bucket_of(element)].next();
-                *place.expect("places were counted") = *element;
+        .enumerate()
+        .for_each(|(i, (unit, mut places))| {
+            for (element, position) in unit.iter().zip(i * unit_len..) {
+                let key = key_of(position, element);
+                let places = &mut places[digit(key, 0, bits)];
+                *places.next().expect("places were counted") = key;
+                if let Some(later) = places.as_slice().get(LINE_BYTES / size_of::<T>()) {
+                    prefetch(later);
+                }
             }
         });
-    drop(elements);
     scatter::split(&mut sorted, ranges.iter().map(Range::len))
         .into_par_iter()
-        .for_each(|bucket| bucket.sort_unstable_by_key(T::hash));
+        .for_each_init(Slots::default, |slots, bucket| slots.sort(bucket, bits));
     sorted
+}
+
+/// So many bits of a key, after the first `skipped` ones.
+#[inline]
+fn digit<T: Key>(key: T, skipped: u32, bits: u32) -> usize {
+    // Without bits the mask is zero, whatever the shift.
+    (key.top() >> ((64 - skipped - bits) % 64)) as usize & ((1 << bits) - 1)
+}
+
+/// Memory that sorting a bucket takes.
+struct Slots<T> {
+    copy: Vec<T>,
+    /// Where the next key of each slot goes.
+    places: Vec<u32>,
+}
+
+impl<T> Default for Slots<T> {
+    fn default() -> Self {
+        Self {
+            copy: Vec::new(),
+            places: Vec::new(),
+        }
+    }
+}
+
+impl<T: Key> Slots<T> {
+    /// Sorts keys that have their first `skipped` bits in common.
+    fn sort(&mut self, bucket: &mut [T], skipped: u32) {
+        let slots = bucket.len().next_power_of_two();
+        let slot_of = |key: &T| digit(*key, skipped, slots.ilog2());
+        self.places.clear();
+        self.places.resize(slots, 0);
+        for key in bucket.iter() {
+            self.places[slot_of(key)] += 1;
+        }
+        let (mut next, mut longest) = (0, 0);
+        for place in &mut self.places {
+            longest = longest.max(*place);
+            next += std::mem::replace(place, next);
+        }
+        if longest > MAX_SLOT_LEN {
+            return bucket.sort_unstable();
+        }
+        self.copy.clear();
+        self.copy.extend_from_slice(bucket);
+        for key in &self.copy {
+            let place = &mut self.places[slot_of(key)];
+            bucket[*place as usize] = *key;
+            *place += 1;
+        }
+        insertion_sort(bucket);
+    }
+}
+
+/// For keys that are nearly in order.
+fn insertion_sort<T: Key>(keys: &mut [T]) {
+    for end in 1..keys.len() {
+        let key = keys[end];
+        let mut place = end;
+        while place > 0 && key < keys[place - 1] {
+            keys[place] = keys[place - 1];
+            place -= 1;
+        }
+        keys[place] = key;
+    }
 }

@@ -6,14 +6,29 @@ use super::*;
 /// What the receiver finds of its own hashes.
 fn transfer(masks: SortedMasks, sent: &[u128], own: &[u128]) -> Result<Vec<u128>, Error> {
     let (mut left, mut right) = memory::pair();
-    let sent = sort(sent.to_vec());
-    let own = sort(own.to_vec());
-    std::thread::scope(|scope| {
+    let sent = sort(sent);
+    let found = std::thread::scope(|scope| {
         scope.spawn(move || masks.send(&sent, left.halves().0).unwrap());
-        let mut found = Vec::new();
-        masks.receive(&own, right.halves().1, |hash| found.push(*hash))?;
-        Ok(found)
-    })
+        masks.receive(&Own::new(masks, own), right.halves().1)
+    })?;
+    let mut found = found.concat();
+    found.sort_unstable();
+    found.dedup();
+    let found: Vec<_> = found.iter().map(|i| own[*i as usize]).collect();
+    Ok(sorted(&found))
+}
+
+fn sorted(hashes: &[u128]) -> Vec<u128> {
+    let mut sorted = hashes.to_vec();
+    sorted.sort_unstable();
+    sorted
+}
+
+fn random(count: usize) -> Vec<u128> {
+    let mut hashes = vec![0; count];
+    let mut rng = psijoin_block::Prg::from_seed(psijoin_block::Block(1));
+    rng.fill(bytemuck::cast_slice_mut(&mut hashes));
+    hashes
 }
 
 #[test]
@@ -31,10 +46,47 @@ fn takes_two_bits_more_than_the_differences_have() {
     let masks = SortedMasks::new(1 << 20, 1 << 80);
     assert_eq!(masks.coded_bytes(), (1 << 20) * 62 / 8);
     // A range of 1.44·2^80 is where unary and binary parts fit best.
-    let bits = |range: f64| SortedMasks::new(1 << 20, range as u128).coded_bits() as f64;
+    let bits = |range: f64| SortedMasks::new(1 << 20, range as u128).coded_bytes() as f64 * 8.0;
     let range = 1.44 * 2f64.powi(80);
     let overhead = bits(range) / 2f64.powi(20) - (range.log2() - 20.0);
     assert!(overhead < 1.92, "{overhead}");
+}
+
+#[test]
+fn is_coded_as_elias_and_fano_do() {
+    let masks = SortedMasks {
+        count: 5,
+        range: 32,
+        low_bits: 3,
+    };
+    let hashes = [3, 4, 13, 15, 24].map(|mask: u128| mask << 123);
+    let (mut left, mut right) = memory::pair();
+    masks.send(&hashes, left.halves().0).unwrap();
+    // Upper parts 0, 0, 1, 1, 3; lower parts 3, 4, 5, 7, 0.
+    assert_eq!(right.recv_array().unwrap(), [0b1001_1011]);
+    assert_eq!(right.recv_array().unwrap(), [0b0110_0011, 0b0000_1111]);
+    assert_eq!(masks.coded_bytes(), 3);
+}
+
+#[test]
+fn another_number_of_masks_or_higher_ones_are_refused() {
+    let masks = SortedMasks {
+        count: 5,
+        range: 24,
+        low_bits: 3,
+    };
+    for (uppers, is_valid) in [
+        (0b0101_1011_u8, true),
+        (0b0111_1011, false),
+        (0b0001_1011, false),
+        (0b1001_1011, false),
+    ] {
+        let (mut left, mut right) = memory::pair();
+        left.send(&[uppers]).unwrap();
+        left.send(&[0; 2]).unwrap();
+        let result = masks.receive(&Own::new(masks, &[]), right.halves().1);
+        assert_eq!(result.is_ok(), is_valid, "{uppers:08b}");
+    }
 }
 
 #[test]
@@ -47,24 +99,41 @@ fn masks_of_128_bits_fit() {
 
 #[test]
 fn long_lists_cross_messages() {
-    let mut hashes = vec![0_u128; 30_000];
-    let mut rng = psijoin_block::Prg::from_seed(psijoin_block::Block(1));
-    rng.fill(bytemuck::cast_slice_mut(&mut hashes));
-    let masks = SortedMasks::new(20_000, 1 << 72);
-    assert!(masks.coded_bytes() > 2 * MESSAGE_BYTES as u64);
-    let found = transfer(masks, &hashes[..20_000], &hashes[10_000..]).unwrap();
-    assert_eq!(found, sort(hashes[10_000..20_000].to_vec()));
+    let hashes = random(600_000);
+    for range in [1 << 72, 1 << 84, u128::MAX] {
+        let masks = SortedMasks::new(400_000, range);
+        assert!(masks.upper_messages().total > UPPER_BYTES);
+        assert!(masks.lower_messages().total > MASKS_PER_MESSAGE);
+        let found = transfer(masks, &hashes[..400_000], &hashes[200_000..]).unwrap();
+        assert_eq!(found, sorted(&hashes[200_000..400_000]));
+    }
+}
+
+#[test]
+fn sorts_what_is_not_uniform() {
+    let uniform = random(20_000);
+    let shapes: [fn(u128) -> u128; 5] = [
+        |hash| hash,
+        |hash| hash >> 60,
+        |hash| hash >> 110,
+        |hash| hash | u128::from(u64::MAX) << 64,
+        |hash| match hash % 8 {
+            0 => hash,
+            _ => 7,
+        },
+    ];
+    for shape in shapes {
+        let hashes: Vec<_> = uniform.iter().copied().map(shape).collect();
+        assert_eq!(sort(&hashes)[..], sorted(&hashes));
+    }
 }
 
 proptest! {
     #[test]
     fn sorts(hashes in prop::collection::vec(any::<u128>(), 0..2000)) {
-        let mut expected = hashes.clone();
-        expected.sort_unstable();
-        let placed = hashes.iter().zip(0..).map(|(hash, i)| Placed::new(*hash, i)).collect();
-        let sorted = sort::<Placed>(placed);
-        prop_assert!(sorted.iter().all(|placed| hashes[placed.position as usize] == placed.hash()));
-        prop_assert!(sorted.iter().map(Placed::hash).eq(expected));
+        prop_assert_eq!(&sort(&hashes)[..], sorted(&hashes));
+        let words: Vec<u64> = hashes.iter().map(|hash| *hash as u64).collect();
+        prop_assert!(sort(&words).is_sorted());
     }
 
     #[test]
@@ -77,7 +146,7 @@ proptest! {
         let shared = &sent[..sent.len() / 2];
         let own: Vec<u128> = shared.iter().chain(&other).copied().collect();
         let found = transfer(masks, &sent, &own).unwrap();
-        prop_assert_eq!(found, sort(shared.to_vec()));
+        prop_assert_eq!(found, sorted(shared));
     }
 
     /// Small masks: many are equal.
@@ -90,25 +159,28 @@ proptest! {
         let masks = SortedMasks::new(sent.len(), range);
         let found = transfer(masks, &sent, &own).unwrap();
         let is_sent = |own: &u128| sent.iter().any(|sent| masks.mask(*sent) == masks.mask(*own));
-        let expected: Vec<u128> = sort(own).into_iter().filter(is_sent).collect();
+        let expected: Vec<u128> = sorted(&own).into_iter().filter(is_sent).collect();
         prop_assert_eq!(found, expected);
     }
 
+    /// Upper parts that are right now and then, and any lower ones.
     #[test]
     fn garbage_is_an_error_or_masks(
-        bytes in prop::collection::vec(any::<u8>(), 40),
-        count in 1_usize..40,
+        uppers in any::<u16>(),
+        lowers in prop::collection::vec(any::<u8>(), 15),
+        count in 2_usize..9,
+        low_bits in 9_u32..16,
     ) {
-        let range = 1 << 16;
-        let mut masks = SortedMasks::new(count, range);
-        while masks.coded_bytes() > 40 {
-            masks.count -= 1;
-        }
+        let range = 8 << low_bits;
+        let masks = SortedMasks { count, range, low_bits };
+        let is_valid = uppers.count_ones() as usize == count && uppers >> (count + 7) == 0;
         let (mut left, mut right) = memory::pair();
-        left.send(&bytes[..masks.coded_bytes() as usize]).unwrap();
-        let result = masks.receive::<u128>(&[1 << 127], right.halves().1, |_| ());
-        if let Err(error) = result {
-            prop_assert!(matches!(error, Error::Peer(_)), "{error}");
+        left.send(&uppers.to_le_bytes()).unwrap();
+        left.send(&lowers[..lowers::bytes(count, low_bits)]).unwrap();
+        let own = [0, 1 << 127, u128::MAX];
+        match masks.receive(&Own::new(masks, &own), right.halves().1) {
+            Ok(_) => prop_assert!(is_valid),
+            Err(error) => prop_assert!(!is_valid && matches!(error, Error::Peer(_)), "{error}"),
         }
     }
 }
