@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod bad_peers;
+mod cheats;
 mod commands;
 mod documents;
 mod fake_peers;

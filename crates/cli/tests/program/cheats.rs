@@ -1,0 +1,151 @@
+//! Somebody cheats in `rr22-malicious`: of two honest programs, a message of one is changed on
+//! its way, which is all that the other sees of a cheat. Each check must notice.
+
+use std::{
+    io::{self, Read, Write},
+    net::{Shutdown, TcpListener, TcpStream},
+    thread,
+};
+
+use crate::support::{Ended, Folder, Joined, Process, lines};
+
+/// What a party that does not encrypt says before its first frame.
+const PREAMBLE_BYTES: u64 = 8;
+
+/// The kind of a frame that holds a message.
+const MESSAGE: u8 = 1;
+
+/// Bytes of a hash, of a commitment and of what opens it.
+const HASH_BYTES: usize = 32;
+
+/// More than base OT and the checks send at a time.
+const LONG: usize = 10_000;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cheat {
+    Sender,
+    Receiver,
+}
+
+/// Joins two tables over a line that changes the cheat's message number `at` (from 0) among
+/// those whose lengths `count`.
+fn join(folder: &Folder, cheat: Cheat, at: usize, count: fn(usize) -> bool) -> Joined {
+    let receivers = folder.file("receivers", lines(0..300));
+    let senders = folder.file("senders", lines(100..400));
+    let output = folder.path("shared");
+    let common = ["--protocol", "rr22-malicious", "--insecure-plaintext"];
+    let receive = ["receive", "--listen", "127.0.0.1:0", "--output", &output];
+    let mut receiver = Process::start(&[&receive[..], &["--input", &receivers], &common].concat());
+    let line = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = line.local_addr().unwrap().to_string();
+    let send = ["send", "--connect", &address, "--input", &senders];
+    let sender = Process::start(&[&send[..], &common].concat());
+
+    let to_receiver = TcpStream::connect(receiver.address()).unwrap();
+    let (to_sender, _) = line.accept().unwrap();
+    let mut seen = 0;
+    let change = |message: &mut [u8]| {
+        if count(message.len()) {
+            if seen == at {
+                scramble(message);
+            }
+            seen += 1;
+        }
+    };
+    let honest = |_: &mut [u8]| ();
+    // A party that ends may reset the line.
+    let _ = thread::scope(|scope| match cheat {
+        Cheat::Sender => {
+            scope.spawn(|| forward(&to_receiver, &to_sender, honest));
+            forward(&to_sender, &to_receiver, change)
+        }
+        Cheat::Receiver => {
+            scope.spawn(|| forward(&to_sender, &to_receiver, honest));
+            forward(&to_receiver, &to_sender, change)
+        }
+    });
+    Joined {
+        receiver: receiver.end(),
+        sender: sender.end(),
+    }
+}
+
+/// Changes a message all over. Of the vector OLE's messages the other party uses, by secret
+/// choices, about a half: a single change would be a guess at one of these, and pass if it is
+/// right.
+fn scramble(message: &mut [u8]) {
+    for (i, byte) in message.iter_mut().enumerate() {
+        *byte ^= ((i * i + 1) >> (i % 7)) as u8;
+    }
+}
+
+/// Copies all frames, until one of the parties is gone.
+fn forward(
+    mut from: &TcpStream,
+    mut to: &TcpStream,
+    mut change: impl FnMut(&mut [u8]),
+) -> io::Result<()> {
+    let result = io::copy(&mut from.take(PREAMBLE_BYTES), &mut to).and_then(|_| {
+        loop {
+            let mut header = [0; 5];
+            from.read_exact(&mut header)?;
+            let [kind, length @ ..] = header;
+            let mut payload = vec![0; u32::from_le_bytes(length) as usize];
+            from.read_exact(&mut payload)?;
+            if kind == MESSAGE {
+                change(&mut payload);
+            }
+            to.write_all(&[&header[..], &payload].concat())?;
+        }
+    });
+    let _ = to.shutdown(Shutdown::Write);
+    result
+}
+
+/// The honest party says what is wrong, the cheat is told, and there is no output.
+#[track_caller]
+fn is_caught(cheat: Cheat, at: usize, count: fn(usize) -> bool, text: &str) {
+    let folder = Folder::new();
+    let Joined { receiver, sender } = join(&folder, cheat, at, count);
+    let (honest, cheating): (Ended, Ended) = match cheat {
+        Cheat::Sender => (receiver, sender),
+        Cheat::Receiver => (sender, receiver),
+    };
+    honest.says(5, &[text]);
+    cheating.says(5, &["it says that this side broke the protocol"]);
+    assert_eq!(folder.names(), ["receivers", "senders"], "no output");
+}
+
+const FAILED: &str = "the other party failed the consistency check";
+
+#[test]
+fn a_receiver_that_chooses_other_bits_in_a_column_is_caught() {
+    is_caught(Cheat::Receiver, 0, |length| length > LONG, FAILED);
+}
+
+#[test]
+fn a_sender_with_a_wrong_correction_of_vector_ole_is_caught() {
+    is_caught(Cheat::Sender, 0, |length| length > LONG, FAILED);
+}
+
+#[test]
+fn a_sender_that_answers_the_check_of_vector_ole_wrongly_is_caught() {
+    is_caught(Cheat::Sender, 0, |length| length == HASH_BYTES, FAILED);
+}
+
+#[test]
+fn a_sender_that_opens_something_else_is_caught() {
+    let text = "it did not open what it had committed to";
+    // After the answer to the check, and the commitment.
+    is_caught(Cheat::Sender, 2, |length| length == HASH_BYTES, text);
+}
+
+/// The line itself is no cheat.
+#[test]
+fn without_a_cheat_they_join() {
+    let folder = Folder::new();
+    let Joined { receiver, sender } = join(&folder, Cheat::Sender, 0, |_| false);
+    receiver.says(0, &["200 shared keys"]);
+    sender.says(0, &[]);
+    assert_eq!(folder.read("shared"), lines(100..300));
+}
