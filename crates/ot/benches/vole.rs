@@ -1,4 +1,7 @@
 //! Silent vector OLE: `cargo bench -p psijoin-ot --bench vole`.
+//!
+//! `scaling` has each party alone, on one and on two threads: what the other one says was
+//! recorded before.
 
 use std::thread;
 
@@ -58,4 +61,126 @@ fn subfield<M: Model>(bencher: Bencher) {
 #[divan::bench(types = [SemiHonest, Malicious], sample_count = 5)]
 fn field<M: Model>(bencher: Bencher) {
     both::<M, Tower>(bencher);
+}
+
+mod scaling {
+    use std::vec;
+
+    use psijoin_block::Block;
+    use psijoin_channel::{
+        AbortCode, Channel, Error, Inbound, Outbound,
+        transcript::{Recorder, recorded},
+    };
+    use rayon::{ThreadPool, ThreadPoolBuilder};
+
+    use super::*;
+
+    const THREADS: [usize; 2] = [1, 2];
+
+    fn pool(threads: usize) -> ThreadPool {
+        ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .expect("a pool")
+    }
+
+    /// The same at each run, so that answers fit to what was recorded.
+    fn rng(party: u128) -> Prg {
+        Prg::from_seed(Block(party))
+    }
+
+    fn sender<M: Model>(channel: &mut Channel) -> Sender<M> {
+        Sender::setup(channel, &mut rng(1)).expect("an honest peer")
+    }
+
+    fn receiver<M: Model>(channel: &mut Channel) -> Receiver<M> {
+        Receiver::setup(channel, &mut rng(2)).expect("an honest peer")
+    }
+
+    /// What the sender says, and what the receiver says.
+    fn conversation<M: Model, B: Base>() -> (Recorder, Recorder) {
+        let (a, b) = memory::pair();
+        let (mut a, from_sender) = recorded(a);
+        let (mut b, from_receiver) = recorded(b);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut sender = sender::<M>(&mut a);
+                sender.extend::<B>(LEN, &mut a).expect("an honest peer");
+            });
+            let mut receiver = receiver::<M>(&mut b);
+            receiver.extend::<B>(LEN, &mut b).expect("an honest peer");
+        });
+        (from_sender, from_receiver)
+    }
+
+    fn bench_sender<M: Model, B: Base>(bencher: Bencher, threads: usize) {
+        let (pool, (_, said)) = (pool(threads), conversation::<M, B>());
+        bencher
+            .counter(ItemsCount::new(LEN))
+            .with_inputs(|| {
+                let mut channel = replaying(&said);
+                (sender::<M>(&mut channel), channel)
+            })
+            .bench_local_values(|(mut sender, mut channel)| {
+                pool.install(|| sender.extend::<B>(LEN, &mut channel))
+                    .expect("an honest peer")
+            });
+    }
+
+    fn bench_receiver<M: Model, B: Base>(bencher: Bencher, threads: usize) {
+        let (pool, (said, _)) = (pool(threads), conversation::<M, B>());
+        bencher
+            .counter(ItemsCount::new(LEN))
+            .with_inputs(|| {
+                let mut channel = replaying(&said);
+                (receiver::<M>(&mut channel), channel)
+            })
+            .bench_local_values(|(mut receiver, mut channel)| {
+                pool.install(|| receiver.extend::<B>(LEN, &mut channel))
+                    .expect("an honest peer")
+            });
+    }
+
+    #[divan::bench(args = THREADS, sample_count = 10)]
+    fn subfield_sender(bencher: Bencher, threads: usize) {
+        bench_sender::<SemiHonest, Gf64>(bencher, threads);
+    }
+
+    #[divan::bench(args = THREADS, sample_count = 10)]
+    fn subfield_receiver(bencher: Bencher, threads: usize) {
+        bench_receiver::<SemiHonest, Gf64>(bencher, threads);
+    }
+
+    #[divan::bench(args = THREADS, sample_count = 10)]
+    fn malicious_field_sender(bencher: Bencher, threads: usize) {
+        bench_sender::<Malicious, Tower>(bencher, threads);
+    }
+
+    #[divan::bench(args = THREADS, sample_count = 10)]
+    fn malicious_field_receiver(bencher: Bencher, threads: usize) {
+        bench_receiver::<Malicious, Tower>(bencher, threads);
+    }
+
+    fn replaying(said: &Recorder) -> Channel {
+        Channel::new(Nowhere, Replay(said.messages().into_iter()))
+    }
+
+    struct Nowhere;
+
+    impl Outbound for Nowhere {
+        fn send(&mut self, _: &[u8]) -> Result<(), Error> {
+            Ok(())
+        }
+
+        fn abort(&mut self, _: AbortCode) {}
+    }
+
+    struct Replay(vec::IntoIter<Vec<u8>>);
+
+    impl Inbound for Replay {
+        fn recv(&mut self, message: &mut [u8]) -> Result<(), Error> {
+            message.copy_from_slice(&self.0.next().expect("all was recorded"));
+            Ok(())
+        }
+    }
 }
