@@ -211,7 +211,7 @@ impl Party for Receiver {
         let index = MaskIndex::new(&returned, powers.length, 0..returned.len() as u32);
         let mut found = Vec::new();
         index.find_all(masks.into_iter(), |_, position| found.push(position));
-        Ok(protocol::rows(vec![found]))
+        Ok(protocol::rows(found, returned.len()))
     }
 }
 

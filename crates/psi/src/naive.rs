@@ -176,7 +176,7 @@ impl Party for Receiver {
                 found
             },
         )?;
-        Ok(protocol::rows(found))
+        Ok(protocol::rows(found.into_iter().flatten(), masks.len()))
     }
 }
 

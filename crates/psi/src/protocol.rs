@@ -344,10 +344,33 @@ fn check(plan: &dyn Plan, role: Role, items: &Items) -> Result<(), Error> {
     Ok(())
 }
 
-/// The receiver's output from the positions that it found, chunk by chunk.
-pub(crate) fn rows(found: Vec<Vec<u32>>) -> Output {
-    let mut rows: Vec<u32> = found.into_iter().flatten().collect();
-    rows.sort_unstable();
-    rows.dedup();
+/// The output of a receiver of `items` items, from the positions that it found, in any order
+/// and perhaps more than once.
+pub(crate) fn rows(found: impl IntoIterator<Item = u32>, items: usize) -> Output {
+    // Marks are faster than sorting, and take a bit an item.
+    let mut marks = vec![0_u64; items.div_ceil(64)];
+    for position in found {
+        marks[position as usize / 64] |= 1 << (position % 64);
+    }
+    let count = marks.iter().map(|word| word.count_ones() as usize).sum();
+    let mut rows = Vec::with_capacity(count);
+    for (mut word, start) in marks.into_iter().zip((0_u32..).step_by(64)) {
+        while word != 0 {
+            rows.push(start + word.trailing_zeros());
+            word &= word - 1;
+        }
+    }
     Output::Rows(rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_ascend_and_are_told_once() {
+        let found = [130, 0, 63, 64, 0, 129, 63];
+        assert_eq!(rows(found, 131), Output::Rows(vec![0, 63, 64, 129, 130]));
+        assert_eq!(rows([], 0), Output::Rows(vec![]));
+    }
 }

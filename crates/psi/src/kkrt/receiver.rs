@@ -104,7 +104,7 @@ impl Receiver {
                 found
             },
         )?;
-        Ok(protocol::rows(found))
+        Ok(protocol::rows(found.into_iter().flatten(), items.len()))
     }
 }
 

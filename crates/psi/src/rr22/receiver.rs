@@ -261,10 +261,11 @@ fn receive_masks<const D: usize>(
     let own = Own::new(params.masks(), &hashes);
     context.phase("masks");
     let (_, inbound) = channel.halves();
-    let mut found = params.masks().receive(&own, inbound)?;
+    let found = params.masks().receive(&own, inbound)?;
     let positions = items.positions();
-    for place in found.iter_mut().flatten() {
-        *place = positions[*place as usize];
-    }
-    Ok(protocol::rows(found))
+    let found = found
+        .iter()
+        .flatten()
+        .map(|place| positions[*place as usize]);
+    Ok(protocol::rows(found, positions.len()))
 }

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use psijoin_block::memory::{Buffer, prefetch};
 
-use super::{Key, MASKS_PER_MESSAGE, SortedMasks, sort::sort_by};
+use super::{Key, SortedMasks, sort::sort_by};
 
 /// The own hashes, and the order of their masks.
 ///
@@ -55,8 +55,7 @@ impl<'a> Own<'a> {
         let lowest = sent.peek().map_or(0, |mask| *self.keys_of(*mask).start());
         let start = self.order.partition_point(|key| *key < lowest);
         let mut own = &self.order[start..];
-        let mut found = Vec::with_capacity(MASKS_PER_MESSAGE);
-        let mut alike = Vec::with_capacity(BATCH);
+        let (mut found, mut alike) = (Vec::new(), Vec::with_capacity(BATCH));
         for mask in sent {
             let keys = self.keys_of(mask);
             own = skip(own, *keys.start());
