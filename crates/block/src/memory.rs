@@ -47,6 +47,32 @@ impl<T: Pod> Buffer<T> {
             storage: Storage::Pages { map, len },
         }
     }
+
+    /// Keeps the first `len` elements, and gives memory back that is not needed for them.
+    pub fn truncate(&mut self, len: usize) {
+        match &mut self.storage {
+            Storage::Heap(elements) => {
+                elements.truncate(len);
+                elements.shrink_to_fit();
+            }
+            Storage::Pages { map, len: used } => {
+                *used = len.min(*used);
+                #[cfg(target_os = "linux")]
+                {
+                    let end = (*used * size_of::<T>()).next_multiple_of(HUGE_PAGE_BYTES);
+                    // SAFETY: nothing refers to memory beyond the elements that are kept, and
+                    // nothing will read it.
+                    let _ = unsafe {
+                        map.unchecked_advise_range(
+                            memmap2::UncheckedAdvice::DontNeed,
+                            end,
+                            map.len().saturating_sub(end),
+                        )
+                    };
+                }
+            }
+        }
+    }
 }
 
 impl<T: Pod> Deref for Buffer<T> {
@@ -98,6 +124,18 @@ mod tests {
                 *last = 7;
                 prefetch(last);
                 assert_eq!(buffer[len - 1], 7);
+            }
+        }
+    }
+
+    #[test]
+    fn a_shorter_buffer_keeps_what_is_left() {
+        for len in [10, HUGE_PAGE_BYTES] {
+            let mut buffer = Buffer::<u64>::zeroed(len);
+            (buffer.iter_mut().zip(1..)).for_each(|(word, number)| *word = number);
+            for left in [len + 1, len, len - 1, len / 2, 0] {
+                buffer.truncate(left);
+                assert!(buffer.iter().copied().eq(1..=left.min(len) as u64));
             }
         }
     }

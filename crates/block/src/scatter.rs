@@ -3,10 +3,42 @@
 //! Several units of work fill the same buckets at the same time; each one counts first what
 //! it has for each bucket, and then gets places of its own.
 
-use std::{ops::Range, slice};
+use std::{mem::take, ops::Range};
 
-/// The next free place in every bucket, for one unit of work.
-pub type Places<'a, T> = Vec<slice::IterMut<'a, T>>;
+use crate::memory::prefetch;
+
+/// Of every bucket, what is still to be filled by one unit of work.
+pub type Places<'a, T> = Vec<Place<'a, T>>;
+
+/// What is still to be filled of a bucket.
+pub struct Place<'a, T>(&'a mut [T]);
+
+impl<T> Place<'_, T> {
+    /// How far ahead of the next element memory is fetched. Streams take turns at random, so that
+    /// the processor does not see them; and a store that misses the cache holds up all others.
+    const AHEAD: usize = 128 / size_of::<T>();
+
+    /// Fills the next place.
+    ///
+    /// # Panics
+    /// If there is none left.
+    #[inline(always)]
+    pub fn push(&mut self, element: T) {
+        let (next, rest) = take(&mut self.0)
+            .split_first_mut()
+            .expect("places were counted");
+        *next = element;
+        if let Some(later) = rest.get(Self::AHEAD) {
+            prefetch(later);
+        }
+        self.0 = rest;
+    }
+
+    /// Whether all is filled.
+    pub fn is_full(&self) -> bool {
+        self.0.is_empty()
+    }
+}
 
 /// Divides `output` into buckets, and each bucket among the units, in their order.
 /// `counts[u][b]` is what unit u has for bucket b. Returns the places of each unit, and where
@@ -27,7 +59,7 @@ pub fn places<'a, T>(
         let first = start;
         for (places, counts) in places.iter_mut().zip(counts) {
             let (place, after) = rest.split_at_mut(counts[bucket]);
-            places.push(place.iter_mut());
+            places.push(Place(place));
             rest = after;
             start += counts[bucket];
         }
@@ -71,9 +103,9 @@ mod tests {
         let (places, ranges) = places(&mut output, &counts);
         for (unit, mut places) in units.iter().zip(places) {
             for element in *unit {
-                *places[bucket_of(*element)].next().unwrap() = *element;
+                places[bucket_of(*element)].push(*element);
             }
-            assert!(places.iter_mut().all(|places| places.next().is_none()));
+            assert!(places.iter().all(Place::is_full));
         }
         assert_eq!(output, [10, 11, 12, 20, 21, 22, 30, 0]);
         assert_eq!(ranges, [0..3, 3..6, 6..7, 7..7]);

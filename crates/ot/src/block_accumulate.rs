@@ -1,6 +1,6 @@
 //! The linear code under silent OT and VOLE: a block-accumulate code of rate 1/2 and depth 3.
 //!
-//! **Functionality.** [`BlockAccumulate::encode`] compresses N = 2·m elements of a vector space
+//! **Functionality.** [`BlockAccumulate::compress`] compresses N = 2·m elements of a vector space
 //! over GF(2) to m: the transpose of the code's encoder, which turns sparse noise into what
 //! looks uniform if dual LPN is hard for the code.
 //!
@@ -21,11 +21,11 @@
 //! permutation uniform. (Draws are from 2^16 buckets at most and 32 bits in a bucket, so a
 //! position's bias is below 2^-17.)
 
-use std::ops::Range;
+use std::{mem::take, ops::Range};
 
 use psijoin_block::{
     Block, Prg,
-    memory::{Buffer, prefetch},
+    memory::prefetch,
     scatter::{self, Places},
 };
 use rayon::prelude::*;
@@ -37,9 +37,6 @@ use compress::BLOCK;
 /// Elements of a bucket, about: it fits the second-level cache, and the ends of all buckets of
 /// a few million elements the first.
 const BUCKET_LEN: usize = 1 << 14;
-
-/// Outputs come in blocks of so many.
-pub const ALIGNMENT: usize = BLOCK;
 
 /// An element: as many words as it has, added by exclusive or.
 pub type Words<const W: usize> = [u64; W];
@@ -76,34 +73,74 @@ impl BlockAccumulate {
         2 * self.outputs
     }
 
-    /// All rounds but the last, on the caller's rayon pool.
-    ///
-    /// Memory: as much again as the input takes.
+    /// Compresses N elements, on the caller's rayon pool. The m outputs stand at the beginning of
+    /// `scratch` then; what `elements` holds means nothing any more.
     ///
     /// # Panics
-    /// If there are not N elements.
-    pub fn encode<const W: usize>(&self, mut elements: Buffer<Words<W>>) -> Encoded<'_, W> {
+    /// If a slice does not have N elements.
+    pub fn compress<const W: usize>(&self, elements: &mut [Words<W>], scratch: &mut [Words<W>]) {
         assert_eq!(elements.len(), self.input_len(), "the code's length");
+        assert_eq!(scratch.len(), self.input_len(), "the code's length");
         let [first, second] = &self.permutations;
-        let mut bucketed = Buffer::zeroed(elements.len());
-        let buckets = round(&elements, &self.pieces(), None, first, &mut bucketed);
-        let buckets = round(&bucketed, &buckets, Some(first), second, &mut elements);
-        drop(bucketed);
+        let buckets = round(elements, &self.pieces(), None, first, scratch);
+        let buckets = round(scratch, &buckets, Some(first), second, elements);
+        self.last_round(second, elements, &buckets, &mut scratch[..self.outputs]);
+    }
 
-        scatter::split(&mut elements, buckets.iter().map(Range::len))
-            .into_par_iter()
-            .zip(buckets)
+    /// The second half of a permutation, and out = x + R·z for each block, while the elements of
+    /// a bucket are in the cache.
+    fn last_round<const W: usize>(
+        &self,
+        permutation: &Permutation,
+        elements: &mut [Words<W>],
+        buckets: &[Range<usize>],
+        out: &mut [Words<W>],
+    ) {
+        let inner: Vec<_> = buckets.iter().map(whole_blocks).collect();
+        let mut parts = scatter::split(elements, buckets.iter().map(Range::len));
+        let mut rest = &mut *out;
+        let mut done = 0;
+        let outs: Vec<_> = inner
+            .iter()
+            .map(|blocks| {
+                let (_, after) = take(&mut rest).split_at_mut(blocks.start * BLOCK - done);
+                let (out, after) = after.split_at_mut(blocks.len() * BLOCK);
+                (rest, done) = (after, blocks.end * BLOCK);
+                out
+            })
+            .collect();
+        (parts.par_iter_mut().zip(buckets))
+            .zip(outs.into_par_iter().zip(&inner))
             .for_each_init(
                 Default::default,
-                |(scratch, shuffled): &mut (Scratch, Vec<_>), (bucket, range)| {
+                |(scratch, shuffled): &mut (Scratch, Vec<_>), ((part, bucket), (out, blocks))| {
                     shuffled.clear();
-                    shuffled.extend(second.shuffled(range.start, bucket, scratch));
-                    bucket.copy_from_slice(shuffled);
+                    shuffled.extend(permutation.shuffled(bucket.start, part, scratch));
+                    // Blocks that lie in two buckets are done later.
+                    let head = (2 * BLOCK * blocks.start - bucket.start).min(part.len());
+                    let tail = head + 2 * BLOCK * blocks.len();
+                    part[..head].copy_from_slice(&shuffled[..head]);
+                    part[tail..].copy_from_slice(&shuffled[tail..]);
+                    self.multiply(blocks.start, &shuffled[head..tail], out);
                 },
             );
-        Encoded {
-            code: self,
-            permuted: elements,
+        for (before, after) in inner.iter().zip(&inner[1..]) {
+            for block in before.end..after.start {
+                let elements = &elements[2 * BLOCK * block..][..2 * BLOCK];
+                self.multiply(block, elements, &mut out[BLOCK * block..][..BLOCK]);
+            }
+        }
+    }
+
+    /// out = x + R·z for each block; they have the numbers from `first` on.
+    fn multiply<const W: usize>(&self, first: usize, blocks: &[Words<W>], out: &mut [Words<W>]) {
+        let mut matrix = [Block::ZERO; BLOCK * BLOCK / Block::BITS];
+        let blocks = blocks.chunks_exact(2 * BLOCK);
+        for ((number, block), out) in (first..).zip(blocks).zip(out.chunks_exact_mut(BLOCK)) {
+            let place = (number * matrix.len()) as u128;
+            self.blocks.fill_at(place, &mut matrix);
+            let (x, z) = block.split_at(BLOCK);
+            compress::block(bytemuck::cast_slice(&matrix), x, z, out);
         }
     }
 
@@ -117,32 +154,10 @@ impl BlockAccumulate {
     }
 }
 
-/// A vector before the last round.
-pub struct Encoded<'a, const W: usize> {
-    code: &'a BlockAccumulate,
-    permuted: Buffer<Words<W>>,
-}
-
-impl<const W: usize> Encoded<'_, W> {
-    /// Outputs `first..first + out.len()`.
-    ///
-    /// # Panics
-    /// If `first` is no multiple of [`ALIGNMENT`], or there are fewer outputs.
-    pub fn outputs(&self, first: usize, out: &mut [Words<W>]) {
-        assert!(first.is_multiple_of(BLOCK), "outputs come in whole blocks");
-        let permuted = &self.permuted[2 * first..];
-        let mut matrix = [Block::ZERO; BLOCK * BLOCK / Block::BITS];
-        for (number, (block, out)) in permuted
-            .chunks_exact(2 * BLOCK)
-            .zip(out.chunks_mut(BLOCK))
-            .enumerate()
-        {
-            let number = (first / BLOCK + number) * matrix.len();
-            self.code.blocks.fill_at(number as u128, &mut matrix);
-            let (x, z) = block.split_at(BLOCK);
-            compress::block(bytemuck::cast_slice(&matrix), x, z, out);
-        }
-    }
+/// The blocks that lie in the range as a whole.
+fn whole_blocks(range: &Range<usize>) -> Range<usize> {
+    let first = range.start.div_ceil(2 * BLOCK);
+    first..first.max(range.end / (2 * BLOCK))
 }
 
 /// A uniformly random permutation.
@@ -263,7 +278,7 @@ fn scatter<const W: usize>(
 ) -> Words<W> {
     for (element, bucket) in elements.zip(destinations) {
         sum = plus(sum, &element);
-        *places[bucket].next().expect("places were counted") = sum;
+        places[bucket].push(sum);
     }
     sum
 }

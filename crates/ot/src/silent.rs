@@ -91,7 +91,7 @@ impl<M: Model> Sender<M> {
         channel: &mut Channel,
     ) -> Result<Buffer<Block>, Error> {
         let entries = self.noise.extend::<Ones>(2 * count, channel)?;
-        Ok(compress::<2, _>(entries, count))
+        Ok(compress(entries, count))
     }
 
     /// `count` random OTs: both messages of each.
@@ -140,11 +140,10 @@ impl<M: Model> Receiver<M> {
     /// If the channel breaks, or the sender is caught cheating. The receiver must not be used
     /// again after that.
     pub fn correlated(&mut self, count: usize, channel: &mut Channel) -> Result<Chosen, Error> {
-        let entries = self
-            .noise
-            .plant::<Ones>(2 * count, channel)?
-            .verify(channel)?;
-        let messages: Buffer<Block> = compress::<2, _>(entries, count);
+        let planted = self.noise.plant::<Ones>(2 * count, channel)?;
+        let mut entries = Buffer::zeroed(planted.noise().len());
+        planted.verify(&mut entries, channel)?;
+        let messages: Buffer<Block> = compress(entries, count);
         let choices = messages.chunks(Block::BITS).map(lowest_bits).collect();
         Ok(Chosen { choices, messages })
     }

@@ -31,17 +31,17 @@
 //! [`sender_bytes`], [`receiver_bytes`], in 2 flights (receiver first), or 6 if malicious. Bytes
 //! grow with log m only: about 400 KB for B = GF(2^64) and a million entries.
 
+use bytemuck::Pod;
 use psijoin_block::{
     Prg,
     memory::Buffer,
     tower::{Element, Gf64, Tower},
 };
 use psijoin_channel::{Channel, Inbound, Outbound};
-use rayon::prelude::*;
 
 use crate::{
     Error,
-    block_accumulate::{self, BlockAccumulate, Encoded, Words},
+    block_accumulate::{BlockAccumulate, Words},
     iknp::{Model, SemiHonest},
     small_field,
 };
@@ -50,7 +50,7 @@ pub(crate) mod noise;
 
 mod check;
 
-use noise::Uniform;
+use noise::{Entries, Uniform};
 
 /// Bytes that the sender sends in its setup.
 pub const SETUP_SENDER_BYTES: u64 = small_field::SETUP_SENDER_BYTES;
@@ -74,7 +74,7 @@ pub trait Base: Element + Sealed {
     #[doc(hidden)]
     fn compress(
         points: impl Iterator<Item = (usize, Self)>,
-        positions: usize,
+        workspace: &mut Workspace,
         len: usize,
     ) -> Buffer<Self>;
 }
@@ -87,20 +87,20 @@ impl Sealed for Tower {}
 impl Base for Gf64 {
     fn compress(
         points: impl Iterator<Item = (usize, Self)>,
-        positions: usize,
+        workspace: &mut Workspace,
         len: usize,
     ) -> Buffer<Self> {
-        compress_points::<1, _>(points, positions, len)
+        workspace.compress_points::<1, _>(points, len)
     }
 }
 
 impl Base for Tower {
     fn compress(
         points: impl Iterator<Item = (usize, Self)>,
-        positions: usize,
+        workspace: &mut Workspace,
         len: usize,
     ) -> Buffer<Self> {
-        compress_points::<2, _>(points, positions, len)
+        workspace.compress_points::<2, _>(points, len)
     }
 }
 
@@ -143,7 +143,7 @@ impl<M: Model> Sender<M> {
         channel: &mut Channel,
     ) -> Result<Buffer<Tower>, Error> {
         let entries = self.noise.extend::<Uniform<B>>(2 * len, channel)?;
-        Ok(compress::<2, _>(entries, len))
+        Ok(compress(entries, len))
     }
 }
 
@@ -175,9 +175,7 @@ impl Granted {
     /// # Errors
     /// If the channel breaks.
     pub fn finish(self, outbound: &mut dyn Outbound) -> Result<Buffer<Tower>, Error> {
-        let entries = self.noise.grow(outbound)?;
-        drop(self.noise);
-        Ok(compress::<2, _>(entries, self.len))
+        Ok(compress(self.noise.grow(outbound)?, self.len))
     }
 }
 
@@ -203,10 +201,11 @@ impl<M: Model> Receiver<M> {
         channel: &mut Channel,
     ) -> Result<(Buffer<B>, Buffer<Tower>), Error> {
         let planted = self.noise.plant::<Uniform<B>>(2 * len, channel)?;
+        let mut workspace = Workspace::new(planted.noise().len());
         // While the sender makes its part. Nothing that depends on a leaves this function.
-        let a = compress_noise(&planted, len);
-        let entries = planted.verify(channel)?;
-        Ok((a, compress::<2, _>(entries, len)))
+        let a = B::compress(planted.noise().points(), &mut workspace, len);
+        planted.verify(&mut workspace.entries, channel)?;
+        Ok((a, workspace.compress(len)))
     }
 }
 
@@ -222,14 +221,22 @@ impl Receiver<SemiHonest> {
         len: usize,
         channel: &mut Channel,
     ) -> Result<(Buffer<B>, Planted<B>), Error> {
-        let noise = self.noise.plant(2 * len, channel)?;
-        Ok((compress_noise(&noise, len), Planted { noise, len }))
+        let noise = self.noise.plant::<Uniform<B>>(2 * len, channel)?;
+        let mut workspace = Workspace::new(noise.noise().len());
+        let a = B::compress(noise.noise().points(), &mut workspace, len);
+        let planted = Planted {
+            noise,
+            workspace,
+            len,
+        };
+        Ok((a, planted))
     }
 }
 
 /// A receiver that has said all.
 pub struct Planted<B: Base> {
     noise: noise::Planted<SemiHonest, Uniform<B>>,
+    workspace: Workspace,
     len: usize,
 }
 
@@ -246,54 +253,66 @@ impl<B: Base> Planted<B> {
     }
 
     /// The second half: c.
-    pub fn finish(self, corrections: Corrections) -> Buffer<Tower> {
-        let entries = self.noise.grow(corrections.0);
-        drop(self.noise);
-        compress::<2, _>(entries, self.len)
+    pub fn finish(mut self, corrections: Corrections) -> Buffer<Tower> {
+        self.noise.grow(corrections.0, &mut self.workspace.entries);
+        self.workspace.compress(self.len)
     }
 }
 
-/// The first `len` entries of H·e.
-fn compress_noise<M: Model, B: Base>(
-    planted: &noise::Planted<M, Uniform<B>>,
-    len: usize,
-) -> Buffer<B> {
-    let noise = planted.noise();
-    B::compress(noise.points(), noise.len(), len)
+/// The receiver's memory. Fresh pages cost as much time as a pass over them: what the code needs
+/// for e serves for w again.
+#[doc(hidden)]
+pub struct Workspace {
+    entries: Entries,
+    scratch: Buffer<Tower>,
 }
 
-/// [`Base::compress`], for elements of `W` words.
-fn compress_points<const W: usize, B: Element>(
-    points: impl Iterator<Item = (usize, B)>,
-    positions: usize,
-    len: usize,
-) -> Buffer<B> {
-    let mut entries = Buffer::<Words<W>>::zeroed(positions);
-    for (position, value) in points {
-        entries[position] = bytemuck::cast(value);
+impl Workspace {
+    /// For N entries.
+    fn new(entries: usize) -> Self {
+        Self {
+            entries: Buffer::zeroed(entries),
+            scratch: Buffer::zeroed(entries),
+        }
     }
-    compress(entries, len)
+
+    /// [`Base::compress`], for elements of `W` words.
+    fn compress_points<const W: usize, B: Element>(
+        &mut self,
+        points: impl Iterator<Item = (usize, B)>,
+        len: usize,
+    ) -> Buffer<B> {
+        let count = self.entries.len();
+        let entries: &mut [Words<W>] = bytemuck::cast_slice_mut(&mut self.entries);
+        let scratch: &mut [Words<W>] = bytemuck::cast_slice_mut(&mut self.scratch);
+        let (entries, scratch) = (&mut entries[..count], &mut scratch[..count]);
+        entries.fill([0; W]);
+        for (position, value) in points {
+            entries[position] = bytemuck::cast(value);
+        }
+        BlockAccumulate::new(count / 2).compress(entries, scratch);
+        let mut compressed = Buffer::<B>::zeroed(len);
+        bytemuck::cast_slice_mut(&mut compressed).copy_from_slice(&scratch[..len]);
+        compressed
+    }
+
+    /// The first `len` entries of H·x for the entries that are there.
+    fn compress(self, len: usize) -> Buffer<Tower> {
+        compress_into(self.entries, self.scratch, len)
+    }
 }
 
 /// The first `len` entries of H·x.
-pub(crate) fn compress<const W: usize, T: bytemuck::Pod + Send>(
-    entries: Buffer<Words<W>>,
-    len: usize,
-) -> Buffer<T> {
-    let code = BlockAccumulate::new(entries.len() / 2);
-    let encoded = code.encode(entries);
-    let mut out = Buffer::zeroed(len);
-    outputs(&encoded, &mut out);
-    out
+pub(crate) fn compress<T: Pod>(entries: Entries, len: usize) -> Buffer<T> {
+    let scratch = Buffer::zeroed(entries.len());
+    compress_into(entries, scratch, len)
 }
 
-fn outputs<const W: usize, T: bytemuck::Pod + Send>(encoded: &Encoded<'_, W>, out: &mut [T]) {
-    const ENTRIES_PER_TASK: usize = 256 * block_accumulate::ALIGNMENT;
-    out.par_chunks_mut(ENTRIES_PER_TASK)
-        .enumerate()
-        .for_each(|(task, out)| {
-            encoded.outputs(task * ENTRIES_PER_TASK, bytemuck::cast_slice_mut(out));
-        });
+fn compress_into<T: Pod>(mut entries: Entries, mut scratch: Buffer<T>, len: usize) -> Buffer<T> {
+    let code = BlockAccumulate::new(entries.len() / 2);
+    code.compress::<2>(&mut entries, bytemuck::cast_slice_mut(&mut scratch));
+    scratch.truncate(len);
+    scratch
 }
 
 #[cfg(test)]

@@ -109,9 +109,7 @@ fn distribute<const D: usize>(
     let bins = to_digests.len() as u32;
     for (digest, position) in digests.iter().zip(first..) {
         let bin = bin_of(digest, bins) as usize;
-        let places = to_digests[bin].next().zip(to_positions[bin].next());
-        let (to_digest, to_position) = places.expect("places were counted");
-        *to_digest = *digest;
-        *to_position = position as u32;
+        to_digests[bin].push(*digest);
+        to_positions[bin].push(position as u32);
     }
 }

@@ -241,7 +241,7 @@ fn messages(shape: Shape, trees: usize) -> impl Iterator<Item = usize> {
 fn grow_message(
     shape: Shape,
     message: usize,
-    entries: &mut Entries,
+    entries: &mut [Words<2>],
     corrections: &mut [Block],
     grow: impl Fn(Range<usize>, &mut [Words<2>], &mut [Block]) + Sync,
 ) {

@@ -2,14 +2,16 @@
 
 use std::marker::PhantomData;
 
-use psijoin_block::{Block, Prg, memory::Buffer};
+use psijoin_block::{Block, Prg};
 use psijoin_channel::{Channel, Inbound};
 use psijoin_params::lpn::RegularNoise;
 use zeroize::Zeroizing;
 
-use super::{Entries, Layout, Noise, Values, check, grow_message, messages, next_tweaks, tower};
+use super::{Layout, Noise, Values, check, grow_message, messages, next_tweaks, tower};
 use crate::{
-    Error, consistency,
+    Error,
+    block_accumulate::Words,
+    consistency,
     iknp::Model,
     pprf::{self, Shape},
     small_field,
@@ -149,29 +151,31 @@ impl<M: Model, V: Values> Planted<M, V> {
         Ok(Corrections(corrections.collect::<Result<_, _>>()?))
     }
 
-    /// Step 3 with what was received before: w.
-    pub(crate) fn grow(&self, Corrections(messages): Corrections) -> Entries {
-        let mut entries = Buffer::zeroed(self.noise.len());
+    /// Step 3 with what was received before: fills in w.
+    pub(crate) fn grow(&self, Corrections(messages): Corrections, entries: &mut [Words<2>]) {
         for (message, corrections) in messages.into_iter().enumerate() {
-            self.grow_message(message, corrections, &mut entries);
+            self.grow_message(message, corrections, entries);
         }
-        entries
     }
 
-    /// Step 3 while its messages arrive, and the check of the sender if the model has one: w.
-    pub(crate) fn verify(&self, channel: &mut Channel) -> Result<Entries, Error> {
-        let mut entries = Buffer::zeroed(self.noise.len());
+    /// Step 3 while its messages arrive, and the check of the sender if the model has one: fills
+    /// in w.
+    pub(crate) fn verify(
+        &self,
+        entries: &mut [Words<2>],
+        channel: &mut Channel,
+    ) -> Result<(), Error> {
         for (message, blocks) in messages(self.shape, self.noise.positions.len()).enumerate() {
             let corrections = receive(blocks, channel.halves().1)?;
-            self.grow_message(message, corrections, &mut entries);
+            self.grow_message(message, corrections, entries);
         }
         if M::CHECKED {
-            check::verify(&entries, &self.noise, &self.mask, self.seed, channel)?;
+            check::verify(entries, &self.noise, &self.mask, self.seed, channel)?;
         }
-        Ok(entries)
+        Ok(())
     }
 
-    fn grow_message(&self, message: usize, mut corrections: Vec<Block>, entries: &mut Entries) {
+    fn grow_message(&self, message: usize, mut corrections: Vec<Block>, entries: &mut [Words<2>]) {
         let trees = pprf::Receiver {
             shape: self.shape,
             positions: &self.noise.positions,
