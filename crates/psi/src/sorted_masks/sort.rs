@@ -3,10 +3,7 @@
 use std::ops::Range;
 
 use bytemuck::Pod;
-use psijoin_block::{
-    memory::{Buffer, prefetch},
-    scatter,
-};
+use psijoin_block::{memory::Buffer, scatter};
 use rayon::prelude::*;
 
 /// What is sorted.
@@ -27,9 +24,6 @@ const BUCKET_LEN: usize = 512;
 
 /// More streams than this would be written at random.
 const MAX_BUCKETS: usize = 1 << 12;
-
-/// What the processor fetches at once.
-const LINE_BYTES: usize = 64;
 
 /// Keys with the same slot, beyond which they are not taken for uniform.
 const MAX_SLOT_LEN: u32 = 32;
@@ -72,11 +66,7 @@ pub(super) fn sort_by<S: Sync, T: Key>(
         .for_each(|(i, (unit, mut places))| {
             for (element, position) in unit.iter().zip(i * unit_len..) {
                 let key = key_of(position, element);
-                let places = &mut places[digit(key, 0, bits)];
-                *places.next().expect("places were counted") = key;
-                if let Some(later) = places.as_slice().get(LINE_BYTES / size_of::<T>()) {
-                    prefetch(later);
-                }
+                places[digit(key, 0, bits)].push(key);
             }
         });
     scatter::split(&mut sorted, ranges.iter().map(Range::len))
