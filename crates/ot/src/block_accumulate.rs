@@ -25,7 +25,7 @@ use std::{mem::take, ops::Range};
 
 use psijoin_block::{
     Block, Prg,
-    memory::prefetch,
+    memory::{Buffer, prefetch},
     scatter::{self, Places},
 };
 use rayon::prelude::*;
@@ -49,22 +49,28 @@ pub struct BlockAccumulate {
 }
 
 impl BlockAccumulate {
-    /// The code for `len` outputs (rounded up to whole blocks).
+    /// The code for `len` outputs (rounded up to whole blocks), on the caller's rayon pool.
+    ///
+    /// Memory: 4 bytes for each of the N elements, which serve any number of compressions.
     pub fn new(len: usize) -> Self {
         let outputs = len.next_multiple_of(BLOCK);
-        let buckets = (2 * outputs).div_ceil(BUCKET_LEN).next_power_of_two();
-        let [a, b, c] = ["first permutation", "second permutation", "blocks"].map(|part| {
+        let prg = |part: &str| {
             let seed = blake3::Hasher::new_derive_key("psijoin 2026 block-accumulate code")
                 .update(&(outputs as u64).to_le_bytes())
                 .update(part.as_bytes())
                 .finalize();
             let seed = seed.as_bytes()[..16].try_into().expect("16 of 32 bytes");
             Prg::from_seed(Block::from_bytes(seed))
-        });
+        };
+        // What the first round accumulates: no buckets yet, so any pieces.
+        let starts = (0..2 * outputs).step_by(BUCKET_LEN);
+        let pieces = starts.map(|start| start..(start + BUCKET_LEN).min(2 * outputs));
+        let first = Permutation::new(prg("first permutation"), pieces.collect());
+        let second = Permutation::new(prg("second permutation"), first.buckets.clone());
         Self {
             outputs,
-            permutations: [a, b].map(|prg| Permutation { prg, buckets }),
-            blocks: c,
+            permutations: [first, second],
+            blocks: prg("blocks"),
         }
     }
 
@@ -82,9 +88,9 @@ impl BlockAccumulate {
         assert_eq!(elements.len(), self.input_len(), "the code's length");
         assert_eq!(scratch.len(), self.input_len(), "the code's length");
         let [first, second] = &self.permutations;
-        let buckets = round(elements, &self.pieces(), None, first, scratch);
-        let buckets = round(scratch, &buckets, Some(first), second, elements);
-        self.last_round(second, elements, &buckets, &mut scratch[..self.outputs]);
+        round(elements, None, first, scratch);
+        round(scratch, Some(first), second, elements);
+        self.last_round(second, elements, &mut scratch[..self.outputs]);
     }
 
     /// The second half of a permutation, and out = x + R·z for each block, while the elements of
@@ -93,9 +99,9 @@ impl BlockAccumulate {
         &self,
         permutation: &Permutation,
         elements: &mut [Words<W>],
-        buckets: &[Range<usize>],
         out: &mut [Words<W>],
     ) {
+        let buckets = &permutation.buckets;
         let inner: Vec<_> = buckets.iter().map(whole_blocks).collect();
         let mut parts = scatter::split(elements, buckets.iter().map(Range::len));
         let mut rest = &mut *out;
@@ -111,19 +117,16 @@ impl BlockAccumulate {
             .collect();
         (parts.par_iter_mut().zip(buckets))
             .zip(outs.into_par_iter().zip(&inner))
-            .for_each_init(
-                Default::default,
-                |(scratch, shuffled): &mut (Scratch, Vec<_>), ((part, bucket), (out, blocks))| {
-                    shuffled.clear();
-                    shuffled.extend(permutation.shuffled(bucket.start, part, scratch));
-                    // Blocks that lie in two buckets are done later.
-                    let head = (2 * BLOCK * blocks.start - bucket.start).min(part.len());
-                    let tail = head + 2 * BLOCK * blocks.len();
-                    part[..head].copy_from_slice(&shuffled[..head]);
-                    part[tail..].copy_from_slice(&shuffled[tail..]);
-                    self.multiply(blocks.start, &shuffled[head..tail], out);
-                },
-            );
+            .for_each_init(Vec::new, |shuffled, ((part, bucket), (out, blocks))| {
+                shuffled.clear();
+                shuffled.extend(permutation.shuffled(bucket, part));
+                // Blocks that lie in two buckets are done later.
+                let head = (2 * BLOCK * blocks.start - bucket.start).min(part.len());
+                let tail = head + 2 * BLOCK * blocks.len();
+                part[..head].copy_from_slice(&shuffled[..head]);
+                part[tail..].copy_from_slice(&shuffled[tail..]);
+                self.multiply(blocks.start, &shuffled[head..tail], out);
+            });
         for (before, after) in inner.iter().zip(&inner[1..]) {
             for block in before.end..after.start {
                 let elements = &elements[2 * BLOCK * block..][..2 * BLOCK];
@@ -143,15 +146,6 @@ impl BlockAccumulate {
             compress::block(bytemuck::cast_slice(&matrix), x, z, out);
         }
     }
-
-    /// What the first round accumulates: no buckets yet, so any pieces.
-    fn pieces(&self) -> Vec<Range<usize>> {
-        let len = self.input_len();
-        let starts = (0..len).step_by(BUCKET_LEN);
-        starts
-            .map(|start| start..len.min(start + BUCKET_LEN))
-            .collect()
-    }
 }
 
 /// The blocks that lie in the range as a whole.
@@ -160,20 +154,58 @@ fn whole_blocks(range: &Range<usize>) -> Range<usize> {
     first..first.max(range.end / (2 * BLOCK))
 }
 
-/// A uniformly random permutation.
+/// A uniformly random permutation, of elements that come in pieces.
 struct Permutation {
     prg: Prg,
-    buckets: usize,
-}
-
-/// Buffers for random choices.
-#[derive(Default)]
-struct Scratch {
-    random: Vec<Block>,
-    order: Vec<u32>,
+    pieces: Vec<Range<usize>>,
+    /// How many elements each piece has for each bucket.
+    counts: Vec<Vec<u32>>,
+    /// Where each bucket lies.
+    buckets: Vec<Range<usize>>,
+    /// Of all buckets, which of its elements stands at each place in the end.
+    order: Buffer<u16>,
 }
 
 impl Permutation {
+    fn new(prg: Prg, pieces: Vec<Range<usize>>) -> Self {
+        let len = pieces.last().map_or(0, |piece| piece.end);
+        let buckets = len.div_ceil(BUCKET_LEN).next_power_of_two();
+        let mut permutation = Self {
+            prg,
+            pieces,
+            counts: Vec::new(),
+            buckets: vec![0..0; buckets],
+            order: Buffer::zeroed(len),
+        };
+        let pieces = permutation.pieces.par_iter();
+        permutation.counts = pieces
+            .map_init(Vec::new, |random, piece| {
+                let mut counts = vec![0; buckets];
+                permutation
+                    .destinations(piece, random)
+                    .for_each(|bucket| counts[bucket] += 1);
+                counts
+            })
+            .collect();
+        let mut start = 0;
+        for (number, bucket) in permutation.buckets.iter_mut().enumerate() {
+            let counts = permutation
+                .counts
+                .iter()
+                .map(|counts| counts[number] as usize);
+            *bucket = start..start + counts.sum::<usize>();
+            start = bucket.end;
+        }
+        let buckets = &permutation.buckets;
+        scatter::split(&mut permutation.order, buckets.iter().map(Range::len))
+            .into_par_iter()
+            .zip(buckets)
+            .for_each_init(Vec::new, |random, (order, bucket)| {
+                shuffle(&permutation.prg, bucket.start, order, random);
+            });
+        permutation
+    }
+
     /// The buckets of the elements of a piece.
     fn destinations<'a>(
         &self,
@@ -183,55 +215,63 @@ impl Permutation {
         // At most a block an element, so no two pieces draw the same.
         random.resize(piece.len().div_ceil(8), Block::ZERO);
         self.prg.fill_at(piece.start as u128, random);
-        let last = self.buckets - 1;
+        let last = self.buckets.len() - 1;
         bytemuck::cast_slice::<_, u16>(random)[..piece.len()]
             .iter()
             .map(move |draw| usize::from(*draw) & last)
     }
 
-    /// The elements of the bucket that starts at `start`, in a random order.
+    /// The elements of a bucket, in their random order.
+    #[inline]
     fn shuffled<'a, const W: usize>(
-        &self,
-        start: usize,
-        bucket: &'a [Words<W>],
-        Scratch { random, order }: &'a mut Scratch,
+        &'a self,
+        bucket: &Range<usize>,
+        elements: &'a [Words<W>],
     ) -> impl Iterator<Item = Words<W>> + use<'a, W> {
-        // Buckets are drawn from the lower half of the stream.
-        const UPPER_HALF: u128 = 1 << 64;
-        // The elements are fetched in their order while a random one is found.
-        bucket.iter().step_by(4).for_each(prefetch);
-        random.resize(bucket.len().div_ceil(4), Block::ZERO);
-        self.prg.fill_at(UPPER_HALF + start as u128, random);
-        let draws: &[u32] = bytemuck::cast_slice(random);
-        order.clear();
-        order.extend(0..bucket.len() as u32);
-        for (last, draw) in (0..bucket.len()).rev().zip(draws) {
-            let other = (u64::from(*draw) * (last as u64 + 1)) >> 32;
-            order.swap(last, other as usize);
-        }
-        order.iter().map(|i| bucket[*i as usize])
+        // They come into the cache in the order that the processor foresees.
+        elements.iter().step_by(4).for_each(prefetch);
+        let order = &self.order[bucket.clone()];
+        order.iter().map(|i| elements[usize::from(*i)])
+    }
+}
+
+/// A random order of the elements of a bucket that begins at `start`.
+///
+/// # Panics
+/// If there are more than 2^16. (A bucket of so many has four times its mean length or more: no
+/// code of a practical size has one.)
+fn shuffle(prg: &Prg, start: usize, order: &mut [u16], random: &mut Vec<Block>) {
+    // Buckets are drawn from the lower half of the stream.
+    const UPPER_HALF: u128 = 1 << 64;
+    assert!(order.len() <= 1 << 16, "a bucket of its usual length");
+    random.resize(order.len().div_ceil(4), Block::ZERO);
+    prg.fill_at(UPPER_HALF + start as u128, random);
+    let draws: &[u32] = bytemuck::cast_slice(random);
+    for (place, number) in order.iter_mut().zip(0..=u16::MAX) {
+        *place = number;
+    }
+    for (last, draw) in (0..order.len()).rev().zip(draws) {
+        let other = (u64::from(*draw) * (last as u64 + 1)) >> 32;
+        order.swap(last, other as usize);
     }
 }
 
 /// Accumulates the elements, piece by piece, and sends each sum to its bucket under
 /// `permutation`. If the pieces are the buckets of a permutation `before`, its second half is
-/// done first. Returns where each bucket lies in `output`.
+/// done first.
 fn round<const W: usize>(
     elements: &[Words<W>],
-    pieces: &[Range<usize>],
     before: Option<&Permutation>,
     permutation: &Permutation,
     output: &mut [Words<W>],
-) -> Vec<Range<usize>> {
-    let units = pieces.chunks(pieces.len().div_ceil(rayon::current_num_threads()));
-    let units: Vec<_> = units.collect();
+) {
+    let (pieces, counts) = (&permutation.pieces, &permutation.counts);
+    let unit_len = pieces.len().div_ceil(rayon::current_num_threads());
+    let units: Vec<_> = pieces.chunks(unit_len).collect();
 
     // How much each unit has for each bucket, and the sum of all that lies before it. The last
     // one's sum is not needed; so with one thread nothing is read twice.
-    let counts: Vec<_> = units
-        .par_iter()
-        .map(|unit| count(permutation, unit))
-        .collect();
+    let counts: Vec<Vec<usize>> = counts.chunks(unit_len).map(add).collect();
     let totals: Vec<_> = units[..units.len() - 1]
         .par_iter()
         .map(|unit| {
@@ -246,26 +286,36 @@ fn round<const W: usize>(
     });
     let earlier: Vec<_> = std::iter::once([0; W]).chain(earlier).collect();
 
-    let (places, buckets) = scatter::places(output, &counts);
+    let (places, _) = scatter::places(output, &counts);
     units
         .par_iter()
         .zip(places)
         .zip(earlier)
         .for_each(|((unit, mut places), mut sum)| {
-            let (mut scratch, mut random) = Default::default();
+            let mut random = Vec::new();
             for range in *unit {
                 let piece = &elements[range.clone()];
                 let destinations = permutation.destinations(range, &mut random);
                 sum = match before {
                     None => scatter(piece.iter().copied(), sum, destinations, &mut places),
                     Some(before) => {
-                        let piece = before.shuffled(range.start, piece, &mut scratch);
+                        let piece = before.shuffled(range, piece);
                         scatter(piece, sum, destinations, &mut places)
                     }
                 };
             }
         });
-    buckets
+}
+
+/// What the pieces of a unit have together for each bucket.
+fn add(pieces: &[Vec<u32>]) -> Vec<usize> {
+    let mut sums = vec![0; pieces[0].len()];
+    for counts in pieces {
+        for (sum, count) in sums.iter_mut().zip(counts) {
+            *sum += *count as usize;
+        }
+    }
+    sums
 }
 
 /// Sends the sums of all elements so far, which begin with `sum`, to their buckets.
@@ -281,18 +331,6 @@ fn scatter<const W: usize>(
         places[bucket].push(sum);
     }
     sum
-}
-
-/// How many elements of the pieces go to each bucket.
-fn count(permutation: &Permutation, pieces: &[Range<usize>]) -> Vec<usize> {
-    let mut counts = vec![0; permutation.buckets];
-    let mut random = Vec::new();
-    for range in pieces {
-        for bucket in permutation.destinations(range, &mut random) {
-            counts[bucket] += 1;
-        }
-    }
-    counts
 }
 
 #[inline(always)]

@@ -201,7 +201,7 @@ impl<M: Model> Receiver<M> {
         channel: &mut Channel,
     ) -> Result<(Buffer<B>, Buffer<Tower>), Error> {
         let planted = self.noise.plant::<Uniform<B>>(2 * len, channel)?;
-        let mut workspace = Workspace::new(planted.noise().len());
+        let mut workspace = Workspace::zeroed(planted.noise().len());
         // While the sender makes its part. Nothing that depends on a leaves this function.
         let a = B::compress(planted.noise().points(), &mut workspace, len);
         planted.verify(&mut workspace.entries, channel)?;
@@ -222,7 +222,7 @@ impl Receiver<SemiHonest> {
         channel: &mut Channel,
     ) -> Result<(Buffer<B>, Planted<B>), Error> {
         let noise = self.noise.plant::<Uniform<B>>(2 * len, channel)?;
-        let mut workspace = Workspace::new(noise.noise().len());
+        let mut workspace = Workspace::zeroed(noise.noise().len());
         let a = B::compress(noise.noise().points(), &mut workspace, len);
         let planted = Planted {
             noise,
@@ -259,24 +259,26 @@ impl<B: Base> Planted<B> {
     }
 }
 
-/// The receiver's memory. Fresh pages cost as much time as a pass over them: what the code needs
-/// for e serves for w again.
+/// The receiver's code and memory, used for e and then for w: fresh pages cost as much time as a
+/// pass over them.
 #[doc(hidden)]
 pub struct Workspace {
+    code: BlockAccumulate,
     entries: Entries,
     scratch: Buffer<Tower>,
 }
 
 impl Workspace {
-    /// For N entries.
-    fn new(entries: usize) -> Self {
+    /// For N entries; those in it are zero.
+    fn zeroed(entries: usize) -> Self {
         Self {
+            code: BlockAccumulate::new(entries / 2),
             entries: Buffer::zeroed(entries),
             scratch: Buffer::zeroed(entries),
         }
     }
 
-    /// [`Base::compress`], for elements of `W` words.
+    /// [`Base::compress`], for elements of `W` words. The entries must be zero.
     fn compress_points<const W: usize, B: Element>(
         &mut self,
         points: impl Iterator<Item = (usize, B)>,
@@ -286,11 +288,10 @@ impl Workspace {
         let entries: &mut [Words<W>] = bytemuck::cast_slice_mut(&mut self.entries);
         let scratch: &mut [Words<W>] = bytemuck::cast_slice_mut(&mut self.scratch);
         let (entries, scratch) = (&mut entries[..count], &mut scratch[..count]);
-        entries.fill([0; W]);
         for (position, value) in points {
             entries[position] = bytemuck::cast(value);
         }
-        BlockAccumulate::new(count / 2).compress(entries, scratch);
+        self.code.compress(entries, scratch);
         let mut compressed = Buffer::<B>::zeroed(len);
         bytemuck::cast_slice_mut(&mut compressed).copy_from_slice(&scratch[..len]);
         compressed
@@ -298,18 +299,23 @@ impl Workspace {
 
     /// The first `len` entries of H·x for the entries that are there.
     fn compress(self, len: usize) -> Buffer<Tower> {
-        compress_into(self.entries, self.scratch, len)
+        compress_into(&self.code, self.entries, self.scratch, len)
     }
 }
 
 /// The first `len` entries of H·x.
 pub(crate) fn compress<T: Pod>(entries: Entries, len: usize) -> Buffer<T> {
+    let code = BlockAccumulate::new(entries.len() / 2);
     let scratch = Buffer::zeroed(entries.len());
-    compress_into(entries, scratch, len)
+    compress_into(&code, entries, scratch, len)
 }
 
-fn compress_into<T: Pod>(mut entries: Entries, mut scratch: Buffer<T>, len: usize) -> Buffer<T> {
-    let code = BlockAccumulate::new(entries.len() / 2);
+fn compress_into<T: Pod>(
+    code: &BlockAccumulate,
+    mut entries: Entries,
+    mut scratch: Buffer<T>,
+    len: usize,
+) -> Buffer<T> {
     code.compress::<2>(&mut entries, bytemuck::cast_slice_mut(&mut scratch));
     scratch.truncate(len);
     scratch

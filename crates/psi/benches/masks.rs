@@ -12,7 +12,7 @@ use psijoin_psi::{
     rr22::Functions,
     sorted_masks::{Own, SortedMasks, sort},
 };
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon::{ThreadPool, ThreadPoolBuilder, prelude::*};
 
 const ITEMS: usize = 1 << 20;
 
@@ -43,6 +43,7 @@ fn hashes(seed: u128) -> Buffer<u128> {
 /// H_o of all items, as the receiver computes it.
 #[divan::bench(sample_count = 20, args = THREADS)]
 fn final_hash(bencher: Bencher, threads: usize) {
+    const CHUNK: usize = 1 << 12;
     let shape = smallest(ITEMS as u64, Log2Prob::from_log2(-44.0)).expect("a shape");
     let input = Input {
         items: &Items::Short(Vec::new()),
@@ -52,10 +53,19 @@ fn final_hash(bencher: Bencher, threads: usize) {
     let mut prg = Prg::from_seed(Block(5));
     let digests: Vec<[u8; 16]> = (0..ITEMS).map(|_| prg.bytes()).collect();
     let values: Vec<Tower> = digests.iter().map(|bytes| bytemuck::cast(*bytes)).collect();
+    let mut outputs = vec![0; ITEMS];
     let pool = pool(threads);
-    bencher
-        .counter(ItemsCount::new(ITEMS))
-        .bench_local(|| pool.install(|| functions.all_outputs(&values, &digests)));
+    bencher.counter(ItemsCount::new(ITEMS)).bench_local(|| {
+        pool.install(|| {
+            outputs
+                .par_chunks_mut(CHUNK)
+                .zip(values.par_chunks(CHUNK))
+                .zip(digests.par_chunks(CHUNK))
+                .for_each(|((outputs, values), digests)| {
+                    functions.outputs(values, digests, outputs);
+                });
+        });
+    });
 }
 
 /// The sender: sorts its hashes.

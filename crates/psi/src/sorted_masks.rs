@@ -12,8 +12,6 @@
 //! The receiver sorts its own masks, and walks through both sorted lists, a message at a time
 //! (`own.rs`).
 
-use std::ops::RangeInclusive;
-
 use psijoin_channel::{Inbound, Outbound};
 
 use crate::{
@@ -113,19 +111,10 @@ impl SortedMasks {
         mask.checked_shr(self.low_bits).unwrap_or(0) as usize
     }
 
-    /// The first 32 bits of a mask and of all that are rounded down to it, where each has as
-    /// many bits as M.
+    /// The first 32 bits of a mask, where each has as many bits as M.
     #[inline]
-    fn prefixes(self, mask: u128) -> RangeInclusive<u64> {
-        let shift = self.range.leading_zeros();
-        let first = mask << shift;
-        let last = first | !(u128::MAX << shift);
-        (first >> 96) as u64..=(last >> 96) as u64
-    }
-
-    /// The first 64 bits of M.
-    fn leading_range(self) -> u64 {
-        (self.range << self.range.leading_zeros() >> 64) as u64
+    fn prefix(self, mask: u128) -> u32 {
+        (mask << self.range.leading_zeros() >> 96) as u32
     }
 
     /// Sends the masks of sorted hashes.

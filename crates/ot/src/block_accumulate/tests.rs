@@ -59,16 +59,13 @@ fn rounds_are_what_they_should_be() {
         let len = code.input_len();
         let input = random::<1>(len, 3);
         let mut vector = input.clone();
-        let mut pieces = code.pieces();
         for permutation in &code.permutations {
             let mut total = 0;
             for element in &mut vector {
                 total ^= element[0];
                 element[0] = total;
             }
-            let order;
-            (order, pieces) = follow(permutation, &pieces);
-            vector = order.iter().map(|i| vector[*i]).collect();
+            vector = follow(permutation).iter().map(|i| vector[*i]).collect();
         }
         let mut out = vec![[0]; code.outputs];
         code.multiply(0, &vector, &mut out);
@@ -76,23 +73,22 @@ fn rounds_are_what_they_should_be() {
     }
 }
 
-/// Which element a permutation puts in each place, and the buckets.
-fn follow(permutation: &Permutation, pieces: &[Range<usize>]) -> (Vec<usize>, Vec<Range<usize>>) {
-    let len = pieces.last().unwrap().end;
+/// Which element a permutation puts in each place.
+fn follow(permutation: &Permutation) -> Vec<usize> {
+    let len = permutation.order.len();
     // The sum of these up to i is i + 1.
     let elements: Vec<Words<1>> = (0..len as u64).map(|i| [i ^ (i + 1)]).collect();
     let mut bucketed = vec![[0]; len];
-    let buckets = round(&elements, pieces, None, permutation, &mut bucketed);
+    round(&elements, None, permutation, &mut bucketed);
     let mut order = Vec::new();
-    for range in &buckets {
-        let mut scratch = Scratch::default();
-        let shuffled = permutation.shuffled(range.start, &bucketed[range.clone()], &mut scratch);
+    for bucket in &permutation.buckets {
+        let shuffled = permutation.shuffled(bucket, &bucketed[bucket.clone()]);
         order.extend(shuffled.map(|[sum]| sum as usize - 1));
     }
     let mut sorted = order.clone();
     sorted.sort_unstable();
     assert!(sorted.into_iter().eq(0..len), "a permutation");
-    (order, buckets)
+    order
 }
 
 #[test]

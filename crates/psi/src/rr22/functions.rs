@@ -1,7 +1,6 @@
-use psijoin_block::{blake3_rows, memory::Buffer, tower::Tower};
+use psijoin_block::{blake3_rows, tower::Tower};
 use psijoin_encode::okvs::RowHasher;
 use psijoin_params::okvs::Shape;
-use rayon::prelude::*;
 
 use crate::{Input, items::words};
 
@@ -22,7 +21,7 @@ impl Functions {
     }
 
     /// H_o of values and the items that they belong to.
-    pub(super) fn outputs<const D: usize>(
+    pub fn outputs<const D: usize>(
         &self,
         values: &[Tower],
         digests: &[[u8; D]],
@@ -32,22 +31,6 @@ impl Functions {
             16 => self.hash::<D, 4>(values, digests, outputs),
             _ => self.hash::<D, 6>(values, digests, outputs),
         }
-    }
-
-    /// As [`outputs`](Self::outputs), for all items, on the caller's rayon pool.
-    pub fn all_outputs<const D: usize>(
-        &self,
-        values: &[Tower],
-        digests: &[[u8; D]],
-    ) -> Buffer<u128> {
-        const CHUNK: usize = 1 << 12;
-        let mut outputs = Buffer::zeroed(values.len());
-        outputs
-            .par_chunks_mut(CHUNK)
-            .zip(values.par_chunks(CHUNK))
-            .zip(digests.par_chunks(CHUNK))
-            .for_each(|((outputs, values), digests)| self.outputs(values, digests, outputs));
-        outputs
     }
 
     fn hash<const D: usize, const WORDS: usize>(

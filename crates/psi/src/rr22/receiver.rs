@@ -65,13 +65,13 @@ impl<M: Model, B: Base> Receiver<M, B> {
             items: &items,
         };
         let rows = store.send(a, channel.halves().0, context)?;
-        let mut decoded = store.decode(c, &rows);
-        drop(rows);
-        if let Some(coin) = coin {
-            let joint = coin.joint(channel)?;
-            decoded.par_iter_mut().for_each(|value| *value ^= joint);
-        }
-        receive_masks(&params, &functions, items, decoded, channel, context)
+        let joint = match coin {
+            Some(coin) => coin.joint(channel)?,
+            None => Tower::default(),
+        };
+        context.phase("outputs");
+        let outputs = store.outputs(c, rows, joint);
+        receive_masks(&params, &items, &outputs, channel, context)
     }
 }
 
@@ -119,9 +119,8 @@ impl<B: Base> Receiver<SemiHonest, B> {
         context.phase("VOLE");
         let c = planted.finish(corrections);
         context.phase("outputs");
-        let decoded = store.decode(c, &rows);
-        drop(rows);
-        receive_masks(params, &functions, items, decoded, channel, context)
+        let outputs = store.outputs(c, rows, Tower::default());
+        receive_masks(params, &items, &outputs, channel, context)
     }
 }
 
@@ -153,8 +152,8 @@ impl<const D: usize> Store<'_, D> {
         a: Buffer<B>,
         outbound: &mut dyn Outbound,
         context: &mut Context,
-    ) -> Result<Vec<Row>, Error> {
-        let mut rows = vec![Row::default(); self.items.digests().len()];
+    ) -> Result<Buffer<Row>, Error> {
+        let mut rows = Buffer::zeroed(self.items.digests().len());
         let mut bins: Vec<Bin<'_, B, D>> = a
             .chunks_exact(self.params.shape.bin_slots())
             .zip(self.items.iter())
@@ -179,22 +178,28 @@ impl<const D: usize> Store<'_, D> {
         Ok(rows)
     }
 
-    /// Decode(c, y) of all items.
-    fn decode(&self, c: Buffer<Tower>, rows: &[Row]) -> Vec<Tower> {
-        let mut decoded = vec![Tower::default(); rows.len()];
-        let mut rest = rows;
+    /// H_o(Decode(c, y) + w, y) of all items.
+    fn outputs(&self, c: Buffer<Tower>, rows: Buffer<Row>, joint: Tower) -> Buffer<u128> {
+        let mut outputs = Buffer::zeroed(rows.len());
+        let mut rest = &rows[..];
         let bins: Vec<_> = c
             .chunks_exact(self.params.shape.bin_slots())
-            .zip(scatter::split(&mut decoded, self.items.lens()))
-            .map(|(c, decoded)| {
-                let (rows, after) = rest.split_at(decoded.len());
+            .zip(self.items.iter())
+            .zip(scatter::split(&mut outputs, self.items.lens()))
+            .map(|((c, (digests, _)), outputs)| {
+                let (rows, after) = rest.split_at(digests.len());
                 rest = after;
-                (c, rows, decoded)
+                (c, rows, digests, outputs)
             })
             .collect();
         bins.into_par_iter()
-            .for_each(|(c, rows, decoded)| okvs::decode_bin(self.params.shape, c, rows, decoded));
-        decoded
+            .for_each_init(Vec::new, |decoded, (c, rows, digests, outputs)| {
+                decoded.resize(rows.len(), Tower::default());
+                okvs::decode_bin(self.params.shape, c, rows, decoded);
+                decoded.iter_mut().for_each(|value| *value ^= joint);
+                self.functions.outputs(decoded, digests, outputs);
+            });
+        outputs
     }
 }
 
@@ -249,16 +254,12 @@ impl<B: Base> Scratch<B> {
 /// Step 5.
 fn receive_masks<const D: usize>(
     params: &Params,
-    functions: &Functions,
-    items: Partition<D>,
-    decoded: Vec<Tower>,
+    items: &Partition<D>,
+    outputs: &[u128],
     channel: &mut Channel,
     context: &mut Context,
 ) -> Result<Output, Error> {
-    context.phase("outputs");
-    let hashes = functions.all_outputs(&decoded, items.digests());
-    drop(decoded);
-    let own = Own::new(params.masks(), &hashes);
+    let own = Own::new(params.masks(), outputs);
     context.phase("masks");
     let (_, inbound) = channel.halves();
     let found = params.masks().receive(&own, inbound)?;

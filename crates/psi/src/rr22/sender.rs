@@ -139,7 +139,7 @@ impl<M: Model, B: Base> Party for Sender<M, B> {
 /// The masks of step 4.
 fn send_masks(
     params: &Params,
-    outputs: Vec<u128>,
+    outputs: Buffer<u128>,
     channel: &mut Channel,
     context: &mut Context,
 ) -> Result<Output, Error> {
@@ -166,9 +166,9 @@ impl Evaluation<'_> {
         mut b: Buffer<Tower>,
         items: &Partition<D>,
         inbound: &mut dyn Inbound,
-    ) -> Result<Vec<u128>, Error> {
+    ) -> Result<Buffer<u128>, Error> {
         let shape = self.params.shape;
-        let mut outputs = vec![0; items.digests().len()];
+        let mut outputs = Buffer::zeroed(items.digests().len());
         let mut bins: Vec<Bin<'_, D>> = b
             .chunks_exact_mut(shape.bin_slots())
             .zip(items.iter())

@@ -1,7 +1,5 @@
 //! The receiver's side: which of its masks are among the sender's.
 
-use std::ops::RangeInclusive;
-
 use psijoin_block::memory::{Buffer, prefetch};
 
 use super::{Key, SortedMasks, sort::sort_by};
@@ -23,11 +21,11 @@ impl Key for u64 {
     }
 }
 
-/// Keys that are looked at together, since whether to go on is hard to foresee.
-const STEP: usize = 4;
+/// Masks of the sender that are looked for together: they stay in the first-level cache.
+const BATCH: usize = 1024;
 
-/// Hashes that are looked at together, once they are in the cache.
-const BATCH: usize = 256;
+/// How long before its use a hash is fetched.
+const AHEAD: usize = 16;
 
 impl<'a> Own<'a> {
     /// Sorts, on the caller's rayon pool.
@@ -36,10 +34,9 @@ impl<'a> Own<'a> {
     /// If there are more than 2^32 hashes.
     pub fn new(masks: SortedMasks, hashes: &'a [u128]) -> Self {
         assert!(hashes.len() <= 1 << 32, "positions have 32 bits");
-        let range = masks.leading_range();
         let key_of = |position, hash: &u128| {
-            let product = u128::from((hash >> 64) as u64) * u128::from(range);
-            (product >> 96 << 32) as u64 | position as u64
+            let prefix = masks.prefix(masks.mask(*hash));
+            u64::from(prefix) << 32 | position as u64
         };
         Self {
             masks,
@@ -52,55 +49,59 @@ impl<'a> Own<'a> {
     /// sender misses some.
     pub(super) fn find(&self, sent: impl Iterator<Item = u128>) -> Vec<u32> {
         let mut sent = sent.peekable();
-        let lowest = sent.peek().map_or(0, |mask| *self.keys_of(*mask).start());
-        let start = self.order.partition_point(|key| *key < lowest);
+        let lowest = sent.peek().map_or(0, |mask| self.masks.prefix(*mask));
+        let start = self.order.partition_point(|key| prefix_of(*key) < lowest);
         let mut own = &self.order[start..];
-        let (mut found, mut alike) = (Vec::new(), Vec::with_capacity(BATCH));
-        for mask in sent {
-            let keys = self.keys_of(mask);
-            own = skip(own, *keys.start());
-            for key in own.iter().take_while(|key| *key <= keys.end()) {
-                let position = *key as u32;
-                prefetch(&self.hashes[position as usize]);
-                alike.push((mask, position));
-            }
-            if alike.len() >= BATCH {
-                self.compare(&mut alike, &mut found);
-            }
+        let mut found = Vec::new();
+        let (mut masks, mut alike) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
+        while sent.peek().is_some() {
+            masks.clear();
+            masks.extend(sent.by_ref().take(BATCH));
+            alike.clear();
+            let passed = self.merge(&masks, own, &mut alike);
+            self.compare(&masks, own, &alike, &mut found);
+            own = &own[passed..];
         }
-        self.compare(&mut alike, &mut found);
         found
     }
 
-    /// The keys that hashes with this mask may have. A key's prefix comes from a product of the
-    /// leading 64 bits of both factors, so that it may be less by one than that of the mask.
-    #[inline]
-    fn keys_of(&self, mask: u128) -> RangeInclusive<u64> {
-        let prefixes = self.masks.prefixes(mask);
-        let last_position = u64::from(u32::MAX);
-        prefixes.start().saturating_sub(1) << 32..=prefixes.end() << 32 | last_position
+    /// Walks through both lists, and notes where the prefix of a mask is that of a key: the place
+    /// of the mask, and of the first such key. Returns how many keys precede all masks to come.
+    ///
+    /// Which list goes on is a coin toss, so it is no branch.
+    fn merge(&self, masks: &[u128], own: &[u64], alike: &mut Vec<(u32, u32)>) -> usize {
+        alike.resize(masks.len() + 1, (0, 0));
+        let (mut mask, mut key, mut count) = (0, 0, 0);
+        while mask < masks.len() && key < own.len() {
+            let (sent, mine) = (self.masks.prefix(masks[mask]), prefix_of(own[key]));
+            alike[count] = (mask as u32, key as u32);
+            count += usize::from(sent == mine);
+            mask += usize::from(sent <= mine);
+            key += usize::from(mine < sent);
+        }
+        alike.truncate(count);
+        key
     }
 
-    /// Moves the positions of hashes that do have the mask beside.
-    fn compare(&self, alike: &mut Vec<(u128, u32)>, found: &mut Vec<u32>) {
-        for (mask, position) in alike.drain(..) {
-            if self.masks.mask(self.hashes[position as usize]) == mask {
-                found.push(position);
+    /// Adds the positions of hashes that do have the mask.
+    fn compare(&self, masks: &[u128], own: &[u64], alike: &[(u32, u32)], found: &mut Vec<u32>) {
+        let hash_of = |key: u64| &self.hashes[key as u32 as usize];
+        for (i, (mask, first)) in alike.iter().enumerate() {
+            if let Some((_, later)) = alike.get(i + AHEAD) {
+                prefetch(hash_of(own[*later as usize]));
+            }
+            let (mask, own) = (masks[*mask as usize], &own[*first as usize..]);
+            let prefix = prefix_of(own[0]);
+            for key in own.iter().take_while(|key| prefix_of(**key) == prefix) {
+                if self.masks.mask(*hash_of(*key)) == mask {
+                    found.push(*key as u32);
+                }
             }
         }
     }
 }
 
-/// The keys from `lowest` on.
 #[inline]
-fn skip(mut keys: &[u64], lowest: u64) -> &[u64] {
-    while let Some(next) = keys.first_chunk::<STEP>() {
-        let less: usize = next.iter().map(|key| usize::from(*key < lowest)).sum();
-        keys = &keys[less..];
-        if less < STEP {
-            return keys;
-        }
-    }
-    let less = keys.iter().take_while(|key| **key < lowest).count();
-    &keys[less..]
+fn prefix_of(key: u64) -> u32 {
+    (key >> 32) as u32
 }
