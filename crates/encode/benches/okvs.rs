@@ -38,7 +38,7 @@ struct Bin<V> {
 impl<V: Element> Set<V> {
     fn new(log_items: u32) -> Self {
         let shape = smallest(1 << log_items, Log2Prob::from_log2(-43.0)).expect("a shape");
-        let hasher = RowHasher::new([7; 32], shape);
+        let hasher = RowHasher::pseudorandom([7; 32], shape);
         let items = (1 << log_items) / shape.bins as usize;
         let mut prg = Prg::from_seed(Block(5));
         let bins = (0..shape.bins).map(|_| {

@@ -50,7 +50,7 @@ pub(crate) mod noise;
 
 mod check;
 
-use noise::{Entries, Uniform};
+use noise::{Entries, Noise, Uniform};
 
 /// Bytes that the sender sends in its setup.
 pub const SETUP_SENDER_BYTES: u64 = small_field::SETUP_SENDER_BYTES;
@@ -70,13 +70,9 @@ pub fn receiver_bytes<M: Model, B: Base>(len: usize) -> u64 {
 
 /// B: the field of a.
 pub trait Base: Element + Sealed {
-    /// The first `len` entries of H·e, for e with these entries at these positions.
+    /// Compresses e with these entries at these positions: the workspace has H·e then.
     #[doc(hidden)]
-    fn compress(
-        points: impl Iterator<Item = (usize, Self)>,
-        workspace: &mut Workspace,
-        len: usize,
-    ) -> Buffer<Self>;
+    fn compress(points: impl Iterator<Item = (usize, Self)>, workspace: &mut Workspace);
 }
 
 #[doc(hidden)]
@@ -85,22 +81,14 @@ impl Sealed for Gf64 {}
 impl Sealed for Tower {}
 
 impl Base for Gf64 {
-    fn compress(
-        points: impl Iterator<Item = (usize, Self)>,
-        workspace: &mut Workspace,
-        len: usize,
-    ) -> Buffer<Self> {
-        workspace.compress_points::<1, _>(points, len)
+    fn compress(points: impl Iterator<Item = (usize, Self)>, workspace: &mut Workspace) {
+        workspace.compress_points::<1, _>(points);
     }
 }
 
 impl Base for Tower {
-    fn compress(
-        points: impl Iterator<Item = (usize, Self)>,
-        workspace: &mut Workspace,
-        len: usize,
-    ) -> Buffer<Self> {
-        workspace.compress_points::<2, _>(points, len)
+    fn compress(points: impl Iterator<Item = (usize, Self)>, workspace: &mut Workspace) {
+        workspace.compress_points::<2, _>(points);
     }
 }
 
@@ -201,9 +189,10 @@ impl<M: Model> Receiver<M> {
         channel: &mut Channel,
     ) -> Result<(Buffer<B>, Buffer<Tower>), Error> {
         let planted = self.noise.plant::<Uniform<B>>(2 * len, channel)?;
-        let mut workspace = Workspace::zeroed(planted.noise().len());
         // While the sender makes its part. Nothing that depends on a leaves this function.
-        let a = B::compress(planted.noise().points(), &mut workspace, len);
+        let mut workspace = Workspace::compressed(planted.noise());
+        let mut a = Buffer::zeroed(len);
+        a.copy_from_slice(workspace.compressed_points(len));
         planted.verify(&mut workspace.entries, channel)?;
         Ok((a, workspace.compress(len)))
     }
@@ -211,8 +200,8 @@ impl<M: Model> Receiver<M> {
 
 /// As for [`Sender`].
 impl Receiver<SemiHonest> {
-    /// The first half of [`extend`](Self::extend): a, and all that the sender needs before it can
-    /// do its part.
+    /// The first half of [`extend`](Self::extend): all that the sender needs before it can do its
+    /// part, and a.
     ///
     /// # Errors
     /// If the channel breaks.
@@ -220,16 +209,14 @@ impl Receiver<SemiHonest> {
         &mut self,
         len: usize,
         channel: &mut Channel,
-    ) -> Result<(Buffer<B>, Planted<B>), Error> {
+    ) -> Result<Planted<B>, Error> {
         let noise = self.noise.plant::<Uniform<B>>(2 * len, channel)?;
-        let mut workspace = Workspace::zeroed(noise.noise().len());
-        let a = B::compress(noise.noise().points(), &mut workspace, len);
-        let planted = Planted {
+        let workspace = Workspace::compressed(noise.noise());
+        Ok(Planted {
             noise,
             workspace,
             len,
-        };
-        Ok((a, planted))
+        })
     }
 }
 
@@ -244,6 +231,11 @@ pub struct Planted<B: Base> {
 pub struct Corrections(noise::Corrections);
 
 impl<B: Base> Planted<B> {
+    /// a.
+    pub fn a(&self) -> &[B] {
+        self.workspace.compressed_points(self.len)
+    }
+
     /// Receives what the sender has to say.
     ///
     /// # Errors
@@ -269,21 +261,23 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// For N entries; those in it are zero.
-    fn zeroed(entries: usize) -> Self {
-        Self {
+    /// Compresses the noise.
+    fn compressed<B: Base>(noise: &Noise<B>) -> Self {
+        let entries = noise.len();
+        let mut workspace = Self {
             code: BlockAccumulate::new(entries / 2),
             entries: Buffer::zeroed(entries),
             scratch: Buffer::zeroed(entries),
-        }
+        };
+        B::compress(noise.points(), &mut workspace);
+        workspace
     }
 
     /// [`Base::compress`], for elements of `W` words. The entries must be zero.
     fn compress_points<const W: usize, B: Element>(
         &mut self,
         points: impl Iterator<Item = (usize, B)>,
-        len: usize,
-    ) -> Buffer<B> {
+    ) {
         let count = self.entries.len();
         let entries: &mut [Words<W>] = bytemuck::cast_slice_mut(&mut self.entries);
         let scratch: &mut [Words<W>] = bytemuck::cast_slice_mut(&mut self.scratch);
@@ -292,9 +286,11 @@ impl Workspace {
             entries[position] = bytemuck::cast(value);
         }
         self.code.compress(entries, scratch);
-        let mut compressed = Buffer::<B>::zeroed(len);
-        bytemuck::cast_slice_mut(&mut compressed).copy_from_slice(&scratch[..len]);
-        compressed
+    }
+
+    /// The first `len` entries of H·e, after [`Base::compress`] and before anything else.
+    fn compressed_points<B: Base>(&self, len: usize) -> &[B] {
+        &bytemuck::cast_slice(&self.scratch)[..len]
     }
 
     /// The first `len` entries of H·x for the entries that are there.

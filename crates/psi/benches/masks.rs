@@ -6,6 +6,7 @@ use std::{hint::black_box, slice};
 use divan::{Bencher, counter::ItemsCount};
 use psijoin_block::{Block, Prg, memory::Buffer, tower::Tower};
 use psijoin_channel::{AbortCode, Error, Inbound, Outbound};
+use psijoin_ot::iknp::SemiHonest;
 use psijoin_params::{Log2Prob, okvs::smallest};
 use psijoin_psi::{
     Input, Items,
@@ -49,7 +50,7 @@ fn final_hash(bencher: Bencher, threads: usize) {
         items: &Items::Short(Vec::new()),
         joint_seed: &[7; 32],
     };
-    let functions = Functions::new(shape, &input);
+    let functions = Functions::new::<SemiHonest>(shape, &input);
     let mut prg = Prg::from_seed(Block(5));
     let digests: Vec<[u8; 16]> = (0..ITEMS).map(|_| prg.bytes()).collect();
     let values: Vec<Tower> = digests.iter().map(|bytes| bytemuck::cast(*bytes)).collect();

@@ -2,6 +2,8 @@
 
 use bytemuck::{Pod, Zeroable};
 use psijoin_block::{
+    Block, Prg,
+    aes::Aes128,
     blake3_rows,
     tower::{Element, Gf64},
 };
@@ -30,23 +32,55 @@ pub struct Row {
 
 /// Derives the row of an item, and the value that it is to have, from its digest.
 ///
-/// Both come from BLAKE3 of the digest under the key: words 0 to 3 of 32 bits are the slots
-/// (each as a fraction of 2^32 of the slots that are left) and the check, the next 64 bits
-/// the dense coefficient, and the next 64 or 128 the value.
+/// Both come from a function F of the digest under the key: the first four words of 32 bits
+/// are the slots (each as a fraction of 2^32 of the slots that are left) and the check, the
+/// next 64 bits the dense coefficient, and the next 64 or 128 the value.
 ///
 /// The failure bound of [`psijoin_params::okvs`] holds for keys that are drawn after the
 /// items are fixed.
 #[derive(Clone)]
 pub struct RowHasher {
-    key: [u8; 32],
+    function: Function,
     slots: u32,
 }
 
+/// F.
+#[derive(Clone)]
+enum Function {
+    /// AES_k0, AES_k1 and AES_k2 of a digest of a block, one after the other; keyed BLAKE3 of a
+    /// longer one.
+    Pseudorandom {
+        ciphers: [Aes128; RowHasher::CIPHERS],
+        key: [u8; 32],
+    },
+    /// Keyed BLAKE3.
+    Oracle { key: [u8; 32] },
+}
+
 impl RowHasher {
-    /// For stores of this shape.
-    pub fn new(key: [u8; 32], shape: Shape) -> Self {
+    /// How many block ciphers the pseudorandom function has, for digests of a block.
+    pub const CIPHERS: usize = 3;
+
+    /// For stores of this shape, with a pseudorandom function: for items that were fixed before
+    /// the key was known to anybody.
+    pub fn pseudorandom(key: [u8; 32], shape: Shape) -> Self {
+        let mut keys = [Block::ZERO; Self::CIPHERS];
+        let seed = *key.first_chunk().expect("32 bytes");
+        Prg::from_seed(Block::from_bytes(seed)).fill(&mut keys);
         Self {
-            key,
+            function: Function::Pseudorandom {
+                ciphers: keys.map(Aes128::new),
+                key,
+            },
+            slots: shape.slots,
+        }
+    }
+
+    /// For stores of this shape, with a random oracle: for parties that may choose items when
+    /// they know the key.
+    pub fn oracle(key: [u8; 32], shape: Shape) -> Self {
+        Self {
+            function: Function::Oracle { key },
             slots: shape.slots,
         }
     }
@@ -82,17 +116,11 @@ impl RowHasher {
         rows: &mut [Row],
         values: &mut [V],
     ) {
-        let mut words = [[0; IN]; BATCH];
         let mut hashes = [[0; OUT]; BATCH];
         let outputs = rows.chunks_mut(BATCH).zip(values.chunks_mut(BATCH));
         for (digests, (rows, values)) in digests.chunks(BATCH).zip(outputs) {
-            let words = &mut words[..digests.len()];
             let hashes = &mut hashes[..digests.len()];
-            bytemuck::cast_slice_mut::<_, u8>(words).copy_from_slice(digests.as_flattened());
-            for word in words.as_flattened_mut() {
-                *word = u64::from_le(*word);
-            }
-            blake3_rows::keyed_hash(&self.key, words, hashes);
+            self.function.evaluate::<D, IN, OUT>(digests, hashes);
             for ((row, value), hash) in rows.iter_mut().zip(values).zip(hashes) {
                 let pick = |word: u64, from: u32| ((word * u64::from(from)) >> 32) as u32;
                 *row = Row {
@@ -105,6 +133,47 @@ impl RowHasher {
                     dense: Gf64(hash[2]),
                 };
                 *value = bytemuck::pod_read_unaligned(bytemuck::cast_slice(&hash[3..]));
+            }
+        }
+    }
+}
+
+impl Function {
+    /// Evaluates it in up to [`BATCH`] digests.
+    fn evaluate<const D: usize, const IN: usize, const OUT: usize>(
+        &self,
+        digests: &[[u8; D]],
+        outputs: &mut [[u64; OUT]],
+    ) {
+        let key = match self {
+            Self::Pseudorandom { ciphers, .. } if D == Block::BYTES => {
+                return encrypt(ciphers, digests.as_flattened(), outputs);
+            }
+            Self::Pseudorandom { key, .. } | Self::Oracle { key } => key,
+        };
+        let mut words = [[0; IN]; BATCH];
+        let words = &mut words[..digests.len()];
+        bytemuck::cast_slice_mut::<_, u8>(words).copy_from_slice(digests.as_flattened());
+        for word in words.as_flattened_mut() {
+            *word = u64::from_le(*word);
+        }
+        blake3_rows::keyed_hash(key, words, outputs);
+    }
+}
+
+/// The ciphertexts of each block of `bytes`, one after the other.
+fn encrypt<const OUT: usize>(ciphers: &[Aes128], bytes: &[u8], outputs: &mut [[u64; OUT]]) {
+    let mut blocks = [Block::ZERO; BATCH];
+    let blocks = &mut blocks[..outputs.len()];
+    for (number, cipher) in ciphers.iter().take(OUT.div_ceil(2)).enumerate() {
+        bytemuck::cast_slice_mut(blocks).copy_from_slice(bytes);
+        cipher.encrypt(blocks);
+        for (output, block) in outputs.iter_mut().zip(&*blocks) {
+            for (word, half) in output[2 * number..]
+                .iter_mut()
+                .zip([block.0, block.0 >> 64])
+            {
+                *word = half as u64;
             }
         }
     }

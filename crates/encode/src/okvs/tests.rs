@@ -3,6 +3,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use psijoin_block::{
     Block, Prg,
+    aes::Aes128,
     tower::{Element, Gf64, Tower},
 };
 use psijoin_params::{
@@ -44,8 +45,47 @@ fn hash<const D: usize, V: Element>(
 ) -> (Vec<Row>, Vec<V>) {
     let mut rows = vec![Row::default(); digests.len()];
     let mut values = vec![V::default(); digests.len()];
-    RowHasher::new([key; 32], shape).hash(digests, &mut rows, &mut values);
+    RowHasher::pseudorandom([key; 32], shape).hash(digests, &mut rows, &mut values);
     (rows, values)
+}
+
+/// Row and value are words of three ciphertexts, or of a hash of BLAKE3.
+#[test]
+fn rows_follow_their_functions() {
+    let shape = safe(1000);
+    let digest = [7; 16];
+    let mut keys = [Block::ZERO; 3];
+    Prg::from_seed(Block::from_bytes([5; 16])).fill(&mut keys);
+    let mut ciphertexts = [Block::from_bytes(digest); 3];
+    for (block, key) in ciphertexts.iter_mut().zip(keys) {
+        Aes128::new(key).encrypt(std::slice::from_mut(block));
+    }
+    let words = ciphertexts.map(|block| [block.0 as u64, (block.0 >> 64) as u64]);
+    let (rows, values) = hash::<16, Tower>(5, shape, &[digest]);
+    check(&rows[0], values[0], words.as_flattened());
+
+    let oracle = RowHasher::oracle([5; 32], shape);
+    let long = RowHasher::pseudorandom([5; 32], shape);
+    let hashed = |bytes: &[u8]| {
+        let mut words = [0; 5];
+        let output = bytemuck::cast_slice_mut(&mut words);
+        blake3::Hasher::new_keyed(&[5; 32])
+            .update(bytes)
+            .finalize_xof()
+            .fill(output);
+        words
+    };
+    let (mut row, mut value) = ([Row::default()], [Tower::default()]);
+    oracle.hash(&[digest], &mut row, &mut value);
+    check(&row[0], value[0], &hashed(&digest));
+    long.hash(&[[7; 32]], &mut row, &mut value);
+    check(&row[0], value[0], &hashed(&[7; 32]));
+}
+
+fn check(row: &Row, value: Tower, words: &[u64]) {
+    assert_eq!(row.dense, Gf64(words[2]));
+    assert_eq!(row.check, (words[1] >> 32) as u32);
+    assert_eq!([value.low.0, value.high.0], words[3..5]);
 }
 
 fn encode<V: Element>(
@@ -351,20 +391,39 @@ fn another_key_gives_another_store() {
 fn known_answers() {
     let shape = one_bin(10, 1000, 2, 0);
     let digest: [u8; 16] = std::array::from_fn(|i| i as u8);
-    let (rows, values) = hash::<16, Tower>(7, shape, &[digest]);
-    let expected = Row {
+    let oracle = Row {
         slots: [933, 948, 772],
         check: 0xdf78_45f6,
         dense: Gf64(0x0ced_305e_c34a_5c4b),
     };
-    assert!(rows[0] == expected);
-    let expected = Tower {
+    let oracle_value = Tower {
         low: Gf64(0x4903_a85a_411b_3199),
         high: Gf64(0x8e6a_1275_09e6_b7d5),
     };
-    assert!(values[0] == expected);
-    let (same, low) = hash::<16, Gf64>(7, shape, &[digest]);
-    assert!(same == rows && low[0] == values[0].low);
+    let pseudorandom = Row {
+        slots: [524, 878, 858],
+        check: 0xe484_417e,
+        dense: Gf64(0xe297_42ec_9ef3_e52f),
+    };
+    let pseudorandom_value = Tower {
+        low: Gf64(0x9961_1c02_3418_168b),
+        high: Gf64(0x1276_bf29_a902_1109),
+    };
+    for (hasher, expected, expected_value) in [
+        (RowHasher::oracle([7; 32], shape), oracle, oracle_value),
+        (
+            RowHasher::pseudorandom([7; 32], shape),
+            pseudorandom,
+            pseudorandom_value,
+        ),
+    ] {
+        let (mut row, mut value) = ([Row::default()], [Tower::default()]);
+        hasher.hash(&[digest], &mut row, &mut value);
+        assert!(row[0] == expected && value[0] == expected_value);
+        let mut low = [Gf64::default()];
+        hasher.hash(&[digest], &mut row, &mut low);
+        assert!(row[0] == expected && low[0] == expected_value.low);
+    }
     assert_eq!(bin_of(&digest, 1000), 27);
 }
 

@@ -133,7 +133,9 @@ fn two_halves_make_a_whole() {
                     channel.send(&[7]).unwrap();
                     return both;
                 }
-                let (a, planted) = receiver.begin::<Gf64>(500, channel).unwrap();
+                let planted = receiver.begin::<Gf64>(500, channel).unwrap();
+                let mut a = Buffer::zeroed(500);
+                a.copy_from_slice(planted.a());
                 channel.send(&[7]).unwrap();
                 let corrections = planted.corrections(channel.halves().1).unwrap();
                 (a, planted.finish(corrections))

@@ -1,21 +1,27 @@
 use psijoin_block::{blake3_rows, tower::Tower};
 use psijoin_encode::okvs::RowHasher;
+use psijoin_ot::iknp::Model;
 use psijoin_params::okvs::Shape;
 
 use crate::{Input, items::words};
 
 /// What both expand from the joint seed.
 pub struct Functions {
-    /// An item's row in the store and its value there, H_B: independent words of one hash.
+    /// An item's row in the store and its value there, H_B: independent words of one function.
     pub(super) rows: RowHasher,
     output_key: [u8; 32],
 }
 
 impl Functions {
-    /// Both keys, from the joint seed of an input.
-    pub fn new(shape: Shape, input: &Input<'_>) -> Self {
+    /// Both keys, from the joint seed of an input. Semi-honest parties fix their items before the
+    /// seed is known, so that rows and H_B need only be pseudorandom.
+    pub fn new<M: Model>(shape: Shape, input: &Input<'_>) -> Self {
+        let key = input.joint_key("psijoin 2026 rr22 rows");
         Self {
-            rows: RowHasher::new(input.joint_key("psijoin 2026 rr22 rows"), shape),
+            rows: match M::CHECKED {
+                true => RowHasher::oracle(key, shape),
+                false => RowHasher::pseudorandom(key, shape),
+            },
             output_key: input.joint_key("psijoin 2026 rr22 outputs"),
         }
     }

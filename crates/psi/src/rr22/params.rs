@@ -1,5 +1,6 @@
 use psijoin_block::tower::{Element, Gf64, Tower};
 use psijoin_channel::Channel;
+use psijoin_encode::okvs::RowHasher;
 use psijoin_ot::{
     iknp::{Malicious, Model, SemiHonest},
     vole::{self, Base},
@@ -37,8 +38,8 @@ pub struct Params {
 impl Params {
     /// Derives them, for semi-honest parties.
     ///
-    /// The failure budget: up to an eighth for digests, up to a half for the width of B, a
-    /// sixteenth for the store, and the rest for the masks.
+    /// The failure budget: up to an eighth for digests and three times that for rows, up to a half
+    /// for the width of B, a sixteenth for the store, and the rest for the masks.
     ///
     /// # Errors
     /// If a set is empty, or no parameters reach the security level.
@@ -52,6 +53,7 @@ impl Params {
         } else {
             (Variant::Wide, dictionary(sizes, Tower::BITS))
         };
+        budget.charge(CIPHERS, okvs_ciphers(sizes, digest_bytes))?;
         budget.charge("sender's item in the store", bound)?;
         Self::derive(request, digest_bytes, variant, budget)
     }
@@ -67,6 +69,7 @@ impl Params {
         let sizes = request.sizes;
         let mut budget = FailureBudget::new(request.security);
         budget.charge("digest collision", digest::collision(sizes, DIGEST_BYTES))?;
+        budget.charge(CIPHERS, Log2Prob::ZERO)?;
         let bound = dictionary(sizes, Tower::BITS);
         budget.charge("sender's item in the store", bound)?;
         Self::derive(request, DIGEST_BYTES, Variant::Malicious, budget)
@@ -156,6 +159,17 @@ impl Params {
             cost.online.rounds += 1;
         }
         cost
+    }
+}
+
+/// That rows and values, which come from block ciphers, show it: a cipher repeats no output,
+/// where a function would with the probability that two digests are equal.
+const CIPHERS: &str = "ciphers unlike functions";
+
+fn okvs_ciphers(sizes: Sizes, digest_bytes: usize) -> Log2Prob {
+    match digest_bytes {
+        16 => digest::collision(sizes, 16).times(RowHasher::CIPHERS as u128),
+        _ => Log2Prob::ZERO,
     }
 }
 

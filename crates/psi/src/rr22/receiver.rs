@@ -50,7 +50,7 @@ impl<M: Model, B: Base> Receiver<M, B> {
         context: &mut Context,
     ) -> Result<Output, Error> {
         let Self { params, a, c, .. } = self;
-        let functions = Functions::new(params.shape, input);
+        let functions = Functions::new::<M>(params.shape, input);
         let coin = match M::CHECKED {
             true => Some(Promised::exchange(channel, &mut context.rng)?),
             false => None,
@@ -64,7 +64,8 @@ impl<M: Model, B: Base> Receiver<M, B> {
             functions: &functions,
             items: &items,
         };
-        let rows = store.send(a, channel.halves().0, context)?;
+        let rows = store.send(&a, channel.halves().0, context)?;
+        drop(a);
         let joint = match coin {
             Some(coin) => coin.joint(channel)?,
             None => Tower::default(),
@@ -99,11 +100,11 @@ impl<B: Base> Receiver<SemiHonest, B> {
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Output, Error> {
-        let functions = Functions::new(params.shape, input);
+        let functions = Functions::new::<SemiHonest>(params.shape, input);
         context.phase("base OT");
         let mut vole = vole::Receiver::<SemiHonest>::setup(channel, &mut context.rng)?;
         context.phase("VOLE");
-        let (a, planted) = vole.begin::<B>(params.shape.len(), channel)?;
+        let planted = vole.begin::<B>(params.shape.len(), channel)?;
         context.phase("bins");
         let items = Partition::new(items, params.shape.bins);
         context.phase("store");
@@ -113,7 +114,7 @@ impl<B: Base> Receiver<SemiHonest, B> {
             items: &items,
         };
         let (rows, corrections) = channel.exchange(
-            |outbound| store.send(a, outbound, context),
+            |outbound| store.send(planted.a(), outbound, context),
             |inbound| Ok(planted.corrections(inbound)?),
         )?;
         context.phase("VOLE");
@@ -149,7 +150,7 @@ impl<const D: usize> Store<'_, D> {
     /// Steps 2 and 3: the rows of all items, bin by bin.
     fn send<B: Base>(
         &self,
-        a: Buffer<B>,
+        a: &[B],
         outbound: &mut dyn Outbound,
         context: &mut Context,
     ) -> Result<Buffer<Row>, Error> {

@@ -56,7 +56,7 @@ impl<M: Model, B: Base> Sender<M, B> {
         };
         let evaluation = Evaluation {
             params: &params,
-            functions: Functions::new(params.shape, input),
+            functions: Functions::new::<M>(params.shape, input),
             delta,
             joint: coin.as_ref().map(Committed::joint).unwrap_or_default(),
         };
@@ -100,7 +100,7 @@ impl<B: Base> Sender<SemiHonest, B> {
         let mut vole = vole::Sender::<SemiHonest>::setup(channel, &mut context.rng)?;
         let evaluation = Evaluation {
             params,
-            functions: Functions::new(params.shape, input),
+            functions: Functions::new::<SemiHonest>(params.shape, input),
             delta: vole.delta(),
             joint: Tower::default(),
         };
