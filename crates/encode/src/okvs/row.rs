@@ -40,21 +40,11 @@ pub struct Row {
 /// items are fixed.
 #[derive(Clone)]
 pub struct RowHasher {
-    function: Function,
+    key: [u8; 32],
+    /// With them F of a digest of a block is AES_k0, AES_k1 and AES_k2, one after the other. F of
+    /// all else is keyed BLAKE3.
+    ciphers: Option<Box<[Aes128; Self::CIPHERS]>>,
     slots: u32,
-}
-
-/// F.
-#[derive(Clone)]
-enum Function {
-    /// AES_k0, AES_k1 and AES_k2 of a digest of a block, one after the other; keyed BLAKE3 of a
-    /// longer one.
-    Pseudorandom {
-        ciphers: [Aes128; RowHasher::CIPHERS],
-        key: [u8; 32],
-    },
-    /// Keyed BLAKE3.
-    Oracle { key: [u8; 32] },
 }
 
 impl RowHasher {
@@ -68,10 +58,8 @@ impl RowHasher {
         let seed = *key.first_chunk().expect("32 bytes");
         Prg::from_seed(Block::from_bytes(seed)).fill(&mut keys);
         Self {
-            function: Function::Pseudorandom {
-                ciphers: keys.map(Aes128::new),
-                key,
-            },
+            key,
+            ciphers: Some(Box::new(keys.map(Aes128::new))),
             slots: shape.slots,
         }
     }
@@ -80,7 +68,8 @@ impl RowHasher {
     /// they know the key.
     pub fn oracle(key: [u8; 32], shape: Shape) -> Self {
         Self {
-            function: Function::Oracle { key },
+            key,
+            ciphers: None,
             slots: shape.slots,
         }
     }
@@ -120,7 +109,7 @@ impl RowHasher {
         let outputs = rows.chunks_mut(BATCH).zip(values.chunks_mut(BATCH));
         for (digests, (rows, values)) in digests.chunks(BATCH).zip(outputs) {
             let hashes = &mut hashes[..digests.len()];
-            self.function.evaluate::<D, IN, OUT>(digests, hashes);
+            self.evaluate::<D, IN, OUT>(digests, hashes);
             for ((row, value), hash) in rows.iter_mut().zip(values).zip(hashes) {
                 let pick = |word: u64, from: u32| ((word * u64::from(from)) >> 32) as u32;
                 *row = Row {
@@ -136,28 +125,25 @@ impl RowHasher {
             }
         }
     }
-}
 
-impl Function {
-    /// Evaluates it in up to [`BATCH`] digests.
+    /// F of up to [`BATCH`] digests.
     fn evaluate<const D: usize, const IN: usize, const OUT: usize>(
         &self,
         digests: &[[u8; D]],
         outputs: &mut [[u64; OUT]],
     ) {
-        let key = match self {
-            Self::Pseudorandom { ciphers, .. } if D == Block::BYTES => {
-                return encrypt(ciphers, digests.as_flattened(), outputs);
-            }
-            Self::Pseudorandom { key, .. } | Self::Oracle { key } => key,
-        };
+        if let Some(ciphers) = &self.ciphers
+            && D == Block::BYTES
+        {
+            return encrypt(&**ciphers, digests.as_flattened(), outputs);
+        }
         let mut words = [[0; IN]; BATCH];
         let words = &mut words[..digests.len()];
         bytemuck::cast_slice_mut::<_, u8>(words).copy_from_slice(digests.as_flattened());
         for word in words.as_flattened_mut() {
             *word = u64::from_le(*word);
         }
-        blake3_rows::keyed_hash(key, words, outputs);
+        blake3_rows::keyed_hash(&self.key, words, outputs);
     }
 }
 
