@@ -5,7 +5,11 @@ use divan::{
     counter::{BytesCount, ItemsCount},
 };
 use psijoin_block::{
-    Block, Prg, blake3_rows, crhf, gf128,
+    Block, Prg,
+    aes::Aes128,
+    blake3_rows,
+    cells::Cells,
+    crhf, gf128, positions,
     tower::{Element, Gf64, Tower},
     transpose,
 };
@@ -100,4 +104,43 @@ fn blake3_row_to_mask(bencher: Bencher) {
     bencher
         .counter(ItemsCount::new(rows.len()))
         .bench_local(|| blake3_rows::keyed_hash(&[1; 32], divan::black_box(&rows), &mut out));
+}
+
+#[divan::bench]
+fn aes_and_positions(bencher: Bencher) {
+    let (aes, inputs) = (Aes128::new(Block(1)), random(8192));
+    let mut blocks = [Block::ZERO; 128];
+    // Rows do not start a multiple of 4 KiB apart.
+    let mut rows = vec![0; 8 * (inputs.len() + 32)];
+    bencher
+        .counter(ItemsCount::new(rows.len()))
+        .bench_local(|| {
+            for (batch, inputs) in inputs.chunks(128).enumerate() {
+                blocks.copy_from_slice(inputs);
+                aes.encrypt(&mut blocks);
+                positions::scale(&blocks, 8192, 128 * batch, &mut rows);
+            }
+        });
+}
+
+/// A column of 2^13 rows, and as many reads.
+#[divan::bench(args = [false, true])]
+fn read_cells(bencher: Bencher, clear: bool) {
+    let (mut cells, mut other) = (Cells::new(), Cells::new());
+    let (mut column, mut bits) = (vec![5; 128], vec![0; 128]);
+    let mut positions = vec![0; 8 * 8192];
+    positions::scale(&random(8192), 8192, 0, &mut positions);
+    let positions = &positions[..8192];
+    bencher
+        .counter(ItemsCount::new(positions.len()))
+        .bench_local(|| {
+            cells.spread(&column);
+            if clear {
+                other.set(8192);
+                cells.read_and_clear(&mut other, positions, &mut bits);
+                other.pack(&mut column);
+            } else {
+                cells.read(positions, &mut bits);
+            }
+        });
 }

@@ -9,6 +9,8 @@
 //! | [`gf128`] | GF(2^128) |
 //! | [`tower`] | GF(2^64), and GF(2^128) as its quadratic extension |
 //! | [`transpose`] | bit-matrix transposition |
+//! | [`positions`] | positions in tables from pseudorandom blocks |
+//! | [`cells`] | bits that are read at random, a byte each |
 //! | [`scatter`] | distributing elements among buckets |
 //! | [`memory`] | large buffers for random access, prefetching |
 //! | [`cpu`] | which instruction set is used |
@@ -21,10 +23,12 @@ mod block;
 
 pub mod aes;
 pub mod blake3_rows;
+pub mod cells;
 pub mod cpu;
 pub mod crhf;
 pub mod gf128;
 pub mod memory;
+pub mod positions;
 pub mod prg;
 pub mod scatter;
 pub mod tower;
