@@ -282,7 +282,10 @@ pub(crate) fn statement(summary: &Summary, output: &str) -> String {
 fn protection(info: &Info, role: Role) -> Option<String> {
     let (name, other) = (info.name, role.other());
     match info.adversary {
-        Adversary::SemiHonest => Some(format!(
+        Adversary::MaliciousSender if role == Role::Receiver => Some(format!(
+            "{name} protects you even from a {other} that cheats."
+        )),
+        Adversary::SemiHonest | Adversary::MaliciousSender => Some(format!(
             "{name} protects you from a {other} that follows the protocol, not from one that cheats."
         )),
         Adversary::Malicious => Some(match role {

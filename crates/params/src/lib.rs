@@ -9,7 +9,7 @@
 //! |---|---|---|
 //! | [`binomial`] | lower tails of the binomial distribution, in log space | |
 //! | [`code`] | width of a pseudorandom code | KKRT16 §3.2, §6.1; SpOT19 §3.3 |
-//! | [`cm20`] | width of CM20's matrix | CM20 §3.3 |
+//! | [`cm20`] | bins and width of CM20's matrix | CM20 §3.3; proof in the module |
 //! | [`cuckoo`] | bins and stash of 3-way Cuckoo hashing | proof in the module |
 //! | [`digest`] | length of the digests that stand for items | birthday bound |
 //! | [`lpn`] | noise points under silent OT and VOLE | argument in the module |

@@ -62,6 +62,8 @@ pub enum Adversary {
     Insecure,
     /// Both follow the protocol, and are curious.
     SemiHonest,
+    /// The sender may do what it likes; the receiver follows the protocol, and is curious.
+    MaliciousSender,
     /// Either may do what it likes.
     Malicious,
 }
@@ -71,6 +73,7 @@ impl fmt::Display for Adversary {
         f.write_str(match self {
             Self::Insecure => "INSECURE",
             Self::SemiHonest => "semi-honest",
+            Self::MaliciousSender => "malicious sender",
             Self::Malicious => "malicious",
         })
     }

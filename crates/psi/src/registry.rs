@@ -1,12 +1,14 @@
 //! All protocols by name.
 
-use crate::{Error, Plan, Protocol, Request, auto, dh, disjoint, kkrt, naive, rr22};
+use crate::{Error, Plan, Protocol, Request, auto, cm20, dh, disjoint, kkrt, naive, rr22};
 
 /// Every protocol, insecure baselines first, then in the order of their papers.
 pub static PROTOCOLS: &[&dyn Protocol] = &[
     &naive::Naive,
     &dh::Dh,
     &kkrt::Kkrt,
+    &cm20::Cm20,
+    &cm20::Cm20MaliciousSender,
     &rr22::Rr22,
     &rr22::Rr22Malicious,
 ];

@@ -69,7 +69,15 @@ fn protocols_are_listed_with_their_costs() {
         .iter()
         .map(|object| object["name"].as_str())
         .collect();
-    let expected = ["naive", "dh", "kkrt", "rr22", "rr22-malicious"];
+    let expected = [
+        "naive",
+        "dh",
+        "kkrt",
+        "cm20",
+        "cm20-malicious-sender",
+        "rr22",
+        "rr22-malicious",
+    ];
     assert_eq!(names, expected.map(Some));
     assert!(objects.iter().all(|object| object["sender_bytes"] == 0));
 }

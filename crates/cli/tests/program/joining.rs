@@ -38,7 +38,15 @@ fn every_protocol_finds_the_shared_rows() {
     let customers = folder.file("customers.csv", CUSTOMERS);
     let subscribers = folder.file("subscribers.csv", SUBSCRIBERS);
     let trust = trust(&folder);
-    for protocol in ["naive", "dh", "kkrt", "rr22", "rr22-malicious"] {
+    for protocol in [
+        "naive",
+        "dh",
+        "kkrt",
+        "cm20",
+        "cm20-malicious-sender",
+        "rr22",
+        "rr22-malicious",
+    ] {
         let receiver = ["--input", &customers, "--key", "email", "--normalize"];
         let sender = ["--input", &subscribers, "--key", "mail", "--normalize"];
         let joined = join(
@@ -73,12 +81,20 @@ fn every_protocol_finds_the_shared_rows() {
         );
         assert_eq!(joined.receiver.stdout, SHARED, "{protocol}");
         assert_eq!(joined.sender.stdout, "");
-        let protection = match protocol {
-            "naive" => "WARNING: naive is INSECURE",
-            "rr22-malicious" => "rr22-malicious protects you even from a",
-            _ => "that follows the protocol, not from one that cheats.",
+        let curious = "that follows the protocol, not from one that cheats.";
+        let protections = match protocol {
+            "naive" => ["WARNING: naive is INSECURE"; 2],
+            "rr22-malicious" => ["rr22-malicious protects you even from a"; 2],
+            "cm20-malicious-sender" => [
+                "cm20-malicious-sender protects you even from a sender that cheats.",
+                curious,
+            ],
+            _ => [curious; 2],
         };
-        for party in [joined.receiver, joined.sender] {
+        for (party, protection) in [joined.receiver, joined.sender]
+            .into_iter()
+            .zip(protections)
+        {
             party.says(0, &[protection]);
             assert_eq!(party.stderr.contains("INSECURE"), protocol == "naive");
         }

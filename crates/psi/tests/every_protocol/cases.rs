@@ -81,8 +81,14 @@ fn the_failure_budget_is_kept_at_every_size() {
                     output: psijoin_psi::OutputKind::Rows,
                 };
                 let result = registry::plan(*protocol, &request);
-                // Masks have 128 bits at most: too few for the very largest of both.
-                if sigma == 80 && sender.min(receiver) == 1 << 26 {
+                // Masks have 128 bits at most: too few for the very largest of both. The blocks
+                // that cm20 puts into AES have 128 bits: too few for the very largest of one.
+                let limit = if protocol.info().name.starts_with("cm20") {
+                    sender.max(receiver)
+                } else {
+                    sender.min(receiver)
+                };
+                if sigma == 80 && limit == 1 << 26 {
                     assert_eq!(result.err().unwrap().kind(), psijoin_psi::ErrorKind::Misuse);
                 } else {
                     let total = result.unwrap().budget().total();
@@ -99,7 +105,7 @@ fn the_failure_budget_is_kept_at_every_size() {
 fn sixty_five_thousand_items() {
     for shared in [0, 1 << 15, 1 << 16] {
         let sets = Sets::new(1 << 16, 1 << 16, shared);
-        for name in ["naive", "kkrt", "rr22", "rr22-malicious"] {
+        for name in ["naive", "kkrt", "cm20", "rr22", "rr22-malicious"] {
             check(registry::find(name).unwrap(), &sets);
         }
     }

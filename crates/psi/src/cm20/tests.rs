@@ -1,0 +1,205 @@
+use psijoin_block::Prg;
+use psijoin_channel::{
+    Channel,
+    fault::{Fault, FaultKind, faulty},
+    memory,
+};
+
+use super::*;
+use crate::{Context, ErrorKind, Items, Output, pair};
+
+const JOINT_SEED: [u8; 32] = [5; 32];
+
+/// Digests of these numbers.
+fn items(numbers: impl Iterator<Item = u32>, plan: &Params) -> Items {
+    let fingerprints: Vec<_> = numbers
+        .map(|number| *blake3::hash(&number.to_le_bytes()).as_bytes())
+        .collect();
+    Items::digest(&fingerprints, &JOINT_SEED, plan.digest_bytes())
+}
+
+fn run(
+    plan: &Params,
+    (sender, sending): (&Items, Channel),
+    (receiver, receiving): (&Items, Channel),
+) -> (Result<Output, Error>, Result<Output, Error>) {
+    let pools = [pair::single_thread(), pair::single_thread()];
+    let side = |channel, pool| pair::Side {
+        channel,
+        context: Context::new(),
+        pool,
+    };
+    pair::run_sides(
+        plan,
+        &JOINT_SEED,
+        (sender, side(sending, &pools[0])),
+        (receiver, side(receiving, &pools[1])),
+    )
+}
+
+/// m = 0.9 n, n, 1.1 n and 2 n, in several bins of which the last columns fill no group.
+#[test]
+fn any_number_of_rows_gives_the_same_result() {
+    let request = Request::rows(11_000, 12_000).unwrap();
+    let default = Params::semi_honest(&request).unwrap();
+    let mut widths = Vec::new();
+    for rows in [10_800, 12_000, 13_200, 24_000] {
+        let plan = default.with_rows(rows).unwrap();
+        assert!(plan.shape.bins >= 2 && plan.shape.rows() >= rows);
+        assert_ne!(plan.digest(), default.digest());
+        widths.push(plan.shape.columns);
+        let (sending, receiving) = memory::pair();
+        let (sent, received) = run(
+            &plan,
+            (&items(0..11_000, &plan), sending),
+            (&items(5_000..17_000, &plan), receiving),
+        );
+        assert_eq!(sent.unwrap(), Output::Nothing);
+        assert_eq!(received.unwrap(), Output::Rows((0..6_000).collect()));
+    }
+    assert!(widths.is_sorted_by(|a, b| a > b), "{widths:?}");
+    assert!(default.with_rows(6_000).is_err());
+}
+
+/// More items of the sender in a bin than are evaluated at once.
+#[test]
+fn a_crowded_bin() {
+    let plan = Params::semi_honest(&Request::rows(20_000, 3).unwrap()).unwrap();
+    assert_eq!(plan.shape.bins, 1);
+    let (sending, receiving) = memory::pair();
+    let (_, received) = run(
+        &plan,
+        (&items(0..20_000, &plan), sending),
+        (
+            &items([19_999, 20_000, 9_000].into_iter(), &plan),
+            receiving,
+        ),
+    );
+    assert_eq!(received.unwrap(), Output::Rows(vec![0, 2]));
+}
+
+#[test]
+fn the_variants_differ_in_digests_masks_and_names() {
+    let request = Request::rows(1 << 20, 1 << 20).unwrap();
+    let plans = [
+        Params::semi_honest(&request).unwrap(),
+        Params::malicious_sender(&request).unwrap(),
+    ];
+    assert_eq!(plans.each_ref().map(Plan::digest_bytes), [16, 32]);
+    // CM20, Table 1 has 80 and 124; the former with all of the failure budget.
+    assert_eq!(
+        plans.each_ref().map(|plan| plan.mask_range.ilog2()),
+        [81, 124]
+    );
+    assert_ne!(plans[0].digest(), plans[1].digest());
+    let more_rows = plans[1].with_rows(1 << 21).unwrap();
+    assert_eq!(more_rows.info().name, "cm20-malicious-sender");
+}
+
+/// CM20, Table 2: 87.6 MB, 701 bits an item.
+#[test]
+fn the_traffic_is_below_that_of_the_paper() {
+    for (log_n, published_mib) in [
+        (16, 5.34),
+        (18, 21.7),
+        (20, 87.6),
+        (22, 358.0),
+        (24, 1442.0),
+    ] {
+        let request = Request::rows(1 << log_n, 1 << log_n).unwrap();
+        let plan = Params::semi_honest(&request).unwrap();
+        let mib = plan.cost().total().total_bytes() as f64 / f64::from(1 << 20);
+        assert!(mib < 1.01 * published_mib, "2^{log_n}: {mib} MiB");
+    }
+}
+
+/// Flips bits in each message of the sender. What is not noticed has changed its own items at
+/// most, so that nothing is found that is not shared.
+#[test]
+fn a_sender_that_tampers_is_caught_or_loses_items() {
+    let plan = Params::malicious_sender(&Request::rows(300, 200).unwrap()).unwrap();
+    let (senders, receivers) = (items(0..300, &plan), items(200..400, &plan));
+    let mut rng = Prg::from_os();
+    let (mut caught, mut message) = (0, 0);
+    loop {
+        let [high, low] = rng.bytes::<2>();
+        let bit = usize::from(u16::from_le_bytes([low, high]));
+        let kind = FaultKind::Flip { bit };
+        let (sending, receiving) = memory::pair();
+        let (sending, probe) = faulty(sending, Fault { at: message, kind });
+        let (sent, received) = run(&plan, (&senders, sending), (&receivers, receiving));
+        if !probe.reached() {
+            break;
+        }
+        match (&sent, &received) {
+            (Ok(_), Ok(Output::Rows(rows))) => assert!(rows.iter().all(|row| *row < 100)),
+            _ => {
+                let errors = [sent.err(), received.err()];
+                let mut kinds = errors.iter().flatten().map(Error::kind);
+                assert!(kinds.any(|kind| kind == ErrorKind::Peer), "{errors:?}");
+                caught += 1;
+            }
+        }
+        message += 1;
+    }
+    // All but the masks: base OTs, the OTs' matrix, the answer to the check.
+    assert!(caught >= 3, "{caught} of {message} caught");
+}
+
+/// The document's formula and table.
+#[test]
+fn the_cost_is_that_of_the_document() {
+    const DOCUMENT: &str = include_str!("../../../../docs/protocols.md");
+    for log_n in [12, 16, 20, 24] {
+        let n = 1_u64 << log_n;
+        let request = Request::rows(n, n).unwrap();
+        let plans = [
+            (Params::semi_honest(&request).unwrap(), 0, 0),
+            (Params::malicious_sender(&request).unwrap(), 2048 + 2064, 16),
+        ];
+        for (plan, more_of_sender, more_of_receiver) in plans {
+            let (w, m) = (u64::from(plan.shape.columns), plan.shape.rows());
+            let masks = (1..128).map(|l| {
+                let uppers = u128::from(n) + ((plan.mask_range - 1) >> l);
+                uppers.div_ceil(8) + (u128::from(n) * l).div_ceil(8)
+            });
+            let masks = masks.min().unwrap() as u64;
+            let sender = 32 + 2048 * w.div_ceil(128) + masks + more_of_sender;
+            let receiver = 8192 + 32 + m * w / 8 + more_of_receiver;
+            let cost = plan.cost().total();
+            assert_eq!((cost.sender_bytes, cost.receiver_bytes), (sender, receiver));
+
+            let bits = cost.total_bytes() as f64 * 8.0 / n as f64;
+            let (name, bins) = (plan.info().name, plan.shape.bins);
+            let row = format!(
+                "| `{name}` | 2^{log_n} | {bins} | {m} | {w} | {sender} | {receiver} | {bits:.1} |"
+            );
+            assert!(DOCUMENT.contains(&row), "{row}");
+        }
+    }
+}
+
+/// 128-bit inputs of AES are too short for the largest sets at the highest security.
+#[test]
+fn how_far_128_bits_reach() {
+    let plan = |log_n: u32, sigma| {
+        let mut request = Request::rows(1 << log_n, 1 << log_n).unwrap();
+        request.security = psijoin_params::Security::new(sigma).unwrap();
+        [
+            Params::semi_honest(&request),
+            Params::malicious_sender(&request),
+        ]
+    };
+    for (log_n, sigma) in [(19, 80), (26, 68)] {
+        assert!(
+            plan(log_n, sigma).iter().all(Result::is_ok),
+            "2^{log_n}, {sigma}"
+        );
+    }
+    for (log_n, sigma) in [(21, 80), (26, 70)] {
+        assert!(
+            plan(log_n, sigma).iter().all(Result::is_err),
+            "2^{log_n}, {sigma}"
+        );
+    }
+}
