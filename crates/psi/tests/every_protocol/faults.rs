@@ -68,8 +68,11 @@ fn run_with_fault(protocol: &dyn Protocol, target: Target, kind: FaultKind) -> O
     if probe.reached() {
         return Some(results);
     }
-    // Else nothing went wrong, and there are no more messages to hit.
-    assert_result(protocol, &sets, results);
+    // Else nothing went wrong, and there are no more messages to hit. But a party with little
+    // patience may have lost it, on a busy machine.
+    if kind != FaultKind::Stall {
+        assert_result(protocol, &sets, results);
+    }
     None
 }
 
