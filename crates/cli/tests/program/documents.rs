@@ -4,6 +4,7 @@ use psijoin_params::lpn::{NoiseValues, RegularNoise};
 use psijoin_psi::{Plan, Request, registry};
 
 const README: &str = include_str!("../../../../README.md");
+const PROTOCOLS: &str = include_str!("../../../../docs/protocols.md");
 const RR22: &str = include_str!("../../../../docs/rr22.md");
 
 const ITEMS: u64 = 1 << 20;
@@ -36,6 +37,13 @@ fn the_readme_has_the_traffic_of_every_protocol() {
         let row = README.lines().find(|line| line.starts_with(&name));
         let row = row.unwrap_or_else(|| panic!("{name} is missing"));
         assert!(row.contains(&cells), "{name}: {cells}");
+    }
+}
+
+#[test]
+fn every_protocol_is_described() {
+    for protocol in registry::PROTOCOLS {
+        says(PROTOCOLS, &format!("`{}`", protocol.info().name));
     }
 }
 
