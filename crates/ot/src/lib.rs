@@ -5,6 +5,7 @@
 //! |---|---|---|
 //! | [`base`] | random OT from Diffie-Hellman, for the first few | malicious |
 //! | [`iknp`] | OT extension: from 128 base OTs to any number of random or correlated OTs | semi-honest or malicious, by type |
+//! | [`kk13`] | OT extension with 256 strings an OT: the receiver chooses one of them, or none | semi-honest |
 //! | [`block_accumulate`] | the linear code of silent OT and VOLE | |
 //! | [`chosen`] | OT of chosen messages, on top of either | that of the OT under it |
 //! | [`silent`] | silent OT: as many random or correlated OTs for a few hundred KB | semi-honest or malicious, by type |
@@ -18,6 +19,7 @@ pub mod base;
 pub mod block_accumulate;
 pub mod chosen;
 pub mod iknp;
+pub mod kk13;
 pub mod silent;
 pub mod vole;
 
