@@ -5,7 +5,7 @@ use psijoin_params::cuckoo::MAX_BINS;
 pub const CHOICES: usize = 3;
 
 /// Items that are hashed together, so that AES runs at full speed from L1.
-const BATCH: usize = 64;
+pub(crate) const BATCH: usize = 64;
 
 /// Maps digests of items to three distinct bins each.
 ///
@@ -19,7 +19,7 @@ const BATCH: usize = 64;
 /// Bound and placement assume that the seed was drawn after both sets were fixed.
 #[derive(Clone)]
 pub struct BinHasher {
-    fold: Aes128,
+    fold: Fold,
     draws: [Aes128; 2],
     bins: u32,
 }
@@ -38,7 +38,7 @@ impl BinHasher {
         Aes128::new(Block::from_bytes(seed)).encrypt(&mut keys);
         let [fold, first, second] = keys.map(Aes128::new);
         Self {
-            fold,
+            fold: Fold(fold),
             draws: [first, second],
             bins,
         }
@@ -64,7 +64,7 @@ impl BinHasher {
         for (digests, choices) in digests.chunks(BATCH).zip(choices.chunks_mut(BATCH)) {
             let mut first = [Block::ZERO; BATCH];
             let first = &mut first[..digests.len()];
-            self.fold(digests, first);
+            self.fold.fold(digests, first);
             let mut second = [Block::ZERO; BATCH];
             let second = &mut second[..digests.len()];
             second.copy_from_slice(first);
@@ -76,9 +76,15 @@ impl BinHasher {
             }
         }
     }
+}
 
+/// Digests of either length as one block each.
+#[derive(Clone)]
+pub(crate) struct Fold(pub(crate) Aes128);
+
+impl Fold {
     /// Compresses each digest to one block, as CBC-MAC does.
-    fn fold<const D: usize>(&self, digests: &[[u8; D]], folded: &mut [Block]) {
+    pub(crate) fn fold<const D: usize>(&self, digests: &[[u8; D]], folded: &mut [Block]) {
         let block = |digest: &[u8; D], at: usize| {
             Block::from_bytes(std::array::from_fn(|i| digest[at + i]))
         };
@@ -86,7 +92,7 @@ impl BinHasher {
             *folded = block(digest, 0);
         }
         if D == 32 {
-            self.fold.encrypt(folded);
+            self.0.encrypt(folded);
             for (folded, digest) in folded.iter_mut().zip(digests) {
                 *folded ^= block(digest, 16);
             }

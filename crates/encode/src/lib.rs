@@ -6,8 +6,12 @@
 //! never needs the items sorted by bin. [`CuckooTable`] puts each item of the other party
 //! into one of its bins, at most one item a bin.
 //!
-//! Sizes come from [`psijoin_params::cuckoo`], which also proves how rarely the table
-//! cannot be built.
+//! [`SimpleHasher`] has one bin for an item, and [`SimpleTable`] holds all items of each bin.
+//! [`Permutations`] map short items to three bins as [`BinHasher`] does, and to what is left of
+//! the item: bin and rest together are the item, so that only the rest must be compared.
+//!
+//! Sizes come from [`psijoin_params::cuckoo`] and [`psijoin_params::simple`], which also prove how
+//! rarely a table cannot be built.
 //!
 //! [`okvs`] is the other way: a set laid out as one vector over a field, from which a linear
 //! function of each item gives a value of the item.
@@ -16,7 +20,11 @@ mod cuckoo;
 mod error;
 mod hashing;
 pub mod okvs;
+mod permutation;
+mod simple;
 
 pub use cuckoo::{CuckooTable, Placed};
 pub use error::Error;
 pub use hashing::{BinHasher, CHOICES};
+pub use permutation::{Permutations, Place};
+pub use simple::{SimpleHasher, SimpleTable};

@@ -1,4 +1,4 @@
-//! Lower tails of the binomial distribution, in log space.
+//! Tails of the binomial distribution, in log space.
 
 use std::f64::consts::LN_2;
 
@@ -52,6 +52,37 @@ pub fn biased_tail(trials: u32, successes: u32, success: f64) -> Log2Prob {
     let k = f64::from(largest);
     let ln_largest = ln_choose(n, k) + k * success.ln() + (n - k) * (-success).ln_1p();
     Log2Prob::from_log2((ln_largest + sum.ln()) / LN_2)
+}
+
+/// A bound on the probability that at least `successes` of `trials` independent trials succeed,
+/// each with probability `success`. Sums term by term; what follows the last is bounded by a
+/// geometric series. Below the mean it says nothing.
+///
+/// # Panics
+/// Unless 0 < `success` < 1.
+pub fn upper_tail(trials: u64, successes: u64, success: f64) -> Log2Prob {
+    assert!(
+        success > 0.0 && success < 1.0,
+        "a biased coin can fall on both sides"
+    );
+    if successes > trials {
+        return Log2Prob::ZERO;
+    }
+    let (n, k) = (trials as f64, successes as f64);
+    if k <= n * success {
+        return Log2Prob::ONE;
+    }
+    let odds = success / (1.0 - success);
+    let ratio = |i: f64| (n - i) / (i + 1.0) * odds;
+    let (mut sum, mut term, mut i) = (1.0, 1.0, k);
+    while i < n && term > f64::EPSILON * sum {
+        term *= ratio(i);
+        sum += term;
+        i += 1.0;
+    }
+    sum += term * ratio(i) / (1.0 - ratio(i));
+    let ln_first = ln_choose(n, k) + k * success.ln() + (n - k) * (-success).ln_1p();
+    Log2Prob::from_log2((ln_first + sum.ln()) / LN_2)
 }
 
 /// ln C(n, k) for real 0 ≤ k ≤ n, by the Γ function.
@@ -113,6 +144,21 @@ mod tests {
         assert!((biased_tail(4, 2, 0.25).log2() - want).abs() < 1e-14);
         // P[Bin(3, 9/10) < 3] = 1 - 0.729.
         assert!((biased_tail(3, 3, 0.9).log2() - 0.271f64.log2()).abs() < 1e-14);
+    }
+
+    #[test]
+    fn upper_and_lower_tails_agree() {
+        for (n, k, p) in [(10_u32, 4_u32, 0.2), (1000, 30, 0.01), (4096, 2500, 0.5)] {
+            let lower = biased_tail(n, n - k + 1, 1.0 - p).log2();
+            let upper = upper_tail(n.into(), k.into(), p).log2();
+            assert!(
+                (upper - lower).abs() < 1e-9,
+                "{n}, {k}: {upper}, not {lower}"
+            );
+        }
+        assert_eq!(upper_tail(5, 6, 0.5), Log2Prob::ZERO);
+        assert_eq!(upper_tail(10, 5, 0.5), Log2Prob::ONE);
+        assert!((upper_tail(10, 10, 0.5).log2() + 10.0).abs() < 1e-9);
     }
 
     #[test]

@@ -24,7 +24,7 @@
 
 mod bound;
 
-pub use bound::failure;
+pub use bound::{failure, failure_without_replacement};
 
 use crate::{Error, Log2Prob};
 
@@ -67,6 +67,19 @@ pub struct Costs {
 /// # Errors
 /// [`Error::Unreachable`] if no table of up to [`MAX_BINS`] bins keeps within `share`.
 pub fn smallest(items: u64, share: Log2Prob, costs: Costs) -> Result<Shape, Error> {
+    smallest_by(items, share, costs, |shape| failure(items, shape))
+}
+
+/// The same where `failure` says how likely a table is not to hold the items.
+///
+/// # Errors
+/// As [`smallest`].
+pub fn smallest_by(
+    items: u64,
+    share: Log2Prob,
+    costs: Costs,
+    failure: impl Fn(Shape) -> Log2Prob,
+) -> Result<Shape, Error> {
     let unreachable = Error::Unreachable {
         parameter: "Cuckoo table",
         share,
@@ -84,7 +97,7 @@ pub fn smallest(items: u64, share: Log2Prob, costs: Costs) -> Result<Shape, Erro
         if best.is_some_and(|best| price(best) <= at_best) {
             break;
         }
-        let Some(bins) = fewest_bins(items, stash, floor, share) else {
+        let Some(bins) = fewest_bins(stash, floor, share, &failure) else {
             continue;
         };
         let shape = Shape { bins, stash };
@@ -96,8 +109,13 @@ pub fn smallest(items: u64, share: Log2Prob, costs: Costs) -> Result<Shape, Erro
 }
 
 /// The fewest bins, from `floor` up, that suffice beside a stash of this size.
-fn fewest_bins(items: u64, stash: u32, floor: u32, share: Log2Prob) -> Option<u32> {
-    let suffices = |bins| failure(items, Shape { bins, stash }) <= share;
+fn fewest_bins(
+    stash: u32,
+    floor: u32,
+    share: Log2Prob,
+    failure: &impl Fn(Shape) -> Log2Prob,
+) -> Option<u32> {
+    let suffices = |bins| failure(Shape { bins, stash }) <= share;
     if floor > MAX_BINS {
         return None;
     }

@@ -7,14 +7,16 @@
 //!
 //! | module | what it derives | source |
 //! |---|---|---|
-//! | [`binomial`] | lower tails of the binomial distribution, in log space | |
+//! | [`binomial`] | tails of the binomial distribution, in log space | |
 //! | [`code`] | width of a pseudorandom code | KKRT16 §3.2, §6.1; SpOT19 §3.3 |
 //! | [`cm20`] | bins and width of CM20's matrix | CM20 §3.3; proof in the module |
 //! | [`cuckoo`] | bins and stash of 3-way Cuckoo hashing | proof in the module |
 //! | [`digest`] | length of the digests that stand for items | birthday bound |
+//! | [`letters`] | bytes of an item where each takes an OT | PSZ14 Appendix A |
 //! | [`lpn`] | noise points under silent OT and VOLE | argument in the module |
 //! | [`mask`] | length of the masks that are compared | KKRT16 §6.1 |
 //! | [`okvs`] | bins, slots and dense columns of an oblivious key-value store | RR22; proof in the module |
+//! | [`simple`] | bins of simple hashing, and how many items each has room for | PSZ14 §6.1; proof in the module |
 //!
 //! # How a run stays under 2^-σ
 //!
@@ -49,9 +51,11 @@ pub mod cm20;
 pub mod code;
 pub mod cuckoo;
 pub mod digest;
+pub mod letters;
 pub mod lpn;
 pub mod mask;
 pub mod okvs;
+pub mod simple;
 
 mod budget;
 mod error;

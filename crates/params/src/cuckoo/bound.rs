@@ -62,6 +62,18 @@
 //! rest is linear. A function with f'' ≥ -M exceeds the larger of its values at the ends of
 //! an interval by at most M·(c-a)²/8. The ratio r is bounded over the cell by taking each
 //! factor at its worst end.
+//!
+//! # Without replacement
+//!
+//! Permutation-based hashing (PSSZ15) draws bins without replacement: hash function i is the
+//! bin's part of a random permutation of the d_i places that all bins together have, so that two
+//! items never share a place. Any sequence of bins of k items is then at most
+//! d_i^k / (d_i·(d_i - 1)⋯(d_i - k + 1)) ≤ exp(k² / (2(d_i - k))) times as likely as if bins were
+//! drawn independently. So with d the least of the three, I(m, k) grows by at most
+//! exp(3k² / (2(d - n))), and I(m, k)·O(m, n - k), which speaks of all items, by
+//! exp(3n² / (2(d - n))). The sum over k stays as it is: what the factor adds to the second
+//! derivative of the logarithm, 3/(d - n), is less than the 4/n that ln C(n, k) takes away, for
+//! d ≥ 2n.
 
 use std::f64::consts::LN_2;
 
@@ -97,10 +109,29 @@ pub fn failure(items: u64, shape: Shape) -> Log2Prob {
         shape.bins <= super::MAX_BINS,
         "a table has at most 2^28 bins"
     );
-    union_bound(items, shape, SUMMED_SINGLY)
+    union_bound(items, shape, 0.0, SUMMED_SINGLY)
 }
 
-fn union_bound(items: u64, shape: Shape, summed_singly: u64) -> Log2Prob {
+/// The same where each hash function is part of a random permutation of at least `places`
+/// places; see the module's last section.
+///
+/// # Panics
+/// As [`failure`].
+pub fn failure_without_replacement(items: u64, shape: Shape, places: f64) -> Log2Prob {
+    assert!(items <= Sizes::MAX_ITEMS, "a set has at most 2^26 items");
+    assert!(
+        shape.bins <= super::MAX_BINS,
+        "a table has at most 2^28 bins"
+    );
+    let n = items as f64;
+    if places < 2.0 * n {
+        return Log2Prob::ONE;
+    }
+    union_bound(items, shape, 1.5 / (places - n), SUMMED_SINGLY)
+}
+
+/// `dependence` is 3/(2(d - n)), or 0 if choices are independent.
+fn union_bound(items: u64, shape: Shape, dependence: f64, summed_singly: u64) -> Log2Prob {
     let (bins, stash) = (u64::from(shape.bins), u64::from(shape.stash));
     if items <= stash {
         return Log2Prob::ZERO;
@@ -108,7 +139,7 @@ fn union_bound(items: u64, shape: Shape, summed_singly: u64) -> Log2Prob {
     if bins < 3 || items > bins + stash {
         return Log2Prob::ONE;
     }
-    let obstacles = Obstacles::new(items, bins, stash);
+    let obstacles = Obstacles::new(items, bins, stash, dependence);
     let most_bins = items - stash - 1;
     let mut sum = LnSum::default();
     for m in 3..=most_bins.min(summed_singly) {
@@ -131,16 +162,19 @@ struct Obstacles {
     s: f64,
     /// b(b-1)(b-2)
     triples: f64,
+    /// k items make an event exp(this·k²) times as likely as independent choices would.
+    dependence: f64,
 }
 
 impl Obstacles {
-    fn new(items: u64, bins: u64, stash: u64) -> Self {
+    fn new(items: u64, bins: u64, stash: u64, dependence: f64) -> Self {
         let b = bins as f64;
         Self {
             n: items as f64,
             b,
             s: stash as f64,
             triples: b * (b - 1.0) * (b - 2.0),
+            dependence,
         }
     }
 
@@ -169,11 +203,13 @@ impl Obstacles {
             - k * self.triples.ln();
         let growth =
             (3.0 * k + 1.0) * (3.0 * k + 2.0) * (3.0 * k + 3.0) / (lambda.0.powi(3) * self.triples);
-        if hit_twice < all_within.0 {
+        let (ln, growth) = if hit_twice < all_within.0 {
             (hit_twice, growth)
         } else {
             all_within
-        }
+        };
+        let repeated = self.dependence * (2.0 * k + 1.0);
+        (ln + self.dependence * k * k, growth * repeated.exp())
     }
 
     /// O(m, n - k), and the factor by which its bound changes with the next item inside.
@@ -185,9 +221,11 @@ impl Obstacles {
         }
         let x = self.best_x(m, others);
         let bound = ln_factorial(others) + p * x + (self.b - m) * (self.two_inside(m) * x).ln_1p()
-            - others * x.ln();
+            - others * x.ln()
+            + self.dependence * (self.n * self.n - k * k);
         if bound < 0.0 {
-            (bound, x / others)
+            let repeated = self.dependence * (2.0 * k + 1.0);
+            (bound, x / others * (-repeated).exp())
         } else {
             (0.0, 1.0)
         }
@@ -236,6 +274,7 @@ impl Obstacles {
             + self.at_most_one_inside(m) * x
             + (self.b - m) * (self.two_inside(m) * x).ln_1p()
             - (self.n - k) * x.ln()
+            + self.dependence * self.n * self.n
     }
 
     /// p
@@ -399,16 +438,40 @@ mod tests {
         );
     }
 
+    /// For few items among many places it makes no difference; the fewer places, the likelier.
+    #[test]
+    fn drawing_without_replacement_costs_little() {
+        for (log_n, places_log2) in [(12, 35.0), (16, 37.0), (20, 33.3), (24, 37.3)] {
+            let n = 1u64 << log_n;
+            let shape = Shape {
+                bins: (n * 123 / 100) as u32,
+                stash: 0,
+            };
+            let independent = failure(n, shape).log2();
+            let bound = failure_without_replacement(n, shape, f64::exp2(places_log2)).log2();
+            assert!(bound >= independent, "2^{log_n}: {bound}");
+            assert!(
+                bound < independent + 0.01,
+                "2^{log_n}: {bound}, {independent}"
+            );
+            let dense = failure_without_replacement(n, shape, 2.0 * n as f64);
+            assert!(dense.log2() > bound, "2^{log_n}: {dense}");
+            let impossible = failure_without_replacement(n, shape, n as f64);
+            assert_eq!(impossible, Log2Prob::ONE);
+        }
+    }
+
     /// Every cell bounds the sum of its terms, and not by far.
     #[test]
     fn cells_are_above_their_terms() {
-        for (items, percent, stash) in [
-            (1u64 << 13, 121, 0),
-            (1 << 16, 123, 0),
-            (1 << 16, 130, 3),
-            (1 << 15, 300, 16),
+        for (items, percent, stash, dependence) in [
+            (1u64 << 13, 121, 0, 0.0),
+            (1 << 16, 123, 0, 0.0),
+            (1 << 16, 123, 0, 1e-9),
+            (1 << 16, 130, 3, 0.0),
+            (1 << 15, 300, 16, 0.0),
         ] {
-            let obstacles = Obstacles::new(items, items * percent / 100, stash);
+            let obstacles = Obstacles::new(items, items * percent / 100, stash, dependence);
             let last = items - stash - 1;
             let mut first = 200;
             while first <= last {
@@ -439,8 +502,8 @@ mod tests {
             bins: (1 << 14) * 6 / 5,
             stash: 0,
         };
-        let full = union_bound(1 << 14, shape, u64::MAX).log2();
-        let fast = union_bound(1 << 14, shape, 500).log2();
+        let full = union_bound(1 << 14, shape, 0.0, u64::MAX).log2();
+        let fast = union_bound(1 << 14, shape, 0.0, 500).log2();
         let without_cells = bound(500, 1 << 14, 0);
         assert!(
             fast >= full && fast < full + 3.0,
