@@ -44,6 +44,13 @@ impl Items {
         }
     }
 
+    /// Distinct items that are numbers of at most 64 bits, as they are, for a plan of short
+    /// items ([`psz::Params::short`](crate::psz::Params::short)). All other plans want digests.
+    pub fn numbers(items: &[u64]) -> Self {
+        let item = |number: &u64| u128::from(*number).to_le_bytes();
+        Self::Short(items.iter().map(item).collect())
+    }
+
     /// How many items there are.
     pub fn len(&self) -> usize {
         match self {

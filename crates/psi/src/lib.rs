@@ -7,7 +7,7 @@
 //! |---|---|
 //! | [`protocol`] | the interface: [`Protocol`] → [`Plan`] (parameters, cost) → [`Party`] (offline, then online) |
 //! | [`registry`] | all protocols by name |
-//! | [`naive`], [`dh`], [`kkrt`], [`cm20`], [`rr22`] | one module a protocol: its driver reads like the paper's figure |
+//! | [`naive`], [`dh`], [`psz`], [`pssz`], [`kkrt`], [`cm20`], [`rr22`] | one module a protocol: its driver reads like the paper's figure |
 //! | [`auto`] | takes one of them by the sizes of the sets |
 //! | [`items`] | fixed-size digests of items, under a salt of both parties |
 //! | [`pair`] | both parties in one process, for tests, benches and demonstrations |
@@ -35,6 +35,8 @@ pub mod kkrt;
 pub mod naive;
 pub mod pair;
 pub mod protocol;
+pub mod pssz;
+pub mod psz;
 pub mod registry;
 pub mod rr22;
 // For its bench: nothing to build on.

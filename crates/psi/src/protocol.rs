@@ -192,6 +192,15 @@ pub trait Plan: Send + Sync {
     /// The exact cost on the wire.
     fn cost(&self) -> Cost;
 
+    /// Whether a run is refused though it could be planned, because it would take longer than
+    /// anyone waits.
+    ///
+    /// # Errors
+    /// What to do instead.
+    fn feasible(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// Bytes of the item digests that it works on: 16 or 32.
     fn digest_bytes(&self) -> usize;
 
@@ -344,7 +353,7 @@ fn check(plan: &dyn Plan, role: Role, items: &Items) -> Result<(), Error> {
             "the item digests do not have the length that the plan demands",
         ));
     }
-    Ok(())
+    plan.feasible()
 }
 
 /// The output of a receiver of `items` items, from the positions that it found, in any order

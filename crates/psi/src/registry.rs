@@ -1,11 +1,17 @@
 //! All protocols by name.
 
-use crate::{Error, Plan, Protocol, Request, auto, cm20, dh, disjoint, kkrt, naive, rr22};
+use crate::{
+    Error, Plan, Protocol, Request, auto, cm20, dh, disjoint, kkrt, naive, pssz, psz, rr22,
+};
 
 /// Every protocol, insecure baselines first, then in the order of their papers.
 pub static PROTOCOLS: &[&dyn Protocol] = &[
     &naive::Naive,
     &dh::Dh,
+    &psz::PszNone,
+    &psz::PszSimple,
+    &psz::PszCuckoo,
+    &pssz::Pssz,
     &kkrt::Kkrt,
     &cm20::Cm20,
     &cm20::Cm20MaliciousSender,

@@ -16,7 +16,7 @@ pub(crate) struct Chunks {
 }
 
 impl Chunks {
-    fn count(self) -> usize {
+    pub(crate) fn count(self) -> usize {
         self.total.div_ceil(self.per_message)
     }
 

@@ -13,7 +13,7 @@ use psijoin_channel::{
     link::{Link, linked},
     memory as in_memory,
 };
-use psijoin_psi::{Fingerprint, Output, Plan, Protocol, Request, Role, registry};
+use psijoin_psi::{Fingerprint, Output, Plan, Request, Role, registry};
 use psijoin_transport::Connection;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -89,8 +89,19 @@ pub(super) fn run(args: &args::Bench) -> Result<(), Failure> {
         resident_bytes: memory::resident_bytes(),
     };
     let mut measurements = Vec::new();
-    for protocol in Selection::resolve(&args.protocol) {
-        let measurement = measure(protocol, &setting, &sets, &pools, args.runs)?;
+    let request = Request::rows(args.items.sender, args.items.receiver)?;
+    let protocols = Selection::resolve(&args.protocol);
+    for protocol in &protocols {
+        let plan = registry::plan(*protocol, &request)?;
+        match plan.feasible() {
+            Err(refusal) if protocols.len() > 1 => {
+                let name = plan.info().name;
+                Talk::Aloud.say(format_args!("{name} is left out: {refusal}"));
+                continue;
+            }
+            feasible => feasible?,
+        }
+        let measurement = measure(plan, &setting, &sets, &pools, args.runs)?;
         if args.json {
             output::json(&show::object(&setting, &measurement))?;
         }
@@ -130,14 +141,12 @@ impl Sets {
 }
 
 fn measure(
-    protocol: &dyn Protocol,
+    plan: Box<dyn Plan>,
     setting: &Setting,
     sets: &Sets,
     pools: &[ThreadPool; 2],
     runs: NonZeroUsize,
 ) -> Result<Measurement, Failure> {
-    let request = Request::rows(setting.sizes.sender, setting.sizes.receiver)?;
-    let plan = registry::plan(protocol, &request)?;
     let mut runs = (1..=runs.get())
         .map(|run| {
             let what = format!("{}, run {run} of {runs}", plan.info().name);

@@ -72,6 +72,10 @@ fn protocols_are_listed_with_their_costs() {
     let expected = [
         "naive",
         "dh",
+        "psz-none",
+        "psz-simple",
+        "psz-cuckoo",
+        "pssz",
         "kkrt",
         "cm20",
         "cm20-malicious-sender",

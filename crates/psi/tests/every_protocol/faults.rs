@@ -28,6 +28,10 @@ fn sets(protocol: &dyn Protocol) -> Sets {
     match protocol.info().name {
         // A public-key operation for each item, and little in a message.
         "dh" => Sets::new(600, 300, 100),
+        // All pairs are compared.
+        "psz-none" => Sets::new(60, 1100, 30),
+        // Many letters an item, and many masks.
+        "psz-simple" => Sets::new(400, 250, 70),
         _ => Sets::new(3000, 2100, 700),
     }
 }

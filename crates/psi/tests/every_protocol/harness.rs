@@ -4,7 +4,8 @@ use psijoin_block::{Block, Prg};
 use psijoin_channel::{Channel, memory};
 use psijoin_params::{Security, Sizes};
 use psijoin_psi::{
-    Context, Error, Fingerprint, Items, Output, OutputKind, Plan, Protocol, Request, pair, registry,
+    Context, Error, ErrorKind, Fingerprint, Items, Output, OutputKind, Plan, Protocol, Request,
+    pair, psz, registry,
 };
 
 /// Which items each party has, by number.
@@ -113,7 +114,16 @@ pub(crate) fn run_pair(
     )
 }
 
-/// Runs both parties over a plain channel and demands the right result.
+/// Whether a protocol takes sets of these sizes: all do but one, which compares every pair.
+pub(crate) fn serves(protocol: &dyn Protocol, sets: &Sets) -> bool {
+    let pairs = sets.sender.len() as u128 * sets.receiver.len() as u128;
+    let serves = protocol.info().name != "psz-none" || pairs <= psz::MOST_PAIRS;
+    assert_eq!(sets.plan(protocol).feasible().is_ok(), serves);
+    serves
+}
+
+/// Runs both parties over a plain channel and demands the right result, or to be refused where
+/// sets are too large for the protocol.
 pub(crate) fn check(protocol: &dyn Protocol, sets: &Sets) {
     let results = run_pair(
         &*sets.plan(protocol),
@@ -121,7 +131,13 @@ pub(crate) fn check(protocol: &dyn Protocol, sets: &Sets) {
         memory::pair(),
         &Setup::default(),
     );
-    assert_result(protocol, sets, results);
+    if serves(protocol, sets) {
+        assert_result(protocol, sets, results);
+    } else {
+        let refused = |result: Result<Output, Error>| result.unwrap_err().kind();
+        assert_eq!(refused(results.0), ErrorKind::Misuse);
+        assert_eq!(refused(results.1), ErrorKind::Misuse);
+    }
 }
 
 pub(crate) fn assert_result(protocol: &dyn Protocol, sets: &Sets, (sent, received): Results) {

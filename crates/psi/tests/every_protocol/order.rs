@@ -44,6 +44,7 @@ impl Layout {
             parameter.unwrap().value as usize
         };
         let layout = match plan.info().name {
+            "psz-none" | "psz-simple" | "psz-cuckoo" | "pssz" => return None,
             "cm20" | "cm20-malicious-sender" | "rr22" | "rr22-malicious" => return None,
             "naive" => Self {
                 first: true,

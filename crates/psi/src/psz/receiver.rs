@@ -1,0 +1,238 @@
+use psijoin_block::memory::Buffer;
+use psijoin_channel::{Channel, Outbound};
+use psijoin_encode::{CHOICES, CuckooTable, SimpleTable};
+use psijoin_ot::kk13::{self, Choice, Hash, Row};
+use rayon::prelude::*;
+
+use super::{
+    Params, by_digest,
+    functions::{Functions, Letters, Masker, Spot},
+    layout::{Candidates, Section},
+    params::Method,
+};
+use crate::{Context, Error, Input, Items, Output, Party, protocol, sorted_masks::Own, stream};
+
+/// Items that one task hashes to bins.
+const ITEMS_PER_TASK: usize = 4096;
+
+/// The party that learns the result, after the offline phase.
+pub struct Receiver {
+    params: Params,
+    ots: kk13::Receiver,
+}
+
+impl Receiver {
+    /// Step 1.
+    ///
+    /// # Errors
+    /// If the channel breaks or the peer misbehaves.
+    pub fn offline(
+        params: &Params,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Self, Error> {
+        context.phase("base OT");
+        Ok(Self {
+            params: params.clone(),
+            ots: kk13::Receiver::setup(channel, &mut context.rng)?,
+        })
+    }
+
+    fn online<const D: usize>(
+        self,
+        items: &[[u8; D]],
+        input: &Input<'_>,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        let Self { params, ots } = self;
+        let functions = Functions::new(&params, input);
+        functions.check(items)?;
+        let hash = Hash::new(input.joint_key("psijoin 2026 psz strings"));
+
+        // Step 2.
+        context.phase("hashing");
+        let placed = Placed::build(items, &functions, &params)?;
+
+        // Steps 3 and 4.
+        context.phase("letters");
+        let (outbound, inbound) = channel.halves();
+        let (mut own, mut owners) = (Vec::new(), Vec::new());
+        for section in params.sections() {
+            let places = placed.of(&section);
+            let hashes = choose(section, places, &ots, &hash, outbound)?;
+            for (hash, place) in hashes.iter().zip(places) {
+                if let Some((item, _)) = place {
+                    own.push(*hash);
+                    owners.push(*item);
+                }
+            }
+        }
+
+        // Step 5.
+        let own = Own::new(params.masks(), &own);
+        context.phase("masks");
+        let found = params.masks().receive(&own, inbound)?;
+        let found = found
+            .into_iter()
+            .flatten()
+            .map(|position| owners[position as usize]);
+        Ok(protocol::rows(found, items.len()))
+    }
+}
+
+impl Party for Receiver {
+    fn run(
+        self: Box<Self>,
+        input: Input<'_>,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        by_digest!(self, input, channel, context)
+    }
+}
+
+/// What a place holds: an item's number, and its letters.
+type Place = Option<(u32, Letters)>;
+
+/// Chooses the letters of all places of a section; the hashes of those that hold an item.
+fn choose(
+    section: Section,
+    places: &[Place],
+    ots: &kk13::Receiver,
+    hash: &Hash,
+    outbound: &mut dyn Outbound,
+) -> Result<Buffer<u128>, Error> {
+    let letters = section.letters;
+    let messages = section.messages_of_places();
+    let mut own = Buffer::<u128>::zeroed(places.len());
+    stream::send_with(
+        outbound,
+        messages,
+        &mut own,
+        Scratch::default,
+        |range, own, scratch: &mut Scratch, message| {
+            let first_ot = section.first_ot_of(range.start / messages.per_message);
+            let places = &places[range];
+            scratch.choices.clear();
+            for place in places {
+                match place {
+                    Some((_, word)) => {
+                        let choices = word[..letters].iter().copied().map(Choice::letter);
+                        scratch.choices.extend(choices);
+                    }
+                    None => scratch.choices.extend((0..letters).map(|_| Choice::BLANK)),
+                }
+            }
+            ots.choose(
+                first_ot,
+                &scratch.choices,
+                &mut scratch.columns,
+                message,
+                &mut scratch.rows,
+            );
+
+            let mut masker = Masker::new(hash, letters);
+            scratch.hashes.clear();
+            let words = scratch.rows.chunks_exact(letters).zip(places);
+            for ((word, place), first) in words.zip((first_ot..).step_by(letters)) {
+                if place.is_some() {
+                    let inputs = word.iter().zip(first..);
+                    masker.push(
+                        inputs.map(|(row, number)| ots.input(row, number)),
+                        &mut scratch.hashes,
+                    );
+                }
+            }
+            masker.flush(&mut scratch.hashes);
+            let occupied = own
+                .iter_mut()
+                .zip(places)
+                .filter(|(_, place)| place.is_some());
+            for ((own, _), hash) in occupied.zip(&scratch.hashes) {
+                *own = *hash;
+            }
+            Ok::<_, Error>(())
+        },
+    )?;
+    Ok(own)
+}
+
+/// For the letters of a message.
+#[derive(Default)]
+struct Scratch {
+    choices: Vec<Choice>,
+    columns: kk13::Scratch,
+    rows: Vec<Row>,
+    hashes: Vec<u128>,
+}
+
+/// Every item in a place.
+struct Placed {
+    in_bins: Vec<Place>,
+    beside: Vec<Place>,
+}
+
+impl Placed {
+    fn build<const D: usize>(
+        items: &[[u8; D]],
+        functions: &Functions,
+        params: &Params,
+    ) -> Result<Self, Error> {
+        let per_item = functions.per_item();
+        let mut spots = vec![Spot::default(); items.len() * per_item];
+        if per_item > 0 {
+            spots
+                .par_chunks_mut(ITEMS_PER_TASK * per_item)
+                .zip(items.par_chunks(ITEMS_PER_TASK))
+                .for_each(|(spots, items)| functions.spots(items, spots));
+        }
+        let beside = |item: u32| Some((item, functions.all_letters(&items[item as usize])));
+        match params.method {
+            Method::None => Ok(Self {
+                in_bins: Vec::new(),
+                beside: (0..items.len() as u32).map(beside).collect(),
+            }),
+            Method::Simple(shape) => {
+                let bins: Vec<u32> = spots.iter().map(|spot| spot.bin).collect();
+                let table = SimpleTable::build(&bins, shape).map_err(|_| params.bad_luck())?;
+                let mut in_bins = vec![None; shape.bins as usize * shape.capacity as usize];
+                let places = in_bins.chunks_exact_mut(shape.capacity as usize);
+                for (places, bin) in places.zip(0..) {
+                    for (place, item) in places.iter_mut().zip(table.bin(bin)) {
+                        *place = Some((*item, spots[*item as usize].letters));
+                    }
+                }
+                Ok(Self {
+                    in_bins,
+                    beside: Vec::new(),
+                })
+            }
+            Method::Cuckoo(shape) | Method::Permuted(shape) => {
+                let choices: Vec<[u32; CHOICES]> = spots
+                    .chunks_exact(CHOICES)
+                    .map(|spots| std::array::from_fn(|i| spots[i].bin))
+                    .collect();
+                let table = CuckooTable::build(&choices, shape).map_err(|_| params.bad_luck())?;
+                let place = |placed: psijoin_encode::Placed| {
+                    let spot = placed.item as usize * CHOICES + usize::from(placed.choice);
+                    (placed.item, spots[spot].letters)
+                };
+                let mut stash: Vec<Place> =
+                    table.stash().iter().map(|item| beside(*item)).collect();
+                stash.resize(shape.stash as usize, None);
+                Ok(Self {
+                    in_bins: table.bins().map(|placed| placed.map(place)).collect(),
+                    beside: stash,
+                })
+            }
+        }
+    }
+
+    fn of(&self, section: &Section) -> &[Place] {
+        match section.candidates {
+            Candidates::OfBin => &self.in_bins,
+            Candidates::All => &self.beside,
+        }
+    }
+}
