@@ -6,7 +6,7 @@ use std::thread;
 use divan::Bencher;
 use psijoin_channel::memory;
 use psijoin_psi::{
-    Context, Input, Items, Output, Plan, Request, Role, pair,
+    Context, Input, Items, Output, Request, Role, pair,
     protocol::run,
     psz::{Params, Scheme},
 };
@@ -33,8 +33,6 @@ fn both_parties(bencher: Bencher, scheme: Scheme, bits: u32, log_n: u32) {
     let items = |first| Items::numbers(&(first..first + n).collect::<Vec<_>>());
     let (sender, receiver) = (items(0), items(n / 2));
     let pools = [pair::single_thread(), pair::single_thread()];
-    let cost = plan.cost().total().total_bytes();
-    println!("{} bits an item", 8.0 * cost as f64 / n as f64);
     bencher.bench(|| {
         let (mut a, mut b) = memory::pair();
         let party = |role, items, channel: &mut _| {
