@@ -20,10 +20,10 @@ use crate::{
 
 /// An implementation that this processor can run. All give the same results.
 #[derive(Clone, Copy)]
-pub struct Backend(Kind);
+pub struct Backend(pub(crate) Kind);
 
 #[derive(Clone, Copy)]
-enum Kind {
+pub(crate) enum Kind {
     Portable,
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),

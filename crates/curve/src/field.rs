@@ -51,24 +51,24 @@ mod constants;
 pub(crate) use constants::Constant;
 
 /// Bits in a limb.
-const LIMB_BITS: u32 = 51;
+pub(crate) const LIMB_BITS: u32 = 51;
 
 /// A limb's bits.
-const LIMB_MASK: u64 = (1 << LIMB_BITS) - 1;
+pub(crate) const LIMB_MASK: u64 = (1 << LIMB_BITS) - 1;
 
 /// The limbs of p = 2^255 − 19.
 const P: [u64; 5] = [LIMB_MASK - 18, LIMB_MASK, LIMB_MASK, LIMB_MASK, LIMB_MASK];
 
 /// 2^n as a double.
-const fn power_of_two(n: u64) -> f64 {
+pub(crate) const fn power_of_two(n: u64) -> f64 {
     f64::from_bits((1023 + n) << 52)
 }
 
 /// c₁: doubles near it are multiples of 2^51.
-const SPLIT: f64 = 3.0 * power_of_two(102);
+pub(crate) const SPLIT: f64 = 3.0 * power_of_two(102);
 
 /// c₂: doubles near it are integers.
-const INTEGER: f64 = 3.0 * power_of_two(51);
+pub(crate) const INTEGER: f64 = 3.0 * power_of_two(51);
 
 /// The sign of a double.
 const SIGN: u64 = 1 << 63;

@@ -57,6 +57,7 @@ mod field;
 mod lanes;
 #[cfg(target_arch = "x86_64")]
 mod ristretto;
+pub mod modular;
 mod scalar;
 
 pub use batch::{Backend, FixedBase};
