@@ -26,9 +26,15 @@ fn power<const WORDS: usize, const LIMBS: usize>(bencher: Bencher, name: &str, e
     let bases = vec![Uint::MAX.shr_vartime(1); ITEMS];
     let exponent = U1536::MAX.shr_vartime(U1536::BITS - exponent_bits);
     let mut out = vec![Uint::ZERO; ITEMS];
-    bencher
-        .counter(ItemsCount::new(ITEMS))
-        .bench_local(|| modulus.pow_on(backend, black_box(&bases), &exponent, exponent_bits, &mut out));
+    bencher.counter(ItemsCount::new(ITEMS)).bench_local(|| {
+        modulus.pow_on(
+            backend,
+            black_box(&bases),
+            &exponent,
+            exponent_bits,
+            &mut out,
+        )
+    });
 }
 
 /// Half of an RSA signature: modulo a prime of 1,536 bits, the exponent as long.

@@ -3,7 +3,7 @@
 #[non_exhaustive]
 pub enum Error {
     /// They are not the canonical encoding of any element.
-    #[error("number {index} of the received points is not an encoding of a ristretto255 element")]
+    #[error("number {index} of the received points is not an encoding of an element of the group")]
     NotAnElement {
         /// Position of such bytes in the slice.
         index: usize,
@@ -11,7 +11,7 @@ pub enum Error {
 
     /// They encode the identity, whose multiples say nothing about the scalar: no honest party
     /// sends it.
-    #[error("number {index} of the received points is the identity of ristretto255")]
+    #[error("number {index} of the received points is the identity of the group")]
     Identity {
         /// Position of such bytes in the slice.
         index: usize,

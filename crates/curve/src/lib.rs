@@ -16,6 +16,9 @@
 //! and choose once a call, at run time, the widest [`Backend`] that the processor has.
 //! Results are those of `curve25519-dalek` bit by bit.
 //!
+//! Beside it, [`ffdhe3072`] is a group modulo a large prime, and [`modular`] the arithmetic of that and of
+//! RSA.
+//!
 //! # Why not `curve25519-dalek` alone
 //!
 //! It multiplies one point at a time. With one scalar for all, eight points (AVX-512) or four
@@ -51,13 +54,14 @@ mod digits;
 #[cfg(target_arch = "x86_64")]
 mod edwards;
 mod error;
+pub mod ffdhe3072;
 #[cfg(target_arch = "x86_64")]
 mod field;
 #[cfg(target_arch = "x86_64")]
 mod lanes;
+pub mod modular;
 #[cfg(target_arch = "x86_64")]
 mod ristretto;
-pub mod modular;
 mod scalar;
 
 pub use batch::{Backend, FixedBase};

@@ -1,7 +1,7 @@
 //! Powers modulo an odd number of many digits, in batches: many bases, one secret exponent.
 //!
 //! For groups that are not curves: that of RSA, and that of a large prime
-//! (`ffdhe3072`). Numbers are those of `crypto-bigint`, which does all that is
+//! ([`ffdhe3072`](crate::ffdhe3072)). Numbers are those of `crypto-bigint`, which does all that is
 //! not done once a bit of an exponent, and everything on processors without vectors of doubles.
 //!
 //! # Why not `crypto-bigint` alone
@@ -72,6 +72,21 @@ impl<const WORDS: usize, const LIMBS: usize> Modulus<WORDS, LIMBS> {
         let high = *FixedMontyForm::new(high, &self.params).as_montgomery();
         let low = FixedMontyForm::new(low, &self.params).retrieve();
         low.add_mod(&high, self.params.modulus().as_nz_ref())
+    }
+
+    /// The number with these little-endian bytes, modulo this.
+    ///
+    /// # Panics
+    /// If they are fewer than those of the modulus, or more than twice as many.
+    #[expect(
+        clippy::wrong_self_convention,
+        reason = "the bytes are converted, for this modulus"
+    )]
+    pub fn from_uniform(&self, bytes: &[u8]) -> Uint<WORDS> {
+        let (low, high) = bytes.split_at(Uint::<WORDS>::BYTES);
+        let mut padded = vec![0; Uint::<WORDS>::BYTES];
+        padded[..high.len()].copy_from_slice(high);
+        self.reduce(&Uint::from_le_slice(low), &Uint::from_le_slice(&padded))
     }
 
     /// Raises each base, which need not be reduced, to the exponent, of which only the lowest

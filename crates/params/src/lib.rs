@@ -15,6 +15,7 @@
 //! | [`letters`] | bytes of an item where each takes an OT | PSZ14 Appendix A |
 //! | [`lpn`] | noise points under silent OT and VOLE | argument in the module |
 //! | [`mask`] | length of the masks that are compared | KKRT16 §6.1 |
+//! | [`public_key`] | lengths of moduli and exponents | NIST SP 800-57, RFC 7919 |
 //! | [`okvs`] | bins, slots and dense columns of an oblivious key-value store | RR22; proof in the module |
 //! | [`simple`] | bins of simple hashing, and how many items each has room for | PSZ14 §6.1; proof in the module |
 //!
@@ -56,6 +57,7 @@ pub mod lpn;
 pub mod mask;
 pub mod okvs;
 pub mod simple;
+pub mod public_key;
 
 mod budget;
 mod error;

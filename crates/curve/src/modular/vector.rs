@@ -141,7 +141,8 @@ impl Windows {
     pub(super) fn new<const E: usize>(exponent: &Uint<E>, exponent_bits: u32) -> Self {
         let cost = |w: &u32| (1 << w) + exponent_bits.div_ceil(*w);
         let bits = (1..=MAX_WINDOW_BITS).min_by_key(cost).unwrap_or(1);
-        let digit = |k: u32| exponent.wrapping_shr_vartime(k * bits).as_words()[0] & ((1 << bits) - 1);
+        let digit =
+            |k: u32| exponent.wrapping_shr_vartime(k * bits).as_words()[0] & ((1 << bits) - 1);
         let digits = (0..exponent_bits.div_ceil(bits)).rev().map(digit).collect();
         Self { digits, bits }
     }
@@ -244,11 +245,7 @@ fn store<L: Lanes, const WORDS: usize, const N: usize>(
 
 /// The entry at `index`, found by looking at all.
 #[inline(always)]
-fn choose<L: Lanes, const N: usize>(
-    lanes: L,
-    table: &[Number<L, N>],
-    index: u64,
-) -> Number<L, N> {
+fn choose<L: Lanes, const N: usize>(lanes: L, table: &[Number<L, N>], index: u64) -> Number<L, N> {
     let mut chosen = [lanes.splat(0.0); N];
     for (k, entry) in (0_u64..).zip(table) {
         // All ones where the two are the same: only then does taking 1 off borrow.
