@@ -56,8 +56,8 @@ pub mod letters;
 pub mod lpn;
 pub mod mask;
 pub mod okvs;
-pub mod simple;
 pub mod public_key;
+pub mod simple;
 
 mod budget;
 mod error;

@@ -1,9 +1,9 @@
-//! `dh`: Diffie-Hellman PSI over ristretto255.
+//! `dh`: Diffie-Hellman PSI over ristretto255; `dh-ffdhe3072`: over the group ffdhe3072.
 //!
 //! **Functionality.** The receiver learns which of its items the sender has.
 //!
-//! **Source.** Meadows (S&P 1986), Huberman, Franklin and Hogg (EC 1999); as "DH-based, ECC"
-//! in PSZ14 §4.1 and SpOT19 §6.
+//! **Source.** Meadows (S&P 1986), Huberman, Franklin and Hogg (EC 1999); as "DH-based, ECC" and
+//! "DH-based, FFC" in PSZ14 §7, and in SpOT19 §6.
 //!
 //! 1. Each party draws a secret exponent, α the sender, β the receiver, hashes its items to
 //!    the group, and sends { H(x)^α } and { H(y)^β }. The sender's list is in random order.
@@ -16,104 +16,118 @@
 //! element and not some bits of its encoding, of which one is always zero.
 //!
 //! **Security.** Semi-honest, if the decisional Diffie-Hellman problem is hard in
-//! ristretto255, H a random oracle. H is the map of RFC 9496 §4.3.4 on a keyed hash: nobody
+//! the group, H a random oracle. Over ristretto255, H is the map of RFC 9496 §4.3.4 on a keyed
+//! hash; over ffdhe3072, the square of a keyed hash of 3,072 + 128 bits modulo p: nobody
 //! knows discrete logarithms of H(x). Encodings that are not canonical, and the identity,
 //! are refused. Exponents are fresh in every run. Both learn the set sizes.
+//!
+//! Exponents modulo p are short, 275 bits, as RFC 7919 §5.2 has it for Diffie-Hellman key exchange: the
+//! assumption is DDH with short exponents ([`psijoin_curve::ffdhe3072`] says why that is enough).
+//! They take a ninth of the time of full ones. PSZ14 does not say which it has.
 //!
 //! **Cost.** Two rounds; 32 bytes an item of either party, and n_receiver masks of
 //! σ + 1 + log2(n_sender·n_receiver) bits: 593 bits an item at 2^20 each (592 in SpOT19
 //! Table 1: here the masks have half of the failure budget, not all of it). Two
-//! exponentiations an item and party.
+//! exponentiations an item and party. Over ffdhe3072 384 bytes instead of 32: 6,225 bits an item.
 
-use psijoin_block::blake3_rows;
+use std::marker::PhantomData;
+
+use bytemuck::Zeroable;
 use psijoin_channel::{Channel, Inbound};
-use psijoin_curve::{Scalar, decode_mul_encode, hash_mul_encode};
 use psijoin_params::FailureBudget;
 use rayon::prelude::*;
 
 use crate::{
-    Adversary, Context, Cost, Error, Info, Input, Items, Output, Parameter, Request, Role, Traffic,
+    Context, Cost, Error, Info, Input, Items, Output, Parameter, Request, Role, Traffic,
     basis::Basis,
-    items::words,
     masks::{Mask, MaskIndex, MaskLength},
     protocol::{self, Party, Plan, Protocol},
     stream::{self, Chunks},
 };
 
-/// The entry of the registry.
+use group::{Ffdhe3072, Group, Ristretto255};
+
+mod group;
+
+/// The entry of the registry for ristretto255.
 pub struct Dh;
 
-static INFO: Info = Info {
-    name: "dh",
-    summary: "Diffie-Hellman: least traffic for small sets, most computing",
-    paper: "PSZ14 §4.1, SpOT19 §6",
-    adversary: Adversary::SemiHonest,
-    leaks: "set sizes",
-    version: 1,
-};
+/// The entry of the registry for ffdhe3072.
+pub struct DhFfdhe3072;
 
-/// Bytes of an encoded group element.
-const ELEMENT_BYTES: usize = 32;
-
-/// Elements in a message: 8 KiB, some milliseconds of computing.
-const ELEMENTS_PER_MESSAGE: usize = 256;
-
-type Element = [u8; ELEMENT_BYTES];
-
-/// All numbers of a run.
+/// All numbers of a run over a group.
 #[derive(Debug, Clone)]
-pub struct Params(Basis);
+struct Params<G> {
+    basis: Basis,
+    group: PhantomData<G>,
+}
 
-impl Params {
+impl<G: Group> Params<G> {
     /// Derives them.
     ///
     /// # Errors
     /// If the masks would be longer than a hash.
-    pub fn new(request: &Request) -> Result<Self, Error> {
-        Ok(Self(Basis::new(request)?))
+    fn new(request: &Request) -> Result<Self, Error> {
+        Ok(Self {
+            basis: Basis::new(request)?,
+            group: PhantomData,
+        })
     }
 
     /// How a party's elements travel.
     fn chunks(&self, owner: Role) -> Chunks {
         Chunks {
-            total: owner.items(self.0.sizes()) as usize,
-            per_message: ELEMENTS_PER_MESSAGE,
+            total: owner.items(self.basis.sizes()) as usize,
+            per_message: G::ELEMENTS_PER_MESSAGE,
         }
     }
 }
 
 impl Protocol for Dh {
     fn info(&self) -> &'static Info {
-        &INFO
+        &Ristretto255::INFO
     }
 
     fn plan(&self, request: &Request) -> Result<Box<dyn Plan>, Error> {
-        Ok(Box::new(Params::new(request)?))
+        Ok(Box::new(Params::<Ristretto255>::new(request)?))
     }
 }
 
-impl Plan for Params {
+impl Protocol for DhFfdhe3072 {
     fn info(&self) -> &'static Info {
-        &INFO
+        &Ffdhe3072::INFO
+    }
+
+    fn plan(&self, request: &Request) -> Result<Box<dyn Plan>, Error> {
+        Ok(Box::new(Params::<Ffdhe3072>::new(request)?))
+    }
+}
+
+impl<G: Group> Plan for Params<G> {
+    fn info(&self) -> &'static Info {
+        &G::INFO
     }
 
     fn request(&self) -> &Request {
-        &self.0.request
+        &self.basis.request
     }
 
     fn parameters(&self) -> Vec<Parameter> {
-        self.0.parameters()
+        self.basis.parameters()
     }
 
     fn budget(&self) -> &FailureBudget {
-        &self.0.budget
+        &self.basis.budget
     }
 
     fn cost(&self) -> Cost {
-        let elements = |owner| self.chunks(owner).bytes(|count| count * ELEMENT_BYTES);
+        let elements = |owner| {
+            self.chunks(owner)
+                .bytes(|count| count * size_of::<G::Element>())
+        };
         let masks = self
             .chunks(Role::Receiver)
-            .bytes(|count| self.0.masks.packed_bytes(count));
+            .bytes(|count| self.basis.masks.packed_bytes(count));
         let online = Traffic {
             sender_bytes: elements(Role::Sender) + masks,
             receiver_bytes: elements(Role::Receiver),
@@ -126,7 +140,7 @@ impl Plan for Params {
     }
 
     fn digest_bytes(&self) -> usize {
-        self.0.digest_bytes
+        self.basis.digest_bytes
     }
 
     fn prepare(
@@ -137,7 +151,7 @@ impl Plan for Params {
     ) -> Result<Box<dyn Party>, Error> {
         let secret = Secret {
             params: self.clone(),
-            exponent: Scalar::from_uniform_bytes(&context.rng.bytes()),
+            exponent: G::exponent(&mut context.rng),
         };
         Ok(match role {
             Role::Sender => Box::new(Sender(secret)),
@@ -147,12 +161,12 @@ impl Plan for Params {
 }
 
 /// The party that helps.
-pub struct Sender(Secret);
+struct Sender<G: Group>(Secret<G>);
 
 /// The party that learns the result.
-pub struct Receiver(Secret);
+struct Receiver<G: Group>(Secret<G>);
 
-impl Party for Sender {
+impl<G: Group> Party for Sender<G> {
     fn run(
         self: Box<Self>,
         input: Input<'_>,
@@ -180,7 +194,7 @@ impl Party for Sender {
     }
 }
 
-impl Party for Receiver {
+impl<G: Group> Party for Receiver<G> {
     fn run(
         self: Box<Self>,
         input: Input<'_>,
@@ -200,12 +214,12 @@ impl Party for Receiver {
         let own = secret.params.chunks(Role::Receiver);
         let (masks, returned) = channel.exchange(
             |_| {
-                let chunks = received.par_chunks(ELEMENTS_PER_MESSAGE);
+                let chunks = received.par_chunks(G::ELEMENTS_PER_MESSAGE);
                 chunks
                     .map(|elements| powers.masks(elements))
                     .collect::<Result<Vec<_>, Error>>()
             },
-            |inbound| receive_masks(inbound, own, powers.length),
+            |inbound| powers.length.receive(inbound, own),
         )?;
         let masks = masks.concat();
         let index = MaskIndex::new(&returned, powers.length, 0..returned.len() as u32);
@@ -216,12 +230,12 @@ impl Party for Receiver {
 }
 
 /// What either party has after the offline phase.
-struct Secret {
-    params: Params,
-    exponent: Scalar,
+struct Secret<G: Group> {
+    params: Params<G>,
+    exponent: G::Exponent,
 }
 
-impl Secret {
+impl<G: Group> Secret<G> {
     /// Step 1: the elements of this party's items go out, the one at `position(i)` as the
     /// i-th; the other party's come in.
     fn swap(
@@ -230,52 +244,40 @@ impl Secret {
         input: &Input<'_>,
         position: impl Fn(usize) -> u32 + Sync,
         channel: &mut Channel,
-    ) -> Result<Vec<Element>, Error> {
+    ) -> Result<Vec<G::Element>, Error> {
         let hash = HashToGroup::new(input);
         let own = self.params.chunks(role);
         let theirs = self.params.chunks(role.other());
         let ((), received) = channel.exchange(
             |outbound| {
                 stream::send(outbound, own, |range, message| {
-                    hash.power(range.map(&position), &self.exponent, message);
+                    hash.power::<G>(range.map(&position), &self.exponent, message);
                     Ok::<_, Error>(())
                 })
             },
-            |inbound| receive_elements(inbound, theirs),
+            |inbound| receive_elements::<G>(inbound, theirs),
         )?;
         Ok(received)
     }
 
-    fn powers(&self, input: &Input<'_>) -> Powers<'_> {
+    fn powers(&self, input: &Input<'_>) -> Powers<'_, G> {
         Powers {
             exponent: &self.exponent,
             key: input.joint_key("psijoin 2026 dh masks"),
-            length: self.params.0.masks,
+            length: self.params.basis.masks,
         }
     }
 }
 
-fn receive_elements(inbound: &mut dyn Inbound, chunks: Chunks) -> Result<Vec<Element>, Error> {
-    let mut elements = vec![[0; ELEMENT_BYTES]; chunks.total];
-    for message in elements.chunks_mut(chunks.per_message) {
-        inbound.recv(message.as_flattened_mut())?;
-    }
-    Ok(elements)
-}
-
-fn receive_masks(
+fn receive_elements<G: Group>(
     inbound: &mut dyn Inbound,
     chunks: Chunks,
-    length: MaskLength,
-) -> Result<Vec<Mask>, Error> {
-    let mut masks = Vec::with_capacity(chunks.total);
-    let mut message = Vec::new();
-    for range in chunks.ranges() {
-        message.resize(length.packed_bytes(range.len()), 0);
-        inbound.recv(&mut message)?;
-        masks.extend(length.unpack(&message, range.len()));
+) -> Result<Vec<G::Element>, Error> {
+    let mut elements = vec![G::Element::zeroed(); chunks.total];
+    for message in elements.chunks_mut(chunks.per_message) {
+        inbound.recv(bytemuck::cast_slice_mut(message))?;
     }
-    Ok(masks)
+    Ok(elements)
 }
 
 /// H, on the digests of a party's items.
@@ -293,39 +295,31 @@ impl<'a> HashToGroup<'a> {
     }
 
     /// Appends the encoded H(x)^exponent of the items at these positions.
-    fn power(
+    fn power<G: Group>(
         &self,
         positions: impl Iterator<Item = u32>,
-        exponent: &Scalar,
+        exponent: &G::Exponent,
         message: &mut Vec<u8>,
     ) {
-        let rows: Vec<[u64; 4]> = positions
-            .map(|i| match self.items {
-                Items::Short(items) => words(&items[i as usize]),
-                Items::Long(items) => words(&items[i as usize]),
-            })
-            .collect();
-        let mut uniform = vec![[0_u64; 8]; rows.len()];
-        blake3_rows::keyed_hash(&self.key, &rows, &mut uniform);
-        let mut powers = vec![[0; ELEMENT_BYTES]; rows.len()];
-        hash_mul_encode(bytemuck::cast_slice(&uniform), exponent, &mut powers);
-        message.extend_from_slice(powers.as_flattened());
+        let rows = self.items.rows(positions);
+        let mut powers = vec![G::Element::zeroed(); rows.len()];
+        G::hash_power(&self.key, &rows, exponent, &mut powers);
+        message.extend_from_slice(bytemuck::cast_slice(&powers));
     }
 }
 
 /// The second exponentiation.
-struct Powers<'a> {
-    exponent: &'a Scalar,
+struct Powers<'a, G: Group> {
+    exponent: &'a G::Exponent,
     key: [u8; 32],
     length: MaskLength,
 }
 
-impl Powers<'_> {
+impl<G: Group> Powers<'_, G> {
     /// The masks of the elements' powers.
-    fn masks(&self, elements: &[Element]) -> Result<Vec<Mask>, Error> {
-        let mut powers = vec![[0; ELEMENT_BYTES]; elements.len()];
-        decode_mul_encode(elements, self.exponent, &mut powers)?;
-        let rows: Vec<[u64; 4]> = powers.iter().map(|power| words(power)).collect();
-        Ok(self.length.hash(&self.key, &rows).collect())
+    fn masks(&self, elements: &[G::Element]) -> Result<Vec<Mask>, Error> {
+        let mut powers = vec![G::Element::zeroed(); elements.len()];
+        G::power(elements, self.exponent, &mut powers)?;
+        Ok(G::masks(&powers, &self.key, self.length))
     }
 }

@@ -33,6 +33,12 @@ pub enum Error {
     #[error("the other party broke the protocol: {0}")]
     Peer(&'static str),
 
+    /// This machine computed wrongly.
+    #[error(
+        "this machine computed wrongly: {0}; that result was not sent; do not trust its memory or processor"
+    )]
+    Fault(&'static str),
+
     /// A statistical failure, bounded by 2^-σ in advance.
     #[error("bad luck: {0}; this happens with a probability below 2^-{sigma}, run again", sigma = .1)]
     BadLuck(&'static str, u32),
@@ -50,6 +56,8 @@ pub enum ErrorKind {
     Channel,
     /// Nobody's.
     BadLuck,
+    /// This machine's.
+    Fault,
 }
 
 impl Error {
@@ -63,6 +71,7 @@ impl Error {
             | Self::ObliviousTransfer(_)
             | Self::Peer(_) => ErrorKind::Peer,
             Self::Channel(_) => ErrorKind::Channel,
+            Self::Fault(_) => ErrorKind::Fault,
             Self::BadLuck(..) => ErrorKind::BadLuck,
         }
     }

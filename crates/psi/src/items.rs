@@ -64,6 +64,16 @@ impl Items {
         self.len() == 0
     }
 
+    /// The digests at these positions as words, short ones padded with zeros.
+    pub(crate) fn rows(&self, positions: impl Iterator<Item = u32>) -> Vec<[u64; 4]> {
+        positions
+            .map(|i| match self {
+                Self::Short(items) => words(&items[i as usize]),
+                Self::Long(items) => words(&items[i as usize]),
+            })
+            .collect()
+    }
+
     /// Bytes of a digest.
     pub fn digest_bytes(&self) -> usize {
         match self {

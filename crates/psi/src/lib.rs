@@ -7,7 +7,7 @@
 //! |---|---|
 //! | [`protocol`] | the interface: [`Protocol`] → [`Plan`] (parameters, cost) → [`Party`] (offline, then online) |
 //! | [`registry`] | all protocols by name |
-//! | [`naive`], [`dh`], [`psz`], [`pssz`], [`kkrt`], [`cm20`], [`rr22`] | one module a protocol: its driver reads like the paper's figure |
+//! | [`naive`], [`dh`], [`rsa`], [`psz`], [`pssz`], [`kkrt`], [`cm20`], [`rr22`] | one module a protocol: its driver reads like the paper's figure |
 //! | [`auto`] | takes one of them by the sizes of the sets |
 //! | [`items`] | fixed-size digests of items, under a salt of both parties |
 //! | [`pair`] | both parties in one process, for tests, benches and demonstrations |
@@ -39,6 +39,7 @@ pub mod pssz;
 pub mod psz;
 pub mod registry;
 pub mod rr22;
+pub mod rsa;
 // For its bench: nothing to build on.
 #[doc(hidden)]
 pub mod sorted_masks;
@@ -48,6 +49,7 @@ mod basis;
 mod cost;
 mod disjoint;
 mod error;
+mod full_domain;
 mod masks;
 mod stream;
 

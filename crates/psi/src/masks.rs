@@ -5,7 +5,10 @@ use psijoin_block::{
     blake3_rows,
     memory::{Buffer, prefetch},
 };
+use psijoin_channel::Inbound;
 use psijoin_params::{Error, FailureBudget, mask};
+
+use crate::stream::Chunks;
 
 /// A mask of so many bits, right-aligned.
 pub(crate) type Mask = u128;
@@ -31,7 +34,11 @@ impl MaskLength {
     }
 
     /// The masks of these rows: a keyed hash of each, cut.
-    pub(crate) fn hash(self, key: &[u8; 32], rows: &[[u64; 4]]) -> impl Iterator<Item = Mask> {
+    pub(crate) fn hash<const ROW: usize>(
+        self,
+        key: &[u8; 32],
+        rows: &[[u64; ROW]],
+    ) -> impl Iterator<Item = Mask> + use<ROW> {
         let mut hashes = vec![[0_u64; 2]; rows.len()];
         blake3_rows::keyed_hash(key, rows, &mut hashes);
         hashes
@@ -84,6 +91,22 @@ impl MaskLength {
             let high = u128::from(high[0]);
             self.cut(low >> shift | high.checked_shl(128 - shift as u32).unwrap_or(0))
         })
+    }
+
+    /// Receives masks that travel packed, a message for each chunk.
+    pub(crate) fn receive(
+        self,
+        inbound: &mut dyn Inbound,
+        chunks: Chunks,
+    ) -> Result<Vec<Mask>, crate::Error> {
+        let mut masks = Vec::with_capacity(chunks.total);
+        let mut message = Vec::new();
+        for range in chunks.ranges() {
+            message.resize(self.packed_bytes(range.len()), 0);
+            inbound.recv(&mut message)?;
+            masks.extend(self.unpack(&message, range.len()));
+        }
+        Ok(masks)
     }
 }
 

@@ -1,13 +1,15 @@
 //! All protocols by name.
 
 use crate::{
-    Error, Plan, Protocol, Request, auto, cm20, dh, disjoint, kkrt, naive, pssz, psz, rr22,
+    Error, Plan, Protocol, Request, auto, cm20, dh, disjoint, kkrt, naive, pssz, psz, rr22, rsa,
 };
 
 /// Every protocol, insecure baselines first, then in the order of their papers.
 pub static PROTOCOLS: &[&dyn Protocol] = &[
     &naive::Naive,
     &dh::Dh,
+    &dh::DhFfdhe3072,
+    &rsa::Rsa,
     &psz::PszNone,
     &psz::PszSimple,
     &psz::PszCuckoo,

@@ -72,6 +72,8 @@ fn protocols_are_listed_with_their_costs() {
     let expected = [
         "naive",
         "dh",
+        "dh-ffdhe3072",
+        "rsa",
         "psz-none",
         "psz-simple",
         "psz-cuckoo",

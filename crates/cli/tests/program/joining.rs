@@ -41,6 +41,8 @@ fn every_protocol_finds_the_shared_rows() {
     for protocol in [
         "naive",
         "dh",
+        "dh-ffdhe3072",
+        "rsa",
         "kkrt",
         "cm20",
         "cm20-malicious-sender",

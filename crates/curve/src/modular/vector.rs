@@ -22,11 +22,6 @@
 //!
 //! As in [`field`](crate::field). An entry of the table of powers is chosen by a scan of it.
 
-#![expect(
-    clippy::needless_range_loop,
-    reason = "columns and limbs are indices of several arrays; an iterator's closures are not inlined"
-)]
-
 use crypto_bigint::{Odd, Uint};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 

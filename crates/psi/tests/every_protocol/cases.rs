@@ -58,17 +58,18 @@ fn both_parties_wait_for_room_after_every_message() {
         let sets = [&large, &small]
             .into_iter()
             .find(|sets| serves(*protocol, sets))
-            .unwrap();
+            .unwrap()
+            .sized_for(*protocol);
         let channels = Builder::new().window(Window::ONE_MESSAGE).pair();
-        let results = run_pair(&*sets.plan(*protocol), sets, channels, &Setup::default());
-        assert_result(*protocol, sets, results);
+        let results = run_pair(&*sets.plan(*protocol), &sets, channels, &Setup::default());
+        assert_result(*protocol, &sets, results);
     }
 }
 
 #[test]
 fn high_statistical_security() {
-    let sets = Sets::new(2000, 300, 100);
     for protocol in PROTOCOLS {
+        let sets = Sets::new(2000, 300, 100).sized_for(*protocol);
         let plan = registry::plan(*protocol, &sets.request(80)).unwrap();
         assert!(plan.budget().total().log2() <= -80.0);
         let channels = psijoin_channel::memory::pair();
@@ -131,10 +132,12 @@ fn sixty_five_thousand_items() {
         }
     }
     // A public-key operation for each item: one case of them.
-    check(
-        registry::find("dh").unwrap(),
-        &Sets::new(1 << 13, 1 << 13, 1 << 12),
-    );
+    for name in ["dh", "dh-ffdhe3072"] {
+        check(
+            registry::find(name).unwrap(),
+            &Sets::new(1 << 13, 1 << 13, 1 << 12),
+        );
+    }
 }
 
 #[test]

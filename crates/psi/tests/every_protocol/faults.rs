@@ -16,9 +16,11 @@ use crate::harness::{Results, Sets, Setup, assert_result, run_pair};
 
 /// How long a party waits for a peer: short where that is what is tested, else long enough
 /// for the busiest machine.
-fn patience(kind: FaultKind) -> Duration {
-    match kind {
-        FaultKind::Stall => Duration::from_secs(1),
+fn patience(protocol: &dyn Protocol, kind: FaultKind) -> Duration {
+    match (kind, protocol.info().name) {
+        // Making a key takes a second.
+        (FaultKind::Stall, "rsa") => Duration::from_secs(5),
+        (FaultKind::Stall, _) => Duration::from_secs(1),
         _ => Duration::from_secs(20),
     }
 }
@@ -28,6 +30,7 @@ fn sets(protocol: &dyn Protocol) -> Sets {
     match protocol.info().name {
         // A public-key operation for each item, and little in a message.
         "dh" => Sets::new(600, 300, 100),
+        "dh-ffdhe3072" | "rsa" => Sets::new(40, 20, 7),
         // All pairs are compared.
         "psz-none" => Sets::new(60, 1100, 30),
         // Many letters an item, and many masks.
@@ -50,7 +53,7 @@ fn run_with_fault(protocol: &dyn Protocol, target: Target, kind: FaultKind) -> O
         at: target.message,
         kind,
     };
-    let (mut sender, mut receiver) = Builder::new().idle_timeout(patience(kind)).pair();
+    let (mut sender, mut receiver) = Builder::new().idle_timeout(patience(protocol, kind)).pair();
     let probe;
     match target.role {
         Role::Sender => (sender, probe) = faulty(sender, fault),

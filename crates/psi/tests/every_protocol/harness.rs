@@ -39,6 +39,26 @@ impl Sets {
         Output::Rows(rows.map(|(position, _)| position as u32).collect())
     }
 
+    /// The same sets, or a sixteenth of them where an item costs milliseconds: large numbers to
+    /// large powers, in a development build. Their messages hold as much less.
+    pub(crate) fn sized_for(&self, protocol: &dyn Protocol) -> Self {
+        let is_slow = matches!(protocol.info().name, "dh-ffdhe3072" | "rsa");
+        if !is_slow || self.sender.len() + self.receiver.len() < 64 {
+            return self.clone();
+        }
+        let some = |items: &[u64]| {
+            items
+                .iter()
+                .copied()
+                .filter(|item| item % 16 == 0)
+                .collect()
+        };
+        Self {
+            sender: some(&self.sender),
+            receiver: some(&self.receiver),
+        }
+    }
+
     pub(crate) fn request(&self, sigma: u32) -> Request {
         Request {
             sizes: Sizes::new(self.sender.len() as u64, self.receiver.len() as u64).unwrap(),
@@ -125,14 +145,15 @@ pub(crate) fn serves(protocol: &dyn Protocol, sets: &Sets) -> bool {
 /// Runs both parties over a plain channel and demands the right result, or to be refused where
 /// sets are too large for the protocol.
 pub(crate) fn check(protocol: &dyn Protocol, sets: &Sets) {
+    let sets = sets.sized_for(protocol);
     let results = run_pair(
         &*sets.plan(protocol),
-        sets,
+        &sets,
         memory::pair(),
         &Setup::default(),
     );
-    if serves(protocol, sets) {
-        assert_result(protocol, sets, results);
+    if serves(protocol, &sets) {
+        assert_result(protocol, &sets, results);
     } else {
         let refused = |result: Result<Output, Error>| result.unwrap_err().kind();
         assert_eq!(refused(results.0), ErrorKind::Misuse);

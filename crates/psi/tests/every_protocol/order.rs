@@ -13,8 +13,8 @@ use psijoin_psi::{Plan, Protocol, registry::PROTOCOLS};
 use crate::harness::{Sets, Setup, assert_result, run_pair};
 
 /// Sets of more items than fit into a message.
-fn sets() -> Sets {
-    Sets::new(2500, 100, 50)
+fn sets(protocol: &dyn Protocol) -> Sets {
+    Sets::new(2500, 100, 50).sized_for(protocol)
 }
 
 /// What the sender sends: a unit for each of its items, and the rest.
@@ -55,6 +55,16 @@ impl Layout {
                 first: true,
                 lists: 1,
                 part_bits: 256,
+            },
+            "dh-ffdhe3072" => Self {
+                first: true,
+                lists: 1,
+                part_bits: 3072,
+            },
+            "rsa" => Self {
+                first: false,
+                lists: 1,
+                part_bits: parameter("mask bits"),
             },
             "kkrt" => Self {
                 first: false,
@@ -125,12 +135,12 @@ fn sent(protocol: &dyn Protocol, sets: &Sets) -> Sent {
 
 #[test]
 fn another_order_of_the_input_changes_the_order_of_units_only() {
-    let sets = sets();
-    let mut rotated = sets.clone();
-    rotated.sender.rotate_left(1234);
-    let mut reversed = sets.clone();
-    reversed.sender.reverse();
     for protocol in PROTOCOLS {
+        let sets = sets(*protocol);
+        let mut rotated = sets.clone();
+        rotated.sender.rotate_left(sets.sender.len() / 2 - 16);
+        let mut reversed = sets.clone();
+        reversed.sender.reverse();
         let sorted = |sets| {
             let mut sent = sent(*protocol, sets);
             sent.units.sort();
@@ -147,14 +157,14 @@ fn another_order_of_the_input_changes_the_order_of_units_only() {
 /// into the second, and stand beside items of the second half as often as beside their own.
 #[test]
 fn the_order_of_units_is_not_that_of_the_input() {
-    let sets = sets();
-    let half = sets.sender.len() / 2;
-    // The first half's units are those that stay when the second half is another.
-    let mut other = sets.clone();
-    for item in &mut other.sender[half..] {
-        *item += 1 << 50;
-    }
     for protocol in PROTOCOLS {
+        let sets = sets(*protocol);
+        let half = sets.sender.len() / 2;
+        // The first half's units are those that stay when the second half is another.
+        let mut other = sets.clone();
+        for item in &mut other.sender[half..] {
+            *item += 1 << 50;
+        }
         if Layout::of(&*sets.plan(*protocol)).is_none() {
             continue;
         }
@@ -164,11 +174,18 @@ fn the_order_of_units_is_not_that_of_the_input() {
         let count = |flags: &[bool]| flags.iter().filter(|flag| **flag).count();
         assert_eq!(count(&of_first_half), half);
 
-        // Six standard deviations (13 and 25) about the means of a random order.
+        // Six standard deviations (√n/4 and √n/2) about the means of a random order.
         let name = protocol.info().name;
+        let deviation = sets.sender.len().isqrt() + 1;
         let early = count(&of_first_half[..half]);
-        assert!(early.abs_diff(half / 2) < 6 * 13, "{name}: {early}");
+        assert!(
+            early.abs_diff(half / 2) < 6 * deviation / 4,
+            "{name}: {early}"
+        );
         let changes = of_first_half.windows(2).filter(|w| w[0] != w[1]).count();
-        assert!(changes.abs_diff(half) < 6 * 25, "{name}: {changes}");
+        assert!(
+            changes.abs_diff(half) < 6 * deviation / 2,
+            "{name}: {changes}"
+        );
     }
 }

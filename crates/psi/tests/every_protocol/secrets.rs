@@ -32,9 +32,9 @@ fn start<const D: usize>(digest: &[u8; D]) -> [u8; 8] {
 
 #[test]
 fn no_item_and_no_randomness_is_sent() {
-    let sets = Sets::new(700, 600, 300);
     let seeds = [11, 12];
     for protocol in PROTOCOLS {
+        let sets = Sets::new(700, 600, 300).sized_for(*protocol);
         let setup = Setup {
             seeds: Some(seeds),
             ..Setup::default()
@@ -74,8 +74,8 @@ fn no_item_and_no_randomness_is_sent() {
 
 #[test]
 fn two_runs_share_no_bytes() {
-    let sets = Sets::new(700, 600, 300);
     for protocol in PROTOCOLS {
+        let sets = Sets::new(700, 600, 300).sized_for(*protocol);
         let first = transcript(*protocol, &sets, &Setup::default());
         let joint_seed = [43; 32];
         let second = transcript(
