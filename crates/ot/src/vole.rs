@@ -9,7 +9,7 @@
 //! 2. Both make a sparse correlation of N = 2m' entries: w = v + Δ·e, with e regular noise over
 //!    B (`vole/noise.rs`: SoftSpokenOT's small-field vector OLE, and trees).
 //! 3. Both compress their vectors with a public binary matrix H, of m' ≥ m rows: a = H·e,
-//!    b = H·v, c = H·w ([`block_accumulate`]).
+//!    b = H·v, c = H·w ([`BlockAccumulate`]).
 //!
 //! **Security.** Dual LPN with regular noise over B for the code; the number of noise points is
 //! derived in [`psijoin_params::lpn`]. AES under a public key as a random permutation. The model
