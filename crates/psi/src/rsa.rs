@@ -24,7 +24,7 @@
 //!   coset of the e-th powers each H(y) is. A prime e above N would do without a proof, since it does not
 //!   divide φ(N) whatever N, and would make the receiver's r^e 180 times as costly: more than
 //!   all that the sender does. The proof is eight numbers
-//!   ([`rsa_root_proofs`](psijoin_params::public_key::rsa_root_proofs)).
+//!   ([`rsa_root_proofs`]).
 //! - The receiver demands that each H(y) is a unit modulo N, since it cannot hide a common factor.
 //! - Masks are as long as the failure budget asks for, not 2κ bits.
 //! - H and the hash that makes masks are keyed from the joint seed, drawn after both sets are fixed.
