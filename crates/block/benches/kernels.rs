@@ -6,10 +6,13 @@ use divan::{
 };
 use psijoin_block::{
     Block, Prg,
+    additive_fft::AdditiveFft,
     aes::Aes128,
     blake3_rows,
     cells::Cells,
-    crhf, gf128, positions,
+    crhf,
+    gf2k::{Element as Pair, Field},
+    gf128, positions, select,
     tower::{Element, Gf64, Tower},
     transpose,
 };
@@ -89,6 +92,15 @@ fn transpose_2048_rows<const WORDS: usize>(bencher: Bencher) {
 }
 
 #[divan::bench]
+fn select_sums(bencher: Bencher) {
+    let rows = vec![[7_u64; 8]; select::ROWS];
+    let (selectors, mut sums) = (random(4096), vec![[0_u64; 8]; 4096]);
+    bencher
+        .counter(ItemsCount::new(selectors.len()))
+        .bench_local(|| select::sums(divan::black_box(&rows), &selectors, &mut sums));
+}
+
+#[divan::bench]
 fn blake3_code_word(bencher: Bencher) {
     let rows = vec![[7_u64; 3]; 4096];
     let mut out = vec![[0_u64; 8]; 4096];
@@ -143,4 +155,45 @@ fn read_cells(bencher: Bencher, clear: bool) {
                 cells.read(positions, &mut bits);
             }
         });
+}
+
+fn pairs(field: &Field, n: usize) -> Vec<Pair> {
+    let words = random(n);
+    (words
+        .iter()
+        .map(|block| field.from_words(bytemuck::cast(block.to_bytes()))))
+    .collect()
+}
+
+#[divan::bench]
+fn gf2k_multiply(bencher: Bencher) {
+    let field = Field::new(55);
+    let (mut a, b) = (pairs(&field, 4096), pairs(&field, 4096));
+    bencher
+        .counter(ItemsCount::new(a.len()))
+        .bench_local(|| field.multiply(&mut a, divan::black_box(&b)));
+}
+
+/// Four polynomials with 41 coefficients at 32 points: the items are products.
+#[divan::bench]
+fn gf2k_matrix_product(bencher: Bencher) {
+    let field = Field::new(55);
+    let (left, right, mut product) = (
+        pairs(&field, 4 * 41),
+        pairs(&field, 41 * 32),
+        pairs(&field, 4 * 32),
+    );
+    bencher
+        .counter(ItemsCount::new(4 * 41 * 32_usize))
+        .bench_local(|| field.matrix_product(41, &left, divan::black_box(&right), &mut product));
+}
+
+/// The items are butterflies, k·2^(k−1) a transform: of 2^12 elements, or as many as it needs.
+#[divan::bench(args = [1, 2, 3, 4, 6, 10, 16, 20], consts = [0, 1])]
+fn additive_fft_butterflies<const OFFSET: usize>(bencher: Bencher, log: u32) {
+    let fft = AdditiveFft::new(Field::new(55));
+    let mut data = pairs(fft.field(), 1 << log.max(12));
+    bencher
+        .counter(ItemsCount::new(data.len() / 2 * log as usize))
+        .bench_local(|| fft.evaluate(log, OFFSET << log, &mut data));
 }

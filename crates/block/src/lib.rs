@@ -7,11 +7,15 @@
 //! | [`crhf`] | (tweakable circular) correlation-robust hashes from fixed-key AES |
 //! | [`blake3_rows`] | BLAKE3 of many short rows at once: random oracle, PRF, pseudorandom code |
 //! | [`gf128`] | GF(2^128) |
+//! | [`gf2k`] | GF(2^w) of any width w up to 63, and its quadratic extension |
+//! | [`additive_fft`] | polynomials over these: between coefficients and values |
+//! | [`subproducts`] | the pointwise steps of subproduct trees over these |
 //! | [`tower`] | GF(2^64), and GF(2^128) as its quadratic extension |
 //! | [`transpose`] | bit-matrix transposition |
 //! | [`positions`] | positions in tables from pseudorandom blocks |
 //! | [`cells`] | bits that are read at random, a byte each |
 //! | [`scatter`] | distributing elements among buckets |
+//! | [`select`] | sums of rows that bits select |
 //! | [`memory`] | large buffers for random access, prefetching |
 //! | [`cpu`] | which instruction set is used |
 //!
@@ -21,16 +25,20 @@
 
 mod block;
 
+pub mod additive_fft;
 pub mod aes;
 pub mod blake3_rows;
 pub mod cells;
 pub mod cpu;
 pub mod crhf;
 pub mod gf128;
+pub mod gf2k;
 pub mod memory;
 pub mod positions;
 pub mod prg;
 pub mod scatter;
+pub mod select;
+pub mod subproducts;
 pub mod tower;
 pub mod transpose;
 
