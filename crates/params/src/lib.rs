@@ -18,6 +18,8 @@
 //! | [`public_key`] | lengths of moduli and exponents | NIST SP 800-57, RFC 7919 |
 //! | [`okvs`] | bins, slots and dense columns of an oblivious key-value store | RR22; proof in the module |
 //! | [`simple`] | bins of simple hashing, and how many items each has room for | PSZ14 §6.1; proof in the module |
+//! | [`sparse_ot`] | points and buckets of sparse OT extension | proof in the module |
+//! | [`two_choice`] | bins of 2-choice hashing | SpOT19 §4.2; proof in the module |
 //!
 //! # How a run stays under 2^-σ
 //!
@@ -58,6 +60,8 @@ pub mod mask;
 pub mod okvs;
 pub mod public_key;
 pub mod simple;
+pub mod sparse_ot;
+pub mod two_choice;
 
 mod budget;
 mod error;
