@@ -24,4 +24,12 @@ pub enum Error {
          key"
     )]
     DependentRows,
+
+    /// A statistical failure: two points are equal, or one is a place that is computed with.
+    #[error(
+        "two of the points that a polynomial is to go through coincide, which happens with \
+         negligible probability if they are those of distinct items: start a new run, which \
+         draws others"
+    )]
+    UnfitPoints,
 }

@@ -11,20 +11,25 @@
 //! the item: bin and rest together are the item, so that only the rest must be compared.
 //!
 //! Sizes come from [`psijoin_params::cuckoo`] and [`psijoin_params::simple`], which also prove how
-//! rarely a table cannot be built.
+//! rarely a table cannot be built. [`TwoChoiceTable`] puts each item into one of two bins of many items,
+//! with hardly any place left free.
 //!
 //! [`okvs`] is the other way: a set laid out as one vector over a field, from which a linear
-//! function of each item gives a value of the item.
+//! function of each item gives a value of the item. [`poly`] is the oldest such layout, and the
+//! shortest: a polynomial.
 
 mod cuckoo;
 mod error;
 mod hashing;
 pub mod okvs;
 mod permutation;
+pub mod poly;
 mod simple;
+mod two_choice;
 
 pub use cuckoo::{CuckooTable, Placed};
 pub use error::Error;
 pub use hashing::{BinHasher, CHOICES};
 pub use permutation::{Permutations, Place};
 pub use simple::{SimpleHasher, SimpleTable};
+pub use two_choice::{Chosen, TwoChoiceHasher, TwoChoiceTable};

@@ -1,0 +1,83 @@
+//! The FFT on the caller's rayon pool.
+
+use psijoin_block::{additive_fft::AdditiveFft, gf2k::Element};
+use rayon::prelude::*;
+
+/// Transforms that one task computes, and those that are not divided.
+const TASK_LOG: u32 = 13;
+
+/// A set of 2^k places at which values are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Places {
+    /// W_k.
+    Base,
+    /// x^k + W_k.
+    Shifted,
+}
+
+impl Places {
+    fn offset(self, log: u32) -> usize {
+        match self {
+            Self::Base => 0,
+            Self::Shifted => 1 << log,
+        }
+    }
+
+    fn other(self) -> Self {
+        match self {
+            Self::Base => Self::Shifted,
+            Self::Shifted => Self::Base,
+        }
+    }
+}
+
+/// From coefficients to values, for each chunk of 2^`log`.
+pub(super) fn to_values(fft: &AdditiveFft, log: u32, places: Places, data: &mut [Element]) {
+    each_chunk(log, data, |chunk| {
+        evaluate(fft, log, places.offset(log), chunk);
+    });
+}
+
+/// From values to coefficients.
+pub(super) fn to_coefficients(fft: &AdditiveFft, log: u32, places: Places, data: &mut [Element]) {
+    each_chunk(log, data, |chunk| {
+        interpolate(fft, log, places.offset(log), chunk);
+    });
+}
+
+/// From values at these places to those at the others, of polynomials of degree below 2^`log`.
+pub(super) fn extend(fft: &AdditiveFft, log: u32, from: Places, data: &mut [Element]) {
+    each_chunk(log, data, |chunk| {
+        interpolate(fft, log, from.offset(log), chunk);
+        evaluate(fft, log, from.other().offset(log), chunk);
+    });
+}
+
+fn each_chunk(log: u32, data: &mut [Element], work: impl Fn(&mut [Element]) + Send + Sync) {
+    data.par_chunks_mut(1 << log.max(TASK_LOG)).for_each(work);
+}
+
+fn evaluate(fft: &AdditiveFft, log: u32, offset: usize, data: &mut [Element]) {
+    if log <= TASK_LOG {
+        return fft.evaluate(log, offset, data);
+    }
+    let (left, right) = fft.evaluate_halves(log, offset, data);
+    let middle = offset + right.len();
+    rayon::join(
+        || evaluate(fft, log - 1, offset, left),
+        || evaluate(fft, log - 1, middle, right),
+    );
+}
+
+fn interpolate(fft: &AdditiveFft, log: u32, offset: usize, data: &mut [Element]) {
+    if log <= TASK_LOG {
+        return fft.interpolate(log, offset, data);
+    }
+    let (left, right) = data.split_at_mut(1 << (log - 1));
+    let middle = offset + right.len();
+    rayon::join(
+        || interpolate(fft, log - 1, offset, left),
+        || interpolate(fft, log - 1, middle, right),
+    );
+    fft.interpolate_halves(log, offset, data);
+}
