@@ -49,7 +49,6 @@ use psijoin_encode::{BinHasher, CHOICES};
 use crate::{Adversary, Error, Info, Input, Plan, Protocol, Request};
 
 mod code;
-mod matrix;
 mod params;
 mod receiver;
 mod sender;
@@ -70,6 +69,9 @@ static INFO: Info = Info {
     leaks: "set sizes",
     version: 1,
 };
+
+/// Rows have no gaps.
+const COLUMNS_PER_WORD: usize = u64::BITS as usize;
 
 /// The last input of the code for stash places, where bins have the hash function's number.
 const STASH: u8 = CHOICES as u8;

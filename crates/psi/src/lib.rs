@@ -51,6 +51,7 @@ mod disjoint;
 mod error;
 mod full_domain;
 mod masks;
+mod ot_matrix;
 mod stream;
 
 pub use cost::{Cost, Traffic};

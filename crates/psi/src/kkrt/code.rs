@@ -1,15 +1,13 @@
-//! The pseudorandom code C, the hash H, and rows of the matrix.
+//! The pseudorandom code C, the hash H, and rows of the matrix: the code word, zeros, and in the
+//! topmost 32 bits, once it is [tagged](tag), the row's number.
 
 use psijoin_block::blake3_rows;
 
 use crate::{
     items::words,
     masks::{Mask, MaskLength},
+    ot_matrix::Row,
 };
-
-/// A row of the matrix in 64-bit words: the code word, zeros, and in the topmost 32 bits, once
-/// it is [tagged](tag), the row's number.
-pub(super) type Row<const R: usize> = [u64; R];
 
 /// C: a digest and the list that it is looked for in, to a word of w bits.
 pub(super) struct Code<const R: usize> {

@@ -5,13 +5,13 @@ use psijoin_ot::iknp::{self, SemiHonest};
 use rayon::prelude::*;
 
 use super::{
-    Functions, Params, STASH, by_size,
-    code::{self, CodeInput, Row, code_input},
-    matrix::{ReceiverMatrix, Strip},
+    COLUMNS_PER_WORD, Functions, Params, STASH, by_size,
+    code::{self, CodeInput, code_input},
 };
 use crate::{
     Context, Error, Input, Items, Output, Party,
     masks::{Mask, MaskIndex},
+    ot_matrix::{ReceiverMatrix, Row, Strip},
     protocol, stream,
 };
 
@@ -37,7 +37,7 @@ impl Receiver {
         ots.random(&mut seeds, channel)?;
         Ok(Self {
             params: params.clone(),
-            matrix: ReceiverMatrix::new(&mut seeds),
+            matrix: ReceiverMatrix::new(&mut seeds, COLUMNS_PER_WORD),
         })
     }
 

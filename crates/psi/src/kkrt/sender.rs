@@ -7,11 +7,15 @@ use psijoin_encode::CHOICES;
 use psijoin_ot::iknp::{self, SemiHonest};
 
 use super::{
-    Functions, Params, STASH, by_size,
-    code::{self, CodeInput, Row, code_input},
-    matrix::{SenderMatrix, Strip},
+    COLUMNS_PER_WORD, Functions, Params, STASH, by_size,
+    code::{self, CodeInput, code_input},
 };
-use crate::{Context, Error, Input, Items, Output, Party, masks::Mask, stream};
+use crate::{
+    Context, Error, Input, Items, Output, Party,
+    masks::Mask,
+    ot_matrix::{Row, SenderMatrix, Strip},
+    stream,
+};
 
 /// The party that learns nothing, after the offline phase.
 pub struct Sender {
@@ -37,7 +41,7 @@ impl Sender {
         ots.random(&delta, &mut seeds, channel)?;
         Ok(Self {
             params: params.clone(),
-            matrix: SenderMatrix::new(&delta, &mut seeds),
+            matrix: SenderMatrix::new(&delta, &mut seeds, COLUMNS_PER_WORD),
         })
     }
 

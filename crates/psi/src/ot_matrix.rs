@@ -1,4 +1,4 @@
-//! The OT matrices, expanded from their seeds a strip of rows at a time.
+//! OT matrices, expanded from the seeds of their columns a strip of rows at a time.
 
 use std::ops::Range;
 
@@ -8,12 +8,17 @@ use psijoin_block::{
 };
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-use super::code::Row;
+const WORD_BITS: usize = u64::BITS as usize;
 
-/// The sender's share: Δ, and one seed of each pair.
-pub(super) struct SenderMatrix {
+/// A row of R words. Each word has so many columns as was said when the matrix was made, from bit 0
+/// on, and zeros above them.
+pub(crate) type Row<const R: usize> = [u64; R];
+
+/// The share of the party that chose: Δ, and one seed of each pair.
+pub(crate) struct SenderMatrix {
     delta: Secret,
     columns: Vec<Prg>,
+    columns_per_word: usize,
 }
 
 /// Bits that are wiped when they are dropped.
@@ -21,21 +26,25 @@ pub(super) struct SenderMatrix {
 struct Secret(Vec<Block>);
 
 impl SenderMatrix {
-    /// From Δ and the seeds that it selected, which are wiped.
-    pub(super) fn new(delta: &[Block], seeds: &mut [Block]) -> Self {
+    /// From Δ and the seeds that it selected, which are wiped. Up to 64 columns go into a word.
+    pub(crate) fn new(delta: &[Block], seeds: &mut [Block], columns_per_word: usize) -> Self {
         let columns = seeds.iter().map(|seed| Prg::from_seed(*seed)).collect();
         seeds.zeroize();
         Self {
             delta: Secret(delta.to_vec()),
             columns,
+            columns_per_word,
         }
     }
 
     /// Δ as a row.
-    pub(super) fn delta<const R: usize>(&self) -> Zeroizing<Row<R>> {
+    pub(crate) fn delta<const R: usize>(&self) -> Zeroizing<Row<R>> {
         let mut row = Zeroizing::new([0; R]);
-        let words: &[u64] = bytemuck::cast_slice(&self.delta.0);
-        row[..words.len()].copy_from_slice(words);
+        for column in 0..self.columns.len() {
+            let bit = self.delta.0[column / Block::BITS].bit(column % Block::BITS);
+            let word = &mut row[column / self.columns_per_word];
+            *word |= u64::from(bit) << (column % self.columns_per_word);
+        }
         row
     }
 
@@ -43,13 +52,13 @@ impl SenderMatrix {
     ///
     /// # Panics
     /// If the range does not start at a multiple of 128.
-    pub(super) fn expand<const R: usize>(
+    pub(crate) fn expand<const R: usize>(
         &self,
         range: Range<usize>,
         strip: &mut Strip<R>,
         rows: &mut [Row<R>],
     ) {
-        let first_block = strip.start(self.columns.len(), range);
+        let first_block = strip.start(self.columns.len(), self.columns_per_word, range);
         for (column, prg) in strip.columns_mut().zip(&self.columns) {
             prg.fill_at(first_block, column);
         }
@@ -57,32 +66,37 @@ impl SenderMatrix {
     }
 }
 
-/// The receiver's share: both seeds of each pair.
-pub(super) struct ReceiverMatrix {
+/// The share of the other party: both seeds of each pair.
+pub(crate) struct ReceiverMatrix {
     columns: Vec<[Prg; 2]>,
+    columns_per_word: usize,
 }
 
 impl ReceiverMatrix {
     /// From the seed pairs, which are wiped.
-    pub(super) fn new(seeds: &mut [[Block; 2]]) -> Self {
+    pub(crate) fn new(seeds: &mut [[Block; 2]], columns_per_word: usize) -> Self {
         let columns = seeds.iter().map(|pair| pair.map(Prg::from_seed)).collect();
         seeds.as_flattened_mut().zeroize();
-        Self { columns }
+        Self {
+            columns,
+            columns_per_word,
+        }
     }
 
     /// Rows `range` of T_0, and of T_0 ⊕ T_1.
     ///
     /// # Panics
     /// If the range does not start at a multiple of 128.
-    pub(super) fn expand<const R: usize>(
+    pub(crate) fn expand<const R: usize>(
         &self,
         range: Range<usize>,
         [first, both]: &mut [Strip<R>; 2],
         t0: &mut [Row<R>],
         sum: &mut [Row<R>],
     ) {
-        let first_block = first.start(self.columns.len(), range.clone());
-        both.start(self.columns.len(), range);
+        let width = self.columns.len();
+        let first_block = first.start(width, self.columns_per_word, range.clone());
+        both.start(width, self.columns_per_word, range);
         let columns = first.columns_mut().zip(both.columns_mut());
         for ((t0, sum), [zero, one]) in columns.zip(&self.columns) {
             zero.fill_at(first_block, t0);
@@ -96,9 +110,11 @@ impl ReceiverMatrix {
 
 /// Room for a strip of rows, column by column: `stride` blocks of 128 rows each.
 #[derive(Default)]
-pub(super) struct Strip<const R: usize> {
+pub(crate) struct Strip<const R: usize> {
     stride: usize,
+    /// 64 for each word of a row. Those that a word does not use stay zero.
     columns: Vec<Block>,
+    columns_per_word: usize,
     /// For a strip that is no whole number of groups.
     rows: Vec<Row<R>>,
 }
@@ -106,18 +122,28 @@ pub(super) struct Strip<const R: usize> {
 impl<const R: usize> Strip<R> {
     /// Makes room for `width` columns of these rows, and returns the number of their first
     /// block.
-    fn start(&mut self, width: usize, rows: Range<usize>) -> u128 {
+    fn start(&mut self, width: usize, columns_per_word: usize, rows: Range<usize>) -> u128 {
         assert!(
             rows.start.is_multiple_of(Block::BITS),
             "a strip starts with a whole block"
         );
         self.stride = rows.len().next_multiple_of(ROW_GROUP) / Block::BITS;
-        self.columns.resize(width * self.stride, Block::ZERO);
+        self.columns_per_word = columns_per_word;
+        let words = width.div_ceil(columns_per_word);
+        let len = words * WORD_BITS * self.stride;
+        if self.columns.len() != len {
+            // Columns of another stride would lie elsewhere.
+            self.columns.clear();
+            self.columns.resize(len, Block::ZERO);
+        }
         (rows.start / Block::BITS) as u128
     }
 
     fn columns_mut(&mut self) -> impl Iterator<Item = &mut [Block]> {
-        self.columns.chunks_exact_mut(self.stride)
+        let used = self.columns_per_word;
+        self.columns
+            .chunks_exact_mut(WORD_BITS * self.stride)
+            .flat_map(move |word| word.chunks_exact_mut(word.len() / WORD_BITS).take(used))
     }
 
     fn write_rows(&mut self, rows: &mut [Row<R>]) {
