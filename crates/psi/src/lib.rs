@@ -7,7 +7,7 @@
 //! |---|---|
 //! | [`protocol`] | the interface: [`Protocol`] → [`Plan`] (parameters, cost) → [`Party`] (offline, then online) |
 //! | [`registry`] | all protocols by name |
-//! | [`naive`], [`dh`], [`rsa`], [`psz`], [`pssz`], [`kkrt`], [`cm20`], [`rr22`] | one module a protocol: its driver reads like the paper's figure |
+//! | [`naive`], [`dh`], [`rsa`], [`psz`], [`pssz`], [`kkrt`], [`spot_fast`], [`spot_low`], [`cm20`], [`rr22`] | one module a protocol: its driver reads like the paper's figure |
 //! | [`auto`] | takes one of them by the sizes of the sets |
 //! | [`items`] | fixed-size digests of items, under a salt of both parties |
 //! | [`pair`] | both parties in one process, for tests, benches and demonstrations |
@@ -43,6 +43,9 @@ pub mod rsa;
 // For its bench: nothing to build on.
 #[doc(hidden)]
 pub mod sorted_masks;
+pub mod spot;
+pub mod spot_fast;
+pub mod spot_low;
 
 mod ahead;
 mod basis;

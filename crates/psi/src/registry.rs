@@ -2,6 +2,7 @@
 
 use crate::{
     Error, Plan, Protocol, Request, auto, cm20, dh, disjoint, kkrt, naive, pssz, psz, rr22, rsa,
+    spot_fast, spot_low,
 };
 
 /// Every protocol, insecure baselines first, then in the order of their papers.
@@ -15,6 +16,9 @@ pub static PROTOCOLS: &[&dyn Protocol] = &[
     &psz::PszCuckoo,
     &pssz::Pssz,
     &kkrt::Kkrt,
+    &spot_fast::SpotFast,
+    &spot_low::SpotLow,
+    &spot_low::SpotLowMaliciousSender,
     &cm20::Cm20,
     &cm20::Cm20MaliciousSender,
     &rr22::Rr22,

@@ -15,7 +15,7 @@
 use psijoin_channel::{Inbound, Outbound};
 
 use crate::{
-    Error,
+    Error, Parameter,
     stream::{self, Chunks},
 };
 
@@ -64,6 +64,15 @@ impl SortedMasks {
             .map(with)
             .min_by_key(|masks| masks.coded_bytes())
             .expect("there are candidates")
+    }
+
+    /// M, in halves: both parties must agree on it.
+    pub(crate) fn parameters(self) -> [Parameter; 2] {
+        [
+            ("mask range, low half", self.range as u64),
+            ("mask range, high half", (self.range >> 64) as u64),
+        ]
+        .map(|(name, value)| Parameter { name, value })
     }
 
     /// Bytes on the wire.

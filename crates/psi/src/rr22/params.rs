@@ -204,11 +204,11 @@ impl Plan for Params {
             ("slots a bin", self.shape.slots.into()),
             ("dense columns a bin", self.shape.dense.into()),
             ("check columns a bin", self.shape.checks.into()),
-            ("mask range, low half", self.mask_range as u64),
-            ("mask range, high half", (self.mask_range >> 64) as u64),
         ]
         .map(|(name, value)| Parameter { name, value })
-        .into()
+        .into_iter()
+        .chain(self.masks().parameters())
+        .collect()
     }
 
     fn budget(&self) -> &FailureBudget {

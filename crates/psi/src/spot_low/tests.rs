@@ -1,0 +1,120 @@
+use psijoin_channel::{
+    fault::{Fault, FaultKind, faulty},
+    memory,
+};
+
+use super::*;
+use crate::{
+    ErrorKind, Items, Output,
+    spot::testing::{assert_nothing_shows, items, output, run},
+};
+
+fn request(sender: u64, receiver: u64) -> Request {
+    Request::rows(sender, receiver).unwrap()
+}
+
+#[test]
+fn rows_of_any_width_with_digests_of_either_length() {
+    for params in [
+        Params::semi_honest(&request(900, 700)),
+        Params::malicious_sender(&request(900, 700)),
+    ] {
+        let mut params = params.unwrap();
+        for (slices, field_bits) in [(4, 54), (4, 55), (4, 63), (5, 60)] {
+            params.extension.slices = slices;
+            params.extension.field_bits = field_bits;
+            assert_eq!(params.extension.wide_rows(), slices == 5);
+            for digest_bytes in [16, 32] {
+                let (senders, receivers) =
+                    (items(0..900, digest_bytes), items(600..1300, digest_bytes));
+                let found = output(&params, &senders, &receivers).unwrap();
+                let expected = Output::Rows((0..300).collect());
+                assert_eq!(found, expected, "{slices}, {field_bits}, {digest_bytes}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_malicious_sender_meets_long_digests_long_masks_and_a_check() {
+    let malicious = Params::malicious_sender(&request(900, 700)).unwrap();
+    let semi_honest = Params::semi_honest(&request(900, 700)).unwrap();
+    assert_eq!(malicious.digest_bytes, 32);
+    assert_eq!(malicious.masks().mask(u128::MAX), u128::MAX - 1);
+    assert_ne!(malicious.digest(), semi_honest.digest());
+    assert!(malicious.cost().offline.sender_bytes > semi_honest.cost().offline.sender_bytes);
+}
+
+#[test]
+fn masks_and_polynomials_show_nothing_of_items_that_are_not_shared() {
+    let request = request(1 << 13, 1 << 12);
+    for params in [
+        Params::semi_honest(&request),
+        Params::malicious_sender(&request),
+    ] {
+        let params = params.unwrap();
+        assert_nothing_shows(&params, params.masks());
+    }
+}
+
+/// Two items of the receiver whose digests have the first half in common have one point. It is told,
+/// and not a wrong result.
+#[test]
+fn equal_points_are_bad_luck() {
+    let params = Params::malicious_sender(&request(10, 10)).unwrap();
+    let Items::Long(mut digests) = items(0..10, 32) else {
+        unreachable!()
+    };
+    let other = digests[3];
+    digests[7][..16].copy_from_slice(&other[..16]);
+    let error = output(&params, &items(0..10, 32), &Items::Long(digests)).unwrap_err();
+    assert!(matches!(error, Error::BadLuck(_, 40)), "{error}");
+    assert_eq!(error.kind(), ErrorKind::BadLuck);
+}
+
+/// A sender's item that shares a point with a receiver's item without being it is no match: H is told
+/// the whole digest.
+#[test]
+fn half_a_digest_in_common_is_no_match() {
+    let params = Params::malicious_sender(&request(10, 10)).unwrap();
+    let Items::Long(mut digests) = items(0..10, 32) else {
+        unreachable!()
+    };
+    for digest in &mut digests[..5] {
+        digest[16] ^= 1;
+    }
+    let found = output(&params, &Items::Long(digests), &items(0..10, 32)).unwrap();
+    assert_eq!(found, Output::Rows((5..10).collect()));
+}
+
+/// Flips a bit in each of the sender's messages, many different ones in those of the OTs: an
+/// error, or no items but shared ones.
+#[test]
+fn tampering_by_the_sender_is_an_error_or_costs_it_its_items() {
+    let params = Params::malicious_sender(&request(300, 200)).unwrap();
+    let (senders, receivers) = (items(0..300, 32), items(200..400, 32));
+    let mut inconsistent = 0;
+    for message in 0..6 {
+        for attempt in 0..12 {
+            let fault = Fault {
+                at: message,
+                kind: FaultKind::Flip {
+                    bit: 1 + 523 * attempt,
+                },
+            };
+            let (sending, receiving) = memory::pair();
+            let (sending, _) = faulty(sending, fault);
+            let results = run(&params, (&senders, sending), (&receivers, receiving));
+            match &results[1] {
+                Ok(Output::Rows(rows)) => assert!(rows.iter().all(|row| *row < 100)),
+                Ok(other) => panic!("{other:?}"),
+                Err(Error::ObliviousTransfer(psijoin_ot::Error::ConsistencyCheck)) => {
+                    inconsistent += 1;
+                }
+                Err(error) => assert_ne!(error.kind(), ErrorKind::Misuse, "{error}"),
+            }
+        }
+    }
+    // Each of the twelve flips in the matrix of the OTs is caught with probability 1/2.
+    assert!(inconsistent > 0, "the check catches nothing");
+}
