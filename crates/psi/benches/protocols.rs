@@ -5,8 +5,16 @@ use divan::{Bencher, counter::ItemsCount};
 use psijoin_block::{Block, Prg};
 use psijoin_psi::{Fingerprint, Output, Request, pair, registry};
 
-/// Those that take less than seconds for a million items.
-const PROTOCOLS: [&str; 4] = ["kkrt", "cm20", "cm20-malicious-sender", "rr22"];
+/// Those that take no more than seconds for a million items.
+const PROTOCOLS: [&str; 7] = [
+    "kkrt",
+    "spot-fast",
+    "spot-low",
+    "spot-low-malicious-sender",
+    "cm20",
+    "cm20-malicious-sender",
+    "rr22",
+];
 
 fn main() {
     divan::main();

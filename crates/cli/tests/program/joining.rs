@@ -44,6 +44,9 @@ fn every_protocol_finds_the_shared_rows() {
         "dh-ffdhe3072",
         "rsa",
         "kkrt",
+        "spot-fast",
+        "spot-low",
+        "spot-low-malicious-sender",
         "cm20",
         "cm20-malicious-sender",
         "rr22",
@@ -89,6 +92,10 @@ fn every_protocol_finds_the_shared_rows() {
             "rr22-malicious" => ["rr22-malicious protects you even from a"; 2],
             "cm20-malicious-sender" => [
                 "cm20-malicious-sender protects you even from a sender that cheats.",
+                curious,
+            ],
+            "spot-low-malicious-sender" => [
+                "spot-low-malicious-sender protects you even from a sender that cheats.",
                 curious,
             ],
             _ => [curious; 2],

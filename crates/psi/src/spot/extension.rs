@@ -2,7 +2,7 @@ use psijoin_block::{Block, gf2k::Field};
 use psijoin_channel::Channel;
 use psijoin_ot::iknp::{self, Model};
 use psijoin_params::{
-    self as params, FailureBudget,
+    self as params, FailureBudget, Log2Prob,
     code::{near_collision, width_bits},
     sparse_ot::{self, Layout, SELECTOR_BITS},
 };
@@ -31,7 +31,7 @@ pub(crate) struct Extension {
 }
 
 impl Extension {
-    /// Derives them. The failure budget: a quarter for the code distance, a 16th for points, a 64th
+    /// Derives them. The failure budget: up to a half for the code distance, a 16th for points, a 64th
     /// for selectors.
     pub(crate) fn derive(layout: Layout, budget: &mut FailureBudget) -> Result<Self, Error> {
         let buckets = sparse_ot::buckets(layout, budget.share(1.0 / 64.0))?;
@@ -39,12 +39,9 @@ impl Extension {
             "dependent selectors",
             sparse_ot::selector_failure(layout, buckets),
         )?;
-        let code_bits = width_bits(layout.evaluations, budget.share(0.25))?;
+        let code_bits = width_bits(layout.evaluations, budget.share(0.5))?;
         let (slices, field_bits) = smallest_field(layout, code_bits, budget)?;
-        budget.charge(
-            "unfit points",
-            sparse_ot::point_failure(layout, 2 * field_bits),
-        )?;
+        budget.charge("unfit points", unfit_points(layout, field_bits))?;
         let extension = Self {
             field_bits,
             slices,
@@ -150,11 +147,18 @@ fn smallest_field(
         .into_iter()
         .flat_map(|slices| Field::widths().map(move |bits| (slices, bits)))
         .filter(|(slices, bits)| 2 * *slices as u32 * bits >= code_bits)
-        .find(|(_, bits)| sparse_ot::point_failure(layout, 2 * bits) <= share)
+        .find(|(_, bits)| unfit_points(layout, *bits) <= share)
         .ok_or(Error::Parameters(params::Error::Unreachable {
             parameter: "field of points",
             share,
         }))
+}
+
+/// Points are cut from functions of the first 128 bits of a digest: these may be equal, and then
+/// points and selectors are, or only the points.
+fn unfit_points(layout: Layout, field_bits: u32) -> Log2Prob {
+    let equal_blocks = sparse_ot::point_failure(layout, Block::BITS as u32);
+    sparse_ot::point_failure(layout, 2 * field_bits).or(equal_blocks)
 }
 
 #[cfg(test)]
@@ -176,7 +180,7 @@ mod tests {
     }
 
     /// SpOT19, Figure 6: 416, 420, …, 444 bits if the distance may take the whole budget. Here it
-    /// has a quarter of it, and a width is a multiple of eight.
+    /// has at most half of it, and a width is a multiple of eight.
     #[test]
     fn rows_are_hardly_wider_than_spot19s() {
         let published = [416, 420, 424, 428, 432, 436, 440, 444];

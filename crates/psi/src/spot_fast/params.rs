@@ -30,7 +30,7 @@ impl Params {
     /// Derives them.
     ///
     /// The failure budget: up to an eighth for digests, a 16th for bins, what
-    /// [`spot`](crate::spot) takes, and the rest, about half, for the masks.
+    /// [`spot`](crate::spot) takes, and the rest, at least a quarter or so, for the masks.
     ///
     /// # Errors
     /// If a set is empty, or no parameters reach the security level.

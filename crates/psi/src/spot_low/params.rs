@@ -26,7 +26,7 @@ impl Params {
     /// Derives them, for semi-honest parties.
     ///
     /// The failure budget: up to an eighth for digests, what
-    /// [`spot`](crate::spot) takes, and the rest, about half, for the masks.
+    /// [`spot`](crate::spot) takes, and the rest, at least a quarter or so, for the masks.
     ///
     /// # Errors
     /// If a set is empty, or no parameters reach the security level.
