@@ -62,8 +62,70 @@ fn bits_per_element_at_2_to_the_20() {
     assert!((790.0..810.0).contains(&bits("kkrt")), "{}", bits("kkrt"));
     // KKRT16 Table 5, for items of 128 bits: 411.6 MB, 3,293 bits.
     assert!((2700.0..2720.0).contains(&bits("pssz")), "{}", bits("pssz"));
+    // SpOT19 Table 1: 609 and 500, at Table 2's sizes 611 and 505.
+    assert!(
+        (576.0..577.0).contains(&bits("spot-fast")),
+        "{}",
+        bits("spot-fast")
+    );
+    assert!(
+        (502.0..502.5).contains(&bits("spot-low")),
+        "{}",
+        bits("spot-low")
+    );
     // RR22 Table 2: 251 and 302.
     assert!((140.0..150.0).contains(&bits("rr22")), "{}", bits("rr22"));
     let malicious = bits("rr22-malicious");
     assert!((270.0..302.0).contains(&malicious), "{malicious}");
+}
+
+/// The tables of docs/protocols.md about SpOT19's protocols follow from the formulas there.
+#[test]
+fn the_documented_traffic_of_spot_follows_its_formulas() {
+    const DOCUMENT: &str = include_str!("../../../../docs/protocols.md");
+    for log_n in [12, 16, 20, 24] {
+        let n = 1_u64 << log_n;
+        for name in ["spot-fast", "spot-low", "spot-low-malicious-sender"] {
+            let request = psijoin_psi::Request::rows(n, n).unwrap();
+            let protocol = psijoin_psi::registry::find(name).unwrap();
+            let plan = psijoin_psi::registry::plan(protocol, &request).unwrap();
+            let parameters = plan.parameters();
+            let parameter = |name: &str| {
+                let found = parameters.iter().find(|parameter| parameter.name == name);
+                found.unwrap().value
+            };
+            let field_bits = parameter("field bits") / 2;
+            let columns = 2 * parameter("slices") * field_bits;
+            let range = u128::from(parameter("mask range, high half")) << 64
+                | u128::from(parameter("mask range, low half"));
+            let masks = |count: u64| {
+                let bytes = |l: u32| {
+                    let uppers = u128::from(count) + ((range - 1) >> l);
+                    uppers.div_ceil(8) + (u128::from(count) * u128::from(l)).div_ceil(8)
+                };
+                (1..128).map(bytes).min().unwrap() as u64
+            };
+            let (shape, masks, polynomials) = if name == "spot-fast" {
+                let (bins, places) = (parameter("bins"), parameter("places a bin"));
+                let polynomials = bins * (places * columns).div_ceil(8);
+                (format!("{bins} | {places}"), masks(2 * n), polynomials)
+            } else {
+                let polynomials = 4 * (n * columns).div_ceil(32);
+                (parameter("buckets").to_string(), masks(n), polynomials)
+            };
+            let mut sender = 32 + 2048 * columns.div_ceil(128) + masks;
+            let mut receiver = 8192 + polynomials;
+            if name == "spot-low-malicious-sender" {
+                sender += 4112;
+                receiver += 16;
+            }
+            let cost = plan.cost().total();
+            assert_eq!((cost.sender_bytes, cost.receiver_bytes), (sender, receiver));
+            let bits = 8.0 * cost.total_bytes() as f64 / n as f64;
+            let figures = format!(
+                "| 2^{log_n} | {shape} | {field_bits} | {columns} | {sender} | {receiver} | {bits:.1} |"
+            );
+            assert!(DOCUMENT.contains(&figures), "{name}: {figures}");
+        }
+    }
 }
