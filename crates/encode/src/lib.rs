@@ -14,10 +14,14 @@
 //! rarely a table cannot be built. [`TwoChoiceTable`] puts each item into one of two bins of many items,
 //! with hardly any place left free.
 //!
+//! [`bloom`] is the cells of items in a Bloom filter, and what a *garbled* one (which has a string
+//! in each cell) says of an item.
+//!
 //! [`okvs`] is the other way: a set laid out as one vector over a field, from which a linear
 //! function of each item gives a value of the item. [`poly`] is the oldest such layout, and the
 //! shortest: a polynomial.
 
+pub mod bloom;
 mod cuckoo;
 mod error;
 mod hashing;

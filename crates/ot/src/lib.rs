@@ -8,6 +8,7 @@
 //! | [`kk13`] | OT extension with 256 strings an OT: the receiver chooses one of them, or none | semi-honest |
 //! | [`block_accumulate`] | the linear code of silent OT and VOLE | |
 //! | [`chosen`] | OT of chosen messages, on top of either | that of the OT under it |
+//! | [`oprg`] | oblivious PRG: a string for who says one, on either extension | semi-honest |
 //! | [`silent`] | silent OT: as many random or correlated OTs for a few hundred KB | semi-honest or malicious, by type |
 //! | [`vole`] | silent vector OLE, also over a subfield | semi-honest or malicious, by type |
 //!
@@ -20,6 +21,7 @@ pub mod block_accumulate;
 pub mod chosen;
 pub mod iknp;
 pub mod kk13;
+pub mod oprg;
 pub mod silent;
 pub mod vole;
 

@@ -8,6 +8,7 @@
 //! | module | what it derives | source |
 //! |---|---|---|
 //! | [`binomial`] | tails of the binomial distribution, in log space | |
+//! | [`bloom`] | slices and cells of a Bloom filter | PSZ14 §4.1; proof in the module |
 //! | [`code`] | width of a pseudorandom code | KKRT16 §3.2, §6.1; SpOT19 §3.3 |
 //! | [`cm20`] | bins and width of CM20's matrix | CM20 §3.3; proof in the module |
 //! | [`cuckoo`] | bins and stash of 3-way Cuckoo hashing | proof in the module |
@@ -50,6 +51,7 @@
 //! ```
 
 pub mod binomial;
+pub mod bloom;
 pub mod cm20;
 pub mod code;
 pub mod cuckoo;

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | [`protocol`] | the interface: [`Protocol`] → [`Plan`] (parameters, cost) → [`Party`] (offline, then online) |
 //! | [`registry`] | all protocols by name |
-//! | [`naive`], [`dh`], [`rsa`], [`psz`], [`pssz`], [`kkrt`], [`spot_fast`], [`spot_low`], [`cm20`], [`rr22`] | one module a protocol: its driver reads like the paper's figure |
+//! | [`naive`], [`dh`], [`rsa`], [`psz`], [`pssz`], [`random_gbf`], [`kkrt`], [`spot_fast`], [`spot_low`], [`cm20`], [`rr22`] | one module a protocol: its driver reads like the paper's figure |
 //! | [`auto`] | takes one of them by the sizes of the sets |
 //! | [`items`] | fixed-size digests of items, under a salt of both parties |
 //! | [`pair`] | both parties in one process, for tests, benches and demonstrations |
@@ -37,6 +37,7 @@ pub mod pair;
 pub mod protocol;
 pub mod pssz;
 pub mod psz;
+pub mod random_gbf;
 pub mod registry;
 pub mod rr22;
 pub mod rsa;
@@ -55,6 +56,7 @@ mod error;
 mod full_domain;
 mod masks;
 mod ot_matrix;
+mod output_hash;
 mod stream;
 
 pub use cost::{Cost, Traffic};

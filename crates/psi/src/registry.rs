@@ -1,8 +1,8 @@
 //! All protocols by name.
 
 use crate::{
-    Error, Plan, Protocol, Request, auto, cm20, dh, disjoint, kkrt, naive, pssz, psz, rr22, rsa,
-    spot_fast, spot_low,
+    Error, Plan, Protocol, Request, auto, cm20, dh, disjoint, kkrt, naive, pssz, psz, random_gbf,
+    rr22, rsa, spot_fast, spot_low,
 };
 
 /// Every protocol, insecure baselines first, then in the order of their papers.
@@ -15,6 +15,8 @@ pub static PROTOCOLS: &[&dyn Protocol] = &[
     &psz::PszSimple,
     &psz::PszCuckoo,
     &pssz::Pssz,
+    &random_gbf::RandomGbf,
+    &random_gbf::RandomGbfSilent,
     &kkrt::Kkrt,
     &spot_fast::SpotFast,
     &spot_low::SpotLow,

@@ -78,6 +78,8 @@ fn protocols_are_listed_with_their_costs() {
         "psz-simple",
         "psz-cuckoo",
         "pssz",
+        "random-gbf",
+        "random-gbf-silent",
         "kkrt",
         "spot-fast",
         "spot-low",

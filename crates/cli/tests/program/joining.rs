@@ -43,6 +43,8 @@ fn every_protocol_finds_the_shared_rows() {
         "dh",
         "dh-ffdhe3072",
         "rsa",
+        "random-gbf",
+        "random-gbf-silent",
         "kkrt",
         "spot-fast",
         "spot-low",

@@ -134,8 +134,8 @@ fn sixty_five_thousand_items() {
             check(registry::find(name).unwrap(), &sets);
         }
     }
-    // A public-key operation for each item: one case of them.
-    for name in ["dh", "dh-ffdhe3072"] {
+    // A public-key operation for each item, or 185 oblivious transfers: one case of them.
+    for name in ["dh", "dh-ffdhe3072", "random-gbf", "random-gbf-silent"] {
         check(
             registry::find(name).unwrap(),
             &Sets::new(1 << 13, 1 << 13, 1 << 12),

@@ -58,6 +58,11 @@ fn bits_per_element_at_2_to_the_20() {
     assert!((6225.0..6225.1).contains(&ffc), "{ffc}");
     // PSZ14 Table 5: 2nρ, and masks.
     assert!((6225.0..6225.1).contains(&bits("rsa")), "{}", bits("rsa"));
+    // PSZ14 Table 6: 1.44·κ² + σ + 2·log2 n, 23,673 bits; and on silent OT at most 1/20 of it.
+    let random = bits("random-gbf");
+    assert!((23_670.0..23_710.0).contains(&random), "{random}");
+    let silent = bits("random-gbf-silent");
+    assert!((280.0..300.0).contains(&silent), "{silent}");
     // KKRT16 Table 5: 127.2 MB, 1,018 bits.
     assert!((790.0..810.0).contains(&bits("kkrt")), "{}", bits("kkrt"));
     // KKRT16 Table 5, for items of 128 bits: 411.6 MB, 3,293 bits.

@@ -1,0 +1,104 @@
+//! Size of a Bloom filter.
+//!
+//! The filter is *partitioned*: it has k slices of s cells each, and an item has one cell in
+//! every slice, under k independent functions. Published protocols let all functions map to the
+//! whole filter; the slices have three advantages: an item's cells are distinct, slices can be
+//! worked on one after the other, and the probability of a false positive is a short formula and
+//! no approximation. For an item that is not in the filter, slice i says so unless the item falls
+//! onto a cell that one of the n items in the filter occupies. Functions are independent, hence
+//! slices are, and cells are drawn independently of each other:
+//!
+//! > P = (1 − (1 − 1/s)^n)^k.
+//!
+//! With half of the cells occupied, P = 2^-k, and there are k·n/ln 2 ≈ 1.44·k·n cells: those of
+//! the papers (Dong, Chen, Wen 2013; PSZ14 §4.1).
+
+use crate::{Log2Prob, Security};
+
+/// Slices, which are hash functions: k = κ (PSZ14 §4.1), so that finding any false positive is
+/// as hard as guessing a key.
+pub const SLICES: u32 = Security::COMPUTATIONAL_BITS;
+
+/// How much likelier than 1/s a cell is at most, for up to 2^28 cells, where 64 bits are scaled
+/// to the cells of a slice; it also covers block ciphers, which repeat no output.
+const CELL_BIAS: f64 = 1.0 / (1_u64 << 34) as f64;
+
+/// The size of a filter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// Slices: cells of an item.
+    pub slices: u32,
+    /// Cells of a slice.
+    pub slice_cells: u32,
+}
+
+impl Shape {
+    /// Cells of all slices.
+    pub fn cells(self) -> u64 {
+        u64::from(self.slices) * u64::from(self.slice_cells)
+    }
+}
+
+/// The smallest filter of [`SLICES`] slices in which another item than the `items` that are in
+/// it is found with a probability of at most 2^-κ.
+pub fn smallest(items: u64) -> Shape {
+    let wanted = -f64::from(Security::COMPUTATIONAL_BITS) / f64::from(SLICES);
+    let empty = (1.0 - wanted.exp2()).ln() / items.max(1) as f64;
+    let guess = ((1.0 + CELL_BIAS) / -empty.exp_m1()).ceil() as u32;
+    let with = |slice_cells| Shape {
+        slices: SLICES,
+        slice_cells,
+    };
+    // The guess is exact, but for rounding.
+    let allowed = -f64::from(Security::COMPUTATIONAL_BITS);
+    (guess.saturating_sub(1).max(2)..)
+        .map(with)
+        .find(|shape| false_positive(items, *shape).log2() <= allowed)
+        .expect("more cells are enough")
+}
+
+/// A bound on an item being found in a filter of `items` others.
+pub fn false_positive(items: u64, shape: Shape) -> Log2Prob {
+    let cell = (1.0 + CELL_BIAS) / f64::from(shape.slice_cells);
+    let occupied = -(items as f64 * (-cell.min(1.0)).ln_1p()).exp_m1();
+    Log2Prob::from_log2(f64::from(shape.slices) * occupied.log2())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// PSZ14 §4.1: m ≈ 1.44·κ·n.
+    #[test]
+    fn has_as_many_cells_as_in_the_papers() {
+        for log_n in [10, 12, 14, 16, 18, 20] {
+            let n = 1_u64 << log_n;
+            let ratio = smallest(n).cells() as f64 / (128.0 * n as f64);
+            assert!((1.442..1.445).contains(&ratio), "{ratio} at 2^{log_n}");
+        }
+    }
+
+    #[test]
+    fn one_cell_less_is_not_enough() {
+        for items in [1, 2, 3, 10, 1000, 1 << 20, 1 << 26] {
+            let shape = smallest(items);
+            assert!(false_positive(items, shape).log2() <= -128.0, "{items}");
+            let smaller = Shape {
+                slice_cells: shape.slice_cells - 1,
+                ..shape
+            };
+            assert!(false_positive(items, smaller).log2() > -128.0, "{items}");
+        }
+    }
+
+    #[test]
+    fn follows_the_formula() {
+        let shape = Shape {
+            slices: 3,
+            slice_cells: 4,
+        };
+        let expected = (1.0 - 0.75_f64.powi(2)).powi(3).log2();
+        assert!((false_positive(2, shape).log2() - expected).abs() < 1e-8);
+        assert_eq!(false_positive(0, shape), Log2Prob::ZERO);
+    }
+}
