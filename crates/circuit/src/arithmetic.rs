@@ -1,0 +1,97 @@
+//! Adding numbers, given by their wires, the lowest bit first.
+
+use crate::{Backend, Lanes};
+
+/// a + b, with a bit more than the longer of them: a gate a bit of the longer.
+///
+/// # Errors
+/// As [`Backend::products`].
+pub fn add<B: Backend>(
+    backend: &mut B,
+    a: &[B::Wires],
+    b: &[B::Wires],
+) -> Result<Vec<B::Wires>, B::Error> {
+    let (long, short) = if a.len() < b.len() { (b, a) } else { (a, b) };
+    let lanes = long.first().map_or(0, Lanes::lanes);
+    let mut sum = Vec::with_capacity(long.len() + 1);
+    let mut carry = backend.constant(false, lanes);
+    for (i, a) in long.iter().enumerate() {
+        let differs = backend.xor(a, &carry);
+        // (a ⊕ c)(b ⊕ c) ⊕ c is the majority of a, b and c.
+        let (bit, product) = match short.get(i) {
+            Some(b) => {
+                let other = backend.xor(b, &carry);
+                (backend.xor(&differs, b), backend.and(&differs, &other)?)
+            }
+            None => (differs.clone(), backend.and(&differs, &carry)?),
+        };
+        sum.push(bit);
+        carry = backend.xor(&carry, &product);
+    }
+    sum.push(carry);
+    Ok(sum)
+}
+
+/// How many lanes of `bits` are one: a number of one lane. About a gate a lane, in about
+/// (log2 n)²/2 layers.
+///
+/// # Errors
+/// As [`Backend::products`].
+pub fn count_ones<B: Backend>(backend: &mut B, bits: &B::Wires) -> Result<Vec<B::Wires>, B::Error> {
+    if bits.lanes() == 0 {
+        return Ok(vec![backend.constant(false, 1)]);
+    }
+    let mut sum = vec![bits.clone()];
+    while sum[0].lanes() > 1 {
+        let half = sum[0].lanes() / 2;
+        let part = |range: std::ops::Range<usize>| -> Vec<B::Wires> {
+            sum.iter().map(|wire| wire.range(range.clone())).collect()
+        };
+        let (low, high) = (part(0..half), part(half..2 * half));
+        let odd = part(2 * half..sum[0].lanes());
+        let mut next = add(backend, &low, &high)?;
+        if odd[0].lanes() > 0 {
+            let zero = backend.constant(false, 1);
+            for (i, wire) in next.iter_mut().enumerate() {
+                wire.append(odd.get(i).unwrap_or(&zero));
+            }
+        }
+        sum = next;
+    }
+    Ok(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::{collection::vec, prelude::*};
+
+    use super::*;
+    use crate::{Bits, plain::Plain};
+
+    proptest! {
+        #[test]
+        fn sums_are_exact(
+            pairs in vec((any::<u64>(), any::<u32>()), 1..40),
+            width_a in 1..=64_usize,
+            width_b in 1..=32_usize,
+        ) {
+            let a: Vec<u128> = pairs.iter().map(|p| u128::from(p.0 >> (64 - width_a))).collect();
+            let b: Vec<u128> = pairs.iter().map(|p| u128::from(p.1 >> (32 - width_b))).collect();
+            let wires = (Bits::transposed(&a, width_a), Bits::transposed(&b, width_b));
+            let plain = &mut Plain::small();
+            let sum = add(plain, &wires.0, &wires.1).unwrap();
+            let expected: Vec<u128> = a.iter().zip(&b).map(|(a, b)| a + b).collect();
+            prop_assert_eq!(Bits::numbers(&sum), expected);
+            prop_assert_eq!(plain.gates().ands(), (width_a.max(width_b) * pairs.len()) as u64);
+        }
+
+        #[test]
+        fn ones_are_counted(bits in vec(any::<bool>(), 0..300)) {
+            let packed: Bits = bits.iter().copied().collect();
+            let plain = &mut Plain::small();
+            let count = count_ones(plain, &packed).unwrap();
+            prop_assert_eq!(Bits::numbers(&count), [packed.count_ones() as u128]);
+            prop_assert!(plain.gates().ands() <= 2 * bits.len() as u64);
+        }
+    }
+}

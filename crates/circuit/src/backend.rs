@@ -1,0 +1,126 @@
+//! What circuits are written against.
+
+use std::ops::Range;
+
+use crate::{Bits, Error};
+
+/// Wires of many lanes: lane i of each belongs to the i-th instance of a circuit that is computed
+/// for many inputs at once.
+pub trait Lanes: Clone + Send + Sync {
+    /// How many lanes there are.
+    fn lanes(&self) -> usize;
+
+    /// These lanes, in this order.
+    ///
+    /// # Panics
+    /// If a lane does not exist. So do all functions of this trait.
+    fn gather(&self, lanes: &[u32]) -> Self;
+
+    /// Puts lane i of `from` where `lanes[i]` says.
+    fn scatter(&mut self, lanes: &[u32], from: &Self);
+
+    /// A range of lanes.
+    fn range(&self, range: Range<usize>) -> Self;
+
+    /// Appends the lanes of `more`.
+    fn append(&mut self, more: &Self);
+}
+
+/// A bit that multiplies each bit of a vector, lane by lane.
+#[derive(Debug)]
+pub struct Product<'a, W> {
+    /// The bit.
+    pub bit: &'a W,
+    /// The vector.
+    pub vector: &'a [W],
+}
+
+/// Evaluates gates as a circuit asks for them.
+pub trait Backend {
+    /// Wires.
+    type Wires: Lanes;
+    /// What may go wrong.
+    type Error;
+
+    /// Whether a layer of products costs a round trip, so that a circuit had better be shallow
+    /// than small.
+    fn layers_take_rounds(&self) -> bool;
+
+    /// How many lanes are best computed at once, where the order of gates is free.
+    fn lanes_at_once(&self) -> usize;
+
+    /// A wire that carries a public bit.
+    fn constant(&self, bit: bool, lanes: usize) -> Self::Wires;
+
+    /// a ⊕ b.
+    fn xor(&self, a: &Self::Wires, b: &Self::Wires) -> Self::Wires;
+
+    /// ¬a.
+    fn not(&self, a: &Self::Wires) -> Self::Wires;
+
+    /// A layer of AND gates: `bit` ∧ v for each v of each product's vector.
+    ///
+    /// # Errors
+    /// If the peer or the channel to it fails.
+    fn products(
+        &mut self,
+        layer: &[Product<'_, Self::Wires>],
+    ) -> Result<Vec<Vec<Self::Wires>>, Self::Error>;
+
+    /// a ∧ b.
+    ///
+    /// # Errors
+    /// As [`products`](Self::products).
+    fn and(&mut self, a: &Self::Wires, b: &Self::Wires) -> Result<Self::Wires, Self::Error> {
+        let vector = std::slice::from_ref(b);
+        let mut products = self.products(&[Product { bit: a, vector }])?;
+        Ok(products.pop().and_then(|mut p| p.pop()).expect("one gate"))
+    }
+}
+
+/// Which of the two parties.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// The one that garbles.
+    First,
+    /// The one that evaluates what was garbled.
+    Second,
+}
+
+impl Side {
+    /// The other party.
+    pub fn other(self) -> Self {
+        match self {
+            Self::First => Self::Second,
+            Self::Second => Self::First,
+        }
+    }
+}
+
+/// A party that evaluates a circuit together with a peer, which runs the same functions in the
+/// same order.
+pub trait TwoParty: Backend<Error = Error> {
+    /// Which one this is.
+    fn side(&self) -> Side;
+
+    /// Wires that carry this party's bits; the peer calls [`theirs`](Self::theirs).
+    ///
+    /// # Errors
+    /// If the peer or the channel to it fails. So do the functions below.
+    fn own(&mut self, bits: &[Bits]) -> Result<Vec<Self::Wires>, Error>;
+
+    /// Wires that carry the peer's bits, `lanes` each.
+    fn theirs(&mut self, wires: usize, lanes: usize) -> Result<Vec<Self::Wires>, Error>;
+
+    /// This party's XOR shares of what wires carry: local.
+    fn shares(&self, wires: &[Self::Wires]) -> Vec<Bits>;
+
+    /// Wires that carry the XOR of what the parties hold.
+    fn share_in(&mut self, shares: &[Bits]) -> Result<Vec<Self::Wires>, Error>;
+
+    /// Lets the peer learn what wires carry: it calls [`learn`](Self::learn).
+    fn reveal(&mut self, wires: &[Self::Wires]) -> Result<(), Error>;
+
+    /// Learns what wires carry.
+    fn learn(&mut self, wires: &[Self::Wires]) -> Result<Vec<Bits>, Error>;
+}

@@ -1,0 +1,101 @@
+//! Equal neighbours of a sorted list in which no number occurs more than twice (Huang, Evans and
+//! Katz, NDSS 2012).
+
+use crate::{Backend, Lanes, Product, compare};
+
+/// For every second number of a sorted list, whether one of its neighbours is equal: a number that
+/// occurs twice has one of its two places among them. Of N numbers these are ⌊N/2⌋ lanes.
+///
+/// For σ bits and an even N: (N − 1)(σ − 1) + N/2 − 1 gates, in ⌈log2 σ⌉ + 1 layers.
+///
+/// # Errors
+/// As [`Backend::products`].
+pub fn duplicates<B: Backend>(backend: &mut B, sorted: &[B::Wires]) -> Result<B::Wires, B::Error> {
+    let lanes = sorted[0].lanes();
+    let every_second = |first: usize, count: usize| -> Vec<B::Wires> {
+        let lanes: Vec<u32> = (first as u32..).step_by(2).take(count).collect();
+        sorted.iter().map(|wire| wire.gather(&lanes)).collect()
+    };
+    let count = lanes / 2;
+    // One after the last has no number to its right, if N is even.
+    let followed = (lanes - count).saturating_sub(1);
+    let middle = every_second(1, count);
+    let mut neighbours = every_second(0, count);
+    append(&mut neighbours, &every_second(2, followed));
+    let mut middles = middle.clone();
+    append(&mut middles, &every_second(1, followed));
+    let equal = compare::equal(backend, &middles, &neighbours)?;
+
+    // a ∨ b = a ⊕ (¬a ∧ b).
+    let (left, right) = (equal.range(0..count), equal.range(count..count + followed));
+    let both_sides = left.range(0..followed);
+    let not_left = backend.not(&both_sides);
+    let vector = std::slice::from_ref(&right);
+    let only_right = backend.products(&[Product {
+        bit: &not_left,
+        vector,
+    }])?;
+    let mut found = backend.xor(&both_sides, &only_right[0][0]);
+    found.append(&left.range(followed..count));
+    Ok(found)
+}
+
+fn append<W: Lanes>(wires: &mut [W], more: &[W]) {
+    for (wire, more) in wires.iter_mut().zip(more) {
+        wire.append(more);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::{collection::btree_set, prelude::*};
+
+    use super::*;
+    use crate::{Bits, plain::Plain, select};
+
+    const SIGMA: usize = 7;
+
+    fn sorted(a: &BTreeSet<u128>, b: &BTreeSet<u128>) -> Vec<u128> {
+        let mut list: Vec<u128> = a.iter().chain(b).copied().collect();
+        list.sort_unstable();
+        list
+    }
+
+    proptest! {
+        #[test]
+        fn each_duplicate_is_found_once(
+            a in btree_set(0..128_u128, 0..40),
+            b in btree_set(0..128_u128, 0..40),
+        ) {
+            let list = sorted(&a, &b);
+            let found = duplicates(&mut Plain::small(), &Bits::transposed(&list, SIGMA)).unwrap();
+            prop_assert_eq!(found.lanes(), list.len() / 2);
+            let second = list.iter().skip(1).step_by(2);
+            let shared: Vec<u128> = second
+                .zip(found.iter())
+                .filter_map(|(number, found)| found.then_some(*number))
+                .collect();
+            let expected: Vec<u128> = a.intersection(&b).copied().collect();
+            prop_assert_eq!(shared, expected);
+        }
+    }
+
+    #[test]
+    fn gates_are_as_published() {
+        // PSZ14 App. D.1, with what replaces other numbers: σ(3n − 1) − n.
+        for n in [1, 2, 16, 50] {
+            let list = Bits::transposed(&(0..2 * n).collect::<Vec<_>>(), SIGMA);
+            let mut plain = Plain::small();
+            let found = duplicates(&mut plain, &list).unwrap();
+            let middle: Vec<Bits> = list
+                .iter()
+                .map(|wire| wire.range(0..found.lanes()))
+                .collect();
+            select::mask(&mut plain, &found, &middle).unwrap();
+            let (n, sigma) = (n as u64, SIGMA as u64);
+            assert_eq!(plain.gates().ands(), sigma * (3 * n - 1) - n);
+        }
+    }
+}
