@@ -2,7 +2,12 @@
 
 use std::ops::Range;
 
+use psijoin_channel::Channel;
+
 use crate::{Bits, Error};
+
+/// Packed bits that travel together: 64 KiB.
+pub(crate) const BYTES_PER_MESSAGE: usize = 1 << 16;
 
 /// Wires of many lanes: lane i of each belongs to the i-th instance of a circuit that is computed
 /// for many inputs at once.
@@ -112,15 +117,47 @@ pub trait TwoParty: Backend<Error = Error> {
     /// Wires that carry the peer's bits, `lanes` each.
     fn theirs(&mut self, wires: usize, lanes: usize) -> Result<Vec<Self::Wires>, Error>;
 
-    /// This party's XOR shares of what wires carry: local.
+    /// This party's XOR shares of what wires carry.
     fn shares(&self, wires: &[Self::Wires]) -> Vec<Bits>;
 
-    /// Wires that carry the XOR of what the parties hold.
-    fn share_in(&mut self, shares: &[Bits]) -> Result<Vec<Self::Wires>, Error>;
+    /// Leads to the peer.
+    fn channel(&mut self) -> &mut Channel;
+
+    /// Wires that carry the XOR of what the parties hold: as many on both sides, of as many lanes.
+    fn share_in(&mut self, shares: &[Bits]) -> Result<Vec<Self::Wires>, Error> {
+        let lanes = shares.first().map_or(0, Lanes::lanes);
+        let (ours, theirs) = match self.side() {
+            Side::First => {
+                let ours = self.own(shares)?;
+                (ours, self.theirs(shares.len(), lanes)?)
+            }
+            Side::Second => {
+                let theirs = self.theirs(shares.len(), lanes)?;
+                (self.own(shares)?, theirs)
+            }
+        };
+        let wires = ours.iter().zip(&theirs);
+        Ok(wires.map(|(ours, theirs)| self.xor(ours, theirs)).collect())
+    }
 
     /// Lets the peer learn what wires carry: it calls [`learn`](Self::learn).
-    fn reveal(&mut self, wires: &[Self::Wires]) -> Result<(), Error>;
+    fn reveal(&mut self, wires: &[Self::Wires]) -> Result<(), Error> {
+        let message = Bits::concat(&self.shares(wires)).to_bytes();
+        for part in message.chunks(BYTES_PER_MESSAGE) {
+            self.channel().send(part)?;
+        }
+        Ok(())
+    }
 
-    /// Learns what wires carry.
-    fn learn(&mut self, wires: &[Self::Wires]) -> Result<Vec<Bits>, Error>;
+    /// Learns what wires carry: the peer calls [`reveal`](Self::reveal).
+    fn learn(&mut self, wires: &[Self::Wires]) -> Result<Vec<Bits>, Error> {
+        let ours = self.shares(wires);
+        let lanes: Vec<usize> = ours.iter().map(Lanes::lanes).collect();
+        let mut message = vec![0; lanes.iter().sum::<usize>().div_ceil(8)];
+        for part in message.chunks_mut(BYTES_PER_MESSAGE) {
+            self.channel().recv(part)?;
+        }
+        let theirs = Bits::from_bytes(&message, lanes.iter().sum()).split(&lanes);
+        Ok(ours.iter().zip(&theirs).map(|(a, b)| a ^ b).collect())
+    }
 }

@@ -5,6 +5,7 @@ use std::{
     ops::{BitAnd, BitXor, Range},
 };
 
+use psijoin_block::Block;
 use zeroize::Zeroize;
 
 use crate::Lanes;
@@ -72,6 +73,73 @@ impl Bits {
             .iter()
             .map(|word| word.count_ones() as usize)
             .sum()
+    }
+
+    /// The lanes of all, one after the other.
+    pub fn concat(wires: &[Self]) -> Self {
+        let mut all = Self::default();
+        for wire in wires {
+            all.append(wire);
+        }
+        all
+    }
+
+    /// The parts of as many lanes.
+    ///
+    /// # Panics
+    /// If there are fewer lanes.
+    pub fn split(&self, lanes: &[usize]) -> Vec<Self> {
+        let mut first = 0;
+        let parts = lanes.iter().map(|lanes| {
+            first += lanes;
+            self.range(first - lanes..first)
+        });
+        parts.collect()
+    }
+
+    /// Eight lanes a byte, the lowest bit first.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let bytes = self.words.iter().flat_map(|word| word.to_le_bytes());
+        bytes.take(self.lanes.div_ceil(8)).collect()
+    }
+
+    /// What [`to_bytes`](Self::to_bytes) gave. Bits beyond the last lane are ignored.
+    ///
+    /// # Panics
+    /// If there are not as many bytes as the lanes take.
+    pub fn from_bytes(bytes: &[u8], lanes: usize) -> Self {
+        assert_eq!(bytes.len(), lanes.div_ceil(8), "bytes for the lanes");
+        let words = bytes.chunks(8).map(|chunk| {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            u64::from_le_bytes(word)
+        });
+        Self::from_words(words.collect(), lanes)
+    }
+
+    /// 128 lanes a block, the lowest bit first.
+    pub fn to_blocks(&self) -> Vec<Block> {
+        let blocks = self.words.chunks(2).map(|words| {
+            let high = words.get(1).copied().unwrap_or(0);
+            Block(u128::from(words[0]) | u128::from(high) << WORD)
+        });
+        blocks.collect()
+    }
+
+    /// The first `lanes` bits of blocks.
+    ///
+    /// # Panics
+    /// If there are not as many blocks as the lanes take.
+    pub fn from_blocks(blocks: &[Block], lanes: usize) -> Self {
+        assert_eq!(
+            blocks.len(),
+            lanes.div_ceil(Block::BITS),
+            "blocks for the lanes"
+        );
+        let words = blocks
+            .iter()
+            .flat_map(|block| [block.0 as u64, (block.0 >> WORD) as u64]);
+        Self::from_words(words.take(lanes.div_ceil(WORD)).collect(), lanes)
     }
 
     /// The lanes of numbers, turned into wires: wire j has bit j of each number.
@@ -245,6 +313,17 @@ mod tests {
                 }
                 prop_assert_eq!(bools(&scattered), expected);
             }
+        }
+
+        #[test]
+        fn packed_bits_return(bits in vec(any::<bool>(), 0..300), cut: prop::sample::Index) {
+            let packed: Bits = bits.iter().copied().collect();
+            let lanes = bits.len();
+            prop_assert!(Bits::from_bytes(&packed.to_bytes(), lanes) == packed);
+            prop_assert!(Bits::from_blocks(&packed.to_blocks(), lanes) == packed);
+            let cut = cut.index(lanes + 1);
+            let parts = packed.split(&[cut, 0, lanes - cut]);
+            prop_assert!(Bits::concat(&parts) == packed);
         }
 
         #[test]

@@ -16,18 +16,25 @@
 //! | [`merge`] | bitonic merging of two sorted lists |
 //! | [`duplicates`] | equal neighbours of a sorted list |
 //! | [`waksman`] | any permutation, with its switches set by one party |
+//! | [`garble`] | Yao: half gates, free XOR |
+//! | [`gmw`] | Goldreich, Micali and Wigderson: XOR shares and multiplication triples |
 
 pub mod arithmetic;
 pub mod backend;
 pub mod bits;
 pub mod compare;
 pub mod duplicates;
+pub mod garble;
+pub mod gmw;
 pub mod merge;
 pub mod plain;
 pub mod select;
 pub mod waksman;
 
 mod error;
+
+#[cfg(test)]
+mod testing;
 
 pub use backend::{Backend, Lanes, Product, Side, TwoParty};
 pub use bits::Bits;

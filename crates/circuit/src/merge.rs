@@ -6,8 +6,6 @@
 //! every layer, since nothing is greater: they take no comparator, but only names of places
 //! change.
 
-use std::convert::identity;
-
 use crate::{Backend, Lanes, compare, select};
 
 /// Two lists of numbers in ascending order become one. A number is given by its wires, the lowest
@@ -41,7 +39,7 @@ pub fn merge<B: Backend>(
         }
         stride /= 2;
     }
-    let order: Vec<u32> = slots.into_iter().filter_map(identity).collect();
+    let order: Vec<u32> = slots.into_iter().flatten().collect();
     Ok(wires.iter().map(|wire| wire.gather(&order)).collect())
 }
 

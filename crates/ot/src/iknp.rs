@@ -141,6 +141,16 @@ impl<M: Model> Sender<M> {
     /// calls, also over other channels to the same peer.
     pub fn setup(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
         let delta = Zeroizing::new(rng.block());
+        Self::setup_with(delta, channel, rng)
+    }
+
+    /// The same with a Δ that has a form: of its bits those that are not random do not help to
+    /// keep it.
+    pub(crate) fn setup_with(
+        delta: Zeroizing<Block>,
+        channel: &mut Channel,
+        rng: &mut Prg,
+    ) -> Result<Self, Error> {
         let choices: Zeroizing<Vec<bool>> =
             Zeroizing::new((0..COLUMNS).map(|i| delta.bit(i)).collect());
         let columns = base::receive(&choices, channel, rng)?

@@ -7,6 +7,7 @@
 //! | [`iknp`] | OT extension: from 128 base OTs to any number of random or correlated OTs | semi-honest or malicious, by type |
 //! | [`kk13`] | OT extension with 256 strings an OT: the receiver chooses one of them, or none | semi-honest |
 //! | [`block_accumulate`] | the linear code of silent OT and VOLE | |
+//! | [`extension`] | IKNP and silent OT behind one interface: a protocol takes either | semi-honest |
 //! | [`chosen`] | OT of chosen messages, on top of either | that of the OT under it |
 //! | [`oprg`] | oblivious PRG: a string for who says one, on either extension | semi-honest |
 //! | [`silent`] | silent OT: as many random or correlated OTs for a few hundred KB | semi-honest or malicious, by type |
@@ -19,6 +20,7 @@
 pub mod base;
 pub mod block_accumulate;
 pub mod chosen;
+pub mod extension;
 pub mod iknp;
 pub mod kk13;
 pub mod oprg;

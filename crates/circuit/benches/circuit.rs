@@ -1,0 +1,134 @@
+//! Garbling and evaluating, against the hash calls that they cannot do without; and the making of
+//! triples. One thread a party: `cargo bench -p psijoin-circuit`.
+
+use std::thread;
+
+use divan::{Bencher, counter::ItemsCount};
+use psijoin_block::{Block, Prg, crhf};
+use psijoin_channel::{AbortCode, Channel, Error, Inbound, Outbound, memory};
+use psijoin_circuit::{
+    Backend, Bits, Side, TwoParty,
+    garble::{Evaluator, Garbler, evaluator, garbler},
+    gmw::{self, triples::Multiplication},
+    plain::Gates,
+};
+use psijoin_ot::extension::{Extension, Iknp, Silent};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+fn main() {
+    divan::main();
+}
+
+/// AND gates, in layers of as many lanes as circuits compute at once.
+const GATES: usize = 1 << 16;
+const LANES: usize = 1 << 12;
+
+/// A peer that takes everything, and whose messages are zeros.
+struct Nobody;
+
+impl Outbound for Nobody {
+    fn send(&mut self, _message: &[u8]) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn abort(&mut self, _code: AbortCode) {}
+}
+
+impl Inbound for Nobody {
+    fn recv(&mut self, _message: &mut [u8]) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+fn single_thread() -> ThreadPool {
+    let pool = ThreadPoolBuilder::new().num_threads(1).build();
+    pool.expect("the system gives a thread")
+}
+
+/// Hashes alone, a batch that stays in the first-level cache at a time: four a gate for the
+/// garbler, two for the evaluator.
+#[divan::bench(args = [4, 2])]
+fn hashes(bencher: Bencher, hashes: usize) {
+    const BATCH: usize = 256;
+    let mut blocks = [Block(1); BATCH];
+    bencher.counter(ItemsCount::new(GATES)).bench_local(|| {
+        for gate in (0..GATES).step_by(BATCH) {
+            for _ in 0..hashes {
+                crhf::tweakable(gate as u64, &mut blocks);
+            }
+        }
+        blocks
+    });
+}
+
+fn set_up() -> (garbler::Setup<Iknp>, evaluator::Setup<Iknp>) {
+    let (mut a, mut b) = memory::pair();
+    thread::scope(|scope| {
+        let garbler = scope.spawn(move || garbler::Setup::new(&mut a, &mut Prg::from_os()));
+        let evaluator = evaluator::Setup::new(&mut b, &mut Prg::from_os());
+        let garbler = garbler.join().expect("no panic").expect("an honest peer");
+        (garbler, evaluator.expect("an honest peer"))
+    })
+}
+
+#[divan::bench]
+fn garble(bencher: Bencher) {
+    let (mut setup, _) = set_up();
+    let pool = single_thread();
+    let mut nobody = Channel::new(Nobody, Nobody);
+    let mut party = Garbler::new(&mut setup, &mut nobody);
+    let bits = party.own(&[Bits::ones(LANES)]).expect("labels");
+    let mut layers = || {
+        for _ in 0..GATES / LANES {
+            party.and(&bits[0], &bits[0]).expect("nobody objects");
+        }
+    };
+    bencher
+        .counter(ItemsCount::new(GATES))
+        .bench_local(|| pool.install(&mut layers));
+}
+
+#[divan::bench]
+fn evaluate(bencher: Bencher) {
+    let (_, mut setup) = set_up();
+    let pool = single_thread();
+    let mut nobody = Channel::new(Nobody, Nobody);
+    let mut party = Evaluator::new(&mut setup, &mut nobody);
+    let bits = party.theirs(1, LANES).expect("labels");
+    let mut layers = || {
+        for _ in 0..GATES / LANES {
+            party.and(&bits[0], &bits[0]).expect("nobody objects");
+        }
+    };
+    bencher
+        .counter(ItemsCount::new(GATES))
+        .bench_local(|| pool.install(&mut layers));
+}
+
+/// Multiplication triples of bits, both parties, base OTs and all.
+#[divan::bench(types = [Iknp, Silent], args = [1 << 16, 1 << 20], sample_count = 3, sample_size = 1)]
+fn triples<E: Extension>(bencher: Bencher, lanes: u64) {
+    let gates = Gates {
+        products: [(1, lanes)].into(),
+        layers: 1,
+    };
+    let pools = [single_thread(), single_thread()];
+    bencher.counter(ItemsCount::new(lanes)).bench_local(|| {
+        let (mut a, mut b) = memory::pair();
+        let party = |side, channel: &mut Channel| {
+            let rng = &mut Prg::from_os();
+            let mut setup = gmw::Setup::<E>::new(side, Multiplication::Vectors, channel, rng)?;
+            setup.triples().prepare(&gates, channel)
+        };
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                pools[0]
+                    .install(|| party(Side::First, &mut a))
+                    .expect("triples")
+            });
+            pools[1]
+                .install(|| party(Side::Second, &mut b))
+                .expect("triples");
+        });
+    });
+}

@@ -1,0 +1,135 @@
+//! The party that evaluates.
+
+use psijoin_block::{Block, Prg, crhf};
+use psijoin_channel::Channel;
+use psijoin_ot::extension::Extension;
+use rayon::prelude::*;
+
+use super::{GATES_PER_TASK, Gates, LANES_AT_ONCE, Labels, Layer, common_labels, second_tweak};
+use crate::{Backend, Bits, Error, Lanes, Product, Side, TwoParty};
+
+/// What the evaluator keeps from one circuit to the next.
+pub struct Setup<E: Extension> {
+    ots: E::Receiver,
+    their_labels: Prg,
+    gates: u64,
+}
+
+impl<E: Extension> Setup<E> {
+    /// Runs the base OTs; the peer calls [`garbler::Setup::new`](super::garbler::Setup::new).
+    ///
+    /// # Errors
+    /// If the channel breaks, or the peer sends an invalid group element.
+    pub fn new(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
+        let seed = Block::from_bytes(channel.recv_array()?);
+        Ok(Self {
+            ots: E::set_up_receiver(channel, rng)?,
+            their_labels: Prg::from_seed(seed),
+            gates: 0,
+        })
+    }
+}
+
+/// Evaluates what the peer garbles. A wire's label is that of the bit that it carries.
+pub struct Evaluator<'a, E: Extension> {
+    setup: &'a mut Setup<E>,
+    channel: &'a mut Channel,
+    layer: Layer,
+}
+
+impl<'a, E: Extension> Evaluator<'a, E> {
+    /// An evaluator; the peer makes a [`Garbler`](super::Garbler).
+    pub fn new(setup: &'a mut Setup<E>, channel: &'a mut Channel) -> Self {
+        Self {
+            setup,
+            channel,
+            layer: Layer::default(),
+        }
+    }
+}
+
+/// Half gates: the products' labels.
+fn evaluate(gate: u64, gates: Gates<'_>) {
+    let mut hashes = [[Block::ZERO; GATES_PER_TASK]; 2];
+    let [of_a, of_b] = hashes.each_mut().map(|hashes| &mut hashes[..gates.a.len()]);
+    of_a.copy_from_slice(gates.a);
+    of_b.copy_from_slice(gates.b);
+    crhf::tweakable(gate, of_a);
+    crhf::tweakable(second_tweak(gate), of_b);
+    for (i, (a, b)) in gates.a.iter().zip(gates.b).enumerate() {
+        let (s_a, s_b) = (Block::splat(a.bit(0)), Block::splat(b.bit(0)));
+        let [of_garbler, of_evaluator] = gates.tables[i];
+        gates.products[i] = of_a[i] ^ (s_a & of_garbler) ^ of_b[i] ^ (s_b & (of_evaluator ^ *a));
+    }
+}
+
+impl<E: Extension> Backend for Evaluator<'_, E> {
+    type Wires = Labels;
+    type Error = Error;
+
+    fn layers_take_rounds(&self) -> bool {
+        false
+    }
+
+    fn lanes_at_once(&self) -> usize {
+        LANES_AT_ONCE
+    }
+
+    fn constant(&self, _bit: bool, lanes: usize) -> Labels {
+        Labels(vec![Block::ZERO; lanes])
+    }
+
+    fn xor(&self, a: &Labels, b: &Labels) -> Labels {
+        a.xor(b)
+    }
+
+    fn not(&self, a: &Labels) -> Labels {
+        a.clone()
+    }
+
+    fn products(&mut self, layer: &[Product<'_, Labels>]) -> Result<Vec<Vec<Labels>>, Error> {
+        self.layer.set_inputs(layer);
+        for mut gates in self.layer.messages() {
+            let first = self.setup.gates;
+            self.setup.gates += gates.a.len() as u64;
+            self.channel.recv(bytemuck::cast_slice_mut(gates.tables))?;
+            (gates.tasks(first)).for_each(|(gate, gates)| evaluate(gate, gates));
+        }
+        Ok(self.layer.outputs(layer))
+    }
+}
+
+impl<E: Extension> TwoParty for Evaluator<'_, E> {
+    fn side(&self) -> Side {
+        Side::Second
+    }
+
+    fn own(&mut self, bits: &[Bits]) -> Result<Vec<Labels>, Error> {
+        let all = Bits::concat(bits);
+        if all.lanes() == 0 {
+            return Ok(vec![Labels(Vec::new()); bits.len()]);
+        }
+        let count = all.lanes();
+        let labels = E::receive_chosen(&mut self.setup.ots, &all.to_blocks(), count, self.channel)?;
+        let mut labels = &labels[..];
+        let wires = bits.iter().map(|bits| {
+            let (wire, rest) = labels.split_at(bits.lanes());
+            labels = rest;
+            Labels(wire.to_vec())
+        });
+        Ok(wires.collect())
+    }
+
+    fn theirs(&mut self, wires: usize, lanes: usize) -> Result<Vec<Labels>, Error> {
+        let seed = &mut self.setup.their_labels;
+        Ok((0..wires).map(|_| common_labels(seed, lanes)).collect())
+    }
+
+    fn shares(&self, wires: &[Labels]) -> Vec<Bits> {
+        wires.iter().map(Labels::lowest_bits).collect()
+    }
+
+    fn channel(&mut self) -> &mut Channel {
+        self.channel
+    }
+}

@@ -1,0 +1,104 @@
+use proptest::prelude::*;
+use psijoin_ot::extension::{Extension, Iknp, Silent};
+
+use super::*;
+use crate::{
+    Backend, TwoParty,
+    plain::Plain,
+    testing::{Case, both},
+};
+
+/// Garbles and evaluates, twice after one setup; what the evaluator learns, and what the garbler
+/// sent for the gates of each.
+fn run<E: Extension>(case: &Case) -> [Vec<Bits>; 2] {
+    let (first, second, _) = both(
+        |channel| {
+            let mut setup = garbler::Setup::<E>::new(channel, &mut Prg::from_os()).unwrap();
+            [(); 2].map(|()| case.run(Garbler::new(&mut setup, channel)).unwrap())
+        },
+        |channel| {
+            let mut setup = evaluator::Setup::<E>::new(channel, &mut Prg::from_os()).unwrap();
+            [(); 2].map(|()| case.run(Evaluator::new(&mut setup, channel)).unwrap())
+        },
+    );
+    assert!(first == second, "both learn the same");
+    first
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn garbled_circuits_give_what_plain_ones_do(seed: u64, lanes in 1..300_usize) {
+        let case = Case { seed, lanes };
+        let (expected, _) = case.expected(Plain::small());
+        for learned in run::<Iknp>(&case) {
+            prop_assert!(learned == expected);
+        }
+    }
+}
+
+#[test]
+fn silent_ot_serves_as_well() {
+    let case = Case { seed: 1, lanes: 70 };
+    let (expected, _) = case.expected(Plain::small());
+    assert!(
+        run::<Silent>(&case)
+            .iter()
+            .all(|learned| *learned == expected)
+    );
+}
+
+/// Of one AND gate of many lanes, more than a message: two blocks a lane, and nothing else.
+#[test]
+fn a_gate_costs_two_blocks() {
+    let lanes = GATES_PER_MESSAGE + 1;
+    let bits = [Bits::ones(lanes)];
+    let ((), (), traffic) = both(
+        |channel| {
+            let mut setup = garbler::Setup::<Iknp>::new(channel, &mut Prg::from_os()).unwrap();
+            let mut party = Garbler::new(&mut setup, channel);
+            let a = party.own(&bits).unwrap().swap_remove(0);
+            party.and(&a, &a).unwrap();
+        },
+        |channel| {
+            let mut setup = evaluator::Setup::<Iknp>::new(channel, &mut Prg::from_os()).unwrap();
+            let mut party = Evaluator::new(&mut setup, channel);
+            let a = party.theirs(1, lanes).unwrap().swap_remove(0);
+            party.and(&a, &a).unwrap();
+        },
+    );
+    let setup = Block::BYTES as u64 + Iknp::SETUP_SENDER_BYTES;
+    assert_eq!(traffic.sent.bytes, setup + AND_BYTES * lanes as u64);
+}
+
+/// What the evaluator sees says nothing of what the garbler's wires carry.
+#[test]
+fn labels_and_tables_do_not_show_bits() {
+    let view = |bit: bool| {
+        let bits = [Bits::from_words(
+            vec![u64::from(bit).wrapping_neg(); 16],
+            1024,
+        )];
+        let (_, seen, _) = both(
+            |channel| {
+                let mut setup = garbler::Setup::<Iknp>::new(channel, &mut Prg::from_os()).unwrap();
+                let mut party = Garbler::new(&mut setup, channel);
+                let a = party.own(&bits).unwrap().swap_remove(0);
+                party.and(&a, &a).unwrap();
+            },
+            |channel| {
+                let mut setup =
+                    evaluator::Setup::<Iknp>::new(channel, &mut Prg::from_os()).unwrap();
+                let mut party = Evaluator::new(&mut setup, channel);
+                let a = party.theirs(1, 1024).unwrap().swap_remove(0);
+                let product = party.and(&a, &a).unwrap();
+                [a.lowest_bits(), product.lowest_bits()]
+            },
+        );
+        seen.map(|bits| bits.count_ones())
+    };
+    // Standard deviation 16.
+    for ones in view(false).into_iter().chain(view(true)) {
+        assert!(ones.abs_diff(512) < 6 * 16, "{ones} of 1024 are one");
+    }
+}

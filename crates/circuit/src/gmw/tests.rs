@@ -1,0 +1,107 @@
+use proptest::prelude::*;
+use psijoin_channel::count::Snapshot;
+use psijoin_ot::extension::{Extension, Iknp, Silent};
+
+use super::{
+    triples::{Multiplication, demand},
+    *,
+};
+use crate::{
+    plain::{Gates, Plain},
+    testing::{Case, both},
+};
+
+/// Runs a circuit, its triples made beforehand or not.
+fn run<E: Extension>(
+    case: &Case,
+    multiplication: Multiplication,
+    prepared: Option<&Gates>,
+) -> (Vec<Bits>, Snapshot) {
+    let party = |side, channel: &mut Channel| {
+        let mut setup =
+            Setup::<E>::new(side, multiplication, channel, &mut Prg::from_os()).unwrap();
+        if let Some(gates) = prepared {
+            setup.triples().prepare(gates, channel).unwrap();
+        }
+        case.run(Gmw::new(&mut setup, channel)).unwrap()
+    };
+    let (first, second, traffic) = both(
+        |channel| party(Side::First, channel),
+        |channel| party(Side::Second, channel),
+    );
+    assert!(first == second, "both learn the same");
+    (first, traffic)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn shared_circuits_give_what_plain_ones_do(seed: u64, lanes in 1..300_usize) {
+        let case = Case { seed, lanes };
+        let (expected, gates) = case.expected(Plain::shallow());
+        for multiplication in [Multiplication::Bitwise, Multiplication::Vectors] {
+            for prepared in [None, Some(&gates)] {
+                let (learned, _) = run::<Iknp>(&case, multiplication, prepared);
+                prop_assert!(learned == expected);
+            }
+        }
+    }
+}
+
+#[test]
+fn silent_ot_serves_as_well() {
+    let case = Case { seed: 1, lanes: 70 };
+    let (expected, gates) = case.expected(Plain::shallow());
+    for multiplication in [Multiplication::Bitwise, Multiplication::Vectors] {
+        assert!(run::<Silent>(&case, multiplication, Some(&gates)).0 == expected);
+    }
+}
+
+#[test]
+fn a_layer_takes_a_round() {
+    // Inputs cost nothing, and what is revealed at the end takes two flights and one more.
+    let case = Case { seed: 5, lanes: 64 };
+    let (_, gates) = case.expected(Plain::shallow());
+    let (_, traffic) = run::<Iknp>(&case, Multiplication::Vectors, Some(&gates));
+    let lengths = demand(&gates, Multiplication::Vectors).len() as u64;
+    assert!(
+        traffic.rounds <= gates.layers + 2 * lengths + 8,
+        "{traffic:?} {gates:?}"
+    );
+}
+
+#[test]
+fn long_vectors_take_several_triples() {
+    let gates = Gates {
+        products: [(300, 7), (44, 2), (1, 5)].into(),
+        layers: 1,
+    };
+    let vectors = demand(&gates, Multiplication::Vectors);
+    assert_eq!(vectors, [(128, 14), (44, 9), (1, 5)].into());
+    let bits = demand(&gates, Multiplication::Bitwise);
+    assert_eq!(bits, [(1, gates.ands() as usize)].into());
+}
+
+#[test]
+fn shares_alone_show_nothing() {
+    let bits = [Bits::ones(1024)];
+    let (own, theirs, traffic) = both(
+        |channel| {
+            let rng = &mut Prg::from_os();
+            let mut setup =
+                Setup::<Iknp>::new(Side::First, Multiplication::Bitwise, channel, rng).unwrap();
+            Gmw::new(&mut setup, channel).own(&bits).unwrap()
+        },
+        |channel| {
+            let rng = &mut Prg::from_os();
+            let mut setup =
+                Setup::<Iknp>::new(Side::Second, Multiplication::Bitwise, channel, rng).unwrap();
+            Gmw::new(&mut setup, channel).theirs(1, 1024).unwrap()
+        },
+    );
+    assert!(&own[0] ^ &theirs[0] == bits[0]);
+    // Standard deviation 16.
+    assert!(own[0].count_ones().abs_diff(512) < 6 * 16);
+    let setup = Iknp::SETUP_SENDER_BYTES + Iknp::SETUP_RECEIVER_BYTES;
+    assert_eq!(traffic.sent.bytes, Block::BYTES as u64 + setup);
+}
