@@ -57,8 +57,10 @@ impl protocol::Plan for Plan {
         _context: &mut Context,
     ) -> Result<Box<dyn Party>, Error> {
         let output = match (role, &self.request.output) {
+            (Role::Sender, _) => Output::Nothing,
             (Role::Receiver, OutputKind::Rows) => Output::Rows(Vec::new()),
-            (Role::Sender, OutputKind::Rows) => Output::Nothing,
+            (Role::Receiver, OutputKind::Count) => Output::Count(0),
+            (Role::Receiver, OutputKind::Threshold(items)) => Output::Reached(*items == 0),
         };
         Ok(Box::new(Done(output)))
     }

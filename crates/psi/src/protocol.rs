@@ -85,12 +85,18 @@ impl fmt::Display for Adversary {
 pub enum OutputKind {
     /// The receiver learns which of its items are shared.
     Rows,
+    /// The receiver learns how many items are shared.
+    Count,
+    /// The receiver learns whether at least so many items are shared.
+    Threshold(u64),
 }
 
 impl fmt::Display for OutputKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Rows => f.write_str("rows"),
+            Self::Count => f.write_str("count"),
+            Self::Threshold(items) => write!(f, "threshold:{items}"),
         }
     }
 }
@@ -128,6 +134,10 @@ pub enum Output {
     Nothing,
     /// The positions of its own items that the other party has too, ascending.
     Rows(Vec<u32>),
+    /// How many items are shared.
+    Count(u64),
+    /// Whether as many items are shared as was asked.
+    Reached(bool),
 }
 
 /// What a person should know before choosing a protocol.
@@ -158,8 +168,13 @@ pub trait Protocol: Send + Sync {
         self.info()
     }
 
+    /// Whether it computes this output. Most protocols find rows only.
+    fn computes(&self, output: &OutputKind) -> bool {
+        matches!(output, OutputKind::Rows)
+    }
+
     /// Derives every parameter for a run. Call [`registry::plan`](crate::registry::plan) instead: it
-    /// takes care of empty sets.
+    /// takes care of empty sets, and of outputs that the protocol does not compute.
     ///
     /// # Errors
     /// If the protocol cannot serve the request, or no parameters reach the security level.

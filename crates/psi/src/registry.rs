@@ -44,8 +44,14 @@ pub fn find(name: &str) -> Option<&'static dyn Protocol> {
 /// plan then sends nothing.
 ///
 /// # Errors
-/// As [`Protocol::plan`].
+/// If the protocol does not compute the output, and as [`Protocol::plan`].
 pub fn plan(protocol: &dyn Protocol, request: &Request) -> Result<Box<dyn Plan>, Error> {
+    if !protocol.computes(&request.output) {
+        return Err(Error::UnsupportedOutput {
+            protocol: protocol.info().name,
+            output: request.output.to_string(),
+        });
+    }
     if request.sizes.pairs() == 0 {
         return Ok(Box::new(disjoint::Plan::new(
             protocol.info_for(request.sizes),
@@ -53,4 +59,25 @@ pub fn plan(protocol: &dyn Protocol, request: &Request) -> Result<Box<dyn Plan>,
         )));
     }
     protocol.plan(request)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ErrorKind, OutputKind};
+
+    #[test]
+    fn an_output_that_a_protocol_does_not_compute_is_refused() {
+        let request = Request {
+            output: OutputKind::Threshold(7),
+            ..Request::rows(0, 5).unwrap()
+        };
+        let refusal = plan(&naive::Naive, &request).err().unwrap();
+        assert_eq!(refusal.kind(), ErrorKind::Misuse);
+        let words = refusal.to_string();
+        assert!(
+            words.contains("naive") && words.contains("threshold:7"),
+            "{words}"
+        );
+    }
 }
