@@ -6,7 +6,7 @@
 //! 2^-k Σ_{i<κ} C(k, i) at width k, and the sender evaluates many. SpOT19 (Proposition 2)
 //! has the same sum for the distance between polynomial and target.
 
-use crate::{Error, Log2Prob, Security, binomial};
+use crate::{Error, Log2Prob, Security, binomial, search::least};
 
 /// Widths are searched up to here.
 const MAX_WIDTH_BITS: u32 = 1 << 14;
@@ -35,19 +35,8 @@ pub fn near_collision(width_bits: u32, evaluations: u64) -> Log2Prob {
 
 /// The smallest width from κ up that `suffices`, which must not fail again above it.
 pub(crate) fn smallest_width(suffices: impl Fn(u32) -> bool) -> Option<u32> {
-    let (mut low, mut high) = (Security::COMPUTATIONAL_BITS, MAX_WIDTH_BITS);
-    if !suffices(high) {
-        return None;
-    }
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if suffices(middle) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    Some(low)
+    let widths = Security::COMPUTATIONAL_BITS.into()..=MAX_WIDTH_BITS.into();
+    least(widths, |width| suffices(width as u32)).map(|width| width as u32)
 }
 
 #[cfg(test)]

@@ -69,6 +69,7 @@ mod budget;
 mod error;
 mod ln_sum;
 mod probability;
+mod search;
 mod security;
 
 pub use budget::{Event, FailureBudget};

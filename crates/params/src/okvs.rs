@@ -49,7 +49,7 @@ mod deficiency;
 
 use std::f64::consts::LN_2;
 
-use crate::{Error, Log2Prob, Sizes, binomial::ln_choose};
+use crate::{Error, Log2Prob, Sizes, binomial::ln_choose, search::least};
 
 use deficiency::Deficiency;
 
@@ -197,19 +197,8 @@ fn overload(items: u64, bins: u64, bin_items: u64) -> Log2Prob {
 /// The smallest capacity at which no bin overflows, but for `share`.
 fn fewest_capacity(items: u64, bins: u64, share: Log2Prob) -> Option<u64> {
     let suffices = |capacity| overload(items, bins, capacity).times(bins.into()) <= share;
-    let (mut too_few, mut enough) = (items / bins, items);
-    if suffices(too_few) {
-        return Some(too_few);
-    }
-    while enough - too_few > 1 {
-        let middle = too_few + (enough - too_few) / 2;
-        if suffices(middle) {
-            enough = middle;
-        } else {
-            too_few = middle;
-        }
-    }
-    (enough <= MAX_BIN_ITEMS.into()).then_some(enough)
+    let capacity = least(items / bins..=items, suffices)?;
+    (capacity <= MAX_BIN_ITEMS.into()).then_some(capacity)
 }
 
 /// One bin.

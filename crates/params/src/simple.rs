@@ -5,7 +5,7 @@
 //! b·P\[Bin(n, 1/b) > c\], which is summed exactly (PSZ14 uses an asymptotic formula with a
 //! factor that is chosen by experiment).
 
-use crate::{Error, Log2Prob, Sizes, binomial};
+use crate::{Error, Log2Prob, Sizes, binomial, search::least};
 
 /// How many bins there are, and how many items each has room for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -62,17 +62,12 @@ pub fn smallest(items: u64, share: Log2Prob, costs: Costs) -> Result<Shape, Erro
 
 /// The smallest capacity, at least one, that all of `bins` bins keep but for `share`.
 fn capacity(items: u64, bins: u32, share: Log2Prob) -> u32 {
-    let suffices = |capacity| failure(items, Shape { bins, capacity }) <= share;
-    let (mut low, mut high) = (1, items.max(1) as u32);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if suffices(middle) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    high
+    let suffices = |capacity: u64| {
+        let capacity = capacity as u32;
+        failure(items, Shape { bins, capacity }) <= share
+    };
+    let capacity = least(1..=items.max(1), suffices);
+    capacity.expect("a bin may have room for all") as u32
 }
 
 /// A bound on any bin having more items than there is room for.

@@ -20,7 +20,7 @@
 //! E\[2^B\] ≤ (1 + 1/buckets)^capacity. [`selector_failure`] is the union bound over buckets and
 //! evaluations.
 
-use crate::{Error, Log2Prob};
+use crate::{Error, Log2Prob, search::least};
 
 /// Bits of a selector: rows of a bucket.
 pub const SELECTOR_BITS: u32 = 128;
@@ -65,23 +65,11 @@ pub fn selector_failure(layout: Layout, buckets: u64) -> Log2Prob {
 /// [`Error::Unreachable`] if not even as many buckets as points do.
 pub fn buckets(layout: Layout, share: Log2Prob) -> Result<u64, Error> {
     let suffices = |buckets| selector_failure(layout, buckets) <= share;
-    let (mut low, mut high) = (1, layout.capacity.max(1));
-    if !suffices(high) {
-        return Err(Error::Unreachable {
-            parameter: "number of buckets",
-            share,
-        });
-    }
     // The mean falls faster than the number of buckets grows, down to one item a bucket.
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if suffices(middle) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    Ok(low)
+    least(1..=layout.capacity.max(1), suffices).ok_or(Error::Unreachable {
+        parameter: "number of buckets",
+        share,
+    })
 }
 
 #[cfg(test)]
