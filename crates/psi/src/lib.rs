@@ -58,6 +58,8 @@ mod masks;
 mod ot_matrix;
 mod output_hash;
 mod stream;
+#[cfg(test)]
+mod testing;
 
 pub use cost::{Cost, Traffic};
 pub use error::{Error, ErrorKind};

@@ -36,8 +36,6 @@
 mod coefficients;
 mod extension;
 mod functions;
-#[cfg(test)]
-pub(crate) mod testing;
 
 pub(crate) use coefficients::{pack, unpack};
 pub(crate) use extension::Extension;

@@ -1,41 +1,8 @@
-use psijoin_block::Prg;
-use psijoin_channel::{
-    Channel,
-    fault::{Fault, FaultKind, faulty},
-    memory,
-};
-
 use super::*;
-use crate::{Context, ErrorKind, Items, Output, pair};
-
-const JOINT_SEED: [u8; 32] = [5; 32];
-
-/// Digests of these numbers.
-fn items(numbers: impl Iterator<Item = u32>, plan: &Params) -> Items {
-    let fingerprints: Vec<_> = numbers
-        .map(|number| *blake3::hash(&number.to_le_bytes()).as_bytes())
-        .collect();
-    Items::digest(&fingerprints, &JOINT_SEED, plan.digest_bytes())
-}
-
-fn run(
-    plan: &Params,
-    (sender, sending): (&Items, Channel),
-    (receiver, receiving): (&Items, Channel),
-) -> (Result<Output, Error>, Result<Output, Error>) {
-    let pools = [pair::single_thread(), pair::single_thread()];
-    let side = |channel, pool| pair::Side {
-        channel,
-        context: Context::new(),
-        pool,
-    };
-    pair::run_sides(
-        plan,
-        &JOINT_SEED,
-        (sender, side(sending, &pools[0])),
-        (receiver, side(receiving, &pools[1])),
-    )
-}
+use crate::{
+    Output, Role,
+    testing::{items, notices_of_tampering, output},
+};
 
 /// m = 0.9 n, n, 1.1 n and 2 n, in several bins of which the last columns fill no group.
 #[test]
@@ -48,14 +15,8 @@ fn any_number_of_rows_gives_the_same_result() {
         assert!(plan.shape.bins >= 2 && plan.shape.rows() >= rows);
         assert_ne!(plan.digest(), default.digest());
         widths.push(plan.shape.columns);
-        let (sending, receiving) = memory::pair();
-        let (sent, received) = run(
-            &plan,
-            (&items(0..11_000, &plan), sending),
-            (&items(5_000..17_000, &plan), receiving),
-        );
-        assert_eq!(sent.unwrap(), Output::Nothing);
-        assert_eq!(received.unwrap(), Output::Rows((0..6_000).collect()));
+        let found = output(&plan, &items(0..11_000, 16), &items(5_000..17_000, 16)).unwrap();
+        assert_eq!(found, Output::Rows((0..6_000).collect()));
     }
     assert!(widths.is_sorted_by(|a, b| a > b), "{widths:?}");
     assert!(default.with_rows(6_000).is_err());
@@ -66,16 +27,9 @@ fn any_number_of_rows_gives_the_same_result() {
 fn a_crowded_bin() {
     let plan = Params::semi_honest(&Request::rows(20_000, 3).unwrap()).unwrap();
     assert_eq!(plan.shape.bins, 1);
-    let (sending, receiving) = memory::pair();
-    let (_, received) = run(
-        &plan,
-        (&items(0..20_000, &plan), sending),
-        (
-            &items([19_999, 20_000, 9_000].into_iter(), &plan),
-            receiving,
-        ),
-    );
-    assert_eq!(received.unwrap(), Output::Rows(vec![0, 2]));
+    let receivers = items([19_999, 20_000, 9_000].into_iter(), 16);
+    let found = output(&plan, &items(0..20_000, 16), &receivers).unwrap();
+    assert_eq!(found, Output::Rows(vec![0, 2]));
 }
 
 #[test]
@@ -113,37 +67,13 @@ fn the_traffic_is_below_that_of_the_paper() {
     }
 }
 
-/// Flips bits in each message of the sender. What is not noticed has changed its own items at
-/// most, so that nothing is found that is not shared.
+/// What the receiver uses or ignores by a secret bit of the OTs is noticed half of the time; a changed
+/// base OT, the answer to the check, and the upper parts of masks, always.
 #[test]
 fn a_sender_that_tampers_is_caught_or_loses_items() {
     let plan = Params::malicious_sender(&Request::rows(300, 200).unwrap()).unwrap();
-    let (senders, receivers) = (items(0..300, &plan), items(200..400, &plan));
-    let mut rng = Prg::from_os();
-    let (mut caught, mut message) = (0, 0);
-    loop {
-        let [high, low] = rng.bytes::<2>();
-        let bit = usize::from(u16::from_le_bytes([low, high]));
-        let kind = FaultKind::Flip { bit };
-        let (sending, receiving) = memory::pair();
-        let (sending, probe) = faulty(sending, Fault { at: message, kind });
-        let (sent, received) = run(&plan, (&senders, sending), (&receivers, receiving));
-        if !probe.reached() {
-            break;
-        }
-        match (&sent, &received) {
-            (Ok(_), Ok(Output::Rows(rows))) => assert!(rows.iter().all(|row| *row < 100)),
-            _ => {
-                let errors = [sent.err(), received.err()];
-                let mut kinds = errors.iter().flatten().map(Error::kind);
-                assert!(kinds.any(|kind| kind == ErrorKind::Peer), "{errors:?}");
-                caught += 1;
-            }
-        }
-        message += 1;
-    }
-    // All but the masks: base OTs, the OTs' matrix, the answer to the check.
-    assert!(caught >= 3, "{caught} of {message} caught");
+    let caught = notices_of_tampering(&plan, Role::Sender);
+    assert!(caught >= 3, "{caught} caught");
 }
 
 /// The document's formula and table.

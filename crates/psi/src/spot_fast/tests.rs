@@ -3,7 +3,7 @@ use psijoin_params::two_choice::Shape;
 use super::*;
 use crate::{
     Items, Output,
-    spot::testing::{assert_nothing_shows, items, output},
+    testing::{assert_nothing_shows, items, output},
 };
 
 fn params(sender: u64, receiver: u64) -> Params {

@@ -1,12 +1,7 @@
-use psijoin_channel::{
-    fault::{Fault, FaultKind, faulty},
-    memory,
-};
-
 use super::*;
 use crate::{
-    ErrorKind, Items, Output,
-    spot::testing::{assert_nothing_shows, items, output, run},
+    ErrorKind, Items, Output, Role,
+    testing::{assert_nothing_shows, items, notices_of_tampering, output},
 };
 
 fn request(sender: u64, receiver: u64) -> Request {
@@ -87,34 +82,11 @@ fn half_a_digest_in_common_is_no_match() {
     assert_eq!(found, Output::Rows((5..10).collect()));
 }
 
-/// Flips a bit in each of the sender's messages, many different ones in those of the OTs: an
-/// error, or no items but shared ones.
+/// What the receiver uses or ignores by a secret bit of the OTs is noticed half of the time; a changed
+/// base OT, the answer to the check, and the upper parts of masks, always.
 #[test]
 fn tampering_by_the_sender_is_an_error_or_costs_it_its_items() {
     let params = Params::malicious_sender(&request(300, 200)).unwrap();
-    let (senders, receivers) = (items(0..300, 32), items(200..400, 32));
-    let mut inconsistent = 0;
-    for message in 0..6 {
-        for attempt in 0..12 {
-            let fault = Fault {
-                at: message,
-                kind: FaultKind::Flip {
-                    bit: 1 + 523 * attempt,
-                },
-            };
-            let (sending, receiving) = memory::pair();
-            let (sending, _) = faulty(sending, fault);
-            let results = run(&params, (&senders, sending), (&receivers, receiving));
-            match &results[1] {
-                Ok(Output::Rows(rows)) => assert!(rows.iter().all(|row| *row < 100)),
-                Ok(other) => panic!("{other:?}"),
-                Err(Error::ObliviousTransfer(psijoin_ot::Error::ConsistencyCheck)) => {
-                    inconsistent += 1;
-                }
-                Err(error) => assert_ne!(error.kind(), ErrorKind::Misuse, "{error}"),
-            }
-        }
-    }
-    // Each of the twelve flips in the matrix of the OTs is caught with probability 1/2.
-    assert!(inconsistent > 0, "the check catches nothing");
+    let noticed = notices_of_tampering(&params, Role::Sender);
+    assert!(noticed >= 3, "{noticed}");
 }

@@ -1,10 +1,17 @@
-//! What the tests of both protocols share.
+//! What the tests of several protocols share.
 
 use std::thread;
 
-use psijoin_channel::{Channel, memory, transcript::recorded};
+use psijoin_channel::{
+    Channel,
+    fault::{Fault, FaultKind, faulty},
+    memory,
+    transcript::recorded,
+};
 
-use crate::{Context, Error, Input, Items, Output, Plan, Role, sorted_masks::SortedMasks};
+use crate::{
+    Context, Error, ErrorKind, Input, Items, Output, Plan, Role, sorted_masks::SortedMasks,
+};
 
 pub(crate) type Results = [Result<Output, Error>; 2];
 
@@ -46,7 +53,8 @@ pub(crate) fn items(numbers: impl Iterator<Item = u32>, digest_bytes: usize) -> 
     Items::digest(&fingerprints, &[1; 32], digest_bytes)
 }
 
-/// What each party sees of the other's items is uniform if none are shared.
+/// What each party sees of the other's items is uniform if none are shared: the masks, the last that
+/// the sender sends, and all that the receiver sends online.
 pub(crate) fn assert_nothing_shows(plan: &dyn Plan, masks: SortedMasks) {
     let sizes = plan.request().sizes;
     let [senders, receivers] = [sizes.sender() as u32, sizes.receiver() as u32];
@@ -61,18 +69,31 @@ pub(crate) fn assert_nothing_shows(plan: &dyn Plan, masks: SortedMasks) {
     );
     assert_eq!(found.unwrap(), Output::Rows(vec![]));
 
-    // The masks are the last that the sender sends.
-    let sent = sent.messages();
+    let values = sent_masks(masks, sent.messages());
+    let sixteenth = masks.mask(u128::MAX) / 16 + 1;
+    assert_uniform(values.iter().map(|mask| (mask / sixteenth) as usize));
+    assert_uniform(values.iter().map(|mask| (mask >> 20) as usize % 16));
+    assert_uniform(values.iter().map(|mask| *mask as usize % 16));
+
+    let received = received.messages().concat();
+    let online = plan.cost().online.receiver_bytes as usize;
+    let online = &received[received.len() - online..];
+    assert_uniform(online.iter().map(|byte| usize::from(byte & 15)));
+    assert_uniform(online.iter().map(|byte| usize::from(byte >> 4)));
+}
+
+/// The masks that are the last of these messages.
+fn sent_masks(masks: SortedMasks, messages: Vec<Vec<u8>>) -> Vec<u128> {
     let mut coded = masks.coded_bytes() as usize;
-    let mut first = sent.len();
+    let mut first = messages.len();
     while coded > 0 {
         first -= 1;
-        coded -= sent[first].len();
+        coded -= messages[first].len();
     }
     let (mut replaying, mut replayed) = memory::pair();
     let values: Vec<Vec<u128>> = thread::scope(|scope| {
         scope.spawn(move || {
-            let mut messages = sent[first..].iter();
+            let mut messages = messages[first..].iter();
             messages
                 .try_for_each(|message| replaying.send(message))
                 .unwrap();
@@ -82,17 +103,7 @@ pub(crate) fn assert_nothing_shows(plan: &dyn Plan, masks: SortedMasks) {
             .receive_each(inbound, |masks| masks.collect())
             .unwrap()
     });
-    let values = values.concat();
-    let sixteenth = masks.mask(u128::MAX) / 16 + 1;
-    assert_uniform(values.iter().map(|mask| (mask / sixteenth) as usize));
-    assert_uniform(values.iter().map(|mask| *mask as usize % 16));
-
-    // The polynomials are the last that the receiver sends.
-    let received = received.messages().concat();
-    let polynomials = plan.cost().online.receiver_bytes as usize;
-    let polynomials = &received[received.len() - polynomials..];
-    assert_uniform(polynomials.iter().map(|byte| usize::from(byte & 15)));
-    assert_uniform(polynomials.iter().map(|byte| usize::from(byte >> 4)));
+    values.concat()
 }
 
 /// Pearson's test with 15 degrees of freedom: 56 is exceeded with probability 10^-6.
@@ -103,4 +114,48 @@ fn assert_uniform(values: impl Iterator<Item = usize>) {
     let square = |count: f64| (count - expected).powi(2) / expected;
     let statistic: f64 = counts.into_iter().map(square).sum();
     assert!(expected > 100.0 && statistic < 56.0, "{statistic}");
+}
+
+/// Flips a bit in each message of a party. What is not noticed has changed its own items at most, so
+/// that nothing is found that is not shared. How often it was noticed.
+pub(crate) fn notices_of_tampering(plan: &dyn Plan, cheater: Role) -> usize {
+    let sizes = plan.request().sizes;
+    let [senders, receivers] = [sizes.sender() as u32, sizes.receiver() as u32];
+    let shared = receivers / 2;
+    let first = senders - shared;
+    let bytes = plan.digest_bytes();
+    let (senders, receivers) = (
+        items(0..senders, bytes),
+        items(first..first + receivers, bytes),
+    );
+    let mut noticed = 0;
+    for message in 0.. {
+        let fault = Fault {
+            at: message,
+            kind: FaultKind::Flip {
+                bit: 7 * message as usize + 3,
+            },
+        };
+        let (mut sending, mut receiving) = memory::pair();
+        let probe;
+        match cheater {
+            Role::Sender => (sending, probe) = faulty(sending, fault),
+            Role::Receiver => (receiving, probe) = faulty(receiving, fault),
+        }
+        let [sent, received] = run(plan, (&senders, sending), (&receivers, receiving));
+        if !probe.reached() {
+            break;
+        }
+        match (&sent, &received) {
+            (Ok(_), Ok(Output::Rows(rows))) => assert!(rows.iter().all(|row| *row < shared)),
+            _ => {
+                // The honest party says why; the other one hears of it.
+                let errors = [sent.err(), received.err()];
+                let mut kinds = errors.iter().flatten().map(Error::kind);
+                assert!(kinds.any(|kind| kind == ErrorKind::Peer), "{errors:?}");
+                noticed += 1;
+            }
+        }
+    }
+    noticed
 }
