@@ -7,7 +7,7 @@ use divan::{Bencher, counter::ItemsCount};
 use psijoin_block::{Block, Prg, crhf};
 use psijoin_channel::{AbortCode, Channel, Error, Inbound, Outbound, memory};
 use psijoin_circuit::{
-    Backend, Bits, Side, TwoParty,
+    Backend, Bits, Side, TwoParty, equality,
     garble::{Evaluator, Garbler, evaluator, garbler},
     gmw::{self, triples::Multiplication},
     plain::Gates,
@@ -129,6 +129,32 @@ fn triples<E: Extension>(bencher: Bencher, lanes: u64) {
             pools[1]
                 .install(|| party(Side::Second, &mut b))
                 .expect("triples");
+        });
+    });
+}
+
+/// Tests of numbers of 60 bits, both parties, base OTs and all.
+#[divan::bench(args = [1 << 12, 1 << 16], sample_count = 3, sample_size = 1)]
+fn equal(bencher: Bencher, lanes: usize) {
+    const BITS: usize = 60;
+    let count = equality::lookups(BITS, lanes);
+    let numbers: Vec<u64> = (0..lanes as u64).collect();
+    let pools = [single_thread(), single_thread()];
+    bencher.counter(ItemsCount::new(lanes)).bench_local(|| {
+        let (mut a, mut b) = memory::pair();
+        let mut sender = || {
+            let mut sender = equality::Sender::set_up(&mut a, &mut Prg::from_os())?;
+            sender.prepare(count, &mut a)?;
+            sender.equal(&numbers, BITS, &mut a)
+        };
+        let mut receiver = || {
+            let mut receiver = equality::Receiver::set_up(&mut b, &mut Prg::from_os())?;
+            receiver.prepare(count, &mut b)?;
+            receiver.equal(&numbers, BITS, &mut b)
+        };
+        thread::scope(|scope| {
+            scope.spawn(|| pools[0].install(&mut sender).expect("shares"));
+            pools[1].install(&mut receiver).expect("shares");
         });
     });
 }

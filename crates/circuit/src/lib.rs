@@ -16,6 +16,7 @@
 //! | [`merge`] | bitonic merging of two sorted lists |
 //! | [`duplicates`] | equal neighbours of a sorted list |
 //! | [`waksman`] | any permutation, with its switches set by one party |
+//! | [`equality`] | whether numbers of either party are equal, as shares |
 //! | [`garble`] | Yao: half gates, free XOR |
 //! | [`gmw`] | Goldreich, Micali and Wigderson: XOR shares and multiplication triples |
 
@@ -24,6 +25,7 @@ pub mod backend;
 pub mod bits;
 pub mod compare;
 pub mod duplicates;
+pub mod equality;
 pub mod garble;
 pub mod gmw;
 pub mod merge;

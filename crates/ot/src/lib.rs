@@ -11,6 +11,7 @@
 //! | [`chosen`] | OT of chosen messages, on top of either | that of the OT under it |
 //! | [`oprg`] | oblivious PRG: a string for who says one, on either extension | semi-honest |
 //! | [`silent`] | silent OT: as many random or correlated OTs for a few hundred KB | semi-honest or malicious, by type |
+//! | [`lookup`] | silent 1-out-of-16 OT of random bits | semi-honest |
 //! | [`vole`] | silent vector OLE, also over a subfield | semi-honest or malicious, by type |
 //!
 //! All are blocking drivers over a [`Channel`](psijoin_channel::Channel). Big messages are
@@ -23,6 +24,7 @@ pub mod chosen;
 pub mod extension;
 pub mod iknp;
 pub mod kk13;
+pub mod lookup;
 pub mod oprg;
 pub mod silent;
 pub mod vole;

@@ -256,13 +256,13 @@ impl<B: Base> Planted<B> {
 #[doc(hidden)]
 pub struct Workspace {
     code: BlockAccumulate,
-    entries: Entries,
+    pub(crate) entries: Entries,
     scratch: Buffer<Tower>,
 }
 
 impl Workspace {
     /// Compresses the noise.
-    fn compressed<B: Base>(noise: &Noise<B>) -> Self {
+    pub(crate) fn compressed<B: Base>(noise: &Noise<B>) -> Self {
         let entries = noise.len();
         let mut workspace = Self {
             code: BlockAccumulate::new(entries / 2),
@@ -289,12 +289,12 @@ impl Workspace {
     }
 
     /// The first `len` entries of H·e, after [`Base::compress`] and before anything else.
-    fn compressed_points<B: Base>(&self, len: usize) -> &[B] {
+    pub(crate) fn compressed_points<B: Base>(&self, len: usize) -> &[B] {
         &bytemuck::cast_slice(&self.scratch)[..len]
     }
 
     /// The first `len` entries of H·x for the entries that are there.
-    fn compress(self, len: usize) -> Buffer<Tower> {
+    pub(crate) fn compress(self, len: usize) -> Buffer<Tower> {
         compress_into(&self.code, self.entries, self.scratch, len)
     }
 }

@@ -1,0 +1,437 @@
+//! Whether numbers of the two parties are equal, as XOR shares: a test a lane, on many lanes at
+//! once.
+//!
+//! It is GMW with AND gates of four inputs. Goldreich, Micali and Wigderson evaluate a gate by
+//! 1-out-of-4 OT from a table that one party masks; here tables have 16 entries (as in Dessouky et
+//! al., NDSS 2017), and the OTs are silent ([`lookup`]). Numbers are cut into digits of four bits:
+//!
+//! 1. For each digit the receiver chooses by its own digit y among 16 bits of the sender: s, or
+//!    s ⊕ 1 where y is the sender's digit. What it gets and s are shares of whether the digits are
+//!    equal.
+//! 2. Four such bits at a time are multiplied the same way: the receiver chooses by its shares, and
+//!    the sender's digit is the one at which all four bits are one. So on until one is left.
+//!
+//! For its digit y and a random OT with place r, the receiver sends y ⊕ r; the sender turns its table
+//! by that. It takes for s what makes the entry at 0 vanish, which it need not send.
+//!
+//! **Security**: semi-honest. The receiver's digits are masked by r, which only it knows; of the
+//! sender's entries the receiver can read one, which s masks.
+//!
+//! **Cost** of a test of ℓ bits: about ℓ/3 lookups, of 19 bits each, in 2·⌈log4 ℓ⌉ flights,
+//! the receiver's first. By bit triples from silent OT it would be ℓ − 1 triples of two OTs each.
+
+use psijoin_block::Prg;
+use psijoin_channel::Channel;
+use psijoin_ot::lookup::{self, Lookup, PLACE_BITS, PLACES, Table};
+use rayon::prelude::*;
+
+use crate::{Bits, Error};
+
+/// Lookups that are made at once: silent OT needs 100 bytes for each while it runs.
+const AT_ONCE: usize = 1 << 21;
+
+/// Entries of tables whose bits are sent together: 15 words for 16 tables of 15 bits.
+const PACKED: usize = 16;
+const PACKED_WORDS: usize = PLACES - 1;
+
+/// Lookups whose entries travel together: 60 KiB.
+const LOOKUPS_PER_MESSAGE: usize = 1 << 15;
+
+/// How many digits are compared, or bits multiplied, layer by layer, for a number of `bits` bits.
+fn layers(bits: usize) -> impl Iterator<Item = usize> {
+    std::iter::successors(Some(bits.div_ceil(PLACE_BITS)), |digits| {
+        (*digits > 1).then(|| digits.div_ceil(PLACE_BITS))
+    })
+}
+
+/// Lookups that tests of `lanes` pairs of numbers take.
+pub fn lookups(bits: usize, lanes: usize) -> usize {
+    layers(bits).sum::<usize>() * lanes
+}
+
+/// Flights that tests take.
+pub fn flights(bits: usize) -> u64 {
+    2 * layers(bits).count() as u64
+}
+
+/// Bytes that the sender sends for tests, its lookups being prepared.
+pub fn sender_bytes(bits: usize, lanes: usize) -> u64 {
+    let bytes =
+        |digits: usize| (digits * lanes).div_ceil(PACKED) * PACKED_WORDS * size_of::<Table>();
+    layers(bits).map(bytes).sum::<usize>() as u64
+}
+
+/// Bytes that the receiver sends for tests, its lookups being prepared.
+pub fn receiver_bytes(bits: usize, lanes: usize) -> u64 {
+    layers(bits)
+        .map(|digits| (digits * lanes).div_ceil(2))
+        .sum::<usize>() as u64
+}
+
+/// Bytes that either sends to prepare lookups, the sender first.
+pub fn preparing_bytes(count: usize) -> [u64; 2] {
+    let calls = calls(count);
+    [
+        calls.clone().map(lookup::sender_bytes).sum(),
+        calls.map(lookup::receiver_bytes).sum(),
+    ]
+}
+
+/// Flights in which lookups are prepared, the receiver's first.
+pub fn preparing_flights(count: usize) -> u64 {
+    2 * calls(count).count() as u64
+}
+
+fn calls(count: usize) -> impl Iterator<Item = usize> + Clone {
+    (0..count)
+        .step_by(AT_ONCE)
+        .map(move |first| AT_ONCE.min(count - first))
+}
+
+/// Digits, the lowest of all lanes first, then the next.
+fn digits(numbers: &[u64], bits: usize) -> Vec<u8> {
+    let digit = |i: usize| {
+        let digits = numbers.iter().map(move |number| number >> (i * PLACE_BITS));
+        digits.map(|digit| digit as u8 % PLACES as u8)
+    };
+    (0..bits.div_ceil(PLACE_BITS)).flat_map(digit).collect()
+}
+
+/// Four bits of a lane make a digit; those that are missing are zero.
+fn joined(bits: &[u8], lanes: usize) -> Vec<u8> {
+    let mut digits = vec![0; (bits.len() / lanes).div_ceil(PLACE_BITS) * lanes];
+    for (i, bits) in bits.chunks(lanes).enumerate() {
+        let group = i / PLACE_BITS * lanes;
+        for (digit, bit) in digits[group..].iter_mut().zip(bits) {
+            *digit |= bit << (i % PLACE_BITS);
+        }
+    }
+    digits
+}
+
+/// The party with tables.
+pub struct Sender {
+    ots: lookup::Sender,
+    tables: Vec<Table>,
+}
+
+/// The party that looks up.
+pub struct Receiver {
+    ots: lookup::Receiver,
+    lookups: Vec<Lookup>,
+}
+
+impl Sender {
+    /// Runs the base OTs; the peer calls [`Receiver::set_up`].
+    ///
+    /// # Errors
+    /// If the channel breaks, or the peer sends an invalid group element.
+    pub fn set_up(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
+        Ok(Self {
+            ots: lookup::Sender::setup(channel, rng)?,
+            tables: Vec::new(),
+        })
+    }
+
+    /// Makes what `count` [`lookups`] take, before the numbers are known.
+    ///
+    /// # Errors
+    /// If the channel breaks.
+    pub fn prepare(&mut self, count: usize, channel: &mut Channel) -> Result<(), Error> {
+        self.tables.reserve_exact(count);
+        for count in calls(count) {
+            self.tables.extend(self.ots.tables(count, channel)?);
+        }
+        Ok(())
+    }
+
+    /// This party's shares of whether its numbers equal those of the peer, which calls
+    /// [`Receiver::equal`]. Only the lowest `bits` bits count.
+    ///
+    /// # Errors
+    /// If the channel breaks.
+    ///
+    /// # Panics
+    /// If not as many lookups were prepared, or the numbers have no bits.
+    pub fn equal(
+        &mut self,
+        numbers: &[u64],
+        bits: usize,
+        channel: &mut Channel,
+    ) -> Result<Bits, Error> {
+        assert!(bits > 0, "numbers have bits");
+        let lanes = numbers.len();
+        let mut digits = digits(numbers, bits);
+        loop {
+            let tables = self.tables.split_off(self.tables.len() - digits.len());
+            let turns = receive_turns(digits.len(), channel)?;
+            let shares = answer(&digits, &turns, tables, channel)?;
+            if shares.len() <= lanes {
+                return Ok(shares.iter().map(|share| *share == 1).collect());
+            }
+            // All four bits are one where the receiver's shares are the opposite of these.
+            let opposite: Vec<u8> = shares.iter().map(|share| 1 - share).collect();
+            digits = joined(&opposite, lanes);
+        }
+    }
+}
+
+impl Receiver {
+    /// Runs the base OTs; the peer calls [`Sender::set_up`].
+    ///
+    /// # Errors
+    /// If the channel breaks, or the peer sends an invalid group element.
+    pub fn set_up(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
+        Ok(Self {
+            ots: lookup::Receiver::setup(channel, rng)?,
+            lookups: Vec::new(),
+        })
+    }
+
+    /// As [`Sender::prepare`].
+    ///
+    /// # Errors
+    /// If the channel breaks.
+    pub fn prepare(&mut self, count: usize, channel: &mut Channel) -> Result<(), Error> {
+        self.lookups.reserve_exact(count);
+        for count in calls(count) {
+            self.lookups.extend(self.ots.lookups(count, channel)?);
+        }
+        Ok(())
+    }
+
+    /// As [`Sender::equal`].
+    ///
+    /// # Errors
+    /// If the channel breaks.
+    ///
+    /// # Panics
+    /// If not as many lookups were prepared, or the numbers have no bits.
+    pub fn equal(
+        &mut self,
+        numbers: &[u64],
+        bits: usize,
+        channel: &mut Channel,
+    ) -> Result<Bits, Error> {
+        assert!(bits > 0, "numbers have bits");
+        let lanes = numbers.len();
+        let mut digits = digits(numbers, bits);
+        loop {
+            let lookups = self.lookups.split_off(self.lookups.len() - digits.len());
+            send_turns(&digits, &lookups, channel)?;
+            let shares = read(&digits, &lookups, channel)?;
+            if shares.len() <= lanes {
+                return Ok(shares.iter().map(|share| *share == 1).collect());
+            }
+            digits = joined(&shares, lanes);
+        }
+    }
+}
+
+/// y ⊕ r, two a byte.
+fn send_turns(digits: &[u8], lookups: &[Lookup], channel: &mut Channel) -> Result<(), Error> {
+    let turns: Vec<u8> = (digits.iter().zip(lookups))
+        .map(|(digit, lookup)| digit ^ lookup.place)
+        .collect();
+    for turns in turns.chunks(2 * LOOKUPS_PER_MESSAGE) {
+        let packed = turns
+            .chunks(2)
+            .map(|pair| pair[0] | pair.get(1).unwrap_or(&0) << PLACE_BITS);
+        channel.send(&packed.collect::<Vec<u8>>())?;
+    }
+    Ok(())
+}
+
+fn receive_turns(count: usize, channel: &mut Channel) -> Result<Vec<u8>, Error> {
+    let mut packed = vec![0; count.div_ceil(2)];
+    for message in packed.chunks_mut(LOOKUPS_PER_MESSAGE) {
+        channel.recv(message)?;
+    }
+    let turns = packed
+        .iter()
+        .flat_map(|pair| [pair % PLACES as u8, pair >> PLACE_BITS]);
+    Ok(turns.take(count).collect())
+}
+
+/// Sends entries of tables; the sender's shares.
+fn answer(
+    digits: &[u8],
+    turns: &[u8],
+    mut tables: Vec<Table>,
+    channel: &mut Channel,
+) -> Result<Vec<u8>, Error> {
+    let mut shares = vec![0; digits.len()];
+    tables.resize(digits.len().next_multiple_of(PACKED), 0);
+    let work = (tables.par_chunks_mut(PACKED)).zip(shares.par_chunks_mut(PACKED));
+    let inputs = digits.par_chunks(PACKED).zip(turns.par_chunks(PACKED));
+    work.zip(inputs)
+        .with_min_len(256)
+        .for_each(|((tables, shares), (digits, turns))| {
+            for (i, share) in shares.iter_mut().enumerate() {
+                let entries = turned(tables[i], turns[i]) ^ 1 << digits[i];
+                *share = (entries & 1) as u8;
+                tables[i] = (entries ^ (entries & 1).wrapping_neg()) >> 1;
+            }
+            pack(tables);
+        });
+    let packed: Vec<Table> = (tables.chunks_exact(PACKED))
+        .flat_map(|tables| &tables[..PACKED_WORDS])
+        .copied()
+        .collect();
+    for message in packed.chunks(LOOKUPS_PER_MESSAGE / PACKED * PACKED_WORDS) {
+        channel.send(bytemuck::cast_slice(message))?;
+    }
+    Ok(shares)
+}
+
+/// Receives entries of tables, and reads one of each: the receiver's shares.
+fn read(digits: &[u8], lookups: &[Lookup], channel: &mut Channel) -> Result<Vec<u8>, Error> {
+    let mut packed: Vec<Table> = vec![0; digits.len().div_ceil(PACKED) * PACKED_WORDS];
+    for message in packed.chunks_mut(LOOKUPS_PER_MESSAGE / PACKED * PACKED_WORDS) {
+        channel.recv(bytemuck::cast_slice_mut(message))?;
+    }
+    let mut shares = vec![0; digits.len()];
+    let inputs = digits.par_chunks(PACKED).zip(lookups.par_chunks(PACKED));
+    (shares.par_chunks_mut(PACKED))
+        .zip(packed.par_chunks(PACKED_WORDS))
+        .zip(inputs)
+        .with_min_len(256)
+        .for_each(|((shares, packed), (digits, lookups))| {
+            let entries = unpack(packed);
+            for (i, share) in shares.iter_mut().enumerate() {
+                // At place 0 there is none: it is zero.
+                *share = (entries[i] << 1 >> digits[i] & 1) as u8 ^ u8::from(lookups[i].bit);
+            }
+        });
+    Ok(shares)
+}
+
+/// Table `turned` with t\[place\] where `table` has t\[place ⊕ turn\].
+fn turned(table: Table, turn: u8) -> Table {
+    const HALVES: [(u32, Table); PLACE_BITS] = [(1, 0x5555), (2, 0x3333), (4, 0x0f0f), (8, 0x00ff)];
+    let mut table = table;
+    for (bit, (distance, low)) in HALVES.into_iter().enumerate() {
+        let swapped = (table & low) << distance | table >> distance & low;
+        let mask = Table::from(turn >> bit & 1).wrapping_neg();
+        table ^= (table ^ swapped) & mask;
+    }
+    table
+}
+
+/// Packs 16 tables of 15 entries into the first 15 words: the last table's entries become the
+/// highest bits of the others.
+fn pack(tables: &mut [Table]) {
+    let last = tables[PACKED_WORDS];
+    for (i, table) in tables[..PACKED_WORDS].iter_mut().enumerate() {
+        *table |= last >> i << PACKED_WORDS;
+    }
+}
+
+fn unpack(packed: &[Table]) -> [Table; PACKED] {
+    const ENTRIES: Table = Table::MAX >> 1;
+    let mut tables = [0; PACKED];
+    for (i, word) in packed.iter().enumerate() {
+        tables[i] = word & ENTRIES;
+        tables[PACKED_WORDS] |= word >> PACKED_WORDS << i;
+    }
+    tables
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::{collection::vec, prelude::*};
+
+    use super::*;
+    use crate::testing::both;
+
+    /// Shares of both, and bytes beyond the setup, sent by the sender first.
+    fn run(numbers: &[(u64, u64)], bits: usize) -> (Bits, Bits, [u64; 2]) {
+        let (ours, theirs): (Vec<u64>, Vec<u64>) = numbers.iter().copied().unzip();
+        let count = lookups(bits, numbers.len());
+        let (sender, receiver, traffic) = both(
+            |channel| {
+                let mut sender = Sender::set_up(channel, &mut Prg::from_os()).unwrap();
+                sender.prepare(count, channel).unwrap();
+                let shares = sender.equal(&ours, bits, channel).unwrap();
+                assert!(sender.tables.is_empty(), "each is used");
+                shares
+            },
+            |channel| {
+                let mut receiver = Receiver::set_up(channel, &mut Prg::from_os()).unwrap();
+                receiver.prepare(count, channel).unwrap();
+                let shares = receiver.equal(&theirs, bits, channel).unwrap();
+                assert!(receiver.lookups.is_empty(), "each is used");
+                shares
+            },
+        );
+        let setup = [lookup::SETUP_SENDER_BYTES, lookup::SETUP_RECEIVER_BYTES];
+        let preparing = preparing_bytes(count);
+        let [sent, received] = [traffic.sent.bytes, traffic.received.bytes];
+        assert_eq!(
+            traffic.rounds,
+            2 + preparing_flights(count) + flights(bits) - 1
+        );
+        let online = [
+            sent - setup[0] - preparing[0],
+            received - setup[1] - preparing[1],
+        ];
+        (sender, receiver, online)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(12))]
+        #[test]
+        fn shares_say_what_is_equal(
+            pairs in vec((any::<u64>(), any::<u64>(), 0..3_u32), 1..100),
+            bits in 1..=64_usize,
+        ) {
+            // Some are equal, some differ in one bit.
+            let mask = u64::MAX >> (64 - bits);
+            let pairs: Vec<_> = pairs.iter().map(|&(a, b, how)| match how {
+                0 => (a & mask, a & mask),
+                1 => (a & mask, (a ^ 1 << (b % bits as u64)) & mask),
+                _ => (a & mask, b & mask),
+            }).collect();
+            let (sender, receiver, bytes) = run(&pairs, bits);
+            let equal: Bits = pairs.iter().map(|(a, b)| a == b).collect();
+            prop_assert!(&sender ^ &receiver == equal);
+            prop_assert_eq!(
+                bytes,
+                [sender_bytes(bits, pairs.len()), receiver_bytes(bits, pairs.len())]
+            );
+        }
+    }
+
+    #[test]
+    fn shares_alone_show_nothing() {
+        let same: Vec<(u64, u64)> = (0..4096).map(|i| (i * i, i * i)).collect();
+        for shares in [run(&same, 61).0, run(&same, 61).1] {
+            // Standard deviation 32.
+            assert!(shares.count_ones().abs_diff(2048) < 6 * 32);
+        }
+    }
+
+    #[test]
+    fn tables_turn_and_pack() {
+        let table: Table = 0b1011_0010_1110_0001;
+        for turn in 0..16 {
+            let turned = turned(table, turn);
+            for place in 0..16 {
+                assert_eq!(turned >> place & 1, table >> (place ^ turn) & 1);
+            }
+        }
+        let entries: [Table; PACKED] =
+            std::array::from_fn(|i| (i as Table).wrapping_mul(40_503) >> 1);
+        let mut packed = entries;
+        pack(&mut packed);
+        assert_eq!(unpack(&packed[..PACKED_WORDS]), entries);
+    }
+
+    #[test]
+    fn a_test_of_61_bits_takes_21_lookups() {
+        assert_eq!(lookups(61, 1), 16 + 4 + 1);
+        assert_eq!(flights(61), 6);
+        assert_eq!(lookups(4, 3), 3);
+        assert_eq!(lookups(5, 1), 2 + 1);
+    }
+}
