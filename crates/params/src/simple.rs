@@ -16,13 +16,29 @@ pub struct Shape {
     pub capacity: u32,
 }
 
+impl Shape {
+    /// Places for items, those that stay empty included.
+    pub fn slots(self) -> u64 {
+        u64::from(self.bins) * u64::from(self.capacity)
+    }
+}
+
 /// What a table costs on the wire, in bits both ways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Costs {
     /// A place for an item, of which there are b·c.
     pub place_bits: u64,
-    /// One more place in all bins: what each item of the sender is compared with grows by one.
+    /// One more place in all bins: what each item of the sender is compared with grows by one for
+    /// each bin that it has.
     pub capacity_bits: u64,
+}
+
+impl Costs {
+    /// What a table of this shape costs.
+    pub(crate) fn of(self, shape: Shape) -> u128 {
+        u128::from(shape.slots()) * u128::from(self.place_bits)
+            + u128::from(shape.capacity) * u128::from(self.capacity_bits)
+    }
 }
 
 /// By how much, relatively, a bin may be likelier than another: it is a fraction of 64 bits.
@@ -37,17 +53,7 @@ const STEPS: u32 = 8;
 /// # Errors
 /// [`Error::TooManyItems`] for a set that is larger than any.
 pub fn smallest(items: u64, share: Log2Prob, costs: Costs) -> Result<Shape, Error> {
-    if items > Sizes::MAX_ITEMS {
-        return Err(Error::TooManyItems {
-            party: "receiver",
-            items,
-        });
-    }
-    let price = |shape: &Shape| {
-        let places = u128::from(shape.bins) * u128::from(shape.capacity);
-        places * u128::from(costs.place_bits)
-            + u128::from(shape.capacity) * u128::from(costs.capacity_bits)
-    };
+    Sizes::new(0, items)?;
     let steps = items.max(1).ilog2() * STEPS;
     let shape = |step| {
         let bins = (f64::from(step) / f64::from(STEPS)).exp2() as u32;
@@ -56,7 +62,7 @@ pub fn smallest(items: u64, share: Log2Prob, costs: Costs) -> Result<Shape, Erro
             capacity: capacity(items, bins, share),
         }
     };
-    let cheapest = (0..=steps).map(shape).min_by_key(price);
+    let cheapest = (0..=steps).map(shape).min_by_key(|shape| costs.of(*shape));
     Ok(cheapest.expect("there is always one bin"))
 }
 

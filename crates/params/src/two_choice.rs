@@ -15,36 +15,36 @@
 //! Beyond the first few thousand s the sum goes over groups of neighbouring s, each counted with
 //! the largest binomial coefficient, the largest p and the smallest k of the group.
 //!
+//! Items with two *distinct* bins (balanced allocations, PSZ14 §6.1, where the sender's masks for
+//! the two must differ) have both in S with probability s(s − 1)/(m(m − 1)), and the sum begins
+//! with two bins. That is what matters for small bins: three items on one bin of two places are
+//! likelier than five on two such bins.
+//!
 //! The placement is found whenever there is one (`psijoin_encode::TwoChoiceTable`), so this is
 //! the failure probability of the protocol's step.
 
 use std::f64::consts::LN_2;
 
-use crate::{Error, Log2Prob, Sizes, binomial::ln_choose, ln_sum::LnSum};
+use crate::{Error, Log2Prob, Sizes, binomial::ln_choose, ln_sum::LnSum, search::least};
 
-/// How many bins there are, and how many items each may have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shape {
-    /// m.
-    pub bins: u32,
-    /// c.
-    pub capacity: u32,
-}
-
-impl Shape {
-    /// Places for items, those of dummies included.
-    pub fn slots(self) -> u64 {
-        u64::from(self.bins) * u64::from(self.capacity)
-    }
-}
+pub use crate::simple::{Costs, Shape};
 
 /// Sets of up to so many bins are counted size by size, larger ones in groups of a
 /// so-many-th part of their size.
 const SINGLE: u32 = 2000;
 
 /// By how much, relatively, two given bins may be likelier than any others: a bin is a fraction of
-/// 64 bits, and there are at most 2^26.
-const BIAS: f64 = 1.0 / (1_u64 << 36) as f64;
+/// 64 bits, and there are at most 2^28.
+const BIAS: f64 = 1.0 / (1_u64 << 34) as f64;
+
+/// The fewest bins of [`smallest`]: `psijoin_encode::BinHasher` has no fewer.
+const MIN_BINS: u64 = 3;
+
+/// Numbers of bins that [`smallest`] tries differ by this part of the fewest possible.
+const STEPS: u64 = 64;
+
+/// It tries up to eight times the fewest.
+const MOST_STEPS: u64 = 7 * STEPS;
 
 /// As many bins as leave at most `items_per_bin` items for each on average, with one place more
 /// than these in each. Where that is too likely to fail (for less than a thousand items or so)
@@ -56,12 +56,7 @@ const BIAS: f64 = 1.0 / (1_u64 << 36) as f64;
 /// # Panics
 /// If `items_per_bin` is zero.
 pub fn shape(items: u64, items_per_bin: u32, share: Log2Prob) -> Result<Shape, Error> {
-    if items > Sizes::MAX_ITEMS {
-        return Err(Error::TooManyItems {
-            party: "receiver",
-            items,
-        });
-    }
+    Sizes::new(0, items)?;
     let bins = items.div_ceil(items_per_bin.into()).max(1) as u32;
     let many = Shape {
         bins,
@@ -76,17 +71,59 @@ pub fn shape(items: u64, items_per_bin: u32, share: Log2Prob) -> Result<Shape, E
     })
 }
 
-/// A bound on there being no placement.
+/// The cheapest table in which items with two distinct bins each find a place, but for a
+/// probability of at most `share`.
+///
+/// # Errors
+/// [`Error::TooManyItems`] for a set that is larger than any.
+pub fn smallest(items: u64, share: Log2Prob, costs: Costs) -> Result<Shape, Error> {
+    Sizes::new(0, items)?;
+    let shape = |bins: u64, capacity| Shape {
+        bins: bins as u32,
+        capacity,
+    };
+    let mut best = shape(MIN_BINS, items.max(1) as u32);
+    let mut capacity = 1;
+    loop {
+        let fewest = items.div_ceil(capacity.into()).max(MIN_BINS);
+        let wider = |step: u64| shape(fewest + (fewest * step).div_ceil(STEPS), capacity);
+        if costs.of(wider(0)) >= costs.of(best) {
+            return Ok(best);
+        }
+        let dearer = |step| costs.of(wider(step)) >= costs.of(best);
+        let suffices = |step| failure_distinct(items, wider(step)) <= share;
+        let affordable = least(1..=MOST_STEPS, dearer).map_or(MOST_STEPS, |step| step - 1);
+        if let Some(step) = least(0..=affordable, suffices) {
+            best = wider(step);
+        }
+        capacity += (capacity / 4).max(1);
+    }
+}
+
+/// A bound on there being no placement of items whose two bins may be the same.
 pub fn failure(items: u64, shape: Shape) -> Log2Prob {
+    union_bound(items, shape, 1, |set| (set / f64::from(shape.bins)).powi(2))
+}
+
+/// A bound on there being no placement of items that have two distinct bins each.
+pub fn failure_distinct(items: u64, shape: Shape) -> Log2Prob {
+    let bins = f64::from(shape.bins);
+    let pairs = bins * (bins - 1.0);
+    union_bound(items, shape, 2, |set| set * (set - 1.0) / pairs)
+}
+
+/// The sum over all numbers of bins from `first` on; an item has both of its bins in a set of s
+/// with probability `inside(s)`.
+fn union_bound(items: u64, shape: Shape, mut first: u32, inside: impl Fn(f64) -> f64) -> Log2Prob {
     let Shape { bins, capacity } = shape;
     if items <= capacity.into() {
         return Log2Prob::ZERO;
     }
     let mut sum = LnSum::default();
-    let mut first = 1;
-    while first <= bins && u64::from(first) * u64::from(capacity) < items {
+    while first <= bins && u64::from(first) * u64::from(capacity) < items && sum.ln() < 0.0 {
         let last = (first + first / SINGLE).min(bins);
-        sum.add(f64::from(last - first + 1).ln() + ln_overfull(items, shape, first, last));
+        let group = ln_overfull(items, shape, first, last, &inside);
+        sum.add(f64::from(last - first + 1).ln() + group);
         first = last + 1;
     }
     Log2Prob::from_log2((sum.ln() / LN_2).min(0.0))
@@ -94,11 +131,17 @@ pub fn failure(items: u64, shape: Shape) -> Log2Prob {
 
 /// A bound, as its logarithm, on any particular number of bins from `first` to `last` having a
 /// set with too many items.
-fn ln_overfull(items: u64, shape: Shape, first: u32, last: u32) -> f64 {
+fn ln_overfull(
+    items: u64,
+    shape: Shape,
+    first: u32,
+    last: u32,
+    inside: impl Fn(f64) -> f64,
+) -> f64 {
     let (items, bins) = (items as f64, f64::from(shape.bins));
     // Binomial coefficients grow up to the middle, and fall after it.
     let largest = (bins / 2.0).clamp(first.into(), last.into());
-    let p = ((f64::from(last) / bins).powi(2) * (1.0 + BIAS)).min(1.0);
+    let p = (inside(last.into()) * (1.0 + BIAS)).min(1.0);
     let least = f64::from(first) * f64::from(shape.capacity) + 1.0;
     if least > items {
         return f64::NEG_INFINITY;
@@ -187,6 +230,87 @@ mod tests {
         assert_eq!(failure(40_001, shape), Log2Prob::ONE);
     }
 
+    /// The exact probability, by trying all pairs of distinct bins and Hall's condition.
+    fn by_enumeration(items: u32, shape: Shape) -> f64 {
+        let pairs: Vec<u32> = (0_u32..1 << shape.bins)
+            .filter(|set| set.count_ones() == 2)
+            .collect();
+        let choices = pairs.len().pow(items);
+        let failing = (0..choices).filter(|choice| {
+            let chosen: Vec<u32> =
+                std::iter::successors(Some(*choice), |rest| Some(rest / pairs.len()))
+                    .take(items as usize)
+                    .map(|rest| pairs[rest % pairs.len()])
+                    .collect();
+            (0_u32..1 << shape.bins).any(|set| {
+                let inside = chosen.iter().filter(|pair| **pair & !set == 0).count();
+                inside as u32 > set.count_ones() * shape.capacity
+            })
+        });
+        (failing.count() as f64 / choices as f64).log2()
+    }
+
+    #[test]
+    fn is_above_the_exact_probability_of_tiny_tables() {
+        for (items, bins, capacity) in [(3, 3, 1), (3, 4, 1), (4, 5, 1), (5, 3, 2), (6, 4, 2)] {
+            let shape = Shape { bins, capacity };
+            let bound = failure_distinct(items.into(), shape).log2();
+            let exact = by_enumeration(items, shape);
+            assert!(bound >= exact, "{items}, {shape:?}: {bound} < {exact}");
+            assert!(bound < exact + 4.0, "{items}, {shape:?}: {bound}, {exact}");
+        }
+    }
+
+    /// Items on one bin are the likeliest obstacle where bins may agree.
+    #[test]
+    fn distinct_bins_make_small_bins_safe() {
+        let shape = Shape {
+            bins: 26_625,
+            capacity: 3,
+        };
+        assert!(failure(1 << 16, shape).log2() > -43.0);
+        assert!(failure_distinct(1 << 16, shape).log2() < -65.0);
+    }
+
+    /// About what places and masks of PSZ14's sets of equal sizes cost.
+    fn costs(items: u64, letters: u64) -> Costs {
+        Costs {
+            place_bits: 256 * letters,
+            capacity_bits: 2 * 62 * items,
+        }
+    }
+
+    #[test]
+    fn smallest_tables_have_hardly_more_places_than_items() {
+        for (log_n, letters, capacity) in [(8, 4, 5), (16, 4, 3), (20, 4, 3), (20, 11, 5)] {
+            let n = 1_u64 << log_n;
+            let shape = smallest(n, share(), costs(n, letters)).unwrap();
+            assert_eq!(shape.capacity, capacity, "2^{log_n}");
+            assert!(shape.slots() as f64 <= 1.25 * n as f64, "{shape:?}");
+        }
+        assert!(smallest(Sizes::MAX_ITEMS + 1, share(), costs(1, 4)).is_err());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+
+        #[test]
+        fn smallest_keeps_within_the_share_and_wastes_little(
+            items in 1_u64..3000,
+            sender in 1_u64..3000,
+            letters in 1_u64..12,
+        ) {
+            let costs = Costs { capacity_bits: 124 * sender, ..costs(items, letters) };
+            let shape = smallest(items, share(), costs).unwrap();
+            prop_assert!(failure_distinct(items, shape) <= share());
+            let step = items.div_ceil(shape.capacity.into()).max(MIN_BINS).div_ceil(STEPS) as u32;
+            let fewer = Shape { bins: shape.bins - step, ..shape };
+            prop_assert!(
+                u64::from(fewer.bins) < MIN_BINS || failure_distinct(items, fewer) > share()
+            );
+        }
+    }
+
     proptest! {
         /// Groups of sizes bound no less than single ones.
         #[test]
@@ -195,9 +319,10 @@ mod tests {
             let shape = Shape { bins, capacity: per_bin + 1 };
             for (first, last) in [(1, 2), (bins / 2, bins / 2 + 1), (bins - 1, bins)] {
                 prop_assume!(first > 0);
-                let group = ln_overfull(items, shape, first, last);
+                let inside = |set: f64| (set / f64::from(bins)).powi(2);
+                let group = ln_overfull(items, shape, first, last, inside);
                 for size in first..=last {
-                    prop_assert!(ln_overfull(items, shape, size, size) <= group + 1e-9);
+                    prop_assert!(ln_overfull(items, shape, size, size, inside) <= group + 1e-9);
                 }
             }
         }
