@@ -7,7 +7,8 @@ pub const CHOICES: usize = 3;
 /// Items that are hashed together, so that AES runs at full speed from L1.
 pub(crate) const BATCH: usize = 64;
 
-/// Maps digests of items to three distinct bins each.
+/// Maps digests of items to three distinct bins each. Where two are enough (balanced
+/// allocations), the first two serve.
 ///
 /// With h the digest (of 16 bytes) or AES_k0(first half) ⊕ second half (of 32), the bins
 /// come from the 64-bit words of AES_k1(h) and AES_k2(h): a pseudorandom function of the

@@ -1,4 +1,4 @@
-//! Both parties of `psz-cuckoo` and `pssz` on short items, one thread each, from base OTs to
+//! Both parties of `psz-balanced`, `psz-cuckoo` and `pssz` on short items, one thread each, from base OTs to
 //! rows. Digests, which stand for long items, are measured by `psijoin bench`.
 
 use std::thread;
@@ -23,6 +23,11 @@ fn pssz(bencher: Bencher, (bits, log_n): (u32, u32)) {
 #[divan::bench(args = [(32, 16), (32, 20)], sample_count = 3, sample_size = 1)]
 fn psz_cuckoo(bencher: Bencher, (bits, log_n): (u32, u32)) {
     both_parties(bencher, Scheme::Cuckoo, bits, log_n);
+}
+
+#[divan::bench(args = [(32, 16), (32, 20)], sample_count = 3, sample_size = 1)]
+fn psz_balanced(bencher: Bencher, (bits, log_n): (u32, u32)) {
+    both_parties(bencher, Scheme::Balanced, bits, log_n);
 }
 
 /// Consecutive numbers, half of them shared.

@@ -1,5 +1,5 @@
-//! `psz-none`, `psz-simple`, `psz-cuckoo`: private equality tests, set inclusion and intersection
-//! from 1-out-of-256 random OT, with each hashing scheme of the paper.
+//! `psz-none`, `psz-simple`, `psz-balanced`, `psz-cuckoo`: private equality tests, set inclusion and
+//! intersection from 1-out-of-256 random OT, with each hashing scheme of the paper.
 //!
 //! **Functionality.** The receiver learns which of its items the sender has.
 //!
@@ -15,6 +15,7 @@
 //!    place:
 //!    - *none*: each in a place of its own, that all items of the sender are compared with;
 //!    - *simple*: in any of c places of bin h(y);
+//!    - *balanced*: in any of c places of bin h_0(y) or h_1(y);
 //!    - *Cuckoo*: in one of the bins h_0(y), h_1(y), h_2(y), of one place each, or in one of the
 //!      few places of the stash, which all items of the sender are compared with.
 //! 3. For each place the receiver chooses the t letters of its item in t OTs, and gets
@@ -42,6 +43,13 @@
 //!   one; but each place has OTs of its own, so that one mask cannot answer for all. The number of
 //!   bins is the one at which OTs and masks together are shortest, and c is the largest load by
 //!   an exact union bound (`psijoin_params::simple`) instead of Appendix E's (d_c + 1)·ln b.
+//! - Balanced allocations: the set is known beforehand, so that an item does not go to the emptier of
+//!   its bins once and for all. Items move until no bin has too many, if that is possible at all
+//!   ([`TwoChoiceTable`](psijoin_encode::TwoChoiceTable)), which [`psijoin_params::two_choice`]
+//!   proves: 1.06 to 1.22 places an item, where the paper has 2.9·ln ln n. An
+//!   item's two bins differ. If they could agree, the sender's masks for the two would, too, and
+//!   the receiver would see it; and a bin of few places would be filled by a few items that have no
+//!   other. 2c masks an item, as with simple hashing.
 //! - Cuckoo hashing has three functions with a proved bound (`psijoin_params::cuckoo`): 1.23 bins
 //!   an item and no stash from a few thousand items on, where the paper has two functions, 2.4 bins
 //!   and a stash of 4, whose bound is asymptotic.
@@ -53,8 +61,8 @@
 //! set sizes.
 //!
 //! **Cost.** Four rounds. Offline 12 KiB; online 32·t bytes a place, of which there are n_receiver
-//! (none), b·c (simple) or 1.23·n_receiver and the stash (Cuckoo), and n_receiver, c or 3 + s masks
-//! for each item of the sender. `psz-none` refuses more than 2^20 pairs of items.
+//! (none), b·c (simple, balanced) or 1.23·n_receiver and the stash (Cuckoo), and n_receiver, c, 2c or
+//! 3 + s masks for each item of the sender. `psz-none` refuses more than 2^20 pairs of items.
 
 use crate::{Adversary, Error, Info, Plan, Protocol, Request};
 
@@ -79,6 +87,8 @@ pub enum Scheme {
     None,
     /// One bin an item, of many places (PSZ14 §6.1).
     Simple,
+    /// Two bins an item, of several places each (PSZ14 §6.1).
+    Balanced,
     /// Three bins an item, of one place each, and a stash (PSZ14 §6.1).
     Cuckoo,
     /// The same, where the bin is a part of the item ([`pssz`](crate::pssz)).
@@ -90,6 +100,7 @@ impl Scheme {
         match self {
             Self::None => &NONE,
             Self::Simple => &SIMPLE,
+            Self::Balanced => &BALANCED,
             Self::Cuckoo => &CUCKOO,
             Self::Permutation => &crate::pssz::INFO,
         }
@@ -101,6 +112,9 @@ pub struct PszNone;
 
 /// The entry of the registry for [`Scheme::Simple`].
 pub struct PszSimple;
+
+/// The entry of the registry for [`Scheme::Balanced`].
+pub struct PszBalanced;
 
 /// The entry of the registry for [`Scheme::Cuckoo`].
 pub struct PszCuckoo;
@@ -117,6 +131,15 @@ static NONE: Info = Info {
 static SIMPLE: Info = Info {
     name: "psz-simple",
     summary: "equality tests by 1-of-256 OT, in bins of simple hashing",
+    paper: "PSZ14 §6",
+    adversary: Adversary::SemiHonest,
+    leaks: "set sizes",
+    version: 1,
+};
+
+static BALANCED: Info = Info {
+    name: "psz-balanced",
+    summary: "equality tests by 1-of-256 OT, in bins of balanced allocations",
     paper: "PSZ14 §6",
     adversary: Adversary::SemiHonest,
     leaks: "set sizes",
@@ -148,6 +171,7 @@ macro_rules! protocol {
 
 protocol!(PszNone, Scheme::None);
 protocol!(PszSimple, Scheme::Simple);
+protocol!(PszBalanced, Scheme::Balanced);
 protocol!(PszCuckoo, Scheme::Cuckoo);
 
 /// Calls `online` of a party for the digests of its input.

@@ -13,6 +13,7 @@ pub static PROTOCOLS: &[&dyn Protocol] = &[
     &rsa::Rsa,
     &psz::PszNone,
     &psz::PszSimple,
+    &psz::PszBalanced,
     &psz::PszCuckoo,
     &pssz::Pssz,
     &random_gbf::RandomGbf,

@@ -76,6 +76,7 @@ fn protocols_are_listed_with_their_costs() {
         "rsa",
         "psz-none",
         "psz-simple",
+        "psz-balanced",
         "psz-cuckoo",
         "pssz",
         "random-gbf",

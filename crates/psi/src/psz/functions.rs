@@ -32,9 +32,16 @@ pub(super) struct Functions {
 enum Bins {
     None,
     Simple(SimpleHasher),
-    Cuckoo(BinHasher),
+    /// Distinct bins, so that no two masks of an item are the same.
+    Distinct {
+        hasher: BinHasher,
+        per_item: usize,
+    },
     Permuted(Permutations),
 }
+
+/// Bins of an item of balanced allocations.
+pub(super) const TWO: usize = 2;
 
 impl Functions {
     pub(super) fn new(params: &Params, input: &Input<'_>) -> Self {
@@ -43,7 +50,14 @@ impl Functions {
         let bins = match params.method {
             Method::None => Bins::None,
             Method::Simple(shape) => Bins::Simple(SimpleHasher::new(seed, shape.bins)),
-            Method::Cuckoo(shape) => Bins::Cuckoo(BinHasher::new(seed, shape.bins)),
+            Method::Balanced(shape) => Bins::Distinct {
+                hasher: BinHasher::new(seed, shape.bins),
+                per_item: TWO,
+            },
+            Method::Cuckoo(shape) => Bins::Distinct {
+                hasher: BinHasher::new(seed, shape.bins),
+                per_item: CHOICES,
+            },
             Method::Permuted(shape) => {
                 let rest_bits = letters::BITS * params.letters as u32;
                 Bins::Permuted(Permutations::new(seed, shape.bins, rest_bits))
@@ -81,7 +95,8 @@ impl Functions {
         match self.bins {
             Bins::None => 0,
             Bins::Simple(_) => 1,
-            Bins::Cuckoo(_) | Bins::Permuted(_) => CHOICES,
+            Bins::Distinct { per_item, .. } => per_item,
+            Bins::Permuted(_) => CHOICES,
         }
     }
 
@@ -96,10 +111,11 @@ impl Functions {
                     *spot = self.spot(bin, item);
                 }
             }
-            Bins::Cuckoo(hasher) => {
+            Bins::Distinct { hasher, per_item } => {
                 let mut bins = vec![[0; CHOICES]; items.len()];
                 hasher.hash(items, &mut bins);
-                for ((spots, item), bins) in spots.chunks_exact_mut(CHOICES).zip(items).zip(bins) {
+                let spots = spots.chunks_exact_mut(*per_item);
+                for ((spots, item), bins) in spots.zip(items).zip(bins) {
                     for (spot, bin) in spots.iter_mut().zip(bins) {
                         *spot = self.spot(bin, item);
                     }

@@ -1,10 +1,13 @@
 use psijoin_channel::Channel;
 use psijoin_encode::{CHOICES, Permutations};
 use psijoin_ot::kk13;
-use psijoin_params::{FailureBudget, Log2Prob, Sizes, cuckoo, digest, letters, mask, simple};
+use psijoin_params::{
+    FailureBudget, Log2Prob, Sizes, cuckoo, digest, letters, mask, simple, two_choice,
+};
 
 use super::{
     MOST_PAIRS, Receiver, Scheme, Sender,
+    functions::TWO,
     layout::{Candidates, Section},
 };
 use crate::{
@@ -26,6 +29,7 @@ pub(super) enum Domain {
 pub(super) enum Method {
     None,
     Simple(simple::Shape),
+    Balanced(two_choice::Shape),
     Cuckoo(cuckoo::Shape),
     Permuted(cuckoo::Shape),
 }
@@ -126,7 +130,9 @@ impl Params {
         let all = |places| (Candidates::All, places, 1, self.all_letters);
         match self.method {
             Method::None => Section::sequence([all(self.request.sizes.receiver() as u32)]),
-            Method::Simple(shape) => Section::sequence([bins(shape.bins, shape.capacity)]),
+            Method::Simple(shape) | Method::Balanced(shape) => {
+                Section::sequence([bins(shape.bins, shape.capacity)])
+            }
             Method::Cuckoo(shape) | Method::Permuted(shape) => {
                 Section::sequence([bins(shape.bins, 1), all(shape.stash)])
             }
@@ -140,6 +146,7 @@ impl Params {
         let places = match self.method {
             Method::None => receiver,
             Method::Simple(shape) => shape.capacity as usize,
+            Method::Balanced(shape) => TWO * shape.capacity as usize,
             Method::Cuckoo(shape) | Method::Permuted(shape) => CHOICES + shape.stash as usize,
         };
         places * self.request.sizes.sender() as usize
@@ -163,6 +170,7 @@ impl Method {
         match self {
             Self::None => Log2Prob::ZERO,
             Self::Simple(shape) => simple::failure(items, shape),
+            Self::Balanced(shape) => two_choice::failure_distinct(items, shape),
             Self::Permuted(shape) if domain != Domain::Digests => {
                 permuted_failure(items, shape, letters)
             }
@@ -209,8 +217,13 @@ impl Spelling {
             Scheme::None => same(Method::None, spelled(pairs)?, pairs),
             Scheme::Simple => {
                 let letters = spelled(pairs)?;
-                let shape = simple::smallest(items, share, price.simple(letters))?;
+                let shape = simple::smallest(items, share, price.bins(letters, 1))?;
                 same(Method::Simple(shape), letters, pairs)
+            }
+            Scheme::Balanced => {
+                let letters = spelled(pairs)?;
+                let shape = two_choice::smallest(items, share, price.bins(letters, TWO))?;
+                same(Method::Balanced(shape), letters, pairs)
             }
             Scheme::Cuckoo => {
                 let letters = spelled(pairs)?;
@@ -253,10 +266,11 @@ impl Price {
         (kk13::COLUMNS * letters) as u64
     }
 
-    fn simple(&self, letters: usize) -> simple::Costs {
+    /// Bins of several places, where an item has so many bins.
+    fn bins(&self, letters: usize, per_item: usize) -> simple::Costs {
         simple::Costs {
             place_bits: Self::place_bits(letters),
-            capacity_bits: self.list_bits,
+            capacity_bits: per_item as u64 * self.list_bits,
         }
     }
 

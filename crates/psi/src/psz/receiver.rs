@@ -1,12 +1,13 @@
 use psijoin_block::memory::Buffer;
 use psijoin_channel::{Channel, Outbound};
-use psijoin_encode::{CHOICES, CuckooTable, SimpleTable};
+use psijoin_encode::{CHOICES, Chosen, CuckooTable, SimpleTable, TwoChoiceTable};
 use psijoin_ot::kk13::{self, Choice, Hash, Row};
+use psijoin_params::simple;
 use rayon::prelude::*;
 
 use super::{
     Params, by_digest,
-    functions::{Functions, Letters, Masker, Spot},
+    functions::{Functions, Letters, Masker, Spot, TWO},
     layout::{Candidates, Section},
     params::Method,
 };
@@ -167,6 +168,14 @@ struct Scratch {
     hashes: Vec<u128>,
 }
 
+/// The bins of each item.
+fn choices_of<const N: usize>(spots: &[Spot]) -> Vec<[u32; N]> {
+    spots
+        .chunks_exact(N)
+        .map(|spots| std::array::from_fn(|i| spots[i].bin))
+        .collect()
+}
+
 /// Every item in a place.
 struct Placed {
     in_bins: Vec<Place>,
@@ -196,24 +205,22 @@ impl Placed {
             Method::Simple(shape) => {
                 let bins: Vec<u32> = spots.iter().map(|spot| spot.bin).collect();
                 let table = SimpleTable::build(&bins, shape).map_err(|_| params.bad_luck())?;
-                let mut in_bins = vec![None; shape.bins as usize * shape.capacity as usize];
-                let places = in_bins.chunks_exact_mut(shape.capacity as usize);
-                for (places, bin) in places.zip(0..) {
-                    for (place, item) in places.iter_mut().zip(table.bin(bin)) {
-                        *place = Some((*item, spots[*item as usize].letters));
-                    }
-                }
-                Ok(Self {
-                    in_bins,
-                    beside: Vec::new(),
-                })
+                let spot = |item: &u32| (*item, spots[*item as usize].letters);
+                Ok(Self::in_bins(shape, |bin| table.bin(bin).iter().map(spot)))
+            }
+            Method::Balanced(shape) => {
+                let table = TwoChoiceTable::build(&choices_of::<TWO>(&spots), shape)
+                    .map_err(|_| params.bad_luck())?;
+                let spot = |chosen: &Chosen| {
+                    let spot = chosen.item as usize * TWO + usize::from(chosen.choice);
+                    (chosen.item, spots[spot].letters)
+                };
+                let items = |bin| table.bin(bin as usize).iter().map(spot);
+                Ok(Self::in_bins(shape, items))
             }
             Method::Cuckoo(shape) | Method::Permuted(shape) => {
-                let choices: Vec<[u32; CHOICES]> = spots
-                    .chunks_exact(CHOICES)
-                    .map(|spots| std::array::from_fn(|i| spots[i].bin))
-                    .collect();
-                let table = CuckooTable::build(&choices, shape).map_err(|_| params.bad_luck())?;
+                let table = CuckooTable::build(&choices_of(&spots), shape)
+                    .map_err(|_| params.bad_luck())?;
                 let place = |placed: psijoin_encode::Placed| {
                     let spot = placed.item as usize * CHOICES + usize::from(placed.choice);
                     (placed.item, spots[spot].letters)
@@ -226,6 +233,24 @@ impl Placed {
                     beside: stash,
                 })
             }
+        }
+    }
+
+    /// Bins of several places: `items` are those of a bin.
+    fn in_bins<I: Iterator<Item = (u32, Letters)>>(
+        shape: simple::Shape,
+        items: impl Fn(u32) -> I,
+    ) -> Self {
+        let mut in_bins = vec![None; shape.slots() as usize];
+        let places = in_bins.chunks_exact_mut(shape.capacity as usize);
+        for (places, bin) in places.zip(0..) {
+            for (place, item) in places.iter_mut().zip(items(bin)) {
+                *place = Some(item);
+            }
+        }
+        Self {
+            in_bins,
+            beside: Vec::new(),
         }
     }
 

@@ -4,12 +4,17 @@ use proptest::prelude::*;
 use psijoin_channel::memory;
 use psijoin_params::cuckoo;
 
-use super::{params::Method, *};
+use super::{
+    functions::{Functions, Spot},
+    params::Method,
+    *,
+};
 use crate::{Context, ErrorKind, Input, Items, Output, Role, protocol};
 
-const SCHEMES: [Scheme; 4] = [
+const SCHEMES: [Scheme; 5] = [
     Scheme::None,
     Scheme::Simple,
+    Scheme::Balanced,
     Scheme::Cuckoo,
     Scheme::Permutation,
 ];
@@ -58,7 +63,7 @@ fn digests(numbers: std::ops::Range<u32>, digest_bytes: usize) -> Items {
 /// function's number finds thousands of false matches among them.
 #[test]
 fn ranges_of_short_numbers() {
-    for scheme in [Scheme::Simple, Scheme::Cuckoo, Scheme::Permutation] {
+    for scheme in SCHEMES.into_iter().skip(1) {
         for bits in [32, 64] {
             let base = u64::MAX >> (64 - bits) & !0xffff;
             let sender: Vec<u64> = (base..base + 4096).collect();
@@ -157,8 +162,36 @@ fn items_without_a_place_are_bad_luck() {
         capacity: 1,
     });
     let simple = receive(&params, &items[1]).unwrap_err();
-    for error in [cuckoo, simple] {
+    let mut params = Params::new(&request, Scheme::Balanced).unwrap();
+    params.method = Method::Balanced(psijoin_params::two_choice::Shape {
+        bins: 4,
+        capacity: 7,
+    });
+    let balanced = receive(&params, &items[1]).unwrap_err();
+    for error in [cuckoo, simple, balanced] {
         assert!(matches!(error, Error::BadLuck(_, 40)), "{error}");
+    }
+}
+
+/// Where bins of an item agreed, its masks for them would, too: the receiver would see that.
+#[test]
+fn an_item_is_compared_in_a_bin_once() {
+    let request = Request::rows(100, 40).unwrap();
+    let items: Vec<[u8; 16]> = (0..100_u128).map(u128::to_le_bytes).collect();
+    for scheme in SCHEMES {
+        let params = Params::short(&request, scheme, 32).unwrap();
+        let input = Input {
+            items: &Items::Short(items.clone()),
+            joint_seed: &[5; 32],
+        };
+        let functions = Functions::new(&params, &input);
+        let per_item = functions.per_item();
+        let mut spots = vec![Spot::default(); items.len() * per_item];
+        functions.spots(&items, &mut spots);
+        for spots in spots.chunks_exact(per_item.max(1)) {
+            let bins: HashSet<u32> = spots.iter().map(|spot| spot.bin).collect();
+            assert_eq!(bins.len(), per_item, "{scheme:?}");
+        }
     }
 }
 
@@ -177,6 +210,55 @@ fn receive(params: &Params, items: &Items) -> Result<Output, Error> {
 
 fn bits_an_item(params: &Params, n: u64) -> f64 {
     8.0 * params.cost().total().total_bytes() as f64 / n as f64
+}
+
+/// PSZ14, Table 4, for n = 2^18 items of four letters, in MB. Where it says 595 for balanced
+/// allocations, it has 2n·ℓ2² bits of masks instead of 2n·ℓ2; with these it would say 239.
+#[test]
+fn psz14_table_4_is_undercut() {
+    let n = f64::from(1 << 18);
+    let (letters, mask_bits, short_mask_bits) = (4.0, 40.0 + 36.0, 40.0 + 18.0);
+    let mb = |ots: f64, masks: f64| (256.0 * letters * ots + masks) / 8.0 / f64::from(1 << 20);
+    let balanced_ots = 2.9 * n * n.ln().ln();
+    let cuckoo = mb(
+        2.4 * n + 4.0,
+        4.0 * n * short_mask_bits + 2.0 * n * mask_bits,
+    );
+    assert_eq!(mb(3.7 * n, n * mask_bits).round(), 121.0);
+    assert_eq!(
+        mb(balanced_ots, 2.0 * n * mask_bits * mask_bits).round(),
+        595.0
+    );
+    assert_eq!(mb(balanced_ots, 2.0 * n * mask_bits).round(), 239.0);
+    assert_eq!(cuckoo.round(), 89.0);
+
+    let request = Request::rows(1 << 18, 1 << 18).unwrap();
+    let ours = |scheme| {
+        let params = Params::short(&request, scheme, 32).unwrap();
+        params.cost().total().total_bytes() as f64 / f64::from(1 << 20)
+    };
+    assert!(ours(Scheme::Balanced) < 52.0, "{}", ours(Scheme::Balanced));
+    assert!(ours(Scheme::Cuckoo) < 46.0, "{}", ours(Scheme::Cuckoo));
+    // One mask for each of the places of its bin, of which the table counts one in all.
+    assert!((121.0..250.0).contains(&ours(Scheme::Simple)));
+}
+
+/// Fewer places are left empty than with Cuckoo hashing, and more masks are sent: long items are
+/// cheaper, short ones are not.
+#[test]
+fn balanced_allocations_suit_long_items() {
+    for log_n in [16, 20] {
+        let request = Request::rows(1 << log_n, 1 << log_n).unwrap();
+        let bytes = |params: Params| params.cost().total().total_bytes();
+        let of = |scheme| {
+            let short = Params::short(&request, scheme, 32).unwrap();
+            let long = Params::new(&request, scheme).unwrap();
+            [short, long].map(bytes)
+        };
+        let [balanced, cuckoo] = [Scheme::Balanced, Scheme::Cuckoo].map(of);
+        assert!(balanced[0] > cuckoo[0], "2^{log_n}");
+        assert!(balanced[1] < cuckoo[1], "2^{log_n}");
+    }
 }
 
 /// PSZ14, Table 6: 0.5·n·κ·ℓ + 6n(σ + 2·log2 n) bits at ℓ = 32, 78.3 MB at 2^18.

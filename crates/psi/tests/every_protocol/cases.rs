@@ -121,6 +121,7 @@ fn sixty_five_thousand_items() {
         for name in [
             "naive",
             "psz-simple",
+            "psz-balanced",
             "psz-cuckoo",
             "pssz",
             "kkrt",
