@@ -35,8 +35,8 @@ pub struct CuckooTable {
 
 impl CuckooTable {
     /// Places items 0 .. `choices.len()`; `choices[i]` are the bins of item i, as
-    /// [`BinHasher::hash`](crate::BinHasher::hash) gives them. The same choices give the
-    /// same table.
+    /// [`BinHasher::hash`](crate::BinHasher::hash) gives them. An item may name a bin more than
+    /// once: it has fewer, then. The same choices give the same table.
     ///
     /// # Errors
     /// [`Error::NoPlacement`] if no placement leaves as few items as the stash holds;
@@ -257,6 +257,16 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn places_as_many_where_items_name_a_bin_twice(
+            choices in prop::collection::vec(prop::array::uniform3(0_u32..6), 0..9),
+        ) {
+            let table = build(&choices, 6, 8).unwrap();
+            assert_valid(&table, &choices);
+            let placed = choices.len() - table.stash().len();
+            prop_assert_eq!(placed as u32, most_placed(&choices, 0));
+        }
+
         #[test]
         fn places_as_many_as_can_be_placed(
             seed: u64,

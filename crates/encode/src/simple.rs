@@ -150,6 +150,26 @@ mod tests {
         assert_eq!(table.bin(2), [1, 2, 3]);
     }
 
+    /// The bound of `psijoin_params` against bins that were filled: rates of 2^-3 to 2^-7.
+    #[test]
+    fn bins_overflow_as_often_as_the_bound_says() {
+        let digests: Vec<[u8; 16]> = (0..64_u128).map(u128::to_le_bytes).collect();
+        for capacity in [9, 10, 11] {
+            let shape = Shape { bins: 16, capacity };
+            let trials = 20_000;
+            let fails = |trial: &u128| {
+                let mut bins = vec![0; digests.len()];
+                SimpleHasher::new(trial.to_le_bytes(), shape.bins).hash(&digests, &mut bins);
+                SimpleTable::build(&bins, shape).is_err()
+            };
+            let failed = (0..trials).filter(fails).count() as f64;
+            let bound = psijoin_params::simple::failure(64, shape).log2().exp2() * trials as f64;
+            let case = format!("{capacity}: {failed} failed, bound {bound}");
+            assert!(failed - 3.0 * failed.sqrt() <= bound, "{case}");
+            assert!(failed + 3.0 * failed.sqrt() >= 0.8 * bound, "{case}");
+        }
+    }
+
     proptest! {
         #[test]
         fn every_item_lies_in_its_bin(bins in prop::collection::vec(0_u32..20, 0..200)) {

@@ -92,6 +92,46 @@ fn bins_are_uniform() {
     assert!(chi_squared < 95.0, "{chi_squared}");
 }
 
+/// The bounds of `psijoin_params` against tables that were built, with bins that may agree and
+/// with distinct ones.
+#[test]
+fn tables_fail_as_often_as_the_bounds_say() {
+    let trials = 20_000;
+    let rate = |items: usize, shape: Shape, hash: fn(u128, usize, u32) -> Vec<[u32; 2]>| {
+        let fails = |trial: &u128| {
+            let choices = hash(*trial, items, shape.bins);
+            TwoChoiceTable::build(&choices, shape).is_err()
+        };
+        (0..trials).filter(fails).count() as f64
+    };
+    for (items, bins) in [(4, 8), (5, 10), (6, 14)] {
+        let shape = Shape { bins, capacity: 1 };
+        let any = two_choice::failure(items as u64, shape);
+        let distinct = two_choice::failure_distinct(items as u64, shape);
+        for (failed, bound) in [
+            (rate(items, shape, agreeing_choices), any),
+            (rate(items, shape, distinct_choices), distinct),
+        ] {
+            let case = format!("{items}, {shape:?}: {failed} of {trials}, bound {bound}");
+            let bound = bound.log2().exp2() * trials as f64;
+            assert!(failed - 3.0 * failed.sqrt() <= bound, "{case}");
+            assert!(failed + 3.0 * failed.sqrt() >= bound / 16.0, "{case}");
+        }
+    }
+}
+
+fn agreeing_choices(seed: u128, items: usize, bins: u32) -> Vec<[u32; 2]> {
+    random_choices(items, bins, seed)
+}
+
+/// As psz-balanced has them.
+fn distinct_choices(seed: u128, items: usize, bins: u32) -> Vec<[u32; 2]> {
+    let digests: Vec<[u8; 16]> = (0..items as u128).map(u128::to_le_bytes).collect();
+    let mut choices = vec![[0; crate::CHOICES]; items];
+    crate::BinHasher::new(seed.to_le_bytes(), bins).hash(&digests, &mut choices);
+    choices.into_iter().map(|[a, b, _]| [a, b]).collect()
+}
+
 /// Both parties must agree on the bins; computed with OpenSSL's AES.
 #[test]
 fn known_answers() {
