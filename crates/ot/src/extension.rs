@@ -1,8 +1,9 @@
 //! Correlated OT behind one interface, so that a protocol can be run on IKNP's extension, as in
 //! the papers, and on silent OT, which sends far less.
 //!
-//! The sender holds Δ, whose lowest bit is 1, and gets q_j; the receiver has choices c_j and gets
-//! t_j = q_j ⊕ c_j·Δ. The choices are random, or those that the receiver has.
+//! The sender holds Δ, whose lowest bit is 1 (so that 127 bits are secret), and gets q_j; the
+//! receiver has choices c_j and gets t_j = q_j ⊕ c_j·Δ. The choices are random, or those that the
+//! receiver has.
 //!
 //! | | bytes an OT, random choices | given choices |
 //! |---|---|---|
@@ -12,6 +13,8 @@
 //! On silent OT, whose choices r are random, the receiver of given choices sends c ⊕ r, and the
 //! sender adds Δ where that is 1 (Beaver). Since r is pseudorandom for the sender, that says
 //! nothing of c. Parties are semi-honest.
+
+use std::fmt::Debug;
 
 use psijoin_block::{Block, Prg, memory::Buffer};
 use psijoin_channel::Channel;
@@ -25,7 +28,7 @@ use crate::{
 };
 
 /// A way to extend OTs, for semi-honest parties.
-pub trait Extension: Send + Sync + 'static {
+pub trait Extension: Copy + Debug + Send + Sync + 'static {
     /// The party with Δ, after its setup.
     type Sender: Send;
     /// The party with choices, after its setup.
@@ -42,6 +45,9 @@ pub trait Extension: Send + Sync + 'static {
     fn receiver_bytes(count: usize) -> u64;
     /// Bytes that the receiver sends for `count` OTs of given choices.
     fn chosen_receiver_bytes(count: usize) -> u64;
+    /// Flights of `calls` calls for given choices that follow each other. The first and the last
+    /// are the receiver's.
+    fn chosen_flights(calls: u64) -> u64;
 
     /// The sender's setup, which serves any number of calls; the peer calls
     /// [`set_up_receiver`](Self::set_up_receiver).
@@ -76,23 +82,23 @@ pub trait Extension: Send + Sync + 'static {
         channel: &mut Channel,
     ) -> Result<Chosen, Error>;
 
-    /// q_j of `count` OTs of the receiver's choices.
+    /// q_j of as many OTs of the receiver's choices as there is room for.
     fn send_chosen(
         sender: &mut Self::Sender,
-        count: usize,
+        rows: &mut [Block],
         channel: &mut Channel,
-    ) -> Result<Buffer<Block>, Error>;
+    ) -> Result<(), Error>;
 
-    /// t_j of `count` OTs of the choices c_j: bit j mod 128 of block j / 128.
+    /// t_j of as many OTs as there is room for, of the choices c_j: bit j mod 128 of block j / 128.
     ///
     /// # Panics
     /// If there are not as many blocks as the choices take.
     fn receive_chosen(
         receiver: &mut Self::Receiver,
         choices: &[Block],
-        count: usize,
+        rows: &mut [Block],
         channel: &mut Channel,
-    ) -> Result<Buffer<Block>, Error>;
+    ) -> Result<(), Error>;
 }
 
 /// IKNP's OT extension.
@@ -128,6 +134,10 @@ impl Extension for Iknp {
         Self::receiver_bytes(count)
     }
 
+    fn chosen_flights(_calls: u64) -> u64 {
+        1
+    }
+
     fn set_up_sender(channel: &mut Channel, rng: &mut Prg) -> Result<Self::Sender, Error> {
         let delta = Zeroizing::new(Block(rng.block().0 | 1));
         iknp::Sender::setup_with(delta, channel, rng)
@@ -150,7 +160,7 @@ impl Extension for Iknp {
         channel: &mut Channel,
     ) -> Result<Buffer<Block>, Error> {
         let mut rows = Buffer::zeroed(count);
-        sender.correlated(&mut rows, channel)?;
+        Self::send_chosen(sender, &mut rows, channel)?;
         Ok(rows)
     }
 
@@ -162,27 +172,26 @@ impl Extension for Iknp {
         let mut choices = vec![Block::ZERO; count.div_ceil(Block::BITS)];
         receiver.choices.fill(&mut choices);
         clear_behind(&mut choices, count);
-        let messages = Self::receive_chosen(receiver, &choices, count, channel)?;
+        let mut messages = Buffer::zeroed(count);
+        Self::receive_chosen(receiver, &choices, &mut messages, channel)?;
         Ok(Chosen { choices, messages })
     }
 
     fn send_chosen(
         sender: &mut Self::Sender,
-        count: usize,
+        rows: &mut [Block],
         channel: &mut Channel,
-    ) -> Result<Buffer<Block>, Error> {
-        Self::send(sender, count, channel)
+    ) -> Result<(), Error> {
+        sender.correlated(rows, channel)
     }
 
     fn receive_chosen(
         receiver: &mut Self::Receiver,
         choices: &[Block],
-        count: usize,
+        rows: &mut [Block],
         channel: &mut Channel,
-    ) -> Result<Buffer<Block>, Error> {
-        let mut rows = Buffer::zeroed(count);
-        receiver.ots.correlated(choices, &mut rows, channel)?;
-        Ok(rows)
+    ) -> Result<(), Error> {
+        receiver.ots.correlated(choices, rows, channel)
     }
 }
 
@@ -207,6 +216,10 @@ impl Extension for Silent {
     fn chosen_receiver_bytes(count: usize) -> u64 {
         let choices = count.div_ceil(Block::BITS) * Block::BYTES;
         Self::receiver_bytes(count) + choices as u64
+    }
+
+    fn chosen_flights(calls: u64) -> u64 {
+        2 * calls + 1
     }
 
     fn set_up_sender(channel: &mut Channel, rng: &mut Prg) -> Result<Self::Sender, Error> {
@@ -239,11 +252,11 @@ impl Extension for Silent {
 
     fn send_chosen(
         sender: &mut Self::Sender,
-        count: usize,
+        rows: &mut [Block],
         channel: &mut Channel,
-    ) -> Result<Buffer<Block>, Error> {
-        let mut rows = sender.correlated(count, channel)?;
-        let mut flips = vec![Block::ZERO; count.div_ceil(Block::BITS)];
+    ) -> Result<(), Error> {
+        rows.copy_from_slice(&sender.correlated(rows.len(), channel)?);
+        let mut flips = vec![Block::ZERO; rows.len().div_ceil(Block::BITS)];
         for message in flips.chunks_mut(CHOICES_PER_MESSAGE) {
             channel.recv(bytemuck::cast_slice_mut(message))?;
         }
@@ -255,15 +268,16 @@ impl Extension for Silent {
                     *row ^= delta & Block::splat(flips.bit(i));
                 }
             });
-        Ok(rows)
+        Ok(())
     }
 
     fn receive_chosen(
         receiver: &mut Self::Receiver,
         choices: &[Block],
-        count: usize,
+        rows: &mut [Block],
         channel: &mut Channel,
-    ) -> Result<Buffer<Block>, Error> {
+    ) -> Result<(), Error> {
+        let count = rows.len();
         assert_eq!(choices.len(), count.div_ceil(Block::BITS), "a choice an OT");
         let chosen = receiver.correlated(count, channel)?;
         let mut flips = chosen.choices;
@@ -275,7 +289,8 @@ impl Extension for Silent {
         for message in flips.chunks(CHOICES_PER_MESSAGE) {
             channel.send(bytemuck::cast_slice(message))?;
         }
-        Ok(chosen.messages)
+        rows.copy_from_slice(&chosen.messages);
+        Ok(())
     }
 }
 
@@ -327,13 +342,15 @@ mod tests {
                     let rng = &mut Prg::from_seed(Block(2));
                     let mut ots = E::set_up_sender(&mut sender, rng).unwrap();
                     let random = E::send(&mut ots, count, &mut sender).unwrap();
-                    let chosen = E::send_chosen(&mut ots, count, &mut sender).unwrap();
+                    let mut chosen = Buffer::zeroed(count);
+                    E::send_chosen(&mut ots, &mut chosen, &mut sender).unwrap();
                     (E::delta(&ots), [random, chosen])
                 });
                 let rng = &mut Prg::from_seed(Block(3));
                 let mut ots = E::set_up_receiver(&mut receiver, rng).unwrap();
                 let random = E::receive(&mut ots, count, &mut receiver).unwrap();
-                let chosen = E::receive_chosen(&mut ots, &given, count, &mut receiver).unwrap();
+                let mut chosen = Buffer::zeroed(count);
+                E::receive_chosen(&mut ots, &given, &mut chosen, &mut receiver).unwrap();
                 let t = [(random.choices, random.messages), (given, chosen)];
                 (sent.join().unwrap(), t)
             });

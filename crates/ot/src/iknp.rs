@@ -196,17 +196,6 @@ impl<M: Model> Sender<M> {
         })
     }
 
-    /// As many random OTs as `out` has room for: of each, the message that choice one selects. Half
-    /// the hashes of [`random`](Self::random).
-    pub fn random_ones(&mut self, out: &mut [Block], channel: &mut Channel) -> Result<(), Error> {
-        let delta = *self.delta;
-        self.extend(out.len(), channel, |first_row, rows, range| {
-            rows.iter_mut().for_each(|row| *row ^= delta);
-            hash_rows::<M>(first_row, rows);
-            out[range].copy_from_slice(rows);
-        })
-    }
-
     /// Steps 2 to 5; `finish` gets the q_j.
     fn extend(
         &mut self,

@@ -125,6 +125,17 @@ pub(crate) fn words<const WORDS: usize>(bytes: &[u8]) -> [u64; WORDS] {
     words
 }
 
+/// Calls `online` of a party for the digests of its input.
+macro_rules! by_digest {
+    ($party:expr, $input:expr, $channel:expr, $context:expr) => {
+        match $input.items {
+            $crate::Items::Short(items) => $party.online(items, &$input, $channel, $context),
+            $crate::Items::Long(items) => $party.online(items, &$input, $channel, $context),
+        }
+    };
+}
+pub(crate) use by_digest;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -54,6 +54,7 @@ mod cost;
 mod disjoint;
 mod error;
 mod full_domain;
+mod garbled;
 mod masks;
 mod ot_matrix;
 mod output_hash;

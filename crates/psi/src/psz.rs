@@ -174,16 +174,5 @@ protocol!(PszSimple, Scheme::Simple);
 protocol!(PszBalanced, Scheme::Balanced);
 protocol!(PszCuckoo, Scheme::Cuckoo);
 
-/// Calls `online` of a party for the digests of its input.
-macro_rules! by_digest {
-    ($party:expr, $input:expr, $channel:expr, $context:expr) => {
-        match $input.items {
-            Items::Short(items) => $party.online(items, &$input, $channel, $context),
-            Items::Long(items) => $party.online(items, &$input, $channel, $context),
-        }
-    };
-}
-use by_digest;
-
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,7 @@
 //! All protocols by name.
 
+use psijoin_ot::extension::{Iknp, Silent};
+
 use crate::{
     Error, Plan, Protocol, Request, auto, cm20, dh, disjoint, kkrt, naive, pssz, psz, random_gbf,
     rr22, rsa, spot_fast, spot_low,
@@ -16,8 +18,8 @@ pub static PROTOCOLS: &[&dyn Protocol] = &[
     &psz::PszBalanced,
     &psz::PszCuckoo,
     &pssz::Pssz,
-    &random_gbf::RandomGbf,
-    &random_gbf::RandomGbfSilent,
+    &random_gbf::RandomGbf::<Iknp>::ENTRY,
+    &random_gbf::RandomGbf::<Silent>::ENTRY,
     &kkrt::Kkrt,
     &spot_fast::SpotFast,
     &spot_low::SpotLow,

@@ -109,8 +109,9 @@ impl<E: Extension> TwoParty for Evaluator<'_, E> {
         if all.lanes() == 0 {
             return Ok(vec![Labels(Vec::new()); bits.len()]);
         }
-        let count = all.lanes();
-        let labels = E::receive_chosen(&mut self.setup.ots, &all.to_blocks(), count, self.channel)?;
+        let mut labels = vec![Block::ZERO; all.lanes()];
+        let ots = &mut self.setup.ots;
+        E::receive_chosen(ots, &all.to_blocks(), &mut labels, self.channel)?;
         let mut labels = &labels[..];
         let wires = bits.iter().map(|bits| {
             let (wire, rest) = labels.split_at(bits.lanes());

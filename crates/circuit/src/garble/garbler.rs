@@ -134,7 +134,8 @@ impl<E: Extension> TwoParty for Garbler<'_, E> {
         if wires * lanes == 0 {
             return Ok(vec![Labels(Vec::new()); wires]);
         }
-        let labels = E::send_chosen(&mut self.setup.ots, wires * lanes, self.channel)?;
+        let mut labels = vec![Block::ZERO; wires * lanes];
+        E::send_chosen(&mut self.setup.ots, &mut labels, self.channel)?;
         Ok(labels
             .chunks(lanes)
             .map(|wire| Labels(wire.to_vec()))

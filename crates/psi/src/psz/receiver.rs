@@ -6,12 +6,14 @@ use psijoin_params::simple;
 use rayon::prelude::*;
 
 use super::{
-    Params, by_digest,
+    Params,
     functions::{Functions, Letters, Masker, Spot, TWO},
     layout::{Candidates, Section},
     params::Method,
 };
-use crate::{Context, Error, Input, Items, Output, Party, protocol, sorted_masks::Own, stream};
+use crate::{
+    Context, Error, Input, Output, Party, items::by_digest, protocol, sorted_masks::Own, stream,
+};
 
 /// Items that one task hashes to bins.
 const ITEMS_PER_TASK: usize = 4096;

@@ -4,11 +4,11 @@ use psijoin_ot::kk13::{self, Hash, Row};
 use rayon::prelude::*;
 
 use super::{
-    Params, by_digest,
+    Params,
     functions::{Functions, Masker, Spot},
     layout::{Candidates, Section},
 };
-use crate::{Context, Error, Input, Items, Output, Party, sorted_masks::sort, stream};
+use crate::{Context, Error, Input, Output, Party, items::by_digest, sorted_masks::sort, stream};
 
 /// Items that one task hashes to bins.
 const ITEMS_PER_TASK: usize = 4096;

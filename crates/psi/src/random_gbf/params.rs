@@ -1,4 +1,4 @@
-use std::{marker::PhantomData, ops::Range};
+use std::marker::PhantomData;
 
 use psijoin_channel::Channel;
 use psijoin_params::{
@@ -7,18 +7,16 @@ use psijoin_params::{
     mask,
 };
 
-use super::{Receiver, Sender, Variant};
+use super::Variant;
 use crate::{
-    Context, Cost, Error, Info, Parameter, Party, Plan, Request, Role, Traffic, items,
-    sorted_masks::SortedMasks, stream::Chunks,
+    Context, Cost, Error, Info, Parameter, Party, Plan, Request, Role, Traffic,
+    garbled::{self, Bands},
+    items,
+    sorted_masks::SortedMasks,
 };
 
-/// Cells whose strings a party holds at once: 64 MiB. Larger bands cost silent OT fewer bytes in
-/// all, and fewer rounds.
-const BAND_CELLS: usize = 1 << 22;
-
 /// All numbers of a run.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Params<O> {
     request: Request,
     digest_bytes: usize,
@@ -26,16 +24,6 @@ pub struct Params<O> {
     mask_range: u128,
     budget: FailureBudget,
     variant: PhantomData<O>,
-}
-
-impl<O> Clone for Params<O> {
-    fn clone(&self) -> Self {
-        Self {
-            request: self.request.clone(),
-            budget: self.budget.clone(),
-            ..*self
-        }
-    }
 }
 
 impl<O: Variant> Params<O> {
@@ -76,26 +64,8 @@ impl<O: Variant> Params<O> {
         self.shape
     }
 
-    fn band_chunks(&self) -> Chunks {
-        let pair = 2 * self.shape.slice_cells as usize;
-        Chunks {
-            total: self.shape.cells() as usize,
-            // Whole pairs of slices, if one fits: a party then finds each item's cells once.
-            per_message: match BAND_CELLS / pair {
-                0 => BAND_CELLS,
-                pairs => pairs * pair,
-            },
-        }
-    }
-
-    /// The cells whose strings are made at once.
-    pub(super) fn bands(&self) -> impl Iterator<Item = Range<usize>> {
-        self.band_chunks().ranges()
-    }
-
-    pub(super) fn longest_band(&self) -> usize {
-        let Chunks { total, per_message } = self.band_chunks();
-        total.min(per_message)
+    pub(super) fn bands(&self) -> Bands {
+        Bands(self.shape)
     }
 
     pub(super) fn masks(&self) -> SortedMasks {
@@ -117,7 +87,7 @@ impl<O: Variant> Plan for Params<O> {
             ("digest bytes", self.digest_bytes as u64),
             ("hash functions", self.shape.slices.into()),
             ("cells a hash function", self.shape.slice_cells.into()),
-            ("cells a band", self.longest_band() as u64),
+            ("cells a band", self.bands().longest() as u64),
             ("mask range, low half", self.mask_range as u64),
             ("mask range, high half", (self.mask_range >> 64) as u64),
         ]
@@ -130,9 +100,7 @@ impl<O: Variant> Plan for Params<O> {
     }
 
     fn cost(&self) -> Cost {
-        let bands = self.band_chunks();
-        let of_bands =
-            |of: fn(usize) -> u64| bands.ranges().map(|band| of(band.len())).sum::<u64>();
+        let bands = self.bands();
         Cost {
             offline: Traffic {
                 sender_bytes: O::SETUP_SENDER_BYTES,
@@ -140,9 +108,9 @@ impl<O: Variant> Plan for Params<O> {
                 rounds: 1,
             },
             online: Traffic {
-                sender_bytes: of_bands(O::sender_bytes) + self.masks().coded_bytes(),
-                receiver_bytes: of_bands(O::receiver_bytes),
-                rounds: O::flights(bands.ranges().count() as u64) + 1,
+                sender_bytes: bands.bytes(O::sender_bytes) + self.masks().coded_bytes(),
+                receiver_bytes: bands.bytes(O::chosen_receiver_bytes),
+                rounds: O::chosen_flights(bands.count()) + 1,
             },
             ..Cost::default()
         }
@@ -158,9 +126,6 @@ impl<O: Variant> Plan for Params<O> {
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Box<dyn Party>, Error> {
-        Ok(match role {
-            Role::Sender => Box::new(Sender::offline(self, channel, context)?),
-            Role::Receiver => Box::new(Receiver::offline(self, channel, context)?),
-        })
+        garbled::prepare::<O, _>(self, role, channel, context)
     }
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::testing::assert_nothing_shows;
 
 fn plan<O: Variant>(n: u64) -> Params<O> {
     Params::new(&Request::rows(n, n).unwrap()).unwrap()
@@ -34,26 +35,64 @@ fn silent_ot_takes_a_twentieth_of_it() {
     assert!(ratio < 0.0125, "{ratio}");
 }
 
-/// Bands are whole pairs of slices as long as these fit, cover all cells, and are never longer than
-/// what a party is to hold.
-#[test]
-fn bands_are_bounded() {
-    for items in [1, 1000, 1 << 16, 1 << 20, 1 << 21, 1 << 26] {
-        let plan = plan::<Iknp>(items);
-        let mut end = 0;
-        for band in plan.bands() {
-            assert_eq!(band.start, end);
-            assert!(!band.is_empty() && band.len() <= plan.longest_band());
-            end = band.end;
-        }
-        assert_eq!(end as u64, plan.shape().cells());
-        assert!(plan.longest_band() <= 1 << 22);
-    }
-}
-
 /// The receiver's set alone says how large the filter is.
 #[test]
 fn a_large_sender_costs_no_cells() {
     let plan = |sender| Params::<Iknp>::new(&Request::rows(sender, 1000).unwrap()).unwrap();
     assert_eq!(plan(10).shape(), plan(1 << 20).shape());
+}
+
+#[test]
+fn masks_and_transfers_show_nothing_of_items_that_are_not_shared() {
+    let params = plan::<Iknp>(1 << 14);
+    assert_nothing_shows(&params, params.masks());
+}
+
+/// A sender with more items than the receiver's filter has cells: sums of its items are related,
+/// whatever the strings, and the receiver could guess for which.
+#[test]
+fn masks_of_items_whose_sums_are_related_are_not() {
+    const ITEMS: u128 = 500;
+    let params = Params::<Iknp>::new(&Request::rows(ITEMS as u64, 1).unwrap()).unwrap();
+    let digests: Vec<[u8; 16]> = (0..ITEMS).map(u128::to_le_bytes).collect();
+    let input = Input {
+        items: &crate::Items::Short(Vec::new()),
+        joint_seed: &[5; 32],
+    };
+    let band = 0..params.shape().cells() as usize;
+    assert!(band.len() < ITEMS as usize, "more items than cells");
+    let cells = params.functions(&input);
+
+    // The cells of each item, and then the item; in rows of echelon form, until no cell is left.
+    const CELL_BLOCKS: usize = 3;
+    let mut rows: Vec<[Block; 7]> = Vec::new();
+    let mut related = (0..ITEMS as usize).filter_map(|item| {
+        let mut row = [Block::ZERO; 7];
+        cells.mark(&band, &digests[item..=item], &mut row[..CELL_BLOCKS]);
+        row[CELL_BLOCKS + item / 128] = Block(1 << (item % 128));
+        let first = |row: &[Block; 7]| (0..band.len()).find(|i| row[i / 128].bit(i % 128));
+        for other in &rows {
+            let pivot = first(other).expect("rows that are kept have cells");
+            if row[pivot / 128].bit(pivot % 128) {
+                row.iter_mut().zip(other).for_each(|(a, b)| *a ^= *b);
+            }
+        }
+        if first(&row).is_none() {
+            return Some(row);
+        }
+        rows.push(row);
+        None
+    });
+    let related = related.next().expect("more items than cells");
+    let members =
+        (0..ITEMS as usize).filter(|item| related[CELL_BLOCKS + item / 128].bit(item % 128));
+    let members: Vec<usize> = members.collect();
+
+    let mut strings = vec![Block::ZERO; band.len()];
+    psijoin_block::Prg::from_seed(Block(1)).fill(&mut strings);
+    let mut sums = vec![Block::ZERO; digests.len()];
+    cells.add(&band, &digests, &strings, &mut sums);
+    let masks = outputs(&digests, &sums, &input);
+    assert_eq!(members.iter().fold(0, |sum, i| sum ^ sums[*i].0), 0);
+    assert_ne!(members.iter().fold(0, |sum, i| sum ^ masks[*i]), 0);
 }
