@@ -13,7 +13,7 @@
 use std::ops::Range;
 
 use psijoin_block::{Block, aes::Aes128, memory::prefetch};
-use psijoin_params::bloom::Shape;
+use psijoin_params::bloom::{MAX_SLICE_CELLS, Shape};
 use rayon::prelude::*;
 
 /// Items that are hashed together, so that AES runs at full speed from L1, and whose cells are
@@ -44,7 +44,7 @@ impl Cells {
     /// Unless the number of slices is even, and a slice has 1 to 2^28 cells.
     pub fn new(seed: [u8; 16], shape: Shape) -> Self {
         assert!(shape.slices.is_multiple_of(2), "slices come in pairs");
-        assert!((1..=1 << 28).contains(&shape.slice_cells));
+        assert!((1..=MAX_SLICE_CELLS).contains(&shape.slice_cells));
         let mut keys: Vec<_> = (0..u128::from(shape.slices / 2)).map(Block).collect();
         Aes128::new(Block::from_bytes(seed)).encrypt(&mut keys);
         Self {
@@ -123,6 +123,32 @@ impl Cells {
                     }
                 });
             });
+    }
+
+    /// Calls `found` for each item and each of its cells in the band (counted from the first cell of
+    /// the filter) that no other item has.
+    pub(crate) fn lone<const D: usize>(
+        &self,
+        band: &Range<usize>,
+        digests: &[[u8; D]],
+        mut found: impl FnMut(usize, usize),
+    ) {
+        let words = band.len().div_ceil(64);
+        let (mut once, mut twice) = (vec![0_u64; words], vec![0_u64; words]);
+        self.visit(band, digests, |_, cells| {
+            for cell in cells.iter().copied().filter(|cell| *cell < band.len()) {
+                let bit = 1 << (cell % 64);
+                twice[cell / 64] |= once[cell / 64] & bit;
+                once[cell / 64] |= bit;
+            }
+        });
+        self.visit(band, digests, |first, cells| {
+            for (item, cell) in (first..).zip(cells.iter().copied()) {
+                if cell < band.len() && twice[cell / 64] >> (cell % 64) & 1 == 0 {
+                    found(item, band.start + cell);
+                }
+            }
+        });
     }
 
     /// Calls `work` with the number of the first of a few items, and for each of these the cell

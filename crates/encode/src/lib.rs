@@ -15,7 +15,7 @@
 //! with hardly any place left free.
 //!
 //! [`bloom`] is the cells of items in a Bloom filter, and what a *garbled* one (which has a string
-//! in each cell) says of an item.
+//! in each cell) says of an item. [`garbled_bloom`] makes one that says what is wanted.
 //!
 //! [`okvs`] is the other way: a set laid out as one vector over a field, from which a linear
 //! function of each item gives a value of the item. [`poly`] is the oldest such layout, and the
@@ -24,6 +24,7 @@
 pub mod bloom;
 mod cuckoo;
 mod error;
+pub mod garbled_bloom;
 mod hashing;
 pub mod okvs;
 mod permutation;

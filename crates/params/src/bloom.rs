@@ -21,7 +21,10 @@ pub const SLICES: u32 = Security::COMPUTATIONAL_BITS;
 
 /// How much likelier than 1/s a cell is at most, for up to 2^28 cells, where 64 bits are scaled
 /// to the cells of a slice; it also covers block ciphers, which repeat no output.
-const CELL_BIAS: f64 = 1.0 / (1_u64 << 34) as f64;
+pub(crate) const CELL_BIAS: f64 = 1.0 / (1_u64 << 34) as f64;
+
+/// The most cells of a slice.
+pub const MAX_SLICE_CELLS: u32 = 1 << 28;
 
 /// The size of a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -75,6 +78,42 @@ mod tests {
             let n = 1_u64 << log_n;
             let ratio = smallest(n).cells() as f64 / (128.0 * n as f64);
             assert!((1.442..1.445).contains(&ratio), "{ratio} at 2^{log_n}");
+        }
+    }
+
+    /// PSZ14 Tables 5 and 6, for 128 and 80 slices: MB (of 2^20 bytes) on the wire, and what the
+    /// original takes of symmetric operations.
+    #[test]
+    fn reproduces_the_published_tables() {
+        const STATISTICAL_BITS: f64 = 40.0;
+        let table = [
+            (10, [7.6, 2.9], [3.4, 1.1]),
+            (12, [30.2, 11.6], [13.5, 4.5]),
+            (14, [121.0, 46.2], [54.0, 18.1]),
+            (16, [483.8, 184.9], [216.0, 72.6]),
+            (18, [1935.4, 739.7], [864.0, 290.4]),
+        ];
+        for (log_n, at_128, at_80) in table {
+            let n = 2_f64.powi(log_n);
+            for (slices, published) in [(128, at_128), (80, at_80)] {
+                let shape = Shape {
+                    slices,
+                    ..smallest(1 << log_n)
+                };
+                let found = false_positive(1 << log_n, shape).log2();
+                assert!(found <= -f64::from(slices), "{found}");
+                let (cells, k) = (shape.cells() as f64, f64::from(slices));
+                let original = 2.0 * cells * (k + STATISTICAL_BITS);
+                let random = cells * k + n * (STATISTICAL_BITS + 2.0 * f64::from(log_n));
+                for (bits, published) in [original, random].into_iter().zip(published) {
+                    let megabytes = bits / 8.0 / f64::from(1 << 20);
+                    // 1/ln 2 is 1.4427, not 1.44.
+                    let error = (megabytes - published).abs();
+                    assert!(error < 0.05 + 0.003 * published, "{megabytes} {published}");
+                }
+                let operations = 3.0 * cells / (n * k);
+                assert!((4.32..4.34).contains(&operations), "{operations}");
+            }
         }
     }
 

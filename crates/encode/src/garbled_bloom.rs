@@ -1,0 +1,241 @@
+//! Garbled Bloom filters (Dong, Chen, Wen 2013): a filter with a string in each cell, such that the
+//! sum (XOR) of the strings in an item's cells is a value of the item's, and all strings are random
+//! but for that.
+//!
+//! The paper inserts items one after the other, each into whichever of its cells is still free.
+//! Here each item is adjusted in a cell that it shares with no other item of the set. Half of an
+//! item's cells are such, so that it has none as rarely as the paper's last item finds no free
+//! cell; but the order of items does not matter, they can be worked on in parallel, and the filter
+//! never exists: all strings come from a seed, and any band of them can be made again.
+
+use std::ops::Range;
+
+use psijoin_block::{Block, Prg};
+use rayon::prelude::*;
+
+use crate::{Error, bloom::Cells};
+
+/// Strings that are drawn together, in L1.
+const BATCH: usize = 1024;
+
+/// A garbled filter, of which any band can be had.
+pub struct GarbledBloomFilter {
+    seed: Prg,
+    /// The cell in which each item is adjusted.
+    own_cells: Vec<u64>,
+    /// What is added there.
+    adjustments: Vec<Block>,
+}
+
+/// In place of the own cell of an item that has none yet.
+const NO_CELL: u64 = u64::MAX;
+
+impl GarbledBloomFilter {
+    /// The filter in which the strings of each item sum up to its value. `bands` are to cover all
+    /// cells of the filter. On the caller's rayon pool.
+    ///
+    /// # Errors
+    /// [`Error::NoPlacement`] if an item shares all of its cells.
+    ///
+    /// # Panics
+    /// If there is not one value for each item.
+    pub fn new<const D: usize>(
+        cells: &Cells,
+        digests: &[[u8; D]],
+        values: Vec<Block>,
+        bands: impl Iterator<Item = Range<usize>>,
+        rng: &mut Prg,
+    ) -> Result<Self, Error> {
+        let mut filter = Self {
+            seed: rng.fork(),
+            own_cells: vec![NO_CELL; digests.len()],
+            adjustments: values,
+        };
+        let mut without = digests.len();
+        let mut strings = Vec::new();
+        for band in bands {
+            strings.clear();
+            strings.resize(band.len(), Block::ZERO);
+            filter.add_random(&band, &mut strings);
+            cells.add(&band, digests, &strings, &mut filter.adjustments);
+            if without > 0 {
+                cells.lone(&band, digests, |item, cell| {
+                    if filter.own_cells[item] == NO_CELL {
+                        filter.own_cells[item] = cell as u64;
+                        without -= 1;
+                    }
+                });
+            }
+        }
+        if without > 0 {
+            return Err(Error::NoPlacement);
+        }
+        Ok(filter)
+    }
+
+    /// Adds the filter's strings in a band to these. On the caller's rayon pool.
+    ///
+    /// # Panics
+    /// If there is not a string for each cell of the band.
+    pub fn add(&self, band: &Range<usize>, strings: &mut [Block]) {
+        self.add_random(band, strings);
+        for (cell, adjustment) in self.own_cells.iter().zip(&self.adjustments) {
+            let place = (*cell as usize).wrapping_sub(band.start);
+            if let Some(string) = strings.get_mut(place) {
+                *string ^= *adjustment;
+            }
+        }
+    }
+
+    /// Adds what the strings are before items are adjusted.
+    fn add_random(&self, band: &Range<usize>, strings: &mut [Block]) {
+        assert_eq!(band.len(), strings.len(), "a string for each cell");
+        let batches = strings.par_chunks_mut(BATCH).enumerate();
+        batches.for_each(|(batch, strings)| {
+            let mut random = [Block::ZERO; BATCH];
+            let random = &mut random[..strings.len()];
+            let first = band.start + batch * BATCH;
+            self.seed.fill_at(first as u128, random);
+            for (string, random) in strings.iter_mut().zip(random) {
+                *string ^= *random;
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use psijoin_params::bloom::Shape;
+
+    use super::*;
+
+    const SHAPE: Shape = Shape {
+        slices: 32,
+        slice_cells: 160,
+    };
+
+    fn cells() -> Cells {
+        Cells::new([6; 16], SHAPE)
+    }
+
+    fn digests(count: u128) -> Vec<[u8; 16]> {
+        (0..count).map(u128::to_le_bytes).collect()
+    }
+
+    /// The whole filter of items whose values are their digests, made band by band.
+    fn filter(digests: &[[u8; 16]], band: usize, seed: u128) -> Result<Vec<Block>, Error> {
+        let all = SHAPE.cells() as usize;
+        let bands = || {
+            let starts = (0..all).step_by(band);
+            starts.map(|start| start..all.min(start + band))
+        };
+        let values = digests.iter().map(|digest| Block::from_bytes(*digest));
+        let rng = &mut Prg::from_seed(Block(seed));
+        let filter = GarbledBloomFilter::new(&cells(), digests, values.collect(), bands(), rng)?;
+        let mut strings = vec![Block::ZERO; all];
+        for band in bands() {
+            filter.add(&band, &mut strings[band.clone()]);
+        }
+        Ok(strings)
+    }
+
+    /// Whatever the bands, and the order of the items.
+    #[test]
+    fn items_sum_up_to_their_values() {
+        let mut digests = digests(100);
+        let strings = filter(&digests, 320, 1).unwrap();
+        let mut sums = vec![Block::ZERO; digests.len()];
+        cells().add(&(0..strings.len()), &digests, &strings, &mut sums);
+        for (sum, digest) in sums.iter().zip(&digests) {
+            assert!(*sum == Block::from_bytes(*digest));
+        }
+        digests.reverse();
+        for band in [7, 1000, 1 << 20] {
+            assert!(filter(&digests, band, 1).unwrap() == strings);
+        }
+    }
+
+    /// Whether rows are linearly dependent over GF(2).
+    fn dependent(mut rows: Vec<Vec<Block>>) -> bool {
+        while let Some(row) = rows.pop() {
+            let Some(pivot) = row.iter().position(|block| *block != Block::ZERO) else {
+                return true;
+            };
+            let bit = row[pivot].0.trailing_zeros() as usize;
+            for other in rows.iter_mut().filter(|other| other[pivot].bit(bit)) {
+                other.iter_mut().zip(&row).for_each(|(a, b)| *a ^= *b);
+            }
+        }
+        false
+    }
+
+    /// Whether the strings of hidden items can cancel out where the items that are seen have no
+    /// cells.
+    fn cancel_out(cells: &Cells, shape: Shape, hidden: u128, seen: u128) -> bool {
+        let all = shape.cells() as usize;
+        let bits = |digests: &[[u8; 16]]| {
+            let mut bits = vec![Block::ZERO; all.div_ceil(Block::BITS)];
+            cells.mark(&(0..all), digests, &mut bits);
+            bits
+        };
+        let digests = digests(hidden + seen);
+        let (hidden, seen) = digests.split_at(hidden as usize);
+        let seen = bits(seen);
+        let row = |item| {
+            let row = bits(&[item]).into_iter().zip(&seen);
+            row.map(|(row, seen)| Block(row.0 & !seen.0)).collect()
+        };
+        dependent(hidden.iter().copied().map(row).collect())
+    }
+
+    /// Few slices, so that it happens.
+    #[test]
+    fn hidden_items_cancel_out_as_rarely_as_the_bound_says() {
+        const RUNS: u32 = 2000;
+        for (hidden, seen, slices, slice_cells) in [(3, 4, 6, 6), (6, 6, 10, 9), (8, 2, 4, 16)] {
+            let shape = Shape {
+                slices,
+                slice_cells,
+            };
+            let sizes = psijoin_params::Sizes::new(hidden, seen).unwrap();
+            let bound = psijoin_params::garbled_bloom::dependent(sizes, shape);
+            let happened = (0..RUNS).filter(|run| {
+                let cells = Cells::new(u128::from(*run).to_le_bytes(), shape);
+                cancel_out(&cells, shape, hidden.into(), seen.into())
+            });
+            let (happened, runs) = (happened.count() as f64, f64::from(RUNS));
+            let expected = runs * bound.log2().exp2();
+            assert!(happened > 0.0 && expected < runs, "{expected}");
+            assert!(
+                happened < expected + 6.0 * expected.sqrt(),
+                "{happened} {expected}"
+            );
+        }
+    }
+
+    /// The trap in the papers' argument, which looks at one item at a time.
+    #[test]
+    fn hidden_items_of_a_filter_of_the_derived_size_are_independent() {
+        let sizes = psijoin_params::Sizes::new(80, 100).unwrap();
+        let share = psijoin_params::Log2Prob::from_log2(-42.0);
+        let shape = psijoin_params::garbled_bloom::shape(sizes, share).unwrap();
+        assert!(!cancel_out(&Cells::new([3; 16], shape), shape, 80, 100));
+    }
+
+    /// No cell is zero, or the same in two filters, whether an item has it or not.
+    #[test]
+    fn all_cells_are_random() {
+        let digests = digests(100);
+        let [one, other] = [1, 2].map(|seed| filter(&digests, 1000, seed).unwrap());
+        for (one, other) in one.iter().zip(&other) {
+            assert!(*one != Block::ZERO && one != other);
+        }
+    }
+
+    #[test]
+    fn an_item_that_shares_all_its_cells_is_an_error() {
+        let mut digests = digests(100);
+        digests.push(digests[17]);
+        assert_eq!(filter(&digests, 320, 1).err(), Some(Error::NoPlacement));
+    }
+}
