@@ -5,8 +5,12 @@ use divan::{Bencher, counter::ItemsCount};
 use psijoin_block::{Block, Prg};
 use psijoin_psi::{Fingerprint, Output, Request, pair, registry};
 
-/// Those that take no more than seconds for a million items.
-const PROTOCOLS: [&str; 7] = [
+/// Those that take no more than half a minute for a million items.
+const PROTOCOLS: [&str; 11] = [
+    "gbf",
+    "gbf-silent",
+    "random-gbf",
+    "random-gbf-silent",
     "kkrt",
     "spot-fast",
     "spot-low",

@@ -1,4 +1,5 @@
-//! The strings in a filter's cells, a band at a time, and what they say of a party's items.
+//! What `gbf` and `random-gbf` share: the strings in a filter's cells, a band at a time, and what
+//! they say of a party's items.
 
 use std::ops::Range;
 

@@ -3,8 +3,8 @@
 use psijoin_ot::extension::{Iknp, Silent};
 
 use crate::{
-    Error, Plan, Protocol, Request, auto, cm20, dh, disjoint, kkrt, naive, pssz, psz, random_gbf,
-    rr22, rsa, spot_fast, spot_low,
+    Error, Plan, Protocol, Request, auto, cm20, dh, disjoint, gbf, kkrt, naive, pssz, psz,
+    random_gbf, rr22, rsa, spot_fast, spot_low,
 };
 
 /// Every protocol, insecure baselines first, then in the order of their papers.
@@ -18,6 +18,8 @@ pub static PROTOCOLS: &[&dyn Protocol] = &[
     &psz::PszBalanced,
     &psz::PszCuckoo,
     &pssz::Pssz,
+    &gbf::Gbf::<Iknp>::ENTRY,
+    &gbf::Gbf::<Silent>::ENTRY,
     &random_gbf::RandomGbf::<Iknp>::ENTRY,
     &random_gbf::RandomGbf::<Silent>::ENTRY,
     &kkrt::Kkrt,

@@ -56,6 +56,24 @@ pub(crate) fn items(numbers: impl Iterator<Item = u32>, digest_bytes: usize) -> 
 /// What each party sees of the other's items is uniform if none are shared: the masks, the last that
 /// the sender sends, and all that the receiver sends online.
 pub(crate) fn assert_nothing_shows(plan: &dyn Plan, masks: SortedMasks) {
+    let [sent, received] = sent_if_none_are_shared(plan);
+    let values = sent_masks(masks, sent);
+    let sixteenth = masks.mask(u128::MAX) / 16 + 1;
+    assert_uniform(values.iter().map(|mask| (mask / sixteenth) as usize));
+    assert_uniform(values.iter().map(|mask| (mask >> 20) as usize % 16));
+    assert_uniform(values.iter().map(|mask| *mask as usize % 16));
+    assert_last_are_uniform(received, plan.cost().online.receiver_bytes);
+}
+
+/// All that the parties send online is uniform if no items are shared.
+pub(crate) fn assert_all_is_uniform(plan: &dyn Plan) {
+    let [sent, received] = sent_if_none_are_shared(plan);
+    assert_last_are_uniform(sent, plan.cost().online.sender_bytes);
+    assert_last_are_uniform(received, plan.cost().online.receiver_bytes);
+}
+
+/// The messages of either party, sender first, if no items are shared.
+fn sent_if_none_are_shared(plan: &dyn Plan) -> [Vec<Vec<u8>>; 2] {
     let sizes = plan.request().sizes;
     let [senders, receivers] = [sizes.sender() as u32, sizes.receiver() as u32];
     let bytes = plan.digest_bytes();
@@ -68,16 +86,13 @@ pub(crate) fn assert_nothing_shows(plan: &dyn Plan, masks: SortedMasks) {
         (&items(senders..senders + receivers, bytes), receiving),
     );
     assert_eq!(found.unwrap(), Output::Rows(vec![]));
+    [sent.messages(), received.messages()]
+}
 
-    let values = sent_masks(masks, sent.messages());
-    let sixteenth = masks.mask(u128::MAX) / 16 + 1;
-    assert_uniform(values.iter().map(|mask| (mask / sixteenth) as usize));
-    assert_uniform(values.iter().map(|mask| (mask >> 20) as usize % 16));
-    assert_uniform(values.iter().map(|mask| *mask as usize % 16));
-
-    let received = received.messages().concat();
-    let online = plan.cost().online.receiver_bytes as usize;
-    let online = &received[received.len() - online..];
+/// The last so many bytes of a party's messages.
+fn assert_last_are_uniform(messages: Vec<Vec<u8>>, bytes: u64) {
+    let messages = messages.concat();
+    let online = &messages[messages.len() - bytes as usize..];
     assert_uniform(online.iter().map(|byte| usize::from(byte & 15)));
     assert_uniform(online.iter().map(|byte| usize::from(byte >> 4)));
 }

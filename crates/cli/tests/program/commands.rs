@@ -79,6 +79,8 @@ fn protocols_are_listed_with_their_costs() {
         "psz-balanced",
         "psz-cuckoo",
         "pssz",
+        "gbf",
+        "gbf-silent",
         "random-gbf",
         "random-gbf-silent",
         "kkrt",

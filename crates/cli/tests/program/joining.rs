@@ -43,6 +43,8 @@ fn every_protocol_finds_the_shared_rows() {
         "dh",
         "dh-ffdhe3072",
         "rsa",
+        "gbf",
+        "gbf-silent",
         "random-gbf",
         "random-gbf-silent",
         "kkrt",

@@ -58,6 +58,11 @@ fn bits_per_element_at_2_to_the_20() {
     assert!((6225.0..6225.1).contains(&ffc), "{ffc}");
     // PSZ14 Table 5: 2nρ, and masks.
     assert!((6225.0..6225.1).contains(&bits("rsa")), "{}", bits("rsa"));
+    // PSZ14 Table 3: 1.44·κ·(κ + λ) with the OT of §4.2; here the strings have 61 bits, not 40.
+    let garbled = bits("gbf");
+    assert!((34_850.0..35_000.0).contains(&garbled), "{garbled}");
+    let silent = bits("gbf-silent");
+    assert!((11_450.0..11_600.0).contains(&silent), "{silent}");
     // PSZ14 Table 6: 1.44·κ² + σ + 2·log2 n, 23,673 bits; and on silent OT at most 1/20 of it.
     let random = bits("random-gbf");
     assert!((23_670.0..23_710.0).contains(&random), "{random}");

@@ -37,8 +37,8 @@ fn sets(protocol: &dyn Protocol) -> Sets {
         "psz-none" => Sets::new(60, 1100, 30),
         // Many letters an item, and many masks.
         "psz-simple" => Sets::new(400, 250, 70),
-        // Some hundred cells for each of the receiver's items.
-        "random-gbf" | "random-gbf-silent" => Sets::new(120, 100, 30),
+        // Some hundred cells an item.
+        "gbf" | "gbf-silent" | "random-gbf" | "random-gbf-silent" => Sets::new(120, 100, 30),
         _ => Sets::new(3000, 2100, 700),
     }
 }

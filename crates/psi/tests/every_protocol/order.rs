@@ -45,7 +45,7 @@ impl Layout {
         };
         let layout = match plan.info().name {
             "psz-none" | "psz-simple" | "psz-balanced" | "psz-cuckoo" | "pssz" => return None,
-            "random-gbf" | "random-gbf-silent" => return None,
+            "gbf" | "gbf-silent" | "random-gbf" | "random-gbf-silent" => return None,
             "cm20" | "cm20-malicious-sender" | "rr22" | "rr22-malicious" => return None,
             "spot-fast" | "spot-low" | "spot-low-malicious-sender" => return None,
             "naive" => Self {
