@@ -1,8 +1,11 @@
 //! Hashing items to bins, and placing them: `cargo bench -p psijoin-encode`.
 
 use divan::{Bencher, counter::ItemsCount};
-use psijoin_encode::{BinHasher, CHOICES, CuckooTable};
-use psijoin_params::cuckoo::{MIN_BINS_PERCENT, Shape};
+use psijoin_encode::{BinHasher, CHOICES, CuckooTable, TwoChoiceTable};
+use psijoin_params::{
+    cuckoo::{MIN_BINS_PERCENT, Shape},
+    two_choice,
+};
 
 const LOG_ITEMS: [u32; 3] = [16, 20, 24];
 
@@ -46,4 +49,20 @@ fn place(bencher: Bencher, log_items: u32) {
     bencher
         .counter(ItemsCount::new(digests.len()))
         .bench_local(|| CuckooTable::build(&choices, shape).expect("these items fit"));
+}
+
+/// In the bins of `psz-balanced`: three places each, of which four in five are taken.
+#[divan::bench(sample_count = 3, args = LOG_ITEMS)]
+fn place_in_two_bins(bencher: Bencher, log_items: u32) {
+    let digests = digests::<16>(log_items);
+    let shape = two_choice::Shape {
+        bins: (0.406 * digests.len() as f64) as u32,
+        capacity: 3,
+    };
+    let mut choices = vec![[0; CHOICES]; digests.len()];
+    BinHasher::new([3; 16], shape.bins).hash(&digests, &mut choices);
+    let choices: Vec<[u32; 2]> = choices.into_iter().map(|[a, b, _]| [a, b]).collect();
+    bencher
+        .counter(ItemsCount::new(digests.len()))
+        .bench_local(|| TwoChoiceTable::build(&choices, shape).expect("these items fit"));
 }

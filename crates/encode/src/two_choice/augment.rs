@@ -46,49 +46,72 @@ impl Candidates {
 pub(super) fn relieve(placement: &mut Placement<'_>) -> Result<(), Error> {
     let bins = placement.loads.len();
     let candidates = Candidates::new(placement.choices, bins);
-    // The item whose move reaches a bin, for each bin that the search has reached.
-    let mut reached_by: Vec<Option<u32>> = vec![None; bins];
+    let mut search = Search {
+        reached_by: vec![None; bins],
+        reached: Vec::new(),
+    };
     for bin in 0..bins as u32 {
         while placement.loads[bin as usize] > placement.capacity {
-            reached_by.fill(None);
-            let end = search(placement, &candidates, bin, &mut reached_by);
-            move_along(placement, end.ok_or(Error::NoPlacement)?, &reached_by);
+            let end = search.nearest_room(placement, &candidates, bin);
+            search.move_along(placement, end.ok_or(Error::NoPlacement)?);
+            search.forget();
         }
     }
     Ok(())
 }
 
-/// The nearest bin with room.
-fn search(
-    placement: &Placement<'_>,
-    candidates: &Candidates,
-    from: u32,
-    reached_by: &mut [Option<u32>],
-) -> Option<u32> {
-    reached_by[from as usize] = Some(START);
-    let mut queue = vec![from];
-    let mut next = 0;
-    while let Some(&bin) = queue.get(next) {
-        next += 1;
-        if placement.loads[bin as usize] < placement.capacity {
-            return Some(bin);
-        }
-        for &item in candidates.of(bin) {
-            let other = placement.other_bin(item as usize);
-            if placement.bin(item as usize) == bin && reached_by[other as usize].is_none() {
-                reached_by[other as usize] = Some(item);
-                queue.push(other);
-            }
-        }
-    }
-    None
+/// A breadth-first search from a bin.
+struct Search {
+    /// The item whose move reaches a bin, for each bin that was reached.
+    reached_by: Vec<Option<u32>>,
+    /// These bins, the nearest first.
+    reached: Vec<u32>,
 }
 
-/// Moves the items that led to `end`, the last one first.
-fn move_along(placement: &mut Placement<'_>, end: u32, reached_by: &[Option<u32>]) {
-    let mut bin = end;
-    while let Some(item) = reached_by[bin as usize].filter(|item| *item != START) {
-        bin = placement.bin(item as usize);
-        placement.move_over(item as usize);
+impl Search {
+    fn nearest_room(
+        &mut self,
+        placement: &Placement<'_>,
+        candidates: &Candidates,
+        from: u32,
+    ) -> Option<u32> {
+        self.reach(from, START);
+        let mut next = 0;
+        while let Some(&bin) = self.reached.get(next) {
+            next += 1;
+            if placement.loads[bin as usize] < placement.capacity {
+                return Some(bin);
+            }
+            for &item in candidates.of(bin) {
+                if placement.bin(item as usize) == bin {
+                    self.reach(placement.other_bin(item as usize), item);
+                }
+            }
+        }
+        None
+    }
+
+    fn reach(&mut self, bin: u32, by: u32) {
+        let reached_by = &mut self.reached_by[bin as usize];
+        if reached_by.is_none() {
+            *reached_by = Some(by);
+            self.reached.push(bin);
+        }
+    }
+
+    /// Moves the items that led to `end`, the last one first.
+    fn move_along(&self, placement: &mut Placement<'_>, end: u32) {
+        let mut bin = end;
+        while let Some(item) = self.reached_by[bin as usize].filter(|item| *item != START) {
+            bin = placement.bin(item as usize);
+            placement.move_over(item as usize);
+        }
+    }
+
+    /// Takes as long as the search did: a set may need as many searches as a part of its bins.
+    fn forget(&mut self) {
+        for bin in self.reached.drain(..) {
+            self.reached_by[bin as usize] = None;
+        }
     }
 }
