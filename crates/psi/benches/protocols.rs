@@ -5,12 +5,8 @@ use divan::{Bencher, counter::ItemsCount};
 use psijoin_block::{Block, Prg};
 use psijoin_psi::{Fingerprint, Output, Request, pair, registry};
 
-/// Those that take no more than half a minute for a million items.
-const PROTOCOLS: [&str; 11] = [
-    "gbf",
-    "gbf-silent",
-    "random-gbf",
-    "random-gbf-silent",
+/// Those that take no more than seconds for a million items.
+const FAST: [&str; 7] = [
     "kkrt",
     "spot-fast",
     "spot-low",
@@ -19,6 +15,9 @@ const PROTOCOLS: [&str; 11] = [
     "cm20-malicious-sender",
     "rr22",
 ];
+
+/// Those that take 185 oblivious transfers an item.
+const ON_BLOOM_FILTERS: [&str; 4] = ["gbf", "gbf-silent", "random-gbf", "random-gbf-silent"];
 
 fn main() {
     divan::main();
@@ -30,19 +29,28 @@ fn fingerprints(count: usize) -> Vec<Fingerprint> {
     fingerprints
 }
 
-/// Item digests, base OTs and all.
-#[divan::bench(args = PROTOCOLS, consts = [65_536, 1_048_576], sample_count = 5, sample_size = 1)]
+#[divan::bench(args = FAST, consts = [65_536, 1_048_576], sample_count = 5, sample_size = 1)]
 fn protocol<const ITEMS: usize>(bencher: Bencher, name: &str) {
-    let all = fingerprints(ITEMS * 3 / 2);
-    let (sender, receiver) = (&all[..ITEMS], &all[ITEMS / 2..]);
+    measure(bencher, ITEMS, name);
+}
+
+#[divan::bench(args = ON_BLOOM_FILTERS, consts = [16_384, 65_536], sample_count = 5, sample_size = 1)]
+fn on_bloom_filter<const ITEMS: usize>(bencher: Bencher, name: &str) {
+    measure(bencher, ITEMS, name);
+}
+
+/// Item digests, base OTs and all.
+fn measure(bencher: Bencher, items: usize, name: &str) {
+    let all = fingerprints(items * 3 / 2);
+    let (sender, receiver) = (&all[..items], &all[items / 2..]);
     let protocol = registry::find(name).expect("it is registered");
-    let request = Request::rows(ITEMS as u64, ITEMS as u64).expect("a valid request");
+    let request = Request::rows(items as u64, items as u64).expect("a valid request");
     let plan = registry::plan(protocol, &request).expect("a plan");
-    bencher.counter(ItemsCount::new(ITEMS)).bench_local(|| {
+    bencher.counter(ItemsCount::new(items)).bench_local(|| {
         let outcome = pair::run(&*plan, sender, receiver).expect("a result");
         let Output::Rows(rows) = outcome.receiver else {
             panic!("the receiver learns rows");
         };
-        assert_eq!(rows.len(), ITEMS / 2);
+        assert_eq!(rows.len(), items / 2);
     });
 }
