@@ -62,7 +62,7 @@
 //!
 //! **Cost.** Four rounds. Offline 12 KiB; online 32·t bytes a place, of which there are n_receiver
 //! (none), b·c (simple, balanced) or 1.23·n_receiver and the stash (Cuckoo), and n_receiver, c, 2c or
-//! 3 + s masks for each item of the sender. `psz-none` refuses more than 2^20 pairs of items.
+//! 3 + s masks for each item of the sender. `psz-none` refuses more than 2^28 pairs of items.
 
 use crate::{Adversary, Error, Info, Plan, Protocol, Request};
 
@@ -77,7 +77,7 @@ pub use receiver::Receiver;
 pub use sender::Sender;
 
 /// The most pairs of items that are compared without hashing.
-pub const MOST_PAIRS: u128 = 1 << 20;
+pub const MOST_PAIRS: u128 = 1 << 28;
 
 /// How items are hashed to the places where they are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,7 +121,7 @@ pub struct PszCuckoo;
 
 static NONE: Info = Info {
     name: "psz-none",
-    summary: "equality tests by 1-of-256 OT of every pair of items: at most 2^20 pairs",
+    summary: "equality tests by 1-of-256 OT of every pair of items: at most 2^28 pairs",
     paper: "PSZ14 §5",
     adversary: Adversary::SemiHonest,
     leaks: "set sizes",

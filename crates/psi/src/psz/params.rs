@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 use psijoin_channel::Channel;
 use psijoin_encode::{CHOICES, Permutations};
 use psijoin_ot::kk13;
@@ -14,6 +16,9 @@ use crate::{
     Context, Cost, Error, Info, Parameter, Party, Plan, Request, Role, Traffic,
     sorted_masks::SortedMasks,
 };
+
+/// Masks of a list where all items are compared with all places, about: 64 MiB of hashes.
+const MASKS_PER_LIST: usize = 1 << 22;
 
 /// What items are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,7 +123,7 @@ impl Params {
             mask_range: 1,
             budget,
         };
-        let comparisons = params.mask_count() as u128 * u128::from(sizes.receiver());
+        let comparisons = params.comparisons();
         params.mask_range = mask::range(comparisons, params.budget.remaining())?;
         let collision = mask::range_collision(comparisons, params.mask_range);
         params.budget.charge("mask collision", collision)?;
@@ -139,12 +144,37 @@ impl Params {
         }
     }
 
-    /// How many masks the sender sends: one for each of its items and each place that this is
-    /// compared with.
-    fn mask_count(&self) -> usize {
+    /// Places that a list of masks is for, where all items of the sender are compared with all
+    /// places: a message of places is cut into lists that fit into memory.
+    pub(super) fn places_per_list(&self) -> usize {
+        (MASKS_PER_LIST / self.request.sizes.sender() as usize).max(1)
+    }
+
+    /// The places of each list of masks: those of one list are compared with no other.
+    pub(super) fn lists(&self) -> Vec<Range<usize>> {
         let receiver = self.request.sizes.receiver() as usize;
+        match (self.method, &self.sections()[..]) {
+            (Method::None, [section]) => {
+                let messages = section.messages_of_places().ranges();
+                let lists = messages.flat_map(|range| {
+                    let starts = range.clone().step_by(self.places_per_list());
+                    starts.map(move |start| start..range.end.min(start + self.places_per_list()))
+                });
+                lists.collect()
+            }
+            _ => std::iter::once(0..receiver).collect(),
+        }
+    }
+
+    /// The masks of a list: one for each item of the sender and each place that this is compared
+    /// with.
+    pub(super) fn masks(&self, list: &Range<usize>) -> SortedMasks {
+        SortedMasks::new(self.mask_count(list), self.mask_range)
+    }
+
+    fn mask_count(&self, list: &Range<usize>) -> usize {
         let places = match self.method {
-            Method::None => receiver,
+            Method::None => list.len(),
             Method::Simple(shape) => shape.capacity as usize,
             Method::Balanced(shape) => TWO * shape.capacity as usize,
             Method::Cuckoo(shape) | Method::Permuted(shape) => CHOICES + shape.stash as usize,
@@ -152,8 +182,10 @@ impl Params {
         places * self.request.sizes.sender() as usize
     }
 
-    pub(super) fn masks(&self) -> SortedMasks {
-        SortedMasks::new(self.mask_count(), self.mask_range)
+    /// How many pairs of masks are compared.
+    fn comparisons(&self) -> u128 {
+        let pairs = |list: &Range<usize>| self.mask_count(list) as u128 * list.len() as u128;
+        self.lists().iter().map(pairs).sum()
     }
 
     pub(super) fn bad_luck(&self) -> Error {
@@ -366,7 +398,9 @@ impl Plan for Params {
             .map(|section| section.messages().bytes(|bins| section.message_bytes(bins)))
             .sum();
         let online = Traffic {
-            sender_bytes: self.masks().coded_bytes(),
+            sender_bytes: (self.lists().iter())
+                .map(|list| self.masks(list).coded_bytes())
+                .sum(),
             receiver_bytes,
             rounds: 2,
         };
@@ -381,7 +415,7 @@ impl Plan for Params {
     fn feasible(&self) -> Result<(), Error> {
         if self.scheme == Scheme::None && self.request.sizes.pairs() > MOST_PAIRS {
             return Err(Error::Misuse(
-                "psz-none compares every pair of items, and does so for at most 2^20 pairs: \
+                "psz-none compares every pair of items, and does so for at most 2^28 pairs: \
                  choose psz-cuckoo, which hashes items to bins",
             ));
         }

@@ -73,13 +73,15 @@ impl Receiver {
         }
 
         // Step 5.
-        let own = Own::new(params.masks(), &own);
         context.phase("masks");
-        let found = params.masks().receive(&own, inbound)?;
-        let found = found
-            .into_iter()
-            .flatten()
-            .map(|position| owners[position as usize]);
+        let mut found = Vec::new();
+        for list in params.lists() {
+            let masks = params.masks(&list);
+            let (own, owners) = (&own[list.clone()], &owners[list]);
+            let positions = masks.receive(&Own::new(masks, own), inbound)?;
+            let positions = positions.iter().flatten();
+            found.extend(positions.map(|position| owners[*position as usize]));
+        }
         Ok(protocol::rows(found, items.len()))
     }
 }

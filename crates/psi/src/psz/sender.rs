@@ -7,6 +7,7 @@ use super::{
     Params,
     functions::{Functions, Masker, Spot},
     layout::{Candidates, Section},
+    params::Method,
 };
 use crate::{Context, Error, Input, Output, Party, items::by_digest, sorted_masks::sort, stream};
 
@@ -48,6 +49,17 @@ impl Sender {
         functions.check(items)?;
         let hash = Hash::new(input.joint_key("psijoin 2026 psz strings"));
 
+        if let (Method::None, [section]) = (params.method, &params.sections()[..]) {
+            let opened = Opened {
+                section: *section,
+                ots: &ots,
+                hash: &hash,
+            };
+            context.phase("letters");
+            opened.send_lists(items, &params, &functions, channel)?;
+            return Ok(Output::Nothing);
+        }
+
         // Steps 2 to 4.
         let (_, inbound) = channel.halves();
         let mut hashes = Vec::new();
@@ -62,17 +74,16 @@ impl Sender {
                     context.phase("hashing");
                     let spots = Grouped::new(items, &functions, section);
                     context.phase("letters");
-                    let evaluate = |message, rows: &[Row]| {
-                        opened.evaluate_bins(message, rows, spots.of_message(message))
-                    };
-                    opened.receive(inbound, evaluate, &mut hashes)?;
+                    hashes.extend(opened.receive(inbound, |message, rows| {
+                        opened.evaluate_bins(message, &rows, spots.of_message(message))
+                    })?);
                 }
                 Candidates::All => {
                     context.phase("letters");
-                    let evaluate = |message, rows: &[Row]| {
-                        opened.evaluate_all(message, rows, items, &functions)
-                    };
-                    opened.receive(inbound, evaluate, &mut hashes)?;
+                    hashes.extend(opened.receive(inbound, |message, rows| {
+                        let first_ot = section.first_ot_of(message);
+                        opened.evaluate_all(first_ot, &rows, items, &functions)
+                    })?);
                 }
             }
         }
@@ -82,7 +93,9 @@ impl Sender {
         let hashes = hashes.concat();
         let sorted = sort(&hashes);
         drop(hashes);
-        params.masks().send(&sorted, channel.halves().0)?;
+        for list in params.lists() {
+            params.masks(&list).send(&sorted, channel.halves().0)?;
+        }
         Ok(Output::Nothing)
     }
 }
@@ -106,15 +119,14 @@ struct Opened<'a> {
 }
 
 impl Opened<'_> {
-    /// Receives what was chosen, and appends what `evaluate` makes of the rows of each message.
-    fn receive(
+    /// Receives what was chosen: what `evaluate` makes of the rows of each message.
+    fn receive<T: Send>(
         &self,
         inbound: &mut dyn Inbound,
-        evaluate: impl Fn(usize, &[Row]) -> Vec<u128> + Sync,
-        hashes: &mut Vec<Vec<u128>>,
-    ) -> Result<(), Error> {
+        evaluate: impl Fn(usize, Vec<Row>) -> T + Sync,
+    ) -> Result<Vec<T>, Error> {
         let section = &self.section;
-        let of_messages = stream::receive_each(
+        Ok(stream::receive_each(
             inbound,
             section.messages(),
             |bins| section.message_bytes(bins),
@@ -128,10 +140,35 @@ impl Opened<'_> {
                     &mut scratch,
                     &mut rows,
                 );
-                evaluate(message, &rows)
+                evaluate(message, rows)
             },
-        )?;
-        hashes.extend(of_messages);
+        )?)
+    }
+
+    /// Steps 3 to 5 where there are no bins: masks of all items for a few places at a time, since
+    /// there are more of them than fit into memory.
+    fn send_lists<const D: usize>(
+        &self,
+        items: &[[u8; D]],
+        params: &Params,
+        functions: &Functions,
+        channel: &mut Channel,
+    ) -> Result<(), Error> {
+        let (outbound, inbound) = channel.halves();
+        let messages = self.receive(inbound, |_, rows| rows)?;
+        let mut lists = params.lists().into_iter();
+        let letters = self.section.letters;
+        for (message, rows) in messages.iter().enumerate() {
+            let first_ots =
+                (self.section.first_ot_of(message)..).step_by(params.places_per_list() * letters);
+            let places = rows.chunks(params.places_per_list() * letters);
+            for ((rows, first_ot), list) in places.zip(first_ots).zip(&mut lists) {
+                let of_items = |items| self.evaluate_all(first_ot, rows, items, functions);
+                let hashes: Vec<_> = items.par_chunks(ITEMS_PER_TASK).map(of_items).collect();
+                let hashes = hashes.concat();
+                params.masks(&list).send(&sort(&hashes), outbound)?;
+            }
+        }
         Ok(())
     }
 
@@ -139,7 +176,8 @@ impl Opened<'_> {
     fn evaluate_bins(&self, message: usize, rows: &[Row], spots: &[Spot]) -> Vec<u128> {
         let capacity = self.section.capacity as usize;
         let first_bin = message * self.section.bins_per_message();
-        let mut words = self.words(message, rows, spots.len() * capacity);
+        let first_ot = self.section.first_ot_of(message);
+        let mut words = self.words(first_ot, rows, spots.len() * capacity);
         for spot in spots {
             let bin = spot.bin as usize - first_bin;
             for place in bin * capacity..(bin + 1) * capacity {
@@ -149,16 +187,16 @@ impl Opened<'_> {
         words.finish()
     }
 
-    /// Each item with each place.
+    /// Each item with each place, whose OTs are numbered from `first_ot` on.
     fn evaluate_all<const D: usize>(
         &self,
-        message: usize,
+        first_ot: u64,
         rows: &[Row],
         items: &[[u8; D]],
         functions: &Functions,
     ) -> Vec<u128> {
         let places = rows.len() / self.section.letters;
-        let mut words = self.words(message, rows, items.len() * places);
+        let mut words = self.words(first_ot, rows, items.len() * places);
         for item in items {
             let letters = functions.all_letters(item);
             for place in 0..places {
@@ -168,10 +206,10 @@ impl Opened<'_> {
         words.finish()
     }
 
-    fn words<'a>(&'a self, message: usize, rows: &'a [Row], count: usize) -> Words<'a> {
+    fn words<'a>(&'a self, first_ot: u64, rows: &'a [Row], count: usize) -> Words<'a> {
         Words {
             ots: self.ots,
-            first_ot: self.section.first_ot_of(message),
+            first_ot,
             letters: self.section.letters,
             rows,
             masker: Masker::new(self.hash, self.section.letters),

@@ -105,10 +105,29 @@ fn an_item_that_is_too_long_is_refused() {
 
 #[test]
 fn too_many_pairs_are_refused_before_anything_is_sent() {
-    let request = Request::rows(1025, 1024).unwrap();
+    let request = Request::rows((1 << 14) + 1, 1 << 14).unwrap();
     let params = Params::new(&request, Scheme::None).unwrap();
-    let error = run(&params, &digests(0..1025, 16), &digests(0..1024, 16)).unwrap_err();
+    let error = run(
+        &params,
+        &digests(0..(1 << 14) + 1, 16),
+        &digests(0..1 << 14, 16),
+    )
+    .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Misuse, "{error}");
+}
+
+/// Where all are compared with all, masks come in lists for as many places as fit: here for two of
+/// five.
+#[test]
+fn lists_of_masks_end_within_a_message() {
+    let items: u32 = (1 << 21) - 5;
+    let request = Request::rows(items.into(), 5).unwrap();
+    let params = Params::short(&request, Scheme::None, 24).unwrap();
+    assert_eq!(params.lists(), [0..2, 2..4, 4..5]);
+    let sender: Vec<u64> = (0..u64::from(items)).collect();
+    let receiver = [7, 1 << 23, 0, u64::from(items), u64::from(items) - 1];
+    let output = run_numbers(Scheme::None, 24, &sender, &receiver);
+    assert_eq!(output, Output::Rows(vec![0, 2, 4]));
 }
 
 #[test]

@@ -39,10 +39,15 @@ impl Sets {
         Output::Rows(rows.map(|(position, _)| position as u32).collect())
     }
 
-    /// The same sets, or a sixteenth of them where an item costs milliseconds: large numbers to
-    /// large powers, in a development build. Their messages hold as much less.
+    /// The same sets, or a sixteenth of them where an item costs milliseconds in a development
+    /// build: large numbers to large powers, or a thousand comparisons. Their messages hold as much
+    /// less.
     pub(crate) fn sized_for(&self, protocol: &dyn Protocol) -> Self {
-        let is_slow = matches!(protocol.info().name, "dh-ffdhe3072" | "rsa");
+        let is_slow = match protocol.info().name {
+            "dh-ffdhe3072" | "rsa" => true,
+            "psz-none" => self.sender.len() * self.receiver.len() > 1 << 20,
+            _ => false,
+        };
         if !is_slow || self.sender.len() + self.receiver.len() < 64 {
             return self.clone();
         }
