@@ -2,6 +2,7 @@
 
 use std::{io::Write, process::Stdio};
 
+use psijoin_psi::{Adversary, registry};
 use serde_json::Value;
 
 use crate::support::{Folder, Process, join, join_with, lines, run, trust};
@@ -38,24 +39,8 @@ fn every_protocol_finds_the_shared_rows() {
     let customers = folder.file("customers.csv", CUSTOMERS);
     let subscribers = folder.file("subscribers.csv", SUBSCRIBERS);
     let trust = trust(&folder);
-    for protocol in [
-        "naive",
-        "dh",
-        "dh-ffdhe3072",
-        "rsa",
-        "gbf",
-        "gbf-silent",
-        "random-gbf",
-        "random-gbf-silent",
-        "kkrt",
-        "spot-fast",
-        "spot-low",
-        "spot-low-malicious-sender",
-        "cm20",
-        "cm20-malicious-sender",
-        "rr22",
-        "rr22-malicious",
-    ] {
+    for info in registry::PROTOCOLS.iter().map(|protocol| protocol.info()) {
+        let protocol = info.name;
         let receiver = ["--input", &customers, "--key", "email", "--normalize"];
         let sender = ["--input", &subscribers, "--key", "mail", "--normalize"];
         let joined = join(
@@ -91,17 +76,13 @@ fn every_protocol_finds_the_shared_rows() {
         assert_eq!(joined.receiver.stdout, SHARED, "{protocol}");
         assert_eq!(joined.sender.stdout, "");
         let curious = "that follows the protocol, not from one that cheats.";
-        let protections = match protocol {
-            "naive" => ["WARNING: naive is INSECURE"; 2],
-            "rr22-malicious" => ["rr22-malicious protects you even from a"; 2],
-            "cm20-malicious-sender" => [
-                "cm20-malicious-sender protects you even from a sender that cheats.",
-                curious,
-            ],
-            "spot-low-malicious-sender" => [
-                "spot-low-malicious-sender protects you even from a sender that cheats.",
-                curious,
-            ],
+        let even = format!("{protocol} protects you even from a");
+        let even_sender = format!("{even} sender that cheats.");
+        let warning = format!("WARNING: {protocol} is INSECURE");
+        let protections = match info.adversary {
+            Adversary::Insecure => [&*warning; 2],
+            Adversary::Malicious => [&*even; 2],
+            Adversary::MaliciousSender => [&*even_sender, curious],
             _ => [curious; 2],
         };
         for (party, protection) in [joined.receiver, joined.sender]
@@ -109,7 +90,8 @@ fn every_protocol_finds_the_shared_rows() {
             .zip(protections)
         {
             party.says(0, &[protection]);
-            assert_eq!(party.stderr.contains("INSECURE"), protocol == "naive");
+            let insecure = info.adversary == Adversary::Insecure;
+            assert_eq!(party.stderr.contains("INSECURE"), insecure);
         }
     }
 }
