@@ -1,5 +1,6 @@
-//! Garbling and evaluating, against the hash calls that they cannot do without; and the making of
-//! triples. One thread a party: `cargo bench -p psijoin-circuit`.
+//! Garbling and evaluating, against the hash calls that they cannot do without; a whole circuit of
+//! either size in the same memory, which `/usr/bin/time -v` shows; and the making of triples. One thread a
+//! party: `cargo bench -p psijoin-circuit`.
 
 use std::thread;
 
@@ -103,6 +104,44 @@ fn evaluate(bencher: Bencher) {
     bencher
         .counter(ItemsCount::new(GATES))
         .bench_local(|| pool.install(&mut layers));
+}
+
+/// So many AND gates in a row, both parties, base OTs and all.
+#[divan::bench(args = [10_000_000, 100_000_000], sample_count = 1, sample_size = 1)]
+fn streamed(bencher: Bencher, gates: usize) {
+    fn layers<P: TwoParty>(mut party: P, gates: usize) -> Result<(), psijoin_circuit::Error> {
+        let bits = [Bits::ones(LANES)];
+        let (own, theirs) = match party.side() {
+            Side::First => (party.own(&bits)?, party.theirs(1, LANES)?),
+            Side::Second => (party.theirs(1, LANES)?, party.own(&bits)?),
+        };
+        let mut product = own[0].clone();
+        for _ in 0..gates.div_ceil(LANES) {
+            product = party.and(&product, &theirs[0])?;
+        }
+        match party.side() {
+            Side::First => party.reveal(&[product]),
+            Side::Second => party
+                .learn(&[product])
+                .map(|learned| assert!(learned == bits)),
+        }
+    }
+    let pools = [single_thread(), single_thread()];
+    bencher.counter(ItemsCount::new(gates)).bench_local(|| {
+        let (mut a, mut b) = memory::pair();
+        let mut garbler = || {
+            let mut setup = garbler::Setup::<Iknp>::new(&mut a, &mut Prg::from_os())?;
+            layers(Garbler::new(&mut setup, &mut a), gates)
+        };
+        let mut evaluator = || {
+            let mut setup = evaluator::Setup::<Iknp>::new(&mut b, &mut Prg::from_os())?;
+            layers(Evaluator::new(&mut setup, &mut b), gates)
+        };
+        thread::scope(|scope| {
+            scope.spawn(|| pools[0].install(&mut garbler).expect("an honest peer"));
+            pools[1].install(&mut evaluator).expect("an honest peer");
+        });
+    });
 }
 
 /// Multiplication triples of bits, both parties, base OTs and all.

@@ -142,6 +142,15 @@ impl Bits {
         Self::from_words(words.take(lanes.div_ceil(WORD)).collect(), lanes)
     }
 
+    /// A bit of each block.
+    pub(crate) fn of_rows(rows: &[Block], bit: usize) -> Self {
+        let words = rows.chunks(WORD).map(|rows| {
+            let bits = rows.iter().enumerate();
+            bits.fold(0, |word, (i, row)| word | u64::from(row.bit(bit)) << i)
+        });
+        Self::from_words(words.collect(), rows.len())
+    }
+
     /// The lanes of numbers, turned into wires: wire j has bit j of each number.
     pub fn transposed(numbers: &[u128], wires: usize) -> Vec<Self> {
         (0..wires)
@@ -215,7 +224,13 @@ impl Lanes for Bits {
     }
 
     fn gather(&self, lanes: &[u32]) -> Self {
-        lanes.iter().map(|&lane| self.get(lane as usize)).collect()
+        let words = lanes.chunks(WORD).map(|lanes| {
+            let bits = lanes.iter().enumerate();
+            bits.fold(0, |word, (i, &lane)| {
+                word | u64::from(self.get(lane as usize)) << i
+            })
+        });
+        Self::from_words(words.collect(), lanes.len())
     }
 
     fn scatter(&mut self, lanes: &[u32], from: &Self) {

@@ -61,6 +61,28 @@ pub fn greater<B: Backend>(
     }
 }
 
+/// Whether a number is at least `least`, which both know: no gates if it always is, or never.
+///
+/// # Errors
+/// As [`Backend::products`].
+pub fn at_least<B: Backend>(
+    backend: &mut B,
+    number: &[Wire<B>],
+    least: u64,
+) -> Result<Wire<B>, B::Error> {
+    let (bits, lanes) = (number.len() as u32, number[0].lanes());
+    let Some(below) = least.checked_sub(1) else {
+        return Ok(backend.constant(true, lanes));
+    };
+    if least.checked_shr(bits).unwrap_or(0) > 0 {
+        return Ok(backend.constant(false, lanes));
+    }
+    let below: Vec<_> = (0..bits)
+        .map(|bit| backend.constant(below.checked_shr(bit).unwrap_or(0) & 1 == 1, lanes))
+        .collect();
+    greater(backend, number, &below)
+}
+
 /// Whether a > b: a gate and a layer a bit (Kolesnikov, Sadeghi and Schneider, CANS 2009).
 ///
 /// # Errors
@@ -162,6 +184,19 @@ mod tests {
             prop_assert!(equal(plain, &a, &b).unwrap() == same);
             prop_assert!(greater_small(plain, &a, &b).unwrap() == greater);
             prop_assert!(greater_shallow(plain, &a, &b).unwrap() == greater);
+        }
+    }
+
+    #[test]
+    fn at_least_of_every_number_and_beyond() {
+        let numbers: Vec<u128> = (0..16).collect();
+        let wires = Bits::transposed(&numbers, 4);
+        for least in [0, 1, 5, 15, 16, 17, u64::MAX] {
+            let reached: Bits = numbers.iter().map(|n| *n >= u128::from(least)).collect();
+            let mut plain = Plain::small();
+            assert!(at_least(&mut plain, &wires, least).unwrap() == reached);
+            let gates = if (1..16).contains(&least) { 4 } else { 0 };
+            assert_eq!(plain.gates().ands(), gates * 16);
         }
     }
 

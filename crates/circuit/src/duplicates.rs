@@ -11,23 +11,38 @@ use crate::{Backend, Lanes, Product, compare};
 /// # Errors
 /// As [`Backend::products`].
 pub fn duplicates<B: Backend>(backend: &mut B, sorted: &[B::Wires]) -> Result<B::Wires, B::Error> {
-    let lanes = sorted[0].lanes();
-    let every_second = |first: usize, count: usize| -> Vec<B::Wires> {
-        let lanes: Vec<u32> = (first as u32..).step_by(2).take(count).collect();
-        sorted.iter().map(|wire| wire.gather(&lanes)).collect()
-    };
-    let count = lanes / 2;
-    // One after the last has no number to its right, if N is even.
-    let followed = (lanes - count).saturating_sub(1);
-    let middle = every_second(1, count);
-    let mut neighbours = every_second(0, count);
-    append(&mut neighbours, &every_second(2, followed));
-    let mut middles = middle.clone();
-    append(&mut middles, &every_second(1, followed));
-    let equal = compare::equal(backend, &middles, &neighbours)?;
+    let lanes = sorted[0].lanes() as u32;
+    let seconds = (1..lanes).step_by(2);
+    // The last one has no number to its right, if N is even.
+    let nexts = (2..lanes).step_by(2);
+    let pairs: Vec<(u32, u32)> = (seconds.map(|second| (second, second - 1)))
+        .chain(nexts.map(|next| (next - 1, next)))
+        .collect();
+    let mut equal = backend.constant(false, 0);
+    for pairs in pairs.chunks(backend.lanes_at_once().max(1)) {
+        let (numbers, neighbours): (Vec<u32>, Vec<u32>) = pairs.iter().copied().unzip();
+        let gather = |lanes: &[u32]| -> Vec<B::Wires> {
+            sorted.iter().map(|wire| wire.gather(lanes)).collect()
+        };
+        equal.append(&compare::equal(
+            backend,
+            &gather(&numbers),
+            &gather(&neighbours),
+        )?);
+    }
+    on_either_side(backend, &equal)
+}
 
+/// The second part of [`duplicates`]: of ⌊N/2⌋ numbers, whether one is equal to its left neighbour,
+/// and then whether one is equal to its right one, N − 1 lanes together.
+///
+/// # Errors
+/// As [`Backend::products`].
+pub fn on_either_side<B: Backend>(backend: &mut B, equal: &B::Wires) -> Result<B::Wires, B::Error> {
+    let count = equal.lanes().div_ceil(2);
+    let followed = equal.lanes() - count;
     // a ∨ b = a ⊕ (¬a ∧ b).
-    let (left, right) = (equal.range(0..count), equal.range(count..count + followed));
+    let (left, right) = (equal.range(0..count), equal.range(count..equal.lanes()));
     let both_sides = left.range(0..followed);
     let not_left = backend.not(&both_sides);
     let vector = std::slice::from_ref(&right);
@@ -38,12 +53,6 @@ pub fn duplicates<B: Backend>(backend: &mut B, sorted: &[B::Wires]) -> Result<B:
     let mut found = backend.xor(&both_sides, &only_right[0][0]);
     found.append(&left.range(followed..count));
     Ok(found)
-}
-
-fn append<W: Lanes>(wires: &mut [W], more: &[W]) {
-    for (wire, more) in wires.iter_mut().zip(more) {
-        wire.append(more);
-    }
 }
 
 #[cfg(test)]

@@ -18,11 +18,25 @@ use psijoin_block::{Block, Prg};
 use psijoin_channel::Channel;
 use psijoin_ot::extension::Extension;
 
-use crate::{Backend, Bits, Error, Lanes, Product, Side, TwoParty, backend::BYTES_PER_MESSAGE};
+use crate::{
+    Backend, Bits, Error, Lanes, Product, Side, TwoParty, backend::BYTES_PER_MESSAGE, plain::Gates,
+};
 
 pub mod triples;
 
-use triples::{Triple, Triples};
+use triples::{Multiplication, Triple, Triples, demand};
+
+/// Bytes that either party sends in [`Setup::new`].
+pub const fn setup_bytes<E: Extension>() -> u64 {
+    Block::BYTES as u64 + E::SETUP_SENDER_BYTES + E::SETUP_RECEIVER_BYTES
+}
+
+/// Bytes that either party sends to open the products of a layer.
+pub fn layer_bytes(layer: &Gates, multiplication: Multiplication) -> u64 {
+    let triples = demand(layer, multiplication).into_iter();
+    let bits: usize = triples.map(|(length, lanes)| (1 + length) * lanes).sum();
+    bits.div_ceil(8) as u64
+}
 
 /// What a party keeps from one circuit to the next.
 pub struct Setup<E: Extension> {
@@ -39,13 +53,18 @@ impl<E: Extension> Setup<E> {
     /// If the channel breaks, or the peer sends an invalid group element.
     pub fn new(
         side: Side,
-        multiplication: triples::Multiplication,
+        multiplication: Multiplication,
         channel: &mut Channel,
         rng: &mut Prg,
     ) -> Result<Self, Error> {
-        let seed = rng.block();
-        channel.send(&seed.to_bytes())?;
-        let their_seed = Block::from_bytes(channel.recv_array()?);
+        // Not what the generator draws: this is sent.
+        let seed = rng.fork().block();
+        let mut theirs = [0; Block::BYTES];
+        channel.exchange(
+            |outbound| outbound.send(&seed.to_bytes()),
+            |inbound| inbound.recv(&mut theirs),
+        )?;
+        let their_seed = Block::from_bytes(theirs);
         Ok(Self {
             side,
             triples: Triples::set_up(side, multiplication, channel, rng)?,

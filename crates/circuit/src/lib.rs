@@ -10,6 +10,7 @@
 //! | [`backend`] | what a circuit is written against: wires of many lanes, XOR, NOT, and products |
 //! | [`bits`] | a bit a lane, packed |
 //! | [`plain`] | evaluation in the clear, and the count of gates |
+//! | [`count`] | the count of gates alone, layer by layer |
 //! | [`compare`] | equality; greater-than, small or shallow |
 //! | [`select`] | multiplexers and conditional swaps |
 //! | [`arithmetic`] | adders, and the number of ones |
@@ -24,6 +25,7 @@ pub mod arithmetic;
 pub mod backend;
 pub mod bits;
 pub mod compare;
+pub mod count;
 pub mod duplicates;
 pub mod equality;
 pub mod garble;

@@ -43,6 +43,45 @@ pub fn merge<B: Backend>(
     Ok(wires.iter().map(|wire| wire.gather(&order)).collect())
 }
 
+/// A comparator: the smaller number of either lane, and the larger one.
+///
+/// # Errors
+/// As [`Backend::products`].
+///
+/// # Panics
+/// If the numbers have not as many wires, or fewer than `key`.
+pub fn compare_and_swap<B: Backend>(
+    backend: &mut B,
+    key: usize,
+    a: &[B::Wires],
+    b: &[B::Wires],
+) -> Result<[Vec<B::Wires>; 2], B::Error> {
+    let greater = compare::greater(backend, &a[..key], &b[..key])?;
+    select::swap(backend, &greater, a, b)
+}
+
+/// How many comparators each layer of [`merge`] has, for so many numbers of both lists together.
+pub fn comparators_by_layer(numbers: usize) -> Vec<usize> {
+    let places = numbers.next_power_of_two();
+    // Blocks of a layer are of numbers alone, of greatest items alone, or there is one of both. If
+    // no more than half of that are greatest items, its lower half will be of numbers alone; else
+    // its upper half of greatest items.
+    let (mut of_numbers, mut greatest) = (0, places - numbers);
+    let mut layers = Vec::new();
+    let mut half = places / 2;
+    while half > 0 {
+        layers.push(of_numbers * half + half.saturating_sub(greatest));
+        of_numbers *= 2;
+        if greatest <= half {
+            of_numbers += 1;
+        } else {
+            greatest -= half;
+        }
+        half /= 2;
+    }
+    layers
+}
+
 /// Which lane is at which place of the network: the first list, greatest items, and the second
 /// list from its end.
 fn bitonic(first: usize, second: usize) -> Vec<Option<u32>> {
@@ -83,8 +122,7 @@ fn exchange<B: Backend>(
     let gather =
         |lanes: &[u32]| -> Vec<B::Wires> { wires.iter().map(|wire| wire.gather(lanes)).collect() };
     let (a, b) = (gather(&low), gather(&high));
-    let greater = compare::greater(backend, &a[..key], &b[..key])?;
-    let [smaller, larger] = select::swap(backend, &greater, &a, &b)?;
+    let [smaller, larger] = compare_and_swap(backend, key, &a, &b)?;
     for (wire, (smaller, larger)) in wires.iter_mut().zip(smaller.iter().zip(&larger)) {
         wire.scatter(&low, smaller);
         wire.scatter(&high, larger);
@@ -136,6 +174,22 @@ mod tests {
             let mut plain = Plain::small();
             merge(&mut plain, sigma, &wires, &wires).unwrap();
             assert_eq!(plain.gates().ands(), 2 * sigma as u64 * n as u64 * log2_2n);
+        }
+    }
+
+    #[test]
+    fn comparators_are_counted_without_a_network() {
+        for numbers in 0..150 {
+            for first in [0, numbers / 3, numbers] {
+                let mut slots = bitonic(first, numbers - first);
+                let mut stride = slots.len() / 2;
+                let mut layers = Vec::new();
+                while stride > 0 {
+                    layers.push(super::comparators(&mut slots, stride).len());
+                    stride /= 2;
+                }
+                assert_eq!(comparators_by_layer(numbers), layers);
+            }
         }
     }
 

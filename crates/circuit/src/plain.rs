@@ -21,6 +21,14 @@ impl Gates {
         gates.map(|(&length, lanes)| length as u64 * lanes).sum()
     }
 
+    /// Adds those of a circuit that follows.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.layers += other.layers;
+        for (&length, lanes) in &other.products {
+            *self.products.entry(length).or_default() += lanes;
+        }
+    }
+
     /// Adds a layer.
     pub(crate) fn count<W: Lanes>(&mut self, layer: &[Product<'_, W>]) {
         self.layers += 1;

@@ -9,6 +9,8 @@
 //! through the lower one; if there is none, the last switch behind is not needed. So n lanes take
 //! Σ ⌈log2 i⌉ switches, i from 1 to n: n·log2 n − n + 1 for a power of two.
 
+use std::collections::BTreeMap;
+
 use crate::{Backend, Lanes, select};
 
 /// Two lanes that a switch may swap.
@@ -19,6 +21,30 @@ pub fn layers(lanes: u32) -> Vec<Vec<Switch>> {
     let mut layers = empty_layers(lanes as usize);
     wire(&(0..lanes).collect::<Vec<_>>(), 0, &mut layers);
     layers
+}
+
+/// How many switches each of the [`layers`] has.
+pub fn switches_by_layer(lanes: u32) -> Vec<usize> {
+    let mut switches: Vec<usize> = empty_layers::<Switch>(lanes as usize)
+        .iter()
+        .map(Vec::len)
+        .collect();
+    // Networks of one level, by their lanes: of two sizes at most.
+    let mut networks = BTreeMap::from([(lanes as usize, 1)]);
+    for level in 0..switches.len().div_ceil(2) {
+        let behind = switches.len() - 1 - level;
+        let mut smaller = BTreeMap::new();
+        for (lanes, count) in networks {
+            switches[level] += count * (lanes / 2);
+            if lanes > 2 {
+                switches[behind] += count * switches_behind(lanes);
+                *smaller.entry(lanes / 2).or_default() += count;
+                *smaller.entry(lanes.div_ceil(2)).or_default() += count;
+            }
+        }
+        networks = smaller;
+    }
+    switches
 }
 
 /// How the switches of [`layers`] stand, true for those that swap, so that lane i gets what lane
@@ -204,6 +230,14 @@ mod tests {
         let mut rng = Prg::from_seed(Block(1));
         for n in [7, 8, 9, 31, 32, 33, 100, 1000] {
             check(&rng.permutation(n));
+        }
+    }
+
+    #[test]
+    fn switches_are_counted_without_a_network() {
+        for n in 0..200 {
+            let lengths: Vec<usize> = layers(n).iter().map(Vec::len).collect();
+            assert_eq!(switches_by_layer(n), lengths, "{n} lanes");
         }
     }
 

@@ -9,6 +9,11 @@ use zeroize::Zeroizing;
 use super::{GATES_PER_TASK, Gates, LANES_AT_ONCE, Labels, Layer, common_labels, second_tweak};
 use crate::{Backend, Bits, Error, Lanes, Product, Side, TwoParty};
 
+/// Bytes that the garbler sends in [`Setup::new`]; the evaluator sends those of its OTs' setup.
+pub const fn setup_bytes<E: Extension>() -> u64 {
+    Block::BYTES as u64 + E::SETUP_SENDER_BYTES
+}
+
 /// What the garbler keeps from one circuit to the next.
 pub struct Setup<E: Extension> {
     ots: E::Sender,
@@ -22,7 +27,8 @@ impl<E: Extension> Setup<E> {
     /// # Errors
     /// If the channel breaks, or the peer sends an invalid group element.
     pub fn new(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
-        let seed = rng.block();
+        // Not what the generator draws: this is sent.
+        let seed = rng.fork().block();
         channel.send(&seed.to_bytes())?;
         Ok(Self {
             ots: E::set_up_sender(channel, rng)?,

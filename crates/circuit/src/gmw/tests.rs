@@ -105,3 +105,34 @@ fn shares_alone_show_nothing() {
     let setup = Iknp::SETUP_SENDER_BYTES + Iknp::SETUP_RECEIVER_BYTES;
     assert_eq!(traffic.sent.bytes, Block::BYTES as u64 + setup);
 }
+
+/// Triples of several lengths: so many bytes, and two flights each time that some are made.
+fn check_making<E: Extension>(setup_flights: u64) {
+    for lengths in [&[1][..], &[1, 2, 300]] {
+        let gates = Gates {
+            products: lengths.iter().map(|&length| (length, 100)).collect(),
+            layers: 1,
+        };
+        for multiplication in [Multiplication::Bitwise, Multiplication::Vectors] {
+            let party = |side, channel: &mut Channel| {
+                let rng = &mut Prg::from_os();
+                let mut setup = Setup::<E>::new(side, multiplication, channel, rng).unwrap();
+                setup.triples().prepare(&gates, channel).unwrap();
+            };
+            let (_, _, traffic) = both(
+                |channel| party(Side::First, channel),
+                |channel| party(Side::Second, channel),
+            );
+            let (times, bytes) = triples::making::<E>(&gates, multiplication);
+            assert_eq!(traffic.sent.bytes, setup_bytes::<E>() + bytes);
+            assert_eq!(traffic.received.bytes, setup_bytes::<E>() + bytes);
+            assert_eq!(traffic.rounds, setup_flights + 2 * times, "{lengths:?}");
+        }
+    }
+}
+
+#[test]
+fn making_triples_costs_what_is_said() {
+    check_making::<Iknp>(3);
+    check_making::<Silent>(5);
+}

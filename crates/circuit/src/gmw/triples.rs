@@ -125,7 +125,7 @@ impl<E: Extension> Triples<E> {
         let alpha = Bits::from_blocks(&chosen.choices, lanes);
         let (mut beta, mut gamma) = (Vec::new(), Vec::new());
         for bit in 0..length {
-            let wire = |rows: &[Block]| -> Bits { rows.iter().map(|row| row.bit(bit)).collect() };
+            let wire = |rows: &[Block]| Bits::of_rows(rows, bit);
             let own = wire(&zeros);
             let factor = &own ^ &wire(&ones);
             gamma.push(&(&(&alpha & &factor) ^ &own) ^ &wire(&received));
@@ -150,6 +150,19 @@ impl<E: Extension> Triples<E> {
         let parts = parts.collect::<Result<_, Error>>()?;
         Ok(Triple { parts })
     }
+}
+
+/// How often triples are made for gates, and what either party sends for that.
+pub fn making<E: Extension>(gates: &Gates, multiplication: Multiplication) -> (u64, u64) {
+    let (mut times, mut bytes) = (0, 0);
+    for (_, lanes) in demand(gates, multiplication) {
+        for first in (0..lanes).step_by(AT_ONCE) {
+            let ots = AT_ONCE.min(lanes - first);
+            times += 1;
+            bytes += E::sender_bytes(ots) + E::receiver_bytes(ots);
+        }
+    }
+    (times, bytes)
 }
 
 /// Lanes of triples that gates take, by the length of their vectors.
