@@ -29,6 +29,10 @@ pub enum Error {
     #[error(transparent)]
     ObliviousTransfer(psijoin_ot::Error),
 
+    /// The peer broke the rules of the evaluation of a circuit.
+    #[error(transparent)]
+    Circuit(psijoin_circuit::Error),
+
     /// The peer sent something that the protocol forbids.
     #[error("the other party broke the protocol: {0}")]
     Peer(&'static str),
@@ -69,6 +73,7 @@ impl Error {
             }
             Self::Channel(ChannelError::MessageLength { .. } | ChannelError::Malformed(_))
             | Self::ObliviousTransfer(_)
+            | Self::Circuit(_)
             | Self::Peer(_) => ErrorKind::Peer,
             Self::Channel(_) => ErrorKind::Channel,
             Self::Fault(_) => ErrorKind::Fault,
@@ -93,6 +98,16 @@ impl From<psijoin_ot::Error> for Error {
         match error {
             psijoin_ot::Error::Channel(error) => Self::Channel(error),
             error => Self::ObliviousTransfer(error),
+        }
+    }
+}
+
+impl From<psijoin_circuit::Error> for Error {
+    fn from(error: psijoin_circuit::Error) -> Self {
+        match error {
+            psijoin_circuit::Error::Channel(error) => Self::Channel(error),
+            psijoin_circuit::Error::Ot(error) => error.into(),
+            error => Self::Circuit(error),
         }
     }
 }

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | [`protocol`] | the interface: [`Protocol`] → [`Plan`] (parameters, cost) → [`Party`] (offline, then online) |
 //! | [`registry`] | all protocols by name |
-//! | [`naive`], [`dh`], [`rsa`], [`psz`], [`pssz`], [`gbf`], [`random_gbf`], [`kkrt`], [`spot_fast`], [`spot_low`], [`cm20`], [`rr22`] | one module a protocol: its driver reads like the paper's figure |
+//! | [`naive`], [`dh`], [`rsa`], [`psz`], [`pssz`], [`gbf`], [`random_gbf`], [`circuit_psi`], [`kkrt`], [`spot_fast`], [`spot_low`], [`cm20`], [`rr22`] | one module a protocol: its driver reads like the paper's figure |
 //! | [`auto`] | takes one of them by the sizes of the sets |
 //! | [`items`] | fixed-size digests of items, under a salt of both parties |
 //! | [`pair`] | both parties in one process, for tests, benches and demonstrations |
@@ -28,6 +28,7 @@
 //! ```
 
 pub mod auto;
+pub mod circuit_psi;
 pub mod cm20;
 pub mod dh;
 pub mod gbf;

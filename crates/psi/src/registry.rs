@@ -3,8 +3,9 @@
 use psijoin_ot::extension::{Iknp, Silent};
 
 use crate::{
-    Error, Plan, Protocol, Request, auto, cm20, dh, disjoint, gbf, kkrt, naive, pssz, psz,
-    random_gbf, rr22, rsa, spot_fast, spot_low,
+    Error, Plan, Protocol, Request, auto,
+    circuit_psi::{CircuitPsi, Gmw, Yao},
+    cm20, dh, disjoint, gbf, kkrt, naive, pssz, psz, random_gbf, rr22, rsa, spot_fast, spot_low,
 };
 
 /// Every protocol, insecure baselines first, then in the order of their papers.
@@ -22,6 +23,10 @@ pub static PROTOCOLS: &[&dyn Protocol] = &[
     &gbf::Gbf::<Silent>::ENTRY,
     &random_gbf::RandomGbf::<Iknp>::ENTRY,
     &random_gbf::RandomGbf::<Silent>::ENTRY,
+    &CircuitPsi::<Yao>::ENTRY,
+    &CircuitPsi::<Gmw<Iknp, false>>::ENTRY,
+    &CircuitPsi::<Gmw<Iknp, true>>::ENTRY,
+    &CircuitPsi::<Gmw<Silent, true>>::ENTRY,
     &kkrt::Kkrt,
     &spot_fast::SpotFast,
     &spot_low::SpotLow,

@@ -3,11 +3,11 @@
 use proptest::prelude::*;
 use psijoin_channel::memory::{Builder, Window};
 use psijoin_psi::{
-    psz,
+    OutputKind, psz,
     registry::{self, PROTOCOLS},
 };
 
-use crate::harness::{Sets, Setup, assert_result, check, run_pair, serves};
+use crate::harness::{Sets, Setup, assert_result, check, is_circuit, run_pair, serves};
 
 fn check_all(sets: &Sets) {
     for protocol in PROTOCOLS {
@@ -70,7 +70,7 @@ fn both_parties_wait_for_room_after_every_message() {
 fn high_statistical_security() {
     for protocol in PROTOCOLS {
         let sets = Sets::new(2000, 300, 100).sized_for(*protocol);
-        let plan = registry::plan(*protocol, &sets.request(80)).unwrap();
+        let plan = registry::plan(*protocol, &sets.request(80, OutputKind::Rows)).unwrap();
         assert!(plan.budget().total().log2() <= -80.0);
         let channels = psijoin_channel::memory::pair();
         let results = run_pair(&*plan, &sets, channels, &Setup::default());
@@ -91,15 +91,16 @@ fn the_failure_budget_is_kept_at_every_size() {
                 let request = psijoin_psi::Request {
                     sizes,
                     security: psijoin_params::Security::new(sigma).unwrap(),
-                    output: psijoin_psi::OutputKind::Rows,
+                    output: OutputKind::Rows,
                 };
                 let result = registry::plan(*protocol, &request);
                 // Masks have 128 bits at most: too few for the very largest of both. The blocks
-                // that cm20 puts into AES have 128 bits: too few for the very largest of one. gbf
-                // compares each item with one value only.
+                // that cm20 puts into AES, and the numbers of circuits, have 128 bits: too few for
+                // the very largest of one. gbf compares each item with one value only.
                 let limit = match protocol.info().name {
                     "cm20" | "cm20-malicious-sender" => sender.max(receiver),
                     "gbf" | "gbf-silent" => 0,
+                    _ if is_circuit(*protocol) => sender.max(receiver),
                     _ => sender.min(receiver),
                 };
                 if sigma == 80 && limit == 1 << 26 {
@@ -108,6 +109,23 @@ fn the_failure_budget_is_kept_at_every_size() {
                     let total = result.unwrap().budget().total();
                     assert!(total.log2() <= -f64::from(sigma), "{sigma}: {total}");
                 }
+            }
+        }
+    }
+}
+
+/// Also those of which a circuit has no gates, or a single one.
+#[test]
+fn thresholds_that_are_always_or_never_reached() {
+    let sets = Sets::new(5, 3, 2);
+    for protocol in PROTOCOLS {
+        for items in [0, 1, 4, u64::MAX] {
+            let output = OutputKind::Threshold(items);
+            if protocol.computes(&output) {
+                let plan = sets.plan_for(*protocol, output.clone());
+                let channels = psijoin_channel::memory::pair();
+                let (_, reached) = run_pair(&*plan, &sets, channels, &Setup::default());
+                assert_eq!(reached.unwrap(), sets.expected(&output));
             }
         }
     }
@@ -156,7 +174,12 @@ fn sixty_five_thousand_items() {
 #[ignore = "takes minutes: run with --ignored"]
 fn a_million_items() {
     for shared in [0, 1 << 19, 1 << 20] {
-        check_all(&Sets::new(1 << 20, 1 << 20, shared));
+        for protocol in PROTOCOLS {
+            // Circuits are refused.
+            if !is_circuit(*protocol) {
+                check(*protocol, &Sets::new(1 << 20, 1 << 20, shared));
+            }
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use psijoin_channel::{
 };
 use psijoin_psi::{Error, ErrorKind, Output, Protocol, Role, registry::PROTOCOLS};
 
-use crate::harness::{Results, Sets, Setup, assert_result, run_pair};
+use crate::harness::{Results, Sets, Setup, assert_result, is_circuit, run_pair};
 
 /// How long a run may take at most, all of them at once on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(240);
@@ -39,6 +39,8 @@ fn sets(protocol: &dyn Protocol) -> Sets {
         "psz-simple" => Sets::new(400, 250, 70),
         // Some hundred cells an item.
         "gbf" | "gbf-silent" | "random-gbf" | "random-gbf-silent" => Sets::new(120, 100, 30),
+        // A message or more for each layer of gates.
+        _ if is_circuit(protocol) => Sets::new(10, 7, 3),
         _ => Sets::new(3000, 2100, 700),
     }
 }
@@ -87,6 +89,16 @@ fn run_with_fault(protocol: &dyn Protocol, target: Target, kind: FaultKind) -> O
     None
 }
 
+/// All messages, but of a circuit, whose layers are all alike, only some.
+fn messages(protocol: &dyn Protocol) -> impl Iterator<Item = u64> {
+    let (all, apart) = if is_circuit(protocol) {
+        (8, 11)
+    } else {
+        (0, 1)
+    };
+    (0..all).chain((all..).step_by(apart))
+}
+
 /// Hits every message of either party of every protocol; each party of each protocol on a
 /// thread of its own, since a stall is waited for and not computed.
 fn at_every_message(
@@ -94,7 +106,7 @@ fn at_every_message(
     check: impl Fn(&str, Results) + Sync,
 ) {
     let hit_all = &|protocol: &dyn Protocol, role| {
-        for message in 0.. {
+        for message in messages(protocol) {
             let target = Target { role, message };
             let Some(results) = run_with_fault(protocol, target, kind(target)) else {
                 break;

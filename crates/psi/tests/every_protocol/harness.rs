@@ -28,25 +28,49 @@ impl Sets {
         }
     }
 
+    /// What the receiver is to learn, by a plain join.
+    pub(crate) fn expected(&self, output: &OutputKind) -> Output {
+        let rows = self.shared_rows();
+        match output {
+            OutputKind::Rows => Output::Rows(rows),
+            OutputKind::Count => Output::Count(rows.len() as u64),
+            OutputKind::Threshold(items) => Output::Reached(rows.len() as u64 >= *items),
+            other => panic!("what is {other}?"),
+        }
+    }
+
+    /// All that the protocol computes; thresholds that are just reached, and just missed.
+    pub(crate) fn outputs(&self, protocol: &dyn Protocol) -> Vec<OutputKind> {
+        let shared = self.shared_rows().len() as u64;
+        let mut outputs = vec![
+            OutputKind::Rows,
+            OutputKind::Count,
+            OutputKind::Threshold(shared),
+            OutputKind::Threshold(shared + 1),
+        ];
+        outputs.retain(|output| protocol.computes(output));
+        outputs
+    }
+
     /// The receiver's positions that a plain join finds.
-    pub(crate) fn expected(&self) -> Output {
+    fn shared_rows(&self) -> Vec<u32> {
         let senders: std::collections::HashSet<_> = self.sender.iter().collect();
         let rows = self
             .receiver
             .iter()
             .enumerate()
             .filter(|(_, item)| senders.contains(item));
-        Output::Rows(rows.map(|(position, _)| position as u32).collect())
+        rows.map(|(position, _)| position as u32).collect()
     }
 
     /// The same sets, or a sixteenth of them where an item costs milliseconds in a development
-    /// build: large numbers to large powers, or a thousand comparisons. Their messages hold as much
-    /// less.
+    /// build: large numbers to large powers, thousands of gates, or a thousand comparisons. Their
+    /// messages hold as much less.
     pub(crate) fn sized_for(&self, protocol: &dyn Protocol) -> Self {
         let is_slow = match protocol.info().name {
             "dh-ffdhe3072" | "rsa" => true,
             "psz-none" => self.sender.len() * self.receiver.len() > 1 << 20,
-            _ => false,
+            _ => is_circuit(protocol),
         };
         if !is_slow || self.sender.len() + self.receiver.len() < 64 {
             return self.clone();
@@ -64,17 +88,27 @@ impl Sets {
         }
     }
 
-    pub(crate) fn request(&self, sigma: u32) -> Request {
+    pub(crate) fn request(&self, sigma: u32, output: OutputKind) -> Request {
         Request {
             sizes: Sizes::new(self.sender.len() as u64, self.receiver.len() as u64).unwrap(),
             security: Security::new(sigma).unwrap(),
-            output: OutputKind::Rows,
+            output,
         }
     }
 
+    /// To find rows.
     pub(crate) fn plan(&self, protocol: &dyn Protocol) -> Box<dyn Plan> {
-        registry::plan(protocol, &self.request(40)).unwrap()
+        self.plan_for(protocol, OutputKind::Rows)
     }
+
+    pub(crate) fn plan_for(&self, protocol: &dyn Protocol, output: OutputKind) -> Box<dyn Plan> {
+        registry::plan(protocol, &self.request(40, output)).unwrap()
+    }
+}
+
+/// Whether a protocol evaluates a circuit: thousands of gates an item, a message or more a layer.
+pub(crate) fn is_circuit(protocol: &dyn Protocol) -> bool {
+    protocol.info().name.starts_with("circuit-")
 }
 
 /// Fingerprints with as much structure as the numbers have: they differ in a few bits only.
@@ -147,26 +181,34 @@ pub(crate) fn serves(protocol: &dyn Protocol, sets: &Sets) -> bool {
     serves
 }
 
-/// Runs both parties over a plain channel and demands the right result, or to be refused where
-/// sets are too large for the protocol.
+/// Runs both parties over a plain channel and demands the right result, of each kind that the
+/// protocol computes, or to be refused where sets are too large for it.
 pub(crate) fn check(protocol: &dyn Protocol, sets: &Sets) {
     let sets = sets.sized_for(protocol);
-    let results = run_pair(
-        &*sets.plan(protocol),
-        &sets,
-        memory::pair(),
-        &Setup::default(),
-    );
-    if serves(protocol, &sets) {
-        assert_result(protocol, &sets, results);
-    } else {
-        let refused = |result: Result<Output, Error>| result.unwrap_err().kind();
-        assert_eq!(refused(results.0), ErrorKind::Misuse);
-        assert_eq!(refused(results.1), ErrorKind::Misuse);
+    for output in sets.outputs(protocol) {
+        let plan = sets.plan_for(protocol, output.clone());
+        let results = run_pair(&*plan, &sets, memory::pair(), &Setup::default());
+        if serves(protocol, &sets) {
+            assert_output(protocol, &sets, &output, results);
+        } else {
+            let refused = |result: Result<Output, Error>| result.unwrap_err().kind();
+            assert_eq!(refused(results.0), ErrorKind::Misuse);
+            assert_eq!(refused(results.1), ErrorKind::Misuse);
+        }
     }
 }
 
-pub(crate) fn assert_result(protocol: &dyn Protocol, sets: &Sets, (sent, received): Results) {
+/// The right rows.
+pub(crate) fn assert_result(protocol: &dyn Protocol, sets: &Sets, results: Results) {
+    assert_output(protocol, sets, &OutputKind::Rows, results);
+}
+
+fn assert_output(
+    protocol: &dyn Protocol,
+    sets: &Sets,
+    output: &OutputKind,
+    (sent, received): Results,
+) {
     let name = protocol.info().name;
     assert_eq!(
         sent.unwrap(),
@@ -175,8 +217,8 @@ pub(crate) fn assert_result(protocol: &dyn Protocol, sets: &Sets, (sent, receive
     );
     let received = received.unwrap();
     assert!(
-        received == sets.expected(),
-        "{name}, {} and {} items: a wrong result",
+        received == sets.expected(output),
+        "{name}, {output} of {} and {} items: a wrong result",
         sets.sender.len(),
         sets.receiver.len()
     );

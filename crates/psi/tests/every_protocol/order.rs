@@ -46,6 +46,7 @@ impl Layout {
         let layout = match plan.info().name {
             "psz-none" | "psz-simple" | "psz-balanced" | "psz-cuckoo" | "pssz" => return None,
             "gbf" | "gbf-silent" | "random-gbf" | "random-gbf-silent" => return None,
+            name if name.starts_with("circuit-") => return None,
             "cm20" | "cm20-malicious-sender" | "rr22" | "rr22-malicious" => return None,
             "spot-fast" | "spot-low" | "spot-low-malicious-sender" => return None,
             "naive" => Self {
