@@ -58,6 +58,7 @@ mod error;
 mod full_domain;
 mod garbled;
 mod masks;
+mod oprf;
 mod ot_matrix;
 mod output_hash;
 mod stream;

@@ -45,7 +45,6 @@
 
 use crate::{Adversary, Error, Info, Plan, Protocol, Request};
 
-mod functions;
 mod joint_coin;
 mod params;
 mod receiver;
@@ -53,7 +52,7 @@ mod sender;
 
 // For its bench: nothing to build on.
 #[doc(hidden)]
-pub use functions::Functions;
+pub use crate::oprf::Functions;
 pub use params::Params;
 pub use receiver::Receiver;
 pub use sender::Sender;

@@ -1,16 +1,17 @@
 use psijoin_block::tower::{Element, Gf64, Tower};
 use psijoin_channel::Channel;
-use psijoin_encode::okvs::RowHasher;
 use psijoin_ot::{
     iknp::{Malicious, Model, SemiHonest},
     vole::{self, Base},
 };
-use psijoin_params::{FailureBudget, Log2Prob, Sizes, digest, mask, okvs};
+use psijoin_params::{FailureBudget, Log2Prob, digest, mask};
 
 use super::{INFO, MALICIOUS_INFO, Receiver, Sender, joint_coin};
 use crate::{
     Context, Cost, Error, Info, Input, Output, Parameter, Party, Plan, Request, Role, Traffic,
-    items, sorted_masks::SortedMasks, stream::Chunks,
+    items,
+    oprf::{CIPHERS, Layout, ciphers, dictionary},
+    sorted_masks::SortedMasks,
 };
 
 /// The field of the store's values, and the adversary.
@@ -30,7 +31,7 @@ pub struct Params {
     pub(super) request: Request,
     pub(super) digest_bytes: usize,
     pub(super) variant: Variant,
-    pub(super) shape: okvs::Shape,
+    pub(super) oprf: Layout,
     pub(super) mask_range: u128,
     budget: FailureBudget,
 }
@@ -53,7 +54,7 @@ impl Params {
         } else {
             (Variant::Wide, dictionary(sizes, Tower::BITS))
         };
-        budget.charge(CIPHERS, okvs_ciphers(sizes, digest_bytes))?;
+        budget.charge(CIPHERS, ciphers(sizes, digest_bytes))?;
         budget.charge("sender's item in the store", bound)?;
         Self::derive(request, digest_bytes, variant, budget)
     }
@@ -86,11 +87,7 @@ impl Params {
         if sizes.pairs() == 0 {
             return Err(Error::Misuse("an empty set needs no protocol"));
         }
-        let shape = okvs::smallest(sizes.receiver(), budget.share(0.0625))?;
-        budget.charge(
-            "store of the receiver's items",
-            okvs::failure(sizes.receiver(), shape),
-        )?;
+        let oprf = Layout::derive(sizes.receiver(), request.security, &mut budget)?;
         let mask_range = match variant {
             Variant::Malicious => u128::MAX,
             _ => mask::range(sizes.pairs(), budget.remaining())?,
@@ -101,41 +98,18 @@ impl Params {
             request: request.clone(),
             digest_bytes,
             variant,
-            shape,
+            oprf,
             mask_range,
             budget,
         })
-    }
-
-    /// The messages of step 3: one for each bin.
-    pub(super) fn bins(&self) -> Chunks {
-        Chunks {
-            total: self.shape.bins as usize,
-            per_message: 1,
-        }
-    }
-
-    /// Bytes of a bin of the store.
-    pub(super) fn bin_bytes<B>(&self) -> usize {
-        self.shape.bin_slots() * size_of::<B>()
-    }
-
-    /// The lengths of the messages of step 3.
-    pub(super) fn store_messages<B>(&self) -> impl Iterator<Item = usize> {
-        let bin_bytes = self.bin_bytes::<B>();
-        self.bins().message_lengths(move |_| bin_bytes)
     }
 
     pub(super) fn masks(&self) -> SortedMasks {
         SortedMasks::new(self.request.sizes.sender() as usize, self.mask_range)
     }
 
-    pub(super) fn bad_luck(&self, what: &'static str) -> Error {
-        Error::BadLuck(what, self.request.security.statistical_bits())
-    }
-
     fn traffic<M: Model, B: Base>(&self) -> Cost {
-        let len = self.shape.len();
+        let len = self.oprf.shape.len();
         let mut cost = Cost {
             offline: Traffic {
                 sender_bytes: vole::SETUP_SENDER_BYTES + vole::sender_bytes::<M, B>(len),
@@ -162,23 +136,6 @@ impl Params {
     }
 }
 
-/// That rows and values, which come from block ciphers, show it: a cipher repeats no output,
-/// where a function would with the probability that two digests are equal.
-const CIPHERS: &str = "ciphers unlike functions";
-
-fn okvs_ciphers(sizes: Sizes, digest_bytes: usize) -> Log2Prob {
-    match digest_bytes {
-        16 => digest::collision(sizes, 16).times(RowHasher::CIPHERS as u128),
-        _ => Log2Prob::ZERO,
-    }
-}
-
-/// A bound on any of the sender's items outside the receiver's set decoding to its own value:
-/// each does with probability 1/|B|.
-fn dictionary(sizes: Sizes, base_bits: u32) -> Log2Prob {
-    Log2Prob::from_log2(-f64::from(base_bits)).times(sizes.sender().into())
-}
-
 impl Plan for Params {
     fn info(&self) -> &'static Info {
         match self.variant {
@@ -199,14 +156,10 @@ impl Plan for Params {
         [
             ("digest bytes", self.digest_bytes as u64),
             ("value bits", base_bits.into()),
-            ("bins", self.shape.bins.into()),
-            ("items a bin", self.shape.bin_items.into()),
-            ("slots a bin", self.shape.slots.into()),
-            ("dense columns a bin", self.shape.dense.into()),
-            ("check columns a bin", self.shape.checks.into()),
         ]
         .map(|(name, value)| Parameter { name, value })
         .into_iter()
+        .chain(self.oprf.parameters())
         .chain(self.masks().parameters())
         .collect()
     }

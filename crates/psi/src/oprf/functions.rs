@@ -8,7 +8,7 @@ use crate::{Input, output_hash::OutputHash};
 /// What both expand from the joint seed.
 pub struct Functions {
     /// An item's row in the store and its value there, H_B: independent words of one function.
-    pub(super) rows: RowHasher,
+    pub(crate) rows: RowHasher,
     output: OutputHash,
 }
 
