@@ -26,10 +26,14 @@ pub fn bytes(sizes: Sizes, share: Log2Prob) -> Result<usize, Error> {
         })
 }
 
-/// A bound on two different items of the union having the same digest of `bytes` bytes:
-/// N(N-1)/2 pairs, where N counts the items of both parties.
+/// A bound on two different items of the union having the same digest of `bytes` bytes.
 pub fn collision(sizes: Sizes, bytes: usize) -> Log2Prob {
-    let items = u128::from(sizes.union());
+    collision_among(sizes.union(), bytes)
+}
+
+/// The same for so many items N, of which there are N(N-1)/2 pairs.
+pub fn collision_among(items: u64, bytes: usize) -> Log2Prob {
+    let items = u128::from(items);
     let pairs = items * items.saturating_sub(1) / 2;
     Log2Prob::from_log2(-8.0 * bytes as f64).times(pairs)
 }

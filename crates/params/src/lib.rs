@@ -14,6 +14,7 @@
 //! | [`cuckoo`] | bins and stash of 3-way Cuckoo hashing | proof in the module |
 //! | [`digest`] | length of the digests that stand for items | birthday bound |
 //! | [`domain`] | bits of the numbers that stand for items in a circuit | PSZ14 Appendix A |
+//! | [`equality`] | bits of numbers that are tested for equality | union bound over the tests |
 //! | [`garbled_bloom`] | cells of a Bloom filter whose strings are transferred | PSZ14 §4.1; proof in the module |
 //! | [`letters`] | bytes of an item where each takes an OT | PSZ14 Appendix A |
 //! | [`lpn`] | noise points under silent OT and VOLE | argument in the module |
@@ -59,6 +60,7 @@ pub mod code;
 pub mod cuckoo;
 pub mod digest;
 pub mod domain;
+pub mod equality;
 pub mod garbled_bloom;
 pub mod letters;
 pub mod lpn;

@@ -63,6 +63,9 @@ pub const MAX_BIN_ITEMS: u32 = MAX_SLOTS;
 /// The fewest sparse slots: an item has three distinct ones.
 pub const MIN_SLOTS: u32 = 3;
 
+/// The most items of a store: a set in which each has three keys, and some more.
+pub const MAX_ITEMS: u64 = 4 * Sizes::MAX_ITEMS;
+
 /// About this many items go to a bin, at most. The encoder's working set, 16 bytes a slot for
 /// values of 64 bits, then stays in a second-level cache or near it.
 const ITEMS_A_BIN: u64 = 1 << 16;
@@ -125,14 +128,14 @@ impl Shape {
 /// Takes a few milliseconds, and up to tenths of a second for some hundred items.
 ///
 /// # Errors
-/// [`Error::Unreachable`] if there are more items than [`Sizes::MAX_ITEMS`], or no shape
+/// [`Error::Unreachable`] if there are more items than [`MAX_ITEMS`], or no shape
 /// keeps within `share`.
 pub fn smallest(items: u64, share: Log2Prob) -> Result<Shape, Error> {
     let unreachable = || Error::Unreachable {
         parameter: "key-value store",
         share,
     };
-    if items > Sizes::MAX_ITEMS {
+    if items > MAX_ITEMS {
         return Err(unreachable());
     }
     let overlapping = (items / FEWEST_ITEMS_A_BIN).min(BINS_TO_OVERLAP);
@@ -156,10 +159,10 @@ pub fn smallest(items: u64, share: Log2Prob) -> Result<Shape, Error> {
 /// A bound on the probability that `items` items cannot be encoded in a store of this shape.
 ///
 /// # Panics
-/// If there are more items than [`Sizes::MAX_ITEMS`], or a bin has less than [`MIN_SLOTS`] or
+/// If there are more items than [`MAX_ITEMS`], or a bin has less than [`MIN_SLOTS`] or
 /// more than [`MAX_SLOTS`] slots, or more than one check column.
 pub fn failure(items: u64, shape: Shape) -> Log2Prob {
-    assert!(items <= Sizes::MAX_ITEMS, "a set has at most 2^26 items");
+    assert!(items <= MAX_ITEMS, "a store has at most 2^28 items");
     assert!(
         (MIN_SLOTS..=MAX_SLOTS).contains(&shape.slots) && shape.checks <= 1,
         "a bin has 3 to 2^17 slots and at most one check column"
@@ -392,7 +395,7 @@ mod tests {
     #[test]
     fn what_cannot_be_reached_is_an_error() {
         assert!(smallest(1 << 20, Log2Prob::ZERO).is_err());
-        assert!(smallest(Sizes::MAX_ITEMS + 1, p(-43.0)).is_err());
+        assert!(smallest(MAX_ITEMS + 1, p(-43.0)).is_err());
         assert!(smallest(2, p(-200.0)).is_err());
     }
 
