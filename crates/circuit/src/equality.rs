@@ -20,6 +20,7 @@
 //! **Cost** of a test of ℓ bits: about ℓ/3 lookups, of 19 bits each, in 2·⌈log4 ℓ⌉ flights,
 //! the receiver's first. By bit triples from silent OT it would be ℓ − 1 triples of two OTs each.
 
+use bytemuck::{Pod, bytes_of};
 use psijoin_block::Prg;
 use psijoin_channel::Channel;
 use psijoin_ot::lookup::{self, Lookup, PLACE_BITS, PLACES, Table};
@@ -30,9 +31,15 @@ use crate::{Bits, Error};
 /// Lookups that are made at once: silent OT needs 100 bytes for each while it runs.
 const AT_ONCE: usize = 1 << 21;
 
-/// Entries of tables whose bits are sent together: 15 words for 16 tables of 15 bits.
+/// Tables that are sent together, of 15 entries each: in as many words of 16 bits as they have
+/// bits. What is left over at the end has a word a table.
 const PACKED: usize = 16;
 const PACKED_WORDS: usize = PLACES - 1;
+
+/// The words of so many tables.
+fn packed_words(tables: usize) -> usize {
+    tables / PACKED * PACKED_WORDS + tables % PACKED
+}
 
 /// Lookups whose entries travel together: 60 KiB.
 const LOOKUPS_PER_MESSAGE: usize = 1 << 15;
@@ -56,8 +63,7 @@ pub fn flights(bits: usize) -> u64 {
 
 /// Bytes that the sender sends for tests, its lookups being prepared.
 pub fn sender_bytes(bits: usize, lanes: usize) -> u64 {
-    let bytes =
-        |digits: usize| (digits * lanes).div_ceil(PACKED) * PACKED_WORDS * size_of::<Table>();
+    let bytes = |digits: usize| packed_words(digits * lanes) * size_of::<Table>();
     layers(bits).map(bytes).sum::<usize>() as u64
 }
 
@@ -89,10 +95,11 @@ fn calls(count: usize) -> impl Iterator<Item = usize> + Clone {
 }
 
 /// Digits, the lowest of all lanes first, then the next.
-fn digits(numbers: &[u64], bits: usize) -> Vec<u8> {
+fn digits<N: Pod>(numbers: &[N], bits: usize) -> Vec<u8> {
     let digit = |i: usize| {
-        let digits = numbers.iter().map(move |number| number >> (i * PLACE_BITS));
-        digits.map(|digit| digit as u8 % PLACES as u8)
+        let (byte, shift) = (i / 2, i % 2 * PLACE_BITS);
+        let bytes = numbers.iter().map(move |number| bytes_of(number)[byte]);
+        bytes.map(move |byte| (byte >> shift) % PLACES as u8)
     };
     (0..bits.div_ceil(PLACE_BITS)).flat_map(digit).collect()
 }
@@ -146,16 +153,17 @@ impl Sender {
     }
 
     /// This party's shares of whether its numbers equal those of the peer, which calls
-    /// [`Receiver::equal`]. Only the lowest `bits` bits count.
+    /// [`Receiver::equal`]. Numbers are little endian, and only the lowest `bits` bits count, up to a
+    /// multiple of four.
     ///
     /// # Errors
     /// If the channel breaks.
     ///
     /// # Panics
-    /// If not as many lookups were prepared, or the numbers have no bits.
-    pub fn equal(
+    /// If not as many lookups were prepared, or the numbers have no bits, or fewer than `bits`.
+    pub fn equal<N: Pod>(
         &mut self,
-        numbers: &[u64],
+        numbers: &[N],
         bits: usize,
         channel: &mut Channel,
     ) -> Result<Bits, Error> {
@@ -206,10 +214,10 @@ impl Receiver {
     /// If the channel breaks.
     ///
     /// # Panics
-    /// If not as many lookups were prepared, or the numbers have no bits.
-    pub fn equal(
+    /// If not as many lookups were prepared, or the numbers have no bits, or fewer than `bits`.
+    pub fn equal<N: Pod>(
         &mut self,
-        numbers: &[u64],
+        numbers: &[N],
         bits: usize,
         channel: &mut Channel,
     ) -> Result<Bits, Error> {
@@ -261,7 +269,6 @@ fn answer(
     channel: &mut Channel,
 ) -> Result<Vec<u8>, Error> {
     let mut shares = vec![0; digits.len()];
-    tables.resize(digits.len().next_multiple_of(PACKED), 0);
     let work = (tables.par_chunks_mut(PACKED)).zip(shares.par_chunks_mut(PACKED));
     let inputs = digits.par_chunks(PACKED).zip(turns.par_chunks(PACKED));
     work.zip(inputs)
@@ -274,8 +281,8 @@ fn answer(
             }
             pack(tables);
         });
-    let packed: Vec<Table> = (tables.chunks_exact(PACKED))
-        .flat_map(|tables| &tables[..PACKED_WORDS])
+    let packed: Vec<Table> = (tables.chunks(PACKED))
+        .flat_map(|tables| &tables[..packed_words(tables.len())])
         .copied()
         .collect();
     for message in packed.chunks(LOOKUPS_PER_MESSAGE / PACKED * PACKED_WORDS) {
@@ -286,7 +293,7 @@ fn answer(
 
 /// Receives entries of tables, and reads one of each: the receiver's shares.
 fn read(digits: &[u8], lookups: &[Lookup], channel: &mut Channel) -> Result<Vec<u8>, Error> {
-    let mut packed: Vec<Table> = vec![0; digits.len().div_ceil(PACKED) * PACKED_WORDS];
+    let mut packed: Vec<Table> = vec![0; packed_words(digits.len())];
     for message in packed.chunks_mut(LOOKUPS_PER_MESSAGE / PACKED * PACKED_WORDS) {
         channel.recv(bytemuck::cast_slice_mut(message))?;
     }
@@ -319,11 +326,14 @@ fn turned(table: Table, turn: u8) -> Table {
 }
 
 /// Packs 16 tables of 15 entries into the first 15 words: the last table's entries become the
-/// highest bits of the others.
+/// highest bits of the others. Fewer tables stay as they are.
 fn pack(tables: &mut [Table]) {
-    let last = tables[PACKED_WORDS];
-    for (i, table) in tables[..PACKED_WORDS].iter_mut().enumerate() {
-        *table |= last >> i << PACKED_WORDS;
+    if let [tables @ .., last] = tables
+        && tables.len() == PACKED_WORDS
+    {
+        for (i, table) in tables.iter_mut().enumerate() {
+            *table |= *last >> i << PACKED_WORDS;
+        }
     }
 }
 
@@ -425,6 +435,9 @@ mod tests {
         let mut packed = entries;
         pack(&mut packed);
         assert_eq!(unpack(&packed[..PACKED_WORDS]), entries);
+        let mut few = [entries[0], entries[1]];
+        pack(&mut few);
+        assert_eq!(unpack(&few)[..2], entries[..2]);
     }
 
     #[test]
