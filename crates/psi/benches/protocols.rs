@@ -6,7 +6,7 @@ use psijoin_block::{Block, Prg};
 use psijoin_psi::{Fingerprint, Output, OutputKind, Request, pair, registry};
 
 /// Those that take no more than seconds for a million items.
-const FAST: [&str; 7] = [
+const FAST: [&str; 8] = [
     "kkrt",
     "spot-fast",
     "spot-low",
@@ -14,6 +14,7 @@ const FAST: [&str; 7] = [
     "cm20",
     "cm20-malicious-sender",
     "rr22",
+    "rr22-circuit",
 ];
 
 /// Those that take 185 oblivious transfers an item.

@@ -12,6 +12,9 @@
 //! at n = 600 or so. `kkrt` is faster than `rr22` up to about 2^16, but sends more from 2^13 on
 //! (2.1 times as much at 2^15), and bytes are what a network makes dear.
 //!
+//! Where the receiver is to learn a function of the intersection instead of its rows,
+//! [`rr22_circuit`] is taken at any size.
+//!
 //! The rule looks at nothing else, so both parties take the same protocol without a word. The
 //! plan *is* that protocol's: its name, version and parameters are in the digest that the
 //! handshake compares. Only protocols for semi-honest parties are taken. Security against a
@@ -19,7 +22,9 @@
 
 use psijoin_params::Sizes;
 
-use crate::{Adversary, Error, Info, Plan, Protocol, Request, dh, kkrt, rr22};
+use crate::{
+    Adversary, Error, Info, OutputKind, Plan, Protocol, Request, dh, kkrt, rr22, rr22_circuit,
+};
 
 /// Up to so many items of both parties together, `dh` is taken.
 pub const MOST_DH_ITEMS: u64 = 512;
@@ -39,9 +44,11 @@ static INFO: Info = Info {
     version: 1,
 };
 
-/// The protocol for these sizes.
-pub fn choose(sizes: Sizes) -> &'static dyn Protocol {
-    if sizes.union() <= MOST_DH_ITEMS {
+/// The protocol for these sizes and this output.
+pub fn choose(sizes: Sizes, output: &OutputKind) -> &'static dyn Protocol {
+    if *output != OutputKind::Rows {
+        &rr22_circuit::Rr22Circuit
+    } else if sizes.union() <= MOST_DH_ITEMS {
         &dh::Dh
     } else if sizes.union() <= MOST_KKRT_ITEMS {
         &kkrt::Kkrt
@@ -55,12 +62,16 @@ impl Protocol for Auto {
         &INFO
     }
 
-    fn info_for(&self, sizes: Sizes) -> &'static Info {
-        choose(sizes).info()
+    fn info_for(&self, request: &Request) -> &'static Info {
+        choose(request.sizes, &request.output).info()
+    }
+
+    fn computes(&self, output: &OutputKind) -> bool {
+        matches!(output, OutputKind::Rows) || rr22_circuit::Rr22Circuit.computes(output)
     }
 
     fn plan(&self, request: &Request) -> Result<Box<dyn Plan>, Error> {
-        choose(request.sizes).plan(request)
+        choose(request.sizes, &request.output).plan(request)
     }
 }
 
@@ -119,10 +130,25 @@ mod tests {
     #[test]
     fn all_that_is_taken_is_semi_honest_and_in_the_registry() {
         for items in [1, MOST_DH_ITEMS, MOST_KKRT_ITEMS] {
-            let taken = choose(Sizes::new(items, items).unwrap()).info();
+            let sizes = Sizes::new(items, items).unwrap();
+            let taken = choose(sizes, &OutputKind::Rows).info();
             assert_eq!(taken.adversary, Adversary::SemiHonest);
             let mut listed = registry::PROTOCOLS.iter().map(|listed| listed.info().name);
             assert!(listed.any(|name| name == taken.name));
+        }
+    }
+
+    #[test]
+    fn functions_of_the_intersection_take_the_circuit_at_any_size() {
+        for output in [OutputKind::Count, OutputKind::Threshold(1)] {
+            for items in [0, 1, 1 << 20] {
+                let request = Request {
+                    output: output.clone(),
+                    ..Request::rows(items, items).unwrap()
+                };
+                let plan = registry::plan(&Auto, &request).unwrap();
+                assert_eq!(plan.info().name, "rr22-circuit");
+            }
         }
     }
 

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | [`protocol`] | the interface: [`Protocol`] → [`Plan`] (parameters, cost) → [`Party`] (offline, then online) |
 //! | [`registry`] | all protocols by name |
-//! | [`naive`], [`dh`], [`rsa`], [`psz`], [`pssz`], [`gbf`], [`random_gbf`], [`circuit_psi`], [`kkrt`], [`spot_fast`], [`spot_low`], [`cm20`], [`rr22`] | one module a protocol: its driver reads like the paper's figure |
+//! | [`naive`], [`dh`], [`rsa`], [`psz`], [`pssz`], [`gbf`], [`random_gbf`], [`circuit_psi`], [`kkrt`], [`spot_fast`], [`spot_low`], [`cm20`], [`rr22`], [`rr22_circuit`] | one module a protocol: its driver reads like the paper's figure |
 //! | [`auto`] | takes one of them by the sizes of the sets |
 //! | [`items`] | fixed-size digests of items, under a salt of both parties |
 //! | [`pair`] | both parties in one process, for tests, benches and demonstrations |
@@ -42,6 +42,7 @@ pub mod psz;
 pub mod random_gbf;
 pub mod registry;
 pub mod rr22;
+pub mod rr22_circuit;
 pub mod rsa;
 // For its bench: nothing to build on.
 #[doc(hidden)]
@@ -56,6 +57,7 @@ mod cost;
 mod disjoint;
 mod error;
 mod full_domain;
+mod functions;
 mod garbled;
 mod masks;
 mod oprf;

@@ -3,7 +3,7 @@
 //! in [`rr22`](crate::rr22); `rr22_circuit` stands on it too.
 
 use psijoin_encode::okvs::RowHasher;
-use psijoin_params::{FailureBudget, Log2Prob, Security, Sizes, digest, okvs};
+use psijoin_params::{FailureBudget, Log2Prob, Security, digest, okvs};
 
 use crate::{Error, Parameter, stream::Chunks};
 
@@ -23,14 +23,15 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// For so many items, within a sixteenth of the budget.
+    /// For so many items, within a sixteenth of the budget; `name` says whose they are.
     pub(crate) fn derive(
+        name: &'static str,
         items: u64,
         security: Security,
         budget: &mut FailureBudget,
     ) -> Result<Self, Error> {
         let shape = okvs::smallest(items, budget.share(0.0625))?;
-        budget.charge("store of the receiver's items", okvs::failure(items, shape))?;
+        budget.charge(name, okvs::failure(items, shape))?;
         Ok(Self { shape, security })
     }
 
@@ -69,7 +70,7 @@ impl Layout {
         .into_iter()
     }
 
-    fn bad_luck(&self) -> Error {
+    pub(crate) fn bad_luck(&self) -> Error {
         Error::BadLuck(
             "the items do not fit into the key-value store",
             self.security.statistical_bits(),
@@ -81,16 +82,16 @@ impl Layout {
 /// where a function would with the probability that two digests are equal.
 pub(crate) const CIPHERS: &str = "ciphers unlike functions";
 
-/// How likely that is at most.
-pub(crate) fn ciphers(sizes: Sizes, digest_bytes: usize) -> Log2Prob {
+/// How likely that is at most, for the items of both parties together.
+pub(crate) fn ciphers(items: u64, digest_bytes: usize) -> Log2Prob {
     match digest_bytes {
-        16 => digest::collision(sizes, 16).times(RowHasher::CIPHERS as u128),
+        16 => digest::collision_among(items, 16).times(RowHasher::CIPHERS as u128),
         _ => Log2Prob::ZERO,
     }
 }
 
 /// A bound on any of the sender's items outside the receiver's set decoding to its own value:
 /// each does with probability 1/|B|.
-pub(crate) fn dictionary(sizes: Sizes, base_bits: u32) -> Log2Prob {
-    Log2Prob::from_log2(-f64::from(base_bits)).times(sizes.sender().into())
+pub(crate) fn dictionary(sender_items: u64, base_bits: u32) -> Log2Prob {
+    Log2Prob::from_log2(-f64::from(base_bits)).times(sender_items.into())
 }

@@ -162,9 +162,9 @@ pub trait Protocol: Send + Sync {
     /// What it is.
     fn info(&self) -> &'static Info;
 
-    /// What its plan for these sizes is of: another protocol only if it is
+    /// What its plan for this request is of: another protocol only if it is
     /// [`auto`](crate::auto).
-    fn info_for(&self, _sizes: Sizes) -> &'static Info {
+    fn info_for(&self, _request: &Request) -> &'static Info {
         self.info()
     }
 

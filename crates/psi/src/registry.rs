@@ -5,7 +5,8 @@ use psijoin_ot::extension::{Iknp, Silent};
 use crate::{
     Error, Plan, Protocol, Request, auto,
     circuit_psi::{CircuitPsi, Gmw, Yao},
-    cm20, dh, disjoint, gbf, kkrt, naive, pssz, psz, random_gbf, rr22, rsa, spot_fast, spot_low,
+    cm20, dh, disjoint, gbf, kkrt, naive, pssz, psz, random_gbf, rr22, rr22_circuit, rsa,
+    spot_fast, spot_low,
 };
 
 /// Every protocol, insecure baselines first, then in the order of their papers.
@@ -35,6 +36,7 @@ pub static PROTOCOLS: &[&dyn Protocol] = &[
     &cm20::Cm20MaliciousSender,
     &rr22::Rr22,
     &rr22::Rr22Malicious,
+    &rr22_circuit::Rr22Circuit,
 ];
 
 /// What takes one of them by the sizes of the sets. It stands for no protocol of its own, so it
@@ -64,7 +66,7 @@ pub fn plan(protocol: &dyn Protocol, request: &Request) -> Result<Box<dyn Plan>,
     }
     if request.sizes.pairs() == 0 {
         return Ok(Box::new(disjoint::Plan::new(
-            protocol.info_for(request.sizes),
+            protocol.info_for(request),
             request,
         )));
     }

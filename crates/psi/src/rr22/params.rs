@@ -48,13 +48,13 @@ impl Params {
         let sizes = request.sizes;
         let mut budget = FailureBudget::new(request.security);
         let digest_bytes = items::digest_bytes(sizes, &mut budget)?;
-        let narrow = dictionary(sizes, Gf64::BITS);
+        let narrow = dictionary(sizes.sender(), Gf64::BITS);
         let (variant, bound) = if narrow <= budget.share(0.5) {
             (Variant::Narrow, narrow)
         } else {
-            (Variant::Wide, dictionary(sizes, Tower::BITS))
+            (Variant::Wide, dictionary(sizes.sender(), Tower::BITS))
         };
-        budget.charge(CIPHERS, ciphers(sizes, digest_bytes))?;
+        budget.charge(CIPHERS, ciphers(sizes.union(), digest_bytes))?;
         budget.charge("sender's item in the store", bound)?;
         Self::derive(request, digest_bytes, variant, budget)
     }
@@ -71,7 +71,7 @@ impl Params {
         let mut budget = FailureBudget::new(request.security);
         budget.charge("digest collision", digest::collision(sizes, DIGEST_BYTES))?;
         budget.charge(CIPHERS, Log2Prob::ZERO)?;
-        let bound = dictionary(sizes, Tower::BITS);
+        let bound = dictionary(sizes.sender(), Tower::BITS);
         budget.charge("sender's item in the store", bound)?;
         Self::derive(request, DIGEST_BYTES, Variant::Malicious, budget)
     }
@@ -87,7 +87,12 @@ impl Params {
         if sizes.pairs() == 0 {
             return Err(Error::Misuse("an empty set needs no protocol"));
         }
-        let oprf = Layout::derive(sizes.receiver(), request.security, &mut budget)?;
+        let oprf = Layout::derive(
+            "store of the receiver's items",
+            sizes.receiver(),
+            request.security,
+            &mut budget,
+        )?;
         let mask_range = match variant {
             Variant::Malicious => u128::MAX,
             _ => mask::range(sizes.pairs(), budget.remaining())?,

@@ -96,10 +96,10 @@ fn the_failure_budget_is_kept_at_every_size() {
                 let result = registry::plan(*protocol, &request);
                 // Masks have 128 bits at most: too few for the very largest of both. The blocks
                 // that cm20 puts into AES, and the numbers of circuits, have 128 bits: too few for
-                // the very largest of one. gbf compares each item with one value only.
+                // the very largest of one. gbf and rr22-circuit compare each item with one value only.
                 let limit = match protocol.info().name {
                     "cm20" | "cm20-malicious-sender" => sender.max(receiver),
-                    "gbf" | "gbf-silent" => 0,
+                    "gbf" | "gbf-silent" | "rr22-circuit" => 0,
                     _ if is_circuit(*protocol) => sender.max(receiver),
                     _ => sender.min(receiver),
                 };
@@ -150,6 +150,7 @@ fn sixty_five_thousand_items() {
             "cm20",
             "rr22",
             "rr22-malicious",
+            "rr22-circuit",
         ] {
             check(registry::find(name).unwrap(), &sets);
         }

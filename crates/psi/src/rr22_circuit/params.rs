@@ -1,0 +1,253 @@
+use psijoin_block::tower::{Element, Gf64, Tower};
+use psijoin_channel::Channel;
+use psijoin_circuit::equality;
+use psijoin_encode::{CHOICES, okvs::RowHasher};
+use psijoin_ot::{
+    iknp::SemiHonest,
+    lookup::{self, PLACE_BITS},
+    vole::{self, Base},
+};
+use psijoin_params::{
+    FailureBudget,
+    cuckoo::{self, Costs, Shape},
+    digest, equality as equality_params,
+};
+
+use super::{INFO, Receiver, Sender};
+use crate::{
+    Context, Cost, Error, Info, Input, Parameter, Party, Plan, Request, Role, Traffic, functions,
+    items,
+    oprf::{CIPHERS, Layout, ciphers, dictionary},
+};
+
+/// All numbers of a run.
+#[derive(Debug, Clone)]
+pub struct Params {
+    pub(super) request: Request,
+    digest_bytes: usize,
+    /// Bins, without a stash.
+    pub(super) bins: Shape,
+    /// Bits of B: of the PRF's values, and of targets.
+    base_bits: u32,
+    /// How many of them are compared.
+    number_bits: u32,
+    /// The store of the receiver's keys.
+    pub(super) oprf: Layout,
+    /// That of the sender's.
+    pub(super) hints: Layout,
+    budget: FailureBudget,
+}
+
+impl Params {
+    /// Derives them.
+    ///
+    /// The failure budget: up to an eighth for digests and half of that for keys, an eighth for the
+    /// Cuckoo table, up to a quarter each for the width of B in the PRF and in the equality tests, a
+    /// sixteenth for each store.
+    ///
+    /// # Errors
+    /// If a set is empty, or no parameters reach the security level.
+    pub fn new(request: &Request) -> Result<Self, Error> {
+        let sizes = request.sizes;
+        if sizes.pairs() == 0 {
+            return Err(Error::Misuse("an empty set needs no protocol"));
+        }
+        let mut budget = FailureBudget::new(request.security);
+        let digest_bytes = items::digest_bytes(sizes, &mut budget)?;
+        // Both stores have rows from ciphers.
+        let sender_keys = CHOICES as u64 * sizes.sender();
+        let keys = sender_keys + sizes.receiver();
+        let collision = digest::collision_among(keys, digest_bytes);
+        budget.charge("key collision", collision)?;
+        budget.charge(CIPHERS, ciphers(keys, digest_bytes).times(2))?;
+
+        // Bins alone are weighed: nothing is to find no bin.
+        let costs = Costs {
+            bin_bits: 1,
+            stash_bits: u64::from(cuckoo::MAX_BINS),
+        };
+        let bins = cuckoo::smallest(sizes.receiver(), budget.share(0.125), costs)?;
+        budget.charge("Cuckoo hashing", cuckoo::failure(sizes.receiver(), bins))?;
+
+        let (share, tests) = (budget.share(0.25), bins.bins.into());
+        let number_bits = equality_params::bits(tests, PLACE_BITS as u32, share)?;
+        let base_bits = match dictionary(sender_keys, Gf64::BITS) <= share {
+            true if number_bits <= Gf64::BITS => Gf64::BITS,
+            _ => Tower::BITS,
+        };
+        let bound = dictionary(sender_keys, base_bits);
+        budget.charge("sender's key in the store", bound)?;
+        budget.charge(
+            "equal by chance",
+            equality_params::by_chance(tests, number_bits),
+        )?;
+        let oprf = Layout::derive(
+            "store of the receiver's keys",
+            sizes.receiver(),
+            request.security,
+            &mut budget,
+        )?;
+        let hints = Layout::derive(
+            "store of the sender's hints",
+            sender_keys,
+            request.security,
+            &mut budget,
+        )?;
+        Ok(Self {
+            request: request.clone(),
+            digest_bytes,
+            bins,
+            base_bits,
+            number_bits,
+            oprf,
+            hints,
+            budget,
+        })
+    }
+
+    /// Bins, of which each is a lane of the equality tests.
+    pub(super) fn lanes(&self) -> usize {
+        self.bins.bins as usize
+    }
+
+    /// Bits of the numbers that are compared.
+    pub(super) fn number_bits(&self) -> usize {
+        self.number_bits as usize
+    }
+
+    /// Lookups of the equality tests.
+    pub(super) fn lookups(&self) -> usize {
+        equality::lookups(self.number_bits(), self.lanes())
+    }
+
+    /// The rows of the hints.
+    pub(super) fn hint_rows(&self, input: &Input<'_>) -> RowHasher {
+        let key = input.joint_key("psijoin 2026 rr22 circuit hints");
+        RowHasher::pseudorandom(key, self.hints.shape)
+    }
+
+    pub(super) fn bad_luck(&self, what: &'static str) -> Error {
+        Error::BadLuck(what, self.request.security.statistical_bits())
+    }
+
+    fn traffic<B: Base>(&self) -> Cost {
+        let (oprf, hints) = (self.oprf.shape.len(), self.hints.shape.len());
+        let [lookups_sent, lookups_received] = equality::preparing_bytes(self.lookups());
+        let offline = Traffic {
+            sender_bytes: vole::SETUP_SENDER_BYTES
+                + vole::sender_bytes::<SemiHonest, B>(oprf)
+                + lookup::SETUP_SENDER_BYTES
+                + lookups_sent,
+            receiver_bytes: vole::SETUP_RECEIVER_BYTES
+                + vole::receiver_bytes::<SemiHonest, B>(oprf)
+                + lookup::SETUP_RECEIVER_BYTES
+                + lookups_received,
+            rounds: 3 + equality::preparing_flights(self.lookups()),
+        };
+        let online = Traffic {
+            sender_bytes: (hints * size_of::<B>()) as u64
+                + equality::sender_bytes(self.number_bits(), self.lanes()),
+            receiver_bytes: (oprf * size_of::<B>()) as u64
+                + equality::receiver_bytes(self.number_bits(), self.lanes()),
+            rounds: 2 + equality::flights(self.number_bits()),
+        };
+        let [output_offline, output_online] =
+            functions::traffic(&self.request.output, self.lanes());
+        Cost {
+            offline: offline + output_offline,
+            online: online + output_online,
+            // The receiver's store follows what it said last to prepare the output.
+            saved_rounds: u64::from(output_offline.rounds > 0),
+        }
+    }
+}
+
+/// The lowest bits of an output of the PRF.
+pub(super) fn low<B: Base>(output: u128) -> B {
+    bytemuck::pod_read_unaligned(&output.to_le_bytes()[..size_of::<B>()])
+}
+
+impl Plan for Params {
+    fn info(&self) -> &'static Info {
+        &INFO
+    }
+
+    fn request(&self) -> &Request {
+        &self.request
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        [
+            ("digest bytes", self.digest_bytes as u64),
+            ("bins", self.bins.bins.into()),
+            ("value bits", self.base_bits.into()),
+            ("compared bits", self.number_bits.into()),
+        ]
+        .map(|(name, value)| Parameter { name, value })
+        .into_iter()
+        .chain(self.oprf.parameters())
+        .chain(self.hints.parameters())
+        .collect()
+    }
+
+    fn budget(&self) -> &FailureBudget {
+        &self.budget
+    }
+
+    fn cost(&self) -> Cost {
+        match self.base_bits {
+            Gf64::BITS => self.traffic::<Gf64>(),
+            _ => self.traffic::<Tower>(),
+        }
+    }
+
+    fn digest_bytes(&self) -> usize {
+        self.digest_bytes
+    }
+
+    fn prepare(
+        &self,
+        role: Role,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Box<dyn Party>, Error> {
+        match self.base_bits {
+            Gf64::BITS => prepare::<Gf64>(self, role, channel, context),
+            _ => prepare::<Tower>(self, role, channel, context),
+        }
+    }
+}
+
+fn prepare<B: Base>(
+    params: &Params,
+    role: Role,
+    channel: &mut Channel,
+    context: &mut Context,
+) -> Result<Box<dyn Party>, Error> {
+    Ok(match role {
+        Role::Sender => Box::new(Sender::<B>::offline(params, channel, context)?),
+        Role::Receiver => Box::new(Receiver::<B>::offline(params, channel, context)?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use psijoin_params::{Security, Sizes};
+
+    use super::*;
+
+    #[test]
+    fn no_size_needs_a_stash() {
+        for sigma in [40, 80] {
+            for log2 in 0..=26 {
+                let request = Request {
+                    sizes: Sizes::new(1, 1 << log2).unwrap(),
+                    security: Security::new(sigma).unwrap(),
+                    output: crate::OutputKind::Count,
+                };
+                let params = Params::new(&request).unwrap();
+                assert_eq!(params.bins.stash, 0);
+            }
+        }
+    }
+}
