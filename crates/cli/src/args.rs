@@ -4,7 +4,7 @@ use std::{num::NonZeroUsize, path::PathBuf};
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use psijoin_channel::link::Link;
-use psijoin_psi::{Protocol, registry};
+use psijoin_psi::{OutputKind, Protocol, registry};
 use psijoin_table::ColumnRules;
 use psijoin_transport::{Fingerprint, endpoint::Address};
 
@@ -67,7 +67,8 @@ pub(crate) struct Receive {
     pub(crate) join: Join,
 
     /// Where to write the shared rows: .csv, .tsv, .txt or .parquet. It appears when all is
-    /// done, and not at all if anything fails. [default: standard output]
+    /// done, and not at all if anything fails. [default: standard output] A count, or whether a
+    /// threshold is reached, goes to standard output.
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -102,8 +103,13 @@ pub(crate) struct Join {
     #[arg(long, value_name = "COL=RULE[+RULE…]")]
     pub(crate) normalize: Vec<ColumnRules>,
 
+    /// What the receiver learns, the same on both sides: `rows`; `count`, how many keys are shared,
+    /// and not which; or `threshold:K`, whether at least K are.
+    #[arg(long, value_name = "KIND", default_value = "rows", value_parser = output_kind)]
+    pub(crate) output_kind: OutputKind,
+
     /// The protocol, the same on both sides; see `psijoin protocols`. `auto` takes the one that
-    /// suits the sizes of the sets.
+    /// suits the output and the sizes of the sets.
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = protocol)]
     pub(crate) protocol: &'static dyn Protocol,
 
@@ -258,6 +264,18 @@ fn selection(name: &str) -> Result<Selection, String> {
     protocol(name).map(Selection::One)
 }
 
+fn output_kind(text: &str) -> Result<OutputKind, String> {
+    match text.split_once(':') {
+        None if text == "rows" => Ok(OutputKind::Rows),
+        None if text == "count" => Ok(OutputKind::Count),
+        Some(("threshold", least)) => match least.parse() {
+            Ok(least @ 1..) => Ok(OutputKind::Threshold(least)),
+            _ => Err("a threshold is a whole number of at least 1, as in threshold:100".into()),
+        },
+        _ => Err("the kinds of output are rows, count and threshold:K".into()),
+    }
+}
+
 fn protocol(name: &str) -> Result<&'static dyn Protocol, String> {
     registry::find(name).ok_or_else(|| {
         let names: Vec<_> = registry::PROTOCOLS
@@ -274,6 +292,29 @@ mod tests {
     use clap::CommandFactory;
 
     use super::*;
+
+    #[test]
+    fn kinds_of_output() {
+        for kind in [
+            OutputKind::Rows,
+            OutputKind::Count,
+            OutputKind::Threshold(1),
+            OutputKind::Threshold(u64::MAX),
+        ] {
+            assert_eq!(output_kind(&kind.to_string()), Ok(kind));
+        }
+        for wrong in [
+            "",
+            "row",
+            "count:3",
+            "threshold",
+            "threshold:",
+            "threshold:0",
+            "threshold:-1",
+        ] {
+            assert!(output_kind(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn the_command_line_is_consistent() {

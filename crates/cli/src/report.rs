@@ -7,7 +7,7 @@ use std::{
 };
 
 use psijoin_params::Security;
-use psijoin_psi::{Adversary, Info, Plan, Role};
+use psijoin_psi::{Adversary, Info, OutputKind, Plan, Role};
 use psijoin_transport::{Connection, Fingerprint};
 use serde::Serialize;
 use tempfile::NamedTempFile;
@@ -88,10 +88,19 @@ struct TrafficReport {
 }
 
 #[derive(Serialize)]
-struct ResultReport {
-    shared_keys: u64,
-    /// `null` if the reader of the output went away before all was written.
-    rows_written: Option<u64>,
+#[serde(untagged)]
+enum ResultReport {
+    Rows {
+        shared_keys: u64,
+        /// `null` if the reader of the output went away before all was written.
+        rows_written: Option<u64>,
+    },
+    Count {
+        shared_keys: u64,
+    },
+    Threshold {
+        reached: bool,
+    },
 }
 
 /// Who was at the other end.
@@ -150,10 +159,20 @@ impl Report {
             seconds: summary.time.as_secs_f64(),
             phases: summary.phases.clone(),
             peak_memory_bytes: memory::peak_bytes(),
-            result: summary.received.map(|received| ResultReport {
-                shared_keys: received.shared_keys,
-                rows_written: received.rows,
-            }),
+            result: summary.received.map(ResultReport::new),
+        }
+    }
+}
+
+impl ResultReport {
+    fn new(received: Received) -> Self {
+        match received {
+            Received::Rows { shared_keys, rows } => Self::Rows {
+                shared_keys,
+                rows_written: rows,
+            },
+            Received::Count(shared_keys) => Self::Count { shared_keys },
+            Received::Threshold { reached, .. } => Self::Threshold { reached },
         }
     }
 }
@@ -256,15 +275,15 @@ pub(crate) fn insecurity(info: &Info) -> Option<String> {
 pub(crate) fn statement(summary: &Summary, output: &str) -> String {
     let mut lines = vec![learned(summary)];
     match summary.received {
-        Some(Received {
+        Some(Received::Rows {
             rows: Some(rows), ..
         }) => lines.push(format!(
             "Wrote {} to {output}.",
             figures::counted(rows, "row")
         )),
-        Some(Received { rows: None, .. }) => lines
+        Some(Received::Rows { rows: None, .. }) => lines
             .push("The rows were not all written: the reader of the output went away.".to_owned()),
-        None => {}
+        Some(Received::Count(_) | Received::Threshold { .. }) | None => {}
     }
     let counts = summary.counts;
     lines.push(format!(
@@ -300,20 +319,37 @@ fn protection(info: &Info, role: Role) -> Option<String> {
 }
 
 fn learned(summary: &Summary) -> String {
-    let sizes = summary.plan.request().sizes;
-    let senders = figures::count(sizes.sender());
-    let receivers = figures::count(sizes.receiver());
-    match summary.received {
-        None => format!(
-            "The receiver learned which of its keys you share, and your set's size ({senders}). \
-             You learned the receiver's set size ({receivers})."
-        ),
-        Some(Received { shared_keys, .. }) => format!(
-            "The sender learned your set's size ({receivers}). You learned {} and the sender's \
-             set size ({senders}).",
-            figures::counted(shared_keys, "shared key"),
-        ),
-    }
+    let request = summary.plan.request();
+    let senders = figures::count(request.sizes.sender());
+    let receivers = figures::count(request.sizes.receiver());
+    let Some(received) = summary.received else {
+        let learned = match request.output {
+            OutputKind::Count => "how many keys you share, and not which".to_owned(),
+            OutputKind::Threshold(least) => format!(
+                "whether you share at least {}, and neither which nor how many",
+                figures::counted(least, "key")
+            ),
+            _ => "which of its keys you share".to_owned(),
+        };
+        return format!(
+            "The receiver learned {learned}, and your set's size ({senders}). You learned the \
+             receiver's set size ({receivers})."
+        );
+    };
+    let learned = match received {
+        Received::Rows { shared_keys, .. } => figures::counted(shared_keys, "shared key"),
+        Received::Count(shared_keys) => {
+            format!("that you share {}", figures::counted(shared_keys, "key"))
+        }
+        Received::Threshold { least, reached } => {
+            let than = if reached { "at least" } else { "fewer than" };
+            format!("that you share {than} {}", figures::counted(least, "key"))
+        }
+    };
+    format!(
+        "The sender learned your set's size ({receivers}). You learned {learned} and the sender's \
+         set size ({senders})."
+    )
 }
 
 /// What a run took.

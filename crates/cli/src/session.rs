@@ -5,7 +5,10 @@
 //! error on both sides. The receiver's rows are on its disk before it ends the session, and
 //! take their name after the sender has confirmed the end.
 
-use std::time::{Duration, Instant};
+use std::{
+    fmt,
+    time::{Duration, Instant},
+};
 
 use psijoin_channel::{
     Channel,
@@ -36,6 +39,8 @@ pub(crate) const PROTOCOL: &str = "the protocol";
 pub(crate) struct Party<'a> {
     /// The protocol that it runs.
     pub(crate) protocol: &'static dyn Protocol,
+    /// What the receiver is to learn.
+    pub(crate) output: OutputKind,
     /// The key of its table.
     pub(crate) key: KeySpec,
     /// Its table.
@@ -56,13 +61,15 @@ pub(crate) enum Task {
     Send,
     /// Learn the shared rows, and write them.
     Receive(Destination),
+    /// Learn something else.
+    Learn,
 }
 
 impl Task {
     fn role(&self) -> Role {
         match self {
             Self::Send => Role::Sender,
-            Self::Receive(_) => Role::Receiver,
+            Self::Receive(_) | Self::Learn => Role::Receiver,
         }
     }
 }
@@ -83,11 +90,29 @@ pub(crate) struct Summary {
 }
 
 /// What the receiver received.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Received {
-    pub(crate) shared_keys: u64,
-    /// `None` if the reader of the output went away before all was written.
-    pub(crate) rows: Option<u64>,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Received {
+    /// Which keys are shared.
+    Rows {
+        shared_keys: u64,
+        /// `None` if the reader of the output went away before all was written.
+        rows: Option<u64>,
+    },
+    /// How many are.
+    Count(u64),
+    /// Whether at least so many are.
+    Threshold { least: u64, reached: bool },
+}
+
+/// What goes to standard output, but for rows, which are written as they are found.
+impl fmt::Display for Received {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rows { shared_keys, .. } | Self::Count(shared_keys) => shared_keys.fmt(f),
+            Self::Threshold { reached: true, .. } => f.write_str("reached"),
+            Self::Threshold { reached: false, .. } => f.write_str("not reached"),
+        }
+    }
 }
 
 /// What both parties agreed on.
@@ -113,6 +138,7 @@ impl Party<'_> {
     ) -> Result<Summary, Failure> {
         // What cannot be agreed on is seen before the other party is there.
         self.hello(0).check()?;
+        self.check_output()?;
         let (connection, channel) = meet()?;
         let started = Instant::now();
         let talk = self.talk;
@@ -185,11 +211,18 @@ impl Party<'_> {
                     Err(error) if error.kind() == ErrorKind::BrokenPipe => None,
                     staged => Some(staged?),
                 };
-                let received = Received {
+                let received = Received::Rows {
                     shared_keys: shared.len() as u64,
                     rows: staged.as_ref().map(Staged::rows),
                 };
                 (Some(received), staged)
+            }
+            (Task::Learn, Output::Count(count), _) => (Some(Received::Count(count)), None),
+            (Task::Learn, Output::Reached(reached), _) => {
+                let OutputKind::Threshold(least) = self.output else {
+                    unreachable!("only a threshold is reached");
+                };
+                (Some(Received::Threshold { least, reached }), None)
             }
             _ => (None, None),
         };
@@ -222,17 +255,33 @@ impl Party<'_> {
         Ok(table)
     }
 
+    fn check_output(&self) -> Result<(), Failure> {
+        if self.protocol.computes(&self.output) {
+            return Ok(());
+        }
+        let able = registry::PROTOCOLS
+            .iter()
+            .filter(|protocol| protocol.computes(&self.output))
+            .map(|protocol| protocol.info().name);
+        Err(Failure::Usage(format!(
+            "{} cannot compute the output {}: leave --protocol out, or take one of {}",
+            self.protocol.info().name,
+            self.output,
+            able.collect::<Vec<_>>().join(", "),
+        )))
+    }
+
     /// What must be alike on both sides, and this party's set size.
     fn hello(&self, items: u64) -> Hello {
         let info = self.protocol.info();
         let role = match self.task {
             Task::Send => handshake::Role::Sender,
-            Task::Receive(_) => handshake::Role::Receiver,
+            Task::Receive(_) | Task::Learn => handshake::Role::Receiver,
         };
         Hello::new(role, items)
             .setting(PROTOCOL, info.name)
             .setting("the protocol's version", info.version)
-            .setting("the output", OutputKind::Rows)
+            .setting("the output", &self.output)
             .setting(
                 "the statistical security in bits",
                 Security::default().statistical_bits(),
@@ -253,9 +302,22 @@ impl Party<'_> {
         let theirs = pending.peer().set_size();
         let (senders, receivers) = match self.task {
             Task::Send => (items, theirs),
-            Task::Receive(_) => (theirs, items),
+            Task::Receive(_) | Task::Learn => (theirs, items),
         };
-        let request = Request::rows(senders, receivers)?;
+        if let OutputKind::Threshold(least) = self.output
+            && least > senders.min(receivers)
+        {
+            return Err(Failure::Usage(format!(
+                "the threshold is {}, and the smaller set has {}: it cannot be reached; both sides \
+                 must give a smaller one",
+                figures::counted(least, "key"),
+                figures::counted(senders.min(receivers), "key"),
+            )));
+        }
+        let request = Request {
+            output: self.output.clone(),
+            ..Request::rows(senders, receivers)?
+        };
         let plan = registry::plan(self.protocol, &request)?;
         let session = pending.confirm(channel, plan.digest())?;
         self.talk.say(format_args!(

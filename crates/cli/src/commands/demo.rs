@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path, thread};
 
-use psijoin_psi::{Protocol, pair::single_thread};
+use psijoin_psi::{OutputKind, Protocol, pair::single_thread};
 use psijoin_table::{Destination, KeySpec, Progress, Source};
 
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     grid::{Align, Grid},
     loopback::Loopback,
     output, report,
-    session::{Party, Summary, Task},
+    session::{Party, Received, Summary, Task},
     talk::Talk,
 };
 
@@ -63,6 +63,7 @@ fn join(
         fs::write(&path, sample.text).map_err(Failure::Temporary)?;
         Ok(Party {
             protocol,
+            output: OutputKind::Rows,
             key: KeySpec::new(vec![KEY.into()], vec![NORMALIZATION.parse()?])?,
             source: Source::open(&path, None, true, &progress)?,
             task: Task::Send,
@@ -87,7 +88,10 @@ fn join(
 
 fn story(shared: &str, sent: &Summary, received: &Summary) -> String {
     let info = received.plan.info();
-    let keys = received.received.map_or(0, |received| received.shared_keys);
+    let keys = match received.received {
+        Some(Received::Rows { shared_keys, .. }) => shared_keys,
+        _ => 0,
+    };
     let mut text =
         String::from("Two parties, two private tables, one question: whom do we share?\n\n");
     for (sample, summary) in [(&SENDER, sent), (&RECEIVER, received)] {

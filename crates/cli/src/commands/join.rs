@@ -3,6 +3,7 @@
 use std::{cell::OnceCell, num::NonZeroUsize, path::Path, sync::Arc, time::Duration};
 
 use psijoin_channel::Channel;
+use psijoin_psi::OutputKind;
 use psijoin_table::{Destination, KeySpec, Progress, Source};
 use psijoin_transport::{
     Connection, Identity, Interrupt, Listener, Options, Security, Timeouts, endpoint::Address,
@@ -15,7 +16,7 @@ use crate::{
     interrupt::handle_ctrl_c,
     output,
     report::{self, Peer, Report, ReportFile},
-    session::{Party, Task},
+    session::{Party, Received, Task},
     talk::Talk,
 };
 
@@ -26,6 +27,16 @@ pub(super) fn send(args: &args::Send) -> Result<(), Failure> {
 }
 
 pub(super) fn receive(args: &args::Receive) -> Result<(), Failure> {
+    if args.join.output_kind != OutputKind::Rows {
+        if args.output.is_some() {
+            return Err(Failure::Usage(format!(
+                "--output is for rows, and --output-kind {} finds none: leave --output out; the \
+                 result goes to standard output",
+                args.join.output_kind
+            )));
+        }
+        return run(&args.join, "", |_| Ok(Task::Learn));
+    }
     if args.join.json && args.output.is_none() {
         return Err(Failure::Usage(
             "--json and the shared rows cannot both go to standard output: give --output FILE too"
@@ -71,6 +82,7 @@ fn run(
     key.check(&source)?;
     let party = Party {
         protocol: args.protocol,
+        output: args.output_kind.clone(),
         key,
         task: task(&source)?,
         source,
@@ -98,8 +110,10 @@ fn run(
     if let Some(file) = report_file {
         file.write(&report)?;
     }
-    if args.json {
-        output::json(&report)?;
+    match &summary.received {
+        _ if args.json => output::json(&report)?,
+        Some(Received::Rows { .. }) | None => {}
+        Some(learned) => output::text(&format!("{learned}\n"))?,
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `psijoin protocols`: what there is to choose from.
 
 use psijoin_params::Sizes;
-use psijoin_psi::{Request, registry};
+use psijoin_psi::{OutputKind, Protocol, Request, registry};
 use serde::Serialize;
 
 use crate::{
@@ -24,7 +24,21 @@ struct Row {
     rounds: u64,
     sender_bytes: u64,
     receiver_bytes: u64,
+    outputs: Vec<&'static str>,
     leaks: &'static str,
+}
+
+/// What a receiver may learn, as `--output-kind` names it.
+fn outputs(protocol: &dyn Protocol) -> Vec<&'static str> {
+    [
+        ("rows", OutputKind::Rows),
+        ("count", OutputKind::Count),
+        ("threshold", OutputKind::Threshold(1)),
+    ]
+    .into_iter()
+    .filter(|(_, output)| protocol.computes(output))
+    .map(|(name, _)| name)
+    .collect()
 }
 
 pub(super) fn run(args: &args::Protocols) -> Result<(), Failure> {
@@ -34,19 +48,25 @@ pub(super) fn run(args: &args::Protocols) -> Result<(), Failure> {
     if args.json {
         return rows.iter().try_for_each(output::json);
     }
-    output::text(&(table(request.sizes, &rows) + &choice(request.sizes)))
+    output::text(&(table(request.sizes, &rows) + &choice(&request)))
 }
 
 /// What the default does.
-fn choice(sizes: Sizes) -> String {
+fn choice(request: &Request) -> String {
+    let other = Request {
+        output: OutputKind::Count,
+        ..request.clone()
+    };
     format!(
-        "\nauto, the default of send and receive, takes what suits the sizes: here {}.\n",
-        registry::AUTO.info_for(sizes).name
+        "\nauto, the default of send and receive, takes what suits the sizes: here {}.\n\
+         For a count or a threshold it takes {}.\n",
+        registry::AUTO.info_for(request).name,
+        registry::AUTO.info_for(&other).name,
     )
 }
 
 fn rows(request: &Request) -> Result<Vec<Row>, Failure> {
-    let row = |protocol| {
+    let row = |protocol: &dyn Protocol| {
         let plan = registry::plan(protocol, request)?;
         let (info, cost) = (plan.info(), plan.cost().total());
         Ok(Row {
@@ -59,6 +79,7 @@ fn rows(request: &Request) -> Result<Vec<Row>, Failure> {
             rounds: cost.rounds,
             sender_bytes: cost.sender_bytes,
             receiver_bytes: cost.receiver_bytes,
+            outputs: outputs(protocol),
             leaks: info.leaks,
         })
     };
@@ -73,6 +94,7 @@ fn table(sizes: Sizes, rows: &[Row]) -> String {
         ("rounds", Align::Right),
         ("sender sends", Align::Right),
         ("receiver sends", Align::Right),
+        ("outputs", Align::Left),
         ("leaks", Align::Left),
     ]);
     for row in rows {
@@ -83,6 +105,7 @@ fn table(sizes: Sizes, rows: &[Row]) -> String {
             row.rounds.to_string(),
             figures::bytes(row.sender_bytes),
             figures::bytes(row.receiver_bytes),
+            row.outputs.join(", "),
             row.leaks.to_owned(),
         ]);
     }

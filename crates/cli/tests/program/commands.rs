@@ -95,6 +95,7 @@ fn protocols_are_listed_with_their_costs() {
         "cm20-malicious-sender",
         "rr22",
         "rr22-malicious",
+        "rr22-circuit",
     ];
     assert_eq!(names, expected.map(Some));
     assert!(objects.iter().all(|object| object["sender_bytes"] == 0));

@@ -6,6 +6,7 @@ mod cheats;
 mod commands;
 mod documents;
 mod fake_peers;
+mod functions;
 mod joining;
 mod support;
 #[cfg(unix)]

@@ -107,8 +107,10 @@ fn its_commands_do_what_it_says() {
         }
     }
     let learned = [3, 3, 1, 2].map(|keys| format!("You learned {keys} shared key"));
-    let learned: Vec<_> = learned.iter().map(String::as_str).collect();
-    assert!(ann.close(&learned).starts_with("psi1-"));
+    let mut learned: Vec<_> = learned.iter().map(String::as_str).collect();
+    learned.push("You learned that you share 3 keys");
+    let printed = ann.close(&learned);
+    assert!(printed.starts_with("psi1-") && printed.ends_with("\n3\n"));
     assert!(bob.close(&[]).starts_with("psi1-"));
 
     assert_eq!(folder.read("shared.txt"), "centre\ntea\nÅngström\n");

@@ -44,7 +44,7 @@ fn the_parties_must_be_told_how_to_meet_and_whom_to_trust() {
 #[test]
 fn wrong_values_are_named() {
     let with = |more: &[&'static str]| [&SEND[..], &["--insecure-plaintext"], more].concat();
-    refused(&with(&["--protocol", "rot13"]), &["rr22-malicious, auto"]);
+    refused(&with(&["--protocol", "rot13"]), &["rr22-circuit, auto"]);
     refused(
         &with(&["--normalize", "email=lower"]),
         &["there is no normalisation rule `lower`"],
@@ -71,7 +71,7 @@ fn wrong_values_are_named() {
     refused(&["bench", "--network", "wan:fast"], &["--network"]);
     refused(
         &["bench", "--protocol", "dh,rot13"],
-        &["rr22-malicious, auto"],
+        &["rr22-circuit, auto"],
     );
     refused(&["frobnicate"], &["frobnicate"]);
     refused(&[], &["Usage"]);
