@@ -5,9 +5,10 @@
 //! says whether the item in that bin is shared. From these bits the output is made
 //! (the module `functions`).
 //!
-//! **Source.** Raghuraman and Rindal, *Blazing Fast PSI* (CCS 2022, ePrint 2022/320), §6, after
-//! Pinkas, Schneider, Tkachenko and Yanai, *Efficient Circuit-Based PSI with Linear Communication*
-//! (EUROCRYPT 2019), Figure 8. B is GF(2^64), or GF(2^128) for very large sets.
+//! **Source.** Rindal and Schoppmann, *VOLE-PSI: Fast OPRF and Circuit-PSI from Vector-OLE* (EUROCRYPT
+//! 2021, ePrint 2021/266), on the store and the subfield vector OLE of RR22; after Pinkas, Schneider,
+//! Tkachenko and Yanai, *Efficient Circuit-Based PSI with Linear Communication* (EUROCRYPT 2019). B
+//! is GF(2^64), or GF(2^128) for very large sets.
 //!
 //! *Offline.*
 //! 1. The vector OLE of [`rr22`](crate::rr22); lookups for the equality tests
@@ -28,8 +29,8 @@
 //! **Deviations.**
 //! - Equality tests are lookups in tables of 16 entries from silent OT, where the paper evaluates
 //!   AND gates: about a third of the triples' bytes.
-//! - Hints are a store over B for all bins together, as in RR22, with its proved bounds
-//!   ([`psijoin_params::okvs`]).
+//! - Hints are the store of RR22 over B, for all bins of the Cuckoo table together, with its proved
+//!   bounds ([`psijoin_params::okvs`]).
 //! - The Cuckoo table has no stash, at a failure probability within the budget: where there are few
 //!   items, by more bins.
 //! - Numbers are compared in as many bits as the budget demands, about σ + log2(bins) + 2, up to a
@@ -61,7 +62,7 @@ pub struct Rr22Circuit;
 static INFO: Info = Info {
     name: "rr22-circuit",
     summary: "counts, sums and thresholds without telling which: programmable PRF",
-    paper: "RR22, PSTY19",
+    paper: "RS21, RR22",
     adversary: Adversary::SemiHonest,
     leaks: "set sizes",
     version: 1,
