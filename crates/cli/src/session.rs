@@ -198,8 +198,8 @@ impl Party<'_> {
         )?;
         let traffic = counters.snapshot() - before;
 
-        let (received, staged) = match (&self.task, output, rows) {
-            (Task::Receive(destination), Output::Rows(shared), Some(rows)) => {
+        let (received, staged) = match (&self.task, output, &self.output, rows) {
+            (Task::Receive(destination), Output::Rows(shared), _, Some(rows)) => {
                 phases.begin("writing the rows");
                 let matched = flags(&shared, counts.distinct);
                 let staged = self.talk.during(
@@ -217,11 +217,8 @@ impl Party<'_> {
                 };
                 (Some(received), staged)
             }
-            (Task::Learn, Output::Count(count), _) => (Some(Received::Count(count)), None),
-            (Task::Learn, Output::Reached(reached), _) => {
-                let OutputKind::Threshold(least) = self.output else {
-                    unreachable!("only a threshold is reached");
-                };
+            (Task::Learn, Output::Count(count), ..) => (Some(Received::Count(count)), None),
+            (Task::Learn, Output::Reached(reached), &OutputKind::Threshold(least), _) => {
                 (Some(Received::Threshold { least, reached }), None)
             }
             _ => (None, None),

@@ -17,9 +17,17 @@ const LENGTHS: [usize; 2] = [16, 32];
 /// # Errors
 /// [`Error::Unreachable`] if 32 bytes are not enough.
 pub fn bytes(sizes: Sizes, share: Log2Prob) -> Result<usize, Error> {
+    bytes_among(sizes.union(), share)
+}
+
+/// The same for so many items of both parties together.
+///
+/// # Errors
+/// As [`bytes`].
+pub fn bytes_among(items: u64, share: Log2Prob) -> Result<usize, Error> {
     LENGTHS
         .into_iter()
-        .find(|&bytes| collision(sizes, bytes) <= share)
+        .find(|&bytes| collision_among(items, bytes) <= share)
         .ok_or(Error::Unreachable {
             parameter: "digest length",
             share,

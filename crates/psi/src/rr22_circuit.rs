@@ -28,7 +28,7 @@
 //!
 //! **Deviations.**
 //! - Equality tests are lookups in tables of 16 entries from silent OT, where the paper evaluates
-//!   AND gates: about a third of the triples' bytes.
+//!   AND gates: a third of as many lookups, and fewer rounds.
 //! - Hints are the store of RR22 over B, for all bins of the Cuckoo table together, with its proved
 //!   bounds ([`psijoin_params::okvs`]).
 //! - The Cuckoo table has no stash, at a failure probability within the budget: where there are few
@@ -61,7 +61,7 @@ pub struct Rr22Circuit;
 
 static INFO: Info = Info {
     name: "rr22-circuit",
-    summary: "counts, sums and thresholds without telling which: programmable PRF",
+    summary: "counts and thresholds without telling which: programmable PRF",
     paper: "RS21, RR22",
     adversary: Adversary::SemiHonest,
     leaks: "set sizes",

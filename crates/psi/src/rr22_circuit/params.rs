@@ -16,7 +16,6 @@ use psijoin_params::{
 use super::{INFO, Receiver, Sender};
 use crate::{
     Context, Cost, Error, Info, Input, Parameter, Party, Plan, Request, Role, Traffic, functions,
-    items,
     oprf::{CIPHERS, Layout, ciphers, dictionary},
 };
 
@@ -41,8 +40,8 @@ pub struct Params {
 impl Params {
     /// Derives them.
     ///
-    /// The failure budget: up to an eighth for digests and half of that for keys, an eighth for the
-    /// Cuckoo table, up to a quarter each for the width of B in the PRF and in the equality tests, a
+    /// The failure budget: up to a quarter for digests, for keys, and for rows that come from ciphers
+    /// (one part, one and six), an eighth for the Cuckoo table, up to a quarter each for the width of B in the PRF and in the equality tests, a
     /// sixteenth for each store.
     ///
     /// # Errors
@@ -53,10 +52,12 @@ impl Params {
             return Err(Error::Misuse("an empty set needs no protocol"));
         }
         let mut budget = FailureBudget::new(request.security);
-        let digest_bytes = items::digest_bytes(sizes, &mut budget)?;
         // Both stores have rows from ciphers.
         let sender_keys = CHOICES as u64 * sizes.sender();
         let keys = sender_keys + sizes.receiver();
+        let digest_bytes = digest::bytes_among(keys, budget.share(1.0 / 32.0))?;
+        let collision = digest::collision(sizes, digest_bytes);
+        budget.charge("digest collision", collision)?;
         let collision = digest::collision_among(keys, digest_bytes);
         budget.charge("key collision", collision)?;
         budget.charge(CIPHERS, ciphers(keys, digest_bytes).times(2))?;
@@ -236,12 +237,13 @@ mod tests {
 
     use super::*;
 
+    /// Nor is the budget exceeded where digests are about to become longer.
     #[test]
     fn no_size_needs_a_stash() {
-        for sigma in [40, 80] {
-            for log2 in 0..=26 {
+        for sigma in [40, 60, 70, 80] {
+            for (senders, log2) in (0..=26).flat_map(|log2| [(1, log2), (1 << log2, log2)]) {
                 let request = Request {
-                    sizes: Sizes::new(1, 1 << log2).unwrap(),
+                    sizes: Sizes::new(senders, 1 << log2).unwrap(),
                     security: Security::new(sigma).unwrap(),
                     output: crate::OutputKind::Count,
                 };

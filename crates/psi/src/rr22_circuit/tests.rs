@@ -58,7 +58,7 @@ fn bytes_and_rounds_of_each_output() {
     }
 }
 
-/// Fewer than volepsi's circuit PSI, with which it is measured: 33 MB at 2^18.
+/// Fewer than volepsi's circuit PSI, 8.7 MB at 2^16 and 33 MB at 2^18, and 921 bits at 2^20.
 #[test]
 fn bytes_of_published_sizes() {
     let bits = |log2: u32| {
@@ -66,7 +66,7 @@ fn bytes_of_published_sizes() {
         let bytes = plan(n, n, OutputKind::Rows).cost().total().total_bytes();
         8.0 * bytes as f64 / n as f64
     };
-    for (log2, most) in [(16, 1062.0), (18, 1007.0), (20, 1007.0)] {
+    for (log2, most) in [(16, 1062.0), (18, 1007.0), (20, 921.0)] {
         assert!(bits(log2) < most, "{} bits an item at 2^{log2}", bits(log2));
     }
 }
