@@ -240,7 +240,7 @@ impl Party<'_> {
         let table = self.talk.during(
             &format!("reading {}", self.source.name()),
             || self.progress.bytes(),
-            || KeyTable::read(&self.source, &self.key, self.progress),
+            || KeyTable::read(&self.source, &self.key, &[], self.progress),
         )?;
         let Counts { rows, distinct, .. } = table.counts;
         self.talk.say(format_args!(

@@ -1,4 +1,4 @@
-use std::io;
+use std::{fmt, io};
 
 use arrow_schema::DataType;
 use parquet::errors::ParquetError;
@@ -138,7 +138,9 @@ pub enum Error {
     },
 
     /// The table has more than one column of this name.
-    #[error("{file} has more than one column `{column}`: a key column's name must be unique")]
+    #[error(
+        "{file} has more than one column `{column}`: the name of a column that is read must be unique"
+    )]
     AmbiguousColumn {
         /// The file as the user named it.
         file: String,
@@ -155,6 +157,33 @@ pub enum Error {
         /// The file as the user named it.
         file: String,
         /// The key column.
+        column: String,
+        /// Its type.
+        data_type: DataType,
+    },
+
+    /// A cell of a column of numbers cannot be added up.
+    #[error("{file}, {place}, column `{column}`: {fault}")]
+    Number {
+        /// The file as the user named it.
+        file: String,
+        /// Where the cell's row is.
+        place: Place,
+        /// The column of numbers.
+        column: String,
+        /// What is wrong.
+        fault: NumberFault,
+    },
+
+    /// The values of this column are no numbers.
+    #[error(
+        "{file}: the column `{column}` holds {data_type}, which cannot be added up \
+         (integers, decimals with at most 18 places and floating-point numbers can)"
+    )]
+    NumberType {
+        /// The file as the user named it.
+        file: String,
+        /// The column of numbers.
         column: String,
         /// Its type.
         data_type: DataType,
@@ -275,6 +304,8 @@ impl Error {
             | MissingColumn { .. }
             | AmbiguousColumn { .. }
             | KeyType { .. }
+            | Number { .. }
+            | NumberType { .. }
             | TooManyItems { .. }
             | Changed { .. } => ErrorKind::Input,
         }
@@ -300,6 +331,54 @@ pub enum Fault {
     /// A record longer than [`MAX_RECORD_BYTES`](crate::MAX_RECORD_BYTES).
     #[error("the record is longer than 64 MiB (is a quote left open?)")]
     TooLong,
+}
+
+/// Where a row is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Place {
+    /// On this line of a text, from 1.
+    Line(u64),
+    /// The row of this number, from 1, in a format without lines.
+    Row(u64),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(line) => write!(f, "line {line}"),
+            Self::Row(row) => write!(f, "row {row}"),
+        }
+    }
+}
+
+/// What can be wrong with a cell of a column of numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NumberFault {
+    /// It holds something else.
+    #[error(
+        "not a number (a number is written as 1234 or -0.50: digits, with a minus sign and a \
+         decimal point where needed, and no exponent, thousands separator or unit)"
+    )]
+    NotANumber,
+    /// It has more than [`MAX_SCALE`](crate::MAX_SCALE) decimals.
+    #[error("a number of more than 18 decimals (round it)")]
+    TooManyDecimals,
+    /// The column's positive numbers, or the negative ones, add up to too much, at so many
+    /// decimals.
+    #[error(
+        "up to here the numbers add up to more than 64 bits hold, with {} (round to fewer \
+         decimals, or give larger units, as thousands for ones)", decimals(*.0)
+    )]
+    Overflow(u32),
+}
+
+fn decimals(count: u32) -> String {
+    match count {
+        1 => "1 decimal".to_owned(),
+        _ => format!("{count} decimals"),
+    }
 }
 
 fn fields(count: usize) -> String {

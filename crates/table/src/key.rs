@@ -101,7 +101,7 @@ fn unique<'a>(mut names: impl Iterator<Item = &'a String> + Clone) -> Result<(),
     Ok(())
 }
 
-fn find(file: &str, header: &[String], column: &str) -> Result<usize, Error> {
+pub(crate) fn find(file: &str, header: &[String], column: &str) -> Result<usize, Error> {
     let mut found = header
         .iter()
         .enumerate()
@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(resolve(&["id"]).unwrap(), [0]);
         assert_eq!(
             resolve(&["name"]).unwrap_err().to_string(),
-            "t.csv has more than one column `name`: a key column's name must be unique"
+            "t.csv has more than one column `name`: the name of a column that is read must be unique"
         );
         assert_eq!(
             resolve(&["nam"]).unwrap_err().to_string(),

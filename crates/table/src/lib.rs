@@ -10,7 +10,7 @@
 //! let source = Source::open("customers.csv".as_ref(), None, true, &progress)?;
 //! let destination = Destination::prepare(Some("shared.csv".as_ref()), &source)?;
 //!
-//! let keys = KeyTable::read(&source, &key, &progress)?;
+//! let keys = KeyTable::read(&source, &key, &[], &progress)?;
 //! let matched: Vec<bool> = run_protocol(&keys.fingerprints);
 //! let rows = destination.write(&source, &keys.rows, &matched, &progress)?;
 //! # Ok::<(), psijoin_table::Error>(())
@@ -38,6 +38,22 @@
 //! field of its key is null or empty after it. The fields are joined with their lengths, so that
 //! `("ab", "c")` is not `("a", "bc")`, and hashed with BLAKE3 to 256 bits.
 //!
+//! # Numbers
+//!
+//! Beside its keys a table can be asked for columns of numbers, to be added up: [`Numbers`]. A
+//! number is written with digits, with a sign and a decimal point where needed; spaces around it
+//! do not count; anything else is an error. In Parquet the types are integers, decimals of at
+//! most 18 places, and floating-point numbers, which stand for the shortest decimal that reads
+//! back as the same number, and must need no exponent.
+//!
+//! - Numbers are exact: whole multiples of 10^-scale, where the scale is the most decimals that
+//!   the column shows.
+//! - Several rows with one key count as one row with the sum of their numbers.
+//! - An empty cell, or a null, counts as nothing, and is counted. A row without a key is left out
+//!   with its numbers.
+//! - The positive numbers of a column, and the negative ones, must each add up to no more than an
+//!   `i64` holds, so that any of its sums does.
+//!
 //! # Text
 //!
 //! CSV and TSV follow RFC 4180: the first line names the columns; a field that begins with a
@@ -47,11 +63,13 @@
 //!
 //! In a file of lines every line is a row, a blank one a row without a key.
 
+mod decimal;
 mod destination;
 mod error;
 mod format;
 mod key;
 mod normalize;
+mod numbers;
 mod parquet;
 mod progress;
 mod source;
@@ -59,11 +77,13 @@ mod table;
 mod text;
 mod write;
 
+pub use decimal::Decimal;
 pub use destination::{Destination, Staged};
-pub use error::{Error, ErrorKind, Fault};
+pub use error::{Error, ErrorKind, Fault, NumberFault, Place};
 pub use format::Format;
 pub use key::KeySpec;
 pub use normalize::{ColumnRules, Rule};
+pub use numbers::{MAX_SCALE, Numbers, check_numbers};
 pub use progress::Progress;
 pub use source::Source;
 pub use table::{Counts, KeyTable, RowItems};

@@ -5,6 +5,7 @@ mod cell;
 
 use std::{
     borrow::Cow,
+    collections::BTreeSet,
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
@@ -20,7 +21,12 @@ use parquet::{
 
 pub(crate) use cell::{Column, has_text};
 
-use crate::{Error, KeySpec, KeyTable, Progress, Source, table::Builder};
+use crate::{
+    Error, KeySpec, KeyTable, Progress, Source,
+    error::Place,
+    numbers::{self, may_be_numbers},
+    table::Builder,
+};
 
 /// Rows that are decoded at once.
 const BATCH_ROWS: usize = 8192;
@@ -49,38 +55,58 @@ pub(crate) fn columns(reader: &Reader) -> Vec<String> {
 pub(crate) fn read_keys(
     source: &Source,
     key: &KeySpec,
+    numbers: &[String],
     progress: &Progress,
 ) -> Result<KeyTable, Error> {
     let reader = open(source)?;
-    let indices = key.resolve(source.name(), &columns(&reader))?;
-    refuse_types(source, reader.schema(), &indices)?;
+    let header = columns(&reader);
+    let key_columns = key.resolve(source.name(), &header)?;
+    refuse_keys(source, reader.schema(), &key_columns)?;
+    let number_columns = numbers::resolve(source.name(), &header, numbers)?;
+    refuse_numbers(source, reader.schema(), &number_columns)?;
 
     // The reader gives the wanted columns in the file's order.
-    let mut in_file_order = indices.clone();
-    in_file_order.sort_unstable();
-    let place = |index| {
-        in_file_order
-            .binary_search(index)
-            .expect("it is one of them")
+    let wanted: BTreeSet<_> = key_columns.iter().chain(&number_columns).copied().collect();
+    let places = |columns: &[usize]| -> Vec<usize> {
+        let place = |column| wanted.range(..column).count();
+        columns.iter().map(place).collect()
     };
-    let places: Vec<usize> = indices.iter().map(place).collect();
-    let mask = ProjectionMask::roots(reader.parquet_schema(), in_file_order.iter().copied());
+    let (key_places, number_places) = (places(&key_columns), places(&number_columns));
+    let mask = ProjectionMask::roots(reader.parquet_schema(), wanted.iter().copied());
 
-    let mut keys = Builder::new(source.name(), key);
+    let mut keys = Builder::new(source.name(), key, numbers);
     let mut text = String::new();
+    let mut rows = 0;
     for batch in Batches::new(source, reader.with_projection(mask), progress)? {
         let batch = batch?;
-        let columns = texts(source, places.iter().map(|&place| batch.column(place)))?;
+        let at = |&place: &usize| batch.column(place);
+        let key_texts = texts(source, key_places.iter().map(at))?;
+        let number_texts = texts(source, number_places.iter().map(at))?;
         for row in 0..batch.num_rows() {
-            for (position, column) in columns.iter().enumerate() {
+            for (position, column) in key_texts.iter().enumerate() {
                 text.clear();
                 column.write(row, &mut text);
                 keys.fingerprinter.field(position, Cow::Borrowed(&text));
             }
-            keys.finish_row()?;
+            rows += 1;
+            let Some(item) = keys.finish_row()? else {
+                continue;
+            };
+            for (index, column) in number_texts.iter().enumerate() {
+                text.clear();
+                column.write(row, &mut text);
+                keys.add_number(index, item, &text, Place::Row(rows))?;
+            }
         }
     }
     Ok(keys.finish())
+}
+
+/// As [`numbers::check_numbers`], for a Parquet file.
+pub(crate) fn check_numbers(source: &Source, names: &[String]) -> Result<(), Error> {
+    let reader = open(source)?;
+    let indices = numbers::resolve(source.name(), &columns(&reader), names)?;
+    refuse_numbers(source, reader.schema(), &indices)
 }
 
 /// The columns of a batch as texts.
@@ -96,22 +122,43 @@ pub(crate) fn texts<'a>(
         .collect()
 }
 
-fn refuse_types(source: &Source, schema: &SchemaRef, key: &[usize]) -> Result<(), Error> {
-    for &index in key {
+fn refuse_keys(source: &Source, schema: &SchemaRef, key: &[usize]) -> Result<(), Error> {
+    let can_be_key = |data_type: &DataType| !data_type.is_floating() && has_text(data_type);
+    match first_other(schema, key, can_be_key) {
+        Some((column, data_type)) => Err(Error::KeyType {
+            file: source.name().to_owned(),
+            column,
+            data_type,
+        }),
+        None => Ok(()),
+    }
+}
+
+fn refuse_numbers(source: &Source, schema: &SchemaRef, numbers: &[usize]) -> Result<(), Error> {
+    match first_other(schema, numbers, may_be_numbers) {
+        Some((column, data_type)) => Err(Error::NumberType {
+            file: source.name().to_owned(),
+            column,
+            data_type,
+        }),
+        None => Ok(()),
+    }
+}
+
+/// The name and the type of the first of these columns whose values are not of a type that fits.
+fn first_other(
+    schema: &SchemaRef,
+    columns: &[usize],
+    fits: impl Fn(&DataType) -> bool,
+) -> Option<(String, DataType)> {
+    columns.iter().find_map(|&index| {
         let field = schema.field(index);
         let data_type = match field.data_type() {
             DataType::Dictionary(_, values) => values,
             other => other,
         };
-        if data_type.is_floating() || !has_text(data_type) {
-            return Err(Error::KeyType {
-                file: source.name().to_owned(),
-                column: field.name().clone(),
-                data_type: data_type.clone(),
-            });
-        }
-    }
-    Ok(())
+        (!fits(data_type)).then(|| (field.name().clone(), data_type.clone()))
+    })
 }
 
 /// The rows of a Parquet file, some thousand at a time.

@@ -5,7 +5,11 @@ use std::io::Read;
 use hashbrown::{HashTable, hash_table::Entry};
 
 use crate::{
-    Error, Format, KeySpec, MAX_ITEMS, Progress, Source, format::Dialect, key::Fingerprinter,
+    Error, Format, KeySpec, MAX_ITEMS, Numbers, Progress, Source,
+    error::Place,
+    format::Dialect,
+    key::Fingerprinter,
+    numbers::{self, Adder},
     parquet, text,
 };
 
@@ -15,8 +19,8 @@ const LEFT_OUT: u32 = u32::MAX;
 /// The keys of a table: what a protocol needs of it, and what is needed to find the matching
 /// rows again.
 ///
-/// Takes 32 bytes per distinct key and 4 per row; while it is being read, up to 32 more per
-/// distinct key. The vectors grow by doubling, so their peak can be twice that.
+/// Takes 32 bytes per distinct key, 8 more for each column of numbers, and 4 per row; while it is
+/// being read, up to 32 more per distinct key. The vectors grow by doubling, so their peak can be twice that.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KeyTable {
@@ -25,6 +29,8 @@ pub struct KeyTable {
     pub fingerprints: Vec<[u8; 32]>,
     /// Which row holds which key.
     pub rows: RowItems,
+    /// The numbers of each column that was asked for, in that order.
+    pub numbers: Vec<Numbers>,
     /// How many rows there are of each sort.
     pub counts: Counts,
 }
@@ -75,27 +81,42 @@ impl RowItems {
 }
 
 impl KeyTable {
-    /// Reads the keys of a table, holding nothing else of it.
+    /// Reads the keys of a table and, for each key, the numbers in these columns, holding nothing
+    /// else of it.
     ///
     /// # Errors
-    /// If the table cannot be read, breaks its format, lacks a key column, or has more than
-    /// [`MAX_ITEMS`] distinct keys.
-    pub fn read(source: &Source, key: &KeySpec, progress: &Progress) -> Result<Self, Error> {
+    /// If the table cannot be read, breaks its format, lacks a column, or has more than
+    /// [`MAX_ITEMS`] distinct keys; if there is something else than numbers in a column of
+    /// numbers, or their sum may be too large.
+    pub fn read(
+        source: &Source,
+        key: &KeySpec,
+        numbers: &[String],
+        progress: &Progress,
+    ) -> Result<Self, Error> {
         progress.start(source.bytes());
         source.unchanged_by(|| match source.format().dialect() {
-            Some(dialect) => read_text(source.rewound()?, source.name(), dialect, key, progress),
-            None => parquet::read_keys(source, key, progress),
+            Some(dialect) => {
+                let input = source.rewound()?;
+                read_text(input, source.name(), dialect, key, numbers, progress)
+            }
+            None => parquet::read_keys(source, key, numbers, progress),
         })
     }
 
-    /// Reads the keys of a CSV text from memory or a stream, for use without a file, as by a
-    /// fuzzer. `name` stands for the file in errors.
+    /// Reads the keys and numbers of a CSV text from memory or a stream, for use without a file,
+    /// as by a fuzzer. `name` stands for the file in errors.
     ///
     /// # Errors
     /// As [`KeyTable::read`].
-    pub fn read_csv(input: impl Read, name: &str, key: &KeySpec) -> Result<Self, Error> {
+    pub fn read_csv(
+        input: impl Read,
+        name: &str,
+        key: &KeySpec,
+        numbers: &[String],
+    ) -> Result<Self, Error> {
         let dialect = Format::Csv.dialect().expect("CSV is text");
-        read_text(input, name, dialect, key, &Progress::default())
+        read_text(input, name, dialect, key, numbers, &Progress::default())
     }
 }
 
@@ -104,16 +125,24 @@ fn read_text(
     name: &str,
     dialect: Dialect,
     key: &KeySpec,
+    numbers: &[String],
     progress: &Progress,
 ) -> Result<KeyTable, Error> {
     let mut table = text::Table::open(input, name, dialect, progress)?;
-    let columns = key.resolve(name, table.columns())?;
-    let mut keys = Builder::new(name, key);
+    let key_columns = key.resolve(name, table.columns())?;
+    let number_columns = numbers::resolve(name, table.columns(), numbers)?;
+    let mut keys = Builder::new(name, key, numbers);
     while let Some(record) = table.next_row()? {
-        for (position, &column) in columns.iter().enumerate() {
+        for (position, &column) in key_columns.iter().enumerate() {
             keys.fingerprinter.field(position, record.field(column));
         }
-        keys.finish_row()?;
+        let Some(item) = keys.finish_row()? else {
+            continue;
+        };
+        let place = Place::Line(record.line());
+        for (index, &column) in number_columns.iter().enumerate() {
+            keys.add_number(index, item, &record.field(column), place)?;
+        }
     }
     Ok(keys.finish())
 }
@@ -126,31 +155,45 @@ pub(crate) struct Builder<'a> {
     fingerprints: Vec<[u8; 32]>,
     index: HashTable<Indexed>,
     items: Vec<u32>,
+    adders: Vec<Adder<'a>>,
     left_out: u64,
 }
 
 impl<'a> Builder<'a> {
-    pub(crate) fn new(file: &'a str, key: &'a KeySpec) -> Self {
+    pub(crate) fn new(file: &'a str, key: &'a KeySpec, numbers: &'a [String]) -> Self {
         Self {
             file,
             fingerprinter: Fingerprinter::new(key),
             fingerprints: Vec::new(),
             index: HashTable::new(),
             items: Vec::new(),
+            adders: numbers.iter().map(|column| Adder::new(column)).collect(),
             left_out: 0,
         }
     }
 
-    pub(crate) fn finish_row(&mut self) -> Result<(), Error> {
-        let item = match self.fingerprinter.finish_row() {
-            Some(fingerprint) => self.item(fingerprint)?,
-            None => {
-                self.left_out += 1;
-                LEFT_OUT
-            }
+    /// Ends a row; gives its item, unless it is left out.
+    pub(crate) fn finish_row(&mut self) -> Result<Option<u32>, Error> {
+        let Some(fingerprint) = self.fingerprinter.finish_row() else {
+            self.left_out += 1;
+            self.items.push(LEFT_OUT);
+            return Ok(None);
         };
+        let item = self.item(fingerprint)?;
         self.items.push(item);
-        Ok(())
+        Ok(Some(item))
+    }
+
+    /// Adds the cell of a column of numbers to those of the item; each row must have one for each
+    /// column.
+    pub(crate) fn add_number(
+        &mut self,
+        column: usize,
+        item: u32,
+        cell: &str,
+        place: Place,
+    ) -> Result<(), Error> {
+        self.adders[column].add(item, cell, self.file, place)
     }
 
     fn item(&mut self, fingerprint: [u8; 32]) -> Result<u32, Error> {
@@ -185,6 +228,7 @@ impl<'a> Builder<'a> {
                 distinct: self.fingerprints.len(),
             },
             fingerprints: self.fingerprints,
+            numbers: self.adders.into_iter().map(Adder::finish).collect(),
             counts: Counts {
                 rows,
                 left_out: self.left_out,

@@ -108,7 +108,7 @@ fn lines_stay_lines_without_an_ending() {
     let progress = Progress::default();
     let source = Source::open(&input, None, false, &progress).unwrap();
     let destination = Destination::prepare(Some(&files.path("shared")), &source).unwrap();
-    let keys = KeyTable::read(&source, &key(&[], &[]), &progress).unwrap();
+    let keys = KeyTable::read(&source, &key(&[], &[]), &[], &progress).unwrap();
     destination
         .write(&source, &keys.rows, &[false, true], &progress)
         .unwrap();
@@ -124,7 +124,7 @@ fn an_existing_output_is_replaced_only_in_the_end() {
     let progress = Progress::default();
     let source = open(&input);
     let destination = Destination::prepare(Some(&output), &source).unwrap();
-    let keys = KeyTable::read(&source, &key(&[], &[]), &progress).unwrap();
+    let keys = KeyTable::read(&source, &key(&[], &[]), &[], &progress).unwrap();
 
     progress.interrupt();
     let error = destination
@@ -150,7 +150,7 @@ fn a_changed_input_is_noticed() {
         let input = files.text("t.csv", "id\n1\n2\n");
         let source = open(&input);
         let destination = Destination::prepare(Some(&files.path("out.csv")), &source).unwrap();
-        let keys = KeyTable::read(&source, &key, &progress).unwrap();
+        let keys = KeyTable::read(&source, &key, &[], &progress).unwrap();
         let mut file = OpenOptions::new().append(true).open(&input).unwrap();
         file.write_all(change.as_bytes()).unwrap();
         let error = destination
@@ -166,7 +166,7 @@ fn a_changed_input_is_noticed() {
         assert_eq!(error.kind(), ErrorKind::Input);
         assert_eq!(files.names(), ["t.csv"]);
         assert!(matches!(
-            KeyTable::read(&source, &key, &progress),
+            KeyTable::read(&source, &key, &[], &progress),
             Err(Error::Changed { .. })
         ));
     }
@@ -179,7 +179,7 @@ fn replacing_the_input_by_another_file_does_no_harm() {
     let progress = Progress::default();
     let source = open(&input);
     let destination = Destination::prepare(Some(&files.path("out.csv")), &source).unwrap();
-    let keys = KeyTable::read(&source, &key(&["id"], &[]), &progress).unwrap();
+    let keys = KeyTable::read(&source, &key(&["id"], &[]), &[], &progress).unwrap();
     fs::rename(files.text("new.csv", "other\n"), &input).unwrap();
     destination
         .write(&source, &keys.rows, &[false, true], &progress)
@@ -262,7 +262,7 @@ fn a_pipe_whose_reader_left_is_told_apart() {
 fn flags_must_fit_the_keys() {
     let progress = Progress::default();
     let source = Source::spool(&b"a\nb\n"[..], "memory", Format::Lines, &progress).unwrap();
-    let keys = KeyTable::read(&source, &key(&[], &[]), &progress).unwrap();
+    let keys = KeyTable::read(&source, &key(&[], &[]), &[], &progress).unwrap();
     let destination = Destination::prepare(None, &source).unwrap();
     let _ = destination.write(&source, &keys.rows, &[true], &progress);
 }

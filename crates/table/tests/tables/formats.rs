@@ -112,7 +112,7 @@ fn many_batches_of_parquet_are_all_read() {
     let parquet = files.parquet("t.parquet", &[("n", array(numbers))]);
     let progress = Progress::default();
     let source = Source::open(&parquet, None, true, &progress).unwrap();
-    let keys = KeyTable::read(&source, &key(&[], &[]), &progress).unwrap();
+    let keys = KeyTable::read(&source, &key(&[], &[]), &[], &progress).unwrap();
     assert_eq!(keys.counts.distinct, 15_000);
     assert_eq!(items(&keys)[19_999], Some(4_999));
     assert_eq!(progress.bytes(), (source.bytes(), source.bytes()));
@@ -223,7 +223,7 @@ fn streams_are_spooled_whatever_their_format() {
     assert_eq!(source.columns().unwrap(), ["n"]);
     let key = key(&["n"], &[]);
     assert_eq!(
-        KeyTable::read(&source, &key, &progress).unwrap(),
+        KeyTable::read(&source, &key, &[], &progress).unwrap(),
         read(&path, &key).unwrap()
     );
 }
@@ -237,7 +237,7 @@ fn an_interrupt_ends_reading() {
     let parquet = files.parquet("t.parquet", &[("n", array(Int32Array::from(vec![1])))]);
     for path in [text, parquet] {
         let source = Source::open(&path, None, true, &progress).unwrap();
-        let error = KeyTable::read(&source, &key(&["n"], &[]), &progress).unwrap_err();
+        let error = KeyTable::read(&source, &key(&["n"], &[]), &[], &progress).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Interrupted);
     }
     let spooled = Source::spool(&b"1"[..], "standard input", Format::Lines, &progress);

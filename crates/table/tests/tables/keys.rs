@@ -72,7 +72,7 @@ fn the_same_values_are_the_same_keys_in_every_text() {
         );
     }
     assert_eq!(
-        KeyTable::read_csv(&b"id\nann\nbob\n"[..], "memory", &key).unwrap(),
+        KeyTable::read_csv(&b"id\nann\nbob\n"[..], "memory", &key, &[]).unwrap(),
         expected
     );
 }
@@ -194,7 +194,7 @@ proptest! {
     /// Nothing that can stand in a file makes the reader panic, or loses rows silently.
     #[test]
     fn any_bytes_are_read_or_refused(text in prop::collection::vec(any::<u8>(), 0..64)) {
-        if let Ok(keys) = KeyTable::read_csv(&text[..], "fuzz.csv", &key(&[], &[])) {
+        if let Ok(keys) = KeyTable::read_csv(&text[..], "fuzz.csv", &key(&[], &[]), &[]) {
             prop_assert_eq!(keys.counts.rows, keys.rows.iter().count() as u64);
         }
     }

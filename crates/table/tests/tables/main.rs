@@ -4,6 +4,7 @@ mod destinations;
 mod formats;
 mod keys;
 mod malformed;
+mod numbers;
 mod rows;
 
 use std::{
@@ -74,13 +75,13 @@ fn open(path: &Path) -> Source {
 }
 
 fn read(path: &Path, key: &KeySpec) -> Result<KeyTable, Error> {
-    KeyTable::read(&open(path), key, &Progress::default())
+    KeyTable::read(&open(path), key, &[], &Progress::default())
 }
 
 fn read_bytes(format: Format, bytes: impl AsRef<[u8]>, key: &KeySpec) -> Result<KeyTable, Error> {
     let progress = Progress::default();
     let source = Source::spool(bytes.as_ref(), "standard input", format, &progress)?;
-    KeyTable::read(&source, key, &progress)
+    KeyTable::read(&source, key, &[], &progress)
 }
 
 /// The item of each row.
@@ -98,7 +99,7 @@ fn join(
     let progress = Progress::default();
     let source = open(input);
     let destination = Destination::prepare(Some(output), &source)?;
-    let keys = KeyTable::read(&source, key, &progress)?;
+    let keys = KeyTable::read(&source, key, &[], &progress)?;
     let matched: Vec<bool> = (0..keys.fingerprints.len()).map(matched).collect();
     destination.write(&source, &keys.rows, &matched, &progress)
 }

@@ -93,7 +93,7 @@ fn a_missing_header_or_key_is_named() {
     );
     assert_eq!(
         message(Format::Csv, "id,id\n"),
-        " has more than one column `id`: a key column's name must be unique"
+        " has more than one column `id`: the name of a column that is read must be unique"
     );
     assert!(read_bytes(Format::Csv, "id,x,x\n1,2,3\n", &key(&["id"], &[])).is_ok());
 }

@@ -1,0 +1,253 @@
+//! Columns of numbers: what their cells say, and their sum for each key.
+
+mod number;
+
+use arrow_schema::DataType;
+
+use crate::{
+    Error, Source,
+    error::{NumberFault, Place},
+    key::find,
+    parquet,
+};
+use number::Number;
+
+/// The most decimals that a number may have.
+pub const MAX_SCALE: u32 = 18;
+
+/// The numbers of a column, one for each distinct key: the sum over the rows with that key.
+///
+/// All sums over any of the keys fit an `i64` too. An empty cell, or a null, counts as nothing,
+/// as in SQL's `SUM`. So does a row without a key.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Numbers {
+    /// The number of each key, in the order of the fingerprints: `value · 10^-scale`.
+    pub values: Vec<i64>,
+    /// The most decimals of any of the column's numbers, at most [`MAX_SCALE`].
+    pub scale: u32,
+    /// Rows with a key, but without a number.
+    pub empty: u64,
+}
+
+/// Checks that a table has these columns of numbers, without reading more than its header.
+///
+/// # Errors
+/// If the header cannot be read, a column is missing or not unique, or the values of a Parquet
+/// column are no numbers.
+pub fn check_numbers(source: &Source, columns: &[String]) -> Result<(), Error> {
+    if source.format().dialect().is_none() {
+        return parquet::check_numbers(source, columns);
+    }
+    resolve(source.name(), &source.columns()?, columns).map(drop)
+}
+
+/// Finds the columns in a table of these columns.
+pub(crate) fn resolve(
+    file: &str,
+    header: &[String],
+    columns: &[String],
+) -> Result<Vec<usize>, Error> {
+    columns
+        .iter()
+        .map(|column| find(file, header, column))
+        .collect()
+}
+
+/// Whether the texts of a type's values can be numbers: those of integers and of decimals with
+/// at most [`MAX_SCALE`] places are; a floating-point number may be one.
+pub(crate) fn may_be_numbers(data_type: &DataType) -> bool {
+    use DataType::*;
+    match data_type {
+        Decimal32(_, scale) | Decimal64(_, scale) | Decimal128(_, scale) | Decimal256(_, scale) => {
+            i32::from(*scale) <= MAX_SCALE as i32
+        }
+        Null => true,
+        other => other.is_numeric(),
+    }
+}
+
+/// Adds up the numbers of a column, cell by cell.
+pub(crate) struct Adder<'a> {
+    column: &'a str,
+    numbers: Numbers,
+    /// The sums of all positive and of all negative numbers so far, which bound all other sums.
+    positive: i64,
+    negative: i64,
+}
+
+impl<'a> Adder<'a> {
+    pub(crate) fn new(column: &'a str) -> Self {
+        Self {
+            column,
+            numbers: Numbers::default(),
+            positive: 0,
+            negative: 0,
+        }
+    }
+
+    /// Adds a cell's number to that of an item, which is one of those before or the next one.
+    pub(crate) fn add(
+        &mut self,
+        item: u32,
+        cell: &str,
+        file: &str,
+        place: Place,
+    ) -> Result<(), Error> {
+        self.add_cell(item as usize, cell)
+            .map_err(|fault| Error::Number {
+                file: file.to_owned(),
+                place,
+                column: self.column.to_owned(),
+                fault,
+            })
+    }
+
+    fn add_cell(&mut self, item: usize, cell: &str) -> Result<(), NumberFault> {
+        if item == self.numbers.values.len() {
+            self.numbers.values.push(0);
+        }
+        let Some(number) = Number::parse(cell)? else {
+            self.numbers.empty += 1;
+            return Ok(());
+        };
+        if number.scale > self.numbers.scale {
+            self.rescale(number.scale)?;
+        }
+        let scale = self.numbers.scale;
+        let value = number.at(scale).ok_or(NumberFault::Overflow(scale))?;
+        let total = if value < 0 {
+            &mut self.negative
+        } else {
+            &mut self.positive
+        };
+        *total = total
+            .checked_add(value)
+            .ok_or(NumberFault::Overflow(scale))?;
+        // It lies between the totals.
+        self.numbers.values[item] += value;
+        Ok(())
+    }
+
+    fn rescale(&mut self, scale: u32) -> Result<(), NumberFault> {
+        let factor = 10_i64.pow(scale - self.numbers.scale);
+        for total in [&mut self.positive, &mut self.negative] {
+            *total = total
+                .checked_mul(factor)
+                .ok_or(NumberFault::Overflow(scale))?;
+        }
+        for value in &mut self.numbers.values {
+            // It lies between the totals.
+            *value *= factor;
+        }
+        self.numbers.scale = scale;
+        Ok(())
+    }
+
+    pub(crate) fn finish(mut self) -> Numbers {
+        self.numbers.values.shrink_to_fit();
+        self.numbers
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn added(cells: &[(u32, &str)]) -> Result<Numbers, NumberFault> {
+        let mut adder = Adder::new("n");
+        for &(item, cell) in cells {
+            adder.add_cell(item as usize, cell)?;
+        }
+        Ok(adder.finish())
+    }
+
+    #[test]
+    fn the_scale_is_that_of_the_most_decimals() {
+        let numbers = added(&[(0, "1"), (1, "-2.5"), (2, ""), (0, "0.050"), (1, " ")]).unwrap();
+        assert_eq!(numbers.values, [1050, -2500, 0]);
+        assert_eq!((numbers.scale, numbers.empty), (3, 2));
+    }
+
+    #[test]
+    fn sums_reach_the_ends_of_their_range_and_not_beyond() {
+        let (max, min) = (i64::MAX.to_string(), i64::MIN.to_string());
+        let both = added(&[(0, &max), (1, &min), (0, "0"), (0, "-0")]).unwrap();
+        assert_eq!(both.values, [i64::MAX, i64::MIN]);
+
+        let overflow = Err(NumberFault::Overflow(0));
+        assert_eq!(added(&[(0, &max), (1, "1")]), overflow);
+        assert_eq!(added(&[(0, &min), (1, "-1")]), overflow);
+        // They would cancel out for this key, but the rule is for all rows.
+        assert_eq!(added(&[(0, &max), (0, &min), (0, "1")]), overflow);
+        assert_eq!(
+            added(&[(0, &max), (1, "0.5")]),
+            Err(NumberFault::Overflow(1))
+        );
+        assert_eq!(
+            added(&[(0, "0.5"), (1, &max)]),
+            Err(NumberFault::Overflow(1))
+        );
+        let last_place = [(0, "9"), (1, "0.000000000000000001")];
+        assert_eq!(
+            added(&last_place).unwrap().values,
+            [9_000_000_000_000_000_000, 1]
+        );
+    }
+
+    /// A number of an item as its cell's text: mantissa and scale.
+    fn cell() -> impl Strategy<Value = (u32, i64, u32)> {
+        (0..6_u32, any::<i64>(), 0..63_u32, 0..=MAX_SCALE)
+            .prop_map(|(item, wide, shift, scale)| (item, wide >> shift, scale))
+    }
+
+    proptest! {
+        #[test]
+        fn sums_are_those_of_big_integers(cells in prop::collection::vec(cell(), 0..12)) {
+            // Items in the order of their first cells.
+            let mut seen = Vec::new();
+            let mut item = |key| seen.iter().position(|&known| known == key).unwrap_or_else(|| {
+                seen.push(key);
+                seen.len() - 1
+            });
+            let cells: Vec<_> = cells
+                .into_iter()
+                .map(|(key, mantissa, scale)| (item(key) as u32, mantissa, scale))
+                .collect();
+            let texts: Vec<_> = cells
+                .iter()
+                .map(|&(item, mantissa, scale)| (item, crate::Decimal { mantissa, scale }.to_string()))
+                .collect();
+            let texts: Vec<_> = texts.iter().map(|(item, text)| (*item, text.as_str())).collect();
+
+            let scale = cells.iter().map(|cell| cell.2).max().unwrap_or(0);
+            let at_scale = |&(item, mantissa, own): &(u32, i64, u32)| {
+                (item as usize, i128::from(mantissa) * 10_i128.pow(scale - own))
+            };
+            let scaled: Vec<_> = cells.iter().map(at_scale).collect();
+            let total = |negative: bool| -> i128 {
+                scaled.iter().map(|cell| cell.1).filter(|&value| (value < 0) == negative).sum()
+            };
+            let fits = [true, false].into_iter().all(|sign| i64::try_from(total(sign)).is_ok());
+
+            match added(&texts) {
+                Ok(numbers) => {
+                    prop_assert!(fits);
+                    prop_assert_eq!(numbers.scale, scale);
+                    let mut expected = vec![0; seen.len()];
+                    for (item, value) in scaled {
+                        expected[item] += value;
+                    }
+                    let values: Vec<_> = numbers.values.into_iter().map(i128::from).collect();
+                    prop_assert_eq!(values, expected);
+                }
+                Err(fault) => {
+                    prop_assert!(!fits);
+                    prop_assert!(matches!(fault, NumberFault::Overflow(_)));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! A number as it stands in a cell.
+
+use super::MAX_SCALE;
+use crate::error::NumberFault;
+
+/// A number of at most 64 bits before its sign: `±magnitude · 10^-scale`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Number {
+    negative: bool,
+    magnitude: u64,
+    pub(super) scale: u32,
+}
+
+impl Number {
+    /// Reads a number: a sign, digits, and a point with more digits, of which only the first
+    /// digits must be there. White space around it does not count; `None` if there is nothing
+    /// else.
+    pub(super) fn parse(cell: &str) -> Result<Option<Self>, NumberFault> {
+        let text = cell.trim();
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+        let (whole, fraction) = match unsigned.split_once('.') {
+            Some((_, "")) => return Err(NumberFault::NotANumber),
+            Some(parts) => parts,
+            None => (unsigned, ""),
+        };
+        let mut digits = whole.bytes().chain(fraction.bytes());
+        if whole.is_empty() || !digits.clone().all(|byte| byte.is_ascii_digit()) {
+            return Err(NumberFault::NotANumber);
+        }
+        if fraction.len() > MAX_SCALE as usize {
+            return Err(NumberFault::TooManyDecimals);
+        }
+        let scale = fraction.len() as u32;
+        let magnitude = digits
+            .try_fold(0_u64, |value, digit| {
+                value.checked_mul(10)?.checked_add((digit - b'0').into())
+            })
+            .ok_or(NumberFault::Overflow(scale))?;
+        Ok(Some(Self {
+            negative: text.starts_with('-'),
+            magnitude,
+            scale,
+        }))
+    }
+
+    /// The number times `10^scale`, for a scale of at least its own; `None` if it does not fit.
+    pub(super) fn at(self, scale: u32) -> Option<i64> {
+        let magnitude = i128::from(self.magnitude) * 10_i128.pow(scale - self.scale);
+        let value = if self.negative { -magnitude } else { magnitude };
+        value.try_into().ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Result<Option<(i64, u32)>, NumberFault> {
+        let number = Number::parse(text)?;
+        Ok(number.map(|number| (number.at(number.scale).unwrap(), number.scale)))
+    }
+
+    #[test]
+    fn numbers_are_read_as_they_stand() {
+        for (text, expected) in [
+            ("7", (7, 0)),
+            ("+7", (7, 0)),
+            ("-7", (-7, 0)),
+            ("-0", (0, 0)),
+            ("007.50", (750, 2)),
+            (" -0.05\t", (-5, 2)),
+            ("\u{a0}1\u{2003}", (1, 0)),
+            ("0000000000000000000000000000001", (1, 0)),
+            ("0.000000000000000001", (1, 18)),
+            ("9223372036854775807", (i64::MAX, 0)),
+            ("-9.223372036854775808", (i64::MIN, 18)),
+        ] {
+            assert_eq!(parsed(text), Ok(Some(expected)), "{text}");
+        }
+        for blank in ["", " ", "\t\u{a0}"] {
+            assert_eq!(parsed(blank), Ok(None));
+        }
+    }
+
+    #[test]
+    fn all_else_is_refused() {
+        for text in [
+            "x", "1e3", "1E3", "1,000", "1 000", "1'000", "1,5", ".5", "5.", ".", "-", "+", "- 1",
+            "--1", "1-", "1.2.3", "1.-2", "0x1F", "NaN", "inf", "-inf", "$1", "1%", "(1)", "１",
+            "−1", "1\0",
+        ] {
+            assert_eq!(parsed(text), Err(NumberFault::NotANumber), "{text}");
+        }
+        assert_eq!(
+            parsed("0.0000000000000000000"),
+            Err(NumberFault::TooManyDecimals)
+        );
+        assert_eq!(
+            parsed("18446744073709551616"),
+            Err(NumberFault::Overflow(0))
+        );
+        assert_eq!(
+            parsed("99999999999999999999.99"),
+            Err(NumberFault::Overflow(2))
+        );
+    }
+
+    #[test]
+    fn what_fits_depends_on_the_scale() {
+        let at = |text, scale| Number::parse(text).unwrap().unwrap().at(scale);
+        assert_eq!(at("-1.5", 3), Some(-1500));
+        assert_eq!(at("9", 18), Some(9_000_000_000_000_000_000));
+        assert_eq!(at("10", 18), None);
+        assert_eq!(at("18446744073709551615", 0), None);
+        assert_eq!(at("18446744073709551615", 18), None);
+        assert_eq!(at("-9223372036854775808", 0), Some(i64::MIN));
+        assert_eq!(at("-9223372036854775809", 0), None);
+    }
+}

@@ -1,0 +1,289 @@
+//! Columns of numbers, as they are added up for each key.
+
+use arrow_array::{types::*, *};
+use arrow_buffer::i256;
+use psijoin_table::{
+    Error, ErrorKind, Format, KeyTable, MAX_SCALE, Progress, Source, check_numbers,
+};
+
+use crate::{Files, array, key, open};
+
+fn names(columns: &[&str]) -> Vec<String> {
+    columns.iter().map(|&column| column.to_owned()).collect()
+}
+
+fn spooled(format: Format, text: &str) -> Source {
+    Source::spool(text.as_bytes(), "t", format, &Progress::default()).unwrap()
+}
+
+fn read(source: &Source, columns: &[&str]) -> Result<KeyTable, Error> {
+    KeyTable::read(
+        source,
+        &key(&["id"], &[]),
+        &names(columns),
+        &Progress::default(),
+    )
+}
+
+/// Values, scale and the number of empty cells of a column.
+fn column(source: &Source, name: &str) -> (Vec<i64>, u32, u64) {
+    let numbers = read(source, &[name]).unwrap().numbers.remove(0);
+    (numbers.values, numbers.scale, numbers.empty)
+}
+
+#[test]
+fn rows_with_one_key_are_added_up() {
+    for (format, text) in [
+        (
+            Format::Csv,
+            "id,a,b\nx,1,-0.5\ny, 2 ,\nx,,\"+3.25\"\n,junk,junk\ny,-7.0,\n",
+        ),
+        (
+            Format::Tsv,
+            "id\ta\tb\r\nx\t1\t-0.5\r\ny\t 2 \t\r\nx\t\t+3.25\r\n\tjunk\tjunk\r\ny\t-7.0\t",
+        ),
+    ] {
+        let source = spooled(format, text);
+        assert_eq!(column(&source, "a"), (vec![10, -50], 1, 1));
+        assert_eq!(column(&source, "b"), (vec![275, 0], 2, 2));
+        let both = read(&source, &["b", "a", "b"]).unwrap();
+        assert_eq!(both.numbers[0], both.numbers[2]);
+        assert_eq!(both.numbers[1].values, [10, -50]);
+        assert_eq!((both.counts.distinct, both.counts.left_out), (2, 1));
+        assert_eq!(both.rows, read(&source, &[]).unwrap().rows);
+    }
+}
+
+#[test]
+fn a_list_of_numbers_can_be_added_up() {
+    let lines = spooled(Format::Lines, "5\n-1.5\n5\n\n");
+    let progress = Progress::default();
+    let table = KeyTable::read(&lines, &key(&[], &[]), &names(&["value"]), &progress).unwrap();
+    assert_eq!(table.numbers[0].values, [100, -15]);
+}
+
+#[test]
+fn parquet_has_the_numbers_of_csv() {
+    let files = Files::new();
+    let dictionary: DictionaryArray<Int32Type> = {
+        let keys = Int32Array::from(vec![Some(0), Some(1), None, Some(0)]);
+        DictionaryArray::new(keys, array(Int64Array::from(vec![7, -8])))
+    };
+    let columns = [
+        (
+            "id",
+            array(StringArray::from(vec![
+                Some("x"),
+                Some("y"),
+                Some("x"),
+                None,
+            ])),
+        ),
+        ("i8", array(Int8Array::from(vec![-128, 127, 1, 5]))),
+        (
+            "u64",
+            array(UInt64Array::from(vec![
+                Some(1 << 63),
+                None,
+                None,
+                Some(u64::MAX),
+            ])),
+        ),
+        (
+            "f16",
+            array(Float16Array::from_iter_values(
+                [1.5, -0.25, 3.0, 0.0].map(<Float16Type as ArrowPrimitiveType>::Native::from_f32),
+            )),
+        ),
+        (
+            "f32",
+            array(Float32Array::from(vec![0.1, -0.25, 3.0, 1e30])),
+        ),
+        (
+            "f64",
+            array(Float64Array::from(vec![0.1, 2.75, 0.2, f64::NAN])),
+        ),
+        (
+            "d32",
+            array(
+                Decimal32Array::from(vec![150, -5, 0, 1])
+                    .with_precision_and_scale(9, 2)
+                    .unwrap(),
+            ),
+        ),
+        (
+            "d64",
+            array(
+                Decimal64Array::from(vec![15, -5, 0, 1])
+                    .with_precision_and_scale(18, 18)
+                    .unwrap(),
+            ),
+        ),
+        (
+            "d128",
+            array(
+                Decimal128Array::from(vec![15, -5, 0, 1])
+                    .with_precision_and_scale(38, 0)
+                    .unwrap(),
+            ),
+        ),
+        (
+            "d256",
+            array(
+                Decimal256Array::from(
+                    vec![150, -5, 0, 1]
+                        .into_iter()
+                        .map(i256::from_i128)
+                        .collect::<Vec<_>>(),
+                )
+                .with_precision_and_scale(50, 3)
+                .unwrap(),
+            ),
+        ),
+        ("dictionary", array(dictionary)),
+        ("null", array(NullArray::new(4))),
+    ];
+    let parquet = open(&files.parquet("t.parquet", &columns));
+    for (name, expected) in [
+        ("i8", (vec![-127, 127], 0, 0)),
+        ("f16", (vec![450, -25], 2, 0)),
+        ("f32", (vec![310, -25], 2, 0)),
+        ("f64", (vec![30, 275], 2, 0)),
+        ("d32", (vec![150, -5], 2, 0)),
+        ("d64", (vec![15, -5], 18, 0)),
+        ("d128", (vec![15, -5], 0, 0)),
+        ("d256", (vec![150, -5], 3, 0)),
+        ("dictionary", (vec![7, -8], 0, 1)),
+        ("null", (vec![0, 0], 0, 3)),
+    ] {
+        check_numbers(&parquet, &names(&[name])).unwrap();
+        assert_eq!(column(&parquet, name), expected, "{name}");
+    }
+    let all = read(&parquet, &["d32", "i8", "d32"]).unwrap();
+    assert_eq!(all.numbers[0], all.numbers[2]);
+    assert_eq!(all.numbers[1].values, [-127, 127]);
+    let overflow = read(&parquet, &["i8", "u64"]).unwrap_err().to_string();
+    assert!(
+        overflow.contains(", row 1, column `u64`: up to here"),
+        "{overflow}"
+    );
+}
+
+/// What is said about the column `n` of a CSV text.
+fn message(text: &str) -> String {
+    let error = read(&spooled(Format::Csv, text), &["n"]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Input);
+    error.to_string()
+}
+
+#[test]
+fn what_is_no_number_is_named_by_line_and_column() {
+    assert_eq!(
+        message("id,n\nx,\"1\"\n\n\"y\nz\",2\nx,1e3\n"),
+        "t, line 6, column `n`: not a number (a number is written as 1234 or -0.50: digits, with \
+         a minus sign and a decimal point where needed, and no exponent, thousands separator or \
+         unit)"
+    );
+    assert_eq!(
+        message("id,n\nx,0.0000000000000000001\n"),
+        "t, line 2, column `n`: a number of more than 18 decimals (round it)"
+    );
+    let too_large = |line: u64, decimals: &str| {
+        format!(
+            "t, line {line}, column `n`: up to here the numbers add up to more than 64 bits hold, \
+             with {decimals} (round to fewer decimals, or give larger units, as thousands for \
+             ones)"
+        )
+    };
+    let half = 1_u64 << 62;
+    assert_eq!(
+        message(&format!("id,n\nx,{half}\ny,-1\nx,{half}\n")),
+        too_large(4, "0 decimals")
+    );
+    assert_eq!(
+        message(&format!("id,n\nx,{half}\ny,0.5\n")),
+        too_large(3, "1 decimal")
+    );
+}
+
+#[test]
+fn parquet_is_named_by_row() {
+    let files = Files::new();
+    let path = files.parquet(
+        "t.parquet",
+        &[
+            ("id", array(Int32Array::from_iter_values(0..9000))),
+            (
+                "n",
+                array(Float64Array::from_iter_values(
+                    (0..9000).map(|row| if row < 8500 { 1.0 } else { 1e16 }),
+                )),
+            ),
+        ],
+    );
+    let error = read(&open(&path), &["n"]).unwrap_err();
+    let expected = format!("{}, row 8501, column `n`: not a number", path.display());
+    assert!(error.to_string().starts_with(&expected), "{error}");
+}
+
+#[test]
+fn what_cannot_be_added_up_is_refused_before_any_row_is_read() {
+    let files = Files::new();
+    let decimal = |scale| {
+        let values = Decimal128Array::from(vec![1]);
+        array(values.with_precision_and_scale(38, scale).unwrap())
+    };
+    let parquet = open(&files.parquet(
+        "t.parquet",
+        &[
+            ("id", array(StringArray::from(vec!["1"]))),
+            ("flag", array(BooleanArray::from(vec![true]))),
+            ("date", array(Date32Array::from(vec![1]))),
+            ("fine", decimal(MAX_SCALE as i8)),
+            ("finer", decimal(MAX_SCALE as i8 + 1)),
+        ],
+    ));
+    for (name, data_type) in [
+        ("id", "Utf8"),
+        ("flag", "Boolean"),
+        ("date", "Date32"),
+        ("finer", "Decimal128(38, 19)"),
+    ] {
+        let error = check_numbers(&parquet, &names(&["fine", name])).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Input);
+        let kinds = "(integers, decimals with at most 18 places and floating-point numbers can)";
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "{}: the column `{name}` holds {data_type}, which cannot be added up {kinds}",
+                parquet.name()
+            )
+        );
+        assert_eq!(
+            read(&parquet, &[name]).unwrap_err().to_string(),
+            error.to_string()
+        );
+    }
+
+    let csv = spooled(Format::Csv, "id,n,n\n");
+    for source in [&parquet, &csv] {
+        for (name, expected) in [
+            ("m", " has no column `m`; its columns are `id`, "),
+            (
+                "n",
+                if source.format() == Format::Csv {
+                    " has more than one column `n`: the name of a column that is read must be unique"
+                } else {
+                    " has no column `n`"
+                },
+            ),
+        ] {
+            let error = check_numbers(source, &names(&[name]))
+                .unwrap_err()
+                .to_string();
+            assert!(error.contains(expected), "{error}");
+            assert_eq!(read(source, &[name]).unwrap_err().to_string(), error);
+        }
+    }
+    check_numbers(&csv, &names(&["id"])).unwrap();
+}
