@@ -316,7 +316,7 @@ impl Party<'_> {
             ..Request::rows(senders, receivers)?
         };
         let plan = registry::plan(self.protocol, &request)?;
-        let session = pending.confirm(channel, plan.digest())?;
+        let session = pending.confirm(channel, &[&plan.digest()])?;
         self.talk.say(format_args!(
             "{}: {} of the sender, {} of the receiver, {} to move",
             plan.info().name,

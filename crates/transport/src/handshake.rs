@@ -2,13 +2,14 @@
 //! moves, and draw a seed that neither controls.
 //!
 //! It runs over any [`Channel`] and knows no protocol: what must agree is a list of named
-//! [settings](Hello::setting). Both parties speak at the same time:
+//! [settings](Hello::setting), and what one party has to tell the other a list of named
+//! [facts](Hello::fact). Both parties speak at the same time:
 //!
 //! 1. *opening*, 16 bytes, the same in all versions: magic and version;
-//! 2. *[hello](Hello)*, [`HELLO_BYTES`]: role, set size, settings, and a commitment to a
-//!    random share of the seed. From both sizes the caller then derives the protocol's
-//!    parameters;
-//! 3. *confirmation*, 64 bytes: the digest of the derived parameters and the opened share.
+//! 2. *[hello](Hello)*, [`HELLO_BYTES`]: role, set size, settings, facts, and a commitment to a
+//!    random share of the seed. From both sizes and both parties' facts the caller then derives
+//!    the protocol's parameters;
+//! 3. *confirmation*, 64 bytes: the digest of what was derived, and the opened share.
 //!
 //! Each party sends before it compares, so a disagreement is an error on both sides that
 //! names the setting and both values.
@@ -24,12 +25,14 @@ use psijoin_channel::{Channel, Error as ChannelError, MAX_MESSAGE_BYTES};
 
 use crate::Error;
 
+mod entries;
 mod hello;
 
+pub use entries::MAX_ENTRIES;
 pub use hello::{HELLO_BYTES, Hello, MAX_SET_SIZE, Role};
 
 /// The version of the handshake and of all that follows it.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 
 const MAGIC: &[u8; 8] = b"PSIJOIN\n";
 const OPENING_BYTES: usize = 16;
@@ -101,20 +104,17 @@ impl Pending {
         &self.theirs
     }
 
-    /// Checks that both parties derived the same parameters, given a digest of this party's,
-    /// and draws the joint seed.
+    /// Checks that both parties derived the same from the hellos, such as parameters, given what
+    /// this party derived, part by part, and draws the joint seed.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the digests differ, [`Error::Handshake`] if the peer opens
+    /// [`Error::Mismatch`] if they did not, [`Error::Handshake`] if the peer opens
     /// another share than it committed to, [`Error::Channel`].
-    pub fn confirm(
-        self,
-        channel: &mut Channel,
-        params_digest: [u8; DIGEST_BYTES],
-    ) -> Result<Session, Error> {
+    pub fn confirm(self, channel: &mut Channel, derived: &[&[u8]]) -> Result<Session, Error> {
+        let our_digest = digest(derived);
         let mut confirmation = [0; CONFIRMATION_BYTES];
         let (digest, share) = confirmation.split_at_mut(DIGEST_BYTES);
-        digest.copy_from_slice(&params_digest);
+        digest.copy_from_slice(&our_digest);
         share.copy_from_slice(&self.our_share);
 
         let ((), theirs) = channel.exchange(
@@ -125,10 +125,10 @@ impl Pending {
             },
         )?;
         let (their_digest, their_share) = theirs.split_at(DIGEST_BYTES);
-        if their_digest != params_digest {
+        if their_digest != our_digest {
             return Err(Error::Mismatch {
                 field: "the derived parameters".into(),
-                ours: short_hex(&params_digest),
+                ours: short_hex(&our_digest),
                 theirs: short_hex(their_digest),
             });
         }
@@ -138,11 +138,11 @@ impl Pending {
             ));
         }
         Ok(Session {
-            joint_seed: self.joint_seed(&params_digest, their_share),
+            joint_seed: self.joint_seed(&our_digest, their_share),
         })
     }
 
-    fn joint_seed(&self, params_digest: &[u8], their_share: &[u8]) -> [u8; 32] {
+    fn joint_seed(&self, digest: &[u8; DIGEST_BYTES], their_share: &[u8]) -> [u8; 32] {
         let ours = (&*self.our_hello, self.our_share.as_slice());
         let theirs = (&*self.their_hello, their_share);
         let (sender, receiver) = match self.ours.role() {
@@ -155,7 +155,7 @@ impl Pending {
         for (hello, share) in [sender, receiver] {
             hasher.update(hello).update(share);
         }
-        hasher.update(params_digest);
+        hasher.update(digest);
         hasher.finalize().into()
     }
 }
@@ -189,6 +189,16 @@ fn not_psijoin(error: ChannelError) -> Error {
         }
         other => other.into(),
     }
+}
+
+/// A digest of all parts.
+fn digest(parts: &[&[u8]]) -> [u8; DIGEST_BYTES] {
+    let mut hasher = blake3::Hasher::new_derive_key("psijoin v2 handshake: derived parameters");
+    for part in parts {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    hasher.finalize().into()
 }
 
 fn commitment(role: Role, share: &[u8]) -> [u8; DIGEST_BYTES] {

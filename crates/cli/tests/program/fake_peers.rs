@@ -6,6 +6,8 @@ use std::{
     thread,
 };
 
+use psijoin_transport::handshake::{HELLO_BYTES, VERSION};
+
 use crate::support::{Ended, Folder, Process, run, trust};
 
 /// The first bytes of a party that does not encrypt.
@@ -18,8 +20,8 @@ fn frame(message: &[u8]) -> Vec<u8> {
 }
 
 /// What the handshake opens with, in a version of it.
-fn opening(version: u8) -> Vec<u8> {
-    [b"PSIJOIN\n", &[version, 0][..], &[0; 6]].concat()
+fn opening(version: u16) -> Vec<u8> {
+    [b"PSIJOIN\n", &version.to_le_bytes()[..], &[0; 6]].concat()
 }
 
 /// A table, and where an output would go.
@@ -172,7 +174,7 @@ fn garbage_within_a_session_breaks_the_protocol() {
         (&[1, 0xff, 0xff, 0xff, 0xff], "longer than any"),
         (&frame(b"hello"), "does not speak psijoin"),
         (
-            &[frame(&opening(1)), frame(&[0xff; 4096])].concat(),
+            &[frame(&opening(VERSION)), frame(&[0xff; HELLO_BYTES])].concat(),
             "broke the handshake",
         ),
     ];
@@ -186,11 +188,18 @@ fn garbage_within_a_session_breaks_the_protocol() {
 
 #[test]
 fn another_version_is_named_with_what_to_do() {
-    for (bytes, layer) in [
-        (b"psijoin\x02".to_vec(), "connection"),
-        ([PREAMBLE, &frame(&opening(2))].concat(), "protocol"),
+    let newer = VERSION + 1;
+    for (bytes, versions) in [
+        (
+            b"psijoin\x02".to_vec(),
+            "the connection: this side 1, the other side 2".to_owned(),
+        ),
+        (
+            [PREAMBLE, &frame(&opening(newer))].concat(),
+            format!("the protocol: this side {VERSION}, the other side {newer}"),
+        ),
     ] {
-        let text = format!("different versions of the {layer}: this side 1, the other side 2");
+        let text = format!("different versions of {versions}");
         let what_to_do = "install the same release of psijoin on both";
         Files::new().hear(&bytes, &[]).says(5, &[&text, what_to_do]);
     }

@@ -2,24 +2,21 @@
 
 use std::fmt;
 
-use super::DIGEST_BYTES;
+use super::{
+    DIGEST_BYTES,
+    entries::{Entries, MAX_ENTRIES_BYTES},
+};
 use crate::Error;
 
 /// The length of a hello. What is not used is zero.
-pub const HELLO_BYTES: usize = 4096;
+pub const HELLO_BYTES: usize = 8192;
 
 /// The largest set of any party.
 pub const MAX_SET_SIZE: u64 = 1 << 26;
 
-const MAX_SETTINGS: usize = 16;
-const MAX_NAME_BYTES: usize = 40;
-const MAX_VALUE_BYTES: usize = 200;
-
-/// Role, set size, commitment, number of settings.
-const FIXED_BYTES: usize = 1 + 8 + DIGEST_BYTES + 1;
-
-const _: () =
-    assert!(FIXED_BYTES + MAX_SETTINGS * (2 + MAX_NAME_BYTES + MAX_VALUE_BYTES) <= HELLO_BYTES);
+/// Role, set size, commitment.
+const FIXED_BYTES: usize = 1 + 8 + DIGEST_BYTES;
+const _: () = assert!(FIXED_BYTES + 2 * MAX_ENTRIES_BYTES <= HELLO_BYTES);
 
 /// Which part a party plays in a protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,12 +37,14 @@ impl fmt::Display for Role {
     }
 }
 
-/// What a party says about itself: its role, the size of its set, and how it was set up.
+/// What a party says about itself: its role, the size of its set, how it was set up, and facts
+/// that the other has to know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hello {
     role: Role,
     set_size: u64,
-    settings: Vec<(String, String)>,
+    settings: Entries,
+    facts: Entries,
 }
 
 impl Hello {
@@ -54,7 +53,8 @@ impl Hello {
         Self {
             role,
             set_size,
-            settings: Vec::new(),
+            settings: Entries::default(),
+            facts: Entries::default(),
         }
     }
 
@@ -65,7 +65,17 @@ impl Hello {
     /// bytes, printable; this is checked when the hello is sent.
     #[must_use]
     pub fn setting(mut self, name: impl Into<String>, value: impl fmt::Display) -> Self {
-        self.settings.push((name.into(), value.to_string()));
+        self.settings.push(name, value);
+        self
+    }
+
+    /// Adds a fact about this party, which the other one may read, and which may differ from
+    /// the other's. It is a claim: nothing shows that it is true.
+    ///
+    /// At most 16 facts, with the same limits as [settings](Self::setting).
+    #[must_use]
+    pub fn fact(mut self, name: impl Into<String>, value: impl fmt::Display) -> Self {
+        self.facts.push(name, value);
         self
     }
 
@@ -81,10 +91,12 @@ impl Hello {
 
     /// The value of a setting, if the party gave one.
     pub fn value(&self, name: &str) -> Option<&str> {
-        self.settings
-            .iter()
-            .find(|(n, _)| n == name)
-            .map(|(_, value)| value.as_str())
+        self.settings.value(name)
+    }
+
+    /// A fact, if the party told it.
+    pub fn told(&self, name: &str) -> Option<&str> {
+        self.facts.value(name)
     }
 
     /// Checks that the hello can be sent.
@@ -95,13 +107,8 @@ impl Hello {
         if self.set_size > MAX_SET_SIZE {
             return Err(Error::SetTooLarge(self.set_size));
         }
-        for (i, (name, value)) in self.settings.iter().enumerate() {
-            check_setting(&self.settings[..i], name, value).map_err(|reason| Error::Setting {
-                name: name.clone(),
-                reason,
-            })?;
-        }
-        Ok(())
+        self.settings.check()?;
+        self.facts.check()
     }
 
     /// Lays the hello out, with a commitment.
@@ -114,13 +121,8 @@ impl Hello {
         bytes.push(self.role as u8);
         bytes.extend(self.set_size.to_le_bytes());
         bytes.extend(commitment);
-        bytes.push(self.settings.len() as u8);
-        for (name, value) in &self.settings {
-            bytes.push(name.len() as u8);
-            bytes.extend(name.as_bytes());
-            bytes.push(value.len() as u8);
-            bytes.extend(value.as_bytes());
-        }
+        self.settings.encode(&mut bytes);
+        self.facts.encode(&mut bytes);
         bytes.resize(HELLO_BYTES, 0);
         Ok(bytes
             .into_boxed_slice()
@@ -141,17 +143,12 @@ impl Hello {
         if self.role == theirs.role {
             return Err(Error::SameRole(self.role));
         }
-        let names = self
-            .settings
-            .iter()
-            .chain(&theirs.settings)
-            .map(|(name, _)| name);
-        for name in names {
+        for name in self.settings.names().chain(theirs.settings.names()) {
             let (ours, theirs) = (self.value(name), theirs.value(name));
             if ours != theirs {
                 let shown = |value: Option<&str>| value.unwrap_or("(nothing)").to_owned();
                 return Err(Error::Mismatch {
-                    field: name.clone(),
+                    field: name.to_owned(),
                     ours: shown(ours),
                     theirs: shown(theirs),
                 });
@@ -159,26 +156,6 @@ impl Hello {
         }
         Ok(())
     }
-}
-
-/// What holds for each setting, whichever side it comes from, given those before it.
-fn check_setting(before: &[(String, String)], name: &str, value: &str) -> Result<(), &'static str> {
-    if before.len() == MAX_SETTINGS {
-        return Err("there are more than 16 settings");
-    }
-    if name.is_empty() || name.len() > MAX_NAME_BYTES {
-        return Err("the name of a setting is empty or longer than 40 bytes");
-    }
-    if value.len() > MAX_VALUE_BYTES {
-        return Err("a setting is longer than 200 bytes");
-    }
-    if name.chars().chain(value.chars()).any(char::is_control) {
-        return Err("a setting has unprintable characters");
-    }
-    if before.iter().any(|(earlier, _)| earlier == name) {
-        return Err("a setting is given twice");
-    }
-    Ok(())
 }
 
 /// What is left of a received hello.
@@ -197,13 +174,7 @@ impl<'a> Cursor<'a> {
             return Err("its set has more than 2^26 items");
         }
         let commitment = self.array()?;
-        let [count] = self.array()?;
-        let mut settings = Vec::new();
-        for _ in 0..count {
-            let (name, value) = (self.text()?, self.text()?);
-            check_setting(&settings, name, value)?;
-            settings.push((name.to_owned(), value.to_owned()));
-        }
+        let (settings, facts) = (self.entries()?, self.entries()?);
         if self.0.iter().any(|&byte| byte != 0) {
             return Err("its hello has something after the end");
         }
@@ -212,15 +183,26 @@ impl<'a> Cursor<'a> {
                 role,
                 set_size,
                 settings,
+                facts,
             },
             commitment,
         ))
     }
 
+    fn entries(&mut self) -> Result<Entries, &'static str> {
+        let [count] = self.array()?;
+        let mut entries = Entries::default();
+        for _ in 0..count {
+            let (name, value) = (self.text()?, self.text()?);
+            entries.push_checked(name, value)?;
+        }
+        Ok(entries)
+    }
+
     fn text(&mut self) -> Result<&'a str, &'static str> {
         let [length] = self.array()?;
         let bytes = self.take(length.into())?;
-        std::str::from_utf8(bytes).map_err(|_| "a setting is not UTF-8")
+        std::str::from_utf8(bytes).map_err(|_| "a setting or fact is not UTF-8")
     }
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N], &'static str> {
@@ -243,6 +225,7 @@ mod tests {
     use proptest::{collection::vec, prelude::*};
 
     use super::*;
+    use crate::handshake::MAX_ENTRIES;
 
     const COMMITMENT: [u8; DIGEST_BYTES] = [7; DIGEST_BYTES];
 
@@ -253,11 +236,13 @@ mod tests {
     #[test]
     fn the_largest_hello_fits() {
         let hello = (0..16).fold(Hello::new(Role::Sender, MAX_SET_SIZE), |hello, i| {
-            hello.setting(format!("{i:040}"), "é".repeat(100))
+            let (name, value) = (format!("{i:040}"), "é".repeat(100));
+            hello.setting(&name, &value).fact(name, value)
         });
         let bytes = hello.encode(&COMMITMENT).unwrap();
         assert_eq!(Hello::decode(&bytes).unwrap(), (hello.clone(), COMMITMENT));
-        assert!(fault(&hello.setting("one", "more")).contains("more than 16"));
+        assert!(fault(&hello.clone().setting("one", "more")).contains("more than 16"));
+        assert!(fault(&hello.fact("one", "more")).contains("more than 16"));
     }
 
     #[test]
@@ -268,6 +253,8 @@ mod tests {
         assert!(fault(&hello().setting("n", "v".repeat(201))).contains("longer"));
         assert!(fault(&hello().setting("n", "a\x1b[2J")).contains("unprintable"));
         assert!(fault(&hello().setting("n", 1).setting("n", 1)).contains("twice"));
+        assert!(fault(&hello().fact("n", 1).fact("n", 2)).contains("twice"));
+        assert!(hello().setting("n", 1).fact("n", 2).check().is_ok());
         assert!(fault(&Hello::new(Role::Sender, MAX_SET_SIZE + 1)).contains("2^26"));
     }
 
@@ -275,6 +262,7 @@ mod tests {
     fn a_malformed_hello_is_refused() {
         let good = Hello::new(Role::Sender, 5)
             .setting("n", "v")
+            .fact("f", "w")
             .encode(&COMMITMENT)
             .unwrap();
         let spoilt = |at: usize, byte: u8| {
@@ -285,9 +273,47 @@ mod tests {
         assert!(spoilt(0, 3).contains("role"));
         assert!(spoilt(8, 1).contains("2^26"));
         assert!(spoilt(HELLO_BYTES - 1, 1).contains("after the end"));
-        assert!(spoilt(FIXED_BYTES - 1, 2).contains("empty"));
-        assert!(spoilt(FIXED_BYTES + 1, 0xff).contains("UTF-8"));
-        assert!(spoilt(FIXED_BYTES + 1, b'\n').contains("unprintable"));
+        // The setting and the fact have a count of one byte and four bytes each.
+        for count_at in [FIXED_BYTES, FIXED_BYTES + 5] {
+            assert!(spoilt(count_at + 2, 0xff).contains("UTF-8"));
+            assert!(spoilt(count_at + 2, b'\n').contains("unprintable"));
+            assert!(spoilt(count_at + 1, 0).contains("empty"));
+            assert!(spoilt(count_at + 1, 41).contains("longer than 40"));
+            assert!(spoilt(count_at + 3, 201).contains("longer than 200"));
+        }
+        assert!(spoilt(FIXED_BYTES + 5, 2).contains("empty"));
+        assert!(spoilt(FIXED_BYTES + 5, 0).contains("after the end"));
+    }
+
+    /// A hello whose facts are these bytes, from their number on.
+    fn with_facts(facts: &[u8]) -> Result<Hello, String> {
+        let mut bytes = Hello::new(Role::Sender, 5).encode(&COMMITMENT).unwrap();
+        bytes[FIXED_BYTES + 1..][..facts.len()].copy_from_slice(facts);
+        let decoded = Hello::decode(&bytes);
+        decoded
+            .map(|(hello, _)| hello)
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn malformed_facts_are_refused() {
+        let many = |count: u8| {
+            let entry = |i| [1, b'a' + i, 1, b'v'];
+            [vec![count], (0..count).flat_map(entry).collect()].concat()
+        };
+        assert_eq!(with_facts(&many(2)).unwrap().told("b"), Some("v"));
+        assert_eq!(with_facts(&many(16)).unwrap().told("p"), Some("v"));
+        for (facts, says) in [
+            (many(17), "more than 16"),
+            (b"\x02\x01f\x01v\x01f\x01w".to_vec(), "twice"),
+            (b"\x01\x00\x01v".to_vec(), "empty"),
+            (b"\x01\x01f\x01\xff".to_vec(), "UTF-8"),
+            (b"\x01\x01f\x01\x1b".to_vec(), "unprintable"),
+            (vec![0xff; 400], "UTF-8"),
+        ] {
+            let error = with_facts(&facts).unwrap_err();
+            assert!(error.contains(says), "{error}");
+        }
     }
 
     proptest! {
@@ -295,12 +321,17 @@ mod tests {
         fn round_trips(
             is_sender in any::<bool>(),
             set_size in 0..=MAX_SET_SIZE,
-            values in vec("[^\\pC]{0,50}", 0..=MAX_SETTINGS),
+            settings in vec("[^\\pC]{0,50}", 0..=MAX_ENTRIES),
+            facts in vec("[^\\pC]{0,50}", 0..=MAX_ENTRIES),
         ) {
             let role = if is_sender { Role::Sender } else { Role::Receiver };
-            let hello = values.iter().enumerate().fold(Hello::new(role, set_size), |hello, (i, v)| {
-                hello.setting(format!("setting {i}"), v)
-            });
+            let mut hello = Hello::new(role, set_size);
+            for (i, value) in settings.iter().enumerate() {
+                hello = hello.setting(format!("setting {i}"), value);
+            }
+            for (i, value) in facts.iter().enumerate() {
+                hello = hello.fact(format!("fact {i}"), value);
+            }
             let bytes = hello.encode(&COMMITMENT).unwrap();
             prop_assert_eq!(Hello::decode(&bytes).unwrap(), (hello, COMMITMENT));
         }

@@ -129,12 +129,12 @@ fn the_session_handshake_runs_over_a_connection() {
     thread::scope(|scope| {
         let sender = scope.spawn(|| {
             let pending = handshake::begin(&mut a, Hello::new(Role::Sender, 3)).unwrap();
-            pending.confirm(&mut a, [1; 32]).unwrap()
+            pending.confirm(&mut a, &[&[1; 32]]).unwrap()
         });
         let pending = handshake::begin(&mut b, Hello::new(Role::Receiver, 4)).unwrap();
         assert_eq!(pending.peer().set_size(), 3);
         assert_eq!(
-            pending.confirm(&mut b, [1; 32]).unwrap(),
+            pending.confirm(&mut b, &[&[1; 32]]).unwrap(),
             sender.join().unwrap()
         );
     });
