@@ -346,7 +346,11 @@ pub(crate) fn compute(
         phases.begin("item digests");
         let items = &Items::digest(fingerprints.as_ref(), joint_seed, plan.digest_bytes());
         drop(fingerprints);
-        let input = Input { items, joint_seed };
+        let input = Input {
+            items,
+            columns: &[],
+            joint_seed,
+        };
         psijoin_psi::run(plan, role, input, channel, &mut Context::observed(phases))
     })
 }

@@ -48,6 +48,7 @@ fn final_hash(bencher: Bencher, threads: usize) {
     let shape = smallest(ITEMS as u64, Log2Prob::from_log2(-44.0)).expect("a shape");
     let input = Input {
         items: &Items::Short(Vec::new()),
+        columns: &[],
         joint_seed: &[7; 32],
     };
     let functions = Functions::new::<SemiHonest>(shape, &input);

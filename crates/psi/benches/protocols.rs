@@ -3,7 +3,7 @@
 
 use divan::{Bencher, counter::ItemsCount};
 use psijoin_block::{Block, Prg};
-use psijoin_psi::{Fingerprint, Output, OutputKind, Request, pair, registry};
+use psijoin_psi::{Columns, Fingerprint, Output, OutputKind, Request, pair, registry};
 
 /// Those that take no more than seconds for a million items.
 const FAST: [&str; 8] = [
@@ -58,23 +58,57 @@ fn count<const ITEMS: usize>(bencher: Bencher, name: &str) {
     measure(bencher, ITEMS, name, OutputKind::Count);
 }
 
+/// Where to count by `dh`, and where by `rr22-circuit`.
+#[divan::bench(args = ["dh", "rr22-circuit"], consts = [16, 256, 1024, 4096, 16_384, 65_536], sample_count = 5, sample_size = 1)]
+fn counting<const ITEMS: usize>(bencher: Bencher, name: &str) {
+    measure(bencher, ITEMS, name, OutputKind::Count);
+}
+
+/// What each output of `rr22-circuit` takes.
+#[divan::bench(args = ["rows", "count", "threshold", "sum-of-receiver", "sum-of-sender", "shares"], consts = [65_536, 262_144], sample_count = 5, sample_size = 1)]
+fn functions<const ITEMS: usize>(bencher: Bencher, output: &str) {
+    let columns = |sender, receiver| Columns { sender, receiver };
+    let output = match output {
+        "rows" => OutputKind::Rows,
+        "count" => OutputKind::Count,
+        "threshold" => OutputKind::Threshold(ITEMS as u64 / 2),
+        "sum-of-receiver" => OutputKind::Sums(columns(0, 1)),
+        "sum-of-sender" => OutputKind::Sums(columns(1, 0)),
+        _ => OutputKind::Shares(columns(0, 0)),
+    };
+    measure(bencher, ITEMS, "rr22-circuit", output);
+}
+
 /// Item digests, base OTs and all.
 fn measure(bencher: Bencher, items: usize, name: &str, output: OutputKind) {
     let all = fingerprints(items * 3 / 2);
-    let (sender, receiver) = (&all[..items], &all[items / 2..]);
     let protocol = registry::find(name).expect("it is registered");
+    let columns = output.columns();
     let request = Request {
         output,
         ..Request::rows(items as u64, items as u64).expect("a valid request")
     };
     let plan = registry::plan(protocol, &request).expect("a plan");
+    // A column of ones adds up to the count.
+    let [sender, receiver] = [columns.sender, columns.receiver].map(|n| vec![vec![1; items]; n]);
+    let sender = pair::Table {
+        items: &all[..items],
+        columns: &sender,
+    };
+    let receiver = pair::Table {
+        items: &all[items / 2..],
+        columns: &receiver,
+    };
     bencher.counter(ItemsCount::new(items)).bench_local(|| {
         let outcome = pair::run(&*plan, sender, receiver).expect("a result");
-        let learned = match outcome.receiver {
-            Output::Rows(rows) => rows.len() as u64,
-            Output::Count(count) => count,
-            other => panic!("rows or a count, and not {other:?}"),
-        };
-        assert_eq!(learned, items as u64 / 2);
+        let shared = items as u64 / 2;
+        match outcome.receiver {
+            Output::Rows(rows) => assert_eq!(rows.len() as u64, shared),
+            Output::Count(count) => assert_eq!(count, shared),
+            Output::Sums(sums) => assert_eq!(sums, [shared as i64]),
+            Output::Reached(reached) => assert!(reached),
+            Output::Shares(shares) => assert!(shares.places() >= items),
+            other => panic!("what is {other:?}?"),
+        }
     });
 }

@@ -43,6 +43,7 @@ fn both_parties(bencher: Bencher, scheme: Scheme, bits: u32, log_n: u32) {
         let party = |role, items, channel: &mut _| {
             let input = Input {
                 items,
+                columns: &[],
                 joint_seed: &[5; 32],
             };
             run(&plan, role, input, channel, &mut Context::new()).expect("a run")

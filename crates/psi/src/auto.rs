@@ -12,15 +12,13 @@
 //! at n = 600 or so. `kkrt` is faster than `rr22` up to about 2^16, but sends more from 2^13 on
 //! (2.1 times as much at 2^15), and bytes are what a network makes dear.
 //!
-//! Where the receiver is to learn a function of the intersection instead of its rows,
-//! [`rr22_circuit`] is taken at any size.
+//! Where the receiver is to learn a function of the intersection instead of its rows, or nothing if
+//! too few items are shared, [`rr22_circuit`] is taken at any size.
 //!
 //! The rule looks at nothing else, so both parties take the same protocol without a word. The
 //! plan *is* that protocol's: its name, version and parameters are in the digest that the
 //! handshake compares. Only protocols for semi-honest parties are taken. Security against a
 //! party that cheats is a decision of people, and [`naive`](crate::naive) protects nothing.
-
-use psijoin_params::Sizes;
 
 use crate::{
     Adversary, Error, Info, OutputKind, Plan, Protocol, Request, dh, kkrt, rr22, rr22_circuit,
@@ -44,9 +42,10 @@ static INFO: Info = Info {
     version: 1,
 };
 
-/// The protocol for these sizes and this output.
-pub fn choose(sizes: Sizes, output: &OutputKind) -> &'static dyn Protocol {
-    if *output != OutputKind::Rows {
+/// The protocol for what was asked.
+pub fn choose(request: &Request) -> &'static dyn Protocol {
+    let sizes = request.sizes;
+    if request.output != OutputKind::Rows || request.min_intersection > 0 {
         &rr22_circuit::Rr22Circuit
     } else if sizes.union() <= MOST_DH_ITEMS {
         &dh::Dh
@@ -63,20 +62,26 @@ impl Protocol for Auto {
     }
 
     fn info_for(&self, request: &Request) -> &'static Info {
-        choose(request.sizes, &request.output).info()
+        choose(request).info()
     }
 
     fn computes(&self, output: &OutputKind) -> bool {
         matches!(output, OutputKind::Rows) || rr22_circuit::Rr22Circuit.computes(output)
     }
 
+    fn withholds(&self) -> bool {
+        rr22_circuit::Rr22Circuit.withholds()
+    }
+
     fn plan(&self, request: &Request) -> Result<Box<dyn Plan>, Error> {
-        choose(request.sizes, &request.output).plan(request)
+        choose(request).plan(request)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use psijoin_params::Sizes;
+
     use super::*;
     use crate::{Fingerprint, Output, pair, registry};
 
@@ -130,8 +135,7 @@ mod tests {
     #[test]
     fn all_that_is_taken_is_semi_honest_and_in_the_registry() {
         for items in [1, MOST_DH_ITEMS, MOST_KKRT_ITEMS] {
-            let sizes = Sizes::new(items, items).unwrap();
-            let taken = choose(sizes, &OutputKind::Rows).info();
+            let taken = choose(&Request::rows(items, items).unwrap()).info();
             assert_eq!(taken.adversary, Adversary::SemiHonest);
             let mut listed = registry::PROTOCOLS.iter().map(|listed| listed.info().name);
             assert!(listed.any(|name| name == taken.name));

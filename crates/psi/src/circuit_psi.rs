@@ -71,7 +71,7 @@ mod params;
 pub use engine::{Engine, Gmw, Sort, Yao};
 pub use params::{MOST_ITEMS, Params};
 
-use circuit::Inputs;
+use circuit::{Inputs, Reveals};
 
 /// An entry of the registry.
 pub struct CircuitPsi<E>(PhantomData<fn() -> E>);
@@ -87,10 +87,7 @@ impl<E: Engine> Protocol for CircuitPsi<E> {
     }
 
     fn computes(&self, output: &OutputKind) -> bool {
-        matches!(
-            output,
-            OutputKind::Rows | OutputKind::Count | OutputKind::Threshold(_)
-        )
+        Reveals::of(output).is_some()
     }
 
     fn plan(&self, request: &Request) -> Result<Box<dyn Plan>, Error> {
@@ -140,7 +137,7 @@ impl<E: Engine> Sender<E> {
             receiver: party.theirs(params.bits(), params.items(Role::Receiver))?,
             switches: switches(party, &rng.permutation(params.shuffled()))?,
         };
-        let outputs = circuit::outputs(party, params.output(), inputs)?;
+        let outputs = circuit::outputs(party, params.reveals(), inputs)?;
         party.reveal(&outputs)?;
         Ok(Output::Nothing)
     }
@@ -175,15 +172,15 @@ impl<E: Engine> Receiver<E> {
             receiver: party.own(&wires(&numbers, params.bits()))?,
             switches: their_switches(party, params.shuffled())?,
         };
-        let outputs = circuit::outputs(party, params.output(), inputs)?;
+        let outputs = circuit::outputs(party, params.reveals(), inputs)?;
         let learned = Bits::numbers(&party.learn(&outputs)?);
-        match params.output() {
-            OutputKind::Rows => rows(&learned, &numbers),
-            OutputKind::Count => {
+        match params.reveals() {
+            Reveals::Rows => rows(&learned, &numbers),
+            Reveals::Count => {
                 let most = params.items(Role::Sender).min(numbers.len());
                 count(learned[0], most)
             }
-            OutputKind::Threshold(_) => Ok(Output::Reached(learned[0] == 1)),
+            Reveals::Threshold(_) => Ok(Output::Reached(learned[0] == 1)),
         }
     }
 }

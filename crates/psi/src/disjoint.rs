@@ -2,10 +2,11 @@
 //! both know the result.
 
 use psijoin_channel::Channel;
+use psijoin_circuit::Bits;
 use psijoin_params::FailureBudget;
 
 use crate::{
-    Context, Cost, Error, Info, Input, Output, OutputKind, Parameter, Party, Request, Role,
+    Context, Cost, Error, Info, Input, Output, OutputKind, Parameter, Party, Request, Role, Shares,
     protocol,
 };
 
@@ -56,11 +57,18 @@ impl protocol::Plan for Plan {
         _channel: &mut Channel,
         _context: &mut Context,
     ) -> Result<Box<dyn Party>, Error> {
-        let output = match (role, &self.request.output) {
-            (Role::Sender, _) => Output::Nothing,
-            (Role::Receiver, OutputKind::Rows) => Output::Rows(Vec::new()),
-            (Role::Receiver, OutputKind::Count) => Output::Count(0),
-            (Role::Receiver, OutputKind::Threshold(items)) => Output::Reached(*items == 0),
+        let output = match (&self.request.output, role) {
+            _ if self.request.min_intersection > 0 => Output::TooFew,
+            (OutputKind::Shares(columns), _) => Output::Shares(Shares::new(
+                Bits::default(),
+                vec![Vec::new(); columns.total()],
+                (role == Role::Receiver).then(Vec::new),
+            )),
+            (_, Role::Sender) => Output::Nothing,
+            (OutputKind::Rows, _) => Output::Rows(Vec::new()),
+            (OutputKind::Count, _) => Output::Count(0),
+            (OutputKind::Threshold(items), _) => Output::Reached(*items == 0),
+            (OutputKind::Sums(columns), _) => Output::Sums(vec![0; columns.total()]),
         };
         Ok(Box::new(Done(output)))
     }

@@ -21,6 +21,10 @@ pub enum Error {
         output: String,
     },
 
+    /// The protocol learns the intersection itself, and cannot withhold it.
+    #[error("the protocol `{0}` cannot withhold its result where too few items are shared")]
+    CannotWithhold(&'static str),
+
     /// The channel broke, the peer went away, gave up, or sent a message of a wrong length.
     #[error(transparent)]
     Channel(#[from] ChannelError),
@@ -68,9 +72,10 @@ impl Error {
     /// Whose fault it is.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Misuse(_) | Self::Parameters(_) | Self::UnsupportedOutput { .. } => {
-                ErrorKind::Misuse
-            }
+            Self::Misuse(_)
+            | Self::Parameters(_)
+            | Self::UnsupportedOutput { .. }
+            | Self::CannotWithhold(_) => ErrorKind::Misuse,
             Self::Channel(ChannelError::MessageLength { .. } | ChannelError::Malformed(_))
             | Self::ObliviousTransfer(_)
             | Self::Circuit(_)

@@ -10,6 +10,7 @@
 //! | [`naive`], [`dh`], [`rsa`], [`psz`], [`pssz`], [`gbf`], [`random_gbf`], [`circuit_psi`], [`kkrt`], [`spot_fast`], [`spot_low`], [`cm20`], [`rr22`], [`rr22_circuit`] | one module a protocol: its driver reads like the paper's figure |
 //! | [`auto`] | takes one of them by the sizes of the sets |
 //! | [`items`] | fixed-size digests of items, under a salt of both parties |
+//! | [`shares`] | shares of the intersection, circuits over them, and files of them |
 //! | [`pair`] | both parties in one process, for tests, benches and demonstrations |
 //!
 //! ```
@@ -44,6 +45,7 @@ pub mod registry;
 pub mod rr22;
 pub mod rr22_circuit;
 pub mod rsa;
+pub mod shares;
 // For its bench: nothing to build on.
 #[doc(hidden)]
 pub mod sorted_masks;
@@ -62,6 +64,7 @@ mod garbled;
 mod masks;
 mod oprf;
 mod ot_matrix;
+mod output;
 mod output_hash;
 mod stream;
 #[cfg(test)]
@@ -70,7 +73,8 @@ mod testing;
 pub use cost::{Cost, Traffic};
 pub use error::{Error, ErrorKind};
 pub use items::{Fingerprint, Items};
+pub use output::{Columns, Output, OutputKind};
 pub use protocol::{
-    Adversary, Context, Info, Input, Observer, Output, OutputKind, Parameter, Party, Plan,
-    Protocol, Request, Role, run,
+    Adversary, Context, Info, Input, Observer, Parameter, Party, Plan, Protocol, Request, Role, run,
 };
+pub use shares::Shares;

@@ -18,6 +18,25 @@ pub struct Side<'a> {
     pub pool: &'a ThreadPool,
 }
 
+/// What a party brings.
+#[derive(Debug, Clone, Copy)]
+pub struct Table<'a> {
+    /// Its distinct items.
+    pub items: &'a [Fingerprint],
+    /// As [`Input::columns`].
+    pub columns: &'a [Vec<i64>],
+}
+
+/// Of no columns.
+impl<'a, T: AsRef<[Fingerprint]> + ?Sized> From<&'a T> for Table<'a> {
+    fn from(items: &'a T) -> Self {
+        Self {
+            items: items.as_ref(),
+            columns: &[],
+        }
+    }
+}
+
 /// What both parties learned.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Outcome {
@@ -35,30 +54,35 @@ pub struct Outcome {
 ///
 /// # Panics
 /// If the operating system gives no thread.
-pub fn run(
+pub fn run<'a>(
     plan: &dyn Plan,
-    sender: &[Fingerprint],
-    receiver: &[Fingerprint],
+    sender: impl Into<Table<'a>>,
+    receiver: impl Into<Table<'a>>,
 ) -> Result<Outcome, Error> {
-    let joint_seed = Prg::from_os().bytes();
-    let items = |fingerprints| Items::digest(fingerprints, &joint_seed, plan.digest_bytes());
-    let pool = single_thread();
-    let second_pool = single_thread();
+    let joint_seed = &Prg::from_os().bytes();
+    let (sender, receiver) = (sender.into(), receiver.into());
+    let items = |table: Table<'_>| Items::digest(table.items, joint_seed, plan.digest_bytes());
+    let (senders, receivers) = (items(sender), items(receiver));
+    let input = |items, table: Table<'a>| Input {
+        items,
+        columns: table.columns,
+        joint_seed,
+    };
+    let pools = [single_thread(), single_thread()];
     let (a, b) = memory::pair();
     let side = |channel, pool| Side {
         channel,
         context: Context::new(),
         pool,
     };
-    let (sender, receiver) = run_sides(
+    let (sent, received) = run_sides(
         plan,
-        &joint_seed,
-        (&items(sender), side(a, &pool)),
-        (&items(receiver), side(b, &second_pool)),
+        (input(&senders, sender), side(a, &pools[0])),
+        (input(&receivers, receiver), side(b, &pools[1])),
     );
-    let receiver = receiver?;
+    let receiver = received?;
     Ok(Outcome {
-        sender: sender?,
+        sender: sent?,
         receiver,
     })
 }
@@ -80,17 +104,15 @@ pub fn single_thread() -> ThreadPool {
 /// If a party panics.
 pub fn run_sides(
     plan: &dyn Plan,
-    joint_seed: &[u8; 32],
-    sender: (&Items, Side<'_>),
-    receiver: (&Items, Side<'_>),
+    sender: (Input<'_>, Side<'_>),
+    receiver: (Input<'_>, Side<'_>),
 ) -> (Result<Output, Error>, Result<Output, Error>) {
-    let run = |role, (items, side): (&Items, Side<'_>)| {
+    let run = |role, (input, side): (Input<'_>, Side<'_>)| {
         let Side {
             mut channel,
             mut context,
             pool,
         } = side;
-        let input = Input { items, joint_seed };
         pool.install(|| protocol::run(plan, role, input, &mut channel, &mut context))
     };
     thread::scope(|scope| {

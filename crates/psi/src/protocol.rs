@@ -16,7 +16,7 @@ use psijoin_block::Prg;
 use psijoin_channel::Channel;
 use psijoin_params::{FailureBudget, Security, Sizes};
 
-use crate::{Cost, Error, Items};
+use crate::{Cost, Error, Items, Output, OutputKind};
 
 /// Which side of a protocol a party plays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -79,28 +79,6 @@ impl fmt::Display for Adversary {
     }
 }
 
-/// What the parties want to learn.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum OutputKind {
-    /// The receiver learns which of its items are shared.
-    Rows,
-    /// The receiver learns how many items are shared.
-    Count,
-    /// The receiver learns whether at least so many items are shared.
-    Threshold(u64),
-}
-
-impl fmt::Display for OutputKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Rows => f.write_str("rows"),
-            Self::Count => f.write_str("count"),
-            Self::Threshold(items) => write!(f, "threshold:{items}"),
-        }
-    }
-}
-
 /// What both parties agreed to compute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
@@ -110,6 +88,8 @@ pub struct Request {
     pub security: Security,
     /// What is to be learned.
     pub output: OutputKind,
+    /// Unless at least so many items are shared, nothing is learned but that they are fewer.
+    pub min_intersection: u64,
 }
 
 impl Request {
@@ -122,22 +102,9 @@ impl Request {
             sizes: Sizes::new(sender_items, receiver_items)?,
             security: Security::default(),
             output: OutputKind::Rows,
+            min_intersection: 0,
         })
     }
-}
-
-/// What a party learns from a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Output {
-    /// Nothing but what was known before.
-    Nothing,
-    /// The positions of its own items that the other party has too, ascending.
-    Rows(Vec<u32>),
-    /// How many items are shared.
-    Count(u64),
-    /// Whether as many items are shared as was asked.
-    Reached(bool),
 }
 
 /// What a person should know before choosing a protocol.
@@ -173,6 +140,13 @@ pub trait Protocol: Send + Sync {
         matches!(output, OutputKind::Rows)
     }
 
+    /// Whether it can withhold what it computes where too few items are shared
+    /// ([`Request::min_intersection`]). That takes a protocol that does not know the
+    /// intersection itself.
+    fn withholds(&self) -> bool {
+        false
+    }
+
     /// Derives every parameter for a run. Call [`registry::plan`](crate::registry::plan) instead: it
     /// takes care of empty sets, and of outputs that the protocol does not compute.
     ///
@@ -204,7 +178,7 @@ pub trait Plan: Send + Sync {
     /// The failure events, and how likely each is at most.
     fn budget(&self) -> &FailureBudget;
 
-    /// The exact cost on the wire.
+    /// The exact cost on the wire, of a run whose result is not withheld.
     fn cost(&self) -> Cost;
 
     /// Whether a run is refused though it could be planned, because it would take longer than
@@ -256,7 +230,7 @@ pub trait Plan: Send + Sync {
             hasher.update(name.as_bytes()).update(&value.to_le_bytes());
         };
         field(self.info().name, self.info().version.into());
-        field(&request.output.to_string(), 0);
+        field(&request.output.to_string(), request.min_intersection);
         field("sender items", request.sizes.sender());
         field("receiver items", request.sizes.receiver());
         field("sigma", request.security.statistical_bits().into());
@@ -287,6 +261,9 @@ pub trait Party: Send {
 pub struct Input<'a> {
     /// The digests of its distinct items.
     pub items: &'a Items,
+    /// The columns that it brings ([`OutputKind::columns`]): a number an item each. Of no column
+    /// may the positive numbers, or the negative ones, add up to more than an `i64` holds.
+    pub columns: &'a [Vec<i64>],
     /// Public randomness to which both parties contributed after both sets were fixed.
     pub joint_seed: &'a [u8; 32],
 }
@@ -352,28 +329,57 @@ pub fn run(
     channel: &mut Channel,
     context: &mut Context,
 ) -> Result<Output, Error> {
-    check(plan, role, input.items)
+    check(plan, role, &input)
         .and_then(|()| plan.run(role, input, channel, context))
         .inspect_err(|error| channel.abort(error.abort_code()))
 }
 
-fn check(plan: &dyn Plan, role: Role, items: &Items) -> Result<(), Error> {
-    if items.len() as u64 != role.items(plan.request().sizes) {
+fn check(plan: &dyn Plan, role: Role, input: &Input<'_>) -> Result<(), Error> {
+    let request = plan.request();
+    if input.items.len() as u64 != role.items(request.sizes) {
         return Err(Error::Misuse(
             "the number of items is not the one that was agreed on",
         ));
     }
-    if items.digest_bytes() != plan.digest_bytes() {
+    if input.items.digest_bytes() != plan.digest_bytes() {
         return Err(Error::Misuse(
             "the item digests do not have the length that the plan demands",
+        ));
+    }
+    if input.columns.len() != request.output.columns().of(role) {
+        return Err(Error::Misuse(
+            "the number of columns is not the one that was agreed on",
+        ));
+    }
+    if (input.columns.iter()).any(|column| column.len() != input.items.len()) {
+        return Err(Error::Misuse("a column does not have a number an item"));
+    }
+    if !input.columns.iter().all(|column| can_be_added_up(column)) {
+        return Err(Error::Misuse(
+            "the numbers of a column are too large: the sum of some of them could exceed 64 bits",
         ));
     }
     plan.feasible()
 }
 
+/// Whether the sum of any of these numbers fits: then the sum of those that are shared does.
+fn can_be_added_up(numbers: &[i64]) -> bool {
+    let sum = |mut numbers: Box<dyn Iterator<Item = &i64> + '_>| {
+        numbers.try_fold(0_i64, |sum, number| sum.checked_add(*number))
+    };
+    let positive = numbers.iter().filter(|number| **number > 0);
+    let negative = numbers.iter().filter(|number| **number < 0);
+    sum(Box::new(positive)).is_some() && sum(Box::new(negative)).is_some()
+}
+
 /// The output of a receiver of `items` items, from the positions that it found, in any order
 /// and perhaps more than once.
 pub(crate) fn rows(found: impl IntoIterator<Item = u32>, items: usize) -> Output {
+    Output::Rows(ascending(found, items))
+}
+
+/// Positions among `items`, each once, from as many as there may be, in any order.
+pub(crate) fn ascending(found: impl IntoIterator<Item = u32>, items: usize) -> Vec<u32> {
     // Marks are faster than sorting, and take a bit an item.
     let mut marks = vec![0_u64; items.div_ceil(64)];
     for position in found {
@@ -387,7 +393,7 @@ pub(crate) fn rows(found: impl IntoIterator<Item = u32>, items: usize) -> Output
             word &= word - 1;
         }
     }
-    Output::Rows(rows)
+    rows
 }
 
 #[cfg(test)]

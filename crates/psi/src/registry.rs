@@ -64,6 +64,16 @@ pub fn plan(protocol: &dyn Protocol, request: &Request) -> Result<Box<dyn Plan>,
             output: request.output.to_string(),
         });
     }
+    if request.min_intersection > 0 {
+        if !request.output.can_be_withheld() {
+            return Err(Error::Misuse(
+                "a minimum intersection is for rows, counts and sums",
+            ));
+        }
+        if !protocol.withholds() {
+            return Err(Error::CannotWithhold(protocol.info().name));
+        }
+    }
     if request.sizes.pairs() == 0 {
         return Ok(Box::new(disjoint::Plan::new(
             protocol.info_for(request),

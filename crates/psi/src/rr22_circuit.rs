@@ -1,9 +1,11 @@
 //! `rr22-circuit`: circuit PSI from a programmable oblivious PRF. What is learned is a *function* of
-//! the intersection: rows, a count, or whether a threshold is reached.
+//! the intersection: rows, a count, whether a threshold is reached, sums of columns of either party; or
+//! shares of it, for a computation of the caller's.
 //!
 //! **Functionality.** For each of its bins the receiver, and the sender, get a bit each, whose XOR
-//! says whether the item in that bin is shared. From these bits the output is made
-//! (the module `functions`).
+//! says whether the item in that bin is shared; and for each column of the sender a number each, whose
+//! sum is that of the item if it is shared. From these the output is made (the module
+//! `functions`).
 //!
 //! **Source.** Rindal and Schoppmann, *VOLE-PSI: Fast OPRF and Circuit-PSI from Vector-OLE* (EUROCRYPT
 //! 2021, ePrint 2021/266), on the store and the subfield vector OLE of RR22; after Pinkas, Schneider,
@@ -20,9 +22,10 @@
 //!    (x, 3) for all its items.
 //! 3. Both run the oblivious PRF of [`rr22`](crate::rr22) on these keys.
 //! 4. The sender draws a target t_j ∈ B for each bin j, and sends *hints*: a key-value store in which
-//!    each key (x, i) has t_j + F(x, i), where j is the i-th bin of x. What it says of a key of the
-//!    receiver, plus F, is t_j if the item is shared, and random otherwise. In an empty bin the
-//!    receiver takes a random number.
+//!    each key (x, i) has t_j + G_0(F(x, i)), where j is the i-th bin of x. What it says of a key of
+//!    the receiver, plus G_0(F), is t_j if the item is shared, and random otherwise. In an empty bin
+//!    the receiver takes a random number. For the c-th column of numbers v the sender also draws
+//!    u_j, modulo 2^64, and each key has v(x) − u_j under the mask G_c(F(x, i)) in a store of its own.
 //! 5. Equality tests: for each bin, shares of whether both have the same number.
 //! 6. The output is made of these shares.
 //!
@@ -33,21 +36,27 @@
 //!   bounds ([`psijoin_params::okvs`]).
 //! - The Cuckoo table has no stash, at a failure probability within the budget: where there are few
 //!   items, by more bins.
+//! - G stretches an output of the PRF to a mask for the target and for each column: fixed-key AES, an
+//!   output being secret wherever its masks are to be. Columns travel as in PSTY19,
+//!   in a further store of hints.
 //! - Numbers are compared in as many bits as the budget demands, about σ + log2(bins) + 2, up to a
 //!   multiple of four.
 //!
 //! **Security.** Semi-honest: that of the PRF ([`rr22`](crate::rr22)), of silent OT, and of the
 //! equality tests. Hints are a random vector to the receiver, but for what it programs for its own
 //! keys, of which there is at most one a bin: t_j, which is random and used nowhere else. The
-//! sender sees nothing but the receiver's store, and what is uniform.
+//! sender sees nothing but the receiver's store, and what is uniform. Of a column the receiver decodes
+//! v(x) − u_j for at most one item a bin, which u_j hides.
 //!
 //! **Cost.** See [`Plan::cost`]: exact. Online m·log2|B| bits for the receiver's store and for the
-//! hints, m being 1.27·n_receiver and 3.8·n_sender or so; 21 lookups of 19 bits a bin.
+//! hints, m being 1.27·n_receiver and 3.8·n_sender or so, and 64 bits in place of log2|B| for each
+//! column; 21 lookups of 19 bits a bin.
 
 use crate::{Adversary, Error, Info, OutputKind, Plan, Protocol, Request};
 
 mod hints;
 mod keys;
+mod masks;
 mod params;
 mod receiver;
 mod sender;
@@ -61,11 +70,11 @@ pub struct Rr22Circuit;
 
 static INFO: Info = Info {
     name: "rr22-circuit",
-    summary: "counts and thresholds without telling which: programmable PRF",
+    summary: "counts, sums, thresholds and shares without telling which: programmable PRF",
     paper: "RS21, RR22",
     adversary: Adversary::SemiHonest,
     leaks: "set sizes",
-    version: 1,
+    version: 2,
 };
 
 impl Protocol for Rr22Circuit {
@@ -74,10 +83,19 @@ impl Protocol for Rr22Circuit {
     }
 
     fn computes(&self, output: &OutputKind) -> bool {
+        // All that there is.
         matches!(
             output,
-            OutputKind::Rows | OutputKind::Count | OutputKind::Threshold(_)
+            OutputKind::Rows
+                | OutputKind::Count
+                | OutputKind::Threshold(_)
+                | OutputKind::Sums(_)
+                | OutputKind::Shares(_)
         )
+    }
+
+    fn withholds(&self) -> bool {
+        true
     }
 
     fn plan(&self, request: &Request) -> Result<Box<dyn Plan>, Error> {

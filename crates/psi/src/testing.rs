@@ -19,11 +19,21 @@ pub(crate) type Results = [Result<Output, Error>; 2];
 pub(crate) fn run(
     plan: &dyn Plan,
     (sender, sending): (&Items, Channel),
-    (receiver, mut receiving): (&Items, Channel),
+    (receiver, receiving): (&Items, Channel),
 ) -> Results {
-    let run = |role, items, channel: &mut _| {
+    run_with_columns(plan, (sender, &[], sending), (receiver, &[], receiving))
+}
+
+/// The same with columns of numbers.
+pub(crate) fn run_with_columns(
+    plan: &dyn Plan,
+    (sender, sender_columns, sending): (&Items, &[Vec<i64>], Channel),
+    (receiver, receiver_columns, mut receiving): (&Items, &[Vec<i64>], Channel),
+) -> Results {
+    let run = |role, items, columns, channel: &mut _| {
         let input = Input {
             items,
+            columns,
             joint_seed: &[5; 32],
         };
         let mut context = Context::new();
@@ -32,8 +42,8 @@ pub(crate) fn run(
             .inspect_err(|error| channel.abort(error.abort_code()))
     };
     thread::scope(|scope| {
-        let sender = scope.spawn(|| run(Role::Sender, sender, &mut { sending }));
-        let received = run(Role::Receiver, receiver, &mut receiving);
+        let sender = scope.spawn(|| run(Role::Sender, sender, sender_columns, &mut { sending }));
+        let received = run(Role::Receiver, receiver, receiver_columns, &mut receiving);
         [sender.join().unwrap(), received]
     })
 }

@@ -11,6 +11,29 @@ use psijoin_circuit::{
 
 use crate::OutputKind;
 
+/// What a circuit reveals to the receiver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reveals {
+    /// The shared numbers.
+    Rows,
+    /// How many they are.
+    Count,
+    /// Whether they are at least so many.
+    Threshold(u64),
+}
+
+impl Reveals {
+    /// For this output; `None` if there is no circuit for it.
+    pub(super) fn of(output: &OutputKind) -> Option<Self> {
+        match output {
+            OutputKind::Rows => Some(Self::Rows),
+            OutputKind::Count => Some(Self::Count),
+            OutputKind::Threshold(least) => Some(Self::Threshold(*least)),
+            OutputKind::Sums(_) | OutputKind::Shares(_) => None,
+        }
+    }
+}
+
 /// What goes into a circuit.
 pub(super) struct Inputs<W> {
     /// The sender's numbers, ascending: a wire a bit, the lowest first.
@@ -28,7 +51,7 @@ pub(super) struct Inputs<W> {
 /// As [`Backend::products`].
 pub(super) fn outputs<B: Backend>(
     backend: &mut B,
-    output: &OutputKind,
+    reveals: Reveals,
     inputs: Inputs<B::Wires>,
 ) -> Result<Vec<B::Wires>, B::Error> {
     let sorted = {
@@ -36,8 +59,8 @@ pub(super) fn outputs<B: Backend>(
         merge::merge(backend, sender.len(), &sender, &receiver)?
     };
     let found = duplicates(backend, &sorted)?;
-    if *output != OutputKind::Rows {
-        return counted(backend, output, &found);
+    if reveals != Reveals::Rows {
+        return counted(backend, reveals, &found);
     }
     let seconds: Vec<u32> = (1..).step_by(2).take(found.lanes()).collect();
     let numbers: Vec<_> = sorted.iter().map(|wire| wire.gather(&seconds)).collect();
@@ -53,7 +76,7 @@ pub(super) fn outputs<B: Backend>(
 /// that the receiver learns. Nothing is as long as the sets, so that any sizes can be asked for.
 pub(super) fn count(
     mut count: Count,
-    output: &OutputKind,
+    reveals: Reveals,
     numbers: usize,
     bits: usize,
 ) -> (Count, usize) {
@@ -65,8 +88,8 @@ pub(super) fn count(
     let neighbours = wide(numbers - 1);
     let Ok(equal) = compare::equal(&mut count, &neighbours, &neighbours);
     let Ok(found) = on_either_side(&mut count, &equal);
-    if *output != OutputKind::Rows {
-        let Ok(learned) = counted(&mut count, output, &found);
+    if reveals != Reveals::Rows {
+        let Ok(learned) = counted(&mut count, reveals, &found);
         return (count, learned.iter().map(Lanes::lanes).sum());
     }
     let Ok(_) = select::mask(&mut count, &found, &wide(found.lanes()));
@@ -80,12 +103,12 @@ pub(super) fn count(
 /// How many were found, or whether they are enough.
 fn counted<B: Backend>(
     backend: &mut B,
-    output: &OutputKind,
+    reveals: Reveals,
     found: &B::Wires,
 ) -> Result<Vec<B::Wires>, B::Error> {
     let count = count_ones(backend, found)?;
-    if let OutputKind::Threshold(items) = output {
-        return Ok(vec![compare::at_least(backend, &count, *items)?]);
+    if let Reveals::Threshold(items) = reveals {
+        return Ok(vec![compare::at_least(backend, &count, items)?]);
     }
     Ok(count)
 }
@@ -104,7 +127,7 @@ mod tests {
 
     fn evaluated(
         plain: &mut Plain,
-        output: &OutputKind,
+        reveals: Reveals,
         sender: &BTreeSet<u128>,
         receiver: &BTreeSet<u128>,
         seed: u128,
@@ -122,7 +145,7 @@ mod tests {
                 .map(Bits::from_iter)
                 .collect(),
         };
-        let Ok(learned) = outputs(plain, output, inputs);
+        let Ok(learned) = outputs(plain, reveals, inputs);
         learned
     }
 
@@ -141,22 +164,22 @@ mod tests {
                 (Plain::small(), Count::small as fn() -> Count),
                 (Plain::shallow(), Count::shallow),
             ] {
-                let mut learn = |output: &OutputKind| {
+                let mut learn = |reveals| {
                     let before = plain.gates().ands();
-                    let learned = evaluated(&mut plain, output, &sender, &receiver, seed);
-                    let (count, bits) = count(counter(), output, sender.len() + receiver.len(), BITS);
+                    let learned = evaluated(&mut plain, reveals, &sender, &receiver, seed);
+                    let (count, bits) = count(counter(), reveals, sender.len() + receiver.len(), BITS);
                     assert_eq!(count.gates().ands(), plain.gates().ands() - before);
                     assert_eq!(bits, learned.iter().map(Lanes::lanes).sum::<usize>());
                     learned
                 };
-                let mut rows = Bits::numbers(&learn(&OutputKind::Rows));
+                let mut rows = Bits::numbers(&learn(Reveals::Rows));
                 rows.sort_unstable();
                 let zeros = rows.len() - shared.len();
                 prop_assert!(rows[..zeros].iter().all(|row| *row == 0));
                 prop_assert_eq!(&rows[zeros..], &shared);
-                let counted = Bits::numbers(&learn(&OutputKind::Count));
+                let counted = Bits::numbers(&learn(Reveals::Count));
                 prop_assert_eq!(counted, [shared.len() as u128]);
-                let reached = Bits::numbers(&learn(&OutputKind::Threshold(threshold)));
+                let reached = Bits::numbers(&learn(Reveals::Threshold(threshold)));
                 prop_assert_eq!(reached, [u128::from(shared.len() as u64 >= threshold)]);
             }
         }
@@ -166,8 +189,8 @@ mod tests {
     fn a_threshold_may_be_any_number() {
         let set: BTreeSet<u128> = (1..=7).collect();
         for (least, expected) in [(0, 1), (1, 1), (7, 1), (8, 0), (9, 0), (u64::MAX, 0)] {
-            let output = OutputKind::Threshold(least);
-            let learned = evaluated(&mut Plain::small(), &output, &set, &set, 1);
+            let reveals = Reveals::Threshold(least);
+            let learned = evaluated(&mut Plain::small(), reveals, &set, &set, 1);
             assert_eq!(Bits::numbers(&learned), [expected], "at least {least}");
         }
     }
@@ -176,7 +199,7 @@ mod tests {
     #[test]
     fn rows_come_in_the_order_of_the_permutation() {
         let set: BTreeSet<u128> = (1..=16).collect();
-        let learned = evaluated(&mut Plain::small(), &OutputKind::Rows, &set, &set, 7);
+        let learned = evaluated(&mut Plain::small(), Reveals::Rows, &set, &set, 7);
         let permutation = Prg::from_seed(Block(7)).permutation(16);
         let expected: Vec<u128> = permutation.iter().map(|i| u128::from(*i) + 1).collect();
         assert_eq!(Bits::numbers(&learned), expected);
@@ -188,7 +211,7 @@ mod tests {
         for log2 in [1, 4, 8, 12, 16] {
             let n = 1_u64 << log2;
             for bits in [32, 74] {
-                let (count, revealed) = count(Count::small(), &OutputKind::Rows, 2 << log2, bits);
+                let (count, revealed) = count(Count::small(), Reveals::Rows, 2 << log2, bits);
                 let sigma = bits as u64;
                 let published = sigma * (3 * n * log2 + 4 * n) - n;
                 assert_eq!(count.gates().ands(), published);

@@ -4,8 +4,11 @@ use psijoin_channel::Channel;
 use psijoin_circuit::plain::Gates;
 use psijoin_params::{FailureBudget, domain};
 
-use super::{Engine, Receiver, Sender, circuit};
-use crate::{Context, Cost, Error, Info, Items, OutputKind, Parameter, Party, Plan, Request, Role};
+use super::{
+    Engine, Receiver, Sender,
+    circuit::{self, Reveals},
+};
+use crate::{Context, Cost, Error, Info, Items, Parameter, Party, Plan, Request, Role};
 
 /// The most items of both parties together: beyond that, a run takes quarters of an hour, sends
 /// from a hundred gigabytes on, and under Yao takes more memory than most machines have.
@@ -18,6 +21,7 @@ const DIGEST_BYTES: usize = domain::MAX_BITS as usize / 8;
 #[derive(Debug)]
 pub struct Params<E> {
     request: Request,
+    reveals: Reveals,
     bits: u32,
     budget: FailureBudget,
     engine: PhantomData<fn() -> E>,
@@ -49,25 +53,30 @@ impl<E: Engine> Params<E> {
     /// Derives them. The whole failure budget is for items that have the same number.
     ///
     /// # Errors
-    /// If a set is empty, or numbers would be longer than a digest.
+    /// If there is no circuit for the output, a set is empty, or numbers would be longer than a digest.
     pub fn new(request: &Request) -> Result<Self, Error> {
         let sizes = request.sizes;
         if sizes.pairs() == 0 {
             return Err(Error::Misuse("an empty set needs no protocol"));
         }
+        let reveals = Reveals::of(&request.output).ok_or_else(|| Error::UnsupportedOutput {
+            protocol: E::INFO.name,
+            output: request.output.to_string(),
+        })?;
         let mut budget = FailureBudget::new(request.security);
         let bits = domain::bits(sizes, budget.remaining())?;
         budget.charge("two items with one number", domain::collision(sizes, bits))?;
         Ok(Self {
             request: request.clone(),
+            reveals,
             bits,
             budget,
             engine: PhantomData,
         })
     }
 
-    pub(super) fn output(&self) -> &OutputKind {
-        &self.request.output
+    pub(super) fn reveals(&self) -> Reveals {
+        self.reveals
     }
 
     /// Bits of a number.
@@ -81,9 +90,9 @@ impl<E: Engine> Params<E> {
 
     /// Lanes that are shuffled: none, if the receiver does not learn rows.
     pub(super) fn shuffled(&self) -> u32 {
-        match self.output() {
-            OutputKind::Rows => (self.request.sizes.union() / 2) as u32,
-            OutputKind::Count | OutputKind::Threshold(_) => 0,
+        match self.reveals {
+            Reveals::Rows => (self.request.sizes.union() / 2) as u32,
+            Reveals::Count | Reveals::Threshold(_) => 0,
         }
     }
 
@@ -103,7 +112,7 @@ impl<E: Engine> Params<E> {
     pub(super) fn work(&self) -> Work {
         let numbers = self.request.sizes.union() as usize;
         let (count, revealed_bits) =
-            circuit::count(E::counter(), self.output(), numbers, self.bits());
+            circuit::count(E::counter(), self.reveals, numbers, self.bits());
         Work {
             layers: count.layers().to_vec(),
             gates: count.gates(),

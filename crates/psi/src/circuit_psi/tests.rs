@@ -9,6 +9,7 @@ fn plan(name: &str, n: u64, output: OutputKind) -> Box<dyn Plan> {
         sizes: Sizes::new(n, n).unwrap(),
         security: Security::default(),
         output,
+        min_intersection: 0,
     };
     registry::plan(registry::find(name).unwrap(), &request).unwrap()
 }

@@ -1,17 +1,20 @@
-//! Products of a shared bit with a number of one party, as shares mod 2^64.
+//! Products of a shared bit with numbers of one party, as shares mod 2^64.
 //!
 //! The bit is r ⊕ s, of which the *giver* has r, and a number w; the *chooser* has s. Then
 //! (r ⊕ s)·w = r·w + s·(1 − 2r)·w: a correlated OT (Gilboa, CRYPTO 1999), in which the chooser gets
-//! x, or x + (1 − 2r)·w if s = 1, and the giver keeps r·w − x.
+//! x, or x + (1 − 2r)·w if s = 1, and the giver keeps r·w − x. One OT serves a bit, whatever the
+//! number of its factors: messages are stretched to a word for each.
 //!
 //! OTs of random choices c come from silent OT, with messages m_0 and m_1. The chooser sends
-//! c ⊕ s, by which the giver swaps the messages; the giver sends m_0 − m_1 + (1 − 2r)·w, and x is
-//! m_0.
+//! c ⊕ s, by which the giver swaps the messages; for factor k the giver sends
+//! G_k(m_0) − G_k(m_1) + (1 − 2r)·w_k, and x_k is G_k(m_0).
 //!
 //! **Security**: semi-honest. c hides s, and the message that the chooser does not have hides the
-//! number. **Cost** of a product: a bit and 64 bits, in two flights, the chooser's first.
+//! numbers. **Cost** of a bit: a bit and 64 bits a factor, in two flights, the chooser's first.
 
-use psijoin_block::{Block, Prg, memory::Buffer};
+use std::iter;
+
+use psijoin_block::{Block, Prg, crhf, memory::Buffer};
 use psijoin_channel::Channel;
 use psijoin_circuit::{Bits, Lanes};
 use psijoin_ot::{
@@ -19,58 +22,84 @@ use psijoin_ot::{
     silent::Chosen,
 };
 
-use crate::{Error, Traffic};
+use crate::{Error, Role, Traffic};
 
-/// Products that travel together: 64 KiB.
+/// Words, or bytes of packed bits, that travel together: 64 KiB of words.
 const PER_MESSAGE: usize = 1 << 13;
 
-/// What so many products cost, offline and online, if the chooser is the sender of the PSI, and the
-/// last to have spoken before.
-pub(super) fn traffic(count: usize) -> [Traffic; 2] {
+/// OTs that are made at once: silent OT needs 100 bytes for each while it runs.
+const AT_ONCE: usize = 1 << 21;
+
+/// How many OTs each of the calls makes that make `count`.
+fn calls(count: usize) -> impl Iterator<Item = usize> {
+    (0..count)
+        .step_by(AT_ONCE)
+        .map(move |first| AT_ONCE.min(count - first))
+}
+
+/// What it takes to multiply `bits` bits by as many `factors` each, of the `giver`, offline and
+/// online, but for online rounds.
+pub(super) fn traffic(giver: Role, bits: usize, factors: usize) -> [Traffic; 2] {
+    let by_role = |[of_giver, of_chooser]: [u64; 2], rounds| {
+        let (sender_bytes, receiver_bytes) = match giver {
+            Role::Sender => (of_giver, of_chooser),
+            Role::Receiver => (of_chooser, of_giver),
+        };
+        Traffic {
+            sender_bytes,
+            receiver_bytes,
+            rounds,
+        }
+    };
+    let offline = [
+        Silent::SETUP_SENDER_BYTES + calls(bits).map(Silent::sender_bytes).sum::<u64>(),
+        Silent::SETUP_RECEIVER_BYTES + calls(bits).map(Silent::receiver_bytes).sum::<u64>(),
+    ];
+    let online = [bits * factors * size_of::<u64>(), bits.div_ceil(8)];
     [
-        Traffic {
-            sender_bytes: Silent::SETUP_RECEIVER_BYTES + Silent::receiver_bytes(count),
-            receiver_bytes: Silent::SETUP_SENDER_BYTES + Silent::sender_bytes(count),
-            rounds: 3,
-        },
-        Traffic {
-            sender_bytes: count.div_ceil(8) as u64,
-            receiver_bytes: (count * size_of::<u64>()) as u64,
-            rounds: 1,
-        },
+        by_role(offline, 1 + 2 * calls(bits).count() as u64),
+        by_role(online.map(|bytes| bytes as u64), 0),
     ]
 }
 
 /// The party with numbers, and OTs to multiply them.
-pub(crate) struct Giver {
+pub(super) struct Giver {
     rows: Buffer<Block>,
     delta: Block,
 }
 
 /// The other party.
-pub(crate) struct Chooser(Chosen);
+pub(super) struct Chooser {
+    choices: Bits,
+    messages: Buffer<Block>,
+}
 
 impl Giver {
-    /// OTs for `count` products; the peer calls [`Chooser::prepare`].
+    /// OTs for `count` bits; the peer calls [`Chooser::prepare`].
     pub(super) fn prepare(
         count: usize,
         channel: &mut Channel,
         rng: &mut Prg,
     ) -> Result<Self, Error> {
         let mut ots = Silent::set_up_sender(channel, rng)?;
+        let mut rows = Buffer::zeroed(count);
+        for rows in rows.chunks_mut(AT_ONCE) {
+            rows.copy_from_slice(&Silent::send(&mut ots, rows.len(), channel)?);
+        }
         Ok(Self {
-            rows: Silent::send(&mut ots, count, channel)?,
+            rows,
             delta: Silent::delta(&ots),
         })
     }
 
-    /// This party's shares of the products of bits, of which it has `shares`, and `numbers`.
-    pub(super) fn products(
+    /// Puts, in place of the `factors` of bits, of which this party has `shares`, its shares of the
+    /// products.
+    pub(super) fn multiply(
         self,
         shares: &Bits,
-        numbers: impl Iterator<Item = u64>,
+        factors: &mut [Vec<u64>],
         channel: &mut Channel,
-    ) -> Result<Vec<u64>, Error> {
+    ) -> Result<(), Error> {
         let Self { mut rows, delta } = self;
         let mut swaps = vec![0; rows.len().div_ceil(8)];
         for message in swaps.chunks_mut(PER_MESSAGE) {
@@ -82,21 +111,25 @@ impl Giver {
         }
         let others = extension::random_messages(&mut rows, delta);
 
-        let mut products = Vec::with_capacity(rows.len());
-        let mut sent = Vec::with_capacity(rows.len());
-        let messages = rows.iter().zip(&*others);
-        for (((zero, one), share), number) in messages.zip(shares.iter()).zip(numbers) {
-            let (x, other) = (zero.0 as u64, one.0 as u64);
-            let mask = u64::from(share).wrapping_neg();
-            // −w if the share is one.
-            let signed = (number ^ mask).wrapping_sub(mask);
-            sent.push(x.wrapping_sub(other).wrapping_add(signed));
-            products.push((number & mask).wrapping_sub(x));
+        let mut sent = Vec::with_capacity(PER_MESSAGE);
+        for first in (0..rows.len()).step_by(PER_MESSAGE) {
+            let part = first..rows.len().min(first + PER_MESSAGE);
+            for (k, factors) in factors.iter_mut().enumerate() {
+                let factors = &mut factors[part.clone()];
+                let words = words(k, &rows[part.clone()]).zip(words(k, &others[part.clone()]));
+                let shares = part.clone().map(|lane| shares.get(lane));
+                for ((factor, (x, other)), share) in factors.iter_mut().zip(words).zip(shares) {
+                    let mask = u64::from(share).wrapping_neg();
+                    // −w if the share is one.
+                    let signed = (*factor ^ mask).wrapping_sub(mask);
+                    sent.push(x.wrapping_sub(other).wrapping_add(signed));
+                    *factor = (*factor & mask).wrapping_sub(x);
+                }
+                channel.send(bytemuck::cast_slice(&sent))?;
+                sent.clear();
+            }
         }
-        for message in sent.chunks(PER_MESSAGE) {
-            channel.send(bytemuck::cast_slice(message))?;
-        }
-        Ok(products)
+        Ok(())
     }
 }
 
@@ -108,31 +141,56 @@ impl Chooser {
         rng: &mut Prg,
     ) -> Result<Self, Error> {
         let mut ots = Silent::set_up_receiver(channel, rng)?;
-        Ok(Self(Silent::receive(&mut ots, count, channel)?))
+        let (mut choices, mut messages) = (Bits::default(), Buffer::zeroed(count));
+        for messages in messages.chunks_mut(AT_ONCE) {
+            let chosen: Chosen = Silent::receive(&mut ots, messages.len(), channel)?;
+            choices.append(&Bits::from_blocks(&chosen.choices, messages.len()));
+            messages.copy_from_slice(&chosen.messages);
+        }
+        Ok(Self { choices, messages })
     }
 
-    /// This party's shares of the products.
-    pub(super) fn products(self, shares: &Bits, channel: &mut Channel) -> Result<Vec<u64>, Error> {
-        let Self(Chosen {
+    /// This party's shares of the products with each of the peer's `factors`.
+    pub(super) fn multiply(
+        self,
+        shares: &Bits,
+        factors: usize,
+        channel: &mut Channel,
+    ) -> Result<Vec<Vec<u64>>, Error> {
+        let Self {
             choices,
             mut messages,
-        }) = self;
-        let choices = Bits::from_blocks(&choices, shares.lanes());
+        } = self;
         for message in (&choices ^ shares).to_bytes().chunks(PER_MESSAGE) {
             channel.send(message)?;
         }
         extension::random_message(&mut messages);
-        let mut sent = vec![0_u64; messages.len()];
-        for message in sent.chunks_mut(PER_MESSAGE) {
-            channel.recv(bytemuck::cast_slice_mut(message))?;
+        let lanes = messages.len();
+        let mut products: Vec<Vec<u64>> = iter::repeat_with(|| Vec::with_capacity(lanes))
+            .take(factors)
+            .collect();
+        let mut sent = vec![0_u64; lanes.min(PER_MESSAGE)];
+        for first in (0..lanes).step_by(PER_MESSAGE) {
+            let part = first..lanes.min(first + PER_MESSAGE);
+            for (k, products) in products.iter_mut().enumerate() {
+                let sent = &mut sent[..part.len()];
+                channel.recv(bytemuck::cast_slice_mut(sent))?;
+                let shares = part.clone().map(|lane| shares.get(lane));
+                let words = words(k, &messages[part.clone()]);
+                products.extend(words.zip(sent).zip(shares).map(|((word, sent), share)| {
+                    word.wrapping_add(*sent & u64::from(share).wrapping_neg())
+                }));
+            }
         }
-        let products =
-            (messages.iter().zip(sent).zip(shares.iter())).map(|((own, sent), share)| {
-                let mask = u64::from(share).wrapping_neg();
-                (own.0 as u64).wrapping_add(sent & mask)
-            });
-        Ok(products.collect())
+        Ok(products)
     }
+}
+
+/// G_k of messages: pairwise different inputs of the hash, as the messages are random.
+fn words(k: usize, messages: &[Block]) -> impl Iterator<Item = u64> {
+    let mut stretched: Vec<Block> = messages.iter().map(|m| *m ^ Block(k as u128)).collect();
+    crhf::correlation_robust(&mut stretched);
+    stretched.into_iter().map(|block| block.0 as u64)
 }
 
 #[cfg(test)]
@@ -144,34 +202,45 @@ mod tests {
 
     use super::*;
 
-    fn run(lanes: &[(bool, bool, u64)]) -> Vec<(u64, u64)> {
+    /// The shares of the products of r ⊕ s with two numbers, lane by lane, giver first.
+    fn run(lanes: &[(bool, bool, [u64; 2])]) -> Vec<[[u64; 2]; 2]> {
         let given: Bits = lanes.iter().map(|(r, _, _)| *r).collect();
         let chosen: Bits = lanes.iter().map(|(_, s, _)| *s).collect();
-        let numbers = lanes.iter().map(|(_, _, number)| *number);
+        let mut factors = [0, 1].map(|k| lanes.iter().map(|lane| lane.2[k]).collect());
         let (mut giving, mut choosing) = memory::pair();
         let count = lanes.len();
         let (given, chosen) = thread::scope(|scope| {
             let giver = scope.spawn(move || {
                 Giver::prepare(count, &mut giving, &mut Prg::from_os())
-                    .and_then(|giver| giver.products(&given, numbers, &mut giving))
-                    .unwrap()
+                    .and_then(|giver| giver.multiply(&given, &mut factors, &mut giving))
+                    .unwrap();
+                factors
             });
             let chosen = Chooser::prepare(count, &mut choosing, &mut Prg::from_os())
-                .and_then(|chooser| chooser.products(&chosen, &mut choosing))
+                .and_then(|chooser| chooser.multiply(&chosen, 2, &mut choosing))
                 .unwrap();
             (giver.join().unwrap(), chosen)
         });
-        given.into_iter().zip(chosen).collect()
+        (0..count)
+            .map(|lane| {
+                [
+                    [given[0][lane], given[1][lane]],
+                    [chosen[0][lane], chosen[1][lane]],
+                ]
+            })
+            .collect()
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(16))]
 
         #[test]
-        fn shares_of_products_add_up(lanes in vec(any::<(bool, bool, u64)>(), 1..300)) {
-            for ((r, s, number), (given, chosen)) in lanes.iter().zip(run(&lanes)) {
-                let product = if r ^ s { *number } else { 0 };
-                prop_assert_eq!(given.wrapping_add(chosen), product);
+        fn shares_of_products_add_up(lanes in vec(any::<(bool, bool, [u64; 2])>(), 1..300)) {
+            for ((r, s, numbers), [given, chosen]) in lanes.iter().zip(run(&lanes)) {
+                for k in [0, 1] {
+                    let product = if r ^ s { numbers[k] } else { 0 };
+                    prop_assert_eq!(given[k].wrapping_add(chosen[k]), product);
+                }
             }
         }
     }
@@ -179,10 +248,11 @@ mod tests {
     /// Of 64 random bits each: equal ones are rarer than any failure.
     #[test]
     fn shares_tell_nothing_alone() {
-        let shares = run(&[(true, false, 1); 500]);
-        for of in [|s: &(u64, u64)| s.0, |s: &(u64, u64)| s.1] {
-            let distinct: std::collections::BTreeSet<u64> = shares.iter().map(of).collect();
-            assert_eq!(distinct.len(), shares.len());
+        let shares = run(&[(true, false, [1, 1]); 500]);
+        for party in [0, 1] {
+            let distinct: std::collections::BTreeSet<u64> =
+                shares.iter().flat_map(|shares| shares[party]).collect();
+            assert_eq!(distinct.len(), 2 * shares.len());
         }
     }
 }

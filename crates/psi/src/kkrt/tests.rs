@@ -11,6 +11,7 @@ fn run(params: &Params, sender: &Items, receiver: &Items) -> Output {
     let run = |role, items, channel: &mut _| {
         let input = Input {
             items,
+            columns: &[],
             joint_seed: &[5; 32],
         };
         let mut context = Context::new();
@@ -80,6 +81,7 @@ fn a_table_that_is_too_small_is_bad_luck_and_not_a_wrong_result() {
         let items = items(0..30, 16);
         let input = Input {
             items: &items,
+            columns: &[],
             joint_seed: &[5; 32],
         };
         Box::new(receiver)

@@ -25,6 +25,7 @@ fn run(params: &Params, sender: &Items, receiver: &Items) -> Result<Output, Erro
     let run = |role, items, channel: &mut _| {
         let input = Input {
             items,
+            columns: &[],
             joint_seed: &[5; 32],
         };
         protocol::run(params, role, input, channel, &mut Context::new())
@@ -201,6 +202,7 @@ fn an_item_is_compared_in_a_bin_once() {
         let params = Params::short(&request, scheme, 32).unwrap();
         let input = Input {
             items: &Items::Short(items.clone()),
+            columns: &[],
             joint_seed: &[5; 32],
         };
         let functions = Functions::new(&params, &input);
@@ -221,6 +223,7 @@ fn receive(params: &Params, items: &Items) -> Result<Output, Error> {
         scope.spawn(|| Sender::offline(params, &mut a, &mut Context::new()).map(|_| ()));
         let input = Input {
             items,
+            columns: &[],
             joint_seed: &[5; 32],
         };
         protocol::run(params, Role::Receiver, input, &mut b, &mut Context::new())

@@ -18,6 +18,7 @@ fn phases_may_overlap_on_either_side() {
         let run = |role, items, mut channel: Channel| {
             let input = Input {
                 items,
+                columns: &[],
                 joint_seed: &[5; 32],
             };
             let (channel, mut context) = (&mut channel, Context::new());

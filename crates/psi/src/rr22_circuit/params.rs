@@ -15,7 +15,8 @@ use psijoin_params::{
 
 use super::{INFO, Receiver, Sender};
 use crate::{
-    Context, Cost, Error, Info, Input, Parameter, Party, Plan, Request, Role, Traffic, functions,
+    Context, Cost, Error, Info, Input, Parameter, Party, Plan, Request, Role, Traffic,
+    functions::Function,
     oprf::{CIPHERS, Layout, ciphers, dictionary},
 };
 
@@ -127,6 +128,11 @@ impl Params {
         RowHasher::pseudorandom(key, self.hints.shape)
     }
 
+    /// What is made of the shares.
+    pub(super) fn function(&self) -> Function {
+        Function::new(&self.request, self.lanes())
+    }
+
     pub(super) fn bad_luck(&self, what: &'static str) -> Error {
         Error::BadLuck(what, self.request.security.statistical_bits())
     }
@@ -145,27 +151,23 @@ impl Params {
                 + lookups_received,
             rounds: 3 + equality::preparing_flights(self.lookups()),
         };
+        let columns = self.request.output.columns().sender;
         let online = Traffic {
-            sender_bytes: (hints * size_of::<B>()) as u64
+            sender_bytes: (hints * (size_of::<B>() + columns * size_of::<Gf64>())) as u64
                 + equality::sender_bytes(self.number_bits(), self.lanes()),
             receiver_bytes: (oprf * size_of::<B>()) as u64
                 + equality::receiver_bytes(self.number_bits(), self.lanes()),
             rounds: 2 + equality::flights(self.number_bits()),
         };
-        let [output_offline, output_online] =
-            functions::traffic(&self.request.output, self.lanes());
+        let function = self.function();
+        let [function_offline, function_online] = function.traffic();
         Cost {
-            offline: offline + output_offline,
-            online: online + output_online,
-            // The receiver's store follows what it said last to prepare the output.
-            saved_rounds: u64::from(output_offline.rounds > 0),
+            offline: offline + function_offline,
+            online: online + function_online,
+            // The receiver's store follows what it said last to prepare the function.
+            saved_rounds: u64::from(function.receiver_ends_offline()),
         }
     }
-}
-
-/// The lowest bits of an output of the PRF.
-pub(super) fn low<B: Base>(output: u128) -> B {
-    bytemuck::pod_read_unaligned(&output.to_le_bytes()[..size_of::<B>()])
 }
 
 impl Plan for Params {
@@ -246,6 +248,7 @@ mod tests {
                     sizes: Sizes::new(senders, 1 << log2).unwrap(),
                     security: Security::new(sigma).unwrap(),
                     output: crate::OutputKind::Count,
+                    min_intersection: 0,
                 };
                 let params = Params::new(&request).unwrap();
                 assert_eq!(params.bins.stash, 0);

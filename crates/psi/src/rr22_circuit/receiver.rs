@@ -1,4 +1,7 @@
-use psijoin_block::{memory::Buffer, tower::Tower};
+use psijoin_block::{
+    memory::Buffer,
+    tower::{Gf64, Tower},
+};
 use psijoin_channel::Channel;
 use psijoin_circuit::equality;
 use psijoin_encode::okvs::Partition;
@@ -11,10 +14,11 @@ use super::{
     Params,
     hints::Hints,
     keys::{Keys, Table},
-    params::low,
+    masks::{Of, masks},
 };
 use crate::{
-    Context, Error, Input, Items, Output, Party, functions,
+    Context, Error, Input, Items, Output, Party,
+    functions::{self, Compared},
     oprf::{Functions, Store},
 };
 
@@ -45,14 +49,8 @@ impl<B: Base> Receiver<B> {
         let mut tests = equality::Receiver::set_up(channel, &mut context.rng)?;
         tests.prepare(params.lookups(), channel)?;
         context.phase("output OTs");
-        let output = &params.request.output;
         Ok(Self {
-            output: functions::Receiver::offline(
-                output,
-                params.lanes(),
-                channel,
-                &mut context.rng,
-            )?,
+            output: functions::Receiver::offline(params.function(), channel, &mut context.rng)?,
             params: params.clone(),
             a,
             c,
@@ -101,26 +99,48 @@ impl<B: Base> Receiver<B> {
             rows: &params.hint_rows(input),
             keys: &of_hints,
         };
-        let hinted: Buffer<B> = hints.receive(inbound)?;
-        let mut numbers: Buffer<B> = Buffer::zeroed(params.lanes());
+        // What was hinted for a key, and the place and the bin of that key.
+        let by_bin = || {
+            let places = of_hints.positions().iter().map(|place| *place as usize);
+            let bin = |place: usize| table.placed[keys.positions()[place] as usize].bin as usize;
+            places.map(move |place| (place, bin(place))).enumerate()
+        };
+        let mut targets: Buffer<B> = Buffer::zeroed(params.lanes());
         context
             .rng
-            .fill_bytes(bytemuck::cast_slice_mut(&mut numbers));
-        for (hint, place) in hinted.iter().zip(of_hints.positions()) {
-            let place = *place as usize;
-            let placed = &table.placed[keys.positions()[place] as usize];
-            numbers[placed.bin as usize] = *hint ^ low::<B>(outputs[place]);
+            .fill_bytes(bytemuck::cast_slice_mut(&mut targets));
+        let hinted: Buffer<B> = hints.receive(inbound)?;
+        let target_masks = masks::<B>(Of::Target, &outputs);
+        for (i, (place, bin)) in by_bin() {
+            targets[bin] = hinted[i] ^ target_masks[place];
         }
-        drop((hinted, of_hints, keys, outputs));
+        drop((hinted, target_masks));
+        let mut numbers = Vec::new();
+        for column in 0..params.request.output.columns().sender {
+            let hinted: Buffer<Gf64> = hints.receive(inbound)?;
+            let column_masks = masks::<Gf64>(Of::Column(column), &outputs);
+            let mut of_bins = vec![0_u64; params.lanes()];
+            for (i, (place, bin)) in by_bin() {
+                of_bins[bin] = (hinted[i] ^ column_masks[place]).0;
+            }
+            numbers.push(of_bins);
+        }
+        drop((of_hints, keys, outputs));
 
         // Step 5.
         context.phase("equality tests");
-        let shares = tests.equal(&numbers, params.number_bits(), channel)?;
+        let shares = tests.equal(&targets, params.number_bits(), channel)?;
 
         // Step 6.
         context.phase("output");
-        let placed = table.placed.iter().map(|placed| (placed.bin, placed.item));
-        output.learn(&shares, placed, items.len(), channel)
+        let compared = Compared {
+            shares,
+            placed: &mut table.placed.iter().map(|placed| (placed.bin, placed.item)),
+            items: items.len(),
+            numbers,
+            columns: input.columns,
+        };
+        output.learn(compared, channel)
     }
 }
 

@@ -1,4 +1,7 @@
-use psijoin_block::{memory::Buffer, tower::Tower};
+use psijoin_block::{
+    memory::Buffer,
+    tower::{Gf64, Tower},
+};
 use psijoin_channel::Channel;
 use psijoin_circuit::equality;
 use psijoin_encode::{CHOICES, okvs::Partition};
@@ -8,7 +11,12 @@ use psijoin_ot::{
 };
 use rayon::prelude::*;
 
-use super::{Params, hints::Hints, keys::Keys, params::low};
+use super::{
+    Params,
+    hints::Hints,
+    keys::Keys,
+    masks::{Of, masks},
+};
 use crate::{
     Context, Error, Input, Items, Output, Party, functions,
     oprf::{Evaluation, Functions},
@@ -42,9 +50,8 @@ impl<B: Base> Sender<B> {
         let mut tests = equality::Sender::set_up(channel, &mut context.rng)?;
         tests.prepare(params.lookups(), channel)?;
         context.phase("output OTs");
-        let output = &params.request.output;
         Ok(Self {
-            output: functions::Sender::offline(output, params.lanes(), channel, &mut context.rng)?,
+            output: functions::Sender::offline(params.function(), channel, &mut context.rng)?,
             params: params.clone(),
             delta: vole.delta(),
             b,
@@ -71,9 +78,7 @@ impl<B: Base> Sender<B> {
 
         // Step 2.
         context.phase("hashing");
-        // Nothing is to depend on their order.
-        let mut items = items.to_vec();
-        items.par_sort_unstable();
+        let (items, order) = sorted(items);
         let keys = Keys::new(&params, input);
         let bins = keys.bins(&items);
         let keys = Partition::new(&keys.of_all(&items), params.oprf.shape.bins);
@@ -100,13 +105,32 @@ impl<B: Base> Sender<B> {
             rows: &params.hint_rows(input),
             keys: &Partition::new(keys.digests(), params.hints.shape.bins),
         };
-        let hint = |place: u32| {
+        // The item and the bin of a key.
+        let belongs = |place: u32| {
             let key = keys.positions()[place as usize] as usize;
-            let bin = bins[key / CHOICES][key % CHOICES];
-            targets[bin as usize] ^ low::<B>(outputs[place as usize])
+            let (item, choice) = (key / CHOICES, key % CHOICES);
+            (order[item] as usize, bins[item][choice] as usize)
         };
+        let target_masks = masks::<B>(Of::Target, &outputs);
+        let hint = |place: u32| targets[belongs(place).1] ^ target_masks[place as usize];
         hints.send(hint, outbound, &mut context.rng)?;
-        drop((keys, outputs, bins, items));
+        drop(target_masks);
+        let mut numbers = Vec::new();
+        for (column, of_items) in input.columns.iter().enumerate() {
+            let mut of_bins = vec![0_u64; params.lanes()];
+            context
+                .rng
+                .fill_bytes(bytemuck::cast_slice_mut(&mut of_bins));
+            let column_masks = masks::<Gf64>(Of::Column(column), &outputs);
+            let hint = |place: u32| {
+                let (item, bin) = belongs(place);
+                let rest = (of_items[item] as u64).wrapping_sub(of_bins[bin]);
+                Gf64(rest) ^ column_masks[place as usize]
+            };
+            hints.send(hint, outbound, &mut context.rng)?;
+            numbers.push(of_bins);
+        }
+        drop((keys, outputs, bins, items, order));
 
         // Step 5.
         context.phase("equality tests");
@@ -114,9 +138,16 @@ impl<B: Base> Sender<B> {
 
         // Step 6.
         context.phase("output");
-        output.release(&shares, channel)?;
-        Ok(Output::Nothing)
+        output.release(shares, numbers, channel)
     }
+}
+
+/// The items in ascending order, so that nothing depends on the order that they had, and where each
+/// was.
+fn sorted<const D: usize>(items: &[[u8; D]]) -> (Vec<[u8; D]>, Vec<u32>) {
+    let mut placed: Vec<_> = items.iter().copied().zip(0_u32..).collect();
+    placed.par_sort_unstable();
+    placed.into_iter().unzip()
 }
 
 impl<B: Base> Party for Sender<B> {

@@ -3,15 +3,25 @@ use psijoin_params::{Security, Sizes};
 
 use super::*;
 use crate::{
-    Items, Output, registry,
-    testing::{items, output, run},
+    Columns, Items, Output, Role, registry,
+    testing::{items, output, run_with_columns},
 };
 
 fn plan(sender: u64, receiver: u64, output: OutputKind) -> Box<dyn Plan> {
+    withholding(sender, receiver, output, 0)
+}
+
+fn withholding(
+    sender: u64,
+    receiver: u64,
+    output: OutputKind,
+    min_intersection: u64,
+) -> Box<dyn Plan> {
     let request = Request {
         sizes: Sizes::new(sender, receiver).unwrap(),
         security: Security::default(),
         output,
+        min_intersection,
     };
     registry::plan(&Rr22Circuit, &request).unwrap()
 }
@@ -33,27 +43,52 @@ fn each_output_of_the_same_sets() {
     }
 }
 
+fn assert_cost(plan: &dyn Plan) {
+    let request = plan.request();
+    let (sending, receiving) = memory::pair();
+    let (sending, counters) = counted(sending);
+    let party = |role: Role| {
+        let n = role.items(request.sizes);
+        let columns = vec![vec![-1; n as usize]; request.output.columns().of(role)];
+        (items(0..n as u32, plan.digest_bytes()), columns)
+    };
+    let [sender, receiver] = [Role::Sender, Role::Receiver].map(party);
+    let results = run_with_columns(
+        plan,
+        (&sender.0, &sender.1, sending),
+        (&receiver.0, &receiver.1, receiving),
+    );
+    let name = format!("{}, {}", request.output, request.min_intersection);
+    assert!(results.iter().all(Result::is_ok), "{name}");
+    let (traffic, cost) = (counters.snapshot(), plan.cost().total());
+    assert_eq!(
+        (traffic.sent.bytes, traffic.received.bytes, traffic.rounds),
+        (cost.sender_bytes, cost.receiver_bytes, cost.rounds),
+        "{:?}, {name}",
+        request.sizes
+    );
+}
+
 #[test]
 fn bytes_and_rounds_of_each_output() {
+    let columns = |sender, receiver| Columns { sender, receiver };
     for (sender, receiver) in [(1, 1), (40, 300), (2000, 500)] {
         for kind in [
             OutputKind::Rows,
             OutputKind::Count,
             OutputKind::Threshold(1),
             OutputKind::Threshold(1 << 40),
+            OutputKind::Sums(columns(1, 0)),
+            OutputKind::Sums(columns(0, 1)),
+            OutputKind::Sums(columns(2, 3)),
+            OutputKind::Shares(columns(0, 0)),
+            OutputKind::Shares(columns(1, 0)),
+            OutputKind::Shares(columns(0, 2)),
         ] {
-            let plan = plan(sender, receiver, kind.clone());
-            let (sending, receiving) = memory::pair();
-            let (sending, counters) = counted(sending);
-            let sets = [sender, receiver].map(|n| items(0..n as u32, plan.digest_bytes()));
-            let results = run(&*plan, (&sets[0], sending), (&sets[1], receiving));
-            assert!(results.iter().all(Result::is_ok), "{kind}");
-            let (traffic, cost) = (counters.snapshot(), plan.cost().total());
-            assert_eq!(
-                (traffic.sent.bytes, traffic.received.bytes, traffic.rounds),
-                (cost.sender_bytes, cost.receiver_bytes, cost.rounds),
-                "{sender}, {receiver}, {kind}"
-            );
+            assert_cost(&*plan(sender, receiver, kind.clone()));
+            if kind.can_be_withheld() {
+                assert_cost(&*withholding(sender, receiver, kind, 1));
+            }
         }
     }
 }

@@ -190,6 +190,7 @@ mod tests {
         let items = crate::Items::Short(Vec::new());
         let input = Input {
             items: &items,
+            columns: &[],
             joint_seed: &[3; 32],
         };
         let functions = Functions::new(&extension, &input);

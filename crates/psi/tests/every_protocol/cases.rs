@@ -92,6 +92,7 @@ fn the_failure_budget_is_kept_at_every_size() {
                     sizes,
                     security: psijoin_params::Security::new(sigma).unwrap(),
                     output: OutputKind::Rows,
+                    min_intersection: 0,
                 };
                 let result = registry::plan(*protocol, &request);
                 // Masks have 128 bits at most: too few for the very largest of both. The blocks
@@ -122,10 +123,11 @@ fn thresholds_that_are_always_or_never_reached() {
         for items in [0, 1, 4, u64::MAX] {
             let output = OutputKind::Threshold(items);
             if protocol.computes(&output) {
-                let plan = sets.plan_for(*protocol, output.clone());
+                let request = sets.request(40, output);
+                let plan = registry::plan(*protocol, &request).unwrap();
                 let channels = psijoin_channel::memory::pair();
                 let (_, reached) = run_pair(&*plan, &sets, channels, &Setup::default());
-                assert_eq!(reached.unwrap(), sets.expected(&output));
+                assert_eq!(reached.unwrap(), sets.expected(&request));
             }
         }
     }

@@ -4,8 +4,8 @@ use psijoin_block::{Block, Prg};
 use psijoin_channel::{Channel, memory};
 use psijoin_params::{Security, Sizes};
 use psijoin_psi::{
-    Context, Error, ErrorKind, Fingerprint, Items, Output, OutputKind, Plan, Protocol, Request,
-    pair, psz, registry,
+    Columns, Context, Error, ErrorKind, Fingerprint, Input, Items, Output, OutputKind, Plan,
+    Protocol, Request, Role, Shares, pair, psz, registry,
 };
 
 /// Which items each party has, by number.
@@ -28,28 +28,71 @@ impl Sets {
         }
     }
 
-    /// What the receiver is to learn, by a plain join.
-    pub(crate) fn expected(&self, output: &OutputKind) -> Output {
+    /// What the receiver is to learn, by a plain join: nothing of shares, which
+    /// [`assert_shares`] checks.
+    pub(crate) fn expected(&self, request: &Request) -> Output {
         let rows = self.shared_rows();
-        match output {
+        let shared = rows.len() as u64;
+        if shared < request.min_intersection {
+            return Output::TooFew;
+        }
+        match &request.output {
             OutputKind::Rows => Output::Rows(rows),
-            OutputKind::Count => Output::Count(rows.len() as u64),
-            OutputKind::Threshold(items) => Output::Reached(rows.len() as u64 >= *items),
+            OutputKind::Count => Output::Count(shared),
+            OutputKind::Threshold(items) => Output::Reached(shared >= *items),
+            OutputKind::Sums(columns) => {
+                let sum = |(role, column): (Role, usize)| {
+                    let items = rows.iter().map(|row| self.receiver[*row as usize]);
+                    items.map(|item| number(role, column, item)).sum()
+                };
+                Output::Sums(all_columns(*columns).map(sum).collect())
+            }
+            OutputKind::Shares(_) => Output::Nothing,
             other => panic!("what is {other}?"),
         }
     }
 
-    /// All that the protocol computes; thresholds that are just reached, and just missed.
-    pub(crate) fn outputs(&self, protocol: &dyn Protocol) -> Vec<OutputKind> {
+    /// What the sender is to learn.
+    fn expected_of_sender(&self, request: &Request) -> Output {
+        match self.expected(request) {
+            Output::TooFew => Output::TooFew,
+            _ => Output::Nothing,
+        }
+    }
+
+    /// All that the protocol computes; thresholds and minima that are just reached, and just
+    /// missed.
+    pub(crate) fn requests(&self, protocol: &dyn Protocol) -> Vec<Request> {
         let shared = self.shared_rows().len() as u64;
-        let mut outputs = vec![
+        let columns = |sender, receiver| Columns { sender, receiver };
+        let kinds = [
             OutputKind::Rows,
             OutputKind::Count,
             OutputKind::Threshold(shared),
             OutputKind::Threshold(shared + 1),
+            OutputKind::Sums(columns(0, 1)),
+            OutputKind::Sums(columns(2, 1)),
+            OutputKind::Shares(columns(0, 0)),
+            OutputKind::Shares(columns(1, 2)),
         ];
-        outputs.retain(|output| protocol.computes(output));
-        outputs
+        let mut requests: Vec<Request> = kinds.map(|kind| self.request(40, kind)).into();
+        for kind in [
+            OutputKind::Rows,
+            OutputKind::Count,
+            OutputKind::Sums(columns(1, 1)),
+        ] {
+            for min_intersection in [shared, shared + 1] {
+                requests.push(Request {
+                    min_intersection,
+                    ..self.request(40, kind.clone())
+                });
+            }
+        }
+        requests.retain(|request| {
+            protocol.computes(&request.output)
+                && (request.min_intersection == 0 || protocol.withholds())
+        });
+        requests
     }
 
     /// The receiver's positions that a plain join finds.
@@ -93,17 +136,41 @@ impl Sets {
             sizes: Sizes::new(self.sender.len() as u64, self.receiver.len() as u64).unwrap(),
             security: Security::new(sigma).unwrap(),
             output,
+            min_intersection: 0,
         }
     }
 
     /// To find rows.
     pub(crate) fn plan(&self, protocol: &dyn Protocol) -> Box<dyn Plan> {
-        self.plan_for(protocol, OutputKind::Rows)
+        registry::plan(protocol, &self.request(40, OutputKind::Rows)).unwrap()
     }
+}
 
-    pub(crate) fn plan_for(&self, protocol: &dyn Protocol, output: OutputKind) -> Box<dyn Plan> {
-        registry::plan(protocol, &self.request(40, output)).unwrap()
-    }
+/// The columns of both parties, the sender's first.
+fn all_columns(columns: Columns) -> impl Iterator<Item = (Role, usize)> {
+    [Role::Sender, Role::Receiver]
+        .into_iter()
+        .flat_map(move |role| (0..columns.of(role)).map(move |column| (role, column)))
+}
+
+/// The number of an item in a column: of either sign, and some of them large.
+fn number(role: Role, column: usize, item: u64) -> i64 {
+    let hash = blake3::hash(
+        &[[role as u64, column as u64, item].map(u64::to_le_bytes)]
+            .concat()
+            .concat(),
+    );
+    let number = i64::from_le_bytes(*hash.as_bytes().first_chunk().unwrap());
+    number >> (17 + 13 * column)
+}
+
+/// The numbers of a party's items.
+fn columns(role: Role, items: &[u64], output: &OutputKind) -> Vec<Vec<i64>> {
+    let column = |column| {
+        let numbers = items.iter().map(|item| number(role, column, *item));
+        numbers.collect()
+    };
+    (0..output.columns().of(role)).map(column).collect()
 }
 
 /// Whether a protocol evaluates a circuit: thousands of gates an item, a message or more a layer.
@@ -153,6 +220,10 @@ pub(crate) fn run_pair(
     let items = |numbers: &[u64]| {
         Items::digest(&structured(numbers), &setup.joint_seed, plan.digest_bytes())
     };
+    let output = &plan.request().output;
+    let (senders, receivers) = (items(&sets.sender), items(&sets.receiver));
+    let sender_columns = columns(Role::Sender, &sets.sender, output);
+    let receiver_columns = columns(Role::Receiver, &sets.receiver, output);
     let pools = [pair::single_thread(), pair::single_thread()];
     let side = |channel, party: usize| {
         let mut context = Context::new();
@@ -165,11 +236,15 @@ pub(crate) fn run_pair(
             pool: &pools[party],
         }
     };
+    let input = |(items, columns)| Input {
+        items,
+        columns,
+        joint_seed: &setup.joint_seed,
+    };
     pair::run_sides(
         plan,
-        &setup.joint_seed,
-        (&items(&sets.sender), side(sender, 0)),
-        (&items(&sets.receiver), side(receiver, 1)),
+        (input((&senders, &*sender_columns)), side(sender, 0)),
+        (input((&receivers, &*receiver_columns)), side(receiver, 1)),
     )
 }
 
@@ -185,11 +260,11 @@ pub(crate) fn serves(protocol: &dyn Protocol, sets: &Sets) -> bool {
 /// protocol computes, or to be refused where sets are too large for it.
 pub(crate) fn check(protocol: &dyn Protocol, sets: &Sets) {
     let sets = sets.sized_for(protocol);
-    for output in sets.outputs(protocol) {
-        let plan = sets.plan_for(protocol, output.clone());
+    for request in sets.requests(protocol) {
+        let plan = registry::plan(protocol, &request).unwrap();
         let results = run_pair(&*plan, &sets, memory::pair(), &Setup::default());
         if serves(protocol, &sets) {
-            assert_output(protocol, &sets, &output, results);
+            assert_output(protocol, &sets, &request, results);
         } else {
             let refused = |result: Result<Output, Error>| result.unwrap_err().kind();
             assert_eq!(refused(results.0), ErrorKind::Misuse);
@@ -200,26 +275,63 @@ pub(crate) fn check(protocol: &dyn Protocol, sets: &Sets) {
 
 /// The right rows.
 pub(crate) fn assert_result(protocol: &dyn Protocol, sets: &Sets, results: Results) {
-    assert_output(protocol, sets, &OutputKind::Rows, results);
+    let request = sets.request(40, OutputKind::Rows);
+    assert_output(protocol, sets, &request, results);
 }
 
 fn assert_output(
     protocol: &dyn Protocol,
     sets: &Sets,
-    output: &OutputKind,
+    request: &Request,
     (sent, received): Results,
 ) {
     let name = protocol.info().name;
+    let (sent, received) = (sent.unwrap(), received.unwrap());
+    if let (Output::Shares(sent), Output::Shares(received)) = (&sent, &received) {
+        return assert_shares(sets, request.output.columns(), sent, received);
+    }
     assert_eq!(
-        sent.unwrap(),
-        Output::Nothing,
+        sent,
+        sets.expected_of_sender(request),
         "{name}: what the sender learned"
     );
-    let received = received.unwrap();
     assert!(
-        received == sets.expected(output),
-        "{name}, {output} of {} and {} items: a wrong result",
+        received == sets.expected(request),
+        "{name}, {} of {} and {} items: a wrong result",
+        request.output,
         sets.sender.len(),
         sets.receiver.len()
+    );
+}
+
+/// Each item of the receiver has a place, at which both parties' shares make the right numbers.
+fn assert_shares(sets: &Sets, columns: Columns, sent: &Shares, received: &Shares) {
+    assert_eq!(sent.places(), received.places());
+    assert_eq!(sent.items(), None, "the sender knows no places");
+    if sets.sender.is_empty() || sets.receiver.is_empty() {
+        return assert_eq!(sent.places(), 0);
+    }
+    let shared = sets.shared_rows();
+    let mut seen = vec![0; sets.receiver.len()];
+    for (place, item) in received.items().unwrap().iter().enumerate() {
+        let position = item.map(|item| item as usize);
+        let is_shared = item.is_some_and(|item| shared.binary_search(&item).is_ok());
+        let member = sent.membership().get(place) ^ received.membership().get(place);
+        assert_eq!(member, is_shared, "place {place}");
+        for (i, (role, column)) in all_columns(columns).enumerate() {
+            let [ours, theirs] = [sent, received].map(|shares| shares.columns()[i][place]);
+            let number = match position {
+                Some(position) if is_shared => number(role, column, sets.receiver[position]),
+                _ => 0,
+            };
+            assert_eq!(ours.wrapping_add(theirs) as i64, number, "place {place}");
+        }
+        if let Some(position) = position {
+            seen[position] += 1;
+        }
+    }
+    assert!(
+        seen.iter().all(|places| *places == 1),
+        "a place for each item"
     );
 }

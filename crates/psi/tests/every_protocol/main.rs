@@ -6,3 +6,4 @@ mod faults;
 mod harness;
 mod order;
 mod secrets;
+mod views;

@@ -1,0 +1,150 @@
+//! Whether a count, of which each party has a share, is at least K: a garbled circuit of some
+//! ninety gates, which shows one bit.
+
+use psijoin_block::Prg;
+use psijoin_channel::Channel;
+use psijoin_circuit::{
+    Backend, Bits, TwoParty, arithmetic, compare,
+    garble::{AND_BYTES, Evaluator, Garbler, evaluator, garbler},
+    plain::Plain,
+};
+use psijoin_ot::extension::{Extension, Iknp};
+
+use crate::{Error, Traffic};
+
+/// What is compared, and who learns it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Comparison {
+    /// K.
+    pub(super) least: u64,
+    /// What the count cannot exceed.
+    pub(super) most: usize,
+    /// Whether the sender learns the result too.
+    pub(super) both_learn: bool,
+}
+
+impl Comparison {
+    /// What it takes, offline and online, but for online rounds; and offline for the flight of the
+    /// sender, which begins.
+    pub(super) fn traffic(self) -> [Traffic; 2] {
+        let bits = self.bits();
+        [
+            Traffic {
+                sender_bytes: garbler::setup_bytes::<Iknp>(),
+                receiver_bytes: Iknp::SETUP_RECEIVER_BYTES,
+                rounds: 1,
+            },
+            Traffic {
+                sender_bytes: Iknp::sender_bytes(bits) + AND_BYTES * self.gates() + 1,
+                receiver_bytes: Iknp::chosen_receiver_bytes(bits) + u64::from(self.both_learn),
+                rounds: 0,
+            },
+        ]
+    }
+
+    /// Bits of the count, and of each share of it.
+    fn bits(self) -> usize {
+        (self.most.ilog2() + 1) as usize
+    }
+
+    /// How either party's share is turned into wires.
+    fn wires(self, share: u64) -> Vec<Bits> {
+        Bits::transposed(&[share.into()], self.bits())
+    }
+
+    /// Whether the sum of both shares is at least K.
+    fn circuit<B: Backend>(
+        self,
+        backend: &mut B,
+        senders: &[B::Wires],
+        receivers: &[B::Wires],
+    ) -> Result<B::Wires, B::Error> {
+        let mut count = arithmetic::add(backend, senders, receivers)?;
+        count.truncate(senders.len());
+        compare::at_least(backend, &count, self.least)
+    }
+
+    /// The AND gates of the circuit.
+    fn gates(self) -> u64 {
+        let zeros = self.wires(0);
+        let mut plain = Plain::small();
+        let Ok(_) = self.circuit(&mut plain, &zeros, &zeros);
+        plain.gates().ands()
+    }
+}
+
+/// The sender, who garbles.
+pub(super) struct Sender {
+    comparison: Comparison,
+    setup: garbler::Setup<Iknp>,
+}
+
+/// The receiver, who evaluates.
+pub(super) struct Receiver {
+    comparison: Comparison,
+    setup: evaluator::Setup<Iknp>,
+}
+
+impl Sender {
+    /// Runs the base OTs; the peer calls [`Receiver::prepare`].
+    pub(super) fn prepare(
+        comparison: Comparison,
+        channel: &mut Channel,
+        rng: &mut Prg,
+    ) -> Result<Self, Error> {
+        Ok(Self {
+            comparison,
+            setup: garbler::Setup::new(channel, rng)?,
+        })
+    }
+
+    /// Whether the count is large enough, if the sender is to learn it.
+    pub(super) fn compare(
+        mut self,
+        share: u64,
+        channel: &mut Channel,
+    ) -> Result<Option<bool>, Error> {
+        let own = self.comparison.wires(share);
+        let mut garbler = Garbler::new(&mut self.setup, channel);
+        let senders = garbler.own(&own)?;
+        let receivers = garbler.theirs(own.len(), 1)?;
+        let reached = [self
+            .comparison
+            .circuit(&mut garbler, &senders, &receivers)?];
+        garbler.reveal(&reached)?;
+        if !self.comparison.both_learn {
+            return Ok(None);
+        }
+        Ok(Some(garbler.learn(&reached)?[0].get(0)))
+    }
+}
+
+impl Receiver {
+    /// As [`Sender::prepare`].
+    pub(super) fn prepare(
+        comparison: Comparison,
+        channel: &mut Channel,
+        rng: &mut Prg,
+    ) -> Result<Self, Error> {
+        Ok(Self {
+            comparison,
+            setup: evaluator::Setup::new(channel, rng)?,
+        })
+    }
+
+    /// Whether the count is large enough.
+    pub(super) fn compare(mut self, share: u64, channel: &mut Channel) -> Result<bool, Error> {
+        let own = self.comparison.wires(share);
+        let mut evaluator = Evaluator::new(&mut self.setup, channel);
+        let senders = evaluator.theirs(own.len(), 1)?;
+        let receivers = evaluator.own(&own)?;
+        let reached = [self
+            .comparison
+            .circuit(&mut evaluator, &senders, &receivers)?];
+        let learned = evaluator.learn(&reached)?[0].get(0);
+        if self.comparison.both_learn {
+            evaluator.reveal(&reached)?;
+        }
+        Ok(learned)
+    }
+}

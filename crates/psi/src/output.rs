@@ -1,0 +1,105 @@
+//! What the parties want to learn, and what they learn.
+
+use std::fmt;
+
+use crate::{Role, Shares};
+
+/// What the parties want to learn.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum OutputKind {
+    /// The receiver learns which of its items are shared.
+    Rows,
+    /// The receiver learns how many items are shared.
+    Count,
+    /// The receiver learns whether at least so many items are shared.
+    Threshold(u64),
+    /// The receiver learns the sum of each of these columns over the shared items.
+    Sums(Columns),
+    /// Each party gets [`Shares`] of which items are shared, and of these columns.
+    Shares(Columns),
+}
+
+impl OutputKind {
+    /// The columns of numbers that the parties bring.
+    pub fn columns(&self) -> Columns {
+        match self {
+            Self::Rows | Self::Count | Self::Threshold(_) => Columns::default(),
+            Self::Sums(columns) | Self::Shares(columns) => *columns,
+        }
+    }
+
+    /// Whether it can be withheld where too few items are shared
+    /// ([`Request::min_intersection`](crate::Request::min_intersection)). A threshold says nothing
+    /// but whether they are too few, and shares say nothing at all.
+    pub fn can_be_withheld(&self) -> bool {
+        matches!(self, Self::Rows | Self::Count | Self::Sums(_))
+    }
+}
+
+impl fmt::Display for OutputKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rows => f.write_str("rows"),
+            Self::Count => f.write_str("count"),
+            Self::Threshold(items) => write!(f, "threshold:{items}"),
+            Self::Sums(columns) => write!(f, "sums of {columns}"),
+            Self::Shares(columns) => write!(f, "shares and {columns}"),
+        }
+    }
+}
+
+/// How many columns of numbers each party brings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Columns {
+    /// The sender's.
+    pub sender: usize,
+    /// The receiver's.
+    pub receiver: usize,
+}
+
+impl Columns {
+    /// Those of a party.
+    pub fn of(self, role: Role) -> usize {
+        match role {
+            Role::Sender => self.sender,
+            Role::Receiver => self.receiver,
+        }
+    }
+
+    /// Those of both.
+    pub fn total(self) -> usize {
+        self.sender + self.receiver
+    }
+}
+
+impl fmt::Display for Columns {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { sender, receiver } = self;
+        write!(
+            f,
+            "{sender} columns of the sender and {receiver} of the receiver"
+        )
+    }
+}
+
+/// What a party learns from a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Output {
+    /// Nothing but what was known before.
+    Nothing,
+    /// The positions of its own items that the other party has too, ascending.
+    Rows(Vec<u32>),
+    /// How many items are shared.
+    Count(u64),
+    /// Whether as many items are shared as was asked.
+    Reached(bool),
+    /// The sum of each column over the shared items: the sender's columns, then the receiver's.
+    Sums(Vec<i64>),
+    /// Its shares.
+    Shares(Shares),
+    /// That fewer items are shared than
+    /// [`Request::min_intersection`](crate::Request::min_intersection), which both parties learn.
+    TooFew,
+}
