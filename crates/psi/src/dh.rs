@@ -1,16 +1,19 @@
 //! `dh`: Diffie-Hellman PSI over ristretto255; `dh-ffdhe3072`: over the group ffdhe3072.
 //!
-//! **Functionality.** The receiver learns which of its items the sender has.
+//! **Functionality.** The receiver learns which of its items the sender has, or only how many they
+//! are.
 //!
 //! **Source.** Meadows (S&P 1986), Huberman, Franklin and Hogg (EC 1999); as "DH-based, ECC" and
-//! "DH-based, FFC" in PSZ14 §7, and in SpOT19 §6.
+//! "DH-based, FFC" in PSZ14 §7, and in SpOT19 §6. The count: Huberman, Franklin and Hogg again; De
+//! Cristofaro, Gasti and Tsudik (CANS 2012).
 //!
 //! 1. Each party draws a secret exponent, α the sender, β the receiver, hashes its items to
 //!    the group, and sends { H(x)^α } and { H(y)^β }. The sender's list is in random order.
 //! 2. The sender raises what it got to the α, and returns a mask of each H(y)^βα in the order
-//!    in which they came.
+//!    in which they came; for a count, in random order.
 //! 3. The receiver raises what it got to the β; its item y is shared if the mask of
-//!    H(y)^βα is one of those of the H(x)^αβ.
+//!    H(y)^βα is one of those of the H(x)^αβ. For a count it cannot tell which item a mask belongs
+//!    to.
 //!
 //! Deviation: only the last list is cut to masks, as in SpOT19; a mask is a hash of the
 //! element and not some bits of its encoding, of which one is always zero.
@@ -19,7 +22,9 @@
 //! the group, H a random oracle. Over ristretto255, H is the map of RFC 9496 §4.3.4 on a keyed
 //! hash; over ffdhe3072, the square of a keyed hash of 3,072 + 128 bits modulo p: nobody
 //! knows discrete logarithms of H(x). Encodings that are not canonical, and the identity,
-//! are refused. Exponents are fresh in every run. Both learn the set sizes.
+//! are refused. Exponents are fresh in every run. Both learn the set sizes. Under a count the
+//! receiver sees either list in an order that only the sender knows: what matches says how many
+//! are shared, and no more.
 //!
 //! Exponents modulo p are short, 275 bits, as RFC 7919 §5.2 has it for Diffie-Hellman key exchange: the
 //! assumption is DDH with short exponents ([`psijoin_curve::ffdhe3072`] says why that is enough).
@@ -38,7 +43,8 @@ use psijoin_params::FailureBudget;
 use rayon::prelude::*;
 
 use crate::{
-    Context, Cost, Error, Info, Input, Items, Output, Parameter, Request, Role, Traffic,
+    Context, Cost, Error, Info, Input, Items, Output, OutputKind, Parameter, Request, Role,
+    Traffic,
     basis::Basis,
     masks::{Mask, MaskIndex, MaskLength},
     protocol::{self, Party, Plan, Protocol},
@@ -74,6 +80,11 @@ impl<G: Group> Params<G> {
         })
     }
 
+    /// Whether the receiver is to learn a count.
+    fn counts(&self) -> bool {
+        self.basis.request.output == OutputKind::Count
+    }
+
     /// How a party's elements travel.
     fn chunks(&self, owner: Role) -> Chunks {
         Chunks {
@@ -88,6 +99,10 @@ impl Protocol for Dh {
         &Ristretto255::INFO
     }
 
+    fn computes(&self, output: &OutputKind) -> bool {
+        computes(output)
+    }
+
     fn plan(&self, request: &Request) -> Result<Box<dyn Plan>, Error> {
         Ok(Box::new(Params::<Ristretto255>::new(request)?))
     }
@@ -98,9 +113,17 @@ impl Protocol for DhFfdhe3072 {
         &Ffdhe3072::INFO
     }
 
+    fn computes(&self, output: &OutputKind) -> bool {
+        computes(output)
+    }
+
     fn plan(&self, request: &Request) -> Result<Box<dyn Plan>, Error> {
         Ok(Box::new(Params::<Ffdhe3072>::new(request)?))
     }
+}
+
+fn computes(output: &OutputKind) -> bool {
+    matches!(output, OutputKind::Rows | OutputKind::Count)
 }
 
 impl<G: Group> Plan for Params<G> {
@@ -178,7 +201,11 @@ impl<G: Group> Party for Sender<G> {
         // Step 1.
         context.phase("own items");
         let order = context.rng.permutation(input.items.len() as u32);
-        let received = secret.swap(Role::Sender, &input, |i| order[i], channel)?;
+        let mut received = secret.swap(Role::Sender, &input, |i| order[i], channel)?;
+        if secret.params.counts() {
+            let order = context.rng.permutation(received.len() as u32);
+            received = order.iter().map(|i| received[*i as usize]).collect();
+        }
 
         // Step 2.
         context.phase("their items");
@@ -225,7 +252,11 @@ impl<G: Group> Party for Receiver<G> {
         let index = MaskIndex::new(&returned, powers.length, 0..returned.len() as u32);
         let mut found = Vec::new();
         index.find_all(masks.into_iter(), |_, position| found.push(position));
-        Ok(protocol::rows(found, returned.len()))
+        let found = protocol::ascending(found, returned.len());
+        Ok(match secret.params.counts() {
+            true => Output::Count(found.len() as u64),
+            false => Output::Rows(found),
+        })
     }
 }
 
@@ -321,5 +352,61 @@ impl<G: Group> Powers<'_, G> {
         let mut powers = vec![G::Element::zeroed(); elements.len()];
         G::power(elements, self.exponent, &mut powers)?;
         Ok(G::masks(&powers, &self.key, self.length))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use psijoin_block::{Block, Prg};
+    use psijoin_channel::{memory, transcript::recorded};
+
+    use super::*;
+    use crate::{registry, testing::items};
+
+    /// The masks that the sender returns, always with the same randomness, and what the receiver
+    /// learns: 30 of 64 items are shared.
+    fn returned(output: OutputKind) -> (Vec<Mask>, Output) {
+        let request = Request {
+            output,
+            ..Request::rows(64, 64).unwrap()
+        };
+        let plan = registry::plan(&Dh, &request).unwrap();
+        let (sending, mut receiving) = memory::pair();
+        let (mut sending, sent) = recorded(sending);
+        let run = |role, items: Items, channel: &mut Channel| {
+            let mut context = Context::new();
+            context.rng = Prg::from_seed(Block(role as u128));
+            let input = Input {
+                items: &items,
+                columns: &[],
+                joint_seed: &[5; 32],
+            };
+            protocol::run(&*plan, role, input, channel, &mut context).unwrap()
+        };
+        let learned = thread::scope(|scope| {
+            scope.spawn(|| run(Role::Sender, items(0..64, 16), &mut sending));
+            run(Role::Receiver, items(34..98, 16), &mut receiving)
+        });
+        let masks = Params::<Ristretto255>::new(&request).unwrap().basis.masks;
+        let last = sent.messages().pop().unwrap();
+        (masks.unpack(&last, 64).collect(), learned)
+    }
+
+    /// As for rows, but none of them where it was: with as much chance as any other order.
+    #[test]
+    fn masks_of_a_count_are_in_another_order() {
+        let (in_order, rows) = returned(OutputKind::Rows);
+        let (shuffled, count) = returned(OutputKind::Count);
+        assert_eq!(rows, Output::Rows((0..30).collect()));
+        assert_eq!(count, Output::Count(30));
+        let moved = in_order.iter().zip(&shuffled).filter(|(a, b)| a != b);
+        assert!(moved.count() > 50);
+        let sorted = |mut masks: Vec<Mask>| {
+            masks.sort_unstable();
+            masks
+        };
+        assert!(sorted(in_order) == sorted(shuffled));
     }
 }
