@@ -4,11 +4,12 @@ use std::{num::NonZeroUsize, path::PathBuf};
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use psijoin_channel::link::Link;
-use psijoin_psi::{OutputKind, Protocol, registry};
+use psijoin_psi::{Protocol, registry};
 use psijoin_table::ColumnRules;
 use psijoin_transport::{Fingerprint, endpoint::Address};
 
 use crate::{
+    asked::Asked,
     exit,
     sizes::{self, SetSizes},
 };
@@ -104,9 +105,16 @@ pub(crate) struct Join {
     pub(crate) normalize: Vec<ColumnRules>,
 
     /// What the receiver learns, the same on both sides: `rows`; `count`, how many keys are shared,
-    /// and not which; or `threshold:K`, whether at least K are.
-    #[arg(long, value_name = "KIND", default_value = "rows", value_parser = output_kind)]
-    pub(crate) output_kind: OutputKind,
+    /// and not which; `threshold:K`, whether at least K are; or `sum:COL[,COL…]`, what these columns
+    /// of numbers add up to over the shared keys. A column is of the table that has it;
+    /// `sender.COL` and `receiver.COL` say of which.
+    #[arg(long, value_name = "KIND", default_value = "rows")]
+    pub(crate) output_kind: Asked,
+
+    /// Learn rows, a count or a sum only if at least K keys are shared, and else no more than that
+    /// they are fewer. Must be the same on both sides.
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) min_intersection: Option<u64>,
 
     /// The protocol, the same on both sides; see `psijoin protocols`. `auto` takes the one that
     /// suits the output and the sizes of the sets.
@@ -264,18 +272,6 @@ fn selection(name: &str) -> Result<Selection, String> {
     protocol(name).map(Selection::One)
 }
 
-fn output_kind(text: &str) -> Result<OutputKind, String> {
-    match text.split_once(':') {
-        None if text == "rows" => Ok(OutputKind::Rows),
-        None if text == "count" => Ok(OutputKind::Count),
-        Some(("threshold", least)) => match least.parse() {
-            Ok(least @ 1..) => Ok(OutputKind::Threshold(least)),
-            _ => Err("a threshold is a whole number of at least 1, as in threshold:100".into()),
-        },
-        _ => Err("the kinds of output are rows, count and threshold:K".into()),
-    }
-}
-
 fn protocol(name: &str) -> Result<&'static dyn Protocol, String> {
     registry::find(name).ok_or_else(|| {
         let names: Vec<_> = registry::PROTOCOLS
@@ -292,29 +288,6 @@ mod tests {
     use clap::CommandFactory;
 
     use super::*;
-
-    #[test]
-    fn kinds_of_output() {
-        for kind in [
-            OutputKind::Rows,
-            OutputKind::Count,
-            OutputKind::Threshold(1),
-            OutputKind::Threshold(u64::MAX),
-        ] {
-            assert_eq!(output_kind(&kind.to_string()), Ok(kind));
-        }
-        for wrong in [
-            "",
-            "row",
-            "count:3",
-            "threshold",
-            "threshold:",
-            "threshold:0",
-            "threshold:-1",
-        ] {
-            assert!(output_kind(wrong).is_err(), "{wrong}");
-        }
-    }
 
     #[test]
     fn the_command_line_is_consistent() {

@@ -7,7 +7,7 @@ use psijoin_psi::ErrorKind as PsiKind;
 use psijoin_table::ErrorKind as TableKind;
 use psijoin_transport::Kind as TransportKind;
 
-use crate::session;
+use crate::{figures, question, session};
 
 /// The exit codes, for people.
 pub(crate) const TABLE: &str = "\
@@ -18,7 +18,7 @@ Exit codes:
   3  an input cannot be used, or an output cannot be written
   4  the network failed, or the other party went away or gave up
   5  the other party broke the protocol, is not who it should be, or has other settings
-  6  refused by policy";
+  6  refused by policy: fewer keys are shared than --min-intersection demands";
 
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +52,12 @@ pub(crate) enum Failure {
 
     #[error(transparent)]
     Psi(#[from] psijoin_psi::Error),
+
+    #[error(
+        "fewer than {} are shared: by --min-intersection, neither side learns more of the result",
+        figures::counted(*.0, "key")
+    )]
+    TooFew(u64),
 
     #[error("cannot write the report {}: {source}", path.display())]
     Report { path: PathBuf, source: io::Error },
@@ -88,6 +94,7 @@ impl Failure {
                 PsiKind::Peer => Code::Peer,
                 _ => Code::Unexpected,
             },
+            Self::TooFew(_) => Code::Policy,
             Self::Report { .. } | Self::Stdout(_) | Self::Temporary(_) => Code::File,
             Self::Threads(_) | Self::CtrlC(_) | Self::WrongResult(_) => Code::Unexpected,
         }
@@ -120,6 +127,11 @@ impl Failure {
             ) => Some(
                 "each side gives the fingerprint that the other's `psijoin keygen` printed as --peer",
             ),
+            Self::Transport(psijoin_transport::Error::Setting { name, .. })
+                if name == question::OUTPUT =>
+            {
+                Some("ask for fewer columns, or for columns with shorter names")
+            }
             Self::Transport(psijoin_transport::Error::Setting { .. }) => {
                 Some("give fewer key columns: one column can hold several joined beforehand")
             }
@@ -198,6 +210,7 @@ mod tests {
             Code::Usage
         );
         assert_eq!(code(psijoin_table::Error::Interrupted), Code::Unexpected);
+        assert_eq!(Failure::TooFew(3).exit_code(), Code::Policy);
         for code in 0..=6 {
             assert!(TABLE.contains(&format!("\n  {code}  ")), "{code}");
         }

@@ -21,6 +21,14 @@ pub(crate) fn counted(value: u64, noun: &str) -> String {
     format!("{} {noun}{plural}", count(value))
 }
 
+/// As a list in a sentence: `a, b and c`.
+pub(crate) fn listed(texts: &[String]) -> String {
+    match texts {
+        [front @ .., last] if !front.is_empty() => format!("{} and {last}", front.join(", ")),
+        _ => texts.concat(),
+    }
+}
+
 /// With a decimal unit and three digits: `1.23 MB`.
 pub(crate) fn bytes(value: u64) -> String {
     const UNITS: [&str; 5] = ["B", "kB", "MB", "GB", "TB"];
@@ -74,6 +82,16 @@ mod tests {
         }
         assert_eq!(counted(1, "row"), "1 row");
         assert_eq!(counted(0, "row"), "0 rows");
+    }
+
+    #[test]
+    fn lists_end_in_and() {
+        let listed =
+            |texts: &[&str]| listed(&texts.iter().map(|&text| text.into()).collect::<Vec<_>>());
+        assert_eq!(listed(&[]), "");
+        assert_eq!(listed(&["a"]), "a");
+        assert_eq!(listed(&["a", "b"]), "a and b");
+        assert_eq!(listed(&["a", "b", "c"]), "a, b and c");
     }
 
     #[test]

@@ -4,12 +4,16 @@
 //! |---|---|
 //! | [`args`] | what can be said on the command line |
 //! | [`commands`] | one module a command |
+//! | [`asked`], [`question`] | what the receiver is to learn |
+//! | [`columns`] | which party has which column of numbers |
 //! | [`session`] | one party of a join, from its table to its result |
 //! | [`exit`] | every failure, and the exit code that it ends with |
-//! | [`report`] | what was run and learned, for people and for scripts |
+//! | [`statement`], [`report`] | what was run and learned, for people and for scripts |
 //! | [`talk`], [`progress`], [`output`] | what goes to standard error, and what to standard output |
 
 mod args;
+mod asked;
+mod columns;
 mod commands;
 mod exit;
 mod figures;
@@ -20,9 +24,11 @@ mod memory;
 mod output;
 mod phases;
 mod progress;
+mod question;
 mod report;
 mod session;
 mod sizes;
+mod statement;
 mod talk;
 
 use std::{env, io, process::ExitCode};

@@ -1,4 +1,4 @@
-//! What was run, what it cost, and who learned what. Never an item.
+//! What was run, what it cost, and who learned what, for scripts. Never an item.
 
 use std::{
     collections::BTreeMap,
@@ -7,14 +7,15 @@ use std::{
 };
 
 use psijoin_params::Security;
-use psijoin_psi::{Adversary, Info, OutputKind, Plan, Role};
+use psijoin_psi::Plan;
 use psijoin_transport::{Connection, Fingerprint};
 use serde::Serialize;
 use tempfile::NamedTempFile;
 
 use crate::{
+    columns::{AgreedColumn, Sum},
     exit::Failure,
-    figures, memory,
+    memory,
     phases::Phase,
     session::{Received, Summary},
 };
@@ -27,6 +28,9 @@ pub(crate) struct Report {
     role: String,
     protocol: ProtocolReport,
     output: String,
+    /// `null` if there was no such condition.
+    min_intersection: Option<u64>,
+    columns: Vec<ColumnReport>,
     normalization: String,
     security: SecurityReport,
     peer: PeerReport,
@@ -38,6 +42,14 @@ pub(crate) struct Report {
     phases: Vec<Phase>,
     peak_memory_bytes: Option<u64>,
     result: Option<ResultReport>,
+}
+
+/// A column of numbers that was asked for.
+#[derive(Serialize)]
+struct ColumnReport {
+    name: String,
+    holder: String,
+    decimals: u32,
 }
 
 #[derive(Serialize)]
@@ -78,6 +90,8 @@ struct TableReport {
     rows_without_key: u64,
     rows_repeating_a_key: u64,
     distinct_keys: u64,
+    /// For each column of numbers that was read.
+    rows_without_number: BTreeMap<String, u64>,
 }
 
 #[derive(Serialize)]
@@ -101,6 +115,18 @@ enum ResultReport {
     Threshold {
         reached: bool,
     },
+    Sums {
+        sums: Vec<SumReport>,
+    },
+}
+
+/// What a column adds up to.
+#[derive(Serialize)]
+struct SumReport {
+    column: String,
+    holder: String,
+    /// A decimal as a text, since it is exact.
+    sum: String,
 }
 
 /// Who was at the other end.
@@ -129,7 +155,9 @@ impl Report {
             handshake_version: psijoin_transport::handshake::VERSION,
             role: summary.role.to_string(),
             protocol: ProtocolReport::new(plan),
-            output: request.output.to_string(),
+            output: summary.asked.to_string(),
+            min_intersection: Some(request.min_intersection).filter(|&least| least > 0),
+            columns: summary.columns.0.iter().map(ColumnReport::new).collect(),
             normalization: summary.normalization.clone(),
             security: SecurityReport::new(plan),
             peer: PeerReport {
@@ -149,6 +177,7 @@ impl Report {
                 rows_without_key: summary.counts.left_out,
                 rows_repeating_a_key: summary.counts.duplicates,
                 distinct_keys: summary.counts.distinct,
+                rows_without_number: summary.rows_without_number.clone(),
             },
             traffic: TrafficReport {
                 sent_bytes: summary.traffic.sent.bytes,
@@ -159,20 +188,43 @@ impl Report {
             seconds: summary.time.as_secs_f64(),
             phases: summary.phases.clone(),
             peak_memory_bytes: memory::peak_bytes(),
-            result: summary.received.map(ResultReport::new),
+            result: summary.received.as_ref().map(ResultReport::new),
+        }
+    }
+}
+
+impl ColumnReport {
+    fn new(column: &AgreedColumn) -> Self {
+        Self {
+            name: column.name.to_string(),
+            holder: column.holder.to_string(),
+            decimals: column.scale,
+        }
+    }
+}
+
+impl SumReport {
+    fn new(sum: &Sum) -> Self {
+        Self {
+            column: sum.column.name.to_string(),
+            holder: sum.column.holder.to_string(),
+            sum: sum.value.to_string(),
         }
     }
 }
 
 impl ResultReport {
-    fn new(received: Received) -> Self {
-        match received {
+    fn new(received: &Received) -> Self {
+        match *received {
             Received::Rows { shared_keys, rows } => Self::Rows {
                 shared_keys,
                 rows_written: rows,
             },
             Received::Count(shared_keys) => Self::Count { shared_keys },
             Received::Threshold { reached, .. } => Self::Threshold { reached },
+            Received::Sums(ref sums) => Self::Sums {
+                sums: sums.iter().map(SumReport::new).collect(),
+            },
         }
     }
 }
@@ -259,106 +311,4 @@ impl ReportFile {
             source,
         }
     }
-}
-
-/// What a protocol without security says before and after a run.
-pub(crate) fn insecurity(info: &Info) -> Option<String> {
-    (info.adversary == Adversary::Insecure).then(|| {
-        format!(
-            "WARNING: {} is INSECURE and only there to measure against. It leaks: {}.",
-            info.name, info.leaks
-        )
-    })
-}
-
-/// Who has learned what, and what became of the rows: the end of every run.
-pub(crate) fn statement(summary: &Summary, output: &str) -> String {
-    let mut lines = vec![learned(summary)];
-    match summary.received {
-        Some(Received::Rows {
-            rows: Some(rows), ..
-        }) => lines.push(format!(
-            "Wrote {} to {output}.",
-            figures::counted(rows, "row")
-        )),
-        Some(Received::Rows { rows: None, .. }) => lines
-            .push("The rows were not all written: the reader of the output went away.".to_owned()),
-        Some(Received::Count(_) | Received::Threshold { .. }) | None => {}
-    }
-    let counts = summary.counts;
-    lines.push(format!(
-        "Your table has {}: {}, {} repeating a key, {} without a key, left out.",
-        figures::counted(counts.rows, "row"),
-        figures::counted(counts.distinct, "distinct key"),
-        figures::counted(counts.duplicates, "row"),
-        figures::counted(counts.left_out, "row"),
-    ));
-    lines.extend(protection(summary.plan.info(), summary.role));
-    lines.join("\n")
-}
-
-/// From what kind of peer the protocol has protected this party.
-fn protection(info: &Info, role: Role) -> Option<String> {
-    let (name, other) = (info.name, role.other());
-    match info.adversary {
-        Adversary::MaliciousSender if role == Role::Receiver => Some(format!(
-            "{name} protects you even from a {other} that cheats."
-        )),
-        Adversary::SemiHonest | Adversary::MaliciousSender => Some(format!(
-            "{name} protects you from a {other} that follows the protocol, not from one that cheats."
-        )),
-        Adversary::Malicious => Some(match role {
-            Role::Sender => format!(
-                "{name} protects you even from a {other} that cheats, but it may have used more \
-                 keys than it said."
-            ),
-            Role::Receiver => format!("{name} protects you even from a {other} that cheats."),
-        }),
-        _ => insecurity(info),
-    }
-}
-
-fn learned(summary: &Summary) -> String {
-    let request = summary.plan.request();
-    let senders = figures::count(request.sizes.sender());
-    let receivers = figures::count(request.sizes.receiver());
-    let Some(received) = summary.received else {
-        let learned = match request.output {
-            OutputKind::Count => "how many keys you share, and not which".to_owned(),
-            OutputKind::Threshold(least) => format!(
-                "whether you share at least {}, and neither which nor how many",
-                figures::counted(least, "key")
-            ),
-            _ => "which of its keys you share".to_owned(),
-        };
-        return format!(
-            "The receiver learned {learned}, and your set's size ({senders}). You learned the \
-             receiver's set size ({receivers})."
-        );
-    };
-    let learned = match received {
-        Received::Rows { shared_keys, .. } => figures::counted(shared_keys, "shared key"),
-        Received::Count(shared_keys) => {
-            format!("that you share {}", figures::counted(shared_keys, "key"))
-        }
-        Received::Threshold { least, reached } => {
-            let than = if reached { "at least" } else { "fewer than" };
-            format!("that you share {than} {}", figures::counted(least, "key"))
-        }
-    };
-    format!(
-        "The sender learned your set's size ({receivers}). You learned {learned} and the sender's \
-         set size ({senders})."
-    )
-}
-
-/// What a run took.
-pub(crate) fn cost(summary: &Summary) -> String {
-    format!(
-        "done in {}: sent {}, received {}, {}",
-        figures::time(summary.time),
-        figures::bytes(summary.traffic.sent.bytes),
-        figures::bytes(summary.traffic.received.bytes),
-        figures::counted(summary.traffic.rounds, "round"),
-    )
 }

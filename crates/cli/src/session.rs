@@ -6,7 +6,7 @@
 //! take their name after the sender has confirmed the end.
 
 use std::{
-    fmt,
+    collections::BTreeMap,
     time::{Duration, Instant},
 };
 
@@ -14,23 +14,28 @@ use psijoin_channel::{
     Channel,
     count::{Counters, Snapshot, counted},
 };
-use psijoin_params::Security;
-use psijoin_psi::{
-    Context, Fingerprint, Input, Items, Output, OutputKind, Plan, Protocol, Request, Role, registry,
+use psijoin_psi::{Context, Fingerprint, Input, Items, Output, Plan, Protocol, Role};
+use psijoin_table::{
+    Counts, Destination, ErrorKind, KeySpec, KeyTable, Progress, RowItems, Source, Staged,
 };
-use psijoin_table::{Counts, Destination, ErrorKind, KeySpec, KeyTable, Progress, Source, Staged};
-use psijoin_transport::{
-    Connection,
-    handshake::{self, Hello, Session},
-};
+use psijoin_transport::Connection;
 use rayon::ThreadPool;
 
 use crate::{
+    asked::Asked,
+    columns::{AgreedColumns, OwnColumns},
     exit::Failure,
     figures,
     phases::{Phase, Phases},
+    question::Question,
     talk::Talk,
 };
+
+mod agreement;
+mod received;
+
+use agreement::Agreement;
+pub(crate) use received::Received;
 
 /// The setting that names the protocol.
 pub(crate) const PROTOCOL: &str = "the protocol";
@@ -40,7 +45,7 @@ pub(crate) struct Party<'a> {
     /// The protocol that it runs.
     pub(crate) protocol: &'static dyn Protocol,
     /// What the receiver is to learn.
-    pub(crate) output: OutputKind,
+    pub(crate) question: Question,
     /// The key of its table.
     pub(crate) key: KeySpec,
     /// Its table.
@@ -85,40 +90,14 @@ pub(crate) struct Summary {
     /// From the tables to the end, without waiting for the other party to turn up.
     pub(crate) time: Duration,
     pub(crate) phases: Vec<Phase>,
+    /// What was asked for.
+    pub(crate) asked: Asked,
+    /// The columns of numbers in that.
+    pub(crate) columns: AgreedColumns,
+    /// How many rows with a key have no number, for each of this party's columns of numbers.
+    pub(crate) rows_without_number: BTreeMap<String, u64>,
     /// The receiver's result.
     pub(crate) received: Option<Received>,
-}
-
-/// What the receiver received.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Received {
-    /// Which keys are shared.
-    Rows {
-        shared_keys: u64,
-        /// `None` if the reader of the output went away before all was written.
-        rows: Option<u64>,
-    },
-    /// How many are.
-    Count(u64),
-    /// Whether at least so many are.
-    Threshold { least: u64, reached: bool },
-}
-
-/// What goes to standard output, but for rows, which are written as they are found.
-impl fmt::Display for Received {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Rows { shared_keys, .. } | Self::Count(shared_keys) => shared_keys.fmt(f),
-            Self::Threshold { reached: true, .. } => f.write_str("reached"),
-            Self::Threshold { reached: false, .. } => f.write_str("not reached"),
-        }
-    }
-}
-
-/// What both parties agreed on.
-struct Agreement {
-    plan: Box<dyn Plan>,
-    session: Session,
 }
 
 /// What a party has when the protocol is done.
@@ -138,22 +117,27 @@ impl Party<'_> {
     ) -> Result<Summary, Failure> {
         // What cannot be agreed on is seen before the other party is there.
         self.hello(0).check()?;
-        self.check_output()?;
+        self.question.check(self.protocol)?;
+        let own = OwnColumns::find(&self.question.asked, self.task.role(), &self.source)?;
         let (connection, channel) = meet()?;
         let started = Instant::now();
         let talk = self.talk;
         let (mut channel, counters) = counted(channel);
-        let Computed {
-            mut summary,
-            staged,
-        } = self
-            .converse(&mut channel, &counters)
+        let computed = self
+            .converse(&mut channel, &counters, &own)
             .inspect_err(|failure| connection.abort(failure.abort_code()))?;
         talk.during(
             "waiting for the other party to finish",
             || (0, 0),
             || connection.finish(),
         )?;
+        let Some(Computed {
+            mut summary,
+            staged,
+        }) = computed
+        else {
+            return Err(Failure::TooFew(self.question.min_intersection));
+        };
         if let Some(staged) = staged {
             staged.commit()?;
         }
@@ -161,20 +145,33 @@ impl Party<'_> {
         Ok(summary)
     }
 
-    fn converse(&self, channel: &mut Channel, counters: &Counters) -> Result<Computed, Failure> {
+    /// Speaks with the other party, from the table to the result; `None` if that is withheld, as
+    /// too few keys are shared.
+    fn converse(
+        &self,
+        channel: &mut Channel,
+        counters: &Counters,
+        own: &OwnColumns,
+    ) -> Result<Option<Computed>, Failure> {
         let phases = Phases::default();
         phases.begin("reading the table");
         let KeyTable {
             fingerprints,
             rows,
+            numbers,
             counts,
             ..
-        } = self.read_table()?;
+        } = self.read_table(own)?;
         // The sender will not come back to its rows.
         let rows = matches!(self.task, Task::Receive(_)).then_some(rows);
 
         phases.begin("handshake (with waiting)");
-        let Agreement { plan, session } = self.agree(channel, counts.distinct)?;
+        let Agreement {
+            plan,
+            columns,
+            session,
+        } = self.agree(channel, counts.distinct, own, &numbers)?;
+        let rows_without_number = own.rows_without_number(&numbers);
 
         let before = counters.snapshot();
         let moved = || (counters.snapshot() - before).total_bytes();
@@ -183,45 +180,30 @@ impl Party<'_> {
             plan.info().name,
             || (moved(), to_move),
             || {
+                let set = Set {
+                    fingerprints,
+                    columns: numbers.into_iter().map(|column| column.values).collect(),
+                };
                 let joint_seed = &session.joint_seed;
                 let role = self.task.role();
-                compute(
-                    &*plan,
-                    role,
-                    fingerprints,
-                    joint_seed,
-                    channel,
-                    self.pool,
-                    &phases,
-                )
+                compute(&*plan, role, set, joint_seed, channel, self.pool, &phases)
             },
         )?;
         let traffic = counters.snapshot() - before;
 
-        let (received, staged) = match (&self.task, output, &self.output, rows) {
-            (Task::Receive(destination), Output::Rows(shared), _, Some(rows)) => {
+        let mut staged = None;
+        let received = match (&self.task, output) {
+            (_, Output::TooFew) => return Ok(None),
+            (Task::Receive(destination), Output::Rows(shared)) => {
                 phases.begin("writing the rows");
-                let matched = flags(&shared, counts.distinct);
-                let staged = self.talk.during(
-                    "writing the rows",
-                    || self.progress.bytes(),
-                    || destination.stage(&self.source, &rows, &matched, self.progress),
-                );
-                let staged = match staged {
-                    Err(error) if error.kind() == ErrorKind::BrokenPipe => None,
-                    staged => Some(staged?),
-                };
-                let received = Received::Rows {
+                let rows = rows.expect("whoever receives rows keeps its own");
+                staged = self.stage(destination, &rows, &flags(&shared, counts.distinct))?;
+                Some(Received::Rows {
                     shared_keys: shared.len() as u64,
                     rows: staged.as_ref().map(Staged::rows),
-                };
-                (Some(received), staged)
+                })
             }
-            (Task::Learn, Output::Count(count), ..) => (Some(Received::Count(count)), None),
-            (Task::Learn, Output::Reached(reached), &OutputKind::Threshold(least), _) => {
-                (Some(Received::Threshold { least, reached }), None)
-            }
-            _ => (None, None),
+            (_, output) => self.received(&columns, output),
         };
         let summary = Summary {
             role: self.task.role(),
@@ -231,16 +213,50 @@ impl Party<'_> {
             traffic,
             time: Duration::ZERO,
             phases: phases.end(),
+            asked: self.question.asked.clone(),
+            columns,
+            rows_without_number,
             received,
         };
-        Ok(Computed { summary, staged })
+        Ok(Some(Computed { summary, staged }))
     }
 
-    fn read_table(&self) -> Result<KeyTable, Failure> {
+    /// What was received if it is not rows; `None` for the sender.
+    fn received(&self, columns: &AgreedColumns, output: Output) -> Option<Received> {
+        match (&self.question.asked, output) {
+            (Asked::Count, Output::Count(count)) => Some(Received::Count(count)),
+            (&Asked::Threshold(least), Output::Reached(reached)) => {
+                Some(Received::Threshold { least, reached })
+            }
+            (Asked::Sum(_), Output::Sums(sums)) => Some(Received::Sums(columns.sums(&sums))),
+            _ => None,
+        }
+    }
+
+    /// Writes the rows whose items are flagged, but for their name; `None` if their reader went
+    /// away.
+    fn stage(
+        &self,
+        destination: &Destination,
+        rows: &RowItems,
+        matched: &[bool],
+    ) -> Result<Option<Staged>, Failure> {
+        let staged = self.talk.during(
+            "writing the rows",
+            || self.progress.bytes(),
+            || destination.stage(&self.source, rows, matched, self.progress),
+        );
+        match staged {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(None),
+            staged => Ok(Some(staged?)),
+        }
+    }
+
+    fn read_table(&self, own: &OwnColumns) -> Result<KeyTable, Failure> {
         let table = self.talk.during(
             &format!("reading {}", self.source.name()),
             || self.progress.bytes(),
-            || KeyTable::read(&self.source, &self.key, &[], self.progress),
+            || KeyTable::read(&self.source, &self.key, &own.to_read(), self.progress),
         )?;
         let Counts { rows, distinct, .. } = table.counts;
         self.talk.say(format_args!(
@@ -251,81 +267,14 @@ impl Party<'_> {
         ));
         Ok(table)
     }
+}
 
-    fn check_output(&self) -> Result<(), Failure> {
-        if self.protocol.computes(&self.output) {
-            return Ok(());
-        }
-        let able = registry::PROTOCOLS
-            .iter()
-            .filter(|protocol| protocol.computes(&self.output))
-            .map(|protocol| protocol.info().name);
-        Err(Failure::Usage(format!(
-            "{} cannot compute the output {}: leave --protocol out, or take one of {}",
-            self.protocol.info().name,
-            self.output,
-            able.collect::<Vec<_>>().join(", "),
-        )))
-    }
-
-    /// What must be alike on both sides, and this party's set size.
-    fn hello(&self, items: u64) -> Hello {
-        let info = self.protocol.info();
-        let role = match self.task {
-            Task::Send => handshake::Role::Sender,
-            Task::Receive(_) | Task::Learn => handshake::Role::Receiver,
-        };
-        Hello::new(role, items)
-            .setting(PROTOCOL, info.name)
-            .setting("the protocol's version", info.version)
-            .setting("the output", &self.output)
-            .setting(
-                "the statistical security in bits",
-                Security::default().statistical_bits(),
-            )
-            .setting("the number of key columns", self.key.width())
-            .setting("the normalisation of the key", self.key.normalization())
-    }
-
-    /// Makes sure that both parties were set up alike, and derives what follows from their
-    /// sizes.
-    fn agree(&self, channel: &mut Channel, items: u64) -> Result<Agreement, Failure> {
-        let hello = self.hello(items);
-        let pending = self.talk.during(
-            "waiting for the other party to read its table",
-            || (0, 0),
-            || handshake::begin(channel, hello),
-        )?;
-        let theirs = pending.peer().set_size();
-        let (senders, receivers) = match self.task {
-            Task::Send => (items, theirs),
-            Task::Receive(_) | Task::Learn => (theirs, items),
-        };
-        if let OutputKind::Threshold(least) = self.output
-            && least > senders.min(receivers)
-        {
-            return Err(Failure::Usage(format!(
-                "the threshold is {}, and the smaller set has {}: it cannot be reached; both sides \
-                 must give a smaller one",
-                figures::counted(least, "key"),
-                figures::counted(senders.min(receivers), "key"),
-            )));
-        }
-        let request = Request {
-            output: self.output.clone(),
-            ..Request::rows(senders, receivers)?
-        };
-        let plan = registry::plan(self.protocol, &request)?;
-        let session = pending.confirm(channel, &[&plan.digest()])?;
-        self.talk.say(format_args!(
-            "{}: {} of the sender, {} of the receiver, {} to move",
-            plan.info().name,
-            figures::counted(senders, "key"),
-            figures::counted(receivers, "key"),
-            figures::bytes(plan.cost().total().total_bytes()),
-        ));
-        Ok(Agreement { plan, session })
-    }
+/// What a party brings to a protocol.
+pub(crate) struct Set<F> {
+    /// Its items' fingerprints.
+    pub(crate) fingerprints: F,
+    /// Its columns, with a number an item each.
+    pub(crate) columns: Vec<Vec<i64>>,
 }
 
 /// Runs one party of a plan in a thread pool, from its fingerprints on, which are dropped as
@@ -336,7 +285,10 @@ impl Party<'_> {
 pub(crate) fn compute(
     plan: &dyn Plan,
     role: Role,
-    fingerprints: impl AsRef<[Fingerprint]> + Send,
+    Set {
+        fingerprints,
+        columns,
+    }: Set<impl AsRef<[Fingerprint]> + Send>,
     joint_seed: &[u8; 32],
     channel: &mut Channel,
     pool: &ThreadPool,
@@ -348,7 +300,7 @@ pub(crate) fn compute(
         drop(fingerprints);
         let input = Input {
             items,
-            columns: &[],
+            columns: &columns,
             joint_seed,
         };
         psijoin_psi::run(plan, role, input, channel, &mut Context::observed(phases))

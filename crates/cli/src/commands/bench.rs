@@ -23,7 +23,7 @@ use crate::{
     loopback::Loopback,
     memory, output,
     phases::{Phase, Phases},
-    session,
+    session::{self, Set},
     sizes::SetSizes,
     talk::Talk,
 };
@@ -171,15 +171,11 @@ fn run_once(
     let joint_seed = Prg::from_os().bytes();
     let party = |role, fingerprints: &Vec<Fingerprint>, mut channel: Channel, pool| {
         let phases = Phases::default();
-        let output = session::compute(
-            plan,
-            role,
+        let set = Set {
             fingerprints,
-            &joint_seed,
-            &mut channel,
-            pool,
-            &phases,
-        );
+            columns: Vec::new(),
+        };
+        let output = session::compute(plan, role, set, &joint_seed, &mut channel, pool, &phases);
         output.map(|output| (output, phases.end()))
     };
     let [sender_pool, receiver_pool] = pools;

@@ -2,17 +2,20 @@
 
 use std::{fs, path::Path, thread};
 
-use psijoin_psi::{OutputKind, Protocol, pair::single_thread};
+use psijoin_psi::{Protocol, pair::single_thread};
 use psijoin_table::{Destination, KeySpec, Progress, Source};
 
 use crate::{
     args,
+    asked::Asked,
     exit::Failure,
     figures,
     grid::{Align, Grid},
     loopback::Loopback,
-    output, report,
+    output,
+    question::Question,
     session::{Party, Received, Summary, Task},
+    statement,
     talk::Talk,
 };
 
@@ -63,7 +66,10 @@ fn join(
         fs::write(&path, sample.text).map_err(Failure::Temporary)?;
         Ok(Party {
             protocol,
-            output: OutputKind::Rows,
+            question: Question {
+                asked: Asked::Rows,
+                min_intersection: 0,
+            },
             key: KeySpec::new(vec![KEY.into()], vec![NORMALIZATION.parse()?])?,
             source: Source::open(&path, None, true, &progress)?,
             task: Task::Send,
@@ -126,7 +132,7 @@ fn story(shared: &str, sent: &Summary, received: &Summary) -> String {
         figures::counted(sizes.sender(), "distinct key"),
         figures::counted(sizes.receiver(), "distinct key"),
     );
-    if let Some(warning) = report::insecurity(info) {
+    if let Some(warning) = statement::insecurity(info) {
         text += &format!("{warning}\n");
     }
     text + "\nYour own tables: psijoin keygen, then psijoin receive --help and psijoin send --help.\n"

@@ -3,7 +3,6 @@
 use std::{cell::OnceCell, num::NonZeroUsize, path::Path, sync::Arc, time::Duration};
 
 use psijoin_channel::Channel;
-use psijoin_psi::OutputKind;
 use psijoin_table::{Destination, KeySpec, Progress, Source};
 use psijoin_transport::{
     Connection, Identity, Interrupt, Listener, Options, Security, Timeouts, endpoint::Address,
@@ -12,11 +11,14 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::{
     args,
+    asked::Asked,
     exit::Failure,
     interrupt::handle_ctrl_c,
     output,
-    report::{self, Peer, Report, ReportFile},
+    question::Question,
+    report::{Peer, Report, ReportFile},
     session::{Party, Received, Task},
+    statement,
     talk::Talk,
 };
 
@@ -27,7 +29,7 @@ pub(super) fn send(args: &args::Send) -> Result<(), Failure> {
 }
 
 pub(super) fn receive(args: &args::Receive) -> Result<(), Failure> {
-    if args.join.output_kind != OutputKind::Rows {
+    if args.join.output_kind != Asked::Rows {
         if args.output.is_some() {
             return Err(Failure::Usage(format!(
                 "--output is for rows, and --output-kind {} finds none: leave --output out; the \
@@ -74,7 +76,7 @@ fn run(
     let progress = Arc::new(Progress::default());
     let interrupt = Interrupt::new();
     handle_ctrl_c(interrupt.clone(), progress.clone())?;
-    if let Some(warning) = report::insecurity(args.protocol.info()) {
+    if let Some(warning) = statement::insecurity(args.protocol.info()) {
         TALK.say(warning);
     }
 
@@ -82,7 +84,10 @@ fn run(
     key.check(&source)?;
     let party = Party {
         protocol: args.protocol,
-        output: args.output_kind.clone(),
+        question: Question {
+            asked: args.output_kind.clone(),
+            min_intersection: args.min_intersection.unwrap_or(0),
+        },
         key,
         task: task(&source)?,
         source,
@@ -103,8 +108,8 @@ fn run(
         Ok((connection, channel))
     })?;
 
-    TALK.say(report::cost(&summary));
-    TALK.say(report::statement(&summary, output));
+    TALK.say(statement::cost(&summary));
+    TALK.say(statement::statement(&summary, output));
     let peer = peer.into_inner().expect("who has joined has met the peer");
     let report = Report::new(&summary, &peer, pool.current_num_threads());
     if let Some(file) = report_file {

@@ -1,7 +1,7 @@
 //! `psijoin protocols`: what there is to choose from.
 
 use psijoin_params::Sizes;
-use psijoin_psi::{OutputKind, Protocol, Request, registry};
+use psijoin_psi::{Columns, OutputKind, Protocol, Request, registry};
 use serde::Serialize;
 
 use crate::{
@@ -34,6 +34,7 @@ fn outputs(protocol: &dyn Protocol) -> Vec<&'static str> {
         ("rows", OutputKind::Rows),
         ("count", OutputKind::Count),
         ("threshold", OutputKind::Threshold(1)),
+        ("sum", OutputKind::Sums(Columns::default())),
     ]
     .into_iter()
     .filter(|(_, output)| protocol.computes(output))
@@ -59,7 +60,7 @@ fn choice(request: &Request) -> String {
     };
     format!(
         "\nauto, the default of send and receive, takes what suits the sizes: here {}.\n\
-         For a count or a threshold it takes {}.\n",
+         For a count, a sum or a threshold, or with --min-intersection, it takes {}.\n",
         registry::AUTO.info_for(request).name,
         registry::AUTO.info_for(&other).name,
     )

@@ -8,6 +8,8 @@ mod documents;
 mod fake_peers;
 mod functions;
 mod joining;
+mod minimum;
+mod sums;
 mod support;
 #[cfg(unix)]
 mod tutorial;

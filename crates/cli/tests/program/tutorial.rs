@@ -110,7 +110,9 @@ fn its_commands_do_what_it_says() {
     let mut learned: Vec<_> = learned.iter().map(String::as_str).collect();
     learned.push("You learned that you share 3 keys");
     let printed = ann.close(&learned);
-    assert!(printed.starts_with("psi1-") && printed.ends_with("\n3\n"));
+    let sums = "amount\t20.50\nrefund\t-3.505\n";
+    assert!(TUTORIAL.contains(&format!("```text\n{sums}```")));
+    assert!(printed.starts_with("psi1-") && printed.ends_with(&format!("\n3\n{sums}")));
     assert!(bob.close(&[]).starts_with("psi1-"));
 
     assert_eq!(folder.read("shared.txt"), "centre\ntea\nÅngström\n");

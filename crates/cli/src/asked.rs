@@ -1,0 +1,185 @@
+//! What both parties ask for with `--output-kind`.
+
+use std::{fmt, str::FromStr};
+
+use psijoin_psi::{Columns, OutputKind, Role};
+use psijoin_transport::handshake::MAX_ENTRIES;
+
+/// The most columns of numbers: each party tells a fact for each.
+const MAX_COLUMNS: usize = MAX_ENTRIES;
+
+/// A kind of output. Its text is the same on both sides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Asked {
+    Rows,
+    Count,
+    Threshold(u64),
+    Sum(Vec<ColumnName>),
+}
+
+impl Asked {
+    /// The columns of numbers that it names.
+    pub(crate) fn columns(&self) -> &[ColumnName] {
+        match self {
+            Self::Rows | Self::Count | Self::Threshold(_) => &[],
+            Self::Sum(columns) => columns,
+        }
+    }
+
+    /// What the protocol is to compute, where each party has so many of the columns.
+    pub(crate) fn output_kind(&self, columns: Columns) -> OutputKind {
+        match *self {
+            Self::Rows => OutputKind::Rows,
+            Self::Count => OutputKind::Count,
+            Self::Threshold(least) => OutputKind::Threshold(least),
+            Self::Sum(_) => OutputKind::Sums(columns),
+        }
+    }
+}
+
+impl fmt::Display for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rows => f.write_str("rows"),
+            Self::Count => f.write_str("count"),
+            Self::Threshold(least) => write!(f, "threshold:{least}"),
+            Self::Sum(columns) => {
+                let names: Vec<_> = columns.iter().map(ColumnName::to_string).collect();
+                write!(f, "sum:{}", names.join(","))
+            }
+        }
+    }
+}
+
+impl FromStr for Asked {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once(':') {
+            None if text == "rows" => Ok(Self::Rows),
+            None if text == "count" => Ok(Self::Count),
+            None if text == "sum" => Err("name the columns to add up, as in sum:amount".into()),
+            Some(("threshold", least)) => match least.parse() {
+                Ok(least @ 1..) => Ok(Self::Threshold(least)),
+                _ => Err("a threshold is a whole number of at least 1, as in threshold:100".into()),
+            },
+            Some(("sum", names)) => columns(names).map(Self::Sum),
+            _ => Err(
+                "the kinds of output are rows, count, threshold:K and sum:COLUMN[,COLUMN…]".into(),
+            ),
+        }
+    }
+}
+
+/// A list of columns, each of them once.
+fn columns(text: &str) -> Result<Vec<ColumnName>, String> {
+    let mut columns: Vec<ColumnName> = Vec::new();
+    for name in text.split(',') {
+        let column: ColumnName = name.parse()?;
+        if columns.contains(&column) {
+            return Err(format!("the column `{column}` is given twice"));
+        }
+        columns.push(column);
+    }
+    if columns.len() > MAX_COLUMNS {
+        return Err(format!(
+            "more than {MAX_COLUMNS} columns cannot be asked for"
+        ));
+    }
+    Ok(columns)
+}
+
+/// A column of numbers as both sides name it: `sender.COLUMN`, `receiver.COLUMN`, or `COLUMN`
+/// for a column of whichever table has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ColumnName {
+    /// Whose it is, if that is said.
+    pub(crate) holder: Option<Role>,
+    /// What its holder's table calls it.
+    pub(crate) name: String,
+}
+
+impl FromStr for ColumnName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (holder, name) = match text.split_once('.') {
+            Some(("sender", name)) => (Some(Role::Sender), name),
+            Some(("receiver", name)) => (Some(Role::Receiver), name),
+            _ => (None, text),
+        };
+        if name.is_empty() {
+            return Err("the name of a column is missing".into());
+        }
+        Ok(Self {
+            holder,
+            name: name.to_owned(),
+        })
+    }
+}
+
+impl fmt::Display for ColumnName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(holder) = self.holder {
+            write!(f, "{holder}.")?;
+        }
+        f.write_str(&self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(holder: Option<Role>, name: &str) -> ColumnName {
+        let name = name.to_owned();
+        ColumnName { holder, name }
+    }
+
+    #[test]
+    fn kinds_of_output_are_read_as_they_are_shown() {
+        for kind in [
+            Asked::Rows,
+            Asked::Count,
+            Asked::Threshold(1),
+            Asked::Threshold(u64::MAX),
+            Asked::Sum(vec![column(None, "amount")]),
+            Asked::Sum(vec![
+                column(Some(Role::Sender), "a:b"),
+                column(Some(Role::Receiver), "sender.x"),
+                column(None, "unit.price"),
+                column(None, " price"),
+            ]),
+        ] {
+            assert_eq!(kind.to_string().parse(), Ok(kind));
+        }
+    }
+
+    #[test]
+    fn what_is_no_kind_of_output_is_refused() {
+        for wrong in [
+            "",
+            "row",
+            "count:3",
+            "threshold",
+            "threshold:",
+            "threshold:0",
+            "threshold:-1",
+            "sum",
+            "sum:",
+            "sum:a,",
+            "sum:sender.",
+            "sum:a,b,a",
+            "sum:sender.a,sender.a",
+            "shares:a",
+        ] {
+            assert!(wrong.parse::<Asked>().is_err(), "{wrong}");
+        }
+        let names = |count: usize| {
+            let names: Vec<_> = (0..count).map(|index| index.to_string()).collect();
+            format!("sum:{}", names.join(","))
+        };
+        assert!(names(MAX_COLUMNS).parse::<Asked>().is_ok());
+        assert!(names(MAX_COLUMNS + 1).parse::<Asked>().is_err());
+    }
+}

@@ -1,0 +1,335 @@
+//! Which party has which column of numbers, and with how many decimals.
+//!
+//! Both parties name the same columns. In its hello each tells which of them its own table has, and
+//! with how many decimals; from that both derive the same list.
+
+use std::collections::BTreeMap;
+
+use psijoin_psi::{self as psi, Role};
+use psijoin_table::{self as table, Decimal, MAX_SCALE, Numbers, Source};
+use psijoin_transport::handshake::Hello;
+
+use crate::{
+    asked::{Asked, ColumnName},
+    exit::Failure,
+};
+
+/// Which of the columns that are asked for are in this party's table.
+pub(crate) struct OwnColumns {
+    role: Role,
+    names: Vec<ColumnName>,
+    /// For each name, whether the table has it.
+    present: Vec<bool>,
+}
+
+impl OwnColumns {
+    /// Looks for the columns in the header of this party's table.
+    ///
+    /// # Errors
+    /// If the header cannot be read; if a column of this party is missing; if one that is there is
+    /// not unique, or holds no numbers.
+    pub(crate) fn find(asked: &Asked, role: Role, source: &Source) -> Result<Self, table::Error> {
+        let names = asked.columns().to_vec();
+        let header = match names.is_empty() {
+            true => Vec::new(),
+            false => source.columns()?,
+        };
+        let present = |column: &ColumnName| match column.holder {
+            Some(holder) => holder == role,
+            None => header.contains(&column.name),
+        };
+        let own = Self {
+            role,
+            present: names.iter().map(present).collect(),
+            names,
+        };
+        table::check_numbers(source, &own.to_read())?;
+        Ok(own)
+    }
+
+    /// The columns of numbers to read from the table.
+    pub(crate) fn to_read(&self) -> Vec<String> {
+        let names = self.names.iter().zip(&self.present);
+        names
+            .filter(|(_, present)| **present)
+            .map(|(column, _)| column.name.clone())
+            .collect()
+    }
+
+    /// How many rows with a key have no number in each of the columns that were read.
+    pub(crate) fn rows_without_number(&self, numbers: &[Numbers]) -> BTreeMap<String, u64> {
+        let empty = numbers.iter().map(|numbers| numbers.empty);
+        self.to_read().into_iter().zip(empty).collect()
+    }
+
+    /// For each name the number of decimals, if the table has the column. `numbers` are those of
+    /// [`to_read`](Self::to_read).
+    fn scales(&self, numbers: &[Numbers]) -> Vec<Option<u32>> {
+        let mut numbers = numbers.iter();
+        let mut scale =
+            |present: &bool| present.then(|| numbers.next().expect("each column was read").scale);
+        self.present.iter().map(&mut scale).collect()
+    }
+
+    /// Adds to a hello what the other party must know.
+    pub(crate) fn tell(&self, hello: Hello, numbers: &[Numbers]) -> Hello {
+        let scales = self.scales(numbers).into_iter().enumerate();
+        scales.fold(hello, |hello, (index, scale)| match scale {
+            Some(scale) => hello.fact(fact(index), scale),
+            None => hello,
+        })
+    }
+
+    /// What both parties derive from what they told each other.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] if both tables have a column that was named without its holder, or none
+    /// has it. If the peer told nonsense.
+    pub(crate) fn agree(
+        &self,
+        numbers: &[Numbers],
+        theirs: &Hello,
+    ) -> Result<AgreedColumns, Failure> {
+        let scales = self.scales(numbers).into_iter().enumerate();
+        let columns = self.names.iter().zip(scales).map(|(name, (index, own))| {
+            let other = theirs.told(&fact(index)).map(scale).transpose()?;
+            let (sender, receiver) = match self.role {
+                Role::Sender => (own, other),
+                Role::Receiver => (other, own),
+            };
+            settle(name, sender, receiver)
+        });
+        Ok(AgreedColumns(columns.collect::<Result<_, _>>()?))
+    }
+}
+
+/// What a fact about the column of this index is called.
+fn fact(index: usize) -> String {
+    format!("decimals of column {}", index + 1)
+}
+
+/// The number of decimals that the other party told.
+fn scale(told: &str) -> Result<u32, Failure> {
+    match told.parse() {
+        Ok(scale @ 0..=MAX_SCALE) => Ok(scale),
+        _ => Err(broken(
+            "the decimals of its column are no number from 0 to 18",
+        )),
+    }
+}
+
+fn broken(what: &'static str) -> Failure {
+    psijoin_transport::Error::Handshake(what).into()
+}
+
+/// Whose a column is, given its decimals in each table that has one of its name.
+fn settle(
+    column: &ColumnName,
+    sender: Option<u32>,
+    receiver: Option<u32>,
+) -> Result<AgreedColumn, Failure> {
+    let name = &column.name;
+    let (holder, scale) = match (column.holder, sender, receiver) {
+        (Some(Role::Sender), Some(scale), _) | (None, Some(scale), None) => (Role::Sender, scale),
+        (Some(Role::Receiver), _, Some(scale)) | (None, None, Some(scale)) => {
+            (Role::Receiver, scale)
+        }
+        (None, Some(_), Some(_)) => {
+            return Err(Failure::Usage(format!(
+                "both tables have a column `{name}`: say sender.{name} or receiver.{name} on both \
+                 sides"
+            )));
+        }
+        (None, None, None) => {
+            return Err(Failure::Usage(format!(
+                "neither table has a column `{name}`"
+            )));
+        }
+        // This party would have missed its own column before.
+        (Some(_), ..) => return Err(broken("it did not tell of a column that is to be its own")),
+    };
+    Ok(AgreedColumn {
+        name: column.clone(),
+        holder,
+        scale,
+    })
+}
+
+/// A column of numbers that both parties know of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AgreedColumn {
+    /// As it was asked for.
+    pub(crate) name: ColumnName,
+    /// Whose it is.
+    pub(crate) holder: Role,
+    /// How many decimals its numbers have.
+    pub(crate) scale: u32,
+}
+
+/// The columns that were asked for, in that order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AgreedColumns(pub(crate) Vec<AgreedColumn>);
+
+impl AgreedColumns {
+    /// How many of them each party has.
+    pub(crate) fn counts(&self) -> psi::Columns {
+        let of = |role| self.0.iter().filter(|column| column.holder == role).count();
+        psi::Columns {
+            sender: of(Role::Sender),
+            receiver: of(Role::Receiver),
+        }
+    }
+
+    /// What both parties must have derived alike, as bytes.
+    pub(crate) fn encoded(&self) -> Vec<u8> {
+        let column = |column: &AgreedColumn| [column.holder as u8, column.scale as u8];
+        self.0.iter().flat_map(column).collect()
+    }
+
+    /// The sums of the columns in the order in which they were asked for, given those of the
+    /// sender's and then those of the receiver's.
+    pub(crate) fn sums(&self, by_holder: &[i64]) -> Vec<Sum> {
+        let (senders, receivers) = by_holder.split_at(self.counts().sender);
+        let (mut senders, mut receivers) = (senders.iter(), receivers.iter());
+        let sum = |column: &AgreedColumn| {
+            let mantissa = match column.holder {
+                Role::Sender => senders.next(),
+                Role::Receiver => receivers.next(),
+            };
+            Sum {
+                column: column.clone(),
+                value: Decimal {
+                    mantissa: *mantissa.expect("a sum a column"),
+                    scale: column.scale,
+                },
+            }
+        };
+        self.0.iter().map(sum).collect()
+    }
+}
+
+/// What the numbers of a column add up to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Sum {
+    pub(crate) column: AgreedColumn,
+    pub(crate) value: Decimal,
+}
+
+#[cfg(test)]
+mod tests {
+    use psijoin_table::{KeySpec, KeyTable};
+    use psijoin_transport::{Kind, handshake};
+
+    use super::*;
+    use crate::exit::Code;
+
+    /// A party whose table has these columns of numbers, with so many decimals.
+    struct Party {
+        own: OwnColumns,
+        numbers: Vec<Numbers>,
+    }
+
+    impl Party {
+        fn new(role: Role, asked: &str, table: &[(&str, usize)]) -> Self {
+            let names: Vec<_> = table.iter().map(|(name, _)| *name).collect();
+            let cell = |&(_, decimals): &(_, usize)| format!("{:.decimals$}", 1.0);
+            let cells: Vec<_> = table.iter().map(cell).collect();
+            let text = format!("id,{}\n1,{}\n", names.join(","), cells.join(","));
+            let (format, progress) = (table::Format::Csv, table::Progress::default());
+            let source = Source::spool(text.as_bytes(), "t.csv", format, &progress).unwrap();
+            let own = OwnColumns::find(&asked.parse().unwrap(), role, &source).unwrap();
+            let key = KeySpec::new(vec!["id".into()], vec![]).unwrap();
+            let read = KeyTable::read(&source, &key, &own.to_read(), &progress).unwrap();
+            let numbers = read.numbers;
+            Self { own, numbers }
+        }
+
+        fn hello(&self) -> Hello {
+            let hello = Hello::new(handshake::Role::Sender, 1);
+            self.own.tell(hello, &self.numbers)
+        }
+
+        fn agree(&self, theirs: &Hello) -> Result<AgreedColumns, Failure> {
+            self.own.agree(&self.numbers, theirs)
+        }
+    }
+
+    /// What the sender and the receiver make of the columns of their tables.
+    fn agree(
+        asked: &str,
+        senders: &[(&str, usize)],
+        receivers: &[(&str, usize)],
+    ) -> [Result<AgreedColumns, Failure>; 2] {
+        let sender = Party::new(Role::Sender, asked, senders);
+        let receiver = Party::new(Role::Receiver, asked, receivers);
+        [
+            sender.agree(&receiver.hello()),
+            receiver.agree(&sender.hello()),
+        ]
+    }
+
+    #[test]
+    fn both_derive_the_same_columns() {
+        let [sender, receiver] = agree(
+            "sum:b,receiver.c,a,sender.c",
+            &[("a", 2), ("c", 0)],
+            &[("c", 5), ("b", 18)],
+        );
+        let (sender, receiver) = (sender.unwrap(), receiver.unwrap());
+        assert_eq!(sender, receiver);
+        assert_eq!(sender.encoded(), receiver.encoded());
+        let columns = sender.0.iter().map(|column| (column.holder, column.scale));
+        assert_eq!(
+            columns.collect::<Vec<_>>(),
+            [
+                (Role::Receiver, 18),
+                (Role::Receiver, 5),
+                (Role::Sender, 2),
+                (Role::Sender, 0)
+            ]
+        );
+        assert_eq!((sender.counts().sender, sender.counts().receiver), (2, 2));
+        let sums = sender.sums(&[100, 200, 1, 3]);
+        let values: Vec<_> = sums.iter().map(|sum| sum.value.to_string()).collect();
+        assert_eq!(values, ["0.000000000000000001", "0.00003", "1.00", "200"]);
+    }
+
+    #[test]
+    fn what_was_derived_is_told_apart() {
+        let encoded = |senders: &[(&str, usize)], receivers: &[(&str, usize)]| {
+            let [sender, _] = agree("sum:a,b", senders, receivers);
+            sender.unwrap().encoded()
+        };
+        let usual = encoded(&[("a", 1)], &[("b", 1)]);
+        assert_ne!(usual, encoded(&[("a", 1)], &[("b", 0)]));
+        assert_ne!(usual, encoded(&[("b", 1)], &[("a", 1)]));
+        assert_ne!(usual, encoded(&[("a", 1), ("b", 1)], &[("c", 1)]));
+    }
+
+    #[test]
+    fn unclear_names_are_errors_on_both_sides() {
+        let both = agree("sum:a", &[("a", 1)], &[("a", 1)]);
+        let neither = agree("sum:b", &[("a", 1)], &[("a", 1)]);
+        for (results, text) in [(both, "both tables have"), (neither, "neither table has")] {
+            for failure in results.map(Result::unwrap_err) {
+                assert!(failure.to_string().contains(text), "{failure}");
+                assert_eq!(failure.exit_code(), Code::Usage);
+            }
+        }
+    }
+
+    #[test]
+    fn a_peer_that_tells_nonsense_is_at_fault() {
+        let receiver = Party::new(Role::Receiver, "sum:sender.a", &[("b", 0)]);
+        let hello = || Hello::new(handshake::Role::Sender, 1);
+        for scale in ["19", "-1", "x", "", "99999999999999999999"] {
+            let failure = receiver.agree(&hello().fact(fact(0), scale)).unwrap_err();
+            assert_eq!(failure.exit_code(), Code::Peer, "{scale}");
+        }
+        let failure = receiver.agree(&hello()).unwrap_err();
+        assert!(matches!(
+            failure,
+            Failure::Transport(error) if error.kind() == Kind::Peer
+        ));
+    }
+}

@@ -1,0 +1,101 @@
+//! What both parties want of a run, and whether it can be had.
+
+use psijoin_psi::{Columns, Protocol, Request, registry};
+use psijoin_transport::handshake::Hello;
+
+use crate::{asked::Asked, exit::Failure, figures};
+
+/// The setting that names the output.
+pub(crate) const OUTPUT: &str = "the output";
+
+/// What is to be learned, and on which condition.
+#[derive(Debug, Clone)]
+pub(crate) struct Question {
+    /// The kind of output.
+    pub(crate) asked: Asked,
+    /// Learn nothing if fewer keys are shared; 0 for no such condition.
+    pub(crate) min_intersection: u64,
+}
+
+impl Question {
+    /// Checks that the protocol can answer it.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`].
+    pub(crate) fn check(&self, protocol: &dyn Protocol) -> Result<(), Failure> {
+        let output = self.asked.output_kind(Columns::default());
+        let name = protocol.info().name;
+        if !protocol.computes(&output) {
+            return Err(Failure::Usage(format!(
+                "{name} cannot compute the output {}: {}",
+                self.asked,
+                others(|other| other.computes(&output)),
+            )));
+        }
+        if self.min_intersection == 0 {
+            return Ok(());
+        }
+        if !output.can_be_withheld() {
+            return Err(Failure::Usage(format!(
+                "--min-intersection is for rows, count and sum: {} tells no more than whether that \
+                 many keys are shared",
+                self.asked,
+            )));
+        }
+        if !protocol.withholds() {
+            return Err(Failure::Usage(format!(
+                "{name} cannot withhold what it finds, as --min-intersection demands: {}",
+                others(|other| other.withholds() && other.computes(&output)),
+            )));
+        }
+        Ok(())
+    }
+
+    /// Adds to a hello what must be the same on both sides.
+    pub(crate) fn settings(&self, hello: Hello) -> Hello {
+        hello
+            .setting(OUTPUT, &self.asked)
+            .setting("the least number of shared keys", self.min_intersection)
+    }
+
+    /// What the protocol is asked, where the sets and the numbers of columns are these.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] if the smaller set has fewer keys than are to be shared at least. If a set
+    /// is too large.
+    pub(crate) fn request(
+        &self,
+        senders: u64,
+        receivers: u64,
+        columns: Columns,
+    ) -> Result<Request, Failure> {
+        let (what, least) = match self.asked {
+            Asked::Threshold(least) => ("the threshold", least),
+            _ => ("--min-intersection", self.min_intersection),
+        };
+        let most = senders.min(receivers);
+        if least > most {
+            return Err(Failure::Usage(format!(
+                "{what} is {}, and the smaller set has {}: it cannot be reached; both sides must \
+                 give a smaller one",
+                figures::counted(least, "key"),
+                figures::counted(most, "key"),
+            )));
+        }
+        Ok(Request {
+            output: self.asked.output_kind(columns),
+            min_intersection: self.min_intersection,
+            ..Request::rows(senders, receivers)?
+        })
+    }
+}
+
+/// What to do where a protocol cannot do what these can.
+fn others(able: impl Fn(&dyn Protocol) -> bool) -> String {
+    let names: Vec<_> = registry::PROTOCOLS
+        .iter()
+        .filter(|protocol| able(**protocol))
+        .map(|protocol| protocol.info().name)
+        .collect();
+    format!("leave --protocol out, or take one of {}", names.join(", "))
+}

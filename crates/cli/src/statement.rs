@@ -1,0 +1,178 @@
+//! What was run, what it cost, and who learned what, for people. Never an item.
+
+use psijoin_psi::{Adversary, Info, Role};
+
+use crate::{
+    asked::Asked,
+    columns::AgreedColumn,
+    figures,
+    session::{Received, Summary},
+};
+
+/// What a protocol without security says before and after a run.
+pub(crate) fn insecurity(info: &Info) -> Option<String> {
+    (info.adversary == Adversary::Insecure).then(|| {
+        format!(
+            "WARNING: {} is INSECURE and only there to measure against. It leaks: {}.",
+            info.name, info.leaks
+        )
+    })
+}
+
+/// Who has learned what, and what became of the rows: the end of every run.
+pub(crate) fn statement(summary: &Summary, output: &str) -> String {
+    let mut lines = vec![learned(summary)];
+    lines.extend(known_of_columns(&summary.columns.0));
+    lines.extend(known_of_size(summary));
+    match summary.received {
+        Some(Received::Rows {
+            rows: Some(rows), ..
+        }) => lines.push(format!(
+            "Wrote {} to {output}.",
+            figures::counted(rows, "row")
+        )),
+        Some(Received::Rows { rows: None, .. }) => lines
+            .push("The rows were not all written: the reader of the output went away.".to_owned()),
+        Some(Received::Count(_) | Received::Threshold { .. } | Received::Sums(_)) | None => {}
+    }
+    let counts = summary.counts;
+    lines.push(format!(
+        "Your table has {}: {}, {} repeating a key, {} without a key, left out.",
+        figures::counted(counts.rows, "row"),
+        figures::counted(counts.distinct, "distinct key"),
+        figures::counted(counts.duplicates, "row"),
+        figures::counted(counts.left_out, "row"),
+    ));
+    let without_number = summary.rows_without_number.iter();
+    lines.extend(
+        without_number
+            .filter(|(_, rows)| **rows > 0)
+            .map(|(column, rows)| {
+                format!(
+                    "Empty cells of your column `{column}`, in {} with a key, count as nothing.",
+                    figures::counted(*rows, "row")
+                )
+            }),
+    );
+    lines.extend(protection(summary.plan.info(), summary.role));
+    lines.join("\n")
+}
+
+/// From what kind of peer the protocol has protected this party.
+fn protection(info: &Info, role: Role) -> Option<String> {
+    let (name, other) = (info.name, role.other());
+    match info.adversary {
+        Adversary::MaliciousSender if role == Role::Receiver => Some(format!(
+            "{name} protects you even from a {other} that cheats."
+        )),
+        Adversary::SemiHonest | Adversary::MaliciousSender => Some(format!(
+            "{name} protects you from a {other} that follows the protocol, not from one that cheats."
+        )),
+        Adversary::Malicious => Some(match role {
+            Role::Sender => format!(
+                "{name} protects you even from a {other} that cheats, but it may have used more \
+                 keys than it said."
+            ),
+            Role::Receiver => format!("{name} protects you even from a {other} that cheats."),
+        }),
+        _ => insecurity(info),
+    }
+}
+
+fn learned(summary: &Summary) -> String {
+    let request = summary.plan.request();
+    let senders = figures::count(request.sizes.sender());
+    let receivers = figures::count(request.sizes.receiver());
+    let columns = &summary.columns.0;
+    let Some(received) = &summary.received else {
+        let learned = match summary.asked {
+            Asked::Rows => "which of its keys you share".to_owned(),
+            Asked::Count => "how many keys you share, and not which".to_owned(),
+            Asked::Threshold(least) => format!(
+                "whether you share at least {}, and neither which nor how many",
+                figures::counted(least, "key")
+            ),
+            Asked::Sum(_) => format!(
+                "{}, and neither which nor how many these are",
+                sums(columns, Role::Sender, "its")
+            ),
+        };
+        return format!(
+            "The receiver learned {learned}, and your set's size ({senders}). You learned the \
+             receiver's set size ({receivers})."
+        );
+    };
+    let learned = match *received {
+        Received::Rows { shared_keys, .. } => figures::counted(shared_keys, "shared key"),
+        Received::Count(shared_keys) => {
+            format!("that you share {}", figures::counted(shared_keys, "key"))
+        }
+        Received::Threshold { least, reached } => {
+            let than = if reached { "at least" } else { "fewer than" };
+            format!("that you share {than} {}", figures::counted(least, "key"))
+        }
+        Received::Sums(_) => sums(columns, Role::Receiver, "the sender's"),
+    };
+    format!(
+        "The sender learned your set's size ({receivers}). You learned {learned} and the sender's \
+         set size ({senders})."
+    )
+}
+
+/// The sums of columns as a party in this role may call them, to whom the others are `theirs`.
+fn sums(columns: &[AgreedColumn], role: Role, theirs: &str) -> String {
+    let called = |column: &AgreedColumn| {
+        let whose = if column.holder == role {
+            "your"
+        } else {
+            theirs
+        };
+        format!("{whose} column `{}`", column.name.name)
+    };
+    let called: Vec<_> = columns.iter().map(called).collect();
+    let noun = if called.len() == 1 {
+        "the sum"
+    } else {
+        "the sums"
+    };
+    format!(
+        "{noun} of {} over the keys that you share",
+        figures::listed(&called)
+    )
+}
+
+/// What had to be told about the columns.
+fn known_of_columns(columns: &[AgreedColumn]) -> Option<String> {
+    let known = |column: &AgreedColumn| {
+        let not_other = match column.name.holder {
+            Some(_) => String::new(),
+            None => format!(", and not the {}'s,", column.holder.other()),
+        };
+        format!(
+            "the {}'s table{not_other} has `{}`, with {}",
+            column.holder,
+            column.name.name,
+            figures::counted(column.scale.into(), "decimal")
+        )
+    };
+    let known: Vec<_> = columns.iter().map(known).collect();
+    (!known.is_empty()).then(|| format!("Both sides know that {}.", known.join("; ")))
+}
+
+/// What a run shows that would have ended otherwise with fewer shared keys.
+fn known_of_size(summary: &Summary) -> Option<String> {
+    let least = summary.plan.request().min_intersection;
+    let keys = || figures::counted(least, "key");
+    (least > 0).then(|| format!("Both sides know that they share at least {}.", keys()))
+}
+
+/// What a run took.
+pub(crate) fn cost(summary: &Summary) -> String {
+    format!(
+        "done in {}: sent {}, received {}, {}",
+        figures::time(summary.time),
+        figures::bytes(summary.traffic.sent.bytes),
+        figures::bytes(summary.traffic.received.bytes),
+        figures::counted(summary.traffic.rounds, "round"),
+    )
+}

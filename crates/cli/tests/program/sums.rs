@@ -1,0 +1,407 @@
+//! Sums of columns over the shared keys, compared with a plain join.
+
+use std::{collections::HashSet, fs::File, sync::Arc};
+
+use arrow_array::{ArrayRef, Decimal128Array, Float64Array, Int64Array, RecordBatch};
+use parquet::arrow::ArrowWriter;
+use serde_json::{Value, json};
+
+use crate::support::{Ended, Folder, exists, join, run, start_pair};
+
+/// A row: the key, which may be missing, and two cells.
+type Row = (&'static str, &'static str, &'static str);
+
+const RECEIVERS: &[Row] = &[
+    ("ann", "12.5", "1"),
+    ("bob", "-100.25", "2"),
+    ("cid", "", "3"),
+    ("ann", " -0.125 ", "-40"),
+    ("", "not read", "not read"),
+    ("dan", "1000000", "5"),
+    ("eve", "+7", ""),
+];
+
+const SENDERS: &[Row] = &[
+    ("bob", "0.01", "9"),
+    ("ann", "-3", "8"),
+    ("fay", "1000000", "7"),
+    ("eve", "0.02", ""),
+    ("eve", "-0.5", "6"),
+    ("cid", "4.40", "5"),
+];
+
+/// A CSV file of these rows, whose columns are `id` and these.
+fn csv(folder: &Folder, name: &str, columns: [&str; 2], rows: &[Row]) -> String {
+    let mut text = format!("id,{},{}\n", columns[0], columns[1]);
+    for (key, first, second) in rows {
+        text += &format!("{key},{first},{second}\n");
+    }
+    folder.file(name, text)
+}
+
+/// A number as an integer of `scale` decimals.
+fn scaled(cell: &str, scale: usize) -> i128 {
+    let (whole, fraction) = cell.trim().split_once('.').unwrap_or((cell.trim(), ""));
+    let digits = format!("{whole}{fraction:0<scale$}");
+    digits.parse().unwrap()
+}
+
+/// What a cell of all rows whose key is among `others` adds up to, by a plain join.
+fn plain(rows: &[Row], cell: fn(&Row) -> &'static str, others: &[Row]) -> String {
+    let keys: HashSet<_> = others.iter().map(|row| row.0).collect();
+    let cells = |shared: bool| {
+        let numbers = rows.iter().filter(|row| !row.0.is_empty());
+        numbers
+            .filter(move |row| !shared || keys.contains(row.0))
+            .map(cell)
+            .filter(|cell| !cell.trim().is_empty())
+    };
+    let decimals = |cell: &str| cell.trim().split_once('.').map_or(0, |parts| parts.1.len());
+    let scale = cells.clone()(false).map(decimals).max().unwrap_or(0);
+    let sum: i128 = cells(true).map(|cell| scaled(cell, scale)).sum();
+    let digits = format!("{:0>1$}", sum.abs(), scale + 1);
+    let (whole, fraction) = digits.split_at(digits.len() - scale);
+    let sign = if sum < 0 { "-" } else { "" };
+    let point = if scale > 0 { "." } else { "" };
+    format!("{sign}{whole}{point}{fraction}")
+}
+
+/// Both parties with these tables, the key `id`, and these options; the receiver first.
+fn added(tables: [&str; 2], options: &[&str]) -> [Ended; 2] {
+    let options = [&["--key", "id", "--insecure-plaintext"], options].concat();
+    let args = |table| [&["--input", table][..], &options].concat();
+    let joined = join(&args(tables[0]), &args(tables[1]));
+    [joined.receiver, joined.sender]
+}
+
+#[test]
+fn columns_of_either_side_are_added_up_as_by_a_plain_join() {
+    let folder = Folder::new();
+    let mine = csv(&folder, "mine.csv", ["amount", "qty"], RECEIVERS);
+    let theirs = csv(&folder, "theirs.csv", ["price", "qty"], SENDERS);
+    let amount = plain(RECEIVERS, |row| row.1, SENDERS);
+    let price = plain(SENDERS, |row| row.1, RECEIVERS);
+    let quantities = [
+        plain(SENDERS, |row| row.2, RECEIVERS),
+        plain(RECEIVERS, |row| row.2, SENDERS),
+    ];
+    assert_eq!([&amount, &price, &quantities[0]], ["-80.875", "0.93", "28"]);
+
+    for (columns, expected) in [
+        ("amount", format!("{amount}\n")),
+        ("price", format!("{price}\n")),
+        ("receiver.amount", format!("{amount}\n")),
+        (
+            "sender.qty,amount,receiver.qty,price",
+            format!(
+                "sender.qty\t{}\namount\t{amount}\nreceiver.qty\t{}\nprice\t{price}\n",
+                quantities[0], quantities[1]
+            ),
+        ),
+    ] {
+        let kind = format!("sum:{columns}");
+        let [receiver, sender] = added([&mine, &theirs], &["--output-kind", &kind]);
+        receiver.says(0, &["rr22-circuit: 5 keys of the sender"]);
+        assert_eq!(receiver.stdout, expected);
+        sender.says(0, &[]);
+        assert_eq!(sender.stdout, "");
+    }
+    assert_eq!(folder.names(), ["mine.csv", "theirs.csv"]);
+}
+
+#[test]
+fn both_are_told_what_was_learned() {
+    let folder = Folder::new();
+    let mine = csv(&folder, "mine.csv", ["amount", "qty"], RECEIVERS);
+    let theirs = csv(&folder, "theirs.csv", ["price", "unused"], SENDERS);
+    let [receiver, sender] = added(
+        [&mine, &theirs],
+        &["--output-kind", "sum:price,receiver.qty"],
+    );
+    let both = "Both sides know that the sender's table, and not the receiver's, has `price`, with \
+                2 decimals; the receiver's table has `qty`, with 0 decimals.";
+    receiver.says(
+        0,
+        &[
+            "You learned the sums of the sender's column `price` and your column `qty` over the keys \
+             that you share and the sender's set size (5).",
+            both,
+            "Empty cells of your column `qty`, in 1 row with a key, count as nothing.",
+        ],
+    );
+    sender.says(
+        0,
+        &[
+            "The receiver learned the sums of your column `price` and its column `qty` over the keys \
+             that you share, and neither which nor how many these are, and your set's size (5).",
+            both,
+        ],
+    );
+    let [receiver, _] = added([&mine, &theirs], &["--output-kind", "sum:price"]);
+    receiver.says(
+        0,
+        &["You learned the sum of the sender's column `price` over"],
+    );
+}
+
+/// A Parquet file of these columns.
+fn parquet(folder: &Folder, name: &str, columns: Vec<(&str, ArrayRef)>) -> String {
+    let columns = columns.into_iter().map(|(name, array)| (name, array, true));
+    let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
+    let path = folder.path(name);
+    let mut writer =
+        ArrowWriter::try_new(File::create(&path).unwrap(), batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    path
+}
+
+#[test]
+fn numbers_in_parquet_are_added_up() {
+    let folder = Folder::new();
+    let prices = Decimal128Array::from(vec![Some(1050), Some(-7), None, Some(1)])
+        .with_precision_and_scale(12, 3)
+        .unwrap();
+    let theirs = parquet(
+        &folder,
+        "theirs.parquet",
+        vec![
+            ("id", Arc::new(Int64Array::from(vec![1, 2, 3, 9]))),
+            ("price", Arc::new(prices)),
+        ],
+    );
+    let weights = Float64Array::from(vec![0.5, 0.25, -1e-3, 8.0]);
+    let mine = parquet(
+        &folder,
+        "mine.parquet",
+        vec![
+            ("id", Arc::new(Int64Array::from(vec![2, 1, 2, 7]))),
+            ("weight", Arc::new(weights)),
+        ],
+    );
+    let [receiver, _] = added([&mine, &theirs], &["--output-kind", "sum:price,weight"]);
+    receiver.says(0, &[]);
+    assert_eq!(receiver.stdout, "price\t1.043\nweight\t0.749\n");
+    let csv = csv(
+        &folder,
+        "mine.csv",
+        ["weight", "x"],
+        &[("2", "0.5", ""), ("1", "-3", "")],
+    );
+    let [receiver, _] = added([&csv, &theirs], &["--output-kind", "sum:weight,price"]);
+    assert_eq!(receiver.stdout, "weight\t-2.5\nprice\t1.043\n");
+}
+
+#[test]
+fn sums_reach_the_ends_of_their_range() {
+    let folder = Folder::new();
+    let mine = folder.file(
+        "mine.csv",
+        "id,n\n1,9223372036854775806\n2,1\n3,-9223372036854775808\n",
+    );
+    for (theirs, sum) in [
+        ("id\n1\n2\n4\n", "9223372036854775807"),
+        ("id\n3\n", "-9223372036854775808"),
+        ("id\n1\n2\n3\n", "-1"),
+        ("id\n4\n", "0"),
+        ("id\n", "0"),
+    ] {
+        let theirs = folder.file("theirs.csv", theirs);
+        for tables in [[&mine, &theirs], [&theirs, &mine]] {
+            let [receiver, _] = added(tables.map(String::as_str), &["--output-kind", "sum:n"]);
+            assert_eq!(receiver.stdout, format!("{sum}\n"), "{receiver:#?}");
+        }
+    }
+}
+
+#[test]
+fn scripts_read_sums_in_the_report() {
+    let folder = Folder::new();
+    let mine = csv(&folder, "mine.csv", ["amount", "qty"], RECEIVERS);
+    let theirs = csv(&folder, "theirs.csv", ["price", "unused"], SENDERS);
+    let kind = "sum:price,receiver.qty";
+    let reports = added([&mine, &theirs], &["--output-kind", kind, "--json"]);
+    let [receiver, sender] =
+        reports.map(|ended| -> Value { serde_json::from_str(&ended.stdout).unwrap() });
+    for report in [&receiver, &sender] {
+        assert_eq!(report["output"], kind);
+        assert_eq!(report["min_intersection"], Value::Null);
+        assert_eq!(
+            report["columns"],
+            json!([
+                { "name": "price", "holder": "sender", "decimals": 2 },
+                { "name": "receiver.qty", "holder": "receiver", "decimals": 0 },
+            ])
+        );
+    }
+    assert_eq!(
+        receiver["result"],
+        json!({ "sums": [
+            { "column": "price", "holder": "sender", "sum": "0.93" },
+            { "column": "receiver.qty", "holder": "receiver", "sum": "-34" },
+        ] })
+    );
+    assert_eq!(sender["result"], Value::Null);
+    assert_eq!(
+        receiver["table"]["rows_without_number"],
+        json!({ "qty": 1 })
+    );
+    assert_eq!(
+        sender["table"]["rows_without_number"],
+        json!({ "price": 0 })
+    );
+}
+
+/// Both end with these codes and texts, and nothing is written.
+#[track_caller]
+fn fails(tables: [&str; 2], kind: &str, codes: [i32; 2], texts: &[&str]) {
+    let folder = Folder::new();
+    let [mine, theirs] = [("mine.csv", tables[0]), ("theirs.csv", tables[1])]
+        .map(|(name, text)| folder.file(name, text));
+    let report = folder.path("report.json");
+    let options = ["--output-kind", kind, "--report", &report];
+    let ended = added([&mine, &theirs], &options);
+    for (ended, code) in ended.iter().zip(codes) {
+        ended.says(code, &[]);
+        assert_eq!(ended.stdout, "");
+    }
+    // Who has to do something is told what.
+    let least = codes[0].min(codes[1]);
+    for (ended, code) in ended.iter().zip(codes) {
+        if code == least {
+            ended.says(code, texts);
+        }
+    }
+    assert_eq!(folder.names(), ["mine.csv", "theirs.csv"]);
+}
+
+#[test]
+fn a_name_that_does_not_say_whose_column_is_refused_on_both_sides() {
+    fails(
+        ["id,n\n1,1\n", "id,n\n1,1.5\n"],
+        "sum:n",
+        [2, 2],
+        &["both tables have a column `n`: say sender.n or receiver.n on both sides"],
+    );
+    fails(
+        ["id,n\n1,1\n", "id\n1\n"],
+        "sum:n,m",
+        [2, 2],
+        &["neither table has a column `m`"],
+    );
+}
+
+#[test]
+fn what_cannot_be_added_up_ends_both() {
+    let nines = "9".repeat(18);
+    let overflow = format!("id,n\n1,{nines}\n2,0.01\n");
+    let many = "0.".to_owned() + &"0".repeat(18) + "1";
+    for (table, text) in [
+        ("id,n\n1,5\n2,1e3\n", "line 3, column `n`: not a number"),
+        (
+            &*format!("id,n\n1,{many}\n"),
+            "line 2, column `n`: a number of more than 18 decimals",
+        ),
+        (
+            &*overflow,
+            "line 3, column `n`: up to here the numbers add up to more than 64 bits hold, with 2 \
+             decimals (round to fewer decimals, or give larger units",
+        ),
+    ] {
+        fails([table, "id\n1\n"], "sum:n", [3, 4], &[text]);
+        fails(["id\n1\n", table], "sum:n", [4, 3], &[text]);
+    }
+}
+
+#[test]
+fn other_columns_are_a_disagreement() {
+    let folder = Folder::new();
+    let table = folder.file("table.csv", "id,a,b\n1,2,3\n");
+    let args = |kind| {
+        let kind = ["--output-kind", kind];
+        let rest = ["--input", &table, "--key", "id", "--insecure-plaintext"];
+        [&kind[..], &rest].concat()
+    };
+    let joined = join(&args("sum:sender.a"), &args("sum:sender.b"));
+    for party in [joined.receiver, joined.sender] {
+        party.says(5, &["the output", "`sum:sender.a`", "`sum:sender.b`"]);
+        assert_eq!(party.stdout, "");
+    }
+}
+
+/// Refused before the other party is looked for.
+#[track_caller]
+fn refused(command: &str, input: &str, options: &[&str], code: i32, texts: &[&str]) {
+    let args = [
+        &[command, "--connect", "127.0.0.1:1", "--input", input][..],
+        &["--key", "id", "--insecure-plaintext", "--output-kind"],
+        options,
+    ];
+    let ended = run(&args.concat());
+    ended.says(code, texts);
+    assert!(!ended.stderr.contains("connecting"), "{ended:#?}");
+    assert_eq!(ended.stdout, "");
+}
+
+#[test]
+fn what_one_side_can_see_alone_is_said_at_once() {
+    let folder = Folder::new();
+    let table = folder.file("table.csv", "id,n,twice,twice\n1,2,3,4\n");
+    let texts = ["has no column `m`; its columns are `id`, `n`"];
+    refused("send", &table, &["sum:sender.m"], 3, &texts);
+    refused("receive", &table, &["sum:receiver.m"], 3, &texts);
+    let twice = ["more than one column `twice`"];
+    refused("send", &table, &["sum:twice"], 3, &twice);
+
+    let words = Arc::new(arrow_array::StringArray::from(vec!["1"]));
+    let parquet = parquet(&folder, "table.parquet", vec![("id", words)]);
+    let texts = ["the column `id` holds Utf8, which cannot be added up"];
+    refused("receive", &parquet, &["sum:receiver.id"], 3, &texts);
+
+    for (kind, text) in [
+        ("sum", "name the columns to add up, as in sum:amount"),
+        ("sum:", "the name of a column is missing"),
+        ("sum:n,n", "the column `n` is given twice"),
+        ("average:n", "rows, count, threshold:K and sum:COLUMN"),
+    ] {
+        refused("send", &table, &[kind], 2, &[text]);
+    }
+    let long = format!("sum:{}", "n".repeat(200));
+    let texts = ["longer than 200 bytes", "columns with shorter names"];
+    refused("send", &table, &[&long], 2, &texts);
+    let texts = ["kkrt cannot compute the output sum:n", "rr22-circuit"];
+    refused("send", &table, &["sum:n", "--protocol", "kkrt"], 2, &texts);
+    let texts = ["--output is for rows"];
+    refused(
+        "receive",
+        &table,
+        &["sum:n", "--output", "x.csv"],
+        2,
+        &texts,
+    );
+}
+
+#[test]
+#[cfg(unix)]
+fn a_peer_that_stops_midway_leaves_nothing() {
+    let folder = Folder::new();
+    let rows: String = (0..100_000).map(|key| format!("{key},{key}.5\n")).collect();
+    let mine = folder.file("mine.csv", format!("id,n\n{rows}"));
+    let theirs = folder.file("theirs.csv", format!("id,m\n{rows}"));
+    let report = folder.path("report.json");
+    let options = [
+        "--key",
+        "id",
+        "--insecure-plaintext",
+        "--output-kind",
+        "sum:n,m",
+    ];
+    let args = |table| [&["--input", table, "--report", &report][..], &options].concat();
+    let (mut receiver, sender) = start_pair(&args(&mine), &args(&theirs));
+    receiver.wait_for("rr22-circuit: 100,000 keys of the sender");
+    sender.signal("KILL");
+    let receiver = receiver.end();
+    receiver.says(4, &["the other party"]);
+    assert_eq!((receiver.stdout.as_str(), sender.end().code), ("", None));
+    assert!(!exists(&report));
+}
