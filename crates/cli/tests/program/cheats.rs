@@ -1,31 +1,16 @@
 //! Somebody cheats in `rr22-malicious`: of two honest programs, a message of one is changed on
 //! its way, which is all that the other sees of a cheat. Each check must notice.
 
-use std::{
-    io::{self, Read, Write},
-    net::{Shutdown, TcpListener, TcpStream},
-    thread,
+use crate::{
+    line::{Cheat, join_over_a_line},
+    support::{Ended, Folder, Joined, lines},
 };
-
-use crate::support::{Ended, Folder, Joined, Process, lines};
-
-/// What a party that does not encrypt says before its first frame.
-const PREAMBLE_BYTES: u64 = 8;
-
-/// The kind of a frame that holds a message.
-const MESSAGE: u8 = 1;
 
 /// Bytes of a hash, of a commitment and of what opens it.
 const HASH_BYTES: usize = 32;
 
 /// More than base OT and the checks send at a time.
 const LONG: usize = 10_000;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Cheat {
-    Sender,
-    Receiver,
-}
 
 /// Joins two tables over a line that changes the cheat's message number `at` (from 0) among
 /// those whose lengths `count`.
@@ -34,40 +19,17 @@ fn join(folder: &Folder, cheat: Cheat, at: usize, count: fn(usize) -> bool) -> J
     let senders = folder.file("senders", lines(100..400));
     let output = folder.path("shared");
     let common = ["--protocol", "rr22-malicious", "--insecure-plaintext"];
-    let receive = ["receive", "--listen", "127.0.0.1:0", "--output", &output];
-    let mut receiver = Process::start(&[&receive[..], &["--input", &receivers], &common].concat());
-    let line = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = line.local_addr().unwrap().to_string();
-    let send = ["send", "--connect", &address, "--input", &senders];
-    let sender = Process::start(&[&send[..], &common].concat());
-
-    let to_receiver = TcpStream::connect(receiver.address()).unwrap();
-    let (to_sender, _) = line.accept().unwrap();
+    let receiver = [&["--input", &receivers, "--output", &output], &common[..]].concat();
+    let sender = [&["--input", &senders], &common[..]].concat();
     let mut seen = 0;
-    let change = |message: &mut [u8]| {
+    join_over_a_line(&receiver, &sender, cheat, |message| {
         if count(message.len()) {
             if seen == at {
                 scramble(message);
             }
             seen += 1;
         }
-    };
-    let honest = |_: &mut [u8]| ();
-    // A party that ends may reset the line.
-    let _ = thread::scope(|scope| match cheat {
-        Cheat::Sender => {
-            scope.spawn(|| forward(&to_receiver, &to_sender, honest));
-            forward(&to_sender, &to_receiver, change)
-        }
-        Cheat::Receiver => {
-            scope.spawn(|| forward(&to_sender, &to_receiver, honest));
-            forward(&to_receiver, &to_sender, change)
-        }
-    });
-    Joined {
-        receiver: receiver.end(),
-        sender: sender.end(),
-    }
+    })
 }
 
 /// Changes a message all over. Of the vector OLE's messages the other party uses, by secret
@@ -77,29 +39,6 @@ fn scramble(message: &mut [u8]) {
     for (i, byte) in message.iter_mut().enumerate() {
         *byte ^= ((i * i + 1) >> (i % 7)) as u8;
     }
-}
-
-/// Copies all frames, until one of the parties is gone.
-fn forward(
-    mut from: &TcpStream,
-    mut to: &TcpStream,
-    mut change: impl FnMut(&mut [u8]),
-) -> io::Result<()> {
-    let result = io::copy(&mut from.take(PREAMBLE_BYTES), &mut to).and_then(|_| {
-        loop {
-            let mut header = [0; 5];
-            from.read_exact(&mut header)?;
-            let [kind, length @ ..] = header;
-            let mut payload = vec![0; u32::from_le_bytes(length) as usize];
-            from.read_exact(&mut payload)?;
-            if kind == MESSAGE {
-                change(&mut payload);
-            }
-            to.write_all(&[&header[..], &payload].concat())?;
-        }
-    });
-    let _ = to.shutdown(Shutdown::Write);
-    result
 }
 
 /// The honest party says what is wrong, the cheat is told, and there is no output.

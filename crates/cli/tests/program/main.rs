@@ -8,6 +8,7 @@ mod documents;
 mod fake_peers;
 mod functions;
 mod joining;
+mod line;
 mod minimum;
 mod sums;
 mod support;

@@ -6,7 +6,10 @@ use arrow_array::{ArrayRef, Decimal128Array, Float64Array, Int64Array, RecordBat
 use parquet::arrow::ArrowWriter;
 use serde_json::{Value, json};
 
-use crate::support::{Ended, Folder, exists, join, run, start_pair};
+use crate::{
+    line::{Cheat, join_over_a_line},
+    support::{Ended, Folder, exists, join, run, start_pair},
+};
 
 /// A row: the key, which may be missing, and two cells.
 type Row = (&'static str, &'static str, &'static str);
@@ -326,6 +329,58 @@ fn other_columns_are_a_disagreement() {
     for party in [joined.receiver, joined.sender] {
         party.says(5, &["the output", "`sum:sender.a`", "`sum:sender.b`"]);
         assert_eq!(party.stdout, "");
+    }
+}
+
+/// What one side tells of its column reaches the other changed.
+#[test]
+fn a_peer_that_tells_other_decimals_is_refused() {
+    let folder = Folder::new();
+    let with = folder.file("with.csv", "id,n\n1,0.000000000000000001\n");
+    let without = folder.file("without.csv", "id\n1\n");
+    let args = |table| {
+        let rest = [
+            "--key",
+            "id",
+            "--insecure-plaintext",
+            "--output-kind",
+            "sum:n",
+        ];
+        [&["--input", table], &rest[..]].concat()
+    };
+    let told = b"decimals of column 1\x0218";
+    for (lie, text) in [
+        (b"17", "disagree on the derived parameters"),
+        (
+            b"19",
+            "the decimals of its column are no number from 0 to 18",
+        ),
+    ] {
+        for cheat in [Cheat::Sender, Cheat::Receiver] {
+            let tables = match cheat {
+                Cheat::Sender => [&without, &with],
+                Cheat::Receiver => [&with, &without],
+            };
+            let mut lies = 0;
+            let [receiver, sender] = tables.map(|table| args(table));
+            let joined = join_over_a_line(&receiver, &sender, cheat, |message| {
+                let at = message.windows(told.len()).position(|part| part == told);
+                if let Some(at) = at {
+                    message[at + told.len() - 2..][..2].copy_from_slice(lie);
+                    lies += 1;
+                }
+            });
+            assert_eq!(lies, 1);
+            let honest = match cheat {
+                Cheat::Sender => &joined.receiver,
+                Cheat::Receiver => &joined.sender,
+            };
+            honest.says(5, &[text]);
+            for party in [joined.receiver, joined.sender] {
+                party.says(5, &[]);
+                assert_eq!(party.stdout, "");
+            }
+        }
     }
 }
 
