@@ -13,7 +13,9 @@
 //! (2.1 times as much at 2^15), and bytes are what a network makes dear.
 //!
 //! Where the receiver is to learn a function of the intersection instead of its rows, or nothing if
-//! too few items are shared, [`rr22_circuit`] is taken at any size.
+//! too few items are shared, [`rr22_circuit`] is taken at any size; but for a count of up to
+//! [`MOST_DH_ITEMS_COUNTED`], `dh`, which takes as long at 1,024 items each, a quarter of it at
+//! 256, and sends less at any size.
 //!
 //! The rule looks at nothing else, so both parties take the same protocol without a word. The
 //! plan *is* that protocol's: its name, version and parameters are in the digest that the
@@ -26,6 +28,9 @@ use crate::{
 
 /// Up to so many items of both parties together, `dh` is taken.
 pub const MOST_DH_ITEMS: u64 = 512;
+
+/// The same where they are only counted.
+pub const MOST_DH_ITEMS_COUNTED: u64 = 2048;
 
 /// Up to so many, `kkrt` is taken.
 pub const MOST_KKRT_ITEMS: u64 = 1 << 13;
@@ -45,7 +50,10 @@ static INFO: Info = Info {
 /// The protocol for what was asked.
 pub fn choose(request: &Request) -> &'static dyn Protocol {
     let sizes = request.sizes;
-    if request.output != OutputKind::Rows || request.min_intersection > 0 {
+    let withheld = request.min_intersection > 0;
+    if request.output == OutputKind::Count && !withheld && sizes.union() <= MOST_DH_ITEMS_COUNTED {
+        &dh::Dh
+    } else if request.output != OutputKind::Rows || withheld {
         &rr22_circuit::Rr22Circuit
     } else if sizes.union() <= MOST_DH_ITEMS {
         &dh::Dh
@@ -83,7 +91,7 @@ mod tests {
     use psijoin_params::Sizes;
 
     use super::*;
-    use crate::{Fingerprint, Output, pair, registry};
+    use crate::{Columns, Fingerprint, Output, pair, registry};
 
     fn plan(sender_items: u64, receiver_items: u64) -> Box<dyn Plan> {
         let auto = registry::find("auto").unwrap();
@@ -143,16 +151,30 @@ mod tests {
     }
 
     #[test]
-    fn functions_of_the_intersection_take_the_circuit_at_any_size() {
-        for output in [OutputKind::Count, OutputKind::Threshold(1)] {
+    fn functions_of_the_intersection_take_the_circuit_but_for_small_counts() {
+        let taken = |output, items, min_intersection| {
+            let request = Request {
+                output,
+                min_intersection,
+                ..Request::rows(items, items).unwrap()
+            };
+            registry::plan(&Auto, &request).unwrap().info().name
+        };
+        let columns = Columns::default();
+        for output in [
+            OutputKind::Threshold(1),
+            OutputKind::Sums(columns),
+            OutputKind::Shares(columns),
+        ] {
             for items in [0, 1, 1 << 20] {
-                let request = Request {
-                    output: output.clone(),
-                    ..Request::rows(items, items).unwrap()
-                };
-                let plan = registry::plan(&Auto, &request).unwrap();
-                assert_eq!(plan.info().name, "rr22-circuit");
+                assert_eq!(taken(output.clone(), items, 0), "rr22-circuit");
             }
+        }
+        let most = MOST_DH_ITEMS_COUNTED / 2;
+        assert_eq!(taken(OutputKind::Count, most, 0), "dh");
+        assert_eq!(taken(OutputKind::Count, most + 1, 0), "rr22-circuit");
+        for output in [OutputKind::Rows, OutputKind::Count] {
+            assert_eq!(taken(output, 1, 1), "rr22-circuit");
         }
     }
 

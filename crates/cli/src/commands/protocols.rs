@@ -35,6 +35,7 @@ fn outputs(protocol: &dyn Protocol) -> Vec<&'static str> {
         ("count", OutputKind::Count),
         ("threshold", OutputKind::Threshold(1)),
         ("sum", OutputKind::Sums(Columns::default())),
+        ("shares", OutputKind::Shares(Columns::default())),
     ]
     .into_iter()
     .filter(|(_, output)| protocol.computes(output))
@@ -54,15 +55,19 @@ pub(super) fn run(args: &args::Protocols) -> Result<(), Failure> {
 
 /// What the default does.
 fn choice(request: &Request) -> String {
-    let other = Request {
-        output: OutputKind::Count,
-        ..request.clone()
+    let taken = |output| {
+        let request = Request {
+            output,
+            ..request.clone()
+        };
+        registry::AUTO.info_for(&request).name
     };
     format!(
         "\nauto, the default of send and receive, takes what suits the sizes: here {}.\n\
-         For a count, a sum or a threshold, or with --min-intersection, it takes {}.\n",
-        registry::AUTO.info_for(request).name,
-        registry::AUTO.info_for(&other).name,
+         To count it takes {}; for any other output, or with --min-intersection, {}.\n",
+        taken(OutputKind::Rows),
+        taken(OutputKind::Count),
+        taken(OutputKind::Threshold(1)),
     )
 }
 

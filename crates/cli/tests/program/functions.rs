@@ -27,7 +27,7 @@ fn a_count_tells_how_many_and_not_which() {
     receiver.says(
         0,
         &[
-            "rr22-circuit: 9 keys of the sender",
+            "dh: 9 keys of the sender",
             "You learned that you share 5 keys and the sender's set size (9).",
         ],
     );
