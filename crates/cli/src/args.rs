@@ -46,6 +46,8 @@ pub(crate) enum Command {
     Bench(Bench),
     /// List the protocols: what they protect from whom, and what they cost.
     Protocols(Protocols),
+    /// Show a file of shares, as CSV.
+    Shares(Shares),
 }
 
 #[derive(ClapArgs)]
@@ -68,8 +70,8 @@ pub(crate) struct Receive {
     pub(crate) join: Join,
 
     /// Where to write the shared rows: .csv, .tsv, .txt or .parquet. It appears when all is
-    /// done, and not at all if anything fails. [default: standard output] A count, or whether a
-    /// threshold is reached, goes to standard output.
+    /// done, and not at all if anything fails. [default: standard output] What is not rows goes to
+    /// standard output, but for shares, whose file can have any name.
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -78,6 +80,11 @@ pub(crate) struct Receive {
 pub(crate) struct Send {
     #[command(flatten)]
     pub(crate) join: Join,
+
+    /// Where to write this party's shares, with --output-kind shares. The file appears when all is
+    /// done, and not at all if anything fails.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 /// What both parties say.
@@ -107,7 +114,8 @@ pub(crate) struct Join {
     /// What the receiver learns, the same on both sides: `rows`; `count`, how many keys are shared,
     /// and not which; `threshold:K`, whether at least K are; or `sum:COL[,COL…]`, what these columns
     /// of numbers add up to over the shared keys. A column is of the table that has it;
-    /// `sender.COL` and `receiver.COL` say of which.
+    /// `sender.COL` and `receiver.COL` say of which. Or `shares[:COL[,COL…]]`: each party gets a
+    /// file with its shares of which keys are shared, and of their numbers, to compute with.
     #[arg(long, value_name = "KIND", default_value = "rows")]
     pub(crate) output_kind: Asked,
 
@@ -221,6 +229,13 @@ pub(crate) struct Protocols {
     /// Print one JSON object a protocol.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Shares {
+    /// What send or receive wrote with --output-kind shares.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
 }
 
 /// How the two parties of a bench are joined.

@@ -15,6 +15,7 @@ pub(crate) enum Asked {
     Count,
     Threshold(u64),
     Sum(Vec<ColumnName>),
+    Shares(Vec<ColumnName>),
 }
 
 impl Asked {
@@ -22,7 +23,7 @@ impl Asked {
     pub(crate) fn columns(&self) -> &[ColumnName] {
         match self {
             Self::Rows | Self::Count | Self::Threshold(_) => &[],
-            Self::Sum(columns) => columns,
+            Self::Sum(columns) | Self::Shares(columns) => columns,
         }
     }
 
@@ -33,6 +34,7 @@ impl Asked {
             Self::Count => OutputKind::Count,
             Self::Threshold(least) => OutputKind::Threshold(least),
             Self::Sum(_) => OutputKind::Sums(columns),
+            Self::Shares(_) => OutputKind::Shares(columns),
         }
     }
 }
@@ -43,12 +45,16 @@ impl fmt::Display for Asked {
             Self::Rows => f.write_str("rows"),
             Self::Count => f.write_str("count"),
             Self::Threshold(least) => write!(f, "threshold:{least}"),
-            Self::Sum(columns) => {
-                let names: Vec<_> = columns.iter().map(ColumnName::to_string).collect();
-                write!(f, "sum:{}", names.join(","))
-            }
+            Self::Sum(columns) => write!(f, "sum:{}", listed(columns)),
+            Self::Shares(columns) if columns.is_empty() => f.write_str("shares"),
+            Self::Shares(columns) => write!(f, "shares:{}", listed(columns)),
         }
     }
+}
+
+fn listed(columns: &[ColumnName]) -> String {
+    let names: Vec<_> = columns.iter().map(ColumnName::to_string).collect();
+    names.join(",")
 }
 
 impl FromStr for Asked {
@@ -63,9 +69,13 @@ impl FromStr for Asked {
                 Ok(least @ 1..) => Ok(Self::Threshold(least)),
                 _ => Err("a threshold is a whole number of at least 1, as in threshold:100".into()),
             },
+            None if text == "shares" => Ok(Self::Shares(Vec::new())),
             Some(("sum", names)) => columns(names).map(Self::Sum),
+            Some(("shares", names)) => columns(names).map(Self::Shares),
             _ => Err(
-                "the kinds of output are rows, count, threshold:K and sum:COLUMN[,COLUMN…]".into(),
+                "the kinds of output are rows, count, threshold:K, sum:COLUMN[,COLUMN…], shares and \
+                 shares:COLUMN[,COLUMN…]"
+                    .into(),
             ),
         }
     }
@@ -143,6 +153,8 @@ mod tests {
             Asked::Count,
             Asked::Threshold(1),
             Asked::Threshold(u64::MAX),
+            Asked::Shares(vec![]),
+            Asked::Shares(vec![column(None, "amount"), column(None, "b")]),
             Asked::Sum(vec![column(None, "amount")]),
             Asked::Sum(vec![
                 column(Some(Role::Sender), "a:b"),
@@ -171,7 +183,7 @@ mod tests {
             "sum:sender.",
             "sum:a,b,a",
             "sum:sender.a,sender.a",
-            "shares:a",
+            "shares:",
         ] {
             assert!(wrong.parse::<Asked>().is_err(), "{wrong}");
         }

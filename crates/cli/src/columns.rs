@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use psijoin_psi::{self as psi, Role};
+use psijoin_psi::{self as psi, Role, shares};
 use psijoin_table::{self as table, Decimal, MAX_SCALE, Numbers, Source};
 use psijoin_transport::handshake::Hello;
 
@@ -178,6 +178,20 @@ impl AgreedColumns {
             sender: of(Role::Sender),
             receiver: of(Role::Receiver),
         }
+    }
+
+    /// How a file of shares names them: the sender's, and then the receiver's.
+    pub(crate) fn in_shares(&self) -> Vec<shares::file::Column> {
+        let of = |holder| self.0.iter().filter(move |column| column.holder == holder);
+        let column = |column: &AgreedColumn| shares::file::Column {
+            holder: column.holder,
+            name: column.name.name.clone(),
+            scale: column.scale,
+        };
+        of(Role::Sender)
+            .chain(of(Role::Receiver))
+            .map(column)
+            .collect()
     }
 
     /// What both parties must have derived alike, as bytes.

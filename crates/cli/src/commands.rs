@@ -7,6 +7,7 @@ mod demo;
 mod join;
 mod keygen;
 mod protocols;
+mod shares;
 
 /// Does what was asked.
 pub(crate) fn run(command: Command) -> Result<(), Failure> {
@@ -17,5 +18,6 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
         Command::Send(args) => join::send(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Protocols(args) => protocols::run(&args),
+        Command::Shares(args) => shares::run(&args),
     }
 }

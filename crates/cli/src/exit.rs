@@ -62,6 +62,9 @@ pub(crate) enum Failure {
     #[error("cannot write the report {}: {source}", path.display())]
     Report { path: PathBuf, source: io::Error },
 
+    #[error("cannot use the file of shares {}: {source}", path.display())]
+    Shares { path: PathBuf, source: io::Error },
+
     #[error("cannot write to standard output: {0}")]
     Stdout(io::Error),
 
@@ -95,7 +98,9 @@ impl Failure {
                 _ => Code::Unexpected,
             },
             Self::TooFew(_) => Code::Policy,
-            Self::Report { .. } | Self::Stdout(_) | Self::Temporary(_) => Code::File,
+            Self::Report { .. } | Self::Shares { .. } | Self::Stdout(_) | Self::Temporary(_) => {
+                Code::File
+            }
             Self::Threads(_) | Self::CtrlC(_) | Self::WrongResult(_) => Code::Unexpected,
         }
     }

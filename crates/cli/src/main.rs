@@ -30,6 +30,7 @@ mod session;
 mod sizes;
 mod statement;
 mod talk;
+mod whole_file;
 
 use std::{env, io, process::ExitCode};
 

@@ -37,8 +37,8 @@ impl Question {
         }
         if !output.can_be_withheld() {
             return Err(Failure::Usage(format!(
-                "--min-intersection is for rows, count and sum: {} tells no more than whether that \
-                 many keys are shared",
+                "--min-intersection is for rows, count and sum: {} tells nobody more than whether \
+                 that many keys are shared",
                 self.asked,
             )));
         }

@@ -1,16 +1,11 @@
 //! What was run, what it cost, and who learned what, for scripts. Never an item.
 
-use std::{
-    collections::BTreeMap,
-    io::{self, Write},
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, io, path::Path};
 
 use psijoin_params::Security;
 use psijoin_psi::Plan;
 use psijoin_transport::{Connection, Fingerprint};
 use serde::Serialize;
-use tempfile::NamedTempFile;
 
 use crate::{
     columns::{AgreedColumn, Sum},
@@ -18,6 +13,7 @@ use crate::{
     memory,
     phases::Phase,
     session::{Received, Summary},
+    whole_file::{Staged, WholeFile},
 };
 
 /// The report of one party's run, as `--json` and `--report` write it.
@@ -117,6 +113,9 @@ enum ResultReport {
     },
     Sums {
         sums: Vec<SumReport>,
+    },
+    Shares {
+        places: u64,
     },
 }
 
@@ -225,6 +224,7 @@ impl ResultReport {
             Received::Sums(ref sums) => Self::Sums {
                 sums: sums.iter().map(SumReport::new).collect(),
             },
+            Received::Shares { places } => Self::Shares { places },
         }
     }
 }
@@ -263,7 +263,7 @@ impl SecurityReport {
 }
 
 /// Where a report will be written, checked before the run.
-pub(crate) struct ReportFile(PathBuf);
+pub(crate) struct ReportFile(WholeFile);
 
 impl ReportFile {
     /// Makes sure that a file can be written there.
@@ -271,9 +271,8 @@ impl ReportFile {
     /// # Errors
     /// [`Failure::Report`] if not.
     pub(crate) fn prepare(path: &Path) -> Result<Self, Failure> {
-        let file = Self(path.to_owned());
-        file.temporary().map_err(|source| file.failure(source))?;
-        Ok(file)
+        let prepared = WholeFile::prepare(path).map(Self);
+        prepared.map_err(|source| failure(path, source))
     }
 
     /// Writes the report, all of it or nothing.
@@ -281,34 +280,19 @@ impl ReportFile {
     /// # Errors
     /// [`Failure::Report`].
     pub(crate) fn write(&self, report: &Report) -> Result<(), Failure> {
-        let write = || -> io::Result<()> {
-            let mut file = self.temporary()?;
-            serde_json::to_writer_pretty(&mut file, report)?;
-            file.write_all(b"\n")?;
-            file.as_file().sync_all()?;
-            file.persist(&self.0)?;
-            Ok(())
-        };
-        write().map_err(|source| self.failure(source))
+        let staged = self.0.stage(|file| {
+            serde_json::to_writer_pretty(&mut *file, report)?;
+            file.write_all(b"\n")
+        });
+        staged
+            .and_then(Staged::commit)
+            .map_err(|source| failure(self.0.path(), source))
     }
+}
 
-    fn temporary(&self) -> io::Result<NamedTempFile> {
-        if self.0.is_dir() {
-            return Err(io::ErrorKind::IsADirectory.into());
-        }
-        let folder = match self.0.parent() {
-            Some(folder) if folder != Path::new("") => folder,
-            _ => Path::new("."),
-        };
-        tempfile::Builder::new()
-            .prefix(".psijoin-")
-            .tempfile_in(folder)
-    }
-
-    fn failure(&self, source: io::Error) -> Failure {
-        Failure::Report {
-            path: self.0.clone(),
-            source,
-        }
+fn failure(path: &Path, source: io::Error) -> Failure {
+    Failure::Report {
+        path: path.to_owned(),
+        source,
     }
 }

@@ -29,13 +29,16 @@ use crate::{
     phases::{Phase, Phases},
     question::Question,
     talk::Talk,
+    whole_file::WholeFile,
 };
 
 mod agreement;
 mod received;
+mod shares;
 
 use agreement::Agreement;
 pub(crate) use received::Received;
+use shares::Kept;
 
 /// The setting that names the protocol.
 pub(crate) const PROTOCOL: &str = "the protocol";
@@ -68,6 +71,8 @@ pub(crate) enum Task {
     Receive(Destination),
     /// Learn something else.
     Learn,
+    /// Get shares, and keep them.
+    Share(Role, WholeFile),
 }
 
 impl Task {
@@ -75,6 +80,7 @@ impl Task {
         match self {
             Self::Send => Role::Sender,
             Self::Receive(_) | Self::Learn => Role::Receiver,
+            Self::Share(role, _) => *role,
         }
     }
 }
@@ -96,15 +102,18 @@ pub(crate) struct Summary {
     pub(crate) columns: AgreedColumns,
     /// How many rows with a key have no number, for each of this party's columns of numbers.
     pub(crate) rows_without_number: BTreeMap<String, u64>,
-    /// The receiver's result.
+    /// The receiver's result, or either party's shares.
     pub(crate) received: Option<Received>,
 }
 
 /// What a party has when the protocol is done.
 struct Computed {
     summary: Summary,
-    staged: Option<Staged>,
+    /// Gives the output its name.
+    commit: Option<Commit>,
 }
+
+type Commit = Box<dyn FnOnce() -> Result<(), Failure>>;
 
 impl Party<'_> {
     /// Meets the other party by `meet`, and joins the tables.
@@ -133,13 +142,13 @@ impl Party<'_> {
         )?;
         let Some(Computed {
             mut summary,
-            staged,
+            commit,
         }) = computed
         else {
             return Err(Failure::TooFew(self.question.min_intersection));
         };
-        if let Some(staged) = staged {
-            staged.commit()?;
+        if let Some(commit) = commit {
+            commit()?;
         }
         summary.time = started.elapsed();
         Ok(summary)
@@ -162,8 +171,9 @@ impl Party<'_> {
             counts,
             ..
         } = self.read_table(own)?;
-        // The sender will not come back to its rows.
-        let rows = matches!(self.task, Task::Receive(_)).then_some(rows);
+        // Nobody else will come back to its rows.
+        let comes_back = matches!(self.task, Task::Receive(_) | Task::Share(Role::Receiver, _));
+        let rows = comes_back.then_some(rows);
 
         phases.begin("handshake (with waiting)");
         let Agreement {
@@ -191,19 +201,42 @@ impl Party<'_> {
         )?;
         let traffic = counters.snapshot() - before;
 
-        let mut staged = None;
-        let received = match (&self.task, output) {
+        let (received, commit) = match (&self.task, output) {
             (_, Output::TooFew) => return Ok(None),
             (Task::Receive(destination), Output::Rows(shared)) => {
                 phases.begin("writing the rows");
                 let rows = rows.expect("whoever receives rows keeps its own");
-                staged = self.stage(destination, &rows, &flags(&shared, counts.distinct))?;
-                Some(Received::Rows {
+                let staged = self.stage(destination, &rows, &flags(&shared, counts.distinct))?;
+                let received = Received::Rows {
                     shared_keys: shared.len() as u64,
                     rows: staged.as_ref().map(Staged::rows),
-                })
+                };
+                let commit =
+                    |staged: Staged| -> Commit { Box::new(|| Ok(staged.commit().map(drop)?)) };
+                (Some(received), staged.map(commit))
             }
-            (_, output) => self.received(&columns, output),
+            (Task::Share(role, file), Output::Shares(shares)) => {
+                phases.begin("writing the shares");
+                let received = Received::Shares {
+                    places: shares.places() as u64,
+                };
+                let kept = Kept {
+                    role: *role,
+                    columns: columns.in_shares(),
+                    joint_seed: &session.joint_seed,
+                    rows,
+                    items: counts.distinct,
+                };
+                let staged = kept.stage(shares, file)?;
+                let path = file.path().to_owned();
+                let commit = || {
+                    staged
+                        .commit()
+                        .map_err(|source| Failure::Shares { path, source })
+                };
+                (Some(received), Some(Box::new(commit) as Commit))
+            }
+            (_, output) => (self.received(&columns, output), None),
         };
         let summary = Summary {
             role: self.task.role(),
@@ -218,7 +251,7 @@ impl Party<'_> {
             rows_without_number,
             received,
         };
-        Ok(Some(Computed { summary, staged }))
+        Ok(Some(Computed { summary, commit }))
     }
 
     /// What was received if it is not rows; `None` for the sender.

@@ -33,6 +33,10 @@ pub(crate) fn statement(summary: &Summary, output: &str) -> String {
         )),
         Some(Received::Rows { rows: None, .. }) => lines
             .push("The rows were not all written: the reader of the output went away.".to_owned()),
+        Some(Received::Shares { places }) => lines.push(format!(
+            "Wrote your shares, of {}, to {output}.",
+            figures::counted(places, "place")
+        )),
         Some(Received::Count(_) | Received::Threshold { .. } | Received::Sums(_)) | None => {}
     }
     let counts = summary.counts;
@@ -84,6 +88,16 @@ fn learned(summary: &Summary) -> String {
     let senders = figures::count(request.sizes.sender());
     let receivers = figures::count(request.sizes.receiver());
     let columns = &summary.columns.0;
+    if let Some(Received::Shares { .. }) = summary.received {
+        let (other, theirs) = match summary.role {
+            Role::Sender => ("receiver", receivers),
+            Role::Receiver => ("sender", senders),
+        };
+        return format!(
+            "Each side got shares, which say nothing without the other's, and learned the other's \
+             set size (the {other}'s: {theirs})."
+        );
+    }
     let Some(received) = &summary.received else {
         let learned = match summary.asked {
             Asked::Rows => "which of its keys you share".to_owned(),
@@ -96,6 +110,7 @@ fn learned(summary: &Summary) -> String {
                 "{}, and neither which nor how many these are",
                 sums(columns, Role::Sender, "its")
             ),
+            Asked::Shares(_) => "nothing but its shares".to_owned(),
         };
         return format!(
             "The receiver learned {learned}, and your set's size ({senders}). You learned the \
@@ -112,6 +127,7 @@ fn learned(summary: &Summary) -> String {
             format!("that you share {than} {}", figures::counted(least, "key"))
         }
         Received::Sums(_) => sums(columns, Role::Receiver, "the sender's"),
+        Received::Shares { .. } => "nothing but your shares".to_owned(),
     };
     format!(
         "The sender learned your set's size ({receivers}). You learned {learned} and the sender's \

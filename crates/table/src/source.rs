@@ -161,6 +161,11 @@ impl Source {
         }
     }
 
+    /// Whether this is the file at `path`, by whatever way that leads there.
+    pub fn is_file(&self, path: &Path) -> bool {
+        fs::canonicalize(path).is_ok_and(|path| self.is_at(&path))
+    }
+
     /// Whether this is the file at `path`, which must be canonical.
     pub(crate) fn is_at(&self, path: &Path) -> bool {
         self.path.as_deref() == Some(path)

@@ -3,6 +3,7 @@
 use std::{cell::OnceCell, num::NonZeroUsize, path::Path, sync::Arc, time::Duration};
 
 use psijoin_channel::Channel;
+use psijoin_psi::Role;
 use psijoin_table::{Destination, KeySpec, Progress, Source};
 use psijoin_transport::{
     Connection, Identity, Interrupt, Listener, Options, Security, Timeouts, endpoint::Address,
@@ -20,15 +21,53 @@ use crate::{
     session::{Party, Received, Task},
     statement,
     talk::Talk,
+    whole_file::WholeFile,
 };
 
 const TALK: Talk = Talk::Aloud;
 
 pub(super) fn send(args: &args::Send) -> Result<(), Failure> {
-    run(&args.join, "", |_| Ok(Task::Send))
+    match (&args.join.output_kind, &args.output) {
+        (Asked::Shares(_), output) => share(&args.join, Role::Sender, output.as_deref()),
+        (_, None) => run(&args.join, "", |_| Ok(Task::Send)),
+        (kind, Some(_)) => Err(Failure::Usage(format!(
+            "--output of the sender is for shares, and --output-kind {kind} gives it none: leave \
+             --output out"
+        ))),
+    }
+}
+
+/// Either party, if both are to get shares.
+fn share(join: &args::Join, role: Role, output: Option<&Path>) -> Result<(), Failure> {
+    let Some(path) = output else {
+        return Err(Failure::Usage(
+            "say where to write this party's shares: --output FILE".into(),
+        ));
+    };
+    if output == join.report.as_deref() {
+        return Err(same_file());
+    }
+    run(join, &path.display().to_string(), |source| {
+        if source.is_file(path) {
+            let file = path.display().to_string();
+            return Err(psijoin_table::Error::OutputIsInput { file }.into());
+        }
+        let file = WholeFile::prepare(path).map_err(|source| Failure::Shares {
+            path: path.to_owned(),
+            source,
+        })?;
+        Ok(Task::Share(role, file))
+    })
+}
+
+fn same_file() -> Failure {
+    Failure::Usage("--output and --report name the same file".into())
 }
 
 pub(super) fn receive(args: &args::Receive) -> Result<(), Failure> {
+    if let Asked::Shares(_) = args.join.output_kind {
+        return share(&args.join, Role::Receiver, args.output.as_deref());
+    }
     if args.join.output_kind != Asked::Rows {
         if args.output.is_some() {
             return Err(Failure::Usage(format!(
@@ -46,9 +85,7 @@ pub(super) fn receive(args: &args::Receive) -> Result<(), Failure> {
         ));
     }
     if args.output.is_some() && args.output == args.join.report {
-        return Err(Failure::Usage(
-            "--output and --report name the same file".into(),
-        ));
+        return Err(same_file());
     }
     let path = args.output.as_deref();
     let name = path.map_or("standard output".to_owned(), |path| {
@@ -117,7 +154,7 @@ fn run(
     }
     match &summary.received {
         _ if args.json => output::json(&report)?,
-        Some(Received::Rows { .. }) | None => {}
+        Some(Received::Rows { .. } | Received::Shares { .. }) | None => {}
         Some(learned) => output::text(&format!("{learned}\n"))?,
     }
     Ok(())

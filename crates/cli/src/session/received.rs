@@ -19,13 +19,20 @@ pub(crate) enum Received {
     Threshold { least: u64, reached: bool },
     /// What columns add up to over them.
     Sums(Vec<Sum>),
+    /// Shares of both, at so many places.
+    Shares { places: u64 },
 }
 
-/// What goes to standard output, but for rows, which are written as they are found.
+/// What goes to standard output, but for rows and shares, which are written to files.
 impl fmt::Display for Received {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Rows { shared_keys, .. } | Self::Count(shared_keys) => shared_keys.fmt(f),
+            Self::Rows {
+                shared_keys: number,
+                ..
+            }
+            | Self::Count(number)
+            | Self::Shares { places: number } => number.fmt(f),
             Self::Threshold { reached: true, .. } => f.write_str("reached"),
             Self::Threshold { reached: false, .. } => f.write_str("not reached"),
             Self::Sums(sums) => match &sums[..] {

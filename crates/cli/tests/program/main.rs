@@ -10,6 +10,7 @@ mod functions;
 mod joining;
 mod line;
 mod minimum;
+mod shares;
 mod sums;
 mod support;
 #[cfg(unix)]

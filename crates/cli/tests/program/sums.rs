@@ -417,7 +417,10 @@ fn what_one_side_can_see_alone_is_said_at_once() {
         ("sum", "name the columns to add up, as in sum:amount"),
         ("sum:", "the name of a column is missing"),
         ("sum:n,n", "the column `n` is given twice"),
-        ("average:n", "rows, count, threshold:K and sum:COLUMN"),
+        (
+            "average:n",
+            "rows, count, threshold:K, sum:COLUMN[,COLUMN…], shares",
+        ),
     ] {
         refused("send", &table, &[kind], 2, &[text]);
     }

@@ -39,6 +39,12 @@ const AT_ONCE: usize = 1 << 13;
 /// Stands for the row of a place that holds no item.
 const NO_ROW: u64 = u64::MAX;
 
+/// What tells the files of a run from those of others: a hash of the seed that both parties
+/// agreed on.
+pub fn session(joint_seed: &[u8; 32]) -> [u8; 32] {
+    blake3::derive_key("psijoin 2026 session of shares", joint_seed)
+}
+
 /// A column of numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
@@ -53,7 +59,7 @@ pub struct Column {
 /// What is in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
-    /// What tells that two files belong together.
+    /// What tells that two files belong together: [`session`].
     pub session: [u8; 32],
     /// Whose shares these are.
     pub role: Role,
@@ -70,10 +76,10 @@ impl File {
     /// Writes it.
     ///
     /// # Errors
-    /// If `output` does.
+    /// If `output` does, or the name of a column is not one line.
     ///
     /// # Panics
-    /// If columns, rows and shares do not fit each other, or a name is not one line.
+    /// If columns, rows and shares do not fit each other.
     pub fn write(&self, mut output: impl Write) -> io::Result<()> {
         let Self { shares, .. } = self;
         assert_eq!(self.columns.len(), shares.columns().len());
@@ -89,7 +95,10 @@ impl File {
             scale,
         } in &self.columns
         {
-            assert!(!name.contains('\n'), "a name is one line");
+            if name.contains('\n') {
+                let why = "the name of a column is not one line";
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+            }
             writeln!(output, "column {holder} {scale} {name}")?;
         }
         writeln!(output)?;

@@ -1,0 +1,48 @@
+//! `psijoin shares`: a file of shares, as CSV.
+
+use std::{
+    fs,
+    io::{self, BufReader, BufWriter, ErrorKind, Write},
+};
+
+use psijoin_psi::shares::file::File;
+
+use crate::{args, exit::Failure};
+
+pub(super) fn run(args: &args::Shares) -> Result<(), Failure> {
+    let file = fs::File::open(&args.file)
+        .and_then(|file| File::read(BufReader::new(file)))
+        .map_err(|source| Failure::Shares {
+            path: args.file.clone(),
+            source,
+        })?;
+    let written = write(&file, BufWriter::new(io::stdout().lock()));
+    match written {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::Stdout(error)),
+        _ => Ok(()),
+    }
+}
+
+/// A line for each place: its number, in the receiver's file the row that it is of, the share of
+/// whether it is shared, and those of its numbers.
+fn write(file: &File, output: impl Write) -> io::Result<()> {
+    let mut csv = csv::Writer::from_writer(output);
+    let mut record = vec!["place".to_owned()];
+    record.extend(file.rows.is_some().then(|| "row".to_owned()));
+    record.push("shared".to_owned());
+    let columns = file.columns.iter();
+    record.extend(columns.map(|column| format!("{}.{}", column.holder, column.name)));
+    csv.write_record(&record)?;
+    for place in 0..file.shares.places() {
+        record.clear();
+        record.push(place.to_string());
+        if let Some(rows) = &file.rows {
+            record.push(rows[place].map_or(String::new(), |row| row.to_string()));
+        }
+        record.push(u8::from(file.shares.membership().get(place)).to_string());
+        let columns = file.shares.columns().iter();
+        record.extend(columns.map(|column| column[place].to_string()));
+        csv.write_record(&record)?;
+    }
+    csv.flush()
+}

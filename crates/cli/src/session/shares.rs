@@ -1,0 +1,60 @@
+//! Keeping shares in a file.
+
+use psijoin_psi::{
+    Role, Shares,
+    shares::file::{self, Column, File},
+};
+use psijoin_table::RowItems;
+
+use crate::{
+    exit::Failure,
+    whole_file::{Staged, WholeFile},
+};
+
+/// What is kept of a run with its shares.
+pub(super) struct Kept<'a> {
+    pub(super) role: Role,
+    pub(super) columns: Vec<Column>,
+    pub(super) joint_seed: &'a [u8; 32],
+    /// Which row of the receiver's table holds which item.
+    pub(super) rows: Option<RowItems>,
+    /// How many items this party has.
+    pub(super) items: u64,
+}
+
+impl Kept<'_> {
+    /// Writes the file, but for its name.
+    pub(super) fn stage(self, shares: Shares, whole: &WholeFile) -> Result<Staged, Failure> {
+        let rows = self.rows.map(|rows| {
+            let first = first_rows(&rows, self.items as usize);
+            let places = shares.items().into_iter().flatten();
+            places
+                .map(|item| item.map(|item| first[item as usize]))
+                .collect()
+        });
+        let content = File {
+            session: file::session(self.joint_seed),
+            role: self.role,
+            columns: self.columns,
+            shares,
+            rows,
+        };
+        whole
+            .stage(|output| content.write(output))
+            .map_err(|source| Failure::Shares {
+                path: whole.path().to_owned(),
+                source,
+            })
+    }
+}
+
+/// The first row of each item.
+fn first_rows(rows: &RowItems, items: usize) -> Vec<u64> {
+    let mut first = vec![None; items];
+    for (row, item) in (0..).zip(rows.iter()) {
+        if let Some(item) = item {
+            first[item as usize].get_or_insert(row);
+        }
+    }
+    first.into_iter().flatten().collect()
+}

@@ -1,0 +1,162 @@
+//! Shares of which keys are shared, and of their numbers, put together again.
+
+use std::{collections::BTreeMap, fs};
+
+use psijoin_psi::shares::file::File;
+
+use crate::support::{Ended, Folder, exists, join, run};
+
+const RECEIVERS: &str = "id,paid\nann,1.25\nbob,-2\n,9\nann,0.5\ncid,7\n";
+const SENDERS: &str = "id,qty\nann,3\ndan,4\ncid,-5\n";
+
+/// The files of a test, and both parties' outputs.
+struct Shared {
+    folder: Folder,
+    outputs: [String; 2],
+}
+
+impl Shared {
+    fn new() -> Self {
+        let folder = Folder::new();
+        let outputs = ["mine.shares", "theirs.shares"].map(|name| folder.path(name));
+        Self { folder, outputs }
+    }
+
+    /// Both parties; the receiver first.
+    fn joined(&self, kind: &str) -> [Ended; 2] {
+        let mine = self.folder.file("mine.csv", RECEIVERS);
+        let theirs = self.folder.file("theirs.csv", SENDERS);
+        let args = |table, output| {
+            let common = ["--key", "id", "--insecure-plaintext", "--output-kind", kind];
+            [&["--input", table, "--output", output], &common[..]].concat()
+        };
+        let [receiver, sender] = &self.outputs;
+        let joined = join(&args(&mine, receiver), &args(&theirs, sender));
+        [joined.receiver, joined.sender]
+    }
+
+    fn files(&self) -> [File; 2] {
+        let read = |path: &String| File::read(&*fs::read(path).unwrap()).unwrap();
+        [read(&self.outputs[0]), read(&self.outputs[1])]
+    }
+}
+
+/// For each row that has a place: whether its key is shared, and its numbers.
+fn together([mine, theirs]: &[File; 2]) -> BTreeMap<u64, (bool, Vec<i64>)> {
+    let numbers = |place: usize| {
+        let columns = mine.shares.columns().iter().zip(theirs.shares.columns());
+        columns
+            .map(|(mine, theirs)| mine[place].wrapping_add(theirs[place]) as i64)
+            .collect()
+    };
+    let shared = |place| {
+        let members = [mine, theirs].map(|file| file.shares.membership().get(place));
+        members[0] ^ members[1]
+    };
+    let rows = mine.rows.iter().flatten().enumerate();
+    rows.filter_map(|(place, row)| Some(((*row)?, (shared(place), numbers(place)))))
+        .collect()
+}
+
+#[test]
+fn both_shares_make_what_a_plain_join_finds() {
+    for (kind, ann, cid) in [
+        ("shares", vec![], vec![]),
+        ("shares:paid", vec![175], vec![700]),
+        ("shares:paid,sender.qty", vec![3, 175], vec![-5, 700]),
+    ] {
+        let shared = Shared::new();
+        for party in shared.joined(kind) {
+            party.says(0, &["Each side got shares", "Wrote your shares, of "]);
+            assert_eq!(party.stdout, "");
+        }
+        let files = shared.files();
+        assert_eq!(files[0].session, files[1].session);
+        assert_eq!(files[1].rows, None);
+        let nothing = vec![0; ann.len()];
+        let expected = [(0, (true, ann)), (1, (false, nothing)), (4, (true, cid))];
+        assert_eq!(together(&files), BTreeMap::from(expected), "{kind}");
+        let names = files[0]
+            .columns
+            .iter()
+            .map(|column| (&*column.name, column.scale));
+        let all = [("qty", 0), ("paid", 2)];
+        assert_eq!(names.collect::<Vec<_>>(), all[2 - files[0].columns.len()..]);
+    }
+}
+
+#[test]
+fn a_file_is_shown_as_csv() {
+    let shared = Shared::new();
+    shared.joined("shares:paid");
+    let [mine, theirs] = &shared.outputs;
+    for (path, head) in [
+        (mine, "place,row,shared,receiver.paid"),
+        (theirs, "place,shared,receiver.paid"),
+    ] {
+        let shown = run(&["shares", path]);
+        shown.says(0, &[]);
+        let lines: Vec<&str> = shown.stdout.lines().collect();
+        assert_eq!(lines[0], head);
+        assert_eq!(lines.len() - 1, shared.files()[0].shares.places());
+        assert!(lines[1].starts_with("0,"));
+    }
+    let table = shared.folder.path("mine.csv");
+    run(&["shares", &table]).says(3, &["it is no file of psijoin's shares"]);
+    run(&["shares", "missing"]).says(3, &["missing"]);
+}
+
+#[test]
+fn what_cannot_be_written_is_said_before_the_parties_meet() {
+    let folder = Folder::new();
+    let table = folder.file("table.csv", SENDERS);
+    let common = ["--input", &table, "--key", "id", "--insecure-plaintext"];
+    let refused = |party: &str, args: &[&str]| {
+        let connect = [party, "--connect", "127.0.0.1:9"];
+        run(&[&connect, &common[..], args].concat())
+    };
+    let report = folder.path("report");
+    for party in ["send", "receive"] {
+        refused(party, &["--output-kind", "shares"]).says(2, &["--output FILE"]);
+        let same = [
+            "--output-kind",
+            "shares",
+            "--output",
+            &report,
+            "--report",
+            &report,
+        ];
+        refused(party, &same).says(2, &["the same file"]);
+        let missing = folder.path("missing/shares");
+        let nowhere = ["--output-kind", "shares", "--output", &missing];
+        refused(party, &nowhere).says(3, &["cannot use the file of shares"]);
+        let input = ["--output-kind", "shares", "--output", &table];
+        refused(party, &input).says(3, &["it is the input"]);
+        let minimum = [
+            "--output-kind",
+            "shares",
+            "--output",
+            &report,
+            "--min-intersection",
+            "1",
+        ];
+        refused(party, &minimum).says(2, &["--min-intersection is for rows, count and sum"]);
+    }
+    refused("send", &["--output", &report]).says(2, &["--output of the sender is for shares"]);
+    assert!(!exists(&report));
+    assert_eq!(folder.read("table.csv"), SENDERS);
+}
+
+#[test]
+fn an_empty_set_has_no_places() {
+    let folder = Folder::new();
+    let (mine, theirs) = (folder.file("mine", ""), folder.file("theirs", "a\nb\n"));
+    let args = |table, output| {
+        let common = ["--insecure-plaintext", "--output-kind", "shares"];
+        [&["--input", table, "--output", output], &common[..]].concat()
+    };
+    let outputs = ["a", "b"].map(|name| folder.path(name));
+    let joined = join(&args(&mine, &outputs[0]), &args(&theirs, &outputs[1]));
+    joined.receiver.says(0, &["of 0 places"]);
+    joined.sender.says(0, &["of 0 places"]);
+}
