@@ -40,7 +40,7 @@ pub struct Auto;
 
 static INFO: Info = Info {
     name: "auto",
-    summary: "the protocol that suits the sizes: dh or kkrt for small sets, else rr22",
+    summary: "the protocol that suits the output and the sizes: dh, kkrt, rr22 or rr22-circuit",
     paper: "that of the protocol taken",
     adversary: Adversary::SemiHonest,
     leaks: "set sizes",

@@ -21,7 +21,7 @@ pub enum Error {
         output: String,
     },
 
-    /// The protocol learns the intersection itself, and cannot withhold it.
+    /// The protocol has no minimum intersection built in.
     #[error("the protocol `{0}` cannot withhold its result where too few items are shared")]
     CannotWithhold(&'static str),
 

@@ -37,6 +37,8 @@ const BYTES_PER_MESSAGE: usize = 1 << 16;
 pub(crate) struct Function {
     output: OutputKind,
     lanes: usize,
+    /// No more items than this can be shared.
+    most: u64,
     comparison: Option<Comparison>,
 }
 
@@ -49,6 +51,7 @@ impl Function {
         Self {
             output: request.output.clone(),
             lanes,
+            most: request.sizes.sender().min(request.sizes.receiver()),
             comparison: least.map(|(least, both_learn)| Comparison {
                 least,
                 most: lanes,
@@ -308,9 +311,9 @@ impl Receiver {
                 let mut theirs = [0_u64];
                 receive(bytemuck::cast_slice_mut(&mut theirs), channel)?;
                 let count = count.wrapping_add(theirs[0]);
-                if count > items as u64 {
+                if count > function.most {
                     return Err(Error::Peer(
-                        "it revealed that more items are shared than this party has",
+                        "it revealed that more items are shared than a party has",
                     ));
                 }
                 Ok(Output::Count(count))

@@ -141,8 +141,8 @@ pub trait Protocol: Send + Sync {
     }
 
     /// Whether it can withhold what it computes where too few items are shared
-    /// ([`Request::min_intersection`]). That takes a protocol that does not know the
-    /// intersection itself.
+    /// ([`Request::min_intersection`]). A protocol in which the receiver finds the intersection
+    /// itself cannot.
     fn withholds(&self) -> bool {
         false
     }
@@ -364,12 +364,15 @@ fn check(plan: &dyn Plan, role: Role, input: &Input<'_>) -> Result<(), Error> {
 
 /// Whether the sum of any of these numbers fits: then the sum of those that are shared does.
 fn can_be_added_up(numbers: &[i64]) -> bool {
-    let sum = |mut numbers: Box<dyn Iterator<Item = &i64> + '_>| {
-        numbers.try_fold(0_i64, |sum, number| sum.checked_add(*number))
-    };
-    let positive = numbers.iter().filter(|number| **number > 0);
-    let negative = numbers.iter().filter(|number| **number < 0);
-    sum(Box::new(positive)).is_some() && sum(Box::new(negative)).is_some()
+    let sums = numbers
+        .iter()
+        .try_fold([0_i64; 2], |[negative, positive], number| {
+            Some([
+                negative.checked_add(*number.min(&0))?,
+                positive.checked_add(*number.max(&0))?,
+            ])
+        });
+    sums.is_some()
 }
 
 /// The output of a receiver of `items` items, from the positions that it found, in any order
@@ -399,6 +402,19 @@ pub(crate) fn ascending(found: impl IntoIterator<Item = u32>, items: usize) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_could_overflow_is_noticed() {
+        for (numbers, fits) in [
+            (&[][..], true),
+            (&[i64::MAX, i64::MIN], true),
+            (&[i64::MAX, 0, -1], true),
+            (&[i64::MAX, -5, 1], false),
+            (&[-1, 7, i64::MIN], false),
+        ] {
+            assert_eq!(can_be_added_up(numbers), fits, "{numbers:?}");
+        }
+    }
 
     #[test]
     fn rows_ascend_and_are_told_once() {

@@ -65,7 +65,7 @@ use psijoin_circuit::{
     garble::{Evaluator, Garbler, evaluator, garbler},
 };
 use psijoin_ot::extension::Iknp;
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::{Context, Error, Role};
 
@@ -220,7 +220,8 @@ fn number<P: TwoParty>(
     shares: &[u64],
 ) -> Result<Vec<P::Wires>, psijoin_circuit::Error> {
     let shares: Vec<u128> = shares.iter().map(|share| u128::from(*share)).collect();
-    let own = Bits::transposed(&shares, NUMBER_BITS);
+    let shares = Zeroizing::new(shares);
+    let own = Zeroizing::new(Bits::transposed(&shares, NUMBER_BITS));
     let (senders, receivers) = match party.side() {
         Side::First => (party.own(&own)?, party.theirs(NUMBER_BITS, shares.len())?),
         Side::Second => {

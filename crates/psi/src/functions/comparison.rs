@@ -1,5 +1,5 @@
-//! Whether a count, of which each party has a share, is at least K: a garbled circuit of some
-//! ninety gates, which shows one bit.
+//! Whether a count, of which each party has a share, is at least K: a garbled circuit of two gates for
+//! each bit of the count, which shows one bit.
 
 use psijoin_block::Prg;
 use psijoin_channel::Channel;
@@ -146,5 +146,22 @@ impl Receiver {
             evaluator.reveal(&reached)?;
         }
         Ok(learned)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comparison_has_two_gates_a_bit() {
+        for (most, gates) in [(1, 2), (1_300_000, 42), (1 << 26, 54)] {
+            let comparison = Comparison {
+                least: most as u64 / 2 + 1,
+                most,
+                both_learn: false,
+            };
+            assert_eq!(comparison.gates(), gates, "{most}");
+        }
     }
 }

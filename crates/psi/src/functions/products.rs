@@ -21,14 +21,16 @@ use psijoin_ot::{
     extension::{self, Extension, Silent},
     silent::Chosen,
 };
+use zeroize::Zeroizing;
 
 use crate::{Error, Role, Traffic};
 
 /// Words, or bytes of packed bits, that travel together: 64 KiB of words.
 const PER_MESSAGE: usize = 1 << 13;
 
-/// OTs that are made at once: silent OT needs 100 bytes for each while it runs.
-const AT_ONCE: usize = 1 << 21;
+/// OTs that are made at once: silent OT needs 100 bytes for each while it runs. Few in unit tests,
+/// so that these see what happens beyond.
+const AT_ONCE: usize = if cfg!(test) { 1 << 8 } else { 1 << 21 };
 
 /// How many OTs each of the calls makes that make `count`.
 fn calls(count: usize) -> impl Iterator<Item = usize> {
@@ -65,7 +67,7 @@ pub(super) fn traffic(giver: Role, bits: usize, factors: usize) -> [Traffic; 2] 
 /// The party with numbers, and OTs to multiply them.
 pub(super) struct Giver {
     rows: Buffer<Block>,
-    delta: Block,
+    delta: Zeroizing<Block>,
 }
 
 /// The other party.
@@ -88,7 +90,7 @@ impl Giver {
         }
         Ok(Self {
             rows,
-            delta: Silent::delta(&ots),
+            delta: Zeroizing::new(Silent::delta(&ots)),
         })
     }
 
@@ -107,9 +109,9 @@ impl Giver {
         }
         let swaps = Bits::from_bytes(&swaps, rows.len());
         for (row, swap) in rows.iter_mut().zip(swaps.iter()) {
-            *row ^= delta & Block::splat(swap);
+            *row ^= *delta & Block::splat(swap);
         }
-        let others = extension::random_messages(&mut rows, delta);
+        let others = extension::random_messages(&mut rows, *delta);
 
         let mut sent = Vec::with_capacity(PER_MESSAGE);
         for first in (0..rows.len()).step_by(PER_MESSAGE) {
@@ -241,6 +243,19 @@ mod tests {
                     let product = if r ^ s { numbers[k] } else { 0 };
                     prop_assert_eq!(given[k].wrapping_add(chosen[k]), product);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn shares_of_more_than_are_made_at_once_add_up() {
+        for count in [AT_ONCE - 1, AT_ONCE, AT_ONCE + 1, 2 * AT_ONCE + 1] {
+            let lanes: Vec<_> = (0..count as u64)
+                .map(|i| (i % 3 == 0, i % 5 < 2, [i, !i]))
+                .collect();
+            for ((r, s, numbers), [given, chosen]) in lanes.iter().zip(run(&lanes)) {
+                let sums = [0, 1].map(|k| given[k].wrapping_add(chosen[k]));
+                assert_eq!(sums, if r ^ s { *numbers } else { [0, 0] });
             }
         }
     }

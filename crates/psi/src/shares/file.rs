@@ -20,6 +20,7 @@
 use std::io::{self, BufRead, Read, Write};
 
 use psijoin_circuit::Bits;
+use zeroize::Zeroizing;
 
 use super::Shares;
 use crate::Role;
@@ -30,8 +31,8 @@ const MAGIC: &str = "psijoin shares 1";
 /// The longest line that is read.
 const MAX_LINE_BYTES: u64 = 1 << 16;
 
-/// The most columns that are read.
-const MAX_COLUMNS: usize = 1 << 10;
+/// The longest name of a column.
+const MAX_NAME_BYTES: usize = 60_000;
 
 /// Places that are converted at once.
 const AT_ONCE: usize = 1 << 13;
@@ -95,14 +96,14 @@ impl File {
             scale,
         } in &self.columns
         {
-            if name.contains('\n') {
-                let why = "the name of a column is not one line";
+            if name.contains('\n') || name.len() > MAX_NAME_BYTES {
+                let why = "the name of a column is not one line of at most 60,000 bytes";
                 return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
             }
             writeln!(output, "column {holder} {scale} {name}")?;
         }
         writeln!(output)?;
-        output.write_all(&shares.membership().to_bytes())?;
+        output.write_all(&Zeroizing::new(shares.membership().to_bytes()))?;
         for column in shares.columns() {
             write_numbers(&mut output, column.iter().copied())?;
         }
@@ -135,9 +136,6 @@ impl File {
             if line.is_empty() {
                 break;
             }
-            if columns.len() == MAX_COLUMNS {
-                return Err(broken("it has too many columns"));
-            }
             columns.push(column(&line)?);
         }
         let membership = Bits::from_bytes(&read_bytes(&mut input, places.div_ceil(8))?, places);
@@ -164,7 +162,7 @@ impl File {
 }
 
 fn write_numbers(output: &mut impl Write, numbers: impl Iterator<Item = u64>) -> io::Result<()> {
-    let mut bytes = Vec::with_capacity(AT_ONCE * size_of::<u64>());
+    let mut bytes = Zeroizing::new(Vec::with_capacity(AT_ONCE * size_of::<u64>()));
     for number in numbers {
         bytes.extend(number.to_le_bytes());
         if bytes.len() == bytes.capacity() {

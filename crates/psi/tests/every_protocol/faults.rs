@@ -10,9 +10,12 @@ use psijoin_channel::{
     fault::{Fault, FaultKind, faulty},
     memory::Builder,
 };
-use psijoin_psi::{Error, ErrorKind, Output, Protocol, Role, registry::PROTOCOLS};
+use psijoin_psi::{
+    Columns, Error, ErrorKind, Output, OutputKind, Protocol, Request, Role,
+    registry::{self, PROTOCOLS},
+};
 
-use crate::harness::{Results, Sets, Setup, assert_result, is_circuit, run_pair};
+use crate::harness::{Results, Sets, Setup, assert_output, is_circuit, run_pair};
 
 /// How long a run may take at most, all of them at once on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(240);
@@ -45,6 +48,27 @@ fn sets(protocol: &dyn Protocol) -> Sets {
     }
 }
 
+/// To find rows; and of a few items what takes the most messages of all that the protocol computes.
+fn cases(protocol: &dyn Protocol) -> Vec<(Sets, Request)> {
+    let few = Sets::new(20, 14, 6);
+    let columns = Columns {
+        sender: 1,
+        receiver: 1,
+    };
+    let sums = Request {
+        min_intersection: 6,
+        ..few.request(40, OutputKind::Sums(columns))
+    };
+    let threshold = few.request(40, OutputKind::Threshold(6));
+    let function = [sums, threshold]
+        .into_iter()
+        .find(|request| protocol.computes(&request.output));
+    let rows = sets(protocol);
+    let to_find = rows.request(40, OutputKind::Rows);
+    let function = function.map(|request| (few, request));
+    [(rows, to_find)].into_iter().chain(function).collect()
+}
+
 /// Which message of whom is hit.
 #[derive(Clone, Copy)]
 struct Target {
@@ -54,7 +78,12 @@ struct Target {
 
 /// The results of a run in which a message is hit; `None` if that party sends fewer.
 /// Whatever happens, the run ends soon, and rows that it returns exist.
-fn run_with_fault(protocol: &dyn Protocol, target: Target, kind: FaultKind) -> Option<Results> {
+fn run_with_fault(
+    protocol: &dyn Protocol,
+    (sets, request): &(Sets, Request),
+    target: Target,
+    kind: FaultKind,
+) -> Option<Results> {
     let fault = Fault {
         at: target.message,
         kind,
@@ -65,11 +94,10 @@ fn run_with_fault(protocol: &dyn Protocol, target: Target, kind: FaultKind) -> O
         Role::Sender => (sender, probe) = faulty(sender, fault),
         Role::Receiver => (receiver, probe) = faulty(receiver, fault),
     }
-    let sets = sets(protocol);
     let started = Instant::now();
     let results = run_pair(
-        &*sets.plan(protocol),
-        &sets,
+        &*registry::plan(protocol, request).unwrap(),
+        sets,
         (sender, receiver),
         &Setup::default(),
     );
@@ -84,7 +112,7 @@ fn run_with_fault(protocol: &dyn Protocol, target: Target, kind: FaultKind) -> O
     // Else nothing went wrong, and there are no more messages to hit. But a party with little
     // patience may have lost it, on a busy machine.
     if kind != FaultKind::Stall {
-        assert_result(protocol, &sets, results);
+        assert_output(protocol, sets, request, results);
     }
     None
 }
@@ -106,13 +134,16 @@ fn at_every_message(
     check: impl Fn(&str, Results) + Sync,
 ) {
     let hit_all = &|protocol: &dyn Protocol, role| {
-        for message in messages(protocol) {
-            let target = Target { role, message };
-            let Some(results) = run_with_fault(protocol, target, kind(target)) else {
-                break;
-            };
-            let name = protocol.info().name;
-            check(&format!("{name}, message {message} of the {role}"), results);
+        for case in cases(protocol) {
+            for message in messages(protocol) {
+                let target = Target { role, message };
+                let Some(results) = run_with_fault(protocol, &case, target, kind(target)) else {
+                    break;
+                };
+                let (name, output) = (protocol.info().name, &case.1.output);
+                let which = format!("{name}, {output}, message {message} of the {role}");
+                check(&which, results);
+            }
         }
     };
     thread::scope(|scope| {

@@ -279,7 +279,8 @@ pub(crate) fn assert_result(protocol: &dyn Protocol, sets: &Sets, results: Resul
     assert_output(protocol, sets, &request, results);
 }
 
-fn assert_output(
+/// What the request asks for, and no more.
+pub(crate) fn assert_output(
     protocol: &dyn Protocol,
     sets: &Sets,
     request: &Request,

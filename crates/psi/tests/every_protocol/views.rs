@@ -3,7 +3,7 @@
 
 use psijoin_channel::{memory, transcript::recorded};
 use psijoin_psi::{
-    Columns, Output, OutputKind, Plan, Protocol,
+    Columns, Output, OutputKind, Plan, Protocol, Request,
     registry::{self, PROTOCOLS},
 };
 
@@ -38,10 +38,11 @@ fn sets(membership: u64) -> Sets {
 fn a_bit_tells(views: &[Vec<u8>], memberships: &[u64]) -> bool {
     (0..ITEMS).any(|item| {
         // Bits that have been equal, and that have been opposite, so far.
-        let mut candidates = vec![[u8::MAX; 2]; views[0].len()];
+        // What is withheld is not sent: then views are shorter, by their end.
+        let bytes = views.iter().map(Vec::len).min().unwrap_or(0);
+        let mut candidates = vec![[u8::MAX; 2]; bytes];
         for (view, membership) in views.iter().zip(memberships) {
             let member = (membership >> item & 1) as u8 * u8::MAX;
-            assert_eq!(view.len(), candidates.len(), "runs of one size");
             for ([equal, opposite], byte) in candidates.iter_mut().zip(view) {
                 *equal &= !(byte ^ member);
                 *opposite &= byte ^ member;
@@ -57,25 +58,24 @@ fn views(plan: &dyn Plan, membership: u64, run: u64) -> [Vec<u8>; 2] {
     let (sender, sent) = recorded(sender);
     let (receiver, received) = recorded(receiver);
     let setup = Setup {
-        seeds: Some([u128::from(run), u128::from(run) << 64]),
+        seeds: Some([1, 2].map(|party| u128::from(run) << 64 | party)),
         ..Setup::default()
     };
     let results = run_pair(plan, &sets(membership), (sender, receiver), &setup);
-    let online = |messages: Vec<Vec<u8>>, bytes: u64| {
-        let messages = messages.concat();
-        messages[messages.len() - bytes as usize..].to_vec()
-    };
-    let cost = plan.cost().online;
-    let of_sender = online(received.messages(), cost.receiver_bytes);
-    let of_receiver = online(sent.messages(), cost.sender_bytes);
+    let online =
+        |messages: Vec<Vec<u8>>, offline: u64| messages.concat().split_off(offline as usize);
+    let offline = plan.cost().offline;
+    let of_sender = online(received.messages(), offline.receiver_bytes);
+    let of_receiver = online(sent.messages(), offline.sender_bytes);
     [(of_sender, results.0), (of_receiver, results.1)]
-        .map(|(seen, output)| [seen, memory_of(&output.unwrap())].concat())
+        .map(|(seen, output)| [memory_of(&output.unwrap()), seen].concat())
 }
 
-/// An output, as it lies in memory.
+/// An output, as it lies in memory: as long whether it is withheld or not.
 fn memory_of(output: &Output) -> Vec<u8> {
     match output {
-        Output::Nothing => Vec::new(),
+        Output::Nothing => vec![0; 8],
+        Output::TooFew => vec![u8::MAX; 8],
         Output::Count(count) => count.to_le_bytes().into(),
         Output::Reached(reached) => vec![u8::from(*reached)],
         // What was asked for. The lowest bit of a sum of few numbers may well be that of one of them.
@@ -91,9 +91,8 @@ fn memory_of(output: &Output) -> Vec<u8> {
     }
 }
 
-fn check(protocol: &dyn Protocol, output: OutputKind) {
-    let request = sets(0).request(40, output);
-    let plan = registry::plan(protocol, &request).unwrap();
+fn check(protocol: &dyn Protocol, request: &Request) {
+    let plan = registry::plan(protocol, request).unwrap();
     let memberships = memberships();
     let runs: Vec<[Vec<u8>; 2]> = (0..)
         .zip(&memberships)
@@ -117,14 +116,20 @@ fn no_view_holds_a_membership_bit() {
         receiver: 1,
     };
     for protocol in PROTOCOLS {
-        for output in [
-            OutputKind::Count,
-            OutputKind::Threshold(2),
-            OutputKind::Sums(columns),
-            OutputKind::Shares(columns),
+        for (output, min_intersection) in [
+            (OutputKind::Count, 0),
+            (OutputKind::Count, 2),
+            (OutputKind::Threshold(2), 0),
+            (OutputKind::Sums(columns), 0),
+            (OutputKind::Shares(columns), 0),
         ] {
-            if protocol.computes(&output) {
-                check(*protocol, output);
+            let request = Request {
+                min_intersection,
+                ..sets(0).request(40, output)
+            };
+            let withholds = min_intersection == 0 || protocol.withholds();
+            if protocol.computes(&request.output) && withholds {
+                check(*protocol, &request);
             }
         }
     }
