@@ -21,8 +21,9 @@ Environment:
 /// Join two private tables: find the keys that two parties share, and nothing else.
 ///
 /// Both parties run psijoin at the same time, one as `send` and one as `receive`. The receiver
-/// gets those of its own rows whose key the sender has too. Beyond that, both learn only how
-/// many distinct keys the other has.
+/// gets those of its own rows whose key the sender has too; or instead, if both say so, how many
+/// they are, whether they are at least so many, or what columns add up to over them; or both get
+/// shares. Beyond that, both learn only how many distinct keys the other has.
 #[derive(Parser)]
 #[command(name = "psijoin", version, after_help = format!("{}\n\n{ENVIRONMENT}", exit::TABLE), max_term_width = 100)]
 pub(crate) struct Args {
@@ -36,10 +37,10 @@ pub(crate) enum Command {
     Demo(Demo),
     /// Make this machine's identity, and print its fingerprint for the other party.
     Keygen(Keygen),
-    /// Join, and receive the shared rows.
+    /// Join, and receive the shared rows, or what was agreed on instead.
     #[command(after_help = exit::TABLE)]
     Receive(Receive),
-    /// Join, and help the other party to its shared rows.
+    /// Join, and help the other party to its shared rows, or what was agreed on instead.
     #[command(after_help = exit::TABLE)]
     Send(Send),
     /// Measure protocols: both parties in one process, on random items.

@@ -121,6 +121,9 @@ impl FromStr for ColumnName {
         if name.is_empty() {
             return Err("the name of a column is missing".into());
         }
+        if name.contains(char::is_control) {
+            return Err("a column with a control character in its name cannot be asked for".into());
+        }
         Ok(Self {
             holder,
             name: name.to_owned(),
@@ -182,6 +185,8 @@ mod tests {
             "sum:a,",
             "sum:sender.",
             "sum:a,b,a",
+            "sum:a\tb",
+            "shares:a\n",
             "sum:sender.a,sender.a",
             "shares:",
         ] {

@@ -3,7 +3,7 @@
 //! Both parties name the same columns. In its hello each tells which of them its own table has, and
 //! with how many decimals; from that both derive the same list.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use psijoin_psi::{self as psi, Role, shares};
 use psijoin_table::{self as table, Decimal, MAX_SCALE, Numbers, Source};
@@ -84,7 +84,7 @@ impl OwnColumns {
     ///
     /// # Errors
     /// [`Failure::Usage`] if both tables have a column that was named without its holder, or none
-    /// has it. If the peer told nonsense.
+    /// has it, or it was named in two ways. If the peer told nonsense.
     pub(crate) fn agree(
         &self,
         numbers: &[Numbers],
@@ -99,7 +99,17 @@ impl OwnColumns {
             };
             settle(name, sender, receiver)
         });
-        Ok(AgreedColumns(columns.collect::<Result<_, _>>()?))
+        let columns: Vec<AgreedColumn> = columns.collect::<Result<_, _>>()?;
+        let mut known = BTreeSet::new();
+        for AgreedColumn { name, holder, .. } in &columns {
+            if !known.insert((holder.to_string(), &name.name)) {
+                return Err(Failure::Usage(format!(
+                    "the {holder}'s column `{}` is asked for twice",
+                    name.name
+                )));
+            }
+        }
+        Ok(AgreedColumns(columns))
     }
 }
 
@@ -324,7 +334,12 @@ mod tests {
     fn unclear_names_are_errors_on_both_sides() {
         let both = agree("sum:a", &[("a", 1)], &[("a", 1)]);
         let neither = agree("sum:b", &[("a", 1)], &[("a", 1)]);
-        for (results, text) in [(both, "both tables have"), (neither, "neither table has")] {
+        let twice = agree("sum:a,sender.a", &[("a", 1)], &[("b", 1)]);
+        for (results, text) in [
+            (both, "both tables have"),
+            (neither, "neither table has"),
+            (twice, "the sender's column `a` is asked for twice"),
+        ] {
             for failure in results.map(Result::unwrap_err) {
                 assert!(failure.to_string().contains(text), "{failure}");
                 assert_eq!(failure.exit_code(), Code::Usage);

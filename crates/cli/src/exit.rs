@@ -137,6 +137,11 @@ impl Failure {
             {
                 Some("ask for fewer columns, or for columns with shorter names")
             }
+            Self::Table(
+                psijoin_table::Error::Number { .. } | psijoin_table::Error::NumberType { .. },
+            ) => Some(
+                "if the other side's column is meant, both name it as sender.COLUMN or receiver.COLUMN",
+            ),
             Self::Transport(psijoin_transport::Error::Setting { .. }) => {
                 Some("give fewer key columns: one column can hold several joined beforehand")
             }

@@ -36,10 +36,12 @@ impl Question {
             return Ok(());
         }
         if !output.can_be_withheld() {
+            let why = match self.asked {
+                Asked::Shares(_) => "shares tell nothing that could be withheld",
+                _ => "a threshold is itself whether that many keys are shared",
+            };
             return Err(Failure::Usage(format!(
-                "--min-intersection is for rows, count and sum: {} tells nobody more than whether \
-                 that many keys are shared",
-                self.asked,
+                "--min-intersection is for rows, count and sum; {why}: leave --min-intersection out"
             )));
         }
         if !protocol.withholds() {

@@ -2,8 +2,8 @@
 //!
 //! The two parties meet before they read their tables: the connection stays alive meanwhile,
 //! so that one may take much longer than the other, and a table that cannot be read is an
-//! error on both sides. The receiver's rows are on its disk before it ends the session, and
-//! take their name after the sender has confirmed the end.
+//! error on both sides. What is to be kept, rows or shares, is on the disk before a party ends the
+//! session, and takes its name after the other party has confirmed the end.
 
 use std::{
     collections::BTreeMap,

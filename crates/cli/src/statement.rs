@@ -88,16 +88,6 @@ fn learned(summary: &Summary) -> String {
     let senders = figures::count(request.sizes.sender());
     let receivers = figures::count(request.sizes.receiver());
     let columns = &summary.columns.0;
-    if let Some(Received::Shares { .. }) = summary.received {
-        let (other, theirs) = match summary.role {
-            Role::Sender => ("receiver", receivers),
-            Role::Receiver => ("sender", senders),
-        };
-        return format!(
-            "Each side got shares, which say nothing without the other's, and learned the other's \
-             set size (the {other}'s: {theirs})."
-        );
-    }
     let Some(received) = &summary.received else {
         let learned = match summary.asked {
             Asked::Rows => "which of its keys you share".to_owned(),
@@ -110,7 +100,7 @@ fn learned(summary: &Summary) -> String {
                 "{}, and neither which nor how many these are",
                 sums(columns, Role::Sender, "its")
             ),
-            Asked::Shares(_) => "nothing but its shares".to_owned(),
+            Asked::Shares(_) => return of_shares(summary),
         };
         return format!(
             "The receiver learned {learned}, and your set's size ({senders}). You learned the \
@@ -127,11 +117,22 @@ fn learned(summary: &Summary) -> String {
             format!("that you share {than} {}", figures::counted(least, "key"))
         }
         Received::Sums(_) => sums(columns, Role::Receiver, "the sender's"),
-        Received::Shares { .. } => "nothing but your shares".to_owned(),
+        Received::Shares { .. } => return of_shares(summary),
     };
     format!(
         "The sender learned your set's size ({receivers}). You learned {learned} and the sender's \
          set size ({senders})."
+    )
+}
+
+/// Both parties' shares.
+fn of_shares(summary: &Summary) -> String {
+    let other = summary.role.other();
+    let theirs = other.items(summary.plan.request().sizes);
+    format!(
+        "Each side got shares, which say nothing without the other's, and learned the other's set \
+         size (the {other}'s: {}).",
+        figures::count(theirs)
     )
 }
 

@@ -18,7 +18,7 @@ use crate::{
     output,
     question::Question,
     report::{Peer, Report, ReportFile},
-    session::{Party, Received, Task},
+    session::{Party, Task},
     statement,
     talk::Talk,
     whole_file::WholeFile,
@@ -152,12 +152,13 @@ fn run(
     if let Some(file) = report_file {
         file.write(&report)?;
     }
-    match &summary.received {
-        _ if args.json => output::json(&report)?,
-        Some(Received::Rows { .. } | Received::Shares { .. }) | None => {}
-        Some(learned) => output::text(&format!("{learned}\n"))?,
+    if args.json {
+        return output::json(&report);
     }
-    Ok(())
+    match summary.received.and_then(|received| received.text()) {
+        Some(text) => output::text(&(text + "\n")),
+        None => Ok(()),
+    }
 }
 
 fn security(trust: &args::Trust) -> Result<Security, Failure> {

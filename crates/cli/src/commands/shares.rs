@@ -27,12 +27,20 @@ pub(super) fn run(args: &args::Shares) -> Result<(), Failure> {
 /// whether it is shared, and those of its numbers.
 fn write(file: &File, output: impl Write) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(output);
+    let write_record = |csv: &mut csv::Writer<_>, record: &[String]| {
+        csv.write_record(record)
+            .map_err(|error| match error.into_kind() {
+                // As it was, so that one can tell a reader that went away.
+                csv::ErrorKind::Io(error) => error,
+                kind => io::Error::other(format!("{kind:?}")),
+            })
+    };
     let mut record = vec!["place".to_owned()];
     record.extend(file.rows.is_some().then(|| "row".to_owned()));
     record.push("shared".to_owned());
     let columns = file.columns.iter();
     record.extend(columns.map(|column| format!("{}.{}", column.holder, column.name)));
-    csv.write_record(&record)?;
+    write_record(&mut csv, &record)?;
     for place in 0..file.shares.places() {
         record.clear();
         record.push(place.to_string());
@@ -42,7 +50,7 @@ fn write(file: &File, output: impl Write) -> io::Result<()> {
         record.push(u8::from(file.shares.membership().get(place)).to_string());
         let columns = file.shares.columns().iter();
         record.extend(columns.map(|column| column[place].to_string()));
-        csv.write_record(&record)?;
+        write_record(&mut csv, &record)?;
     }
     csv.flush()
 }

@@ -1,7 +1,5 @@
 //! What the receiver received.
 
-use std::fmt;
-
 use crate::columns::Sum;
 
 /// What the receiver received.
@@ -23,26 +21,22 @@ pub(crate) enum Received {
     Shares { places: u64 },
 }
 
-/// What goes to standard output, but for rows and shares, which are written to files.
-impl fmt::Display for Received {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Received {
+    /// What goes to standard output; `None` for rows and shares, which are written as they are
+    /// found, and to files.
+    pub(crate) fn text(&self) -> Option<String> {
         match self {
-            Self::Rows {
-                shared_keys: number,
-                ..
-            }
-            | Self::Count(number)
-            | Self::Shares { places: number } => number.fmt(f),
-            Self::Threshold { reached: true, .. } => f.write_str("reached"),
-            Self::Threshold { reached: false, .. } => f.write_str("not reached"),
-            Self::Sums(sums) => match &sums[..] {
-                [only] => only.value.fmt(f),
+            Self::Rows { .. } | Self::Shares { .. } => None,
+            Self::Count(count) => Some(count.to_string()),
+            Self::Threshold { reached: true, .. } => Some("reached".to_owned()),
+            Self::Threshold { reached: false, .. } => Some("not reached".to_owned()),
+            Self::Sums(sums) => Some(match &sums[..] {
+                [only] => only.value.to_string(),
                 _ => {
                     let line = |sum: &Sum| format!("{}\t{}", sum.column.name, sum.value);
-                    let lines: Vec<_> = sums.iter().map(line).collect();
-                    f.write_str(&lines.join("\n"))
+                    sums.iter().map(line).collect::<Vec<_>>().join("\n")
                 }
-            },
+            }),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::{io::Write, process::Stdio};
 use psijoin_psi::{Adversary, registry};
 use serde_json::Value;
 
-use crate::support::{Folder, Process, join, join_with, lines, run, trust};
+use crate::support::{Folder, Process, closed_pipe, join, join_with, lines, run, trust};
 
 const CUSTOMERS: &str = "id,email,name\r\n\
                          1,Ann@Example.org ,\"Ann, the first\"\r\n\
@@ -332,11 +332,4 @@ fn a_reader_that_goes_away_is_no_failure() {
         0,
         &["20,000 shared keys", "the reader of the output went away"],
     );
-}
-
-/// A pipe that nobody reads.
-fn closed_pipe() -> Stdio {
-    let (reader, writer) = std::io::pipe().unwrap();
-    drop(reader);
-    writer.into()
 }

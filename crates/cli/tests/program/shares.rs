@@ -2,9 +2,10 @@
 
 use std::{collections::BTreeMap, fs};
 
-use psijoin_psi::shares::file::File;
+use psijoin_circuit::Bits;
+use psijoin_psi::{Role, Shares, shares::file::File};
 
-use crate::support::{Ended, Folder, exists, join, run};
+use crate::support::{Ended, Folder, Process, closed_pipe, exists, join, run};
 
 const RECEIVERS: &str = "id,paid\nann,1.25\nbob,-2\n,9\nann,0.5\ncid,7\n";
 const SENDERS: &str = "id,qty\nann,3\ndan,4\ncid,-5\n";
@@ -104,6 +105,23 @@ fn a_file_is_shown_as_csv() {
     let table = shared.folder.path("mine.csv");
     run(&["shares", &table]).says(3, &["it is no file of psijoin's shares"]);
     run(&["shares", "missing"]).says(3, &["missing"]);
+}
+
+#[test]
+fn a_reader_that_wants_no_more_is_no_failure() {
+    let folder = Folder::new();
+    let file = File {
+        session: [7; 32],
+        role: Role::Sender,
+        columns: Vec::new(),
+        shares: Shares::new(Bits::zeros(100_000), Vec::new(), None),
+        rows: None,
+    };
+    let mut bytes = Vec::new();
+    file.write(&mut bytes).unwrap();
+    let path = folder.file("shares", bytes);
+    let shown = Process::start_with(&["shares", &path], |command| command.stdout(closed_pipe()));
+    shown.end().says(0, &[]);
 }
 
 #[test]

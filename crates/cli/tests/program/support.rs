@@ -190,6 +190,13 @@ fn quiet(command: &mut Command) -> &mut Command {
     command.stdin(Stdio::null()).stdout(Stdio::piped())
 }
 
+/// A pipe that nobody reads.
+pub(crate) fn closed_pipe() -> Stdio {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    writer.into()
+}
+
 /// Runs the program to its end.
 #[track_caller]
 pub(crate) fn run(args: &[&str]) -> Ended {
