@@ -1,10 +1,11 @@
 //! The figures in the documents that the program can compute.
 
 use psijoin_params::lpn::{NoiseValues, RegularNoise};
-use psijoin_psi::{Plan, Request, registry};
+use psijoin_psi::{Columns, OutputKind, Plan, Request, registry};
 
 const README: &str = include_str!("../../../../README.md");
 const PROTOCOLS: &str = include_str!("../../../../docs/protocols.md");
+const FUNCTIONS: &str = include_str!("../../../../docs/functions.md");
 const RR22: &str = include_str!("../../../../docs/rr22.md");
 
 const ITEMS: u64 = 1 << 20;
@@ -48,6 +49,37 @@ fn every_protocol_is_described() {
         let (heading, mention) = (format!("\n## {name}\n"), format!("`{name}`"));
         let is_there = PROTOCOLS.contains(&heading) || PROTOCOLS.contains(&mention);
         assert!(is_there, "{name}");
+    }
+}
+
+#[test]
+fn the_traffic_of_functions_is_that_of_the_plan() {
+    let columns = |sender, receiver| Columns { sender, receiver };
+    for (name, output) in [
+        ("rows", OutputKind::Rows),
+        ("count", OutputKind::Count),
+        ("threshold", OutputKind::Threshold(1)),
+        (
+            "a sum of a column of the receiver",
+            OutputKind::Sums(columns(0, 1)),
+        ),
+        (
+            "a sum of a column of the sender",
+            OutputKind::Sums(columns(1, 0)),
+        ),
+        ("shares", OutputKind::Shares(columns(0, 0))),
+    ] {
+        let cells = [1_u64 << 16, 1 << 20].map(|items| {
+            let request = Request {
+                output: output.clone(),
+                ..Request::rows(items, items).unwrap()
+            };
+            let protocol = registry::find("rr22-circuit").unwrap();
+            let cost = registry::plan(protocol, &request).unwrap().cost().total();
+            let bits = (cost.total_bytes() * 8 + items / 2) / items;
+            format!("{bits}, {}", cost.rounds)
+        });
+        says(FUNCTIONS, &format!("| {name} | {} |", cells.join(" | ")));
     }
 }
 
