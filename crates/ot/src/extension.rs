@@ -195,8 +195,8 @@ impl Extension for Iknp {
     }
 }
 
-/// Blocks of choices in a message: 64 KiB.
-const CHOICES_PER_MESSAGE: usize = 1 << 12;
+/// Choices are sent eight a byte, so many bytes in a message.
+const CHOICE_BYTES_PER_MESSAGE: usize = 1 << 16;
 
 impl Extension for Silent {
     type Sender = silent::Sender<SemiHonest>;
@@ -214,8 +214,7 @@ impl Extension for Silent {
     }
 
     fn chosen_receiver_bytes(count: usize) -> u64 {
-        let choices = count.div_ceil(Block::BITS) * Block::BYTES;
-        Self::receiver_bytes(count) + choices as u64
+        Self::receiver_bytes(count) + count.div_ceil(8) as u64
     }
 
     fn chosen_flights(calls: u64) -> u64 {
@@ -257,8 +256,9 @@ impl Extension for Silent {
     ) -> Result<(), Error> {
         rows.copy_from_slice(&sender.correlated(rows.len(), channel)?);
         let mut flips = vec![Block::ZERO; rows.len().div_ceil(Block::BITS)];
-        for message in flips.chunks_mut(CHOICES_PER_MESSAGE) {
-            channel.recv(bytemuck::cast_slice_mut(message))?;
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut flips);
+        for message in bytes[..rows.len().div_ceil(8)].chunks_mut(CHOICE_BYTES_PER_MESSAGE) {
+            channel.recv(message)?;
         }
         let delta = sender.delta();
         rows.par_chunks_mut(Block::BITS)
@@ -286,8 +286,9 @@ impl Extension for Silent {
         }
         // What is beyond the last OT is nobody's business.
         clear_behind(&mut flips, count);
-        for message in flips.chunks(CHOICES_PER_MESSAGE) {
-            channel.send(bytemuck::cast_slice(message))?;
+        let bytes: &[u8] = bytemuck::cast_slice(&flips);
+        for message in bytes[..count.div_ceil(8)].chunks(CHOICE_BYTES_PER_MESSAGE) {
+            channel.send(message)?;
         }
         rows.copy_from_slice(&chosen.messages);
         Ok(())

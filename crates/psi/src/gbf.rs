@@ -120,7 +120,7 @@ impl Variant for Silent {
         paper: "DCW13, PSZ14 §4.2",
         adversary: Adversary::SemiHonest,
         leaks: "set sizes",
-        version: 1,
+        version: 2,
     };
 }
 

@@ -116,7 +116,7 @@ impl Variant for Silent {
         paper: "PSZ14 §4.3",
         adversary: Adversary::SemiHonest,
         leaks: "set sizes",
-        version: 1,
+        version: 2,
     };
 }
 
