@@ -3,10 +3,13 @@
 //! but for that.
 //!
 //! The paper inserts items one after the other, each into whichever of its cells is still free.
-//! Here each item is adjusted in a cell that it shares with no other item of the set. Half of an
-//! item's cells are such, so that it has none as rarely as the paper's last item finds no free
-//! cell; but the order of items does not matter, they can be worked on in parallel, and the filter
-//! never exists: all strings come from a seed, and any band of them can be made again.
+//! Here each item is adjusted in a cell that it shares with no other item of the set; items that
+//! have no such cell, in one that they share with no other *of these*; and so on, round by round
+//! (*peeling*; `psijoin_params::garbled_bloom` bounds how rarely that fails). Items of later rounds
+//! are adjusted first. Where a filter is half full, half of an item's cells are its own, and one
+//! round does; but fuller filters can be made too. The order of items does not matter, they can be
+//! worked on in parallel, and the filter never exists: all strings come from a seed, and any band of
+//! them can be made again.
 
 use std::ops::Range;
 
@@ -35,7 +38,7 @@ impl GarbledBloomFilter {
     /// cells of the filter. On the caller's rayon pool.
     ///
     /// # Errors
-    /// [`Error::NoPlacement`] if an item shares all of its cells.
+    /// [`Error::NoPlacement`] if some items share all of their cells among themselves.
     ///
     /// # Panics
     /// If there is not one value for each item.
@@ -43,7 +46,7 @@ impl GarbledBloomFilter {
         cells: &Cells,
         digests: &[[u8; D]],
         values: Vec<Block>,
-        bands: impl Iterator<Item = Range<usize>>,
+        bands: impl Iterator<Item = Range<usize>> + Clone,
         rng: &mut Prg,
     ) -> Result<Self, Error> {
         let mut filter = Self {
@@ -51,26 +54,76 @@ impl GarbledBloomFilter {
             own_cells: vec![NO_CELL; digests.len()],
             adjustments: values,
         };
-        let mut without = digests.len();
         let mut strings = Vec::new();
-        for band in bands {
+        for band in bands.clone() {
             strings.clear();
             strings.resize(band.len(), Block::ZERO);
             filter.add_random(&band, &mut strings);
             cells.add(&band, digests, &strings, &mut filter.adjustments);
-            if without > 0 {
-                cells.lone(&band, digests, |item, cell| {
-                    if filter.own_cells[item] == NO_CELL {
-                        filter.own_cells[item] = cell as u64;
-                        without -= 1;
+        }
+        let rounds = filter.choose_cells(cells, digests, bands.clone())?;
+        filter.adjust(&rounds, cells, digests, bands);
+        Ok(filter)
+    }
+
+    /// A cell for each item: one that it shares with no other of its round or a later one. The
+    /// items of each round.
+    fn choose_cells<const D: usize>(
+        &mut self,
+        cells: &Cells,
+        digests: &[[u8; D]],
+        bands: impl Iterator<Item = Range<usize>> + Clone,
+    ) -> Result<Vec<Vec<usize>>, Error> {
+        let mut rounds = Vec::new();
+        let mut left: Vec<usize> = (0..digests.len()).collect();
+        while !left.is_empty() {
+            let of_left: Vec<[u8; D]> = left.iter().map(|item| digests[*item]).collect();
+            for band in bands.clone() {
+                cells.lone(&band, &of_left, |item, cell| {
+                    let own = &mut self.own_cells[left[item]];
+                    if *own == NO_CELL {
+                        *own = cell as u64;
                     }
                 });
             }
+            let (placed, without): (Vec<_>, Vec<_>) =
+                (left.into_iter()).partition(|item| self.own_cells[*item] != NO_CELL);
+            if placed.is_empty() {
+                return Err(Error::NoPlacement);
+            }
+            rounds.push(placed);
+            left = without;
         }
-        if without > 0 {
-            return Err(Error::NoPlacement);
+        Ok(rounds)
+    }
+
+    /// Adds to the adjustments of each round what later rounds add to the cells of its items.
+    fn adjust<const D: usize>(
+        &mut self,
+        rounds: &[Vec<usize>],
+        cells: &Cells,
+        digests: &[[u8; D]],
+        bands: impl Iterator<Item = Range<usize>> + Clone,
+    ) {
+        let mut later = Vec::new();
+        let mut strings = Vec::new();
+        for pair in rounds.windows(2).rev() {
+            let [round, next] = pair else { continue };
+            later.extend(next);
+            let of_round: Vec<[u8; D]> = round.iter().map(|item| digests[*item]).collect();
+            let mut sums = vec![Block::ZERO; round.len()];
+            for band in bands.clone() {
+                strings.clear();
+                strings.resize(band.len(), Block::ZERO);
+                for item in &later {
+                    self.add_adjustment(*item, &band, &mut strings);
+                }
+                cells.add(&band, &of_round, &strings, &mut sums);
+            }
+            for (item, sum) in round.iter().zip(sums) {
+                self.adjustments[*item] ^= sum;
+            }
         }
-        Ok(filter)
     }
 
     /// Adds the filter's strings in a band to these. On the caller's rayon pool.
@@ -79,11 +132,16 @@ impl GarbledBloomFilter {
     /// If there is not a string for each cell of the band.
     pub fn add(&self, band: &Range<usize>, strings: &mut [Block]) {
         self.add_random(band, strings);
-        for (cell, adjustment) in self.own_cells.iter().zip(&self.adjustments) {
-            let place = (*cell as usize).wrapping_sub(band.start);
-            if let Some(string) = strings.get_mut(place) {
-                *string ^= *adjustment;
-            }
+        for item in 0..self.own_cells.len() {
+            self.add_adjustment(item, band, strings);
+        }
+    }
+
+    /// Adds what an item adds to its own cell, if that is in the band.
+    fn add_adjustment(&self, item: usize, band: &Range<usize>, strings: &mut [Block]) {
+        let place = (self.own_cells[item] as usize).wrapping_sub(band.start);
+        if let Some(string) = strings.get_mut(place) {
+            *string ^= self.adjustments[item];
         }
     }
 
@@ -197,8 +255,7 @@ mod tests {
                 slices,
                 slice_cells,
             };
-            let sizes = psijoin_params::Sizes::new(hidden, seen).unwrap();
-            let bound = psijoin_params::garbled_bloom::dependent(sizes, shape);
+            let bound = psijoin_params::garbled_bloom::dependent(hidden, seen, shape);
             let happened = (0..RUNS).filter(|run| {
                 let cells = Cells::new(u128::from(*run).to_le_bytes(), shape);
                 cancel_out(&cells, shape, hidden.into(), seen.into())
@@ -220,6 +277,63 @@ mod tests {
         let share = psijoin_params::Log2Prob::from_log2(-42.0);
         let shape = psijoin_params::garbled_bloom::shape(sizes, share).unwrap();
         assert!(!cancel_out(&Cells::new([3; 16], shape), shape, 80, 100));
+    }
+
+    /// So full that a tenth of the items has no cell of its own at first, and takes another round.
+    #[test]
+    fn items_of_later_rounds_sum_up_too() {
+        let shape = Shape {
+            slices: 10,
+            slice_cells: 40,
+        };
+        let (digests, all) = (digests(64), shape.cells() as usize);
+        let mut rounds = 0;
+        for seed in 0..20 {
+            let cells = Cells::new([seed; 16], shape);
+            let bands = || (0..all).step_by(100).map(|start| start..start + 100);
+            let values = digests.iter().map(|digest| Block::from_bytes(*digest));
+            let rng = &mut Prg::from_seed(Block(1));
+            let mut filter =
+                GarbledBloomFilter::new(&cells, &digests, values.collect(), bands(), rng).unwrap();
+            let (mut strings, mut sums) = (vec![Block::ZERO; all], vec![Block::ZERO; 64]);
+            filter.add(&(0..all), &mut strings);
+            cells.add(&(0..all), &digests, &strings, &mut sums);
+            for (sum, digest) in sums.iter().zip(&digests) {
+                assert!(*sum == Block::from_bytes(*digest));
+            }
+            filter.own_cells.fill(NO_CELL);
+            rounds += filter
+                .choose_cells(&cells, &digests, bands())
+                .unwrap()
+                .len();
+        }
+        assert!(rounds > 20, "{rounds} rounds of 20 filters");
+    }
+
+    /// Few slices, so that it happens.
+    #[test]
+    fn filters_are_stuck_as_rarely_as_the_bound_says() {
+        const RUNS: u32 = 3000;
+        for (items, slices, slice_cells) in [(2, 2, 20), (6, 4, 5), (40, 4, 20)] {
+            let shape = Shape {
+                slices,
+                slice_cells,
+            };
+            let (digests, all) = (digests(items), shape.cells() as usize);
+            let stuck = (0..RUNS).filter(|run| {
+                let cells = Cells::new(u128::from(*run).to_le_bytes(), shape);
+                let (values, rng) = (vec![Block::ZERO; digests.len()], &mut Prg::from_os());
+                let bands = std::iter::once(0..all);
+                GarbledBloomFilter::new(&cells, &digests, values, bands, rng).is_err()
+            });
+            let bound = psijoin_params::garbled_bloom::stuck(items as u64, shape);
+            let expected = f64::from(RUNS) * bound.log2().exp2();
+            let stuck = stuck.count() as f64;
+            assert!(
+                stuck > 0.0 && stuck < expected + 6.0 * expected.sqrt(),
+                "{stuck} {expected}"
+            );
+        }
     }
 
     /// No cell is zero, or the same in two filters, whether an item has it or not.

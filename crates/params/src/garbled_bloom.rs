@@ -10,36 +10,45 @@
 //! many filters have them.
 //!
 //! **Proof that the papers' number of cells is enough.** Let S be t of the hidden items, and r the
-//! receiver's items. A slice of s cells does not tell S from nothing if each cell holds an even
-//! number of S, or one of the receiver's items. Let T be a random half of the cells that the
-//! receiver does not see. The number of items of S in T is even for all such T if S is not told
-//! from nothing, and else for half of them, so that by the independence of the items
+//! receiver's items. A slice of s cells does not tell S from nothing if each cell that holds an odd
+//! number of S has one of the receiver's items. A cell has one with probability q = 1 − (1 − 1/s)^r;
+//! whether cells do is negatively associated, as balls in bins are (Joag-Dev, Proschan 1983), so that
+//! any given cells all have one with probability q^(cells) at most. Hence S is not told with a probability
+//! of at most
 //!
-//! > P_t = E\[(−1)^(items of S in T)\] = E_T\[(1 − 2·|T|/s)^t\].
+//! > P_t = E\[q^(cells with an odd number of S)\],
 //!
-//! With y = 2·|T|/s, (1 − y)^t ≤ e^(−t·y) where y ≤ 1, or t is odd; and elsewhere it is (y − 1)^t ≤
-//! e^(−t·(2 − y)). |T| is a sum over the cells of an indicator (no receiver's item here) times a
-//! fair coin. The indicators are negatively associated, as balls in bins are (Joag-Dev, Proschan
-//! 1983), so that the expectation of the product is at most the product of expectations. A cell is
-//! not seen with probability p = (1 − 1/s)^r:
-//!
-//! > P_t ≤ (1 − p/2·(1 − e^(−2t/s)))^s + \[t even\]·(1 − 1/2·(1 − e^(−2t/s)))^s.
-//!
-//! For t = 1 we know more: P_1 = 1 − p. Slices are independent, and the union is over all S:
+//! which `falls` computes or bounds. Slices are independent, and the union is over all S:
 //!
 //! > P\[dependent\] ≤ Σ_t C(h, t)·P_t^k.
 //!
-//! With k = κ slices that are half full, P_1 is 1/2, and P_2 about that; the second term of the sum
-//! is about h²·2^-128, later ones vanish.
-
-use std::f64::consts::{E, LN_2};
+//! P_1 is q. With k = κ slices that are half full, that term of the sum is h·2^-128; later ones
+//! vanish.
+//!
+//! **Proof that the filter can be made.** Items are adjusted in a cell that they share with no other
+//! item; those that have none, in one that they share with no other *of these*; and so on
+//! (`psijoin_encode::garbled_bloom`). It goes on unless some set S of the items is such that each
+//! cell that holds one of S holds two. That happens in a slice with a probability of
+//!
+//! > Q_t = P\[no cell holds one of t items\],
+//!
+//! of which `falls` has the value or a bound too, and in all slices for any S with a probability of at
+//! most Σ_t C(n, t)·Q_t^k.
+//!
+//! **Two filters.** [`shape`] has k = κ slices, as the papers have, of max(n_sender, n_receiver)/ln 2
+//! cells each. [`programmed`] has only as many of either as both sums demand: k ≈ σ + log2 h, for the
+//! event is statistical, and a number of cells that follows from what the *receiver* sees, unless
+//! the sender has many more items.
 
 use crate::{
     Error, Log2Prob, Sizes,
-    binomial::ln_choose,
-    bloom::{CELL_BIAS, MAX_SLICE_CELLS, Shape, false_positive, smallest},
+    bloom::{CELL_BIAS, MAX_SLICE_CELLS, Shape, smallest},
     search::least,
 };
+
+mod falls;
+
+use falls::{Weights, subsets};
 
 /// The smallest filter that serves as [`smallest`] for either set, and in which the hidden items
 /// are [`dependent`] with a probability of at most `share`.
@@ -48,66 +57,66 @@ use crate::{
 /// [`Error::Unreachable`] if no slice of up to 2^28 cells is enough.
 pub fn shape(sizes: Sizes, share: Log2Prob) -> Result<Shape, Error> {
     let paper = smallest(sizes.sender().max(sizes.receiver()));
+    let suffices = |shape| dependent(sizes.sender(), sizes.receiver(), shape) <= share;
+    fewest_cells(paper, share, suffices)
+}
+
+/// A filter for so many items of the sender, of which the receiver sees the cells of so many
+/// others: the sender's are [`dependent`], or the filter is [`stuck`], with a probability of at most
+/// `share`. A slice is about half full with what the receiver sees.
+///
+/// # Errors
+/// [`Error::Unreachable`] if no slice of up to 2^28 cells is enough.
+pub fn programmed(hidden: u64, seen: u64, share: Log2Prob) -> Result<Shape, Error> {
+    let slices = ((hidden as f64).log2() - share.log2()).ceil().max(1.0);
+    let one_cell = Shape {
+        slices: (slices as u32).next_multiple_of(2),
+        slice_cells: 1,
+    };
+    let suffices = |shape| dependent(hidden, seen, shape).or(stuck(hidden, shape)) <= share;
+    fewest_cells(one_cell, share, suffices)
+}
+
+/// The fewest cells a slice, at least as many as `from` has, that suffice.
+fn fewest_cells(
+    from: Shape,
+    share: Log2Prob,
+    suffices: impl Fn(Shape) -> bool,
+) -> Result<Shape, Error> {
     let with = |cells| Shape {
         slice_cells: cells as u32,
-        ..paper
+        ..from
     };
-    let range = paper.slice_cells.into()..=MAX_SLICE_CELLS.into();
-    let suffices = |cells| dependent(sizes, with(cells)) <= share;
-    let cells = least(range, suffices).ok_or(Error::Unreachable {
+    if suffices(from) {
+        return Ok(from);
+    }
+    let range = from.slice_cells.into()..=MAX_SLICE_CELLS.into();
+    let cells = least(range, |cells| suffices(with(cells))).ok_or(Error::Unreachable {
         parameter: "garbled Bloom filter",
         share,
     })?;
     Ok(with(cells))
 }
 
-/// A bound on any of the sender's items sharing each of its cells with another of them, so that
-/// the filter could not be made: the paper's "no free cell" (PSZ14 §4.2).
-pub fn crowded(sizes: Sizes, shape: Shape) -> Log2Prob {
-    let others = sizes.sender().saturating_sub(1);
-    false_positive(others, shape).times(sizes.sender().into())
+/// A bound on a filter of so many items being impossible to make as described above.
+pub fn stuck(items: u64, shape: Shape) -> Log2Prob {
+    subsets(items, 2, Weights { one: 0.0, odd: 1.0 }, shape)
 }
 
-/// A bound on any of the sender's items, which the receiver does not have, being linearly dependent
-/// where the receiver's items have no cells.
-pub fn dependent(sizes: Sizes, shape: Shape) -> Log2Prob {
-    /// Subsets up to this size are bounded size by size, larger ones by ranges of sizes.
-    const ONE_BY_ONE: u64 = 64;
-    let (hidden, seen) = (sizes.sender(), sizes.receiver());
-    let mut sum = false_positive(seen, shape).times(hidden.into());
-    let mut fewest = 2;
-    while fewest <= hidden {
-        let most = match fewest {
-            ..ONE_BY_ONE => fewest,
-            _ => hidden.min(2 * fewest - 1),
-        };
-        let slice = unnoticed(fewest..=most, seen, shape);
-        let bound = f64::from(shape.slices) * slice + log2_subsets(hidden, fewest..=most);
-        sum = sum.or(Log2Prob::from_log2(bound));
-        fewest = most + 1;
+/// A bound on any of `hidden` items being linearly dependent where `seen` others have no
+/// cells.
+pub fn dependent(hidden: u64, seen: u64, shape: Shape) -> Log2Prob {
+    subsets(hidden, 1, unseen(seen, shape), shape)
+}
+
+/// A cell with an odd number of hidden items does not tell of them if it is seen.
+fn unseen(seen: u64, shape: Shape) -> Weights {
+    let cell = (1.0 + CELL_BIAS) / f64::from(shape.slice_cells);
+    let chance = -(seen as f64 * (-cell.min(1.0)).ln_1p()).exp_m1();
+    Weights {
+        one: chance,
+        odd: chance,
     }
-    sum
-}
-
-/// The logarithm of a bound on so many items leaving a slice's hidden cells even.
-fn unnoticed(items: std::ops::RangeInclusive<u64>, seen: u64, shape: Shape) -> f64 {
-    let cells = f64::from(shape.slice_cells);
-    let hidden_cell = (seen as f64 * (-((1.0 + CELL_BIAS) / cells).min(1.0)).ln_1p()).exp();
-    let falls = -(-2.0 * *items.start() as f64 * (1.0 - CELL_BIAS) / cells).exp_m1();
-    let power = |chance: f64| Log2Prob::from_log2(cells * (-chance * falls).ln_1p() / LN_2);
-    let bound = power(hidden_cell / 2.0);
-    let odd = items.start() == items.end() && items.start() % 2 == 1;
-    if odd { bound } else { bound.or(power(0.5)) }.log2()
-}
-
-/// The logarithm of a bound on how many subsets have so many items.
-fn log2_subsets(of: u64, items: std::ops::RangeInclusive<u64>) -> f64 {
-    let (of, least, most) = (of as f64, *items.start() as f64, *items.end() as f64);
-    if least == most {
-        return ln_choose(of, most) / LN_2;
-    }
-    // Σ_{t ≤ most} C(of, t) ≤ (e·of/most)^most.
-    most * (E * of / most).log2()
 }
 
 #[cfg(test)]
@@ -145,7 +154,7 @@ mod tests {
         for items in 1..40 {
             let sizes = sizes(items, items);
             let shape = shape(sizes, share).unwrap();
-            assert!(dependent(sizes, shape) <= share);
+            assert!(dependent(items, items, shape) <= share);
             let least = smallest(items).slice_cells;
             assert!(shape.slice_cells <= least + 2, "{items}: {shape:?}");
         }
@@ -171,7 +180,7 @@ mod tests {
 
     #[test]
     fn the_bound_of_a_slice_is_one() {
-        for (t, seen, cells) in [
+        for (t, seen, slice_cells) in [
             (1, 2, 3),
             (1, 4, 5),
             (2, 1, 4),
@@ -185,28 +194,57 @@ mod tests {
         ] {
             let shape = Shape {
                 slices: 1,
-                slice_cells: cells,
+                slice_cells,
             };
-            let bound = unnoticed(t.into()..=t.into(), seen.into(), shape).exp2();
-            let exact = enumerated(t, seen, cells);
-            assert!(exact <= bound, "{t} {seen} {cells}: {exact} {bound}");
+            let bound = unseen(seen.into(), shape).exact(slice_cells)[t as usize].exp();
+            let exact = enumerated(t, seen, slice_cells);
+            assert!(
+                exact <= bound + 1e-9,
+                "{t} {seen} {slice_cells}: {exact} {bound}"
+            );
+        }
+    }
+
+    /// As many slices as hidden items and the share demand, and half as many items in a slice as it
+    /// has cells, of those that the receiver sees: KK20 §6.1 takes k = σ, and counts the sender's.
+    #[test]
+    fn a_programmed_filter_is_half_full_with_what_is_seen() {
+        for log2 in [8, 10, 12, 16, 20] {
+            let (n, share) = (1_u64 << log2, Log2Prob::from_log2(-43.0));
+            let shape = programmed(3 * n, n, share).unwrap();
+            let slices = 43 + log2 + 2;
+            assert_eq!(shape.slices, slices + slices % 2);
+            let ratio = shape.cells() as f64 / (f64::from(slices) * n as f64);
+            assert!((1.40..1.46).contains(&ratio), "{ratio} at 2^{log2}");
+        }
+    }
+
+    /// Where the sender has many items, they need room of their own.
+    #[test]
+    fn a_programmed_filter_has_room_for_any_sizes() {
+        let share = Log2Prob::from_log2(-43.0);
+        for (hidden, seen) in [
+            (3, 1),
+            (30, 7),
+            (3 << 26, 1),
+            (3 << 26, 1 << 26),
+            (3, 1 << 26),
+        ] {
+            let shape = programmed(hidden, seen, share).unwrap();
+            let total = dependent(hidden, seen, shape).or(stuck(hidden, shape));
+            assert!(total <= share, "{hidden} {seen}");
+            assert!(shape.cells() > hidden, "{hidden} {seen}: {shape:?}");
         }
     }
 
     #[test]
-    fn bounds_of_ranges_are_above_those_of_their_sizes() {
-        let shape = smallest(500);
-        for (least, most) in [(64, 127), (128, 255), (256, 500)] {
-            let range = f64::from(shape.slices) * unnoticed(least..=most, 500, shape)
-                + log2_subsets(500, least..=most);
-            let mut sum = Log2Prob::ZERO;
-            for t in least..=most {
-                let one = f64::from(shape.slices) * unnoticed(t..=t, 500, shape)
-                    + log2_subsets(500, t..=t);
-                sum = sum.or(Log2Prob::from_log2(one));
-            }
-            assert!(sum.log2() <= range, "{least}");
-        }
+    fn two_items_are_stuck_on_the_same_cells_only() {
+        let shape = Shape {
+            slices: 3,
+            slice_cells: 8,
+        };
+        assert!((stuck(2, shape).log2() + 9.0).abs() < 1e-6);
+        assert_eq!(stuck(1, shape), Log2Prob::ZERO);
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! What `gbf` and `random-gbf` share: the strings in a filter's cells, a band at a time, and what
-//! they say of a party's items.
+//! What `gbf`, `random-gbf` and `kk20` share: the strings in a filter's cells, a band at a time, and
+//! what they say of a party's items.
 
 use std::ops::Range;
 
@@ -10,6 +10,10 @@ use psijoin_ot::{extension::Extension, oprg};
 use psijoin_params::bloom::Shape;
 
 use crate::{Context, Error, Party, Role, stream::Chunks};
+
+mod strings;
+
+pub(crate) use strings::Strings;
 
 /// Cells whose strings a party holds at once: 64 MiB. Larger bands cost silent OT fewer bytes in
 /// all, and fewer rounds.
@@ -33,7 +37,7 @@ impl Bands {
     }
 
     /// The cells whose strings are made at once.
-    pub(crate) fn ranges(self) -> impl Iterator<Item = Range<usize>> {
+    pub(crate) fn ranges(self) -> impl Iterator<Item = Range<usize>> + Clone {
         self.chunks().ranges()
     }
 

@@ -73,7 +73,6 @@ use crate::{
 };
 
 mod params;
-mod strings;
 
 pub use params::Params;
 

@@ -26,7 +26,7 @@ impl Chunks {
     }
 
     /// The units of each message.
-    pub(crate) fn ranges(self) -> impl Iterator<Item = Range<usize>> {
+    pub(crate) fn ranges(self) -> impl Iterator<Item = Range<usize>> + Clone {
         (0..self.count()).map(move |chunk| self.range(chunk))
     }
 

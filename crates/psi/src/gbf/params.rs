@@ -7,10 +7,10 @@ use psijoin_params::{
     garbled_bloom, mask,
 };
 
-use super::{Variant, strings::Strings};
+use super::Variant;
 use crate::{
     Context, Cost, Error, Info, Parameter, Party, Plan, Request, Role, Traffic,
-    garbled::{self, Bands},
+    garbled::{self, Bands, Strings},
     items,
     masks::MaskLength,
 };
@@ -47,10 +47,10 @@ impl<O: Variant> Params<O> {
         let bits = mask::bits(compared, budget.share(0.5))?;
         budget.charge("value by chance", mask::collision(compared, bits))?;
         let shape = garbled_bloom::shape(sizes, budget.share(0.25))?;
-        let dependent = garbled_bloom::dependent(sizes, shape);
+        let dependent = garbled_bloom::dependent(sizes.sender(), sizes.receiver(), shape);
         budget.charge("hidden items that cancel out", dependent)?;
-        let crowded = garbled_bloom::crowded(sizes, shape);
-        budget.charge("item without a cell of its own", crowded)?;
+        let stuck = garbled_bloom::stuck(sizes.sender(), shape);
+        budget.charge("items without cells of their own", stuck)?;
         let contained = bloom::false_positive(sizes.sender(), shape);
         budget.charge(
             "receiver's item in the sender's filter",
@@ -76,7 +76,7 @@ impl<O: Variant> Params<O> {
 
     pub(super) fn bad_luck(&self) -> Error {
         Error::BadLuck(
-            "an item shares all its cells of the filter with others",
+            "some items share all their cells of the filter",
             self.request.security.statistical_bits(),
         )
     }

@@ -12,7 +12,7 @@ const STRINGS_PER_MESSAGE: usize = 1 << 13;
 
 /// Strings of ℓ bits.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Strings(pub(super) MaskLength);
+pub(crate) struct Strings(pub(crate) MaskLength);
 
 impl Strings {
     fn messages(count: usize) -> Chunks {
@@ -23,12 +23,12 @@ impl Strings {
     }
 
     /// Bytes of so many.
-    pub(super) fn bytes(self, count: usize) -> u64 {
+    pub(crate) fn bytes(self, count: usize) -> u64 {
         Self::messages(count).bytes(|count| self.0.packed_bytes(count))
     }
 
     /// Sends their first ℓ bits.
-    pub(super) fn send(self, strings: &[Block], outbound: &mut dyn Outbound) -> Result<(), Error> {
+    pub(crate) fn send(self, strings: &[Block], outbound: &mut dyn Outbound) -> Result<(), Error> {
         let chunks = Self::messages(strings.len());
         stream::send(outbound, chunks, |range, message| {
             let cut = strings[range].iter().map(|string| self.0.cut(string.0));
@@ -38,7 +38,7 @@ impl Strings {
     }
 
     /// Adds what comes to these.
-    pub(super) fn receive(
+    pub(crate) fn receive(
         self,
         strings: &mut [Block],
         inbound: &mut dyn Inbound,
@@ -59,7 +59,7 @@ impl Strings {
     }
 
     /// Whether two have the same first ℓ bits.
-    pub(super) fn are_equal(self, one: Block, other: Block) -> bool {
+    pub(crate) fn are_equal(self, one: Block, other: Block) -> bool {
         self.0.cut(one.0 ^ other.0) == 0
     }
 }
