@@ -55,6 +55,7 @@ pub mod spot_low;
 
 mod ahead;
 mod basis;
+mod bins;
 mod cost;
 mod disjoint;
 mod error;

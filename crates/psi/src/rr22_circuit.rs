@@ -55,7 +55,6 @@
 use crate::{Adversary, Error, Info, OutputKind, Plan, Protocol, Request};
 
 mod hints;
-mod keys;
 mod masks;
 mod params;
 mod receiver;

@@ -1,21 +1,18 @@
 use psijoin_block::tower::{Element, Gf64, Tower};
 use psijoin_channel::Channel;
 use psijoin_circuit::equality;
-use psijoin_encode::{CHOICES, okvs::RowHasher};
+use psijoin_encode::okvs::RowHasher;
 use psijoin_ot::{
     iknp::SemiHonest,
     lookup::{self, PLACE_BITS},
     vole::{self, Base},
 };
-use psijoin_params::{
-    FailureBudget,
-    cuckoo::{self, Costs, Shape},
-    digest, equality as equality_params,
-};
+use psijoin_params::{FailureBudget, cuckoo::Shape, equality as equality_params};
 
 use super::{INFO, Receiver, Sender};
 use crate::{
     Context, Cost, Error, Info, Input, Parameter, Party, Plan, Request, Role, Traffic,
+    bins::{self, Keys},
     functions::Function,
     oprf::{CIPHERS, Layout, ciphers, dictionary},
 };
@@ -54,22 +51,12 @@ impl Params {
         }
         let mut budget = FailureBudget::new(request.security);
         // Both stores have rows from ciphers.
-        let sender_keys = CHOICES as u64 * sizes.sender();
+        let digest_bytes = bins::digest_bytes(sizes, &mut budget)?;
+        let sender_keys = bins::sender_keys(sizes);
         let keys = sender_keys + sizes.receiver();
-        let digest_bytes = digest::bytes_among(keys, budget.share(1.0 / 32.0))?;
-        let collision = digest::collision(sizes, digest_bytes);
-        budget.charge("digest collision", collision)?;
-        let collision = digest::collision_among(keys, digest_bytes);
-        budget.charge("key collision", collision)?;
+        // Both stores have rows from ciphers.
         budget.charge(CIPHERS, ciphers(keys, digest_bytes).times(2))?;
-
-        // Bins alone are weighed: nothing is to find no bin.
-        let costs = Costs {
-            bin_bits: 1,
-            stash_bits: u64::from(cuckoo::MAX_BINS),
-        };
-        let bins = cuckoo::smallest(sizes.receiver(), budget.share(0.125), costs)?;
-        budget.charge("Cuckoo hashing", cuckoo::failure(sizes.receiver(), bins))?;
+        let bins = bins::without_stash(sizes, &mut budget)?;
 
         let (share, tests) = (budget.share(0.25), bins.bins.into());
         let number_bits = equality_params::bits(tests, PLACE_BITS as u32, share)?;
@@ -133,8 +120,18 @@ impl Params {
         Function::new(&self.request, self.lanes())
     }
 
-    pub(super) fn bad_luck(&self, what: &'static str) -> Error {
-        Error::BadLuck(what, self.request.security.statistical_bits())
+    /// Hash functions of items.
+    pub(super) fn keys(&self, input: &Input<'_>) -> Keys {
+        let purposes = [
+            "psijoin 2026 rr22 circuit bins",
+            "psijoin 2026 rr22 circuit keys",
+        ];
+        Keys::new(self.bins, purposes, input)
+    }
+
+    /// σ.
+    pub(super) fn sigma(&self) -> u32 {
+        self.request.security.statistical_bits()
     }
 
     fn traffic<B: Base>(&self) -> Cost {

@@ -13,11 +13,11 @@ use psijoin_ot::{
 use super::{
     Params,
     hints::Hints,
-    keys::{Keys, Table},
     masks::{Of, masks},
 };
 use crate::{
     Context, Error, Input, Items, Output, Party,
+    bins::Table,
     functions::{self, Compared},
     oprf::{Functions, Store},
 };
@@ -75,8 +75,8 @@ impl<B: Base> Receiver<B> {
 
         // Step 2.
         context.phase("hashing");
-        let keys = Keys::new(&params, input);
-        let table = Table::build(&keys.bins(items), &params)?;
+        let keys = params.keys(input);
+        let table = Table::build(&keys.bins(items), params.bins, params.sigma())?;
         let keys = Partition::new(&keys.of_placed(items, &table), params.oprf.shape.bins);
 
         // Step 3.

@@ -14,7 +14,6 @@ use rayon::prelude::*;
 use super::{
     Params,
     hints::Hints,
-    keys::Keys,
     masks::{Of, masks},
 };
 use crate::{
@@ -79,7 +78,7 @@ impl<B: Base> Sender<B> {
         // Step 2.
         context.phase("hashing");
         let (items, order) = sorted(items);
-        let keys = Keys::new(&params, input);
+        let keys = params.keys(input);
         let bins = keys.bins(&items);
         let keys = Partition::new(&keys.of_all(&items), params.oprf.shape.bins);
 
