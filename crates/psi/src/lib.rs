@@ -8,6 +8,7 @@
 //! | [`protocol`] | the interface: [`Protocol`] → [`Plan`] (parameters, cost) → [`Party`] (offline, then online) |
 //! | [`registry`] | all protocols by name |
 //! | [`naive`], [`dh`], [`rsa`], [`psz`], [`pssz`], [`gbf`], [`random_gbf`], [`circuit_psi`], [`kkrt`], [`spot_fast`], [`spot_low`], [`cm20`], [`rr22`], [`rr22_circuit`] | one module a protocol: its driver reads like the paper's figure |
+//! | [`psm_co`] | tests of equality whose results nobody sees |
 //! | [`auto`] | takes one of them by the sizes of the sets |
 //! | [`items`] | fixed-size digests of items, under a salt of both parties |
 //! | [`shares`] | shares of the intersection, circuits over them, and files of them |
@@ -38,6 +39,7 @@ pub mod kkrt;
 pub mod naive;
 pub mod pair;
 pub mod protocol;
+pub mod psm_co;
 pub mod pssz;
 pub mod psz;
 pub mod random_gbf;

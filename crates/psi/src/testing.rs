@@ -132,7 +132,7 @@ fn sent_masks(masks: SortedMasks, messages: Vec<Vec<u8>>) -> Vec<u128> {
 }
 
 /// Pearson's test with 15 degrees of freedom: 56 is exceeded with probability 10^-6.
-fn assert_uniform(values: impl Iterator<Item = usize>) {
+pub(crate) fn assert_uniform(values: impl Iterator<Item = usize>) {
     let mut counts = [0_f64; 16];
     values.for_each(|value| counts[value] += 1.0);
     let expected = counts.iter().sum::<f64>() / 16.0;
