@@ -28,6 +28,9 @@ const CIRCUITS: [&str; 4] = [
     "circuit-gmw-vector-silent",
 ];
 
+/// Those that take a hundred oblivious transfers an item, and as many bits of equality tests.
+const ON_FILTERS_AND_TESTS: [&str; 2] = ["kk20", "kk20-silent"];
+
 fn main() {
     divan::main();
 }
@@ -51,6 +54,16 @@ fn on_bloom_filter<const ITEMS: usize>(bencher: Bencher, name: &str) {
 #[divan::bench(args = CIRCUITS, consts = [1024, 4096, 16_384, 65_536], sample_count = 3, sample_size = 1)]
 fn circuit<const ITEMS: usize>(bencher: Bencher, name: &str) {
     measure(bencher, ITEMS, name, OutputKind::Rows);
+}
+
+#[divan::bench(
+    args = ON_FILTERS_AND_TESTS,
+    consts = [256, 1024, 4096, 16_384, 65_536],
+    sample_count = 5,
+    sample_size = 1
+)]
+fn count_linear<const ITEMS: usize>(bencher: Bencher, name: &str) {
+    measure(bencher, ITEMS, name, OutputKind::Count);
 }
 
 #[divan::bench(args = CIRCUITS, consts = [16_384], sample_count = 3, sample_size = 1)]

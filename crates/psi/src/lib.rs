@@ -7,8 +7,8 @@
 //! |---|---|
 //! | [`protocol`] | the interface: [`Protocol`] → [`Plan`] (parameters, cost) → [`Party`] (offline, then online) |
 //! | [`registry`] | all protocols by name |
-//! | [`naive`], [`dh`], [`rsa`], [`psz`], [`pssz`], [`gbf`], [`random_gbf`], [`circuit_psi`], [`kkrt`], [`spot_fast`], [`spot_low`], [`cm20`], [`rr22`], [`rr22_circuit`] | one module a protocol: its driver reads like the paper's figure |
-//! | [`psm_co`] | tests of equality whose results nobody sees |
+//! | [`naive`], [`dh`], [`rsa`], [`psz`], [`pssz`], [`gbf`], [`random_gbf`], [`circuit_psi`], [`kk20`], [`kkrt`], [`spot_fast`], [`spot_low`], [`cm20`], [`rr22`], [`rr22_circuit`] | one module a protocol: its driver reads like the paper's figure |
+//! | [`psm_co`] | tests of equality whose results nobody sees, of [`kk20`] |
 //! | [`auto`] | takes one of them by the sizes of the sets |
 //! | [`items`] | fixed-size digests of items, under a salt of both parties |
 //! | [`shares`] | shares of the intersection, circuits over them, and files of them |
@@ -35,6 +35,7 @@ pub mod cm20;
 pub mod dh;
 pub mod gbf;
 pub mod items;
+pub mod kk20;
 pub mod kkrt;
 pub mod naive;
 pub mod pair;

@@ -5,7 +5,7 @@ use psijoin_ot::extension::{Iknp, Silent};
 use crate::{
     Error, Plan, Protocol, Request, auto,
     circuit_psi::{CircuitPsi, Gmw, Yao},
-    cm20, dh, disjoint, gbf, kkrt, naive, pssz, psz, random_gbf, rr22, rr22_circuit, rsa,
+    cm20, dh, disjoint, gbf, kk20, kkrt, naive, pssz, psz, random_gbf, rr22, rr22_circuit, rsa,
     spot_fast, spot_low,
 };
 
@@ -34,6 +34,8 @@ pub static PROTOCOLS: &[&dyn Protocol] = &[
     &spot_low::SpotLowMaliciousSender,
     &cm20::Cm20,
     &cm20::Cm20MaliciousSender,
+    &kk20::Kk20::<Iknp>::ENTRY,
+    &kk20::Kk20::<Silent>::ENTRY,
     &rr22::Rr22,
     &rr22::Rr22Malicious,
     &rr22_circuit::Rr22Circuit,

@@ -93,6 +93,8 @@ fn protocols_are_listed_with_their_costs() {
         "spot-low-malicious-sender",
         "cm20",
         "cm20-malicious-sender",
+        "kk20",
+        "kk20-silent",
         "rr22",
         "rr22-malicious",
         "rr22-circuit",

@@ -102,10 +102,10 @@ fn the_failure_budget_is_kept_at_every_size() {
                 let result = registry::plan(*protocol, &request);
                 // Masks have 128 bits at most: too few for the very largest of both. The blocks
                 // that cm20 puts into AES, and the numbers of circuits, have 128 bits: too few for
-                // the very largest of one. gbf and rr22-circuit compare each item with one value only.
+                // the very largest of one. gbf, rr22-circuit and kk20 compare each item with one value only.
                 let limit = match protocol.info().name {
                     "cm20" | "cm20-malicious-sender" => sender.max(receiver),
-                    "gbf" | "gbf-silent" | "rr22-circuit" => 0,
+                    "gbf" | "gbf-silent" | "rr22-circuit" | "kk20" | "kk20-silent" => 0,
                     _ if is_circuit(*protocol) => sender.max(receiver),
                     _ => sender.min(receiver),
                 };
@@ -162,7 +162,8 @@ fn sixty_five_thousand_items() {
             check(registry::find(name).unwrap(), &sets);
         }
     }
-    // A public-key operation for each item, or 185 oblivious transfers: one case of them.
+    // A public-key operation for each item, or more than a hundred oblivious transfers: one case of
+    // them.
     for name in [
         "dh",
         "dh-ffdhe3072",
@@ -170,6 +171,8 @@ fn sixty_five_thousand_items() {
         "gbf-silent",
         "random-gbf",
         "random-gbf-silent",
+        "kk20",
+        "kk20-silent",
     ] {
         check(
             registry::find(name).unwrap(),

@@ -42,6 +42,8 @@ fn sets(protocol: &dyn Protocol) -> Sets {
         "psz-simple" => Sets::new(400, 250, 70),
         // Some hundred cells an item.
         "gbf" | "gbf-silent" | "random-gbf" | "random-gbf-silent" => Sets::new(120, 100, 30),
+        // And some dozen tests of equality in a message.
+        "kk20" | "kk20-silent" => Sets::new(60, 50, 20),
         // A message or more for each layer of gates.
         _ if is_circuit(protocol) => Sets::new(10, 7, 3),
         _ => Sets::new(3000, 2100, 700),

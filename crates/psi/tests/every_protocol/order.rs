@@ -48,7 +48,7 @@ impl Layout {
             "gbf" | "gbf-silent" | "random-gbf" | "random-gbf-silent" => return None,
             name if name.starts_with("circuit-") => return None,
             "cm20" | "cm20-malicious-sender" | "rr22" | "rr22-malicious" => return None,
-            "rr22-circuit" => return None,
+            "rr22-circuit" | "kk20" | "kk20-silent" => return None,
             "spot-fast" | "spot-low" | "spot-low-malicious-sender" => return None,
             "naive" => Self {
                 first: true,
