@@ -13,8 +13,8 @@ use crate::harness::{Sets, Setup, run_pair};
 const ITEMS: u64 = 4;
 
 /// Runs of different randomness. A bit that has nothing to do with an item agrees with it in
-/// each, or in none, with probability 2^-25; there are some 10^5 of them.
-const RUNS: u64 = 26;
+/// each, or in none, with probability 2^-39; there are up to 10^6 of them.
+const RUNS: u64 = 40;
 
 /// Which items are shared, in each run.
 fn memberships() -> Vec<u64> {
