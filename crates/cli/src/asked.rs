@@ -27,6 +27,18 @@ impl Asked {
         }
     }
 
+    /// How many of them it says to be whose.
+    pub(crate) fn holders(&self) -> Columns {
+        let of = |role| {
+            let columns = self.columns().iter();
+            columns.filter(|column| column.holder == Some(role)).count()
+        };
+        Columns {
+            sender: of(Role::Sender),
+            receiver: of(Role::Receiver),
+        }
+    }
+
     /// What the protocol is to compute, where each party has so many of the columns.
     pub(crate) fn output_kind(&self, columns: Columns) -> OutputKind {
         match *self {

@@ -18,12 +18,12 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// Checks that the protocol can answer it.
+    /// Checks that the protocol can answer it, where each party has at least so many of the columns.
     ///
     /// # Errors
     /// [`Failure::Usage`].
-    pub(crate) fn check(&self, protocol: &dyn Protocol) -> Result<(), Failure> {
-        let output = self.asked.output_kind(Columns::default());
+    pub(crate) fn check(&self, protocol: &dyn Protocol, columns: Columns) -> Result<(), Failure> {
+        let output = self.asked.output_kind(columns);
         let name = protocol.info().name;
         if !protocol.computes(&output) {
             return Err(Failure::Usage(format!(

@@ -126,7 +126,8 @@ impl Party<'_> {
     ) -> Result<Summary, Failure> {
         // What cannot be agreed on is seen before the other party is there.
         self.hello(0).check()?;
-        self.question.check(self.protocol)?;
+        let asked = &self.question.asked;
+        self.question.check(self.protocol, asked.holders())?;
         let own = OwnColumns::find(&self.question.asked, self.task.role(), &self.source)?;
         let (connection, channel) = meet()?;
         let started = Instant::now();

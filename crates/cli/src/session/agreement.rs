@@ -61,6 +61,7 @@ impl Party<'_> {
             Role::Receiver => (theirs, items),
         };
         let columns = own.agree(numbers, pending.peer())?;
+        self.question.check(self.protocol, columns.counts())?;
         let request = self
             .question
             .request(senders, receivers, columns.counts())?;

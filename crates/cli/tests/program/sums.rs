@@ -332,6 +332,24 @@ fn other_columns_are_a_disagreement() {
     }
 }
 
+/// kk20 multiplies columns of the receiver only: seen at once where the name says whose it is, and
+/// else by both when they have met.
+#[test]
+fn a_protocol_that_has_no_room_for_a_column_is_refused() {
+    let folder = Folder::new();
+    let mine = csv(&folder, "mine.csv", ["amount", "qty"], RECEIVERS);
+    let theirs = csv(&folder, "theirs.csv", ["price", "qty"], SENDERS);
+    let kk20 = |kind| ["--output-kind", kind, "--protocol", "kk20-silent"];
+    let texts = ["kk20-silent cannot compute the output", "rr22-circuit"];
+    for party in added([&mine, &theirs], &kk20("sum:price")) {
+        party.says(2, &texts);
+    }
+    refused("send", &theirs, &kk20("sum:sender.qty")[1..], 2, &texts);
+    let [receiver, _] = added([&mine, &theirs], &kk20("sum:amount"));
+    receiver.says(0, &[]);
+    assert_eq!(receiver.stdout, "-80.875\n");
+}
+
 /// What one side tells of its column reaches the other changed.
 #[test]
 fn a_peer_that_tells_other_decimals_is_refused() {
