@@ -28,9 +28,8 @@ use crate::{Error, Role, Traffic};
 /// Words, or bytes of packed bits, that travel together: 64 KiB of words.
 const PER_MESSAGE: usize = 1 << 13;
 
-/// OTs that are made at once: silent OT needs 100 bytes for each while it runs. Few in unit tests,
-/// so that these see what happens beyond.
-const AT_ONCE: usize = if cfg!(test) { 1 << 8 } else { 1 << 21 };
+/// OTs that are made at once: silent OT needs 100 bytes for each while it runs.
+const AT_ONCE: usize = 1 << 21;
 
 /// How many OTs each of the calls makes that make `count`.
 fn calls(count: usize) -> impl Iterator<Item = usize> {
@@ -83,9 +82,19 @@ impl Giver {
         channel: &mut Channel,
         rng: &mut Prg,
     ) -> Result<Self, Error> {
+        Self::prepare_by(AT_ONCE, count, channel, rng)
+    }
+
+    /// The same, so many at once.
+    fn prepare_by(
+        at_once: usize,
+        count: usize,
+        channel: &mut Channel,
+        rng: &mut Prg,
+    ) -> Result<Self, Error> {
         let mut ots = Silent::set_up_sender(channel, rng)?;
         let mut rows = Buffer::zeroed(count);
-        for rows in rows.chunks_mut(AT_ONCE) {
+        for rows in rows.chunks_mut(at_once) {
             rows.copy_from_slice(&Silent::send(&mut ots, rows.len(), channel)?);
         }
         Ok(Self {
@@ -142,9 +151,19 @@ impl Chooser {
         channel: &mut Channel,
         rng: &mut Prg,
     ) -> Result<Self, Error> {
+        Self::prepare_by(AT_ONCE, count, channel, rng)
+    }
+
+    /// As [`Giver::prepare_by`].
+    fn prepare_by(
+        at_once: usize,
+        count: usize,
+        channel: &mut Channel,
+        rng: &mut Prg,
+    ) -> Result<Self, Error> {
         let mut ots = Silent::set_up_receiver(channel, rng)?;
         let (mut choices, mut messages) = (Bits::default(), Buffer::zeroed(count));
-        for messages in messages.chunks_mut(AT_ONCE) {
+        for messages in messages.chunks_mut(at_once) {
             let chosen: Chosen = Silent::receive(&mut ots, messages.len(), channel)?;
             choices.append(&Bits::from_blocks(&chosen.choices, messages.len()));
             messages.copy_from_slice(&chosen.messages);
@@ -205,7 +224,7 @@ mod tests {
     use super::*;
 
     /// The shares of the products of r ⊕ s with two numbers, lane by lane, giver first.
-    fn run(lanes: &[(bool, bool, [u64; 2])]) -> Vec<[[u64; 2]; 2]> {
+    fn run(at_once: usize, lanes: &[(bool, bool, [u64; 2])]) -> Vec<[[u64; 2]; 2]> {
         let given: Bits = lanes.iter().map(|(r, _, _)| *r).collect();
         let chosen: Bits = lanes.iter().map(|(_, s, _)| *s).collect();
         let mut factors = [0, 1].map(|k| lanes.iter().map(|lane| lane.2[k]).collect());
@@ -213,12 +232,12 @@ mod tests {
         let count = lanes.len();
         let (given, chosen) = thread::scope(|scope| {
             let giver = scope.spawn(move || {
-                Giver::prepare(count, &mut giving, &mut Prg::from_os())
+                Giver::prepare_by(at_once, count, &mut giving, &mut Prg::from_os())
                     .and_then(|giver| giver.multiply(&given, &mut factors, &mut giving))
                     .unwrap();
                 factors
             });
-            let chosen = Chooser::prepare(count, &mut choosing, &mut Prg::from_os())
+            let chosen = Chooser::prepare_by(at_once, count, &mut choosing, &mut Prg::from_os())
                 .and_then(|chooser| chooser.multiply(&chosen, 2, &mut choosing))
                 .unwrap();
             (giver.join().unwrap(), chosen)
@@ -238,7 +257,7 @@ mod tests {
 
         #[test]
         fn shares_of_products_add_up(lanes in vec(any::<(bool, bool, [u64; 2])>(), 1..300)) {
-            for ((r, s, numbers), [given, chosen]) in lanes.iter().zip(run(&lanes)) {
+            for ((r, s, numbers), [given, chosen]) in lanes.iter().zip(run(AT_ONCE, &lanes)) {
                 for k in [0, 1] {
                     let product = if r ^ s { numbers[k] } else { 0 };
                     prop_assert_eq!(given[k].wrapping_add(chosen[k]), product);
@@ -249,11 +268,12 @@ mod tests {
 
     #[test]
     fn shares_of_more_than_are_made_at_once_add_up() {
-        for count in [AT_ONCE - 1, AT_ONCE, AT_ONCE + 1, 2 * AT_ONCE + 1] {
+        const FEW: usize = 256;
+        for count in [FEW - 1, FEW, FEW + 1, 2 * FEW + 1] {
             let lanes: Vec<_> = (0..count as u64)
                 .map(|i| (i % 3 == 0, i % 5 < 2, [i, !i]))
                 .collect();
-            for ((r, s, numbers), [given, chosen]) in lanes.iter().zip(run(&lanes)) {
+            for ((r, s, numbers), [given, chosen]) in lanes.iter().zip(run(FEW, &lanes)) {
                 let sums = [0, 1].map(|k| given[k].wrapping_add(chosen[k]));
                 assert_eq!(sums, if r ^ s { *numbers } else { [0, 0] });
             }
@@ -263,7 +283,7 @@ mod tests {
     /// Of 64 random bits each: equal ones are rarer than any failure.
     #[test]
     fn shares_tell_nothing_alone() {
-        let shares = run(&[(true, false, [1, 1]); 500]);
+        let shares = run(AT_ONCE, &[(true, false, [1, 1]); 500]);
         for party in [0, 1] {
             let distinct: std::collections::BTreeSet<u64> =
                 shares.iter().flat_map(|shares| shares[party]).collect();
