@@ -17,7 +17,9 @@ fuzz_target!(|input: (bool, bool, &[u8])| {
             assert_eq!(numbers.values.len(), table.fingerprints.len());
             for sign in [1, -1] {
                 let part = numbers.values.iter().filter(|value| value.signum() == sign);
-                part.copied().try_fold(0_i64, i64::checked_add).expect("a sum that fits");
+                part.copied()
+                    .try_fold(0_i64, i64::checked_add)
+                    .expect("a sum that fits");
             }
         }
     }

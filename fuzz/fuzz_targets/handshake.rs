@@ -6,7 +6,9 @@ use psijoin_fuzz::scripted_channel;
 use psijoin_transport::handshake::{self, Hello, Role};
 
 fuzz_target!(|messages: Vec<Vec<u8>>| {
-    let hello = Hello::new(Role::Sender, 10).setting("protocol", "kkrt").fact("scale", 2);
+    let hello = Hello::new(Role::Sender, 10)
+        .setting("protocol", "kkrt")
+        .fact("scale", 2);
     let mut channel = scripted_channel(messages);
     if let Ok(pending) = handshake::begin(&mut channel, hello) {
         let _ = pending.peer().told("scale");
