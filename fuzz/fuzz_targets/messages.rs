@@ -41,6 +41,7 @@ fn run(plan: &dyn Plan, role: Role, mut channel: Channel) {
     let items = Items::digest(&fingerprints, &joint_seed, plan.digest_bytes());
     let input = Input {
         items: &items,
+        columns: &[],
         joint_seed: &joint_seed,
     };
     let _ = protocol::run(plan, role, input, &mut channel, &mut Context::new());
