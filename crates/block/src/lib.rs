@@ -16,7 +16,7 @@
 //! | [`cells`] | bits that are read at random, a byte each |
 //! | [`scatter`] | distributing elements among buckets |
 //! | [`select`] | sums of rows that bits select |
-//! | [`memory`] | large buffers for random access, prefetching |
+//! | [`memory`] | large buffers for random access, prefetching; what happens when there is no memory left |
 //! | [`cpu`] | which instruction set is used |
 //!
 //! Kernels do no I/O and start no threads: slices in, slices out. Each one dispatches

@@ -3,7 +3,11 @@
 //! With pages of 4 KiB such a table misses the address cache (TLB) at nearly every access,
 //! which costs as much as the access itself, and twice as much in a virtual machine.
 
-use std::ops::{Deref, DerefMut};
+use std::{
+    alloc::{GlobalAlloc, Layout, System, handle_alloc_error},
+    ops::{Deref, DerefMut},
+    sync::OnceLock,
+};
 
 use bytemuck::Pod;
 use memmap2::MmapMut;
@@ -13,8 +17,7 @@ const HUGE_PAGE_BYTES: usize = 2 << 20;
 
 /// A zeroed slice of fixed length on huge pages, where the system offers them.
 ///
-/// # Panics
-/// Making one panics if the system has no memory left, as a `Vec` aborts then.
+/// Making one where no memory is left ends as [`exhausted`] says.
 pub struct Buffer<T: Pod> {
     storage: Storage<T>,
 }
@@ -37,7 +40,7 @@ impl<T: Pod> Buffer<T> {
         }
         // One huge page more, so that the advice covers the end as well.
         let map = MmapMut::map_anon(bytes.next_multiple_of(HUGE_PAGE_BYTES))
-            .expect("the system has memory for a table");
+            .unwrap_or_else(|_| exhausted(bytes));
         #[cfg(target_os = "linux")]
         {
             // Only advice: on a system without huge pages the buffer works as well.
@@ -94,6 +97,68 @@ impl<T: Pod> DerefMut for Buffer<T> {
                 bytemuck::cast_slice_mut(&mut map[..*len * size_of::<T>()])
             }
         }
+    }
+}
+
+/// What a program does when the system has no memory left.
+static EXHAUSTION_HANDLER: OnceLock<fn() -> !> = OnceLock::new();
+
+/// Lets `handler` be called, on the thread that asked for memory, when the system has none left.
+/// The first handler stays. It covers [`Buffer`] and, in a program that takes
+/// [`ReportingAllocator`] as its allocator, all else.
+///
+/// The thread that calls `handler` may hold any locks, and there is no memory to allocate before
+/// the handler has given some back.
+pub fn on_exhaustion(handler: fn() -> !) {
+    let _ = EXHAUSTION_HANDLER.set(handler);
+}
+
+/// Ends whatever the caller does, as the system has not these bytes left: by the program's
+/// [handler](on_exhaustion), or else as the standard library does, by aborting.
+pub fn exhausted(bytes: usize) -> ! {
+    match EXHAUSTION_HANDLER.get() {
+        Some(handler) => handler(),
+        None => {
+            handle_alloc_error(Layout::from_size_align(bytes, 1).unwrap_or(Layout::new::<u8>()))
+        }
+    }
+}
+
+/// The system's allocator; a program that takes it as its own is [told](on_exhaustion) when there
+/// is no memory left, where the standard library would abort.
+pub struct ReportingAllocator;
+
+impl ReportingAllocator {
+    fn checked(pointer: *mut u8) -> *mut u8 {
+        if pointer.is_null()
+            && let Some(handler) = EXHAUSTION_HANDLER.get()
+        {
+            handler();
+        }
+        pointer
+    }
+}
+
+// SAFETY: it is the system's allocator, but that a call may not return.
+unsafe impl GlobalAlloc for ReportingAllocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller keeps the contract, which is the same.
+        Self::checked(unsafe { System.alloc(layout) })
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as above.
+        Self::checked(unsafe { System.alloc_zeroed(layout) })
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        // SAFETY: as above.
+        Self::checked(unsafe { System.realloc(pointer, layout, new_size) })
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(pointer, layout) }
     }
 }
 

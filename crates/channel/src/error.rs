@@ -62,7 +62,7 @@ impl Clone for Error {
 #[non_exhaustive]
 #[repr(u8)]
 pub enum AbortCode {
-    /// It could not read its own input, or write its own output.
+    /// Its own input or output cannot be used.
     LocalFailure = 1,
     /// It holds that the peer broke the protocol.
     ProtocolViolation = 2,
@@ -70,12 +70,22 @@ pub enum AbortCode {
     Incompatible = 3,
     /// It was interrupted by its user.
     Interrupted = 4,
-    /// Its policy forbids the result.
+    /// Its policy forbids the run.
     Refused = 5,
     /// A statistical failure: it may try again with fresh randomness.
     BadLuck = 6,
     /// It heard nothing for too long.
     TimedOut = 7,
+    /// It has no memory left.
+    OutOfMemory = 8,
+    /// It met a fault of its own, or of its machine.
+    InternalFailure = 9,
+    /// The time that its user gave the session is over.
+    DeadlinePassed = 10,
+    /// This side's set is larger than it allows.
+    TooManyItems = 11,
+    /// It allows no sums of the receiver's columns.
+    ReceiverSums = 12,
 }
 
 impl AbortCode {
@@ -90,6 +100,11 @@ impl AbortCode {
             Refused,
             BadLuck,
             TimedOut,
+            OutOfMemory,
+            InternalFailure,
+            DeadlinePassed,
+            TooManyItems,
+            ReceiverSums,
         ]
         .into_iter()
         .find(|known| *known as u8 == code)
@@ -99,13 +114,20 @@ impl AbortCode {
 impl std::fmt::Display for AbortCode {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::LocalFailure => "it could not read its input or write its output",
+            Self::LocalFailure => {
+                "it cannot use its own input or output (its own message says what is wrong)"
+            }
             Self::ProtocolViolation => "it says that this side broke the protocol",
             Self::Incompatible => "it was started with other settings than this side",
             Self::Interrupted => "it was interrupted by its user",
-            Self::Refused => "its policy forbids the result",
+            Self::Refused => "its policy forbids the run",
             Self::BadLuck => "it met a statistical failure (run again: fresh randomness is drawn)",
             Self::TimedOut => "it heard nothing from this side for too long",
+            Self::OutOfMemory => "it ran out of memory",
+            Self::InternalFailure => "it met an internal failure, which is not this side's fault",
+            Self::DeadlinePassed => "the time that its user gave the session is over",
+            Self::TooManyItems => "this side's set is larger than it allows",
+            Self::ReceiverSums => "it does not allow sums of the receiver's columns",
         })
     }
 }

@@ -30,6 +30,8 @@ use std::{
     thread,
 };
 
+use psijoin_block::memory::exhausted;
+
 use crate::{count::Counters, exchange::ExchangeOutbound};
 
 pub mod count;
@@ -47,6 +49,9 @@ pub use error::{AbortCode, Error};
 /// The longest message a channel carries, in bytes (1 MiB). A protocol sends longer
 /// data in chunks, each computed while the one before it is on its way.
 pub const MAX_MESSAGE_BYTES: usize = 1 << 20;
+
+/// The stack of a thread, as the standard library asks for it.
+const THREAD_BYTES: usize = 2 << 20;
 
 /// The half of a channel that sends.
 pub trait Outbound: Send {
@@ -177,11 +182,13 @@ impl Channel {
             is_broken: false,
         };
         thread::scope(|scope| {
-            let receiving = scope.spawn(move || {
+            let receiving = thread::Builder::new().spawn_scoped(scope, move || {
                 let received = receive(inbound);
                 receiving_failed.store(received.is_err(), Ordering::Relaxed);
                 received
             });
+            // A system that gives no thread has no memory for its stack.
+            let receiving = receiving.unwrap_or_else(|_| exhausted(THREAD_BYTES));
             let sent = send(&mut outbound);
             if sent.is_err() && !outbound.is_broken {
                 // Without a word to the peer, both sides would wait for the time-out.

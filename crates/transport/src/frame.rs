@@ -181,7 +181,7 @@ mod tests {
             vec(any::<u8>(), 0..300).prop_map(Frame::Data),
             Just(Frame::KeepAlive),
             Just(Frame::Bye),
-            (1..=7u8).prop_map(|code| Frame::Abort(AbortCode::from_wire(code).unwrap())),
+            (1..=12u8).prop_map(|code| Frame::Abort(AbortCode::from_wire(code).unwrap())),
         ]
     }
 
