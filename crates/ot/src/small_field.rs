@@ -93,7 +93,7 @@ impl Sender {
                 let missing = GENERATORS - 1 - path(delta, group);
                 let mut keys = [Block::ZERO; GENERATORS];
                 few::puncture(ots, missing, &mut keys, corrections);
-                std::array::from_fn(|y| Prg::from_seed(keys[missing ^ reverse(y)]))
+                std::array::from_fn(|y| Prg::from_seed(few::select(&keys, missing ^ reverse(y))))
             })
             .collect();
         Ok(Self {
