@@ -51,7 +51,7 @@ impl protocol::Plan for Plan {
         16
     }
 
-    fn prepare(
+    fn offline(
         &self,
         role: Role,
         _channel: &mut Channel,

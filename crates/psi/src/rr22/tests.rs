@@ -23,9 +23,9 @@ fn phases_may_overlap_on_either_side() {
             };
             let (channel, mut context) = (&mut channel, Context::new());
             if role == at_once {
-                params.run(role, input, channel, &mut context)
+                params.at_once(role, input, channel, &mut context)
             } else {
-                let party = params.prepare(role, channel, &mut context)?;
+                let party = params.offline(role, channel, &mut context)?;
                 party.run(input, channel, &mut context)
             }
         };
