@@ -60,7 +60,7 @@ mod ahead;
 mod basis;
 mod bins;
 mod cost;
-mod disjoint;
+mod decided;
 mod error;
 mod full_domain;
 mod functions;

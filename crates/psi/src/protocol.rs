@@ -150,7 +150,8 @@ pub trait Protocol: Send + Sync {
     }
 
     /// Derives every parameter for a run. Call [`registry::plan`](crate::registry::plan) instead: it
-    /// takes care of empty sets, and of outputs that the protocol does not compute.
+    /// takes care of results that follow from the sizes, and of outputs that the protocol does not
+    /// compute.
     ///
     /// # Errors
     /// If the protocol cannot serve the request, or no parameters reach the security level.
