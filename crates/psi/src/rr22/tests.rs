@@ -104,3 +104,10 @@ fn tampering_is_an_error_or_costs_the_cheater_its_items() {
         assert!(noticed >= 2, "{cheater}: {noticed}");
     }
 }
+
+/// It compiles only if what is secret is wiped when it is dropped.
+#[test]
+fn secrets_are_wiped() {
+    fn wiped<T: zeroize::ZeroizeOnDrop>(_: &T) {}
+    let _ = |evaluation: &crate::oprf::Evaluation<'_>| wiped(&evaluation.delta);
+}
