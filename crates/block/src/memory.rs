@@ -11,11 +11,15 @@ use std::{
 
 use bytemuck::Pod;
 use memmap2::MmapMut;
+use zeroize::{ZeroizeOnDrop, optimization_barrier};
 
 /// Smaller buffers gain nothing from pages of 2 MiB.
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
 /// A zeroed slice of fixed length on huge pages, where the system offers them.
+///
+/// It is wiped when it is dropped: what lies on pages of its own goes back to the system, which clears
+/// pages before anyone gets them, and what lies on the heap is cleared.
 ///
 /// Making one where no memory is left ends as [`exhausted`] says.
 pub struct Buffer<T: Pod> {
@@ -55,6 +59,7 @@ impl<T: Pod> Buffer<T> {
     pub fn truncate(&mut self, len: usize) {
         match &mut self.storage {
             Storage::Heap(elements) => {
+                wipe(elements.get_mut(len..).unwrap_or_default());
                 elements.truncate(len);
                 elements.shrink_to_fit();
             }
@@ -76,6 +81,22 @@ impl<T: Pod> Buffer<T> {
             }
         }
     }
+}
+
+impl<T: Pod> Drop for Buffer<T> {
+    fn drop(&mut self) {
+        if let Storage::Heap(elements) = &mut self.storage {
+            wipe(elements);
+        }
+    }
+}
+
+impl<T: Pod> ZeroizeOnDrop for Buffer<T> {}
+
+/// Clears elements, though nothing will read them.
+fn wipe<T: Pod>(elements: &mut [T]) {
+    bytemuck::fill_zeroes(elements);
+    optimization_barrier(elements);
 }
 
 impl<T: Pod> Deref for Buffer<T> {

@@ -1,6 +1,6 @@
 //! Pseudorandom generator: AES-128 in counter mode.
 
-use zeroize::Zeroize;
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::{
     Block,
@@ -16,6 +16,9 @@ pub struct Prg {
     aes: Aes128,
     counter: u128,
 }
+
+/// The key schedule is all that is secret.
+impl ZeroizeOnDrop for Prg {}
 
 impl Prg {
     /// The generator of `seed`. With a known seed the output is known: outside of tests,
@@ -74,7 +77,9 @@ impl Prg {
     pub fn block(&mut self) -> Block {
         let mut block = [Block::ZERO];
         self.fill(&mut block);
-        block[0]
+        let [next] = block;
+        block.zeroize();
+        next
     }
 
     /// The next `N` bytes.

@@ -25,6 +25,7 @@ use psijoin_block::Prg;
 use psijoin_channel::Channel;
 use psijoin_ot::lookup::{self, Lookup, PLACE_BITS, PLACES, Table};
 use rayon::prelude::*;
+use zeroize::Zeroizing;
 
 use crate::{Bits, Error};
 
@@ -119,13 +120,13 @@ fn joined(bits: &[u8], lanes: usize) -> Vec<u8> {
 /// The party with tables.
 pub struct Sender {
     ots: lookup::Sender,
-    tables: Vec<Table>,
+    tables: Zeroizing<Vec<Table>>,
 }
 
 /// The party that looks up.
 pub struct Receiver {
     ots: lookup::Receiver,
-    lookups: Vec<Lookup>,
+    lookups: Zeroizing<Vec<Lookup>>,
 }
 
 impl Sender {
@@ -136,7 +137,7 @@ impl Sender {
     pub fn set_up(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
         Ok(Self {
             ots: lookup::Sender::setup(channel, rng)?,
-            tables: Vec::new(),
+            tables: Zeroizing::default(),
         })
     }
 
@@ -147,7 +148,8 @@ impl Sender {
     pub fn prepare(&mut self, count: usize, channel: &mut Channel) -> Result<(), Error> {
         self.tables.reserve_exact(count);
         for count in calls(count) {
-            self.tables.extend(self.ots.tables(count, channel)?);
+            self.tables
+                .extend_from_slice(&self.ots.tables(count, channel)?);
         }
         Ok(())
     }
@@ -171,7 +173,8 @@ impl Sender {
         let lanes = numbers.len();
         let mut digits = digits(numbers, bits);
         loop {
-            let tables = self.tables.split_off(self.tables.len() - digits.len());
+            let left = self.tables.len() - digits.len();
+            let tables = Zeroizing::new(self.tables.split_off(left));
             let turns = receive_turns(digits.len(), channel)?;
             let shares = answer(&digits, &turns, tables, channel)?;
             if shares.len() <= lanes {
@@ -192,7 +195,7 @@ impl Receiver {
     pub fn set_up(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
         Ok(Self {
             ots: lookup::Receiver::setup(channel, rng)?,
-            lookups: Vec::new(),
+            lookups: Zeroizing::default(),
         })
     }
 
@@ -203,7 +206,8 @@ impl Receiver {
     pub fn prepare(&mut self, count: usize, channel: &mut Channel) -> Result<(), Error> {
         self.lookups.reserve_exact(count);
         for count in calls(count) {
-            self.lookups.extend(self.ots.lookups(count, channel)?);
+            self.lookups
+                .extend_from_slice(&self.ots.lookups(count, channel)?);
         }
         Ok(())
     }
@@ -225,7 +229,8 @@ impl Receiver {
         let lanes = numbers.len();
         let mut digits = digits(numbers, bits);
         loop {
-            let lookups = self.lookups.split_off(self.lookups.len() - digits.len());
+            let left = self.lookups.len() - digits.len();
+            let lookups = Zeroizing::new(self.lookups.split_off(left));
             send_turns(&digits, &lookups, channel)?;
             let shares = read(&digits, &lookups, channel)?;
             if shares.len() <= lanes {
@@ -265,7 +270,7 @@ fn receive_turns(count: usize, channel: &mut Channel) -> Result<Vec<u8>, Error> 
 fn answer(
     digits: &[u8],
     turns: &[u8],
-    mut tables: Vec<Table>,
+    mut tables: Zeroizing<Vec<Table>>,
     channel: &mut Channel,
 ) -> Result<Vec<u8>, Error> {
     let mut shares = vec![0; digits.len()];

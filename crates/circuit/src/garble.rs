@@ -90,9 +90,9 @@ impl Labels {
     }
 
     /// Adds Δ where a bit is one.
-    fn offset(&mut self, bits: &Bits, delta: Block) {
+    fn offset(&mut self, bits: &Bits, delta: &Block) {
         for (label, bit) in self.0.iter_mut().zip(bits.iter()) {
-            *label ^= delta & Block::splat(bit);
+            *label ^= *delta & Block::splat(bit);
         }
     }
 

@@ -72,7 +72,11 @@ type Offers = [Encoding; 2];
 ///
 /// # Panics
 /// If `count` exceeds [`MAX_OTS`].
-pub fn send(count: usize, channel: &mut Channel, rng: &mut Prg) -> Result<Vec<[Block; 2]>, Error> {
+pub fn send(
+    count: usize,
+    channel: &mut Channel,
+    rng: &mut Prg,
+) -> Result<Zeroizing<Vec<[Block; 2]>>, Error> {
     assert!(count <= MAX_OTS, "too many base OTs for one message");
     let secret = random_scalar(rng);
     let mut public = [0; ELEMENT_BYTES];
@@ -84,7 +88,7 @@ pub fn send(count: usize, channel: &mut Channel, rng: &mut Prg) -> Result<Vec<[B
         |inbound| inbound.recv(message),
     )?;
 
-    let mut keys = vec![[Block::ZERO; 2]; count];
+    let mut keys = Zeroizing::new(vec![[Block::ZERO; 2]; count]);
     (keys.par_chunks_mut(OTS_PER_TASK))
         .zip(offers.par_chunks(OTS_PER_TASK))
         .enumerate()
@@ -105,7 +109,7 @@ pub fn receive(
     choices: &[bool],
     channel: &mut Channel,
     rng: &mut Prg,
-) -> Result<Vec<Block>, Error> {
+) -> Result<Zeroizing<Vec<Block>>, Error> {
     let count = choices.len();
     assert!(count <= MAX_OTS, "too many base OTs for one message");
     let secrets: Vec<Scalar> = choices.iter().map(|_| random_scalar(rng)).collect();
@@ -127,7 +131,7 @@ pub fn receive(
     )?;
     let base = FixedBase::new(&public).map_err(|_| Error::InvalidPoint)?;
 
-    let mut keys = vec![Block::ZERO; count];
+    let mut keys = Zeroizing::new(vec![Block::ZERO; count]);
     (keys.par_chunks_mut(OTS_PER_TASK))
         .zip(choices.par_chunks(OTS_PER_TASK))
         .zip(secrets.par_chunks(OTS_PER_TASK))
@@ -223,10 +227,12 @@ fn derive_key(
         .update(offers.as_flattened())
         .update(public)
         .update(shared);
-    let mut key = [0; Block::BYTES];
-    hasher.finalize_xof().fill(&mut key);
+    let mut key = Zeroizing::new([0; Block::BYTES]);
+    let mut output = hasher.finalize_xof();
+    output.fill(&mut *key);
+    output.zeroize();
     hasher.zeroize();
-    Block::from_bytes(key)
+    Block::from_bytes(*key)
 }
 
 fn random_scalar(rng: &mut Prg) -> Scalar {
@@ -252,12 +258,22 @@ mod tests {
             (sender.join().unwrap().unwrap(), received)
         });
         let mut all = std::collections::HashSet::new();
-        for ((pair, key), choice) in sent.iter().zip(&received).zip(&choices) {
+        for ((pair, key), choice) in sent.iter().zip(received.iter()).zip(&choices) {
             assert!(*key == pair[usize::from(*choice)]);
             assert!(*key != pair[usize::from(!*choice)]);
             all.extend(pair.map(Block::to_bytes));
         }
         assert_eq!(all.len(), 140, "all keys differ");
+    }
+
+    /// It compiles only if all keys are wiped when they are dropped.
+    #[test]
+    fn keys_are_wiped() {
+        fn wiped<T: zeroize::ZeroizeOnDrop>(_: &Result<T, Error>) {}
+        let _ = |channel: &mut Channel, rng: &mut Prg| {
+            wiped(&send(1, channel, rng));
+            wiped(&receive(&[true], channel, rng));
+        };
     }
 
     #[test]

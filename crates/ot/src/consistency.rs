@@ -12,6 +12,7 @@
 use psijoin_block::{Block, Prg, gf128};
 use psijoin_channel::Channel;
 use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
 
 use crate::{
     Error,
@@ -27,7 +28,7 @@ pub(crate) const RECEIVER_BYTES: usize = (1 + COLUMNS) * Block::BYTES;
 /// The sender's side.
 pub(crate) fn check(
     chunks: &[ColumnChunk],
-    delta: Block,
+    delta: &Block,
     channel: &mut Channel,
     rng: &mut Prg,
 ) -> Result<(), Error> {
@@ -57,7 +58,7 @@ pub(crate) fn answer(
     let seed = Block::from_bytes(channel.recv_array()?);
     let coefficients = coefficients(seed, choices.len());
     let mut answer = vec![gf128::inner_product(&coefficients, choices)];
-    answer.extend(hash_columns(chunks, seed));
+    answer.extend_from_slice(&*hash_columns(chunks, seed));
     channel.send(bytemuck::cast_slice(&answer))?;
     Ok(())
 }
@@ -72,11 +73,11 @@ fn coefficients(seed: Block, count: usize) -> Vec<Block> {
     coefficients
 }
 
-/// R of each column.
-fn hash_columns(chunks: &[ColumnChunk], seed: Block) -> [Block; COLUMNS] {
+/// R of each column. The sender's differ from the answer by Δ.
+fn hash_columns(chunks: &[ColumnChunk], seed: Block) -> Zeroizing<[Block; COLUMNS]> {
     let blocks = chunks.iter().map(ColumnChunk::used_per_column).sum();
     let coefficients = coefficients(seed, blocks);
-    let mut hashes = [Block::ZERO; COLUMNS];
+    let mut hashes = Zeroizing::new([Block::ZERO; COLUMNS]);
     let mut left = &coefficients[..];
     for chunk in chunks {
         let (factors, rest) = left.split_at(chunk.used_per_column());

@@ -63,7 +63,7 @@ pub trait Extension: Copy + Debug + Send + Sync + 'static {
     fn set_up_receiver(channel: &mut Channel, rng: &mut Prg) -> Result<Self::Receiver, Error>;
 
     /// Δ.
-    fn delta(sender: &Self::Sender) -> Block;
+    fn delta(sender: &Self::Sender) -> Zeroizing<Block>;
 
     /// q_j of `count` OTs of random choices.
     ///
@@ -150,7 +150,7 @@ impl Extension for Iknp {
         })
     }
 
-    fn delta(sender: &Self::Sender) -> Block {
+    fn delta(sender: &Self::Sender) -> Zeroizing<Block> {
         sender.delta()
     }
 
@@ -169,7 +169,7 @@ impl Extension for Iknp {
         count: usize,
         channel: &mut Channel,
     ) -> Result<Chosen, Error> {
-        let mut choices = vec![Block::ZERO; count.div_ceil(Block::BITS)];
+        let mut choices = Zeroizing::new(vec![Block::ZERO; count.div_ceil(Block::BITS)]);
         receiver.choices.fill(&mut choices);
         clear_behind(&mut choices, count);
         let mut messages = Buffer::zeroed(count);
@@ -229,7 +229,7 @@ impl Extension for Silent {
         silent::Receiver::setup(channel, rng)
     }
 
-    fn delta(sender: &Self::Sender) -> Block {
+    fn delta(sender: &Self::Sender) -> Zeroizing<Block> {
         sender.delta()
     }
 
@@ -265,7 +265,7 @@ impl Extension for Silent {
             .zip(&flips)
             .for_each(|(rows, flips)| {
                 for (i, row) in rows.iter_mut().enumerate() {
-                    *row ^= delta & Block::splat(flips.bit(i));
+                    *row ^= *delta & Block::splat(flips.bit(i));
                 }
             });
         Ok(())
@@ -303,10 +303,10 @@ fn clear_behind(choices: &mut [Block], count: usize) {
 }
 
 /// The sender's random messages H(q_j) and H(q_j ⊕ Δ), in place of q_j and in a list of their own.
-pub fn random_messages(rows: &mut [Block], delta: Block) -> Buffer<Block> {
+pub fn random_messages(rows: &mut [Block], delta: &Block) -> Buffer<Block> {
     let mut others = Buffer::zeroed(rows.len());
     for (other, row) in others.iter_mut().zip(&*rows) {
-        *other = *row ^ delta;
+        *other = *row ^ *delta;
     }
     hash_rows::<SemiHonest>(0, rows);
     hash_rows::<SemiHonest>(0, &mut others);
@@ -352,7 +352,7 @@ mod tests {
                 let random = E::receive(&mut ots, count, &mut receiver).unwrap();
                 let mut chosen = Buffer::zeroed(count);
                 E::receive_chosen(&mut ots, &given, &mut chosen, &mut receiver).unwrap();
-                let t = [(random.choices, random.messages), (given, chosen)];
+                let t = [(random.choices.to_vec(), random.messages), (given, chosen)];
                 (sent.join().unwrap(), t)
             });
             let (delta, q) = q;
@@ -360,10 +360,10 @@ mod tests {
             for (mut q, (choices, mut t)) in q.into_iter().zip(t) {
                 assert_eq!(choices.len(), count.div_ceil(Block::BITS));
                 for j in 0..count {
-                    let expected = q[j] ^ (delta & Block::splat(choice(&choices, j)));
+                    let expected = q[j] ^ (*delta & Block::splat(choice(&choices, j)));
                     assert!(t[j] == expected, "OT {j} of {count}");
                 }
-                let ones = random_messages(&mut q, delta);
+                let ones = random_messages(&mut q, &delta);
                 random_message(&mut t);
                 for j in 0..count {
                     assert!(t[j] == if choice(&choices, j) { ones[j] } else { q[j] });

@@ -30,7 +30,7 @@ use std::{marker::PhantomData, ops::Range};
 use psijoin_block::{Block, Prg, crhf, transpose};
 use psijoin_channel::Channel;
 use rayon::prelude::*;
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::{Error, base, consistency};
 
@@ -153,10 +153,8 @@ impl<M: Model> Sender<M> {
     ) -> Result<Self, Error> {
         let choices: Zeroizing<Vec<bool>> =
             Zeroizing::new((0..COLUMNS).map(|i| delta.bit(i)).collect());
-        let columns = base::receive(&choices, channel, rng)?
-            .into_iter()
-            .map(Prg::from_seed)
-            .collect();
+        let seeds = base::receive(&choices, channel, rng)?;
+        let columns = seeds.iter().map(|seed| Prg::from_seed(*seed)).collect();
         Ok(Self {
             delta,
             columns,
@@ -167,8 +165,8 @@ impl<M: Model> Sender<M> {
     }
 
     /// Δ: the difference of the two messages of each correlated OT.
-    pub fn delta(&self) -> Block {
-        *self.delta
+    pub fn delta(&self) -> Zeroizing<Block> {
+        self.delta.clone()
     }
 
     /// As many correlated OTs as `out` has room for: q_j, so that the messages of OT j are
@@ -181,12 +179,12 @@ impl<M: Model> Sender<M> {
 
     /// As many random OTs as `out` has room for: both messages of each.
     pub fn random(&mut self, out: &mut [[Block; 2]], channel: &mut Channel) -> Result<(), Error> {
-        let delta = *self.delta;
-        let mut others = vec![Block::ZERO; CHUNK_ROWS];
+        let delta = self.delta();
+        let mut others = Zeroizing::new(vec![Block::ZERO; CHUNK_ROWS]);
         self.extend(out.len(), channel, |first_row, rows, range| {
             let others = &mut others[..rows.len()];
             for (other, row) in others.iter_mut().zip(&*rows) {
-                *other = *row ^ delta;
+                *other = *row ^ *delta;
             }
             hash_rows::<M>(first_row, rows);
             hash_rows::<M>(first_row, others);
@@ -214,7 +212,7 @@ impl<M: Model> Sender<M> {
             }
         }
         if M::CHECKED && count > 0 {
-            consistency::check(&matrix.chunks, *self.delta, channel, &mut self.rng)?;
+            consistency::check(&matrix.chunks, &self.delta, channel, &mut self.rng)?;
             for chunk in 0..matrix.chunks.len() {
                 matrix.finish(chunk, count, self.rows_done, &mut finish);
             }
@@ -226,7 +224,7 @@ impl<M: Model> Sender<M> {
     /// Step 3, for one chunk.
     fn expand(&mut self, chunk: &mut ColumnChunk, message: &[Block]) {
         let blocks = message.len() / COLUMNS;
-        let delta = *self.delta;
+        let delta = &self.delta;
         (self.columns.par_iter_mut())
             .zip(chunk.columns_mut())
             .zip(message.par_chunks_exact(blocks))
@@ -246,10 +244,7 @@ impl<M: Model> Receiver<M> {
     /// Runs the base OTs; the peer calls [`Sender::setup`].
     pub fn setup(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
         let seeds = base::send(COLUMNS, channel, rng)?;
-        let columns = seeds
-            .into_iter()
-            .map(|pair| pair.map(Prg::from_seed))
-            .collect();
+        let columns = seeds.iter().map(|pair| pair.map(Prg::from_seed)).collect();
         Ok(Self {
             columns,
             rng: rng.fork(),
@@ -324,9 +319,9 @@ impl<M: Model> Receiver<M> {
 
     /// The choices, with random ones for the rows that only fill up a block or hide the
     /// answer of the check.
-    fn padded_choices(&mut self, choices: &[Block], count: usize) -> Vec<Block> {
+    fn padded_choices(&mut self, choices: &[Block], count: usize) -> Zeroizing<Vec<Block>> {
         let rows: usize = chunks::<M>(count).sum();
-        let mut padded = vec![Block::ZERO; rows.div_ceil(128)];
+        let mut padded = Zeroizing::new(vec![Block::ZERO; rows.div_ceil(128)]);
         self.rng.fill(&mut padded);
         let whole = count / Block::BITS;
         padded[..whole].copy_from_slice(&choices[..whole]);
@@ -354,10 +349,16 @@ impl<M: Model> Receiver<M> {
     }
 }
 
-/// One chunk of T or Q, column by column.
+/// One chunk of T or Q, column by column. Wiped when it is dropped.
 pub(crate) struct ColumnChunk {
     blocks: Vec<Block>,
     used_per_column: usize,
+}
+
+impl Drop for ColumnChunk {
+    fn drop(&mut self) {
+        self.blocks.zeroize();
+    }
 }
 
 impl ColumnChunk {
@@ -371,6 +372,8 @@ impl ColumnChunk {
         chunk
     }
 
+    /// For other rows, not more than there is room for once it was used: memory that it left behind
+    /// would not be wiped.
     fn resize(&mut self, rows: usize) {
         self.used_per_column = rows.div_ceil(128);
         self.blocks.resize(COLUMNS * self.stride(), Block::ZERO);
@@ -405,13 +408,16 @@ impl ColumnChunk {
 struct Matrix {
     chunks: Vec<ColumnChunk>,
     keep: bool,
-    rows: Vec<Block>,
+    rows: Zeroizing<Vec<Block>>,
 }
 
 impl Matrix {
     fn new<M: Model>(count: usize) -> Self {
         let first = chunks::<M>(count).next().unwrap_or(0);
-        let rows = vec![Block::ZERO; first.next_multiple_of(transpose::ROW_GROUP)];
+        let rows = Zeroizing::new(vec![
+            Block::ZERO;
+            first.next_multiple_of(transpose::ROW_GROUP)
+        ]);
         Self {
             chunks: Vec::new(),
             keep: M::CHECKED,

@@ -25,7 +25,7 @@ use psijoin_block::{
     transpose::{ROW_GROUP, transpose},
 };
 use psijoin_channel::Channel;
-use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use crate::{
     Error,
@@ -123,8 +123,8 @@ pub struct Receiver {
     columns: Vec<[Prg; 2]>,
 }
 
-/// Room for the columns of a message.
-#[derive(Default)]
+/// Room for the columns of a message. Wiped when it is dropped.
+#[derive(Default, ZeroizeOnDrop)]
 pub struct Scratch {
     columns: Vec<Block>,
     other: Vec<Block>,
@@ -163,22 +163,22 @@ impl Sender {
     /// If the channel breaks or the peer misbehaves.
     pub fn setup(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
         let mut ots = iknp::Receiver::<SemiHonest>::setup(channel, rng)?;
-        let mut delta = [Block::ZERO; COLUMNS / Block::BITS];
-        rng.fill(&mut delta);
+        let mut secrets = Secrets {
+            delta: [Block::ZERO; COLUMNS / Block::BITS],
+            differences: Vec::new(),
+        };
+        rng.fill(&mut secrets.delta);
         let mut seeds = Zeroizing::new(vec![Block::ZERO; COLUMNS]);
-        ots.random(&delta, &mut seeds, channel)?;
+        ots.random(&secrets.delta, &mut seeds, channel)?;
         let columns = seeds.iter().map(|seed| Prg::from_seed(*seed)).collect();
-        let delta_row: &[u64] = bytemuck::cast_slice(&delta);
-        let differences = (0..LETTERS)
+        let delta: &[u64] = bytemuck::cast_slice(&secrets.delta);
+        secrets.differences = (0..LETTERS)
             .map(|letter| {
                 let word = code_word(letter as u8);
-                std::array::from_fn(|i| word[i] & delta_row[i])
+                std::array::from_fn(|i| word[i] & delta[i])
             })
             .collect();
-        Ok(Self {
-            secrets: Secrets { delta, differences },
-            columns,
-        })
+        Ok(Self { secrets, columns })
     }
 
     /// Step 3 for `count` OTs from number `first` on: their rows q_j, from the receiver's
@@ -228,10 +228,9 @@ impl Receiver {
     /// If the channel breaks or the peer misbehaves.
     pub fn setup(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
         let mut ots = iknp::Sender::<SemiHonest>::setup(channel, rng)?;
-        let mut seeds = vec![[Block::ZERO; 2]; COLUMNS];
+        let mut seeds = Zeroizing::new(vec![[Block::ZERO; 2]; COLUMNS]);
         ots.random(&mut seeds, channel)?;
         let columns = seeds.iter().map(|pair| pair.map(Prg::from_seed)).collect();
-        seeds.as_flattened_mut().zeroize();
         Ok(Self { columns })
     }
 

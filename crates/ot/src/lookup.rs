@@ -30,6 +30,7 @@ use psijoin_block::{
 use psijoin_channel::Channel;
 use psijoin_params::lpn::NoiseValues;
 use rayon::prelude::*;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::{
     Error,
@@ -78,7 +79,7 @@ impl Values for Places {
     const ENTRY_MASK: Block = Block::ONES;
 
     fn draw(count: usize, rng: &mut Prg) -> Vec<Gf64> {
-        let mut draws = vec![0_u8; count];
+        let mut draws = Zeroizing::new(vec![0_u8; count]);
         rng.fill_bytes(&mut draws);
         let places = draws.iter().map(|draw| draw % PLACES as u8);
         places.map(element).collect()
@@ -101,7 +102,7 @@ pub struct Receiver {
 }
 
 /// What the receiver gets.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Zeroize)]
 pub struct Lookup {
     /// The place: below [`PLACES`].
     pub place: u8,
@@ -120,7 +121,7 @@ impl Sender {
     /// If the channel breaks, or the peer sends an invalid group element.
     pub fn setup(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
         Ok(Self {
-            noise: noise::Sender::setup(rng.block(), channel, rng)?,
+            noise: noise::Sender::setup(Zeroizing::new(rng.block()), channel, rng)?,
         })
     }
 
@@ -128,13 +129,19 @@ impl Sender {
     ///
     /// # Errors
     /// If the channel breaks.
-    pub fn tables(&mut self, count: usize, channel: &mut Channel) -> Result<Vec<Table>, Error> {
+    pub fn tables(
+        &mut self,
+        count: usize,
+        channel: &mut Channel,
+    ) -> Result<Zeroizing<Vec<Table>>, Error> {
         let entries = self.noise.extend::<Places>(2 * count, channel)?;
         let entries: Buffer<Block> = vole::compress(entries, count);
-        let delta: Tower = bytemuck::cast(self.noise.delta());
-        let offsets: [Block; PLACES] =
-            std::array::from_fn(|place| bytemuck::cast(delta.scale(element(place as u8))));
-        let mut tables = vec![0; count];
+        let delta = self.noise.delta();
+        let delta: &Tower = bytemuck::cast_ref(&*delta);
+        let offsets: Zeroizing<[Block; PLACES]> = Zeroizing::new(std::array::from_fn(|place| {
+            bytemuck::cast(delta.scale(element(place as u8)))
+        }));
+        let mut tables = Zeroizing::new(vec![0; count]);
         (tables.par_chunks_mut(ENTRIES_PER_TASK))
             .zip(entries.par_chunks(ENTRIES_PER_TASK))
             .for_each(|(tables, entries)| {
@@ -164,16 +171,19 @@ impl Receiver {
     ///
     /// # Errors
     /// If the channel breaks.
-    pub fn lookups(&mut self, count: usize, channel: &mut Channel) -> Result<Vec<Lookup>, Error> {
+    pub fn lookups(
+        &mut self,
+        count: usize,
+        channel: &mut Channel,
+    ) -> Result<Zeroizing<Vec<Lookup>>, Error> {
         let planted = self.noise.plant::<Places>(2 * count, channel)?;
         let mut workspace = Workspace::compressed(planted.noise());
         let places: &[Gf64] = workspace.compressed_points(count);
-        let mut lookups: Vec<Lookup> = (places.par_iter())
-            .map(|place| Lookup {
-                place: bytemuck::cast::<_, u64>(*place) as u8,
-                bit: false,
-            })
-            .collect();
+        let lookups = places.par_iter().map(|place| Lookup {
+            place: bytemuck::cast::<_, u64>(*place) as u8,
+            bit: false,
+        });
+        let mut lookups: Zeroizing<Vec<Lookup>> = Zeroizing::new(lookups.collect());
         planted.verify(&mut workspace.entries, channel)?;
         let mut keys = workspace.compress(count);
         (lookups.par_chunks_mut(ENTRIES_PER_TASK))
@@ -215,7 +225,7 @@ mod tests {
         let mut places = [0_u32; PLACES];
         for (tables, lookups) in tables.iter().zip(&lookups) {
             assert_eq!(tables.len(), lookups.len());
-            for (table, Lookup { place, bit }) in tables.iter().zip(lookups) {
+            for (table, Lookup { place, bit }) in tables.iter().zip(lookups.iter()) {
                 assert_eq!(table >> place & 1 == 1, *bit);
                 places[usize::from(*place)] += 1;
                 ones += table.count_ones();

@@ -29,7 +29,7 @@ pub fn send<E: Extension>(
 ) -> Result<(), Error> {
     E::send_chosen(sender, out, channel)?;
     let delta = E::delta(sender);
-    out.par_iter_mut().for_each(|row| *row ^= delta);
+    out.par_iter_mut().for_each(|row| *row ^= *delta);
     hash_rows::<SemiHonest>(first as u64, out);
     Ok(())
 }

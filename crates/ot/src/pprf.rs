@@ -52,6 +52,7 @@ use std::ops::Range;
 
 use psijoin_block::Block;
 use psijoin_params::lpn::RegularNoise;
+use zeroize::Zeroizing;
 
 use expand::Words;
 
@@ -146,8 +147,8 @@ impl Shape {
     }
 
     /// The masks of the sums of leaves: a key each, the last one with all keys left over.
-    fn masks(self, keys: &[Block; KEYS]) -> [Block; KEYS] {
-        let mut masks = *keys;
+    fn masks(self, keys: &[Block; KEYS]) -> Zeroizing<[Block; KEYS]> {
+        let mut masks = Zeroizing::new(*keys);
         for left_over in &keys[self.fanout..] {
             masks[self.fanout - 1] ^= *left_over;
         }
@@ -160,7 +161,7 @@ impl Shape {
 pub(crate) struct Dealer<'a> {
     pub(crate) shape: Shape,
     /// Δ.
-    pub(crate) delta: Block,
+    pub(crate) delta: &'a Block,
     /// k, one a tree.
     pub(crate) roots: &'a [Block],
     /// q of the OTs of the paths, tree by tree.
@@ -195,31 +196,30 @@ impl Dealer<'_> {
             .zip(self.shares);
         for ((((nodes, leaves), corrections), leaf_ots), share) in trees {
             let parts = shape.parts();
-            let mut keys = [Block::ZERO; KEYS];
+            let mut keys = Zeroizing::new([Block::ZERO; KEYS]);
             few::deal(
                 leaf_ots,
-                &mut keys,
+                &mut *keys,
                 bytemuck::cast_slice_mut(&mut corrections[parts.keys]),
             );
             let masks = shape.masks(&keys);
-            let mut sums = [Block::ZERO; KEYS];
+            let mut sums = Zeroizing::new([Block::ZERO; KEYS]);
             let sums = &mut sums[..shape.fanout];
             expand::grow(nodes, shape.leaf_mask, leaves, sums);
             corrections[parts.last] = *share ^ sum(sums);
-            for ((sent, sum), mask) in corrections[parts.sums].iter_mut().zip(sums).zip(masks) {
+            for ((sent, sum), mask) in corrections[parts.sums].iter_mut().zip(sums).zip(*masks) {
                 *sent = *sum ^ mask;
             }
         }
     }
 
     /// Step 1: the nodes of the last level of all trees.
-    fn nodes(&self, corrections: &mut [Block]) -> Vec<Block> {
+    fn nodes(&self, corrections: &mut [Block]) -> Zeroizing<Vec<Block>> {
         let shape = self.shape;
-        let mut nodes: Vec<Block> = self
-            .roots
-            .iter()
-            .flat_map(|root| [*root, *root ^ self.delta])
-            .collect();
+        let mut nodes = Zeroizing::new(vec![Block::ZERO; 2 * self.roots.len()]);
+        for (pair, root) in nodes.as_chunks_mut::<2>().0.iter_mut().zip(self.roots) {
+            *pair = [*root, *root ^ *self.delta];
+        }
         for level in 0..shape.depth {
             if level > 0 {
                 nodes = split(&nodes);
@@ -279,15 +279,15 @@ impl Receiver<'_> {
         for ((((nodes, leaves), corrections), leaf_ots), (share, position)) in trees {
             let parts = shape.parts();
             let (node, missing) = (position % shape.nodes(), position / shape.nodes());
-            let mut keys = [Block::ZERO; KEYS];
+            let mut keys = Zeroizing::new([Block::ZERO; KEYS]);
             few::puncture(
                 leaf_ots,
                 missing,
-                &mut keys,
+                &mut *keys,
                 bytemuck::cast_slice(&corrections[parts.keys]),
             );
             let masks = shape.masks(&keys);
-            let mut sums = [Block::ZERO; KEYS];
+            let mut sums = Zeroizing::new([Block::ZERO; KEYS]);
             let sums = &mut sums[..shape.fanout];
             expand::grow(nodes, shape.leaf_mask, leaves, sums);
 
@@ -309,9 +309,9 @@ impl Receiver<'_> {
     }
 
     /// Step 1: the nodes of the last level, wrong on the path.
-    fn nodes(&self, corrections: &[Block]) -> Vec<Block> {
+    fn nodes(&self, corrections: &[Block]) -> Zeroizing<Vec<Block>> {
         let shape = self.shape;
-        let mut nodes = vec![Block::ZERO; self.positions.len()];
+        let mut nodes = Zeroizing::new(vec![Block::ZERO; self.positions.len()]);
         for level in 0..shape.depth {
             nodes = split(&nodes);
             let trees = nodes
@@ -335,8 +335,8 @@ fn per_tree<'a, T>(all: &'a [T], trees: &Range<usize>, count: usize) -> &'a [T] 
     &all[trees.start * count..trees.end * count]
 }
 
-fn split(nodes: &[Block]) -> Vec<Block> {
-    let mut children = vec![Block::ZERO; 2 * nodes.len()];
+fn split(nodes: &[Block]) -> Zeroizing<Vec<Block>> {
+    let mut children = Zeroizing::new(vec![Block::ZERO; 2 * nodes.len()]);
     expand::split(nodes, &mut children);
     children
 }

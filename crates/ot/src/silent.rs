@@ -17,6 +17,7 @@
 use psijoin_block::{Block, Prg, memory::Buffer};
 use psijoin_channel::Channel;
 use rayon::prelude::*;
+use zeroize::Zeroizing;
 
 use crate::{
     Error,
@@ -57,7 +58,7 @@ pub struct Receiver<M: Model> {
 /// What the receiver gets.
 pub struct Chosen {
     /// The choice in OT j is bit j mod 128 of block j / 128.
-    pub choices: Vec<Block>,
+    pub choices: Zeroizing<Vec<Block>>,
     /// The message chosen in each OT, or t_j.
     pub messages: Buffer<Block>,
 }
@@ -69,14 +70,14 @@ impl<M: Model> Sender<M> {
     /// # Errors
     /// If the channel breaks, or the peer sends an invalid group element.
     pub fn setup(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
-        let delta = Block(rng.block().0 | 1);
+        let delta = Zeroizing::new(Block(rng.block().0 | 1));
         Ok(Self {
             noise: noise::Sender::setup(delta, channel, rng)?,
         })
     }
 
     /// Δ: the difference of the two messages of each correlated OT.
-    pub fn delta(&self) -> Block {
+    pub fn delta(&self) -> Zeroizing<Block> {
         self.noise.delta()
     }
 
@@ -112,11 +113,13 @@ impl<M: Model> Sender<M> {
             .enumerate()
             .for_each(|(task, (rows, messages))| {
                 let tweak = tweak + (task * OTS_PER_TASK) as u64;
-                let mut others: Vec<Block> = rows.iter().map(|row| *row ^ delta).collect();
+                let others = rows.iter().map(|row| *row ^ *delta).collect();
+                let mut others: Zeroizing<Vec<Block>> = Zeroizing::new(others);
                 M::hash(tweak, rows);
                 M::hash(tweak, &mut others);
-                for (pair, (first, second)) in messages.iter_mut().zip(rows.iter().zip(others)) {
-                    *pair = [*first, second];
+                let pairs = rows.iter().zip(others.iter());
+                for (pair, (first, second)) in messages.iter_mut().zip(pairs) {
+                    *pair = [*first, *second];
                 }
             });
         Ok(messages)
@@ -145,7 +148,10 @@ impl<M: Model> Receiver<M> {
         planted.verify(&mut entries, channel)?;
         let messages: Buffer<Block> = compress(entries, count);
         let choices = messages.chunks(Block::BITS).map(lowest_bits).collect();
-        Ok(Chosen { choices, messages })
+        Ok(Chosen {
+            choices: Zeroizing::new(choices),
+            messages,
+        })
     }
 
     /// `count` random OTs: the choices, and the message chosen of each.

@@ -77,7 +77,11 @@ pub(crate) struct Receiver {
 
 impl Sender {
     /// Runs the base OTs; the peer calls [`Receiver::setup`].
-    pub(crate) fn setup(delta: Block, channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
+    pub(crate) fn setup(
+        delta: Zeroizing<Block>,
+        channel: &mut Channel,
+        rng: &mut Prg,
+    ) -> Result<Self, Error> {
         let choices: Zeroizing<Vec<bool>> =
             Zeroizing::new((0..COLUMNS).map(|i| delta.bit(i)).collect());
         let ots = base::receive(&choices, channel, rng)?;
@@ -90,16 +94,13 @@ impl Sender {
             .map(|(group, (ots, corrections))| {
                 // An OT gives the key of the side of its bit of Δ, which is the side that the
                 // path to the missing key does not take.
-                let missing = GENERATORS - 1 - path(delta, group);
-                let mut keys = [Block::ZERO; GENERATORS];
-                few::puncture(ots, missing, &mut keys, corrections);
-                std::array::from_fn(|y| Prg::from_seed(keys[missing ^ reverse(y)]))
+                let missing = GENERATORS - 1 - path(&delta, group);
+                let mut keys = Zeroizing::new([Block::ZERO; GENERATORS]);
+                few::puncture(ots, missing, &mut *keys, corrections);
+                std::array::from_fn(|y| Prg::from_seed(few::select(&*keys, missing ^ reverse(y))))
             })
             .collect();
-        Ok(Self {
-            delta: Zeroizing::new(delta),
-            generators,
-        })
+        Ok(Self { delta, generators })
     }
 
     /// Steps 2 and 3: fills the columns of `chunk`, Q.
@@ -117,7 +118,7 @@ impl Sender {
             channel.recv(bytemuck::cast_slice_mut(part))?;
         }
         let mut columns: Vec<&mut [Block]> = chunk.columns_mut().collect();
-        let delta = *self.delta;
+        let delta = &self.delta;
         (self.generators.par_iter_mut())
             .zip(columns.par_chunks_exact_mut(GROUP_BITS))
             .zip(message.par_chunks_exact(blocks))
@@ -129,7 +130,7 @@ impl Sender {
                         *own = *sent & mask;
                     }
                 }
-                let mut stream = vec![Block::ZERO; blocks];
+                let mut stream = Zeroizing::new(vec![Block::ZERO; blocks]);
                 for (y, generator) in generators.iter_mut().enumerate().skip(1) {
                     generator.fill(&mut stream);
                     add_where_bit_is_set(y, &stream, columns);
@@ -148,8 +149,8 @@ impl Receiver {
             .chunks_exact(GROUP_BITS)
             .zip(&mut corrections)
             .map(|(ots, corrections)| {
-                let mut keys = [Block::ZERO; GENERATORS];
-                few::deal(ots, &mut keys, corrections);
+                let mut keys = Zeroizing::new([Block::ZERO; GENERATORS]);
+                few::deal(ots, &mut *keys, corrections);
                 std::array::from_fn(|x| Prg::from_seed(keys[GENERATORS - 1 - reverse(x)]))
             })
             .collect();
@@ -179,7 +180,7 @@ impl Receiver {
                 for column in &mut *columns {
                     column.fill(Block::ZERO);
                 }
-                let mut stream = vec![Block::ZERO; blocks];
+                let mut stream = Zeroizing::new(vec![Block::ZERO; blocks]);
                 for (x, generator) in generators.iter_mut().enumerate() {
                     generator.fill(&mut stream);
                     add(&stream, sent);
@@ -194,7 +195,7 @@ impl Receiver {
 }
 
 /// Δ_g as the path in a tree: its first bit, the lowest, leads from the root.
-fn path(delta: Block, group: usize) -> usize {
+fn path(delta: &Block, group: usize) -> usize {
     reverse((delta.0 >> (group * GROUP_BITS)) as usize % GENERATORS)
 }
 
@@ -223,6 +224,17 @@ mod tests {
     use psijoin_channel::{count::counted, memory};
     use std::thread;
 
+    /// It compiles only if what is secret is wiped when it is dropped.
+    #[test]
+    fn secrets_are_wiped() {
+        fn wiped<T: zeroize::ZeroizeOnDrop>(_: &T) {}
+        let _ = |sender: &Sender, receiver: &Receiver| {
+            wiped(&sender.delta);
+            wiped(&sender.generators);
+            wiped(&receiver.generators);
+        };
+    }
+
     #[test]
     fn columns_differ_by_the_choices_where_delta_has_a_one() {
         let (a, mut b) = memory::pair();
@@ -236,7 +248,8 @@ mod tests {
         };
         thread::scope(|scope| {
             let sender = scope.spawn(|| {
-                let mut sender = Sender::setup(delta, &mut a, &mut Prg::from_os()).unwrap();
+                let mut sender =
+                    Sender::setup(Zeroizing::new(delta), &mut a, &mut Prg::from_os()).unwrap();
                 rows.map(|rows| {
                     let mut chunk = ColumnChunk::new(rows);
                     sender.extend(&mut chunk, &mut a).unwrap();

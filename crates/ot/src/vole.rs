@@ -38,6 +38,7 @@ use psijoin_block::{
     tower::{Element, Gf64, Tower},
 };
 use psijoin_channel::{Channel, Inbound, Outbound};
+use zeroize::Zeroizing;
 
 use crate::{
     Error,
@@ -109,15 +110,15 @@ impl<M: Model> Sender<M> {
     /// # Errors
     /// If the channel breaks, or the peer sends an invalid group element.
     pub fn setup(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
-        let delta = rng.block();
+        let delta = Zeroizing::new(rng.block());
         Ok(Self {
             noise: noise::Sender::setup(delta, channel, rng)?,
         })
     }
 
     /// Δ.
-    pub fn delta(&self) -> Tower {
-        bytemuck::cast(self.noise.delta())
+    pub fn delta(&self) -> Zeroizing<Tower> {
+        Zeroizing::new(bytemuck::cast(*self.noise.delta()))
     }
 
     /// b, of `len` entries.

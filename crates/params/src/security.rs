@@ -79,6 +79,11 @@ impl Sizes {
         self.receiver
     }
 
+    /// Items of the smaller set: the most that can be shared.
+    pub fn smaller(self) -> u64 {
+        self.sender.min(self.receiver)
+    }
+
     /// Items of both parties together: at most 2^27.
     pub fn union(self) -> u64 {
         self.sender + self.receiver

@@ -37,12 +37,12 @@ pub struct Cost {
     pub offline: Traffic,
     /// After.
     pub online: Traffic,
-    /// Rounds less than the sum of both, if the phases run [at once](crate::Plan::run).
+    /// Rounds less than the sum of both, if the phases run [at once](crate::Plan::at_once).
     pub saved_rounds: u64,
 }
 
 impl Cost {
-    /// Both phases [at once](crate::Plan::run).
+    /// Both phases [at once](crate::Plan::at_once).
     pub fn total(&self) -> Traffic {
         let mut total = self.offline + self.online;
         total.rounds -= self.saved_rounds;

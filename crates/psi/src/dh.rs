@@ -166,7 +166,7 @@ impl<G: Group> Plan for Params<G> {
         self.basis.digest_bytes
     }
 
-    fn prepare(
+    fn offline(
         &self,
         role: Role,
         _channel: &mut Channel,

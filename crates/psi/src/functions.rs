@@ -51,7 +51,7 @@ impl Function {
         Self {
             output: request.output.clone(),
             lanes,
-            most: request.sizes.sender().min(request.sizes.receiver()),
+            most: request.sizes.smaller(),
             comparison: least.map(|(least, both_learn)| Comparison {
                 least,
                 most: lanes,

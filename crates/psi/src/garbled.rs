@@ -71,7 +71,7 @@ pub(crate) struct Receiver<O: Extension, P> {
 }
 
 /// The offline phase of either.
-pub(crate) fn prepare<O: Extension, P: Clone + 'static>(
+pub(crate) fn offline<O: Extension, P: Clone + 'static>(
     params: &P,
     role: Role,
     channel: &mut Channel,

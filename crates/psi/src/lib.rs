@@ -5,7 +5,7 @@
 //!
 //! | layer | what lives there |
 //! |---|---|
-//! | [`protocol`] | the interface: [`Protocol`] → [`Plan`] (parameters, cost) → [`Party`] (offline, then online) |
+//! | [`protocol`] | the interface: [`Protocol`] → [`Plan`] (parameters, cost) → [`Prepared`] (offline, then online) |
 //! | [`registry`] | all protocols by name |
 //! | [`naive`], [`dh`], [`rsa`], [`psz`], [`pssz`], [`gbf`], [`random_gbf`], [`circuit_psi`], [`kk20`], [`kkrt`], [`spot_fast`], [`spot_low`], [`cm20`], [`rr22`], [`rr22_circuit`] | one module a protocol: its driver reads like the paper's figure |
 //! | [`psm_co`] | tests of equality whose results nobody sees, of [`kk20`] |
@@ -60,7 +60,7 @@ mod ahead;
 mod basis;
 mod bins;
 mod cost;
-mod disjoint;
+mod decided;
 mod error;
 mod full_domain;
 mod functions;
@@ -79,6 +79,7 @@ pub use error::{Error, ErrorKind};
 pub use items::{Fingerprint, Items};
 pub use output::{Columns, Output, OutputKind};
 pub use protocol::{
-    Adversary, Context, Info, Input, Observer, Parameter, Party, Plan, Protocol, Request, Role, run,
+    Adversary, Context, Info, Input, Observer, Parameter, Party, Plan, Prepared, Protocol, Request,
+    Role, prepare, run,
 };
 pub use shares::Shares;

@@ -106,7 +106,7 @@ impl Plan for Params {
         self.0.digest_bytes
     }
 
-    fn prepare(
+    fn offline(
         &self,
         role: Role,
         _channel: &mut Channel,

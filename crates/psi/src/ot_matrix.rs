@@ -6,7 +6,7 @@ use psijoin_block::{
     Block, Prg,
     transpose::{ROW_GROUP, transpose},
 };
-use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 const WORD_BITS: usize = u64::BITS as usize;
 
@@ -16,23 +16,21 @@ pub(crate) type Row<const R: usize> = [u64; R];
 
 /// The share of the party that chose: Δ, and one seed of each pair.
 pub(crate) struct SenderMatrix {
-    delta: Secret,
+    delta: Zeroizing<Vec<Block>>,
     columns: Vec<Prg>,
     columns_per_word: usize,
 }
 
-/// Bits that are wiped when they are dropped.
-#[derive(ZeroizeOnDrop)]
-struct Secret(Vec<Block>);
-
 impl SenderMatrix {
-    /// From Δ and the seeds that it selected, which are wiped. Up to 64 columns go into a word.
-    pub(crate) fn new(delta: &[Block], seeds: &mut [Block], columns_per_word: usize) -> Self {
-        let columns = seeds.iter().map(|seed| Prg::from_seed(*seed)).collect();
-        seeds.zeroize();
+    /// From Δ and the seeds that it selected. Up to 64 columns go into a word.
+    pub(crate) fn new(
+        delta: Zeroizing<Vec<Block>>,
+        seeds: &[Block],
+        columns_per_word: usize,
+    ) -> Self {
         Self {
-            delta: Secret(delta.to_vec()),
-            columns,
+            delta,
+            columns: seeds.iter().map(|seed| Prg::from_seed(*seed)).collect(),
             columns_per_word,
         }
     }
@@ -41,7 +39,7 @@ impl SenderMatrix {
     pub(crate) fn delta<const R: usize>(&self) -> Zeroizing<Row<R>> {
         let mut row = Zeroizing::new([0; R]);
         for column in 0..self.columns.len() {
-            let bit = self.delta.0[column / Block::BITS].bit(column % Block::BITS);
+            let bit = self.delta[column / Block::BITS].bit(column % Block::BITS);
             let word = &mut row[column / self.columns_per_word];
             *word |= u64::from(bit) << (column % self.columns_per_word);
         }
@@ -73,12 +71,10 @@ pub(crate) struct ReceiverMatrix {
 }
 
 impl ReceiverMatrix {
-    /// From the seed pairs, which are wiped.
-    pub(crate) fn new(seeds: &mut [[Block; 2]], columns_per_word: usize) -> Self {
-        let columns = seeds.iter().map(|pair| pair.map(Prg::from_seed)).collect();
-        seeds.as_flattened_mut().zeroize();
+    /// From the seed pairs.
+    pub(crate) fn new(seeds: &[[Block; 2]], columns_per_word: usize) -> Self {
         Self {
-            columns,
+            columns: seeds.iter().map(|pair| pair.map(Prg::from_seed)).collect(),
             columns_per_word,
         }
     }
@@ -108,8 +104,9 @@ impl ReceiverMatrix {
     }
 }
 
-/// Room for a strip of rows, column by column: `stride` blocks of 128 rows each.
-#[derive(Default)]
+/// Room for a strip of rows, column by column: `stride` blocks of 128 rows each. Wiped when it is
+/// dropped.
+#[derive(Default, ZeroizeOnDrop)]
 pub(crate) struct Strip<const R: usize> {
     stride: usize,
     /// 64 for each word of a row. Those that a word does not use stay zero.
@@ -156,5 +153,23 @@ impl<const R: usize> Strip<R> {
             transpose(columns, &mut self.rows);
             rows.copy_from_slice(&self.rows[..rows.len()]);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// It compiles only if what is secret is wiped when it is dropped.
+    #[test]
+    fn secrets_are_wiped() {
+        fn wiped<T: ZeroizeOnDrop>(_: &T) {}
+        let _ = |sender: &SenderMatrix, receiver: &ReceiverMatrix, strip: &Strip<8>| {
+            wiped(&sender.delta);
+            wiped(&sender.delta::<8>());
+            wiped(&sender.columns);
+            wiped(&receiver.columns);
+            wiped(strip);
+        };
     }
 }

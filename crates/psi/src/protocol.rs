@@ -3,12 +3,14 @@
 //! 1. A [`Protocol`] makes a [`Plan`] from a [`Request`]: every parameter derived, the cost
 //!    known to the byte. Both parties make the same plan, and compare its
 //!    [digest](Plan::digest) before data moves.
-//! 2. [`Plan::prepare`] runs the offline phase, which needs no input, and returns a
-//!    [`Party`] that borrows nothing: it may be kept, and used over a later channel.
-//! 3. [`Party::run`] runs the online phase on an [`Input`] and returns an [`Output`].
+//! 2. [`prepare`] runs the offline phase, which needs no input, and returns what is
+//!    [`Prepared`]. It borrows nothing: it may be kept, and used over a later channel.
+//! 3. [`Prepared::run`] runs the online phase on an [`Input`] and returns an [`Output`].
 //!
-//! [`run`] does 2 and 3, overlapping where a protocol can ([`Plan::run`]), and tells the peer if
-//! this party gives up.
+//! [`run`] does 2 and 3, overlapping where a protocol can. All of these check what they are given,
+//! and tell the peer if this party gives up. A protocol writes [`Plan::offline`], [`Party::run`] and,
+//! where it overlaps, [`Plan::at_once`], which check nothing: they are not to be called but from
+//! here.
 
 use std::{fmt, time::Instant};
 
@@ -148,7 +150,8 @@ pub trait Protocol: Send + Sync {
     }
 
     /// Derives every parameter for a run. Call [`registry::plan`](crate::registry::plan) instead: it
-    /// takes care of empty sets, and of outputs that the protocol does not compute.
+    /// takes care of results that follow from the sizes, and of outputs that the protocol does not
+    /// compute.
     ///
     /// # Errors
     /// If the protocol cannot serve the request, or no parameters reach the security level.
@@ -193,30 +196,32 @@ pub trait Plan: Send + Sync {
     /// Bytes of the item digests that it works on: 16 or 32.
     fn digest_bytes(&self) -> usize;
 
-    /// Runs the offline phase.
+    /// Runs the offline phase. This is what a protocol implements, and [`prepare`] is what a
+    /// caller takes: what it returns checks its input.
     ///
     /// # Errors
     /// If the channel breaks or the peer misbehaves.
-    fn prepare(
+    fn offline(
         &self,
         role: Role,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Box<dyn Party>, Error>;
 
-    /// Runs both phases. A protocol that gains from it lets them overlap here. The messages of
-    /// either party are the same then, in the same order: the peer may have prepared long ago.
+    /// Runs both phases, on an input that [`run`] has checked. A protocol that gains from it lets
+    /// them overlap here. The messages of either party are the same then, in the same order: the
+    /// peer may have prepared long ago.
     ///
     /// # Errors
-    /// As [`prepare`](Self::prepare) and [`Party::run`].
-    fn run(
+    /// As [`offline`](Self::offline) and [`Party::run`].
+    fn at_once(
         &self,
         role: Role,
         input: Input<'_>,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Output, Error> {
-        let party = self.prepare(role, channel, context)?;
+        let party = self.offline(role, channel, context)?;
         party.run(input, channel, context)
     }
 
@@ -241,13 +246,16 @@ pub trait Plan: Send + Sync {
     }
 }
 
-/// One party after the offline phase.
+/// One party after the offline phase, as a protocol implements it. Callers have it
+/// [`Prepared`].
 pub trait Party: Send {
-    /// Runs the online phase.
+    /// Runs the online phase, on an input that was checked.
     ///
     /// # Errors
-    /// If the input does not fit the plan, the channel breaks, the peer misbehaves, or luck
-    /// fails.
+    /// If the channel breaks, the peer misbehaves, or luck fails.
+    ///
+    /// # Panics
+    /// It may, if the input does not fit the plan.
     fn run(
         self: Box<Self>,
         input: Input<'_>,
@@ -318,10 +326,56 @@ impl Default for Context<'_> {
     }
 }
 
+/// One party after the offline phase. It borrows nothing and no channel, so that it may be kept for
+/// a later session with the same peer.
+pub struct Prepared {
+    party: Box<dyn Party>,
+    demands: Demands,
+}
+
+impl Prepared {
+    /// Runs the online phase. If it fails, the peer is told why.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] if the input does not fit the plan. Else if the channel breaks, the peer
+    /// misbehaves, or luck fails.
+    pub fn run(
+        self,
+        input: Input<'_>,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        self.demands
+            .check(&input)
+            .and_then(|()| self.party.run(input, channel, context))
+            .inspect_err(|error| channel.abort(error.abort_code()))
+    }
+}
+
+/// Runs the offline phase of one party of a plan. If it fails, the peer is told why.
+///
+/// # Errors
+/// If the plan is refused ([`Plan::feasible`]), the channel breaks, or the peer misbehaves.
+pub fn prepare(
+    plan: &dyn Plan,
+    role: Role,
+    channel: &mut Channel,
+    context: &mut Context,
+) -> Result<Prepared, Error> {
+    let party = plan
+        .feasible()
+        .and_then(|()| plan.offline(role, channel, context))
+        .inspect_err(|error| channel.abort(error.abort_code()))?;
+    Ok(Prepared {
+        party,
+        demands: Demands::of(plan, role),
+    })
+}
+
 /// Runs one party of a plan, offline and online. If it fails, the peer is told why.
 ///
 /// # Errors
-/// As [`Plan::prepare`] and [`Party::run`].
+/// As [`prepare`] and [`Prepared::run`].
 pub fn run(
     plan: &dyn Plan,
     role: Role,
@@ -329,37 +383,56 @@ pub fn run(
     channel: &mut Channel,
     context: &mut Context,
 ) -> Result<Output, Error> {
-    check(plan, role, &input)
-        .and_then(|()| plan.run(role, input, channel, context))
+    Demands::of(plan, role)
+        .check(&input)
+        .and_then(|()| plan.feasible())
+        .and_then(|()| plan.at_once(role, input, channel, context))
         .inspect_err(|error| channel.abort(error.abort_code()))
 }
 
-fn check(plan: &dyn Plan, role: Role, input: &Input<'_>) -> Result<(), Error> {
-    let request = plan.request();
-    if input.items.len() as u64 != role.items(request.sizes) {
-        return Err(Error::Misuse(
-            "the number of items is not the one that was agreed on",
-        ));
+/// What a plan demands of a party's input.
+struct Demands {
+    items: u64,
+    digest_bytes: usize,
+    columns: usize,
+}
+
+impl Demands {
+    fn of(plan: &dyn Plan, role: Role) -> Self {
+        let request = plan.request();
+        Self {
+            items: role.items(request.sizes),
+            digest_bytes: plan.digest_bytes(),
+            columns: request.output.columns().of(role),
+        }
     }
-    if input.items.digest_bytes() != plan.digest_bytes() {
-        return Err(Error::Misuse(
-            "the item digests do not have the length that the plan demands",
-        ));
+
+    fn check(&self, input: &Input<'_>) -> Result<(), Error> {
+        if input.items.len() as u64 != self.items {
+            return Err(Error::Misuse(
+                "the number of items is not the one that was agreed on",
+            ));
+        }
+        if input.items.digest_bytes() != self.digest_bytes {
+            return Err(Error::Misuse(
+                "the item digests do not have the length that the plan demands",
+            ));
+        }
+        if input.columns.len() != self.columns {
+            return Err(Error::Misuse(
+                "the number of columns is not the one that was agreed on",
+            ));
+        }
+        if (input.columns.iter()).any(|column| column.len() != input.items.len()) {
+            return Err(Error::Misuse("a column does not have a number an item"));
+        }
+        if !input.columns.iter().all(|column| can_be_added_up(column)) {
+            return Err(Error::Misuse(
+                "the numbers of a column are too large: the sum of some of them could exceed 64 bits",
+            ));
+        }
+        Ok(())
     }
-    if input.columns.len() != request.output.columns().of(role) {
-        return Err(Error::Misuse(
-            "the number of columns is not the one that was agreed on",
-        ));
-    }
-    if (input.columns.iter()).any(|column| column.len() != input.items.len()) {
-        return Err(Error::Misuse("a column does not have a number an item"));
-    }
-    if !input.columns.iter().all(|column| can_be_added_up(column)) {
-        return Err(Error::Misuse(
-            "the numbers of a column are too large: the sum of some of them could exceed 64 bits",
-        ));
-    }
-    plan.feasible()
 }
 
 /// Whether the sum of any of these numbers fits: then the sum of those that are shared does.

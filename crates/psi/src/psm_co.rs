@@ -144,7 +144,7 @@ impl<F: Form> Tests<F> {
         for group in self.groups(numbers.len()) {
             let mut zeros = Buffer::zeroed(group.len() * self.bits);
             O::send_chosen(ots, &mut zeros, channel)?;
-            let ones = extension::random_messages(&mut zeros, O::delta(ots));
+            let ones = extension::random_messages(&mut zeros, &O::delta(ots));
             let seeds = rng.fork();
             stream::send(
                 channel.halves().0,

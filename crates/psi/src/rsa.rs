@@ -173,15 +173,15 @@ impl Plan for Params {
         self.0.digest_bytes
     }
 
-    fn prepare(
+    fn offline(
         &self,
         role: Role,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Box<dyn Party>, Error> {
         Ok(match role {
-            Role::Sender => Box::new(Sender::prepare(self, channel, context)?),
-            Role::Receiver => Box::new(Receiver::prepare(self, channel, context)?),
+            Role::Sender => Box::new(Sender::offline(self, channel, context)?),
+            Role::Receiver => Box::new(Receiver::offline(self, channel, context)?),
         })
     }
 }

@@ -37,7 +37,7 @@ pub(crate) fn run_with_columns(
             joint_seed: &[5; 32],
         };
         let mut context = Context::new();
-        plan.prepare(role, channel, &mut context)
+        plan.offline(role, channel, &mut context)
             .and_then(|party| party.run(input, channel, &mut context))
             .inspect_err(|error| channel.abort(error.abort_code()))
     };

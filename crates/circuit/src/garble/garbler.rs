@@ -50,7 +50,7 @@ impl<'a, E: Extension> Garbler<'a, E> {
     /// A garbler; the peer makes an [`Evaluator`](super::Evaluator).
     pub fn new(setup: &'a mut Setup<E>, channel: &'a mut Channel) -> Self {
         Self {
-            delta: Zeroizing::new(E::delta(&setup.ots)),
+            delta: E::delta(&setup.ots),
             setup,
             channel,
             layer: Layer::default(),
@@ -59,7 +59,7 @@ impl<'a, E: Extension> Garbler<'a, E> {
 }
 
 /// Half gates: tables, and the products' labels for 0.
-fn garble(delta: Block, gate: u64, gates: Gates<'_>) {
+fn garble(delta: &Block, gate: u64, gates: Gates<'_>) {
     let mut hashes = [[Block::ZERO; GATES_PER_TASK]; 4];
     let [a_0, a_1, b_0, b_1] = hashes.each_mut().map(|hashes| &mut hashes[..gates.a.len()]);
     a_0.copy_from_slice(gates.a);
@@ -69,7 +69,7 @@ fn garble(delta: Block, gate: u64, gates: Gates<'_>) {
         .zip(gates.a)
         .chain(b_1.iter_mut().zip(gates.b))
     {
-        *one = *zero ^ delta;
+        *one = *zero ^ *delta;
     }
     crhf::tweakable(gate, a_0);
     crhf::tweakable(gate, a_1);
@@ -77,7 +77,7 @@ fn garble(delta: Block, gate: u64, gates: Gates<'_>) {
     crhf::tweakable(second_tweak(gate), b_1);
     for (i, (a, b)) in gates.a.iter().zip(gates.b).enumerate() {
         let (p_a, p_b) = (Block::splat(a.bit(0)), Block::splat(b.bit(0)));
-        let of_garbler = a_0[i] ^ a_1[i] ^ (p_b & delta);
+        let of_garbler = a_0[i] ^ a_1[i] ^ (p_b & *delta);
         let of_evaluator = b_0[i] ^ b_1[i] ^ *a;
         gates.tables[i] = [of_garbler, of_evaluator];
         gates.products[i] = a_0[i] ^ (p_a & of_garbler) ^ b_0[i] ^ (p_b & (of_evaluator ^ *a));
@@ -111,7 +111,7 @@ impl<E: Extension> Backend for Garbler<'_, E> {
 
     fn products(&mut self, layer: &[Product<'_, Labels>]) -> Result<Vec<Vec<Labels>>, Error> {
         self.layer.set_inputs(layer);
-        let delta = *self.delta;
+        let delta = &self.delta;
         for mut gates in self.layer.messages() {
             let first = self.setup.gates;
             self.setup.gates += gates.a.len() as u64;
@@ -130,7 +130,7 @@ impl<E: Extension> TwoParty for Garbler<'_, E> {
     fn own(&mut self, bits: &[Bits]) -> Result<Vec<Labels>, Error> {
         let wires = bits.iter().map(|bits| {
             let mut labels = common_labels(&mut self.setup.own_labels, bits.lanes());
-            labels.offset(bits, *self.delta);
+            labels.offset(bits, &self.delta);
             labels
         });
         Ok(wires.collect())

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use psijoin_block::{Block, Prg};
 use psijoin_channel::Channel;
 use psijoin_ot::extension::{Extension, random_message, random_messages};
+use zeroize::ZeroizeOnDrop;
 
 use crate::{Bits, Error, Lanes, Side, plain::Gates};
 
@@ -46,8 +47,8 @@ struct Kept {
     used: usize,
 }
 
-/// A party's shares of a triple for each lane.
-#[derive(Clone, Default)]
+/// A party's shares of a triple for each lane. Wiped when they are dropped.
+#[derive(Clone, Default, ZeroizeOnDrop)]
 pub(super) struct Part {
     pub(super) alpha: Bits,
     pub(super) beta: Vec<Bits>,
@@ -120,7 +121,7 @@ impl<E: Extension> Triples<E> {
             }
         };
         let (mut zeros, mut received) = (q, chosen.messages);
-        let ones = random_messages(&mut zeros, E::delta(&self.sender));
+        let ones = random_messages(&mut zeros, &E::delta(&self.sender));
         random_message(&mut received);
         let alpha = Bits::from_blocks(&chosen.choices, lanes);
         let (mut beta, mut gamma) = (Vec::new(), Vec::new());

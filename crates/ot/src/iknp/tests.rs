@@ -64,7 +64,7 @@ fn correlated<M: Model>() {
         );
         for j in 0..count {
             assert!(
-                q[j] == t[j] ^ (delta & Block::splat(choice(&choices, j))),
+                q[j] == t[j] ^ (*delta & Block::splat(choice(&choices, j))),
                 "OT {j}"
             );
         }
@@ -269,4 +269,17 @@ fn too_few_choices() {
         model: PhantomData,
     };
     let _ = receiver.correlated(&[Block::ZERO], &mut [Block::ZERO; 129], &mut channel);
+}
+
+/// It compiles only if what is secret is wiped when it is dropped.
+#[test]
+fn secrets_are_wiped() {
+    fn wiped<T: zeroize::ZeroizeOnDrop>(_: &T) {}
+    let _ = |sender: &Sender<Malicious>, receiver: &Receiver<Malicious>| {
+        wiped(&sender.delta);
+        wiped(&sender.delta());
+        wiped(&sender.columns);
+        wiped(&receiver.columns);
+    };
+    let _ = |receiver: &mut Receiver<Malicious>| wiped(&receiver.padded_choices(&[], 0));
 }

@@ -143,3 +143,15 @@ proptest! {
         }
     }
 }
+
+/// It compiles only if what is secret is wiped when it is dropped.
+#[test]
+fn secrets_are_wiped() {
+    fn wiped<T: zeroize::ZeroizeOnDrop>(_: &T) {}
+    let _ = |sender: &Sender, receiver: &Receiver, scratch: &Scratch| {
+        wiped(&sender.secrets);
+        wiped(&sender.columns);
+        wiped(&receiver.columns);
+        wiped(scratch);
+    };
+}

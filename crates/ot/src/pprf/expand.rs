@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use psijoin_block::{Block, aes::Aes128};
+use zeroize::Zeroize;
 
 /// A block as the compiler's vectoriser likes it, and as the code takes it.
 pub(crate) type Words = crate::block_accumulate::Words<2>;
@@ -32,6 +33,7 @@ pub(super) fn split(nodes: &[Block], children: &mut [Block]) {
             *pair = [*hash, xor(*hash, *node)];
         }
     }
+    hashes.zeroize();
 }
 
 /// Leaves of `nodes`: leaf number i of node x is G_i(H(x)) with G_i(s) = π'(s ⊕ i) ⊕ s, restricted
@@ -62,6 +64,8 @@ pub(super) fn grow(nodes: &[Block], mask: Block, leaves: &mut [Words], sums: &mu
             *sum ^= bytemuck::cast(total);
         }
     }
+    seeds.zeroize();
+    images.zeroize();
 }
 
 /// H(x) = π(σ(x)) ⊕ σ(x) with σ(high ‖ low) = (high ⊕ low) ‖ high: circular correlation robust,

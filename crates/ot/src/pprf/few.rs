@@ -9,6 +9,7 @@
 //! sends, the receiver gets *some* keys.
 
 use psijoin_block::{Block, crhf};
+use subtle::{ConditionallySelectable, ConstantTimeEq};
 
 /// What the dealer sends for one level: the masked sums of both sides.
 pub(crate) type Correction = [Block; 2];
@@ -32,6 +33,8 @@ pub(crate) fn deal(ots: &[[Block; 2]], keys: &mut [Block], corrections: &mut [Co
 /// The receiver's side: all keys but the one at `missing`, which comes out as zero. The key of
 /// the OT of a level is that of the side where `missing` is not; the most significant bit of
 /// `missing` counts on the first level.
+///
+/// `missing` may be made of a Δ that serves for long: it steers no index and no branch.
 pub(crate) fn puncture(
     ots: &[Block],
     missing: usize,
@@ -41,15 +44,32 @@ pub(crate) fn puncture(
     let (first, rest) = ots.split_first().expect("a tree has a level");
     let levels = ots.len();
     let path = |level: usize| missing >> (levels - 1 - level);
-    keys[path(0)] = Block::ZERO;
-    keys[path(0) ^ 1] = *first;
+    keys[..2].fill(Block::ZERO);
+    replace(&mut keys[..2], path(0) ^ 1, *first);
     for (level, (mask, correction)) in (1..).zip(rest.iter().zip(corrections)) {
         let nodes = &mut keys[..2 << level];
         split(nodes);
         let sibling = path(level) ^ 1;
-        (nodes[sibling], nodes[sibling ^ 1]) = (Block::ZERO, Block::ZERO);
-        let side = sibling & 1;
-        nodes[sibling] = *mask ^ correction[side] ^ sum_of_side(nodes, side);
+        replace(nodes, sibling, Block::ZERO);
+        replace(nodes, sibling ^ 1, Block::ZERO);
+        let right = [0, 1].map(|side| *mask ^ correction[side] ^ sum_of_side(nodes, side));
+        replace(nodes, sibling, select(&right, sibling & 1));
+    }
+}
+
+/// The block with a secret number.
+pub(crate) fn select(blocks: &[Block], secret: usize) -> Block {
+    let mut selected = Block::ZERO;
+    for (number, block) in blocks.iter().enumerate() {
+        selected.conditional_assign(block, number.ct_eq(&secret));
+    }
+    selected
+}
+
+/// Puts `block` in the place of that with a secret number.
+fn replace(blocks: &mut [Block], secret: usize, block: Block) {
+    for (number, place) in blocks.iter_mut().enumerate() {
+        place.conditional_assign(&block, number.ct_eq(&secret));
     }
 }
 

@@ -43,7 +43,7 @@ impl Setting {
     fn dealer(&self) -> Dealer<'_> {
         Dealer {
             shape: self.shape,
-            delta: self.delta,
+            delta: &self.delta,
             roots: &self.roots,
             path_ots: &self.path_ots,
             leaf_ots: &self.leaf_ots,

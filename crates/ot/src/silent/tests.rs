@@ -42,7 +42,7 @@ fn correlated<M: Model>() {
     for (count, (q, t)) in COUNTS.iter().zip(sent.iter().zip(&received)) {
         assert_eq!((q.len(), t.messages.len()), (*count, *count));
         for j in 0..*count {
-            let expected = q[j] ^ (delta & Block::splat(choice(t, j)));
+            let expected = q[j] ^ (*delta & Block::splat(choice(t, j)));
             assert!(t.messages[j] == expected, "OT {j} of {count}");
         }
     }
@@ -88,4 +88,15 @@ fn semi_honest() {
 fn malicious() {
     correlated::<Malicious>();
     random::<Malicious>();
+}
+
+/// It compiles only if what is secret is wiped when it is dropped.
+#[test]
+fn secrets_are_wiped() {
+    fn wiped<T: zeroize::ZeroizeOnDrop>(_: &T) {}
+    let _ = |sender: &Sender<Malicious>, chosen: &Chosen| {
+        wiped(&sender.delta());
+        wiped(&chosen.choices);
+        wiped(&chosen.messages);
+    };
 }

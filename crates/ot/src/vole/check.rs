@@ -35,6 +35,7 @@ use psijoin_channel::Channel;
 use psijoin_params::lpn::RegularNoise;
 use rayon::prelude::*;
 use subtle::ConstantTimeEq;
+use zeroize::ZeroizeOnDrop;
 
 use super::noise::Noise;
 use crate::{Error, block_accumulate::Words};
@@ -47,7 +48,8 @@ pub(super) const RECEIVER_BYTES: usize = 2 * Block::BYTES;
 /// What the sender sends: the hash.
 pub(super) const SENDER_BYTES: usize = HASH_BYTES;
 
-/// The receiver's share of the mask.
+/// The receiver's share of the mask. Wiped when it is dropped.
+#[derive(ZeroizeOnDrop)]
 pub(super) struct Mask {
     /// x*.
     pub(super) value: Tower,

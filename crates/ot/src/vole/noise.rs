@@ -151,14 +151,14 @@ impl Layout {
     }
 
     /// The correlated OTs: the rows of the columns.
-    fn ots(&self, columns: &ColumnChunk) -> Vec<Block> {
+    fn ots(&self, columns: &ColumnChunk) -> Zeroizing<Vec<Block>> {
         let blocks = self.choices.len();
         let stride = (blocks * Block::BITS).next_multiple_of(transpose::ROW_GROUP) / Block::BITS;
-        let mut padded = vec![Block::ZERO; COLUMNS * stride];
+        let mut padded = Zeroizing::new(vec![Block::ZERO; COLUMNS * stride]);
         for (padded, column) in padded.chunks_exact_mut(stride).zip(columns.columns()) {
             padded[..blocks].copy_from_slice(&column[self.choices.clone()]);
         }
-        let mut rows = vec![Block::ZERO; stride * Block::BITS];
+        let mut rows = Zeroizing::new(vec![Block::ZERO; stride * Block::BITS]);
         transpose::transpose::<2>(
             bytemuck::cast_slice(&padded),
             bytemuck::cast_slice_mut(&mut rows),
@@ -167,7 +167,7 @@ impl Layout {
     }
 
     /// The shares of the vector OLE: Σ e_c·x_c with x_c the values in column c.
-    fn shares<V: Values>(&self, columns: &ColumnChunk) -> Vec<Block> {
+    fn shares<V: Values>(&self, columns: &ColumnChunk) -> Zeroizing<Vec<Block>> {
         combine::<V::Element>(columns, self.values.clone(), self.noise.points())
     }
 
@@ -213,21 +213,24 @@ pub(crate) fn sender_bytes<M: Model, V: Values>(len: usize) -> u64 {
 
 /// Σ e_c·x_c for each of `count` elements, with x_c the element in column c of `blocks`, and e_c
 /// the element of F that is bit c alone.
-fn combine<E: Element>(columns: &ColumnChunk, blocks: Range<usize>, count: usize) -> Vec<Block> {
+fn combine<E: Element>(
+    columns: &ColumnChunk,
+    blocks: Range<usize>,
+    count: usize,
+) -> Zeroizing<Vec<Block>> {
     let basis: [Tower; COLUMNS] = std::array::from_fn(|c| tower(Block(1 << c)));
     let columns: Vec<&[E]> = columns
         .columns()
         .map(|column| bytemuck::cast_slice(&column[blocks.clone()]))
         .collect();
-    let mut elements = [E::default(); COLUMNS];
-    (0..count)
-        .map(|j| {
-            for (element, column) in elements.iter_mut().zip(&columns) {
-                *element = column[j];
-            }
-            block(E::inner_product(&basis, &elements))
-        })
-        .collect()
+    let mut elements = Zeroizing::new([E::default(); COLUMNS]);
+    let combined = (0..count).map(|j| {
+        for (element, column) in elements.iter_mut().zip(&columns) {
+            *element = column[j];
+        }
+        block(E::inner_product(&basis, &*elements))
+    });
+    Zeroizing::new(combined.collect())
 }
 
 /// Blocks of the corrections of all trees, message by message.

@@ -44,7 +44,7 @@ fn vole<M: Model, B: Base>(
         channels,
         |channel| {
             let mut sender = Sender::<M>::setup(channel, &mut seeded(1))?;
-            let delta = sender.delta();
+            let delta = *sender.delta();
             let vectors = lens.iter().map(|len| sender.extend::<B>(*len, channel));
             Ok((delta, vectors.collect::<Result<_, _>>()?))
         },
@@ -141,7 +141,7 @@ fn two_halves_make_a_whole() {
                 (a, planted.finish(corrections))
             },
         );
-        assert!((0..500).all(|i| c[i] == b[i] ^ (delta * a[i].into())));
+        assert!((0..500).all(|i| c[i] == b[i] ^ (*delta * a[i].into())));
     }
 }
 
@@ -255,4 +255,15 @@ fn a_short_message_is_an_error() {
             Error::Channel(psijoin_channel::Error::MessageLength { .. })
         ));
     }
+}
+
+/// It compiles only if what is secret is wiped when it is dropped.
+#[test]
+fn secrets_are_wiped() {
+    fn wiped<T: zeroize::ZeroizeOnDrop>(_: &T) {}
+    let _ = |sender: &Sender<Malicious>, b: &Buffer<Tower>| {
+        wiped(&sender.delta());
+        wiped(&sender.noise.delta());
+        wiped(b);
+    };
 }

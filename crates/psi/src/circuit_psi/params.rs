@@ -160,7 +160,7 @@ impl<E: Engine> Plan for Params<E> {
         DIGEST_BYTES
     }
 
-    fn prepare(
+    fn offline(
         &self,
         role: Role,
         channel: &mut Channel,

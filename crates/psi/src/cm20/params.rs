@@ -139,7 +139,7 @@ impl Params {
         }
     }
 
-    fn prepare_in<M: Model>(
+    fn offline_in<M: Model>(
         &self,
         role: Role,
         channel: &mut Channel,
@@ -206,15 +206,15 @@ impl Plan for Params {
         self.variant.digest_bytes()
     }
 
-    fn prepare(
+    fn offline(
         &self,
         role: Role,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Box<dyn Party>, Error> {
         match self.variant {
-            Variant::SemiHonest => self.prepare_in::<SemiHonest>(role, channel, context),
-            Variant::MaliciousSender => self.prepare_in::<Malicious>(role, channel, context),
+            Variant::SemiHonest => self.offline_in::<SemiHonest>(role, channel, context),
+            Variant::MaliciousSender => self.offline_in::<Malicious>(role, channel, context),
         }
     }
 }

@@ -99,7 +99,7 @@ impl Giver {
         }
         Ok(Self {
             rows,
-            delta: Zeroizing::new(Silent::delta(&ots)),
+            delta: Silent::delta(&ots),
         })
     }
 
@@ -120,7 +120,7 @@ impl Giver {
         for (row, swap) in rows.iter_mut().zip(swaps.iter()) {
             *row ^= *delta & Block::splat(swap);
         }
-        let others = extension::random_messages(&mut rows, *delta);
+        let others = extension::random_messages(&mut rows, &delta);
 
         let mut sent = Vec::with_capacity(PER_MESSAGE);
         for first in (0..rows.len()).step_by(PER_MESSAGE) {
@@ -209,9 +209,10 @@ impl Chooser {
 
 /// G_k of messages: pairwise different inputs of the hash, as the messages are random.
 fn words(k: usize, messages: &[Block]) -> impl Iterator<Item = u64> {
-    let mut stretched: Vec<Block> = messages.iter().map(|m| *m ^ Block(k as u128)).collect();
+    let stretched = messages.iter().map(|m| *m ^ Block(k as u128)).collect();
+    let mut stretched: Zeroizing<Vec<Block>> = Zeroizing::new(stretched);
     crhf::correlation_robust(&mut stretched);
-    stretched.into_iter().map(|block| block.0 as u64)
+    (0..messages.len()).map(move |i| stretched[i].0 as u64)
 }
 
 #[cfg(test)]

@@ -185,7 +185,7 @@ impl<O: Variant> Plan for Params<O> {
         self.digest_bytes
     }
 
-    fn prepare(
+    fn offline(
         &self,
         role: Role,
         channel: &mut Channel,

@@ -3,6 +3,7 @@ use psijoin_channel::Channel;
 use psijoin_encode::{BinHasher, CHOICES, CuckooTable};
 use psijoin_ot::iknp::{self, SemiHonest};
 use rayon::prelude::*;
+use zeroize::Zeroizing;
 
 use super::{
     COLUMNS_PER_WORD, Functions, Params, STASH, by_size,
@@ -33,11 +34,11 @@ impl Receiver {
     ) -> Result<Self, Error> {
         context.phase("base OT");
         let mut ots = iknp::Sender::<SemiHonest>::setup(channel, &mut context.rng)?;
-        let mut seeds = vec![[Block::ZERO; 2]; params.code_bits];
+        let mut seeds = Zeroizing::new(vec![[Block::ZERO; 2]; params.code_bits]);
         ots.random(&mut seeds, channel)?;
         Ok(Self {
             params: params.clone(),
-            matrix: ReceiverMatrix::new(&mut seeds, COLUMNS_PER_WORD),
+            matrix: ReceiverMatrix::new(&seeds, COLUMNS_PER_WORD),
         })
     }
 

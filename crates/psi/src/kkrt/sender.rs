@@ -5,6 +5,7 @@ use psijoin_block::{
 use psijoin_channel::Channel;
 use psijoin_encode::CHOICES;
 use psijoin_ot::iknp::{self, SemiHonest};
+use zeroize::Zeroizing;
 
 use super::{
     COLUMNS_PER_WORD, Functions, Params, STASH, by_size,
@@ -35,13 +36,13 @@ impl Sender {
     ) -> Result<Self, Error> {
         context.phase("base OT");
         let mut ots = iknp::Receiver::<SemiHonest>::setup(channel, &mut context.rng)?;
-        let mut delta = vec![Block::ZERO; params.code_bits.div_ceil(Block::BITS)];
+        let mut delta = Zeroizing::new(vec![Block::ZERO; params.code_bits.div_ceil(Block::BITS)]);
         context.rng.fill(&mut delta);
-        let mut seeds = vec![Block::ZERO; params.code_bits];
+        let mut seeds = Zeroizing::new(vec![Block::ZERO; params.code_bits]);
         ots.random(&delta, &mut seeds, channel)?;
         Ok(Self {
             params: params.clone(),
-            matrix: SenderMatrix::new(&delta, &mut seeds, COLUMNS_PER_WORD),
+            matrix: SenderMatrix::new(delta, &seeds, COLUMNS_PER_WORD),
         })
     }
 

@@ -16,7 +16,7 @@ fn run(params: &Params, sender: &Items, receiver: &Items) -> Output {
         };
         let mut context = Context::new();
         let party: Box<dyn Party> =
-            protocol::Plan::prepare(params, role, channel, &mut context).unwrap();
+            protocol::Plan::offline(params, role, channel, &mut context).unwrap();
         party.run(input, channel, &mut context).unwrap()
     };
     thread::scope(|scope| {

@@ -2,6 +2,7 @@ use psijoin_block::{memory::Buffer, scatter, tower::Tower};
 use psijoin_channel::Inbound;
 use psijoin_encode::okvs::{self, Partition, Row};
 use psijoin_ot::vole::Base;
+use zeroize::Zeroizing;
 
 use super::{Functions, Layout};
 use crate::{Error, stream};
@@ -10,7 +11,7 @@ use crate::{Error, stream};
 pub(crate) struct Evaluation<'a> {
     pub(crate) layout: &'a Layout,
     pub(crate) functions: Functions,
-    pub(crate) delta: Tower,
+    pub(crate) delta: Zeroizing<Tower>,
     /// w, or zero.
     pub(crate) joint: Tower,
 }
@@ -43,7 +44,7 @@ impl Evaluation<'_> {
             Scratch::<B>::default,
             |_, message, bins, scratch| {
                 for bin in bins {
-                    scratch.fold(bin, message, self.delta);
+                    scratch.fold(bin, message, &self.delta);
                     scratch.evaluate(bin, self);
                 }
             },
@@ -68,10 +69,10 @@ struct Scratch<B> {
 
 impl<B: Base> Scratch<B> {
     /// Step 3: b += Δ·(a + p).
-    fn fold<const D: usize>(&mut self, bin: &mut Bin<'_, D>, message: &[u8], delta: Tower) {
+    fn fold<const D: usize>(&mut self, bin: &mut Bin<'_, D>, message: &[u8], delta: &Tower) {
         self.masked.resize(bin.b.len(), B::default());
         bytemuck::cast_slice_mut(&mut self.masked).copy_from_slice(message);
-        B::add_products(bin.b, delta, &self.masked);
+        B::add_products(bin.b, *delta, &self.masked);
     }
 
     /// Step 4: H_o(Decode(b, x) + Δ·H_B(x) + w, x) for all items of the bin.
@@ -83,7 +84,7 @@ impl<B: Base> Scratch<B> {
         let rows = &with.functions.rows;
         rows.hash(bin.digests, &mut self.rows, &mut self.values);
         okvs::decode_bin(with.layout.shape, bin.b, &self.rows, &mut self.decoded);
-        B::add_products(&mut self.decoded, with.delta, &self.values);
+        B::add_products(&mut self.decoded, *with.delta, &self.values);
         let joint = with.joint;
         self.decoded.iter_mut().for_each(|value| *value ^= joint);
         let functions = &with.functions;

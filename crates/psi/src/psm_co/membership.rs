@@ -77,7 +77,7 @@ impl Membership {
     ) -> Result<(), Error> {
         let mut zeros = Buffer::zeroed(self.bits);
         O::send_chosen(ots, &mut zeros, channel)?;
-        let ones = extension::random_messages(&mut zeros, O::delta(ots));
+        let ones = extension::random_messages(&mut zeros, &O::delta(ots));
         // Bit 0 is the highest, so that what begins alike stands together.
         let mut set: Vec<u128> = set.iter().map(|item| self.turned(item.0)).collect();
         set.sort_unstable();

@@ -120,12 +120,12 @@ impl<O: Variant> Plan for Params<O> {
         self.digest_bytes
     }
 
-    fn prepare(
+    fn offline(
         &self,
         role: Role,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Box<dyn Party>, Error> {
-        garbled::prepare::<O, _>(self, role, channel, context)
+        garbled::offline::<O, _>(self, role, channel, context)
     }
 }

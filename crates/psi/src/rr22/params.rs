@@ -185,20 +185,20 @@ impl Plan for Params {
         self.digest_bytes
     }
 
-    fn prepare(
+    fn offline(
         &self,
         role: Role,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Box<dyn Party>, Error> {
         match self.variant {
-            Variant::Narrow => prepare::<SemiHonest, Gf64>(self, role, channel, context),
-            Variant::Wide => prepare::<SemiHonest, Tower>(self, role, channel, context),
-            Variant::Malicious => prepare::<Malicious, Tower>(self, role, channel, context),
+            Variant::Narrow => offline::<SemiHonest, Gf64>(self, role, channel, context),
+            Variant::Wide => offline::<SemiHonest, Tower>(self, role, channel, context),
+            Variant::Malicious => offline::<Malicious, Tower>(self, role, channel, context),
         }
     }
 
-    fn run(
+    fn at_once(
         &self,
         role: Role,
         input: Input<'_>,
@@ -209,7 +209,7 @@ impl Plan for Params {
             Variant::Narrow => at_once::<Gf64>(self, role, input, channel, context),
             Variant::Wide => at_once::<Tower>(self, role, input, channel, context),
             Variant::Malicious => self
-                .prepare(role, channel, context)?
+                .offline(role, channel, context)?
                 .run(input, channel, context),
         }
     }
@@ -228,7 +228,7 @@ fn at_once<B: Base>(
     }
 }
 
-fn prepare<M: Model, B: Base>(
+fn offline<M: Model, B: Base>(
     params: &Params,
     role: Role,
     channel: &mut Channel,

@@ -7,6 +7,7 @@ use psijoin_ot::{
     iknp::{Model, SemiHonest},
     vole::{self, Base},
 };
+use zeroize::Zeroizing;
 
 use super::{Params, joint_coin::Committed};
 use crate::{
@@ -18,7 +19,7 @@ use crate::{
 /// The party that learns nothing, after the offline phase.
 pub struct Sender<M, B> {
     params: Params,
-    delta: Tower,
+    delta: Zeroizing<Tower>,
     b: Buffer<Tower>,
     kind: PhantomData<(M, B)>,
 }

@@ -23,9 +23,9 @@ fn phases_may_overlap_on_either_side() {
             };
             let (channel, mut context) = (&mut channel, Context::new());
             if role == at_once {
-                params.run(role, input, channel, &mut context)
+                params.at_once(role, input, channel, &mut context)
             } else {
-                let party = params.prepare(role, channel, &mut context)?;
+                let party = params.offline(role, channel, &mut context)?;
                 party.run(input, channel, &mut context)
             }
         };
@@ -103,4 +103,11 @@ fn tampering_is_an_error_or_costs_the_cheater_its_items() {
         let noticed = notices_of_tampering(&params, cheater);
         assert!(noticed >= 2, "{cheater}: {noticed}");
     }
+}
+
+/// It compiles only if what is secret is wiped when it is dropped.
+#[test]
+fn secrets_are_wiped() {
+    fn wiped<T: zeroize::ZeroizeOnDrop>(_: &T) {}
+    let _ = |evaluation: &crate::oprf::Evaluation<'_>| wiped(&evaluation.delta);
 }

@@ -205,20 +205,20 @@ impl Plan for Params {
         self.digest_bytes
     }
 
-    fn prepare(
+    fn offline(
         &self,
         role: Role,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Box<dyn Party>, Error> {
         match self.base_bits {
-            Gf64::BITS => prepare::<Gf64>(self, role, channel, context),
-            _ => prepare::<Tower>(self, role, channel, context),
+            Gf64::BITS => offline::<Gf64>(self, role, channel, context),
+            _ => offline::<Tower>(self, role, channel, context),
         }
     }
 }
 
-fn prepare<B: Base>(
+fn offline<B: Base>(
     params: &Params,
     role: Role,
     channel: &mut Channel,

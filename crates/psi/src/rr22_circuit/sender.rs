@@ -10,6 +10,7 @@ use psijoin_ot::{
     vole::{self, Base},
 };
 use rayon::prelude::*;
+use zeroize::Zeroizing;
 
 use super::{
     Params,
@@ -24,7 +25,7 @@ use crate::{
 /// The party that learns nothing, after the offline phase.
 pub struct Sender<B> {
     params: Params,
-    delta: Tower,
+    delta: Zeroizing<Tower>,
     b: Buffer<Tower>,
     tests: equality::Sender,
     output: functions::Sender,

@@ -39,7 +39,7 @@ struct BlindingFactor {
 
 impl Receiver {
     /// Steps 1 and 2: receives a key and checks it; draws what will hide the items.
-    pub(super) fn prepare(
+    pub(super) fn offline(
         params: &Params,
         channel: &mut Channel,
         context: &mut Context,

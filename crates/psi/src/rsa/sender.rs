@@ -17,7 +17,7 @@ pub(super) struct Sender {
 
 impl Sender {
     /// Step 1: makes a key, and sends its public part with the proof.
-    pub(super) fn prepare(
+    pub(super) fn offline(
         params: &Params,
         channel: &mut Channel,
         context: &mut Context,

@@ -6,6 +6,7 @@ use psijoin_params::{
     code::{near_collision, width_bits},
     sparse_ot::{self, Layout, SELECTOR_BITS},
 };
+use zeroize::Zeroizing;
 
 use super::coefficients::packed_bytes;
 use crate::{
@@ -105,15 +106,11 @@ impl Extension {
     ) -> Result<SenderMatrix, Error> {
         context.phase("base OT");
         let mut ots = iknp::Receiver::<M>::setup(channel, &mut context.rng)?;
-        let mut delta = vec![Block::ZERO; self.columns().div_ceil(Block::BITS)];
+        let mut delta = Zeroizing::new(vec![Block::ZERO; self.columns().div_ceil(Block::BITS)]);
         context.rng.fill(&mut delta);
-        let mut seeds = vec![Block::ZERO; self.columns()];
+        let mut seeds = Zeroizing::new(vec![Block::ZERO; self.columns()]);
         ots.random(&delta, &mut seeds, channel)?;
-        Ok(SenderMatrix::new(
-            &delta,
-            &mut seeds,
-            self.columns_per_word(),
-        ))
+        Ok(SenderMatrix::new(delta, &seeds, self.columns_per_word()))
     }
 
     /// Step 2 of the receiver: the seed pairs.
@@ -124,9 +121,9 @@ impl Extension {
     ) -> Result<ReceiverMatrix, Error> {
         context.phase("base OT");
         let mut ots = iknp::Sender::<M>::setup(channel, &mut context.rng)?;
-        let mut seeds = vec![[Block::ZERO; 2]; self.columns()];
+        let mut seeds = Zeroizing::new(vec![[Block::ZERO; 2]; self.columns()]);
         ots.random(&mut seeds, channel)?;
-        Ok(ReceiverMatrix::new(&mut seeds, self.columns_per_word()))
+        Ok(ReceiverMatrix::new(&seeds, self.columns_per_word()))
     }
 
     /// An element's halves lie in words of their own.

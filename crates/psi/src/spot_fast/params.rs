@@ -141,7 +141,7 @@ impl Plan for Params {
         self.digest_bytes
     }
 
-    fn prepare(
+    fn offline(
         &self,
         role: Role,
         channel: &mut Channel,

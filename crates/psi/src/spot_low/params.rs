@@ -150,20 +150,20 @@ impl Plan for Params {
         self.digest_bytes
     }
 
-    fn prepare(
+    fn offline(
         &self,
         role: Role,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Box<dyn Party>, Error> {
         match self.malicious_sender {
-            false => prepare::<SemiHonest>(self, role, channel, context),
-            true => prepare::<Malicious>(self, role, channel, context),
+            false => offline::<SemiHonest>(self, role, channel, context),
+            true => offline::<Malicious>(self, role, channel, context),
         }
     }
 }
 
-fn prepare<M: Model>(
+fn offline<M: Model>(
     params: &Params,
     role: Role,
     channel: &mut Channel,

@@ -120,12 +120,12 @@ fn the_failure_budget_is_kept_at_every_size() {
     }
 }
 
-/// Also those of which a circuit has no gates, or a single one.
+/// Whether that follows from the sizes, or not.
 #[test]
 fn thresholds_that_are_always_or_never_reached() {
     let sets = Sets::new(5, 3, 2);
     for protocol in PROTOCOLS {
-        for items in [0, 1, 4, u64::MAX] {
+        for items in [0, 1, 3, 4, u64::MAX] {
             let output = OutputKind::Threshold(items);
             if protocol.computes(&output) {
                 let request = sets.request(40, output);

@@ -4,6 +4,7 @@ mod cases;
 mod cost;
 mod faults;
 mod harness;
+mod misuse;
 mod order;
 mod secrets;
 mod views;

@@ -53,7 +53,7 @@ impl<M: Model> Receiver<M> {
             consistency::answer(std::slice::from_ref(&columns), &bits, channel)?;
         }
 
-        let mut ots = Zeroizing::new(layout.ots(&columns));
+        let mut ots = layout.ots(&columns);
         let (path_ots, leaf_ots) = layout.split(&mut ots);
         let leaf_ots = &mut leaf_ots[..layout.leaf_ots()];
         M::hash(self.tweaks(leaf_ots.len()), leaf_ots);
@@ -66,10 +66,10 @@ impl<M: Model> Receiver<M> {
             shape: layout.shape,
             path_ots: Zeroizing::new(path_ots.to_vec()),
             leaf_ots: Zeroizing::new(leaf_ots.to_vec()),
-            shares: Zeroizing::new(match V::SENT_BITS {
-                0 => vec![Block::ZERO; noise.points()],
+            shares: match V::SENT_BITS {
+                0 => Zeroizing::new(vec![Block::ZERO; noise.points()]),
                 _ => layout.shares::<V>(&columns),
-            }),
+            },
             mask: check::Mask {
                 value: tower(
                     layout

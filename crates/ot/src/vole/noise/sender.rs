@@ -26,18 +26,22 @@ pub(crate) struct Sender<M: Model> {
 
 impl<M: Model> Sender<M> {
     /// Runs the base OTs; the peer calls [`Receiver::setup`].
-    pub(crate) fn setup(delta: Block, channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
+    pub(crate) fn setup(
+        delta: Zeroizing<Block>,
+        channel: &mut Channel,
+        rng: &mut Prg,
+    ) -> Result<Self, Error> {
         Ok(Self {
-            delta: Zeroizing::new(delta),
-            bits: small_field::Sender::setup(delta, channel, rng)?,
+            bits: small_field::Sender::setup(delta.clone(), channel, rng)?,
+            delta,
             rng: rng.fork(),
             hashed: 0,
             model: PhantomData,
         })
     }
 
-    pub(crate) fn delta(&self) -> Block {
-        *self.delta
+    pub(crate) fn delta(&self) -> Zeroizing<Block> {
+        self.delta.clone()
     }
 
     /// The first of `count` tweaks for hashes of correlated OTs under Δ that were never used.
@@ -66,10 +70,10 @@ impl<M: Model> Sender<M> {
         self.bits.extend(&mut columns, channel)?;
         if M::CHECKED {
             let columns = std::slice::from_ref(&columns);
-            consistency::check(columns, *self.delta, channel, &mut self.rng)?;
+            consistency::check(columns, &self.delta, channel, &mut self.rng)?;
         }
 
-        let mut ots = Zeroizing::new(layout.ots(&columns));
+        let mut ots = layout.ots(&columns);
         let (path_ots, leaf_ots) = layout.split(&mut ots);
         let leaf_ots = self.hash(&mut leaf_ots[..layout.leaf_ots()]);
         let mut roots = Zeroizing::new(vec![Block::ZERO; noise.points()]);
@@ -81,23 +85,24 @@ impl<M: Model> Sender<M> {
             roots,
             path_ots: Zeroizing::new(path_ots.to_vec()),
             leaf_ots,
-            shares: Zeroizing::new(match V::SENT_BITS {
-                0 => vec![*self.delta; noise.points()],
+            shares: match V::SENT_BITS {
+                0 => Zeroizing::new(vec![*self.delta; noise.points()]),
                 _ => layout.shares::<V>(&columns),
-            }),
-            mask: layout.mask_share(&columns),
+            },
+            mask: Zeroizing::new(layout.mask_share(&columns)),
             model: PhantomData,
         })
     }
 
     /// Both keys of the OTs q: H(q), H(q ⊕ Δ).
     fn hash(&mut self, ots: &mut [Block]) -> Zeroizing<Vec<[Block; 2]>> {
-        let mut others: Vec<Block> = ots.iter().map(|q| *q ^ *self.delta).collect();
+        let others = ots.iter().map(|q| *q ^ *self.delta).collect();
+        let mut others: Zeroizing<Vec<Block>> = Zeroizing::new(others);
         let tweak = self.tweaks(ots.len());
         M::hash(tweak, ots);
         M::hash(tweak, &mut others);
-        let keys = ots.iter().zip(others);
-        Zeroizing::new(keys.map(|(q, other)| [*q, other]).collect())
+        let keys = ots.iter().zip(others.iter());
+        Zeroizing::new(keys.map(|(q, other)| [*q, *other]).collect())
     }
 }
 
@@ -110,7 +115,7 @@ pub(crate) struct Granted<M> {
     path_ots: Zeroizing<Vec<Block>>,
     leaf_ots: Zeroizing<Vec<[Block; 2]>>,
     shares: Zeroizing<Vec<Block>>,
-    mask: Tower,
+    mask: Zeroizing<Tower>,
     model: PhantomData<M>,
 }
 
@@ -120,7 +125,7 @@ impl<M: Model> Granted<M> {
         let shape = self.shape;
         let dealer = pprf::Dealer {
             shape,
-            delta: *self.delta,
+            delta: &self.delta,
             roots: &self.roots,
             path_ots: &self.path_ots,
             leaf_ots: &self.leaf_ots,
@@ -145,7 +150,13 @@ impl<M: Model> Granted<M> {
     pub(crate) fn prove(self, channel: &mut Channel) -> Result<Entries, Error> {
         let entries = self.grow(channel.halves().0)?;
         if M::CHECKED {
-            check::prove(&entries, self.noise, tower(*self.delta), self.mask, channel)?;
+            check::prove(
+                &entries,
+                self.noise,
+                tower(*self.delta),
+                *self.mask,
+                channel,
+            )?;
         }
         Ok(entries)
     }

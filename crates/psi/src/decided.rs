@@ -1,5 +1,6 @@
-//! What every protocol does when a set is empty: nothing. Both parties know the sizes, so
-//! both know the result.
+//! What every protocol does where the result follows from the sizes of the sets, which both parties
+//! know: nothing. That is so where a set is empty; where a threshold is 0; and where a threshold or a
+//! minimum is more than the smaller set has.
 
 use psijoin_channel::Channel;
 use psijoin_circuit::Bits;
@@ -17,13 +18,21 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    pub(crate) fn new(info: &'static Info, request: &Request) -> Self {
-        Self {
+    /// The plan of a protocol, if the result of this request follows from the sizes.
+    pub(crate) fn new(info: &'static Info, request: &Request) -> Option<Self> {
+        is_decided(request).then(|| Self {
             info,
             request: request.clone(),
             budget: FailureBudget::new(request.security),
-        }
+        })
     }
+}
+
+fn is_decided(request: &Request) -> bool {
+    let most = request.sizes.smaller();
+    most == 0
+        || request.min_intersection > most
+        || matches!(request.output, OutputKind::Threshold(least) if least == 0 || least > most)
 }
 
 impl protocol::Plan for Plan {
@@ -51,7 +60,7 @@ impl protocol::Plan for Plan {
         16
     }
 
-    fn prepare(
+    fn offline(
         &self,
         role: Role,
         _channel: &mut Channel,
@@ -67,7 +76,7 @@ impl protocol::Plan for Plan {
             (_, Role::Sender) => Output::Nothing,
             (OutputKind::Rows, _) => Output::Rows(Vec::new()),
             (OutputKind::Count, _) => Output::Count(0),
-            (OutputKind::Threshold(items), _) => Output::Reached(*items == 0),
+            (OutputKind::Threshold(least), _) => Output::Reached(*least == 0),
             (OutputKind::Sums(columns), _) => Output::Sums(vec![0; columns.total()]),
         };
         Ok(Box::new(Done(output)))
