@@ -84,6 +84,7 @@ pub use format::Format;
 pub use key::KeySpec;
 pub use normalize::{ColumnRules, Rule};
 pub use numbers::{MAX_SCALE, Numbers, check_numbers};
+pub use parquet::is_panic_contained;
 pub use progress::Progress;
 pub use source::Source;
 pub use table::{Counts, KeyTable, RowItems};

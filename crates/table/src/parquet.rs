@@ -5,6 +5,7 @@ mod cell;
 
 use std::{
     borrow::Cow,
+    cell::Cell,
     collections::BTreeSet,
     panic::{AssertUnwindSafe, catch_unwind},
 };
@@ -178,10 +179,7 @@ impl<'a> Batches<'a> {
         progress: &'a Progress,
     ) -> Result<Self, Error> {
         let rows_total = reader.metadata().file_metadata().num_rows().max(0) as u64;
-        let reader = reader
-            .with_batch_size(BATCH_ROWS)
-            .build()
-            .map_err(|error| cannot_read(source, error))?;
+        let reader = contained(source, || reader.with_batch_size(BATCH_ROWS).build())?;
         Ok(Self {
             source,
             reader,
@@ -213,14 +211,31 @@ impl Iterator for Batches<'_> {
     }
 }
 
+thread_local! {
+    /// Whether the Parquet reader runs on this thread.
+    static CONTAINED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a panic on this thread, now, would be caught and become an [`Error`].
+///
+/// The Parquet reader panics on some broken files. A panic hook that ends the process asks this
+/// first, and then does nothing; nor should it show the panic's message, which may hold a value
+/// of the table. The reader works on the thread that called this crate, and starts no others.
+pub fn is_panic_contained() -> bool {
+    CONTAINED.get()
+}
+
 /// Runs the Parquet reader, which on some broken files panics rather than return an error.
 fn contained<T>(
     source: &Source,
     read: impl FnOnce() -> Result<T, ParquetError>,
 ) -> Result<T, Error> {
     let broken = || ParquetError::General("the file is broken".to_owned());
+    CONTAINED.set(true);
     // What the reader leaves behind is dropped with it.
-    catch_unwind(AssertUnwindSafe(read))
+    let result = catch_unwind(AssertUnwindSafe(read));
+    CONTAINED.set(false);
+    result
         .unwrap_or_else(|_| Err(broken()))
         .map_err(|error| cannot_read(source, error))
 }
@@ -229,5 +244,38 @@ fn cannot_read(source: &Source, error: ParquetError) -> Error {
     Error::Parquet {
         file: source.name().to_owned(),
         source: error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{panic, sync::Mutex, thread};
+
+    use super::*;
+    use crate::Format;
+
+    #[test]
+    fn a_panic_hook_can_tell_contained_panics() {
+        let input = Source::spool(&b""[..], "t", Format::Parquet, &Progress::default()).unwrap();
+        let here = thread::current().id();
+        static TOLD: Mutex<Vec<bool>> = Mutex::new(Vec::new());
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |information| {
+            if thread::current().id() == here {
+                TOLD.lock().unwrap().push(is_panic_contained());
+            } else {
+                before(information);
+            }
+        }));
+
+        assert!(!is_panic_contained());
+        let read = contained(&input, || -> Result<(), _> { panic!("broken") });
+        assert!(matches!(read, Err(Error::Parquet { .. })));
+        assert!(contained(&input, || Ok(is_panic_contained())).unwrap());
+        // Another thread is not this one.
+        let elsewhere = || thread::spawn(is_panic_contained).join().unwrap();
+        assert!(!contained(&input, || Ok(elsewhere())).unwrap());
+        catch_unwind(|| panic!("not the reader's")).unwrap_err();
+        assert_eq!(*TOLD.lock().unwrap(), [true, false]);
     }
 }
