@@ -67,6 +67,7 @@ mod decimal;
 mod destination;
 mod error;
 mod format;
+mod header;
 mod key;
 mod normalize;
 mod numbers;
@@ -79,7 +80,7 @@ mod write;
 
 pub use decimal::Decimal;
 pub use destination::{Destination, Staged};
-pub use error::{Error, ErrorKind, Fault, NumberFault, Place};
+pub use error::{Columns, Error, ErrorKind, Fault, NumberFault, ParquetFault, Place};
 pub use format::Format;
 pub use key::KeySpec;
 pub use normalize::{ColumnRules, Rule};

@@ -5,7 +5,7 @@ use std::{
     time::SystemTime,
 };
 
-use crate::{Error, Format, Progress, error::ErrorKind, parquet, text};
+use crate::{Error, Format, Progress, error::ErrorKind, header::Header, parquet, text};
 
 /// A table to be read twice: once for its keys, and once more for the rows that match.
 #[derive(Debug)]
@@ -158,6 +158,15 @@ impl Source {
                 Ok(table.columns().to_vec())
             }
             None => Ok(parquet::columns(&parquet::open(self)?)),
+        }
+    }
+
+    /// The header of these names, which must be those of the columns.
+    pub(crate) fn header<'a>(&'a self, names: &'a [String]) -> Header<'a> {
+        Header {
+            file: &self.name,
+            names,
+            are_names: self.format.are_columns_names(),
         }
     }
 

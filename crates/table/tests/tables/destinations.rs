@@ -54,7 +54,7 @@ fn outputs_that_cannot_be_are_refused_at_the_start() {
     let twice = files.text("twice.csv", "id,b,b\n");
     assert_eq!(
         refused(&files, &twice, "out.parquet"),
-        "cannot write OUT: more than one column is called `b`; write .csv"
+        "cannot write OUT: its columns 2 and 3 would have the same name; write .csv"
     );
     fs::remove_file(twice).unwrap();
     assert_eq!(files.names(), before);

@@ -6,6 +6,7 @@ mod keys;
 mod malformed;
 mod numbers;
 mod rows;
+mod secrecy;
 
 use std::{
     fs::{self, File},
