@@ -76,6 +76,7 @@ mod progress;
 mod source;
 mod table;
 mod text;
+pub mod whole_file;
 mod write;
 
 pub use decimal::Decimal;
