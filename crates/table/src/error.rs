@@ -248,7 +248,8 @@ pub enum Error {
         reason: String,
     },
 
-    /// The output could not be written. If it was a file, nothing of it is left.
+    /// The output could not be written. If it was a file, nothing of it is left, unless it has its
+    /// name and only a power cut could undo that.
     #[error("cannot write {file}: {source}")]
     Write {
         /// The file as the user named it.

@@ -4,7 +4,9 @@
 use std::error::Error as _;
 
 use arrow_array::{Float64Array, Int64Array, StringArray};
-use psijoin_table::{Destination, Error, Format, KeyTable, Progress, Source, check_numbers};
+use psijoin_table::{
+    Destination, Error, Format, KeyTable, Progress, Source, check_numbers, whole_file::Existing,
+};
 
 use crate::{Files, array, join, key, open, read, read_bytes};
 
@@ -114,7 +116,11 @@ fn outputs_that_do_not_fit_are_refused_without_the_row() {
     let id = key(&["id"], &[]);
     let refused = |name: &str| {
         let path = files.path(name);
-        assert_silent(Destination::prepare(Some(&path), &open(&twice)))
+        assert_silent(Destination::prepare(
+            Some(&path),
+            &open(&twice),
+            Existing::Replace,
+        ))
     };
     assert!(
         refused("o.parquet").ends_with("its columns 1 and 2 would have the same name; write .csv")
