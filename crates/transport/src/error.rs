@@ -208,6 +208,8 @@ pub enum Kind {
     Network,
     /// The peer: it broke the protocol, is not who it should be, or was set up otherwise.
     Peer,
+    /// The peer: it cannot use its own input or output.
+    PeerFiles,
     /// The peer's policy forbids the result.
     Policy,
     /// Nobody: this party was told to stop.
@@ -250,12 +252,48 @@ impl From<&ChannelError> for Kind {
     fn from(error: &ChannelError) -> Self {
         match error {
             ChannelError::MessageLength { .. } | ChannelError::Malformed(_) => Self::Peer,
-            ChannelError::PeerAborted(AbortCode::ProtocolViolation | AbortCode::Incompatible) => {
-                Self::Peer
-            }
-            ChannelError::PeerAborted(AbortCode::Refused) => Self::Policy,
+            ChannelError::PeerAborted(code) => match code {
+                AbortCode::ProtocolViolation
+                | AbortCode::Incompatible
+                | AbortCode::TooManyItems
+                | AbortCode::ReceiverSums => Self::Peer,
+                AbortCode::LocalFailure => Self::PeerFiles,
+                AbortCode::Refused => Self::Policy,
+                // All that may be otherwise the next time.
+                _ => Self::Network,
+            },
             ChannelError::Interrupted => Self::Interrupted,
             _ => Self::Network,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reason_of_a_peer_that_gave_up_says_who_has_to_act() {
+        for (code, kind) in [
+            (AbortCode::LocalFailure, Kind::PeerFiles),
+            (AbortCode::ProtocolViolation, Kind::Peer),
+            (AbortCode::Incompatible, Kind::Peer),
+            (AbortCode::TooManyItems, Kind::Peer),
+            (AbortCode::ReceiverSums, Kind::Peer),
+            (AbortCode::Refused, Kind::Policy),
+            (AbortCode::Interrupted, Kind::Network),
+            (AbortCode::BadLuck, Kind::Network),
+            (AbortCode::TimedOut, Kind::Network),
+            (AbortCode::OutOfMemory, Kind::Network),
+            (AbortCode::InternalFailure, Kind::Network),
+            (AbortCode::DeadlinePassed, Kind::Network),
+            (AbortCode::Unknown, Kind::Network),
+        ] {
+            assert_eq!(
+                Kind::from(&ChannelError::PeerAborted(code)),
+                kind,
+                "{code:?}"
+            );
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::Error;
 const MAGIC: &[u8; 7] = b"psijoin";
 
 /// The version of everything below the session handshake.
-const FRAMING_VERSION: u8 = 1;
+const FRAMING_VERSION: u8 = 2;
 
 pub(crate) const PREAMBLE_BYTES: usize = 8;
 
@@ -81,7 +81,7 @@ mod tests {
             matches!(
                 error,
                 Error::Version {
-                    ours: 1,
+                    ours: 2,
                     theirs: 7,
                     ..
                 }

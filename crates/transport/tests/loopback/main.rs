@@ -16,7 +16,7 @@ mod meeting;
 mod moving;
 
 /// Bytes of an honest party's first words, to be able to play a dishonest one.
-const PREAMBLE: &[u8] = b"psijoin\x01";
+const PREAMBLE: &[u8] = b"psijoin\x02";
 
 const QUICK: Timeouts = Timeouts {
     meet: Duration::from_secs(5),
