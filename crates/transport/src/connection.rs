@@ -70,23 +70,25 @@ impl Connection {
         }
     }
 
-    /// Goes to the other party's address, and tries again while nobody listens there.
+    /// Goes to the other party's address, and tries again for as long as
+    /// [`Timeouts::meet`](crate::Timeouts::meet) allows, whoever or whatever is at the address
+    /// until then.
     ///
     /// # Errors
-    /// [`Error::NobodyListened`] after the time-out; an error of kind
-    /// [`Peer`](crate::Kind::Peer) if somebody listens who is not the peer, or refuses this
-    /// side; [`Error::Interrupted`]; and what the network may fail with.
+    /// [`Error::NobodyListened`] after the time-out, which is of kind
+    /// [`Peer`](crate::Kind::Peer) if somebody else listened; at once [`Error::Refused`] and
+    /// others of that kind, if the party with the pinned key has said so;
+    /// [`Error::Interrupted`]; and what no later attempt could change.
     pub fn connect(address: &Address, options: &Options) -> Result<(Self, Channel), Error> {
         Self::start(establish::connect(address, options)?, options)
     }
 
-    /// Waits for the other party to connect. Whoever else connects is dropped, unless it
-    /// shows itself as a psijoin party that is the wrong one.
+    /// Waits for the other party to connect. Whoever else connects is logged and dropped, and
+    /// can neither end the wait nor keep the other party out.
     ///
     /// # Errors
-    /// [`Error::NobodyConnected`] after the time-out; an error of kind
-    /// [`Peer`](crate::Kind::Peer) if a wrong party connected, or refuses this side;
-    /// [`Error::Interrupted`]; and what the network may fail with.
+    /// [`Error::NobodyConnected`] after the time-out, [`Error::Interrupted`], and what the
+    /// network may fail with once the other party is found.
     pub fn accept(listener: Listener, options: &Options) -> Result<(Self, Channel), Error> {
         Self::start(establish::accept(listener, options)?, options)
     }

@@ -44,7 +44,7 @@ mod wire;
 
 pub use connection::Connection;
 pub use endpoint::{Endpoint, Listener, Options, Security, Timeouts};
-pub use error::{Error, Kind};
+pub use error::{Attempt, Error, Kind, Strangers};
 pub use fingerprint::Fingerprint;
 pub use identity::Identity;
 pub use interrupt::Interrupt;

@@ -12,8 +12,11 @@ use psijoin_transport::{Connection, Error, Identity, Listener, Options, Security
 
 mod ending;
 mod failing;
+mod flood;
+mod forwarders;
 mod meeting;
 mod moving;
+mod strangers;
 
 /// Bytes of an honest party's first words, to be able to play a dishonest one.
 const PREAMBLE: &[u8] = b"psijoin\x02";
