@@ -96,10 +96,7 @@ impl Connection {
     fn start(established: Established, options: &Options) -> Result<(Self, Channel), Error> {
         let Established { socket, tls } = established;
         let peer_address = socket.peer_addr()?;
-        let link = Arc::new(Link::new(
-            options.timeouts.idle,
-            options.timeouts.keep_alive,
-        ));
+        let link = Arc::new(Link::new(options.timeouts, options.pulse.clone()));
         let threads = Threads::start(&link, Wire::new(socket, tls)?)?;
         options.interrupt.watch(&link);
         let channel = Channel::new(LinkOutbound(link.clone()), LinkInbound(link.clone()));
@@ -127,7 +124,7 @@ impl Connection {
     /// Ends a session that went well. After `Ok`, the peer has said that it has received all
     /// that it expected.
     ///
-    /// It waits for a peer that is still computing, for as long as that shows that it lives.
+    /// It waits for a peer that is still computing, for as long as that shows that it works.
     ///
     /// # Errors
     /// If the peer has sent more than was received, gives up, goes away or falls silent, or

@@ -10,8 +10,12 @@
 //!
 //! # Time
 //! A wait for the peer ends after [`Timeouts::idle`](crate::Timeouts::idle) without a single
-//! byte from it. A living peer is never that silent, since its writing thread sends
+//! byte from it. A peer that works is never that silent, since its writing thread sends
 //! keep-alives.
+//!
+//! The writing thread lives however stuck the caller is, so it vouches only for a caller that
+//! makes progress: one that waits for the peer, calls the channel, or has a
+//! [`Pulse`](crate::Pulse) that changes.
 
 use std::{
     fmt,
@@ -20,6 +24,8 @@ use std::{
 };
 
 use psijoin_channel::{AbortCode, Error};
+
+use crate::{Pulse, Timeouts};
 
 use lane::Lane;
 
@@ -37,8 +43,8 @@ const LINGER: Duration = Duration::from_secs(1);
 
 /// See the [module](self).
 pub(crate) struct Link {
-    idle: Duration,
-    keep_alive: Duration,
+    timeouts: Timeouts,
+    pulse: Option<Pulse>,
     state: Mutex<State>,
     /// Told when the outgoing lane is no longer full.
     room_to_send: Condvar,
@@ -56,6 +62,10 @@ struct State {
     outgoing: Lane,
     incoming: Lane,
     last_heard: Instant,
+    /// How many threads of the caller wait for the peer.
+    waiting: u32,
+    /// How often the caller has called, and stopped waiting.
+    calls: u64,
     /// TLS has something to say.
     has_answer: bool,
     /// What this party says last.
@@ -103,14 +113,16 @@ impl State {
 }
 
 impl Link {
-    pub(crate) fn new(idle: Duration, keep_alive: Duration) -> Self {
+    pub(crate) fn new(timeouts: Timeouts, pulse: Option<Pulse>) -> Self {
         Self {
-            idle,
-            keep_alive,
+            timeouts,
+            pulse,
             state: Mutex::new(State {
                 outgoing: Lane::default(),
                 incoming: Lane::default(),
                 last_heard: Instant::now(),
+                waiting: 0,
+                calls: 0,
                 has_answer: false,
                 farewell: None,
                 ended_here: None,
@@ -190,16 +202,21 @@ impl Link {
     /// since the wait has `started`.
     fn wait_for_peer<'a>(
         &self,
-        state: MutexGuard<'a, State>,
+        mut state: MutexGuard<'a, State>,
         condvar: &Condvar,
         started: Instant,
     ) -> Result<MutexGuard<'a, State>, Error> {
+        let idle = self.timeouts.idle;
         let quiet_since = started.max(state.last_heard);
-        let left = self.idle.saturating_sub(quiet_since.elapsed());
+        let left = idle.saturating_sub(quiet_since.elapsed());
         if left.is_zero() {
-            return Err(Error::TimedOut(self.idle));
+            return Err(Error::TimedOut(idle));
         }
-        Ok(condvar.wait_timeout(state, left).expect(UNPOISONED).0)
+        state.waiting += 1;
+        let mut state = condvar.wait_timeout(state, left).expect(UNPOISONED).0;
+        state.waiting -= 1;
+        state.calls += 1;
+        Ok(state)
     }
 
     /// Waits a moment until the threads are as far as `is_enough` demands.

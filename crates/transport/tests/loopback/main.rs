@@ -16,6 +16,7 @@ mod flood;
 mod forwarders;
 mod meeting;
 mod moving;
+mod pulse;
 mod strangers;
 
 /// Bytes of an honest party's first words, to be able to play a dishonest one.
