@@ -121,6 +121,19 @@ impl Connection {
         self.link.abort(code);
     }
 
+    /// Ends the session by itself when so many payload bytes of messages have passed each way
+    /// over `channel`, which is this connection's, from now on; if that is none, at once.
+    ///
+    /// The last word of a session then says nothing about what this party does with the last
+    /// message: a peer cannot time how long it works on the result. [`finish`](Self::finish)
+    /// still has to be called, and waits for the peer's last word.
+    ///
+    /// After the last byte, sending fails with [`Closed`](psijoin_channel::Error::Closed), an
+    /// empty message included, and an abort is no longer told.
+    pub fn ends_after(&self, channel: Channel, sent_bytes: u64, received_bytes: u64) -> Channel {
+        link::ends_after(&self.link, channel, sent_bytes, received_bytes)
+    }
+
     /// Ends a session that went well. After `Ok`, the peer has said that it has received all
     /// that it expected.
     ///

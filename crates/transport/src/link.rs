@@ -29,17 +29,19 @@ use crate::{Pulse, Timeouts};
 
 use lane::Lane;
 
+mod countdown;
 mod halves;
 mod lane;
 mod reader;
 mod writer;
 
+pub(crate) use countdown::ends_after;
 pub(crate) use halves::{LinkInbound, LinkOutbound};
 pub(crate) use reader::read_until_the_end;
 pub(crate) use writer::write_until_the_end;
 
 /// How long a party that ends a connection waits for its last words to reach the peer.
-const LINGER: Duration = Duration::from_secs(1);
+pub(crate) const LINGER: Duration = Duration::from_secs(1);
 
 /// See the [module](self).
 pub(crate) struct Link {
@@ -150,11 +152,39 @@ impl Link {
     }
 
     /// Gives up at once, without what still waits to be sent.
-    pub(crate) fn interrupt(&self) {
+    pub(crate) fn interrupt(&self, code: AbortCode) {
         let mut state = self.lock();
-        state.outgoing.clear();
-        state.end_here(Error::Interrupted, Farewell::Abort(AbortCode::Interrupted));
+        let farewell = Farewell::Abort(code);
+        if !state.outgoing.is_empty() {
+            state.outgoing.clear();
+            // A party that drops messages is not done, even if it was about to say so.
+            if let Some(done @ Farewell::Bye) = &mut state.farewell {
+                *done = farewell;
+            }
+        }
+        state.end_here(Error::Interrupted, farewell);
         self.tell_everyone();
+    }
+
+    /// Waits until the peer has been told how this party ended the link, at most until
+    /// `deadline`.
+    pub(crate) fn wait_until_told(&self, deadline: Instant) {
+        let limit = deadline.saturating_duration_since(Instant::now());
+        let waited = self
+            .thread_ended
+            .wait_timeout_while(self.lock(), limit, |state| !state.has_writer_ended);
+        drop(waited.expect(UNPOISONED));
+    }
+
+    /// Says that this party is done, after all that waits to be sent, and does not wait for
+    /// that.
+    pub(crate) fn say_bye(&self) {
+        let mut state = self.lock();
+        if state.ended_here.is_none() && state.farewell.is_none() {
+            state.farewell = Some(Farewell::Bye);
+            // Whoever waits for room to send waits in vain.
+            self.tell_everyone();
+        }
     }
 
     /// Says that this party is done, and waits until the peer says so too.
