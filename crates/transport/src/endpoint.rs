@@ -59,6 +59,11 @@ impl FromStr for Address {
     }
 }
 
+/// How many connections the system keeps for a listening party that is busy, if it agrees. With
+/// the 128 of the standard library, a flood fills them while a handful of candidates is
+/// answered; what the peer says then is lost, and said again only after a second, or three.
+const BACKLOG: i32 = 4096;
+
 /// An address that this side listens at already: whoever binds to port 0 learns here which
 /// one it got.
 #[derive(Debug)]
@@ -75,6 +80,7 @@ impl Listener {
     pub fn bind(address: &Address) -> Result<Self, Error> {
         TcpListener::bind(address.as_str())
             .and_then(|socket| {
+                rustix::net::listen(&socket, BACKLOG)?;
                 let address = socket.local_addr()?.into();
                 Ok(Self { socket, address })
             })

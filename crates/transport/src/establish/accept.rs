@@ -9,15 +9,17 @@
 //! come least far, and of them the oldest.
 
 use std::{
-    io::{self, ErrorKind, Read, Write},
+    io::{ErrorKind, Read, Write},
+    mem,
     net::{Shutdown, SocketAddr, TcpStream},
-    ops::ControlFlow,
     thread,
     time::{Duration, Instant},
 };
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
 use super::{
-    Established, LINGER, Patience,
+    Established, LINGER, POLL, Patience,
     greeting::{Fault, Greeter, Greeting, PIECE_BYTES},
     turned_away::TurnedAway,
 };
@@ -30,9 +32,8 @@ const MAX_CANDIDATES: usize = 128;
 /// times before those that come after it can push it out.
 const MAX_ADMITTED: usize = 16;
 
-/// How long to sleep when nobody has said anything: at first, since an answer may be on its
-/// way, and then longer and longer.
-const PAUSES: [Duration; 2] = [Duration::from_micros(500), Duration::from_millis(20)];
+/// How long to wait for the system to have room for one more connection.
+const SHORTAGE: Duration = Duration::from_millis(5);
 
 /// Waits for the peer.
 pub(crate) fn accept(listener: Listener, options: &Options) -> Result<Established, Error> {
@@ -46,23 +47,17 @@ pub(crate) fn accept(listener: Listener, options: &Options) -> Result<Establishe
         turned_away: TurnedAway::default(),
         was_short: false,
     };
-    let [shortest, longest] = PAUSES;
-    let mut pause = shortest;
     while patience.left()?.is_some() {
-        let has_admitted = entrance.admit();
-        let has_heard = match entrance.hear() {
-            ControlFlow::Break(established) => {
-                entrance.turned_away.log();
-                return Ok(established);
-            }
-            ControlFlow::Continue(has_heard) => has_heard,
-        };
+        let is_short = entrance.admit().is_err();
+        if let Some(established) = entrance.hear() {
+            entrance.turned_away.log();
+            return Ok(established);
+        }
         entrance.turned_away.log_if_due();
-        if has_admitted || has_heard {
-            pause = shortest;
+        if is_short {
+            thread::sleep(SHORTAGE);
         } else {
-            thread::sleep(pause);
-            pause = longest.min(pause * 2);
+            entrance.wait();
         }
     }
     Err(Error::NobodyConnected {
@@ -84,21 +79,31 @@ struct Entrance {
     was_short: bool,
 }
 
+/// Nobody can be let in for now.
+struct Short;
+
 impl Entrance {
-    /// Lets in those who wait outside, and tells whether there were any.
-    fn admit(&mut self) -> bool {
-        for admitted in 0..MAX_ADMITTED {
+    /// Lets in those who wait outside, or some of them.
+    ///
+    /// # Errors
+    /// The system has no descriptor or no memory for one more connection. That passes, the
+    /// sooner since a candidate has gone.
+    fn admit(&mut self) -> Result<(), Short> {
+        for _ in 0..MAX_ADMITTED {
             let (socket, from) = match self.listener.socket.accept() {
                 Ok(connected) => connected,
                 Err(error) => match error.kind() {
-                    ErrorKind::WouldBlock => return admitted > 0,
+                    ErrorKind::WouldBlock => return Ok(()),
                     // Somebody has left before being let in.
                     ErrorKind::Interrupted
                     | ErrorKind::ConnectionAborted
                     | ErrorKind::ConnectionReset => continue,
                     _ => {
-                        self.make_do_without(&error);
-                        return admitted > 0;
+                        if !mem::replace(&mut self.was_short, true) {
+                            tracing::warn!("nobody could be let in for a moment: {error}");
+                        }
+                        self.evict();
+                        return Err(Short);
                     }
                 },
             };
@@ -111,16 +116,24 @@ impl Entrance {
                 Err(error) => self.turned_away.note(from, error),
             }
         }
-        true
+        Ok(())
     }
 
-    /// The system has no descriptor or no memory for one more connection. That passes, the
-    /// sooner if a candidate goes.
-    fn make_do_without(&mut self, error: &io::Error) {
-        if !std::mem::replace(&mut self.was_short, true) {
-            tracing::warn!("nobody could be let in for a moment: {error}");
+    /// Waits a moment for somebody to come or to say something.
+    fn wait(&self) {
+        let candidates = self.candidates.iter().map(|candidate| &candidate.socket);
+        let mut awaited: Vec<_> = candidates
+            .map(|socket| PollFd::new(socket, PollFlags::IN))
+            .chain([PollFd::new(&self.listener.socket, PollFlags::IN)])
+            .collect();
+        let limit = Timespec {
+            tv_sec: 0,
+            tv_nsec: POLL.subsec_nanos().into(),
+        };
+        if let Err(error) = poll(&mut awaited, Some(&limit)) {
+            tracing::debug!("waiting for several connections failed: {error}");
+            thread::sleep(SHORTAGE);
         }
-        self.evict();
     }
 
     /// Turns away the candidate that is least likely to be the peer.
@@ -136,24 +149,18 @@ impl Entrance {
         }
     }
 
-    /// Hears every candidate once, until one is the peer, and tells whether any said something.
-    fn hear(&mut self) -> ControlFlow<Established, bool> {
-        let mut has_heard = false;
+    /// Hears every candidate once, until one is the peer.
+    fn hear(&mut self) -> Option<Established> {
         let mut index = 0;
         while let Some(candidate) = self.candidates.get_mut(index) {
             match candidate.hear(self.setup) {
-                Ok(Step::Nothing) => index += 1,
-                Ok(Step::Progress) => {
-                    has_heard = true;
-                    index += 1;
-                }
+                Ok(Step::Stays) => index += 1,
                 Ok(Step::Gone) => drop(self.candidates.remove(index)),
                 Ok(Step::IsPeer) => match self.candidates.remove(index).into_established() {
-                    Ok(established) => return ControlFlow::Break(established),
+                    Ok(established) => return Some(established),
                     Err((from, error)) => self.turned_away.note(from, error),
                 },
                 Err(error) => {
-                    has_heard = true;
                     let (from, kind) = (candidate.from, error.kind());
                     self.turned_away.note(from, error);
                     if kind == Kind::Peer && candidate.dismiss() {
@@ -164,7 +171,7 @@ impl Entrance {
                 }
             }
         }
-        ControlFlow::Continue(has_heard)
+        None
     }
 
     /// Ends the wait. Those who are still there were not the peer.
@@ -201,8 +208,7 @@ struct Candidate {
 
 /// What came of hearing a candidate.
 enum Step {
-    Nothing,
-    Progress,
+    Stays,
     IsPeer,
     Gone,
 }
@@ -242,10 +248,10 @@ impl Candidate {
         match (&self.socket).read(&mut buffer[..room]) {
             Ok(0) if is_leaving => Ok(Step::Gone),
             Ok(0) => Err(Error::ClosedDuringSetup),
-            Ok(_) if is_leaving => Ok(Step::Nothing),
+            Ok(_) if is_leaving => Ok(Step::Stays),
             Ok(length) => self.take_in(&buffer[..length]),
             Err(error) => match error.kind() {
-                ErrorKind::WouldBlock | ErrorKind::Interrupted => Ok(Step::Nothing),
+                ErrorKind::WouldBlock | ErrorKind::Interrupted => Ok(Step::Stays),
                 _ if is_leaving => Ok(Step::Gone),
                 ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted => {
                     Err(Error::ClosedDuringSetup)
@@ -267,7 +273,7 @@ impl Candidate {
         self.stage = self.stage.max(reached);
         match taken_in {
             Ok(true) => Ok(Step::IsPeer),
-            Ok(false) => Ok(Step::Progress),
+            Ok(false) => Ok(Step::Stays),
             Err(Fault { error, .. }) => Err(error),
         }
     }
