@@ -65,8 +65,8 @@ enum Failure {
     Passing(Error),
     /// The next one will too.
     Lasting(Error),
-    /// There was no time to learn why.
-    Unfinished,
+    /// There was no time to learn why: at most so much is known.
+    Unfinished(Option<Error>),
 }
 
 impl Going<'_> {
@@ -75,7 +75,7 @@ impl Going<'_> {
     /// # Errors
     /// If no later round can do better.
     fn round(&self, failures: &mut Failures) -> Result<Option<Established>, Error> {
-        let addresses = match self.resolve()? {
+        let addresses = match self.resolve() {
             Ok(addresses) => addresses,
             Err(failure) => {
                 self.pass(failure, failures)?;
@@ -85,7 +85,7 @@ impl Going<'_> {
         let mut lasting = None;
         let mut may_pass = addresses.is_empty();
         for address in addresses {
-            match self.attempt(address)? {
+            match self.attempt(address) {
                 Ok(established) => return Ok(Some(established)),
                 // Another of the addresses may be of use.
                 Err(Failure::Lasting(error @ Error::Connect { .. })) => lasting = Some(error),
@@ -101,31 +101,27 @@ impl Going<'_> {
         }
     }
 
-    fn resolve(&self) -> Result<Result<Vec<SocketAddr>, Failure>, Error> {
+    fn resolve(&self) -> Result<Vec<SocketAddr>, Failure> {
         let host = self.address.to_owned();
-        let resolved = self.unless_impatient(move |_| host.to_socket_addrs())?;
-        Ok(resolved.map(Iterator::collect).map_err(|fault| {
-            fault.explain(|source| Error::Resolve {
+        let addresses = self.call(
+            move |_| host.to_socket_addrs(),
+            |source| Error::Resolve {
                 address: self.address.to_owned(),
                 source,
-            })
-        }))
+            },
+        )?;
+        Ok(addresses.collect())
     }
 
-    fn attempt(&self, address: SocketAddr) -> Result<Result<Established, Failure>, Error> {
-        let socket = match self.unless_impatient(move |left| connect_once(address, left))? {
-            Ok(socket) => socket,
-            Err(fault) => {
-                return Ok(Err(fault.explain(|source| Error::Connect {
-                    address: self.address.to_owned(),
-                    source,
-                })));
-            }
-        };
-        match self.greet(socket) {
-            Err(Failure::Lasting(error)) if error.kind() == Kind::Interrupted => Err(error),
-            greeted => Ok(greeted),
-        }
+    fn attempt(&self, address: SocketAddr) -> Result<Established, Failure> {
+        let socket = self.call(
+            move |left| connect_once(address, left),
+            |source| Error::Connect {
+                address: self.address.to_owned(),
+                source,
+            },
+        )?;
+        self.greet(socket)
     }
 
     /// Makes sure who is at the other end, and that it speaks psijoin.
@@ -172,7 +168,10 @@ impl Going<'_> {
         match failure {
             Failure::Passing(error) => failures.note(error, self.address),
             Failure::Lasting(error) => return Err(error),
-            Failure::Unfinished => {}
+            Failure::Unfinished(Some(error)) if failures.tell() < tells(&error) => {
+                failures.note(error, self.address);
+            }
+            Failure::Unfinished(_) => {}
         }
         Ok(())
     }
@@ -187,56 +186,41 @@ impl Going<'_> {
 
     /// Runs a system call that nothing can interrupt on a thread of its own, which is left to
     /// itself when patience ends.
-    ///
-    /// # Errors
-    /// [`Error::Interrupted`].
-    fn unless_impatient<T: Send + 'static>(
+    fn call<T: Send + 'static>(
         &self,
         call: impl FnOnce(Duration) -> io::Result<T> + Send + 'static,
-    ) -> Result<Result<T, CallFault>, Error> {
-        let Some(left) = self.patience.left()? else {
-            return Ok(Err(CallFault::Unfinished));
-        };
+        explain: impl FnOnce(io::Error) -> Error,
+    ) -> Result<T, Failure> {
+        let left = self.left()?;
         let (result, results) = mpsc::sync_channel(1);
-        let thread = thread::Builder::new()
+        thread::Builder::new()
             .name("psijoin-connect".into())
             .spawn(move || {
                 // Nobody may be waiting any more.
                 let _ = result.send(call(left));
-            });
-        if let Err(error) = thread {
-            return Ok(Err(CallFault::NoThread(error)));
-        }
+            })
+            .map_err(|no_thread| Failure::Passing(no_thread.into()))?;
         loop {
             match results.recv_timeout(POLL) {
-                Ok(result) => return Ok(result.map_err(CallFault::System)),
-                Err(RecvTimeoutError::Timeout) => {
-                    if self.patience.left()?.is_none() {
-                        return Ok(Err(CallFault::Unfinished));
-                    }
-                }
+                Ok(Ok(value)) => return Ok(value),
+                Ok(Err(error)) if lasts(&error) => return Err(Failure::Lasting(explain(error))),
+                Ok(Err(error)) => return Err(Failure::Passing(explain(error))),
+                Err(RecvTimeoutError::Timeout) => drop(self.left()?),
                 Err(RecvTimeoutError::Disconnected) => {
-                    unreachable!("a system call does not panic")
+                    return Err(Failure::Lasting(
+                        io::Error::other("the connecting thread panicked").into(),
+                    ));
                 }
             }
         }
     }
-}
 
-/// Why a system call came to nothing.
-enum CallFault {
-    System(io::Error),
-    NoThread(io::Error),
-    Unfinished,
-}
-
-impl CallFault {
-    fn explain(self, explain: impl FnOnce(io::Error) -> Error) -> Failure {
-        match self {
-            Self::System(error) if lasts(&error) => Failure::Lasting(explain(error)),
-            Self::System(error) => Failure::Passing(explain(error)),
-            Self::NoThread(error) => Failure::Passing(error.into()),
-            Self::Unfinished => Failure::Unfinished,
+    /// How long this side may still try.
+    fn left(&self) -> Result<Duration, Failure> {
+        match self.patience.left() {
+            Ok(Some(left)) => Ok(left),
+            Ok(None) => Err(Failure::Unfinished(None)),
+            Err(interrupted) => Err(Failure::Lasting(interrupted)),
         }
     }
 }
@@ -288,7 +272,8 @@ impl<'a> Host<'a> {
                 return Err(Failure::Passing(Error::SetupTimedOut(self.setup.limit)));
             }
             if self.overall.left().map_err(Failure::Lasting)?.is_none() {
-                return Err(Failure::Unfinished);
+                let waited = self.setup.started.elapsed();
+                return Err(Failure::Unfinished(Some(Error::SetupTimedOut(waited))));
             }
             match (&self.socket).read(buffer) {
                 Ok(0) => return Err(Failure::Passing(Error::ClosedDuringSetup)),
@@ -334,12 +319,19 @@ struct Failures {
 }
 
 impl Failures {
+    /// How much they tell.
+    fn tell(&self) -> u8 {
+        self.most_telling
+            .as_ref()
+            .map_or(0, |attempt| tells(&attempt.why))
+    }
+
     fn note(&mut self, error: Error, address: &str) {
         // Once for each kind of failure: there are few, and as many attempts as there is time.
         let kind = mem::discriminant(&error);
         if !self.logged.contains(&kind) {
             self.logged.push(kind);
-            tracing::warn!("the other party was not met at {address}: {error}; trying again");
+            tracing::warn!("the other party was not met at {address} yet, trying again: {error}");
         }
         match &mut self.most_telling {
             Some(other) if tells(&other.why) > tells(&error) => other.is_last = false,
