@@ -15,7 +15,7 @@
 //!
 //! The writing thread lives however stuck the caller is, so it vouches only for a caller that
 //! makes progress: one that waits for the peer, calls the channel, or has a
-//! [`Pulse`](crate::Pulse) that changes.
+//! [`Pulse`] that changes.
 
 use std::{
     fmt,
