@@ -162,7 +162,7 @@ struct Threads {
 }
 
 impl Threads {
-    fn start(link: &Arc<Link>, wire: Arc<Wire>) -> io::Result<Self> {
+    fn start(link: &Arc<Link>, wire: Arc<Wire>) -> Result<Self, Error> {
         let mut threads = Self {
             wire,
             handles: Vec::new(),
@@ -173,7 +173,7 @@ impl Threads {
         if let Err(error) = started {
             link.close();
             threads.join();
-            return Err(error);
+            return Err(Error::Thread(error));
         }
         Ok(threads)
     }

@@ -59,9 +59,8 @@ impl FromStr for Address {
     }
 }
 
-/// How many connections the system keeps for a listening party that is busy, if it agrees. With
-/// the 128 of the standard library, a flood fills them while a handful of candidates is
-/// answered; what the peer says then is lost, and said again only after a second, or three.
+/// How many connections the system keeps for a listening party that is busy, if it agrees. The 128
+/// of the standard library are few where thousands come at once.
 const BACKLOG: i32 = 4096;
 
 /// An address that this side listens at already: whoever binds to port 0 learns here which

@@ -125,9 +125,13 @@ pub enum Error {
     #[error("the other party closed the connection while it was being set up")]
     ClosedDuringSetup,
 
-    /// The network failed, or a thread could not be started, while the connection was set up.
+    /// The network failed while the connection was set up.
     #[error("the connection failed while it was being set up: {0}")]
     Io(#[from] io::Error),
+
+    /// The operating system gives no thread: there is no memory for it, or there are too many.
+    #[error("the operating system gives no more threads: {0}")]
+    Thread(#[source] io::Error),
 
     /// This party was told to stop, for example by Ctrl-C.
     #[error("interrupted")]
@@ -276,10 +280,12 @@ pub enum Kind {
     Network,
     /// The peer: it broke the protocol, is not who it should be, or was set up otherwise.
     Peer,
-    /// The peer: it cannot use its own input or output.
-    PeerFiles,
+    /// The peer: it cannot go on, for a reason of its own that only its own message tells.
+    PeerFailed,
     /// The peer's policy forbids the result.
     Policy,
+    /// This machine: it has no memory or threads left.
+    Exhausted,
     /// Nobody: this party was told to stop.
     Interrupted,
 }
@@ -313,6 +319,7 @@ impl Error {
                 Some(attempt) if attempt.why.kind() == Kind::Peer => Kind::Peer,
                 _ => Kind::Network,
             },
+            Self::Thread(_) => Kind::Exhausted,
             Self::Interrupted => Kind::Interrupted,
             Self::Channel(error) => error.into(),
         }
@@ -328,7 +335,7 @@ impl From<&ChannelError> for Kind {
                 | AbortCode::Incompatible
                 | AbortCode::TooManyItems
                 | AbortCode::ReceiverSums => Self::Peer,
-                AbortCode::LocalFailure => Self::PeerFiles,
+                AbortCode::LocalFailure | AbortCode::InternalFailure => Self::PeerFailed,
                 AbortCode::Refused => Self::Policy,
                 // All that may be otherwise the next time.
                 _ => Self::Network,
@@ -346,7 +353,8 @@ mod tests {
     #[test]
     fn the_reason_of_a_peer_that_gave_up_says_who_has_to_act() {
         for (code, kind) in [
-            (AbortCode::LocalFailure, Kind::PeerFiles),
+            (AbortCode::LocalFailure, Kind::PeerFailed),
+            (AbortCode::InternalFailure, Kind::PeerFailed),
             (AbortCode::ProtocolViolation, Kind::Peer),
             (AbortCode::Incompatible, Kind::Peer),
             (AbortCode::TooManyItems, Kind::Peer),
@@ -356,7 +364,6 @@ mod tests {
             (AbortCode::BadLuck, Kind::Network),
             (AbortCode::TimedOut, Kind::Network),
             (AbortCode::OutOfMemory, Kind::Network),
-            (AbortCode::InternalFailure, Kind::Network),
             (AbortCode::DeadlinePassed, Kind::Network),
             (AbortCode::Unknown, Kind::Network),
         ] {

@@ -199,7 +199,7 @@ impl Going<'_> {
                 // Nobody may be waiting any more.
                 let _ = result.send(call(left));
             })
-            .map_err(|no_thread| Failure::Passing(no_thread.into()))?;
+            .map_err(|no_thread| Failure::Lasting(Error::Thread(no_thread)))?;
         loop {
             match results.recv_timeout(POLL) {
                 Ok(Ok(value)) => return Ok(value),
