@@ -23,3 +23,5 @@ mod support;
 #[cfg(unix)]
 mod tutorial;
 mod usage;
+#[cfg(unix)]
+mod weekly;
