@@ -86,11 +86,14 @@ pub enum AbortCode {
     TooManyItems = 11,
     /// It allows no sums of the receiver's columns.
     ReceiverSums = 12,
+    /// A reason that this version does not know: the peer's may be a later one.
+    Unknown = 0,
 }
 
 impl AbortCode {
-    /// The code with this number on the wire, if there is one.
-    pub fn from_wire(code: u8) -> Option<Self> {
+    /// The code with this number on the wire; [`Unknown`](Self::Unknown) if this version has
+    /// none.
+    pub fn from_wire(code: u8) -> Self {
         use AbortCode::*;
         [
             LocalFailure,
@@ -108,6 +111,7 @@ impl AbortCode {
         ]
         .into_iter()
         .find(|known| *known as u8 == code)
+        .unwrap_or(Unknown)
     }
 }
 
@@ -128,6 +132,27 @@ impl std::fmt::Display for AbortCode {
             Self::DeadlinePassed => "the time that its user gave the session is over",
             Self::TooManyItems => "this side's set is larger than it allows",
             Self::ReceiverSums => "it does not allow sums of the receiver's columns",
+            Self::Unknown => "for a reason that this version does not know",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_survive_the_wire_and_unknown_ones_say_so() {
+        for number in 1..=12 {
+            assert_eq!(AbortCode::from_wire(number) as u8, number);
+        }
+        for number in [0, 13, 255] {
+            assert_eq!(AbortCode::from_wire(number), AbortCode::Unknown);
+        }
+        let error = Error::PeerAborted(AbortCode::Unknown).to_string();
+        assert!(
+            error.ends_with("for a reason that this version does not know"),
+            "{error}"
+        );
     }
 }

@@ -2,7 +2,10 @@
 
 use std::{num::NonZeroUsize, path::PathBuf};
 
-use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap::{
+    Args as ClapArgs, Parser, Subcommand, ValueEnum,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
 use psijoin_channel::link::Link;
 use psijoin_psi::{Protocol, registry};
 use psijoin_table::ColumnRules;
@@ -16,7 +19,8 @@ use crate::{
 
 const ENVIRONMENT: &str = "\
 Environment:
-  PSIJOIN_LOG  what to log on standard error: error, warn (the default), info, debug or trace";
+  PSIJOIN_LOG  log on standard error, with time and level, instead of talking: error, warn, info
+               (all that is usually said), debug (connections and phases too) or off";
 
 /// Join two private tables: find the keys that two parties share, and nothing else.
 ///
@@ -37,6 +41,10 @@ pub(crate) enum Command {
     Demo(Demo),
     /// Make this machine's identity, and print its fingerprint for the other party.
     Keygen(Keygen),
+    /// Print the fingerprint of an identity again.
+    Fingerprint(Fingerprinted),
+    /// List a table's columns.
+    Columns(Columns),
     /// Join, and receive the shared rows, or what was agreed on instead.
     #[command(after_help = exit::TABLE)]
     Receive(Receive),
@@ -54,7 +62,7 @@ pub(crate) enum Command {
 #[derive(ClapArgs)]
 pub(crate) struct Demo {
     /// The protocol to show.
-    #[arg(long, value_name = "NAME", default_value = "rr22", value_parser = protocol)]
+    #[arg(long, value_name = "NAME", default_value = "rr22", hide_possible_values = true, value_parser = protocol())]
     pub(crate) protocol: &'static dyn Protocol,
 }
 
@@ -66,15 +74,35 @@ pub(crate) struct Keygen {
 }
 
 #[derive(ClapArgs)]
+pub(crate) struct Fingerprinted {
+    /// The identity, as `psijoin keygen` wrote it.
+    #[arg(value_name = "FILE", default_value = "psijoin-identity.pem")]
+    pub(crate) file: PathBuf,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Columns {
+    /// The table: .csv, .tsv, .parquet or .txt. Of a text, the first line is taken for the header,
+    /// whatever it holds.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+}
+
+#[derive(ClapArgs)]
 pub(crate) struct Receive {
     #[command(flatten)]
     pub(crate) join: Join,
 
-    /// Where to write the shared rows: .csv, .tsv, .txt or .parquet. It appears when all is
-    /// done, and not at all if anything fails. [default: standard output] What is not rows goes to
-    /// standard output, but for shares, whose file can have any name.
+    /// Where to write the shared rows: .csv, .tsv, .txt or .parquet. The file appears when all is
+    /// done; if anything fails, what is there already stays as it is. [default: standard output]
+    /// What is not rows goes to standard output, but for shares, whose file can have any name.
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+
+    /// Refuse at the start if the output exists already. Without this, it is replaced when all is
+    /// done.
+    #[arg(long, requires = "output")]
+    pub(crate) no_clobber: bool,
 }
 
 #[derive(ClapArgs)]
@@ -83,9 +111,20 @@ pub(crate) struct Send {
     pub(crate) join: Join,
 
     /// Where to write this party's shares, with --output-kind shares. The file appears when all is
-    /// done, and not at all if anything fails.
+    /// done; if anything fails, what is there already stays as it is.
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+
+    /// Refuse at the start if the output exists already. Without this, it is replaced when all is
+    /// done.
+    #[arg(long, requires = "output")]
+    pub(crate) no_clobber: bool,
+
+    /// Allow --output-kind sum of columns of the receiver. The receiver chooses their numbers: with
+    /// 1, 2, 4, 8 and so on, each such sum tells it which of 62 keys of its choice you have. A
+    /// minimum does not prevent that.
+    #[arg(long)]
+    pub(crate) allow_sums_that_reveal_keys: bool,
 }
 
 /// What both parties say.
@@ -127,30 +166,45 @@ pub(crate) struct Join {
 
     /// The protocol, the same on both sides; see `psijoin protocols`. `auto` takes the one that
     /// suits the output and the sizes of the sets.
-    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = protocol)]
+    #[arg(long, value_name = "NAME", default_value = "auto", hide_possible_values = true, value_parser = protocol())]
     pub(crate) protocol: &'static dyn Protocol,
 
-    /// How long to wait for the other party to be there, and to prove who it is.
+    /// Refuse a set of the other party with more keys than this. It bounds the memory and the time
+    /// that its word can cost you; and it is a sender's only defence against a receiver that puts in
+    /// every key it can think of. [default: as many as this machine has memory for, or as this
+    /// party has itself]
+    #[arg(long, value_name = "N", value_parser = sizes::size)]
+    pub(crate) max_peer_keys: Option<u64>,
+
+    /// How long to try to meet the other party.
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) wait: u32,
 
-    /// How long the other party may be silent, once it is there, before it counts as gone. A
-    /// party says that it lives once a second, however long it computes.
+    /// How long the other party may be silent, once it is there, before it counts as gone. A party
+    /// that computes, or waits for the other, says once a second that it lives.
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = clap::value_parser!(u32).range(3..))]
     pub(crate) timeout: u32,
+
+    /// How long everything together may take, from the start to the end. [default: no limit]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) deadline: Option<u32>,
 
     /// Threads to compute with. [default: one a core]
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,
 
-    /// Write what was run, what it cost and how much was learned to this file. It never holds
-    /// an item.
+    /// Write how it ended, what was run, what it cost and how much was learned to this file, also
+    /// where it fails. It never holds an item.
     #[arg(long, value_name = "FILE.json")]
     pub(crate) report: Option<PathBuf>,
 
     /// Print the report on standard output.
     #[arg(long)]
     pub(crate) json: bool,
+
+    /// Say nothing on standard error unless something fails. Warnings stand in the report.
+    #[arg(long)]
+    pub(crate) quiet: bool,
 }
 
 /// Where the parties meet.
@@ -191,7 +245,8 @@ pub(crate) struct Bench {
         value_name = "NAME[,NAME…]",
         default_value = "all",
         value_delimiter = ',',
-        value_parser = selection
+        hide_possible_values = true,
+        value_parser = selection()
     )]
     pub(crate) protocol: Vec<Selection>,
 
@@ -281,22 +336,28 @@ impl Selection {
     }
 }
 
-fn selection(name: &str) -> Result<Selection, String> {
-    if name == "all" {
-        return Ok(Selection::All);
-    }
-    protocol(name).map(Selection::One)
+/// Reads a selection.
+fn selection() -> impl TypedValueParser<Value = Selection> {
+    named(|name| match name {
+        "all" => Some(Selection::All),
+        name => registry::find(name).map(Selection::One),
+    })
 }
 
-fn protocol(name: &str) -> Result<&'static dyn Protocol, String> {
-    registry::find(name).ok_or_else(|| {
-        let names: Vec<_> = registry::PROTOCOLS
-            .iter()
-            .chain([&registry::AUTO])
-            .map(|protocol| protocol.info().name)
-            .collect();
-        format!("the protocols are {}", names.join(", "))
-    })
+/// Reads the name of a protocol, [`registry::AUTO`]'s included.
+fn protocol() -> impl TypedValueParser<Value = &'static dyn Protocol> {
+    named(registry::find)
+}
+
+/// Reads one of the names that stand for something. Of a mistyped one clap says which was meant.
+fn named<T: Clone + std::marker::Send + Sync + 'static>(
+    meaning: fn(&str) -> Option<T>,
+) -> impl TypedValueParser<Value = T> {
+    let names = registry::PROTOCOLS.iter().map(|one| one.info().name);
+    let names = names.chain([registry::AUTO.info().name, "all"]);
+    let names = names.filter(|name| meaning(name).is_some());
+    PossibleValuesParser::new(names)
+        .map(move |name| meaning(&name).expect("only names with a meaning pass"))
 }
 
 #[cfg(test)]

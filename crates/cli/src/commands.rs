@@ -1,23 +1,35 @@
 //! One module a command.
 
-use crate::{args::Command, exit::Failure};
+use crate::{
+    args::Command,
+    exit::{Code, Failure},
+    talk,
+};
 
 mod bench;
+mod columns;
 mod demo;
+mod fingerprint;
 mod join;
 mod keygen;
 mod protocols;
 mod shares;
 
-/// Does what was asked.
-pub(crate) fn run(command: Command) -> Result<(), Failure> {
-    match command {
+/// Does what was asked; if that fails, the user has been told why.
+pub(crate) fn run(command: Command) -> Result<(), Code> {
+    let done = match command {
+        Command::Receive(args) => return join::receive(&args),
+        Command::Send(args) => return join::send(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Keygen(args) => keygen::run(&args),
-        Command::Receive(args) => join::receive(&args),
-        Command::Send(args) => join::send(&args),
+        Command::Fingerprint(args) => fingerprint::run(&args),
+        Command::Columns(args) => columns::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Protocols(args) => protocols::run(&args),
         Command::Shares(args) => shares::run(&args),
-    }
+    };
+    done.map_err(|failure: Failure| {
+        talk::failure(&failure);
+        failure.exit_code()
+    })
 }

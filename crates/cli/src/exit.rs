@@ -15,10 +15,13 @@ Exit codes:
   0  done
   1  unexpected failure, or interrupted
   2  wrong usage
-  3  an input cannot be used, or an output cannot be written
-  4  the network failed, or the other party went away or gave up
-  5  the other party broke the protocol, is not who it should be, or has other settings
-  6  refused by policy: fewer keys are shared than --min-intersection demands";
+  3  an input cannot be used, an output cannot be written, or memory ran out
+  4  the network failed, nobody came in time, or the other party went away: try again
+  5  the other party broke the protocol, is not who it should be, has other settings, or
+     refuses this run
+  6  refused by policy: fewer keys are shared than --min-intersection demands, the other
+     party's set is larger than --max-peer-keys, or a sum would reveal keys
+  7  the other party cannot go on, for a reason that its own message tells";
 
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +33,7 @@ pub(crate) enum Code {
     Network = 4,
     Peer = 5,
     Policy = 6,
+    PeerFailed = 7,
 }
 
 impl From<Code> for ExitCode {
@@ -59,8 +63,42 @@ pub(crate) enum Failure {
     )]
     TooFew(u64),
 
-    #[error("cannot write the report {}: {source}", path.display())]
+    #[error(
+        "the other party has {}, and --max-peer-keys here is {}: nothing was done",
+        figures::counted(*theirs, "key"),
+        figures::count(*most)
+    )]
+    TooManyPeerKeys { theirs: u64, most: u64 },
+
+    #[error(
+        "the other party has {}, and this machine has memory for {}: nothing was done",
+        figures::counted(*theirs, "key"),
+        figures::count(*most)
+    )]
+    NoRoomForPeerKeys { theirs: u64, most: u64 },
+
+    #[error(
+        "a sum of the receiver's column `{0}` was asked for: the receiver chooses its numbers, and \
+         could read from the sum which keys you share; nothing was done"
+    )]
+    ReceiverSums(String),
+
+    #[error("there is not enough memory, or the system gives no more threads")]
+    OutOfMemory,
+
+    #[error("internal failure at {file}:{line}; this is a bug: please report this line")]
+    Bug { file: &'static str, line: u32 },
+
+    #[error("it was not done within the {} of --deadline", figures::counted((*.0).into(), "second"))]
+    Deadline(u32),
+
+    #[error(
+        "cannot write the report {}: {source}; the run itself ended as said above", path.display()
+    )]
     Report { path: PathBuf, source: io::Error },
+
+    #[error("`{0}` is no level for PSIJOIN_LOG: the levels are off, error, warn, info and debug")]
+    LogLevel(String),
 
     #[error("cannot use the file of shares {}: {source}", path.display())]
     Shares { path: PathBuf, source: io::Error },
@@ -71,12 +109,6 @@ pub(crate) enum Failure {
     #[error("cannot use a temporary file: {0}")]
     Temporary(io::Error),
 
-    #[error("the operating system gives no threads: {0}")]
-    Threads(#[from] rayon::ThreadPoolBuildError),
-
-    #[error("Ctrl-C cannot be handled: {0}")]
-    CtrlC(#[from] ctrlc::Error),
-
     #[error("the result of {0} is wrong; this is a bug in psijoin")]
     WrongResult(&'static str),
 }
@@ -85,7 +117,7 @@ impl Failure {
     /// The exit code.
     pub(crate) fn exit_code(&self) -> Code {
         match self {
-            Self::Usage(_) => Code::Usage,
+            Self::Usage(_) | Self::LogLevel(_) => Code::Usage,
             Self::Table(error) => match error.kind() {
                 TableKind::Usage => Code::Usage,
                 TableKind::Input | TableKind::Output | TableKind::BrokenPipe => Code::File,
@@ -97,11 +129,47 @@ impl Failure {
                 PsiKind::Peer => Code::Peer,
                 _ => Code::Unexpected,
             },
-            Self::TooFew(_) => Code::Policy,
-            Self::Report { .. } | Self::Shares { .. } | Self::Stdout(_) | Self::Temporary(_) => {
-                Code::File
+            Self::TooFew(_)
+            | Self::TooManyPeerKeys { .. }
+            | Self::NoRoomForPeerKeys { .. }
+            | Self::ReceiverSums(_) => Code::Policy,
+            Self::OutOfMemory
+            | Self::Report { .. }
+            | Self::Shares { .. }
+            | Self::Stdout(_)
+            | Self::Temporary(_) => Code::File,
+            Self::Deadline(_) => Code::Network,
+            Self::Bug { .. } | Self::WrongResult(_) => Code::Unexpected,
+        }
+    }
+
+    /// Whether the same command may succeed later, though nobody changes anything.
+    pub(crate) fn may_pass(&self) -> bool {
+        match self {
+            failure if failure.is_exhaustion() => true,
+            Self::Psi(psijoin_psi::Error::BadLuck(..)) => true,
+            failure => failure.exit_code() == Code::Network || failure.is_interruption(),
+        }
+    }
+
+    /// Whether the machine had no memory or threads left.
+    fn is_exhaustion(&self) -> bool {
+        match self {
+            Self::OutOfMemory => true,
+            Self::Transport(error) => error.kind() == TransportKind::Exhausted,
+            _ => false,
+        }
+    }
+
+    /// Whether the user stopped the program.
+    pub(crate) fn is_interruption(&self) -> bool {
+        match self {
+            Self::Table(error) => error.kind() == TableKind::Interrupted,
+            Self::Transport(error) => error.kind() == TransportKind::Interrupted,
+            Self::Psi(psijoin_psi::Error::Channel(error)) => {
+                TransportKind::from(error) == TransportKind::Interrupted
             }
-            Self::Threads(_) | Self::CtrlC(_) | Self::WrongResult(_) => Code::Unexpected,
+            _ => false,
         }
     }
 
@@ -113,7 +181,14 @@ impl Failure {
                 psijoin_transport::Error::Handshake(_) => AbortCode::ProtocolViolation,
                 _ => AbortCode::Incompatible,
             },
-            Self::Table(error) if error.kind() == TableKind::Interrupted => AbortCode::Interrupted,
+            Self::TooManyPeerKeys { .. } | Self::NoRoomForPeerKeys { .. } => {
+                AbortCode::TooManyItems
+            }
+            Self::ReceiverSums(_) => AbortCode::ReceiverSums,
+            failure if failure.is_exhaustion() => AbortCode::OutOfMemory,
+            Self::Deadline(_) => AbortCode::DeadlinePassed,
+            Self::Bug { .. } => AbortCode::InternalFailure,
+            failure if failure.is_interruption() => AbortCode::Interrupted,
             _ => AbortCode::LocalFailure,
         }
     }
@@ -126,10 +201,7 @@ impl Failure {
             {
                 Some("`psijoin keygen` makes an identity")
             }
-            Self::Transport(
-                psijoin_transport::Error::WrongPeer { .. }
-                | psijoin_transport::Error::Refused { .. },
-            ) => Some(
+            Self::Transport(error) if is_of_keys(error) => Some(
                 "each side gives the fingerprint that the other's `psijoin keygen` printed as --peer",
             ),
             Self::Transport(psijoin_transport::Error::Setting { name, .. })
@@ -141,6 +213,17 @@ impl Failure {
                 psijoin_table::Error::Number { .. } | psijoin_table::Error::NumberType { .. },
             ) => Some(
                 "if the other side's column is meant, both name it as sender.COLUMN or receiver.COLUMN",
+            ),
+            Self::TooManyPeerKeys { .. } => Some(
+                "if so large a set is right, raise --max-peer-keys; as the sender think of what a \
+                 receiver learns that puts in every key it can think of",
+            ),
+            Self::NoRoomForPeerKeys { .. } => {
+                Some("--max-peer-keys N tries it all the same; a machine with more memory is safer")
+            }
+            Self::ReceiverSums(_) => Some(
+                "--allow-sums-that-reveal-keys allows it: see \"What an answer tells\" in \
+                 docs/functions.md first",
             ),
             Self::Transport(psijoin_transport::Error::Setting { .. }) => {
                 Some("give fewer key columns: one column can hold several joined beforehand")
@@ -158,6 +241,21 @@ impl Failure {
     }
 }
 
+/// Whether the parties did not meet because one of them does not have the key that it should have.
+fn is_of_keys(error: &psijoin_transport::Error) -> bool {
+    use psijoin_transport::Error::*;
+    match error {
+        WrongPeer { .. } | Refused { .. } => true,
+        NobodyListened { attempt, .. } => {
+            (attempt.as_ref()).is_some_and(|attempt| is_of_keys(&attempt.why))
+        }
+        NobodyConnected { strangers, .. } => {
+            (strangers.as_ref()).is_some_and(|strangers| is_of_keys(&strangers.why))
+        }
+        _ => false,
+    }
+}
+
 fn of_transport(kind: TransportKind) -> Code {
     match kind {
         TransportKind::Usage => Code::Usage,
@@ -165,6 +263,8 @@ fn of_transport(kind: TransportKind) -> Code {
         TransportKind::Network => Code::Network,
         TransportKind::Peer => Code::Peer,
         TransportKind::Policy => Code::Policy,
+        TransportKind::PeerFailed => Code::PeerFailed,
+        TransportKind::Exhausted => Code::File,
         _ => Code::Unexpected,
     }
 }
@@ -182,7 +282,12 @@ mod tests {
     #[test]
     fn what_the_peer_says_decides_whose_fault_it_is() {
         for (said, expected) in [
-            (AbortCode::LocalFailure, Code::Network),
+            (AbortCode::LocalFailure, Code::PeerFailed),
+            (AbortCode::InternalFailure, Code::PeerFailed),
+            (AbortCode::OutOfMemory, Code::Network),
+            (AbortCode::DeadlinePassed, Code::Network),
+            (AbortCode::TooManyItems, Code::Peer),
+            (AbortCode::ReceiverSums, Code::Peer),
             (AbortCode::Interrupted, Code::Network),
             (AbortCode::BadLuck, Code::Network),
             (AbortCode::TimedOut, Code::Network),
@@ -221,7 +326,7 @@ mod tests {
         );
         assert_eq!(code(psijoin_table::Error::Interrupted), Code::Unexpected);
         assert_eq!(Failure::TooFew(3).exit_code(), Code::Policy);
-        for code in 0..=6 {
+        for code in 0..=7 {
             assert!(TABLE.contains(&format!("\n  {code}  ")), "{code}");
         }
     }

@@ -1,7 +1,6 @@
 //! Ctrl-C: the other party is told, nothing half-done is left, and the program ends.
 
 use std::{
-    process,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -15,6 +14,7 @@ use psijoin_transport::Interrupt;
 
 use crate::{
     exit::{Code, Failure},
+    guard,
     talk::Talk,
 };
 
@@ -25,24 +25,24 @@ const GRACE: Duration = Duration::from_secs(5);
 /// passes over tables; a second one ends the program at once.
 ///
 /// # Errors
-/// If the operating system refuses a handler.
-pub(crate) fn handle_ctrl_c(interrupt: Interrupt, progress: Arc<Progress>) -> Result<(), Failure> {
+/// [`Failure::OutOfMemory`] if the operating system has no thread for it.
+pub(crate) fn handle_ctrl_c(
+    interrupt: Interrupt,
+    progress: Arc<Progress>,
+    talk: Talk,
+) -> Result<(), Failure> {
     let is_second = AtomicBool::new(false);
-    ctrlc::set_handler(move || {
+    let handler = ctrlc::set_handler(move || {
         if is_second.swap(true, Ordering::Relaxed) {
-            end();
+            guard::exit(Code::Unexpected as i32);
         }
-        Talk::Aloud.say("interrupted: telling the other party");
+        talk.say("interrupted: telling the other party");
         progress.interrupt();
         interrupt.trigger();
         thread::spawn(|| {
             thread::sleep(GRACE);
-            end();
+            guard::exit(Code::Unexpected as i32);
         });
-    })?;
-    Ok(())
-}
-
-fn end() -> ! {
-    process::exit(Code::Unexpected as i32)
+    });
+    handler.map_err(|_| Failure::OutOfMemory)
 }

@@ -7,9 +7,13 @@
 //! | [`asked`], [`question`] | what the receiver is to learn |
 //! | [`columns`] | which party has which column of numbers |
 //! | [`session`] | one party of a join, from its table to its result |
+//! | [`limits`] | how large a set of the other party may be |
 //! | [`exit`] | every failure, and the exit code that it ends with |
-//! | [`statement`], [`report`] | what was run and learned, for people and for scripts |
-//! | [`talk`], [`progress`], [`output`] | what goes to standard error, and what to standard output |
+//! | [`guard`], [`interrupt`] | ends that are not in order: no memory, panics, deadlines, Ctrl-C |
+//! | [`pulse`] | whether this party makes progress, for the heartbeat |
+//! | [`record`], [`report`] | what is known of a run, and what scripts are told of it |
+//! | [`statement`] | what was run and learned, for people |
+//! | [`talk`], [`log`], [`progress`], [`output`] | what goes to standard error, and what to standard output |
 
 mod args;
 mod asked;
@@ -18,47 +22,59 @@ mod commands;
 mod exit;
 mod figures;
 mod grid;
+mod guard;
 mod interrupt;
+mod limits;
+mod log;
 mod loopback;
 mod memory;
 mod output;
 mod phases;
 mod progress;
+mod pulse;
 mod question;
+mod record;
 mod report;
+mod report_file;
 mod session;
 mod sizes;
 mod statement;
 mod talk;
-mod whole_file;
 
-use std::{env, io, process::ExitCode};
+use std::process::ExitCode;
 
 use clap::Parser;
-use tracing_subscriber::filter::LevelFilter;
+use psijoin_block::memory::ReportingAllocator;
 
-use crate::args::Args;
+use crate::{
+    args::{Args, Command},
+    exit::Failure,
+};
+
+/// It tells the [`guard`] when no memory is left.
+#[global_allocator]
+static ALLOCATOR: ReportingAllocator = ReportingAllocator;
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    log_to_stderr();
-    match commands::run(args.command) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
+    let done = prepare(&args)
+        .map_err(|failure| {
             talk::failure(&failure);
-            failure.exit_code().into()
-        }
+            failure.exit_code()
+        })
+        .and_then(|()| commands::run(args.command));
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(code) => code.into(),
     }
 }
 
-/// Warnings, or what the environment variable `PSIJOIN_LOG` asks for, such as `debug`.
-fn log_to_stderr() {
-    let level = env::var("PSIJOIN_LOG").ok();
-    let level = level.and_then(|level| level.parse().ok());
-    tracing_subscriber::fmt()
-        .with_max_level(level.unwrap_or(LevelFilter::WARN))
-        .with_writer(io::stderr)
-        .without_time()
-        .with_target(false)
-        .init();
+fn prepare(args: &Args) -> Result<(), Failure> {
+    let quiet = match &args.command {
+        Command::Receive(receive) => receive.join.quiet,
+        Command::Send(send) => send.join.quiet,
+        _ => false,
+    };
+    log::to_stderr(quiet)?;
+    guard::install()
 }

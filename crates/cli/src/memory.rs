@@ -1,4 +1,5 @@
-//! How much memory the process takes, where the operating system tells.
+//! How much memory the process takes, and how much it can still have, where the operating system
+//! tells.
 
 use std::fs;
 
@@ -19,9 +20,46 @@ pub(crate) fn reset_peak() {
     let _ = fs::write("/proc/self/clear_refs", "5");
 }
 
+/// How many bytes the process can still take: what the machine has left, or what a limit on the
+/// process or its control group leaves.
+pub(crate) fn available_bytes() -> Option<u64> {
+    let machine = kibibytes("/proc/meminfo", "MemAvailable:");
+    [machine, group_bytes(), address_space_bytes()]
+        .into_iter()
+        .flatten()
+        .min()
+}
+
+/// What the control group leaves (cgroups(7), version 2), as in a container.
+fn group_bytes() -> Option<u64> {
+    let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let path = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
+    let number = |file: &str| -> Option<u64> {
+        let text = fs::read_to_string(format!("/sys/fs/cgroup{path}/{file}")).ok()?;
+        text.trim().parse().ok()
+    };
+    // The limit is a word, `max`, if there is none.
+    Some(number("memory.max")?.saturating_sub(number("memory.current")?))
+}
+
+/// What a limit on the address space leaves, as `ulimit -v` sets it.
+fn address_space_bytes() -> Option<u64> {
+    let limits = fs::read_to_string("/proc/self/limits").ok()?;
+    let line = limits
+        .lines()
+        .find_map(|line| line.strip_prefix("Max address space"))?;
+    let limit: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(limit.saturating_sub(status_bytes("VmSize:")?))
+}
+
 fn status_bytes(field: &str) -> Option<u64> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix(field))?;
+    kibibytes("/proc/self/status", field)
+}
+
+/// A field of a file of the kernel's, in bytes.
+fn kibibytes(file: &str, field: &str) -> Option<u64> {
+    let text = fs::read_to_string(file).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(field))?;
     let kibibytes: u64 = line.trim().strip_suffix(" kB")?.trim().parse().ok()?;
     Some(kibibytes * 1024)
 }

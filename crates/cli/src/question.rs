@@ -3,7 +3,7 @@
 use psijoin_psi::{Columns, Protocol, Request, registry};
 use psijoin_transport::handshake::Hello;
 
-use crate::{asked::Asked, exit::Failure, figures};
+use crate::{asked::Asked, exit::Failure};
 
 /// The setting that names the output.
 pub(crate) const OUTPUT: &str = "the output";
@@ -63,27 +63,13 @@ impl Question {
     /// What the protocol is asked, where the sets and the numbers of columns are these.
     ///
     /// # Errors
-    /// [`Failure::Usage`] if the smaller set has fewer keys than are to be shared at least. If a set
-    /// is too large.
+    /// If a set is too large.
     pub(crate) fn request(
         &self,
         senders: u64,
         receivers: u64,
         columns: Columns,
     ) -> Result<Request, Failure> {
-        let (what, least) = match self.asked {
-            Asked::Threshold(least) => ("the threshold", least),
-            _ => ("--min-intersection", self.min_intersection),
-        };
-        let most = senders.min(receivers);
-        if least > most {
-            return Err(Failure::Usage(format!(
-                "{what} is {}, and the smaller set has {}: it cannot be reached; both sides must \
-                 give a smaller one",
-                figures::counted(least, "key"),
-                figures::counted(most, "key"),
-            )));
-        }
         Ok(Request {
             output: self.asked.output_kind(columns),
             min_intersection: self.min_intersection,

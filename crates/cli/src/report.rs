@@ -1,10 +1,10 @@
-//! What was run, what it cost, and who learned what, for scripts. Never an item.
+//! How a run ended, what it cost, and who learned what, for scripts. Never an item.
 
-use std::{collections::BTreeMap, io, path::Path};
+use std::collections::BTreeMap;
 
+use chrono::{DateTime, SecondsFormat, Utc};
 use psijoin_params::Security;
 use psijoin_psi::Plan;
-use psijoin_transport::{Connection, Fingerprint};
 use serde::Serialize;
 
 use crate::{
@@ -12,8 +12,8 @@ use crate::{
     exit::Failure,
     memory,
     phases::Phase,
+    record::{Files, Known},
     session::{Received, Summary},
-    whole_file::{Staged, WholeFile},
 };
 
 /// The report of one party's run, as `--json` and `--report` write it.
@@ -21,23 +21,56 @@ use crate::{
 pub(crate) struct Report {
     psijoin: &'static str,
     handshake_version: u16,
-    role: String,
-    protocol: ProtocolReport,
+    /// `done` or `failed`.
+    outcome: &'static str,
+    exit_code: u8,
+    /// `null` if nothing failed.
+    error: Option<String>,
+    /// Whether the same command may succeed later, though nobody changes anything; `null` if nothing
+    /// failed.
+    try_again: Option<bool>,
+    warnings: Vec<String>,
+    started: String,
+    ended: String,
+    /// `null` if the parties had not agreed on one yet. Both have the same.
+    session: Option<String>,
+    role: Option<String>,
+    /// `null` without encryption.
+    identity: Option<String>,
+    peer: PeerReport,
+    files: FilesReport,
+    /// As it was asked for.
+    requested_protocol: &'static str,
     output: String,
     /// `null` if there was no such condition.
     min_intersection: Option<u64>,
-    columns: Vec<ColumnReport>,
     normalization: String,
+    threads: Option<usize>,
+    peak_memory_bytes: Option<u64>,
+    /// Missing if the protocol was not done.
+    #[serde(flatten)]
+    run: Option<RunReport>,
+}
+
+/// What is known of a run that was done.
+#[derive(Serialize)]
+struct RunReport {
+    protocol: ProtocolReport,
+    columns: Vec<ColumnReport>,
     security: SecurityReport,
-    peer: PeerReport,
     sizes: SizesReport,
     table: TableReport,
     traffic: TrafficReport,
-    threads: usize,
     seconds: f64,
     phases: Vec<Phase>,
-    peak_memory_bytes: Option<u64>,
     result: Option<ResultReport>,
+}
+
+#[derive(Serialize)]
+struct FilesReport {
+    input: String,
+    output: Option<String>,
+    report: Option<String>,
 }
 
 /// A column of numbers that was asked for.
@@ -68,8 +101,9 @@ struct SecurityReport {
 
 #[derive(Serialize)]
 struct PeerReport {
-    address: String,
-    /// `null` where anybody could have been at the other end.
+    /// `null` if the other party was not met.
+    address: Option<String>,
+    /// Who was expected; `null` where anybody could have been at the other end.
     fingerprint: Option<String>,
     encryption: &'static str,
 }
@@ -128,45 +162,64 @@ struct SumReport {
     sum: String,
 }
 
-/// Who was at the other end.
-pub(crate) struct Peer {
-    address: String,
-    fingerprint: Option<Fingerprint>,
-}
-
-impl Peer {
-    /// The party at the other end of a connection, with its pinned fingerprint if there is one.
-    pub(crate) fn of(connection: &Connection, fingerprint: Option<Fingerprint>) -> Self {
+impl Report {
+    /// The report of a run of which this is known, and which may have failed.
+    pub(crate) fn new(known: &Known, failure: Option<&Failure>) -> Self {
+        let plan = &known.plan;
+        let fingerprint = plan.peer.map(|fingerprint| fingerprint.to_string());
         Self {
-            address: connection.peer_address().to_string(),
-            fingerprint,
+            psijoin: env!("CARGO_PKG_VERSION"),
+            handshake_version: psijoin_transport::handshake::VERSION,
+            outcome: match failure {
+                None => "done",
+                Some(_) => "failed",
+            },
+            exit_code: failure.map_or(0, |failure| failure.exit_code() as u8),
+            error: failure.map(Failure::to_string),
+            try_again: failure.map(Failure::may_pass),
+            warnings: known.warnings.clone(),
+            started: shown(plan.started),
+            ended: shown(Utc::now()),
+            session: known.session.clone(),
+            role: plan.role.map(|role| role.to_string()),
+            identity: known.identity.map(|fingerprint| fingerprint.to_string()),
+            peer: PeerReport {
+                address: known.address.clone(),
+                encryption: match fingerprint {
+                    Some(_) => "TLS 1.3",
+                    None => "none",
+                },
+                fingerprint,
+            },
+            files: FilesReport {
+                input: Files::shown(&plan.files.input),
+                output: plan.files.output.as_deref().map(Files::shown),
+                report: plan.files.report.as_deref().map(Files::shown),
+            },
+            requested_protocol: plan.protocol,
+            output: plan.output_kind.clone(),
+            min_intersection: plan.min_intersection,
+            normalization: known.normalization.clone(),
+            threads: known.threads,
+            peak_memory_bytes: memory::peak_bytes(),
+            run: known.summary.as_ref().map(RunReport::new),
         }
     }
 }
 
-impl Report {
-    /// The report of a run.
-    pub(crate) fn new(summary: &Summary, peer: &Peer, threads: usize) -> Self {
+/// A time as RFC 3339 has it, in universal time.
+fn shown(time: DateTime<Utc>) -> String {
+    time.to_rfc3339_opts(SecondsFormat::Millis, true)
+}
+
+impl RunReport {
+    fn new(summary: &Summary) -> Self {
         let plan = &*summary.plan;
         let request = plan.request();
         Self {
-            psijoin: env!("CARGO_PKG_VERSION"),
-            handshake_version: psijoin_transport::handshake::VERSION,
-            role: summary.role.to_string(),
             protocol: ProtocolReport::new(plan),
-            output: summary.asked.to_string(),
-            min_intersection: Some(request.min_intersection).filter(|&least| least > 0),
             columns: summary.columns.0.iter().map(ColumnReport::new).collect(),
-            normalization: summary.normalization.clone(),
             security: SecurityReport::new(plan),
-            peer: PeerReport {
-                address: peer.address.clone(),
-                fingerprint: peer.fingerprint.map(|fingerprint| fingerprint.to_string()),
-                encryption: match peer.fingerprint {
-                    Some(_) => "TLS 1.3",
-                    None => "none",
-                },
-            },
             sizes: SizesReport {
                 sender_keys: request.sizes.sender(),
                 receiver_keys: request.sizes.receiver(),
@@ -183,10 +236,8 @@ impl Report {
                 received_bytes: summary.traffic.received.bytes,
                 rounds: summary.traffic.rounds,
             },
-            threads,
             seconds: summary.time.as_secs_f64(),
             phases: summary.phases.clone(),
-            peak_memory_bytes: memory::peak_bytes(),
             result: summary.received.as_ref().map(ResultReport::new),
         }
     }
@@ -259,40 +310,5 @@ impl SecurityReport {
                 .collect(),
             total_failure_log2: budget.total().log2(),
         }
-    }
-}
-
-/// Where a report will be written, checked before the run.
-pub(crate) struct ReportFile(WholeFile);
-
-impl ReportFile {
-    /// Makes sure that a file can be written there.
-    ///
-    /// # Errors
-    /// [`Failure::Report`] if not.
-    pub(crate) fn prepare(path: &Path) -> Result<Self, Failure> {
-        let prepared = WholeFile::prepare(path).map(Self);
-        prepared.map_err(|source| failure(path, source))
-    }
-
-    /// Writes the report, all of it or nothing.
-    ///
-    /// # Errors
-    /// [`Failure::Report`].
-    pub(crate) fn write(&self, report: &Report) -> Result<(), Failure> {
-        let staged = self.0.stage(|file| {
-            serde_json::to_writer_pretty(&mut *file, report)?;
-            file.write_all(b"\n")
-        });
-        staged
-            .and_then(Staged::commit)
-            .map_err(|source| failure(self.0.path(), source))
-    }
-}
-
-fn failure(path: &Path, source: io::Error) -> Failure {
-    Failure::Report {
-        path: path.to_owned(),
-        source,
     }
 }

@@ -2,8 +2,11 @@
 //!
 //! The two parties meet before they read their tables: the connection stays alive meanwhile,
 //! so that one may take much longer than the other, and a table that cannot be read is an
-//! error on both sides. What is to be kept, rows or shares, is on the disk before a party ends the
-//! session, and takes its name after the other party has confirmed the end.
+//! error on both sides.
+//!
+//! The session is over, for the other party, with the last message of the protocol. How long a party
+//! then takes to find its result and to write it, and whether it can, is its own affair: it would
+//! tell how large the result is. Nor can the other party take a result away any more by leaving.
 
 use std::{
     collections::BTreeMap,
@@ -16,7 +19,8 @@ use psijoin_channel::{
 };
 use psijoin_psi::{Context, Fingerprint, Input, Items, Output, Plan, Protocol, Role};
 use psijoin_table::{
-    Counts, Destination, ErrorKind, KeySpec, KeyTable, Progress, RowItems, Source, Staged,
+    Counts, Destination, ErrorKind, KeySpec, KeyTable, Progress, RowItems, Source,
+    whole_file::WholeFile,
 };
 use psijoin_transport::Connection;
 use rayon::ThreadPool;
@@ -25,11 +29,12 @@ use crate::{
     asked::Asked,
     columns::{AgreedColumns, OwnColumns},
     exit::Failure,
-    figures,
+    figures, guard,
+    limits::MaxPeerKeys,
     phases::{Phase, Phases},
     question::Question,
+    record::Record,
     talk::Talk,
-    whole_file::WholeFile,
 };
 
 mod agreement;
@@ -43,12 +48,14 @@ use shares::Kept;
 /// The setting that names the protocol.
 pub(crate) const PROTOCOL: &str = "the protocol";
 
-/// A party that is ready to meet the other.
+/// A party of a join.
 pub(crate) struct Party<'a> {
     /// The protocol that it runs.
     pub(crate) protocol: &'static dyn Protocol,
     /// What the receiver is to learn.
     pub(crate) question: Question,
+    /// What it lets the other party do.
+    pub(crate) consent: Consent,
     /// The key of its table.
     pub(crate) key: KeySpec,
     /// Its table.
@@ -61,6 +68,17 @@ pub(crate) struct Party<'a> {
     pub(crate) progress: &'a Progress,
     /// How it talks.
     pub(crate) talk: Talk,
+    /// Where it notes what becomes known.
+    pub(crate) record: &'a Record,
+}
+
+/// What a party lets the other one do.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Consent {
+    /// How large the other party's set may be.
+    pub(crate) max_peer_keys: MaxPeerKeys,
+    /// Whether a sum of the receiver's columns, which can reveal keys, may be computed.
+    pub(crate) receiver_sums: bool,
 }
 
 /// What a party is to do.
@@ -90,7 +108,6 @@ pub(crate) struct Summary {
     pub(crate) role: Role,
     pub(crate) plan: Box<dyn Plan>,
     pub(crate) counts: Counts,
-    pub(crate) normalization: String,
     /// What passed over the wire for the protocol, the handshake not included.
     pub(crate) traffic: Snapshot,
     /// From the tables to the end, without waiting for the other party to turn up.
@@ -106,63 +123,74 @@ pub(crate) struct Summary {
     pub(crate) received: Option<Received>,
 }
 
-/// What a party has when the protocol is done.
-struct Computed {
-    summary: Summary,
-    /// Gives the output its name.
-    commit: Option<Commit>,
+/// A party whose part can be played, as far as that can be seen before it meets the other.
+pub(crate) struct Ready<'a> {
+    party: Party<'a>,
+    own: OwnColumns,
 }
 
-type Commit = Box<dyn FnOnce() -> Result<(), Failure>>;
+/// What a party has when the protocol is done.
+struct Computed {
+    agreement: Agreement,
+    counts: Counts,
+    rows: Option<RowItems>,
+    rows_without_number: BTreeMap<String, u64>,
+    traffic: Snapshot,
+    phases: Phases,
+    output: Output,
+}
 
-impl Party<'_> {
+impl<'a> Party<'a> {
+    /// Checks what can be checked alone.
+    ///
+    /// # Errors
+    /// If the settings cannot be told to the other party, the protocol cannot answer the question,
+    /// or the table has not what is needed.
+    pub(crate) fn ready(self) -> Result<Ready<'a>, Failure> {
+        self.hello(0).check()?;
+        let asked = &self.question.asked;
+        self.question.check(self.protocol, asked.holders())?;
+        self.key.check(&self.source)?;
+        let own = OwnColumns::find(asked, self.task.role(), &self.source)?;
+        Ok(Ready { party: self, own })
+    }
+
+    /// Says what a person should think about, and notes it.
+    fn warn(&self, warning: String) {
+        self.talk.warn(&warning);
+        self.record.warn(warning);
+    }
+}
+
+impl Ready<'_> {
     /// Meets the other party by `meet`, and joins the tables.
     ///
     /// # Errors
-    /// Whatever fails; the other party is told.
+    /// Whatever fails; the other party is told, unless it has done its part already.
     pub(crate) fn join(
         self,
         meet: impl FnOnce() -> Result<(Connection, Channel), Failure>,
     ) -> Result<Summary, Failure> {
-        // What cannot be agreed on is seen before the other party is there.
-        self.hello(0).check()?;
-        let asked = &self.question.asked;
-        self.question.check(self.protocol, asked.holders())?;
-        let own = OwnColumns::find(&self.question.asked, self.task.role(), &self.source)?;
         let (connection, channel) = meet()?;
         let started = Instant::now();
-        let talk = self.talk;
-        let (mut channel, counters) = counted(channel);
         let computed = self
-            .converse(&mut channel, &counters, &own)
+            .converse(&connection, channel)
             .inspect_err(|failure| connection.abort(failure.abort_code()))?;
-        talk.during(
-            "waiting for the other party to finish",
-            || (0, 0),
-            || connection.finish(),
-        )?;
-        let Some(Computed {
-            mut summary,
-            commit,
-        }) = computed
-        else {
-            return Err(Failure::TooFew(self.question.min_intersection));
-        };
-        if let Some(commit) = commit {
-            commit()?;
+        if let Output::TooFew = computed.output {
+            // Both know that already.
+            let _ = connection.finish();
+            return Err(Failure::TooFew(self.party.question.min_intersection));
         }
+        self.part(connection)?;
+        let mut summary = self.party.deliver(computed)?;
         summary.time = started.elapsed();
         Ok(summary)
     }
 
-    /// Speaks with the other party, from the table to the result; `None` if that is withheld, as
-    /// too few keys are shared.
-    fn converse(
-        &self,
-        channel: &mut Channel,
-        counters: &Counters,
-        own: &OwnColumns,
-    ) -> Result<Option<Computed>, Failure> {
+    /// Speaks with the other party, from the table to the output of the protocol.
+    fn converse(&self, connection: &Connection, channel: Channel) -> Result<Computed, Failure> {
+        let Self { party, own } = self;
+        let (mut channel, counters) = counted(channel);
         let phases = Phases::default();
         phases.begin("reading the table");
         let KeyTable {
@@ -171,121 +199,69 @@ impl Party<'_> {
             numbers,
             counts,
             ..
-        } = self.read_table(own)?;
+        } = party.read_table(own)?;
         // Nobody else will come back to its rows.
-        let comes_back = matches!(self.task, Task::Receive(_) | Task::Share(Role::Receiver, _));
+        let comes_back = matches!(
+            party.task,
+            Task::Receive(_) | Task::Share(Role::Receiver, _)
+        );
         let rows = comes_back.then_some(rows);
 
         phases.begin("handshake (with waiting)");
-        let Agreement {
-            plan,
-            columns,
-            session,
-        } = self.agree(channel, counts.distinct, own, &numbers)?;
+        let agreement = party.agree(&mut channel, counts.distinct, own, &numbers)?;
         let rows_without_number = own.rows_without_number(&numbers);
 
-        let before = counters.snapshot();
-        let moved = || (counters.snapshot() - before).total_bytes();
-        let to_move = plan.cost().total().total_bytes();
-        let output = self.talk.during(
-            plan.info().name,
-            || (moved(), to_move),
-            || {
-                let set = Set {
-                    fingerprints,
-                    columns: numbers.into_iter().map(|column| column.values).collect(),
-                };
-                let joint_seed = &session.joint_seed;
-                let role = self.task.role();
-                compute(&*plan, role, set, joint_seed, channel, self.pool, &phases)
-            },
-        )?;
-        let traffic = counters.snapshot() - before;
-
-        let (received, commit) = match (&self.task, output) {
-            (_, Output::TooFew) => return Ok(None),
-            (Task::Receive(destination), Output::Rows(shared)) => {
-                phases.begin("writing the rows");
-                let rows = rows.expect("whoever receives rows keeps its own");
-                let staged = self.stage(destination, &rows, &flags(&shared, counts.distinct))?;
-                let received = Received::Rows {
-                    shared_keys: shared.len() as u64,
-                    rows: staged.as_ref().map(Staged::rows),
-                };
-                let commit =
-                    |staged: Staged| -> Commit { Box::new(|| Ok(staged.commit().map(drop)?)) };
-                (Some(received), staged.map(commit))
-            }
-            (Task::Share(role, file), Output::Shares(shares)) => {
-                phases.begin("writing the shares");
-                let received = Received::Shares {
-                    places: shares.places() as u64,
-                };
-                let kept = Kept {
-                    role: *role,
-                    columns: columns.in_shares(),
-                    joint_seed: &session.joint_seed,
-                    rows,
-                    items: counts.distinct,
-                };
-                let staged = kept.stage(shares, file)?;
-                let path = file.path().to_owned();
-                let commit = || {
-                    staged
-                        .commit()
-                        .map_err(|source| Failure::Shares { path, source })
-                };
-                (Some(received), Some(Box::new(commit) as Commit))
-            }
-            (_, output) => (self.received(&columns, output), None),
+        let set = Set {
+            fingerprints,
+            columns: numbers.into_iter().map(|column| column.values).collect(),
         };
-        let summary = Summary {
-            role: self.task.role(),
-            plan,
+        let channel =
+            ending_with_the_last_message(connection, channel, party.task.role(), &agreement);
+        let (output, traffic) = party.run(&agreement, set, channel, &counters, &phases)?;
+        Ok(Computed {
+            agreement,
             counts,
-            normalization: self.key.normalization(),
-            traffic,
-            time: Duration::ZERO,
-            phases: phases.end(),
-            asked: self.question.asked.clone(),
-            columns,
+            rows,
             rows_without_number,
-            received,
-        };
-        Ok(Some(Computed { summary, commit }))
+            traffic,
+            phases,
+            output,
+        })
     }
 
-    /// What was received if it is not rows; `None` for the sender.
-    fn received(&self, columns: &AgreedColumns, output: Output) -> Option<Received> {
-        match (&self.question.asked, output) {
-            (Asked::Count, Output::Count(count)) => Some(Received::Count(count)),
-            (&Asked::Threshold(least), Output::Reached(reached)) => {
-                Some(Received::Threshold { least, reached })
-            }
-            (Asked::Sum(_), Output::Sums(sums)) => Some(Received::Sums(columns.sums(&sums))),
-            _ => None,
+    /// Ends the session.
+    ///
+    /// A party that helps waits for the other to confirm that it has all. Shares are of use only
+    /// where both have theirs, so that both wait. A receiver has its result, whatever the other does.
+    fn part(&self, connection: Connection) -> Result<(), Failure> {
+        match self.party.task {
+            Task::Receive(_) | Task::Learn => Ok(()),
+            Task::Send | Task::Share(..) => Ok(self.party.talk.during(
+                "waiting for the other party to finish",
+                || (0, 0),
+                || connection.finish(),
+            )?),
         }
     }
+}
 
-    /// Writes the rows whose items are flagged, but for their name; `None` if their reader went
-    /// away.
-    fn stage(
-        &self,
-        destination: &Destination,
-        rows: &RowItems,
-        matched: &[bool],
-    ) -> Result<Option<Staged>, Failure> {
-        let staged = self.talk.during(
-            "writing the rows",
-            || self.progress.bytes(),
-            || destination.stage(&self.source, rows, matched, self.progress),
-        );
-        match staged {
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(None),
-            staged => Ok(Some(staged?)),
-        }
-    }
+/// The channel of a protocol whose session is over, for the other party, with the last message:
+/// before this one has looked at it.
+fn ending_with_the_last_message(
+    connection: &Connection,
+    channel: Channel,
+    role: Role,
+    agreement: &Agreement,
+) -> Channel {
+    let cost = agreement.plan.cost().total();
+    let (sent, received) = match role {
+        Role::Sender => (cost.sender_bytes, cost.receiver_bytes),
+        Role::Receiver => (cost.receiver_bytes, cost.sender_bytes),
+    };
+    connection.ends_after(channel, sent, received)
+}
 
+impl Party<'_> {
     fn read_table(&self, own: &OwnColumns) -> Result<KeyTable, Failure> {
         let table = self.talk.during(
             &format!("reading {}", self.source.name()),
@@ -300,6 +276,117 @@ impl Party<'_> {
             figures::counted(distinct, "distinct key"),
         ));
         Ok(table)
+    }
+
+    /// Runs the protocol, and shows how far it is.
+    fn run(
+        &self,
+        agreement: &Agreement,
+        set: Set<Vec<Fingerprint>>,
+        mut channel: Channel,
+        counters: &Counters,
+        phases: &Phases,
+    ) -> Result<(Output, Snapshot), Failure> {
+        let plan = &*agreement.plan;
+        let before = counters.snapshot();
+        let moved = || (counters.snapshot() - before).total_bytes();
+        let to_move = plan.cost().total().total_bytes();
+        let role = self.task.role();
+        let joint_seed = &agreement.session.joint_seed;
+        let output = self.talk.during(
+            plan.info().name,
+            || (moved(), to_move),
+            || compute(plan, role, set, joint_seed, &mut channel, self.pool, phases),
+        )?;
+        Ok((output, counters.snapshot() - before))
+    }
+
+    /// Hands the result out, with the session over.
+    fn deliver(self, computed: Computed) -> Result<Summary, Failure> {
+        let Computed {
+            agreement,
+            counts,
+            rows,
+            rows_without_number,
+            traffic,
+            phases,
+            output,
+        } = computed;
+        let columns = &agreement.columns;
+        let received = match (&self.task, output) {
+            (Task::Receive(destination), Output::Rows(shared)) => {
+                phases.begin("writing the rows");
+                let rows = rows.expect("whoever receives rows keeps its own");
+                Some(Received::Rows {
+                    shared_keys: shared.len() as u64,
+                    rows: self.write(destination, &rows, &flags(&shared, counts.distinct))?,
+                })
+            }
+            (Task::Share(role, file), Output::Shares(shares)) => {
+                phases.begin("writing the shares");
+                let places = shares.places() as u64;
+                let kept = Kept {
+                    role: *role,
+                    columns: columns.in_shares(),
+                    joint_seed: &agreement.session.joint_seed,
+                    rows,
+                    items: counts.distinct,
+                };
+                kept.write(shares, file)?;
+                Some(Received::Shares { places })
+            }
+            (_, output) => {
+                guard::lift_deadline();
+                self.received(columns, output)
+            }
+        };
+        Ok(Summary {
+            role: self.task.role(),
+            plan: agreement.plan,
+            counts,
+            traffic,
+            time: Duration::ZERO,
+            phases: phases.end(),
+            asked: self.question.asked,
+            columns: agreement.columns,
+            rows_without_number,
+            received,
+        })
+    }
+
+    /// What was received if it is not rows; `None` for the sender.
+    fn received(&self, columns: &AgreedColumns, output: Output) -> Option<Received> {
+        match (&self.question.asked, output) {
+            (Asked::Count, Output::Count(count)) => Some(Received::Count(count)),
+            (&Asked::Threshold(least), Output::Reached(reached)) => {
+                Some(Received::Threshold { least, reached })
+            }
+            (Asked::Sum(_), Output::Sums(sums)) => Some(Received::Sums(columns.sums(&sums))),
+            _ => None,
+        }
+    }
+
+    /// Writes the rows whose items are flagged, and returns how many they are; `None` if their reader
+    /// went away.
+    fn write(
+        &self,
+        destination: &Destination,
+        rows: &RowItems,
+        matched: &[bool],
+    ) -> Result<Option<u64>, Failure> {
+        let staged = self.talk.during(
+            "writing the rows",
+            || self.progress.bytes(),
+            || destination.stage(&self.source, rows, matched, self.progress),
+        );
+        match staged {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(None),
+            staged => {
+                let staged = staged?;
+                guard::lift_deadline();
+                Ok(Some(staged.commit()?))
+            }
+        }
     }
 }
 

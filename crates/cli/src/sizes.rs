@@ -19,7 +19,7 @@ pub(crate) fn parse(text: &str) -> Result<SetSizes, String> {
 }
 
 /// Reads `65536`, `2^16` or `1e6`.
-fn size(text: &str) -> Result<u64, String> {
+pub(crate) fn size(text: &str) -> Result<u64, String> {
     let power = |base: &str, exponent: &str| {
         let base: u64 = base.parse().ok()?;
         base.checked_pow(exponent.parse().ok()?)

@@ -22,6 +22,7 @@ pub(crate) fn insecurity(info: &Info) -> Option<String> {
 /// Who has learned what, and what became of the rows: the end of every run.
 pub(crate) fn statement(summary: &Summary, output: &str) -> String {
     let mut lines = vec![learned(summary)];
+    lines.extend(readable_from_sums(summary));
     lines.extend(known_of_columns(&summary.columns.0));
     lines.extend(known_of_size(summary));
     match summary.received {
@@ -97,8 +98,13 @@ fn learned(summary: &Summary) -> String {
                 figures::counted(least, "key")
             ),
             Asked::Sum(_) => format!(
-                "{}, and neither which nor how many these are",
-                sums(columns, Role::Sender, "its")
+                "{}, and neither which nor how many these are beyond what {} tell",
+                sums(columns, Role::Sender, "its"),
+                if columns.len() == 1 {
+                    "that sum can"
+                } else {
+                    "these sums can"
+                },
             ),
             Asked::Shares(_) => return of_shares(summary),
         };
@@ -123,6 +129,30 @@ fn learned(summary: &Summary) -> String {
         "The sender learned your set's size ({receivers}). You learned {learned} and the sender's \
          set size ({senders})."
     )
+}
+
+/// What the receiver could read from the sums of its own columns, for the sender.
+fn readable_from_sums(summary: &Summary) -> Option<String> {
+    if summary.role == Role::Receiver || !matches!(summary.asked, Asked::Sum(_)) {
+        return None;
+    }
+    let own = summary
+        .columns
+        .0
+        .iter()
+        .filter(|column| column.holder == Role::Receiver);
+    let own: Vec<_> = own
+        .map(|column| format!("`{}`", column.name.name))
+        .collect();
+    let noun = if own.len() == 1 { "column" } else { "columns" };
+    (!own.is_empty()).then(|| {
+        format!(
+            "The receiver chose the numbers of its {noun} {} itself. It can have chosen them so that \
+             each sum tells it up to 64 bits about which keys you share: for example, whether you have \
+             each of 62 keys of its choice. You allowed that by --allow-sums-that-reveal-keys.",
+            figures::listed(&own),
+        )
+    })
 }
 
 /// Both parties' shares.

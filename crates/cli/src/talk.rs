@@ -5,20 +5,43 @@ use std::{
     io::{self, Write},
 };
 
-use crate::exit::Failure;
+use crate::{exit::Failure, log};
 
 /// Tells, or keeps silent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Talk {
+    /// To a person.
     Aloud,
+    /// To a log, with time and level.
+    Logged,
     Silent,
 }
 
 impl Talk {
-    /// Says one line.
-    pub(crate) fn say(self, line: impl Display) {
-        if self == Self::Aloud {
-            line_to_stderr(line);
+    /// How a command talks: to a log where the user asked for one, and else to a person, unless it
+    /// shall be `quiet`.
+    pub(crate) fn wanted(quiet: bool) -> Self {
+        match (log::is_wanted(), quiet) {
+            (true, _) => Self::Logged,
+            (false, true) => Self::Silent,
+            (false, false) => Self::Aloud,
+        }
+    }
+
+    /// Says one line, or several.
+    pub(crate) fn say(self, text: impl Display) {
+        match self {
+            Self::Aloud => line_to_stderr(text),
+            Self::Logged => tracing::info!("{text}"),
+            Self::Silent => {}
+        }
+    }
+
+    /// Says what a person should think about.
+    pub(crate) fn warn(self, text: impl Display) {
+        match self {
+            Self::Logged => tracing::warn!("{text}"),
+            other => other.say(text),
         }
     }
 
@@ -32,6 +55,10 @@ impl Talk {
     ) -> T {
         match self {
             Self::Aloud => crate::progress::shown(what, position, work),
+            Self::Logged => {
+                tracing::debug!("{what}");
+                work()
+            }
             Self::Silent => work(),
         }
     }

@@ -4,9 +4,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tempfile::{Builder, NamedTempFile};
-
-use crate::{Error, Format, Progress, RowItems, Source, write};
+use crate::{
+    Error, Format, Progress, RowItems, Source,
+    whole_file::{self, Existing, WholeFile},
+    write,
+};
 
 /// Where the matching rows go.
 #[derive(Debug)]
@@ -21,41 +23,36 @@ enum Target {
     Stdout,
     /// A pipe or a device: written as it is.
     Stream(PathBuf),
-    /// A file, replaced as a whole when it is complete. The path is canonical.
-    File(PathBuf),
+    /// A file, which appears as a whole when it is complete.
+    File(WholeFile),
 }
 
 impl Destination {
     /// Checks that the matching rows of `source` can be written to `path`, or to standard output
-    /// without one, so that a run does not fail at its end.
+    /// without one, so that a run does not fail at its end. What is there already is replaced or
+    /// kept, if it is a file; a stream, as a pipe or a device, is written either way.
     ///
     /// The file name's ending tells the format; without one, lines stay lines. What is no
     /// regular file, as standard output, gets CSV from Parquet, and else the source's own format.
     ///
     /// # Errors
     /// If no file can be created there, it is the input, its name tells no format, or the format
-    /// cannot hold the source's columns.
-    pub fn prepare(path: Option<&Path>, source: &Source) -> Result<Self, Error> {
-        let (name, target) = match path {
-            None => ("standard output".to_owned(), Target::Stdout),
-            Some(path) => (path.display().to_string(), Target::of(path)?),
-        };
-        let format = match (&target, path) {
-            (Target::File(_), Some(path)) => file_format(path, source)?,
-            (_, path) => path
-                .and_then(Format::of_ending)
-                .unwrap_or(stream_format(source)),
-        };
-        if let Target::File(path) = &target {
-            if source.is_at(path) {
-                return Err(Error::OutputIsInput { file: name });
+    /// cannot hold the source's columns; or as [`WholeFile::prepare`].
+    pub fn prepare(
+        path: Option<&Path>,
+        source: &Source,
+        existing: Existing,
+    ) -> Result<Self, Error> {
+        let (name, target, format) = match path {
+            None => {
+                let name = "standard output".to_owned();
+                (name, Target::Stdout, stream_format(source))
             }
-            // Created and dropped: only trying tells whether it can be.
-            temporary(path).map_err(|error| Error::Create {
-                file: name.clone(),
-                source: error,
-            })?;
-        }
+            Some(path) => {
+                let (target, format) = at(path, source, existing)?;
+                (path.display().to_string(), target, format)
+            }
+        };
         write::fits(source, format)?.map_or(Ok(()), |reason| {
             Err(Error::Unfit {
                 file: name.clone(),
@@ -70,7 +67,7 @@ impl Destination {
     }
 
     /// Writes the rows whose items are `matched`, in input order, and returns how many there
-    /// are: [`stage`](Self::stage) and [`commit`](Staged::commit) at once.
+    /// are: [`stage`](Self::stage) and [`commit`](StagedRows::commit) at once.
     ///
     /// # Errors
     /// As those.
@@ -91,7 +88,7 @@ impl Destination {
     /// the destination is a file: what can fail, such as a disk that is full, has failed when
     /// this returns. In the source's own format every row keeps its bytes, or its types.
     ///
-    /// A file appears, or is replaced, when it is [committed](Staged::commit), and not at all
+    /// A file appears, or is replaced, when it is [committed](StagedRows::commit), and not at all
     /// otherwise. A stream gets the rows at once.
     ///
     /// # Errors
@@ -107,7 +104,7 @@ impl Destination {
         rows: &RowItems,
         matched: &[bool],
         progress: &Progress,
-    ) -> Result<Staged, Error> {
+    ) -> Result<StagedRows, Error> {
         let pass = |output: &mut (dyn Write + Send)| {
             write::matching_rows(
                 source,
@@ -128,44 +125,31 @@ impl Destination {
                     BufWriter::new(file.map_err(|error| cannot_write(&self.name, error))?);
                 (pass(&mut buffered)?, None)
             }
-            Target::File(path) => {
-                let (rows, file) = self.fill_temporary(path, pass)?;
-                (rows, Some((file, path.clone())))
+            Target::File(file) => {
+                let cannot_write = |error| cannot_write(&self.name, error);
+                let mut unfinished = file.begin().map_err(cannot_write)?;
+                let rows = pass(&mut unfinished)?;
+                (rows, Some(unfinished.finish().map_err(cannot_write)?))
             }
         };
-        Ok(Staged {
+        Ok(StagedRows {
             name: self.name.clone(),
             rows,
             file,
         })
     }
-
-    /// Fills a temporary file next to `path`, to the disk.
-    fn fill_temporary(
-        &self,
-        path: &Path,
-        fill: impl FnOnce(&mut (dyn Write + Send)) -> Result<u64, Error>,
-    ) -> Result<(u64, NamedTempFile), Error> {
-        let cannot_write = |error| cannot_write(&self.name, error);
-        let mut buffered = BufWriter::new(temporary(path).map_err(cannot_write)?);
-        let rows = fill(&mut buffered)?;
-        let file = buffered
-            .into_inner()
-            .map_err(|error| cannot_write(error.into_error()))?;
-        file.as_file().sync_all().map_err(cannot_write)?;
-        Ok((rows, file))
-    }
 }
 
 /// Matching rows that are written, but not shown yet. When dropped, they are gone.
 #[derive(Debug)]
-pub struct Staged {
+#[must_use = "staged rows go away unless they are committed"]
+pub struct StagedRows {
     name: String,
     rows: u64,
-    file: Option<(NamedTempFile, PathBuf)>,
+    file: Option<whole_file::Staged>,
 }
 
-impl Staged {
+impl StagedRows {
     /// How many rows there are.
     pub fn rows(&self) -> u64 {
         self.rows
@@ -174,11 +158,12 @@ impl Staged {
     /// Puts the file in its place, and returns how many rows it has.
     ///
     /// # Errors
-    /// If the operating system refuses.
+    /// If the operating system refuses, or something that is to be kept has its name by now: see
+    /// [`whole_file::Staged::commit`].
     pub fn commit(self) -> Result<u64, Error> {
-        if let Some((file, path)) = self.file {
-            file.persist(path)
-                .map_err(|error| cannot_write(&self.name, error.error))?;
+        if let Some(file) = self.file {
+            file.commit()
+                .map_err(|error| cannot_write(&self.name, error))?;
         }
         Ok(self.rows)
     }
@@ -191,35 +176,31 @@ fn cannot_write(name: &str, source: io::Error) -> Error {
     }
 }
 
-impl Target {
-    fn of(path: &Path) -> Result<Self, Error> {
-        let name = || path.display().to_string();
-        let cannot = |source| Error::Create {
+/// What is to be written at `path`, and in which format.
+fn at(path: &Path, source: &Source, existing: Existing) -> Result<(Target, Format), Error> {
+    let name = || path.display().to_string();
+    if let Ok(found) = fs::metadata(path) {
+        if found.is_dir() {
+            return Err(Error::OutputIsDirectory { file: name() });
+        }
+        if !found.is_file() {
+            let format = Format::of_ending(path).unwrap_or(stream_format(source));
+            return Ok((Target::Stream(path.to_owned()), format));
+        }
+    }
+    let format = file_format(path, source)?;
+    if source.is_file(path) {
+        return Err(Error::OutputIsInput { file: name() });
+    }
+    match WholeFile::prepare(path, existing) {
+        Ok(file) => Ok((Target::File(file), format)),
+        Err(error) if error.kind() == io::ErrorKind::IsADirectory => {
+            Err(Error::OutputIsDirectory { file: name() })
+        }
+        Err(source) => Err(Error::Create {
             file: name(),
             source,
-        };
-        match fs::metadata(path) {
-            Ok(found) if found.is_dir() => Err(Error::OutputIsDirectory { file: name() }),
-            Ok(found) if !found.is_file() => Ok(Self::Stream(path.to_owned())),
-            // Not the link, but the file that it leads to, is replaced.
-            Ok(_) => {
-                OpenOptions::new().write(true).open(path).map_err(cannot)?;
-                Ok(Self::File(fs::canonicalize(path).map_err(cannot)?))
-            }
-            Err(_) => {
-                let (Some(file_name), Some(parent)) = (path.file_name(), path.parent()) else {
-                    return Err(Error::OutputIsDirectory { file: name() });
-                };
-                let parent = if parent == Path::new("") {
-                    Path::new(".")
-                } else {
-                    parent
-                };
-                Ok(Self::File(
-                    fs::canonicalize(parent).map_err(cannot)?.join(file_name),
-                ))
-            }
-        }
+        }),
     }
 }
 
@@ -238,19 +219,4 @@ fn file_format(path: &Path, source: &Source) -> Result<Format, Error> {
             file: path.display().to_string(),
         }),
     }
-}
-
-/// A temporary file in the directory of `path`, with the access rights that `path` has or would
-/// get if it were created as usual.
-fn temporary(path: &Path) -> io::Result<NamedTempFile> {
-    let directory = path.parent().unwrap_or(Path::new("."));
-    let mut builder = Builder::new();
-    builder.prefix(".psijoin-");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let file = builder.tempfile_in(directory)?;
-    if let Ok(existing) = fs::metadata(path) {
-        file.as_file().set_permissions(existing.permissions())?;
-    }
-    Ok(file)
 }

@@ -1,13 +1,13 @@
 use std::{fmt, io};
 
-use arrow_schema::DataType;
-use parquet::errors::ParquetError;
-
 use crate::format::ENDINGS;
+use arrow_schema::DataType;
 
 /// Why a table could not be read, or the matching rows could not be written.
 ///
-/// The texts name files, lines and columns, and never hold a value of the table.
+/// The texts name files, lines and fields, and never hold a value of the table. Nor do they name
+/// the columns of a text but by what the user called them, as the first record of a text without
+/// a header is a row; `Debug` shows no more.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -76,12 +76,12 @@ pub enum Error {
     },
 
     /// The input is no Parquet file, or a broken one.
-    #[error("cannot read {file} as Parquet: {source}")]
+    #[error("cannot read {file} as Parquet: {fault}")]
     Parquet {
         /// The file as the user named it.
         file: String,
-        /// What the Parquet reader says.
-        source: ParquetError,
+        /// What is wrong.
+        fault: ParquetFault,
     },
 
     /// The table has no header line.
@@ -118,23 +118,26 @@ pub enum Error {
     },
 
     /// The table has several columns, and no key column was named.
-    #[error("{file} has several columns: say which of them are the key: {}", listed(.columns))]
+    #[error(
+        "{file} has {} columns: say which of them are the key{}",
+        .columns.count(), .columns.behind_their_number()
+    )]
     NoKey {
         /// The file as the user named it.
         file: String,
         /// The table's columns.
-        columns: Vec<String>,
+        columns: Columns,
     },
 
     /// The table has no column of this name.
-    #[error("{file} has no column `{column}`; its columns are {}", listed(.columns))]
+    #[error("{file} has no column `{column}`; {columns}")]
     MissingColumn {
         /// The file as the user named it.
         file: String,
         /// The column asked for.
         column: String,
         /// The table's columns.
-        columns: Vec<String>,
+        columns: Columns,
     },
 
     /// The table has more than one column of this name.
@@ -245,7 +248,8 @@ pub enum Error {
         reason: String,
     },
 
-    /// The output could not be written. If it was a file, nothing of it is left.
+    /// The output could not be written. If it was a file, nothing of it is left, unless it has its
+    /// name and only a power cut could undo that.
     #[error("cannot write {file}: {source}")]
     Write {
         /// The file as the user named it.
@@ -388,18 +392,90 @@ fn fields(count: usize) -> String {
     }
 }
 
+/// What an error says of a table's columns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Columns {
+    /// Their names, where they are names for sure.
+    Named(Vec<String>),
+    /// How many there are, where the first record may be no header but a row. The command
+    /// `psijoin columns` shows them: [`Source::columns`](crate::Source::columns).
+    Counted(usize),
+}
+
 /// At most this many columns are listed in an error.
 const LISTED: usize = 20;
 
-fn listed(columns: &[String]) -> String {
-    let mut text = columns
+impl Columns {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        match self {
+            Self::Named(names) => names.len(),
+            Self::Counted(count) => *count,
+        }
+    }
+
+    /// What there is to be said behind a part of a sentence that tells how many there are.
+    fn behind_their_number(&self) -> String {
+        match self {
+            Self::Named(names) if names.is_empty() => String::new(),
+            Self::Named(_) => format!("; {self}"),
+            Self::Counted(_) => " (`psijoin columns FILE` lists them)".to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Columns {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Named(names) => match &names[..] {
+                [] => f.write_str("it has no columns"),
+                [only] => write!(f, "its only column is `{only}`"),
+                _ => write!(f, "its columns are {}", listed(names)),
+            },
+            Self::Counted(1) => f.write_str("it has 1 column (`psijoin columns FILE` lists it)"),
+            Self::Counted(count) => {
+                write!(
+                    f,
+                    "it has {count} columns (`psijoin columns FILE` lists them)"
+                )
+            }
+        }
+    }
+}
+
+fn listed(names: &[String]) -> String {
+    let mut text = names
         .iter()
         .take(LISTED)
         .map(|name| format!("`{name}`"))
         .collect::<Vec<_>>()
         .join(", ");
-    if columns.len() > LISTED {
-        text += &format!(" and {} more", columns.len() - LISTED);
+    if names.len() > LISTED {
+        text += &format!(" and {} more", names.len() - LISTED);
     }
     text
+}
+
+/// What can be wrong with a Parquet file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParquetFault {
+    /// It is damaged, cut off, or something else, or the disk is damaged.
+    #[error("it is broken, cannot be read to its end, or is no Parquet file")]
+    Broken,
+    /// It has a part of the format that is not read.
+    #[error(
+        "it is written in a way that is not supported (compress it with Snappy, gzip or \
+         Zstandard, or not at all)"
+    )]
+    Unsupported,
+}
+
+/// An error without what a library has put around it, as the names of temporary files and values
+/// of the table.
+pub(crate) fn nameless(error: io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(_) => error,
+        None => error.kind().into(),
+    }
 }

@@ -48,6 +48,15 @@ impl Format {
         if keyed { Self::Csv } else { Self::Lines }
     }
 
+    /// Whether what the table gives as its columns are names for sure, and no values, as those of
+    /// a text that has no header.
+    pub(crate) fn are_columns_names(self) -> bool {
+        match self {
+            Self::Csv | Self::Tsv => false,
+            Self::Lines | Self::Parquet => true,
+        }
+    }
+
     /// How records are told apart in a text; `None` for Parquet, which is no text.
     pub(crate) fn dialect(self) -> Option<Dialect> {
         match self {

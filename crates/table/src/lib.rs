@@ -2,13 +2,14 @@
 //! match to the file's rows.
 //!
 //! ```no_run
-//! use psijoin_table::{Destination, KeySpec, KeyTable, Progress, Source};
+//! use psijoin_table::{Destination, KeySpec, KeyTable, Progress, Source, whole_file::Existing};
 //! # fn run_protocol(_: &[[u8; 32]]) -> Vec<bool> { vec![] }
 //!
 //! let progress = Progress::default();
 //! let key = KeySpec::new(vec!["email".into()], vec!["email=email".parse()?])?;
 //! let source = Source::open("customers.csv".as_ref(), None, true, &progress)?;
-//! let destination = Destination::prepare(Some("shared.csv".as_ref()), &source)?;
+//! let output = "shared.csv".as_ref();
+//! let destination = Destination::prepare(Some(output), &source, Existing::Replace)?;
 //!
 //! let keys = KeyTable::read(&source, &key, &[], &progress)?;
 //! let matched: Vec<bool> = run_protocol(&keys.fingerprints);
@@ -67,6 +68,7 @@ mod decimal;
 mod destination;
 mod error;
 mod format;
+mod header;
 mod key;
 mod normalize;
 mod numbers;
@@ -75,15 +77,17 @@ mod progress;
 mod source;
 mod table;
 mod text;
+pub mod whole_file;
 mod write;
 
 pub use decimal::Decimal;
-pub use destination::{Destination, Staged};
-pub use error::{Error, ErrorKind, Fault, NumberFault, Place};
+pub use destination::{Destination, StagedRows};
+pub use error::{Columns, Error, ErrorKind, Fault, NumberFault, ParquetFault, Place};
 pub use format::Format;
 pub use key::KeySpec;
 pub use normalize::{ColumnRules, Rule};
 pub use numbers::{MAX_SCALE, Numbers, check_numbers};
+pub use parquet::is_panic_contained;
 pub use progress::Progress;
 pub use source::Source;
 pub use table::{Counts, KeyTable, RowItems};

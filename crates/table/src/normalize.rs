@@ -2,13 +2,13 @@
 
 use std::{borrow::Cow, fmt, str::FromStr};
 
-use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
+use unicode_normalization::{IsNormalized, UNICODE_VERSION, UnicodeNormalization, is_nfc_quick};
 
 use crate::Error;
 
 /// The version of the rules' definitions. It changes whenever a rule maps any text to
 /// another one than before.
-pub(crate) const VERSION: &str = "v1";
+pub(crate) const VERSION: &str = "v2";
 
 /// One step of normalisation.
 ///
@@ -26,7 +26,8 @@ pub enum Rule {
     /// `nfc`: Unicode's canonical composition, so that `é` is the same however it was typed.
     Nfc,
     /// `phone`: keeps the ASCII digits. A `+` before the first digit is kept; without one, two
-    /// leading zeros become a `+`. The country is not guessed: `0171 …` stays what it is.
+    /// leading zeros become a `+`. If no digit is left behind it, nothing is: `00` is empty, as
+    /// `+` is. The country is not guessed: `0171 …` stays what it is.
     Phone,
 }
 
@@ -39,6 +40,16 @@ impl Rule {
             Self::Digits => "digits",
             Self::Nfc => "nfc",
             Self::Phone => "phone",
+        }
+    }
+
+    /// The version of Unicode whose tables the rule uses, if they change what it does: white
+    /// space has been the same since version 6.3.
+    fn unicode_version(self) -> Option<(u8, u8, u8)> {
+        match self {
+            Self::Lowercase => Some(char::UNICODE_VERSION),
+            Self::Nfc => Some(UNICODE_VERSION),
+            Self::Trim | Self::Digits | Self::Phone => None,
         }
     }
 
@@ -79,14 +90,14 @@ fn phone(text: &str) -> String {
         .split(|c: char| c.is_ascii_digit())
         .next()
         .unwrap_or_default();
-    if digits.is_empty() {
-        digits
-    } else if before.contains('+') {
-        format!("+{digits}")
-    } else if let Some(international) = digits.strip_prefix("00") {
-        format!("+{international}")
-    } else {
-        digits
+    let international = match digits.strip_prefix("00") {
+        _ if before.contains('+') => Some(&*digits),
+        behind => behind,
+    };
+    match international {
+        Some("") => String::new(),
+        Some(number) => format!("+{number}"),
+        None => digits,
     }
 }
 
@@ -124,7 +135,7 @@ impl FromStr for ColumnRules {
     }
 }
 
-/// Writes rules as `trim+lowercase`.
+/// Writes rules as `trim+nfc[Unicode 17.0.0]`: texts are the same only if the tables are.
 pub(crate) struct Shown<'a>(pub(crate) &'a [Rule]);
 
 impl fmt::Display for Shown<'_> {
@@ -134,6 +145,9 @@ impl fmt::Display for Shown<'_> {
                 f.write_str("+")?;
             }
             f.write_str(rule.name())?;
+            if let Some((major, minor, micro)) = rule.unicode_version() {
+                write!(f, "[Unicode {major}.{minor}.{micro}]")?;
+            }
         }
         Ok(())
     }
@@ -163,8 +177,15 @@ mod tests {
             ("phone", "0049 171", "+49171"),
             ("phone", "0171 / 123", "0171123"),
             ("phone", "171+5", "1715"),
-            ("phone", "00", "+"),
+            ("phone", "00", ""),
+            ("phone", "(00)", ""),
+            ("phone", "+", ""),
             ("phone", " + ", ""),
+            ("phone", "", ""),
+            ("phone", "0", "0"),
+            ("phone", "000", "+0"),
+            // There are digits behind the `+`, and none of them is to be dropped.
+            ("phone", "+00", "+00"),
             ("trim+digits", " 1 ", "1"),
             ("lowercase+trim", " A ", "a"),
         ] {

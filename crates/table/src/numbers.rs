@@ -7,7 +7,6 @@ use arrow_schema::DataType;
 use crate::{
     Error, Source,
     error::{NumberFault, Place},
-    key::find,
     parquet,
 };
 use number::Number;
@@ -39,19 +38,8 @@ pub fn check_numbers(source: &Source, columns: &[String]) -> Result<(), Error> {
     if source.format().dialect().is_none() {
         return parquet::check_numbers(source, columns);
     }
-    resolve(source.name(), &source.columns()?, columns).map(drop)
-}
-
-/// Finds the columns in a table of these columns.
-pub(crate) fn resolve(
-    file: &str,
-    header: &[String],
-    columns: &[String],
-) -> Result<Vec<usize>, Error> {
-    columns
-        .iter()
-        .map(|column| find(file, header, column))
-        .collect()
+    let names = source.columns()?;
+    source.header(&names).find_all(columns).map(drop)
 }
 
 /// Whether the texts of a type's values can be numbers: those of integers and of decimals with

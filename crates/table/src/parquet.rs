@@ -5,12 +5,14 @@ mod cell;
 
 use std::{
     borrow::Cow,
+    cell::Cell,
     collections::BTreeSet,
+    io,
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{DataType, SchemaRef};
+use arrow_schema::{ArrowError, DataType, SchemaRef};
 use parquet::{
     arrow::{
         ProjectionMask,
@@ -23,8 +25,8 @@ pub(crate) use cell::{Column, has_text};
 
 use crate::{
     Error, KeySpec, KeyTable, Progress, Source,
-    error::Place,
-    numbers::{self, may_be_numbers},
+    error::{ParquetFault, Place, nameless},
+    numbers::may_be_numbers,
     table::Builder,
 };
 
@@ -59,10 +61,11 @@ pub(crate) fn read_keys(
     progress: &Progress,
 ) -> Result<KeyTable, Error> {
     let reader = open(source)?;
-    let header = columns(&reader);
-    let key_columns = key.resolve(source.name(), &header)?;
+    let names = columns(&reader);
+    let header = source.header(&names);
+    let key_columns = key.resolve(&header)?;
     refuse_keys(source, reader.schema(), &key_columns)?;
-    let number_columns = numbers::resolve(source.name(), &header, numbers)?;
+    let number_columns = header.find_all(numbers)?;
     refuse_numbers(source, reader.schema(), &number_columns)?;
 
     // The reader gives the wanted columns in the file's order.
@@ -102,10 +105,11 @@ pub(crate) fn read_keys(
     Ok(keys.finish())
 }
 
-/// As [`numbers::check_numbers`], for a Parquet file.
+/// As [`crate::check_numbers`], for a Parquet file.
 pub(crate) fn check_numbers(source: &Source, names: &[String]) -> Result<(), Error> {
     let reader = open(source)?;
-    let indices = numbers::resolve(source.name(), &columns(&reader), names)?;
+    let columns = columns(&reader);
+    let indices = source.header(&columns).find_all(names)?;
     refuse_numbers(source, reader.schema(), &indices)
 }
 
@@ -116,9 +120,8 @@ pub(crate) fn texts<'a>(
 ) -> Result<Vec<Column<'a>>, Error> {
     // Columns whose type has no text were refused, but a broken file can hold another type than
     // its schema says.
-    let other = || ParquetError::General("a column is not of the type it should be".to_owned());
     arrays
-        .map(|array| Column::new(array).ok_or_else(|| cannot_read(source, other())))
+        .map(|array| Column::new(array).ok_or_else(|| broken(source)))
         .collect()
 }
 
@@ -178,10 +181,7 @@ impl<'a> Batches<'a> {
         progress: &'a Progress,
     ) -> Result<Self, Error> {
         let rows_total = reader.metadata().file_metadata().num_rows().max(0) as u64;
-        let reader = reader
-            .with_batch_size(BATCH_ROWS)
-            .build()
-            .map_err(|error| cannot_read(source, error))?;
+        let reader = contained(source, || reader.with_batch_size(BATCH_ROWS).build())?;
         Ok(Self {
             source,
             reader,
@@ -213,21 +213,106 @@ impl Iterator for Batches<'_> {
     }
 }
 
+thread_local! {
+    /// Whether the Parquet reader runs on this thread.
+    static CONTAINED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a panic on this thread, now, would be caught and become an [`Error`].
+///
+/// The Parquet reader panics on some broken files. A panic hook that ends the process asks this
+/// first, and then does nothing; nor should it show the panic's message, which may hold a value
+/// of the table. The reader works on the thread that called this crate, and starts no others.
+pub fn is_panic_contained() -> bool {
+    CONTAINED.get()
+}
+
 /// Runs the Parquet reader, which on some broken files panics rather than return an error.
 fn contained<T>(
     source: &Source,
     read: impl FnOnce() -> Result<T, ParquetError>,
 ) -> Result<T, Error> {
-    let broken = || ParquetError::General("the file is broken".to_owned());
+    CONTAINED.set(true);
     // What the reader leaves behind is dropped with it.
-    catch_unwind(AssertUnwindSafe(read))
-        .unwrap_or_else(|_| Err(broken()))
-        .map_err(|error| cannot_read(source, error))
+    let result = catch_unwind(AssertUnwindSafe(read));
+    CONTAINED.set(false);
+    match result {
+        Ok(read) => read.map_err(|error| cannot_read(source, error)),
+        Err(_) => Err(broken(source)),
+    }
 }
 
-fn cannot_read(source: &Source, error: ParquetError) -> Error {
+fn broken(source: &Source) -> Error {
+    fault(source, ParquetFault::Broken)
+}
+
+fn fault(source: &Source, fault: ParquetFault) -> Error {
     Error::Parquet {
         file: source.name().to_owned(),
-        source: error,
+        fault,
+    }
+}
+
+/// The reader's own words may hold values of the table: they are not passed on.
+fn cannot_read(source: &Source, error: ParquetError) -> Error {
+    let is_unsupported = match &error {
+        ParquetError::NYI(_) => true,
+        ParquetError::General(text) => lacks_feature(text),
+        // Errors in rows come as texts.
+        ParquetError::External(inner) => match inner.downcast_ref() {
+            Some(ArrowError::ParquetError(text)) => text.starts_with("NYI") || lacks_feature(text),
+            _ => false,
+        },
+        _ => false,
+    };
+    if is_unsupported {
+        return fault(source, ParquetFault::Unsupported);
+    }
+    match error {
+        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+            Ok(error) => Error::Read {
+                file: source.name().to_owned(),
+                source: nameless(*error),
+            },
+            Err(_) => broken(source),
+        },
+        _ => broken(source),
+    }
+}
+
+fn lacks_feature(text: &str) -> bool {
+    text.contains("Disabled feature at compile time")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{panic, sync::Mutex, thread};
+
+    use super::*;
+    use crate::Format;
+
+    #[test]
+    fn a_panic_hook_can_tell_contained_panics() {
+        let input = Source::spool(&b""[..], "t", Format::Parquet, &Progress::default()).unwrap();
+        let here = thread::current().id();
+        static TOLD: Mutex<Vec<bool>> = Mutex::new(Vec::new());
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |information| {
+            if thread::current().id() == here {
+                TOLD.lock().unwrap().push(is_panic_contained());
+            } else {
+                before(information);
+            }
+        }));
+
+        assert!(!is_panic_contained());
+        let read = contained(&input, || -> Result<(), _> { panic!("broken") });
+        assert!(matches!(read, Err(Error::Parquet { .. })));
+        assert!(contained(&input, || Ok(is_panic_contained())).unwrap());
+        // Another thread is not this one.
+        let elsewhere = || thread::spawn(is_panic_contained).join().unwrap();
+        assert!(!contained(&input, || Ok(elsewhere())).unwrap());
+        catch_unwind(|| panic!("not the reader's")).unwrap_err();
+        assert_eq!(*TOLD.lock().unwrap(), [true, false]);
     }
 }

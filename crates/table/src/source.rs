@@ -5,7 +5,12 @@ use std::{
     time::SystemTime,
 };
 
-use crate::{Error, Format, Progress, error::ErrorKind, parquet, text};
+use crate::{
+    Error, Format, Progress,
+    error::{ErrorKind, nameless},
+    header::Header,
+    parquet, text,
+};
 
 /// A table to be read twice: once for its keys, and once more for the rows that match.
 #[derive(Debug)]
@@ -101,7 +106,7 @@ impl Source {
         let file = || name.to_owned();
         let cannot = |source| Error::Spool {
             file: file(),
-            source,
+            source: nameless(source),
         };
         progress.start(0);
         let mut copy = tempfile::tempfile().map_err(cannot)?;
@@ -161,14 +166,18 @@ impl Source {
         }
     }
 
-    /// Whether this is the file at `path`, by whatever way that leads there.
-    pub fn is_file(&self, path: &Path) -> bool {
-        fs::canonicalize(path).is_ok_and(|path| self.is_at(&path))
+    /// The header of these names, which must be those of the columns.
+    pub(crate) fn header<'a>(&'a self, names: &'a [String]) -> Header<'a> {
+        Header {
+            file: &self.name,
+            names,
+            are_names: self.format.are_columns_names(),
+        }
     }
 
-    /// Whether this is the file at `path`, which must be canonical.
-    pub(crate) fn is_at(&self, path: &Path) -> bool {
-        self.path.as_deref() == Some(path)
+    /// Whether this is the file at `path`, by whatever way that leads there.
+    pub fn is_file(&self, path: &Path) -> bool {
+        fs::canonicalize(path).is_ok_and(|path| self.path.as_deref() == Some(&path))
     }
 
     pub(crate) fn file(&self) -> &File {

@@ -5,12 +5,8 @@ use std::io::Read;
 use hashbrown::{HashTable, hash_table::Entry};
 
 use crate::{
-    Error, Format, KeySpec, MAX_ITEMS, Numbers, Progress, Source,
-    error::Place,
-    format::Dialect,
-    key::Fingerprinter,
-    numbers::{self, Adder},
-    parquet, text,
+    Error, Format, KeySpec, MAX_ITEMS, Numbers, Progress, Source, error::Place, header::Header,
+    key::Fingerprinter, numbers::Adder, parquet, text,
 };
 
 /// Marks a row without a key among the rows' items.
@@ -95,12 +91,12 @@ impl KeyTable {
         progress: &Progress,
     ) -> Result<Self, Error> {
         progress.start(source.bytes());
-        source.unchanged_by(|| match source.format().dialect() {
-            Some(dialect) => {
+        source.unchanged_by(|| match source.format() {
+            Format::Parquet => parquet::read_keys(source, key, numbers, progress),
+            text => {
                 let input = source.rewound()?;
-                read_text(input, source.name(), dialect, key, numbers, progress)
+                read_text(input, source.name(), text, key, numbers, progress)
             }
-            None => parquet::read_keys(source, key, numbers, progress),
         })
     }
 
@@ -115,22 +111,27 @@ impl KeyTable {
         key: &KeySpec,
         numbers: &[String],
     ) -> Result<Self, Error> {
-        let dialect = Format::Csv.dialect().expect("CSV is text");
-        read_text(input, name, dialect, key, numbers, &Progress::default())
+        read_text(input, name, Format::Csv, key, numbers, &Progress::default())
     }
 }
 
 fn read_text(
     input: impl Read,
     name: &str,
-    dialect: Dialect,
+    format: Format,
     key: &KeySpec,
     numbers: &[String],
     progress: &Progress,
 ) -> Result<KeyTable, Error> {
+    let dialect = format.dialect().expect("only texts are read as text");
     let mut table = text::Table::open(input, name, dialect, progress)?;
-    let key_columns = key.resolve(name, table.columns())?;
-    let number_columns = numbers::resolve(name, table.columns(), numbers)?;
+    let header = Header {
+        file: name,
+        names: table.columns(),
+        are_names: format.are_columns_names(),
+    };
+    let key_columns = key.resolve(&header)?;
+    let number_columns = header.find_all(numbers)?;
     let mut keys = Builder::new(name, key, numbers);
     while let Some(record) = table.next_row()? {
         for (position, &column) in key_columns.iter().enumerate() {

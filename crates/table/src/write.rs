@@ -63,18 +63,24 @@ pub(crate) fn fits(source: &Source, format: Format) -> Result<Option<String>, Er
                 let (name, data_type) = (field.name(), field.data_type());
                 format!("the column `{name}` holds {data_type}, which is no text; write .parquet")
             }),
-        (_, Format::Parquet) => first_repeated(&names)
-            .map(|name| format!("more than one column is called `{name}`; write .csv")),
+        // The name is not told: in a text without a header it is a value.
+        (_, Format::Parquet) => first_repeated(&names).map(|(first, second)| {
+            format!(
+                "its columns {} and {} would have the same name; write .csv",
+                first + 1,
+                second + 1
+            )
+        }),
         _ => None,
     })
 }
 
-fn first_repeated(names: &[String]) -> Option<&String> {
-    names
-        .iter()
-        .enumerate()
-        .find(|(index, name)| names[..*index].contains(name))
-        .map(|(_, n)| n)
+/// The first two columns that have one name.
+fn first_repeated(names: &[String]) -> Option<(usize, usize)> {
+    names.iter().enumerate().find_map(|(second, name)| {
+        let first = names[..second].iter().position(|other| other == name)?;
+        Some((first, second))
+    })
 }
 
 /// Writes those rows of `source` of which `matches` says so, and returns their number.

@@ -70,23 +70,25 @@ impl Connection {
         }
     }
 
-    /// Goes to the other party's address, and tries again while nobody listens there.
+    /// Goes to the other party's address, and tries again for as long as
+    /// [`Timeouts::meet`](crate::Timeouts::meet) allows, whoever or whatever is at the address
+    /// until then.
     ///
     /// # Errors
-    /// [`Error::NobodyListened`] after the time-out; an error of kind
-    /// [`Peer`](crate::Kind::Peer) if somebody listens who is not the peer, or refuses this
-    /// side; [`Error::Interrupted`]; and what the network may fail with.
+    /// [`Error::NobodyListened`] after the time-out, which is of kind
+    /// [`Peer`](crate::Kind::Peer) if somebody else listened; at once [`Error::Refused`] and
+    /// others of that kind, if the party with the pinned key has said so;
+    /// [`Error::Interrupted`]; and what no later attempt could change.
     pub fn connect(address: &Address, options: &Options) -> Result<(Self, Channel), Error> {
         Self::start(establish::connect(address, options)?, options)
     }
 
-    /// Waits for the other party to connect. Whoever else connects is dropped, unless it
-    /// shows itself as a psijoin party that is the wrong one.
+    /// Waits for the other party to connect. Whoever else connects is logged and dropped, and
+    /// can neither end the wait nor keep the other party out.
     ///
     /// # Errors
-    /// [`Error::NobodyConnected`] after the time-out; an error of kind
-    /// [`Peer`](crate::Kind::Peer) if a wrong party connected, or refuses this side;
-    /// [`Error::Interrupted`]; and what the network may fail with.
+    /// [`Error::NobodyConnected`] after the time-out, [`Error::Interrupted`], and what the
+    /// network may fail with once the other party is found.
     pub fn accept(listener: Listener, options: &Options) -> Result<(Self, Channel), Error> {
         Self::start(establish::accept(listener, options)?, options)
     }
@@ -94,10 +96,7 @@ impl Connection {
     fn start(established: Established, options: &Options) -> Result<(Self, Channel), Error> {
         let Established { socket, tls } = established;
         let peer_address = socket.peer_addr()?;
-        let link = Arc::new(Link::new(
-            options.timeouts.idle,
-            options.timeouts.keep_alive,
-        ));
+        let link = Arc::new(Link::new(options.timeouts, options.pulse.clone()));
         let threads = Threads::start(&link, Wire::new(socket, tls)?)?;
         options.interrupt.watch(&link);
         let channel = Channel::new(LinkOutbound(link.clone()), LinkInbound(link.clone()));
@@ -122,10 +121,23 @@ impl Connection {
         self.link.abort(code);
     }
 
+    /// Ends the session by itself when so many payload bytes of messages have passed each way
+    /// over `channel`, which is this connection's, from now on; if that is none, at once.
+    ///
+    /// The last word of a session then says nothing about what this party does with the last
+    /// message: a peer cannot time how long it works on the result. [`finish`](Self::finish)
+    /// still has to be called, and waits for the peer's last word.
+    ///
+    /// After the last byte, sending fails with [`Closed`](psijoin_channel::Error::Closed), an
+    /// empty message included, and an abort is no longer told.
+    pub fn ends_after(&self, channel: Channel, sent_bytes: u64, received_bytes: u64) -> Channel {
+        link::ends_after(&self.link, channel, sent_bytes, received_bytes)
+    }
+
     /// Ends a session that went well. After `Ok`, the peer has said that it has received all
     /// that it expected.
     ///
-    /// It waits for a peer that is still computing, for as long as that shows that it lives.
+    /// It waits for a peer that is still computing, for as long as that shows that it works.
     ///
     /// # Errors
     /// If the peer has sent more than was received, gives up, goes away or falls silent, or
@@ -150,7 +162,7 @@ struct Threads {
 }
 
 impl Threads {
-    fn start(link: &Arc<Link>, wire: Arc<Wire>) -> io::Result<Self> {
+    fn start(link: &Arc<Link>, wire: Arc<Wire>) -> Result<Self, Error> {
         let mut threads = Self {
             wire,
             handles: Vec::new(),
@@ -161,7 +173,7 @@ impl Threads {
         if let Err(error) = started {
             link.close();
             threads.join();
-            return Err(error);
+            return Err(Error::Thread(error));
         }
         Ok(threads)
     }

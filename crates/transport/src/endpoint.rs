@@ -1,8 +1,10 @@
 //! Where and how to meet the other party.
 
 use std::{
+    fmt,
     net::{SocketAddr, TcpListener},
     str::FromStr,
+    sync::Arc,
     time::Duration,
 };
 
@@ -57,6 +59,10 @@ impl FromStr for Address {
     }
 }
 
+/// How many connections the system keeps for a listening party that is busy, if it agrees. The 128
+/// of the standard library are few where thousands come at once.
+const BACKLOG: i32 = 4096;
+
 /// An address that this side listens at already: whoever binds to port 0 learns here which
 /// one it got.
 #[derive(Debug)]
@@ -73,6 +79,7 @@ impl Listener {
     pub fn bind(address: &Address) -> Result<Self, Error> {
         TcpListener::bind(address.as_str())
             .and_then(|socket| {
+                rustix::net::listen(&socket, BACKLOG)?;
                 let address = socket.local_addr()?.into();
                 Ok(Self { socket, address })
             })
@@ -97,16 +104,46 @@ pub struct Options {
     pub timeouts: Timeouts,
     /// Stops all waiting.
     pub interrupt: Interrupt,
+    /// Shows whether this party works, so that the peer does not wait for one that hangs.
+    /// Without it, a party counts as working for as long as its process lives.
+    pub pulse: Option<Pulse>,
 }
 
 impl Options {
-    /// The given security, the default time-outs, and an interrupt of its own.
+    /// The given security, the default time-outs, an interrupt of its own, and no pulse.
     pub fn new(security: Security) -> Self {
         Self {
             security,
             timeouts: Timeouts::default(),
             interrupt: Interrupt::new(),
+            pulse: None,
         }
+    }
+}
+
+/// A number that grows while this party works, in any unit.
+///
+/// Keep-alives are sent only while it changes at least once in half of [`Timeouts::idle`], or
+/// while this party waits for the peer. A party that hangs falls silent after that, and its peer
+/// gets [`TimedOut`](psijoin_channel::Error::TimedOut) instead of waiting for good.
+#[derive(Clone)]
+pub struct Pulse(Arc<dyn Fn() -> u64 + Send + Sync>);
+
+impl Pulse {
+    /// A pulse that `read` reads: a quick function that does not block, since it is called before
+    /// every keep-alive, on a thread that also sends.
+    pub fn new(read: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
+        Self(Arc::new(read))
+    }
+
+    pub(crate) fn read(&self) -> u64 {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Pulse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Pulse").field(&self.read()).finish()
     }
 }
 
@@ -133,7 +170,8 @@ pub struct Timeouts {
     /// For a peer that is there to set up the connection and prove who it is. 10 s by
     /// default.
     pub setup: Duration,
-    /// For any sign of life on an established connection. 30 s by default.
+    /// For any sign of life on an established connection. 30 s by default. Half of it is how
+    /// long a [`Pulse`] of this side may stand still.
     pub idle: Duration,
     /// How long this side stays silent at most on an established connection: several times
     /// shorter than the peer's [`idle`](Self::idle). 1 s by default.

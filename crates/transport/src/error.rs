@@ -1,4 +1,4 @@
-use std::{io, path::PathBuf, time::Duration};
+use std::{fmt, io, net::SocketAddr, path::PathBuf, time::Duration};
 
 use psijoin_channel::{AbortCode, Error as ChannelError};
 
@@ -88,29 +88,33 @@ pub enum Error {
         source: io::Error,
     },
 
-    /// Nobody listened.
+    /// Nobody who could be the other party listened.
     #[error(
-        "nobody listened at {address} within {} s; one side must listen and the other connect",
-        waited.as_secs_f32()
+        "{} {address} within {} s; one side must listen and the other connect{}",
+        outcome(attempt), waited.as_secs_f32(), told(attempt)
     )]
     NobodyListened {
         /// The address.
         address: String,
         /// How long this side tried.
         waited: Duration,
+        /// The attempt that told most, unless none came to an end.
+        attempt: Option<Attempt>,
     },
 
     /// Nobody who could be the other party connected.
     #[error(
         "the other party did not connect to {address} within {} s; one side must listen and the \
-         other connect",
-        waited.as_secs_f32()
+         other connect{}",
+        waited.as_secs_f32(), told(strangers)
     )]
     NobodyConnected {
         /// The address.
         address: String,
         /// How long this side listened.
         waited: Duration,
+        /// Who connected instead, if anybody.
+        strangers: Option<Strangers>,
     },
 
     /// A connection was made, but then nothing came.
@@ -121,9 +125,13 @@ pub enum Error {
     #[error("the other party closed the connection while it was being set up")]
     ClosedDuringSetup,
 
-    /// The network failed, or a thread could not be started, while the connection was set up.
+    /// The network failed while the connection was set up.
     #[error("the connection failed while it was being set up: {0}")]
     Io(#[from] io::Error),
+
+    /// The operating system gives no thread: there is no memory for it, or there are too many.
+    #[error("the operating system gives no more threads: {0}")]
+    Thread(#[source] io::Error),
 
     /// This party was told to stop, for example by Ctrl-C.
     #[error("interrupted")]
@@ -196,6 +204,70 @@ pub enum Error {
     Channel(#[from] ChannelError),
 }
 
+/// One of many attempts to connect, all of which failed. It is shown as what follows the text of
+/// an error.
+#[derive(Debug)]
+pub struct Attempt {
+    /// Why it failed.
+    pub why: Box<Error>,
+    /// Whether all attempts after it told nothing else.
+    pub is_last: bool,
+}
+
+impl fmt::Display for Attempt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let which = if self.is_last {
+            "the last attempt"
+        } else {
+            "an earlier attempt"
+        };
+        write!(f, "; {which}: {}", self.why)
+    }
+}
+
+/// Those who connected and were not the other party. They are shown as what follows the text of
+/// an error.
+///
+/// Any of them may be anybody: the reason is the one that hints most at a mistake, and proves
+/// nothing.
+#[derive(Debug)]
+pub struct Strangers {
+    /// How many there were.
+    pub count: u64,
+    /// Where the one with the most telling reason came from.
+    pub from: SocketAddr,
+    /// Why that one was turned away.
+    pub why: Box<Error>,
+}
+
+impl fmt::Display for Strangers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { count, from, why } = self;
+        match count {
+            1 => write!(f, "; somebody at {from} was turned away: {why}"),
+            _ => write!(
+                f,
+                "; {count} connections were turned away, the most telling one from {from}: {why}"
+            ),
+        }
+    }
+}
+
+/// What became of attempts to connect.
+fn outcome(attempt: &Option<Attempt>) -> &'static str {
+    match attempt.as_ref().map(|attempt| &*attempt.why) {
+        None | Some(Error::Connect { .. } | Error::Resolve { .. }) => "nobody listened at",
+        Some(_) => "the other party was not met at",
+    }
+}
+
+fn told(details: &Option<impl ToString>) -> String {
+    details
+        .as_ref()
+        .map(ToString::to_string)
+        .unwrap_or_default()
+}
+
 /// Who has to act on an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -208,8 +280,12 @@ pub enum Kind {
     Network,
     /// The peer: it broke the protocol, is not who it should be, or was set up otherwise.
     Peer,
+    /// The peer: it cannot go on, for a reason of its own that only its own message tells.
+    PeerFailed,
     /// The peer's policy forbids the result.
     Policy,
+    /// This machine: it has no memory or threads left.
+    Exhausted,
     /// Nobody: this party was told to stop.
     Interrupted,
 }
@@ -227,7 +303,6 @@ impl Error {
             | Self::Listen { .. }
             | Self::Resolve { .. }
             | Self::Connect { .. }
-            | Self::NobodyListened { .. }
             | Self::NobodyConnected { .. }
             | Self::SetupTimedOut(_)
             | Self::ClosedDuringSetup
@@ -240,6 +315,11 @@ impl Error {
             | Self::SameRole(_)
             | Self::Mismatch { .. }
             | Self::Handshake(_) => Kind::Peer,
+            Self::NobodyListened { attempt, .. } => match attempt {
+                Some(attempt) if attempt.why.kind() == Kind::Peer => Kind::Peer,
+                _ => Kind::Network,
+            },
+            Self::Thread(_) => Kind::Exhausted,
             Self::Interrupted => Kind::Interrupted,
             Self::Channel(error) => error.into(),
         }
@@ -250,12 +330,48 @@ impl From<&ChannelError> for Kind {
     fn from(error: &ChannelError) -> Self {
         match error {
             ChannelError::MessageLength { .. } | ChannelError::Malformed(_) => Self::Peer,
-            ChannelError::PeerAborted(AbortCode::ProtocolViolation | AbortCode::Incompatible) => {
-                Self::Peer
-            }
-            ChannelError::PeerAborted(AbortCode::Refused) => Self::Policy,
+            ChannelError::PeerAborted(code) => match code {
+                AbortCode::ProtocolViolation
+                | AbortCode::Incompatible
+                | AbortCode::TooManyItems
+                | AbortCode::ReceiverSums => Self::Peer,
+                AbortCode::LocalFailure | AbortCode::InternalFailure => Self::PeerFailed,
+                AbortCode::Refused => Self::Policy,
+                // All that may be otherwise the next time.
+                _ => Self::Network,
+            },
             ChannelError::Interrupted => Self::Interrupted,
             _ => Self::Network,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reason_of_a_peer_that_gave_up_says_who_has_to_act() {
+        for (code, kind) in [
+            (AbortCode::LocalFailure, Kind::PeerFailed),
+            (AbortCode::InternalFailure, Kind::PeerFailed),
+            (AbortCode::ProtocolViolation, Kind::Peer),
+            (AbortCode::Incompatible, Kind::Peer),
+            (AbortCode::TooManyItems, Kind::Peer),
+            (AbortCode::ReceiverSums, Kind::Peer),
+            (AbortCode::Refused, Kind::Policy),
+            (AbortCode::Interrupted, Kind::Network),
+            (AbortCode::BadLuck, Kind::Network),
+            (AbortCode::TimedOut, Kind::Network),
+            (AbortCode::OutOfMemory, Kind::Network),
+            (AbortCode::DeadlinePassed, Kind::Network),
+            (AbortCode::Unknown, Kind::Network),
+        ] {
+            assert_eq!(
+                Kind::from(&ChannelError::PeerAborted(code)),
+                kind,
+                "{code:?}"
+            );
         }
     }
 }

@@ -7,6 +7,8 @@
 //! | 2 | none | keep-alive: the party lives |
 //! | 3 | 1 byte, an [`AbortCode`] | the party gives up |
 //! | 4 | none | the party is done: it has received all it expects and will send no more |
+//!
+//! A reason to give up that is of a later version counts as [`AbortCode::Unknown`].
 
 use psijoin_channel::{AbortCode, MAX_MESSAGE_BYTES};
 
@@ -134,8 +136,8 @@ impl Decoder {
             KEEP_ALIVE => Frame::KeepAlive,
             BYE => Frame::Bye,
             _ => {
-                let code = self.payload.pop().and_then(AbortCode::from_wire);
-                Frame::Abort(code.ok_or("an unknown reason to give up")?)
+                let code = self.payload.pop().map(AbortCode::from_wire);
+                Frame::Abort(code.unwrap_or(AbortCode::Unknown))
             }
         })
     }
@@ -181,7 +183,7 @@ mod tests {
             vec(any::<u8>(), 0..300).prop_map(Frame::Data),
             Just(Frame::KeepAlive),
             Just(Frame::Bye),
-            (1..=12u8).prop_map(|code| Frame::Abort(AbortCode::from_wire(code).unwrap())),
+            (1..=12u8).prop_map(|code| Frame::Abort(AbortCode::from_wire(code))),
         ]
     }
 
@@ -211,8 +213,12 @@ mod tests {
             let error = decode_all(&mut Decoder::new(), &bytes).unwrap_err();
             assert!(error.contains(fault), "{error}");
         }
-        let error = decode_all(&mut Decoder::new(), &[ABORT, 1, 0, 0, 0, 99]).unwrap_err();
-        assert!(error.contains("unknown reason"), "{error}");
+    }
+
+    #[test]
+    fn a_reason_of_a_later_version_is_a_reason() {
+        let decoded = decode_all(&mut Decoder::new(), &[ABORT, 1, 0, 0, 0, 99]);
+        assert_eq!(decoded, Ok(vec![Frame::Abort(AbortCode::Unknown)]));
     }
 
     proptest! {

@@ -1,11 +1,13 @@
 //! Stopping a session from another thread.
 
-use std::sync::{
-    Arc, Mutex, MutexGuard, Weak,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    sync::{Arc, Mutex, MutexGuard, OnceLock, Weak},
+    time::Instant,
 };
 
-use crate::link::Link;
+use psijoin_channel::AbortCode;
+
+use crate::link::{LINGER, Link};
 
 /// A handle that stops every wait of the sessions it was given to: a handler of Ctrl-C holds
 /// a clone.
@@ -18,7 +20,8 @@ pub struct Interrupt(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
-    is_triggered: AtomicBool,
+    /// Why, once it was triggered.
+    reason: OnceLock<AbortCode>,
     links: Mutex<Vec<Weak<Link>>>,
 }
 
@@ -30,15 +33,34 @@ impl Interrupt {
 
     /// Stops the sessions, now and for good.
     pub fn trigger(&self) {
-        self.0.is_triggered.store(true, Ordering::SeqCst);
-        for link in self.links().drain(..).filter_map(|link| link.upgrade()) {
-            link.interrupt();
+        self.stop(AbortCode::Interrupted);
+    }
+
+    /// Stops the sessions, now and for good, as [`trigger`](Self::trigger), and tells the peers
+    /// `code`. It waits until they have been told, for at most a second.
+    ///
+    /// It can be called from any thread, whatever the threads of a session are stuck in. Of
+    /// several reasons, a peer is told the first.
+    pub fn abort(&self, code: AbortCode) {
+        let links = self.stop(code);
+        let deadline = Instant::now() + LINGER;
+        for link in links {
+            link.wait_until_told(deadline);
         }
+    }
+
+    fn stop(&self, code: AbortCode) -> Vec<Arc<Link>> {
+        let code = *self.0.reason.get_or_init(|| code);
+        let links: Vec<_> = self.links().iter().filter_map(Weak::upgrade).collect();
+        for link in &links {
+            link.interrupt(code);
+        }
+        links
     }
 
     /// Whether it was triggered.
     pub fn is_triggered(&self) -> bool {
-        self.0.is_triggered.load(Ordering::SeqCst)
+        self.0.reason.get().is_some()
     }
 
     /// Stops `link` too when triggered, or now if that is past.
@@ -48,8 +70,8 @@ impl Interrupt {
         links.push(Arc::downgrade(link));
         drop(links);
         // Looked at after the link was entered, so that no trigger falls between.
-        if self.is_triggered() {
-            link.interrupt();
+        if let Some(&code) = self.0.reason.get() {
+            link.interrupt(code);
         }
     }
 

@@ -23,9 +23,13 @@
 //! 4. the [session handshake](handshake), which runs over any channel, then the protocol.
 //!
 //! # When things go wrong
-//! Every wait is bounded and can be [interrupted](Interrupt). A party that lives sends
-//! keep-alives, however long it computes, so silence for [`Timeouts::idle`] means that it is
-//! dead or cut off. [`Error::kind`] sorts errors by who has to act.
+//! Every wait is bounded and can be [interrupted](Interrupt). A party that works, as far as its
+//! [`Pulse`] shows, sends keep-alives, however long it computes, so silence for
+//! [`Timeouts::idle`] means that it is dead, stuck or cut off. [`Error::kind`] sorts errors by
+//! who has to act.
+//!
+//! Whoever has not proved to be the peer is a stranger, and decides nothing: it cannot end the
+//! wait for the peer, nor keep it out.
 
 pub mod connection;
 pub mod endpoint;
@@ -43,8 +47,8 @@ mod tls;
 mod wire;
 
 pub use connection::Connection;
-pub use endpoint::{Endpoint, Listener, Options, Security, Timeouts};
-pub use error::{Error, Kind};
+pub use endpoint::{Endpoint, Listener, Options, Pulse, Security, Timeouts};
+pub use error::{Attempt, Error, Kind, Strangers};
 pub use fingerprint::Fingerprint;
 pub use identity::Identity;
 pub use interrupt::Interrupt;

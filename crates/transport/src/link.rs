@@ -10,8 +10,12 @@
 //!
 //! # Time
 //! A wait for the peer ends after [`Timeouts::idle`](crate::Timeouts::idle) without a single
-//! byte from it. A living peer is never that silent, since its writing thread sends
+//! byte from it. A peer that works is never that silent, since its writing thread sends
 //! keep-alives.
+//!
+//! The writing thread lives however stuck the caller is, so it vouches only for a caller that
+//! makes progress: one that waits for the peer, calls the channel, or has a
+//! [`Pulse`] that changes.
 
 use std::{
     fmt,
@@ -21,24 +25,28 @@ use std::{
 
 use psijoin_channel::{AbortCode, Error};
 
+use crate::{Pulse, Timeouts};
+
 use lane::Lane;
 
+mod countdown;
 mod halves;
 mod lane;
 mod reader;
 mod writer;
 
+pub(crate) use countdown::ends_after;
 pub(crate) use halves::{LinkInbound, LinkOutbound};
 pub(crate) use reader::read_until_the_end;
 pub(crate) use writer::write_until_the_end;
 
 /// How long a party that ends a connection waits for its last words to reach the peer.
-const LINGER: Duration = Duration::from_secs(1);
+pub(crate) const LINGER: Duration = Duration::from_secs(1);
 
 /// See the [module](self).
 pub(crate) struct Link {
-    idle: Duration,
-    keep_alive: Duration,
+    timeouts: Timeouts,
+    pulse: Option<Pulse>,
     state: Mutex<State>,
     /// Told when the outgoing lane is no longer full.
     room_to_send: Condvar,
@@ -56,6 +64,10 @@ struct State {
     outgoing: Lane,
     incoming: Lane,
     last_heard: Instant,
+    /// How many threads of the caller wait for the peer.
+    waiting: u32,
+    /// How often the caller has called, and stopped waiting.
+    calls: u64,
     /// TLS has something to say.
     has_answer: bool,
     /// What this party says last.
@@ -103,14 +115,16 @@ impl State {
 }
 
 impl Link {
-    pub(crate) fn new(idle: Duration, keep_alive: Duration) -> Self {
+    pub(crate) fn new(timeouts: Timeouts, pulse: Option<Pulse>) -> Self {
         Self {
-            idle,
-            keep_alive,
+            timeouts,
+            pulse,
             state: Mutex::new(State {
                 outgoing: Lane::default(),
                 incoming: Lane::default(),
                 last_heard: Instant::now(),
+                waiting: 0,
+                calls: 0,
                 has_answer: false,
                 farewell: None,
                 ended_here: None,
@@ -138,11 +152,39 @@ impl Link {
     }
 
     /// Gives up at once, without what still waits to be sent.
-    pub(crate) fn interrupt(&self) {
+    pub(crate) fn interrupt(&self, code: AbortCode) {
         let mut state = self.lock();
-        state.outgoing.clear();
-        state.end_here(Error::Interrupted, Farewell::Abort(AbortCode::Interrupted));
+        let farewell = Farewell::Abort(code);
+        if !state.outgoing.is_empty() {
+            state.outgoing.clear();
+            // A party that drops messages is not done, even if it was about to say so.
+            if let Some(done @ Farewell::Bye) = &mut state.farewell {
+                *done = farewell;
+            }
+        }
+        state.end_here(Error::Interrupted, farewell);
         self.tell_everyone();
+    }
+
+    /// Waits until the peer has been told how this party ended the link, at most until
+    /// `deadline`.
+    pub(crate) fn wait_until_told(&self, deadline: Instant) {
+        let limit = deadline.saturating_duration_since(Instant::now());
+        let waited = self
+            .thread_ended
+            .wait_timeout_while(self.lock(), limit, |state| !state.has_writer_ended);
+        drop(waited.expect(UNPOISONED));
+    }
+
+    /// Says that this party is done, after all that waits to be sent, and does not wait for
+    /// that.
+    pub(crate) fn say_bye(&self) {
+        let mut state = self.lock();
+        if state.ended_here.is_none() && state.farewell.is_none() {
+            state.farewell = Some(Farewell::Bye);
+            // Whoever waits for room to send waits in vain.
+            self.tell_everyone();
+        }
     }
 
     /// Says that this party is done, and waits until the peer says so too.
@@ -190,16 +232,21 @@ impl Link {
     /// since the wait has `started`.
     fn wait_for_peer<'a>(
         &self,
-        state: MutexGuard<'a, State>,
+        mut state: MutexGuard<'a, State>,
         condvar: &Condvar,
         started: Instant,
     ) -> Result<MutexGuard<'a, State>, Error> {
+        let idle = self.timeouts.idle;
         let quiet_since = started.max(state.last_heard);
-        let left = self.idle.saturating_sub(quiet_since.elapsed());
+        let left = idle.saturating_sub(quiet_since.elapsed());
         if left.is_zero() {
-            return Err(Error::TimedOut(self.idle));
+            return Err(Error::TimedOut(idle));
         }
-        Ok(condvar.wait_timeout(state, left).expect(UNPOISONED).0)
+        state.waiting += 1;
+        let mut state = condvar.wait_timeout(state, left).expect(UNPOISONED).0;
+        state.waiting -= 1;
+        state.calls += 1;
+        Ok(state)
     }
 
     /// Waits a moment until the threads are as far as `is_enough` demands.

@@ -5,7 +5,7 @@ use crate::Error;
 const MAGIC: &[u8; 7] = b"psijoin";
 
 /// The version of everything below the session handshake.
-const FRAMING_VERSION: u8 = 1;
+const FRAMING_VERSION: u8 = 2;
 
 pub(crate) const PREAMBLE_BYTES: usize = 8;
 
@@ -35,12 +35,18 @@ pub(crate) fn check(received: &[u8]) -> Result<(), Error> {
     }
 }
 
-/// Checks, where TLS is due, that the peer's first bytes are not a bare preamble.
-pub(crate) fn check_not_bare(received: &[u8]) -> Result<(), Error> {
-    if !received.is_empty() && is_magic(received) {
-        return Err(encryption_mismatch("TLS 1.3", "none (plaintext)"));
+/// Whether the peer's first bytes, where TLS is due, are those of a bare preamble, or nothing if
+/// they are too few to tell: a single byte may be anybody's.
+pub(crate) fn is_bare(received: &[u8]) -> Option<bool> {
+    if !is_magic(received) {
+        return Some(false);
     }
-    Ok(())
+    (received.len() >= MAGIC.len()).then_some(true)
+}
+
+/// What a bare preamble means where TLS is due.
+pub(crate) fn tls_was_due() -> Error {
+    encryption_mismatch("TLS 1.3", "none (plaintext)")
 }
 
 fn encryption_mismatch(ours: &str, theirs: &str) -> Error {
@@ -81,7 +87,7 @@ mod tests {
             matches!(
                 error,
                 Error::Version {
-                    ours: 1,
+                    ours: 2,
                     theirs: 7,
                     ..
                 }
@@ -94,9 +100,20 @@ mod tests {
     fn tls_and_plaintext_are_told_apart() {
         let error = check(&[0x16, 3, 1, 2]).unwrap_err().to_string();
         assert!(error.contains("the other side has `TLS 1.3`"), "{error}");
-        let error = check_not_bare(&ours()).unwrap_err().to_string();
+        let error = tls_was_due().to_string();
         assert!(error.contains("this side has `TLS 1.3`"), "{error}");
-        check_not_bare(&[0x16, 3, 1, 2]).unwrap();
+    }
+
+    #[test]
+    fn only_the_whole_magic_is_a_bare_preamble() {
+        for length in 0..MAGIC.len() {
+            assert_eq!(is_bare(&ours()[..length]), None);
+        }
+        assert_eq!(is_bare(MAGIC), Some(true));
+        assert_eq!(is_bare(b"psijoin\x07 and more"), Some(true));
+        for other in [b"psijoiN".as_slice(), b"q", &[0x16, 3, 1, 2]] {
+            assert_eq!(is_bare(other), Some(false));
+        }
     }
 
     #[test]

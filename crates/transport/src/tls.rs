@@ -29,8 +29,11 @@ pub(crate) fn provider() -> Arc<CryptoProvider> {
     Arc::new(rustls::crypto::ring::default_provider())
 }
 
-/// The TLS state of the side that connected.
-pub(crate) fn connecting(identity: &Identity, peer: Fingerprint) -> Result<Connection, Error> {
+/// How the side that connects speaks TLS.
+pub(crate) fn connecting(
+    identity: &Identity,
+    peer: Fingerprint,
+) -> Result<Arc<ClientConfig>, Error> {
     let mut config = ClientConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&TLS13])
         .map_err(setup_error)?
@@ -41,13 +44,14 @@ pub(crate) fn connecting(identity: &Identity, peer: Fingerprint) -> Result<Conne
         )));
     config.resumption = Resumption::disabled();
     config.enable_sni = false;
-    let unused_name = ServerName::try_from("psijoin").expect("this is a valid host name");
-    let connection = ClientConnection::new(Arc::new(config), unused_name).map_err(setup_error)?;
-    Ok(unbounded(connection.into()))
+    Ok(Arc::new(config))
 }
 
-/// The TLS state of the side that listened.
-pub(crate) fn listening(identity: &Identity, peer: Fingerprint) -> Result<Connection, Error> {
+/// How the side that listens speaks TLS.
+pub(crate) fn listening(
+    identity: &Identity,
+    peer: Fingerprint,
+) -> Result<Arc<ServerConfig>, Error> {
     let mut config = ServerConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&TLS13])
         .map_err(setup_error)?
@@ -57,7 +61,19 @@ pub(crate) fn listening(identity: &Identity, peer: Fingerprint) -> Result<Connec
         )));
     config.session_storage = Arc::new(NoServerSessionStorage {});
     config.send_tls13_tickets = 0;
-    let connection = ServerConnection::new(Arc::new(config)).map_err(setup_error)?;
+    Ok(Arc::new(config))
+}
+
+/// The TLS state of the side that connected.
+pub(crate) fn client(config: &Arc<ClientConfig>) -> Result<Connection, Error> {
+    let unused_name = ServerName::try_from("psijoin").expect("this is a valid host name");
+    let connection = ClientConnection::new(config.clone(), unused_name).map_err(setup_error)?;
+    Ok(unbounded(connection.into()))
+}
+
+/// The TLS state of the side that listened.
+pub(crate) fn server(config: &Arc<ServerConfig>) -> Result<Connection, Error> {
+    let connection = ServerConnection::new(config.clone()).map_err(setup_error)?;
     Ok(unbounded(connection.into()))
 }
 

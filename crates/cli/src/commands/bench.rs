@@ -96,7 +96,7 @@ pub(super) fn run(args: &args::Bench) -> Result<(), Failure> {
         match plan.feasible() {
             Err(refusal) if protocols.len() > 1 => {
                 let name = plan.info().name;
-                Talk::Aloud.say(format_args!("{name} is left out: {refusal}"));
+                Talk::wanted(false).say(format_args!("{name} is left out: {refusal}"));
                 continue;
             }
             feasible => feasible?,
@@ -114,9 +114,8 @@ pub(super) fn run(args: &args::Bench) -> Result<(), Failure> {
 }
 
 fn pool(threads: NonZeroUsize) -> Result<ThreadPool, Failure> {
-    Ok(ThreadPoolBuilder::new()
-        .num_threads(threads.get())
-        .build()?)
+    let pool = ThreadPoolBuilder::new().num_threads(threads.get()).build();
+    pool.map_err(|_| Failure::OutOfMemory)
 }
 
 impl Sets {
@@ -195,7 +194,7 @@ fn run_once(
     let bytes = plan.cost().total().total_bytes();
     let position = || (counters.snapshot().total_bytes(), bytes);
     let started = Instant::now();
-    let (sent, received) = Talk::Aloud.during(what, position, both);
+    let (sent, received) = Talk::wanted(false).during(what, position, both);
     let time = started.elapsed();
     let peak_bytes = memory::peak_bytes();
 

@@ -3,7 +3,7 @@
 use std::{fs, path::Path, thread};
 
 use psijoin_psi::{Protocol, pair::single_thread};
-use psijoin_table::{Destination, KeySpec, Progress, Source};
+use psijoin_table::{Destination, KeySpec, Progress, Source, whole_file::Existing};
 
 use crate::{
     args,
@@ -11,10 +11,12 @@ use crate::{
     exit::Failure,
     figures,
     grid::{Align, Grid},
+    limits::MaxPeerKeys,
     loopback::Loopback,
     output,
     question::Question,
-    session::{Party, Received, Summary, Task},
+    record::Record,
+    session::{Consent, Party, Received, Summary, Task},
     statement,
     talk::Talk,
 };
@@ -61,6 +63,7 @@ fn join(
     let [senders_end, receivers_end] = Loopback::tls()?.meet()?;
     let (sender_pool, receiver_pool) = (single_thread(), single_thread());
     let progress = Progress::default();
+    let record = Record::default();
     let party = |sample: &Sample, pool| -> Result<_, Failure> {
         let path = folder.join(sample.file);
         fs::write(&path, sample.text).map_err(Failure::Temporary)?;
@@ -70,17 +73,27 @@ fn join(
                 asked: Asked::Rows,
                 min_intersection: 0,
             },
+            consent: Consent {
+                max_peer_keys: MaxPeerKeys::ByMemory,
+                receiver_sums: false,
+            },
             key: KeySpec::new(vec![KEY.into()], vec![NORMALIZATION.parse()?])?,
             source: Source::open(&path, None, true, &progress)?,
             task: Task::Send,
             pool,
             progress: &progress,
             talk: Talk::Silent,
+            record: &record,
         })
     };
     let sender = party(&SENDER, &sender_pool)?;
     let mut receiver = party(&RECEIVER, &receiver_pool)?;
-    receiver.task = Task::Receive(Destination::prepare(Some(joined), &receiver.source)?);
+    receiver.task = Task::Receive(Destination::prepare(
+        Some(joined),
+        &receiver.source,
+        Existing::Replace,
+    )?);
+    let (sender, receiver) = (sender.ready()?, receiver.ready()?);
     thread::scope(|scope| {
         let sender = scope.spawn(|| sender.join(|| Ok(senders_end)));
         let received = receiver.join(|| Ok(receivers_end));

@@ -1,10 +1,14 @@
 //! `psijoin send` and `psijoin receive`.
 
-use std::{cell::OnceCell, num::NonZeroUsize, path::Path, sync::Arc, time::Duration};
+use std::{num::NonZeroUsize, path::Path, sync::Arc, time::Duration};
 
+use chrono::Utc;
 use psijoin_channel::Channel;
 use psijoin_psi::Role;
-use psijoin_table::{Destination, KeySpec, Progress, Source};
+use psijoin_table::{
+    Destination, KeySpec, Progress, Source,
+    whole_file::{Existing, WholeFile},
+};
 use psijoin_transport::{
     Connection, Identity, Interrupt, Listener, Options, Security, Timeouts, endpoint::Address,
 };
@@ -13,165 +17,307 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use crate::{
     args,
     asked::Asked,
-    exit::Failure,
+    exit::{Code, Failure},
+    guard,
     interrupt::handle_ctrl_c,
-    output,
+    limits::MaxPeerKeys,
+    output, pulse,
     question::Question,
-    report::{Peer, Report, ReportFile},
-    session::{Party, Task},
+    record::{Files, Planned, Record},
+    report_file::ReportFile,
+    session::{Consent, Party, Ready, Task},
     statement,
-    talk::Talk,
-    whole_file::WholeFile,
+    talk::{self, Talk},
 };
 
-const TALK: Talk = Talk::Aloud;
-
-pub(super) fn send(args: &args::Send) -> Result<(), Failure> {
-    match (&args.join.output_kind, &args.output) {
-        (Asked::Shares(_), output) => share(&args.join, Role::Sender, output.as_deref()),
-        (_, None) => run(&args.join, "", |_| Ok(Task::Send)),
-        (kind, Some(_)) => Err(Failure::Usage(format!(
-            "--output of the sender is for shares, and --output-kind {kind} gives it none: leave \
-             --output out"
-        ))),
-    }
+/// What one party was told on its command line.
+struct Order<'a> {
+    role: Role,
+    join: &'a args::Join,
+    output: Option<&'a Path>,
+    /// What becomes of an output that is there already.
+    existing: Existing,
+    receiver_sums: bool,
 }
 
-/// Either party, if both are to get shares.
-fn share(join: &args::Join, role: Role, output: Option<&Path>) -> Result<(), Failure> {
-    let Some(path) = output else {
-        return Err(Failure::Usage(
-            "say where to write this party's shares: --output FILE".into(),
-        ));
+pub(super) fn send(args: &args::Send) -> Result<(), Code> {
+    let order = Order {
+        role: Role::Sender,
+        join: &args.join,
+        output: args.output.as_deref(),
+        existing: existing(args.no_clobber),
+        receiver_sums: args.allow_sums_that_reveal_keys,
     };
-    if output == join.report.as_deref() {
-        return Err(same_file());
-    }
-    run(join, &path.display().to_string(), |source| {
-        if source.is_file(path) {
-            let file = path.display().to_string();
-            return Err(psijoin_table::Error::OutputIsInput { file }.into());
-        }
-        let file = WholeFile::prepare(path).map_err(|source| Failure::Shares {
-            path: path.to_owned(),
-            source,
-        })?;
-        Ok(Task::Share(role, file))
-    })
+    order.follow()
 }
 
-fn same_file() -> Failure {
-    Failure::Usage("--output and --report name the same file".into())
+pub(super) fn receive(args: &args::Receive) -> Result<(), Code> {
+    let order = Order {
+        role: Role::Receiver,
+        join: &args.join,
+        output: args.output.as_deref(),
+        existing: existing(args.no_clobber),
+        receiver_sums: true,
+    };
+    order.follow()
 }
 
-pub(super) fn receive(args: &args::Receive) -> Result<(), Failure> {
-    if let Asked::Shares(_) = args.join.output_kind {
-        return share(&args.join, Role::Receiver, args.output.as_deref());
+fn existing(no_clobber: bool) -> Existing {
+    match no_clobber {
+        true => Existing::Keep,
+        false => Existing::Replace,
     }
-    if args.join.output_kind != Asked::Rows {
-        if args.output.is_some() {
-            return Err(Failure::Usage(format!(
-                "--output is for rows, and --output-kind {} finds none: leave --output out; the \
-                 result goes to standard output",
-                args.join.output_kind
-            )));
+}
+
+impl Order<'_> {
+    /// Joins, hands the result out, and reports, however it ends.
+    fn follow(&self) -> Result<(), Code> {
+        let talk = Talk::wanted(self.join.quiet);
+        let record = Arc::new(Record::of(self.planned()));
+        let joined = self
+            .check()
+            .and_then(|()| self.join(self.prepare_report(&record), talk, &record))
+            .and_then(|()| self.hand_out(talk, &record));
+        guard::stop_if_in_trouble();
+        let failure = joined.err();
+        if let Some(failure) = &failure
+            && !record.is_told()
+        {
+            talk::failure(failure);
         }
-        return run(&args.join, "", |_| Ok(Task::Learn));
+        let reported = record.end(failure.as_ref());
+        if let Err(failure) = &reported {
+            talk::failure(failure);
+        }
+        match failure.or(reported.err()) {
+            None => Ok(()),
+            Some(failure) => Err(failure.exit_code()),
+        }
     }
-    if args.join.json && args.output.is_none() {
-        return Err(Failure::Usage(
-            "--json and the shared rows cannot both go to standard output: give --output FILE too"
+
+    fn planned(&self) -> Planned {
+        let join = self.join;
+        Planned {
+            started: Utc::now(),
+            role: Some(self.role),
+            protocol: join.protocol.info().name,
+            output_kind: join.output_kind.to_string(),
+            min_intersection: join.min_intersection,
+            peer: join.trust.peer,
+            files: Files {
+                input: join.input.clone(),
+                output: self.output.map(Path::to_owned),
+                report: join.report.clone(),
+            },
+            json: join.json,
+        }
+    }
+
+    /// Makes sure that a report can be written, before anything else can fail that is worth one.
+    fn prepare_report(&self, record: &Record) -> Result<(), Failure> {
+        if let Some(path) = &self.join.report {
+            record.report_to(ReportFile::prepare(path)?);
+        }
+        Ok(())
+    }
+
+    /// Checks that what was said goes together.
+    fn check(&self) -> Result<(), Failure> {
+        let usage = |text: String| Err(Failure::Usage(text));
+        let kind = &self.join.output_kind;
+        match (self.role, kind, self.output) {
+            (_, Asked::Shares(_), None) => {
+                return usage("say where to write this party's shares: --output FILE".into());
+            }
+            (_, Asked::Shares(_), Some(_)) | (Role::Receiver, Asked::Rows, _) => {}
+            (Role::Sender, _, Some(_)) => {
+                return usage(format!(
+                    "--output of the sender is for shares, and --output-kind {kind} gives it none: \
+                     leave --output out"
+                ));
+            }
+            (Role::Receiver, _, Some(_)) => {
+                return usage(format!(
+                    "--output is for rows, and --output-kind {kind} finds none: leave --output out; \
+                     the result goes to standard output"
+                ));
+            }
+            (_, _, None) => {}
+        }
+        let rows_to_stdout =
+            self.role == Role::Receiver && *kind == Asked::Rows && self.output.is_none();
+        if self.join.json && rows_to_stdout {
+            return usage(
+                "--json and the shared rows cannot both go to standard output: give --output FILE \
+                 too"
                 .into(),
-        ));
-    }
-    if args.output.is_some() && args.output == args.join.report {
-        return Err(same_file());
-    }
-    let path = args.output.as_deref();
-    let name = path.map_or("standard output".to_owned(), |path| {
-        path.display().to_string()
-    });
-    run(&args.join, &name, |source| {
-        Ok(Task::Receive(Destination::prepare(path, source)?))
-    })
-}
-
-/// Checks all that can be checked before the other party is there, joins, and reports.
-fn run(
-    args: &args::Join,
-    output: &str,
-    task: impl FnOnce(&Source) -> Result<Task, Failure>,
-) -> Result<(), Failure> {
-    let security = security(&args.trust)?;
-    let key = KeySpec::new(args.key.clone(), args.normalize.clone())?;
-    let report_file = args
-        .report
-        .as_deref()
-        .map(ReportFile::prepare)
-        .transpose()?;
-    let pool = pool(args.threads)?;
-    let progress = Arc::new(Progress::default());
-    let interrupt = Interrupt::new();
-    handle_ctrl_c(interrupt.clone(), progress.clone())?;
-    if let Some(warning) = statement::insecurity(args.protocol.info()) {
-        TALK.say(warning);
-    }
-
-    let source = open(&args.input, !args.key.is_empty(), &progress)?;
-    key.check(&source)?;
-    let party = Party {
-        protocol: args.protocol,
-        question: Question {
-            asked: args.output_kind.clone(),
-            min_intersection: args.min_intersection.unwrap_or(0),
-        },
-        key,
-        task: task(&source)?,
-        source,
-        pool: &pool,
-        progress: &progress,
-        talk: TALK,
-    };
-    let options = Options {
-        security,
-        timeouts: timeouts(args),
-        interrupt,
-    };
-    let peer = OnceCell::new();
-    let summary = party.join(|| {
-        let (connection, channel) = meet(args, &options)?;
-        let fingerprint = args.trust.peer;
-        peer.get_or_init(|| Peer::of(&connection, fingerprint));
-        Ok((connection, channel))
-    })?;
-
-    TALK.say(statement::cost(&summary));
-    TALK.say(statement::statement(&summary, output));
-    let peer = peer.into_inner().expect("who has joined has met the peer");
-    let report = Report::new(&summary, &peer, pool.current_num_threads());
-    if let Some(file) = report_file {
-        file.write(&report)?;
-    }
-    if args.json {
-        return output::json(&report);
-    }
-    match summary.received.and_then(|received| received.text()) {
-        Some(text) => output::text(&(text + "\n")),
-        None => Ok(()),
-    }
-}
-
-fn security(trust: &args::Trust) -> Result<Security, Failure> {
-    match (&trust.identity, trust.peer) {
-        (Some(identity), Some(peer)) => Ok(Security::PinnedTls {
-            identity: Identity::read(identity)?,
-            peer,
-        }),
-        _ if trust.insecure_plaintext => {
-            TALK.say(
-                "WARNING: --insecure-plaintext: anybody on the way can read and change what the \
-                 parties say.",
             );
+        }
+        if self.output.is_some() && self.output == self.join.report.as_deref() {
+            return usage("--output and --report name the same file".into());
+        }
+        Ok(())
+    }
+
+    /// Meets the other party, and joins; if this one cannot, the other is told all the same.
+    fn join(
+        &self,
+        reportable: Result<(), Failure>,
+        talk: Talk,
+        record: &Arc<Record>,
+    ) -> Result<(), Failure> {
+        let join = self.join;
+        let security = security(&join.trust, talk, record)?;
+        let key = KeySpec::new(join.key.clone(), join.normalize.clone())?;
+        record.normalization(key.normalization());
+        let progress = Arc::new(Progress::default());
+        let interrupt = Interrupt::new();
+        handle_ctrl_c(interrupt.clone(), progress.clone(), talk)?;
+        on_trouble(interrupt.clone(), record.clone());
+        if let Some(seconds) = join.deadline {
+            guard::set_deadline(seconds);
+        }
+        let options = Options {
+            security,
+            timeouts: timeouts(join),
+            pulse: pulse::of(&progress),
+            interrupt,
+        };
+        let pool = pool(join.threads);
+        match reportable.and_then(|()| self.ready(key, &pool, &progress, talk, record)) {
+            Ok(ready) => {
+                let summary = ready.join(|| {
+                    let met = meet(join, &options, talk)?;
+                    record.met(&met.0);
+                    Ok(met)
+                })?;
+                record.done(summary);
+                Ok(())
+            }
+            Err(failure) => {
+                if failure.exit_code() == Code::File {
+                    talk::failure(&failure);
+                    record.told();
+                    tell(&failure, join, &options, talk);
+                }
+                Err(failure)
+            }
+        }
+    }
+
+    /// Checks all that can be checked before the other party is there.
+    fn ready<'a>(
+        &self,
+        key: KeySpec,
+        pool: &'a Result<ThreadPool, Failure>,
+        progress: &'a Arc<Progress>,
+        talk: Talk,
+        record: &'a Record,
+    ) -> Result<Ready<'a>, Failure> {
+        let join = self.join;
+        let pool = pool.as_ref().map_err(|_| Failure::OutOfMemory)?;
+        record.threads(pool.current_num_threads());
+        if let Some(warning) = statement::insecurity(join.protocol.info()) {
+            talk.warn(&warning);
+            record.warn(warning);
+        }
+        let source = open(&join.input, !join.key.is_empty(), progress, talk)?;
+        let party = Party {
+            protocol: join.protocol,
+            question: Question {
+                asked: join.output_kind.clone(),
+                min_intersection: join.min_intersection.unwrap_or(0),
+            },
+            consent: Consent {
+                max_peer_keys: join
+                    .max_peer_keys
+                    .map_or(MaxPeerKeys::ByMemory, MaxPeerKeys::Said),
+                receiver_sums: self.receiver_sums,
+            },
+            key,
+            task: self.task(&source)?,
+            source,
+            pool,
+            progress,
+            talk,
+            record,
+        };
+        party.ready()
+    }
+
+    fn task(&self, source: &Source) -> Result<Task, Failure> {
+        match (&self.join.output_kind, self.role, self.output) {
+            (Asked::Shares(_), role, Some(path)) => {
+                if source.is_file(path) {
+                    let file = path.display().to_string();
+                    return Err(psijoin_table::Error::OutputIsInput { file }.into());
+                }
+                let file = WholeFile::prepare(path, self.existing);
+                let cannot = |source| Failure::Shares {
+                    path: path.to_owned(),
+                    source,
+                };
+                Ok(Task::Share(role, file.map_err(cannot)?))
+            }
+            (Asked::Rows, Role::Receiver, path) => {
+                let destination = Destination::prepare(path, source, self.existing)?;
+                Ok(Task::Receive(destination))
+            }
+            (_, Role::Receiver, _) => Ok(Task::Learn),
+            (_, Role::Sender, _) => Ok(Task::Send),
+        }
+    }
+
+    /// Says what was learned, and prints what goes to standard output.
+    fn hand_out(&self, talk: Talk, record: &Record) -> Result<(), Failure> {
+        let output = self.output.map(Files::shown);
+        let output = output.as_deref().unwrap_or("standard output");
+        let text = record.with_summary(|summary| {
+            talk.say(statement::cost(summary));
+            talk.say(statement::statement(summary, output));
+            summary
+                .received
+                .as_ref()
+                .and_then(|received| received.text())
+        });
+        match text.flatten() {
+            Some(text) if !self.join.json => output::text(&(text + "\n")),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// If the process cannot end in order, the other party hears of it, and the report is written.
+fn on_trouble(interrupt: Interrupt, record: Arc<Record>) {
+    guard::on_trouble(move |failure| {
+        interrupt.abort(failure.abort_code());
+        if let Err(failure) = record.end(Some(failure)) {
+            talk::failure(&failure);
+        }
+    });
+}
+
+/// Meets the other party only to tell it that this one cannot go on.
+fn tell(failure: &Failure, join: &args::Join, options: &Options, talk: Talk) {
+    talk.say("telling the other party; Ctrl-C ends this at once");
+    match meet(join, options, talk) {
+        Ok((connection, _)) => connection.abort(failure.abort_code()),
+        Err(failure) => talk.say(format_args!("it was not told: {failure}")),
+    }
+}
+
+fn security(trust: &args::Trust, talk: Talk, record: &Record) -> Result<Security, Failure> {
+    match (&trust.identity, trust.peer) {
+        (Some(identity), Some(peer)) => {
+            let identity = Identity::read(identity)?;
+            record.identity(identity.fingerprint());
+            Ok(Security::PinnedTls { identity, peer })
+        }
+        _ if trust.insecure_plaintext => {
+            let warning = "WARNING: --insecure-plaintext: anybody on the way can read and change \
+                           what the parties say.";
+            talk.warn(warning);
+            record.warn(warning.to_owned());
             Ok(Security::InsecurePlaintext)
         }
         _ => Err(Failure::Usage(
@@ -197,11 +343,12 @@ fn timeouts(args: &args::Join) -> Timeouts {
 fn pool(threads: Option<NonZeroUsize>) -> Result<ThreadPool, Failure> {
     // Zero stands for one a core.
     let threads = threads.map_or(0, NonZeroUsize::get);
-    Ok(ThreadPoolBuilder::new().num_threads(threads).build()?)
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.map_err(|_| Failure::OutOfMemory)
 }
 
-fn open(input: &Path, keyed: bool, progress: &Progress) -> Result<Source, Failure> {
-    let source = TALK.during(
+fn open(input: &Path, keyed: bool, progress: &Progress, talk: Talk) -> Result<Source, Failure> {
+    let source = talk.during(
         "reading standard input",
         || progress.bytes(),
         || Source::open(input, None, keyed, progress),
@@ -212,39 +359,48 @@ fn open(input: &Path, keyed: bool, progress: &Progress) -> Result<Source, Failur
 fn meet(
     args::Join { meeting, trust, .. }: &args::Join,
     options: &Options,
+    talk: Talk,
 ) -> Result<(Connection, Channel), Failure> {
     let met = match (&meeting.listen, &meeting.connect) {
-        (Some(address), _) => listen(address, options),
-        (None, Some(address)) => connect(address, options),
+        (Some(address), _) => listen(address, options, talk),
+        (None, Some(address)) => connect(address, options, talk),
         (None, None) => unreachable!("the command line demands one of them"),
     }?;
     let address = met.0.peer_address();
     match trust.peer {
-        Some(peer) => TALK.say(format_args!("connected to {peer} at {address}")),
-        None => TALK.say(format_args!("connected to {address}")),
+        Some(peer) => talk.say(format_args!("connected to {peer} at {address}")),
+        None => talk.say(format_args!("connected to {address}")),
     }
     Ok(met)
 }
 
-fn listen(address: &Address, options: &Options) -> Result<(Connection, Channel), Failure> {
+fn listen(
+    address: &Address,
+    options: &Options,
+    talk: Talk,
+) -> Result<(Connection, Channel), Failure> {
     let listener = Listener::bind(address)?;
-    TALK.say(format_args!(
+    talk.say(format_args!(
         "listening on {}; waiting up to {} s for the other party",
         listener.address().as_str(),
         options.timeouts.meet.as_secs(),
     ));
-    Ok(waiting(|| Connection::accept(listener, options))?)
+    Ok(waiting(talk, || Connection::accept(listener, options))?)
 }
 
-fn connect(address: &Address, options: &Options) -> Result<(Connection, Channel), Failure> {
-    TALK.say(format_args!(
+fn connect(
+    address: &Address,
+    options: &Options,
+    talk: Talk,
+) -> Result<(Connection, Channel), Failure> {
+    talk.say(format_args!(
         "connecting to {}; trying for up to {} s",
         address.as_str(),
         options.timeouts.meet.as_secs(),
     ));
-    Ok(waiting(|| Connection::connect(address, options))?)
+    Ok(waiting(talk, || Connection::connect(address, options))?)
 }
 
-fn waiting<T>(meet: impl FnOnce() -> T) -> T {
-    TALK.during("waiting for the other party", || (0, 0), meet)
+fn waiting<T>(talk: Talk, meet: impl FnOnce() -> T) -> T {
+    talk.during("waiting for the other party", || (0, 0), meet)
 }

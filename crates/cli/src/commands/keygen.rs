@@ -8,7 +8,7 @@ pub(super) fn run(args: &args::Keygen) -> Result<(), Failure> {
     let identity = Identity::generate()?;
     identity.write_new(&args.out)?;
     output::text(&format!("{}\n", identity.fingerprint()))?;
-    Talk::Aloud.say(format_args!(
+    Talk::wanted(false).say(format_args!(
         "Wrote your identity to {file}. Keep that file to yourself.\n\
          Tell the other party the fingerprint above (by telephone or signed mail), and get theirs. \
          Then run\n  \

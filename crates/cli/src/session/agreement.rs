@@ -8,9 +8,10 @@ use psijoin_transport::handshake::{self, Hello, Session};
 
 use super::{PROTOCOL, Party};
 use crate::{
+    asked::Asked,
     columns::{AgreedColumns, OwnColumns},
     exit::Failure,
-    figures,
+    figures, limits,
 };
 
 /// What both parties agreed on.
@@ -56,17 +57,23 @@ impl Party<'_> {
             || handshake::begin(channel, hello),
         )?;
         let theirs = pending.peer().set_size();
+        self.consent.max_peer_keys.check(items, theirs)?;
+        if let Some(warning) = limits::warning(self.task.role(), items, theirs) {
+            self.warn(warning);
+        }
         let (senders, receivers) = match self.task.role() {
             Role::Sender => (items, theirs),
             Role::Receiver => (theirs, items),
         };
         let columns = own.agree(numbers, pending.peer())?;
+        self.consent_to(&columns)?;
         self.question.check(self.protocol, columns.counts())?;
         let request = self
             .question
             .request(senders, receivers, columns.counts())?;
         let plan = registry::plan(self.protocol, &request)?;
         let session = pending.confirm(channel, &[&plan.digest(), &columns.encoded()])?;
+        self.record.session(&session.joint_seed);
         self.talk.say(format_args!(
             "{}: {} of the sender, {} of the receiver, {} to move",
             plan.info().name,
@@ -79,5 +86,20 @@ impl Party<'_> {
             columns,
             session,
         })
+    }
+
+    /// Refuses, as a sender, sums from which the receiver could read keys, unless the user allows
+    /// them.
+    fn consent_to(&self, columns: &AgreedColumns) -> Result<(), Failure> {
+        let of_receiver = columns
+            .0
+            .iter()
+            .find(|column| column.holder == Role::Receiver);
+        match (&self.question.asked, self.task.role(), of_receiver) {
+            (Asked::Sum(_), Role::Sender, Some(column)) if !self.consent.receiver_sums => {
+                Err(Failure::ReceiverSums(column.name.name.clone()))
+            }
+            _ => Ok(()),
+        }
     }
 }

@@ -4,12 +4,9 @@ use psijoin_psi::{
     Role, Shares,
     shares::file::{self, Column, File},
 };
-use psijoin_table::RowItems;
+use psijoin_table::{RowItems, whole_file::WholeFile};
 
-use crate::{
-    exit::Failure,
-    whole_file::{Staged, WholeFile},
-};
+use crate::{exit::Failure, guard};
 
 /// What is kept of a run with its shares.
 pub(super) struct Kept<'a> {
@@ -23,8 +20,8 @@ pub(super) struct Kept<'a> {
 }
 
 impl Kept<'_> {
-    /// Writes the file, but for its name.
-    pub(super) fn stage(self, shares: Shares, whole: &WholeFile) -> Result<Staged, Failure> {
+    /// Writes the file.
+    pub(super) fn write(self, shares: Shares, whole: &WholeFile) -> Result<(), Failure> {
         let rows = self.rows.map(|rows| {
             let first = first_rows(&rows, self.items as usize);
             let places = shares.items().into_iter().flatten();
@@ -39,12 +36,15 @@ impl Kept<'_> {
             shares,
             rows,
         };
-        whole
+        let cannot = |source| Failure::Shares {
+            path: whole.path().to_owned(),
+            source,
+        };
+        let staged = whole
             .stage(|output| content.write(output))
-            .map_err(|source| Failure::Shares {
-                path: whole.path().to_owned(),
-                source,
-            })
+            .map_err(cannot)?;
+        guard::lift_deadline();
+        staged.commit().map_err(cannot)
     }
 }
 

@@ -72,7 +72,7 @@ fn a_stranger_is_refused_by_name_on_both_sides() {
     let receiver: Vec<_> = parties.receiver.iter().map(String::as_str).collect();
     let receivers_fingerprint = parties.sender[3].as_str();
     let joined = join(
-        &[&["--input", &table], &receiver[..]].concat(),
+        &[&["--input", &table, "--wait", "3"], &receiver[..]].concat(),
         &[
             "--input",
             &table,
@@ -82,9 +82,15 @@ fn a_stranger_is_refused_by_name_on_both_sides() {
             receivers_fingerprint,
         ],
     );
-    joined
-        .receiver
-        .says(5, &[stranger.trim(), &parties.receiver[3], "--peer"]);
+    // It waited on: whoever it was, the other party could still come.
+    joined.receiver.says(
+        4,
+        &[
+            "the other party did not connect",
+            stranger.trim(),
+            &parties.receiver[3],
+        ],
+    );
     joined
         .sender
         .says(5, &["refused this side's identity", stranger.trim()]);
@@ -97,12 +103,11 @@ fn encryption_on_one_side_only_is_named() {
     let parties = trust(&folder);
     let receiver: Vec<_> = parties.receiver.iter().map(String::as_str).collect();
     let joined = join(
-        &[&["--input", &table], &receiver[..]].concat(),
-        &["--input", &table, "--insecure-plaintext"],
+        &[&["--input", &table, "--wait", "3"], &receiver[..]].concat(),
+        &["--input", &table, "--insecure-plaintext", "--wait", "3"],
     );
-    for ended in [joined.receiver, joined.sender] {
-        ended.says(5, &["disagree on encryption"]);
-    }
+    joined.receiver.says(4, &["disagree on encryption"]);
+    joined.sender.says(5, &["disagree on encryption"]);
 }
 
 #[test]

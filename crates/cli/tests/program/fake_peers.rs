@@ -11,7 +11,7 @@ use psijoin_transport::handshake::{HELLO_BYTES, VERSION};
 use crate::support::{Ended, Folder, Process, run, trust};
 
 /// The first bytes of a party that does not encrypt.
-const PREAMBLE: &[u8] = b"psijoin\x01";
+const PREAMBLE: &[u8] = b"psijoin\x02";
 
 /// A frame that holds a message.
 fn frame(message: &[u8]) -> Vec<u8> {
@@ -124,7 +124,7 @@ fn strangers_do_not_end_the_wait() {
             .unwrap()
             .write_all(&bytes)
             .unwrap();
-        receiver.wait_for("dropped somebody who connected: the other side does not speak psijoin");
+        receiver.wait_for("the other side does not speak psijoin");
     }
     let sender: Vec<_> = trust.sender.iter().map(String::as_str).collect();
     let send = ["send", "--connect", &address, "--input", &files.table];
@@ -162,6 +162,8 @@ fn who_is_connected_to_must_speak_psijoin() {
         "--input",
         &files.table,
         "--insecure-plaintext",
+        "--wait",
+        "1",
     ]);
     ended.says(5, &["does not speak psijoin"]);
     serving.join().unwrap();
@@ -189,18 +191,50 @@ fn garbage_within_a_session_breaks_the_protocol() {
 #[test]
 fn another_version_is_named_with_what_to_do() {
     let newer = VERSION + 1;
-    for (bytes, versions) in [
+    // Of the connection anybody can say that it is newer.
+    for (code, bytes, versions) in [
         (
-            b"psijoin\x02".to_vec(),
-            "the connection: this side 1, the other side 2".to_owned(),
+            4,
+            b"psijoin\x03".to_vec(),
+            "the connection: this side 2, the other side 3".to_owned(),
         ),
         (
+            5,
             [PREAMBLE, &frame(&opening(newer))].concat(),
             format!("the protocol: this side {VERSION}, the other side {newer}"),
         ),
     ] {
         let text = format!("different versions of {versions}");
         let what_to_do = "install the same release of psijoin on both";
-        Files::new().hear(&bytes, &[]).says(5, &[&text, what_to_do]);
+        let ended = Files::new().hear(&bytes, &["--wait", "2"]);
+        ended.says(code, &[&text, what_to_do]);
     }
+}
+
+/// What a receiver with little memory, and 1 key, makes of a sender that says to have so many.
+#[cfg(target_os = "linux")]
+pub(crate) fn hello_to_limited_receiver(keys: u64) -> Ended {
+    let folder = Folder::new();
+    let table = folder.file("table", "ann\n");
+    let mut receiver = Process::start_limited(
+        2_000_000,
+        &[
+            "receive",
+            "--listen",
+            "127.0.0.1:0",
+            "--input",
+            &table,
+            "--insecure-plaintext",
+        ],
+    );
+    let mut socket = TcpStream::connect(receiver.address()).unwrap();
+    socket.write_all(PREAMBLE).unwrap();
+    // What the receiver says is what this sender says too, but for role and size.
+    let mut said = vec![0; PREAMBLE.len() + frame(&opening(VERSION)).len() + 5 + HELLO_BYTES];
+    socket.read_exact(&mut said).unwrap();
+    let hello = said.len() - HELLO_BYTES;
+    said[hello] = 1;
+    said[hello + 1..][..8].copy_from_slice(&keys.to_le_bytes());
+    socket.write_all(&said[PREAMBLE.len()..]).unwrap();
+    receiver.end()
 }

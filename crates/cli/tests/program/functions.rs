@@ -71,11 +71,11 @@ fn scripts_read_it_in_the_report() {
 }
 
 #[test]
-fn a_threshold_above_a_set_is_an_error_on_both_sides() {
-    for party in joined(&["--output-kind", "threshold:10"]) {
-        party.says(2, &["the smaller set has 9 keys", "give a smaller one"]);
-        assert_eq!(party.stdout, "");
-    }
+fn a_threshold_above_a_set_is_not_reached() {
+    let [receiver, sender] = joined(&["--output-kind", "threshold:10"]);
+    receiver.says(0, &["You learned that you share fewer than 10 keys"]);
+    assert_eq!(receiver.stdout, "not reached\n");
+    sender.says(0, &["whether you share at least 10 keys"]);
 }
 
 #[test]

@@ -4,11 +4,18 @@ mod bad_input;
 mod bad_peers;
 mod cheats;
 mod commands;
+mod consent;
 mod documents;
+mod ends;
 mod fake_peers;
+#[cfg(unix)]
+mod files;
 mod functions;
 mod joining;
 mod line;
+mod listener;
+#[cfg(target_os = "linux")]
+mod memory;
 mod minimum;
 mod shares;
 mod sums;
@@ -16,3 +23,5 @@ mod support;
 #[cfg(unix)]
 mod tutorial;
 mod usage;
+#[cfg(unix)]
+mod weekly;

@@ -130,7 +130,7 @@ fn what_cannot_be_written_is_said_before_the_parties_meet() {
     let table = folder.file("table.csv", SENDERS);
     let common = ["--input", &table, "--key", "id", "--insecure-plaintext"];
     let refused = |party: &str, args: &[&str]| {
-        let connect = [party, "--connect", "127.0.0.1:9"];
+        let connect = [party, "--connect", "127.0.0.1:9", "--wait", "1"];
         run(&[&connect, &common[..], args].concat())
     };
     let report = folder.path("report");

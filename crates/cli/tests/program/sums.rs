@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{
     line::{Cheat, join_over_a_line},
-    support::{Ended, Folder, exists, join, run, start_pair},
+    support::{Ended, Folder, join, run, start_pair},
 };
 
 /// A row: the key, which may be missing, and two cells.
@@ -73,9 +73,13 @@ fn plain(rows: &[Row], cell: fn(&Row) -> &'static str, others: &[Row]) -> String
 fn added(tables: [&str; 2], options: &[&str]) -> [Ended; 2] {
     let options = [&["--key", "id", "--insecure-plaintext"], options].concat();
     let args = |table| [&["--input", table][..], &options].concat();
-    let joined = join(&args(tables[0]), &args(tables[1]));
+    let sender = [&args(tables[1])[..], &[ALLOW]].concat();
+    let joined = join(&args(tables[0]), &sender);
     [joined.receiver, joined.sender]
 }
+
+/// Without this, a sender refuses sums of the receiver's columns.
+const ALLOW: &str = "--allow-sums-that-reveal-keys";
 
 #[test]
 fn columns_of_either_side_are_added_up_as_by_a_plain_join() {
@@ -136,7 +140,10 @@ fn both_are_told_what_was_learned() {
         0,
         &[
             "The receiver learned the sums of your column `price` and its column `qty` over the keys \
-             that you share, and neither which nor how many these are, and your set's size (5).",
+             that you share, and neither which nor how many these are beyond what these sums can tell, \
+             and your set's size (5).",
+            "The receiver chose the numbers of its column `qty` itself.",
+            "whether you have each of 62 keys of its choice",
             both,
         ],
     );
@@ -261,9 +268,7 @@ fn fails(tables: [&str; 2], kind: &str, codes: [i32; 2], texts: &[&str]) {
     let folder = Folder::new();
     let [mine, theirs] = [("mine.csv", tables[0]), ("theirs.csv", tables[1])]
         .map(|(name, text)| folder.file(name, text));
-    let report = folder.path("report.json");
-    let options = ["--output-kind", kind, "--report", &report];
-    let ended = added([&mine, &theirs], &options);
+    let ended = added([&mine, &theirs], &["--output-kind", kind]);
     for (ended, code) in ended.iter().zip(codes) {
         ended.says(code, &[]);
         assert_eq!(ended.stdout, "");
@@ -311,8 +316,8 @@ fn what_cannot_be_added_up_ends_both() {
              decimals (round to fewer decimals, or give larger units",
         ),
     ] {
-        fails([table, "id\n1\n"], "sum:n", [3, 4], &[text]);
-        fails(["id\n1\n", table], "sum:n", [4, 3], &[text]);
+        fails([table, "id\n1\n"], "sum:n", [3, 7], &[text]);
+        fails(["id\n1\n", table], "sum:n", [7, 3], &[text]);
     }
 }
 
@@ -380,7 +385,8 @@ fn a_peer_that_tells_other_decimals_is_refused() {
                 Cheat::Receiver => [&with, &without],
             };
             let mut lies = 0;
-            let [receiver, sender] = tables.map(|table| args(table));
+            let [receiver, mut sender] = tables.map(|table| args(table));
+            sender.push(ALLOW);
             let joined = join_over_a_line(&receiver, &sender, cheat, |message| {
                 let at = message.windows(told.len()).position(|part| part == told);
                 if let Some(at) = at {
@@ -409,10 +415,17 @@ fn refused(command: &str, input: &str, options: &[&str], code: i32, texts: &[&st
         &[command, "--connect", "127.0.0.1:1", "--input", input][..],
         &["--key", "id", "--insecure-plaintext", "--output-kind"],
         options,
+        &["--wait", "1"],
     ];
     let ended = run(&args.concat());
     ended.says(code, texts);
-    assert!(!ended.stderr.contains("connecting"), "{ended:#?}");
+    let (before, _) = ended
+        .stderr
+        .split_once("connecting")
+        .unwrap_or((&ended.stderr, ""));
+    for text in texts {
+        assert!(before.contains(text), "before it looks for the other party");
+    }
     assert_eq!(ended.stdout, "");
 }
 
@@ -420,7 +433,7 @@ fn refused(command: &str, input: &str, options: &[&str], code: i32, texts: &[&st
 fn what_one_side_can_see_alone_is_said_at_once() {
     let folder = Folder::new();
     let table = folder.file("table.csv", "id,n,twice,twice\n1,2,3,4\n");
-    let texts = ["has no column `m`; its columns are `id`, `n`"];
+    let texts = ["has no column `m`; it has 4 columns"];
     refused("send", &table, &["sum:sender.m"], 3, &texts);
     refused("receive", &table, &["sum:receiver.m"], 3, &texts);
     let twice = ["more than one column `twice`"];
@@ -472,12 +485,16 @@ fn a_peer_that_stops_midway_leaves_nothing() {
         "--output-kind",
         "sum:n,m",
     ];
-    let args = |table| [&["--input", table, "--report", &report][..], &options].concat();
-    let (mut receiver, sender) = start_pair(&args(&mine), &args(&theirs));
+    let (mut receiver, sender) = start_pair(
+        &[&["--input", &mine, "--report", &report], &options[..]].concat(),
+        &[&["--input", &theirs, ALLOW], &options[..]].concat(),
+    );
     receiver.wait_for("rr22-circuit: 100,000 keys of the sender");
     sender.signal("KILL");
     let receiver = receiver.end();
     receiver.says(4, &["the other party"]);
     assert_eq!((receiver.stdout.as_str(), sender.end().code), ("", None));
-    assert!(!exists(&report));
+    let report: Value = serde_json::from_str(&folder.read("report.json")).unwrap();
+    assert_eq!(report["exit_code"], 4);
+    assert_eq!(report.get("result"), None);
 }

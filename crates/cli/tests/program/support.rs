@@ -94,13 +94,37 @@ impl Process {
         Self::spawn(command)
     }
 
+    /// Starts the program, which logs at this level.
+    pub(crate) fn start_logging(level: &str, args: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_psijoin"));
+        quiet(command.args(args)).env("PSIJOIN_LOG", level);
+        Self::spawn_as_it_is(command)
+    }
+
+    /// Starts the program with so many KiB of address space.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn start_limited(kibibytes: u64, args: &[&str]) -> Self {
+        Self::start_limited_with(kibibytes, "0", args)
+    }
+
+    /// As [`start_limited`](Self::start_limited), with a value of `RUST_BACKTRACE`.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn start_limited_with(kibibytes: u64, backtrace: &str, args: &[&str]) -> Self {
+        let mut command = Command::new("bash");
+        let limit = format!("ulimit -v {kibibytes} && exec \"$0\" \"$@\"");
+        let program = ["-c", &limit, env!("CARGO_BIN_EXE_psijoin")];
+        quiet(command.args(program).args(args)).env("RUST_BACKTRACE", backtrace);
+        Self::spawn(command)
+    }
+
     /// Starts a command whose standard input and output are set.
     pub(crate) fn spawn(mut command: Command) -> Self {
-        let mut child = command
-            .env_remove("PSIJOIN_LOG")
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        command.env_remove("PSIJOIN_LOG");
+        Self::spawn_as_it_is(command)
+    }
+
+    fn spawn_as_it_is(mut command: Command) -> Self {
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         // It holds this side's copies of the child's streams.
         drop(command);
         let stdout = child.stdout.take().map(|mut stdout| {
@@ -145,6 +169,18 @@ impl Process {
         let line = self.wait_for("listening on ");
         let (_, rest) = line.split_once("listening on ").unwrap();
         rest.split(';').next().unwrap().to_owned()
+    }
+
+    /// As [`address`](Self::address), unless the process ends before.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn address_if_any(&mut self) -> Option<String> {
+        while let Ok(line) = self.stderr.recv_timeout(PATIENCE) {
+            self.note(&line);
+            if let Some((_, rest)) = line.split_once("listening on ") {
+                return rest.split(';').next().map(str::to_owned);
+            }
+        }
+        None
     }
 
     pub(crate) fn signal(&self, name: &str) {

@@ -44,7 +44,14 @@ fn the_parties_must_be_told_how_to_meet_and_whom_to_trust() {
 #[test]
 fn wrong_values_are_named() {
     let with = |more: &[&'static str]| [&SEND[..], &["--insecure-plaintext"], more].concat();
-    refused(&with(&["--protocol", "rot13"]), &["rr22-circuit, auto"]);
+    refused(
+        &with(&["--protocol", "rot13"]),
+        &["rr22-circuit, auto", "possible values"],
+    );
+    refused(
+        &with(&["--protocol", "kkrt16"]),
+        &["a similar value exists: 'kkrt'"],
+    );
     refused(
         &with(&["--normalize", "email=lower"]),
         &["there is no normalisation rule `lower`"],
@@ -69,10 +76,7 @@ fn wrong_values_are_named() {
     );
     refused(&["bench", "--items", "2^27"], &["at most 2^26"]);
     refused(&["bench", "--network", "wan:fast"], &["--network"]);
-    refused(
-        &["bench", "--protocol", "dh,rot13"],
-        &["rr22-circuit, auto"],
-    );
+    refused(&["bench", "--protocol", "dh,rr2"], &["similar", "'rr22'"]);
     refused(&["frobnicate"], &["frobnicate"]);
     refused(&[], &["Usage"]);
 }
@@ -132,10 +136,11 @@ fn the_help_tells_the_exit_codes() {
             "0  done",
             "1  unexpected",
             "2  wrong usage",
-            "3  an input cannot be used, or an output cannot be written",
+            "3  an input cannot be used, an output cannot be written, or memory ran out",
             "4  the network failed",
             "5  the other party broke the protocol",
             "6  refused by policy",
+            "7  the other party cannot go on",
         ] {
             assert!(help.stdout.contains(line), "{line} in {}", help.stdout);
         }

@@ -1,6 +1,6 @@
 //! Writers of rows that are given as texts, field by field.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, io};
 
 use super::{Output, cannot_write};
 use crate::Error;
@@ -38,7 +38,15 @@ impl<'a, 'b> Separated<'a, 'b> {
     fn record<T: AsRef<[u8]>>(&mut self, fields: impl IntoIterator<Item = T>) -> Result<(), Error> {
         self.writer
             .write_record(fields)
-            .map_err(|error| cannot_write(self.name, error.into()))
+            .map_err(|error| cannot_write(self.name, io_error(error)))
+    }
+}
+
+/// The operating system's error as it is, so that its kind can be told.
+fn io_error(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        _ => io::Error::other("the CSV writer cannot take these rows"),
     }
 }
 
@@ -82,5 +90,37 @@ impl FieldWriter for Lines<'_, '_> {
 
     fn finish(self: Box<Self>) -> Result<(), Error> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+    use crate::ErrorKind;
+
+    struct Closed;
+
+    impl Write for Closed {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_reader_that_went_away_is_told_in_the_midst_of_rows() {
+        let mut output = Output {
+            name: "standard output",
+            writer: &mut Closed,
+        };
+        let mut writer = Separated::new(b',', &["id".to_owned()], &mut output).unwrap();
+        // More than the CSV writer holds back.
+        let row = [Cow::Owned("x".repeat(1 << 20))];
+        assert_eq!(writer.row(&row).unwrap_err().kind(), ErrorKind::BrokenPipe);
     }
 }

@@ -99,14 +99,13 @@ impl<'a, 'b> Writer<'a, 'b> {
     }
 }
 
-/// The operating system's error, if that is what made the Parquet writer fail.
+/// The operating system's error, if that is what made the Parquet writer fail. The writer's own
+/// words may hold values of the table: they are not passed on.
 fn io_error(error: ParquetError) -> io::Error {
+    let other = || io::Error::other("the Parquet writer cannot take these rows");
     match error {
-        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
-            Ok(error) => *error,
-            Err(other) => io::Error::other(other),
-        },
-        other => io::Error::other(other),
+        ParquetError::External(inner) => inner.downcast().map_or_else(|_| other(), |error| *error),
+        _ => other(),
     }
 }
 

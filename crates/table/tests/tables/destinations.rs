@@ -9,12 +9,15 @@ use std::{
 
 use arrow_array::{Int32Array, StringArray, StructArray};
 use arrow_schema::{DataType, Field};
-use psijoin_table::{Destination, Error, ErrorKind, Format, KeyTable, Progress, Source};
+use psijoin_table::{
+    Destination, Error, ErrorKind, Format, KeyTable, Progress, Source, whole_file::Existing,
+};
 
 use crate::{Files, array, join, key, open};
 
 fn refused(files: &Files, input: &Path, output: &str) -> String {
-    let error = Destination::prepare(Some(&files.path(output)), &open(input)).unwrap_err();
+    let error = Destination::prepare(Some(&files.path(output)), &open(input), Existing::Replace)
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Output);
     error
         .to_string()
@@ -54,7 +57,7 @@ fn outputs_that_cannot_be_are_refused_at_the_start() {
     let twice = files.text("twice.csv", "id,b,b\n");
     assert_eq!(
         refused(&files, &twice, "out.parquet"),
-        "cannot write OUT: more than one column is called `b`; write .csv"
+        "cannot write OUT: its columns 2 and 3 would have the same name; write .csv"
     );
     fs::remove_file(twice).unwrap();
     assert_eq!(files.names(), before);
@@ -81,7 +84,14 @@ fn nested_columns_go_to_parquet_only() {
         message.ends_with("which is no text; write .parquet"),
         "{message}"
     );
-    assert!(Destination::prepare(Some(&files.path("out.parquet")), &open(&input)).is_ok());
+    assert!(
+        Destination::prepare(
+            Some(&files.path("out.parquet")),
+            &open(&input),
+            Existing::Replace
+        )
+        .is_ok()
+    );
 }
 
 #[test]
@@ -107,7 +117,8 @@ fn lines_stay_lines_without_an_ending() {
     let input = files.text("words", "a\nb\n");
     let progress = Progress::default();
     let source = Source::open(&input, None, false, &progress).unwrap();
-    let destination = Destination::prepare(Some(&files.path("shared")), &source).unwrap();
+    let destination =
+        Destination::prepare(Some(&files.path("shared")), &source, Existing::Replace).unwrap();
     let keys = KeyTable::read(&source, &key(&[], &[]), &[], &progress).unwrap();
     destination
         .write(&source, &keys.rows, &[false, true], &progress)
@@ -123,7 +134,7 @@ fn an_existing_output_is_replaced_only_in_the_end() {
     let output = files.text("out.csv", "old");
     let progress = Progress::default();
     let source = open(&input);
-    let destination = Destination::prepare(Some(&output), &source).unwrap();
+    let destination = Destination::prepare(Some(&output), &source, Existing::Replace).unwrap();
     let keys = KeyTable::read(&source, &key(&[], &[]), &[], &progress).unwrap();
 
     progress.interrupt();
@@ -149,7 +160,8 @@ fn a_changed_input_is_noticed() {
     for change in ["3\n", "3,4,5\n"] {
         let input = files.text("t.csv", "id\n1\n2\n");
         let source = open(&input);
-        let destination = Destination::prepare(Some(&files.path("out.csv")), &source).unwrap();
+        let destination =
+            Destination::prepare(Some(&files.path("out.csv")), &source, Existing::Replace).unwrap();
         let keys = KeyTable::read(&source, &key, &[], &progress).unwrap();
         let mut file = OpenOptions::new().append(true).open(&input).unwrap();
         file.write_all(change.as_bytes()).unwrap();
@@ -178,7 +190,8 @@ fn replacing_the_input_by_another_file_does_no_harm() {
     let input = files.text("t.csv", "id\n1\n2\n");
     let progress = Progress::default();
     let source = open(&input);
-    let destination = Destination::prepare(Some(&files.path("out.csv")), &source).unwrap();
+    let destination =
+        Destination::prepare(Some(&files.path("out.csv")), &source, Existing::Replace).unwrap();
     let keys = KeyTable::read(&source, &key(&["id"], &[]), &[], &progress).unwrap();
     fs::rename(files.text("new.csv", "other\n"), &input).unwrap();
     destination
@@ -263,6 +276,6 @@ fn flags_must_fit_the_keys() {
     let progress = Progress::default();
     let source = Source::spool(&b"a\nb\n"[..], "memory", Format::Lines, &progress).unwrap();
     let keys = KeyTable::read(&source, &key(&[], &[]), &[], &progress).unwrap();
-    let destination = Destination::prepare(None, &source).unwrap();
+    let destination = Destination::prepare(None, &source, Existing::Replace).unwrap();
     let _ = destination.write(&source, &keys.rows, &[true], &progress);
 }

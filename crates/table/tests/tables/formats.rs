@@ -123,12 +123,37 @@ fn what_is_no_parquet_is_refused() {
     let files = Files::new();
     let path = files.text("t.parquet", "id\n1\n2\n3\n");
     let error = read(&path, &key(&["id"], &[])).unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .starts_with(&format!("cannot read {} as Parquet:", path.display()))
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "cannot read {} as Parquet: it is broken, cannot be read to its end, or is no \
+             Parquet file",
+            path.display()
+        )
     );
     assert_eq!(error.kind(), ErrorKind::Input);
+}
+
+#[test]
+fn what_is_not_supported_is_told_from_what_is_broken() {
+    let files = Files::new();
+    let path = files.parquet("t.parquet", &[("id", array(Int32Array::from(vec![1, 2])))]);
+    let good = std::fs::read(path).unwrap();
+    let message = "it is written in a way that is not supported (compress it with Snappy, gzip or \
+                   Zstandard, or not at all)";
+    // Puts the codec in place of each 0, of which one is the codec "none".
+    let is_told = |codec: u8| {
+        (0..good.len()).filter(|&at| good[at] == 0).any(|at| {
+            let mut bytes = good.clone();
+            bytes[at] = 2 * codec;
+            let read = read_bytes(Format::Parquet, &bytes, &key(&[], &[]));
+            read.is_err_and(|error| error.to_string().ends_with(message))
+        })
+    };
+    let (lzo, brotli, lz4, lz4_raw) = (3, 4, 5, 7);
+    for codec in [lzo, brotli, lz4, lz4_raw] {
+        assert!(is_told(codec), "{codec}");
+    }
 }
 
 #[test]

@@ -6,6 +6,8 @@ mod keys;
 mod malformed;
 mod numbers;
 mod rows;
+mod secrecy;
+mod whole_files;
 
 use std::{
     fs::{self, File},
@@ -15,7 +17,9 @@ use std::{
 
 use arrow_array::{ArrayRef, RecordBatch};
 use parquet::arrow::ArrowWriter;
-use psijoin_table::{Destination, Error, Format, KeySpec, KeyTable, Progress, Source};
+use psijoin_table::{
+    Destination, Error, Format, KeySpec, KeyTable, Progress, Source, whole_file::Existing,
+};
 use tempfile::TempDir;
 
 /// A directory of input and output files that goes away with the test.
@@ -98,7 +102,7 @@ fn join(
 ) -> Result<u64, Error> {
     let progress = Progress::default();
     let source = open(input);
-    let destination = Destination::prepare(Some(output), &source)?;
+    let destination = Destination::prepare(Some(output), &source, Existing::Replace)?;
     let keys = KeyTable::read(&source, key, &[], &progress)?;
     let matched: Vec<bool> = (0..keys.fingerprints.len()).map(matched).collect();
     destination.write(&source, &keys.rows, &matched, &progress)

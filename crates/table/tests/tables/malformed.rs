@@ -69,7 +69,7 @@ fn broken_fields_are_named_by_line_and_field() {
     }
     assert_eq!(
         message(Format::Lines, b"a\nb\xff\n".as_slice()),
-        " has no column `id`; its columns are `value`"
+        " has no column `id`; its only column is `value`"
     );
     assert_eq!(
         read_bytes(Format::Lines, b"a\nb\xff\n", &key(&[], &[]))
@@ -89,7 +89,7 @@ fn a_missing_header_or_key_is_named() {
     }
     assert_eq!(
         message(Format::Csv, "ID;name\n"),
-        " has no column `id`; its columns are `ID;name`"
+        " has no column `id`; it has 1 column (`psijoin columns FILE` lists it)"
     );
     assert_eq!(
         message(Format::Csv, "id,id\n"),

@@ -1,109 +1,306 @@
 //! Waiting for the other party at an address.
 //!
-//! Whoever connects is a candidate. The first that proves to be the peer ends the wait. A
-//! candidate that shows itself as a psijoin party, but the wrong one, ends it with an error:
-//! somebody made a mistake that must not stay hidden. Anything else (a port scanner, a lost
-//! browser) is dropped, and does not keep the peer from being heard meanwhile.
+//! Whoever connects is a candidate. The first that proves to be the peer ends the wait; nothing
+//! that any other does ends it, or keeps the peer from being heard.
+//!
+//! One thread hears all candidates in turn, without blocking on any. So there is no thread that
+//! cannot be started, turning a candidate away is closing its socket, and a flood is taken in
+//! no faster than it is answered. When there are too many candidates, those go first that have
+//! come least far, and of them the oldest.
 
 use std::{
-    io::ErrorKind,
-    net::{SocketAddr, TcpStream},
-    sync::{
-        atomic::{AtomicBool, Ordering},
-        mpsc::{self, RecvTimeoutError},
-    },
+    io::{ErrorKind, Read, Write},
+    mem,
+    net::{Shutdown, SocketAddr, TcpStream},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
-use super::{Established, Patience, Side, authenticate};
-use crate::{Error, Listener, Options};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// How often the listening socket is asked for candidates.
-const POLL: Duration = Duration::from_millis(20);
+use super::{
+    Established, LINGER, POLL, Patience,
+    greeting::{Fault, Greeter, Greeting, PIECE_BYTES},
+    turned_away::TurnedAway,
+};
+use crate::{Error, Kind, Listener, Options, error::Strangers};
 
 /// How many candidates are heard at once.
-const MAX_CANDIDATES: usize = 16;
+const MAX_CANDIDATES: usize = 128;
+
+/// How many are let in before all are heard again: few enough that a candidate is heard several
+/// times before those that come after it can push it out.
+const MAX_ADMITTED: usize = 16;
+
+/// How long to wait for the system to have room for one more connection.
+const SHORTAGE: Duration = Duration::from_millis(5);
 
 /// Waits for the peer.
 pub(crate) fn accept(listener: Listener, options: &Options) -> Result<Established, Error> {
     listener.socket.set_nonblocking(true)?;
     let patience = Patience::new(options.timeouts.meet, &options.interrupt);
-    let found = AtomicBool::new(false);
-    thread::scope(|scope| {
-        let (verdict, verdicts) = mpsc::channel();
-        let mut candidates = 0;
-        let hear = |socket: TcpStream| {
-            let (verdict, found) = (verdict.clone(), &found);
-            let thread = thread::Builder::new().name("psijoin-accept".into());
-            thread.spawn_scoped(scope, move || {
-                let outcome = authenticate(socket, Side::Listening, options, Some(found));
-                // Nobody may be waiting any more.
-                let _ = verdict.send(outcome);
-            })
-        };
-        let outcome = loop {
-            if let Err(error) = patience.left(|waited| Error::NobodyConnected {
-                address: listener.address().as_str().to_owned(),
-                waited,
-            }) {
-                break Err(error);
-            }
-            if candidates < MAX_CANDIDATES {
-                match next_candidate(&listener) {
-                    Ok(Some((socket, from))) => {
-                        tracing::debug!("{from} connected");
-                        if let Err(error) = hear(socket) {
-                            break Err(error.into());
-                        }
-                        candidates += 1;
-                    }
-                    Ok(None) => {}
-                    Err(error) => break Err(error),
-                }
-            }
-            match verdicts.recv_timeout(POLL) {
-                Ok(Ok(established)) => break Ok(established),
-                Ok(Err(error)) if is_a_mistake(&error) => break Err(error),
-                Ok(Err(error)) => {
-                    candidates -= 1;
-                    tracing::warn!("dropped somebody who connected: {error}");
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => {
-                    unreachable!("this thread holds a sender itself")
-                }
-            }
-        };
-        found.store(true, Ordering::Relaxed);
-        outcome
+    let mut entrance = Entrance {
+        listener,
+        greeter: Greeter::listening(&options.security)?,
+        setup: options.timeouts.setup,
+        candidates: Vec::new(),
+        turned_away: TurnedAway::default(),
+        was_short: false,
+    };
+    while patience.left()?.is_some() {
+        let is_short = entrance.admit().is_err();
+        if let Some(established) = entrance.hear() {
+            entrance.turned_away.log();
+            return Ok(established);
+        }
+        entrance.turned_away.log_if_due();
+        if is_short {
+            thread::sleep(SHORTAGE);
+        } else {
+            entrance.wait();
+        }
+    }
+    Err(Error::NobodyConnected {
+        address: entrance.listener.address().as_str().to_owned(),
+        waited: options.timeouts.meet,
+        strangers: entrance.close(),
     })
 }
 
-/// Whether a candidate is a psijoin party that cannot be the peer.
-fn is_a_mistake(error: &Error) -> bool {
-    matches!(
-        error,
-        Error::WrongPeer { .. }
-            | Error::Refused { .. }
-            | Error::Mismatch { .. }
-            | Error::Version { .. }
-    )
+/// The listening socket and all who have come.
+struct Entrance {
+    listener: Listener,
+    greeter: Greeter,
+    setup: Duration,
+    /// In the order of their coming.
+    candidates: Vec<Candidate>,
+    turned_away: TurnedAway,
+    /// Once, the system had nothing left for one more connection.
+    was_short: bool,
 }
 
-fn next_candidate(listener: &Listener) -> Result<Option<(TcpStream, SocketAddr)>, Error> {
-    match listener.socket.accept() {
-        Ok((socket, from)) => {
-            // On some systems it inherits this from the listening socket.
-            socket.set_nonblocking(false)?;
-            Ok(Some((socket, from)))
+/// Nobody can be let in for now.
+struct Short;
+
+impl Entrance {
+    /// Lets in those who wait outside, or some of them.
+    ///
+    /// # Errors
+    /// The system has no descriptor or no memory for one more connection. That passes, the
+    /// sooner since a candidate has gone.
+    fn admit(&mut self) -> Result<(), Short> {
+        for _ in 0..MAX_ADMITTED {
+            let (socket, from) = match self.listener.socket.accept() {
+                Ok(connected) => connected,
+                Err(error) => match error.kind() {
+                    ErrorKind::WouldBlock => return Ok(()),
+                    // Somebody has left before being let in.
+                    ErrorKind::Interrupted
+                    | ErrorKind::ConnectionAborted
+                    | ErrorKind::ConnectionReset => continue,
+                    _ => {
+                        if !mem::replace(&mut self.was_short, true) {
+                            tracing::warn!("nobody could be let in for a moment: {error}");
+                        }
+                        self.evict();
+                        return Err(Short);
+                    }
+                },
+            };
+            tracing::debug!("{from} connected");
+            if self.candidates.len() >= MAX_CANDIDATES {
+                self.evict();
+            }
+            match Candidate::new(socket, from, &self.greeter) {
+                Ok(candidate) => self.candidates.push(candidate),
+                Err(error) => self.turned_away.note(from, error),
+            }
         }
-        Err(error) => match error.kind() {
-            ErrorKind::WouldBlock
-            | ErrorKind::Interrupted
-            | ErrorKind::ConnectionAborted
-            | ErrorKind::ConnectionReset => Ok(None),
-            _ => Err(error.into()),
-        },
+        Ok(())
+    }
+
+    /// Waits a moment for somebody to come or to say something.
+    fn wait(&self) {
+        let candidates = self.candidates.iter().map(|candidate| &candidate.socket);
+        let mut awaited: Vec<_> = candidates
+            .map(|socket| PollFd::new(socket, PollFlags::IN))
+            .chain([PollFd::new(&self.listener.socket, PollFlags::IN)])
+            .collect();
+        let limit = Timespec {
+            tv_sec: 0,
+            tv_nsec: POLL.subsec_nanos().into(),
+        };
+        if let Err(error) = poll(&mut awaited, Some(&limit)) {
+            tracing::debug!("waiting for several connections failed: {error}");
+            thread::sleep(SHORTAGE);
+        }
+    }
+
+    /// Turns away the candidate that is least likely to be the peer.
+    fn evict(&mut self) {
+        let ranks = self.candidates.iter().map(|candidate| candidate.stage);
+        let Some((index, _)) = ranks.enumerate().min_by_key(|&(_, stage)| stage) else {
+            return;
+        };
+        let candidate = self.candidates.remove(index);
+        if candidate.stage != Stage::Leaving {
+            let error = Error::SetupTimedOut(candidate.since.elapsed());
+            self.turned_away.note(candidate.from, error);
+        }
+    }
+
+    /// Hears every candidate once, until one is the peer.
+    fn hear(&mut self) -> Option<Established> {
+        let mut index = 0;
+        while let Some(candidate) = self.candidates.get_mut(index) {
+            match candidate.hear(self.setup) {
+                Ok(Step::Stays) => index += 1,
+                Ok(Step::Gone) => drop(self.candidates.remove(index)),
+                Ok(Step::IsPeer) => match self.candidates.remove(index).into_established() {
+                    Ok(established) => return Some(established),
+                    Err((from, error)) => self.turned_away.note(from, error),
+                },
+                Err(error) => {
+                    let (from, kind) = (candidate.from, error.kind());
+                    self.turned_away.note(from, error);
+                    if kind == Kind::Peer && candidate.dismiss() {
+                        index += 1;
+                    } else {
+                        self.candidates.remove(index);
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// Ends the wait. Those who are still there were not the peer.
+    fn close(mut self) -> Option<Strangers> {
+        while !self.candidates.is_empty() {
+            self.evict();
+        }
+        self.turned_away.into_strangers()
+    }
+}
+
+/// How far a candidate has come. Who has come less far is turned away first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    /// It was turned away, and is only given the time to read why.
+    Leaving,
+    /// It has said nothing.
+    Silent,
+    /// It has said something.
+    Speaking,
+    /// It has said something that there was an answer to.
+    Answered,
+}
+
+/// Somebody who connected.
+struct Candidate {
+    socket: TcpStream,
+    from: SocketAddr,
+    greeting: Greeting,
+    stage: Stage,
+    /// When it came; if it is leaving, when it was turned away.
+    since: Instant,
+}
+
+/// What came of hearing a candidate.
+enum Step {
+    Stays,
+    IsPeer,
+    Gone,
+}
+
+impl Candidate {
+    fn new(socket: TcpStream, from: SocketAddr, greeter: &Greeter) -> Result<Self, Error> {
+        socket.set_nonblocking(true)?;
+        socket.set_nodelay(true)?;
+        let (greeting, first) = greeter.greet()?;
+        let candidate = Self {
+            socket,
+            from,
+            greeting,
+            stage: Stage::Silent,
+            since: Instant::now(),
+        };
+        candidate.say(&first);
+        Ok(candidate)
+    }
+
+    /// Takes what it has said since the last time, if anything.
+    fn hear(&mut self, setup: Duration) -> Result<Step, Error> {
+        let is_leaving = self.stage == Stage::Leaving;
+        let waited = self.since.elapsed();
+        if is_leaving && waited >= LINGER {
+            return Ok(Step::Gone);
+        }
+        if !is_leaving && waited >= setup {
+            return Err(Error::SetupTimedOut(setup));
+        }
+        let mut buffer = [0; PIECE_BYTES];
+        let room = if is_leaving {
+            PIECE_BYTES
+        } else {
+            self.greeting.room()
+        };
+        match (&self.socket).read(&mut buffer[..room]) {
+            Ok(0) if is_leaving => Ok(Step::Gone),
+            Ok(0) => Err(Error::ClosedDuringSetup),
+            Ok(_) if is_leaving => Ok(Step::Stays),
+            Ok(length) => self.take_in(&buffer[..length]),
+            Err(error) => match error.kind() {
+                ErrorKind::WouldBlock | ErrorKind::Interrupted => Ok(Step::Stays),
+                _ if is_leaving => Ok(Step::Gone),
+                ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted => {
+                    Err(Error::ClosedDuringSetup)
+                }
+                _ => Err(Error::Io(error)),
+            },
+        }
+    }
+
+    fn take_in(&mut self, bytes: &[u8]) -> Result<Step, Error> {
+        let mut answer = Vec::new();
+        let taken_in = self.greeting.take_in(bytes, &mut answer);
+        self.say(&answer);
+        let reached = if answer.is_empty() {
+            Stage::Speaking
+        } else {
+            Stage::Answered
+        };
+        self.stage = self.stage.max(reached);
+        match taken_in {
+            Ok(true) => Ok(Step::IsPeer),
+            Ok(false) => Ok(Step::Stays),
+            Err(Fault { error, .. }) => Err(error),
+        }
+    }
+
+    /// Sends a few bytes, which a fresh socket always has room for. If the other end has left,
+    /// what it said before is still to be read, and worth more than a broken pipe.
+    fn say(&self, bytes: &[u8]) {
+        if let Err(error) = (&self.socket).write_all(bytes) {
+            tracing::debug!("{} does not listen: {error}", self.from);
+        }
+    }
+
+    /// Says nothing more, and lets the other end read what was said last: a socket that is
+    /// closed with unread bytes destroys what is on its way. Tells whether that takes time.
+    fn dismiss(&mut self) -> bool {
+        self.stage = Stage::Leaving;
+        self.since = Instant::now();
+        self.socket.shutdown(Shutdown::Write).is_ok()
+    }
+
+    fn into_established(self) -> Result<Established, (SocketAddr, Error)> {
+        match self.socket.set_nonblocking(false) {
+            Ok(()) => Ok(Established {
+                socket: self.socket,
+                tls: self.greeting.into_tls(),
+            }),
+            Err(error) => Err((self.from, error.into())),
+        }
     }
 }

@@ -1,62 +1,236 @@
 //! Going to the other party's address.
+//!
+//! Until the peer has proved who it is, whatever fails may pass: it does not listen yet, a
+//! forwarder stands before it that accepts first and closes or keeps silent then, somebody else
+//! is at the address for now. So all of that is tried again until the time is over. What cannot
+//! pass ends the wait, and so does what the peer itself has said.
 
 use std::{
-    io::{self, ErrorKind},
-    net::{SocketAddr, TcpStream, ToSocketAddrs},
+    io::{self, ErrorKind, Read, Write},
+    mem::{self, Discriminant},
+    net::{Shutdown, SocketAddr, TcpStream, ToSocketAddrs},
     sync::mpsc::{self, RecvTimeoutError},
     thread,
     time::Duration,
 };
 
-use super::{Established, POLL, Patience, Side, authenticate};
-use crate::{Error, Options, endpoint::Address};
+use super::{
+    Established, LINGER, POLL, Patience,
+    greeting::{Fault, Greeter, PIECE_BYTES},
+    tells,
+};
+use crate::{Attempt, Error, Kind, Options, endpoint::Address};
 
-/// How long to wait before a party that does not listen yet is tried again.
-const RETRY: Duration = Duration::from_millis(200);
+/// How long to wait before the first attempt is repeated, and at most.
+const BACK_OFF: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(1)];
 
 /// How long to wait for an address that does not even refuse, before the next is tried.
 const ATTEMPT: Duration = Duration::from_secs(10);
 
 /// Connects to the peer, however late it starts to listen.
 pub(crate) fn connect(address: &Address, options: &Options) -> Result<Established, Error> {
-    let patience = Patience::new(options.timeouts.meet, &options.interrupt);
-    let socket = reach(address, &patience)?;
-    authenticate(socket, Side::Connecting, options, None)
+    let going = Going {
+        address: address.as_str(),
+        greeter: Greeter::connecting(&options.security)?,
+        setup: options.timeouts.setup,
+        patience: Patience::new(options.timeouts.meet, &options.interrupt),
+    };
+    let mut failures = Failures::default();
+    let [mut back_off, longest] = BACK_OFF;
+    while going.patience.left()?.is_some() {
+        if let Some(established) = going.round(&mut failures)? {
+            return Ok(established);
+        }
+        going.rest(back_off)?;
+        back_off = longest.min(back_off.mul_f32(1.5));
+    }
+    Err(Error::NobodyListened {
+        address: going.address.to_owned(),
+        waited: going.patience.limit,
+        attempt: failures.most_telling,
+    })
 }
 
-fn reach(address: &Address, patience: &Patience<'_>) -> Result<TcpStream, Error> {
-    let text = address.as_str();
-    let late = |waited| Error::NobodyListened {
-        address: text.to_owned(),
-        waited,
-    };
-    let host = text.to_owned();
-    let candidates: Vec<_> = unless_impatient(patience, late, move |_| host.to_socket_addrs())?
-        .map_err(|source| Error::Resolve {
-            address: text.to_owned(),
-            source,
-        })?
-        .collect();
-    loop {
-        let mut fault = None;
-        let mut may_come = false;
-        for &candidate in &candidates {
-            match unless_impatient(patience, late, move |left| connect_once(candidate, left))? {
-                Ok(socket) => return Ok(socket),
-                Err(error) if is_not_there_yet(&error) => may_come = true,
-                Err(error) => fault = Some(error),
+/// One way to the peer.
+struct Going<'a> {
+    address: &'a str,
+    greeter: Greeter,
+    setup: Duration,
+    patience: Patience<'a>,
+}
+
+/// Why an attempt failed.
+enum Failure {
+    /// The next one may not.
+    Passing(Error),
+    /// The next one will too.
+    Lasting(Error),
+    /// There was no time to learn why: at most so much is known.
+    Unfinished(Option<Error>),
+}
+
+impl Going<'_> {
+    /// Tries all that the address stands for.
+    ///
+    /// # Errors
+    /// If no later round can do better.
+    fn round(&self, failures: &mut Failures) -> Result<Option<Established>, Error> {
+        let addresses = match self.resolve() {
+            Ok(addresses) => addresses,
+            Err(failure) => {
+                self.pass(failure, failures)?;
+                return Ok(None);
+            }
+        };
+        let mut lasting = None;
+        let mut may_pass = addresses.is_empty();
+        for address in addresses {
+            match self.attempt(address) {
+                Ok(established) => return Ok(Some(established)),
+                // Another of the addresses may be of use.
+                Err(Failure::Lasting(error @ Error::Connect { .. })) => lasting = Some(error),
+                Err(failure) => {
+                    may_pass = true;
+                    self.pass(failure, failures)?;
+                }
             }
         }
-        match fault {
-            Some(source) if !may_come => {
-                return Err(Error::Connect {
-                    address: text.to_owned(),
-                    source,
-                });
-            }
-            _ => thread::sleep(RETRY.min(patience.left(late)?)),
+        match lasting {
+            Some(error) if !may_pass => Err(error),
+            _ => Ok(None),
         }
     }
+
+    fn resolve(&self) -> Result<Vec<SocketAddr>, Failure> {
+        let host = self.address.to_owned();
+        let addresses = self.call(
+            move |_| host.to_socket_addrs(),
+            |source| Error::Resolve {
+                address: self.address.to_owned(),
+                source,
+            },
+        )?;
+        Ok(addresses.collect())
+    }
+
+    fn attempt(&self, address: SocketAddr) -> Result<Established, Failure> {
+        let socket = self.call(
+            move |left| connect_once(address, left),
+            |source| Error::Connect {
+                address: self.address.to_owned(),
+                source,
+            },
+        )?;
+        self.greet(socket)
+    }
+
+    /// Makes sure who is at the other end, and that it speaks psijoin.
+    fn greet(&self, socket: TcpStream) -> Result<Established, Failure> {
+        let host = Host::new(socket, &self.patience, self.setup)?;
+        let (mut greeting, first) = self.greeter.greet().map_err(Failure::Lasting)?;
+        host.say(&first);
+        loop {
+            let mut buffer = [0; PIECE_BYTES];
+            let length = host.read(&mut buffer[..greeting.room()])?;
+            let mut answer = Vec::new();
+            let is_peer = greeting.take_in(&buffer[..length], &mut answer);
+            host.say(&answer);
+            match is_peer {
+                Ok(true) => {
+                    return Ok(Established {
+                        socket: host.socket,
+                        tls: greeting.into_tls(),
+                    });
+                }
+                Ok(false) => {}
+                Err(Fault {
+                    error,
+                    is_authenticated,
+                }) => {
+                    if error.kind() == Kind::Peer {
+                        host.dismiss();
+                    }
+                    return Err(if is_authenticated && !matches!(error, Error::Tls(_)) {
+                        Failure::Lasting(error)
+                    } else {
+                        Failure::Passing(error)
+                    });
+                }
+            }
+        }
+    }
+
+    /// Notes an attempt that failed, if the next one may not.
+    ///
+    /// # Errors
+    /// The reason that will not pass.
+    fn pass(&self, failure: Failure, failures: &mut Failures) -> Result<(), Error> {
+        match failure {
+            Failure::Passing(error) => failures.note(error, self.address),
+            Failure::Lasting(error) => return Err(error),
+            Failure::Unfinished(Some(error)) if failures.tell() < tells(&error) => {
+                failures.note(error, self.address);
+            }
+            Failure::Unfinished(_) => {}
+        }
+        Ok(())
+    }
+
+    fn rest(&self, how_long: Duration) -> Result<(), Error> {
+        let rest = Patience::new(how_long, self.patience.interrupt);
+        while let (Some(_), Some(left)) = (self.patience.left()?, rest.left()?) {
+            thread::sleep(POLL.min(left));
+        }
+        Ok(())
+    }
+
+    /// Runs a system call that nothing can interrupt on a thread of its own, which is left to
+    /// itself when patience ends.
+    fn call<T: Send + 'static>(
+        &self,
+        call: impl FnOnce(Duration) -> io::Result<T> + Send + 'static,
+        explain: impl FnOnce(io::Error) -> Error,
+    ) -> Result<T, Failure> {
+        let left = self.left()?;
+        let (result, results) = mpsc::sync_channel(1);
+        thread::Builder::new()
+            .name("psijoin-connect".into())
+            .spawn(move || {
+                // Nobody may be waiting any more.
+                let _ = result.send(call(left));
+            })
+            .map_err(|no_thread| Failure::Lasting(Error::Thread(no_thread)))?;
+        loop {
+            match results.recv_timeout(POLL) {
+                Ok(Ok(value)) => return Ok(value),
+                Ok(Err(error)) if lasts(&error) => return Err(Failure::Lasting(explain(error))),
+                Ok(Err(error)) => return Err(Failure::Passing(explain(error))),
+                Err(RecvTimeoutError::Timeout) => drop(self.left()?),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Failure::Lasting(
+                        io::Error::other("the connecting thread panicked").into(),
+                    ));
+                }
+            }
+        }
+    }
+
+    /// How long this side may still try.
+    fn left(&self) -> Result<Duration, Failure> {
+        match self.patience.left() {
+            Ok(Some(left)) => Ok(left),
+            Ok(None) => Err(Failure::Unfinished(None)),
+            Err(interrupted) => Err(Failure::Lasting(interrupted)),
+        }
+    }
+}
+
+/// Whether the same call will fail again.
+fn lasts(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::InvalidInput | ErrorKind::PermissionDenied | ErrorKind::Unsupported
+    )
 }
 
 fn connect_once(address: SocketAddr, limit: Duration) -> io::Result<TcpStream> {
@@ -69,34 +243,103 @@ fn connect_once(address: SocketAddr, limit: Duration) -> io::Result<TcpStream> {
     Ok(socket)
 }
 
-fn is_not_there_yet(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset | ErrorKind::TimedOut
-    )
+/// Whoever is at the address.
+struct Host<'a> {
+    socket: TcpStream,
+    /// Until when this side tries at all.
+    overall: &'a Patience<'a>,
+    /// Until when the other end has to have proved itself.
+    setup: Patience<'a>,
 }
 
-/// Runs a system call that nothing can interrupt on a thread of its own, which is left to
-/// itself when patience ends.
-fn unless_impatient<T: Send + 'static>(
-    patience: &Patience<'_>,
-    late: impl Fn(Duration) -> Error,
-    call: impl FnOnce(Duration) -> T + Send + 'static,
-) -> Result<T, Error> {
-    let left = patience.left(&late)?;
-    let (result, results) = mpsc::sync_channel(1);
-    thread::Builder::new()
-        .name("psijoin-connect".into())
-        .spawn(move || {
-            // Nobody may be waiting any more.
-            let _ = result.send(call(left));
-        })?;
-    loop {
-        match results.recv_timeout(POLL) {
-            Ok(value) => return Ok(value),
-            Err(RecvTimeoutError::Timeout) => patience.left(&late).map(drop)?,
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(io::Error::other("the connecting thread panicked").into());
+impl<'a> Host<'a> {
+    fn new(socket: TcpStream, overall: &'a Patience<'a>, setup: Duration) -> Result<Self, Failure> {
+        let passing = |error: io::Error| Failure::Passing(error.into());
+        socket.set_nodelay(true).map_err(passing)?;
+        socket.set_read_timeout(Some(POLL)).map_err(passing)?;
+        socket.set_write_timeout(Some(POLL)).map_err(passing)?;
+        Ok(Self {
+            socket,
+            overall,
+            setup: Patience::new(setup, overall.interrupt),
+        })
+    }
+
+    /// Waits for bytes.
+    fn read(&self, buffer: &mut [u8]) -> Result<usize, Failure> {
+        loop {
+            if self.setup.left().map_err(Failure::Lasting)?.is_none() {
+                return Err(Failure::Passing(Error::SetupTimedOut(self.setup.limit)));
+            }
+            if self.overall.left().map_err(Failure::Lasting)?.is_none() {
+                let waited = self.setup.started.elapsed();
+                return Err(Failure::Unfinished(Some(Error::SetupTimedOut(waited))));
+            }
+            match (&self.socket).read(buffer) {
+                Ok(0) => return Err(Failure::Passing(Error::ClosedDuringSetup)),
+                Ok(length) => return Ok(length),
+                Err(error) => match error.kind() {
+                    ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted => {}
+                    ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted => {
+                        return Err(Failure::Passing(Error::ClosedDuringSetup));
+                    }
+                    _ => return Err(Failure::Passing(error.into())),
+                },
+            }
+        }
+    }
+
+    /// Sends a few bytes, which a fresh socket always has room for. If the other end has left,
+    /// what it said before is still to be read, and worth more than a broken pipe.
+    fn say(&self, bytes: &[u8]) {
+        if let Err(error) = (&self.socket).write_all(bytes) {
+            tracing::debug!("the other side does not listen: {error}");
+        }
+    }
+
+    /// Closes the connection so that what was said last arrives: a socket that is closed with
+    /// unread bytes destroys what is on its way.
+    fn dismiss(self) {
+        if self.socket.shutdown(Shutdown::Write).is_err() {
+            return;
+        }
+        let leaving = Self {
+            setup: Patience::new(LINGER, self.overall.interrupt),
+            ..self
+        };
+        while leaving.read(&mut [0; PIECE_BYTES]).is_ok() {}
+    }
+}
+
+/// What is known of the attempts so far.
+#[derive(Default)]
+struct Failures {
+    most_telling: Option<Attempt>,
+    logged: Vec<Discriminant<Error>>,
+}
+
+impl Failures {
+    /// How much they tell.
+    fn tell(&self) -> u8 {
+        self.most_telling
+            .as_ref()
+            .map_or(0, |attempt| tells(&attempt.why))
+    }
+
+    fn note(&mut self, error: Error, address: &str) {
+        // Once for each kind of failure: there are few, and as many attempts as there is time.
+        let kind = mem::discriminant(&error);
+        if !self.logged.contains(&kind) {
+            self.logged.push(kind);
+            tracing::warn!("the other party was not met at {address} yet, trying again: {error}");
+        }
+        match &mut self.most_telling {
+            Some(other) if tells(&other.why) > tells(&error) => other.is_last = false,
+            most_telling => {
+                *most_telling = Some(Attempt {
+                    why: Box::new(error),
+                    is_last: true,
+                });
             }
         }
     }

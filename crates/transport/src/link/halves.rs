@@ -17,6 +17,7 @@ impl Outbound for LinkOutbound {
     fn send(&mut self, message: &[u8]) -> Result<(), Error> {
         let link = &*self.0;
         let mut state = link.lock();
+        state.calls += 1;
         if let Some(error) = no_sending(&state) {
             return Err(error);
         }
@@ -81,6 +82,7 @@ impl LinkInbound {
     fn next(&mut self) -> Result<Vec<u8>, Error> {
         let link = &*self.0;
         let mut state = link.lock();
+        state.calls += 1;
         let mut started = None;
         loop {
             if let Some(error) = &state.ended_here {

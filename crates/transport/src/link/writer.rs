@@ -1,12 +1,15 @@
 //! The writing thread of a link.
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use psijoin_channel::Error;
 
 use super::{Farewell, LINGER, Link, UNPOISONED};
 use crate::{
-    frame,
+    Pulse, frame,
     wire::{Wire, WireWriter},
 };
 
@@ -34,8 +37,9 @@ pub(crate) fn write_until_the_end(link: &Link, wire: Arc<Wire>) {
 fn write(link: &Link, wire: Arc<Wire>) -> Result<(), Error> {
     let mut wire = WireWriter::new(wire, || link.lock().is_stopped);
     let mut spare = None;
+    let mut caller = Caller::new(link);
     loop {
-        match link.next_work(spare.take()) {
+        match link.next_work(spare.take(), &mut caller) {
             Work::Buffer(buffer) => {
                 wire.write(&buffer)?;
                 spare = Some(buffer);
@@ -70,7 +74,7 @@ enum Work {
 
 impl Link {
     /// Waits for something to do, taking back the buffer that was written last.
-    fn next_work(&self, spare: Option<Vec<u8>>) -> Work {
+    fn next_work(&self, spare: Option<Vec<u8>>, caller: &mut Caller<'_>) -> Work {
         let mut state = self.lock();
         if let Some(spare) = spare {
             state.outgoing.recycle(spare);
@@ -94,12 +98,54 @@ impl Link {
             }
             let (woken, timeout) = self
                 .work_to_write
-                .wait_timeout(state, self.keep_alive)
+                .wait_timeout(state, self.timeouts.keep_alive)
                 .expect(UNPOISONED);
             state = woken;
             if timeout.timed_out() && state.outgoing.is_empty() && state.farewell.is_none() {
-                return Work::KeepAlive;
+                let (waiting, calls) = (state.waiting, state.calls);
+                // The pulse is the caller's code, which this lock must not depend on.
+                drop(state);
+                if caller.works(waiting, calls) {
+                    return Work::KeepAlive;
+                }
+                state = self.lock();
             }
         }
+    }
+}
+
+/// What the writing thread knows of the caller, for which it vouches.
+struct Caller<'a> {
+    pulse: Option<&'a Pulse>,
+    /// For how long a pulse may stand still.
+    patience: Duration,
+    /// The pulse and the number of calls when they were read last.
+    progress: (u64, u64),
+    worked_at: Instant,
+}
+
+impl<'a> Caller<'a> {
+    fn new(link: &'a Link) -> Self {
+        let pulse = link.pulse.as_ref();
+        Self {
+            pulse,
+            patience: link.timeouts.idle / 2,
+            progress: (pulse.map_or(0, Pulse::read), 0),
+            worked_at: Instant::now(),
+        }
+    }
+
+    /// Whether the caller works, as far as is known, given how many of its threads wait for
+    /// the peer and how often it has called.
+    fn works(&mut self, waiting: u32, calls: u64) -> bool {
+        let Some(pulse) = self.pulse else {
+            return true;
+        };
+        let progress = (pulse.read(), calls);
+        if waiting > 0 || progress != self.progress {
+            self.progress = progress;
+            self.worked_at = Instant::now();
+        }
+        self.worked_at.elapsed() < self.patience
     }
 }

@@ -187,3 +187,151 @@ fn a_connection_that_is_dropped_delivers_what_was_sent_and_then_is_closed() {
         assert!(matches!(a.recv_array::<1>().unwrap_err(), Error::Closed));
     }
 }
+
+#[test]
+fn an_abort_from_elsewhere_is_told_whatever_the_session_is_stuck_in() {
+    for (options, peer_options) in [tls_pair(), (plaintext(), plaintext())] {
+        let (party, peer) = meet(&options, &peer_options);
+        let ((_connection, mut channel), (_peer, mut peer)) = (party.unwrap(), peer.unwrap());
+        thread::scope(|scope| {
+            let receiving = scope.spawn(|| channel.recv(&mut [0]).unwrap_err());
+            thread::sleep(Duration::from_millis(100));
+            options.interrupt.abort(AbortCode::DeadlinePassed);
+            let told = Instant::now();
+            let error = peer.recv_array::<1>().unwrap_err();
+            assert!(
+                matches!(error, Error::PeerAborted(AbortCode::DeadlinePassed)),
+                "{error}"
+            );
+            assert!(told.elapsed() < QUICK.idle / 2, "it was still to be told");
+            let error = receiving.join().unwrap();
+            assert!(matches!(error, Error::Interrupted), "{error}");
+            assert!(options.interrupt.is_triggered());
+        });
+    }
+}
+
+#[test]
+fn an_abort_of_a_peer_that_takes_nothing_does_not_wait_for_good() {
+    let options = plaintext();
+    let (party, _peer) = meet(&options, &plaintext());
+    let (_connection, mut channel) = party.unwrap();
+    thread::scope(|scope| {
+        let sending = scope.spawn(move || send_until_error(&mut channel));
+        // Until lanes and sockets are full.
+        thread::sleep(Duration::from_millis(300));
+        let started = Instant::now();
+        options.interrupt.abort(AbortCode::OutOfMemory);
+        assert!(started.elapsed() < Duration::from_secs(5));
+        assert!(matches!(sending.join().unwrap(), Error::Interrupted));
+    });
+}
+
+#[test]
+fn the_first_reason_to_stop_is_the_one_that_later_sessions_give() {
+    let options = plaintext();
+    let (party, peer) = meet(&options, &plaintext());
+    options.interrupt.abort(AbortCode::InternalFailure);
+    options.interrupt.trigger();
+    let ((connection, _channel), (_peer, mut peer)) = (party.unwrap(), peer.unwrap());
+    let error = peer.recv_array::<1>().unwrap_err();
+    assert!(
+        matches!(error, Error::PeerAborted(AbortCode::InternalFailure)),
+        "{error}"
+    );
+    assert_eq!(connection.finish().unwrap_err().kind(), Kind::Interrupted);
+}
+
+#[test]
+fn a_session_ends_with_its_last_byte_and_not_with_what_is_made_of_it() {
+    for Pair {
+        a: (connection_a, a),
+        b: (connection_b, mut b),
+    } in connected_pairs()
+    {
+        let mut a = connection_a.ends_after(a, 5, 7);
+        b.send(&[]).unwrap();
+        b.send(b"123").unwrap();
+        b.send(b"4567").unwrap();
+        a.send(b"12345").unwrap();
+        a.recv_array::<0>().unwrap();
+        a.recv_array::<3>().unwrap();
+        assert_eq!(&b.recv_array().unwrap(), b"12345");
+        assert!(a.recv_array::<4>().is_ok());
+        // This side computes, and the peer does not notice.
+        connection_b.finish().unwrap();
+        let error = a.send(b"more").unwrap_err();
+        assert!(matches!(error, Error::Closed), "{error}");
+        connection_a.finish().unwrap();
+    }
+}
+
+#[test]
+fn a_session_goes_on_until_both_totals_are_reached() {
+    let Pair {
+        a: (connection_a, a),
+        b: (connection_b, mut b),
+    } = tls_connected();
+    let mut a = connection_a.ends_after(a, 2, 1);
+    a.send(&[1]).unwrap();
+    b.send(&[2]).unwrap();
+    a.recv_array::<1>().unwrap();
+    // One byte is still to be sent.
+    a.send(&[3]).unwrap();
+    for sent in [[1], [3]] {
+        assert_eq!(b.recv_array().unwrap(), sent);
+    }
+    connection_b.finish().unwrap();
+    // What went well already is not spoilt by an abort.
+    a.abort(AbortCode::LocalFailure);
+    drop(connection_a);
+}
+
+#[test]
+fn a_session_of_no_bytes_ends_at_once_and_both_can_do_so() {
+    let Pair {
+        a: (connection_a, a),
+        b: (connection_b, b),
+    } = tls_connected();
+    let mut a = connection_a.ends_after(a, 0, 0);
+    let _b = connection_b.ends_after(b, 0, 0);
+    let error = a.send(&[]).unwrap_err();
+    assert!(matches!(error, Error::Closed), "{error}");
+    // One after the other: neither waits for the other's call.
+    connection_a.finish().unwrap();
+    connection_b.finish().unwrap();
+}
+
+#[test]
+fn a_party_that_drops_messages_never_says_that_it_is_done() {
+    let options = plaintext();
+    let (party, peer) = meet(&options, &plaintext());
+    let ((connection, channel), (_peer, mut peer)) = (party.unwrap(), peer.unwrap());
+    const MESSAGES: u64 = 64;
+    let total = MESSAGES * MAX_MESSAGE_BYTES as u64;
+    let mut channel = connection.ends_after(channel, total, 0);
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            // All but what lane and sockets hold is taken, so that the last is said.
+            for _ in 0..MESSAGES {
+                channel.send(&vec![1; MAX_MESSAGE_BYTES]).unwrap();
+            }
+            options.interrupt.trigger();
+        });
+        let mut received = vec![0; MAX_MESSAGE_BYTES];
+        let mut taken = 0;
+        let error = loop {
+            // Slower than it is sent, so that some of it always waits.
+            thread::sleep(Duration::from_millis(5));
+            match peer.recv(&mut received) {
+                Ok(()) => taken += 1,
+                Err(error) => break error,
+            }
+        };
+        assert!(taken < MESSAGES);
+        assert!(
+            matches!(error, Error::PeerAborted(AbortCode::Interrupted)),
+            "{error}"
+        );
+    });
+}

@@ -25,7 +25,6 @@ fn nonsense_is_a_fault_of_the_peer() {
     for (bytes, fault) in [
         (b"GET / HTTP/1.1\r\n\r\n".as_slice(), "unknown kind"),
         (&[1, huge[0], huge[1], huge[2], huge[3]], "longer than any"),
-        (&[3, 1, 0, 0, 0, 200], "unknown reason"),
         (&[2, 1, 0, 0, 0, 0], "wrong length"),
     ] {
         let error = receive(bytes);
@@ -33,6 +32,16 @@ fn nonsense_is_a_fault_of_the_peer() {
         assert!(error.to_string().contains(fault), "{error}");
         assert_eq!(Kind::from(&error), Kind::Peer);
     }
+}
+
+#[test]
+fn a_reason_that_only_a_later_version_knows_is_no_fault() {
+    let error = receive(&[3, 1, 0, 0, 0, 200]);
+    assert!(
+        matches!(error, Error::PeerAborted(AbortCode::Unknown)),
+        "{error}"
+    );
+    assert_eq!(Kind::from(&error), Kind::Network);
 }
 
 #[test]

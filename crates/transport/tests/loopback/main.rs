@@ -12,11 +12,15 @@ use psijoin_transport::{Connection, Error, Identity, Listener, Options, Security
 
 mod ending;
 mod failing;
+mod flood;
+mod forwarders;
 mod meeting;
 mod moving;
+mod pulse;
+mod strangers;
 
 /// Bytes of an honest party's first words, to be able to play a dishonest one.
-const PREAMBLE: &[u8] = b"psijoin\x01";
+const PREAMBLE: &[u8] = b"psijoin\x02";
 
 const QUICK: Timeouts = Timeouts {
     meet: Duration::from_secs(5),

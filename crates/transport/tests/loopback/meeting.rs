@@ -2,7 +2,7 @@
 
 use std::{
     io::{Read, Write},
-    net::{TcpListener, TcpStream},
+    net::TcpListener,
     thread,
     time::{Duration, Instant},
 };
@@ -13,15 +13,21 @@ use psijoin_transport::{
 
 use crate::{QUICK, listener, meet, plaintext, tls, tls_pair};
 
-fn impatient() -> Options {
+/// The options of somebody who waits for others only so long.
+pub(crate) fn patient_for(meet: Duration, options: Options) -> Options {
+    let timeouts = Timeouts { meet, ..QUICK };
     Options {
-        timeouts: Timeouts {
-            meet: Duration::from_millis(300),
-            ..QUICK
-        },
-        ..plaintext()
+        timeouts,
+        ..options
     }
 }
+
+fn impatient() -> Options {
+    patient_for(Duration::from_millis(300), plaintext())
+}
+
+/// Long enough for whoever is there to be heard.
+const A_WHILE: Duration = Duration::from_secs(2);
 
 #[test]
 fn the_order_of_starting_does_not_matter() {
@@ -54,59 +60,52 @@ fn a_wrong_party_is_named_by_the_one_that_refuses_and_told_to_the_refused() {
         "the other party refused this side's identity (fingerprint {}): it expects another",
         stranger.fingerprint()
     );
-    let (strict, intruding) = (tls(&a, &b), tls(&stranger, &a));
+    let strict = patient_for(A_WHILE, tls(&a, &b));
+    let intruding = patient_for(A_WHILE, tls(&stranger, &a));
 
+    // The listening side cannot know whether the right one still comes. The connecting one has
+    // heard it from the party that it looked for.
     let (listened, connected) = meet(&strict, &intruding);
-    let errors = [listened.unwrap_err(), connected.unwrap_err()];
-    assert_eq!(
-        errors.each_ref().map(Error::to_string),
-        [wrong.clone(), refused.clone()]
+    let (listened, connected) = (listened.unwrap_err(), connected.unwrap_err());
+    assert!(
+        matches!(&listened, Error::NobodyConnected { strangers: Some(strangers), .. }
+            if strangers.count == 1 && strangers.why.to_string() == wrong),
+        "{listened}"
     );
-    assert!(errors.iter().all(|error| error.kind() == Kind::Peer));
+    assert!(listened.to_string().ends_with(&wrong), "{listened}");
+    assert_eq!(listened.kind(), Kind::Network);
+    assert_eq!(connected.to_string(), refused);
+    assert_eq!(connected.kind(), Kind::Peer);
 
     let (listened, connected) = meet(&intruding, &strict);
-    let errors = [listened.unwrap_err(), connected.unwrap_err()];
-    assert_eq!(errors.each_ref().map(Error::to_string), [refused, wrong]);
+    let (listened, connected) = (listened.unwrap_err(), connected.unwrap_err());
+    assert!(listened.to_string().ends_with(&refused), "{listened}");
+    assert_eq!(listened.kind(), Kind::Network);
+    let text = connected.to_string();
+    assert!(
+        text.ends_with(&format!("the last attempt: {wrong}")),
+        "{text}"
+    );
+    assert!(text.starts_with("the other party was not met at"), "{text}");
+    assert_eq!(connected.kind(), Kind::Peer);
 }
 
 #[test]
-fn encryption_on_one_side_only_is_an_error_on_both() {
-    let (secured, _) = tls_pair();
-    for (listened, connected) in [meet(&secured, &plaintext()), meet(&plaintext(), &secured)] {
-        for error in [listened.unwrap_err(), connected.unwrap_err()] {
+fn encryption_on_one_side_only_is_told_on_both() {
+    let secured = patient_for(A_WHILE, tls_pair().0);
+    let plaintext = patient_for(A_WHILE, plaintext());
+    for (listening, connecting) in [(&secured, &plaintext), (&plaintext, &secured)] {
+        let (listened, connected) = meet(listening, connecting);
+        let (listened, connected) = (listened.unwrap_err(), connected.unwrap_err());
+        for error in [&listened, &connected] {
             let text = error.to_string();
             assert!(
-                text.starts_with("the two sides disagree on encryption"),
+                text.contains("the two sides disagree on encryption"),
                 "{text}"
             );
         }
-    }
-}
-
-#[test]
-fn strangers_do_not_keep_the_peer_from_being_heard() {
-    for (listening, connecting) in [tls_pair(), (plaintext(), plaintext())] {
-        let listener = listener();
-        let address = listener.address().clone();
-        let dial = || TcpStream::connect(address.as_str()).unwrap();
-        let _silent = dial();
-        dial().write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
-        drop(dial());
-        thread::scope(|scope| {
-            let accepted = scope.spawn(|| Connection::accept(listener, &listening));
-            thread::sleep(Duration::from_millis(100));
-            let started = Instant::now();
-            let connected = Connection::connect(&address, &connecting);
-            connected.unwrap().1.send(b"hello").unwrap();
-            assert_eq!(
-                &accepted.join().unwrap().unwrap().1.recv_array().unwrap(),
-                b"hello"
-            );
-            assert!(
-                started.elapsed() < QUICK.setup,
-                "the silent one was waited for"
-            );
-        });
+        assert_eq!(listened.kind(), Kind::Network);
+        assert_eq!(connected.kind(), Kind::Peer);
     }
 }
 
@@ -116,29 +115,43 @@ fn something_else_behind_the_address_is_an_error() {
     for options in [secured, plaintext()] {
         let other = TcpListener::bind("127.0.0.1:0").unwrap();
         let address: Address = other.local_addr().unwrap().into();
-        let connected = thread::scope(|scope| {
-            scope.spawn(|| {
-                let (mut socket, _) = other.accept().unwrap();
-                socket.write_all(b"SSH-2.0-OpenSSH_9.9\r\n").unwrap();
+        let options = patient_for(A_WHILE, options);
+        thread::spawn(move || {
+            for socket in other.incoming() {
+                let mut socket = socket.unwrap();
+                let _ = socket.write_all(b"SSH-2.0-OpenSSH_9.9\r\n");
                 let _ = socket.read_to_end(&mut Vec::new());
-            });
-            Connection::connect(&address, &options)
+            }
         });
-        let error = connected.unwrap_err();
-        assert!(matches!(error, Error::NotPsijoin(_)), "{error}");
+        let error = Connection::connect(&address, &options).unwrap_err();
+        assert!(
+            error.to_string().contains("does not speak psijoin"),
+            "{error}"
+        );
+        assert_eq!(error.kind(), Kind::Peer);
     }
 }
 
 #[test]
 fn a_silent_server_is_given_up() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
-    let setup = Duration::from_millis(200);
-    let options = Options {
-        timeouts: Timeouts { setup, ..QUICK },
-        ..plaintext()
-    };
-    let error = Connection::connect(&silent.local_addr().unwrap().into(), &options).unwrap_err();
-    assert!(matches!(error, Error::SetupTimedOut(_)), "{error}");
+    let address: Address = silent.local_addr().unwrap().into();
+    let last = "the last attempt: the other party did not set up the connection within ";
+    let short = Duration::from_millis(200);
+    // Several attempts, and one that is cut short.
+    for (setup, expected) in [(short, format!("{last}0.2 s")), (2 * A_WHILE, last.into())] {
+        let options = Options {
+            timeouts: Timeouts {
+                setup,
+                meet: A_WHILE,
+                ..QUICK
+            },
+            ..plaintext()
+        };
+        let error = Connection::connect(&address, &options).unwrap_err();
+        assert!(error.to_string().contains(&expected), "{error}");
+        assert_eq!(error.kind(), Kind::Network);
+    }
 }
 
 #[test]
@@ -203,13 +216,28 @@ fn an_interrupt_that_came_before_counts() {
 #[test]
 fn an_unknown_host_is_an_error_that_names_it() {
     let address: Address = "no-such-host.invalid:7000".parse().unwrap();
-    let error = Connection::connect(&address, &plaintext()).unwrap_err();
+    let error = Connection::connect(&address, &patient_for(A_WHILE, plaintext())).unwrap_err();
+    let text = error.to_string();
+    assert!(matches!(error, Error::NobodyListened { .. }), "{text}");
     assert!(
-        matches!(error, Error::Resolve { .. } | Error::NobodyListened { .. }),
-        "{error}"
+        text.starts_with("nobody listened at no-such-host.invalid:7000 within 2 s"),
+        "{text}"
     );
+    assert_eq!(error.kind(), Kind::Network);
+}
+
+#[test]
+fn a_refused_connection_is_told_as_such() {
+    let free = listener().address().clone();
+    let error = Connection::connect(&free, &impatient()).unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("nobody listened at"), "{text}");
     assert!(
-        error.to_string().contains("no-such-host.invalid:7000"),
-        "{error}"
+        text.contains(&format!(
+            "the last attempt: cannot connect to {}",
+            free.as_str()
+        )),
+        "{text}"
     );
+    assert_eq!(error.kind(), Kind::Network);
 }

@@ -1,0 +1,10 @@
+//! `psijoin fingerprint`: what the other party must know this one by.
+
+use psijoin_transport::Identity;
+
+use crate::{args, exit::Failure, output};
+
+pub(super) fn run(args: &args::Fingerprinted) -> Result<(), Failure> {
+    let identity = Identity::read(&args.file)?;
+    output::text(&format!("{}\n", identity.fingerprint()))
+}

@@ -1,0 +1,328 @@
+//! What ends the process where it cannot end in order: no memory is left, something panics, or the
+//! deadline is over.
+//!
+//! The thread that meets such trouble may hold any lock, so it only leaves word of it, and stops.
+//! Two threads that were started in better times do the rest. One says what has happened, to the
+//! user and to the other party, and writes the report; if a lock that nobody will give back holds
+//! it up, the other ends the process all the same, and the other party sees the connection close.
+
+use std::{
+    cell::Cell,
+    io,
+    panic::{self, PanicHookInfo},
+    process,
+    sync::{Condvar, Mutex, MutexGuard, OnceLock},
+    thread,
+    time::{Duration, Instant},
+};
+
+use psijoin_block::memory;
+use psijoin_table::{is_panic_contained, whole_file::remove_staged};
+
+use crate::{exit::Failure, talk};
+
+/// How long the last words may take.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// Given back when no memory is left, so that there is some for the last words. Large enough to be
+/// a mapping of its own, which is unmapped when it is freed.
+const RESERVE_BYTES: usize = 4 << 20;
+
+/// The guarding threads need little, also of the address space.
+const STACK_BYTES: usize = 512 << 10;
+
+static GUARD: OnceLock<Guard> = OnceLock::new();
+
+thread_local! {
+    /// Whether this thread is one of the guard's, which has nobody to leave word with.
+    static IS_GUARDING: Cell<bool> = const { Cell::new(false) };
+}
+
+struct Guard {
+    watch: Mutex<Watch>,
+    /// Told of trouble, of last words, and of a deadline.
+    changed: Condvar,
+    reserve: Mutex<Vec<u8>>,
+    /// Tells the other party, and writes the report.
+    farewell: OnceLock<Farewell>,
+}
+
+type Farewell = Box<dyn Fn(&Failure) + Send + Sync>;
+
+#[derive(Default)]
+struct Watch {
+    trouble: Option<Trouble>,
+    /// When the process must end, and how many seconds it was given.
+    deadline: Option<(Instant, u32)>,
+    has_spoken: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Trouble {
+    OutOfMemory,
+    /// At this line of this file.
+    Panic(&'static str, u32),
+    Deadline(u32),
+}
+
+impl Trouble {
+    fn failure(self) -> Failure {
+        match self {
+            Self::OutOfMemory => Failure::OutOfMemory,
+            Self::Panic(file, line) => Failure::Bug { file, line },
+            Self::Deadline(seconds) => Failure::Deadline(seconds),
+        }
+    }
+}
+
+/// From now on, exhausted memory and panics end the process at once, with one line and an exit
+/// code of their own.
+///
+/// # Errors
+/// [`Failure::OutOfMemory`] if there is no room for it.
+pub(crate) fn install() -> Result<(), Failure> {
+    let mut reserve = Vec::new();
+    let reserved = reserve.try_reserve_exact(RESERVE_BYTES);
+    reserved.map_err(|_| Failure::OutOfMemory)?;
+    let guard = GUARD.get_or_init(|| Guard {
+        watch: Mutex::default(),
+        changed: Condvar::new(),
+        reserve: Mutex::new(reserve),
+        farewell: OnceLock::new(),
+    });
+    start("psijoin-guard", || guard.end_the_process())?;
+    start("psijoin-words", || guard.speak())?;
+    memory::on_exhaustion(|| leave(Trouble::OutOfMemory));
+    panic::set_hook(Box::new(on_panic));
+    Ok(())
+}
+
+fn start(name: &str, run: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
+    let thread = thread::Builder::new()
+        .name(name.into())
+        .stack_size(STACK_BYTES)
+        .spawn(|| {
+            IS_GUARDING.set(true);
+            run();
+        });
+    thread
+        .map(drop)
+        .map_err(|_: io::Error| Failure::OutOfMemory)
+}
+
+/// What the last words are, beyond a line to the user: `farewell` tells the other party, and writes
+/// the report. The first one stays.
+pub(crate) fn on_trouble(farewell: impl Fn(&Failure) + Send + Sync + 'static) {
+    if let Some(guard) = GUARD.get() {
+        let _ = guard.farewell.set(Box::new(farewell));
+    }
+}
+
+/// Ends the process after so many seconds.
+pub(crate) fn set_deadline(seconds: u32) {
+    if let Some(guard) = GUARD.get() {
+        let end = Instant::now() + Duration::from_secs(seconds.into());
+        guard.watch().deadline = Some((end, seconds));
+        guard.changed.notify_all();
+    }
+}
+
+/// The result is about to be handed out: from here on, the deadline does not count. Does not return
+/// if it is over.
+pub(crate) fn lift_deadline() {
+    if let Some(guard) = GUARD.get() {
+        guard.watch().deadline = None;
+    }
+    stop_if_in_trouble();
+}
+
+/// Leaves the end of the process to the guard, if that is ending it: what the caller would say is
+/// only what the guard has done to it.
+pub(crate) fn stop_if_in_trouble() {
+    let is_in_trouble = |guard: &Guard| guard.watch().trouble.is_some();
+    if GUARD.get().is_some_and(is_in_trouble) {
+        stop();
+    }
+}
+
+/// Ends the process now, without leaving a half-written file.
+pub(crate) fn exit(code: i32) -> ! {
+    remove_staged();
+    process::exit(code)
+}
+
+/// A panic's message can hold data, so that only its place is told.
+fn on_panic(info: &PanicHookInfo<'_>) {
+    if is_panic_contained() {
+        return;
+    }
+    // Places live as long as the program, but the type does not say so.
+    let (file, line) = info.location().map_or(("?", 0), |place| {
+        (&*String::from(place.file()).leak(), place.line())
+    });
+    leave(Trouble::Panic(file, line))
+}
+
+/// Leaves word of trouble, from any thread, whatever locks it holds. Allocates nothing.
+fn leave(trouble: Trouble) -> ! {
+    let guard = GUARD
+        .get()
+        .expect("whoever calls this was installed after it");
+    if IS_GUARDING.get() {
+        exit(trouble.failure().exit_code() as i32);
+    }
+    drop(std::mem::take(&mut *lock(&guard.reserve)));
+    guard.watch().trouble.get_or_insert(trouble);
+    guard.changed.notify_all();
+    stop()
+}
+
+/// Holds this thread until the process ends.
+fn stop() -> ! {
+    loop {
+        thread::sleep(GRACE);
+    }
+}
+
+impl Guard {
+    /// The first thread: waits for trouble, and for the last words, but not for long.
+    fn end_the_process(&self) {
+        let mut watch = self.watch();
+        let trouble = loop {
+            if let Some(trouble) = watch.trouble {
+                break trouble;
+            }
+            watch = match watch.deadline {
+                None => self.changed.wait(watch).expect(UNPOISONED),
+                Some((end, seconds)) => match end.checked_duration_since(Instant::now()) {
+                    Some(left) => self.changed.wait_timeout(watch, left).expect(UNPOISONED).0,
+                    None => {
+                        watch.trouble = Some(Trouble::Deadline(seconds));
+                        self.changed.notify_all();
+                        watch
+                    }
+                },
+            };
+        };
+        let spoken = self
+            .changed
+            .wait_timeout_while(watch, GRACE, |watch| !watch.has_spoken);
+        drop(spoken);
+        exit(trouble.failure().exit_code() as i32);
+    }
+
+    /// The second thread: says what there is to say.
+    fn speak(&self) {
+        let mut watch = self.watch();
+        let trouble = loop {
+            match watch.trouble {
+                Some(trouble) => break trouble,
+                None => watch = self.changed.wait(watch).expect(UNPOISONED),
+            }
+        };
+        drop(watch);
+        let failure = trouble.failure();
+        talk::failure(&failure);
+        if let Some(farewell) = self.farewell.get() {
+            farewell(&failure);
+        }
+        self.watch().has_spoken = true;
+        self.changed.notify_all();
+    }
+
+    fn watch(&self) -> MutexGuard<'_, Watch> {
+        lock(&self.watch)
+    }
+}
+
+const UNPOISONED: &str = "a thread that panics never unwinds";
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().expect(UNPOISONED)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        env,
+        process::{Command, Output},
+    };
+
+    use super::*;
+
+    /// Set in the process in which there is trouble.
+    const CHILD: &str = "PSIJOIN_TEST_TROUBLE";
+
+    /// Runs the test of this name once more, in a process of its own that meets `trouble`.
+    fn met(test: &str, trouble: fn()) -> Output {
+        if env::var_os(CHILD).is_some() {
+            install().unwrap();
+            on_trouble(|_| eprintln!("farewell"));
+            thread::spawn(trouble);
+            thread::sleep(Duration::from_secs(60));
+            process::exit(0);
+        }
+        let name = format!("guard::tests::{test}");
+        Command::new(env::current_exe().unwrap())
+            .args(["--exact", &name, "--nocapture"])
+            .env(CHILD, "")
+            .env("RUST_BACKTRACE", "1")
+            .output()
+            .unwrap()
+    }
+
+    fn said(output: &Output) -> Vec<&str> {
+        str::from_utf8(&output.stderr).unwrap().lines().collect()
+    }
+
+    #[test]
+    fn a_panic_on_any_thread_ends_the_process_without_its_message() {
+        let output = met(
+            "a_panic_on_any_thread_ends_the_process_without_its_message",
+            || panic!("a secret"),
+        );
+        assert_eq!(output.status.code(), Some(1));
+        let [line, farewell] = said(&output)[..] else {
+            panic!("{output:?}");
+        };
+        assert!(line.starts_with("psijoin: internal failure at ") && line.contains("guard.rs:"));
+        assert_eq!(farewell, "farewell");
+    }
+
+    #[test]
+    fn exhausted_memory_ends_the_process_with_a_code_of_its_own() {
+        let output = met(
+            "exhausted_memory_ends_the_process_with_a_code_of_its_own",
+            || drop(std::hint::black_box(vec![0_u8; 1 << 62])),
+        );
+        assert_eq!(output.status.code(), Some(3));
+        let said = said(&output);
+        assert!(
+            said[0].starts_with("psijoin: there is not enough memory"),
+            "{said:?}"
+        );
+        assert_eq!(said[1..], ["farewell"]);
+    }
+
+    /// As where an allocation fails within the lock that a message needs.
+    #[test]
+    fn a_lock_that_is_never_given_back_holds_nothing_up() {
+        let output = met("a_lock_that_is_never_given_back_holds_nothing_up", || {
+            let _lock = io::stderr().lock();
+            drop(std::hint::black_box(vec![0_u8; 1 << 62]));
+        });
+        assert_eq!(output.status.code(), Some(3));
+        assert!(output.stderr.is_empty());
+    }
+
+    #[test]
+    fn a_deadline_ends_the_process_unless_it_is_lifted() {
+        let output = met("a_deadline_ends_the_process_unless_it_is_lifted", || {
+            set_deadline(1)
+        });
+        assert_eq!(output.status.code(), Some(4));
+        assert!(said(&output)[0].contains("within the 1 second of --deadline"));
+        set_deadline(1);
+        lift_deadline();
+    }
+}

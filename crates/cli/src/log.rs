@@ -1,0 +1,48 @@
+//! What is logged on standard error.
+
+use std::{env, io};
+
+use tracing_subscriber::{filter::LevelFilter, fmt};
+
+use crate::exit::Failure;
+
+/// The environment variable that asks for a log.
+const VARIABLE: &str = "PSIJOIN_LOG";
+
+/// Whether the user asked for a log.
+pub(crate) fn is_wanted() -> bool {
+    asked().is_some()
+}
+
+/// The level that the user asked for.
+fn asked() -> Option<String> {
+    let asked = env::var_os(VARIABLE)?.to_string_lossy().into_owned();
+    Some(asked).filter(|asked| !asked.is_empty())
+}
+
+/// Logs what the user asked for, with the time; or else warnings, unless it shall be `quiet`.
+///
+/// # Errors
+/// [`Failure::LogLevel`] if there is no such level.
+pub(crate) fn to_stderr(quiet: bool) -> Result<(), Failure> {
+    let Some(asked) = asked() else {
+        let level = match quiet {
+            true => LevelFilter::ERROR,
+            false => LevelFilter::WARN,
+        };
+        let plain = fmt().with_max_level(level).with_writer(io::stderr);
+        plain.without_time().with_target(false).init();
+        return Ok(());
+    };
+    let level = match &*asked {
+        "off" => LevelFilter::OFF,
+        "error" => LevelFilter::ERROR,
+        "warn" => LevelFilter::WARN,
+        "info" => LevelFilter::INFO,
+        "debug" => LevelFilter::DEBUG,
+        _ => return Err(Failure::LogLevel(asked)),
+    };
+    let timed = fmt().with_max_level(level).with_writer(io::stderr);
+    timed.with_target(false).with_ansi(false).init();
+    Ok(())
+}

@@ -1,0 +1,49 @@
+//! Whether this party makes progress, for the heartbeat that tells the other.
+
+use std::{fs, sync::Arc};
+
+use psijoin_table::Progress;
+use psijoin_transport::Pulse;
+
+/// Bytes of a table that count as progress.
+const BYTES: u64 = 64 << 10;
+
+/// Processor time that counts as progress, in the kernel's ticks of a hundredth of a second: more
+/// than the threads of a connection take in a minute.
+const TICKS: u64 = 5;
+
+/// Grows while a table is read or written, and while the process computes. `None` where the
+/// operating system does not tell the time that a process computes.
+pub(crate) fn of(progress: &Arc<Progress>) -> Option<Pulse> {
+    processor_ticks()?;
+    let progress = progress.clone();
+    Some(Pulse::new(move || {
+        let (bytes, _) = progress.bytes();
+        bytes / BYTES + processor_ticks().unwrap_or_default() / TICKS
+    }))
+}
+
+/// What all threads have computed so far: proc_pid_stat(5).
+fn processor_ticks() -> Option<u64> {
+    let stat = fs::read_to_string("/proc/self/stat").ok()?;
+    // The name of the process, in parentheses, can hold anything.
+    let (_, fields) = stat.rsplit_once(')')?;
+    let mut fields = fields.split_whitespace().skip(11);
+    let (user, system): (u64, u64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+    Some(user + system)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn computing_shows() {
+        let before = processor_ticks().unwrap();
+        let mut sum = 0_u64;
+        while processor_ticks().unwrap() < before + 2 * TICKS {
+            sum = std::hint::black_box((0..1_000_000).fold(sum, u64::wrapping_add));
+        }
+    }
+}

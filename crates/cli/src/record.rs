@@ -1,0 +1,154 @@
+//! What becomes known of a run while it goes on, so that it can be reported however it ends.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard},
+};
+
+use chrono::{DateTime, Utc};
+use psijoin_psi::Role;
+use psijoin_transport::{Connection, Fingerprint};
+
+use crate::{exit::Failure, output, report::Report, report_file::ReportFile, session::Summary};
+
+/// See the [module](self). Nothing in it is an item.
+#[derive(Default)]
+pub(crate) struct Record(Mutex<Known>);
+
+/// What is known so far.
+#[derive(Default)]
+pub(crate) struct Known {
+    pub(crate) plan: Planned,
+    pub(crate) identity: Option<Fingerprint>,
+    pub(crate) address: Option<String>,
+    pub(crate) session: Option<String>,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) normalization: String,
+    pub(crate) threads: Option<usize>,
+    pub(crate) summary: Option<Summary>,
+    /// Where the report goes.
+    report: Option<ReportFile>,
+    /// The report goes out once.
+    is_reported: bool,
+    /// The user has read of the failure already.
+    is_told: bool,
+}
+
+/// What is known from the start.
+#[derive(Default)]
+pub(crate) struct Planned {
+    pub(crate) started: DateTime<Utc>,
+    pub(crate) role: Option<Role>,
+    pub(crate) protocol: &'static str,
+    pub(crate) output_kind: String,
+    pub(crate) min_intersection: Option<u64>,
+    pub(crate) peer: Option<Fingerprint>,
+    pub(crate) files: Files,
+    pub(crate) json: bool,
+}
+
+/// The files of a run, as the user named them.
+#[derive(Default)]
+pub(crate) struct Files {
+    pub(crate) input: PathBuf,
+    pub(crate) output: Option<PathBuf>,
+    pub(crate) report: Option<PathBuf>,
+}
+
+impl Record {
+    /// A run of this plan.
+    pub(crate) fn of(plan: Planned) -> Self {
+        Self(Mutex::new(Known {
+            plan,
+            ..Known::default()
+        }))
+    }
+
+    /// This party is known by its key.
+    pub(crate) fn identity(&self, identity: Fingerprint) {
+        self.known().identity = Some(identity);
+    }
+
+    /// The report can be written there.
+    pub(crate) fn report_to(&self, file: ReportFile) {
+        self.known().report = Some(file);
+    }
+
+    /// How the key is normalised.
+    pub(crate) fn normalization(&self, normalization: String) {
+        self.known().normalization = normalization;
+    }
+
+    /// How many threads compute.
+    pub(crate) fn threads(&self, threads: usize) {
+        self.known().threads = Some(threads);
+    }
+
+    /// The user has read of the failure that this run ends with.
+    pub(crate) fn told(&self) {
+        self.known().is_told = true;
+    }
+
+    /// Whether the user has read of it.
+    pub(crate) fn is_told(&self) -> bool {
+        self.known().is_told
+    }
+
+    /// The other party was met.
+    pub(crate) fn met(&self, connection: &Connection) {
+        self.known().address = Some(connection.peer_address().to_string());
+    }
+
+    /// Both parties agreed on a session. Its name is the same for both, and says nothing.
+    pub(crate) fn session(&self, joint_seed: &[u8; 32]) {
+        let name = psijoin_psi::shares::file::session(joint_seed);
+        let name = name[..16].iter().map(|byte| format!("{byte:02x}"));
+        self.known().session = Some(name.collect());
+    }
+
+    /// A person should think about this.
+    pub(crate) fn warn(&self, warning: String) {
+        self.known().warnings.push(warning);
+    }
+
+    /// The run was done, and this is what came of it.
+    pub(crate) fn done(&self, summary: Summary) {
+        self.known().summary = Some(summary);
+    }
+
+    /// Looks at what was done.
+    pub(crate) fn with_summary<T>(&self, look: impl FnOnce(&Summary) -> T) -> Option<T> {
+        self.known().summary.as_ref().map(look)
+    }
+
+    /// The run is over: writes the report, if one was asked for.
+    ///
+    /// # Errors
+    /// [`Failure::Report`] and [`Failure::Stdout`].
+    pub(crate) fn end(&self, failure: Option<&Failure>) -> Result<(), Failure> {
+        let mut known = self.known();
+        if std::mem::replace(&mut known.is_reported, true) {
+            return Ok(());
+        }
+        let report = Report::new(&known, failure);
+        let written = match &known.report {
+            Some(file) => file.write(&report),
+            None => Ok(()),
+        };
+        if known.plan.json {
+            output::json(&report)?;
+        }
+        written
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().expect("a thread that panics never unwinds")
+    }
+}
+
+impl Files {
+    /// The name of a file as a text.
+    pub(crate) fn shown(file: &Path) -> String {
+        file.display().to_string()
+    }
+}

@@ -1,0 +1,52 @@
+//! Where a report is written.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+use psijoin_table::whole_file::{Existing, WholeFile};
+
+use crate::{exit::Failure, report::Report};
+
+/// Where a report will be written, checked before the run.
+pub(crate) struct ReportFile {
+    /// As the user named it.
+    path: PathBuf,
+    file: WholeFile,
+}
+
+impl ReportFile {
+    /// Makes sure that a file can be written there. A report of an earlier run will be replaced.
+    ///
+    /// # Errors
+    /// [`Failure::Report`] if not.
+    pub(crate) fn prepare(path: &Path) -> Result<Self, Failure> {
+        let file = WholeFile::prepare(path, Existing::Replace);
+        Ok(Self {
+            file: file.map_err(|source| failure(path, source))?,
+            path: path.to_owned(),
+        })
+    }
+
+    /// Writes the report, all of it or nothing.
+    ///
+    /// # Errors
+    /// [`Failure::Report`].
+    pub(crate) fn write(&self, report: &Report) -> Result<(), Failure> {
+        let staged = self.file.stage(|file| {
+            serde_json::to_writer_pretty(&mut *file, report)?;
+            file.write_all(b"\n")
+        });
+        staged
+            .and_then(|staged| staged.commit())
+            .map_err(|source| failure(&self.path, source))
+    }
+}
+
+fn failure(path: &Path, source: io::Error) -> Failure {
+    Failure::Report {
+        path: path.to_owned(),
+        source,
+    }
+}

@@ -1,0 +1,410 @@
+//! How a run ends, and what is told of it: the other party, the report, the log.
+
+use std::{
+    io::{Read, Write},
+    net::{TcpListener, TcpStream},
+    process::Stdio,
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+
+use crate::support::{Ended, Folder, Process, join, lines, run, start_pair_with, trust};
+
+fn report(folder: &Folder, name: &str) -> Value {
+    serde_json::from_str(&folder.read(name)).unwrap()
+}
+
+/// The session is over for the sender while the receiver cannot write a single row more.
+#[test]
+fn the_sender_cannot_tell_how_long_the_receiver_writes() {
+    let folder = Folder::new();
+    let row = "x".repeat(100);
+    let rows: String = (0..20_000).map(|id| format!("{id},{row}\n")).collect();
+    let mine = folder.file("mine.csv", "id,text\n".to_owned() + &rows);
+    let theirs = folder.file(
+        "theirs.csv",
+        "id\n".to_owned() + &rows.replace(&format!(",{row}"), ""),
+    );
+    let common = ["--key", "id", "--insecure-plaintext"];
+    let (mut reader, writer) = std::io::pipe().unwrap();
+    let (receiver, sender) = start_pair_with(
+        &[&["--input", &mine], &common[..]].concat(),
+        &[&["--input", &theirs], &common[..]].concat(),
+        |command| command.stdin(Stdio::null()).stdout(writer),
+    );
+    sender
+        .end()
+        .says(0, &["The receiver learned which of its keys you share"]);
+    let mut written = String::new();
+    reader.read_to_string(&mut written).unwrap();
+    assert_eq!(written.len(), "id,text\n".len() + rows.len());
+    receiver.end().says(0, &["20,000 shared keys"]);
+}
+
+/// A side that cannot start tells the other, whichever is there first.
+#[test]
+fn a_side_that_fails_before_it_connects_tells_the_other() {
+    let folder = Folder::new();
+    let table = folder.file("table.csv", "id\n1\n");
+    let missing = folder.path("missing.csv");
+    let good = ["--input", &table, "--key", "id", "--insecure-plaintext"];
+    let bad: [&[&str]; 2] = [
+        &["--input", &table, "--key", "idd", "--insecure-plaintext"],
+        &["--input", &missing, "--key", "id", "--insecure-plaintext"],
+    ];
+    for bad in bad {
+        for (receiver, sender) in [(&good[..], bad), (bad, &good[..])] {
+            let started = Instant::now();
+            let joined = join(receiver, sender);
+            let (well, broken) = match receiver == good {
+                true => (joined.receiver, joined.sender),
+                false => (joined.sender, joined.receiver),
+            };
+            broken.says(3, &["telling the other party"]);
+            well.says(7, &["the other party gave up: it cannot use its own input"]);
+            assert!(started.elapsed() < Duration::from_secs(20));
+        }
+    }
+}
+
+#[test]
+fn every_end_is_reported() {
+    let folder = Folder::new();
+    let trust = trust(&folder);
+    let receivers: Vec<_> = trust.receiver.iter().map(String::as_str).collect();
+    let senders: Vec<_> = trust.sender.iter().map(String::as_str).collect();
+    let table = folder.file("table", "ann\nbob\n");
+    let [mine, theirs] = ["mine.json", "theirs.json"].map(|name| folder.path(name));
+    let joined = |more: &[&str], input: &str| {
+        join(
+            &[
+                &receivers[..],
+                &["--input", &table, "--report", &mine],
+                more,
+            ]
+            .concat(),
+            &[&senders[..], &["--input", input, "--report", &theirs], more].concat(),
+        )
+    };
+
+    joined(&["--output-kind", "count"], &table);
+    let [ours, others] = ["mine.json", "theirs.json"].map(|name| report(&folder, name));
+    for (report, own, other) in [(&ours, &others, 0), (&others, &ours, 0)] {
+        assert_eq!(report["outcome"], "done");
+        assert_eq!(report["exit_code"], other);
+        assert_eq!(report["error"], Value::Null);
+        assert_eq!(report["try_again"], Value::Null);
+        assert_eq!(report["session"].as_str().unwrap().len(), 32);
+        assert_eq!(report["session"], own["session"]);
+        assert_eq!(report["identity"], own["peer"]["fingerprint"]);
+        assert_eq!(report["files"]["input"], table.as_str());
+        let [started, ended] = ["started", "ended"].map(|time| report[time].as_str().unwrap());
+        assert!(started <= ended && started.ends_with('Z') && started.len() == 24);
+    }
+
+    joined(
+        &["--min-intersection", "3", "--output-kind", "count"],
+        &table,
+    );
+    for name in ["mine.json", "theirs.json"] {
+        let report = report(&folder, name);
+        assert_eq!(report["exit_code"], 6);
+        assert_eq!(report["outcome"], "failed");
+        assert_eq!(report["try_again"], false);
+        assert!(
+            report["error"]
+                .as_str()
+                .unwrap()
+                .contains("fewer than 3 keys")
+        );
+    }
+
+    joined(&["--output-kind", "count"], &folder.path("missing"));
+    let [ours, others] = ["mine.json", "theirs.json"].map(|name| report(&folder, name));
+    assert_eq!([&ours["exit_code"], &others["exit_code"]], [7, 3]);
+    assert_eq!([&ours["try_again"], &others["try_again"]], [false, false]);
+    assert!(ours["peer"]["address"].is_string());
+
+    let alone = ["send", "--connect", "127.0.0.1:1", "--wait", "1", "--json"];
+    let input = ["--input", &table, "--report", &theirs];
+    let ended = run(&[&alone[..], &input, &senders].concat());
+    ended.says(4, &["nobody listened"]);
+    let report = report(&folder, "theirs.json");
+    assert_eq!(
+        serde_json::from_str::<Value>(&ended.stdout).unwrap(),
+        report
+    );
+    assert_eq!(report["exit_code"], 4);
+    assert_eq!(report["try_again"], true);
+    assert_eq!(report["session"], Value::Null);
+    assert_eq!(report["peer"]["address"], Value::Null);
+}
+
+/// A result is not held back, nor taken back, because the report of it cannot be written.
+#[test]
+#[cfg(unix)]
+fn a_report_that_fails_hides_no_result() {
+    use std::{fs, os::unix::fs::PermissionsExt};
+
+    let folder = Folder::new();
+    let table = folder.file("table", lines(0..10));
+    fs::create_dir(folder.path("reports")).unwrap();
+    let report = folder.path("reports/report.json");
+    let args = [
+        "--input",
+        &table,
+        "--insecure-plaintext",
+        "--output-kind",
+        "count",
+    ];
+    let receive = ["receive", "--listen", "127.0.0.1:0", "--report", &report];
+    let mut receiver = Process::start(&[&receive[..], &args].concat());
+    let address = receiver.address();
+    // Permissions do not hold root back, but a folder that is gone does.
+    fs::set_permissions(folder.path("reports"), fs::Permissions::from_mode(0o700)).unwrap();
+    fs::remove_dir_all(folder.path("reports")).unwrap();
+    run(&[&["send", "--connect", &address], &args[..]].concat()).says(0, &[]);
+    let ended = receiver.end();
+    ended.says(
+        3,
+        &[
+            "cannot write the report",
+            "the run itself ended as said above",
+        ],
+    );
+    assert_eq!(ended.stdout, "10\n");
+}
+
+#[test]
+fn a_deadline_bounds_the_whole_session() {
+    let folder = Folder::new();
+    let table = folder.file("table", "ann\n");
+    let started = Instant::now();
+    let ended = run(&[
+        "send",
+        "--listen",
+        "127.0.0.1:0",
+        "--input",
+        &table,
+        "--insecure-plaintext",
+        "--deadline",
+        "1",
+    ]);
+    ended.says(4, &["it was not done within the 1 second of --deadline"]);
+    assert!(started.elapsed() < Duration::from_secs(20));
+
+    let words = folder.file("words", lines(0..400_000));
+    let output = folder.path("shared");
+    let args = [
+        "--input",
+        &words,
+        "--protocol",
+        "dh",
+        "--insecure-plaintext",
+    ];
+    let joined = join(
+        &[&args[..], &["--output", &output, "--deadline", "2"]].concat(),
+        &args,
+    );
+    joined
+        .receiver
+        .says(4, &["within the 2 seconds of --deadline"]);
+    joined.sender.says(
+        4,
+        &["the other party gave up: the time that its user gave the session is over"],
+    );
+    assert_eq!(folder.names(), ["table", "words"]);
+}
+
+#[test]
+fn quiet_is_silent_on_success_only() {
+    let folder = Folder::new();
+    let table = folder.file("table", "ann\n");
+    let report = folder.path("report.json");
+    let args = [
+        "--input",
+        &table,
+        "--insecure-plaintext",
+        "--quiet",
+        "--report",
+        &report,
+    ];
+    let port = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .to_string();
+    let receiver = Process::start(&[&["receive", "--listen", &port], &args[..]].concat());
+    let sender = run(&[&["send", "--connect", &port], &args[..4]].concat());
+    let receiver = receiver.end();
+    for ended in [&sender, &receiver] {
+        ended.says(0, &[]);
+        assert_eq!(ended.stderr, "");
+    }
+    assert_eq!(receiver.stdout, "ann\n");
+    let warnings = self::report(&folder, "report.json")["warnings"].to_string();
+    assert!(warnings.contains("--insecure-plaintext"), "{warnings}");
+
+    let missing = [
+        "--input",
+        "missing",
+        "--insecure-plaintext",
+        "--quiet",
+        "--wait",
+        "1",
+    ];
+    let failed = run(&[&["send", "--connect", &port], &missing[..]].concat());
+    assert_eq!(failed.code, Some(3));
+    assert_eq!(failed.stderr.lines().count(), 1, "{failed:#?}");
+}
+
+fn logged(level: &str) -> Ended {
+    let folder = Folder::new();
+    let table = folder.file("table", "ann\n");
+    let args = ["--input", &table, "--insecure-plaintext"];
+    let port = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .to_string();
+    let receiver = Process::start(&[&["receive", "--listen", &port], &args[..]].concat());
+    let sender =
+        Process::start_logging(level, &[&["send", "--connect", &port], &args[..]].concat());
+    let sender = sender.end();
+    match sender.code {
+        Some(0) => drop(receiver.end()),
+        _ => {
+            receiver.signal("KILL");
+            receiver.end();
+        }
+    }
+    sender
+}
+
+#[test]
+fn levels_of_the_log_do_what_they_say() {
+    for (level, has, has_not) in [
+        ("off", &[][..], &["WARN", "INFO", "DEBUG"][..]),
+        ("error", &[], &["WARN", "INFO", "DEBUG"]),
+        ("warn", &["WARN"], &["INFO", "DEBUG"]),
+        ("info", &["WARN", "INFO"], &["DEBUG"]),
+        ("debug", &["WARN", "INFO", "DEBUG"], &[]),
+    ] {
+        let ended = logged(level);
+        ended.says(0, has);
+        for text in has_not {
+            assert!(!ended.stderr.contains(text), "{level}: {ended:#?}");
+        }
+        for line in ended
+            .stderr
+            .lines()
+            .filter(|line| line.contains("connected to"))
+        {
+            let (date, _) = line.split_once('T').unwrap();
+            assert_eq!(date.len(), "2026-01-01".len(), "{line}");
+        }
+    }
+    logged("bogus").says(
+        2,
+        &["`bogus` is no level", "off, error, warn, info and debug"],
+    );
+}
+
+#[test]
+fn a_lost_fingerprint_is_printed_again() {
+    let folder = Folder::new();
+    let path = folder.path("me.pem");
+    let made = run(&["keygen", "--out", &path]);
+    let again = run(&["fingerprint", &path]);
+    again.says(0, &[]);
+    assert_eq!(again.stdout, made.stdout);
+    run(&["fingerprint", &folder.path("none.pem")]).says(3, &["none.pem"]);
+}
+
+#[test]
+fn columns_are_shown_on_request_only() {
+    let folder = Folder::new();
+    let table = folder.file("table.csv", "secret one,b\nsecret two,2\n");
+    let shown = run(&["columns", &table]);
+    shown.says(0, &[]);
+    assert_eq!(shown.stdout, "secret one\nb\n");
+    let args = [
+        "send",
+        "--connect",
+        "127.0.0.1:1",
+        "--insecure-plaintext",
+        "--wait",
+        "1",
+    ];
+    let failed = run(&[&args[..], &["--input", &table, "--key", "id"]].concat());
+    failed.says(3, &["no column `id`", "2 columns"]);
+    assert!(!failed.stderr.contains("secret"), "{failed:#?}");
+}
+
+/// A forwarder, as a load balancer is one: it takes a connection before it knows whether anybody
+/// is behind it, and drops it if not.
+fn forward(from: &TcpListener, to: &str) {
+    for socket in from.incoming() {
+        let (socket, to) = (socket.unwrap(), to.to_owned());
+        thread::spawn(move || {
+            let Ok(behind) = TcpStream::connect(to) else {
+                return;
+            };
+            let (here, there) = (socket.try_clone().unwrap(), behind.try_clone().unwrap());
+            thread::spawn(move || copy(here, there));
+            copy(behind, socket);
+        });
+    }
+}
+
+fn copy(mut from: TcpStream, mut to: TcpStream) {
+    let _ = std::io::copy(&mut from, &mut to);
+    let _ = to.flush();
+    let _ = to.shutdown(std::net::Shutdown::Write);
+}
+
+#[test]
+fn either_side_may_come_first_through_a_forwarder() {
+    let folder = Folder::new();
+    let trust = trust(&folder);
+    let (mine, theirs) = (
+        folder.file("mine", lines(0..50)),
+        folder.file("theirs", lines(40..60)),
+    );
+    let receivers: Vec<_> = trust.receiver.iter().map(String::as_str).collect();
+    let senders: Vec<_> = trust.sender.iter().map(String::as_str).collect();
+    let forwarder = TcpListener::bind("127.0.0.1:0").unwrap();
+    let front = forwarder.local_addr().unwrap().to_string();
+    let behind = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .to_string();
+    let to = behind.clone();
+    thread::spawn(move || forward(&forwarder, &to));
+
+    let send = ["send", "--connect", &front, "--input", &theirs];
+    let receive = ["receive", "--listen", &behind, "--input", &mine];
+    for sender_is_first in [true, false] {
+        let sender = || Process::start(&[&send[..], &senders].concat());
+        let receiver = || Process::start(&[&receive[..], &receivers].concat());
+        let (sender, receiver) = match sender_is_first {
+            true => {
+                let mut sender = sender();
+                sender.wait_for("trying again");
+                (sender, receiver())
+            }
+            false => {
+                let mut receiver = receiver();
+                receiver.address();
+                (sender(), receiver)
+            }
+        };
+        sender.end().says(0, &[]);
+        let receiver = receiver.end();
+        receiver.says(0, &["10 shared keys"]);
+        assert_eq!(receiver.stdout, lines(40..50));
+    }
+}

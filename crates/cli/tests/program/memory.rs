@@ -1,0 +1,75 @@
+//! There is not enough memory.
+
+use std::time::{Duration, Instant};
+
+use crate::support::{Folder, Process, lines, run};
+
+const ROWS: u32 = 1_000_000;
+
+/// Address space in KiB that is not enough to join a million rows, though the program starts.
+const LIMITS: [u64; 10] = [
+    60_000, 70_000, 80_000, 100_000, 110_000, 120_000, 140_000, 160_000, 180_000, 200_000,
+];
+
+/// Both ends come at once, and each with the right code, whichever side is short of memory and
+/// wherever that shows: at the first thread, while the table is read, within the protocol.
+#[test]
+fn too_little_memory_is_an_error_that_the_other_side_hears_of() {
+    let folder = Folder::new();
+    let words = folder.file("words", lines(0..ROWS));
+    let output = folder.path("shared");
+    let common = ["--input", &words, "--insecure-plaintext", "--timeout", "10"];
+    for (index, limit) in LIMITS.into_iter().enumerate() {
+        let backtrace = ["0", "1"][index % 2];
+        let started = Instant::now();
+        let listen = ["receive", "--listen", "127.0.0.1:0", "--output", &output];
+        let args = [&listen[..], &common].concat();
+        let mut receiver = Process::start_limited_with(limit, backtrace, &args);
+        let sender = match receiver.address_if_any() {
+            Some(address) => {
+                let args = [&["send", "--connect", &address], &common[..]].concat();
+                Some(Process::start(&args).end())
+            }
+            // There was not even room to listen.
+            None => None,
+        };
+        let receiver = receiver.end();
+        receiver.says(3, &["there is not enough memory"]);
+        assert_eq!(
+            receiver.stderr.matches("psijoin: ").count(),
+            1,
+            "{receiver:#?}"
+        );
+        if let Some(sender) = sender {
+            assert_eq!(sender.code, Some(4), "{limit}: {sender:#?}");
+        }
+        assert!(started.elapsed() < Duration::from_secs(60), "{limit}");
+        assert_eq!(folder.names(), ["words"], "{limit}");
+    }
+}
+
+/// Nor does the machine's memory run out unnoticed where nobody is told.
+#[test]
+fn commands_without_another_party_end_with_the_same_code() {
+    let bench = [
+        "bench",
+        "--protocol",
+        "kkrt",
+        "--items",
+        "2^20",
+        "--runs",
+        "1",
+    ];
+    let ended = Process::start_limited(150_000, &bench).end();
+    ended.says(3, &["there is not enough memory"]);
+    run(&[
+        "bench",
+        "--protocol",
+        "kkrt",
+        "--items",
+        "2^8",
+        "--runs",
+        "1",
+    ])
+    .says(0, &[]);
+}

@@ -1,0 +1,49 @@
+//! The columns of a table, as far as its header tells them.
+
+use crate::{Error, error::Columns};
+
+/// The names of a table's columns.
+pub(crate) struct Header<'a> {
+    pub(crate) file: &'a str,
+    pub(crate) names: &'a [String],
+    /// Whether these are names for sure. In a text without a header they are the first row's
+    /// values, which belong in no error.
+    pub(crate) are_names: bool,
+}
+
+impl Header<'_> {
+    /// Finds the only column of this name.
+    pub(crate) fn find(&self, column: &str) -> Result<usize, Error> {
+        let mut found = self
+            .names
+            .iter()
+            .enumerate()
+            .filter(|(_, name)| *name == column);
+        match (found.next(), found.next()) {
+            (Some((index, _)), None) => Ok(index),
+            (Some(_), Some(_)) => Err(Error::AmbiguousColumn {
+                file: self.file.to_owned(),
+                column: column.to_owned(),
+            }),
+            (None, _) => Err(Error::MissingColumn {
+                file: self.file.to_owned(),
+                column: column.to_owned(),
+                columns: self.shown(),
+            }),
+        }
+    }
+
+    /// Finds each of these columns.
+    pub(crate) fn find_all(&self, columns: &[String]) -> Result<Vec<usize>, Error> {
+        columns.iter().map(|column| self.find(column)).collect()
+    }
+
+    /// What an error may show of the columns.
+    pub(crate) fn shown(&self) -> Columns {
+        if self.are_names {
+            Columns::Named(self.names.to_vec())
+        } else {
+            Columns::Counted(self.names.len())
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! No error shows anything of a table: not its values, and not the first record of a text, which
+//! is a row where there is no header.
+
+use std::error::Error as _;
+
+use arrow_array::{Float64Array, Int64Array, StringArray};
+use psijoin_table::{
+    Destination, Error, Format, KeyTable, Progress, Source, check_numbers, whole_file::Existing,
+};
+
+use crate::{Files, array, join, key, open, read, read_bytes};
+
+/// Stands in each field of the first records.
+const MARKER: &str = "hush";
+
+/// All that can be printed of an error.
+fn shown(error: &Error) -> String {
+    let mut text = format!("{error}\n{error:?}\n{error:#?}\n");
+    let mut source = error.source();
+    while let Some(inner) = source {
+        text += &format!("{inner}\n{inner:?}\n");
+        source = inner.source();
+    }
+    text
+}
+
+#[track_caller]
+fn assert_silent<T>(result: Result<T, Error>) -> String {
+    let Err(error) = result else {
+        panic!("not an error");
+    };
+    let text = shown(&error);
+    assert!(!text.contains(MARKER), "{text}");
+    // Bytes in a list of numbers are readable too.
+    assert!(!text.contains("104, 117, 115, 104"), "{text}");
+    error.to_string()
+}
+
+fn numbers(format: Format, text: impl AsRef<[u8]>, column: &str) -> Result<KeyTable, Error> {
+    let progress = Progress::default();
+    let source = Source::spool(text.as_ref(), "t", format, &progress)?;
+    let key = key(&[column], &[]);
+    KeyTable::read(&source, &key, &[column.to_owned()], &progress)
+}
+
+#[test]
+fn a_text_without_a_header_does_not_show_its_first_row() {
+    let text = "hush-1,hush-2,hush-2\nhush-3,hush-4,hush-5\n";
+    for (format, text) in [
+        (Format::Csv, text.to_owned()),
+        (Format::Tsv, text.replace(',', "\t")),
+    ] {
+        let read =
+            |columns: &[&str], rules: &[&str]| read_bytes(format, &text, &key(columns, rules));
+        assert!(assert_silent(read(&["id"], &[])).contains("3 columns"));
+        assert!(assert_silent(read(&[], &[])).contains("3 columns"));
+        assert_silent(numbers(format, &text, "n"));
+        let source = Source::spool(text.as_bytes(), "t", format, &Progress::default()).unwrap();
+        assert_silent(check_numbers(&source, &["n".to_owned()]));
+        assert_silent(key(&["id"], &[]).check(&source));
+    }
+    assert_silent(read_bytes(
+        Format::Csv,
+        "hush\nhush\n",
+        &key(&[], &["x=trim"]),
+    ));
+    assert_silent(read_bytes(Format::Lines, "hush\n", &key(&["hu"], &[])));
+    assert_silent(KeyTable::read_csv(
+        text.as_bytes(),
+        "t",
+        &key(&["id"], &[]),
+        &[],
+    ));
+}
+
+#[test]
+fn broken_texts_are_not_quoted() {
+    for text in [
+        &b"hush,hush\nhush\n"[..],
+        b"hush,hush\nhush,hush,hush\n",
+        b"hush\xff,hush\n",
+        b"hush,hush\nhush,\xffhush\n",
+        b"hush,\"hush\nhush,hush\n",
+        b"hush,\"hush\"hush\nhush,hush\n",
+        b"hush,hush\rhush,hush\r",
+        b"\n\n",
+    ] {
+        // Found by the name that the user gives, where there is one.
+        for columns in [&[][..], &["id"]] {
+            assert_silent(read_bytes(Format::Csv, text, &key(columns, &[])));
+        }
+    }
+    assert_silent(read_bytes(Format::Lines, b"hush\xff\n", &key(&[], &[])));
+    let long = [&b"hush,hush\n\""[..], &b"hush".repeat(1 << 24)].concat();
+    assert_silent(read_bytes(Format::Csv, &long, &key(&[], &[])));
+}
+
+#[test]
+fn numbers_are_not_quoted() {
+    for cell in [
+        "hush",
+        "1hush",
+        "0.1234567890123456789hush",
+        "1.0hush",
+        "99999999999999999999",
+    ] {
+        assert_silent(numbers(Format::Csv, format!("n\n{cell}\n"), "n"));
+    }
+}
+
+#[test]
+fn outputs_that_do_not_fit_are_refused_without_the_row() {
+    let files = Files::new();
+    let twice = files.text("t.csv", "hush,hush\nhush,hush\n");
+    let broken = files.text("b.csv", "id\n\"hush\nhush\"\n");
+    let id = key(&["id"], &[]);
+    let refused = |name: &str| {
+        let path = files.path(name);
+        assert_silent(Destination::prepare(
+            Some(&path),
+            &open(&twice),
+            Existing::Replace,
+        ))
+    };
+    assert!(
+        refused("o.parquet").ends_with("its columns 1 and 2 would have the same name; write .csv")
+    );
+    refused("o.txt");
+    refused("o.xlsx");
+    refused("missing/o.csv");
+    assert_silent(join(&broken, &id, |_| true, &files.path("o.txt")));
+}
+
+#[test]
+fn parquet_shows_its_header_and_no_values() {
+    let files = Files::new();
+    let good = files.parquet(
+        "t.parquet",
+        &[
+            ("id", array(StringArray::from(vec!["hush"; 40]))),
+            ("f", array(Float64Array::from(vec![0.5; 40]))),
+            ("n", array(Int64Array::from(vec![1; 40]))),
+        ],
+    );
+    let missing = assert_silent(read(&good, &key(&["x"], &[])));
+    assert!(missing.ends_with("`id`, `f`, `n`"), "{missing}");
+    assert_silent(read(&good, &key(&["f"], &[])));
+    let bytes = std::fs::read(good).unwrap();
+    let mut refused = 0;
+    for at in 0..bytes.len() {
+        let mut broken = bytes.clone();
+        broken[at] ^= 0xff;
+        if let Err(error) = read_bytes(Format::Parquet, &broken, &key(&["id"], &[])) {
+            // Its header may be shown, even if it is broken.
+            if !matches!(error, Error::MissingColumn { .. }) {
+                assert_silent::<()>(Err(error));
+            }
+            refused += 1;
+        }
+    }
+    assert!(refused > 100);
+    assert_silent(read_bytes(
+        Format::Parquet,
+        "hush,hush\nhush,hush\n",
+        &key(&[], &[]),
+    ));
+    assert_silent(read_bytes(
+        Format::Parquet,
+        "PAR1hushhushPAR1",
+        &key(&[], &[]),
+    ));
+}

@@ -1,0 +1,112 @@
+//! A party is waited for as long as it works, and no longer.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use psijoin_channel::Error;
+use psijoin_transport::{Options, Pulse};
+
+use crate::{Pair, QUICK, pair_with, plaintext, tls_pair};
+
+/// A pair of which the first party's pulse is the number given with it.
+fn pair_with_pulse() -> (Pair, Arc<AtomicU64>) {
+    let (a, b) = tls_pair();
+    let beats = Arc::new(AtomicU64::new(7));
+    let pulse = {
+        let beats = beats.clone();
+        Pulse::new(move || beats.load(Ordering::Relaxed))
+    };
+    let a = Options {
+        pulse: Some(pulse),
+        ..a
+    };
+    (pair_with(&a, &b), beats)
+}
+
+/// Longer than a party that hangs is waited for.
+const LONG: Duration = Duration::from_millis(4 * 600);
+
+#[test]
+fn a_party_that_hangs_falls_silent() {
+    let (pair, _beats) = pair_with_pulse();
+    let (_a, (_connection, mut b)) = (pair.a, pair.b);
+    let started = Instant::now();
+    let error = b.recv_array::<1>().unwrap_err();
+    assert!(
+        matches!(error, Error::TimedOut(idle) if idle == QUICK.idle),
+        "{error}"
+    );
+    // It was given some time before.
+    assert!(started.elapsed() > QUICK.idle);
+}
+
+#[test]
+fn a_party_that_works_is_waited_for() {
+    let (pair, beats) = pair_with_pulse();
+    let ((_connection_a, mut a), (_connection_b, mut b)) = (pair.a, pair.b);
+    thread::scope(|scope| {
+        let received = scope.spawn(move || b.recv_array::<1>());
+        let started = Instant::now();
+        while started.elapsed() < LONG {
+            thread::sleep(Duration::from_millis(50));
+            beats.fetch_add(1, Ordering::Relaxed);
+        }
+        a.send(&[1]).unwrap();
+        assert_eq!(received.join().unwrap().unwrap(), [1]);
+    });
+}
+
+#[test]
+fn a_party_that_waits_for_a_message_needs_no_pulse() {
+    let (pair, _beats) = pair_with_pulse();
+    let ((_connection_a, mut a), (_connection_b, mut b)) = (pair.a, pair.b);
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            assert_eq!(a.recv_array().unwrap(), [1]);
+            a.send(&[2]).unwrap();
+        });
+        // The peer waits for the answer while it still computes the question.
+        let (outbound, inbound) = b.halves();
+        let answered = scope.spawn(move || {
+            let mut answer = [0];
+            inbound.recv(&mut answer).map(|()| answer)
+        });
+        thread::sleep(LONG);
+        outbound.send(&[1]).unwrap();
+        assert_eq!(answered.join().unwrap().unwrap(), [2]);
+    });
+}
+
+#[test]
+fn a_wait_that_was_long_leaves_time_to_work() {
+    let (pair, _beats) = pair_with_pulse();
+    let ((_connection_a, mut a), (_connection_b, mut b)) = (pair.a, pair.b);
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            assert_eq!(a.recv_array().unwrap(), [1]);
+            thread::sleep(QUICK.idle / 4);
+            a.send(&[2]).unwrap();
+        });
+        thread::sleep(LONG);
+        b.send(&[1]).unwrap();
+        assert_eq!(b.recv_array().unwrap(), [2]);
+    });
+}
+
+#[test]
+fn a_party_without_a_pulse_counts_as_working() {
+    let pair = pair_with(&plaintext(), &plaintext());
+    let ((_connection_a, mut a), (_connection_b, mut b)) = (pair.a, pair.b);
+    thread::scope(|scope| {
+        let received = scope.spawn(move || b.recv_array::<1>());
+        thread::sleep(LONG);
+        a.send(&[1]).unwrap();
+        assert_eq!(received.join().unwrap().unwrap(), [1]);
+    });
+}
