@@ -106,7 +106,10 @@ pub(crate) enum Failure {
     #[error("cannot write to standard output: {0}")]
     Stdout(io::Error),
 
-    #[error("cannot use a temporary file: {0}")]
+    /// Without the file's name, which means nothing to the user.
+    #[error(
+        "cannot use a temporary file: {} (TMPDIR says in which folder they are made)", .0.kind()
+    )]
     Temporary(io::Error),
 
     #[error("the result of {0} is wrong; this is a bug in psijoin")]

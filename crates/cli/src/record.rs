@@ -1,7 +1,7 @@
 //! What becomes known of a run while it goes on, so that it can be reported however it ends.
 
 use std::{
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{Mutex, MutexGuard},
 };
 
@@ -143,12 +143,5 @@ impl Record {
 
     fn known(&self) -> MutexGuard<'_, Known> {
         self.0.lock().expect("a thread that panics never unwinds")
-    }
-}
-
-impl Files {
-    /// The name of a file as a text.
-    pub(crate) fn shown(file: &Path) -> String {
-        file.display().to_string()
     }
 }

@@ -1,6 +1,6 @@
 //! How a run ended, what it cost, and who learned what, for scripts. Never an item.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::Path};
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use psijoin_params::Security;
@@ -12,7 +12,7 @@ use crate::{
     exit::Failure,
     memory,
     phases::Phase,
-    record::{Files, Known},
+    record::Known,
     session::{Received, Summary},
 };
 
@@ -178,8 +178,8 @@ impl Report {
             error: failure.map(Failure::to_string),
             try_again: failure.map(Failure::may_pass),
             warnings: known.warnings.clone(),
-            started: shown(plan.started),
-            ended: shown(Utc::now()),
+            started: time_shown(plan.started),
+            ended: time_shown(Utc::now()),
             session: known.session.clone(),
             role: plan.role.map(|role| role.to_string()),
             identity: known.identity.map(|fingerprint| fingerprint.to_string()),
@@ -192,9 +192,9 @@ impl Report {
                 fingerprint,
             },
             files: FilesReport {
-                input: Files::shown(&plan.files.input),
-                output: plan.files.output.as_deref().map(Files::shown),
-                report: plan.files.report.as_deref().map(Files::shown),
+                input: path_shown(&plan.files.input),
+                output: plan.files.output.as_deref().map(path_shown),
+                report: plan.files.report.as_deref().map(path_shown),
             },
             requested_protocol: plan.protocol,
             output: plan.output_kind.clone(),
@@ -207,8 +207,12 @@ impl Report {
     }
 }
 
+fn path_shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
 /// A time as RFC 3339 has it, in universal time.
-fn shown(time: DateTime<Utc>) -> String {
+fn time_shown(time: DateTime<Utc>) -> String {
     time.to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 

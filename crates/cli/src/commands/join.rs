@@ -270,7 +270,7 @@ impl Order<'_> {
 
     /// Says what was learned, and prints what goes to standard output.
     fn hand_out(&self, talk: Talk, record: &Record) -> Result<(), Failure> {
-        let output = self.output.map(Files::shown);
+        let output = self.output.map(|path| path.display().to_string());
         let output = output.as_deref().unwrap_or("standard output");
         let text = record.with_summary(|summary| {
             talk.say(statement::cost(summary));

@@ -1,8 +1,10 @@
 //! The commands for one party alone.
 
+use std::process::Stdio;
+
 use serde_json::Value;
 
-use crate::support::{Folder, run};
+use crate::support::{Folder, Process, run};
 
 fn objects(text: &str) -> Vec<Value> {
     text.lines()
@@ -45,6 +47,18 @@ fn the_demo_shows_shared_rows_bytes_time_and_what_was_learned() {
     assert!(!demo.stdout.contains("INSECURE"));
     let insecure = run(&["demo", "--protocol", "naive"]);
     assert!(insecure.stdout.contains("INSECURE"), "{}", insecure.stdout);
+}
+
+#[test]
+fn temporary_files_are_not_named() {
+    let missing = Folder::new().path("missing");
+    let demo = Process::start_with(&["demo"], |command| {
+        let quiet = command.stdin(Stdio::null()).stdout(Stdio::piped());
+        quiet.env("TMPDIR", &missing)
+    });
+    let demo = demo.end();
+    demo.says(3, &["cannot use a temporary file", "TMPDIR"]);
+    assert!(!demo.stderr.contains(&missing), "{demo:#?}");
 }
 
 #[test]

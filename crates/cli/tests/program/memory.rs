@@ -19,8 +19,10 @@ fn too_little_memory_is_an_error_that_the_other_side_hears_of() {
     let words = folder.file("words", lines(0..ROWS));
     let output = folder.path("shared");
     let common = ["--input", &words, "--insecure-plaintext", "--timeout", "10"];
-    for (index, limit) in LIMITS.into_iter().enumerate() {
-        let backtrace = ["0", "1"][index % 2];
+    for (limit, backtrace) in LIMITS
+        .iter()
+        .flat_map(|limit| [(*limit, "0"), (*limit, "1")])
+    {
         let started = Instant::now();
         let listen = ["receive", "--listen", "127.0.0.1:0", "--output", &output];
         let args = [&listen[..], &common].concat();
