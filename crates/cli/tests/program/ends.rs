@@ -205,12 +205,12 @@ fn a_deadline_bounds_the_whole_session() {
         "--insecure-plaintext",
     ];
     let joined = join(
-        &[&args[..], &["--output", &output, "--deadline", "2"]].concat(),
+        &[&args[..], &["--output", &output, "--deadline", "4"]].concat(),
         &args,
     );
     joined
         .receiver
-        .says(4, &["within the 2 seconds of --deadline"]);
+        .says(4, &["within the 4 seconds of --deadline"]);
     joined.sender.says(
         4,
         &["the other party gave up: the time that its user gave the session is over"],

@@ -110,7 +110,10 @@ fn what_a_killed_run_leaves_is_private_and_removed_by_the_next() {
             Some(name) if fs::metadata(folder.path(name)).is_ok_and(|file| file.len() > 0) => {
                 break name.clone();
             }
-            _ => thread::sleep(Duration::from_millis(1)),
+            _ => {
+                assert!(!names.contains(&"shared.csv".to_owned()), "it was too fast");
+                thread::sleep(Duration::from_millis(1));
+            }
         }
     };
     receiver.signal("KILL");

@@ -18,7 +18,9 @@ fn too_little_memory_is_an_error_that_the_other_side_hears_of() {
     let folder = Folder::new();
     let words = folder.file("words", lines(0..ROWS));
     let output = folder.path("shared");
-    let common = ["--input", &words, "--insecure-plaintext", "--timeout", "10"];
+    let waits = ["--timeout", "10", "--wait", "20"];
+    let common = ["--input", &words, "--insecure-plaintext", "--threads", "2"];
+    let common = [&common[..], &waits].concat();
     for (limit, backtrace) in LIMITS
         .iter()
         .flat_map(|limit| [(*limit, "0"), (*limit, "1")])

@@ -41,7 +41,7 @@ fn sides() -> [Side; 2] {
             .replace("psi1-ANNS-FINGERPRINT", &ann)
             .replace("0.0.0.0:7766", &address)
             .replace("ann.example.org:7766", &address)
-            .replace("--wait 3600", "--wait 4")
+            .replace("--wait 3600", "--wait 8")
     });
     let mut folders = folders.into_iter();
     commands.map(|command| Side {
@@ -157,8 +157,13 @@ fn its_units_do_what_it_says() {
 }
 
 #[test]
-fn every_code_stands_in_its_table() {
+fn every_code_stands_in_the_tables() {
+    let tutorial = include_str!("../../../../docs/tutorial.md");
+    let help = run(&["send", "--help"]).stdout;
     for code in 0..=7 {
-        assert!(PAGE.contains(&format!("\n| {code} | ")), "{code}");
+        for page in [PAGE, tutorial] {
+            assert!(page.contains(&format!("\n| {code} | ")), "{code}");
+        }
+        assert!(help.contains(&format!("\n  {code}  ")), "{code}");
     }
 }

@@ -204,6 +204,10 @@ fn write_out(tls: &mut Connection, to: &mut Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
+    use proptest::{collection::vec, prelude::*};
+
     use super::*;
     use crate::Identity;
 
@@ -335,6 +339,39 @@ mod tests {
             client.hear(&mut server, 4096).ok().unwrap();
             let fault = fault(client.greeting.take_in(&damage, &mut Vec::new()));
             assert!(!fault.is_authenticated);
+        }
+    }
+
+    /// Who listens, and somebody who does not have the key that it expects.
+    static STRANGERS: LazyLock<[Identity; 3]> =
+        LazyLock::new(|| std::array::from_fn(|_| Identity::generate().unwrap()));
+
+    proptest! {
+        /// A greeting that a stranger begins like a party of TLS, like one without, or not at all.
+        #[test]
+        fn nothing_that_a_stranger_says_makes_it_the_peer(
+            kept in 0..400_usize,
+            begins_as in 0..3,
+            pieces in vec(vec(any::<u8>(), 0..100), 0..6),
+        ) {
+            let [listener, peer, stranger] = &*STRANGERS;
+            let (client, mut server) =
+                ends(&pinned(stranger, listener), &pinned(listener, peer));
+            let mut said = match begins_as {
+                0 => client.unsent,
+                1 => preamble::ours().to_vec(),
+                _ => Vec::new(),
+            };
+            said.truncate(kept);
+            for piece in [said].into_iter().chain(pieces) {
+                match server.greeting.take_in(&piece, &mut Vec::new()) {
+                    Ok(is_peer) => prop_assert!(!is_peer),
+                    Err(fault) => {
+                        prop_assert!(!fault.is_authenticated);
+                        break;
+                    }
+                }
+            }
         }
     }
 }
