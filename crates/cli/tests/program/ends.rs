@@ -10,7 +10,10 @@ use std::{
 
 use serde_json::Value;
 
-use crate::support::{Ended, Folder, Process, join, lines, run, start_pair_with, trust};
+use crate::{
+    line::join_without_goodbye,
+    support::{Ended, Folder, Process, join, lines, run, start_pair_with, trust},
+};
 
 fn report(folder: &Folder, name: &str) -> Value {
     serde_json::from_str(&folder.read(name)).unwrap()
@@ -41,6 +44,25 @@ fn the_sender_cannot_tell_how_long_the_receiver_writes() {
     reader.read_to_string(&mut written).unwrap();
     assert_eq!(written.len(), "id,text\n".len() + rows.len());
     receiver.end().says(0, &["20,000 shared keys"]);
+}
+
+/// Nor can it take the result away by leaving once the receiver has all that it needs.
+#[test]
+fn a_sender_that_leaves_at_the_end_takes_nothing_away() {
+    let folder = Folder::new();
+    let (mine, theirs) = (
+        folder.file("mine", lines(0..3000)),
+        folder.file("theirs", lines(2000..5000)),
+    );
+    for protocol in ["rr22", "rr22-malicious", "kkrt", "dh"] {
+        let common = ["--protocol", protocol, "--insecure-plaintext"];
+        let joined = join_without_goodbye(
+            &[&["--input", &mine], &common[..]].concat(),
+            &[&["--input", &theirs], &common[..]].concat(),
+        );
+        joined.receiver.says(0, &["1,000 shared keys"]);
+        assert_eq!(joined.receiver.stdout, lines(2000..3000), "{protocol}");
+    }
 }
 
 /// A side that cannot start tells the other, whichever is there first.

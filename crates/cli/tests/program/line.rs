@@ -1,4 +1,5 @@
-//! A line between the parties that changes what one of them says: what the other sees of a cheat.
+//! A line between the parties that changes what one of them says: what the other sees of a cheat, or
+//! of a party that leaves.
 
 use std::{
     io::{self, Read, Write},
@@ -14,6 +15,9 @@ const PREAMBLE_BYTES: u64 = 8;
 /// The kind of a frame that holds a message.
 const MESSAGE: u8 = 1;
 
+/// The kind of a frame by which a party says that it is done.
+const BYE: u8 = 4;
+
 /// Whose messages are changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cheat {
@@ -27,7 +31,30 @@ pub(crate) fn join_over_a_line(
     receiver: &[&str],
     sender: &[&str],
     cheat: Cheat,
-    change: impl FnMut(&mut [u8]) + Send,
+    mut change: impl FnMut(&mut [u8]) + Send,
+) -> Joined {
+    join_by(receiver, sender, cheat, |kind, payload| {
+        if kind == MESSAGE {
+            change(payload);
+        }
+        Ok(())
+    })
+}
+
+/// The same, where the sender is gone before it can say that it is done.
+pub(crate) fn join_without_goodbye(receiver: &[&str], sender: &[&str]) -> Joined {
+    join_by(receiver, sender, Cheat::Sender, |kind, _| match kind {
+        BYE => Err(io::ErrorKind::ConnectionAborted.into()),
+        _ => Ok(()),
+    })
+}
+
+/// All frames of the cheat go through `change`; the line ends for them where that fails.
+fn join_by(
+    receiver: &[&str],
+    sender: &[&str],
+    cheat: Cheat,
+    change: impl FnMut(u8, &mut [u8]) -> io::Result<()> + Send,
 ) -> Joined {
     let mut receiver =
         Process::start(&[&["receive", "--listen", "127.0.0.1:0"], receiver].concat());
@@ -37,7 +64,7 @@ pub(crate) fn join_over_a_line(
 
     let to_receiver = TcpStream::connect(receiver.address()).unwrap();
     let (to_sender, _) = line.accept().unwrap();
-    let honest = |_: &mut [u8]| ();
+    let honest = |_, _: &mut [u8]| Ok(());
     // A party that ends may reset the line.
     let _ = thread::scope(|scope| match cheat {
         Cheat::Sender => {
@@ -59,7 +86,7 @@ pub(crate) fn join_over_a_line(
 fn forward(
     mut from: &TcpStream,
     mut to: &TcpStream,
-    mut change: impl FnMut(&mut [u8]),
+    mut change: impl FnMut(u8, &mut [u8]) -> io::Result<()>,
 ) -> io::Result<()> {
     let result = io::copy(&mut from.take(PREAMBLE_BYTES), &mut to).and_then(|_| {
         loop {
@@ -68,9 +95,7 @@ fn forward(
             let [kind, length @ ..] = header;
             let mut payload = vec![0; u32::from_le_bytes(length) as usize];
             from.read_exact(&mut payload)?;
-            if kind == MESSAGE {
-                change(&mut payload);
-            }
+            change(kind, &mut payload)?;
             to.write_all(&[&header[..], &payload].concat())?;
         }
     });
