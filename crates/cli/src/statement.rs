@@ -213,6 +213,34 @@ fn known_of_size(summary: &Summary) -> Option<String> {
     (least > 0).then(|| format!("Both sides know that they share at least {}.", keys()))
 }
 
+/// What a receiver should look at that finds next to nothing, since that is more often a matter of
+/// spelling than of the sets. The sender must not learn it.
+pub(crate) fn few_shared(summary: &Summary) -> Option<String> {
+    let shared = match summary.received {
+        Some(Received::Rows { shared_keys, .. } | Received::Count(shared_keys)) => shared_keys,
+        _ => return None,
+    };
+    let sizes = summary.plan.request().sizes;
+    (shared * FEW < sizes.smaller()).then(|| {
+        let found = match shared {
+            0 => "no key is shared".to_owned(),
+            _ => format!(
+                "only {}, of {} in the smaller set",
+                figures::counted(shared, "shared key"),
+                figures::count(sizes.smaller())
+            ),
+        };
+        format!(
+            "WARNING: {found}. If you expected more, compare with the other side how the keys are \
+             spelled: which columns, in which order, of which types, with upper case, spaces, leading \
+             zeros, country codes; and what --normalize does to them."
+        )
+    })
+}
+
+/// Fewer than one in so many keys of the smaller set are worth a word.
+const FEW: u64 = 100;
+
 /// What a run took.
 pub(crate) fn cost(summary: &Summary) -> String {
     format!(

@@ -25,7 +25,7 @@ use crate::{
     question::Question,
     record::{Files, Planned, Record},
     report_file::ReportFile,
-    session::{Consent, Party, Ready, Task},
+    session::{Consent, Party, Ready, Received, Task},
     statement,
     talk::{self, Talk},
 };
@@ -272,15 +272,18 @@ impl Order<'_> {
     fn hand_out(&self, talk: Talk, record: &Record) -> Result<(), Failure> {
         let output = self.output.map(|path| path.display().to_string());
         let output = output.as_deref().unwrap_or("standard output");
-        let text = record.with_summary(|summary| {
+        let looked = record.with_summary(|summary| {
             talk.say(statement::cost(summary));
             talk.say(statement::statement(summary, output));
-            summary
-                .received
-                .as_ref()
-                .and_then(|received| received.text())
+            let text = summary.received.as_ref().and_then(Received::text);
+            (text, statement::few_shared(summary))
         });
-        match text.flatten() {
+        let (text, warning) = looked.unwrap_or_default();
+        if let Some(warning) = warning {
+            talk.warn(&warning);
+            record.warn(warning);
+        }
+        match text {
             Some(text) if !self.join.json => output::text(&(text + "\n")),
             _ => Ok(()),
         }

@@ -304,6 +304,37 @@ fn a_table_without_any_key_shares_nothing() {
     }
 }
 
+/// The receiver hears that next to nothing was found, and what to compare; the sender does not.
+#[test]
+fn zero_is_not_passed_over_in_silence() {
+    let folder = Folder::new();
+    let mine = folder.file("mine", lines(0..300));
+    let says = |theirs: &str, kind: &str, texts: &[&str]| {
+        let args = ["--insecure-plaintext", "--output-kind", kind];
+        let joined = join(
+            &[&["--input", &mine], &args[..]].concat(),
+            &[&["--input", theirs], &args[..]].concat(),
+        );
+        joined.receiver.says(0, texts);
+        let warned = joined.receiver.stderr.contains("how the keys are spelled");
+        assert_eq!(warned, !texts.is_empty(), "{:#?}", joined.receiver);
+        assert!(!joined.sender.stderr.contains("spelled"));
+    };
+    let upper = folder.file("upper", lines(0..300).to_uppercase());
+    let few = folder.file("few", lines(298..600));
+    let enough = folder.file("enough", lines(297..600));
+    for kind in ["rows", "count"] {
+        says(&upper, kind, &["WARNING: no key is shared."]);
+        says(
+            &few,
+            kind,
+            &["only 2 shared keys, of 300 in the smaller set"],
+        );
+        says(&enough, kind, &[]);
+    }
+    says(&upper, "threshold:3", &[]);
+}
+
 #[test]
 fn standard_input_is_a_table_too() {
     let folder = Folder::new();
