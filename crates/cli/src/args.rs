@@ -13,7 +13,7 @@ use psijoin_transport::{Fingerprint, endpoint::Address};
 
 use crate::{
     asked::Asked,
-    exit,
+    dialect, exit,
     sizes::{self, SetSizes},
 };
 
@@ -83,9 +83,12 @@ pub(crate) struct Fingerprinted {
 #[derive(ClapArgs)]
 pub(crate) struct Columns {
     /// The table: .csv, .tsv, .parquet or .txt. Of a text, the first line is taken for the header,
-    /// whatever it holds.
+    /// whatever it holds, unless --no-header is given.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) dialect: dialect::Said,
 }
 
 #[derive(ClapArgs)]
@@ -137,9 +140,13 @@ pub(crate) struct Join {
     pub(crate) trust: Trust,
 
     /// This party's table: .csv, .tsv, .parquet, .txt (one value a line), or - for standard
-    /// input (CSV if --key is given, else lines).
+    /// input (CSV if --key is given, else lines). What is neither is read as CSV if --delimiter,
+    /// --quote or --no-header says how.
     #[arg(long, value_name = "FILE")]
     pub(crate) input: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) dialect: dialect::Said,
 
     /// The key columns, in the same order on both sides; their names may differ. Not needed if
     /// the table has one column only.

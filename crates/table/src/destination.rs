@@ -86,7 +86,8 @@ impl Destination {
 
     /// Writes the rows whose items are `matched`, in input order, without showing them yet if
     /// the destination is a file: what can fail, such as a disk that is full, has failed when
-    /// this returns. In the source's own format every row keeps its bytes, or its types.
+    /// this returns. In the source's own format every row keeps its bytes, or its types; in
+    /// another it is written as is usual there.
     ///
     /// A file appears, or is replaced, when it is [committed](StagedRows::commit), and not at all
     /// otherwise. A stream gets the rows at once.

@@ -1,6 +1,9 @@
-use std::path::Path;
+use std::{fmt, path::Path};
 
-use crate::Error;
+use crate::{
+    Dialect, Error,
+    dialect::{Delimited, Layout},
+};
 
 /// The endings of file names that tell a format.
 pub(crate) const ENDINGS: &str = ".csv, .tsv, .txt and .parquet";
@@ -8,9 +11,10 @@ pub(crate) const ENDINGS: &str = ".csv, .tsv, .txt and .parquet";
 /// How a table is laid out in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// Comma-separated values with a header line (RFC 4180).
+    /// Comma-separated values with quotes and a header line (RFC 4180), or another [`Dialect`].
     Csv,
-    /// The same with tabs in place of commas.
+    /// Tab-separated values without quotes, with a header line (IANA
+    /// `text/tab-separated-values`), or another [`Dialect`].
     Tsv,
     /// Text with one value a line and no header.
     Lines,
@@ -31,11 +35,13 @@ impl Format {
         })
     }
 
-    /// The format of an input file by its name: the ending's; [`Format::Lines`] for a file
-    /// without an ending (as word lists are) if the key is not named.
-    pub(crate) fn of_input(path: &Path, keyed: bool) -> Result<Self, Error> {
+    /// The format of an input file by its name: the ending's; for another ending, or none,
+    /// [`Format::Csv`] if something is said of its dialect; [`Format::Lines`] for a file without
+    /// an ending (as word lists are) if the key is not named.
+    pub(crate) fn of_input(path: &Path, dialect: &Dialect, keyed: bool) -> Result<Self, Error> {
         match Self::of_ending(path) {
             Some(format) => Ok(format),
+            None if !dialect.is_default() => Ok(Self::Csv),
             None if path.extension().is_none() && !keyed => Ok(Self::Lines),
             None => Err(Error::InputEnding {
                 file: path.display().to_string(),
@@ -43,36 +49,51 @@ impl Format {
         }
     }
 
-    /// The format of an input without a name: CSV if the key is named, else lines.
-    pub(crate) fn of_stream(keyed: bool) -> Self {
-        if keyed { Self::Csv } else { Self::Lines }
-    }
-
-    /// Whether what the table gives as its columns are names for sure, and no values, as those of
-    /// a text that has no header.
-    pub(crate) fn are_columns_names(self) -> bool {
-        match self {
-            Self::Csv | Self::Tsv => false,
-            Self::Lines | Self::Parquet => true,
+    /// The format of an input without a name: CSV if the key is named or something is said of the
+    /// dialect, else lines.
+    pub(crate) fn of_stream(dialect: &Dialect, keyed: bool) -> Self {
+        match keyed || !dialect.is_default() {
+            true => Self::Csv,
+            false => Self::Lines,
         }
     }
 
-    /// How records are told apart in a text; `None` for Parquet, which is no text.
-    pub(crate) fn dialect(self) -> Option<Dialect> {
+    /// How this format is written unless something else is said; `None` for Parquet, which is no
+    /// text.
+    pub(crate) fn layout(self) -> Option<Layout> {
         match self {
-            Self::Csv => Some(Dialect::Delimited(b',')),
-            Self::Tsv => Some(Dialect::Delimited(b'\t')),
-            Self::Lines => Some(Dialect::Lines),
+            Self::Csv => Some(Layout::Delimited(Delimited::CSV)),
+            Self::Tsv => Some(Layout::Delimited(Delimited::TSV)),
+            Self::Lines => Some(Layout::Lines),
             Self::Parquet => None,
+        }
+    }
+
+    /// How a table of this format is written, given what is said of it. `file` stands for it in
+    /// errors.
+    pub(crate) fn layout_with(
+        self,
+        dialect: &Dialect,
+        file: &str,
+    ) -> Result<Option<Layout>, Error> {
+        match self.layout() {
+            Some(Layout::Delimited(usual)) => Ok(Some(Layout::Delimited(dialect.over(usual)?))),
+            usual if dialect.is_default() => Ok(usual),
+            _ => Err(Error::NoDialect {
+                file: file.to_owned(),
+                format: self,
+            }),
         }
     }
 }
 
-/// How records and fields are told apart in a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dialect {
-    /// Fields separated by this byte, with quotes and a header.
-    Delimited(u8),
-    /// Each line is a field of its own.
-    Lines,
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Csv => "CSV",
+            Self::Tsv => "TSV",
+            Self::Lines => "lines",
+            Self::Parquet => "Parquet",
+        })
+    }
 }

@@ -1,12 +1,14 @@
 use std::{
     fs::{self, File, Metadata},
     io::{self, Read, Seek, Write},
+    iter,
     path::{Path, PathBuf},
     time::SystemTime,
 };
 
 use crate::{
-    Error, Format, Progress,
+    Dialect, Error, Format, Progress,
+    dialect::Layout,
     error::{ErrorKind, nameless},
     header::Header,
     parquet, text,
@@ -19,6 +21,8 @@ pub struct Source {
     /// Where the file is, unless it is an unnamed copy of a stream.
     path: Option<PathBuf>,
     format: Format,
+    /// How the text is written; `None` if it is none.
+    layout: Option<Layout>,
     file: File,
     version: Version,
 }
@@ -45,22 +49,26 @@ impl Source {
     /// The format, unless given, is told by the file name's ending (`.csv`, `.tsv`, `.txt` for
     /// lines, `.parquet`). A file without an ending, as word lists are, is lines, if no key
     /// columns are named (`keyed` is false). Standard input, or a pipe without an ending, is CSV
-    /// if key columns are named, and else lines.
+    /// if key columns are named, and else lines. What is said of the `dialect` goes before what is
+    /// usual in the format; what has no known ending is CSV then.
     ///
     /// What cannot be read twice (standard input, pipes) is copied to a temporary file without
     /// a name before this function returns.
     ///
     /// # Errors
-    /// If the file cannot be opened, is a directory, or tells no format.
+    /// If the file cannot be opened, is a directory, or tells no format; if something is said of
+    /// the dialect of what is neither CSV nor TSV, or its delimiter is its quote.
     pub fn open(
         path: &Path,
         format: Option<Format>,
+        dialect: &Dialect,
         keyed: bool,
         progress: &Progress,
     ) -> Result<Self, Error> {
         if path == Path::new("-") {
-            let format = format.unwrap_or(Format::of_stream(keyed));
-            return Self::spool(io::stdin().lock(), "standard input", format, progress);
+            let format = format.unwrap_or(Format::of_stream(dialect, keyed));
+            let stdin = io::stdin().lock();
+            return Self::spool(stdin, "standard input", format, dialect, progress);
         }
         let name = path.display().to_string();
         let cannot = |source| Error::Open {
@@ -75,17 +83,19 @@ impl Source {
         if !metadata.is_file() {
             let format = format
                 .or(Format::of_ending(path))
-                .unwrap_or(Format::of_stream(keyed));
-            return Self::spool(file, &name, format, progress);
+                .unwrap_or(Format::of_stream(dialect, keyed));
+            return Self::spool(file, &name, format, dialect, progress);
         }
         let format = match format {
             Some(format) => format,
-            None => Format::of_input(path, keyed)?,
+            None => Format::of_input(path, dialect, keyed)?,
         };
+        let layout = format.layout_with(dialect, &name)?;
         let path = fs::canonicalize(path).map_err(cannot)?;
         Ok(Self {
             path: Some(path),
             format,
+            layout,
             file,
             version: metadata.into(),
             name,
@@ -96,13 +106,16 @@ impl Source {
     /// stands for it in errors.
     ///
     /// # Errors
-    /// If the stream cannot be read, or the temporary file cannot be written.
+    /// If the stream cannot be read, or the temporary file cannot be written; if the dialect does
+    /// not fit, as in [`open`](Self::open).
     pub fn spool(
         mut input: impl Read,
         name: &str,
         format: Format,
+        dialect: &Dialect,
         progress: &Progress,
     ) -> Result<Self, Error> {
+        let layout = format.layout_with(dialect, name)?;
         let file = || name.to_owned();
         let cannot = |source| Error::Spool {
             file: file(),
@@ -131,6 +144,7 @@ impl Source {
             name: file(),
             path: None,
             format,
+            layout,
             file: copy,
             version,
         })
@@ -146,6 +160,28 @@ impl Source {
         self.format
     }
 
+    /// How the table is written, in a few words: the format, and what differs from what is usual
+    /// in it, as in `CSV, semicolons, no header`.
+    pub fn description(&self) -> String {
+        let format = iter::once(self.format.to_string());
+        format
+            .chain(self.differences())
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+
+    /// Whether the table is written as is usual in its format.
+    pub fn is_usual(&self) -> bool {
+        self.differences().is_empty()
+    }
+
+    fn differences(&self) -> Vec<String> {
+        match (self.layout, self.format.layout()) {
+            (Some(taken), Some(usual)) => taken.differences(usual),
+            _ => Vec::new(),
+        }
+    }
+
     /// The file's length.
     pub fn bytes(&self) -> u64 {
         self.version.bytes
@@ -156,10 +192,10 @@ impl Source {
     /// # Errors
     /// If the header cannot be read, or there is none.
     pub fn columns(&self) -> Result<Vec<String>, Error> {
-        match self.format.dialect() {
-            Some(dialect) => {
+        match self.layout {
+            Some(layout) => {
                 let progress = Progress::default();
-                let table = text::Table::open(self.rewound()?, &self.name, dialect, &progress)?;
+                let table = text::Table::open(self.rewound()?, &self.name, layout, &progress)?;
                 Ok(table.columns().to_vec())
             }
             None => Ok(parquet::columns(&parquet::open(self)?)),
@@ -171,13 +207,18 @@ impl Source {
         Header {
             file: &self.name,
             names,
-            are_names: self.format.are_columns_names(),
+            are_names: self.layout.is_none_or(Layout::are_columns_names),
         }
     }
 
     /// Whether this is the file at `path`, by whatever way that leads there.
     pub fn is_file(&self, path: &Path) -> bool {
         fs::canonicalize(path).is_ok_and(|path| self.path.as_deref() == Some(&path))
+    }
+
+    /// How the text is written; `None` if it is none.
+    pub(crate) fn layout(&self) -> Option<Layout> {
+        self.layout
     }
 
     pub(crate) fn file(&self) -> &File {
