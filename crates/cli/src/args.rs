@@ -82,7 +82,7 @@ pub(crate) struct Fingerprinted {
 
 #[derive(ClapArgs)]
 pub(crate) struct Columns {
-    /// The table: .csv, .tsv, .parquet or .txt. Of a text, the first line is taken for the header,
+    /// The table: .csv, .tsv, .parquet or .txt; a text also as .csv.gz or .csv.zst. Of a text, the first line is taken for the header,
     /// whatever it holds, unless --no-header is given.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
@@ -96,7 +96,8 @@ pub(crate) struct Receive {
     #[command(flatten)]
     pub(crate) join: Join,
 
-    /// Where to write the shared rows: .csv, .tsv, .txt or .parquet. The file appears when all is
+    /// Where to write the shared rows: .csv, .tsv, .txt or .parquet; a text also compressed, as
+    /// .csv.gz or .csv.zst. The file appears when all is
     /// done; if anything fails, what is there already stays as it is. [default: standard output]
     /// What is not rows goes to standard output, but for shares, whose file can have any name.
     #[arg(long, value_name = "FILE")]
@@ -139,8 +140,8 @@ pub(crate) struct Join {
     #[command(flatten)]
     pub(crate) trust: Trust,
 
-    /// This party's table: .csv, .tsv, .parquet, .txt (one value a line), or - for standard
-    /// input (CSV if --key is given, else lines). What is neither is read as CSV if --delimiter,
+    /// This party's table: .csv, .tsv, .parquet, .txt (one value a line), a text also compressed, as
+    /// .csv.gz or .csv.zst; or - for standard input (CSV if --key is given, else lines). What is neither is read as CSV if --delimiter,
     /// --quote or --no-header says how.
     #[arg(long, value_name = "FILE")]
     pub(crate) input: PathBuf,

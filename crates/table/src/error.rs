@@ -1,6 +1,9 @@
 use std::{fmt, io};
 
-use crate::format::{ENDINGS, Format};
+use crate::{
+    compression::Compression,
+    format::{ENDINGS, Format},
+};
 use arrow_schema::DataType;
 
 /// Why a table could not be read, or the matching rows could not be written.
@@ -57,7 +60,8 @@ pub enum Error {
     #[error(
         "cannot tell the format of {file} by its name: the endings known are {ENDINGS} \
          (a file without an ending is read as text, one value a line, if no key column is given; \
-         one with --delimiter as CSV; a compressed file can be piped in on standard input)"
+         one with --delimiter as CSV; what is compressed in another way can be decompressed \
+         to standard input)"
     )]
     InputEnding {
         /// The file as the user named it.
@@ -89,13 +93,37 @@ pub enum Error {
         source: io::Error,
     },
 
-    /// Standard input could not be kept in a temporary file.
+    /// Standard input, or a decompressed file, could not be kept in a temporary file.
     #[error("cannot keep {file} in a temporary file: {source}")]
     Spool {
         /// The stream that was to be kept.
         file: String,
         /// What the operating system says.
         source: io::Error,
+    },
+
+    /// The input is compressed, and its name does not say so.
+    #[error(
+        "{file} holds data compressed with {compression}: read it from a file whose name ends in \
+         {}, or decompress it first", .compression.ending()
+    )]
+    Compressed {
+        /// The file as the user named it.
+        file: String,
+        /// How it is compressed.
+        compression: Compression,
+    },
+
+    /// The input is not compressed as its name says, or cannot be decompressed to its end.
+    #[error(
+        "cannot decompress {file}: it is damaged, cut off, or not compressed with {compression} \
+         (`{} -t` checks it; get it again)", .compression.program()
+    )]
+    Damaged {
+        /// The file as the user named it.
+        file: String,
+        /// How its name says that it is compressed.
+        compression: Compression,
     },
 
     /// The input is no Parquet file, or a broken one.
@@ -341,6 +369,8 @@ impl Error {
             | InputIsDirectory { .. }
             | Read { .. }
             | Spool { .. }
+            | Compressed { .. }
+            | Damaged { .. }
             | Parquet { .. }
             | NoHeader { .. }
             | NoRows { .. }

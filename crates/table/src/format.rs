@@ -1,12 +1,13 @@
 use std::{fmt, path::Path};
 
 use crate::{
-    Dialect, Error,
+    Compression, Dialect, Error,
     dialect::{Delimited, Layout},
 };
 
 /// The endings of file names that tell a format.
-pub(crate) const ENDINGS: &str = ".csv, .tsv, .txt and .parquet";
+pub(crate) const ENDINGS: &str =
+    ".csv, .tsv, .txt and .parquet, and of texts also with .gz or .zst behind, as in .csv.gz";
 
 /// How a table is laid out in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,16 +24,26 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format that a file name's ending tells, in upper or lower case.
+    /// The format that a file name's ending tells, in upper or lower case; of a compressed text
+    /// the ending before the last.
     pub(crate) fn of_ending(path: &Path) -> Option<Self> {
-        let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+        let ending = decompressed(path)
+            .extension()?
+            .to_str()?
+            .to_ascii_lowercase();
         Some(match ending.as_str() {
             "csv" => Self::Csv,
             "tsv" => Self::Tsv,
             "txt" => Self::Lines,
-            "parquet" => Self::Parquet,
+            // Its columns are compressed within.
+            "parquet" if Compression::of_ending(path).is_none() => Self::Parquet,
             _ => return None,
         })
+    }
+
+    /// Whether a file's name tells no format as it has no ending, as those of word lists.
+    pub(crate) fn is_without_ending(path: &Path) -> bool {
+        decompressed(path).extension().is_none()
     }
 
     /// The format of an input file by its name: the ending's; for another ending, or none,
@@ -42,7 +53,7 @@ impl Format {
         match Self::of_ending(path) {
             Some(format) => Ok(format),
             None if !dialect.is_default() => Ok(Self::Csv),
-            None if path.extension().is_none() && !keyed => Ok(Self::Lines),
+            None if Self::is_without_ending(path) && !keyed => Ok(Self::Lines),
             None => Err(Error::InputEnding {
                 file: path.display().to_string(),
             }),
@@ -84,6 +95,14 @@ impl Format {
                 format: self,
             }),
         }
+    }
+}
+
+/// The name of a file, without the ending that says how it is compressed.
+fn decompressed(path: &Path) -> &Path {
+    match (Compression::of_ending(path), path.file_stem()) {
+        (Some(_), Some(stem)) => Path::new(stem),
+        _ => path,
     }
 }
 

@@ -75,7 +75,13 @@
 //! hold is an error.
 //!
 //! In a file of lines every line is a row, a blank one a row without a key.
+//!
+//! A text may be compressed, with gzip or Zstandard, if its name says so by a second ending, as in
+//! `customers.csv.gz`. It is decompressed once, to a temporary file without a name; a stream that
+//! is damaged or cut off is an error. Nothing else is taken for compressed: what begins like gzip
+//! or Zstandard under another name, or on standard input, is an error.
 
+mod compression;
 mod decimal;
 mod destination;
 mod dialect;
@@ -93,6 +99,7 @@ mod text;
 pub mod whole_file;
 mod write;
 
+pub use compression::Compression;
 pub use decimal::Decimal;
 pub use destination::{Destination, StagedRows};
 pub use dialect::Dialect;

@@ -1,4 +1,5 @@
 use std::{
+    cell::Cell,
     fs::{self, File, Metadata},
     io::{self, Read, Seek, Write},
     iter,
@@ -7,7 +8,7 @@ use std::{
 };
 
 use crate::{
-    Dialect, Error, Format, Progress,
+    Compression, Dialect, Error, Format, Progress,
     dialect::Layout,
     error::{ErrorKind, nameless},
     header::Header,
@@ -18,11 +19,13 @@ use crate::{
 #[derive(Debug)]
 pub struct Source {
     name: String,
-    /// Where the file is, unless it is an unnamed copy of a stream.
+    /// Where the file is, unless it came as a stream.
     path: Option<PathBuf>,
     format: Format,
     /// How the text is written; `None` if it is none.
     layout: Option<Layout>,
+    /// How the text was compressed that `file` is a copy of.
+    compression: Option<Compression>,
     file: File,
     version: Version,
 }
@@ -43,6 +46,25 @@ impl From<Metadata> for Version {
     }
 }
 
+/// Counts the bytes that are read.
+struct Counted<'a, R> {
+    input: R,
+    bytes: &'a Cell<u64>,
+}
+
+impl<R: Read> Read for Counted<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.input.read(buffer)?;
+        self.bytes.set(self.bytes.get() + bytes as u64);
+        Ok(bytes)
+    }
+}
+
+/// How a file of this name and format is compressed. Parquet is not, as a whole.
+fn compression(path: &Path, format: Format) -> Option<Compression> {
+    Compression::of_ending(path).filter(|_| format != Format::Parquet)
+}
+
 impl Source {
     /// Opens a file, or standard input if `path` is `-`.
     ///
@@ -52,11 +74,13 @@ impl Source {
     /// if key columns are named, and else lines. What is said of the `dialect` goes before what is
     /// usual in the format; what has no known ending is CSV then.
     ///
-    /// What cannot be read twice (standard input, pipes) is copied to a temporary file without
-    /// a name before this function returns.
+    /// What cannot be read twice (standard input, pipes), and what is compressed, as a second
+    /// ending `.gz` or `.zst` tells, is copied to a temporary file without a name before this
+    /// function returns.
     ///
     /// # Errors
-    /// If the file cannot be opened, is a directory, or tells no format; if something is said of
+    /// If the file cannot be opened, is a directory, or tells no format; if it is compressed and
+    /// its name does not say so, or cannot be decompressed to its end; if something is said of
     /// the dialect of what is neither CSV nor TSV, or its delimiter is its quote.
     pub fn open(
         path: &Path,
@@ -84,70 +108,147 @@ impl Source {
             let format = format
                 .or(Format::of_ending(path))
                 .unwrap_or(Format::of_stream(dialect, keyed));
-            return Self::spool(file, &name, format, dialect, progress);
+            let layout = format.layout_with(dialect, &name)?;
+            let compression = compression(path, format);
+            progress.start(0);
+            return Self::copied(file, compression, &name, format, layout, progress);
         }
         let format = match format {
             Some(format) => format,
             None => Format::of_input(path, dialect, keyed)?,
         };
         let layout = format.layout_with(dialect, &name)?;
-        let path = fs::canonicalize(path).map_err(cannot)?;
-        Ok(Self {
-            path: Some(path),
+        let compression = compression(path, format);
+        let path = Some(fs::canonicalize(path).map_err(cannot)?);
+        let version = Version::from(metadata);
+        if compression.is_some() {
+            progress.start(version.bytes);
+            let copied = Self::copied(&file, compression, &name, format, layout, progress);
+            // A fault in a file that somebody is writing misleads.
+            let is_about_input = |error: &Error| error.kind() == ErrorKind::Input;
+            if copied.as_ref().err().is_none_or(is_about_input)
+                && Version::from(file.metadata().map_err(cannot)?) != version
+            {
+                return Err(Error::Changed { file: name });
+            }
+            return Ok(Self { path, ..copied? });
+        }
+        let source = Self {
+            path,
             format,
             layout,
+            compression,
             file,
-            version: metadata.into(),
+            version,
             name,
-        })
+        };
+        source.refuse_compressed()?;
+        Ok(source)
     }
 
     /// Copies a stream to a temporary file without a name, as it could not be read twice. `name`
     /// stands for it in errors.
     ///
     /// # Errors
-    /// If the stream cannot be read, or the temporary file cannot be written; if the dialect does
-    /// not fit, as in [`open`](Self::open).
+    /// If the stream cannot be read, or is compressed, or the temporary file cannot be written; if
+    /// the dialect does not fit, as in [`open`](Self::open).
     pub fn spool(
-        mut input: impl Read,
+        input: impl Read,
         name: &str,
         format: Format,
         dialect: &Dialect,
         progress: &Progress,
     ) -> Result<Self, Error> {
         let layout = format.layout_with(dialect, name)?;
-        let file = || name.to_owned();
-        let cannot = |source| Error::Spool {
-            file: file(),
+        progress.start(0);
+        Self::copied(input, None, name, format, layout, progress)
+    }
+
+    /// Copies a stream, decompressed, to a temporary file without a name.
+    fn copied(
+        input: impl Read,
+        compression: Option<Compression>,
+        name: &str,
+        format: Format,
+        layout: Option<Layout>,
+        progress: &Progress,
+    ) -> Result<Self, Error> {
+        let cannot_read = |source: io::Error| match compression {
+            // What the operating system does not say, the decompressor does.
+            Some(compression) if source.raw_os_error().is_none() => Error::Damaged {
+                file: name.to_owned(),
+                compression,
+            },
+            _ => Error::Read {
+                file: name.to_owned(),
+                source,
+            },
+        };
+        let cannot_keep = |source| Error::Spool {
+            file: name.to_owned(),
             source: nameless(source),
         };
-        progress.start(0);
-        let mut copy = tempfile::tempfile().map_err(cannot)?;
+        let taken = Cell::new(0);
+        let counted = Counted {
+            input,
+            bytes: &taken,
+        };
+        let mut input: Box<dyn Read + '_> = match compression {
+            None => Box::new(counted),
+            Some(compression) => compression.reader(counted).map_err(cannot_read)?,
+        };
+        let mut copy = tempfile::tempfile().map_err(cannot_keep)?;
         let mut buffer = vec![0; 1 << 18];
+        let mut input_bytes = 0;
         loop {
             let bytes = match input.read(&mut buffer) {
-                Ok(0) => break,
-                Ok(bytes) => bytes,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(source) => {
-                    return Err(Error::Read {
-                        file: file(),
-                        source,
-                    });
-                }
+                read => read.map_err(cannot_read)?,
             };
-            copy.write_all(&buffer[..bytes]).map_err(cannot)?;
-            progress.advance(bytes as u64)?;
+            let new_bytes = taken.take();
+            input_bytes += new_bytes;
+            progress.advance(new_bytes)?;
+            if bytes == 0 {
+                break;
+            }
+            copy.write_all(&buffer[..bytes]).map_err(cannot_keep)?;
         }
-        let version = copy.metadata().map_err(cannot)?.into();
-        Ok(Self {
-            name: file(),
+        // Zstandard takes nothing at all for no frames.
+        if let (Some(compression), 0) = (compression, input_bytes) {
+            return Err(Error::Damaged {
+                file: name.to_owned(),
+                compression,
+            });
+        }
+        let version = copy.metadata().map_err(cannot_keep)?.into();
+        let source = Self {
+            name: name.to_owned(),
             path: None,
             format,
             layout,
+            compression,
             file: copy,
             version,
-        })
+        };
+        source.refuse_compressed()?;
+        Ok(source)
+    }
+
+    /// Refuses a text that is compressed, beyond what was told by its name.
+    fn refuse_compressed(&self) -> Result<(), Error> {
+        if self.layout.is_none() {
+            return Ok(());
+        }
+        let mut beginning = Vec::new();
+        let read = self.rewound()?.take(4).read_to_end(&mut beginning);
+        read.map_err(|source| self.cannot_read(source))?;
+        match Compression::of_beginning(&beginning) {
+            None => Ok(()),
+            Some(compression) => Err(Error::Compressed {
+                file: self.name.clone(),
+                compression,
+            }),
+        }
     }
 
     /// The table as the user named it.
@@ -161,11 +262,13 @@ impl Source {
     }
 
     /// How the table is written, in a few words: the format, and what differs from what is usual
-    /// in it, as in `CSV, semicolons, no header`.
+    /// in it, as in `CSV, semicolons, no header`; and how it is compressed.
     pub fn description(&self) -> String {
         let format = iter::once(self.format.to_string());
+        let compression = self.compression.map(|compression| compression.to_string());
         format
             .chain(self.differences())
+            .chain(compression)
             .collect::<Vec<_>>()
             .join(", ")
     }
@@ -182,7 +285,7 @@ impl Source {
         }
     }
 
-    /// The file's length.
+    /// The table's length, decompressed.
     pub fn bytes(&self) -> u64 {
         self.version.bytes
     }

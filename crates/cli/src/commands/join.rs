@@ -350,8 +350,12 @@ fn pool(threads: Option<NonZeroUsize>) -> Result<ThreadPool, Failure> {
 
 fn open(join: &args::Join, progress: &Progress, talk: Talk) -> Result<Source, Failure> {
     let (said, keyed) = (join.dialect.dialect()?, !join.key.is_empty());
+    let what = match join.input.to_str() {
+        Some("-") => "reading standard input".to_owned(),
+        _ => format!("reading {}", join.input.display()),
+    };
     let source = talk.during(
-        "reading standard input",
+        &what,
         || progress.bytes(),
         || Source::open(&join.input, None, &said, keyed, progress),
     )?;

@@ -48,7 +48,7 @@ fn outputs_that_cannot_be_are_refused_at_the_start() {
         assert_eq!(
             refused(&files, &input, name),
             "cannot tell the format of OUT by its name: the endings known are .csv, .tsv, .txt \
-             and .parquet"
+             and .parquet, and of texts also with .gz or .zst behind, as in .csv.gz"
         );
     }
     assert_eq!(

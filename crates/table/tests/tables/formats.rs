@@ -212,14 +212,16 @@ fn names_tell_formats() {
         open("words", Some(Format::Csv), true).unwrap().format(),
         Format::Csv
     );
-    for (name, keyed) in [("words", true), ("a.csv.gz", true), ("a.xlsx", false)] {
+    for (name, keyed) in [("words", true), ("a.parquet.gz", true), ("a.xlsx", false)] {
         let error = open(name, None, keyed).unwrap_err();
         assert_eq!(
             error.to_string(),
             format!(
                 "cannot tell the format of {} by its name: the endings known are .csv, .tsv, \
-                 .txt and .parquet (a file without an ending is read as text, one value a line, \
-                 if no key column is given; one with --delimiter as CSV; a compressed file can be piped in on standard input)",
+                 .txt and .parquet, and of texts also with .gz or .zst behind, as in .csv.gz (a \
+                 file without an ending is read as text, one value a line, if no key column is \
+                 given; one with --delimiter as CSV; what is compressed in another way can be \
+                 decompressed to standard input)",
                 files.path(name).display()
             )
         );

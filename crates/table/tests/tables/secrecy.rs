@@ -1,7 +1,7 @@
 //! No error shows anything of a table: not its values, and not the first record of a text, which
 //! is a row where there is no header.
 
-use std::error::Error as _;
+use std::{error::Error as _, io::Write};
 
 use arrow_array::{Float64Array, Int64Array, StringArray};
 use psijoin_table::{
@@ -151,6 +151,27 @@ fn what_tsv_cannot_hold_is_not_quoted() {
     ] {
         let input = files.text("t.csv", text);
         assert_silent(join(&input, &id, |_| true, &files.path(name)));
+    }
+}
+
+#[test]
+fn what_is_compressed_is_not_quoted() {
+    let files = Files::new();
+    let table = "hush,hush\n".repeat(40);
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
+    encoder.write_all(table.as_bytes()).unwrap();
+    let gzip = encoder.finish().unwrap();
+    let zstd = zstd::encode_all(table.as_bytes(), 1).unwrap();
+    let open = |name: &str, bytes: &[u8]| {
+        let path = files.text(name, bytes);
+        Source::open(&path, None, &Dialect::default(), true, &Progress::default())
+    };
+    for (name, bytes) in [("t.csv.gz", &gzip), ("t.csv.zst", &zstd)] {
+        assert_silent(open(name, &bytes[..bytes.len() - 1]));
+        assert_silent(open(name, table.as_bytes()));
+        assert_silent(open("t.csv", bytes));
+        let read = open(name, bytes).and_then(|source| key(&["id"], &[]).check(&source));
+        assert_silent(read);
     }
 }
 
