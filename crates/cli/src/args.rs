@@ -13,7 +13,7 @@ use psijoin_transport::{Fingerprint, endpoint::Address};
 
 use crate::{
     asked::Asked,
-    exit,
+    dialect, exit,
     sizes::{self, SetSizes},
 };
 
@@ -82,10 +82,13 @@ pub(crate) struct Fingerprinted {
 
 #[derive(ClapArgs)]
 pub(crate) struct Columns {
-    /// The table: .csv, .tsv, .parquet or .txt. Of a text, the first line is taken for the header,
-    /// whatever it holds.
+    /// The table: .csv, .tsv, .parquet or .txt; a text also as .csv.gz or .csv.zst. Of a text, the first line is taken for the header,
+    /// whatever it holds, unless --no-header is given.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) dialect: dialect::Said,
 }
 
 #[derive(ClapArgs)]
@@ -93,7 +96,8 @@ pub(crate) struct Receive {
     #[command(flatten)]
     pub(crate) join: Join,
 
-    /// Where to write the shared rows: .csv, .tsv, .txt or .parquet. The file appears when all is
+    /// Where to write the shared rows: .csv, .tsv, .txt or .parquet; a text also compressed, as
+    /// .csv.gz or .csv.zst. The file appears when all is
     /// done; if anything fails, what is there already stays as it is. [default: standard output]
     /// What is not rows goes to standard output, but for shares, whose file can have any name.
     #[arg(long, value_name = "FILE")]
@@ -136,10 +140,14 @@ pub(crate) struct Join {
     #[command(flatten)]
     pub(crate) trust: Trust,
 
-    /// This party's table: .csv, .tsv, .parquet, .txt (one value a line), or - for standard
-    /// input (CSV if --key is given, else lines).
+    /// This party's table: .csv, .tsv, .parquet, .txt (one value a line), a text also compressed, as
+    /// .csv.gz or .csv.zst; or - for standard input (CSV if --key is given, else lines). What is neither is read as CSV if --delimiter,
+    /// --quote or --no-header says how.
     #[arg(long, value_name = "FILE")]
     pub(crate) input: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) dialect: dialect::Said,
 
     /// The key columns, in the same order on both sides; their names may differ. Not needed if
     /// the table has one column only.

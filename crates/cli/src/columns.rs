@@ -260,7 +260,14 @@ mod tests {
             let cells: Vec<_> = table.iter().map(cell).collect();
             let text = format!("id,{}\n1,{}\n", names.join(","), cells.join(","));
             let (format, progress) = (table::Format::Csv, table::Progress::default());
-            let source = Source::spool(text.as_bytes(), "t.csv", format, &progress).unwrap();
+            let source = Source::spool(
+                text.as_bytes(),
+                "t.csv",
+                format,
+                &table::Dialect::default(),
+                &progress,
+            )
+            .unwrap();
             let own = OwnColumns::find(&asked.parse().unwrap(), role, &source).unwrap();
             let key = KeySpec::new(vec!["id".into()], vec![]).unwrap();
             let read = KeyTable::read(&source, &key, &own.to_read(), &progress).unwrap();

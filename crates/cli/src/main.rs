@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`args`] | what can be said on the command line |
 //! | [`commands`] | one module a command |
+//! | [`dialect`] | how a table is written, as people say it |
 //! | [`asked`], [`question`] | what the receiver is to learn |
 //! | [`columns`] | which party has which column of numbers |
 //! | [`session`] | one party of a join, from its table to its result |
@@ -19,6 +20,7 @@ mod args;
 mod asked;
 mod columns;
 mod commands;
+mod dialect;
 mod exit;
 mod figures;
 mod grid;

@@ -5,7 +5,7 @@ use std::{
 };
 
 use crate::{
-    Error, Format, Progress, RowItems, Source,
+    Compression, Error, Format, Progress, RowItems, Source,
     whole_file::{self, Existing, WholeFile},
     write,
 };
@@ -16,6 +16,7 @@ pub struct Destination {
     name: String,
     target: Target,
     format: Format,
+    compression: Option<Compression>,
 }
 
 #[derive(Debug)]
@@ -32,8 +33,9 @@ impl Destination {
     /// without one, so that a run does not fail at its end. What is there already is replaced or
     /// kept, if it is a file; a stream, as a pipe or a device, is written either way.
     ///
-    /// The file name's ending tells the format; without one, lines stay lines. What is no
-    /// regular file, as standard output, gets CSV from Parquet, and else the source's own format.
+    /// The file name's ending tells the format, and whether a text is compressed; without one,
+    /// lines stay lines. What is no regular file, as standard output, gets CSV from Parquet, and
+    /// else the source's own format.
     ///
     /// # Errors
     /// If no file can be created there, it is the input, its name tells no format, or the format
@@ -63,6 +65,7 @@ impl Destination {
             name,
             target,
             format,
+            compression: path.and_then(Compression::of_ending),
         })
     }
 
@@ -86,7 +89,8 @@ impl Destination {
 
     /// Writes the rows whose items are `matched`, in input order, without showing them yet if
     /// the destination is a file: what can fail, such as a disk that is full, has failed when
-    /// this returns. In the source's own format every row keeps its bytes, or its types.
+    /// this returns. In the source's own format every row keeps its bytes, or its types; in
+    /// another it is written as is usual there.
     ///
     /// A file appears, or is replaced, when it is [committed](StagedRows::commit), and not at all
     /// otherwise. A stream gets the rows at once.
@@ -105,17 +109,23 @@ impl Destination {
         matched: &[bool],
         progress: &Progress,
     ) -> Result<StagedRows, Error> {
-        let pass = |output: &mut (dyn Write + Send)| {
+        let write = |writer: &mut (dyn Write + Send)| {
             write::matching_rows(
                 source,
                 rows.matches(matched),
                 self.format,
                 &mut write::Output {
                     name: &self.name,
-                    writer: output,
+                    writer,
                 },
                 progress,
             )
+        };
+        let pass = |output: &mut (dyn Write + Send)| match self.compression {
+            None => write(output),
+            Some(compression) => {
+                compression.written(output, write, |error| cannot_write(&self.name, error))
+            }
         };
         let (rows, file) = match &self.target {
             Target::Stdout => (pass(&mut BufWriter::new(io::stdout()))?, None),
@@ -214,7 +224,9 @@ fn stream_format(source: &Source) -> Format {
 fn file_format(path: &Path, source: &Source) -> Result<Format, Error> {
     match Format::of_ending(path) {
         Some(format) => Ok(format),
-        None if path.extension().is_none() && source.format() == Format::Lines => Ok(Format::Lines),
+        None if Format::is_without_ending(path) && source.format() == Format::Lines => {
+            Ok(Format::Lines)
+        }
         None => Err(Error::OutputEnding {
             file: path.display().to_string(),
         }),

@@ -1,6 +1,9 @@
 use std::{fmt, io};
 
-use crate::format::ENDINGS;
+use crate::{
+    compression::Compression,
+    format::{ENDINGS, Format},
+};
 use arrow_schema::DataType;
 
 /// Why a table could not be read, or the matching rows could not be written.
@@ -30,11 +33,35 @@ pub enum Error {
     #[error("the column `{0}` is given twice")]
     Repeated(String),
 
+    /// A delimiter or a quote cannot be told from a line's end, or from a part of a character.
+    #[error("the {what} must be a single ASCII character, and no line break")]
+    DialectByte {
+        /// What it was to be.
+        what: &'static str,
+    },
+
+    /// The delimiter is the quote too.
+    #[error(
+        "the delimiter and the quote are the same character (say another with --quote, or that \
+         there is none: --quote none)"
+    )]
+    DelimiterIsQuote,
+
+    /// Something is said of the dialect of a table that has none.
+    #[error("{file} is read as {format}: --delimiter, --quote and --no-header are for CSV and TSV")]
+    NoDialect {
+        /// The file as the user named it.
+        file: String,
+        /// The table's format.
+        format: Format,
+    },
+
     /// The name of an input tells no format.
     #[error(
         "cannot tell the format of {file} by its name: the endings known are {ENDINGS} \
          (a file without an ending is read as text, one value a line, if no key column is given; \
-         a compressed file can be piped in on standard input)"
+         one with --delimiter as CSV; what is compressed in another way can be decompressed \
+         to standard input)"
     )]
     InputEnding {
         /// The file as the user named it.
@@ -66,13 +93,37 @@ pub enum Error {
         source: io::Error,
     },
 
-    /// Standard input could not be kept in a temporary file.
+    /// Standard input, or a decompressed file, could not be kept in a temporary file.
     #[error("cannot keep {file} in a temporary file: {source}")]
     Spool {
         /// The stream that was to be kept.
         file: String,
         /// What the operating system says.
         source: io::Error,
+    },
+
+    /// The input is compressed, and its name does not say so.
+    #[error(
+        "{file} holds data compressed with {compression}: read it from a file whose name ends in \
+         {}, or decompress it first", .compression.ending()
+    )]
+    Compressed {
+        /// The file as the user named it.
+        file: String,
+        /// How it is compressed.
+        compression: Compression,
+    },
+
+    /// The input is not compressed as its name says, or cannot be decompressed to its end.
+    #[error(
+        "cannot decompress {file}: it is damaged, cut off, or not compressed with {compression} \
+         (`{} -t` checks it; get it again)", .compression.program()
+    )]
+    Damaged {
+        /// The file as the user named it.
+        file: String,
+        /// How its name says that it is compressed.
+        compression: Compression,
     },
 
     /// The input is no Parquet file, or a broken one.
@@ -91,6 +142,13 @@ pub enum Error {
         file: String,
     },
 
+    /// The table has no header, as was said, and no row either.
+    #[error("{file} has no rows: without a header, the first row tells how many columns there are")]
+    NoRows {
+        /// The file as the user named it.
+        file: String,
+    },
+
     /// A text breaks the format's rules.
     #[error("{file}, line {line}, field {field}: {fault}")]
     Malformed {
@@ -104,8 +162,11 @@ pub enum Error {
         fault: Fault,
     },
 
-    /// A row has more or fewer fields than the header.
-    #[error("{file}, line {line}: {} where the header has {expected}", fields(*.found))]
+    /// A row has more or fewer fields than the header, or the first row.
+    #[error(
+        "{file}, line {line}: {} where the {} has {expected}",
+        fields(*.found), if *.has_header { "header" } else { "first row" }
+    )]
     Ragged {
         /// The file as the user named it.
         file: String,
@@ -113,8 +174,10 @@ pub enum Error {
         line: u64,
         /// The row's number of fields.
         found: usize,
-        /// The header's number of fields.
+        /// The number of fields of the header, or of the first row.
         expected: usize,
+        /// Whether the table has a header.
+        has_header: bool,
     },
 
     /// The table has several columns, and no key column was named.
@@ -267,7 +330,7 @@ pub enum Error {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The program was called wrongly: a normalisation rule that does not exist.
+    /// The program was called wrongly, as with a normalisation rule that does not exist.
     Usage,
     /// The input cannot be joined as it is.
     Input,
@@ -284,7 +347,13 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         use Error::*;
         match self {
-            RuleSyntax(_) | UnknownRule(_) | RuleOutsideKey(_) | Repeated(_) => ErrorKind::Usage,
+            RuleSyntax(_)
+            | UnknownRule(_)
+            | RuleOutsideKey(_)
+            | Repeated(_)
+            | DialectByte { .. }
+            | DelimiterIsQuote
+            | NoDialect { .. } => ErrorKind::Usage,
             OutputEnding { .. }
             | OutputIsDirectory { .. }
             | OutputIsInput { .. }
@@ -300,8 +369,11 @@ impl Error {
             | InputIsDirectory { .. }
             | Read { .. }
             | Spool { .. }
+            | Compressed { .. }
+            | Damaged { .. }
             | Parquet { .. }
             | NoHeader { .. }
+            | NoRows { .. }
             | Malformed { .. }
             | Ragged { .. }
             | NoKey { .. }
@@ -324,16 +396,25 @@ pub enum Fault {
     #[error("not UTF-8 (save the file as UTF-8)")]
     NotUtf8,
     /// A quoted field that never ends.
-    #[error("a quote is opened and never closed")]
+    #[error(
+        "a quote is opened and never closed (if quotes are mere characters in this file, say \
+         --quote none)"
+    )]
     UnclosedQuote,
     /// Text between a closing quote and the end of the field.
-    #[error("text after the closing quote (a quote within quotes is written twice)")]
+    #[error(
+        "text after the closing quote (a quote within quotes is written twice; if quotes are mere \
+         characters in this file, say --quote none)"
+    )]
     TextAfterQuote,
     /// A carriage return that is no part of a line ending.
     #[error("a carriage return without a line feed (lines must end in LF or CRLF)")]
     BareCarriageReturn,
     /// A record longer than [`MAX_RECORD_BYTES`](crate::MAX_RECORD_BYTES).
-    #[error("the record is longer than 64 MiB (is a quote left open?)")]
+    #[error(
+        "the record is longer than 64 MiB (is a quote left open? if quotes are mere characters in \
+         this file, say --quote none)"
+    )]
     TooLong,
 }
 
@@ -400,6 +481,9 @@ pub enum Columns {
     /// How many there are, where the first record may be no header but a row. The command
     /// `psijoin columns` shows them: [`Source::columns`](crate::Source::columns).
     Counted(usize),
+    /// There is one, and a character in its name suggests that it is several: what the option
+    /// `--delimiter` calls this character.
+    Undivided(&'static str),
 }
 
 /// At most this many columns are listed in an error.
@@ -411,6 +495,7 @@ impl Columns {
         match self {
             Self::Named(names) => names.len(),
             Self::Counted(count) => *count,
+            Self::Undivided(_) => 1,
         }
     }
 
@@ -419,7 +504,9 @@ impl Columns {
         match self {
             Self::Named(names) if names.is_empty() => String::new(),
             Self::Named(_) => format!("; {self}"),
-            Self::Counted(_) => " (`psijoin columns FILE` lists them)".to_owned(),
+            Self::Counted(_) | Self::Undivided(_) => {
+                " (`psijoin columns FILE` lists them)".to_owned()
+            }
         }
     }
 }
@@ -432,6 +519,11 @@ impl fmt::Display for Columns {
                 [only] => write!(f, "its only column is `{only}`"),
                 _ => write!(f, "its columns are {}", listed(names)),
             },
+            Self::Undivided(delimiter) => write!(
+                f,
+                "it has 1 column, whose name holds a {delimiter}: if that divides columns, say \
+                 --delimiter {delimiter} (`psijoin columns FILE` lists it)"
+            ),
             Self::Counted(1) => f.write_str("it has 1 column (`psijoin columns FILE` lists it)"),
             Self::Counted(count) => {
                 write!(

@@ -1,16 +1,21 @@
-use std::path::Path;
+use std::{fmt, path::Path};
 
-use crate::Error;
+use crate::{
+    Compression, Dialect, Error,
+    dialect::{Delimited, Layout},
+};
 
 /// The endings of file names that tell a format.
-pub(crate) const ENDINGS: &str = ".csv, .tsv, .txt and .parquet";
+pub(crate) const ENDINGS: &str =
+    ".csv, .tsv, .txt and .parquet, and of texts also with .gz or .zst behind, as in .csv.gz";
 
 /// How a table is laid out in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// Comma-separated values with a header line (RFC 4180).
+    /// Comma-separated values with quotes and a header line (RFC 4180), or another [`Dialect`].
     Csv,
-    /// The same with tabs in place of commas.
+    /// Tab-separated values without quotes, with a header line (IANA
+    /// `text/tab-separated-values`), or another [`Dialect`].
     Tsv,
     /// Text with one value a line and no header.
     Lines,
@@ -19,60 +24,95 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format that a file name's ending tells, in upper or lower case.
+    /// The format that a file name's ending tells, in upper or lower case; of a compressed text
+    /// the ending before the last.
     pub(crate) fn of_ending(path: &Path) -> Option<Self> {
-        let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+        let ending = decompressed(path)
+            .extension()?
+            .to_str()?
+            .to_ascii_lowercase();
         Some(match ending.as_str() {
             "csv" => Self::Csv,
             "tsv" => Self::Tsv,
             "txt" => Self::Lines,
-            "parquet" => Self::Parquet,
+            // Its columns are compressed within.
+            "parquet" if Compression::of_ending(path).is_none() => Self::Parquet,
             _ => return None,
         })
     }
 
-    /// The format of an input file by its name: the ending's; [`Format::Lines`] for a file
-    /// without an ending (as word lists are) if the key is not named.
-    pub(crate) fn of_input(path: &Path, keyed: bool) -> Result<Self, Error> {
+    /// Whether a file's name tells no format as it has no ending, as those of word lists.
+    pub(crate) fn is_without_ending(path: &Path) -> bool {
+        decompressed(path).extension().is_none()
+    }
+
+    /// The format of an input file by its name: the ending's; for another ending, or none,
+    /// [`Format::Csv`] if something is said of its dialect; [`Format::Lines`] for a file without
+    /// an ending (as word lists are) if the key is not named.
+    pub(crate) fn of_input(path: &Path, dialect: &Dialect, keyed: bool) -> Result<Self, Error> {
         match Self::of_ending(path) {
             Some(format) => Ok(format),
-            None if path.extension().is_none() && !keyed => Ok(Self::Lines),
+            None if !dialect.is_default() => Ok(Self::Csv),
+            None if Self::is_without_ending(path) && !keyed => Ok(Self::Lines),
             None => Err(Error::InputEnding {
                 file: path.display().to_string(),
             }),
         }
     }
 
-    /// The format of an input without a name: CSV if the key is named, else lines.
-    pub(crate) fn of_stream(keyed: bool) -> Self {
-        if keyed { Self::Csv } else { Self::Lines }
-    }
-
-    /// Whether what the table gives as its columns are names for sure, and no values, as those of
-    /// a text that has no header.
-    pub(crate) fn are_columns_names(self) -> bool {
-        match self {
-            Self::Csv | Self::Tsv => false,
-            Self::Lines | Self::Parquet => true,
+    /// The format of an input without a name: CSV if the key is named or something is said of the
+    /// dialect, else lines.
+    pub(crate) fn of_stream(dialect: &Dialect, keyed: bool) -> Self {
+        match keyed || !dialect.is_default() {
+            true => Self::Csv,
+            false => Self::Lines,
         }
     }
 
-    /// How records are told apart in a text; `None` for Parquet, which is no text.
-    pub(crate) fn dialect(self) -> Option<Dialect> {
+    /// How this format is written unless something else is said; `None` for Parquet, which is no
+    /// text.
+    pub(crate) fn layout(self) -> Option<Layout> {
         match self {
-            Self::Csv => Some(Dialect::Delimited(b',')),
-            Self::Tsv => Some(Dialect::Delimited(b'\t')),
-            Self::Lines => Some(Dialect::Lines),
+            Self::Csv => Some(Layout::Delimited(Delimited::CSV)),
+            Self::Tsv => Some(Layout::Delimited(Delimited::TSV)),
+            Self::Lines => Some(Layout::Lines),
             Self::Parquet => None,
+        }
+    }
+
+    /// How a table of this format is written, given what is said of it. `file` stands for it in
+    /// errors.
+    pub(crate) fn layout_with(
+        self,
+        dialect: &Dialect,
+        file: &str,
+    ) -> Result<Option<Layout>, Error> {
+        match self.layout() {
+            Some(Layout::Delimited(usual)) => Ok(Some(Layout::Delimited(dialect.over(usual)?))),
+            usual if dialect.is_default() => Ok(usual),
+            _ => Err(Error::NoDialect {
+                file: file.to_owned(),
+                format: self,
+            }),
         }
     }
 }
 
-/// How records and fields are told apart in a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dialect {
-    /// Fields separated by this byte, with quotes and a header.
-    Delimited(u8),
-    /// Each line is a field of its own.
-    Lines,
+/// The name of a file, without the ending that says how it is compressed.
+fn decompressed(path: &Path) -> &Path {
+    match (Compression::of_ending(path), path.file_stem()) {
+        (Some(_), Some(stem)) => Path::new(stem),
+        _ => path,
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Csv => "CSV",
+            Self::Tsv => "TSV",
+            Self::Lines => "lines",
+            Self::Parquet => "Parquet",
+        })
+    }
 }

@@ -40,10 +40,20 @@ impl Header<'_> {
 
     /// What an error may show of the columns.
     pub(crate) fn shown(&self) -> Columns {
-        if self.are_names {
-            Columns::Named(self.names.to_vec())
-        } else {
-            Columns::Counted(self.names.len())
+        match self.names {
+            names if self.are_names => Columns::Named(names.to_vec()),
+            [only] => match likely_delimiter(only) {
+                Some(delimiter) => Columns::Undivided(delimiter),
+                None => Columns::Counted(1),
+            },
+            names => Columns::Counted(names.len()),
         }
     }
+}
+
+/// What `--delimiter` calls the character that seems to divide what was read as one name.
+fn likely_delimiter(name: &str) -> Option<&'static str> {
+    [(';', "semicolon"), ('\t', "tab"), ('|', "pipe")]
+        .into_iter()
+        .find_map(|(delimiter, word)| name.contains(delimiter).then_some(word))
 }

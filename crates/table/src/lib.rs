@@ -2,12 +2,14 @@
 //! match to the file's rows.
 //!
 //! ```no_run
-//! use psijoin_table::{Destination, KeySpec, KeyTable, Progress, Source, whole_file::Existing};
+//! use psijoin_table::{
+//!     Destination, Dialect, KeySpec, KeyTable, Progress, Source, whole_file::Existing,
+//! };
 //! # fn run_protocol(_: &[[u8; 32]]) -> Vec<bool> { vec![] }
 //!
 //! let progress = Progress::default();
 //! let key = KeySpec::new(vec!["email".into()], vec!["email=email".parse()?])?;
-//! let source = Source::open("customers.csv".as_ref(), None, true, &progress)?;
+//! let source = Source::open("customers.csv".as_ref(), None, &Dialect::default(), true, &progress)?;
 //! let output = "shared.csv".as_ref();
 //! let destination = Destination::prepare(Some(output), &source, Existing::Replace)?;
 //!
@@ -57,15 +59,32 @@
 //!
 //! # Text
 //!
-//! CSV and TSV follow RFC 4180: the first line names the columns; a field that begins with a
-//! quote ends at the next single one. Lines end in LF or CRLF. Blank lines are no rows. A byte
-//! order mark is skipped. What is not UTF-8, rows with too many or too few fields, and faulty
-//! quotes are errors with line and field; nothing is guessed or repaired.
+//! CSV follows RFC 4180: fields are separated by commas; the first line names the columns; a field
+//! that begins with a quote ends at the next single one. TSV is IANA's
+//! `text/tab-separated-values`: fields are separated by tabs, and a quote is a character like any
+//! other, so that no field holds a tab or a line break. A [`Dialect`] says otherwise: another
+//! delimiter, another quote or none, or no header. Then the columns are called 1, 2 and so on, the
+//! first row tells how many there are, and the output has no header either.
+//!
+//! Lines end in LF or CRLF. Blank lines are no rows. A byte order mark is skipped. What is not
+//! UTF-8, rows with too many or too few fields, and faulty quotes are errors with line and field;
+//! nothing is guessed or repaired.
+//!
+//! Rows that are written in the source's own format keep its dialect, and their bytes. In another
+//! format they are written as is usual there, with the header that the source has; what TSV cannot
+//! hold is an error.
 //!
 //! In a file of lines every line is a row, a blank one a row without a key.
+//!
+//! A text may be compressed, with gzip or Zstandard, if its name says so by a second ending, as in
+//! `customers.csv.gz`. It is decompressed once, to a temporary file without a name; a stream that
+//! is damaged or cut off is an error. Nothing else is taken for compressed: what begins like gzip
+//! or Zstandard under another name, or on standard input, is an error.
 
+mod compression;
 mod decimal;
 mod destination;
+mod dialect;
 mod error;
 mod format;
 mod header;
@@ -80,8 +99,10 @@ mod text;
 pub mod whole_file;
 mod write;
 
+pub use compression::Compression;
 pub use decimal::Decimal;
 pub use destination::{Destination, StagedRows};
+pub use dialect::Dialect;
 pub use error::{Columns, Error, ErrorKind, Fault, NumberFault, ParquetFault, Place};
 pub use format::Format;
 pub use key::KeySpec;

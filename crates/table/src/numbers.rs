@@ -35,7 +35,7 @@ pub struct Numbers {
 /// If the header cannot be read, a column is missing or not unique, or the values of a Parquet
 /// column are no numbers.
 pub fn check_numbers(source: &Source, columns: &[String]) -> Result<(), Error> {
-    if source.format().dialect().is_none() {
+    if source.layout().is_none() {
         return parquet::check_numbers(source, columns);
     }
     let names = source.columns()?;

@@ -289,11 +289,18 @@ mod tests {
     use std::{panic, sync::Mutex, thread};
 
     use super::*;
-    use crate::Format;
+    use crate::{Dialect, Format};
 
     #[test]
     fn a_panic_hook_can_tell_contained_panics() {
-        let input = Source::spool(&b""[..], "t", Format::Parquet, &Progress::default()).unwrap();
+        let input = Source::spool(
+            &b""[..],
+            "t",
+            Format::Parquet,
+            &Dialect::default(),
+            &Progress::default(),
+        )
+        .unwrap();
         let here = thread::current().id();
         static TOLD: Mutex<Vec<bool>> = Mutex::new(Vec::new());
         let before = panic::take_hook();

@@ -1,12 +1,15 @@
 use std::{
+    cell::Cell,
     fs::{self, File, Metadata},
     io::{self, Read, Seek, Write},
+    iter,
     path::{Path, PathBuf},
     time::SystemTime,
 };
 
 use crate::{
-    Error, Format, Progress,
+    Compression, Dialect, Error, Format, Progress,
+    dialect::Layout,
     error::{ErrorKind, nameless},
     header::Header,
     parquet, text,
@@ -16,9 +19,13 @@ use crate::{
 #[derive(Debug)]
 pub struct Source {
     name: String,
-    /// Where the file is, unless it is an unnamed copy of a stream.
+    /// Where the file is, unless it came as a stream.
     path: Option<PathBuf>,
     format: Format,
+    /// How the text is written; `None` if it is none.
+    layout: Option<Layout>,
+    /// How the text was compressed that `file` is a copy of.
+    compression: Option<Compression>,
     file: File,
     version: Version,
 }
@@ -39,28 +46,53 @@ impl From<Metadata> for Version {
     }
 }
 
+/// Counts the bytes that are read.
+struct Counted<'a, R> {
+    input: R,
+    bytes: &'a Cell<u64>,
+}
+
+impl<R: Read> Read for Counted<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.input.read(buffer)?;
+        self.bytes.set(self.bytes.get() + bytes as u64);
+        Ok(bytes)
+    }
+}
+
+/// How a file of this name and format is compressed. Parquet is not, as a whole.
+fn compression(path: &Path, format: Format) -> Option<Compression> {
+    Compression::of_ending(path).filter(|_| format != Format::Parquet)
+}
+
 impl Source {
     /// Opens a file, or standard input if `path` is `-`.
     ///
     /// The format, unless given, is told by the file name's ending (`.csv`, `.tsv`, `.txt` for
     /// lines, `.parquet`). A file without an ending, as word lists are, is lines, if no key
     /// columns are named (`keyed` is false). Standard input, or a pipe without an ending, is CSV
-    /// if key columns are named, and else lines.
+    /// if key columns are named, and else lines. What is said of the `dialect` goes before what is
+    /// usual in the format; what has no known ending is CSV then.
     ///
-    /// What cannot be read twice (standard input, pipes) is copied to a temporary file without
-    /// a name before this function returns.
+    /// What cannot be read twice (standard input, pipes), and what is compressed, as a second
+    /// ending `.gz` or `.zst` tells, is copied to a temporary file without a name before this
+    /// function returns.
     ///
     /// # Errors
-    /// If the file cannot be opened, is a directory, or tells no format.
+    /// If the file cannot be opened, is a directory, or tells no format; if it is compressed and
+    /// its name does not say so, or cannot be decompressed to its end; if something is said of
+    /// the dialect of what is neither CSV nor TSV, or its delimiter is its quote.
     pub fn open(
         path: &Path,
         format: Option<Format>,
+        dialect: &Dialect,
         keyed: bool,
         progress: &Progress,
     ) -> Result<Self, Error> {
         if path == Path::new("-") {
-            let format = format.unwrap_or(Format::of_stream(keyed));
-            return Self::spool(io::stdin().lock(), "standard input", format, progress);
+            let format = format.unwrap_or(Format::of_stream(dialect, keyed));
+            let stdin = io::stdin().lock();
+            return Self::spool(stdin, "standard input", format, dialect, progress);
         }
         let name = path.display().to_string();
         let cannot = |source| Error::Open {
@@ -75,65 +107,148 @@ impl Source {
         if !metadata.is_file() {
             let format = format
                 .or(Format::of_ending(path))
-                .unwrap_or(Format::of_stream(keyed));
-            return Self::spool(file, &name, format, progress);
+                .unwrap_or(Format::of_stream(dialect, keyed));
+            let layout = format.layout_with(dialect, &name)?;
+            let compression = compression(path, format);
+            progress.start(0);
+            return Self::copied(file, compression, &name, format, layout, progress);
         }
         let format = match format {
             Some(format) => format,
-            None => Format::of_input(path, keyed)?,
+            None => Format::of_input(path, dialect, keyed)?,
         };
-        let path = fs::canonicalize(path).map_err(cannot)?;
-        Ok(Self {
-            path: Some(path),
+        let layout = format.layout_with(dialect, &name)?;
+        let compression = compression(path, format);
+        let path = Some(fs::canonicalize(path).map_err(cannot)?);
+        let version = Version::from(metadata);
+        if compression.is_some() {
+            progress.start(version.bytes);
+            let copied = Self::copied(&file, compression, &name, format, layout, progress);
+            // A fault in a file that somebody is writing misleads.
+            let is_about_input = |error: &Error| error.kind() == ErrorKind::Input;
+            if copied.as_ref().err().is_none_or(is_about_input)
+                && Version::from(file.metadata().map_err(cannot)?) != version
+            {
+                return Err(Error::Changed { file: name });
+            }
+            return Ok(Self { path, ..copied? });
+        }
+        let source = Self {
+            path,
             format,
+            layout,
+            compression,
             file,
-            version: metadata.into(),
+            version,
             name,
-        })
+        };
+        source.refuse_compressed()?;
+        Ok(source)
     }
 
     /// Copies a stream to a temporary file without a name, as it could not be read twice. `name`
     /// stands for it in errors.
     ///
     /// # Errors
-    /// If the stream cannot be read, or the temporary file cannot be written.
+    /// If the stream cannot be read, or is compressed, or the temporary file cannot be written; if
+    /// the dialect does not fit, as in [`open`](Self::open).
     pub fn spool(
-        mut input: impl Read,
+        input: impl Read,
         name: &str,
         format: Format,
+        dialect: &Dialect,
         progress: &Progress,
     ) -> Result<Self, Error> {
-        let file = || name.to_owned();
-        let cannot = |source| Error::Spool {
-            file: file(),
+        let layout = format.layout_with(dialect, name)?;
+        progress.start(0);
+        Self::copied(input, None, name, format, layout, progress)
+    }
+
+    /// Copies a stream, decompressed, to a temporary file without a name.
+    fn copied(
+        input: impl Read,
+        compression: Option<Compression>,
+        name: &str,
+        format: Format,
+        layout: Option<Layout>,
+        progress: &Progress,
+    ) -> Result<Self, Error> {
+        let cannot_read = |source: io::Error| match compression {
+            // What the operating system does not say, the decompressor does.
+            Some(compression) if source.raw_os_error().is_none() => Error::Damaged {
+                file: name.to_owned(),
+                compression,
+            },
+            _ => Error::Read {
+                file: name.to_owned(),
+                source,
+            },
+        };
+        let cannot_keep = |source| Error::Spool {
+            file: name.to_owned(),
             source: nameless(source),
         };
-        progress.start(0);
-        let mut copy = tempfile::tempfile().map_err(cannot)?;
+        let taken = Cell::new(0);
+        let counted = Counted {
+            input,
+            bytes: &taken,
+        };
+        let mut input: Box<dyn Read + '_> = match compression {
+            None => Box::new(counted),
+            Some(compression) => compression.reader(counted).map_err(cannot_read)?,
+        };
+        let mut copy = tempfile::tempfile().map_err(cannot_keep)?;
         let mut buffer = vec![0; 1 << 18];
+        let mut input_bytes = 0;
         loop {
             let bytes = match input.read(&mut buffer) {
-                Ok(0) => break,
-                Ok(bytes) => bytes,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(source) => {
-                    return Err(Error::Read {
-                        file: file(),
-                        source,
-                    });
-                }
+                read => read.map_err(cannot_read)?,
             };
-            copy.write_all(&buffer[..bytes]).map_err(cannot)?;
-            progress.advance(bytes as u64)?;
+            let new_bytes = taken.take();
+            input_bytes += new_bytes;
+            progress.advance(new_bytes)?;
+            if bytes == 0 {
+                break;
+            }
+            copy.write_all(&buffer[..bytes]).map_err(cannot_keep)?;
         }
-        let version = copy.metadata().map_err(cannot)?.into();
-        Ok(Self {
-            name: file(),
+        // Zstandard takes nothing at all for no frames.
+        if let (Some(compression), 0) = (compression, input_bytes) {
+            return Err(Error::Damaged {
+                file: name.to_owned(),
+                compression,
+            });
+        }
+        let version = copy.metadata().map_err(cannot_keep)?.into();
+        let source = Self {
+            name: name.to_owned(),
             path: None,
             format,
+            layout,
+            compression,
             file: copy,
             version,
-        })
+        };
+        source.refuse_compressed()?;
+        Ok(source)
+    }
+
+    /// Refuses a text that is compressed, beyond what was told by its name.
+    fn refuse_compressed(&self) -> Result<(), Error> {
+        if self.layout.is_none() {
+            return Ok(());
+        }
+        let mut beginning = Vec::new();
+        let read = self.rewound()?.take(4).read_to_end(&mut beginning);
+        read.map_err(|source| self.cannot_read(source))?;
+        match Compression::of_beginning(&beginning) {
+            None => Ok(()),
+            Some(compression) => Err(Error::Compressed {
+                file: self.name.clone(),
+                compression,
+            }),
+        }
     }
 
     /// The table as the user named it.
@@ -146,7 +261,31 @@ impl Source {
         self.format
     }
 
-    /// The file's length.
+    /// How the table is written, in a few words: the format, and what differs from what is usual
+    /// in it, as in `CSV, semicolons, no header`; and how it is compressed.
+    pub fn description(&self) -> String {
+        let format = iter::once(self.format.to_string());
+        let compression = self.compression.map(|compression| compression.to_string());
+        format
+            .chain(self.differences())
+            .chain(compression)
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+
+    /// Whether the table is written as is usual in its format.
+    pub fn is_usual(&self) -> bool {
+        self.differences().is_empty()
+    }
+
+    fn differences(&self) -> Vec<String> {
+        match (self.layout, self.format.layout()) {
+            (Some(taken), Some(usual)) => taken.differences(usual),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The table's length, decompressed.
     pub fn bytes(&self) -> u64 {
         self.version.bytes
     }
@@ -156,10 +295,10 @@ impl Source {
     /// # Errors
     /// If the header cannot be read, or there is none.
     pub fn columns(&self) -> Result<Vec<String>, Error> {
-        match self.format.dialect() {
-            Some(dialect) => {
+        match self.layout {
+            Some(layout) => {
                 let progress = Progress::default();
-                let table = text::Table::open(self.rewound()?, &self.name, dialect, &progress)?;
+                let table = text::Table::open(self.rewound()?, &self.name, layout, &progress)?;
                 Ok(table.columns().to_vec())
             }
             None => Ok(parquet::columns(&parquet::open(self)?)),
@@ -171,13 +310,18 @@ impl Source {
         Header {
             file: &self.name,
             names,
-            are_names: self.format.are_columns_names(),
+            are_names: self.layout.is_none_or(Layout::are_columns_names),
         }
     }
 
     /// Whether this is the file at `path`, by whatever way that leads there.
     pub fn is_file(&self, path: &Path) -> bool {
         fs::canonicalize(path).is_ok_and(|path| self.path.as_deref() == Some(&path))
+    }
+
+    /// How the text is written; `None` if it is none.
+    pub(crate) fn layout(&self) -> Option<Layout> {
+        self.layout
     }
 
     pub(crate) fn file(&self) -> &File {

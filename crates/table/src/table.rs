@@ -5,8 +5,13 @@ use std::io::Read;
 use hashbrown::{HashTable, hash_table::Entry};
 
 use crate::{
-    Error, Format, KeySpec, MAX_ITEMS, Numbers, Progress, Source, error::Place, header::Header,
-    key::Fingerprinter, numbers::Adder, parquet, text,
+    Dialect, Error, KeySpec, MAX_ITEMS, Numbers, Progress, Source,
+    dialect::{Delimited, Layout},
+    error::Place,
+    header::Header,
+    key::Fingerprinter,
+    numbers::Adder,
+    parquet, text,
 };
 
 /// Marks a row without a key among the rows' items.
@@ -91,11 +96,11 @@ impl KeyTable {
         progress: &Progress,
     ) -> Result<Self, Error> {
         progress.start(source.bytes());
-        source.unchanged_by(|| match source.format() {
-            Format::Parquet => parquet::read_keys(source, key, numbers, progress),
-            text => {
+        source.unchanged_by(|| match source.layout() {
+            None => parquet::read_keys(source, key, numbers, progress),
+            Some(layout) => {
                 let input = source.rewound()?;
-                read_text(input, source.name(), text, key, numbers, progress)
+                read_text(input, source.name(), layout, key, numbers, progress)
             }
         })
     }
@@ -104,31 +109,32 @@ impl KeyTable {
     /// as by a fuzzer. `name` stands for the file in errors.
     ///
     /// # Errors
-    /// As [`KeyTable::read`].
+    /// As [`KeyTable::read`], and if the dialect's delimiter is its quote.
     pub fn read_csv(
         input: impl Read,
         name: &str,
+        dialect: &Dialect,
         key: &KeySpec,
         numbers: &[String],
     ) -> Result<Self, Error> {
-        read_text(input, name, Format::Csv, key, numbers, &Progress::default())
+        let layout = Layout::Delimited(dialect.over(Delimited::CSV)?);
+        read_text(input, name, layout, key, numbers, &Progress::default())
     }
 }
 
 fn read_text(
     input: impl Read,
     name: &str,
-    format: Format,
+    layout: Layout,
     key: &KeySpec,
     numbers: &[String],
     progress: &Progress,
 ) -> Result<KeyTable, Error> {
-    let dialect = format.dialect().expect("only texts are read as text");
-    let mut table = text::Table::open(input, name, dialect, progress)?;
+    let mut table = text::Table::open(input, name, layout, progress)?;
     let header = Header {
         file: name,
         names: table.columns(),
-        are_names: format.are_columns_names(),
+        are_names: layout.are_columns_names(),
     };
     let key_columns = key.resolve(&header)?;
     let number_columns = header.find_all(numbers)?;

@@ -9,16 +9,18 @@ pub use records::MAX_RECORD_BYTES;
 pub(crate) use records::Record;
 use records::Records;
 
-use crate::{Error, Progress, format::Dialect};
+use crate::{Error, Progress, dialect::Layout};
 
 /// The name of the only column of a file of lines.
 pub const LINE_COLUMN: &str = "value";
 
-/// A text whose header has been read, and whose rows are being read.
+/// A text whose columns are known, and whose rows are being read.
 pub(crate) struct Table<'a, R> {
     name: &'a str,
     records: Records<'a, R>,
     columns: Vec<String>,
+    /// Whether the first record named them.
+    has_header: bool,
     preamble: Vec<u8>,
 }
 
@@ -26,14 +28,21 @@ impl<'a, R: Read> Table<'a, R> {
     pub(crate) fn open(
         input: R,
         name: &'a str,
-        dialect: Dialect,
+        layout: Layout,
         progress: &'a Progress,
     ) -> Result<Self, Error> {
-        let mut records = Records::new(input, name, dialect, progress);
+        let mut records = Records::new(input, name, layout, progress);
         let mut preamble = records.byte_order_mark()?.to_vec();
-        let columns = match dialect {
-            Dialect::Lines => vec![LINE_COLUMN.to_owned()],
-            Dialect::Delimited(_) => {
+        let has_header = matches!(layout, Layout::Delimited(dialect) if dialect.header);
+        let columns = match layout {
+            Layout::Lines => vec![LINE_COLUMN.to_owned()],
+            Layout::Delimited(dialect) if !dialect.header => {
+                let fields = records.fields_ahead()?.ok_or_else(|| Error::NoRows {
+                    file: name.to_owned(),
+                })?;
+                (1..=fields).map(|number| number.to_string()).collect()
+            }
+            Layout::Delimited(_) => {
                 let header = records.next()?.ok_or_else(|| Error::NoHeader {
                     file: name.to_owned(),
                 })?;
@@ -47,6 +56,7 @@ impl<'a, R: Read> Table<'a, R> {
             name,
             records,
             columns,
+            has_header,
             preamble,
         })
     }
@@ -55,7 +65,7 @@ impl<'a, R: Read> Table<'a, R> {
         &self.columns
     }
 
-    /// What stands before the rows, byte for byte: the byte order mark and the header.
+    /// What stands before the rows, byte for byte: the byte order mark and the header, if any.
     pub(crate) fn preamble(&self) -> &[u8] {
         &self.preamble
     }
@@ -69,6 +79,7 @@ impl<'a, R: Read> Table<'a, R> {
                 line: row.line(),
                 found: row.len(),
                 expected,
+                has_header: self.has_header,
             }),
             row => Ok(row),
         }

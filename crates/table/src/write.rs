@@ -10,10 +10,12 @@ use std::{
 
 use crate::{
     Error, Format, Progress, Source,
+    dialect::Layout,
+    error::Place,
     parquet::{Batches, columns, has_text, open, texts},
     text,
 };
-use fields::{FieldWriter, Lines, Separated};
+use fields::{FieldWriter, Lines, Quoted, Unquoted};
 
 /// Where rows are written, and how errors call it.
 pub(crate) struct Output<'a> {
@@ -51,6 +53,17 @@ pub(crate) fn fits(source: &Source, format: Format) -> Result<Option<String>, Er
     if format == Format::Lines && names.len() != 1 {
         let reason = "a .txt file holds one column; write .csv or .parquet";
         return Ok(Some(reason.to_owned()));
+    }
+    if format == Format::Tsv
+        && source.format() != Format::Tsv
+        && let Some(index) = names.iter().position(|name| !fields::fits_unquoted(name))
+    {
+        let reason = format!(
+            "the name of its column {} holds a tab or a line break, which a .tsv file cannot \
+             hold; write .csv or .parquet",
+            index + 1
+        );
+        return Ok(Some(reason));
     }
     Ok(match (source.format(), format) {
         (Format::Parquet, Format::Parquet) => None,
@@ -105,7 +118,11 @@ pub(crate) fn matching_rows(
             (from, to) if from == to => copy(source, &mut matches, output, progress),
             (from, _) => {
                 let names = source.columns()?;
-                let mut writer = field_writer(format, &names, output)?;
+                let has_header = !matches!(
+                    source.layout(),
+                    Some(Layout::Delimited(dialect)) if !dialect.header
+                );
+                let mut writer = field_writer(format, &names, has_header, output)?;
                 match from {
                     Format::Parquet => from_parquet(source, &mut matches, &mut *writer, progress)?,
                     _ => from_text(source, &mut matches, &mut *writer, progress)?,
@@ -172,7 +189,7 @@ fn from_text(
     while let Some(row) = table.next_row()? {
         if matches.next()? {
             let fields: Vec<Cow<'_, str>> = (0..row.len()).map(|index| row.field(index)).collect();
-            writer.row(&fields)?;
+            writer.row(&fields, Place::Line(row.line()))?;
         }
     }
     Ok(())
@@ -186,17 +203,19 @@ fn from_parquet(
 ) -> Result<(), Error> {
     let reader = open(source)?;
     let mut fields = vec![Cow::Borrowed(""); columns(&reader).len()];
+    let mut rows = 0;
     for batch in Batches::new(source, reader, progress)? {
         let batch = batch?;
         let columns = texts(source, batch.columns().iter())?;
         for row in 0..batch.num_rows() {
+            rows += 1;
             if matches.next()? {
                 for (column, field) in columns.iter().zip(&mut fields) {
                     let text = field.to_mut();
                     text.clear();
                     column.write(row, text);
                 }
-                writer.row(&fields)?;
+                writer.row(&fields, Place::Row(rows))?;
             }
         }
     }
@@ -207,21 +226,20 @@ fn open_text<'a>(
     source: &'a Source,
     progress: &'a Progress,
 ) -> Result<text::Table<'a, &'a std::fs::File>, Error> {
-    let dialect = source
-        .format()
-        .dialect()
-        .expect("only texts are read as text");
-    text::Table::open(source.rewound()?, source.name(), dialect, progress)
+    let layout = source.layout().expect("only texts are read as text");
+    text::Table::open(source.rewound()?, source.name(), layout, progress)
 }
 
 fn field_writer<'a>(
     format: Format,
     columns: &[String],
+    has_header: bool,
     output: &'a mut Output<'_>,
 ) -> Result<Box<dyn FieldWriter + 'a>, Error> {
+    let header = has_header.then_some(columns);
     Ok(match format {
-        Format::Csv => Box::new(Separated::new(b',', columns, output)?),
-        Format::Tsv => Box::new(Separated::new(b'\t', columns, output)?),
+        Format::Csv => Box::new(Quoted::new(header, output)?),
+        Format::Tsv => Box::new(Unquoted::new(header, output)?),
         Format::Lines => Box::new(Lines::new(output)),
         Format::Parquet => Box::new(parquet::Strings::new(columns, output)?),
     })

@@ -3,7 +3,7 @@
 use std::{fs, path::Path, thread};
 
 use psijoin_psi::{Protocol, pair::single_thread};
-use psijoin_table::{Destination, KeySpec, Progress, Source, whole_file::Existing};
+use psijoin_table::{Destination, Dialect, KeySpec, Progress, Source, whole_file::Existing};
 
 use crate::{
     args,
@@ -78,7 +78,7 @@ fn join(
                 receiver_sums: false,
             },
             key: KeySpec::new(vec![KEY.into()], vec![NORMALIZATION.parse()?])?,
-            source: Source::open(&path, None, true, &progress)?,
+            source: Source::open(&path, None, &Dialect::default(), true, &progress)?,
             task: Task::Send,
             pool,
             progress: &progress,

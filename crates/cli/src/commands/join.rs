@@ -17,6 +17,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use crate::{
     args,
     asked::Asked,
+    dialect,
     exit::{Code, Failure},
     guard,
     interrupt::handle_ctrl_c,
@@ -221,7 +222,7 @@ impl Order<'_> {
             talk.warn(&warning);
             record.warn(warning);
         }
-        let source = open(&join.input, !join.key.is_empty(), progress, talk)?;
+        let source = open(join, progress, talk)?;
         let party = Party {
             protocol: join.protocol,
             question: Question {
@@ -350,12 +351,18 @@ fn pool(threads: Option<NonZeroUsize>) -> Result<ThreadPool, Failure> {
     pool.map_err(|_| Failure::OutOfMemory)
 }
 
-fn open(input: &Path, keyed: bool, progress: &Progress, talk: Talk) -> Result<Source, Failure> {
+fn open(join: &args::Join, progress: &Progress, talk: Talk) -> Result<Source, Failure> {
+    let (said, keyed) = (join.dialect.dialect()?, !join.key.is_empty());
+    let what = match join.input.to_str() {
+        Some("-") => "reading standard input".to_owned(),
+        _ => format!("reading {}", join.input.display()),
+    };
     let source = talk.during(
-        "reading standard input",
+        &what,
         || progress.bytes(),
-        || Source::open(input, None, keyed, progress),
+        || Source::open(&join.input, None, &said, keyed, progress),
     )?;
+    dialect::tell(&source, talk);
     Ok(source)
 }
 

@@ -40,6 +40,11 @@ fn what_can_be_seen_at_once_is_said_at_once() {
         &["--input", &table, "--key", "email"],
         &["no column `email`", "2 columns", "psijoin columns"],
     );
+    let not_gzip = folder.file("table.csv.gz", "id,name\n1,ann\n");
+    fails_alone(
+        &["--input", &not_gzip, "--key", "id"],
+        &["cannot decompress", "table.csv.gz", "`gzip -t`"],
+    );
     fails_alone(
         &["--input", &table, "--key", "id", "--output", &table],
         &["cannot write", "it is the input"],

@@ -165,3 +165,27 @@ fn bench_prints_a_table_for_people_and_lines_for_scripts() {
         }
     }
 }
+
+#[test]
+fn columns_are_listed_in_every_dialect() {
+    let folder = Folder::new();
+    let table = folder.file("t.csv", "id;name\n1;\"ann;\"\n");
+    let columns = |more: &[&str]| run(&[&["columns", &table], more].concat());
+    let usual = columns(&[]);
+    usual.says(0, &[]);
+    assert_eq!((&*usual.stdout, &*usual.stderr), ("id;name\n", ""));
+    let said = columns(&["--delimiter", "semicolon"]);
+    said.says(0, &["t.csv is read as CSV, semicolons"]);
+    assert_eq!(said.stdout, "id\nname\n");
+    let numbered = columns(&["--delimiter", ";", "--quote", "none", "--no-header"]);
+    numbered.says(
+        0,
+        &["t.csv is read as CSV, semicolons, no quotes, no header"],
+    );
+    assert_eq!(numbered.stdout, "1\n2\n");
+
+    columns(&["--delimiter", ";;"]).says(2, &["one ASCII character, or the word tab"]);
+    columns(&["--quote", ","]).says(2, &["the delimiter and the quote are the same"]);
+    let lines = folder.file("t.txt", "a\n");
+    run(&["columns", &lines, "--no-header"]).says(2, &["is read as lines", "--no-header"]);
+}

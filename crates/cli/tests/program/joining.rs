@@ -364,3 +364,29 @@ fn a_reader_that_goes_away_is_no_failure() {
         &["20,000 shared keys", "the reader of the output went away"],
     );
 }
+
+#[test]
+fn tables_in_other_dialects_are_joined() {
+    let folder = Folder::new();
+    let semicolons = folder.file("a.csv", "1;\"x;y\"\r\n2;z\r\n");
+    let tabs = folder.file("b.tsv", "id\tb\n\"x\t1\nx;y\t2\n");
+    let joined = join(
+        &[
+            "--input",
+            &semicolons,
+            "--delimiter",
+            "semicolon",
+            "--no-header",
+            "--key",
+            "2",
+            "--insecure-plaintext",
+        ],
+        &["--input", &tabs, "--key", "id", "--insecure-plaintext"],
+    );
+    joined
+        .receiver
+        .says(0, &["a.csv is read as CSV, semicolons, no header"]);
+    joined.sender.says(0, &[]);
+    assert_eq!(joined.receiver.stdout, "1;\"x;y\"\r\n");
+    assert!(!joined.sender.stderr.contains("is read as"));
+}

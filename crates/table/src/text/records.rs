@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::split::{Field, Stop, split};
-use crate::{Error, Progress, error::Fault, format::Dialect};
+use crate::{Error, Progress, dialect::Layout, error::Fault};
 
 /// The longest record that is read, in bytes (64 MiB). In a longer one a quote is open.
 pub const MAX_RECORD_BYTES: usize = 1 << 26;
@@ -22,7 +22,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 pub(super) struct Records<'a, R> {
     input: R,
     name: &'a str,
-    dialect: Dialect,
+    layout: Layout,
     progress: &'a Progress,
     buffer: Vec<u8>,
     /// The part of the buffer that is yet to be split.
@@ -36,11 +36,11 @@ pub(super) struct Records<'a, R> {
 }
 
 impl<'a, R: Read> Records<'a, R> {
-    pub(super) fn new(input: R, name: &'a str, dialect: Dialect, progress: &'a Progress) -> Self {
+    pub(super) fn new(input: R, name: &'a str, layout: Layout, progress: &'a Progress) -> Self {
         Self {
             input,
             name,
-            dialect,
+            layout,
             progress,
             buffer: vec![0; BUFFER_BYTES],
             start: 0,
@@ -75,7 +75,7 @@ impl<'a, R: Read> Records<'a, R> {
                 continue;
             }
             let text = &self.buffer[self.start..self.end];
-            match split(text, self.dialect, self.at_end, &mut self.fields) {
+            match split(text, self.layout, self.at_end, &mut self.fields) {
                 Ok(length) if self.fields.is_empty() => {
                     self.start += length;
                     self.line += 1;
@@ -85,6 +85,18 @@ impl<'a, R: Read> Records<'a, R> {
                 Err(Stop::Fault { at, fault }) => return Err(self.malformed(at, fault)),
             }
         }
+    }
+
+    /// How many fields the next record has, which is still to be read; `None` at the end.
+    pub(super) fn fields_ahead(&mut self) -> Result<Option<usize>, Error> {
+        let Some(record) = self.next()? else {
+            return Ok(None);
+        };
+        let (length, line, fields) = (record.raw.len(), record.line, record.len());
+        // The record lies in the buffer until the next is wanted.
+        self.start -= length;
+        self.line = line;
+        Ok(Some(fields))
     }
 
     fn take(&mut self, length: usize) -> Result<Record<'_>, Error> {
@@ -106,6 +118,10 @@ impl<'a, R: Read> Records<'a, R> {
         Ok(Record {
             raw,
             fields: &self.fields,
+            quote: match self.layout {
+                Layout::Delimited(dialect) => dialect.quote,
+                Layout::Lines => None,
+            },
             line,
         })
     }
@@ -162,6 +178,7 @@ fn line_feeds(bytes: &[u8]) -> u64 {
 pub(crate) struct Record<'a> {
     raw: &'a str,
     fields: &'a [Field],
+    quote: Option<u8>,
     line: u64,
 }
 
@@ -185,10 +202,13 @@ impl<'a> Record<'a> {
     pub(crate) fn field(&self, index: usize) -> Cow<'a, str> {
         let field = self.fields[index];
         let text = &self.raw[field.start..field.end];
-        if field.escaped {
-            text.replace("\"\"", "\"").into()
-        } else {
-            text.into()
+        match self.quote {
+            Some(quote) if field.escaped => {
+                let quote = char::from(quote);
+                text.replace(&format!("{quote}{quote}"), quote.encode_utf8(&mut [0; 1]))
+                    .into()
+            }
+            _ => text.into(),
         }
     }
 }
@@ -196,6 +216,7 @@ impl<'a> Record<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::Delimited;
     use proptest::prelude::*;
 
     /// Gives a few bytes at a time, as a pipe may.
@@ -211,7 +232,8 @@ mod tests {
     fn read(text: &[u8], buffer_bytes: usize) -> Result<Vec<(u64, String, Vec<String>)>, Error> {
         let progress = Progress::default();
         let input = Dripping(text, 3);
-        let mut records = Records::new(input, "t.csv", Dialect::Delimited(b','), &progress);
+        let mut records =
+            Records::new(input, "t.csv", Layout::Delimited(Delimited::CSV), &progress);
         records.buffer.truncate(buffer_bytes);
         let mut found = Vec::new();
         while let Some(record) = records.next()? {
@@ -250,12 +272,13 @@ mod tests {
             ),
             (
                 b"a,b\nc,\"d\ne\n",
-                "t.csv, line 2, field 2: a quote is opened and never closed",
+                "t.csv, line 2, field 2: a quote is opened and never closed (if quotes are mere \
+                 characters in this file, say --quote none)",
             ),
             (
                 b"a,b\n\"c\"d,e\n",
                 "t.csv, line 2, field 1: text after the closing quote (a quote within quotes is \
-                 written twice)",
+                 written twice; if quotes are mere characters in this file, say --quote none)",
             ),
             (
                 b"a,b\rc,d\r",
@@ -271,11 +294,13 @@ mod tests {
     fn an_open_quote_does_not_fill_the_memory() {
         let progress = Progress::default();
         let input = (&b"a\n\""[..]).chain(io::repeat(b'x'));
-        let mut records = Records::new(input, "t.csv", Dialect::Delimited(b','), &progress);
+        let mut records =
+            Records::new(input, "t.csv", Layout::Delimited(Delimited::CSV), &progress);
         assert!(records.next().unwrap().is_some());
         assert_eq!(
             records.next().unwrap_err().to_string(),
-            "t.csv, line 2, field 1: the record is longer than 64 MiB (is a quote left open?)"
+            "t.csv, line 2, field 1: the record is longer than 64 MiB (is a quote left open? if \
+             quotes are mere characters in this file, say --quote none)"
         );
         assert!(records.buffer.len() <= MAX_RECORD_BYTES);
     }
@@ -284,7 +309,7 @@ mod tests {
     fn an_interrupt_ends_the_pass() {
         let progress = Progress::default();
         progress.interrupt();
-        let mut records = Records::new(&b"a"[..], "t.csv", Dialect::Lines, &progress);
+        let mut records = Records::new(&b"a"[..], "t.csv", Layout::Lines, &progress);
         assert!(matches!(records.next(), Err(Error::Interrupted)));
     }
 

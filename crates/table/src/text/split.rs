@@ -5,7 +5,10 @@
 
 use memchr::{memchr, memchr2};
 
-use crate::{error::Fault, format::Dialect};
+use crate::{
+    dialect::{Delimited, Layout},
+    error::Fault,
+};
 
 /// A field's place in its record, without the quotes around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,14 +48,14 @@ pub(super) enum Stop {
 /// the fields before the broken one.
 pub(super) fn split(
     text: &[u8],
-    dialect: Dialect,
+    layout: Layout,
     at_end: bool,
     fields: &mut Vec<Field>,
 ) -> Result<usize, Stop> {
     fields.clear();
-    match dialect {
-        Dialect::Delimited(delimiter) => split_delimited(text, delimiter, at_end, fields),
-        Dialect::Lines => split_line(text, at_end, fields),
+    match layout {
+        Layout::Delimited(dialect) => split_delimited(text, dialect, at_end, fields),
+        Layout::Lines => split_line(text, at_end, fields),
     }
 }
 
@@ -65,17 +68,20 @@ fn split_line(text: &[u8], at_end: bool, fields: &mut Vec<Field>) -> Result<usiz
 
 fn split_delimited(
     text: &[u8],
-    delimiter: u8,
+    dialect: Delimited,
     at_end: bool,
     fields: &mut Vec<Field>,
 ) -> Result<usize, Stop> {
+    let Delimited {
+        delimiter, quote, ..
+    } = dialect;
     if let Some(after) = line_ending(text, 0, 0, at_end)? {
         return Ok(after);
     }
     let mut start = 0;
     loop {
-        let (field, end) = match text.get(start) {
-            Some(b'"') => quoted(text, start, at_end)?,
+        let (field, end) = match quote {
+            Some(quote) if text.get(start) == Some(&quote) => quoted(text, quote, start, at_end)?,
             _ => unquoted(text, delimiter, start),
         };
         if text.get(end) == Some(&delimiter) {
@@ -105,11 +111,11 @@ fn unquoted(text: &[u8], delimiter: u8, start: usize) -> (Field, usize) {
 }
 
 /// A field in quotes, of which the first is at `start`, and the place behind the last.
-fn quoted(text: &[u8], start: usize, at_end: bool) -> Result<(Field, usize), Stop> {
+fn quoted(text: &[u8], quote: u8, start: usize, at_end: bool) -> Result<(Field, usize), Stop> {
     let mut escaped = false;
     let mut from = start + 1;
     loop {
-        let Some(length) = memchr(b'"', &text[from..]) else {
+        let Some(length) = memchr(quote, &text[from..]) else {
             return Err(if at_end {
                 Stop::Fault {
                     at: start,
@@ -119,20 +125,20 @@ fn quoted(text: &[u8], start: usize, at_end: bool) -> Result<(Field, usize), Sto
                 Stop::Partial
             });
         };
-        let quote = from + length;
-        if text.get(quote + 1) != Some(&b'"') {
+        let found = from + length;
+        if text.get(found + 1) != Some(&quote) {
             return Ok((
                 Field {
                     start: start + 1,
-                    end: quote,
+                    end: found,
                     quoted: true,
                     escaped,
                 },
-                quote + 1,
+                found + 1,
             ));
         }
         escaped = true;
-        from = quote + 2;
+        from = found + 2;
     }
 }
 
@@ -160,7 +166,7 @@ mod tests {
         let mut fields = Vec::new();
         let end = split(
             text.as_bytes(),
-            Dialect::Delimited(b','),
+            Layout::Delimited(Delimited::CSV),
             at_end,
             &mut fields,
         )?;
@@ -228,7 +234,7 @@ mod tests {
     fn lines_have_one_field() {
         let split_line = |text: &str, at_end| {
             let mut fields = Vec::new();
-            split(text.as_bytes(), Dialect::Lines, at_end, &mut fields).map(|end| (end, fields))
+            split(text.as_bytes(), Layout::Lines, at_end, &mut fields).map(|end| (end, fields))
         };
         let field = |end| vec![Field::plain(0, end)];
         assert_eq!(split_line("a,\"b\nc", false), Ok((5, field(4))));

@@ -10,7 +10,8 @@ use std::{
 use arrow_array::{Int32Array, StringArray, StructArray};
 use arrow_schema::{DataType, Field};
 use psijoin_table::{
-    Destination, Error, ErrorKind, Format, KeyTable, Progress, Source, whole_file::Existing,
+    Destination, Dialect, Error, ErrorKind, Format, KeyTable, Progress, Source,
+    whole_file::Existing,
 };
 
 use crate::{Files, array, join, key, open};
@@ -47,7 +48,7 @@ fn outputs_that_cannot_be_are_refused_at_the_start() {
         assert_eq!(
             refused(&files, &input, name),
             "cannot tell the format of OUT by its name: the endings known are .csv, .tsv, .txt \
-             and .parquet"
+             and .parquet, and of texts also with .gz or .zst behind, as in .csv.gz"
         );
     }
     assert_eq!(
@@ -116,7 +117,7 @@ fn lines_stay_lines_without_an_ending() {
     let files = Files::new();
     let input = files.text("words", "a\nb\n");
     let progress = Progress::default();
-    let source = Source::open(&input, None, false, &progress).unwrap();
+    let source = Source::open(&input, None, &Dialect::default(), false, &progress).unwrap();
     let destination =
         Destination::prepare(Some(&files.path("shared")), &source, Existing::Replace).unwrap();
     let keys = KeyTable::read(&source, &key(&[], &[]), &[], &progress).unwrap();
@@ -274,7 +275,14 @@ fn a_pipe_whose_reader_left_is_told_apart() {
 #[should_panic(expected = "one flag for each distinct key")]
 fn flags_must_fit_the_keys() {
     let progress = Progress::default();
-    let source = Source::spool(&b"a\nb\n"[..], "memory", Format::Lines, &progress).unwrap();
+    let source = Source::spool(
+        &b"a\nb\n"[..],
+        "memory",
+        Format::Lines,
+        &Dialect::default(),
+        &progress,
+    )
+    .unwrap();
     let keys = KeyTable::read(&source, &key(&[], &[]), &[], &progress).unwrap();
     let destination = Destination::prepare(None, &source, Existing::Replace).unwrap();
     let _ = destination.write(&source, &keys.rows, &[true], &progress);

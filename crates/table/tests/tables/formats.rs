@@ -4,7 +4,7 @@ use std::{fs::File, path::Path};
 
 use arrow_array::{types::Int32Type, *};
 use proptest::prelude::*;
-use psijoin_table::{Error, ErrorKind, Format, KeyTable, Progress, Source};
+use psijoin_table::{Dialect, Error, ErrorKind, Format, KeyTable, Progress, Source};
 
 use crate::{Files, array, items, key, read, read_bytes};
 
@@ -111,7 +111,7 @@ fn many_batches_of_parquet_are_all_read() {
     let numbers = Int32Array::from_iter_values((0..20_000).map(|row| row % 15_000));
     let parquet = files.parquet("t.parquet", &[("n", array(numbers))]);
     let progress = Progress::default();
-    let source = Source::open(&parquet, None, true, &progress).unwrap();
+    let source = Source::open(&parquet, None, &Dialect::default(), true, &progress).unwrap();
     let keys = KeyTable::read(&source, &key(&[], &[]), &[], &progress).unwrap();
     assert_eq!(keys.counts.distinct, 15_000);
     assert_eq!(items(&keys)[19_999], Some(4_999));
@@ -191,7 +191,13 @@ fn names_tell_formats() {
     let files = Files::new();
     let open = |name: &str, format, keyed| {
         let path = files.text(name, "id\n");
-        Source::open(&path, format, keyed, &Progress::default())
+        Source::open(
+            &path,
+            format,
+            &Dialect::default(),
+            keyed,
+            &Progress::default(),
+        )
     };
     for (name, expected) in [
         ("a.csv", Format::Csv),
@@ -206,14 +212,16 @@ fn names_tell_formats() {
         open("words", Some(Format::Csv), true).unwrap().format(),
         Format::Csv
     );
-    for (name, keyed) in [("words", true), ("a.csv.gz", true), ("a.xlsx", false)] {
+    for (name, keyed) in [("words", true), ("a.parquet.gz", true), ("a.xlsx", false)] {
         let error = open(name, None, keyed).unwrap_err();
         assert_eq!(
             error.to_string(),
             format!(
                 "cannot tell the format of {} by its name: the endings known are .csv, .tsv, \
-                 .txt and .parquet (a file without an ending is read as text, one value a line, \
-                 if no key column is given; a compressed file can be piped in on standard input)",
+                 .txt and .parquet, and of texts also with .gz or .zst behind, as in .csv.gz (a \
+                 file without an ending is read as text, one value a line, if no key column is \
+                 given; one with --delimiter as CSV; what is compressed in another way can be \
+                 decompressed to standard input)",
                 files.path(name).display()
             )
         );
@@ -224,7 +232,9 @@ fn names_tell_formats() {
 #[test]
 fn files_that_cannot_be_opened_are_named() {
     let files = Files::new();
-    let open = |path: &Path| Source::open(path, None, true, &Progress::default()).unwrap_err();
+    let open = |path: &Path| {
+        Source::open(path, None, &Dialect::default(), true, &Progress::default()).unwrap_err()
+    };
     let missing = files.path("missing.csv");
     assert!(
         open(&missing)
@@ -244,7 +254,14 @@ fn streams_are_spooled_whatever_their_format() {
     let path = files.parquet("t.parquet", &[("n", array(Int32Array::from(vec![1, 2])))]);
     let progress = Progress::default();
     let stream = File::open(&path).unwrap();
-    let source = Source::spool(stream, "standard input", Format::Parquet, &progress).unwrap();
+    let source = Source::spool(
+        stream,
+        "standard input",
+        Format::Parquet,
+        &Dialect::default(),
+        &progress,
+    )
+    .unwrap();
     assert_eq!(source.columns().unwrap(), ["n"]);
     let key = key(&["n"], &[]);
     assert_eq!(
@@ -261,11 +278,17 @@ fn an_interrupt_ends_reading() {
     let text = files.text("t.csv", "n\n1\n");
     let parquet = files.parquet("t.parquet", &[("n", array(Int32Array::from(vec![1])))]);
     for path in [text, parquet] {
-        let source = Source::open(&path, None, true, &progress).unwrap();
+        let source = Source::open(&path, None, &Dialect::default(), true, &progress).unwrap();
         let error = KeyTable::read(&source, &key(&["n"], &[]), &[], &progress).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Interrupted);
     }
-    let spooled = Source::spool(&b"1"[..], "standard input", Format::Lines, &progress);
+    let spooled = Source::spool(
+        &b"1"[..],
+        "standard input",
+        Format::Lines,
+        &Dialect::default(),
+        &progress,
+    );
     assert!(matches!(spooled, Err(Error::Interrupted)));
 }
 

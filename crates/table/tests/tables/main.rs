@@ -1,6 +1,8 @@
 //! Tables as a party has them, through the public interface.
 
+mod compressed;
 mod destinations;
+mod dialects;
 mod formats;
 mod keys;
 mod malformed;
@@ -18,7 +20,7 @@ use std::{
 use arrow_array::{ArrayRef, RecordBatch};
 use parquet::arrow::ArrowWriter;
 use psijoin_table::{
-    Destination, Error, Format, KeySpec, KeyTable, Progress, Source, whole_file::Existing,
+    Destination, Dialect, Error, Format, KeySpec, KeyTable, Progress, Source, whole_file::Existing,
 };
 use tempfile::TempDir;
 
@@ -75,7 +77,7 @@ fn key(columns: &[&str], rules: &[&str]) -> KeySpec {
 }
 
 fn open(path: &Path) -> Source {
-    Source::open(path, None, true, &Progress::default()).unwrap()
+    Source::open(path, None, &Dialect::default(), true, &Progress::default()).unwrap()
 }
 
 fn read(path: &Path, key: &KeySpec) -> Result<KeyTable, Error> {
@@ -83,8 +85,17 @@ fn read(path: &Path, key: &KeySpec) -> Result<KeyTable, Error> {
 }
 
 fn read_bytes(format: Format, bytes: impl AsRef<[u8]>, key: &KeySpec) -> Result<KeyTable, Error> {
+    read_dialect(format, &Dialect::default(), bytes, key)
+}
+
+fn read_dialect(
+    format: Format,
+    dialect: &Dialect,
+    bytes: impl AsRef<[u8]>,
+    key: &KeySpec,
+) -> Result<KeyTable, Error> {
     let progress = Progress::default();
-    let source = Source::spool(bytes.as_ref(), "standard input", format, &progress)?;
+    let source = Source::spool(bytes.as_ref(), "standard input", format, dialect, &progress)?;
     KeyTable::read(&source, key, &[], &progress)
 }
 
@@ -100,8 +111,18 @@ fn join(
     matched: impl Fn(usize) -> bool,
     output: &Path,
 ) -> Result<u64, Error> {
+    join_dialect(input, &Dialect::default(), key, matched, output)
+}
+
+fn join_dialect(
+    input: &Path,
+    dialect: &Dialect,
+    key: &KeySpec,
+    matched: impl Fn(usize) -> bool,
+    output: &Path,
+) -> Result<u64, Error> {
     let progress = Progress::default();
-    let source = open(input);
+    let source = Source::open(input, None, dialect, true, &progress)?;
     let destination = Destination::prepare(Some(output), &source, Existing::Replace)?;
     let keys = KeyTable::read(&source, key, &[], &progress)?;
     let matched: Vec<bool> = (0..keys.fingerprints.len()).map(matched).collect();

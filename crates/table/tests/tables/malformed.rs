@@ -48,7 +48,8 @@ fn broken_fields_are_named_by_line_and_field() {
         ),
         (
             b"id,b\n1,x\n2,\"y\n3,z\n",
-            ", line 3, field 2: a quote is opened and never closed",
+            ", line 3, field 2: a quote is opened and never closed (if quotes are mere \
+             characters in this file, say --quote none)",
         ),
         (
             b"id,b\n\"1\"\n2,\"x\" y\n",
@@ -57,7 +58,7 @@ fn broken_fields_are_named_by_line_and_field() {
         (
             b"id,b\r\n2,\"x\" y\r\n",
             ", line 2, field 2: text after the closing quote (a quote within quotes is written \
-             twice)",
+             twice; if quotes are mere characters in this file, say --quote none)",
         ),
         (
             b"id,b\r1,2\r",
@@ -88,9 +89,22 @@ fn a_missing_header_or_key_is_named() {
         );
     }
     assert_eq!(
-        message(Format::Csv, "ID;name\n"),
+        message(Format::Csv, "ID\n"),
         " has no column `id`; it has 1 column (`psijoin columns FILE` lists it)"
     );
+    for (header, delimiter) in [
+        ("ID;name", "semicolon"),
+        ("ID\tname", "tab"),
+        ("ID|name", "pipe"),
+    ] {
+        assert_eq!(
+            message(Format::Csv, header),
+            format!(
+                " has no column `id`; it has 1 column, whose name holds a {delimiter}: if that \
+                 divides columns, say --delimiter {delimiter} (`psijoin columns FILE` lists it)"
+            )
+        );
+    }
     assert_eq!(
         message(Format::Csv, "id,id\n"),
         " has more than one column `id`: the name of a column that is read must be unique"

@@ -3,7 +3,7 @@
 use arrow_array::{types::*, *};
 use arrow_buffer::i256;
 use psijoin_table::{
-    Error, ErrorKind, Format, KeyTable, MAX_SCALE, Progress, Source, check_numbers,
+    Dialect, Error, ErrorKind, Format, KeyTable, MAX_SCALE, Progress, Source, check_numbers,
 };
 
 use crate::{Files, array, key, open};
@@ -13,7 +13,14 @@ fn names(columns: &[&str]) -> Vec<String> {
 }
 
 fn spooled(format: Format, text: &str) -> Source {
-    Source::spool(text.as_bytes(), "t", format, &Progress::default()).unwrap()
+    Source::spool(
+        text.as_bytes(),
+        "t",
+        format,
+        &Dialect::default(),
+        &Progress::default(),
+    )
+    .unwrap()
 }
 
 fn read(source: &Source, columns: &[&str]) -> Result<KeyTable, Error> {

@@ -1,14 +1,15 @@
 //! No error shows anything of a table: not its values, and not the first record of a text, which
 //! is a row where there is no header.
 
-use std::error::Error as _;
+use std::{error::Error as _, io::Write};
 
 use arrow_array::{Float64Array, Int64Array, StringArray};
 use psijoin_table::{
-    Destination, Error, Format, KeyTable, Progress, Source, check_numbers, whole_file::Existing,
+    Destination, Dialect, Error, Format, KeyTable, Progress, Source, check_numbers,
+    whole_file::Existing,
 };
 
-use crate::{Files, array, join, key, open, read, read_bytes};
+use crate::{Files, array, join, key, open, read, read_bytes, read_dialect};
 
 /// Stands in each field of the first records.
 const MARKER: &str = "hush";
@@ -38,7 +39,7 @@ fn assert_silent<T>(result: Result<T, Error>) -> String {
 
 fn numbers(format: Format, text: impl AsRef<[u8]>, column: &str) -> Result<KeyTable, Error> {
     let progress = Progress::default();
-    let source = Source::spool(text.as_ref(), "t", format, &progress)?;
+    let source = Source::spool(text.as_ref(), "t", format, &Dialect::default(), &progress)?;
     let key = key(&[column], &[]);
     KeyTable::read(&source, &key, &[column.to_owned()], &progress)
 }
@@ -55,7 +56,14 @@ fn a_text_without_a_header_does_not_show_its_first_row() {
         assert!(assert_silent(read(&["id"], &[])).contains("3 columns"));
         assert!(assert_silent(read(&[], &[])).contains("3 columns"));
         assert_silent(numbers(format, &text, "n"));
-        let source = Source::spool(text.as_bytes(), "t", format, &Progress::default()).unwrap();
+        let source = Source::spool(
+            text.as_bytes(),
+            "t",
+            format,
+            &Dialect::default(),
+            &Progress::default(),
+        )
+        .unwrap();
         assert_silent(check_numbers(&source, &["n".to_owned()]));
         assert_silent(key(&["id"], &[]).check(&source));
     }
@@ -68,6 +76,7 @@ fn a_text_without_a_header_does_not_show_its_first_row() {
     assert_silent(KeyTable::read_csv(
         text.as_bytes(),
         "t",
+        &Dialect::default(),
         &key(&["id"], &[]),
         &[],
     ));
@@ -93,6 +102,77 @@ fn broken_texts_are_not_quoted() {
     assert_silent(read_bytes(Format::Lines, b"hush\xff\n", &key(&[], &[])));
     let long = [&b"hush,hush\n\""[..], &b"hush".repeat(1 << 24)].concat();
     assert_silent(read_bytes(Format::Csv, &long, &key(&[], &[])));
+}
+
+#[test]
+fn dialects_show_nothing() {
+    let semicolons = Dialect::default().with_delimiter(b';').unwrap();
+    let unquoted = Dialect::default().with_quote(None).unwrap();
+    let without_header = semicolons.without_header();
+    for (dialect, text) in [
+        (&Dialect::default(), "hush;hush\nhush;hush\n"),
+        (&Dialect::default(), "hush\thush\nhush\thush\n"),
+        (&Dialect::default(), "hush|hush\nhush|hush\n"),
+        (&semicolons, "hush;hush\nhush;\"hush\n"),
+        (&semicolons, "hush;hush\nhush;\"hush\"hush\n"),
+        (&unquoted, "\"hush,hush\nhush\n"),
+        (&without_header, "hush;hush\nhush;hush;hush\n"),
+        (&without_header, "\"hush"),
+        (&without_header, "hush\rhush"),
+    ] {
+        assert_silent(read_dialect(Format::Csv, dialect, text, &key(&["id"], &[])));
+        let keyless = read_dialect(Format::Csv, dialect, text, &key(&[], &["9=trim"]));
+        assert_silent(keyless);
+    }
+    let source = |dialect: &Dialect| {
+        let progress = Progress::default();
+        Source::spool(
+            &b"hush;hush\nhush;hush\n"[..],
+            "t",
+            Format::Csv,
+            dialect,
+            &progress,
+        )
+    };
+    for dialect in [semicolons, without_header] {
+        assert!(!source(&dialect).unwrap().description().contains(MARKER));
+    }
+    assert_silent(source(&semicolons.with_quote(Some(b';')).unwrap()));
+}
+
+#[test]
+fn what_tsv_cannot_hold_is_not_quoted() {
+    let files = Files::new();
+    let id = key(&["id"], &[]);
+    for (text, name) in [
+        ("id,b\nhush,\"hush\thush\"\n", "o.tsv"),
+        ("id,b\nhush,\"hush\nhush\"\n", "o.tsv"),
+        ("id,\"hush\thush\"\nhush,hush\n", "o.tsv"),
+    ] {
+        let input = files.text("t.csv", text);
+        assert_silent(join(&input, &id, |_| true, &files.path(name)));
+    }
+}
+
+#[test]
+fn what_is_compressed_is_not_quoted() {
+    let files = Files::new();
+    let table = "hush,hush\n".repeat(40);
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
+    encoder.write_all(table.as_bytes()).unwrap();
+    let gzip = encoder.finish().unwrap();
+    let zstd = zstd::encode_all(table.as_bytes(), 1).unwrap();
+    let open = |name: &str, bytes: &[u8]| {
+        let path = files.text(name, bytes);
+        Source::open(&path, None, &Dialect::default(), true, &Progress::default())
+    };
+    for (name, bytes) in [("t.csv.gz", &gzip), ("t.csv.zst", &zstd)] {
+        assert_silent(open(name, &bytes[..bytes.len() - 1]));
+        assert_silent(open(name, table.as_bytes()));
+        assert_silent(open("t.csv", bytes));
+        let read = open(name, bytes).and_then(|source| key(&["id"], &[]).check(&source));
+        assert_silent(read);
+    }
 }
 
 #[test]

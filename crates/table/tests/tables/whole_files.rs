@@ -11,7 +11,7 @@ use std::{
 };
 
 use psijoin_table::{
-    Destination, Format, KeyTable, Progress, Source,
+    Destination, Dialect, Format, KeyTable, Progress, Source,
     whole_file::{Existing, WholeFile, remove_staged},
 };
 
@@ -224,7 +224,13 @@ fn a_forced_exit_can_remove_staged_files() {
 }
 
 fn spool() {
-    let spooled = Source::spool(&b"a\n"[..], "stdin", Format::Lines, &Progress::default());
+    let spooled = Source::spool(
+        &b"a\n"[..],
+        "stdin",
+        Format::Lines,
+        &Dialect::default(),
+        &Progress::default(),
+    );
     let error = spooled.unwrap_err();
     assert!(
         error

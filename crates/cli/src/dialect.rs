@@ -1,0 +1,111 @@
+//! How a text is written, as people say it.
+
+use clap::Args as ClapArgs;
+use psijoin_table::{Dialect, Error, Source};
+
+use crate::talk::Talk;
+
+/// How a CSV or TSV table is written.
+#[derive(ClapArgs)]
+pub(crate) struct Said {
+    /// What separates the fields of the table, if it is CSV or TSV: a character, or the word tab,
+    /// comma, semicolon or pipe. [default: a comma in CSV, a tab in TSV]
+    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
+    delimiter: Option<u8>,
+
+    /// What stands around fields that hold a delimiter or a line break: a character, or the word
+    /// none if a quote is a character like any other. [default: " in CSV, none in TSV]
+    #[arg(long, value_name = "CHAR|none", value_parser = quote)]
+    quote: Option<Quote>,
+
+    /// The table has no header: its first line is a row. Its columns are called 1, 2 and so on, and
+    /// an output of CSV or TSV has no header either.
+    #[arg(long)]
+    no_header: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Quote {
+    None,
+    Char(u8),
+}
+
+impl Said {
+    /// # Errors
+    /// If a character is none that can be told apart.
+    pub(crate) fn dialect(&self) -> Result<Dialect, Error> {
+        let mut dialect = Dialect::default();
+        if let Some(delimiter) = self.delimiter {
+            dialect = dialect.with_delimiter(delimiter)?;
+        }
+        if let Some(quote) = self.quote {
+            dialect = dialect.with_quote(match quote {
+                Quote::None => None,
+                Quote::Char(quote) => Some(quote),
+            })?;
+        }
+        Ok(match self.no_header {
+            true => dialect.without_header(),
+            false => dialect,
+        })
+    }
+}
+
+/// Says how a table is read, if that is not as its format tells.
+pub(crate) fn tell(source: &Source, talk: Talk) {
+    if !source.is_usual() {
+        let (name, description) = (source.name(), source.description());
+        talk.say(format_args!("{name} is read as {description}"));
+    }
+}
+
+fn delimiter(text: &str) -> Result<u8, String> {
+    match text {
+        "tab" => Ok(b'\t'),
+        "comma" => Ok(b','),
+        "semicolon" => Ok(b';'),
+        "pipe" => Ok(b'|'),
+        _ => only_character(text).ok_or_else(|| {
+            "give one ASCII character, or the word tab, comma, semicolon or pipe".to_owned()
+        }),
+    }
+}
+
+fn quote(text: &str) -> Result<Quote, String> {
+    match text {
+        "none" => Ok(Quote::None),
+        _ => only_character(text)
+            .map(Quote::Char)
+            .ok_or_else(|| "give one ASCII character, or the word none".to_owned()),
+    }
+}
+
+fn only_character(text: &str) -> Option<u8> {
+    match *text.as_bytes() {
+        [byte] => Some(byte),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_are_read_as_people_write_them() {
+        for (text, byte) in [
+            ("tab", b'\t'),
+            ("semicolon", b';'),
+            (";", b';'),
+            ("\t", b'\t'),
+        ] {
+            assert_eq!(delimiter(text), Ok(byte));
+        }
+        assert_eq!(quote("none"), Ok(Quote::None));
+        assert_eq!(quote("'"), Ok(Quote::Char(b'\'')));
+        for text in ["", ";;", "\\t", "§", "Tab"] {
+            assert!(delimiter(text).is_err(), "{text}");
+            assert!(quote(text).is_err(), "{text}");
+        }
+    }
+}

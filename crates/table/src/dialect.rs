@@ -1,0 +1,160 @@
+use crate::Error;
+
+/// What is said of how a CSV or TSV text is written, in place of what its format takes for
+/// granted.
+///
+/// Nothing is said by default. Then CSV has commas, quotes `"` and a header (RFC 4180), and TSV
+/// tabs, no quotes and a header (IANA `text/tab-separated-values`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Dialect {
+    delimiter: Option<u8>,
+    quote: Option<Option<u8>>,
+    without_header: bool,
+}
+
+impl Dialect {
+    /// Says what stands between the fields of a record.
+    ///
+    /// # Errors
+    /// If this is not ASCII, or ends lines.
+    pub fn with_delimiter(self, delimiter: u8) -> Result<Self, Error> {
+        check("delimiter", delimiter)?;
+        Ok(Self {
+            delimiter: Some(delimiter),
+            ..self
+        })
+    }
+
+    /// Says what stands around fields that hold a delimiter or a line break; `None` if nothing
+    /// does, so that each quote is a character of its field.
+    ///
+    /// # Errors
+    /// If this is not ASCII, or ends lines.
+    pub fn with_quote(self, quote: Option<u8>) -> Result<Self, Error> {
+        if let Some(quote) = quote {
+            check("quote", quote)?;
+        }
+        Ok(Self {
+            quote: Some(quote),
+            ..self
+        })
+    }
+
+    /// Says that the first record is a row like the others. The columns are called 1, 2 and so
+    /// on.
+    pub fn without_header(self) -> Self {
+        Self {
+            without_header: true,
+            ..self
+        }
+    }
+
+    /// Whether nothing is said.
+    pub(crate) fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// What was said, and for the rest what is usual.
+    pub(crate) fn over(&self, usual: Delimited) -> Result<Delimited, Error> {
+        let taken = Delimited {
+            delimiter: self.delimiter.unwrap_or(usual.delimiter),
+            quote: self.quote.unwrap_or(usual.quote),
+            header: usual.header && !self.without_header,
+        };
+        if taken.quote == Some(taken.delimiter) {
+            return Err(Error::DelimiterIsQuote);
+        }
+        Ok(taken)
+    }
+}
+
+fn check(what: &'static str, byte: u8) -> Result<(), Error> {
+    match byte {
+        b'\r' | b'\n' | 0x80.. => Err(Error::DialectByte { what }),
+        _ => Ok(()),
+    }
+}
+
+/// How records and fields are told apart in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// Records of several fields.
+    Delimited(Delimited),
+    /// Each line is a field of its own.
+    Lines,
+}
+
+/// A dialect in full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Delimited {
+    pub(crate) delimiter: u8,
+    pub(crate) quote: Option<u8>,
+    /// Whether the first record names the columns.
+    pub(crate) header: bool,
+}
+
+impl Delimited {
+    pub(crate) const CSV: Self = Self {
+        delimiter: b',',
+        quote: Some(b'"'),
+        header: true,
+    };
+
+    pub(crate) const TSV: Self = Self {
+        delimiter: b'\t',
+        quote: None,
+        header: true,
+    };
+
+    /// What differs from `usual`, each in a few words.
+    fn differences(self, usual: Self) -> Vec<String> {
+        let mut words = Vec::new();
+        if self.delimiter != usual.delimiter {
+            words.push(match self.delimiter {
+                b',' => "commas".to_owned(),
+                b';' => "semicolons".to_owned(),
+                b'\t' => "tabs".to_owned(),
+                b'|' => "pipes".to_owned(),
+                b' ' => "spaces".to_owned(),
+                other => format!("delimiter {}", shown(other)),
+            });
+        }
+        if self.quote != usual.quote {
+            words.push(match self.quote {
+                None => "no quotes".to_owned(),
+                Some(quote) => format!("quote {}", shown(quote)),
+            });
+        }
+        if !self.header {
+            words.push("no header".to_owned());
+        }
+        words
+    }
+}
+
+fn shown(byte: u8) -> String {
+    // Not the backslash notation of what can be typed.
+    match byte {
+        b'!'..=b'~' => char::from(byte).to_string(),
+        _ => byte.escape_ascii().to_string(),
+    }
+}
+
+impl Layout {
+    /// Whether what the text gives as its columns are names for sure, and no values, as those of
+    /// a text whose header is missing.
+    pub(crate) fn are_columns_names(self) -> bool {
+        match self {
+            Self::Delimited(dialect) => !dialect.header,
+            Self::Lines => true,
+        }
+    }
+
+    /// What differs from `usual`, each in a few words.
+    pub(crate) fn differences(self, usual: Self) -> Vec<String> {
+        match (self, usual) {
+            (Self::Delimited(taken), Self::Delimited(usual)) => taken.differences(usual),
+            _ => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! Texts that are written in other ways than is usual in their format.
+
+use std::fs;
+
+use arrow_array::{Int32Array, StringArray};
+use proptest::prelude::*;
+use psijoin_table::{Dialect, Error, ErrorKind, Format, KeySpec, KeyTable, Progress, Source};
+
+use crate::{Files, array, items, join, join_dialect, key, read, read_bytes, read_dialect};
+
+fn dialect(delimiter: u8, quote: Option<u8>) -> Dialect {
+    let dialect = Dialect::default().with_delimiter(delimiter).unwrap();
+    dialect.with_quote(quote).unwrap()
+}
+
+fn spooled(format: Format, dialect: &Dialect, text: &str) -> Result<Source, Error> {
+    Source::spool(text.as_bytes(), "t", format, dialect, &Progress::default())
+}
+
+#[test]
+fn every_dialect_has_the_same_keys_and_keeps_its_bytes() {
+    let files = Files::new();
+    let expected = read_bytes(
+        Format::Csv,
+        "id,b\n\"x,;y\",1\nz,2\n\"x,;y\",3\n",
+        &key(&["id"], &[]),
+    );
+    let expected = expected.unwrap();
+    for (name, dialect, text, rows) in [
+        (
+            "a.csv",
+            dialect(b';', Some(b'"')),
+            "\u{feff}id;b\r\n\"x,;y\";1\r\n\r\n",
+            ["z;2\n", "\"x,;y\";3"],
+        ),
+        (
+            "b.csv",
+            dialect(b'|', Some(b'\'')),
+            "id|'b'\n'x,;y'|1\n",
+            ["'z'|2\r\n", "x,;y|'3'\n"],
+        ),
+        (
+            "c.csv",
+            dialect(b'\t', None),
+            "id\tb\nx,;y\t1\n",
+            ["z\t2\n", "x,;y\t3\n"],
+        ),
+        (
+            "d.tsv",
+            Dialect::default().with_quote(Some(b'"')).unwrap(),
+            "id\tb\n\"x,;y\"\t1\n",
+            ["z\t2\n", "x,;y\t3\n"],
+        ),
+        (
+            "e.tsv",
+            dialect(b'~', None),
+            "id~b\nx,;y~1\n",
+            ["z~2\n", "x,;y~3\n"],
+        ),
+        (
+            "f.dat",
+            dialect(b' ', Some(b'"')),
+            "id b\nx,;y 1\n",
+            ["z 2\n", "x,;y 3\n"],
+        ),
+    ] {
+        let whole = text.to_owned() + rows[0] + rows[1];
+        let input = files.text(name, &whole);
+        let source = Source::open(&input, None, &dialect, true, &Progress::default()).unwrap();
+        let keys = KeyTable::read(&source, &key(&["id"], &[]), &[], &Progress::default());
+        assert_eq!(keys.unwrap(), expected, "{name}");
+        let output = files.path(&format!("out-{}", name.replace(".dat", ".csv")));
+        let id = key(&["id"], &[]);
+        join_dialect(&input, &dialect, &id, |item| item == 0, &output).unwrap();
+        let without_blank = text.replace("\r\n\r\n", "\r\n");
+        assert_eq!(
+            fs::read_to_string(&output).unwrap(),
+            without_blank + rows[1],
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_quote_is_a_character_in_tsv() {
+    let files = Files::new();
+    let text = "id\tb\n\"a\t\"1\" x\nb\"\t\"\n\"\"\ty\n\"a\t\"\n";
+    let input = files.text("t.tsv", text);
+    let keys = read(&input, &key(&["id"], &[])).unwrap();
+    assert_eq!(items(&keys), [Some(0), Some(1), Some(2), Some(0)]);
+    join(
+        &input,
+        &key(&["id"], &[]),
+        |item| item == 0,
+        &files.path("o.tsv"),
+    )
+    .unwrap();
+    assert_eq!(
+        fs::read_to_string(files.path("o.tsv")).unwrap(),
+        "id\tb\n\"a\t\"1\" x\n\"a\t\"\n"
+    );
+    join(
+        &input,
+        &key(&["id"], &[]),
+        |item| item == 0,
+        &files.path("o.csv"),
+    )
+    .unwrap();
+    assert_eq!(
+        fs::read_to_string(files.path("o.csv")).unwrap(),
+        "id,b\n\"\"\"a\",\"\"\"1\"\" x\"\n\"\"\"a\",\"\"\"\"\n"
+    );
+}
+
+#[test]
+fn a_quote_deep_in_a_table_is_a_fault_only_where_quotes_are() {
+    let mut lines: Vec<String> = (1..20_000).map(|row| format!("{row}\tx")).collect();
+    lines.insert(0, "id\tb".to_owned());
+    lines[13_511] = "13511\t\"x\" y".to_owned();
+    let text = lines.join("\n");
+    let id = key(&["id"], &[]);
+    let keys = read_bytes(Format::Tsv, &text, &id).unwrap();
+    assert_eq!(keys.counts.distinct, 19_999);
+    let quoted = Dialect::default().with_quote(Some(b'"')).unwrap();
+    let error = read_dialect(Format::Tsv, &quoted, &text, &id).unwrap_err();
+    let message = error.to_string();
+    assert!(
+        message.starts_with("standard input, line 13512, field 2: text after the closing quote"),
+        "{message}"
+    );
+    assert!(message.ends_with("say --quote none)"), "{message}");
+}
+
+#[test]
+fn without_a_header_columns_are_numbered() {
+    let files = Files::new();
+    let dialect = Dialect::default().without_header();
+    let input = files.text("t.csv", "\n\"7\",a\n8,b\n\n7,c\n");
+    let source = Source::open(&input, None, &dialect, true, &Progress::default()).unwrap();
+    assert_eq!(source.columns().unwrap(), ["1", "2"]);
+    for (name, expected) in [
+        ("o.csv", "\"7\",a\n7,c\n"),
+        ("o.tsv", "7\ta\n7\tc\n"),
+        ("o2.csv", "\"7\",a\n7,c\n"),
+    ] {
+        let output = files.path(name);
+        let rows = join_dialect(
+            &input,
+            &dialect,
+            &key(&["1"], &[]),
+            |item| item == 0,
+            &output,
+        );
+        assert_eq!(rows.unwrap(), 2);
+        assert_eq!(fs::read_to_string(output).unwrap(), expected);
+    }
+    let output = files.path("o.parquet");
+    join_dialect(&input, &dialect, &key(&["1"], &[]), |_| true, &output).unwrap();
+    assert_eq!(crate::open(&output).columns().unwrap(), ["1", "2"]);
+
+    let bytes = |text: &str, columns: &[&str]| {
+        read_dialect(Format::Csv, &dialect, text, &key(columns, &[]))
+    };
+    // The first row alone may exceed what is read at once.
+    let long = "x".repeat(1 << 20);
+    let keys = bytes(&format!("\u{feff}{long},1\n{long},2\ny,3\n"), &["1"]).unwrap();
+    assert_eq!(items(&keys), [Some(0), Some(0), Some(1)]);
+    for (text, columns, message) in [
+        (
+            "a,b\n",
+            &["id"][..],
+            "standard input has no column `id`; its columns are `1`, `2`",
+        ),
+        (
+            "a,b\n\nc\n",
+            &["2"],
+            "standard input, line 3: 1 field where the first row has 2",
+        ),
+        (
+            "\n\"a\n",
+            &["1"],
+            "standard input, line 2, field 1: a quote is opened and never closed (if quotes are \
+             mere characters in this file, say --quote none)",
+        ),
+        (
+            "\n\r\n",
+            &["1"],
+            "standard input has no rows: without a header, the first row tells how many columns \
+             there are",
+        ),
+    ] {
+        let error = bytes(text, columns).unwrap_err();
+        assert_eq!(error.to_string(), message);
+        assert_eq!(error.kind(), ErrorKind::Input);
+    }
+}
+
+#[test]
+fn what_was_taken_is_described() {
+    let default = Dialect::default();
+    for (format, dialect, expected) in [
+        (Format::Csv, default, "CSV"),
+        (Format::Tsv, default, "TSV"),
+        (Format::Lines, default, "lines"),
+        (Format::Parquet, default, "Parquet"),
+        (Format::Csv, dialect(b',', Some(b'"')), "CSV"),
+        (Format::Tsv, dialect(b'\t', None), "TSV"),
+        (
+            Format::Csv,
+            dialect(b';', Some(b'"')).without_header(),
+            "CSV, semicolons, no header",
+        ),
+        (Format::Csv, dialect(b'|', None), "CSV, pipes, no quotes"),
+        (
+            Format::Tsv,
+            dialect(b'\'', Some(b'\\')),
+            "TSV, delimiter ', quote \\",
+        ),
+        (Format::Csv, dialect(1, Some(b'"')), "CSV, delimiter \\x01"),
+    ] {
+        let source = spooled(format, &dialect, "").unwrap();
+        assert_eq!(source.description(), expected);
+        assert_eq!(source.is_usual(), !expected.contains(','));
+    }
+}
+
+#[test]
+fn dialects_that_make_no_sense_are_refused() {
+    let default = Dialect::default();
+    for byte in [b'\r', b'\n', 0xe9] {
+        for refused in [default.with_delimiter(byte), default.with_quote(Some(byte))] {
+            assert_eq!(refused.unwrap_err().kind(), ErrorKind::Usage);
+        }
+    }
+    let quote = default.with_delimiter(b'"').unwrap();
+    let same = spooled(Format::Csv, &quote, "").unwrap_err();
+    assert_eq!(same.kind(), ErrorKind::Usage);
+    assert!(same.to_string().contains("--quote none"));
+    assert!(spooled(Format::Tsv, &quote, "").is_ok());
+
+    for (format, called) in [(Format::Lines, "lines"), (Format::Parquet, "Parquet")] {
+        for said in [default.without_header(), default.with_quote(None).unwrap()] {
+            let error = spooled(format, &said, "").unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Usage);
+            assert_eq!(
+                error.to_string(),
+                format!(
+                    "t is read as {called}: --delimiter, --quote and --no-header are for CSV and \
+                     TSV"
+                )
+            );
+        }
+    }
+}
+
+#[test]
+fn what_tsv_cannot_hold_is_refused_with_its_row() {
+    let files = Files::new();
+    let id = key(&["id"], &[]);
+    let csv = files.text("t.csv", "id,b\n1,x\n2,\"y\nz\"\n3,\"y\tz\"\n");
+    let message = |input, matched: usize| {
+        let output = files.path("o.tsv");
+        let error = join(input, &id, |item| item == matched, &output).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Output);
+        assert!(!output.exists());
+        error.to_string()
+    };
+    for (matched, place) in [(1, "line 3"), (2, "line 5")] {
+        let message = message(&csv, matched);
+        assert!(
+            message.ends_with(&format!(
+                "{place} of the input has a tab or a line break in a field, which a .tsv file \
+                 cannot hold; write .csv or .parquet"
+            )),
+            "{message}"
+        );
+    }
+    assert_eq!(
+        join(&csv, &id, |item| item == 0, &files.path("o.tsv")).unwrap(),
+        1
+    );
+    fs::remove_file(files.path("o.tsv")).unwrap();
+
+    let parquet = files.parquet(
+        "t.parquet",
+        &[
+            ("id", array(Int32Array::from(vec![1, 2]))),
+            ("b", array(StringArray::from(vec!["x", "\ry"]))),
+        ],
+    );
+    assert!(message(&parquet, 1).contains("row 2 of the input has a tab or a line break"));
+    let header = files.text("h.csv", "id,\"a\tb\"\n1,2\n");
+    assert!(message(&header, 0).contains("the name of its column 2 holds a tab"));
+}
+
+/// Rows that a text in this dialect can hold, and that text.
+fn tables() -> impl Strategy<Value = (Dialect, bool, Vec<Vec<String>>, Vec<u8>)> {
+    let rows = (1usize..4).prop_flat_map(|columns| {
+        let field = prop_oneof!["[ab]{1,2}", "[a,;\"'\r\n\t |é]{0,4}"];
+        prop::collection::vec(prop::collection::vec(field, columns), 1..8)
+    });
+    let delimiters = prop::sample::select(b",;\t| ~a".to_vec());
+    let quotes = prop::sample::select(vec![Some(b'"'), Some(b'\''), Some(b'b'), None]);
+    (
+        delimiters,
+        quotes,
+        any::<bool>(),
+        any::<bool>(),
+        any::<bool>(),
+        rows,
+    )
+        .prop_map(|(delimiter, quote, header, crlf, always, mut rows)| {
+            let style = match (quote, always) {
+                (None, _) => csv::QuoteStyle::Never,
+                (_, true) => csv::QuoteStyle::Always,
+                (_, false) => csv::QuoteStyle::Necessary,
+            };
+            for field in rows.iter_mut().flatten() {
+                if quote.is_none() {
+                    field.retain(|c| !['\r', '\n', char::from(delimiter)].contains(&c));
+                }
+            }
+            if quote.is_none() {
+                // What would be a blank line is no row.
+                rows.retain(|row| row.len() > 1 || !row[0].is_empty());
+            }
+            let mut writer = csv::WriterBuilder::new()
+                .delimiter(delimiter)
+                .quote(quote.unwrap_or(b'"'))
+                .quote_style(style)
+                .terminator(match crlf {
+                    true => csv::Terminator::CRLF,
+                    false => csv::Terminator::Any(b'\n'),
+                })
+                .from_writer(Vec::new());
+            for row in &rows {
+                writer.write_record(row).unwrap();
+            }
+            let said = dialect(delimiter, quote);
+            let said = if header { said } else { said.without_header() };
+            (said, header, rows, writer.into_inner().unwrap())
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// What the `csv` crate writes in a dialect is read back, and copied byte for byte.
+    #[test]
+    fn random_tables_in_random_dialects_are_read_back(
+        (dialect, header, rows, text) in tables(),
+        tsv: bool,
+    ) {
+        prop_assume!(!rows.is_empty());
+        let files = Files::new();
+        let input = files.text(if tsv { "t.tsv" } else { "t.csv" }, &text);
+        let source = Source::open(&input, None, &dialect, true, &Progress::default()).unwrap();
+        let names = source.columns().unwrap();
+        let data = if header {
+            prop_assert_eq!(&names, &rows[0]);
+            &rows[1..]
+        } else {
+            &rows[..]
+        };
+        prop_assert_eq!(names.len(), rows[0].len());
+        let first = names.iter().filter(|name| **name == names[0]).count();
+        if first == 1 {
+            let key = KeySpec::new(vec![names[0].clone()], vec![]).unwrap();
+            // Written as is usual in CSV, the rows are the same ones.
+            let mut usual = csv::Writer::from_writer(Vec::new());
+            usual.write_record((0..names.len()).map(|index| index.to_string())).unwrap();
+            for row in data {
+                usual.write_record(row).unwrap();
+            }
+            let usual = usual.into_inner().unwrap();
+            let first = KeySpec::new(vec!["0".into()], vec![]).unwrap();
+            let expected = read_bytes(Format::Csv, usual, &first).unwrap();
+            let keys = KeyTable::read(&source, &key, &[], &Progress::default()).unwrap();
+            prop_assert_eq!(&keys, &expected);
+            if keys.counts.left_out == 0 {
+                let output = files.path(if tsv { "o.tsv" } else { "o.csv" });
+                join_dialect(&input, &dialect, &key, |_| true, &output).unwrap();
+                prop_assert_eq!(fs::read(output).unwrap(), text);
+            }
+        }
+    }
+}
