@@ -151,10 +151,23 @@ pub enum Error {
         column: String,
     },
 
+    /// A cell of the key has no canonical text.
+    #[error("{file}, {place}, column `{column}`: {fault}")]
+    Key {
+        /// The file as the user named it.
+        file: String,
+        /// Where the cell's row is.
+        place: Place,
+        /// The key column.
+        column: String,
+        /// What is wrong.
+        fault: KeyFault,
+    },
+
     /// The values of this column have no canonical text.
     #[error(
         "{file}: the column `{column}` holds {data_type}, which cannot be a key \
-         (keys are text, integers, decimals, booleans, dates or times)"
+         (keys are text, numbers, booleans, dates, times or binary data)"
     )]
     KeyType {
         /// The file as the user named it.
@@ -307,6 +320,7 @@ impl Error {
             | NoKey { .. }
             | MissingColumn { .. }
             | AmbiguousColumn { .. }
+            | Key { .. }
             | KeyType { .. }
             | Number { .. }
             | NumberType { .. }
@@ -354,6 +368,19 @@ impl fmt::Display for Place {
             Self::Row(row) => write!(f, "row {row}"),
         }
     }
+}
+
+/// What can be wrong with a cell of a key.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeyFault {
+    /// A floating-point number that may stand for several values.
+    #[error(
+        "a floating-point number that stands for no single whole number (it must be whole, and \
+         below 2^53, 2^24 or 2^11 in 64, 32 or 16 bits; cast the column to decimal, text or \
+         integer)"
+    )]
+    InexactFloat,
 }
 
 /// What can be wrong with a cell of a column of numbers.

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, fmt::Write};
 
 use crate::{
-    Error, Source,
+    Error, KeyFault, Source,
     header::Header,
     normalize::{self, ColumnRules, Rule, Shown},
 };
@@ -52,7 +52,7 @@ impl KeySpec {
 
     /// What both parties must agree on, as a text to be compared: the number of key columns and
     /// the rules of each, with the version of Unicode where a rule rests on it, as in
-    /// `v2;1=trim+lowercase[Unicode 17.0.0];2=`. It holds no column names.
+    /// `v3;1=trim+lowercase[Unicode 17.0.0];2=`. It holds no column names.
     ///
     /// With one-digit numbers of columns, a column takes at most 66 bytes if each rule is given
     /// once: three such columns, or five of `email`, are described in 200 bytes.
@@ -125,13 +125,14 @@ impl<'a> Fingerprinter<'a> {
     }
 
     /// Appends the row's field at this position of the key. A null is the empty text.
-    pub(crate) fn field(&mut self, position: usize, text: Cow<'_, str>) {
-        let text = normalize::normalize(self.rules[position], text);
+    pub(crate) fn field(&mut self, position: usize, text: Cow<'_, str>) -> Result<(), KeyFault> {
+        let text = normalize::normalize(self.rules[position], text)?;
         self.complete &= !text.is_empty();
         // The length before each field makes the joined key unambiguous.
         self.joined
             .extend_from_slice(&(text.len() as u64).to_le_bytes());
         self.joined.extend_from_slice(text.as_bytes());
+        Ok(())
     }
 
     /// The row's fingerprint, or `None` if a field of its key is empty. The next row begins.
@@ -167,7 +168,7 @@ mod tests {
         let key = KeySpec::new(columns, vec![]).unwrap();
         let mut fingerprinter = Fingerprinter::new(&key);
         for (position, field) in fields.iter().enumerate() {
-            fingerprinter.field(position, field.into());
+            fingerprinter.field(position, field.into()).unwrap();
         }
         fingerprinter.finish_row()
     }
@@ -184,18 +185,18 @@ mod tests {
         let key = spec(&["mail", "zip"], &["zip=digits", "mail=email"]).unwrap();
         assert_eq!(
             key.normalization(),
-            format!("v2;1=trim+lowercase{lower};2=digits")
+            format!("v3;1=trim+lowercase{lower};2=digits")
         );
         assert_eq!(
             spec(&["a", "b"], &["a=lowercase+nfc"])
                 .unwrap()
                 .normalization(),
-            format!("v2;1=lowercase{lower}+nfc{nfc};2=")
+            format!("v3;1=lowercase{lower}+nfc{nfc};2=")
         );
-        assert_eq!(spec(&[], &[]).unwrap().normalization(), "v2;1=");
+        assert_eq!(spec(&[], &[]).unwrap().normalization(), "v3;1=");
         assert_eq!(
             spec(&[], &["value=trim+phone"]).unwrap().normalization(),
-            "v2;1=trim+phone"
+            "v3;1=trim+phone"
         );
     }
 

@@ -19,21 +19,25 @@
 //!
 //! # Keys
 //!
-//! The key is one column or several. Each field has one canonical text, whatever the format:
+//! The key is one column or several. Each field has one canonical text, which is that of its
+//! value and not of its type, so that the same value in another type or format is the same key:
 //!
 //! | type | text |
 //! |---|---|
 //! | text, and every CSV field | as it is |
 //! | integer | decimal, without leading zeros |
-//! | decimal | exact, with all the digits of its scale: `1.50` |
+//! | decimal | exact, without trailing zeros after the point: `1.5`, and `1` for 1.00 |
+//! | floating-point number | as an integer; it must be one, and so small that no other is rounded to it: below 2^53, 2^24 or 2^11 in 64, 32 or 16 bits |
 //! | boolean | `true`, `false` |
 //! | date | `2024-02-29` |
-//! | timestamp | `2024-02-29T13:05:00.25`, followed by `Z` if it is in universal time |
+//! | timestamp | `2024-02-29 13:05:00.25`; in universal time with a `Z` behind it, if it has a zone |
 //! | time of day | `13:05:00.25` |
+//! | binary | hexadecimal, in lower case |
+//! | UUID of Parquet | `f81d4fae-7dec-11d0-a765-00a0c91e6bf6` |
 //!
-//! Fractions of a second carry no trailing zeros, so that the unit does not matter. Other types
-//! are no keys: binary data and nested types have no text, and floating-point numbers have too
-//! many.
+//! Fractions of a second carry no trailing zeros, so that the unit does not matter. NaN is a
+//! null. Nested types are no keys. Rows are written to CSV and TSV with other texts, which keep
+//! what a type shows: `1.50`, `0.1`, `2024-02-29T13:05:00`.
 //!
 //! Normalisation ([`Rule`]) is applied on request only. A row is left out, and counted, if any
 //! field of its key is null or empty after it. The fields are joined with their lengths, so that
@@ -64,6 +68,7 @@
 //!
 //! In a file of lines every line is a row, a blank one a row without a key.
 
+mod calendar;
 mod decimal;
 mod destination;
 mod error;
@@ -75,6 +80,7 @@ mod numbers;
 mod parquet;
 mod progress;
 mod source;
+mod spelling;
 mod table;
 mod text;
 pub mod whole_file;
@@ -82,7 +88,7 @@ mod write;
 
 pub use decimal::Decimal;
 pub use destination::{Destination, StagedRows};
-pub use error::{Columns, Error, ErrorKind, Fault, NumberFault, ParquetFault, Place};
+pub use error::{Columns, Error, ErrorKind, Fault, KeyFault, NumberFault, ParquetFault, Place};
 pub use format::Format;
 pub use key::KeySpec;
 pub use normalize::{ColumnRules, Rule};

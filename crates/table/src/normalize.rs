@@ -4,11 +4,11 @@ use std::{borrow::Cow, fmt, str::FromStr};
 
 use unicode_normalization::{IsNormalized, UNICODE_VERSION, UnicodeNormalization, is_nfc_quick};
 
-use crate::Error;
+use crate::{Error, KeyFault};
 
-/// The version of the rules' definitions. It changes whenever a rule maps any text to
-/// another one than before.
-pub(crate) const VERSION: &str = "v2";
+/// The version of the definitions of rules and of typed columns' texts. It changes whenever any
+/// value gets another text than before.
+pub(crate) const VERSION: &str = "v3";
 
 /// One step of normalisation.
 ///
@@ -65,8 +65,8 @@ impl Rule {
         })
     }
 
-    fn apply(self, text: Cow<'_, str>) -> Cow<'_, str> {
-        match self {
+    fn apply<'a>(&self, text: Cow<'a, str>) -> Result<Cow<'a, str>, KeyFault> {
+        Ok(match self {
             Self::Trim => match text {
                 Cow::Borrowed(text) => text.trim().into(),
                 Cow::Owned(text) => text.trim().to_owned().into(),
@@ -76,7 +76,7 @@ impl Rule {
             Self::Nfc if is_nfc_quick(text.chars()) == IsNormalized::Yes => text,
             Self::Nfc => text.nfc().collect(),
             Self::Phone => phone(&text).into(),
-        }
+        })
     }
 }
 
@@ -102,8 +102,8 @@ fn phone(text: &str) -> String {
 }
 
 /// Applies the rules in their order.
-pub(crate) fn normalize<'a>(rules: &[Rule], text: Cow<'a, str>) -> Cow<'a, str> {
-    rules.iter().fold(text, |text, rule| rule.apply(text))
+pub(crate) fn normalize<'a>(rules: &[Rule], text: Cow<'a, str>) -> Result<Cow<'a, str>, KeyFault> {
+    rules.iter().try_fold(text, |text, rule| rule.apply(text))
 }
 
 /// The normalisation of one column, written `COLUMN=RULE+RULE`.
@@ -159,7 +159,7 @@ mod tests {
 
     fn normalized(rules: &str, text: &str) -> String {
         let rules: ColumnRules = format!("c={rules}").parse().unwrap();
-        normalize(&rules.rules, text.into()).into_owned()
+        normalize(&rules.rules, text.into()).unwrap().into_owned()
     }
 
     #[test]

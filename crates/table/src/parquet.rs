@@ -1,7 +1,7 @@
 //! Tables in Parquet files.
 
-mod calendar;
 mod cell;
+mod key_cell;
 
 use std::{
     borrow::Cow,
@@ -18,8 +18,11 @@ use parquet::{
         ProjectionMask,
         arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder},
     },
+    basic::LogicalType,
     errors::ParquetError,
 };
+
+use key_cell::KeyColumn;
 
 pub(crate) use cell::{Column, has_text};
 
@@ -77,28 +80,37 @@ pub(crate) fn read_keys(
     let (key_places, number_places) = (places(&key_columns), places(&number_columns));
     let mask = ProjectionMask::roots(reader.parquet_schema(), wanted.iter().copied());
 
-    let mut keys = Builder::new(source.name(), key, numbers);
+    let key_names = header.names_of(&key_columns);
+    let uuids: Vec<bool> = key_names
+        .iter()
+        .map(|name| is_uuid(&reader, name))
+        .collect();
+    let mut keys = Builder::new(source.name(), key, key_names, numbers);
     let mut text = String::new();
     let mut rows = 0;
     for batch in Batches::new(source, reader.with_projection(mask), progress)? {
         let batch = batch?;
         let at = |&place: &usize| batch.column(place);
-        let key_texts = texts(source, key_places.iter().map(at))?;
+        let key_arrays = key_places.iter().map(at).zip(&uuids);
+        let key_texts = key_arrays
+            .map(|(array, &is_uuid)| KeyColumn::new(array, is_uuid).ok_or_else(|| broken(source)))
+            .collect::<Result<Vec<_>, Error>>()?;
         let number_texts = texts(source, number_places.iter().map(at))?;
         for row in 0..batch.num_rows() {
+            rows += 1;
+            let place = Place::Row(rows);
             for (position, column) in key_texts.iter().enumerate() {
                 text.clear();
-                column.write(row, &mut text);
-                keys.fingerprinter.field(position, Cow::Borrowed(&text));
+                let field = column.write(row, &mut text).map(|()| Cow::Borrowed(&*text));
+                keys.key_field(position, field, place)?;
             }
-            rows += 1;
             let Some(item) = keys.finish_row()? else {
                 continue;
             };
             for (index, column) in number_texts.iter().enumerate() {
                 text.clear();
                 column.write(row, &mut text);
-                keys.add_number(index, item, &text, Place::Row(rows))?;
+                keys.add_number(index, item, &text, place)?;
             }
         }
     }
@@ -125,9 +137,18 @@ pub(crate) fn texts<'a>(
         .collect()
 }
 
+/// Whether the file says that the top-level column of this name holds UUIDs, of which Arrow's type,
+/// binary data of 16 bytes, tells nothing.
+fn is_uuid(reader: &Reader, name: &str) -> bool {
+    let fields = reader.parquet_schema().root_schema().get_fields();
+    fields.iter().any(|field| {
+        let info = field.get_basic_info();
+        info.name() == name && info.logical_type_ref() == Some(&LogicalType::Uuid)
+    })
+}
+
 fn refuse_keys(source: &Source, schema: &SchemaRef, key: &[usize]) -> Result<(), Error> {
-    let can_be_key = |data_type: &DataType| !data_type.is_floating() && has_text(data_type);
-    match first_other(schema, key, can_be_key) {
+    match first_other(schema, key, key_cell::can_be_key) {
         Some((column, data_type)) => Err(Error::KeyType {
             file: source.name().to_owned(),
             column,

@@ -6,7 +6,7 @@ const DAYS_PER_ERA: i64 = 146_097;
 
 /// Appends the date that lies this many days after 1970-01-01 in the Gregorian calendar. A year
 /// outside of 0000 to 9999 carries a sign.
-pub(super) fn write_date(text: &mut String, days: i64) {
+pub(crate) fn write_date(text: &mut String, days: i64) {
     let (year, month, day) = civil(days);
     let written = match year {
         0..=9999 => write!(text, "{year:04}-{month:02}-{day:02}"),
@@ -33,7 +33,7 @@ fn civil(days: i64) -> (i64, i64, i64) {
 
 /// Appends the time of day that lies this many units after midnight. The fraction of a second
 /// has no trailing zeros.
-pub(super) fn write_time(text: &mut String, units: i64, per_second: i64) {
+pub(crate) fn write_time(text: &mut String, units: i64, per_second: i64) {
     let seconds = units.div_euclid(per_second);
     let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
     write!(text, "{hours:02}:{minutes:02}:{:02}", seconds % 60).expect("a String takes all text");
