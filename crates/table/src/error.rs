@@ -18,7 +18,7 @@ pub enum Error {
     /// No normalisation rule has this name.
     #[error(
         "there is no normalisation rule `{0}`; \
-         the rules are trim, lowercase, digits, nfc, email and phone"
+         the rules are trim, lowercase, digits, nfc, nfkc, email, phone, number, bool and uuid"
     )]
     UnknownRule(String),
 
@@ -381,6 +381,30 @@ pub enum KeyFault {
          integer)"
     )]
     InexactFloat,
+    /// The rule `number` cannot read it.
+    #[error(
+        "not a number (the rule `number` reads digits, with a sign, a decimal point and an \
+         exponent where needed, and no thousands separator or unit; correct or empty the cell)"
+    )]
+    NotANumber,
+    /// The rule `number` would need very many digits for it.
+    #[error(
+        "a number with an exponent beyond 1000 (correct or empty the cell, or compare the column \
+         as text)"
+    )]
+    Exponent,
+    /// The rule `bool` cannot read it.
+    #[error(
+        "no truth value (the rule `bool` reads true and false, t and f, yes and no, y and n, 1 \
+         and 0; correct or empty the cell)"
+    )]
+    NotABool,
+    /// The rule `uuid` cannot read it.
+    #[error(
+        "not a UUID (the rule `uuid` reads 32 hexadecimal digits, with all hyphens or none, \
+         between braces or behind `urn:uuid:`; correct or empty the cell)"
+    )]
+    NotAUuid,
 }
 
 /// What can be wrong with a cell of a column of numbers.

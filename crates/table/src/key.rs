@@ -193,6 +193,10 @@ mod tests {
                 .normalization(),
             format!("v3;1=lowercase{lower}+nfc{nfc};2=")
         );
+        assert_eq!(
+            spec(&["a"], &["a=nfkc+number"]).unwrap().normalization(),
+            format!("v3;1=nfkc{nfc}+number")
+        );
         assert_eq!(spec(&[], &[]).unwrap().normalization(), "v3;1=");
         assert_eq!(
             spec(&[], &["value=trim+phone"]).unwrap().normalization(),

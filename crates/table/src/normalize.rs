@@ -2,9 +2,14 @@
 
 use std::{borrow::Cow, fmt, str::FromStr};
 
-use unicode_normalization::{IsNormalized, UNICODE_VERSION, UnicodeNormalization, is_nfc_quick};
+use unicode_normalization::{
+    IsNormalized, UNICODE_VERSION, UnicodeNormalization, is_nfc_quick, is_nfkc_quick,
+};
 
-use crate::{Error, KeyFault};
+use crate::{
+    Error, KeyFault,
+    spelling::{number, truth, uuid},
+};
 
 /// The version of the definitions of rules and of typed columns' texts. It changes whenever any
 /// value gets another text than before.
@@ -14,6 +19,10 @@ pub(crate) const VERSION: &str = "v3";
 ///
 /// `email` is no rule of its own but short for `trim+lowercase`: dots and `+tags` stay, since
 /// what they mean is the mail provider's affair.
+///
+/// The rules from `number` on read a value, and give the canonical text of a column of that type.
+/// White space at both ends does not count for them. What they cannot read is a [`KeyFault`],
+/// but an empty text stays empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rule {
@@ -29,6 +38,17 @@ pub enum Rule {
     /// leading zeros become a `+`. If no digit is left behind it, nothing is: `00` is empty, as
     /// `+` is. The country is not guessed: `0171 …` stays what it is.
     Phone,
+    /// `nfkc`: Unicode's compatibility composition. It also makes one of letters that look
+    /// different, such as full-width ones and ligatures.
+    Nfkc,
+    /// `number`: a decimal number, exactly, as `12.5` for `+012.50` and `1.25e1`.
+    Number,
+    /// `bool`: `true` and `false`, also for `t` and `f`, `yes` and `no`, `y` and `n`, `1` and `0`,
+    /// in any case.
+    Bool,
+    /// `uuid`: in lower case with hyphens, also for one without hyphens, between braces, or behind
+    /// `urn:uuid:`.
+    Uuid,
 }
 
 impl Rule {
@@ -40,6 +60,10 @@ impl Rule {
             Self::Digits => "digits",
             Self::Nfc => "nfc",
             Self::Phone => "phone",
+            Self::Nfkc => "nfkc",
+            Self::Number => "number",
+            Self::Bool => "bool",
+            Self::Uuid => "uuid",
         }
     }
 
@@ -48,8 +72,10 @@ impl Rule {
     fn unicode_version(self) -> Option<(u8, u8, u8)> {
         match self {
             Self::Lowercase => Some(char::UNICODE_VERSION),
-            Self::Nfc => Some(UNICODE_VERSION),
-            Self::Trim | Self::Digits | Self::Phone => None,
+            Self::Nfc | Self::Nfkc => Some(UNICODE_VERSION),
+            Self::Trim | Self::Digits | Self::Phone | Self::Number | Self::Bool | Self::Uuid => {
+                None
+            }
         }
     }
 
@@ -61,6 +87,10 @@ impl Rule {
             "nfc" => &[Self::Nfc],
             "email" => &[Self::Trim, Self::Lowercase],
             "phone" => &[Self::Phone],
+            "nfkc" => &[Self::Nfkc],
+            "number" => &[Self::Number],
+            "bool" => &[Self::Bool],
+            "uuid" => &[Self::Uuid],
             _ => return None,
         })
     }
@@ -76,7 +106,23 @@ impl Rule {
             Self::Nfc if is_nfc_quick(text.chars()) == IsNormalized::Yes => text,
             Self::Nfc => text.nfc().collect(),
             Self::Phone => phone(&text).into(),
+            Self::Nfkc if is_nfkc_quick(text.chars()) == IsNormalized::Yes => text,
+            Self::Nfkc => text.nfkc().collect(),
+            Self::Number => read(&text, number::canonical)?,
+            Self::Bool => read(&text, truth::canonical)?,
+            Self::Uuid => read(&text, uuid::canonical)?,
         })
+    }
+}
+
+/// Reads what stands in a text, if anything does.
+fn read<'a>(
+    text: &str,
+    canonical: impl FnOnce(&str) -> Result<String, KeyFault>,
+) -> Result<Cow<'a, str>, KeyFault> {
+    match text.trim() {
+        "" => Ok(Cow::Borrowed("")),
+        text => canonical(text).map(Cow::Owned),
     }
 }
 
@@ -188,6 +234,20 @@ mod tests {
             ("phone", "+00", "+00"),
             ("trim+digits", " 1 ", "1"),
             ("lowercase+trim", " A ", "a"),
+            ("nfkc", "\u{fb01}\u{ff11}e\u{301}", "fi1\u{e9}"),
+            ("nfkc", "plain", "plain"),
+            ("number", " +1.50\u{a0}", "1.5"),
+            ("number", "", ""),
+            ("number", " \t", ""),
+            ("bool", " True", "true"),
+            ("bool", " ", ""),
+            (
+                "uuid",
+                " F81D4FAE7DEC11D0A76500A0C91E6BF6 ",
+                "f81d4fae-7dec-11d0-a765-00a0c91e6bf6",
+            ),
+            ("uuid", "", ""),
+            ("digits+number", "no. 0012", "12"),
         ] {
             assert_eq!(normalized(rules, text), expected, "{rules} of {text:?}");
         }
@@ -206,7 +266,7 @@ mod tests {
         assert_eq!(
             parse("mail=lower").unwrap_err().to_string(),
             "there is no normalisation rule `lower`; the rules are trim, lowercase, digits, nfc, \
-             email and phone"
+             nfkc, email, phone, number, bool and uuid"
         );
         assert!(matches!(parse("mail="), Err(Error::UnknownRule(name)) if name.is_empty()));
     }

@@ -7,7 +7,10 @@ use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
 
 use super::cell::{WriteCell, cell, dictionary, timestamp};
-use crate::{KeyFault, spelling::number::write_decimal};
+use crate::{
+    KeyFault,
+    spelling::{number::write_decimal, uuid::write_uuid},
+};
 
 /// Writes the canonical text of the cell in this row.
 type WriteKey<'a> = Box<dyn Fn(usize, &mut String) -> Result<(), KeyFault> + 'a>;
@@ -122,15 +125,6 @@ fn decimal<T: ArrowPrimitiveType<Native: Display>>(array: &ArrayRef, scale: i8) 
 
 fn write_hex(text: &mut String, bytes: &[u8]) {
     for byte in bytes {
-        write!(text, "{byte:02x}").expect("a String takes all text");
-    }
-}
-
-fn write_uuid(text: &mut String, bytes: &[u8]) {
-    for (index, byte) in bytes.iter().enumerate() {
-        if [4, 6, 8, 10].contains(&index) {
-            text.push('-');
-        }
         write!(text, "{byte:02x}").expect("a String takes all text");
     }
 }
