@@ -31,6 +31,18 @@ fn civil(days: i64) -> (i64, i64, i64) {
     (year, month, day)
 }
 
+/// The days from 1970-01-01 to a date in the Gregorian calendar, by the inverse of [`civil`];
+/// `None` if there is no such date. The year must have at most 12 digits.
+pub(crate) fn days(year: i64, month: i64, day: i64) -> Option<i64> {
+    let year_from_march = year - i64::from(month <= 2);
+    let era = year_from_march.div_euclid(400);
+    let year_of_era = year_from_march.rem_euclid(400);
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    let days = era * DAYS_PER_ERA + day_of_era - 719_468;
+    (civil(days) == (year, month, day)).then_some(days)
+}
+
 /// Appends the time of day that lies this many units after midnight. The fraction of a second
 /// has no trailing zeros.
 pub(crate) fn write_time(text: &mut String, units: i64, per_second: i64) {
@@ -80,11 +92,13 @@ mod tests {
         for day in -135_140 - 1..=DAYS_PER_ERA {
             let (year, month, day_of_month) = expected;
             assert_eq!(civil(day), expected, "{day}");
+            assert_eq!(days(year, month, day_of_month), Some(day), "{day}");
             let length = match month {
                 2 => 28 + i64::from(leap(year)),
                 4 | 6 | 9 | 11 => 30,
                 _ => 31,
             };
+            assert_eq!(days(year, month, length + 1), None);
             expected = match (month, day_of_month) {
                 (12, 31) => (year + 1, 1, 1),
                 (_, day) if day == length => (year, month + 1, 1),

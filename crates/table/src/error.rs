@@ -18,9 +18,17 @@ pub enum Error {
     /// No normalisation rule has this name.
     #[error(
         "there is no normalisation rule `{0}`; \
-         the rules are trim, lowercase, digits, nfc, nfkc, email, phone, number, bool and uuid"
+         the rules are trim, lowercase, digits, nfc, nfkc, email, phone, number, bool, uuid, date, \
+         date:FORMAT and timestamp"
     )]
     UnknownRule(String),
+
+    /// Dates cannot be read by a format.
+    #[error(
+        "`{0}` is no format of dates: it must hold day, month and year as in date:%d.%m.%Y, and \
+         may hold any character but `+`"
+    )]
+    DateFormat(String),
 
     /// Normalisation is given for a column that is no key column.
     #[error("normalisation is given for `{0}`, which is not a key column")]
@@ -297,7 +305,9 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         use Error::*;
         match self {
-            RuleSyntax(_) | UnknownRule(_) | RuleOutsideKey(_) | Repeated(_) => ErrorKind::Usage,
+            RuleSyntax(_) | UnknownRule(_) | DateFormat(_) | RuleOutsideKey(_) | Repeated(_) => {
+                ErrorKind::Usage
+            }
             OutputEnding { .. }
             | OutputIsDirectory { .. }
             | OutputIsInput { .. }
@@ -405,6 +415,22 @@ pub enum KeyFault {
          between braces or behind `urn:uuid:`; correct or empty the cell)"
     )]
     NotAUuid,
+    /// The rule `date` cannot read it.
+    #[error(
+        "not a date (the rule `date` reads 2024-02-29 and 20240229; for dates that are written \
+         otherwise give their format, as in date:%d.%m.%Y, and else correct or empty the cell)"
+    )]
+    NotADate,
+    /// It is no date of the format that the user gave.
+    #[error("not a date of the format `{0}` (give another format, or correct or empty the cell)")]
+    NotOfFormat(String),
+    /// The rule `timestamp` cannot read it.
+    #[error(
+        "not a timestamp (the rule `timestamp` reads 2024-02-29 13:05:00, with T in place of the \
+         space, a fraction of the second, and Z or an offset such as +01:00 where there are any; \
+         correct or empty the cell)"
+    )]
+    NotATimestamp,
 }
 
 /// What can be wrong with a cell of a column of numbers.

@@ -29,8 +29,8 @@
 //! | decimal | exact, without trailing zeros after the point: `1.5`, and `1` for 1.00 | `number` |
 //! | floating-point number | as an integer; it must be one, and so small that no other is rounded to it: below 2^53, 2^24 or 2^11 in 64, 32 or 16 bits | `number` |
 //! | boolean | `true`, `false` | `bool` |
-//! | date | `2024-02-29` | |
-//! | timestamp | `2024-02-29 13:05:00.25`; in universal time with a `Z` behind it, if it has a zone | |
+//! | date | `2024-02-29` | `date`, `date:FORMAT` |
+//! | timestamp | `2024-02-29 13:05:00.25`; in universal time with a `Z` behind it, if it has a zone | `timestamp` |
 //! | time of day | `13:05:00.25` | |
 //! | binary | hexadecimal, in lower case | `lowercase` |
 //! | UUID of Parquet | `f81d4fae-7dec-11d0-a765-00a0c91e6bf6` | `uuid` |
@@ -100,6 +100,7 @@ pub use numbers::{MAX_SCALE, Numbers, check_numbers};
 pub use parquet::is_panic_contained;
 pub use progress::Progress;
 pub use source::Source;
+pub use spelling::date_format::DateFormat;
 pub use table::{Counts, KeyTable, RowItems};
 pub use text::{LINE_COLUMN, MAX_RECORD_BYTES};
 

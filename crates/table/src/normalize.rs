@@ -8,7 +8,7 @@ use unicode_normalization::{
 
 use crate::{
     Error, KeyFault,
-    spelling::{number, truth, uuid},
+    spelling::{date_format::DateFormat, moment, number, truth, uuid},
 };
 
 /// The version of the definitions of rules and of typed columns' texts. It changes whenever any
@@ -23,7 +23,7 @@ pub(crate) const VERSION: &str = "v3";
 /// The rules from `number` on read a value, and give the canonical text of a column of that type.
 /// White space at both ends does not count for them. What they cannot read is a [`KeyFault`],
 /// but an empty text stays empty.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rule {
     /// `trim`: drops Unicode white space at both ends.
@@ -49,11 +49,19 @@ pub enum Rule {
     /// `uuid`: in lower case with hyphens, also for one without hyphens, between braces, or behind
     /// `urn:uuid:`.
     Uuid,
+    /// `date`: a date as `2024-02-29`, also for `20240229`; and `date:FORMAT`, for dates that are
+    /// written in another format. A typed column of dates needs no format, and takes no notice
+    /// of it.
+    Date(Option<DateFormat>),
+    /// `timestamp`: as `2024-02-29 13:05:00.25`, also with a `T` between, without seconds, or for
+    /// a date alone, which is its midnight. With a `Z` or an offset from universal time it becomes
+    /// universal time, with a `Z`.
+    Timestamp,
 }
 
 impl Rule {
-    /// The rule's name.
-    pub fn name(self) -> &'static str {
+    /// The rule's name, without a format.
+    pub fn name(&self) -> &'static str {
         match self {
             Self::Trim => "trim",
             Self::Lowercase => "lowercase",
@@ -64,23 +72,27 @@ impl Rule {
             Self::Number => "number",
             Self::Bool => "bool",
             Self::Uuid => "uuid",
+            Self::Date(_) => "date",
+            Self::Timestamp => "timestamp",
         }
     }
 
     /// The version of Unicode whose tables the rule uses, if they change what it does: white
     /// space has been the same since version 6.3.
-    fn unicode_version(self) -> Option<(u8, u8, u8)> {
+    fn unicode_version(&self) -> Option<(u8, u8, u8)> {
         match self {
             Self::Lowercase => Some(char::UNICODE_VERSION),
             Self::Nfc | Self::Nfkc => Some(UNICODE_VERSION),
-            Self::Trim | Self::Digits | Self::Phone | Self::Number | Self::Bool | Self::Uuid => {
-                None
-            }
+            Self::Trim | Self::Digits | Self::Phone => None,
+            Self::Number | Self::Bool | Self::Uuid | Self::Date(_) | Self::Timestamp => None,
         }
     }
 
-    fn named(name: &str) -> Option<&'static [Self]> {
-        Some(match name {
+    fn named(name: &str) -> Result<Vec<Self>, Error> {
+        if let Some(format) = name.strip_prefix("date:") {
+            return Ok(vec![Self::Date(Some(DateFormat::new(format)?))]);
+        }
+        let rules: &[Self] = match name {
             "trim" => &[Self::Trim],
             "lowercase" => &[Self::Lowercase],
             "digits" => &[Self::Digits],
@@ -91,8 +103,11 @@ impl Rule {
             "number" => &[Self::Number],
             "bool" => &[Self::Bool],
             "uuid" => &[Self::Uuid],
-            _ => return None,
-        })
+            "date" => &[Self::Date(None)],
+            "timestamp" => &[Self::Timestamp],
+            _ => return Err(Error::UnknownRule(name.to_owned())),
+        };
+        Ok(rules.to_vec())
     }
 
     fn apply<'a>(&self, text: Cow<'a, str>) -> Result<Cow<'a, str>, KeyFault> {
@@ -111,6 +126,9 @@ impl Rule {
             Self::Number => read(&text, number::canonical)?,
             Self::Bool => read(&text, truth::canonical)?,
             Self::Uuid => read(&text, uuid::canonical)?,
+            Self::Date(None) => read(&text, moment::date)?,
+            Self::Date(Some(format)) => read(&text, |text| format.canonical(text))?,
+            Self::Timestamp => read(&text, moment::timestamp)?,
         })
     }
 }
@@ -164,24 +182,33 @@ pub struct ColumnRules {
 impl FromStr for ColumnRules {
     type Err = Error;
 
-    /// Parses `COLUMN=RULE+RULE`. The last `=` counts, as a column's name may hold one.
+    /// Parses `COLUMN=RULE+RULE`. A column's name may hold a `=`, and so may the format of a date:
+    /// of all `=`, the last counts that has rules behind it.
     fn from_str(text: &str) -> Result<Self, Error> {
-        let (column, rules) = text
-            .rsplit_once('=')
-            .ok_or_else(|| Error::RuleSyntax(text.to_owned()))?;
-        let mut parsed = Vec::new();
-        for name in rules.split('+') {
-            let rule = Rule::named(name).ok_or_else(|| Error::UnknownRule(name.to_owned()))?;
-            parsed.extend_from_slice(rule);
+        let mut fault = None;
+        for (at, _) in text.rmatch_indices('=') {
+            match parse_rules(&text[at + 1..]) {
+                Ok(rules) => {
+                    return Ok(Self {
+                        column: text[..at].to_owned(),
+                        rules,
+                    });
+                }
+                Err(error) => fault = fault.or(Some(error)),
+            }
         }
-        Ok(Self {
-            column: column.to_owned(),
-            rules: parsed,
-        })
+        Err(fault.unwrap_or_else(|| Error::RuleSyntax(text.to_owned())))
     }
 }
 
-/// Writes rules as `trim+nfc[Unicode 17.0.0]`: texts are the same only if the tables are.
+fn parse_rules(text: &str) -> Result<Vec<Rule>, Error> {
+    let rules: Result<Vec<_>, _> = text.split('+').map(Rule::named).collect();
+    Ok(rules?.concat())
+}
+
+/// Writes rules as `trim+nfc[Unicode 17.0.0]`: texts are the same only if the tables are. A format
+/// stands in quotes, as in `date:"%d.%m.%Y"`, so that none can be taken for other rules, and what
+/// cannot be printed is escaped.
 pub(crate) struct Shown<'a>(pub(crate) &'a [Rule]);
 
 impl fmt::Display for Shown<'_> {
@@ -191,6 +218,9 @@ impl fmt::Display for Shown<'_> {
                 f.write_str("+")?;
             }
             f.write_str(rule.name())?;
+            if let Rule::Date(Some(format)) = rule {
+                write!(f, ":{:?}", format.to_string())?;
+            }
             if let Some((major, minor, micro)) = rule.unicode_version() {
                 write!(f, "[Unicode {major}.{minor}.{micro}]")?;
             }
@@ -248,6 +278,21 @@ mod tests {
             ),
             ("uuid", "", ""),
             ("digits+number", "no. 0012", "12"),
+            ("date", " 20240203", "2024-02-03"),
+            ("date:%d.%m.%Y", "\t03.02.2024 ", "2024-02-03"),
+            ("date:%d.%m.%Y", " ", ""),
+            ("lowercase+date:%d %b %Y", "03 FEB 2024", "2024-02-03"),
+            (
+                "date:%d.%m.%Y+timestamp",
+                "03.02.2024",
+                "2024-02-03 00:00:00",
+            ),
+            (
+                "timestamp",
+                " 2024-02-03T12:34:56.50+01:00 ",
+                "2024-02-03 11:34:56.5Z",
+            ),
+            ("timestamp", "", ""),
         ] {
             assert_eq!(normalized(rules, text), expected, "{rules} of {text:?}");
         }
@@ -266,8 +311,22 @@ mod tests {
         assert_eq!(
             parse("mail=lower").unwrap_err().to_string(),
             "there is no normalisation rule `lower`; the rules are trim, lowercase, digits, nfc, \
-             nfkc, email, phone, number, bool and uuid"
+             nfkc, email, phone, number, bool, uuid, date, date:FORMAT and timestamp"
         );
+        for (text, column, format) in [
+            ("c=date:%d=%m=%Y", "c", "%d=%m=%Y"),
+            ("a=b=date:=%d;%m:%Y", "a=b", "=%d;%m:%Y"),
+        ] {
+            let rules = parse(text).unwrap();
+            assert_eq!(rules.column, column);
+            assert_eq!(
+                rules.rules,
+                [Rule::Date(Some(DateFormat::new(format).unwrap()))]
+            );
+        }
+        for text in ["c=date:%q", "c=trim+date:%q", "c=date:%d+%m+%Y", "c=date:"] {
+            assert!(matches!(parse(text), Err(Error::DateFormat(_))), "{text}");
+        }
         assert!(matches!(parse("mail="), Err(Error::UnknownRule(name)) if name.is_empty()));
     }
 }

@@ -12,7 +12,7 @@ use std::{
 };
 
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{ArrowError, DataType, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, SchemaRef};
 use parquet::{
     arrow::{
         ProjectionMask,
@@ -86,6 +86,12 @@ pub(crate) fn read_keys(
         .map(|name| is_uuid(&reader, name))
         .collect();
     let mut keys = Builder::new(source.name(), key, key_names, numbers);
+    for (position, &column) in key_columns.iter().enumerate() {
+        let data_type = value_type(&reader.schema().fields()[column]);
+        if matches!(data_type, DataType::Date32 | DataType::Date64) {
+            keys.set_typed_dates(position);
+        }
+    }
     let mut text = String::new();
     let mut rows = 0;
     for batch in Batches::new(source, reader.with_projection(mask), progress)? {
@@ -177,12 +183,17 @@ fn first_other(
 ) -> Option<(String, DataType)> {
     columns.iter().find_map(|&index| {
         let field = schema.field(index);
-        let data_type = match field.data_type() {
-            DataType::Dictionary(_, values) => values,
-            other => other,
-        };
+        let data_type = value_type(field);
         (!fits(data_type)).then(|| (field.name().clone(), data_type.clone()))
     })
+}
+
+/// The type of a column's values, which a dictionary may hold.
+fn value_type(field: &Field) -> &DataType {
+    match field.data_type() {
+        DataType::Dictionary(_, values) => values,
+        other => other,
+    }
 }
 
 /// The rows of a Parquet file, some thousand at a time.

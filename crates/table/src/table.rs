@@ -181,6 +181,11 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// Says that the fields at this position of the key are typed dates.
+    pub(crate) fn set_typed_dates(&mut self, position: usize) {
+        self.fingerprinter.set_typed_dates(position);
+    }
+
     /// Takes the field at this position of the key, of the row that [`Builder::finish_row`] ends.
     /// A null is the empty text.
     pub(crate) fn key_field(

@@ -1,5 +1,6 @@
 //! Numbers: exact, and without zeros that say nothing.
 
+use super::is_digits;
 use crate::KeyFault;
 
 /// The largest exponent that is read, of either sign: more than any number of a database needs,
@@ -34,10 +35,6 @@ pub(crate) fn canonical(text: &str) -> Result<String, KeyFault> {
     let scale = fraction.len() as i64 - exponent;
     write_decimal(&mut canonical, number.starts_with('-'), &digits, scale);
     Ok(canonical)
-}
-
-fn is_digits(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Appends `±digits · 10^-scale`, as in `-12.5` and `1200`.
