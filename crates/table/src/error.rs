@@ -417,7 +417,7 @@ pub enum KeyFault {
     NotAUuid,
     /// The rule `date` cannot read it.
     #[error(
-        "not a date (the rule `date` reads 2024-02-29 and 20240229; for dates that are written \
+        "not a date (the rule `date` reads 2024-02-29, 20240229 and timestamps at midnight; for dates that are written \
          otherwise give their format, as in date:%d.%m.%Y, and else correct or empty the cell)"
     )]
     NotADate,

@@ -125,8 +125,9 @@ impl<'a> Fingerprinter<'a> {
         }
     }
 
-    /// Says that the fields at this position are typed dates, so that no format is meant for them:
-    /// it is there as the other party, whose dates are text, must give the same rules.
+    /// Says that the fields at this position are typed dates or timestamps, so that no format is
+    /// meant for them: it is there as the other party, whose dates are text, must give the same
+    /// rules.
     pub(crate) fn set_typed_dates(&mut self, position: usize) {
         for rule in self.rules[position].to_mut() {
             if let Rule::Date(format) = rule {

@@ -49,9 +49,9 @@ pub enum Rule {
     /// `uuid`: in lower case with hyphens, also for one without hyphens, between braces, or behind
     /// `urn:uuid:`.
     Uuid,
-    /// `date`: a date as `2024-02-29`, also for `20240229`; and `date:FORMAT`, for dates that are
-    /// written in another format. A typed column of dates needs no format, and takes no notice
-    /// of it.
+    /// `date`: a date as `2024-02-29`, also for `20240229` and for a timestamp without a zone that
+    /// is a midnight; and `date:FORMAT`, for dates that are written in another format. A typed
+    /// column of dates, or of timestamps without a zone, takes no notice of a format.
     Date(Option<DateFormat>),
     /// `timestamp`: as `2024-02-29 13:05:00.25`, also with a `T` between, without seconds, or for
     /// a date alone, which is its midnight. With a `Z` or an offset from universal time it becomes

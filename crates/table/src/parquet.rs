@@ -87,8 +87,7 @@ pub(crate) fn read_keys(
         .collect();
     let mut keys = Builder::new(source.name(), key, key_names, numbers);
     for (position, &column) in key_columns.iter().enumerate() {
-        let data_type = value_type(&reader.schema().fields()[column]);
-        if matches!(data_type, DataType::Date32 | DataType::Date64) {
+        if is_of_dates(value_type(&reader.schema().fields()[column])) {
             keys.set_typed_dates(position);
         }
     }
@@ -194,6 +193,12 @@ fn value_type(field: &Field) -> &DataType {
         DataType::Dictionary(_, values) => values,
         other => other,
     }
+}
+
+/// Whether values of this type are dates, or can be midnights of dates.
+fn is_of_dates(data_type: &DataType) -> bool {
+    use DataType::*;
+    matches!(data_type, Date32 | Date64 | Timestamp(_, None))
 }
 
 /// The rows of a Parquet file, some thousand at a time.

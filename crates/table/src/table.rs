@@ -181,7 +181,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Says that the fields at this position of the key are typed dates.
+    /// Says that the fields at this position of the key are typed dates or timestamps.
     pub(crate) fn set_typed_dates(&mut self, position: usize) {
         self.fingerprinter.set_typed_dates(position);
     }

@@ -10,10 +10,11 @@ use crate::{
 const DAY_SECONDS: i64 = 86_400;
 
 /// Reads a date as `2024-02-29` or `20240229`. A year outside of 0000 to 9999 has a sign, as in
-/// typed columns.
+/// typed columns. A midnight without a zone is its date, as many programs have no other type.
 pub(crate) fn date(text: &str) -> Result<String, KeyFault> {
+    let days = read_date(text).or_else(|| read_midnight(text));
     let mut date = String::new();
-    write_date(&mut date, read_date(text).ok_or(KeyFault::NotADate)?);
+    write_date(&mut date, days.ok_or(KeyFault::NotADate)?);
     Ok(date)
 }
 
@@ -50,6 +51,10 @@ fn read_timestamp(text: &str) -> Option<String> {
         timestamp.push('Z');
     }
     Some(timestamp)
+}
+
+fn read_midnight(text: &str) -> Option<i64> {
+    read_date(read_timestamp(text)?.strip_suffix(" 00:00:00")?)
 }
 
 /// The days since 1970-01-01.
@@ -135,6 +140,8 @@ mod tests {
         for (text, expected) in [
             ("2024-02-29", "2024-02-29"),
             ("20240229", "2024-02-29"),
+            ("2024-02-29 00:00:00", "2024-02-29"),
+            ("2024-02-29T00:00:00.000", "2024-02-29"),
             ("2000-02-29", "2000-02-29"),
             ("1969-12-31", "1969-12-31"),
             ("0000-01-01", "0000-01-01"),
@@ -167,7 +174,10 @@ mod tests {
             "+1000000000000-01-01",
             "03.02.2024",
             "02/03/2024",
-            "2024-02-03 00:00:00",
+            "2024-02-03 00:00:01",
+            "2024-02-03 00:00:00.1",
+            "2024-02-03 00:00:00Z",
+            "2024-02-03 00:00:00+01:00",
             "2024-02-0é",
             "２０２４-02-03",
             "--02-03",

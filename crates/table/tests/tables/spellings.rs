@@ -188,6 +188,14 @@ fn dates() -> Vec<Spelling> {
             "",
         ),
         ("2024-02-03", typed(dictionary), "date:%d.%m.%Y"),
+        (
+            "2024-02-03",
+            typed(TimestampMicrosecondArray::from(vec![
+                19_756 * 86_400_000_000,
+            ])),
+            "date:%d.%m.%Y",
+        ),
+        ("2024-02-03", Csv("2024-02-03 00:00:00"), "date"),
         ("2024-03-02", Csv("02/03/2024"), "date:%d/%m/%Y"),
         ("2024-03-02", typed(Date32Array::from(vec![19_784])), ""),
         ("text 20240203", Csv("20240203"), ""),
