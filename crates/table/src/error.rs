@@ -21,9 +21,17 @@ pub enum Error {
     /// No normalisation rule has this name.
     #[error(
         "there is no normalisation rule `{0}`; \
-         the rules are trim, lowercase, digits, nfc, email and phone"
+         the rules are trim, lowercase, digits, nfc, nfkc, email, phone, number, bool, uuid, date, \
+         date:FORMAT and timestamp"
     )]
     UnknownRule(String),
+
+    /// Dates cannot be read by a format.
+    #[error(
+        "`{0}` is no format of dates: it must hold day, month and year as in date:%d.%m.%Y, and \
+         may hold any character but `+`"
+    )]
+    DateFormat(String),
 
     /// Normalisation is given for a column that is no key column.
     #[error("normalisation is given for `{0}`, which is not a key column")]
@@ -214,10 +222,23 @@ pub enum Error {
         column: String,
     },
 
+    /// A cell of the key has no canonical text.
+    #[error("{file}, {place}, column `{column}`: {fault}")]
+    Key {
+        /// The file as the user named it.
+        file: String,
+        /// Where the cell's row is.
+        place: Place,
+        /// The key column.
+        column: String,
+        /// What is wrong.
+        fault: KeyFault,
+    },
+
     /// The values of this column have no canonical text.
     #[error(
         "{file}: the column `{column}` holds {data_type}, which cannot be a key \
-         (keys are text, integers, decimals, booleans, dates or times)"
+         (keys are text, numbers, booleans, dates, times or binary data)"
     )]
     KeyType {
         /// The file as the user named it.
@@ -349,6 +370,7 @@ impl Error {
         match self {
             RuleSyntax(_)
             | UnknownRule(_)
+            | DateFormat(_)
             | RuleOutsideKey(_)
             | Repeated(_)
             | DialectByte { .. }
@@ -379,6 +401,7 @@ impl Error {
             | NoKey { .. }
             | MissingColumn { .. }
             | AmbiguousColumn { .. }
+            | Key { .. }
             | KeyType { .. }
             | Number { .. }
             | NumberType { .. }
@@ -435,6 +458,59 @@ impl fmt::Display for Place {
             Self::Row(row) => write!(f, "row {row}"),
         }
     }
+}
+
+/// What can be wrong with a cell of a key.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeyFault {
+    /// A floating-point number that may stand for several values.
+    #[error(
+        "a floating-point number that stands for no single whole number (it must be whole, and \
+         below 2^53, 2^24 or 2^11 in 64, 32 or 16 bits; cast the column to decimal, text or \
+         integer)"
+    )]
+    InexactFloat,
+    /// The rule `number` cannot read it.
+    #[error(
+        "not a number (the rule `number` reads digits, with a sign, a decimal point and an \
+         exponent where needed, and no thousands separator or unit; correct or empty the cell)"
+    )]
+    NotANumber,
+    /// The rule `number` would need very many digits for it.
+    #[error(
+        "a number with an exponent beyond 1000 (correct or empty the cell, or compare the column \
+         as text)"
+    )]
+    Exponent,
+    /// The rule `bool` cannot read it.
+    #[error(
+        "no truth value (the rule `bool` reads true and false, t and f, yes and no, y and n, 1 \
+         and 0; correct or empty the cell)"
+    )]
+    NotABool,
+    /// The rule `uuid` cannot read it.
+    #[error(
+        "not a UUID (the rule `uuid` reads 32 hexadecimal digits, with all hyphens or none, \
+         between braces or behind `urn:uuid:`; correct or empty the cell)"
+    )]
+    NotAUuid,
+    /// The rule `date` cannot read it.
+    #[error(
+        "not a date (the rule `date` reads 2024-02-29, 20240229 and timestamps at midnight; for dates that are written \
+         otherwise give their format, as in date:%d.%m.%Y, and else correct or empty the cell)"
+    )]
+    NotADate,
+    /// It is no date of the format that the user gave.
+    #[error("not a date of the format `{0}` (give another format, or correct or empty the cell)")]
+    NotOfFormat(String),
+    /// The rule `timestamp` cannot read it.
+    #[error(
+        "not a timestamp (the rule `timestamp` reads 2024-02-29 13:05:00, with T in place of the \
+         space, a fraction of the second, and Z or an offset such as +01:00 where there are any; \
+         correct or empty the cell)"
+    )]
+    NotATimestamp,
 }
 
 /// What can be wrong with a cell of a column of numbers.

@@ -38,6 +38,13 @@ impl Header<'_> {
         columns.iter().map(|column| self.find(column)).collect()
     }
 
+    /// The names of these columns, which [`Header::find`] has found, and the user so knows, or
+    /// which are names for sure.
+    pub(crate) fn names_of(&self, columns: &[usize]) -> Vec<String> {
+        let name = |&column: &usize| self.names[column].clone();
+        columns.iter().map(name).collect()
+    }
+
     /// What an error may show of the columns.
     pub(crate) fn shown(&self) -> Columns {
         match self.names {

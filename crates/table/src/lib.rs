@@ -21,25 +21,33 @@
 //!
 //! # Keys
 //!
-//! The key is one column or several. Each field has one canonical text, whatever the format:
+//! The key is one column or several. Each field has one canonical text, which is that of its
+//! value and not of its type, so that the same value in another type or format is the same key:
 //!
-//! | type | text |
-//! |---|---|
-//! | text, and every CSV field | as it is |
-//! | integer | decimal, without leading zeros |
-//! | decimal | exact, with all the digits of its scale: `1.50` |
-//! | boolean | `true`, `false` |
-//! | date | `2024-02-29` |
-//! | timestamp | `2024-02-29T13:05:00.25`, followed by `Z` if it is in universal time |
-//! | time of day | `13:05:00.25` |
+//! | type | text | rule for text |
+//! |---|---|---|
+//! | text, and every CSV field | as it is | |
+//! | integer | decimal, without leading zeros | `number` |
+//! | decimal | exact, without trailing zeros after the point: `1.5`, and `1` for 1.00 | `number` |
+//! | floating-point number | as an integer; it must be one, and so small that no other is rounded to it: below 2^53, 2^24 or 2^11 in 64, 32 or 16 bits | `number` |
+//! | boolean | `true`, `false` | `bool` |
+//! | date | `2024-02-29` | `date`, `date:FORMAT` |
+//! | timestamp | `2024-02-29 13:05:00.25`; in universal time with a `Z` behind it, if it has a zone | `timestamp` |
+//! | time of day | `13:05:00.25` | |
+//! | binary | hexadecimal, in lower case | `lowercase` |
+//! | UUID of Parquet | `f81d4fae-7dec-11d0-a765-00a0c91e6bf6` | `uuid` |
 //!
-//! Fractions of a second carry no trailing zeros, so that the unit does not matter. Other types
-//! are no keys: binary data and nested types have no text, and floating-point numbers have too
-//! many.
+//! Fractions of a second carry no trailing zeros, so that the unit does not matter. NaN is a
+//! null. Nested types are no keys. Rows are written to CSV and TSV with other texts, which keep
+//! what a type shows: `1.50`, `0.1`, `2024-02-29T13:05:00`.
 //!
-//! Normalisation ([`Rule`]) is applied on request only. A row is left out, and counted, if any
-//! field of its key is null or empty after it. The fields are joined with their lengths, so that
-//! `("ab", "c")` is not `("a", "bc")`, and hashed with BLAKE3 to 256 bits.
+//! Normalisation ([`Rule`]) is applied on request only. Text that is written otherwise comes to
+//! the form of a type by the rule beside it, which leaves the type's own texts as they are. What
+//! a rule cannot read is an error with line and column.
+//!
+//! A row is left out, and counted, if any field of its key is null, or empty once normalised. The
+//! fields are joined with their lengths, so that `("ab", "c")` is not `("a", "bc")`, and hashed
+//! with BLAKE3 to 256 bits.
 //!
 //! # Numbers
 //!
@@ -81,6 +89,7 @@
 //! is damaged or cut off is an error. Nothing else is taken for compressed: what begins like gzip
 //! or Zstandard under another name, or on standard input, is an error.
 
+mod calendar;
 mod compression;
 mod decimal;
 mod destination;
@@ -94,6 +103,7 @@ mod numbers;
 mod parquet;
 mod progress;
 mod source;
+mod spelling;
 mod table;
 mod text;
 pub mod whole_file;
@@ -103,7 +113,7 @@ pub use compression::Compression;
 pub use decimal::Decimal;
 pub use destination::{Destination, StagedRows};
 pub use dialect::Dialect;
-pub use error::{Columns, Error, ErrorKind, Fault, NumberFault, ParquetFault, Place};
+pub use error::{Columns, Error, ErrorKind, Fault, KeyFault, NumberFault, ParquetFault, Place};
 pub use format::Format;
 pub use key::KeySpec;
 pub use normalize::{ColumnRules, Rule};
@@ -111,6 +121,7 @@ pub use numbers::{MAX_SCALE, Numbers, check_numbers};
 pub use parquet::is_panic_contained;
 pub use progress::Progress;
 pub use source::Source;
+pub use spelling::date_format::DateFormat;
 pub use table::{Counts, KeyTable, RowItems};
 pub use text::{LINE_COLUMN, MAX_RECORD_BYTES};
 

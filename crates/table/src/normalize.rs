@@ -2,19 +2,28 @@
 
 use std::{borrow::Cow, fmt, str::FromStr};
 
-use unicode_normalization::{IsNormalized, UNICODE_VERSION, UnicodeNormalization, is_nfc_quick};
+use unicode_normalization::{
+    IsNormalized, UNICODE_VERSION, UnicodeNormalization, is_nfc_quick, is_nfkc_quick,
+};
 
-use crate::Error;
+use crate::{
+    Error, KeyFault,
+    spelling::{date_format::DateFormat, moment, number, truth, uuid},
+};
 
-/// The version of the rules' definitions. It changes whenever a rule maps any text to
-/// another one than before.
-pub(crate) const VERSION: &str = "v2";
+/// The version of the definitions of rules and of typed columns' texts. It changes whenever any
+/// value gets another text than before.
+pub(crate) const VERSION: &str = "v3";
 
 /// One step of normalisation.
 ///
 /// `email` is no rule of its own but short for `trim+lowercase`: dots and `+tags` stay, since
 /// what they mean is the mail provider's affair.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+///
+/// The rules from `number` on read a value, and give the canonical text of a column of that type.
+/// White space at both ends does not count for them. What they cannot read is a [`KeyFault`],
+/// but an empty text stays empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rule {
     /// `trim`: drops Unicode white space at both ends.
@@ -29,44 +38,80 @@ pub enum Rule {
     /// leading zeros become a `+`. If no digit is left behind it, nothing is: `00` is empty, as
     /// `+` is. The country is not guessed: `0171 …` stays what it is.
     Phone,
+    /// `nfkc`: Unicode's compatibility composition. It also makes one of letters that look
+    /// different, such as full-width ones and ligatures.
+    Nfkc,
+    /// `number`: a decimal number, exactly, as `12.5` for `+012.50` and `1.25e1`.
+    Number,
+    /// `bool`: `true` and `false`, also for `t` and `f`, `yes` and `no`, `y` and `n`, `1` and `0`,
+    /// in any case.
+    Bool,
+    /// `uuid`: in lower case with hyphens, also for one without hyphens, between braces, or behind
+    /// `urn:uuid:`.
+    Uuid,
+    /// `date`: a date as `2024-02-29`, also for `20240229` and for a timestamp without a zone that
+    /// is a midnight; and `date:FORMAT`, for dates that are written in another format. A typed
+    /// column of dates, or of timestamps without a zone, takes no notice of a format.
+    Date(Option<DateFormat>),
+    /// `timestamp`: as `2024-02-29 13:05:00.25`, also with a `T` between, without seconds, or for
+    /// a date alone, which is its midnight. With a `Z` or an offset from universal time it becomes
+    /// universal time, with a `Z`.
+    Timestamp,
 }
 
 impl Rule {
-    /// The rule's name.
-    pub fn name(self) -> &'static str {
+    /// The rule's name, without a format.
+    pub fn name(&self) -> &'static str {
         match self {
             Self::Trim => "trim",
             Self::Lowercase => "lowercase",
             Self::Digits => "digits",
             Self::Nfc => "nfc",
             Self::Phone => "phone",
+            Self::Nfkc => "nfkc",
+            Self::Number => "number",
+            Self::Bool => "bool",
+            Self::Uuid => "uuid",
+            Self::Date(_) => "date",
+            Self::Timestamp => "timestamp",
         }
     }
 
     /// The version of Unicode whose tables the rule uses, if they change what it does: white
     /// space has been the same since version 6.3.
-    fn unicode_version(self) -> Option<(u8, u8, u8)> {
+    fn unicode_version(&self) -> Option<(u8, u8, u8)> {
         match self {
             Self::Lowercase => Some(char::UNICODE_VERSION),
-            Self::Nfc => Some(UNICODE_VERSION),
+            Self::Nfc | Self::Nfkc => Some(UNICODE_VERSION),
             Self::Trim | Self::Digits | Self::Phone => None,
+            Self::Number | Self::Bool | Self::Uuid | Self::Date(_) | Self::Timestamp => None,
         }
     }
 
-    fn named(name: &str) -> Option<&'static [Self]> {
-        Some(match name {
+    fn named(name: &str) -> Result<Vec<Self>, Error> {
+        if let Some(format) = name.strip_prefix("date:") {
+            return Ok(vec![Self::Date(Some(DateFormat::new(format)?))]);
+        }
+        let rules: &[Self] = match name {
             "trim" => &[Self::Trim],
             "lowercase" => &[Self::Lowercase],
             "digits" => &[Self::Digits],
             "nfc" => &[Self::Nfc],
             "email" => &[Self::Trim, Self::Lowercase],
             "phone" => &[Self::Phone],
-            _ => return None,
-        })
+            "nfkc" => &[Self::Nfkc],
+            "number" => &[Self::Number],
+            "bool" => &[Self::Bool],
+            "uuid" => &[Self::Uuid],
+            "date" => &[Self::Date(None)],
+            "timestamp" => &[Self::Timestamp],
+            _ => return Err(Error::UnknownRule(name.to_owned())),
+        };
+        Ok(rules.to_vec())
     }
 
-    fn apply(self, text: Cow<'_, str>) -> Cow<'_, str> {
-        match self {
+    fn apply<'a>(&self, text: Cow<'a, str>) -> Result<Cow<'a, str>, KeyFault> {
+        Ok(match self {
             Self::Trim => match text {
                 Cow::Borrowed(text) => text.trim().into(),
                 Cow::Owned(text) => text.trim().to_owned().into(),
@@ -76,7 +121,26 @@ impl Rule {
             Self::Nfc if is_nfc_quick(text.chars()) == IsNormalized::Yes => text,
             Self::Nfc => text.nfc().collect(),
             Self::Phone => phone(&text).into(),
-        }
+            Self::Nfkc if is_nfkc_quick(text.chars()) == IsNormalized::Yes => text,
+            Self::Nfkc => text.nfkc().collect(),
+            Self::Number => read(&text, number::canonical)?,
+            Self::Bool => read(&text, truth::canonical)?,
+            Self::Uuid => read(&text, uuid::canonical)?,
+            Self::Date(None) => read(&text, moment::date)?,
+            Self::Date(Some(format)) => read(&text, |text| format.canonical(text))?,
+            Self::Timestamp => read(&text, moment::timestamp)?,
+        })
+    }
+}
+
+/// Reads what stands in a text, if anything does.
+fn read<'a>(
+    text: &str,
+    canonical: impl FnOnce(&str) -> Result<String, KeyFault>,
+) -> Result<Cow<'a, str>, KeyFault> {
+    match text.trim() {
+        "" => Ok(Cow::Borrowed("")),
+        text => canonical(text).map(Cow::Owned),
     }
 }
 
@@ -102,8 +166,8 @@ fn phone(text: &str) -> String {
 }
 
 /// Applies the rules in their order.
-pub(crate) fn normalize<'a>(rules: &[Rule], text: Cow<'a, str>) -> Cow<'a, str> {
-    rules.iter().fold(text, |text, rule| rule.apply(text))
+pub(crate) fn normalize<'a>(rules: &[Rule], text: Cow<'a, str>) -> Result<Cow<'a, str>, KeyFault> {
+    rules.iter().try_fold(text, |text, rule| rule.apply(text))
 }
 
 /// The normalisation of one column, written `COLUMN=RULE+RULE`.
@@ -118,24 +182,32 @@ pub struct ColumnRules {
 impl FromStr for ColumnRules {
     type Err = Error;
 
-    /// Parses `COLUMN=RULE+RULE`. The last `=` counts, as a column's name may hold one.
+    /// Parses `COLUMN=RULE+RULE`. A column's name may hold a `=`, and so may the format of a date:
+    /// of all `=`, the last counts that has rules behind it.
     fn from_str(text: &str) -> Result<Self, Error> {
-        let (column, rules) = text
-            .rsplit_once('=')
-            .ok_or_else(|| Error::RuleSyntax(text.to_owned()))?;
-        let mut parsed = Vec::new();
-        for name in rules.split('+') {
-            let rule = Rule::named(name).ok_or_else(|| Error::UnknownRule(name.to_owned()))?;
-            parsed.extend_from_slice(rule);
+        let mut fault = None;
+        for (at, _) in text.rmatch_indices('=') {
+            match parse_rules(&text[at + 1..]) {
+                Ok(rules) => {
+                    return Ok(Self {
+                        column: text[..at].to_owned(),
+                        rules,
+                    });
+                }
+                Err(error) => fault = fault.or(Some(error)),
+            }
         }
-        Ok(Self {
-            column: column.to_owned(),
-            rules: parsed,
-        })
+        Err(fault.unwrap_or_else(|| Error::RuleSyntax(text.to_owned())))
     }
 }
 
-/// Writes rules as `trim+nfc[Unicode 17.0.0]`: texts are the same only if the tables are.
+fn parse_rules(text: &str) -> Result<Vec<Rule>, Error> {
+    let rules: Result<Vec<_>, _> = text.split('+').map(Rule::named).collect();
+    Ok(rules?.concat())
+}
+
+/// Writes rules as `trim+nfc[Unicode 17.0.0]`: texts are the same only if the tables are. The format
+/// of a date is left out: it says how one side writes what is the same date on the other.
 pub(crate) struct Shown<'a>(pub(crate) &'a [Rule]);
 
 impl fmt::Display for Shown<'_> {
@@ -159,7 +231,7 @@ mod tests {
 
     fn normalized(rules: &str, text: &str) -> String {
         let rules: ColumnRules = format!("c={rules}").parse().unwrap();
-        normalize(&rules.rules, text.into()).into_owned()
+        normalize(&rules.rules, text.into()).unwrap().into_owned()
     }
 
     #[test]
@@ -188,6 +260,35 @@ mod tests {
             ("phone", "+00", "+00"),
             ("trim+digits", " 1 ", "1"),
             ("lowercase+trim", " A ", "a"),
+            ("nfkc", "\u{fb01}\u{ff11}e\u{301}", "fi1\u{e9}"),
+            ("nfkc", "plain", "plain"),
+            ("number", " +1.50\u{a0}", "1.5"),
+            ("number", "", ""),
+            ("number", " \t", ""),
+            ("bool", " True", "true"),
+            ("bool", " ", ""),
+            (
+                "uuid",
+                " F81D4FAE7DEC11D0A76500A0C91E6BF6 ",
+                "f81d4fae-7dec-11d0-a765-00a0c91e6bf6",
+            ),
+            ("uuid", "", ""),
+            ("digits+number", "no. 0012", "12"),
+            ("date", " 20240203", "2024-02-03"),
+            ("date:%d.%m.%Y", "\t03.02.2024 ", "2024-02-03"),
+            ("date:%d.%m.%Y", " ", ""),
+            ("lowercase+date:%d %b %Y", "03 FEB 2024", "2024-02-03"),
+            (
+                "date:%d.%m.%Y+timestamp",
+                "03.02.2024",
+                "2024-02-03 00:00:00",
+            ),
+            (
+                "timestamp",
+                " 2024-02-03T12:34:56.50+01:00 ",
+                "2024-02-03 11:34:56.5Z",
+            ),
+            ("timestamp", "", ""),
         ] {
             assert_eq!(normalized(rules, text), expected, "{rules} of {text:?}");
         }
@@ -206,8 +307,22 @@ mod tests {
         assert_eq!(
             parse("mail=lower").unwrap_err().to_string(),
             "there is no normalisation rule `lower`; the rules are trim, lowercase, digits, nfc, \
-             email and phone"
+             nfkc, email, phone, number, bool, uuid, date, date:FORMAT and timestamp"
         );
+        for (text, column, format) in [
+            ("c=date:%d=%m=%Y", "c", "%d=%m=%Y"),
+            ("a=b=date:=%d;%m:%Y", "a=b", "=%d;%m:%Y"),
+        ] {
+            let rules = parse(text).unwrap();
+            assert_eq!(rules.column, column);
+            assert_eq!(
+                rules.rules,
+                [Rule::Date(Some(DateFormat::new(format).unwrap()))]
+            );
+        }
+        for text in ["c=date:%q", "c=trim+date:%q", "c=date:%d+%m+%Y", "c=date:"] {
+            assert!(matches!(parse(text), Err(Error::DateFormat(_))), "{text}");
+        }
         assert!(matches!(parse("mail="), Err(Error::UnknownRule(name)) if name.is_empty()));
     }
 }

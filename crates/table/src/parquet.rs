@@ -1,7 +1,7 @@
 //! Tables in Parquet files.
 
-mod calendar;
 mod cell;
+mod key_cell;
 
 use std::{
     borrow::Cow,
@@ -12,14 +12,17 @@ use std::{
 };
 
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{ArrowError, DataType, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, SchemaRef};
 use parquet::{
     arrow::{
         ProjectionMask,
         arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder},
     },
+    basic::LogicalType,
     errors::ParquetError,
 };
+
+use key_cell::KeyColumn;
 
 pub(crate) use cell::{Column, has_text};
 
@@ -77,28 +80,42 @@ pub(crate) fn read_keys(
     let (key_places, number_places) = (places(&key_columns), places(&number_columns));
     let mask = ProjectionMask::roots(reader.parquet_schema(), wanted.iter().copied());
 
-    let mut keys = Builder::new(source.name(), key, numbers);
+    let key_names = header.names_of(&key_columns);
+    let uuids: Vec<bool> = key_names
+        .iter()
+        .map(|name| is_uuid(&reader, name))
+        .collect();
+    let mut keys = Builder::new(source.name(), key, key_names, numbers);
+    for (position, &column) in key_columns.iter().enumerate() {
+        if is_of_dates(value_type(&reader.schema().fields()[column])) {
+            keys.set_typed_dates(position);
+        }
+    }
     let mut text = String::new();
     let mut rows = 0;
     for batch in Batches::new(source, reader.with_projection(mask), progress)? {
         let batch = batch?;
         let at = |&place: &usize| batch.column(place);
-        let key_texts = texts(source, key_places.iter().map(at))?;
+        let key_arrays = key_places.iter().map(at).zip(&uuids);
+        let key_texts = key_arrays
+            .map(|(array, &is_uuid)| KeyColumn::new(array, is_uuid).ok_or_else(|| broken(source)))
+            .collect::<Result<Vec<_>, Error>>()?;
         let number_texts = texts(source, number_places.iter().map(at))?;
         for row in 0..batch.num_rows() {
+            rows += 1;
+            let place = Place::Row(rows);
             for (position, column) in key_texts.iter().enumerate() {
                 text.clear();
-                column.write(row, &mut text);
-                keys.fingerprinter.field(position, Cow::Borrowed(&text));
+                let field = column.write(row, &mut text).map(|()| Cow::Borrowed(&*text));
+                keys.key_field(position, field, place)?;
             }
-            rows += 1;
             let Some(item) = keys.finish_row()? else {
                 continue;
             };
             for (index, column) in number_texts.iter().enumerate() {
                 text.clear();
                 column.write(row, &mut text);
-                keys.add_number(index, item, &text, Place::Row(rows))?;
+                keys.add_number(index, item, &text, place)?;
             }
         }
     }
@@ -125,9 +142,18 @@ pub(crate) fn texts<'a>(
         .collect()
 }
 
+/// Whether the file says that the top-level column of this name holds UUIDs, of which Arrow's type,
+/// binary data of 16 bytes, tells nothing.
+fn is_uuid(reader: &Reader, name: &str) -> bool {
+    let fields = reader.parquet_schema().root_schema().get_fields();
+    fields.iter().any(|field| {
+        let info = field.get_basic_info();
+        info.name() == name && info.logical_type_ref() == Some(&LogicalType::Uuid)
+    })
+}
+
 fn refuse_keys(source: &Source, schema: &SchemaRef, key: &[usize]) -> Result<(), Error> {
-    let can_be_key = |data_type: &DataType| !data_type.is_floating() && has_text(data_type);
-    match first_other(schema, key, can_be_key) {
+    match first_other(schema, key, key_cell::can_be_key) {
         Some((column, data_type)) => Err(Error::KeyType {
             file: source.name().to_owned(),
             column,
@@ -156,12 +182,23 @@ fn first_other(
 ) -> Option<(String, DataType)> {
     columns.iter().find_map(|&index| {
         let field = schema.field(index);
-        let data_type = match field.data_type() {
-            DataType::Dictionary(_, values) => values,
-            other => other,
-        };
+        let data_type = value_type(field);
         (!fits(data_type)).then(|| (field.name().clone(), data_type.clone()))
     })
+}
+
+/// The type of a column's values, which a dictionary may hold.
+fn value_type(field: &Field) -> &DataType {
+    match field.data_type() {
+        DataType::Dictionary(_, values) => values,
+        other => other,
+    }
+}
+
+/// Whether values of this type are dates, or can be midnights of dates.
+fn is_of_dates(data_type: &DataType) -> bool {
+    use DataType::*;
+    matches!(data_type, Date32 | Date64 | Timestamp(_, None))
 }
 
 /// The rows of a Parquet file, some thousand at a time.

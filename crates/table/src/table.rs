@@ -1,11 +1,11 @@
 //! The distinct keys of a table, and which row holds which.
 
-use std::io::Read;
+use std::{borrow::Cow, io::Read};
 
 use hashbrown::{HashTable, hash_table::Entry};
 
 use crate::{
-    Dialect, Error, KeySpec, MAX_ITEMS, Numbers, Progress, Source,
+    Dialect, Error, KeyFault, KeySpec, MAX_ITEMS, Numbers, Progress, Source,
     dialect::{Delimited, Layout},
     error::Place,
     header::Header,
@@ -87,8 +87,9 @@ impl KeyTable {
     ///
     /// # Errors
     /// If the table cannot be read, breaks its format, lacks a column, or has more than
-    /// [`MAX_ITEMS`] distinct keys; if there is something else than numbers in a column of
-    /// numbers, or their sum may be too large.
+    /// [`MAX_ITEMS`] distinct keys; if a cell of the key has no canonical text, or a rule cannot
+    /// read it; if there is something else than numbers in a column of numbers, or their sum may
+    /// be too large.
     pub fn read(
         source: &Source,
         key: &KeySpec,
@@ -138,15 +139,15 @@ fn read_text(
     };
     let key_columns = key.resolve(&header)?;
     let number_columns = header.find_all(numbers)?;
-    let mut keys = Builder::new(name, key, numbers);
+    let mut keys = Builder::new(name, key, header.names_of(&key_columns), numbers);
     while let Some(record) = table.next_row()? {
+        let place = Place::Line(record.line());
         for (position, &column) in key_columns.iter().enumerate() {
-            keys.fingerprinter.field(position, record.field(column));
+            keys.key_field(position, Ok(record.field(column)), place)?;
         }
         let Some(item) = keys.finish_row()? else {
             continue;
         };
-        let place = Place::Line(record.line());
         for (index, &column) in number_columns.iter().enumerate() {
             keys.add_number(index, item, &record.field(column), place)?;
         }
@@ -157,8 +158,9 @@ fn read_text(
 /// Builds a [`KeyTable`] row by row.
 pub(crate) struct Builder<'a> {
     file: &'a str,
-    /// Takes the fields of the row that [`Builder::finish_row`] ends.
-    pub(crate) fingerprinter: Fingerprinter<'a>,
+    fingerprinter: Fingerprinter<'a>,
+    /// The key's columns, for errors.
+    key_names: Vec<String>,
     fingerprints: Vec<[u8; 32]>,
     index: HashTable<Indexed>,
     items: Vec<u32>,
@@ -167,9 +169,15 @@ pub(crate) struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    pub(crate) fn new(file: &'a str, key: &'a KeySpec, numbers: &'a [String]) -> Self {
+    pub(crate) fn new(
+        file: &'a str,
+        key: &'a KeySpec,
+        key_names: Vec<String>,
+        numbers: &'a [String],
+    ) -> Self {
         Self {
             file,
+            key_names,
             fingerprinter: Fingerprinter::new(key),
             fingerprints: Vec::new(),
             index: HashTable::new(),
@@ -177,6 +185,29 @@ impl<'a> Builder<'a> {
             adders: numbers.iter().map(|column| Adder::new(column)).collect(),
             left_out: 0,
         }
+    }
+
+    /// Says that the fields at this position of the key are typed dates or timestamps.
+    pub(crate) fn set_typed_dates(&mut self, position: usize) {
+        self.fingerprinter.set_typed_dates(position);
+    }
+
+    /// Takes the field at this position of the key, of the row that [`Builder::finish_row`] ends.
+    /// A null is the empty text.
+    pub(crate) fn key_field(
+        &mut self,
+        position: usize,
+        field: Result<Cow<'_, str>, KeyFault>,
+        place: Place,
+    ) -> Result<(), Error> {
+        field
+            .and_then(|text| self.fingerprinter.field(position, text))
+            .map_err(|fault| Error::Key {
+                file: self.file.to_owned(),
+                place,
+                column: self.key_names[position].clone(),
+                fault,
+            })
     }
 
     /// Ends a row; gives its item, unless it is left out.

@@ -304,6 +304,30 @@ fn a_table_without_any_key_shares_nothing() {
     }
 }
 
+/// Each side says how its own dates are written; what cannot be read is told to both.
+#[test]
+fn each_side_may_write_its_dates_in_its_own_way() {
+    let folder = Folder::new();
+    let mine = folder.file("mine.csv", "born\n03.02.2024\n29.02.2024\n");
+    let theirs = folder.file("theirs.csv", "day\n20240203\n2024-03-01\n");
+    let broken = folder.file("broken.csv", "day\n20240203\n2024-02-30\n");
+    let receiver = ["--input", &mine, "--key", "born", "--insecure-plaintext"];
+    let sender = |table| ["--input", table, "--key", "day", "--insecure-plaintext"];
+    let joined = |table| {
+        join(
+            &[&receiver[..], &["--normalize", "born=date:%d.%m.%Y"]].concat(),
+            &[&sender(table)[..], &["--normalize", "day=date"]].concat(),
+        )
+    };
+    let good = joined(&theirs);
+    good.receiver.says(0, &["1 shared key"]);
+    assert_eq!(good.receiver.stdout, "born\n03.02.2024\n");
+    let bad = joined(&broken);
+    bad.sender.says(3, &["broken.csv, line 3, column `day`"]);
+    assert!(!bad.sender.stderr.contains("02-30"), "{:#?}", bad.sender);
+    bad.receiver.says(7, &["it cannot use its own input"]);
+}
+
 /// The receiver hears that next to nothing was found, and what to compare; the sender does not.
 #[test]
 fn zero_is_not_passed_over_in_silence() {

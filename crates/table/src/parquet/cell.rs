@@ -1,4 +1,4 @@
-//! The canonical text of a cell, which is what makes a key in Parquet equal one in CSV.
+//! The text of a cell, as it is written to CSV, and as it is added up. Keys may have others.
 
 use std::fmt::{Display, Write};
 
@@ -6,10 +6,10 @@ use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, cast::AsArray, new_empty_
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, TimeUnit};
 
-use super::calendar::{write_date, write_time};
+use crate::calendar::{write_date, write_time};
 
 /// Writes the text of the cell in this row.
-type WriteCell<'a> = Box<dyn Fn(usize, &mut String) + 'a>;
+pub(super) type WriteCell<'a> = Box<dyn Fn(usize, &mut String) + 'a>;
 
 /// A column of a batch, as text.
 pub(crate) struct Column<'a> {
@@ -38,7 +38,7 @@ pub(crate) fn has_text(data_type: &DataType) -> bool {
     cell(&new_empty_array(data_type)).is_some()
 }
 
-fn cell(array: &ArrayRef) -> Option<WriteCell<'_>> {
+pub(super) fn cell(array: &ArrayRef) -> Option<WriteCell<'_>> {
     Some(match array.data_type() {
         DataType::Null => Box::new(|_, _| ()),
         DataType::Utf8 => {
@@ -84,30 +84,15 @@ fn cell(array: &ArrayRef) -> Option<WriteCell<'_>> {
             let array = array.as_primitive::<Date64Type>();
             Box::new(|row, text| write_date(text, array.value(row).div_euclid(86_400_000)))
         }
-        DataType::Timestamp(unit, zone) => {
-            let per_second = per_second(*unit);
-            let mark = if zone.is_some() { "Z" } else { "" };
-            let value = integers(array)?;
-            Box::new(move |row, text| {
-                let seconds = value(row).div_euclid(per_second);
-                write_date(text, seconds.div_euclid(86_400));
-                text.push('T');
-                write_time(text, value(row).rem_euclid(86_400 * per_second), per_second);
-                text.push_str(mark);
-            })
-        }
+        DataType::Timestamp(..) => timestamp(array, 'T')?,
         DataType::Time32(unit) | DataType::Time64(unit) => {
             let per_second = per_second(*unit);
             let value = integers(array)?;
             Box::new(move |row, text| write_time(text, value(row), per_second))
         }
         DataType::Dictionary(..) => {
-            let dictionary = array.as_any_dictionary();
-            let values = cell(dictionary.values())?;
-            let keys = match dictionary.values().is_empty() {
-                true => Vec::new(),
-                false => dictionary.normalized_keys(),
-            };
+            let (keys, values) = dictionary(array);
+            let values = cell(values)?;
             Box::new(move |row, text| values(keys[row], text))
         }
         _ => return None,
@@ -139,6 +124,33 @@ fn float<'a, T: ArrowPrimitiveType>(
 fn decimal<T: DecimalType>(array: &ArrayRef) -> WriteCell<'_> {
     let array = array.as_primitive::<T>();
     shown(|row| array.value_as_string(row))
+}
+
+/// Dates and times with this between them; `None` if the array holds something else.
+pub(super) fn timestamp(array: &ArrayRef, between: char) -> Option<WriteCell<'_>> {
+    let DataType::Timestamp(unit, zone) = array.data_type() else {
+        return None;
+    };
+    let per_second = per_second(*unit);
+    let mark = if zone.is_some() { "Z" } else { "" };
+    let value = integers(array)?;
+    Some(Box::new(move |row, text| {
+        let seconds = value(row).div_euclid(per_second);
+        write_date(text, seconds.div_euclid(86_400));
+        text.push(between);
+        write_time(text, value(row).rem_euclid(86_400 * per_second), per_second);
+        text.push_str(mark);
+    }))
+}
+
+/// For each row of an array of a dictionary its place among the values, and the values.
+pub(super) fn dictionary(array: &ArrayRef) -> (Vec<usize>, &ArrayRef) {
+    let dictionary = array.as_any_dictionary();
+    let keys = match dictionary.values().is_empty() {
+        true => Vec::new(),
+        false => dictionary.normalized_keys(),
+    };
+    (keys, dictionary.values())
 }
 
 fn per_second(unit: TimeUnit) -> i64 {
@@ -192,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_canonical() {
+    fn texts_show_what_the_type_holds() {
         assert_eq!(
             texts(StringArray::from(vec![Some(" a "), None])),
             [" a ", ""]

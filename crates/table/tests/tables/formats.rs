@@ -1,8 +1,13 @@
 //! CSV and Parquet of the same data have the same keys; names tell formats.
 
-use std::{fs::File, path::Path};
+use std::{fs::File, path::Path, sync::Arc};
 
 use arrow_array::{types::Int32Type, *};
+use parquet::{
+    data_type::{ByteArray, FixedLenByteArrayType},
+    file::writer::SerializedFileWriter,
+    schema::parser::parse_message_type,
+};
 use proptest::prelude::*;
 use psijoin_table::{Dialect, Error, ErrorKind, Format, KeyTable, Progress, Source};
 
@@ -54,11 +59,13 @@ fn parquet_has_the_keys_of_csv() {
     let csv = files.text(
         "t.csv",
         "number,text,date,flag,price,moment,word,weight\n\
-         -7,\"é\n\",2024-02-29,true,1.50,2024-02-29T13:05:00.25Z,x,1\n\
-         0,,,false,-0.05,1970-01-01T00:00:00Z,x,2\n\
+         -7,\"é\n\",2024-02-29,true,1.5,2024-02-29 13:05:00.25Z,x,1\n\
+         0,,,false,-0.05,1970-01-01 00:00:00Z,x,2\n\
          , ,1969-12-31,,,,,3\n",
     );
-    let columns = ["number", "text", "date", "flag", "price", "moment", "word"];
+    let columns = [
+        "number", "text", "date", "flag", "price", "moment", "word", "weight",
+    ];
     for column in columns {
         let key = key(&[column], &[]);
         assert_eq!(
@@ -78,31 +85,83 @@ fn parquet_has_the_keys_of_csv() {
 }
 
 #[test]
-fn floats_and_binary_are_no_keys() {
+fn nested_types_are_no_keys() {
     let files = Files::new();
+    let lists = ListArray::from_iter_primitive::<Int32Type, _, _>([Some([Some(1)])]);
     let parquet = files.parquet(
         "t.parquet",
         &[
-            ("weight", array(Float64Array::from(vec![1.0]))),
-            ("blob", array(BinaryArray::from(vec![&b"x"[..]]))),
+            ("list", array(lists)),
+            ("id", array(Int64Array::from(vec![1]))),
         ],
     );
     let message = |column| read(&parquet, &key(&[column], &[])).unwrap_err();
     let name = parquet.display();
-    let kinds = "(keys are text, integers, decimals, booleans, dates or times)";
-    assert_eq!(
-        message("weight").to_string(),
-        format!("{name}: the column `weight` holds Float64, which cannot be a key {kinds}")
+    let list = message("list");
+    assert!(
+        list.to_string()
+            .starts_with(&format!("{name}: the column `list` holds List("))
     );
-    assert_eq!(
-        message("blob").to_string(),
-        format!("{name}: the column `blob` holds Binary, which cannot be a key {kinds}")
-    );
-    assert_eq!(message("blob").kind(), ErrorKind::Input);
+    assert!(list.to_string().ends_with(
+        "which cannot be a key (keys are text, numbers, booleans, dates, times or binary data)"
+    ));
+    assert_eq!(list.kind(), ErrorKind::Input);
     assert_eq!(
         message("wait").to_string(),
-        format!("{name} has no column `wait`; its columns are `weight`, `blob`")
+        format!("{name} has no column `wait`; its columns are `list`, `id`")
     );
+}
+
+#[test]
+fn a_floating_point_number_that_is_not_whole_is_told_with_its_row() {
+    let files = Files::new();
+    let ids = Float64Array::from(vec![Some(7.0), None, Some(f64::NAN), Some(1.25)]);
+    let parquet = files.parquet("t.parquet", &[("id", array(ids))]);
+    for columns in [&["id"][..], &[]] {
+        let error = read(&parquet, &key(columns, &[])).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "{}, row 4, column `id`: a floating-point number that stands for no single whole \
+                 number (it must be whole, and below 2^53, 2^24 or 2^11 in 64, 32 or 16 bits; \
+                 cast the column to decimal, text or integer)",
+                parquet.display()
+            )
+        );
+        assert_eq!(error.kind(), ErrorKind::Input);
+    }
+}
+
+#[test]
+fn uuids_of_parquet_are_keys_as_they_are_written() {
+    let files = Files::new();
+    let uuid = 0xf81d4fae_7dec_11d0_a765_00a0c91e6bf6_u128;
+    let hex = "f81d4fae7dec11d0a76500a0c91e6bf6";
+    let hyphens = "f81d4fae-7dec-11d0-a765-00a0c91e6bf6";
+    for (mark, text) in [("(UUID)", hyphens), ("", hex)] {
+        let path = files.path("t.parquet");
+        let schema = format!("message table {{ required fixed_len_byte_array(16) id {mark}; }}");
+        let schema = Arc::new(parse_message_type(&schema).unwrap());
+        let file = File::create(&path).unwrap();
+        let mut writer = SerializedFileWriter::new(file, schema, Default::default()).unwrap();
+        let mut rows = writer.next_row_group().unwrap();
+        let mut column = rows.next_column().unwrap().unwrap();
+        let bytes = ByteArray::from(uuid.to_be_bytes().to_vec());
+        column
+            .typed::<FixedLenByteArrayType>()
+            .write_batch(&[bytes.into()], None, None)
+            .unwrap();
+        column.close().unwrap();
+        rows.close().unwrap();
+        writer.close().unwrap();
+
+        let csv = format!("id\n{text}\n");
+        assert_eq!(
+            read(&path, &key(&["id"], &[])).unwrap(),
+            read_bytes(Format::Csv, csv, &key(&["id"], &[])).unwrap(),
+            "{mark}"
+        );
+    }
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod malformed;
 mod numbers;
 mod rows;
 mod secrecy;
+mod spellings;
 mod whole_files;
 
 use std::{

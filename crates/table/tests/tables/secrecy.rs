@@ -189,6 +189,35 @@ fn numbers_are_not_quoted() {
 }
 
 #[test]
+fn keys_that_a_rule_cannot_read_are_told_by_line_and_not_quoted() {
+    for (rule, told) in [
+        ("number", "`number`"),
+        ("bool", "`bool`"),
+        ("uuid", "`uuid`"),
+        ("date", "`date`"),
+        ("date:%d.%m.%Y", "`%d.%m.%Y`"),
+        ("timestamp", "`timestamp`"),
+    ] {
+        for cell in ["hush", "1hush", "hush-hush", "{hush}", "1ehush"] {
+            let rules = format!("n=trim+{rule}");
+            // It is told even if the row would be left out for its empty field.
+            let text = format!("id,n\n,\n,{cell}\n");
+            let key = key(&["id", "n"], &[&rules]);
+            let message = assert_silent(read_bytes(Format::Csv, text, &key));
+            assert!(message.contains(", line 3, column `n`: "), "{message}");
+            assert!(message.contains(told), "{message}");
+        }
+    }
+    let files = Files::new();
+    let texts = StringArray::from(vec![Some("1"), None, Some("hush")]);
+    let parquet = files.parquet("t.parquet", &[("id", array(texts))]);
+    let message = assert_silent(read(&parquet, &key(&[], &["id=number"])));
+    assert!(message.contains(", row 3, column `id`: "), "{message}");
+    let lines = read_bytes(Format::Lines, "1\n\nhush\n", &key(&[], &["value=number"]));
+    assert!(assert_silent(lines).contains(", line 3, column `value`: "));
+}
+
+#[test]
 fn outputs_that_do_not_fit_are_refused_without_the_row() {
     let files = Files::new();
     let twice = files.text("t.csv", "hush,hush\nhush,hush\n");

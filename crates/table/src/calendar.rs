@@ -6,7 +6,7 @@ const DAYS_PER_ERA: i64 = 146_097;
 
 /// Appends the date that lies this many days after 1970-01-01 in the Gregorian calendar. A year
 /// outside of 0000 to 9999 carries a sign.
-pub(super) fn write_date(text: &mut String, days: i64) {
+pub(crate) fn write_date(text: &mut String, days: i64) {
     let (year, month, day) = civil(days);
     let written = match year {
         0..=9999 => write!(text, "{year:04}-{month:02}-{day:02}"),
@@ -31,9 +31,21 @@ fn civil(days: i64) -> (i64, i64, i64) {
     (year, month, day)
 }
 
+/// The days from 1970-01-01 to a date in the Gregorian calendar, by the inverse of [`civil`];
+/// `None` if there is no such date. The year must have at most 12 digits.
+pub(crate) fn days(year: i64, month: i64, day: i64) -> Option<i64> {
+    let year_from_march = year - i64::from(month <= 2);
+    let era = year_from_march.div_euclid(400);
+    let year_of_era = year_from_march.rem_euclid(400);
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    let days = era * DAYS_PER_ERA + day_of_era - 719_468;
+    (civil(days) == (year, month, day)).then_some(days)
+}
+
 /// Appends the time of day that lies this many units after midnight. The fraction of a second
 /// has no trailing zeros.
-pub(super) fn write_time(text: &mut String, units: i64, per_second: i64) {
+pub(crate) fn write_time(text: &mut String, units: i64, per_second: i64) {
     let seconds = units.div_euclid(per_second);
     let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
     write!(text, "{hours:02}:{minutes:02}:{:02}", seconds % 60).expect("a String takes all text");
@@ -80,11 +92,13 @@ mod tests {
         for day in -135_140 - 1..=DAYS_PER_ERA {
             let (year, month, day_of_month) = expected;
             assert_eq!(civil(day), expected, "{day}");
+            assert_eq!(days(year, month, day_of_month), Some(day), "{day}");
             let length = match month {
                 2 => 28 + i64::from(leap(year)),
                 4 | 6 | 9 | 11 => 30,
                 _ => 31,
             };
+            assert_eq!(days(year, month, length + 1), None);
             expected = match (month, day_of_month) {
                 (12, 31) => (year + 1, 1, 1),
                 (_, day) if day == length => (year, month + 1, 1),

@@ -1,0 +1,305 @@
+//! Dates and timestamps, as typed columns have them: `2024-02-29` and `2024-02-29 13:05:00.25`,
+//! which ends in `Z` if it is in universal time.
+
+use super::is_digits;
+use crate::{
+    KeyFault,
+    calendar::{days, write_date, write_time},
+};
+
+const DAY_SECONDS: i64 = 86_400;
+
+/// Reads a date as `2024-02-29` or `20240229`. A year outside of 0000 to 9999 has a sign, as in
+/// typed columns. A midnight without a zone is its date, as many programs have no other type.
+pub(crate) fn date(text: &str) -> Result<String, KeyFault> {
+    let days = read_date(text).or_else(|| read_midnight(text));
+    let mut date = String::new();
+    write_date(&mut date, days.ok_or(KeyFault::NotADate)?);
+    Ok(date)
+}
+
+/// Reads a date, a `T` or a space, and a time, with a fraction and a zone where there are any. A
+/// date alone is its midnight.
+pub(crate) fn timestamp(text: &str) -> Result<String, KeyFault> {
+    read_timestamp(text).ok_or(KeyFault::NotATimestamp)
+}
+
+fn read_timestamp(text: &str) -> Option<String> {
+    let (date, clock) = match text.split_once(['T', 't', ' ']) {
+        Some((date, clock)) => (date, clock),
+        None => (text, "00:00"),
+    };
+    let is_of_time = |c: char| c.is_ascii_digit() || c == ':' || c == '.';
+    let (time, zone) = clock.split_at(clock.find(|c| !is_of_time(c)).unwrap_or(clock.len()));
+    let (seconds, fraction) = read_time(time)?;
+    let offset = read_zone(zone)?;
+    let seconds = seconds - offset.unwrap_or(0);
+
+    let mut timestamp = String::new();
+    write_date(
+        &mut timestamp,
+        read_date(date)? + seconds.div_euclid(DAY_SECONDS),
+    );
+    timestamp.push(' ');
+    write_time(&mut timestamp, seconds.rem_euclid(DAY_SECONDS), 1);
+    let fraction = fraction.trim_end_matches('0');
+    if !fraction.is_empty() {
+        timestamp.push('.');
+        timestamp.push_str(fraction);
+    }
+    if offset.is_some() {
+        timestamp.push('Z');
+    }
+    Some(timestamp)
+}
+
+fn read_midnight(text: &str) -> Option<i64> {
+    read_date(read_timestamp(text)?.strip_suffix(" 00:00:00")?)
+}
+
+/// The days since 1970-01-01.
+fn read_date(text: &str) -> Option<i64> {
+    let (year, month, day) = if text.len() == 8 && is_digits(text) {
+        (&text[..4], &text[4..6], &text[6..])
+    } else {
+        let (rest, day) = text.rsplit_once('-')?;
+        let (year, month) = rest.rsplit_once('-')?;
+        (year, month, day)
+    };
+    let year: i64 = match year.strip_prefix(['+', '-']) {
+        // As many digits as the seconds of an `i64` reach.
+        Some(digits) if is_digits(digits) && (4..=12).contains(&digits.len()) => {
+            year.parse().ok()?
+        }
+        None if is_digits(year) && year.len() == 4 => year.parse().ok()?,
+        _ => return None,
+    };
+    days(year, two_digits(month)?, two_digits(day)?)
+}
+
+/// The seconds since midnight, and the digits of their fraction.
+fn read_time(text: &str) -> Option<(i64, &str)> {
+    let (clock, fraction) = match text.split_once('.') {
+        Some((clock, fraction)) if is_digits(fraction) => (clock, fraction),
+        Some(_) => return None,
+        None => (text, ""),
+    };
+    let mut parts = clock.split(':').map(two_digits);
+    let (hours, minutes) = (parts.next()??, parts.next()??);
+    let seconds = match parts.next() {
+        Some(seconds) => seconds?,
+        None if fraction.is_empty() => 0,
+        None => return None,
+    };
+    let fits = parts.next().is_none() && hours < 24 && minutes < 60 && seconds < 60;
+    fits.then_some((hours * 3600 + minutes * 60 + seconds, fraction))
+}
+
+/// The seconds by which a zone is ahead of universal time; within, `None` if there is no zone.
+fn read_zone(text: &str) -> Option<Option<i64>> {
+    if text.is_empty() {
+        return Some(None);
+    }
+    // Some databases export a space before the zone.
+    let zone = text.trim_start();
+    if zone.eq_ignore_ascii_case("Z") || zone == "UTC" {
+        return Some(Some(0));
+    }
+    let offset = zone.strip_prefix(['+', '-'])?;
+    let (hours, minutes) = match offset.split_once(':') {
+        Some(parts) => parts,
+        None => offset.split_at_checked(2)?,
+    };
+    let minutes = match minutes {
+        "" if !offset.contains(':') => 0,
+        minutes => two_digits(minutes)?,
+    };
+    let hours = two_digits(hours)?;
+    let seconds = hours * 3600 + minutes * 60;
+    let signed = if zone.starts_with('-') {
+        -seconds
+    } else {
+        seconds
+    };
+    (hours < 24 && minutes < 60).then_some(Some(signed))
+}
+
+fn two_digits(text: &str) -> Option<i64> {
+    let is_number = text.len() == 2 && is_digits(text);
+    is_number.then(|| text.parse().ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn dates_are_read_with_hyphens_or_without() {
+        for (text, expected) in [
+            ("2024-02-29", "2024-02-29"),
+            ("20240229", "2024-02-29"),
+            ("2024-02-29 00:00:00", "2024-02-29"),
+            ("2024-02-29T00:00:00.000", "2024-02-29"),
+            ("2000-02-29", "2000-02-29"),
+            ("1969-12-31", "1969-12-31"),
+            ("0000-01-01", "0000-01-01"),
+            ("00000101", "0000-01-01"),
+            ("9999-12-31", "9999-12-31"),
+            ("+2024-01-01", "2024-01-01"),
+            ("-0001-12-31", "-0001-12-31"),
+            ("+10000-01-01", "+10000-01-01"),
+            ("+5881580-07-11", "+5881580-07-11"),
+            ("-5877641-06-23", "-5877641-06-23"),
+        ] {
+            assert_eq!(date(text).as_deref(), Ok(expected), "{text}");
+        }
+        for text in [
+            "2023-02-29",
+            "1900-02-29",
+            "20230229",
+            "2024-02-30",
+            "2024-04-31",
+            "2024-13-01",
+            "2024-00-01",
+            "2024-01-00",
+            "2024-1-1",
+            "24-01-01",
+            "202401",
+            "2024-0101",
+            "202401-01",
+            "10000-01-01",
+            "+999-01-01",
+            "+1000000000000-01-01",
+            "03.02.2024",
+            "02/03/2024",
+            "2024-02-03 00:00:01",
+            "2024-02-03 00:00:00.1",
+            "2024-02-03 00:00:00Z",
+            "2024-02-03 00:00:00+01:00",
+            "2024-02-0é",
+            "２０２４-02-03",
+            "--02-03",
+            "today",
+        ] {
+            assert_eq!(date(text), Err(KeyFault::NotADate), "{text}");
+        }
+    }
+
+    #[test]
+    fn timestamps_are_read_as_they_are_exported() {
+        for (text, expected) in [
+            ("2024-02-03 12:34:56", "2024-02-03 12:34:56"),
+            ("2024-02-03T12:34:56", "2024-02-03 12:34:56"),
+            ("2024-02-03t12:34:56", "2024-02-03 12:34:56"),
+            ("20240203T12:34:56", "2024-02-03 12:34:56"),
+            ("2024-02-03 12:34", "2024-02-03 12:34:00"),
+            ("2024-02-03 12:34:56.000", "2024-02-03 12:34:56"),
+            ("2024-02-03 12:34:56.250", "2024-02-03 12:34:56.25"),
+            (
+                "2024-02-03 12:34:56.0000000000010",
+                "2024-02-03 12:34:56.000000000001",
+            ),
+            ("2024-02-03", "2024-02-03 00:00:00"),
+            ("20240203", "2024-02-03 00:00:00"),
+            ("2024-02-03 12:34:56Z", "2024-02-03 12:34:56Z"),
+            ("2024-02-03T12:34:56z", "2024-02-03 12:34:56Z"),
+            ("2024-02-03 12:34:56 UTC", "2024-02-03 12:34:56Z"),
+            ("2024-02-03T12:34:56.5+01:00", "2024-02-03 11:34:56.5Z"),
+            ("2024-02-03T12:34:56+0100", "2024-02-03 11:34:56Z"),
+            ("2024-02-03 12:34:56+01", "2024-02-03 11:34:56Z"),
+            ("2024-02-03 12:34:56 +05:30", "2024-02-03 07:04:56Z"),
+            ("2024-02-03 12:34:56-00:00", "2024-02-03 12:34:56Z"),
+            ("2024-03-01 00:30:00+01:00", "2024-02-29 23:30:00Z"),
+            ("2023-12-31 23:30:00-01:00", "2024-01-01 00:30:00Z"),
+            ("1969-12-31 23:59:59.999", "1969-12-31 23:59:59.999"),
+            ("0000-01-01 00:00:00+01:00", "-0001-12-31 23:00:00Z"),
+            ("9999-12-31 23:00:00-01:00", "+10000-01-01 00:00:00Z"),
+            (
+                "+292277026596-12-04 15:30:07",
+                "+292277026596-12-04 15:30:07",
+            ),
+        ] {
+            assert_eq!(timestamp(text).as_deref(), Ok(expected), "{text}");
+        }
+        for text in [
+            "2023-02-29 12:34:56",
+            "2024-02-03 24:00:00",
+            "2024-02-03 12:60:00",
+            "2024-02-03 23:59:60",
+            "2024-02-03 1:02:03",
+            "2024-02-03 12",
+            "2024-02-03 123456",
+            "2024-02-03 12:34:56:00",
+            "2024-02-03 12:34:56.",
+            "2024-02-03 12:34.5",
+            "2024-02-03 12:34:56,5",
+            "2024-02-03  12:34:56",
+            "2024-02-03 ",
+            "2024-02-03T",
+            "2024-02-03Z",
+            "2024-02-03 12:34:56 CET",
+            "2024-02-03 12:34:56+1",
+            "2024-02-03 12:34:56+24:00",
+            "2024-02-03 12:34:56+01:60",
+            "2024-02-03 12:34:56+01:",
+            "2024-02-03 12:34:56+é",
+            "2024-02-03 12:34:56 PM",
+            "12:34:56",
+            "1706963696",
+            "now",
+        ] {
+            assert_eq!(timestamp(text), Err(KeyFault::NotATimestamp), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_day_is_read_as_it_is_written(days in any::<i32>()) {
+            let mut text = String::new();
+            write_date(&mut text, days.into());
+            prop_assert_eq!(read_date(&text), Some(days.into()));
+            prop_assert_eq!(&date(&text).unwrap(), &text);
+            if text.len() == 10 {
+                prop_assert_eq!(&date(&text.replace('-', "")).unwrap(), &text);
+            }
+        }
+
+        #[test]
+        fn zones_are_another_way_to_tell_a_moment(
+            days in -800_000..800_000_i64,
+            second in 0..DAY_SECONDS,
+            offset in -1439..=1439_i64,
+            fraction in "([.][0-9]{0,12}[1-9])?",
+        ) {
+            let written = |seconds: i64, zone: &str| {
+                let mut text = String::new();
+                write_date(&mut text, seconds.div_euclid(DAY_SECONDS));
+                text.push(' ');
+                write_time(&mut text, seconds.rem_euclid(DAY_SECONDS), 1);
+                text + &fraction + zone
+            };
+            let universal = days * DAY_SECONDS + second;
+            let sign = if offset < 0 { '-' } else { '+' };
+            let (hours, minutes) = (offset.abs() / 60, offset.abs() % 60);
+            let zone = format!("{sign}{hours:02}:{minutes:02}");
+            let local = written(universal + offset * 60, &zone);
+            let canonical = written(universal, "Z");
+            prop_assert_eq!(&timestamp(&local).unwrap(), &canonical);
+            prop_assert_eq!(&timestamp(&canonical).unwrap(), &canonical);
+            let plain = written(universal, "");
+            prop_assert_eq!(&timestamp(&plain).unwrap(), &plain);
+        }
+
+        #[test]
+        fn whatever_is_read_is_read_again(text in "[0-9+TZ: .-]{0,24}") {
+            if let Ok(read) = timestamp(&text) {
+                prop_assert_eq!(&timestamp(&read).unwrap(), &read);
+            }
+            if let Ok(read) = date(&text) {
+                prop_assert_eq!(&date(&read).unwrap(), &read);
+            }
+        }
+    }
+}
