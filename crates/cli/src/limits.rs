@@ -6,8 +6,8 @@ use psijoin_psi::Role;
 
 use crate::{exit::Failure, figures, memory};
 
-/// Memory that a run takes for each key of the other party, at most, for the protocols that `auto`
-/// takes for large sets (measured: 96 to 130 bytes), and as much again.
+/// Memory that a run is given for each key of the other party. The protocols that `auto` takes for
+/// rows of large sets take 93 to 125 bytes (docs/performance.md); the rest is for what else grows.
 const BYTES_PER_KEY: u64 = 256;
 
 /// A receiver's set this many times as large as the sender's is worth a word.
