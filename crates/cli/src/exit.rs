@@ -231,8 +231,8 @@ impl Failure {
             Self::Transport(psijoin_transport::Error::Setting { .. }) => {
                 Some("give fewer key columns: one column can hold several joined beforehand")
             }
-            Self::Transport(psijoin_transport::Error::Mismatch { field, .. })
-                if field == session::PROTOCOL =>
+            Self::Transport(psijoin_transport::Error::Mismatch(on))
+                if on.iter().any(|one| one.field == session::PROTOCOL) =>
             {
                 Some(
                     "give the same --protocol NAME on both sides, or leave it out on both: \
