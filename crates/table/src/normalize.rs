@@ -12,8 +12,8 @@ use crate::{
 };
 
 /// The version of the definitions of rules and of typed columns' texts. It changes whenever any
-/// value gets another text than before.
-pub(crate) const VERSION: &str = "v3";
+/// value gets another text than before, so that both sides must have the same.
+pub const SPELLING_VERSION: u32 = 3;
 
 /// One step of normalisation.
 ///
@@ -206,20 +206,16 @@ fn parse_rules(text: &str) -> Result<Vec<Rule>, Error> {
     Ok(rules?.concat())
 }
 
-/// Writes rules as `trim+nfc[Unicode 17.0.0]`: texts are the same only if the tables are. The format
-/// of a date is left out: it says how one side writes what is the same date on the other.
-pub(crate) struct Shown<'a>(pub(crate) &'a [Rule]);
-
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for Rule {
+    /// As it is written on request, with the version of Unicode where the rule rests on it, as in
+    /// `nfc (Unicode 17.0.0)`: texts are the same only if the tables are.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, rule) in self.0.iter().enumerate() {
-            if index > 0 {
-                f.write_str("+")?;
-            }
-            f.write_str(rule.name())?;
-            if let Some((major, minor, micro)) = rule.unicode_version() {
-                write!(f, "[Unicode {major}.{minor}.{micro}]")?;
-            }
+        f.write_str(self.name())?;
+        if let Self::Date(Some(format)) = self {
+            write!(f, ":{format}")?;
+        }
+        if let Some((major, minor, micro)) = self.unicode_version() {
+            write!(f, " (Unicode {major}.{minor}.{micro})")?;
         }
         Ok(())
     }

@@ -29,6 +29,7 @@ pub(crate) use cell::{Column, has_text};
 use crate::{
     Error, KeySpec, KeyTable, Progress, Source,
     error::{ParquetFault, Place, nameless},
+    meaning::Kind,
     numbers::may_be_numbers,
     table::Builder,
 };
@@ -85,12 +86,11 @@ pub(crate) fn read_keys(
         .iter()
         .map(|name| is_uuid(&reader, name))
         .collect();
-    let mut keys = Builder::new(source.name(), key, key_names, numbers);
-    for (position, &column) in key_columns.iter().enumerate() {
-        if is_of_dates(value_type(&reader.schema().fields()[column])) {
-            keys.set_typed_dates(position);
-        }
-    }
+    let kinds = key_columns.iter().zip(&uuids).map(|(&column, &is_uuid)| {
+        Kind::of_type(reader.schema().field(column).data_type(), is_uuid)
+    });
+    let named_kinds = key_names.into_iter().zip(kinds).collect();
+    let mut keys = Builder::new(source.name(), key, named_kinds, numbers);
     let mut text = String::new();
     let mut rows = 0;
     for batch in Batches::new(source, reader.with_projection(mask), progress)? {
@@ -193,12 +193,6 @@ fn value_type(field: &Field) -> &DataType {
         DataType::Dictionary(_, values) => values,
         other => other,
     }
-}
-
-/// Whether values of this type are dates, or can be midnights of dates.
-fn is_of_dates(data_type: &DataType) -> bool {
-    use DataType::*;
-    matches!(data_type, Date32 | Date64 | Timestamp(_, None))
 }
 
 /// The rows of a Parquet file, some thousand at a time.

@@ -10,6 +10,7 @@ use crate::{
     error::Place,
     header::Header,
     key::Fingerprinter,
+    meaning::{Kind, Meaning},
     numbers::Adder,
     parquet, text,
 };
@@ -34,6 +35,8 @@ pub struct KeyTable {
     pub numbers: Vec<Numbers>,
     /// How many rows there are of each sort.
     pub counts: Counts,
+    /// What the fields at each position of the key mean.
+    pub meanings: Vec<Meaning>,
 }
 
 /// How many rows a table has of each sort.
@@ -139,7 +142,9 @@ fn read_text(
     };
     let key_columns = key.resolve(&header)?;
     let number_columns = header.find_all(numbers)?;
-    let mut keys = Builder::new(name, key, header.names_of(&key_columns), numbers);
+    let key_names = header.names_of(&key_columns).into_iter();
+    let texts = key_names.map(|name| (name, Kind::Text)).collect();
+    let mut keys = Builder::new(name, key, texts, numbers);
     while let Some(record) = table.next_row()? {
         let place = Place::Line(record.line());
         for (position, &column) in key_columns.iter().enumerate() {
@@ -169,27 +174,24 @@ pub(crate) struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
+    /// The columns at each position of the key have these names and kinds.
     pub(crate) fn new(
         file: &'a str,
         key: &'a KeySpec,
-        key_names: Vec<String>,
+        key_columns: Vec<(String, Kind)>,
         numbers: &'a [String],
     ) -> Self {
+        let (key_names, kinds): (_, Vec<Kind>) = key_columns.into_iter().unzip();
         Self {
             file,
             key_names,
-            fingerprinter: Fingerprinter::new(key),
+            fingerprinter: Fingerprinter::new(key, &kinds),
             fingerprints: Vec::new(),
             index: HashTable::new(),
             items: Vec::new(),
             adders: numbers.iter().map(|column| Adder::new(column)).collect(),
             left_out: 0,
         }
-    }
-
-    /// Says that the fields at this position of the key are typed dates or timestamps.
-    pub(crate) fn set_typed_dates(&mut self, position: usize) {
-        self.fingerprinter.set_typed_dates(position);
     }
 
     /// Takes the field at this position of the key, of the row that [`Builder::finish_row`] ends.
@@ -273,6 +275,7 @@ impl<'a> Builder<'a> {
                 duplicates: rows - self.left_out - distinct,
                 distinct,
             },
+            meanings: self.fingerprinter.meanings(),
         }
     }
 }

@@ -100,6 +100,13 @@ fn read_dialect(
     KeyTable::read(&source, key, &[], &progress)
 }
 
+/// What a table's keys are, whatever its columns mean.
+fn set_of(table: Result<KeyTable, Error>) -> KeyTable {
+    let mut table = table.unwrap();
+    table.meanings.clear();
+    table
+}
+
 /// The item of each row.
 fn items(keys: &KeyTable) -> Vec<Option<u32>> {
     keys.rows.iter().collect()
