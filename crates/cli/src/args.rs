@@ -186,6 +186,16 @@ pub(crate) struct Join {
     #[arg(long, value_name = "N", value_parser = sizes::size)]
     pub(crate) max_peer_keys: Option<u64>,
 
+    /// Refuse what is otherwise a warning: key columns that differ in kind or in normalisation
+    /// between the two sides (exit code 5), or keys of this side that are doubtful (3).
+    #[arg(long)]
+    pub(crate) strict: bool,
+
+    /// Meet the other party, compare all settings and the kinds of the key columns, and stop before
+    /// any data moves. A party that does not say --check too ends with exit code 5.
+    #[arg(long)]
+    pub(crate) check: bool,
+
     /// How long to try to meet the other party.
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) wait: u32,

@@ -19,6 +19,18 @@ pub(crate) fn insecurity(info: &Info) -> Option<String> {
     })
 }
 
+/// What came of a check.
+pub(crate) fn checked(warnings: usize) -> String {
+    let but = match warnings {
+        0 => String::new(),
+        _ => format!(
+            ", with {} above",
+            figures::counted(warnings as u64, "warning")
+        ),
+    };
+    format!("checked: the two sides can join{but}. Nothing was joined (--check).")
+}
+
 /// Who has learned what, and what became of the rows: the end of every run.
 pub(crate) fn statement(summary: &Summary, output: &str) -> String {
     let mut lines = vec![learned(summary)];

@@ -46,9 +46,23 @@ impl KeySpec {
         self.resolve(&source.header(&source.columns()?)).map(drop)
     }
 
+    /// The columns' names, in their order; none if the only column of the table is the key.
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
     /// How many columns the key has.
     pub fn width(&self) -> usize {
         self.columns.len().max(1)
+    }
+
+    /// What the columns of the key mean if they are text: nothing else makes longer texts of
+    /// [`Meaning`]s.
+    pub fn meanings_of_text(&self) -> Vec<Meaning> {
+        let rules = self.rules_by_position().into_iter();
+        rules
+            .map(|rules| Observed::new(Kind::Text, rules).finish())
+            .collect()
     }
 
     /// How each column of the key is normalised, in words, as in

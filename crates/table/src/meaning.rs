@@ -40,6 +40,23 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// All kinds.
+    pub const ALL: [Self; 13] = [
+        Self::Text,
+        Self::Number,
+        Self::Bool,
+        Self::Uuid,
+        Self::Date,
+        Self::Timestamp,
+        Self::UniversalTimestamp,
+        Self::MixedTimestamp,
+        Self::Time,
+        Self::Binary,
+        Self::Digits,
+        Self::Phone,
+        Self::Null,
+    ];
+
     /// The kind of a typed column. `is_uuid` says that 16 bytes are a UUID.
     pub(crate) fn of_type(data_type: &DataType, is_uuid: bool) -> Self {
         use DataType::*;

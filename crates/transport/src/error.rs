@@ -365,7 +365,8 @@ impl From<&ChannelError> for Kind {
                 AbortCode::ProtocolViolation
                 | AbortCode::Incompatible
                 | AbortCode::TooManyItems
-                | AbortCode::ReceiverSums => Self::Peer,
+                | AbortCode::ReceiverSums
+                | AbortCode::UnlikeItems => Self::Peer,
                 AbortCode::LocalFailure | AbortCode::InternalFailure => Self::PeerFailed,
                 AbortCode::Refused => Self::Policy,
                 // All that may be otherwise the next time.
@@ -390,6 +391,7 @@ mod tests {
             (AbortCode::Incompatible, Kind::Peer),
             (AbortCode::TooManyItems, Kind::Peer),
             (AbortCode::ReceiverSums, Kind::Peer),
+            (AbortCode::UnlikeItems, Kind::Peer),
             (AbortCode::Refused, Kind::Policy),
             (AbortCode::Interrupted, Kind::Network),
             (AbortCode::BadLuck, Kind::Network),

@@ -26,7 +26,7 @@ use crate::{
     question::Question,
     record::{Files, Planned, Record},
     report_file::ReportFile,
-    session::{Consent, Party, Ready, Received, Task},
+    session::{Consent, Mode, Party, Ready, Received, Task},
     statement,
     talk::{self, Talk},
 };
@@ -187,12 +187,17 @@ impl Order<'_> {
         let pool = pool(join.threads);
         match reportable.and_then(|()| self.ready(key, &pool, &progress, talk, record)) {
             Ok(ready) => {
-                let summary = ready.join(|| {
+                let meet = || {
                     let met = meet(join, &options, talk)?;
                     record.met(&met.0);
                     Ok(met)
-                })?;
-                record.done(summary);
+                };
+                if join.check {
+                    ready.check(meet)?;
+                    record.checked();
+                } else {
+                    record.done(ready.join(meet)?);
+                }
                 Ok(())
             }
             Err(failure) => {
@@ -234,9 +239,14 @@ impl Order<'_> {
                     .max_peer_keys
                     .map_or(MaxPeerKeys::ByMemory, MaxPeerKeys::Said),
                 receiver_sums: self.receiver_sums,
+                strict: join.strict,
             },
             key,
             task: self.task(&source)?,
+            mode: match join.check {
+                true => Mode::Check,
+                false => Mode::Join,
+            },
             source,
             pool,
             progress,
@@ -269,8 +279,12 @@ impl Order<'_> {
         }
     }
 
-    /// Says what was learned, and prints what goes to standard output.
+    /// Says what was checked, or learned, and prints what goes to standard output.
     fn hand_out(&self, talk: Talk, record: &Record) -> Result<(), Failure> {
+        if self.join.check {
+            talk.say(statement::checked(record.warnings()));
+            return Ok(());
+        }
         let output = self.output.map(|path| path.display().to_string());
         let output = output.as_deref().unwrap_or("standard output");
         let looked = record.with_summary(|summary| {

@@ -22,6 +22,7 @@ mod sums;
 mod support;
 #[cfg(unix)]
 mod tutorial;
+mod unlike_keys;
 mod usage;
 #[cfg(unix)]
 mod weekly;
