@@ -139,21 +139,19 @@ struct FingerprintedColumn<'a> {
     observed: Observed,
 }
 
-impl<'a> FingerprintedColumn<'a> {
-    fn new(rules: &'a [Rule], kind: Kind) -> Self {
-        let observed = Observed::new(kind, rules);
-        let mut rules = Cow::from(rules);
-        // No format is meant for dates that are typed: it is there as one command may read tables
-        // of both sorts.
-        if kind.is_of_dates() {
-            for rule in rules.to_mut() {
-                if let Rule::Date(format) = rule {
-                    *format = None;
-                }
+/// The rules as they are meant for fields of this kind.
+fn meant_for(kind: Kind, rules: &[Rule]) -> Cow<'_, [Rule]> {
+    let mut rules = Cow::from(rules);
+    // No format is meant for dates that are typed: it is there as one command may read tables of
+    // both sorts.
+    if kind.is_of_dates() {
+        for rule in rules.to_mut() {
+            if let Rule::Date(format) = rule {
+                *format = None;
             }
         }
-        Self { rules, observed }
     }
+    rules
 }
 
 impl<'a> Fingerprinter<'a> {
@@ -162,12 +160,20 @@ impl<'a> Fingerprinter<'a> {
         let columns = key.rules_by_position().into_iter().zip(kinds);
         Self {
             columns: columns
-                .map(|(rules, &kind)| FingerprintedColumn::new(rules, kind))
+                .map(|(rules, &kind)| FingerprintedColumn {
+                    rules: meant_for(kind, rules),
+                    observed: Observed::new(kind, rules),
+                })
                 .collect(),
             joined: Vec::new(),
             complete: true,
             hasher: blake3::Hasher::new_derive_key(CONTEXT),
         }
+    }
+
+    /// The rules at each position of the key.
+    pub(crate) fn rules(&self) -> impl Iterator<Item = &Cow<'a, [Rule]>> {
+        self.columns.iter().map(|column| &column.rules)
     }
 
     /// Appends the row's field at this position of the key. A null is the empty text.

@@ -110,7 +110,7 @@ impl Rule {
         Ok(rules.to_vec())
     }
 
-    fn apply<'a>(&self, text: Cow<'a, str>) -> Result<Cow<'a, str>, KeyFault> {
+    pub(crate) fn apply<'a>(&self, text: Cow<'a, str>) -> Result<Cow<'a, str>, KeyFault> {
         Ok(match self {
             Self::Trim => match text {
                 Cow::Borrowed(text) => text.trim().into(),

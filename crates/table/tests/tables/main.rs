@@ -4,6 +4,7 @@ mod compressed;
 mod destinations;
 mod dialects;
 mod formats;
+mod inspections;
 mod keys;
 mod malformed;
 mod numbers;
