@@ -45,6 +45,9 @@ pub(crate) enum Command {
     Fingerprint(Fingerprinted),
     /// List a table's columns.
     Columns(Columns),
+    /// Show a table's keys as they are compared: their kinds, the first of them, and what each rule
+    /// of --normalize changed.
+    Keys(Keys),
     /// Join, and receive the shared rows, or what was agreed on instead.
     #[command(after_help = exit::TABLE)]
     Receive(Receive),
@@ -89,6 +92,27 @@ pub(crate) struct Columns {
 
     #[command(flatten)]
     pub(crate) dialect: dialect::Said,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Keys {
+    /// The table: .csv, .tsv, .parquet or .txt; a text also as .csv.gz or .csv.zst.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) dialect: dialect::Said,
+
+    #[command(flatten)]
+    pub(crate) key: Key,
+
+    /// How many keys to show.
+    #[arg(long, value_name = "N", default_value = "10")]
+    pub(crate) first: usize,
+
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(ClapArgs)]
@@ -149,17 +173,8 @@ pub(crate) struct Join {
     #[command(flatten)]
     pub(crate) dialect: dialect::Said,
 
-    /// The key columns, in the same order on both sides; their names may differ. Not needed if
-    /// the table has one column only.
-    #[arg(long, value_name = "COL[,COL…]", value_delimiter = ',')]
-    pub(crate) key: Vec<String>,
-
-    /// How a key column is normalised before it is compared, by trim, lowercase, digits, nfc, nfkc,
-    /// email (trim+lowercase), phone, or by what is read from it: number, bool, uuid, date,
-    /// date:FORMAT (such as date:%d.%m.%Y, without a `+`) or timestamp. Must be the same on both
-    /// sides. Can be repeated.
-    #[arg(long, value_name = "COL=RULE[+RULE…]")]
-    pub(crate) normalize: Vec<ColumnRules>,
+    #[command(flatten)]
+    pub(crate) key: Key,
 
     /// What the receiver learns, the same on both sides: `rows`; `count`, how many keys are shared,
     /// and not which; `threshold:K`, whether at least K are; or `sum:COL[,COL…]`, what these columns
@@ -225,6 +240,22 @@ pub(crate) struct Join {
     /// Say nothing on standard error unless something fails. Warnings stand in the report.
     #[arg(long)]
     pub(crate) quiet: bool,
+}
+
+/// Which columns are compared, and how they are written.
+#[derive(ClapArgs)]
+pub(crate) struct Key {
+    /// The key columns, in the same order on both sides; their names may differ. Not needed if
+    /// the table has one column only.
+    #[arg(long = "key", value_name = "COL[,COL…]", value_delimiter = ',')]
+    pub(crate) columns: Vec<String>,
+
+    /// How a key column is normalised before it is compared, by trim, lowercase, digits, nfc, nfkc,
+    /// email (trim+lowercase), phone, or by what is read from it: number, bool, uuid, date,
+    /// date:FORMAT (such as date:%d.%m.%Y, without a `+`) or timestamp. Where the two sides differ,
+    /// both are warned. Can be repeated.
+    #[arg(long, value_name = "COL=RULE[+RULE…]")]
+    pub(crate) normalize: Vec<ColumnRules>,
 }
 
 /// Where the parties meet.

@@ -245,7 +245,8 @@ pub(crate) fn few_shared(summary: &Summary) -> Option<String> {
         format!(
             "WARNING: {found}. If you expected more, compare with the other side how the keys are \
              spelled: which columns, in which order, of which types, with upper case, spaces, leading \
-             zeros, country codes; and what --normalize does to them."
+             zeros, country codes; and what --normalize does to them. `psijoin keys FILE` shows the first keys as \
+             they are compared."
         )
     })
 }

@@ -169,7 +169,7 @@ impl Order<'_> {
     ) -> Result<(), Failure> {
         let join = self.join;
         let security = security(&join.trust, talk, record)?;
-        let key = KeySpec::new(join.key.clone(), join.normalize.clone())?;
+        let key = KeySpec::new(join.key.columns.clone(), join.key.normalize.clone())?;
         record.normalization(key.normalization());
         let progress = Arc::new(Progress::default());
         let interrupt = Interrupt::new();
@@ -366,7 +366,7 @@ fn pool(threads: Option<NonZeroUsize>) -> Result<ThreadPool, Failure> {
 }
 
 fn open(join: &args::Join, progress: &Progress, talk: Talk) -> Result<Source, Failure> {
-    let (said, keyed) = (join.dialect.dialect()?, !join.key.is_empty());
+    let (said, keyed) = (join.dialect.dialect()?, !join.key.columns.is_empty());
     let what = match join.input.to_str() {
         Some("-") => "reading standard input".to_owned(),
         _ => format!("reading {}", join.input.display()),
