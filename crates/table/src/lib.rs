@@ -91,6 +91,7 @@
 
 mod calendar;
 mod compression;
+mod contained;
 mod decimal;
 mod destination;
 mod dialect;
@@ -110,6 +111,7 @@ pub mod whole_file;
 mod write;
 
 pub use compression::Compression;
+pub use contained::is_panic_contained;
 pub use decimal::Decimal;
 pub use destination::{Destination, StagedRows};
 pub use dialect::Dialect;
@@ -118,7 +120,6 @@ pub use format::Format;
 pub use key::KeySpec;
 pub use normalize::{ColumnRules, Rule};
 pub use numbers::{MAX_SCALE, Numbers, check_numbers};
-pub use parquet::is_panic_contained;
 pub use progress::Progress;
 pub use source::Source;
 pub use spelling::date_format::DateFormat;

@@ -3,13 +3,7 @@
 mod cell;
 mod key_cell;
 
-use std::{
-    borrow::Cow,
-    cell::Cell,
-    collections::BTreeSet,
-    io,
-    panic::{AssertUnwindSafe, catch_unwind},
-};
+use std::{borrow::Cow, collections::BTreeSet, io};
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, SchemaRef};
@@ -27,7 +21,7 @@ use key_cell::KeyColumn;
 pub(crate) use cell::{Column, has_text};
 
 use crate::{
-    Error, KeySpec, KeyTable, Progress, Source,
+    Error, KeySpec, KeyTable, Progress, Source, contained,
     error::{ParquetFault, Place, nameless},
     numbers::may_be_numbers,
     table::Builder,
@@ -250,32 +244,14 @@ impl Iterator for Batches<'_> {
     }
 }
 
-thread_local! {
-    /// Whether the Parquet reader runs on this thread.
-    static CONTAINED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Whether a panic on this thread, now, would be caught and become an [`Error`].
-///
-/// The Parquet reader panics on some broken files. A panic hook that ends the process asks this
-/// first, and then does nothing; nor should it show the panic's message, which may hold a value
-/// of the table. The reader works on the thread that called this crate, and starts no others.
-pub fn is_panic_contained() -> bool {
-    CONTAINED.get()
-}
-
 /// Runs the Parquet reader, which on some broken files panics rather than return an error.
 fn contained<T>(
     source: &Source,
     read: impl FnOnce() -> Result<T, ParquetError>,
 ) -> Result<T, Error> {
-    CONTAINED.set(true);
-    // What the reader leaves behind is dropped with it.
-    let result = catch_unwind(AssertUnwindSafe(read));
-    CONTAINED.set(false);
-    match result {
-        Ok(read) => read.map_err(|error| cannot_read(source, error)),
-        Err(_) => Err(broken(source)),
+    match contained::contained(read) {
+        Some(read) => read.map_err(|error| cannot_read(source, error)),
+        None => Err(broken(source)),
     }
 }
 
@@ -319,44 +295,4 @@ fn cannot_read(source: &Source, error: ParquetError) -> Error {
 
 fn lacks_feature(text: &str) -> bool {
     text.contains("Disabled feature at compile time")
-}
-
-#[cfg(test)]
-mod tests {
-    use std::{panic, sync::Mutex, thread};
-
-    use super::*;
-    use crate::{Dialect, Format};
-
-    #[test]
-    fn a_panic_hook_can_tell_contained_panics() {
-        let input = Source::spool(
-            &b""[..],
-            "t",
-            Format::Parquet,
-            &Dialect::default(),
-            &Progress::default(),
-        )
-        .unwrap();
-        let here = thread::current().id();
-        static TOLD: Mutex<Vec<bool>> = Mutex::new(Vec::new());
-        let before = panic::take_hook();
-        panic::set_hook(Box::new(move |information| {
-            if thread::current().id() == here {
-                TOLD.lock().unwrap().push(is_panic_contained());
-            } else {
-                before(information);
-            }
-        }));
-
-        assert!(!is_panic_contained());
-        let read = contained(&input, || -> Result<(), _> { panic!("broken") });
-        assert!(matches!(read, Err(Error::Parquet { .. })));
-        assert!(contained(&input, || Ok(is_panic_contained())).unwrap());
-        // Another thread is not this one.
-        let elsewhere = || thread::spawn(is_panic_contained).join().unwrap();
-        assert!(!contained(&input, || Ok(elsewhere())).unwrap());
-        catch_unwind(|| panic!("not the reader's")).unwrap_err();
-        assert_eq!(*TOLD.lock().unwrap(), [true, false]);
-    }
 }
