@@ -154,10 +154,11 @@ pub(crate) struct Join {
     #[arg(long, value_name = "COL[,COL…]", value_delimiter = ',')]
     pub(crate) key: Vec<String>,
 
-    /// How a key column is normalised before it is compared, by trim, lowercase, digits, nfc, nfkc,
-    /// email (trim+lowercase), phone, or by what is read from it: number, bool, uuid, date,
-    /// date:FORMAT (such as date:%d.%m.%Y, without a `+`) or timestamp. Must be the same on both
-    /// sides. Can be repeated.
+    /// How a key column is normalised before it is compared, by trim, lowercase, casefold, digits,
+    /// nfc, nfkc, email (trim+lowercase), phone, or by what is read from it: number, bool, uuid,
+    /// phone:COUNTRY (such as phone:DE), date, date:FORMAT (such as date:%d.%m.%Y, without a `+`),
+    /// timestamp, timestamp:ZONE (such as timestamp:Europe/Berlin) or time. Must be the same on both
+    /// sides, but for COUNTRY, FORMAT and ZONE. Can be repeated.
     #[arg(long, value_name = "COL=RULE[+RULE…]")]
     pub(crate) normalize: Vec<ColumnRules>,
 

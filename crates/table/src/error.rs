@@ -21,8 +21,8 @@ pub enum Error {
     /// No normalisation rule has this name.
     #[error(
         "there is no normalisation rule `{0}`; \
-         the rules are trim, lowercase, digits, nfc, nfkc, email, phone, number, bool, uuid, date, \
-         date:FORMAT and timestamp"
+         the rules are trim, lowercase, casefold, digits, nfc, nfkc, email, phone, phone:COUNTRY, \
+         number, bool, uuid, date, date:FORMAT, timestamp, timestamp:ZONE and time"
     )]
     UnknownRule(String),
 
@@ -32,6 +32,20 @@ pub enum Error {
          may hold any character but `+`"
     )]
     DateFormat(String),
+
+    /// No numbering plan is known for a country.
+    #[error(
+        "`{0}` is no country with telephone numbers: give its ISO 3166 code of two letters, as in \
+         phone:DE"
+    )]
+    UnknownCountry(String),
+
+    /// The time zone database has no zone of this name.
+    #[error(
+        "there is no time zone `{0}`: give a name of the IANA database, as in \
+         timestamp:Europe/Berlin or timestamp:UTC"
+    )]
+    UnknownZone(String),
 
     /// Normalisation is given for a column that is no key column.
     #[error("normalisation is given for `{0}`, which is not a key column")]
@@ -371,6 +385,8 @@ impl Error {
             RuleSyntax(_)
             | UnknownRule(_)
             | DateFormat(_)
+            | UnknownCountry(_)
+            | UnknownZone(_)
             | RuleOutsideKey(_)
             | Repeated(_)
             | DialectByte { .. }
@@ -511,6 +527,37 @@ pub enum KeyFault {
          correct or empty the cell)"
     )]
     NotATimestamp,
+    /// The clocks of the zone that the user gave showed this time twice.
+    #[error(
+        "a local time that `{0}` had twice, as its clocks were set back (give it with its offset, \
+         such as +01:00, or in universal time with a Z, or empty the cell)"
+    )]
+    RepeatedLocalTime(String),
+    /// The clocks of the zone that the user gave never showed this time.
+    #[error(
+        "a local time that `{0}` never had, as its clocks were set forward (is it another zone's? \
+         else correct or empty the cell)"
+    )]
+    SkippedLocalTime(String),
+    /// The rules of time zones are not known for this year.
+    #[error(
+        "a local time outside of the years -9999 to 9999 (give it in universal time with a Z, or \
+         correct or empty the cell)"
+    )]
+    FarLocalTime,
+    /// The rule `time` cannot read it.
+    #[error(
+        "not a time of day (the rule `time` reads 13:05 and 13:05:00, with a fraction of the \
+         second where there is one, and 1:05 PM, and no zone; correct or empty the cell)"
+    )]
+    NotATime,
+    /// It is no telephone number of the country that the user gave, nor of another.
+    #[error(
+        "not a telephone number (the rule `phone:{0}` reads numbers of this country with their \
+         area, and international ones with a + or the prefix that is dialled for it; correct or \
+         empty the cell)"
+    )]
+    NotAPhoneNumber(String),
 }
 
 /// What can be wrong with a cell of a column of numbers.

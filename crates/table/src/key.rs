@@ -215,6 +215,16 @@ mod tests {
             "v3;1=date+timestamp;2=date",
             "formats are each side's own"
         );
+        let known = spec(
+            &["a", "b", "c"],
+            &["a=phone:DE", "b=timestamp:Europe/Berlin", "c=casefold+time"],
+        );
+        let text = known.unwrap().normalization();
+        assert!(text.starts_with("v3;1=e164[rlibphonenumber "), "{text}");
+        assert!(text.contains("];2=universal-timestamp[tzdb 20"), "{text}");
+        assert!(text.contains("];3=casefold[Unicode "), "{text}");
+        assert!(text.ends_with("]+time"), "{text}");
+        assert!(!text.contains("DE") && !text.contains("Berlin"), "{text}");
         assert_eq!(spec(&[], &[]).unwrap().normalization(), "v3;1=");
         assert_eq!(
             spec(&[], &["value=trim+phone"]).unwrap().normalization(),

@@ -32,8 +32,8 @@
 //! | floating-point number | as an integer; it must be one, and so small that no other is rounded to it: below 2^53, 2^24 or 2^11 in 64, 32 or 16 bits | `number` |
 //! | boolean | `true`, `false` | `bool` |
 //! | date | `2024-02-29` | `date`, `date:FORMAT` |
-//! | timestamp | `2024-02-29 13:05:00.25`; in universal time with a `Z` behind it, if it has a zone | `timestamp` |
-//! | time of day | `13:05:00.25` | |
+//! | timestamp | `2024-02-29 13:05:00.25`; in universal time with a `Z` behind it, if it has a zone | `timestamp`, `timestamp:ZONE` |
+//! | time of day | `13:05:00.25` | `time` |
 //! | binary | hexadecimal, in lower case | `lowercase` |
 //! | UUID of Parquet | `f81d4fae-7dec-11d0-a765-00a0c91e6bf6` | `uuid` |
 //!
@@ -42,8 +42,9 @@
 //! what a type shows: `1.50`, `0.1`, `2024-02-29T13:05:00`.
 //!
 //! Normalisation ([`Rule`]) is applied on request only. Text that is written otherwise comes to
-//! the form of a type by the rule beside it, which leaves the type's own texts as they are. What
-//! a rule cannot read is an error with line and column.
+//! the form of a type by the rule beside it, which leaves the type's own texts as they are; but
+//! `timestamp:ZONE` makes universal time also of typed dates and of typed timestamps without a
+//! zone. What a rule cannot read is an error with line and column.
 //!
 //! A row is left out, and counted, if any field of its key is null, or empty once normalised. The
 //! fields are joined with their lengths, so that `("ab", "c")` is not `("a", "bc")`, and hashed
@@ -122,7 +123,7 @@ pub use normalize::{ColumnRules, Rule};
 pub use numbers::{MAX_SCALE, Numbers, check_numbers};
 pub use progress::Progress;
 pub use source::Source;
-pub use spelling::date_format::DateFormat;
+pub use spelling::{date_format::DateFormat, phone::Country, zone::Zone};
 pub use table::{Counts, KeyTable, RowItems};
 pub use text::{LINE_COLUMN, MAX_RECORD_BYTES};
 
