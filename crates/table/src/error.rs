@@ -279,7 +279,7 @@ pub enum Error {
     /// The values of this column are no numbers.
     #[error(
         "{file}: the column `{column}` holds {data_type}, which cannot be added up \
-         (integers, decimals with at most 18 places and floating-point numbers can)"
+         (text, integers, decimals with at most 18 places and floating-point numbers can)"
     )]
     NumberType {
         /// The file as the user named it.
@@ -566,10 +566,13 @@ pub enum KeyFault {
 pub enum NumberFault {
     /// It holds something else.
     #[error(
-        "not a number (a number is written as 1234 or -0.50: digits, with a minus sign and a \
-         decimal point where needed, and no exponent, thousands separator or unit)"
+        "not a number (a number is written as 1234, -0.50 or 1.5e3, without a unit; write 1234.5 \
+         for 1,234.5 and 1.5 for 1,5; correct or empty the cell)"
     )]
     NotANumber,
+    /// It would have very many digits.
+    #[error("a number with an exponent beyond 1000 (correct or empty the cell)")]
+    Exponent,
     /// It has more than [`MAX_SCALE`](crate::MAX_SCALE) decimals.
     #[error("a number of more than 18 decimals (round it)")]
     TooManyDecimals,

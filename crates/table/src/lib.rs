@@ -53,13 +53,13 @@
 //! # Numbers
 //!
 //! Beside its keys a table can be asked for columns of numbers, to be added up: [`Numbers`]. A
-//! number is written with digits, with a sign and a decimal point where needed; spaces around it
-//! do not count; anything else is an error. In Parquet the types are integers, decimals of at
-//! most 18 places, and floating-point numbers, which stand for the shortest decimal that reads
-//! back as the same number, and must need no exponent.
+//! number is written with digits, with a sign, a decimal point and an exponent where needed, as
+//! `-0.50` or `1.5e3`; spaces around it do not count; anything else is an error. In Parquet the
+//! types are text, integers, decimals of at most 18 places, and floating-point numbers, which stand
+//! for the shortest decimal that reads back as the same number.
 //!
 //! - Numbers are exact: whole multiples of 10^-scale, where the scale is the most decimals that
-//!   the column shows.
+//!   the column shows. An exponent moves the point: `1.50e1` shows one decimal, as `15.0` does.
 //! - Several rows with one key count as one row with the sum of their numbers.
 //! - An empty cell, or a null, counts as nothing, and is counted. A row without a key is left out
 //!   with its numbers.

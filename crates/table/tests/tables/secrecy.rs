@@ -183,6 +183,9 @@ fn numbers_are_not_quoted() {
         "0.1234567890123456789hush",
         "1.0hush",
         "99999999999999999999",
+        "1e1001",
+        "1hushe5",
+        "1ehush",
     ] {
         assert_silent(numbers(Format::Csv, format!("n\n{cell}\n"), "n"));
     }
