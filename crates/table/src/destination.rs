@@ -39,7 +39,8 @@ impl Destination {
     ///
     /// # Errors
     /// If no file can be created there, it is the input, its name tells no format, or the format
-    /// cannot hold the source's columns; or as [`WholeFile::prepare`].
+    /// cannot hold the source's columns, or one of those cannot be read; or as
+    /// [`WholeFile::prepare`].
     pub fn prepare(
         path: Option<&Path>,
         source: &Source,

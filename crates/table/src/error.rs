@@ -675,7 +675,7 @@ fn listed(names: &[String]) -> String {
 }
 
 /// What can be wrong with a Parquet file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParquetFault {
     /// It is damaged, cut off, or something else, or the disk is damaged.
@@ -683,10 +683,28 @@ pub enum ParquetFault {
     Broken,
     /// It has a part of the format that is not read.
     #[error(
-        "it is written in a way that is not supported (compress it with Snappy, gzip or \
-         Zstandard, or not at all)"
+        "it is written in a way that is not supported (write it again with another program, or \
+         its default settings)"
     )]
     Unsupported,
+    /// A column is compressed with LZO.
+    #[error(
+        "its column `{column}` is compressed with LZO, which is not supported (compress it with \
+         Zstandard, Snappy, gzip, LZ4 or Brotli, or not at all)"
+    )]
+    Lzo {
+        /// The column, which is one that is needed.
+        column: String,
+    },
+    /// Its footer is encrypted, and so the rest is of no use.
+    #[error("it is encrypted (write it again without encryption)")]
+    Encrypted,
+    /// A column is encrypted.
+    #[error("its column `{column}` is encrypted (write it again without encryption)")]
+    EncryptedColumn {
+        /// The column, which is one that is needed.
+        column: String,
+    },
 }
 
 /// An error without what a library has put around it, as the names of temporary files and values

@@ -6,6 +6,7 @@ use crate::{
     Error, KeyFault, Source,
     header::Header,
     normalize::{self, ColumnRules, Rule, Shown},
+    parquet,
 };
 
 /// Which columns are the key, and how each is normalised.
@@ -40,9 +41,14 @@ impl KeySpec {
     /// Checks that a table has the key's columns, without reading more than its header.
     ///
     /// # Errors
-    /// If the header cannot be read, or a column is missing or not unique.
+    /// If the header cannot be read, or a column is missing or not unique; if a Parquet file tells
+    /// that the column's values can be no key, or cannot be read.
     pub fn check(&self, source: &Source) -> Result<(), Error> {
-        self.resolve(&source.header(&source.columns()?)).map(drop)
+        let key = self.resolve(&source.header(&source.columns()?))?;
+        match source.layout() {
+            Some(_) => Ok(()),
+            None => parquet::check_key(source, &key),
+        }
     }
 
     /// How many columns the key has.

@@ -33,7 +33,7 @@ pub struct Numbers {
 ///
 /// # Errors
 /// If the header cannot be read, a column is missing or not unique, or the values of a Parquet
-/// column are no numbers.
+/// column are no numbers, or cannot be read.
 pub fn check_numbers(source: &Source, columns: &[String]) -> Result<(), Error> {
     if source.layout().is_none() {
         return parquet::check_numbers(source, columns);

@@ -1,9 +1,14 @@
 //! Tables in Parquet files.
 
 mod cell;
+mod chunks;
 mod key_cell;
 
-use std::{borrow::Cow, collections::BTreeSet, io};
+use std::{
+    borrow::Cow,
+    collections::BTreeSet,
+    io::{self, Read, Seek, SeekFrom},
+};
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, SchemaRef};
@@ -14,6 +19,7 @@ use parquet::{
     },
     basic::LogicalType,
     errors::ParquetError,
+    file::{FOOTER_SIZE, metadata::FooterTail},
 };
 
 use key_cell::KeyColumn;
@@ -38,7 +44,20 @@ pub(crate) fn open(source: &Source) -> Result<Reader, Error> {
         file: source.name().to_owned(),
         source: error,
     })?;
+    if has_encrypted_footer(&file) {
+        return Err(fault(source, ParquetFault::Encrypted));
+    }
     contained(source, || Reader::try_new(file))
+}
+
+/// Whether the footer is there and encrypted. A file that is none, or cannot be read, is the
+/// reader's affair.
+fn has_encrypted_footer(mut file: &std::fs::File) -> bool {
+    let mut tail = [0; FOOTER_SIZE];
+    let read = file
+        .seek(SeekFrom::End(-(FOOTER_SIZE as i64)))
+        .and_then(|_| file.read_exact(&mut tail));
+    read.is_ok() && FooterTail::try_from(tail).is_ok_and(|tail| tail.is_encrypted_footer())
 }
 
 /// The names of the top-level columns.
@@ -61,9 +80,9 @@ pub(crate) fn read_keys(
     let names = columns(&reader);
     let header = source.header(&names);
     let key_columns = key.resolve(&header)?;
-    refuse_keys(source, reader.schema(), &key_columns)?;
+    refuse_keys(source, &reader, &key_columns)?;
     let number_columns = header.find_all(numbers)?;
-    refuse_numbers(source, reader.schema(), &number_columns)?;
+    refuse_numbers(source, &reader, &number_columns)?;
 
     // The reader gives the wanted columns in the file's order.
     let wanted: BTreeSet<_> = key_columns.iter().chain(&number_columns).copied().collect();
@@ -116,12 +135,24 @@ pub(crate) fn read_keys(
     Ok(keys.finish())
 }
 
+/// Checks that these columns can be read, and be a key, as far as the footer tells.
+pub(crate) fn check_key(source: &Source, key: &[usize]) -> Result<(), Error> {
+    refuse_keys(source, &open(source)?, key)
+}
+
+/// Checks that all columns can be read, as far as the footer tells.
+pub(crate) fn check_columns(source: &Source) -> Result<(), Error> {
+    let reader = open(source)?;
+    let all: Vec<usize> = (0..columns(&reader).len()).collect();
+    refuse_chunks(source, &reader, &all)
+}
+
 /// As [`crate::check_numbers`], for a Parquet file.
 pub(crate) fn check_numbers(source: &Source, names: &[String]) -> Result<(), Error> {
     let reader = open(source)?;
     let columns = columns(&reader);
     let indices = source.header(&columns).find_all(names)?;
-    refuse_numbers(source, reader.schema(), &indices)
+    refuse_numbers(source, &reader, &indices)
 }
 
 /// The columns of a batch as texts.
@@ -146,8 +177,17 @@ fn is_uuid(reader: &Reader, name: &str) -> bool {
     })
 }
 
-fn refuse_keys(source: &Source, schema: &SchemaRef, key: &[usize]) -> Result<(), Error> {
-    match first_other(schema, key, key_cell::can_be_key) {
+fn refuse_chunks(source: &Source, reader: &Reader, columns: &[usize]) -> Result<(), Error> {
+    // The row groups of a broken file need not have the schema's columns.
+    match contained(source, || Ok(chunks::unreadable(reader, columns)))? {
+        Some(unreadable) => Err(fault(source, unreadable)),
+        None => Ok(()),
+    }
+}
+
+fn refuse_keys(source: &Source, reader: &Reader, key: &[usize]) -> Result<(), Error> {
+    refuse_chunks(source, reader, key)?;
+    match first_other(reader.schema(), key, key_cell::can_be_key) {
         Some((column, data_type)) => Err(Error::KeyType {
             file: source.name().to_owned(),
             column,
@@ -157,8 +197,9 @@ fn refuse_keys(source: &Source, schema: &SchemaRef, key: &[usize]) -> Result<(),
     }
 }
 
-fn refuse_numbers(source: &Source, schema: &SchemaRef, numbers: &[usize]) -> Result<(), Error> {
-    match first_other(schema, numbers, may_be_numbers) {
+fn refuse_numbers(source: &Source, reader: &Reader, numbers: &[usize]) -> Result<(), Error> {
+    refuse_chunks(source, reader, numbers)?;
+    match first_other(reader.schema(), numbers, may_be_numbers) {
         Some((column, data_type)) => Err(Error::NumberType {
             file: source.name().to_owned(),
             column,
@@ -270,12 +311,11 @@ fn fault(source: &Source, fault: ParquetFault) -> Error {
 fn cannot_read(source: &Source, error: ParquetError) -> Error {
     let is_unsupported = match &error {
         ParquetError::NYI(_) => true,
-        ParquetError::General(text) => lacks_feature(text),
         // Errors in rows come as texts.
-        ParquetError::External(inner) => match inner.downcast_ref() {
-            Some(ArrowError::ParquetError(text)) => text.starts_with("NYI") || lacks_feature(text),
-            _ => false,
-        },
+        ParquetError::External(inner) => matches!(
+            inner.downcast_ref(),
+            Some(ArrowError::ParquetError(text)) if text.starts_with("NYI")
+        ),
         _ => false,
     };
     if is_unsupported {
@@ -291,8 +331,4 @@ fn cannot_read(source: &Source, error: ParquetError) -> Error {
         },
         _ => broken(source),
     }
-}
-
-fn lacks_feature(text: &str) -> bool {
-    text.contains("Disabled feature at compile time")
 }

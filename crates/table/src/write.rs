@@ -12,7 +12,7 @@ use crate::{
     Error, Format, Progress, Source,
     dialect::Layout,
     error::Place,
-    parquet::{Batches, columns, has_text, open, texts},
+    parquet::{Batches, check_columns, columns, has_text, open, texts},
     text,
 };
 use fields::{FieldWriter, Lines, Quoted, Unquoted};
@@ -50,6 +50,9 @@ fn cannot_write(file: &str, source: io::Error) -> Error {
 /// Why a format cannot hold the columns of a source, if it cannot.
 pub(crate) fn fits(source: &Source, format: Format) -> Result<Option<String>, Error> {
     let names = source.columns()?;
+    if source.format() == Format::Parquet {
+        check_columns(source)?;
+    }
     if format == Format::Lines && names.len() != 1 {
         let reason = "a .txt file holds one column; write .csv or .parquet";
         return Ok(Some(reason.to_owned()));
