@@ -107,6 +107,11 @@ pub(crate) struct Receive {
     /// done.
     #[arg(long, requires = "output")]
     pub(crate) no_clobber: bool,
+
+    /// Where Parquet is written as CSV, write an empty text as "" and a null as nothing, as
+    /// PostgreSQL reads them. Without this, both are nothing.
+    #[arg(long)]
+    pub(crate) quote_empty: bool,
 }
 
 #[derive(ClapArgs)]

@@ -78,6 +78,18 @@ pub enum Error {
         format: Format,
     },
 
+    /// Nulls are to be told from empty texts where there are none, or no way to write them.
+    #[error(
+        "--quote-empty tells nulls from empty texts where Parquet is written as CSV, and here \
+         {from} is written as {to}: leave it out"
+    )]
+    NoNulls {
+        /// The format of the table.
+        from: Format,
+        /// The format of the output.
+        to: Format,
+    },
+
     /// The name of an input tells no format.
     #[error(
         "cannot tell the format of {file} by its name: the endings known are {ENDINGS} \
@@ -391,7 +403,8 @@ impl Error {
             | Repeated(_)
             | DialectByte { .. }
             | DelimiterIsQuote
-            | NoDialect { .. } => ErrorKind::Usage,
+            | NoDialect { .. }
+            | NoNulls { .. } => ErrorKind::Usage,
             OutputEnding { .. }
             | OutputIsDirectory { .. }
             | OutputIsInput { .. }
