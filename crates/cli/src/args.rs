@@ -13,7 +13,7 @@ use psijoin_transport::{Fingerprint, endpoint::Address};
 
 use crate::{
     asked::Asked,
-    dialect, exit,
+    dialect, exit, names,
     sizes::{self, SetSizes},
 };
 
@@ -155,9 +155,10 @@ pub(crate) struct Join {
     pub(crate) dialect: dialect::Said,
 
     /// The key columns, in the same order on both sides; their names may differ. Not needed if
-    /// the table has one column only.
-    #[arg(long, value_name = "COL[,COL…]", value_delimiter = ',')]
-    pub(crate) key: Vec<String>,
+    /// the table has one column only. A name that holds a comma stands in quotes, as CSV has it:
+    /// '"last, first",zip'.
+    #[arg(long, value_name = "COL[,COL…]", value_parser = names::parse)]
+    pub(crate) key: Vec<Vec<String>>,
 
     /// How a key column is normalised before it is compared, by trim, lowercase, casefold, digits,
     /// nfc, nfkc, email (trim+lowercase), phone, or by what is read from it: number, bool, uuid,

@@ -178,7 +178,7 @@ impl Order<'_> {
     ) -> Result<(), Failure> {
         let join = self.join;
         let security = security(&join.trust, talk, record)?;
-        let key = KeySpec::new(join.key.clone(), join.normalize.clone())?;
+        let key = KeySpec::new(join.key.concat(), join.normalize.clone())?;
         record.normalization(key.normalization());
         let progress = Arc::new(Progress::default());
         let interrupt = Interrupt::new();
