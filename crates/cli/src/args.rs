@@ -8,12 +8,12 @@ use clap::{
 };
 use psijoin_channel::link::Link;
 use psijoin_psi::{Protocol, registry};
-use psijoin_table::ColumnRules;
+use psijoin_table::{ColumnRules, Error, KeySpec};
 use psijoin_transport::{Fingerprint, endpoint::Address};
 
 use crate::{
     asked::Asked,
-    dialect, exit,
+    dialect, exit, names,
     sizes::{self, SetSizes},
 };
 
@@ -131,6 +131,11 @@ pub(crate) struct Receive {
     /// done.
     #[arg(long, requires = "output")]
     pub(crate) no_clobber: bool,
+
+    /// Where Parquet is written as CSV, write an empty text as "" and a null as nothing, as
+    /// PostgreSQL reads them. Without this, both are nothing.
+    #[arg(long)]
+    pub(crate) quote_empty: bool,
 }
 
 #[derive(ClapArgs)]
@@ -246,16 +251,33 @@ pub(crate) struct Join {
 #[derive(ClapArgs)]
 pub(crate) struct Key {
     /// The key columns, in the same order on both sides; their names may differ. Not needed if
-    /// the table has one column only.
-    #[arg(long = "key", value_name = "COL[,COL…]", value_delimiter = ',')]
-    pub(crate) columns: Vec<String>,
+    /// the table has one column only. A name that holds a comma stands in quotes, as CSV has it:
+    /// '"last, first",zip'.
+    #[arg(long = "key", value_name = "COL[,COL…]", value_parser = names::parse)]
+    columns: Vec<Vec<String>>,
 
-    /// How a key column is normalised before it is compared, by trim, lowercase, digits, nfc, nfkc,
-    /// email (trim+lowercase), phone, or by what is read from it: number, bool, uuid, date,
-    /// date:FORMAT (such as date:%d.%m.%Y, without a `+`) or timestamp. Where the two sides differ,
-    /// both are warned. Can be repeated.
+    /// How a key column is normalised before it is compared, by trim, lowercase, casefold, digits,
+    /// nfc, nfkc, email (trim+lowercase), phone, or by what is read from it: number, bool, uuid,
+    /// phone:COUNTRY (such as phone:DE), date, date:FORMAT (such as date:%d.%m.%Y, without a `+`),
+    /// timestamp, timestamp:ZONE (such as timestamp:Europe/Berlin) or time. Where the two sides
+    /// differ, both are warned. Can be repeated.
     #[arg(long, value_name = "COL=RULE[+RULE…]")]
-    pub(crate) normalize: Vec<ColumnRules>,
+    normalize: Vec<ColumnRules>,
+}
+
+impl Key {
+    /// The key that was said.
+    ///
+    /// # Errors
+    /// If a column is named twice, or rules are given for a column outside the key.
+    pub(crate) fn spec(&self) -> Result<KeySpec, Error> {
+        KeySpec::new(self.columns.concat(), self.normalize.clone())
+    }
+
+    /// Whether any column was said.
+    pub(crate) fn is_named(&self) -> bool {
+        !self.columns.is_empty()
+    }
 }
 
 /// Where the parties meet.

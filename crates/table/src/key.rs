@@ -7,6 +7,7 @@ use crate::{
     header::Header,
     meaning::{Kind, Meaning, Observed},
     normalize::{self, ColumnRules, Rule},
+    parquet,
 };
 
 /// Which columns are the key, and how each is normalised.
@@ -41,9 +42,14 @@ impl KeySpec {
     /// Checks that a table has the key's columns, without reading more than its header.
     ///
     /// # Errors
-    /// If the header cannot be read, or a column is missing or not unique.
+    /// If the header cannot be read, or a column is missing or not unique; if a Parquet file tells
+    /// that the column's values can be no key, or cannot be read.
     pub fn check(&self, source: &Source) -> Result<(), Error> {
-        self.resolve(&source.header(&source.columns()?)).map(drop)
+        let key = self.resolve(&source.header(&source.columns()?))?;
+        match source.layout() {
+            Some(_) => Ok(()),
+            None => parquet::check_key(source, &key),
+        }
     }
 
     /// The columns' names, in their order; none if the only column of the table is the key.

@@ -35,13 +35,15 @@ pub enum Kind {
     Digits,
     /// Telephone numbers, as the rule `phone` leaves them.
     Phone,
+    /// Telephone numbers as E.164 has them.
+    E164,
     /// Nothing but nulls, by their type.
     Null,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Text,
         Self::Number,
         Self::Bool,
@@ -54,6 +56,7 @@ impl Kind {
         Self::Binary,
         Self::Digits,
         Self::Phone,
+        Self::E164,
         Self::Null,
     ];
 
@@ -90,8 +93,10 @@ impl Kind {
             Self::Timestamp | Self::UniversalTimestamp => "timestamp",
             Self::Digits => "digits",
             Self::Phone => "phone",
+            Self::E164 => "phone:COUNTRY",
+            Self::Time => "time",
             Self::Binary => "lowercase",
-            Self::Text | Self::MixedTimestamp | Self::Time | Self::Null => return None,
+            Self::Text | Self::MixedTimestamp | Self::Null => return None,
         })
     }
 }
@@ -111,6 +116,7 @@ impl fmt::Display for Kind {
             Self::Binary => "binary",
             Self::Digits => "digits",
             Self::Phone => "telephone number",
+            Self::E164 => "telephone number in E.164",
             Self::Null => "null",
         })
     }
@@ -149,11 +155,22 @@ impl Meaning {
             Rule::Timestamp => Kind::Timestamp,
             Rule::Digits => Kind::Digits,
             Rule::Phone => Kind::Phone,
-            Rule::Trim | Rule::Nfc | Rule::Nfkc | Rule::Lowercase => {
+            Rule::UniversalTimestamp(_) => Kind::UniversalTimestamp,
+            Rule::Time => Kind::Time,
+            Rule::E164(_) => {
+                // The numbering plans tell what a number is.
+                return Self {
+                    kind: Kind::E164,
+                    rules: vec![rule.clone()],
+                };
+            }
+            Rule::Trim | Rule::Nfc | Rule::Nfkc | Rule::Lowercase | Rule::Casefold => {
                 // Other kinds' texts are ASCII, and in lower case but for the `Z` of a moment.
                 let changes = match kind {
                     Kind::Text => true,
-                    Kind::UniversalTimestamp | Kind::MixedTimestamp => *rule == Rule::Lowercase,
+                    Kind::UniversalTimestamp | Kind::MixedTimestamp => {
+                        matches!(rule, Rule::Lowercase | Rule::Casefold)
+                    }
                     _ => false,
                 };
                 if changes {
@@ -179,7 +196,7 @@ impl fmt::Display for Meaning {
         write!(f, "{}", self.kind)?;
         for (index, rule) in self.rules.iter().enumerate() {
             let before = if index == 0 { ": " } else { ", " };
-            write!(f, "{before}{rule}")?;
+            write!(f, "{before}{}", rule.told())?;
         }
         Ok(())
     }
@@ -266,6 +283,12 @@ mod tests {
             (Kind::Text, "date:%d.%m.%Y", "date".to_owned()),
             (Kind::Text, "trim+digits", "digits".to_owned()),
             (Kind::Text, "phone+trim", "telephone number".to_owned()),
+            (Kind::Text, "time+lowercase", "time of day".to_owned()),
+            (
+                Kind::Timestamp,
+                "timestamp:Europe/Berlin",
+                "timestamp in universal time".to_owned(),
+            ),
             (Kind::Number, "", "number".to_owned()),
             (Kind::Number, "trim+nfc+lowercase", "number".to_owned()),
             (Kind::Number, "date", "date".to_owned()),
@@ -286,6 +309,17 @@ mod tests {
             ),
         ] {
             assert_eq!(observed(kind, rules, &[]), expected, "{kind} by {rules}");
+        }
+    }
+
+    #[test]
+    fn what_one_side_alone_has_to_know_is_not_told() {
+        for rule in ["phone:DE", "phone:FR"] {
+            let told = observed(Kind::Text, rule, &[]);
+            assert!(
+                told.starts_with("telephone number in E.164: phone (rlibphonenumber "),
+                "{told}"
+            );
         }
     }
 

@@ -38,6 +38,8 @@ struct Order<'a> {
     output: Option<&'a Path>,
     /// What becomes of an output that is there already.
     existing: Existing,
+    /// Whether nulls are told from empty texts in the output.
+    quote_empty: bool,
     receiver_sums: bool,
 }
 
@@ -47,6 +49,7 @@ pub(super) fn send(args: &args::Send) -> Result<(), Code> {
         join: &args.join,
         output: args.output.as_deref(),
         existing: existing(args.no_clobber),
+        quote_empty: false,
         receiver_sums: args.allow_sums_that_reveal_keys,
     };
     order.follow()
@@ -58,6 +61,7 @@ pub(super) fn receive(args: &args::Receive) -> Result<(), Code> {
         join: &args.join,
         output: args.output.as_deref(),
         existing: existing(args.no_clobber),
+        quote_empty: args.quote_empty,
         receiver_sums: true,
     };
     order.follow()
@@ -154,6 +158,11 @@ impl Order<'_> {
                 .into(),
             );
         }
+        if self.quote_empty && *kind != Asked::Rows {
+            return usage(format!(
+                "--quote-empty is for rows, and --output-kind {kind} finds none: leave it out"
+            ));
+        }
         if self.output.is_some() && self.output == self.join.report.as_deref() {
             return usage("--output and --report name the same file".into());
         }
@@ -169,7 +178,7 @@ impl Order<'_> {
     ) -> Result<(), Failure> {
         let join = self.join;
         let security = security(&join.trust, talk, record)?;
-        let key = KeySpec::new(join.key.columns.clone(), join.key.normalize.clone())?;
+        let key = join.key.spec()?;
         record.normalization(key.normalization());
         let progress = Arc::new(Progress::default());
         let interrupt = Interrupt::new();
@@ -272,7 +281,10 @@ impl Order<'_> {
             }
             (Asked::Rows, Role::Receiver, path) => {
                 let destination = Destination::prepare(path, source, self.existing)?;
-                Ok(Task::Receive(destination))
+                Ok(Task::Receive(match self.quote_empty {
+                    true => destination.quoting_empty(source)?,
+                    false => destination,
+                }))
             }
             (_, Role::Receiver, _) => Ok(Task::Learn),
             (_, Role::Sender, _) => Ok(Task::Send),
@@ -366,7 +378,7 @@ fn pool(threads: Option<NonZeroUsize>) -> Result<ThreadPool, Failure> {
 }
 
 fn open(join: &args::Join, progress: &Progress, talk: Talk) -> Result<Source, Failure> {
-    let (said, keyed) = (join.dialect.dialect()?, !join.key.columns.is_empty());
+    let (said, keyed) = (join.dialect.dialect()?, join.key.is_named());
     let what = match join.input.to_str() {
         Some("-") => "reading standard input".to_owned(),
         _ => format!("reading {}", join.input.display()),

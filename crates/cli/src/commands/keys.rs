@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use psijoin_table::{InspectedColumn, Inspection, KeySpec, Meaning, Progress, Source};
+use psijoin_table::{InspectedColumn, Inspection, Meaning, Progress, Source};
 use serde::Serialize;
 
 use crate::{
@@ -16,11 +16,10 @@ use crate::{
 
 pub(super) fn run(args: &args::Keys) -> Result<(), Failure> {
     let talk = Talk::wanted(false);
-    let key = KeySpec::new(args.key.columns.clone(), args.key.normalize.clone())?;
+    let key = args.key.spec()?;
     let said = args.dialect.dialect()?;
     let progress = Progress::default();
-    let keyed = !args.key.columns.is_empty();
-    let source = Source::open(&args.file, None, &said, keyed, &progress)?;
+    let source = Source::open(&args.file, None, &said, args.key.is_named(), &progress)?;
     dialect::tell(&source, talk);
     let seen = talk.during(
         &format!("reading {}", source.name()),

@@ -290,7 +290,7 @@ fn what_cannot_be_added_up_ends_both() {
     let overflow = format!("id,n\n1,{nines}\n2,0.01\n");
     let many = "0.".to_owned() + &"0".repeat(18) + "1";
     for (table, text) in [
-        ("id,n\n1,5\n2,1e3\n", "line 3, column `n`: not a number"),
+        ("id,n\n1,5\n2,1 000\n", "line 3, column `n`: not a number"),
         (
             &*format!("id,n\n1,{many}\n"),
             "line 2, column `n`: a number of more than 18 decimals",
