@@ -23,9 +23,9 @@ pub fn is_panic_contained() -> bool {
 /// Runs a library that may panic on its input; `None` if it does. What it leaves behind must be
 /// dropped, or be as good as before.
 pub(crate) fn contained<T>(run: impl FnOnce() -> T) -> Option<T> {
-    CONTAINED.set(true);
+    let before = CONTAINED.replace(true);
     let result = catch_unwind(AssertUnwindSafe(run));
-    CONTAINED.set(false);
+    CONTAINED.set(before);
     result.ok()
 }
 
@@ -51,6 +51,8 @@ mod tests {
         assert!(!is_panic_contained());
         assert_eq!(contained(|| -> i32 { panic!("broken") }), None);
         assert_eq!(contained(is_panic_contained), Some(true));
+        let nested = || contained(|| ()).is_some() && is_panic_contained();
+        assert_eq!(contained(nested), Some(true));
         // Another thread is not this one.
         let elsewhere = || thread::spawn(is_panic_contained).join().unwrap();
         assert_eq!(contained(elsewhere), Some(false));

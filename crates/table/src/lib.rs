@@ -85,17 +85,17 @@
 //!
 //! In a file of lines every line is a row, a blank one a row without a key.
 //!
-//! # Parquet
-//!
-//! Columns may be compressed with Snappy, gzip, Zstandard, LZ4 (both kinds) or Brotli; LZO is an
-//! error, as encryption is, where a column is needed. Parquet is written with Snappy.
-//!
-//! # Compression of texts
-//!
 //! A text may be compressed, with gzip or Zstandard, if its name says so by a second ending, as in
 //! `customers.csv.gz`. It is decompressed once, to a temporary file without a name; a stream that
 //! is damaged or cut off is an error. Nothing else is taken for compressed: what begins like gzip
 //! or Zstandard under another name, or on standard input, is an error.
+//!
+//! # Parquet
+//!
+//! Columns may be compressed with Snappy, gzip, Zstandard, LZ4 (both kinds) or Brotli; LZO is an
+//! error, as encryption is, where a column is needed. Parquet is written with Snappy. Where it is
+//! written as CSV, nulls and empty texts are both nothing, unless they are to be told apart:
+//! [`Destination::quoting_empty`].
 
 mod calendar;
 mod compression;

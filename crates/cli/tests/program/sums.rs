@@ -424,9 +424,9 @@ fn what_one_side_can_see_alone_is_said_at_once() {
     let twice = ["more than one column `twice`"];
     refused("send", &table, &["sum:twice"], 3, &twice);
 
-    let words = Arc::new(arrow_array::StringArray::from(vec!["1"]));
-    let parquet = folder.parquet("table.parquet", vec![("id", words)]);
-    let texts = ["the column `id` holds Utf8, which cannot be added up"];
+    let flags = Arc::new(arrow_array::BooleanArray::from(vec![true]));
+    let parquet = folder.parquet("table.parquet", vec![("id", flags)]);
+    let texts = ["the column `id` holds Boolean, which cannot be added up"];
     refused("receive", &parquet, &["sum:receiver.id"], 3, &texts);
 
     for (kind, text) in [

@@ -39,14 +39,16 @@ impl Country {
     /// plans change more often than programs. A local number, which lacks its area, stands for
     /// another telephone in each.
     pub(crate) fn canonical(&self, text: &str) -> Result<String, KeyFault> {
-        let read = |text: &str| self.read(text);
-        let number = contained(|| {
-            let number = read(text)?;
-            // A number that begins as with a prefix, of which there is none, would lose it.
-            (read(&number)? == number).then_some(number)
-        });
-        let refused = || KeyFault::NotAPhoneNumber(self.to_string());
-        number.flatten().ok_or_else(refused)
+        // The library panics on some odd texts, which are no numbers.
+        contained(|| self.read(text).filter(|number| self.is_stable(number)))
+            .flatten()
+            .ok_or_else(|| KeyFault::NotAPhoneNumber(self.to_string()))
+    }
+
+    /// Whether a number is read as what it is. One that begins with what looks like a prefix would
+    /// lose that, and become another.
+    fn is_stable(&self, number: &str) -> bool {
+        self.read(number).as_deref() == Some(number)
     }
 
     fn read(&self, text: &str) -> Option<String> {
@@ -61,7 +63,10 @@ impl Country {
 fn written(number: &PhoneNumber) -> String {
     let e164 = PHONE_NUMBER_UTIL.format(number, PhoneNumberFormat::E164);
     match &number.extension {
-        Some(extension) => format!("{e164};ext={extension}"),
+        Some(extension) => {
+            let digits = PHONE_NUMBER_UTIL.normalize_digits_only(extension);
+            format!("{e164};ext={digits}")
+        }
         None => e164.into_owned(),
     }
 }
@@ -119,6 +124,7 @@ mod tests {
             "030 1234567 ext. 12",
             "+49 30 1234567 #12",
             "+49301234567;ext=12",
+            "030 1234567 x\u{ff11}\u{662}",
         ] {
             let read = read(text, "DE");
             assert_eq!(read.as_deref(), Ok("+49301234567;ext=12"), "{text}");
@@ -142,6 +148,10 @@ mod tests {
             ("+1 555 0123", "US"),
             ("n/a", "DE"),
             ("ann@example.org", "DE"),
+            // What begins with a prefix twice would lose one each time that it is read.
+            ("+49 0030 1234567", "DE"),
+            // The library panics on this.
+            (";phone-context=ext;ext=tel:", "DE"),
         ] {
             let refused = Err(KeyFault::NotAPhoneNumber(code.to_owned()));
             assert_eq!(read(text, code), refused, "{text}");
@@ -173,14 +183,11 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2000))]
 
         #[test]
-        fn what_is_read_stays_and_nothing_panics(
-            text in r"\PC{0,20}|[+＋]?[0-9٠-٩０-９ ()/.x#;=,-]{0,24}|[+0-9]{0,3}[a-z0-9;=:+]{0,20}|.{0,8}",
+        fn what_is_read_stays(
+            text in r"\PC{0,20}|[+＋]?[0-9٠-٩０-９ ()/.x#;=,-]{0,24}|([0-9]{1,3}|tel:|;ext=|;phone-context=|x|[+]){0,8}",
             code in prop::sample::select(vec!["DE", "US", "IT", "AR", "BR", "MX", "RU", "BY"]),
         ) {
             let country = Country::new(code).unwrap();
-            // A panic would be an error here, too, but must not be the rule.
-            let read = std::panic::catch_unwind(|| country.read(&text));
-            prop_assert!(read.is_ok());
             if let Ok(read) = country.canonical(&text) {
                 prop_assert_eq!(country.canonical(&read).unwrap(), read);
             }
