@@ -1,15 +1,16 @@
-use crate::Error;
+use crate::{Encoding, Error};
 
-/// What is said of how a CSV or TSV text is written, in place of what its format takes for
-/// granted.
+/// What is said of how a text is written, in place of what its format takes for granted.
 ///
 /// Nothing is said by default. Then CSV has commas, quotes `"` and a header (RFC 4180), and TSV
-/// tabs, no quotes and a header (IANA `text/tab-separated-values`).
+/// tabs, no quotes and a header (IANA `text/tab-separated-values`); all texts are UTF-8, or UTF-16
+/// with a byte order mark.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Dialect {
     delimiter: Option<u8>,
     quote: Option<Option<u8>>,
     without_header: bool,
+    encoding: Option<Encoding>,
 }
 
 impl Dialect {
@@ -49,9 +50,32 @@ impl Dialect {
         }
     }
 
+    /// Says how the text is encoded, which lines are, too.
+    pub fn with_encoding(self, encoding: Encoding) -> Self {
+        Self {
+            encoding: Some(encoding),
+            ..self
+        }
+    }
+
     /// Whether nothing is said.
     pub(crate) fn is_default(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Whether nothing is said of how records and fields are told apart, as in CSV and TSV.
+    pub(crate) fn is_layout_default(&self) -> bool {
+        let Self { encoding, .. } = *self;
+        *self
+            == Self {
+                encoding,
+                ..Self::default()
+            }
+    }
+
+    /// How the text is encoded, if that is said.
+    pub(crate) fn encoding(&self) -> Option<Encoding> {
+        self.encoding
     }
 
     /// What was said, and for the rest what is usual.

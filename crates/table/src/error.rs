@@ -1,6 +1,7 @@
 use std::{fmt, io};
 
 use crate::{
+    Encoding,
     compression::Compression,
     format::{ENDINGS, Format},
 };
@@ -55,8 +56,26 @@ pub enum Error {
     )]
     DelimiterIsQuote,
 
+    /// No encoding has this label.
+    #[error(
+        "there is no encoding `{0}`; the encodings are utf-8, utf-16, utf-16le, utf-16be, and \
+         those with a byte per character, as windows-1252, iso-8859-15 and koi8-r (convert the \
+         file to UTF-8 first, as with iconv)"
+    )]
+    UnknownEncoding(String),
+
+    /// What was decoded from this encoding may be encoded by other bytes.
+    #[error(
+        "{0} has several codes for some characters, so that rows cannot be written back as they \
+         were: convert the file to UTF-8 first, as with iconv"
+    )]
+    AmbiguousEncoding(&'static str),
+
     /// Something is said of the dialect of a table that has none.
-    #[error("{file} is read as {format}: --delimiter, --quote and --no-header are for CSV and TSV")]
+    #[error(
+        "{file} is read as {format}: --delimiter, --quote and --no-header are for CSV and TSV, \
+         --encoding for these and lines"
+    )]
     NoDialect {
         /// The file as the user named it.
         file: String,
@@ -101,7 +120,7 @@ pub enum Error {
         source: io::Error,
     },
 
-    /// Standard input, or a decompressed file, could not be kept in a temporary file.
+    /// Standard input, or a file that is decompressed or decoded, could not be kept in a temporary file.
     #[error("cannot keep {file} in a temporary file: {source}")]
     Spool {
         /// The stream that was to be kept.
@@ -132,6 +151,27 @@ pub enum Error {
         file: String,
         /// How its name says that it is compressed.
         compression: Compression,
+    },
+
+    /// The text begins with the byte order mark of another encoding than was said.
+    #[error(
+        "{file} begins with the byte order mark of {marked}, and --encoding says {said}: leave \
+         --encoding out"
+    )]
+    OtherEncoding {
+        /// The file as the user named it.
+        file: String,
+        /// The encoding that was said.
+        said: Encoding,
+        /// The encoding whose byte order mark is there.
+        marked: Encoding,
+    },
+
+    /// The text begins with the byte order mark of UTF-32.
+    #[error("{file} begins with the byte order mark of UTF-32: convert it to UTF-8 first")]
+    Utf32 {
+        /// The file as the user named it.
+        file: String,
     },
 
     /// The input is no Parquet file, or a broken one.
@@ -375,6 +415,8 @@ impl Error {
             | Repeated(_)
             | DialectByte { .. }
             | DelimiterIsQuote
+            | UnknownEncoding(_)
+            | AmbiguousEncoding(_)
             | NoDialect { .. } => ErrorKind::Usage,
             OutputEnding { .. }
             | OutputIsDirectory { .. }
@@ -393,6 +435,8 @@ impl Error {
             | Spool { .. }
             | Compressed { .. }
             | Damaged { .. }
+            | OtherEncoding { .. }
+            | Utf32 { .. }
             | Parquet { .. }
             | NoHeader { .. }
             | NoRows { .. }
@@ -416,8 +460,13 @@ impl Error {
 #[non_exhaustive]
 pub enum Fault {
     /// Bytes that are not UTF-8.
-    #[error("not UTF-8 (save the file as UTF-8)")]
+    #[error(
+        "not UTF-8 (say how the file is encoded, as in --encoding windows-1252, or save it as UTF-8)"
+    )]
     NotUtf8,
+    /// Bytes that the encoding that was said, or that a byte order mark tells, does not define.
+    #[error("not {0} (the file is damaged, or --encoding must be another)")]
+    NotEncoded(Encoding),
     /// A quoted field that never ends.
     #[error(
         "a quote is opened and never closed (if quotes are mere characters in this file, say \

@@ -74,19 +74,23 @@
 //! delimiter, another quote or none, or no header. Then the columns are called 1, 2 and so on, the
 //! first row tells how many there are, and the output has no header either.
 //!
-//! Lines end in LF or CRLF. Blank lines are no rows. A byte order mark is skipped. What is not
-//! UTF-8, rows with too many or too few fields, and faulty quotes are errors with line and field;
-//! nothing is guessed or repaired.
+//! Texts are UTF-8, or UTF-16 if its byte order mark is there. A dialect can say another
+//! [`Encoding`]: that of a key does not matter, only its characters do. A byte order mark is
+//! skipped, and must be that of the encoding that was said.
 //!
-//! Rows that are written in the source's own format keep its dialect, and their bytes. In another
-//! format they are written as is usual there, with the header that the source has; what TSV cannot
-//! hold is an error.
+//! Lines end in LF or CRLF. Blank lines are no rows. What is not of the encoding, rows with too
+//! many or too few fields, and faulty quotes are errors with line and field; nothing is guessed or
+//! repaired.
+//!
+//! Rows that are written in the source's own format keep its dialect, its encoding, and their
+//! bytes. In another format they are written as is usual there, in UTF-8, with the header that the
+//! source has; what TSV cannot hold is an error.
 //!
 //! In a file of lines every line is a row, a blank one a row without a key.
 //!
 //! A text may be compressed, with gzip or Zstandard, if its name says so by a second ending, as in
-//! `customers.csv.gz`. It is decompressed once, to a temporary file without a name; a stream that
-//! is damaged or cut off is an error. Nothing else is taken for compressed: what begins like gzip
+//! `customers.csv.gz`. It is decompressed once, to a temporary file without a name, as what is not
+//! UTF-8 is decoded; a stream that is damaged or cut off is an error. Nothing else is taken for compressed: what begins like gzip
 //! or Zstandard under another name, or on standard input, is an error.
 
 mod calendar;
@@ -94,6 +98,7 @@ mod compression;
 mod decimal;
 mod destination;
 mod dialect;
+mod encoding;
 mod error;
 mod format;
 mod header;
@@ -113,6 +118,7 @@ pub use compression::Compression;
 pub use decimal::Decimal;
 pub use destination::{Destination, StagedRows};
 pub use dialect::Dialect;
+pub use encoding::Encoding;
 pub use error::{Columns, Error, ErrorKind, Fault, KeyFault, NumberFault, ParquetFault, Place};
 pub use format::Format;
 pub use key::KeySpec;

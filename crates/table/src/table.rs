@@ -8,10 +8,9 @@ use crate::{
     Dialect, Error, KeyFault, KeySpec, MAX_ITEMS, Numbers, Progress, Source,
     dialect::{Delimited, Layout},
     error::Place,
-    header::Header,
     key::Fingerprinter,
     numbers::Adder,
-    parquet, text,
+    parquet, source, text,
 };
 
 /// Marks a row without a key among the rows' items.
@@ -99,10 +98,7 @@ impl KeyTable {
         progress.start(source.bytes());
         source.unchanged_by(|| match source.layout() {
             None => parquet::read_keys(source, key, numbers, progress),
-            Some(layout) => {
-                let input = source.rewound()?;
-                read_text(input, source.name(), layout, key, numbers, progress)
-            }
+            Some(_) => read_text(source.text(progress)?, key, numbers),
         })
     }
 
@@ -119,27 +115,27 @@ impl KeyTable {
         numbers: &[String],
     ) -> Result<Self, Error> {
         let layout = Layout::Delimited(dialect.over(Delimited::CSV)?);
-        read_text(input, name, layout, key, numbers, &Progress::default())
+        let progress = Progress::default();
+        let cannot_read = |source| Error::Read {
+            file: name.to_owned(),
+            source,
+        };
+        let (encoding, input) = source::decoded(input, dialect, name, cannot_read)?;
+        let table = text::Table::open(input, name, layout, encoding, &progress)?;
+        read_text(table, key, numbers)
     }
 }
 
 fn read_text(
-    input: impl Read,
-    name: &str,
-    layout: Layout,
+    mut table: text::Table<'_, impl Read>,
     key: &KeySpec,
     numbers: &[String],
-    progress: &Progress,
 ) -> Result<KeyTable, Error> {
-    let mut table = text::Table::open(input, name, layout, progress)?;
-    let header = Header {
-        file: name,
-        names: table.columns(),
-        are_names: layout.are_columns_names(),
-    };
+    let header = table.header();
     let key_columns = key.resolve(&header)?;
     let number_columns = header.find_all(numbers)?;
-    let mut keys = Builder::new(name, key, header.names_of(&key_columns), numbers);
+    let key_names = header.names_of(&key_columns);
+    let mut keys = Builder::new(table.name(), key, key_names, numbers);
     while let Some(record) = table.next_row()? {
         let place = Place::Line(record.line());
         for (position, &column) in key_columns.iter().enumerate() {

@@ -9,7 +9,7 @@ pub use records::MAX_RECORD_BYTES;
 pub(crate) use records::Record;
 use records::Records;
 
-use crate::{Error, Progress, dialect::Layout};
+use crate::{Encoding, Error, Progress, dialect::Layout, header::Header};
 
 /// The name of the only column of a file of lines.
 pub const LINE_COLUMN: &str = "value";
@@ -18,22 +18,22 @@ pub const LINE_COLUMN: &str = "value";
 pub(crate) struct Table<'a, R> {
     name: &'a str,
     records: Records<'a, R>,
+    layout: Layout,
     columns: Vec<String>,
-    /// Whether the first record named them.
-    has_header: bool,
-    preamble: Vec<u8>,
+    preamble: String,
 }
 
 impl<'a, R: Read> Table<'a, R> {
+    /// Opens a text that is UTF-8, or is decoded to it from this encoding.
     pub(crate) fn open(
         input: R,
         name: &'a str,
         layout: Layout,
+        encoding: Encoding,
         progress: &'a Progress,
     ) -> Result<Self, Error> {
-        let mut records = Records::new(input, name, layout, progress);
-        let mut preamble = records.byte_order_mark()?.to_vec();
-        let has_header = matches!(layout, Layout::Delimited(dialect) if dialect.header);
+        let mut records = Records::new(input, name, layout, encoding, progress);
+        let mut preamble = records.byte_order_mark()?.to_owned();
         let columns = match layout {
             Layout::Lines => vec![LINE_COLUMN.to_owned()],
             Layout::Delimited(dialect) if !dialect.header => {
@@ -46,7 +46,7 @@ impl<'a, R: Read> Table<'a, R> {
                 let header = records.next()?.ok_or_else(|| Error::NoHeader {
                     file: name.to_owned(),
                 })?;
-                preamble.extend_from_slice(header.raw().as_bytes());
+                preamble.push_str(header.raw());
                 (0..header.len())
                     .map(|index| header.field(index).into_owned())
                     .collect()
@@ -55,18 +55,31 @@ impl<'a, R: Read> Table<'a, R> {
         Ok(Self {
             name,
             records,
+            layout,
             columns,
-            has_header,
             preamble,
         })
+    }
+
+    /// How errors call the text.
+    pub(crate) fn name(&self) -> &'a str {
+        self.name
+    }
+
+    pub(crate) fn header(&self) -> Header<'_> {
+        Header {
+            file: self.name,
+            names: &self.columns,
+            are_names: self.layout.are_columns_names(),
+        }
     }
 
     pub(crate) fn columns(&self) -> &[String] {
         &self.columns
     }
 
-    /// What stands before the rows, byte for byte: the byte order mark and the header, if any.
-    pub(crate) fn preamble(&self) -> &[u8] {
+    /// What stands before the rows as it is: the byte order mark and the header, if any.
+    pub(crate) fn preamble(&self) -> &str {
         &self.preamble
     }
 
@@ -79,7 +92,7 @@ impl<'a, R: Read> Table<'a, R> {
                 line: row.line(),
                 found: row.len(),
                 expected,
-                has_header: self.has_header,
+                has_header: !self.layout.are_columns_names(),
             }),
             row => Ok(row),
         }

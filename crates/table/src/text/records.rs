@@ -7,14 +7,14 @@ use std::{
 };
 
 use super::split::{Field, Stop, split};
-use crate::{Error, Progress, dialect::Layout, error::Fault};
+use crate::{Encoding, Error, Progress, dialect::Layout, error::Fault};
 
 /// The longest record that is read, in bytes (64 MiB). In a longer one a quote is open.
 pub const MAX_RECORD_BYTES: usize = 1 << 26;
 
 const BUFFER_BYTES: usize = 1 << 18;
 
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// The records of a text, header included.
 ///
@@ -23,6 +23,8 @@ pub(super) struct Records<'a, R> {
     input: R,
     name: &'a str,
     layout: Layout,
+    /// What the input was decoded from.
+    encoding: Encoding,
     progress: &'a Progress,
     buffer: Vec<u8>,
     /// The part of the buffer that is yet to be split.
@@ -36,11 +38,19 @@ pub(super) struct Records<'a, R> {
 }
 
 impl<'a, R: Read> Records<'a, R> {
-    pub(super) fn new(input: R, name: &'a str, layout: Layout, progress: &'a Progress) -> Self {
+    /// The records of an input that is UTF-8, or decoded to it.
+    pub(super) fn new(
+        input: R,
+        name: &'a str,
+        layout: Layout,
+        encoding: Encoding,
+        progress: &'a Progress,
+    ) -> Self {
         Self {
             input,
             name,
             layout,
+            encoding,
             progress,
             buffer: vec![0; BUFFER_BYTES],
             start: 0,
@@ -53,15 +63,15 @@ impl<'a, R: Read> Records<'a, R> {
 
     /// Skips the byte order mark, to be called before the first record is read; empty if there
     /// is none.
-    pub(super) fn byte_order_mark(&mut self) -> Result<&'static [u8], Error> {
+    pub(super) fn byte_order_mark(&mut self) -> Result<&'static str, Error> {
         while self.end < BYTE_ORDER_MARK.len() && !self.at_end {
             self.fill()?;
         }
-        if self.buffer[..self.end].starts_with(BYTE_ORDER_MARK) {
+        if self.buffer[..self.end].starts_with(BYTE_ORDER_MARK.as_bytes()) {
             self.start = BYTE_ORDER_MARK.len();
             return Ok(BYTE_ORDER_MARK);
         }
-        Ok(&[])
+        Ok("")
     }
 
     /// The next record that is not blank, or `None` at the end.
@@ -107,7 +117,7 @@ impl<'a, R: Read> Records<'a, R> {
                 let at = error.valid_up_to();
                 let before = self.fields.partition_point(|field| field.start <= at);
                 self.fields.truncate(before.saturating_sub(1));
-                return Err(self.malformed(at, Fault::NotUtf8));
+                return Err(self.malformed(at, self.not_encoded()));
             }
         };
         self.start += length;
@@ -154,6 +164,13 @@ impl<'a, R: Read> Records<'a, R> {
             }
         }
         Ok(())
+    }
+
+    fn not_encoded(&self) -> Fault {
+        match self.encoding == Encoding::UTF_8 {
+            true => Fault::NotUtf8,
+            false => Fault::NotEncoded(self.encoding),
+        }
     }
 
     /// A fault at byte `at` of the record that was to be split off, in the field behind those
@@ -229,11 +246,15 @@ mod tests {
         }
     }
 
+    fn csv<R: Read>(input: R, progress: &Progress) -> Records<'_, R> {
+        let layout = Layout::Delimited(Delimited::CSV);
+        Records::new(input, "t.csv", layout, Encoding::UTF_8, progress)
+    }
+
     fn read(text: &[u8], buffer_bytes: usize) -> Result<Vec<(u64, String, Vec<String>)>, Error> {
         let progress = Progress::default();
         let input = Dripping(text, 3);
-        let mut records =
-            Records::new(input, "t.csv", Layout::Delimited(Delimited::CSV), &progress);
+        let mut records = csv(input, &progress);
         records.buffer.truncate(buffer_bytes);
         let mut found = Vec::new();
         while let Some(record) = records.next()? {
@@ -264,11 +285,13 @@ mod tests {
         for (text, expected) in [
             (
                 &b"a,b\n\"1\n\",\xe9\n"[..],
-                "t.csv, line 3, field 2: not UTF-8 (save the file as UTF-8)",
+                "t.csv, line 3, field 2: not UTF-8 (say how the file is encoded, as in --encoding \
+                 windows-1252, or save it as UTF-8)",
             ),
             (
                 b"\xff\xfea",
-                "t.csv, line 1, field 1: not UTF-8 (save the file as UTF-8)",
+                "t.csv, line 1, field 1: not UTF-8 (say how the file is encoded, as in --encoding \
+                 windows-1252, or save it as UTF-8)",
             ),
             (
                 b"a,b\nc,\"d\ne\n",
@@ -294,8 +317,7 @@ mod tests {
     fn an_open_quote_does_not_fill_the_memory() {
         let progress = Progress::default();
         let input = (&b"a\n\""[..]).chain(io::repeat(b'x'));
-        let mut records =
-            Records::new(input, "t.csv", Layout::Delimited(Delimited::CSV), &progress);
+        let mut records = csv(input, &progress);
         assert!(records.next().unwrap().is_some());
         assert_eq!(
             records.next().unwrap_err().to_string(),
@@ -309,7 +331,7 @@ mod tests {
     fn an_interrupt_ends_the_pass() {
         let progress = Progress::default();
         progress.interrupt();
-        let mut records = Records::new(&b"a"[..], "t.csv", Layout::Lines, &progress);
+        let mut records = csv(&b"a"[..], &progress);
         assert!(matches!(records.next(), Err(Error::Interrupted)));
     }
 

@@ -246,7 +246,7 @@ fn dialects_that_make_no_sense_are_refused() {
                 error.to_string(),
                 format!(
                     "t is read as {called}: --delimiter, --quote and --no-header are for CSV and \
-                     TSV"
+                     TSV, --encoding for these and lines"
                 )
             );
         }

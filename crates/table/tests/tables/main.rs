@@ -3,6 +3,7 @@
 mod compressed;
 mod destinations;
 mod dialects;
+mod encodings;
 mod formats;
 mod keys;
 mod malformed;
