@@ -23,6 +23,12 @@ pub(crate) struct Said {
     #[arg(long)]
     no_header: bool,
 
+    /// A backslash begins an escape, in a table without quotes, as PostgreSQL's COPY and MySQL write
+    /// it: \t, \n, \r and \\ stand for a tab, a line feed, a carriage return and a backslash, and a
+    /// field \N is null. Anything else behind a backslash must be an escape of theirs.
+    #[arg(long)]
+    escapes: bool,
+
     /// How the text is encoded: utf-8, utf-16, windows-1252, iso-8859-15 or another with a byte per
     /// character, by its name in the WHATWG Encoding Standard. Rows that are written in the table's
     /// own format keep the encoding. [default: utf-16 if its byte order mark is there, else utf-8]
@@ -49,6 +55,9 @@ impl Said {
                 Quote::None => None,
                 Quote::Char(quote) => Some(quote),
             })?;
+        }
+        if self.escapes {
+            dialect = dialect.with_escapes();
         }
         if let Some(encoding) = self.encoding {
             dialect = dialect.with_encoding(encoding);

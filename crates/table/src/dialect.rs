@@ -10,6 +10,7 @@ pub struct Dialect {
     delimiter: Option<u8>,
     quote: Option<Option<u8>>,
     without_header: bool,
+    escapes: bool,
     encoding: Option<Encoding>,
 }
 
@@ -50,6 +51,17 @@ impl Dialect {
         }
     }
 
+    /// Says that a backslash begins an escape, as PostgreSQL's `COPY` and MySQL write them in texts
+    /// without quotes: `\t`, `\n`, `\r`, `\\` and rarer ones stand for the control character or the
+    /// backslash, a line break or a delimiter behind a backslash is a character of its field, and a
+    /// field that is `\N` is null.
+    pub fn with_escapes(self) -> Self {
+        Self {
+            escapes: true,
+            ..self
+        }
+    }
+
     /// Says how the text is encoded, which lines are, too.
     pub fn with_encoding(self, encoding: Encoding) -> Self {
         Self {
@@ -84,9 +96,16 @@ impl Dialect {
             delimiter: self.delimiter.unwrap_or(usual.delimiter),
             quote: self.quote.unwrap_or(usual.quote),
             header: usual.header && !self.without_header,
+            escapes: self.escapes,
         };
         if taken.quote == Some(taken.delimiter) {
             return Err(Error::DelimiterIsQuote);
+        }
+        if taken.escapes && taken.quote.is_some() {
+            return Err(Error::EscapesWithQuotes);
+        }
+        if taken.escapes && (taken.delimiter == b'\\' || taken.delimiter.is_ascii_alphanumeric()) {
+            return Err(Error::DelimiterOfEscapes);
         }
         Ok(taken)
     }
@@ -115,6 +134,8 @@ pub(crate) struct Delimited {
     pub(crate) quote: Option<u8>,
     /// Whether the first record names the columns.
     pub(crate) header: bool,
+    /// Whether a backslash begins an escape; then there are no quotes.
+    pub(crate) escapes: bool,
 }
 
 impl Delimited {
@@ -122,12 +143,14 @@ impl Delimited {
         delimiter: b',',
         quote: Some(b'"'),
         header: true,
+        escapes: false,
     };
 
     pub(crate) const TSV: Self = Self {
         delimiter: b'\t',
         quote: None,
         header: true,
+        escapes: false,
     };
 
     /// What differs from `usual`, each in a few words.
@@ -148,6 +171,9 @@ impl Delimited {
                 None => "no quotes".to_owned(),
                 Some(quote) => format!("quote {}", shown(quote)),
             });
+        }
+        if self.escapes {
+            words.push("escapes".to_owned());
         }
         if !self.header {
             words.push("no header".to_owned());

@@ -56,6 +56,14 @@ pub enum Error {
     )]
     DelimiterIsQuote,
 
+    /// Escapes and quotes cannot be told apart in every text.
+    #[error("--escapes is for texts without quotes: leave it out, or say --quote none")]
+    EscapesWithQuotes,
+
+    /// The delimiter is a character that escapes are made of.
+    #[error("with --escapes the delimiter can be no letter, digit or backslash")]
+    DelimiterOfEscapes,
+
     /// No encoding has this label.
     #[error(
         "there is no encoding `{0}`; the encodings are utf-8, utf-16, utf-16le, utf-16be, and \
@@ -73,8 +81,8 @@ pub enum Error {
 
     /// Something is said of the dialect of a table that has none.
     #[error(
-        "{file} is read as {format}: --delimiter, --quote and --no-header are for CSV and TSV, \
-         --encoding for these and lines"
+        "{file} is read as {format}: --delimiter, --quote, --escapes and --no-header are for CSV \
+         and TSV, --encoding for these and lines"
     )]
     NoDialect {
         /// The file as the user named it.
@@ -415,6 +423,8 @@ impl Error {
             | Repeated(_)
             | DialectByte { .. }
             | DelimiterIsQuote
+            | EscapesWithQuotes
+            | DelimiterOfEscapes
             | UnknownEncoding(_)
             | AmbiguousEncoding(_)
             | NoDialect { .. } => ErrorKind::Usage,
@@ -479,6 +489,12 @@ pub enum Fault {
          characters in this file, say --quote none)"
     )]
     TextAfterQuote,
+    /// A backslash that begins no escape, in a text with escapes.
+    #[error(
+        "a backslash that begins no escape (a backslash itself is written twice; if backslashes \
+         are mere characters in this file, leave --escapes out)"
+    )]
+    UnknownEscape,
     /// A carriage return that is no part of a line ending.
     #[error("a carriage return without a line feed (lines must end in LF or CRLF)")]
     BareCarriageReturn,

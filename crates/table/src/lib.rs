@@ -74,6 +74,12 @@
 //! delimiter, another quote or none, or no header. Then the columns are called 1, 2 and so on, the
 //! first row tells how many there are, and the output has no header either.
 //!
+//! In a text without quotes a dialect can also say that there are escapes, as PostgreSQL's `COPY`
+//! and MySQL write them: `\t`, `\n`, `\r`, `\b`, `\v`, `\f`, `\0` and `\Z` stand for control
+//! characters, `\\` for a backslash; a delimiter or a line feed behind a backslash is a character
+//! of its field. A field that is `\N` is null: an empty text, and no key. A backslash before
+//! anything else is an error.
+//!
 //! Texts are UTF-8, or UTF-16 if its byte order mark is there. A dialect can say another
 //! [`Encoding`]: that of a key does not matter, only its characters do. A byte order mark is
 //! skipped, and must be that of the encoding that was said.

@@ -1,5 +1,6 @@
 //! Tables that are text: CSV, TSV, and one value a line.
 
+mod escapes;
 mod records;
 mod split;
 

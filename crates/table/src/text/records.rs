@@ -6,8 +6,15 @@ use std::{
     str,
 };
 
-use super::split::{Field, Stop, split};
-use crate::{Encoding, Error, Progress, dialect::Layout, error::Fault};
+use super::{
+    escapes::unescaped,
+    split::{Field, Stop, split},
+};
+use crate::{
+    Encoding, Error, Progress,
+    dialect::{Delimited, Layout},
+    error::Fault,
+};
 
 /// The longest record that is read, in bytes (64 MiB). In a longer one a quote is open.
 pub const MAX_RECORD_BYTES: usize = 1 << 26;
@@ -120,18 +127,20 @@ impl<'a, R: Read> Records<'a, R> {
                 return Err(self.malformed(at, self.not_encoded()));
             }
         };
+        if let Some(index) = self.broken_escape(raw) {
+            let at = self.fields[index].start;
+            self.fields.truncate(index);
+            return Err(self.malformed(at, Fault::UnknownEscape));
+        }
         self.start += length;
-        self.line += match self.fields.iter().any(|field| field.quoted) {
+        self.line += match self.fields.iter().any(Field::may_hold_line_breaks) {
             true => line_feeds(raw.as_bytes()),
             false => 1,
         };
         Ok(Record {
             raw,
             fields: &self.fields,
-            quote: match self.layout {
-                Layout::Delimited(dialect) => dialect.quote,
-                Layout::Lines => None,
-            },
+            layout: self.layout,
             line,
         })
     }
@@ -166,6 +175,22 @@ impl<'a, R: Read> Records<'a, R> {
         Ok(())
     }
 
+    /// The first field of this record in which a backslash begins no escape.
+    fn broken_escape(&self, raw: &str) -> Option<usize> {
+        let Layout::Delimited(Delimited {
+            escapes: true,
+            delimiter,
+            ..
+        }) = self.layout
+        else {
+            return None;
+        };
+        let is_broken = |field: &Field| unescaped(field.within(raw), delimiter).is_none();
+        self.fields
+            .iter()
+            .position(|field| field.escaped && is_broken(field))
+    }
+
     fn not_encoded(&self) -> Fault {
         match self.encoding == Encoding::UTF_8 {
             true => Fault::NotUtf8,
@@ -195,7 +220,7 @@ fn line_feeds(bytes: &[u8]) -> u64 {
 pub(crate) struct Record<'a> {
     raw: &'a str,
     fields: &'a [Field],
-    quote: Option<u8>,
+    layout: Layout,
     line: u64,
 }
 
@@ -215,18 +240,23 @@ impl<'a> Record<'a> {
         self.fields.len()
     }
 
-    /// A field's text, without the quotes around it.
+    /// A field's text, without the quotes around it and without escapes. A null is the empty
+    /// text.
     pub(crate) fn field(&self, index: usize) -> Cow<'a, str> {
         let field = self.fields[index];
-        let text = &self.raw[field.start..field.end];
-        match self.quote {
-            Some(quote) if field.escaped => {
+        let text = field.within(self.raw);
+        let dialect = match self.layout {
+            Layout::Delimited(dialect) if field.escaped => dialect,
+            _ => return text.into(),
+        };
+        match dialect.quote {
+            Some(quote) => {
                 let quote = char::from(quote);
                 text.replace(&format!("{quote}{quote}"), quote.encode_utf8(&mut [0; 1]))
-                    .into()
             }
-            _ => text.into(),
+            None => unescaped(text, dialect.delimiter).expect("a broken escape is no record's"),
         }
+        .into()
     }
 }
 
@@ -246,15 +276,22 @@ mod tests {
         }
     }
 
-    fn csv<R: Read>(input: R, progress: &Progress) -> Records<'_, R> {
-        let layout = Layout::Delimited(Delimited::CSV);
+    fn records<R: Read>(input: R, dialect: Delimited, progress: &Progress) -> Records<'_, R> {
+        let layout = Layout::Delimited(dialect);
         Records::new(input, "t.csv", layout, Encoding::UTF_8, progress)
     }
 
-    fn read(text: &[u8], buffer_bytes: usize) -> Result<Vec<(u64, String, Vec<String>)>, Error> {
+    /// The line, the raw text and the fields of each record.
+    type Found = Vec<(u64, String, Vec<String>)>;
+
+    fn read(text: &[u8], buffer_bytes: usize) -> Result<Found, Error> {
+        read_in(Delimited::CSV, text, buffer_bytes)
+    }
+
+    fn read_in(dialect: Delimited, text: &[u8], buffer_bytes: usize) -> Result<Found, Error> {
         let progress = Progress::default();
         let input = Dripping(text, 3);
-        let mut records = csv(input, &progress);
+        let mut records = records(input, dialect, &progress);
         records.buffer.truncate(buffer_bytes);
         let mut found = Vec::new();
         while let Some(record) = records.next()? {
@@ -317,7 +354,7 @@ mod tests {
     fn an_open_quote_does_not_fill_the_memory() {
         let progress = Progress::default();
         let input = (&b"a\n\""[..]).chain(io::repeat(b'x'));
-        let mut records = csv(input, &progress);
+        let mut records = records(input, Delimited::CSV, &progress);
         assert!(records.next().unwrap().is_some());
         assert_eq!(
             records.next().unwrap_err().to_string(),
@@ -331,7 +368,7 @@ mod tests {
     fn an_interrupt_ends_the_pass() {
         let progress = Progress::default();
         progress.interrupt();
-        let mut records = csv(&b"a"[..], &progress);
+        let mut records = records(&b"a"[..], Delimited::CSV, &progress);
         assert!(matches!(records.next(), Err(Error::Interrupted)));
     }
 
@@ -364,6 +401,18 @@ mod tests {
         ) {
             let shown = |result: Result<_, Error>| result.map_err(|error| error.to_string());
             prop_assert_eq!(shown(read(&text, buffer_bytes)), shown(read(&text, 1 << 10)));
+        }
+
+        /// Nor do they for escapes.
+        #[test]
+        fn buffering_changes_no_escapes(
+            text in prop::collection::vec(prop::sample::select(b"a\t\\Nn\r\n\xc3\xa9".to_vec()), 0..24),
+            buffer_bytes in 1usize..20,
+        ) {
+            let shown = |result: Result<_, Error>| result.map_err(|error| error.to_string());
+            let dialect = Delimited { escapes: true, ..Delimited::TSV };
+            let read = |bytes| shown(read_in(dialect, &text, bytes));
+            prop_assert_eq!(read(buffer_bytes), read(1 << 10));
         }
     }
 }

@@ -245,8 +245,8 @@ fn dialects_that_make_no_sense_are_refused() {
             assert_eq!(
                 error.to_string(),
                 format!(
-                    "t is read as {called}: --delimiter, --quote and --no-header are for CSV and \
-                     TSV, --encoding for these and lines"
+                    "t is read as {called}: --delimiter, --quote, --escapes and --no-header are \
+                     for CSV and TSV, --encoding for these and lines"
                 )
             );
         }

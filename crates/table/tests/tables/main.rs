@@ -4,6 +4,7 @@ mod compressed;
 mod destinations;
 mod dialects;
 mod encodings;
+mod escapes;
 mod formats;
 mod keys;
 mod malformed;

@@ -165,6 +165,25 @@ fn encodings_show_nothing() {
 }
 
 #[test]
+fn escapes_show_nothing() {
+    let escapes = Dialect::default().with_escapes();
+    for text in [
+        "hush\\hush\thush\nhush\thush\n",
+        "hush\thush\nhush\\\n",
+        "hush\thush\nhush\thush\\\nhush\\.hush\n",
+    ] {
+        assert_silent(read_dialect(
+            Format::Tsv,
+            &escapes,
+            text,
+            &key(&["id"], &[]),
+        ));
+    }
+    let quoted = read_dialect(Format::Csv, &escapes, "hush\n", &key(&[], &[]));
+    assert_silent(quoted);
+}
+
+#[test]
 fn what_tsv_cannot_hold_is_not_quoted() {
     let files = Files::new();
     let id = key(&["id"], &[]);
