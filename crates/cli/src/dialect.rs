@@ -1,7 +1,7 @@
 //! How a text is written, as people say it.
 
 use clap::Args as ClapArgs;
-use psijoin_table::{Dialect, Encoding, Error, Source};
+use psijoin_table::{Dialect, Doubt, Encoding, Error, Source};
 
 use crate::talk::Talk;
 
@@ -75,6 +75,11 @@ pub(crate) fn tell(source: &Source, talk: Talk) {
         let (name, description) = (source.name(), source.description());
         talk.say(format_args!("{name} is read as {description}"));
     }
+}
+
+/// What a person should think about who gave the table of this name.
+pub(crate) fn warning(name: &str, doubt: Doubt) -> String {
+    format!("WARNING: {name}: {doubt}.")
 }
 
 fn delimiter(text: &str) -> Result<u8, String> {

@@ -28,6 +28,7 @@ use rayon::ThreadPool;
 use crate::{
     asked::Asked,
     columns::{AgreedColumns, OwnColumns},
+    dialect,
     exit::Failure,
     figures, guard,
     limits::MaxPeerKeys,
@@ -275,6 +276,9 @@ impl Party<'_> {
             figures::counted(rows, "row"),
             figures::counted(distinct, "distinct key"),
         ));
+        for &doubt in &table.doubts {
+            self.warn(dialect::warning(self.source.name(), doubt));
+        }
         Ok(table)
     }
 

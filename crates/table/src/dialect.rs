@@ -153,6 +153,20 @@ impl Delimited {
         escapes: false,
     };
 
+    /// What `--delimiter` calls the character that seems to divide what was read as one field.
+    pub(crate) fn likelier_delimiter(self, field: &str) -> Option<&'static str> {
+        let known = [
+            (b';', "semicolon"),
+            (b'\t', "tab"),
+            (b'|', "pipe"),
+            (b',', "comma"),
+        ];
+        let mut others = known
+            .into_iter()
+            .filter(|&(byte, _)| byte != self.delimiter);
+        others.find_map(|(byte, word)| field.contains(char::from(byte)).then_some(word))
+    }
+
     /// What differs from `usual`, each in a few words.
     fn differences(self, usual: Self) -> Vec<String> {
         let mut words = Vec::new();
@@ -198,6 +212,14 @@ impl Layout {
             Self::Delimited(dialect) => !dialect.header,
             Self::Lines => true,
         }
+    }
+
+    /// Whether a field begins and ends with quotes, though they are characters like any other.
+    pub(crate) fn has_stray_quotes(self, field: &str) -> bool {
+        matches!(self, Self::Delimited(dialect) if dialect.quote.is_none())
+            && field.len() > 1
+            && field.starts_with('"')
+            && field.ends_with('"')
     }
 
     /// What differs from `usual`, each in a few words.

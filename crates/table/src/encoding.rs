@@ -68,6 +68,16 @@ impl Encoding {
         }
     }
 
+    /// The kind of UTF-16 that a text in ASCII characters without a byte order mark may be, if it
+    /// begins so. It is UTF-8 too, with a NUL at each second place.
+    pub(crate) fn unmarked_utf_16(beginning: &[u8]) -> Option<Self> {
+        match *beginning {
+            [first, 0, second, 0] if first != 0 && second != 0 => Some(Self(UTF_16LE)),
+            [0, first, 0, second] if first != 0 && second != 0 => Some(Self(UTF_16BE)),
+            _ => None,
+        }
+    }
+
     fn is_utf_16(self) -> bool {
         self.0 == UTF_16LE || self.0 == UTF_16BE
     }
@@ -384,6 +394,9 @@ mod tests {
                 assert!(matches!(of(utf_32, said), Err(Error::Utf32 { .. })));
             }
         }
+        assert_eq!(Encoding::unmarked_utf_16(b"i\0d\0"), Some(le));
+        assert_eq!(Encoding::unmarked_utf_16(b"\0i\0d"), Some(be));
+        assert_eq!(Encoding::unmarked_utf_16(b"i\0\0\0"), None);
     }
 
     proptest! {

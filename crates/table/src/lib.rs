@@ -92,6 +92,10 @@
 //! bytes. In another format they are written as is usual there, in UTF-8, with the header that the
 //! source has; what TSV cannot hold is an error.
 //!
+//! A text that was written in another way than it is read can be a table all the same, whose keys
+//! match nothing: one with semicolons, of which each line is one field of CSV, or with quotes around
+//! the fields of TSV. Then there is a [`Doubt`].
+//!
 //! In a file of lines every line is a row, a blank one a row without a key.
 //!
 //! A text may be compressed, with gzip or Zstandard, if its name says so by a second ending, as in
@@ -104,6 +108,7 @@ mod compression;
 mod decimal;
 mod destination;
 mod dialect;
+mod doubt;
 mod encoding;
 mod error;
 mod format;
@@ -124,6 +129,7 @@ pub use compression::Compression;
 pub use decimal::Decimal;
 pub use destination::{Destination, StagedRows};
 pub use dialect::Dialect;
+pub use doubt::Doubt;
 pub use encoding::Encoding;
 pub use error::{Columns, Error, ErrorKind, Fault, KeyFault, NumberFault, ParquetFault, Place};
 pub use format::Format;

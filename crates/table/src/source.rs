@@ -8,7 +8,7 @@ use std::{
 };
 
 use crate::{
-    Compression, Dialect, Encoding, Error, Format, Progress,
+    Compression, Dialect, Doubt, Encoding, Error, Format, Progress,
     dialect::Layout,
     encoding::BEGINNING_BYTES,
     error::{ErrorKind, nameless},
@@ -345,12 +345,29 @@ impl Source {
         }
     }
 
+    /// What the table's beginning suggests of how it is written.
+    ///
+    /// # Errors
+    /// If the header cannot be read, or there is none.
+    pub fn doubts(&self) -> Result<Vec<Doubt>, Error> {
+        if self.layout.is_none() {
+            return Ok(Vec::new());
+        }
+        let mut doubts = self.text(&Progress::default())?.doubts()?;
+        if self.encoding == Encoding::UTF_8 {
+            let beginning =
+                beginning(self.rewound()?).map_err(|source| self.cannot_read(source))?;
+            doubts.extend(Encoding::unmarked_utf_16(&beginning).map(Doubt::Utf16));
+        }
+        Ok(doubts)
+    }
+
     /// The header of these names, which must be those of the columns.
     pub(crate) fn header<'a>(&'a self, names: &'a [String]) -> Header<'a> {
         Header {
             file: &self.name,
             names,
-            are_names: self.layout.is_none_or(Layout::are_columns_names),
+            layout: self.layout,
         }
     }
 

@@ -5,7 +5,7 @@ use std::{borrow::Cow, io::Read};
 use hashbrown::{HashTable, hash_table::Entry};
 
 use crate::{
-    Dialect, Error, KeyFault, KeySpec, MAX_ITEMS, Numbers, Progress, Source,
+    Dialect, Doubt, Error, KeyFault, KeySpec, MAX_ITEMS, Numbers, Progress, Source,
     dialect::{Delimited, Layout},
     error::Place,
     key::Fingerprinter,
@@ -33,6 +33,8 @@ pub struct KeyTable {
     pub numbers: Vec<Numbers>,
     /// How many rows there are of each sort.
     pub counts: Counts,
+    /// What the keys suggest of how the table is written, as they are read.
+    pub doubts: Vec<Doubt>,
 }
 
 /// How many rows a table has of each sort.
@@ -136,10 +138,14 @@ fn read_text(
     let number_columns = header.find_all(numbers)?;
     let key_names = header.names_of(&key_columns);
     let mut keys = Builder::new(table.name(), key, key_names, numbers);
+    let layout = table.layout();
+    let mut quoted = 0;
     while let Some(record) = table.next_row()? {
         let place = Place::Line(record.line());
         for (position, &column) in key_columns.iter().enumerate() {
-            keys.key_field(position, Ok(record.field(column)), place)?;
+            let field = record.field(column);
+            quoted += u64::from(layout.has_stray_quotes(&field));
+            keys.key_field(position, Ok(field), place)?;
         }
         let Some(item) = keys.finish_row()? else {
             continue;
@@ -148,7 +154,13 @@ fn read_text(
             keys.add_number(index, item, &record.field(column), place)?;
         }
     }
-    Ok(keys.finish())
+    Ok(KeyTable {
+        doubts: (quoted > 0)
+            .then_some(Doubt::QuotedKeys(quoted))
+            .into_iter()
+            .collect(),
+        ..keys.finish()
+    })
 }
 
 /// Builds a [`KeyTable`] row by row.
@@ -269,6 +281,7 @@ impl<'a> Builder<'a> {
                 duplicates: rows - self.left_out - distinct,
                 distinct,
             },
+            doubts: Vec::new(),
         }
     }
 }

@@ -10,7 +10,7 @@ pub use records::MAX_RECORD_BYTES;
 pub(crate) use records::Record;
 use records::Records;
 
-use crate::{Encoding, Error, Progress, dialect::Layout, header::Header};
+use crate::{Doubt, Encoding, Error, Progress, dialect::Layout, header::Header};
 
 /// The name of the only column of a file of lines.
 pub const LINE_COLUMN: &str = "value";
@@ -62,6 +62,11 @@ impl<'a, R: Read> Table<'a, R> {
         })
     }
 
+    /// How the text is written.
+    pub(crate) fn layout(&self) -> Layout {
+        self.layout
+    }
+
     /// How errors call the text.
     pub(crate) fn name(&self) -> &'a str {
         self.name
@@ -71,12 +76,34 @@ impl<'a, R: Read> Table<'a, R> {
         Header {
             file: self.name,
             names: &self.columns,
-            are_names: self.layout.are_columns_names(),
+            layout: Some(self.layout),
         }
     }
 
     pub(crate) fn columns(&self) -> &[String] {
         &self.columns
+    }
+
+    /// What the first record suggests of how the text is written, which is then read no further.
+    pub(crate) fn doubts(mut self) -> Result<Vec<Doubt>, Error> {
+        let Layout::Delimited(dialect) = self.layout else {
+            return Ok(Vec::new());
+        };
+        let mut doubts = Vec::new();
+        if dialect.header {
+            let in_quotes = |name: &&String| self.layout.has_stray_quotes(name);
+            let quoted = self.columns.iter().filter(in_quotes).count() as u64;
+            doubts.extend((quoted > 0).then_some(Doubt::QuotedNames(quoted)));
+        }
+        if self.columns.len() == 1 {
+            let first = match dialect.header {
+                true => Some(self.columns[0].clone()),
+                false => self.next_row()?.map(|row| row.field(0).into_owned()),
+            };
+            let likelier = first.and_then(|field| dialect.likelier_delimiter(&field));
+            doubts.extend(likelier.map(Doubt::Undivided));
+        }
+        Ok(doubts)
     }
 
     /// What stands before the rows as it is: the byte order mark and the header, if any.

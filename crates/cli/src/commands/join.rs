@@ -223,6 +223,11 @@ impl Order<'_> {
             record.warn(warning);
         }
         let source = open(join, progress, talk)?;
+        for doubt in source.doubts()? {
+            let warning = dialect::warning(source.name(), doubt);
+            talk.warn(&warning);
+            record.warn(warning);
+        }
         let party = Party {
             protocol: join.protocol,
             question: Question {

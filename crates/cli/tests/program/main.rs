@@ -20,6 +20,7 @@ mod minimum;
 mod shares;
 mod sums;
 mod support;
+mod texts;
 #[cfg(unix)]
 mod tutorial;
 mod usage;

@@ -141,6 +141,27 @@ fn dialects_show_nothing() {
 }
 
 #[test]
+fn doubts_show_nothing() {
+    for (format, text) in [
+        (Format::Csv, "hush;hush\nhush;hush\n"),
+        (Format::Tsv, "\"hush\"\t\"hush\"\n\"hush\"\thush\n"),
+        (Format::Lines, "h\0u\0s\0h\0"),
+    ] {
+        let dialect = Dialect::default();
+        let progress = Progress::default();
+        let source = Source::spool(text.as_bytes(), "t", format, &dialect, &progress).unwrap();
+        let mut doubts = source.doubts().unwrap();
+        assert_eq!(doubts.len(), 1);
+        let numbered = read_dialect(format, &dialect.without_header(), text, &key(&["1"], &[]));
+        doubts.extend(numbered.map_or(Vec::new(), |keys| keys.doubts));
+        for doubt in doubts {
+            let text = format!("{doubt}\n{doubt:?}");
+            assert!(!text.contains(MARKER), "{text}");
+        }
+    }
+}
+
+#[test]
 fn encodings_show_nothing() {
     let wide = |text: &str| -> Vec<u8> { text.encode_utf16().flat_map(u16::to_le_bytes).collect() };
     let [utf_16, greek, utf_8] = ["utf-16", "windows-1253", "utf-8"]
