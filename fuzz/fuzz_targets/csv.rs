@@ -4,14 +4,14 @@
 use libfuzzer_sys::fuzz_target;
 use psijoin_table::{Dialect, KeySpec, KeyTable};
 
-/// A delimiter, a quote, and whether there is a header; or nothing is said.
-type Said = Option<(u8, Option<u8>, bool)>;
+/// A delimiter, a quote, and whether there are a header and escapes; or nothing is said.
+type Said = Option<(u8, Option<u8>, bool, bool)>;
 
 fuzz_target!(|input: (bool, bool, Said, &[u8])| {
     let (two_columns, with_numbers, said, text) = input;
     let Some(dialect) = dialect(said) else { return };
     let [a, b, n] = match said {
-        Some((_, _, false)) => ["1", "2", "3"],
+        Some((_, _, false, _)) => ["1", "2", "3"],
         _ => ["a", "b", "n"],
     };
     let names = |columns: &[&str]| columns.iter().map(|column| column.to_string()).collect();
@@ -35,13 +35,16 @@ fuzz_target!(|input: (bool, bool, Said, &[u8])| {
 
 /// The dialect, unless it is refused.
 fn dialect(said: Said) -> Option<Dialect> {
-    let Some((delimiter, quote, header)) = said else {
+    let Some((delimiter, quote, header, escapes)) = said else {
         return Some(Dialect::default());
     };
     let dialect = Dialect::default().with_delimiter(delimiter).ok()?;
-    let dialect = dialect.with_quote(quote).ok()?;
-    Some(match header {
-        true => dialect,
-        false => dialect.without_header(),
-    })
+    let mut dialect = dialect.with_quote(quote).ok()?;
+    if !header {
+        dialect = dialect.without_header();
+    }
+    if escapes {
+        dialect = dialect.with_escapes();
+    }
+    Some(dialect)
 }

@@ -171,7 +171,7 @@ pub(crate) struct Join {
 
     /// This party's table: .csv, .tsv, .parquet, .txt (one value a line), a text also compressed, as
     /// .csv.gz or .csv.zst; or - for standard input (CSV if --key is given, else lines). What is neither is read as CSV if --delimiter,
-    /// --quote or --no-header says how.
+    /// --quote, --escapes or --no-header says how.
     #[arg(long, value_name = "FILE")]
     pub(crate) input: PathBuf,
 

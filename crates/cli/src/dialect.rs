@@ -1,11 +1,11 @@
 //! How a text is written, as people say it.
 
 use clap::Args as ClapArgs;
-use psijoin_table::{Dialect, Error, Source};
+use psijoin_table::{Dialect, Doubt, Encoding, Error, Source};
 
 use crate::talk::Talk;
 
-/// How a CSV or TSV table is written.
+/// How a table that is text is written.
 #[derive(ClapArgs)]
 pub(crate) struct Said {
     /// What separates the fields of the table, if it is CSV or TSV: a character, or the word tab,
@@ -22,6 +22,18 @@ pub(crate) struct Said {
     /// an output of CSV or TSV has no header either.
     #[arg(long)]
     no_header: bool,
+
+    /// A backslash begins an escape, in a table without quotes, as PostgreSQL's COPY and MySQL write
+    /// it: \t, \n, \r and \\ stand for a tab, a line feed, a carriage return and a backslash, and a
+    /// field \N is null. Anything else behind a backslash must be an escape of theirs.
+    #[arg(long)]
+    escapes: bool,
+
+    /// How the text is encoded: utf-8, utf-16, windows-1252, iso-8859-15 or another with a byte per
+    /// character, by its name in the WHATWG Encoding Standard. Rows that are written in the table's
+    /// own format keep the encoding. [default: utf-16 if its byte order mark is there, else utf-8]
+    #[arg(long, value_name = "NAME")]
+    encoding: Option<Encoding>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +56,12 @@ impl Said {
                 Quote::Char(quote) => Some(quote),
             })?;
         }
+        if self.escapes {
+            dialect = dialect.with_escapes();
+        }
+        if let Some(encoding) = self.encoding {
+            dialect = dialect.with_encoding(encoding);
+        }
         Ok(match self.no_header {
             true => dialect.without_header(),
             false => dialect,
@@ -57,6 +75,11 @@ pub(crate) fn tell(source: &Source, talk: Talk) {
         let (name, description) = (source.name(), source.description());
         talk.say(format_args!("{name} is read as {description}"));
     }
+}
+
+/// What a person should think about who gave the table of this name.
+pub(crate) fn warning(name: &str, doubt: Doubt) -> String {
+    format!("WARNING: {name}: {doubt}.")
 }
 
 fn delimiter(text: &str) -> Result<u8, String> {

@@ -89,9 +89,9 @@ pub(crate) enum Failure {
     UnlikeKeys,
 
     #[error(
-        "this side's keys may not match as said above, and --strict refuses that; nothing was done"
+        "this side's table is doubtful as said above, and --strict refuses that; nothing was done"
     )]
-    DoubtfulKeys,
+    DoubtfulTable,
 
     #[error("the other party only checks (--check): nothing was done")]
     OnlyChecked,
@@ -151,7 +151,7 @@ impl Failure {
             | Self::ReceiverSums(_) => Code::Policy,
             Self::UnlikeKeys | Self::OnlyChecked => Code::Peer,
             Self::OutOfMemory
-            | Self::DoubtfulKeys
+            | Self::DoubtfulTable
             | Self::Report { .. }
             | Self::Shares { .. }
             | Self::Stdout(_)
@@ -347,7 +347,7 @@ mod tests {
         assert_eq!(code(psijoin_table::Error::Interrupted), Code::Unexpected);
         assert_eq!(Failure::TooFew(3).exit_code(), Code::Policy);
         assert_eq!(Failure::UnlikeKeys.exit_code(), Code::Peer);
-        assert_eq!(Failure::DoubtfulKeys.exit_code(), Code::File);
+        assert_eq!(Failure::DoubtfulTable.exit_code(), Code::File);
         assert_eq!(Failure::OnlyChecked.exit_code(), Code::Peer);
         for code in 0..=7 {
             assert!(TABLE.contains(&format!("\n  {code}  ")), "{code}");

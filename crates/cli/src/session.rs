@@ -28,6 +28,7 @@ use rayon::ThreadPool;
 use crate::{
     asked::Asked,
     columns::{AgreedColumns, OwnColumns},
+    dialect,
     exit::Failure,
     figures, guard,
     limits::MaxPeerKeys,
@@ -161,6 +162,9 @@ impl<'a> Party<'a> {
     /// If the settings cannot be told to the other party, the protocol cannot answer the question,
     /// or the table has not what is needed.
     pub(crate) fn ready(self) -> Result<Ready<'a>, Failure> {
+        let doubts = self.source.doubts()?.into_iter();
+        let doubts = doubts.map(|doubt| dialect::warning(self.source.name(), doubt));
+        self.warn_of(doubts.collect(), Failure::DoubtfulTable)?;
         self.check_hello()?;
         let asked = &self.question.asked;
         self.question.check(self.protocol, asked.holders())?;
@@ -315,6 +319,9 @@ impl Party<'_> {
             figures::counted(rows, "row"),
             figures::counted(distinct, "distinct key"),
         ));
+        let doubts = table.doubts.iter();
+        let doubts = doubts.map(|&doubt| dialect::warning(self.source.name(), doubt));
+        self.warn_of(doubts.collect(), Failure::DoubtfulTable)?;
         Ok(table)
     }
 

@@ -1,15 +1,17 @@
-use crate::Error;
+use crate::{Encoding, Error};
 
-/// What is said of how a CSV or TSV text is written, in place of what its format takes for
-/// granted.
+/// What is said of how a text is written, in place of what its format takes for granted.
 ///
 /// Nothing is said by default. Then CSV has commas, quotes `"` and a header (RFC 4180), and TSV
-/// tabs, no quotes and a header (IANA `text/tab-separated-values`).
+/// tabs, no quotes and a header (IANA `text/tab-separated-values`); all texts are UTF-8, or UTF-16
+/// with a byte order mark.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Dialect {
     delimiter: Option<u8>,
     quote: Option<Option<u8>>,
     without_header: bool,
+    escapes: bool,
+    encoding: Option<Encoding>,
 }
 
 impl Dialect {
@@ -49,9 +51,43 @@ impl Dialect {
         }
     }
 
+    /// Says that a backslash begins an escape, as PostgreSQL's `COPY` and MySQL write them in texts
+    /// without quotes: `\t`, `\n`, `\r`, `\\` and rarer ones stand for the control character or the
+    /// backslash, a line break or a delimiter behind a backslash is a character of its field, and a
+    /// field that is `\N` is null.
+    pub fn with_escapes(self) -> Self {
+        Self {
+            escapes: true,
+            ..self
+        }
+    }
+
+    /// Says how the text is encoded, which lines are, too.
+    pub fn with_encoding(self, encoding: Encoding) -> Self {
+        Self {
+            encoding: Some(encoding),
+            ..self
+        }
+    }
+
     /// Whether nothing is said.
     pub(crate) fn is_default(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Whether nothing is said of how records and fields are told apart, as in CSV and TSV.
+    pub(crate) fn is_layout_default(&self) -> bool {
+        let Self { encoding, .. } = *self;
+        *self
+            == Self {
+                encoding,
+                ..Self::default()
+            }
+    }
+
+    /// How the text is encoded, if that is said.
+    pub(crate) fn encoding(&self) -> Option<Encoding> {
+        self.encoding
     }
 
     /// What was said, and for the rest what is usual.
@@ -60,9 +96,16 @@ impl Dialect {
             delimiter: self.delimiter.unwrap_or(usual.delimiter),
             quote: self.quote.unwrap_or(usual.quote),
             header: usual.header && !self.without_header,
+            escapes: self.escapes,
         };
         if taken.quote == Some(taken.delimiter) {
             return Err(Error::DelimiterIsQuote);
+        }
+        if taken.escapes && taken.quote.is_some() {
+            return Err(Error::EscapesWithQuotes);
+        }
+        if taken.escapes && (taken.delimiter == b'\\' || taken.delimiter.is_ascii_alphanumeric()) {
+            return Err(Error::DelimiterOfEscapes);
         }
         Ok(taken)
     }
@@ -91,6 +134,8 @@ pub(crate) struct Delimited {
     pub(crate) quote: Option<u8>,
     /// Whether the first record names the columns.
     pub(crate) header: bool,
+    /// Whether a backslash begins an escape; then there are no quotes.
+    pub(crate) escapes: bool,
 }
 
 impl Delimited {
@@ -98,13 +143,29 @@ impl Delimited {
         delimiter: b',',
         quote: Some(b'"'),
         header: true,
+        escapes: false,
     };
 
     pub(crate) const TSV: Self = Self {
         delimiter: b'\t',
         quote: None,
         header: true,
+        escapes: false,
     };
+
+    /// What `--delimiter` calls the character that seems to divide what was read as one field.
+    pub(crate) fn likelier_delimiter(self, field: &str) -> Option<&'static str> {
+        let known = [
+            (b';', "semicolon"),
+            (b'\t', "tab"),
+            (b'|', "pipe"),
+            (b',', "comma"),
+        ];
+        let mut others = known
+            .into_iter()
+            .filter(|&(byte, _)| byte != self.delimiter);
+        others.find_map(|(byte, word)| field.contains(char::from(byte)).then_some(word))
+    }
 
     /// What differs from `usual`, each in a few words.
     fn differences(self, usual: Self) -> Vec<String> {
@@ -124,6 +185,9 @@ impl Delimited {
                 None => "no quotes".to_owned(),
                 Some(quote) => format!("quote {}", shown(quote)),
             });
+        }
+        if self.escapes {
+            words.push("escapes".to_owned());
         }
         if !self.header {
             words.push("no header".to_owned());
@@ -148,6 +212,14 @@ impl Layout {
             Self::Delimited(dialect) => !dialect.header,
             Self::Lines => true,
         }
+    }
+
+    /// Whether a field begins and ends with quotes, though they are characters like any other.
+    pub(crate) fn has_stray_quotes(self, field: &str) -> bool {
+        matches!(self, Self::Delimited(dialect) if dialect.quote.is_none())
+            && field.len() > 1
+            && field.starts_with('"')
+            && field.ends_with('"')
     }
 
     /// What differs from `usual`, each in a few words.

@@ -1,6 +1,7 @@
 use std::{fmt, io};
 
 use crate::{
+    Encoding,
     compression::Compression,
     format::{ENDINGS, Format},
 };
@@ -69,8 +70,34 @@ pub enum Error {
     )]
     DelimiterIsQuote,
 
+    /// Escapes and quotes cannot be told apart in every text.
+    #[error("--escapes is for texts without quotes: leave it out, or say --quote none")]
+    EscapesWithQuotes,
+
+    /// The delimiter is a character that escapes are made of.
+    #[error("with --escapes the delimiter can be no letter, digit or backslash")]
+    DelimiterOfEscapes,
+
+    /// No encoding has this label.
+    #[error(
+        "there is no encoding `{0}`; the encodings are utf-8, utf-16, utf-16le, utf-16be, and \
+         those with a byte per character, as windows-1252, iso-8859-15 and koi8-r (convert the \
+         file to UTF-8 first, as with iconv)"
+    )]
+    UnknownEncoding(String),
+
+    /// What was decoded from this encoding may be encoded by other bytes.
+    #[error(
+        "{0} has several codes for some characters, so that rows cannot be written back as they \
+         were: convert the file to UTF-8 first, as with iconv"
+    )]
+    AmbiguousEncoding(&'static str),
+
     /// Something is said of the dialect of a table that has none.
-    #[error("{file} is read as {format}: --delimiter, --quote and --no-header are for CSV and TSV")]
+    #[error(
+        "{file} is read as {format}: --delimiter, --quote, --escapes and --no-header are for CSV \
+         and TSV, --encoding for these and lines"
+    )]
     NoDialect {
         /// The file as the user named it.
         file: String,
@@ -127,7 +154,7 @@ pub enum Error {
         source: io::Error,
     },
 
-    /// Standard input, or a decompressed file, could not be kept in a temporary file.
+    /// Standard input, or a file that is decompressed or decoded, could not be kept in a temporary file.
     #[error("cannot keep {file} in a temporary file: {source}")]
     Spool {
         /// The stream that was to be kept.
@@ -158,6 +185,27 @@ pub enum Error {
         file: String,
         /// How its name says that it is compressed.
         compression: Compression,
+    },
+
+    /// The text begins with the byte order mark of another encoding than was said.
+    #[error(
+        "{file} begins with the byte order mark of {marked}, and --encoding says {said}: leave \
+         --encoding out"
+    )]
+    OtherEncoding {
+        /// The file as the user named it.
+        file: String,
+        /// The encoding that was said.
+        said: Encoding,
+        /// The encoding whose byte order mark is there.
+        marked: Encoding,
+    },
+
+    /// The text begins with the byte order mark of UTF-32.
+    #[error("{file} begins with the byte order mark of UTF-32: convert it to UTF-8 first")]
+    Utf32 {
+        /// The file as the user named it.
+        file: String,
     },
 
     /// The input is no Parquet file, or a broken one.
@@ -403,6 +451,10 @@ impl Error {
             | Repeated(_)
             | DialectByte { .. }
             | DelimiterIsQuote
+            | EscapesWithQuotes
+            | DelimiterOfEscapes
+            | UnknownEncoding(_)
+            | AmbiguousEncoding(_)
             | NoDialect { .. }
             | NoNulls { .. } => ErrorKind::Usage,
             OutputEnding { .. }
@@ -422,6 +474,8 @@ impl Error {
             | Spool { .. }
             | Compressed { .. }
             | Damaged { .. }
+            | OtherEncoding { .. }
+            | Utf32 { .. }
             | Parquet { .. }
             | NoHeader { .. }
             | NoRows { .. }
@@ -445,8 +499,13 @@ impl Error {
 #[non_exhaustive]
 pub enum Fault {
     /// Bytes that are not UTF-8.
-    #[error("not UTF-8 (save the file as UTF-8)")]
+    #[error(
+        "not UTF-8 (say how the file is encoded, as in --encoding windows-1252, or save it as UTF-8)"
+    )]
     NotUtf8,
+    /// Bytes that the encoding that was said, or that a byte order mark tells, does not define.
+    #[error("not {0} (the file is damaged, or --encoding must be another)")]
+    NotEncoded(Encoding),
     /// A quoted field that never ends.
     #[error(
         "a quote is opened and never closed (if quotes are mere characters in this file, say \
@@ -459,6 +518,12 @@ pub enum Fault {
          characters in this file, say --quote none)"
     )]
     TextAfterQuote,
+    /// A backslash that begins no escape, in a text with escapes.
+    #[error(
+        "a backslash that begins no escape (a backslash itself is written twice; if backslashes \
+         are mere characters in this file, leave --escapes out)"
+    )]
+    UnknownEscape,
     /// A carriage return that is no part of a line ending.
     #[error("a carriage return without a line feed (lines must end in LF or CRLF)")]
     BareCarriageReturn,

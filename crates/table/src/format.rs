@@ -47,12 +47,12 @@ impl Format {
     }
 
     /// The format of an input file by its name: the ending's; for another ending, or none,
-    /// [`Format::Csv`] if something is said of its dialect; [`Format::Lines`] for a file without
+    /// [`Format::Csv`] if something is said of its delimiter, quote or header; [`Format::Lines`] for a file without
     /// an ending (as word lists are) if the key is not named.
     pub(crate) fn of_input(path: &Path, dialect: &Dialect, keyed: bool) -> Result<Self, Error> {
         match Self::of_ending(path) {
             Some(format) => Ok(format),
-            None if !dialect.is_default() => Ok(Self::Csv),
+            None if !dialect.is_layout_default() => Ok(Self::Csv),
             None if Self::is_without_ending(path) && !keyed => Ok(Self::Lines),
             None => Err(Error::InputEnding {
                 file: path.display().to_string(),
@@ -60,10 +60,10 @@ impl Format {
         }
     }
 
-    /// The format of an input without a name: CSV if the key is named or something is said of the
-    /// dialect, else lines.
+    /// The format of an input without a name: CSV if the key is named or something is said of its
+    /// delimiter, quote or header, else lines.
     pub(crate) fn of_stream(dialect: &Dialect, keyed: bool) -> Self {
-        match keyed || !dialect.is_default() {
+        match keyed || !dialect.is_layout_default() {
             true => Self::Csv,
             false => Self::Lines,
         }
@@ -89,7 +89,8 @@ impl Format {
     ) -> Result<Option<Layout>, Error> {
         match self.layout() {
             Some(Layout::Delimited(usual)) => Ok(Some(Layout::Delimited(dialect.over(usual)?))),
-            usual if dialect.is_default() => Ok(usual),
+            Some(Layout::Lines) if dialect.is_layout_default() => Ok(Some(Layout::Lines)),
+            None if dialect.is_default() => Ok(None),
             _ => Err(Error::NoDialect {
                 file: file.to_owned(),
                 format: self,

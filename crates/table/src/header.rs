@@ -1,14 +1,14 @@
 //! The columns of a table, as far as its header tells them.
 
-use crate::{Error, error::Columns};
+use crate::{Error, dialect::Layout, error::Columns};
 
 /// The names of a table's columns.
 pub(crate) struct Header<'a> {
     pub(crate) file: &'a str,
     pub(crate) names: &'a [String],
-    /// Whether these are names for sure. In a text without a header they are the first row's
-    /// values, which belong in no error.
-    pub(crate) are_names: bool,
+    /// How the table is written if it is a text. Its header may be missing: then these are the
+    /// first row's values, which belong in no error.
+    pub(crate) layout: Option<Layout>,
 }
 
 impl Header<'_> {
@@ -47,20 +47,17 @@ impl Header<'_> {
 
     /// What an error may show of the columns.
     pub(crate) fn shown(&self) -> Columns {
-        match self.names {
-            names if self.are_names => Columns::Named(names.to_vec()),
-            [only] => match likely_delimiter(only) {
-                Some(delimiter) => Columns::Undivided(delimiter),
-                None => Columns::Counted(1),
-            },
-            names => Columns::Counted(names.len()),
+        match (self.names, self.layout) {
+            ([only], Some(Layout::Delimited(dialect))) if dialect.header => {
+                match dialect.likelier_delimiter(only) {
+                    Some(delimiter) => Columns::Undivided(delimiter),
+                    None => Columns::Counted(1),
+                }
+            }
+            (names, Some(Layout::Delimited(dialect))) if dialect.header => {
+                Columns::Counted(names.len())
+            }
+            (names, _) => Columns::Named(names.to_vec()),
         }
     }
-}
-
-/// What `--delimiter` calls the character that seems to divide what was read as one name.
-fn likely_delimiter(name: &str) -> Option<&'static str> {
-    [(';', "semicolon"), ('\t', "tab"), ('|', "pipe")]
-        .into_iter()
-        .find_map(|(delimiter, word)| name.contains(delimiter).then_some(word))
 }

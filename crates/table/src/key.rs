@@ -216,6 +216,7 @@ impl<'a> Fingerprinter<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::{Delimited, Layout};
     use proptest::prelude::*;
 
     fn spec(columns: &[&str], rules: &[&str]) -> Result<KeySpec, Error> {
@@ -289,7 +290,7 @@ mod tests {
         let header = Header {
             file: "t",
             names: &header(names),
-            are_names,
+            layout: (!are_names).then_some(Layout::Delimited(Delimited::CSV)),
         };
         key.resolve(&header).map_err(|error| error.to_string())
     }

@@ -75,19 +75,33 @@
 //! delimiter, another quote or none, or no header. Then the columns are called 1, 2 and so on, the
 //! first row tells how many there are, and the output has no header either.
 //!
-//! Lines end in LF or CRLF. Blank lines are no rows. A byte order mark is skipped. What is not
-//! UTF-8, rows with too many or too few fields, and faulty quotes are errors with line and field;
-//! nothing is guessed or repaired.
+//! In a text without quotes a dialect can also say that there are escapes, as PostgreSQL's `COPY`
+//! and MySQL write them: `\t`, `\n`, `\r`, `\b`, `\v`, `\f`, `\0` and `\Z` stand for control
+//! characters, `\\` for a backslash; a delimiter or a line feed behind a backslash is a character
+//! of its field. A field that is `\N` is null: an empty text, and no key. A backslash before
+//! anything else is an error.
 //!
-//! Rows that are written in the source's own format keep its dialect, and their bytes. In another
-//! format they are written as is usual there, with the header that the source has; what TSV cannot
-//! hold is an error.
+//! Texts are UTF-8, or UTF-16 if its byte order mark is there. A dialect can say another
+//! [`Encoding`]: that of a key does not matter, only its characters do. A byte order mark is
+//! skipped, and must be that of the encoding that was said.
+//!
+//! Lines end in LF or CRLF. Blank lines are no rows. What is not of the encoding, rows with too
+//! many or too few fields, and faulty quotes are errors with line and field; nothing is guessed or
+//! repaired.
+//!
+//! Rows that are written in the source's own format keep its dialect, its encoding, and their
+//! bytes. In another format they are written as is usual there, in UTF-8, with the header that the
+//! source has; what TSV cannot hold is an error.
+//!
+//! A text that was written in another way than it is read can be a table all the same, whose keys
+//! match nothing: one with semicolons, of which each line is one field of CSV, or with quotes around
+//! the fields of TSV. Then there is a [`Doubt`].
 //!
 //! In a file of lines every line is a row, a blank one a row without a key.
 //!
 //! A text may be compressed, with gzip or Zstandard, if its name says so by a second ending, as in
-//! `customers.csv.gz`. It is decompressed once, to a temporary file without a name; a stream that
-//! is damaged or cut off is an error. Nothing else is taken for compressed: what begins like gzip
+//! `customers.csv.gz`. It is decompressed once, to a temporary file without a name, as what is not
+//! UTF-8 is decoded; a stream that is damaged or cut off is an error. Nothing else is taken for compressed: what begins like gzip
 //! or Zstandard under another name, or on standard input, is an error.
 //!
 //! # Parquet
@@ -103,6 +117,8 @@ mod contained;
 mod decimal;
 mod destination;
 mod dialect;
+mod doubt;
+mod encoding;
 mod error;
 mod format;
 mod header;
@@ -125,6 +141,8 @@ pub use contained::is_panic_contained;
 pub use decimal::Decimal;
 pub use destination::{Destination, StagedRows};
 pub use dialect::Dialect;
+pub use doubt::Doubt;
+pub use encoding::Encoding;
 pub use error::{Columns, Error, ErrorKind, Fault, KeyFault, NumberFault, ParquetFault, Place};
 pub use format::Format;
 pub use inspection::{InspectedColumn, Inspection};

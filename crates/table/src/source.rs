@@ -1,15 +1,16 @@
 use std::{
     cell::Cell,
     fs::{self, File, Metadata},
-    io::{self, Read, Seek, Write},
+    io::{self, Cursor, Read, Seek, Write},
     iter,
     path::{Path, PathBuf},
     time::SystemTime,
 };
 
 use crate::{
-    Compression, Dialect, Error, Format, Progress,
+    Compression, Dialect, Doubt, Encoding, Error, Format, Progress,
     dialect::Layout,
+    encoding::BEGINNING_BYTES,
     error::{ErrorKind, nameless},
     header::Header,
     parquet, text,
@@ -24,6 +25,8 @@ pub struct Source {
     format: Format,
     /// How the text is written; `None` if it is none.
     layout: Option<Layout>,
+    /// How the text was encoded; if not as UTF-8, `file` is a copy in UTF-8.
+    encoding: Encoding,
     /// How the text was compressed that `file` is a copy of.
     compression: Option<Compression>,
     file: File,
@@ -65,6 +68,42 @@ fn compression(path: &Path, format: Format) -> Option<Compression> {
     Compression::of_ending(path).filter(|_| format != Format::Parquet)
 }
 
+/// Reads as much of a text's beginning as tells how it is encoded or compressed.
+fn beginning(input: impl Read) -> io::Result<Vec<u8>> {
+    let mut beginning = Vec::new();
+    input
+        .take(BEGINNING_BYTES as u64)
+        .read_to_end(&mut beginning)?;
+    Ok(beginning)
+}
+
+/// The encoding of a text that begins so, which must not be compressed, beyond what was told by
+/// its name.
+fn encoding_of(beginning: &[u8], dialect: &Dialect, name: &str) -> Result<Encoding, Error> {
+    match Compression::of_beginning(beginning) {
+        None => Encoding::of_beginning(beginning, dialect.encoding(), name),
+        Some(compression) => Err(Error::Compressed {
+            file: name.to_owned(),
+            compression,
+        }),
+    }
+}
+
+/// A text in UTF-8, and how it was encoded. `cannot_read` makes an error of one of the input.
+pub(crate) fn decoded<'a>(
+    mut input: impl Read + 'a,
+    dialect: &Dialect,
+    name: &str,
+    cannot_read: impl Fn(io::Error) -> Error,
+) -> Result<(Encoding, Box<dyn Read + 'a>), Error> {
+    let beginning = beginning(&mut input).map_err(cannot_read)?;
+    let encoding = encoding_of(&beginning, dialect, name)?;
+    Ok((
+        encoding,
+        encoding.reader(Cursor::new(beginning).chain(input)),
+    ))
+}
+
 impl Source {
     /// Opens a file, or standard input if `path` is `-`.
     ///
@@ -74,14 +113,15 @@ impl Source {
     /// if key columns are named, and else lines. What is said of the `dialect` goes before what is
     /// usual in the format; what has no known ending is CSV then.
     ///
-    /// What cannot be read twice (standard input, pipes), and what is compressed, as a second
-    /// ending `.gz` or `.zst` tells, is copied to a temporary file without a name before this
-    /// function returns.
+    /// What cannot be read twice (standard input, pipes), what is compressed, as a second ending
+    /// `.gz` or `.zst` tells, and what is not UTF-8, as is said or a byte order mark of UTF-16
+    /// tells, is copied to a temporary file without a name before this function returns.
     ///
     /// # Errors
     /// If the file cannot be opened, is a directory, or tells no format; if it is compressed and
-    /// its name does not say so, or cannot be decompressed to its end; if something is said of
-    /// the dialect of what is neither CSV nor TSV, or its delimiter is its quote.
+    /// its name does not say so, or cannot be decompressed to its end; if a byte order mark tells
+    /// another encoding than was said; if something is said of the dialect that the format does
+    /// not have, or its delimiter is its quote.
     pub fn open(
         path: &Path,
         format: Option<Format>,
@@ -108,10 +148,9 @@ impl Source {
             let format = format
                 .or(Format::of_ending(path))
                 .unwrap_or(Format::of_stream(dialect, keyed));
-            let layout = format.layout_with(dialect, &name)?;
             let compression = compression(path, format);
             progress.start(0);
-            return Self::copied(file, compression, &name, format, layout, progress);
+            return Self::copied(file, compression, &name, format, dialect, progress);
         }
         let format = match format {
             Some(format) => format,
@@ -121,9 +160,22 @@ impl Source {
         let compression = compression(path, format);
         let path = Some(fs::canonicalize(path).map_err(cannot)?);
         let version = Version::from(metadata);
-        if compression.is_some() {
+        let is_read_in_place = match (layout, compression) {
+            (None, _) => true,
+            (Some(_), Some(_)) => false,
+            (Some(_), None) => {
+                let cannot_read = |source| Error::Read {
+                    file: name.clone(),
+                    source,
+                };
+                let beginning = beginning(&file).map_err(cannot_read)?;
+                (&file).rewind().map_err(cannot_read)?;
+                encoding_of(&beginning, dialect, &name)? == Encoding::UTF_8
+            }
+        };
+        if !is_read_in_place {
             progress.start(version.bytes);
-            let copied = Self::copied(&file, compression, &name, format, layout, progress);
+            let copied = Self::copied(&file, compression, &name, format, dialect, progress);
             // A fault in a file that somebody is writing misleads.
             let is_about_input = |error: &Error| error.kind() == ErrorKind::Input;
             if copied.as_ref().err().is_none_or(is_about_input)
@@ -133,17 +185,16 @@ impl Source {
             }
             return Ok(Self { path, ..copied? });
         }
-        let source = Self {
+        Ok(Self {
             path,
             format,
             layout,
+            encoding: Encoding::UTF_8,
             compression,
             file,
             version,
             name,
-        };
-        source.refuse_compressed()?;
-        Ok(source)
+        })
     }
 
     /// Copies a stream to a temporary file without a name, as it could not be read twice. `name`
@@ -159,20 +210,20 @@ impl Source {
         dialect: &Dialect,
         progress: &Progress,
     ) -> Result<Self, Error> {
-        let layout = format.layout_with(dialect, name)?;
         progress.start(0);
-        Self::copied(input, None, name, format, layout, progress)
+        Self::copied(input, None, name, format, dialect, progress)
     }
 
-    /// Copies a stream, decompressed, to a temporary file without a name.
+    /// Copies a stream, decompressed and in UTF-8, to a temporary file without a name.
     fn copied(
         input: impl Read,
         compression: Option<Compression>,
         name: &str,
         format: Format,
-        layout: Option<Layout>,
+        dialect: &Dialect,
         progress: &Progress,
     ) -> Result<Self, Error> {
+        let layout = format.layout_with(dialect, name)?;
         let cannot_read = |source: io::Error| match compression {
             // What the operating system does not say, the decompressor does.
             Some(compression) if source.raw_os_error().is_none() => Error::Damaged {
@@ -197,6 +248,10 @@ impl Source {
             None => Box::new(counted),
             Some(compression) => compression.reader(counted).map_err(cannot_read)?,
         };
+        let mut encoding = Encoding::UTF_8;
+        if layout.is_some() {
+            (encoding, input) = decoded(input, dialect, name, cannot_read)?;
+        }
         let mut copy = tempfile::tempfile().map_err(cannot_keep)?;
         let mut buffer = vec![0; 1 << 18];
         let mut input_bytes = 0;
@@ -221,34 +276,16 @@ impl Source {
             });
         }
         let version = copy.metadata().map_err(cannot_keep)?.into();
-        let source = Self {
+        Ok(Self {
             name: name.to_owned(),
             path: None,
             format,
             layout,
+            encoding,
             compression,
             file: copy,
             version,
-        };
-        source.refuse_compressed()?;
-        Ok(source)
-    }
-
-    /// Refuses a text that is compressed, beyond what was told by its name.
-    fn refuse_compressed(&self) -> Result<(), Error> {
-        if self.layout.is_none() {
-            return Ok(());
-        }
-        let mut beginning = Vec::new();
-        let read = self.rewound()?.take(4).read_to_end(&mut beginning);
-        read.map_err(|source| self.cannot_read(source))?;
-        match Compression::of_beginning(&beginning) {
-            None => Ok(()),
-            Some(compression) => Err(Error::Compressed {
-                file: self.name.clone(),
-                compression,
-            }),
-        }
+        })
     }
 
     /// The table as the user named it.
@@ -262,7 +299,7 @@ impl Source {
     }
 
     /// How the table is written, in a few words: the format, and what differs from what is usual
-    /// in it, as in `CSV, semicolons, no header`; and how it is compressed.
+    /// in it, as in `CSV, semicolons, no header, UTF-16LE`; and how it is compressed.
     pub fn description(&self) -> String {
         let format = iter::once(self.format.to_string());
         let compression = self.compression.map(|compression| compression.to_string());
@@ -279,13 +316,17 @@ impl Source {
     }
 
     fn differences(&self) -> Vec<String> {
-        match (self.layout, self.format.layout()) {
+        let mut words = match (self.layout, self.format.layout()) {
             (Some(taken), Some(usual)) => taken.differences(usual),
             _ => Vec::new(),
+        };
+        if self.encoding != Encoding::UTF_8 {
+            words.push(self.encoding.to_string());
         }
+        words
     }
 
-    /// The table's length, decompressed.
+    /// The table's length, decompressed, and in UTF-8 if it is a text.
     pub fn bytes(&self) -> u64 {
         self.version.bytes
     }
@@ -296,13 +337,29 @@ impl Source {
     /// If the header cannot be read, or there is none.
     pub fn columns(&self) -> Result<Vec<String>, Error> {
         match self.layout {
-            Some(layout) => {
+            Some(_) => {
                 let progress = Progress::default();
-                let table = text::Table::open(self.rewound()?, &self.name, layout, &progress)?;
-                Ok(table.columns().to_vec())
+                Ok(self.text(&progress)?.columns().to_vec())
             }
             None => Ok(parquet::columns(&parquet::open(self)?)),
         }
+    }
+
+    /// What the table's beginning suggests of how it is written.
+    ///
+    /// # Errors
+    /// If the header cannot be read, or there is none.
+    pub fn doubts(&self) -> Result<Vec<Doubt>, Error> {
+        if self.layout.is_none() {
+            return Ok(Vec::new());
+        }
+        let mut doubts = self.text(&Progress::default())?.doubts()?;
+        if self.encoding == Encoding::UTF_8 {
+            let beginning =
+                beginning(self.rewound()?).map_err(|source| self.cannot_read(source))?;
+            doubts.extend(Encoding::unmarked_utf_16(&beginning).map(Doubt::Utf16));
+        }
+        Ok(doubts)
     }
 
     /// The header of these names, which must be those of the columns.
@@ -310,13 +367,30 @@ impl Source {
         Header {
             file: &self.name,
             names,
-            are_names: self.layout.is_none_or(Layout::are_columns_names),
+            layout: self.layout,
         }
     }
 
     /// Whether this is the file at `path`, by whatever way that leads there.
     pub fn is_file(&self, path: &Path) -> bool {
         fs::canonicalize(path).is_ok_and(|path| self.path.as_deref() == Some(&path))
+    }
+
+    /// The text from its beginning.
+    ///
+    /// # Panics
+    /// If the table is none.
+    pub(crate) fn text<'a>(
+        &'a self,
+        progress: &'a Progress,
+    ) -> Result<text::Table<'a, &'a File>, Error> {
+        let layout = self.layout.expect("only texts are read as text");
+        text::Table::open(self.rewound()?, &self.name, layout, self.encoding, progress)
+    }
+
+    /// How the text was encoded.
+    pub(crate) fn encoding(&self) -> Encoding {
+        self.encoding
     }
 
     /// How the text is written; `None` if it is none.

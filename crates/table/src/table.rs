@@ -5,15 +5,14 @@ use std::{borrow::Cow, io::Read};
 use hashbrown::{HashTable, hash_table::Entry};
 
 use crate::{
-    Dialect, Error, KeyFault, KeySpec, MAX_ITEMS, Numbers, Progress, Source,
+    Dialect, Doubt, Error, KeyFault, KeySpec, MAX_ITEMS, Numbers, Progress, Source,
     dialect::{Delimited, Layout},
     error::Place,
-    header::Header,
     inspection::{Inspection, Inspector},
     key::Fingerprinter,
     meaning::{Kind, Meaning},
     numbers::Adder,
-    parquet, text,
+    parquet, source, text,
 };
 
 /// Marks a row without a key among the rows' items.
@@ -38,6 +37,8 @@ pub struct KeyTable {
     pub counts: Counts,
     /// What the fields at each position of the key mean.
     pub meanings: Vec<Meaning>,
+    /// What the keys suggest of how the table is written, as they are read.
+    pub doubts: Vec<Doubt>,
 }
 
 /// How many rows a table has of each sort.
@@ -121,12 +122,19 @@ impl KeyTable {
         numbers: &[String],
     ) -> Result<Self, Error> {
         let layout = Layout::Delimited(dialect.over(Delimited::CSV)?);
+        let progress = Progress::default();
+        let cannot_read = |source| Error::Read {
+            file: name.to_owned(),
+            source,
+        };
+        let (encoding, input) = source::decoded(input, dialect, name, cannot_read)?;
+        let table = text::Table::open(input, name, layout, encoding, &progress)?;
         let wanted = Wanted {
             key,
             numbers,
             inspected: None,
         };
-        Ok(read_text(input, name, layout, &wanted, &Progress::default())?.keys)
+        Ok(read_text(table, &wanted)?.keys)
     }
 }
 
@@ -148,32 +156,28 @@ pub(crate) fn read(
     progress.start(source.bytes());
     source.unchanged_by(|| match source.layout() {
         None => parquet::read_keys(source, wanted, progress),
-        Some(layout) => read_text(source.rewound()?, source.name(), layout, wanted, progress),
+        Some(_) => read_text(source.text(progress)?, wanted),
     })
 }
 
 fn read_text(
-    input: impl Read,
-    name: &str,
-    layout: Layout,
+    mut table: text::Table<'_, impl Read>,
     wanted: &Wanted<'_>,
-    progress: &Progress,
 ) -> Result<Inspection, Error> {
-    let mut table = text::Table::open(input, name, layout, progress)?;
-    let header = Header {
-        file: name,
-        names: table.columns(),
-        are_names: layout.are_columns_names(),
-    };
+    let header = table.header();
     let key_columns = wanted.key.resolve(&header)?;
     let number_columns = header.find_all(wanted.numbers)?;
     let key_names = header.names_of(&key_columns).into_iter();
     let texts = key_names.map(|name| (name, Kind::Text)).collect();
-    let mut keys = Builder::new(name, wanted, texts);
+    let mut keys = Builder::new(table.name(), wanted, texts);
+    let layout = table.layout();
+    let mut quoted = 0;
     while let Some(record) = table.next_row()? {
         let place = Place::Line(record.line());
         for (position, &column) in key_columns.iter().enumerate() {
-            keys.key_field(position, Ok(record.field(column)), place)?;
+            let field = record.field(column);
+            quoted += u64::from(layout.has_stray_quotes(&field));
+            keys.key_field(position, Ok(field), place)?;
         }
         let Some(item) = keys.finish_row()? else {
             continue;
@@ -181,6 +185,9 @@ fn read_text(
         for (index, &column) in number_columns.iter().enumerate() {
             keys.add_number(index, item, &record.field(column), place)?;
         }
+    }
+    if quoted > 0 {
+        keys.doubt(Doubt::QuotedKeys(quoted));
     }
     Ok(keys.finish())
 }
@@ -196,6 +203,7 @@ pub(crate) struct Builder<'a> {
     items: Vec<u32>,
     adders: Vec<Adder<'a>>,
     left_out: u64,
+    doubts: Vec<Doubt>,
     inspector: Option<Inspector>,
 }
 
@@ -221,6 +229,7 @@ impl<'a> Builder<'a> {
             items: Vec::new(),
             adders: numbers.map(|column| Adder::new(column)).collect(),
             left_out: 0,
+            doubts: Vec::new(),
             inspector,
         }
     }
@@ -274,6 +283,11 @@ impl<'a> Builder<'a> {
         self.adders[column].add(item, cell, self.file, place)
     }
 
+    /// Notes what a person should know of the keys.
+    pub(crate) fn doubt(&mut self, doubt: Doubt) {
+        self.doubts.push(doubt);
+    }
+
     fn item(&mut self, fingerprint: [u8; 32]) -> Result<u32, Error> {
         let fingerprints = &mut self.fingerprints;
         let tag = Indexed::tag_of(&fingerprint);
@@ -300,6 +314,12 @@ impl<'a> Builder<'a> {
         self.fingerprints.shrink_to_fit();
         self.items.shrink_to_fit();
         let (rows, distinct) = (self.items.len() as u64, self.fingerprints.len() as u64);
+        let meanings = self.fingerprinter.meanings();
+        let mixed = (1..)
+            .zip(&meanings)
+            .filter(|(_, meaning)| meaning.kind() == Kind::MixedTimestamp)
+            .map(|(position, _)| Doubt::MixedTimestamps(position));
+        let doubts = self.doubts.into_iter().chain(mixed).collect();
         let keys = KeyTable {
             rows: RowItems {
                 items: self.items,
@@ -313,7 +333,8 @@ impl<'a> Builder<'a> {
                 duplicates: rows - self.left_out - distinct,
                 distinct,
             },
-            meanings: self.fingerprinter.meanings(),
+            meanings,
+            doubts,
         };
         match self.inspector {
             Some(inspector) => inspector.finish(keys),

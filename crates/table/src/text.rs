@@ -1,5 +1,6 @@
 //! Tables that are text: CSV, TSV, and one value a line.
 
+mod escapes;
 mod records;
 mod split;
 
@@ -9,7 +10,7 @@ pub use records::MAX_RECORD_BYTES;
 pub(crate) use records::Record;
 use records::Records;
 
-use crate::{Error, Progress, dialect::Layout};
+use crate::{Doubt, Encoding, Error, Progress, dialect::Layout, header::Header};
 
 /// The name of the only column of a file of lines.
 pub const LINE_COLUMN: &str = "value";
@@ -18,22 +19,22 @@ pub const LINE_COLUMN: &str = "value";
 pub(crate) struct Table<'a, R> {
     name: &'a str,
     records: Records<'a, R>,
+    layout: Layout,
     columns: Vec<String>,
-    /// Whether the first record named them.
-    has_header: bool,
-    preamble: Vec<u8>,
+    preamble: String,
 }
 
 impl<'a, R: Read> Table<'a, R> {
+    /// Opens a text that is UTF-8, or is decoded to it from this encoding.
     pub(crate) fn open(
         input: R,
         name: &'a str,
         layout: Layout,
+        encoding: Encoding,
         progress: &'a Progress,
     ) -> Result<Self, Error> {
-        let mut records = Records::new(input, name, layout, progress);
-        let mut preamble = records.byte_order_mark()?.to_vec();
-        let has_header = matches!(layout, Layout::Delimited(dialect) if dialect.header);
+        let mut records = Records::new(input, name, layout, encoding, progress);
+        let mut preamble = records.byte_order_mark()?.to_owned();
         let columns = match layout {
             Layout::Lines => vec![LINE_COLUMN.to_owned()],
             Layout::Delimited(dialect) if !dialect.header => {
@@ -46,7 +47,7 @@ impl<'a, R: Read> Table<'a, R> {
                 let header = records.next()?.ok_or_else(|| Error::NoHeader {
                     file: name.to_owned(),
                 })?;
-                preamble.extend_from_slice(header.raw().as_bytes());
+                preamble.push_str(header.raw());
                 (0..header.len())
                     .map(|index| header.field(index).into_owned())
                     .collect()
@@ -55,18 +56,58 @@ impl<'a, R: Read> Table<'a, R> {
         Ok(Self {
             name,
             records,
+            layout,
             columns,
-            has_header,
             preamble,
         })
+    }
+
+    /// How the text is written.
+    pub(crate) fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// How errors call the text.
+    pub(crate) fn name(&self) -> &'a str {
+        self.name
+    }
+
+    pub(crate) fn header(&self) -> Header<'_> {
+        Header {
+            file: self.name,
+            names: &self.columns,
+            layout: Some(self.layout),
+        }
     }
 
     pub(crate) fn columns(&self) -> &[String] {
         &self.columns
     }
 
-    /// What stands before the rows, byte for byte: the byte order mark and the header, if any.
-    pub(crate) fn preamble(&self) -> &[u8] {
+    /// What the first record suggests of how the text is written, which is then read no further.
+    pub(crate) fn doubts(mut self) -> Result<Vec<Doubt>, Error> {
+        let Layout::Delimited(dialect) = self.layout else {
+            return Ok(Vec::new());
+        };
+        let mut doubts = Vec::new();
+        if dialect.header {
+            let in_quotes = |name: &&String| self.layout.has_stray_quotes(name);
+            let quoted = self.columns.iter().filter(in_quotes).count() as u64;
+            doubts.extend((quoted > 0).then_some(Doubt::QuotedNames(quoted)));
+        }
+        if self.columns.len() == 1 {
+            let first = match dialect.header {
+                true => Some(self.columns[0].clone()),
+                false => self.next_row()?.map(|row| row.field(0).into_owned()),
+            };
+            let likelier = first.and_then(|field| dialect.likelier_delimiter(&field));
+            doubts.extend(likelier.map(Doubt::Undivided));
+        }
+        Ok(doubts)
+    }
+
+    /// What stands before the rows as it is: the byte order mark and the header, if any.
+    pub(crate) fn preamble(&self) -> &str {
         &self.preamble
     }
 
@@ -79,7 +120,7 @@ impl<'a, R: Read> Table<'a, R> {
                 line: row.line(),
                 found: row.len(),
                 expected,
-                has_header: self.has_header,
+                has_header: !self.layout.are_columns_names(),
             }),
             row => Ok(row),
         }

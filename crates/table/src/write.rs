@@ -13,7 +13,6 @@ use crate::{
     dialect::Layout,
     error::Place,
     parquet::{Batches, check_columns, columns, has_text, open, texts},
-    text,
 };
 use fields::{FieldWriter, Lines, Quoted, Unquoted};
 
@@ -174,11 +173,12 @@ fn copy(
     output: &mut Output<'_>,
     progress: &Progress,
 ) -> Result<(), Error> {
-    let mut table = open_text(source, progress)?;
-    output.put(table.preamble())?;
+    let mut table = source.text(progress)?;
+    let encoding = source.encoding();
+    output.put(&encoding.encode(table.preamble()))?;
     while let Some(row) = table.next_row()? {
         if matches.next()? {
-            output.put(row.raw().as_bytes())?;
+            output.put(&encoding.encode(row.raw()))?;
         }
     }
     Ok(())
@@ -190,7 +190,7 @@ fn from_text(
     writer: &mut dyn FieldWriter,
     progress: &Progress,
 ) -> Result<(), Error> {
-    let mut table = open_text(source, progress)?;
+    let mut table = source.text(progress)?;
     let nulls = vec![false; table.columns().len()];
     while let Some(row) = table.next_row()? {
         if matches.next()? {
@@ -228,14 +228,6 @@ fn from_parquet(
         }
     }
     Ok(())
-}
-
-fn open_text<'a>(
-    source: &'a Source,
-    progress: &'a Progress,
-) -> Result<text::Table<'a, &'a std::fs::File>, Error> {
-    let layout = source.layout().expect("only texts are read as text");
-    text::Table::open(source.rewound()?, source.name(), layout, progress)
 }
 
 fn field_writer<'a>(

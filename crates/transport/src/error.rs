@@ -130,7 +130,7 @@ pub enum Error {
     Io(#[from] io::Error),
 
     /// The operating system gives no thread: there is no memory for it, or there are too many.
-    #[error("the operating system gives no more threads: {0}")]
+    #[error("there is not enough memory, or the system gives no more threads: {0}")]
     Thread(#[source] io::Error),
 
     /// This party was told to stop, for example by Ctrl-C.

@@ -7,7 +7,11 @@ use crate::{args, dialect, exit::Failure, output, talk::Talk};
 pub(super) fn run(args: &args::Columns) -> Result<(), Failure> {
     let said = args.dialect.dialect()?;
     let source = Source::open(&args.file, None, &said, true, &Progress::default())?;
-    dialect::tell(&source, Talk::wanted(false));
+    let talk = Talk::wanted(false);
+    dialect::tell(&source, talk);
+    for doubt in source.doubts()? {
+        talk.warn(dialect::warning(source.name(), doubt));
+    }
     let lines = source.columns()?.into_iter().map(|name| name + "\n");
     output::text(&lines.collect::<String>())
 }

@@ -26,6 +26,10 @@ pub(super) fn run(args: &args::Keys) -> Result<(), Failure> {
         || progress.bytes(),
         || Inspection::read(&source, &key, args.first, &progress),
     )?;
+    let doubts = source.doubts()?.into_iter().chain(seen.keys.doubts.clone());
+    for doubt in doubts {
+        talk.warn(dialect::warning(source.name(), doubt));
+    }
     match args.json {
         true => output::json(&Report::new(&source, &seen)),
         false => output::text(&shown(&source, &seen)),

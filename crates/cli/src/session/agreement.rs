@@ -49,16 +49,8 @@ impl Party<'_> {
         self.question.settings(hello)
     }
 
-    /// Says what may keep this party's own keys from matching.
-    ///
-    /// # Errors
-    /// [`Failure::DoubtfulKeys`] if there is something, and the user is strict.
-    fn doubt(&self, facts: &KeyFacts<'_>) -> Result<(), Failure> {
-        self.warn_of(facts.doubts(), Failure::DoubtfulKeys)
-    }
-
     /// Says what may keep keys from matching; the failure is for those who are strict.
-    fn warn_of(&self, warnings: Vec<String>, failure: Failure) -> Result<(), Failure> {
+    pub(super) fn warn_of(&self, warnings: Vec<String>, failure: Failure) -> Result<(), Failure> {
         let is_failure = self.consent.strict && !warnings.is_empty();
         warnings.into_iter().for_each(|warning| self.warn(warning));
         match is_failure {
@@ -84,7 +76,6 @@ impl Party<'_> {
     ) -> Result<Agreement, Failure> {
         let (items, numbers) = (table.counts.distinct, &table.numbers[..]);
         let facts = KeyFacts::new(self.key.columns(), &table.meanings);
-        self.doubt(&facts)?;
         let hello = own.tell(facts.tell(self.hello(items)), numbers);
         let pending = self.talk.during(
             "waiting for the other party to read its table",

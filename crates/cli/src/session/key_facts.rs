@@ -36,21 +36,6 @@ impl<'a> KeyFacts<'a> {
         }
     }
 
-    /// What a person should know of this table's own key columns.
-    pub(super) fn doubts(&self) -> Vec<String> {
-        let mixed = |at: &usize| self.meanings[*at].kind() == Kind::MixedTimestamp;
-        let doubt = |at| {
-            format!(
-                "WARNING: {} has timestamps with a zone and others without, which cannot all match: \
-                 write them alike, or say with --normalize COLUMN=timestamp:ZONE where the others' \
-                 clocks were.",
-                self.called(at)
-            )
-        };
-        let columns = 0..self.meanings.len();
-        columns.filter(mixed).map(doubt).collect()
-    }
-
     /// Where the parties' key columns differ so that what should match may not.
     ///
     /// # Errors

@@ -21,6 +21,7 @@ mod minimum;
 mod shares;
 mod sums;
 mod support;
+mod texts;
 #[cfg(unix)]
 mod tutorial;
 mod unlike_keys;

@@ -6,15 +6,22 @@ use std::{
     str,
 };
 
-use super::split::{Field, Stop, split};
-use crate::{Error, Progress, dialect::Layout, error::Fault};
+use super::{
+    escapes::unescaped,
+    split::{Field, Stop, split},
+};
+use crate::{
+    Encoding, Error, Progress,
+    dialect::{Delimited, Layout},
+    error::Fault,
+};
 
 /// The longest record that is read, in bytes (64 MiB). In a longer one a quote is open.
 pub const MAX_RECORD_BYTES: usize = 1 << 26;
 
 const BUFFER_BYTES: usize = 1 << 18;
 
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// The records of a text, header included.
 ///
@@ -23,6 +30,8 @@ pub(super) struct Records<'a, R> {
     input: R,
     name: &'a str,
     layout: Layout,
+    /// What the input was decoded from.
+    encoding: Encoding,
     progress: &'a Progress,
     buffer: Vec<u8>,
     /// The part of the buffer that is yet to be split.
@@ -36,11 +45,19 @@ pub(super) struct Records<'a, R> {
 }
 
 impl<'a, R: Read> Records<'a, R> {
-    pub(super) fn new(input: R, name: &'a str, layout: Layout, progress: &'a Progress) -> Self {
+    /// The records of an input that is UTF-8, or decoded to it.
+    pub(super) fn new(
+        input: R,
+        name: &'a str,
+        layout: Layout,
+        encoding: Encoding,
+        progress: &'a Progress,
+    ) -> Self {
         Self {
             input,
             name,
             layout,
+            encoding,
             progress,
             buffer: vec![0; BUFFER_BYTES],
             start: 0,
@@ -53,15 +70,15 @@ impl<'a, R: Read> Records<'a, R> {
 
     /// Skips the byte order mark, to be called before the first record is read; empty if there
     /// is none.
-    pub(super) fn byte_order_mark(&mut self) -> Result<&'static [u8], Error> {
+    pub(super) fn byte_order_mark(&mut self) -> Result<&'static str, Error> {
         while self.end < BYTE_ORDER_MARK.len() && !self.at_end {
             self.fill()?;
         }
-        if self.buffer[..self.end].starts_with(BYTE_ORDER_MARK) {
+        if self.buffer[..self.end].starts_with(BYTE_ORDER_MARK.as_bytes()) {
             self.start = BYTE_ORDER_MARK.len();
             return Ok(BYTE_ORDER_MARK);
         }
-        Ok(&[])
+        Ok("")
     }
 
     /// The next record that is not blank, or `None` at the end.
@@ -107,21 +124,23 @@ impl<'a, R: Read> Records<'a, R> {
                 let at = error.valid_up_to();
                 let before = self.fields.partition_point(|field| field.start <= at);
                 self.fields.truncate(before.saturating_sub(1));
-                return Err(self.malformed(at, Fault::NotUtf8));
+                return Err(self.malformed(at, self.not_encoded()));
             }
         };
+        if let Some(index) = self.broken_escape(raw) {
+            let at = self.fields[index].start;
+            self.fields.truncate(index);
+            return Err(self.malformed(at, Fault::UnknownEscape));
+        }
         self.start += length;
-        self.line += match self.fields.iter().any(|field| field.quoted) {
+        self.line += match self.fields.iter().any(Field::may_hold_line_breaks) {
             true => line_feeds(raw.as_bytes()),
             false => 1,
         };
         Ok(Record {
             raw,
             fields: &self.fields,
-            quote: match self.layout {
-                Layout::Delimited(dialect) => dialect.quote,
-                Layout::Lines => None,
-            },
+            layout: self.layout,
             line,
         })
     }
@@ -156,6 +175,29 @@ impl<'a, R: Read> Records<'a, R> {
         Ok(())
     }
 
+    /// The first field of this record in which a backslash begins no escape.
+    fn broken_escape(&self, raw: &str) -> Option<usize> {
+        let Layout::Delimited(Delimited {
+            escapes: true,
+            delimiter,
+            ..
+        }) = self.layout
+        else {
+            return None;
+        };
+        let is_broken = |field: &Field| unescaped(field.within(raw), delimiter).is_none();
+        self.fields
+            .iter()
+            .position(|field| field.escaped && is_broken(field))
+    }
+
+    fn not_encoded(&self) -> Fault {
+        match self.encoding == Encoding::UTF_8 {
+            true => Fault::NotUtf8,
+            false => Fault::NotEncoded(self.encoding),
+        }
+    }
+
     /// A fault at byte `at` of the record that was to be split off, in the field behind those
     /// found.
     fn malformed(&self, at: usize, fault: Fault) -> Error {
@@ -178,7 +220,7 @@ fn line_feeds(bytes: &[u8]) -> u64 {
 pub(crate) struct Record<'a> {
     raw: &'a str,
     fields: &'a [Field],
-    quote: Option<u8>,
+    layout: Layout,
     line: u64,
 }
 
@@ -198,18 +240,23 @@ impl<'a> Record<'a> {
         self.fields.len()
     }
 
-    /// A field's text, without the quotes around it.
+    /// A field's text, without the quotes around it and without escapes. A null is the empty
+    /// text.
     pub(crate) fn field(&self, index: usize) -> Cow<'a, str> {
         let field = self.fields[index];
-        let text = &self.raw[field.start..field.end];
-        match self.quote {
-            Some(quote) if field.escaped => {
+        let text = field.within(self.raw);
+        let dialect = match self.layout {
+            Layout::Delimited(dialect) if field.escaped => dialect,
+            _ => return text.into(),
+        };
+        match dialect.quote {
+            Some(quote) => {
                 let quote = char::from(quote);
                 text.replace(&format!("{quote}{quote}"), quote.encode_utf8(&mut [0; 1]))
-                    .into()
             }
-            _ => text.into(),
+            None => unescaped(text, dialect.delimiter).expect("a broken escape is no record's"),
         }
+        .into()
     }
 }
 
@@ -229,11 +276,22 @@ mod tests {
         }
     }
 
-    fn read(text: &[u8], buffer_bytes: usize) -> Result<Vec<(u64, String, Vec<String>)>, Error> {
+    fn records<R: Read>(input: R, dialect: Delimited, progress: &Progress) -> Records<'_, R> {
+        let layout = Layout::Delimited(dialect);
+        Records::new(input, "t.csv", layout, Encoding::UTF_8, progress)
+    }
+
+    /// The line, the raw text and the fields of each record.
+    type Found = Vec<(u64, String, Vec<String>)>;
+
+    fn read(text: &[u8], buffer_bytes: usize) -> Result<Found, Error> {
+        read_in(Delimited::CSV, text, buffer_bytes)
+    }
+
+    fn read_in(dialect: Delimited, text: &[u8], buffer_bytes: usize) -> Result<Found, Error> {
         let progress = Progress::default();
         let input = Dripping(text, 3);
-        let mut records =
-            Records::new(input, "t.csv", Layout::Delimited(Delimited::CSV), &progress);
+        let mut records = records(input, dialect, &progress);
         records.buffer.truncate(buffer_bytes);
         let mut found = Vec::new();
         while let Some(record) = records.next()? {
@@ -264,11 +322,13 @@ mod tests {
         for (text, expected) in [
             (
                 &b"a,b\n\"1\n\",\xe9\n"[..],
-                "t.csv, line 3, field 2: not UTF-8 (save the file as UTF-8)",
+                "t.csv, line 3, field 2: not UTF-8 (say how the file is encoded, as in --encoding \
+                 windows-1252, or save it as UTF-8)",
             ),
             (
                 b"\xff\xfea",
-                "t.csv, line 1, field 1: not UTF-8 (save the file as UTF-8)",
+                "t.csv, line 1, field 1: not UTF-8 (say how the file is encoded, as in --encoding \
+                 windows-1252, or save it as UTF-8)",
             ),
             (
                 b"a,b\nc,\"d\ne\n",
@@ -294,8 +354,7 @@ mod tests {
     fn an_open_quote_does_not_fill_the_memory() {
         let progress = Progress::default();
         let input = (&b"a\n\""[..]).chain(io::repeat(b'x'));
-        let mut records =
-            Records::new(input, "t.csv", Layout::Delimited(Delimited::CSV), &progress);
+        let mut records = records(input, Delimited::CSV, &progress);
         assert!(records.next().unwrap().is_some());
         assert_eq!(
             records.next().unwrap_err().to_string(),
@@ -309,7 +368,7 @@ mod tests {
     fn an_interrupt_ends_the_pass() {
         let progress = Progress::default();
         progress.interrupt();
-        let mut records = Records::new(&b"a"[..], "t.csv", Layout::Lines, &progress);
+        let mut records = records(&b"a"[..], Delimited::CSV, &progress);
         assert!(matches!(records.next(), Err(Error::Interrupted)));
     }
 
@@ -342,6 +401,18 @@ mod tests {
         ) {
             let shown = |result: Result<_, Error>| result.map_err(|error| error.to_string());
             prop_assert_eq!(shown(read(&text, buffer_bytes)), shown(read(&text, 1 << 10)));
+        }
+
+        /// Nor do they for escapes.
+        #[test]
+        fn buffering_changes_no_escapes(
+            text in prop::collection::vec(prop::sample::select(b"a\t\\Nn\r\n\xc3\xa9".to_vec()), 0..24),
+            buffer_bytes in 1usize..20,
+        ) {
+            let shown = |result: Result<_, Error>| result.map_err(|error| error.to_string());
+            let dialect = Delimited { escapes: true, ..Delimited::TSV };
+            let read = |bytes| shown(read_in(dialect, &text, bytes));
+            prop_assert_eq!(read(buffer_bytes), read(1 << 10));
         }
     }
 }

@@ -17,11 +17,22 @@ pub(super) struct Field {
     pub(super) end: usize,
     /// Whether it stood between quotes, and so may hold line breaks.
     pub(super) quoted: bool,
-    /// Whether it holds quotes, each written twice.
+    /// Whether its text is another than what stands there: there are quotes, each written twice,
+    /// or escapes.
     pub(super) escaped: bool,
 }
 
 impl Field {
+    /// What stands in its place in this record.
+    pub(super) fn within(self, record: &str) -> &str {
+        &record[self.start..self.end]
+    }
+
+    /// Whether the line may go on in it.
+    pub(super) fn may_hold_line_breaks(&self) -> bool {
+        self.quoted || self.escaped
+    }
+
     fn plain(start: usize, end: usize) -> Self {
         Self {
             start,
@@ -73,7 +84,10 @@ fn split_delimited(
     fields: &mut Vec<Field>,
 ) -> Result<usize, Stop> {
     let Delimited {
-        delimiter, quote, ..
+        delimiter,
+        quote,
+        escapes,
+        ..
     } = dialect;
     if let Some(after) = line_ending(text, 0, 0, at_end)? {
         return Ok(after);
@@ -82,6 +96,7 @@ fn split_delimited(
     loop {
         let (field, end) = match quote {
             Some(quote) if text.get(start) == Some(&quote) => quoted(text, quote, start, at_end)?,
+            _ if escapes => unquoted_with_escapes(text, delimiter, start),
             _ => unquoted(text, delimiter, start),
         };
         if text.get(end) == Some(&delimiter) {
@@ -108,6 +123,30 @@ fn unquoted(text: &[u8], delimiter: u8, start: usize) -> (Field, usize) {
         .position(|&byte| byte == delimiter || byte == b'\n' || byte == b'\r')
         .map_or(text.len(), |length| start + length);
     (Field::plain(start, end), end)
+}
+
+/// A field without quotes around it, and its end, which is no delimiter or line break behind a
+/// backslash.
+fn unquoted_with_escapes(text: &[u8], delimiter: u8, start: usize) -> (Field, usize) {
+    let mut end = start;
+    let mut escaped = false;
+    while let Some(&byte) = text.get(end) {
+        end += match byte {
+            b'\\' => {
+                escaped = true;
+                2
+            }
+            b'\n' | b'\r' => break,
+            _ if byte == delimiter => break,
+            _ => 1,
+        };
+    }
+    let end = end.min(text.len());
+    let field = Field {
+        escaped,
+        ..Field::plain(start, end)
+    };
+    (field, end)
 }
 
 /// A field in quotes, of which the first is at `start`, and the place behind the last.

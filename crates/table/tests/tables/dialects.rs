@@ -4,7 +4,9 @@ use std::fs;
 
 use arrow_array::{Int32Array, StringArray};
 use proptest::prelude::*;
-use psijoin_table::{Dialect, Error, ErrorKind, Format, KeySpec, KeyTable, Progress, Source};
+use psijoin_table::{
+    Dialect, Doubt, Error, ErrorKind, Format, KeySpec, KeyTable, Progress, Source,
+};
 
 use crate::{Files, array, items, join, join_dialect, key, read, read_bytes, read_dialect};
 
@@ -245,8 +247,8 @@ fn dialects_that_make_no_sense_are_refused() {
             assert_eq!(
                 error.to_string(),
                 format!(
-                    "t is read as {called}: --delimiter, --quote and --no-header are for CSV and \
-                     TSV"
+                    "t is read as {called}: --delimiter, --quote, --escapes and --no-header are \
+                     for CSV and TSV, --encoding for these and lines"
                 )
             );
         }
@@ -291,6 +293,116 @@ fn what_tsv_cannot_hold_is_refused_with_its_row() {
     assert!(message(&parquet, 1).contains("row 2 of the input has a tab or a line break"));
     let header = files.text("h.csv", "id,\"a\tb\"\n1,2\n");
     assert!(message(&header, 0).contains("the name of its column 2 holds a tab"));
+}
+
+#[test]
+fn what_seems_to_be_written_in_another_way_is_told() {
+    let files = Files::new();
+    let default = Dialect::default();
+    let without_header = default.without_header();
+    let commas = default.with_delimiter(b',').unwrap();
+    let semicolons = dialect(b';', Some(b'"'));
+    for (name, dialect, text, expected) in [
+        (
+            "t.csv",
+            default,
+            "id;b\n1;2\n",
+            Some("say --delimiter semicolon"),
+        ),
+        (
+            "t.csv",
+            default,
+            "id\tb\n1\t2\n",
+            Some("say --delimiter tab"),
+        ),
+        (
+            "t.csv",
+            default,
+            "id|b\n1|2\n",
+            Some("say --delimiter pipe"),
+        ),
+        (
+            "t.tsv",
+            default,
+            "id,b\n1,2\n",
+            Some("say --delimiter comma"),
+        ),
+        (
+            "t.csv",
+            without_header,
+            "1;2\n",
+            Some("say --delimiter semicolon"),
+        ),
+        ("t.csv", default, "id,b;c\n1,2\n", None),
+        ("t.csv", default, "\"id,b\"\n1\n", None),
+        ("t.csv", default, "id\n1;2\n", None),
+        ("t.csv", semicolons, "\"id;b\"\n1\n", None),
+        ("t.tsv", commas, "id\n1\n", None),
+        ("t.txt", default, "1;2\n", None),
+        (
+            "t.tsv",
+            default,
+            "\"id\"\tb\t\"c\"\n",
+            Some("2 column names begin and end"),
+        ),
+        ("t.tsv", default, "\"\tb\"\n1\t2\n", None),
+        ("t.csv", default, "\"id\",b\n1,2\n", None),
+        ("t.txt", default, "\"id\"\n", None),
+        (
+            "t.csv",
+            default,
+            "i\0d\0\n\0",
+            Some("say --encoding UTF-16LE"),
+        ),
+        (
+            "t.txt",
+            default,
+            "\x001\x002",
+            Some("say --encoding UTF-16BE"),
+        ),
+        ("t.txt", default, "1\x002", None),
+    ] {
+        let input = files.text(name, text);
+        let source = Source::open(&input, None, &dialect, true, &Progress::default()).unwrap();
+        let doubts = source.doubts().unwrap();
+        let doubts: Vec<_> = doubts.iter().map(ToString::to_string).collect();
+        match expected {
+            None => assert!(doubts.is_empty(), "{text:?}: {doubts:?}"),
+            Some(expected) => {
+                assert_eq!(doubts.len(), 1, "{text:?}: {doubts:?}");
+                assert!(doubts[0].contains(expected), "{doubts:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn key_fields_in_stray_quotes_are_counted() {
+    let text = "id\tb\tn\n\"1\"\t\"2\"\t\"3\"\n\"\t2\t3\n\"\"\t\"2\t3\"\n";
+    let doubts = |dialect: &Dialect, format, text: &str, columns: &[&str]| {
+        let keys = read_dialect(format, dialect, text, &key(columns, &[]));
+        keys.unwrap().doubts
+    };
+    let default = Dialect::default();
+    assert_eq!(
+        doubts(&default, Format::Tsv, text, &["id"]),
+        [Doubt::QuotedKeys(2)]
+    );
+    assert_eq!(
+        doubts(&default, Format::Tsv, text, &["id", "b"]),
+        [Doubt::QuotedKeys(3)]
+    );
+    let unquoted = default.with_quote(None).unwrap();
+    let csv = text.replace('\t', ",");
+    assert_eq!(
+        doubts(&unquoted, Format::Csv, &csv, &["id"]),
+        [Doubt::QuotedKeys(2)]
+    );
+    let quotes = default.with_quote(Some(b'"')).unwrap();
+    let quoted = "id\tb\n\"1\"\t2\n\"\"\"1\"\"\"\t2\n";
+    assert!(doubts(&quotes, Format::Tsv, quoted, &["id"]).is_empty());
+    assert!(doubts(&default, Format::Lines, "\"1\"\n", &[]).is_empty());
+    assert!(doubts(&default, Format::Tsv, "id\tb\n1\t\"2\"\n", &["id"]).is_empty());
 }
 
 /// Rows that a text in this dialect can hold, and that text.
@@ -376,7 +488,8 @@ proptest! {
             let first = KeySpec::new(vec!["0".into()], vec![]).unwrap();
             let expected = read_bytes(Format::Csv, usual, &first).unwrap();
             let keys = KeyTable::read(&source, &key, &[], &Progress::default()).unwrap();
-            prop_assert_eq!(&keys, &expected);
+            prop_assert_eq!(&keys.fingerprints, &expected.fingerprints);
+            prop_assert_eq!((&keys.rows, keys.counts), (&expected.rows, expected.counts));
             if keys.counts.left_out == 0 {
                 let output = files.path(if tsv { "o.tsv" } else { "o.csv" });
                 join_dialect(&input, &dialect, &key, |_| true, &output).unwrap();

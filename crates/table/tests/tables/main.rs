@@ -3,6 +3,8 @@
 mod compressed;
 mod destinations;
 mod dialects;
+mod encodings;
+mod escapes;
 mod formats;
 mod inspections;
 mod keys;

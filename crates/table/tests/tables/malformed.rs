@@ -40,11 +40,11 @@ fn broken_fields_are_named_by_line_and_field() {
     for (text, expected) in [
         (
             &b"id,b\n1,\xe9\n"[..],
-            ", line 2, field 2: not UTF-8 (save the file as UTF-8)",
+            ", line 2, field 2: not UTF-8 (say how the file is encoded, as in --encoding windows-1252, or save it as UTF-8)",
         ),
         (
-            b"\xff\xfei\0d\0",
-            ", line 1, field 1: not UTF-8 (save the file as UTF-8)",
+            b"\xffi\0d\0",
+            ", line 1, field 1: not UTF-8 (say how the file is encoded, as in --encoding windows-1252, or save it as UTF-8)",
         ),
         (
             b"id,b\n1,x\n2,\"y\n3,z\n",
@@ -76,7 +76,7 @@ fn broken_fields_are_named_by_line_and_field() {
         read_bytes(Format::Lines, b"a\nb\xff\n", &key(&[], &[]))
             .unwrap_err()
             .to_string(),
-        "standard input, line 2, field 1: not UTF-8 (save the file as UTF-8)"
+        "standard input, line 2, field 1: not UTF-8 (say how the file is encoded, as in --encoding windows-1252, or save it as UTF-8)"
     );
 }
 

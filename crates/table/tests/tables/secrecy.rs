@@ -141,6 +141,70 @@ fn dialects_show_nothing() {
 }
 
 #[test]
+fn doubts_show_nothing() {
+    for (format, text) in [
+        (Format::Csv, "hush;hush\nhush;hush\n"),
+        (Format::Tsv, "\"hush\"\t\"hush\"\n\"hush\"\thush\n"),
+        (Format::Lines, "h\0u\0s\0h\0"),
+    ] {
+        let dialect = Dialect::default();
+        let progress = Progress::default();
+        let source = Source::spool(text.as_bytes(), "t", format, &dialect, &progress).unwrap();
+        let mut doubts = source.doubts().unwrap();
+        assert_eq!(doubts.len(), 1);
+        let numbered = read_dialect(format, &dialect.without_header(), text, &key(&["1"], &[]));
+        doubts.extend(numbered.map_or(Vec::new(), |keys| keys.doubts));
+        for doubt in doubts {
+            let text = format!("{doubt}\n{doubt:?}");
+            assert!(!text.contains(MARKER), "{text}");
+        }
+    }
+}
+
+#[test]
+fn encodings_show_nothing() {
+    let wide = |text: &str| -> Vec<u8> { text.encode_utf16().flat_map(u16::to_le_bytes).collect() };
+    let [utf_16, greek, utf_8] = ["utf-16", "windows-1253", "utf-8"]
+        .map(|label| Dialect::default().with_encoding(label.parse().unwrap()));
+    let lone = [&wide("hush,hush\nhush,hush")[..], &[0, 0xd8], &wide("\n")].concat();
+    let odd = [&wide("hush,hush\n")[..], b"h"].concat();
+    let marked = "\u{feff}hush,hush\n".as_bytes();
+    for (dialect, text) in [
+        (&utf_16, &lone[..]),
+        (&utf_16, &odd),
+        (&utf_16, marked),
+        (&greek, b"hush,hush\nhush,\xaahush\n"),
+        (&greek, marked),
+        (&utf_8, b"hush\xaa,hush\n"),
+        (&utf_8, b"\xff\xfehush"),
+        (&utf_8, b"\xff\xfe\0\0hush"),
+    ] {
+        for columns in [&[][..], &["id"]] {
+            assert_silent(read_dialect(Format::Csv, dialect, text, &key(columns, &[])));
+        }
+    }
+}
+
+#[test]
+fn escapes_show_nothing() {
+    let escapes = Dialect::default().with_escapes();
+    for text in [
+        "hush\\hush\thush\nhush\thush\n",
+        "hush\thush\nhush\\\n",
+        "hush\thush\nhush\thush\\\nhush\\.hush\n",
+    ] {
+        assert_silent(read_dialect(
+            Format::Tsv,
+            &escapes,
+            text,
+            &key(&["id"], &[]),
+        ));
+    }
+    let quoted = read_dialect(Format::Csv, &escapes, "hush\n", &key(&[], &[]));
+    assert_silent(quoted);
+}
+
+#[test]
 fn what_tsv_cannot_hold_is_not_quoted() {
     let files = Files::new();
     let id = key(&["id"], &[]);

@@ -1,0 +1,92 @@
+use std::fmt;
+
+use crate::Encoding;
+
+/// What suggests that a table is written in another way than it is read, or that its keys cannot match.
+///
+/// It is no fault: the table can be read as it is. Shown, it is a sentence about the table which
+/// says what to do, and holds no value of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Doubt {
+    /// The text seems to be UTF-16 without a byte order mark.
+    Utf16(Encoding),
+    /// There is one column, and a character in the first line suggests that it is several: what
+    /// the option `--delimiter` calls this character.
+    Undivided(&'static str),
+    /// So many names of columns stand in quotes, of which this text has none.
+    QuotedNames(u64),
+    /// So many fields of the key stand in quotes, of which this text has none.
+    QuotedKeys(u64),
+    /// The key column at this position, from 1, has timestamps with a zone and others without.
+    MixedTimestamps(usize),
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut quoted = |count: u64, one: &str, several: &str| {
+            match count {
+                1 => write!(f, "1 {one} begins and ends")?,
+                _ => write!(f, "{count} {several} begin and end")?,
+            }
+            write!(
+                f,
+                " with a quote, which is no more than a character here: if quotes stand around \
+                 fields, say --quote '\"'"
+            )
+        };
+        match self {
+            Self::QuotedNames(count) => quoted(*count, "column name", "column names"),
+            Self::QuotedKeys(count) => quoted(*count, "key field", "key fields"),
+            Self::MixedTimestamps(position) => write!(
+                f,
+                "key column {position} has timestamps with a zone and others without, which cannot \
+                 all match: write them alike, or say with --normalize COLUMN=timestamp:ZONE where \
+                 the others' clocks were"
+            ),
+            Self::Undivided(delimiter) => write!(
+                f,
+                "the first line is read as one field, and holds a {delimiter}: if that divides \
+                 columns, say --delimiter {delimiter}"
+            ),
+            Self::Utf16(encoding) => write!(
+                f,
+                "each second byte is zero, as in {encoding} without a byte order mark: if it is \
+                 that, say --encoding {encoding}"
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doubts_say_what_to_do() {
+        for (doubt, expected) in [
+            (
+                Doubt::QuotedKeys(1),
+                "1 key field begins and ends with a quote, which is no more than a character here: if \
+                 quotes stand around fields, say --quote '\"'",
+            ),
+            (
+                Doubt::QuotedNames(2),
+                "2 column names begin and end with a quote, which is no more than a character here: if \
+                 quotes stand around fields, say --quote '\"'",
+            ),
+            (
+                Doubt::Undivided("pipe"),
+                "the first line is read as one field, and holds a pipe: if that divides columns, \
+                 say --delimiter pipe",
+            ),
+            (
+                Doubt::Utf16("utf-16be".parse().unwrap()),
+                "each second byte is zero, as in UTF-16BE without a byte order mark: if it is \
+                 that, say --encoding UTF-16BE",
+            ),
+        ] {
+            assert_eq!(doubt.to_string(), expected);
+        }
+    }
+}

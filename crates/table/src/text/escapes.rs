@@ -1,0 +1,74 @@
+//! Escapes in texts without quotes, as PostgreSQL's `COPY` and MySQL write them.
+
+/// A field that is null.
+const NULL: &str = r"\N";
+
+/// The text of a field; empty for a null. `None` if a backslash begins no escape.
+///
+/// The escapes are those that either database writes, or reads as one character: letters for
+/// control characters, and what has a meaning in the text, the line break and the delimiter,
+/// behind a backslash. PostgreSQL also reads numbers (`\101`) and takes other characters as they
+/// are, but writes neither, so that such a backslash is likely to be none of its own.
+pub(super) fn unescaped(field: &str, delimiter: u8) -> Option<String> {
+    if field == NULL {
+        return Some(String::new());
+    }
+    let mut text = String::with_capacity(field.len());
+    let mut rest = field.chars();
+    while let Some(character) = rest.next() {
+        text.push(match character {
+            '\\' => meaning(rest.next()?, char::from(delimiter))?,
+            _ => character,
+        });
+    }
+    Some(text)
+}
+
+/// What a character behind a backslash stands for.
+fn meaning(escaped: char, delimiter: char) -> Option<char> {
+    Some(match escaped {
+        't' => '\t',
+        'n' => '\n',
+        'r' => '\r',
+        'b' => '\x08',
+        'v' => '\x0b',
+        'f' => '\x0c',
+        '0' => '\0',
+        'Z' => '\x1a',
+        '\\' | '\n' => escaped,
+        _ if escaped == delimiter => escaped,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_are_those_that_databases_write() {
+        for (field, text) in [
+            ("", ""),
+            ("a", "a"),
+            (r"\N", ""),
+            (r"\\N", r"\N"),
+            (r"\t\n\r\\\b\v\f\0\Z", "\t\n\r\\\x08\x0b\x0c\0\x1a"),
+            (r"\\t", r"\t"),
+            (r"é\té", "é\té"),
+            ("a\\\nb\\\tc", "a\nb\tc"),
+        ] {
+            assert_eq!(unescaped(field, b'\t').as_deref(), Some(text), "{field}");
+        }
+        assert_eq!(unescaped(r"a\|b", b'|').as_deref(), Some("a|b"));
+    }
+
+    #[test]
+    fn any_other_backslash_is_none() {
+        for field in [
+            "\\", r"a\\\", r"\x41", r"\101", r"\.", r#"\""#, r"\'", r"\|", r"\é", r"a\N", r"\Na",
+            "\\\r", "\\\t",
+        ] {
+            assert_eq!(unescaped(field, b';'), None, "{field}");
+        }
+    }
+}

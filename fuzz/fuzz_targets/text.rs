@@ -1,0 +1,53 @@
+//! Lines, and TSV with escapes, in any encoding: what is read is written back with its bytes.
+#![no_main]
+
+use std::{env, fs, process};
+
+use libfuzzer_sys::fuzz_target;
+use psijoin_table::{
+    Destination, Dialect, Format, KeySpec, KeyTable, Progress, Source, whole_file::Existing,
+};
+
+const ENCODINGS: [&str; 5] = [
+    "utf-8",
+    "utf-16le",
+    "utf-16be",
+    "windows-1252",
+    "windows-1255",
+];
+
+fuzz_target!(|input: (bool, u8, &[u8])| {
+    let (is_tsv, encoding, text) = input;
+    let encoding = ENCODINGS[usize::from(encoding) % ENCODINGS.len()];
+    let dialect = Dialect::default().with_encoding(encoding.parse().expect("an encoding"));
+    let (format, dialect, columns, ending) = match is_tsv {
+        true => {
+            let dialect = dialect.with_escapes().without_header();
+            (Format::Tsv, dialect, vec!["1".to_owned()], "tsv")
+        }
+        false => (Format::Lines, dialect, vec![], "txt"),
+    };
+    let key = KeySpec::new(columns, vec![]).expect("a key");
+    let progress = Progress::default();
+    let Ok(source) = Source::spool(text, "fuzz", format, &dialect, &progress) else {
+        return;
+    };
+    let Ok(keys) = KeyTable::read(&source, &key, &[], &progress) else {
+        return;
+    };
+    let output = env::temp_dir().join(format!("psijoin-fuzz-{}.{ending}", process::id()));
+    let destination =
+        Destination::prepare(Some(&output), &source, Existing::Replace).expect("a file");
+    let matched = vec![true; keys.fingerprints.len()];
+    destination
+        .write(&source, &keys.rows, &matched, &progress)
+        .expect("rows in their own format");
+    let written = fs::read(&output).expect("the rows");
+    fs::remove_file(&output).expect("a file of its own");
+    if !is_tsv && keys.counts.left_out == 0 {
+        assert_eq!(written, text);
+    }
+    // Rows without a key are left out, and blank lines of TSV.
+    let mut rest = text.iter();
+    assert!(written.iter().all(|byte| rest.any(|other| other == byte)));
+});
