@@ -205,13 +205,9 @@ fn shown(byte: u8) -> String {
 }
 
 impl Layout {
-    /// Whether what the text gives as its columns are names for sure, and no values, as those of
-    /// a text whose header is missing.
-    pub(crate) fn are_columns_names(self) -> bool {
-        match self {
-            Self::Delimited(dialect) => !dialect.header,
-            Self::Lines => true,
-        }
+    /// Whether the first record is taken for the names of the columns.
+    pub(crate) fn has_header(self) -> bool {
+        matches!(self, Self::Delimited(dialect) if dialect.header)
     }
 
     /// Whether a field begins and ends with quotes, though they are characters like any other.

@@ -16,8 +16,8 @@ use crate::Error;
 ///
 /// It is parsed from any label that the standard knows, as `windows-1252` or `latin1`, which are
 /// one there, and shown by the standard's name. Only encodings that write each text in one way are
-/// among them, so that rows can be written back byte for byte: in the others, as Shift_JIS, a
-/// character may have several codes.
+/// taken, so that rows can be written back byte for byte: in Shift_JIS, for one, some characters
+/// have several codes, and ISO-2022-JP can switch between its sets anywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Encoding(&'static encoding_rs::Encoding);
 
@@ -36,10 +36,10 @@ impl Encoding {
     /// UTF-8, with or without a byte order mark.
     pub const UTF_8: Self = Self(UTF_8);
 
-    /// The encoding of a text that begins so, given what is said of it. Nothing is guessed: a
-    /// byte order mark is no part of any UTF-8 or single-byte text that makes sense, but its own.
+    /// The encoding of a text that begins so, given what is said of it: that of its byte order
+    /// mark, if there is one, with which no text in another encoding begins that makes sense.
     ///
-    /// UTF-16 has the byte order of its mark, if there is one.
+    /// Where UTF-16 is said, in either byte order, the mark tells the order.
     pub(crate) fn of_beginning(
         beginning: &[u8],
         said: Option<Self>,

@@ -88,8 +88,8 @@ pub enum Error {
 
     /// What was decoded from this encoding may be encoded by other bytes.
     #[error(
-        "{0} has several codes for some characters, so that rows cannot be written back as they \
-         were: convert the file to UTF-8 first, as with iconv"
+        "{0} may write a text in several ways, so that rows would not be sure to keep their bytes: \
+         convert the file to UTF-8 first, as with iconv"
     )]
     AmbiguousEncoding(&'static str),
 

@@ -1,6 +1,10 @@
 //! The columns of a table, as far as its header tells them.
 
-use crate::{Error, dialect::Layout, error::Columns};
+use crate::{
+    Error,
+    dialect::{Delimited, Layout},
+    error::Columns,
+};
 
 /// The names of a table's columns.
 pub(crate) struct Header<'a> {
@@ -47,17 +51,15 @@ impl Header<'_> {
 
     /// What an error may show of the columns.
     pub(crate) fn shown(&self) -> Columns {
-        match (self.names, self.layout) {
-            ([only], Some(Layout::Delimited(dialect))) if dialect.header => {
-                match dialect.likelier_delimiter(only) {
-                    Some(delimiter) => Columns::Undivided(delimiter),
-                    None => Columns::Counted(1),
-                }
-            }
-            (names, Some(Layout::Delimited(dialect))) if dialect.header => {
-                Columns::Counted(names.len())
-            }
-            (names, _) => Columns::Named(names.to_vec()),
+        let Some(Layout::Delimited(dialect @ Delimited { header: true, .. })) = self.layout else {
+            return Columns::Named(self.names.to_vec());
+        };
+        match self.names {
+            [only] => match dialect.likelier_delimiter(only) {
+                Some(delimiter) => Columns::Undivided(delimiter),
+                None => Columns::Counted(1),
+            },
+            names => Columns::Counted(names.len()),
         }
     }
 }

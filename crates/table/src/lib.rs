@@ -82,8 +82,8 @@
 //! anything else is an error.
 //!
 //! Texts are UTF-8, or UTF-16 if its byte order mark is there. A dialect can say another
-//! [`Encoding`]: that of a key does not matter, only its characters do. A byte order mark is
-//! skipped, and must be that of the encoding that was said.
+//! [`Encoding`]; the same characters are the same key in all of them. A byte order mark is skipped,
+//! and must be that of the encoding that was said.
 //!
 //! Lines end in LF or CRLF. Blank lines are no rows. What is not of the encoding, rows with too
 //! many or too few fields, and faulty quotes are errors with line and field; nothing is guessed or

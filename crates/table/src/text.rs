@@ -120,7 +120,7 @@ impl<'a, R: Read> Table<'a, R> {
                 line: row.line(),
                 found: row.len(),
                 expected,
-                has_header: !self.layout.are_columns_names(),
+                has_header: self.layout.has_header(),
             }),
             row => Ok(row),
         }
