@@ -7,8 +7,8 @@ use psijoin_transport::handshake::MAX_ENTRIES;
 
 use crate::names;
 
-/// The most columns of numbers: each party tells a fact for each.
-const MAX_COLUMNS: usize = MAX_ENTRIES;
+/// The most columns of numbers: each party tells a fact for each, and the rest are for the key.
+const MAX_COLUMNS: usize = MAX_ENTRIES / 2;
 
 /// A kind of output. Its text is the same on both sides.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -19,8 +19,8 @@ use crate::{
 };
 
 /// The version of the definitions of rules and of typed columns' texts. It changes whenever any
-/// value gets another text than before.
-pub(crate) const VERSION: &str = "v3";
+/// value gets another text than before, so that both sides must have the same.
+pub const SPELLING_VERSION: u32 = 3;
 
 /// One step of normalisation.
 ///
@@ -90,14 +90,14 @@ impl Rule {
             Self::Digits => "digits",
             Self::Nfc => "nfc",
             Self::Phone => "phone",
-            Self::E164(_) => "e164",
+            Self::E164(_) => "phone",
             Self::Nfkc => "nfkc",
             Self::Number => "number",
             Self::Bool => "bool",
             Self::Uuid => "uuid",
             Self::Date(_) => "date",
             Self::Timestamp => "timestamp",
-            Self::UniversalTimestamp(_) => "universal-timestamp",
+            Self::UniversalTimestamp(_) => "timestamp",
             Self::Time => "time",
         }
     }
@@ -114,6 +114,15 @@ impl Rule {
             Self::Trim | Self::Digits | Self::Phone => None,
             Self::Number | Self::Bool | Self::Uuid => None,
             Self::Date(_) | Self::Timestamp | Self::Time => None,
+        }
+    }
+
+    /// As the other party is told of it: by its name and by the version of the tables that it rests
+    /// on, without what is each side's own.
+    pub(crate) fn told(&self) -> String {
+        match self.tables() {
+            Some(tables) => format!("{} ({tables})", self.name()),
+            None => self.name().to_owned(),
         }
     }
 
@@ -147,7 +156,7 @@ impl Rule {
         Ok(rules.to_vec())
     }
 
-    fn apply<'a>(&self, text: Cow<'a, str>) -> Result<Cow<'a, str>, KeyFault> {
+    pub(crate) fn apply<'a>(&self, text: Cow<'a, str>) -> Result<Cow<'a, str>, KeyFault> {
         Ok(match self {
             Self::Trim => match text {
                 Cow::Borrowed(text) => text.trim().into(),
@@ -253,23 +262,21 @@ fn parse_rules(text: &str) -> Result<Vec<Rule>, Error> {
     Ok(rules?.concat())
 }
 
-/// Writes rules as `trim+nfc[Unicode 17.0.0]`: texts are the same only if the tables are. The format
-/// of a date is left out: it says how one side writes what is the same date on the other. So is
-/// the country of a telephone number, and the zone of a timestamp.
-pub(crate) struct Shown<'a>(pub(crate) &'a [Rule]);
-
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for Rule {
+    /// As it is written on request, with the version of the tables that the rule rests on, as in
+    /// `nfc (Unicode 17.0.0)`: texts are the same only if the tables are.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, rule) in self.0.iter().enumerate() {
-            if index > 0 {
-                f.write_str("+")?;
-            }
-            f.write_str(rule.name())?;
-            if let Some(tables) = rule.tables() {
-                write!(f, "[{tables}]")?;
-            }
+        f.write_str(self.name())?;
+        match self {
+            Self::Date(Some(format)) => write!(f, ":{format}")?,
+            Self::E164(country) => write!(f, ":{country}")?,
+            Self::UniversalTimestamp(zone) => write!(f, ":{zone}")?,
+            _ => {}
         }
-        Ok(())
+        match self.tables() {
+            Some(tables) => write!(f, " ({tables})"),
+            None => Ok(()),
+        }
     }
 }
 

@@ -27,10 +27,11 @@ use key_cell::KeyColumn;
 pub(crate) use cell::{Column, has_text};
 
 use crate::{
-    Error, KeySpec, KeyTable, Progress, Source, contained,
+    Error, Inspection, Progress, Source, contained,
     error::{ParquetFault, Place, nameless},
+    meaning::Kind,
     numbers::may_be_numbers,
-    table::Builder,
+    table::{Builder, Wanted},
 };
 
 /// Rows that are decoded at once.
@@ -72,38 +73,36 @@ pub(crate) fn columns(reader: &Reader) -> Vec<String> {
 
 pub(crate) fn read_keys(
     source: &Source,
-    key: &KeySpec,
-    numbers: &[String],
+    wanted: &Wanted<'_>,
     progress: &Progress,
-) -> Result<KeyTable, Error> {
+) -> Result<Inspection, Error> {
     let reader = open(source)?;
     let names = columns(&reader);
     let header = source.header(&names);
-    let key_columns = key.resolve(&header)?;
+    let key_columns = wanted.key.resolve(&header)?;
     refuse_keys(source, &reader, &key_columns)?;
-    let number_columns = header.find_all(numbers)?;
+    let number_columns = header.find_all(wanted.numbers)?;
     refuse_numbers(source, &reader, &number_columns)?;
 
     // The reader gives the wanted columns in the file's order.
-    let wanted: BTreeSet<_> = key_columns.iter().chain(&number_columns).copied().collect();
-    let places = |columns: &[usize]| -> Vec<usize> {
-        let place = |column| wanted.range(..column).count();
-        columns.iter().map(place).collect()
+    let columns: BTreeSet<_> = key_columns.iter().chain(&number_columns).copied().collect();
+    let places = |among: &[usize]| -> Vec<usize> {
+        let place = |column| columns.range(..column).count();
+        among.iter().map(place).collect()
     };
     let (key_places, number_places) = (places(&key_columns), places(&number_columns));
-    let mask = ProjectionMask::roots(reader.parquet_schema(), wanted.iter().copied());
+    let mask = ProjectionMask::roots(reader.parquet_schema(), columns.iter().copied());
 
     let key_names = header.names_of(&key_columns);
     let uuids: Vec<bool> = key_names
         .iter()
         .map(|name| is_uuid(&reader, name))
         .collect();
-    let mut keys = Builder::new(source.name(), key, key_names, numbers);
-    for (position, &column) in key_columns.iter().enumerate() {
-        if is_of_dates(value_type(&reader.schema().fields()[column])) {
-            keys.set_typed_dates(position);
-        }
-    }
+    let kinds = key_columns.iter().zip(&uuids).map(|(&column, &is_uuid)| {
+        Kind::of_type(reader.schema().field(column).data_type(), is_uuid)
+    });
+    let named_kinds = key_names.into_iter().zip(kinds).collect();
+    let mut keys = Builder::new(source.name(), wanted, named_kinds);
     let mut text = String::new();
     let mut rows = 0;
     for batch in Batches::new(source, reader.with_projection(mask), progress)? {
@@ -228,12 +227,6 @@ fn value_type(field: &Field) -> &DataType {
         DataType::Dictionary(_, values) => values,
         other => other,
     }
-}
-
-/// Whether values of this type are dates, or can be midnights of dates.
-fn is_of_dates(data_type: &DataType) -> bool {
-    use DataType::*;
-    matches!(data_type, Date32 | Date64 | Timestamp(_, None))
 }
 
 /// The rows of a Parquet file, some thousand at a time.

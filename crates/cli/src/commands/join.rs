@@ -26,7 +26,7 @@ use crate::{
     question::Question,
     record::{Files, Planned, Record},
     report_file::ReportFile,
-    session::{Consent, Party, Ready, Received, Task},
+    session::{Consent, Mode, Party, Ready, Received, Task},
     statement,
     talk::{self, Talk},
 };
@@ -178,7 +178,7 @@ impl Order<'_> {
     ) -> Result<(), Failure> {
         let join = self.join;
         let security = security(&join.trust, talk, record)?;
-        let key = KeySpec::new(join.key.concat(), join.normalize.clone())?;
+        let key = join.key.spec()?;
         record.normalization(key.normalization());
         let progress = Arc::new(Progress::default());
         let interrupt = Interrupt::new();
@@ -196,12 +196,17 @@ impl Order<'_> {
         let pool = pool(join.threads);
         match reportable.and_then(|()| self.ready(key, &pool, &progress, talk, record)) {
             Ok(ready) => {
-                let summary = ready.join(|| {
+                let meet = || {
                     let met = meet(join, &options, talk)?;
                     record.met(&met.0);
                     Ok(met)
-                })?;
-                record.done(summary);
+                };
+                if join.check {
+                    ready.check(meet)?;
+                    record.checked();
+                } else {
+                    record.done(ready.join(meet)?);
+                }
                 Ok(())
             }
             Err(failure) => {
@@ -243,9 +248,14 @@ impl Order<'_> {
                     .max_peer_keys
                     .map_or(MaxPeerKeys::ByMemory, MaxPeerKeys::Said),
                 receiver_sums: self.receiver_sums,
+                strict: join.strict,
             },
             key,
             task: self.task(&source)?,
+            mode: match join.check {
+                true => Mode::Check,
+                false => Mode::Join,
+            },
             source,
             pool,
             progress,
@@ -281,8 +291,12 @@ impl Order<'_> {
         }
     }
 
-    /// Says what was learned, and prints what goes to standard output.
+    /// Says what was checked, or learned, and prints what goes to standard output.
     fn hand_out(&self, talk: Talk, record: &Record) -> Result<(), Failure> {
+        if self.join.check {
+            talk.say(statement::checked(record.warnings()));
+            return Ok(());
+        }
         let output = self.output.map(|path| path.display().to_string());
         let output = output.as_deref().unwrap_or("standard output");
         let looked = record.with_summary(|summary| {
@@ -364,7 +378,7 @@ fn pool(threads: Option<NonZeroUsize>) -> Result<ThreadPool, Failure> {
 }
 
 fn open(join: &args::Join, progress: &Progress, talk: Talk) -> Result<Source, Failure> {
-    let (said, keyed) = (join.dialect.dialect()?, !join.key.is_empty());
+    let (said, keyed) = (join.dialect.dialect()?, join.key.is_named());
     let what = match join.input.to_str() {
         Some("-") => "reading standard input".to_owned(),
         _ => format!("reading {}", join.input.display()),
