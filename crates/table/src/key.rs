@@ -264,6 +264,12 @@ mod tests {
             told(&[], &["value=trim+phone"]),
             "the only column: trim, phone"
         );
+        let rules = ["a=phone:DE", "b=timestamp:Europe/Berlin", "c=casefold+time"];
+        let text = told(&["a", "b", "c"], &rules);
+        assert!(text.starts_with("a: phone:DE ("), "{text}");
+        assert!(text.contains("; b: timestamp:Europe/Berlin ("), "{text}");
+        assert!(text.contains("; c: casefold (Unicode "), "{text}");
+        assert!(text.ends_with("), time"), "{text}");
     }
 
     #[test]
