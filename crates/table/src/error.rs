@@ -85,11 +85,100 @@ pub enum Error {
         source: io::Error,
     },
 
-    /// The input is a directory.
-    #[error("{file} is a directory, not a file")]
-    InputIsDirectory {
+    /// Standard input was named beside other inputs.
+    #[error(
+        "standard input cannot be one of several inputs: give it alone, or write it to a file \
+         first"
+    )]
+    StreamAmongFiles,
+
+    /// No file has the name, or matches the pattern.
+    #[error("no file has the name {pattern}, or matches it as a pattern")]
+    NoMatch {
+        /// The pattern as the user gave it.
+        pattern: String,
+    },
+
+    /// The input is a folder without files.
+    #[error(
+        "the folder {folder} holds no files (those whose names begin with `_` or `.` do not count)"
+    )]
+    EmptyFolder {
+        /// The folder as the user named it.
+        folder: String,
+    },
+
+    /// The input is a folder that holds texts.
+    #[error(
+        "the folder {folder} holds a text, {file}: a folder is for files of Parquet; name texts by \
+         a pattern, as in '{folder}/*.csv'"
+    )]
+    TextInFolder {
+        /// The folder as the user named it.
+        folder: String,
+        /// The text.
+        file: String,
+    },
+
+    /// A folder's name tells a partition column's name or value, and is not UTF-8.
+    #[error(
+        "the path of {file} tells columns as in day=2024-02-03/, and is not UTF-8: rename its \
+         folders"
+    )]
+    PartitionName {
+        /// A file in that folder.
+        file: String,
+    },
+
+    /// A partition column has the name of another column.
+    #[error(
+        "the folders of {file} tell a column `{column}`, and there is another of that name: rename \
+         one, or name the files by a pattern, so that their folders tell nothing"
+    )]
+    PartitionColumn {
+        /// A file of the table.
+        file: String,
+        /// The column.
+        column: String,
+    },
+
+    /// A table's files have several formats.
+    #[error(
+        "{file} is read as {format}, and {first} as {first_format}: the files of a table must have \
+         one format (--input-format says which, whatever their names)"
+    )]
+    MixedFormats {
         /// The file as the user named it.
         file: String,
+        /// Its format.
+        format: Format,
+        /// The table's first file.
+        first: String,
+        /// That file's format.
+        first_format: Format,
+    },
+
+    /// A file of a table has other columns than its first one.
+    #[error(
+        "{difference} {first}: the files of a table must have the same columns in the same order",
+        difference = Differing { file, difference }
+    )]
+    DifferentParts {
+        /// The file as the user named it.
+        file: String,
+        /// The table's first file.
+        first: String,
+        /// What differs.
+        difference: Difference,
+    },
+
+    /// A file is there twice.
+    #[error("{file} is given twice, the first time as {first}: its rows would count twice")]
+    RepeatedFile {
+        /// The file as it is named the second time.
+        file: String,
+        /// The file as it is named the first time.
+        first: String,
     },
 
     /// The input could not be read to its end.
@@ -375,6 +464,7 @@ impl Error {
             | Repeated(_)
             | DialectByte { .. }
             | DelimiterIsQuote
+            | StreamAmongFiles
             | NoDialect { .. } => ErrorKind::Usage,
             OutputEnding { .. }
             | OutputIsDirectory { .. }
@@ -388,7 +478,14 @@ impl Error {
             Interrupted => ErrorKind::Interrupted,
             InputEnding { .. }
             | Open { .. }
-            | InputIsDirectory { .. }
+            | NoMatch { .. }
+            | EmptyFolder { .. }
+            | TextInFolder { .. }
+            | PartitionName { .. }
+            | PartitionColumn { .. }
+            | MixedFormats { .. }
+            | DifferentParts { .. }
+            | RepeatedFile { .. }
             | Read { .. }
             | Spool { .. }
             | Compressed { .. }
@@ -407,6 +504,68 @@ impl Error {
             | NumberType { .. }
             | TooManyItems { .. }
             | Changed { .. } => ErrorKind::Input,
+        }
+    }
+}
+
+/// How a file's columns differ from those of the first file of its table. Columns have numbers
+/// from 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Difference {
+    /// There are more or fewer.
+    Count {
+        /// The file's number of columns.
+        found: usize,
+        /// The first file's number of columns.
+        expected: usize,
+    },
+    /// A column has another name.
+    Name {
+        /// The first such column.
+        column: usize,
+    },
+    /// A column has another type.
+    Type {
+        /// The first such column.
+        column: usize,
+        /// Its type in the file.
+        found: DataType,
+        /// Its type in the first file.
+        expected: DataType,
+    },
+    /// The folders' names tell other columns.
+    Partition,
+}
+
+/// The beginning of a sentence that ends with the first file.
+struct Differing<'a> {
+    file: &'a str,
+    difference: &'a Difference,
+}
+
+impl fmt::Display for Differing<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let file = self.file;
+        match self.difference {
+            Difference::Count { found, expected } => {
+                let plural = if *found == 1 { "" } else { "s" };
+                write!(f, "{file} has {found} column{plural}, not {expected} as")
+            }
+            Difference::Name { column } => {
+                write!(f, "column {column} of {file} has another name than in")
+            }
+            Difference::Type {
+                column,
+                found,
+                expected,
+            } => write!(
+                f,
+                "column {column} of {file} holds {found}, not {expected} as in"
+            ),
+            Difference::Partition => {
+                write!(f, "the folders of {file} tell other columns than those of")
+            }
         }
     }
 }

@@ -89,8 +89,10 @@
 //! is damaged or cut off is an error. Nothing else is taken for compressed: what begins like gzip
 //! or Zstandard under another name, or on standard input, is an error.
 
+mod arrow;
 mod calendar;
 mod compression;
+mod containment;
 mod decimal;
 mod destination;
 mod dialect;
@@ -102,6 +104,7 @@ mod normalize;
 mod numbers;
 mod parquet;
 mod progress;
+mod section;
 mod source;
 mod spelling;
 mod table;
@@ -110,15 +113,17 @@ pub mod whole_file;
 mod write;
 
 pub use compression::Compression;
+pub use containment::is_panic_contained;
 pub use decimal::Decimal;
 pub use destination::{Destination, StagedRows};
 pub use dialect::Dialect;
-pub use error::{Columns, Error, ErrorKind, Fault, KeyFault, NumberFault, ParquetFault, Place};
+pub use error::{
+    Columns, Difference, Error, ErrorKind, Fault, KeyFault, NumberFault, ParquetFault, Place,
+};
 pub use format::Format;
 pub use key::KeySpec;
 pub use normalize::{ColumnRules, Rule};
 pub use numbers::{MAX_SCALE, Numbers, check_numbers};
-pub use parquet::is_panic_contained;
 pub use progress::Progress;
 pub use source::Source;
 pub use spelling::date_format::DateFormat;

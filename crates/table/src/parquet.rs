@@ -1,297 +1,108 @@
-//! Tables in Parquet files.
+//! Parquet files, batch by batch.
 
-mod cell;
-mod key_cell;
+use std::io;
 
-use std::{
-    borrow::Cow,
-    cell::Cell,
-    collections::BTreeSet,
-    io,
-    panic::{AssertUnwindSafe, catch_unwind},
-};
-
-use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{ArrowError, DataType, Field, SchemaRef};
+use arrow_array::RecordBatch;
+use arrow_schema::{ArrowError, SchemaRef};
 use parquet::{
     arrow::{
         ProjectionMask,
         arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder},
     },
-    basic::LogicalType,
     errors::ParquetError,
 };
 
-use key_cell::KeyColumn;
-
-pub(crate) use cell::{Column, has_text};
-
 use crate::{
-    Error, KeySpec, KeyTable, Progress, Source,
-    error::{ParquetFault, Place, nameless},
-    numbers::may_be_numbers,
-    table::Builder,
+    Error, containment,
+    error::{ParquetFault, nameless},
+    section::Section,
+    source::Part,
 };
 
 /// Rows that are decoded at once.
 const BATCH_ROWS: usize = 8192;
 
 /// A Parquet file whose footer has been read.
-pub(crate) type Reader = ParquetRecordBatchReaderBuilder<std::fs::File>;
-
-pub(crate) fn open(source: &Source) -> Result<Reader, Error> {
-    let file = source.file().try_clone().map_err(|error| Error::Read {
-        file: source.name().to_owned(),
-        source: error,
-    })?;
-    contained(source, || Reader::try_new(file))
+pub(crate) struct Reader<'a> {
+    part: &'a Part,
+    builder: ParquetRecordBatchReaderBuilder<Section>,
 }
 
-/// The names of the top-level columns.
-pub(crate) fn columns(reader: &Reader) -> Vec<String> {
-    reader
-        .schema()
-        .fields()
-        .iter()
-        .map(|field| field.name().clone())
-        .collect()
-}
-
-pub(crate) fn read_keys(
-    source: &Source,
-    key: &KeySpec,
-    numbers: &[String],
-    progress: &Progress,
-) -> Result<KeyTable, Error> {
-    let reader = open(source)?;
-    let names = columns(&reader);
-    let header = source.header(&names);
-    let key_columns = key.resolve(&header)?;
-    refuse_keys(source, reader.schema(), &key_columns)?;
-    let number_columns = header.find_all(numbers)?;
-    refuse_numbers(source, reader.schema(), &number_columns)?;
-
-    // The reader gives the wanted columns in the file's order.
-    let wanted: BTreeSet<_> = key_columns.iter().chain(&number_columns).copied().collect();
-    let places = |columns: &[usize]| -> Vec<usize> {
-        let place = |column| wanted.range(..column).count();
-        columns.iter().map(place).collect()
-    };
-    let (key_places, number_places) = (places(&key_columns), places(&number_columns));
-    let mask = ProjectionMask::roots(reader.parquet_schema(), wanted.iter().copied());
-
-    let key_names = header.names_of(&key_columns);
-    let uuids: Vec<bool> = key_names
-        .iter()
-        .map(|name| is_uuid(&reader, name))
-        .collect();
-    let mut keys = Builder::new(source.name(), key, key_names, numbers);
-    for (position, &column) in key_columns.iter().enumerate() {
-        if is_of_dates(value_type(&reader.schema().fields()[column])) {
-            keys.set_typed_dates(position);
-        }
+impl<'a> Reader<'a> {
+    pub(crate) fn open(part: &'a Part) -> Result<Self, Error> {
+        let section = part.open()?;
+        let builder = contained(part, || ParquetRecordBatchReaderBuilder::try_new(section))?;
+        Ok(Self { part, builder })
     }
-    let mut text = String::new();
-    let mut rows = 0;
-    for batch in Batches::new(source, reader.with_projection(mask), progress)? {
-        let batch = batch?;
-        let at = |&place: &usize| batch.column(place);
-        let key_arrays = key_places.iter().map(at).zip(&uuids);
-        let key_texts = key_arrays
-            .map(|(array, &is_uuid)| KeyColumn::new(array, is_uuid).ok_or_else(|| broken(source)))
-            .collect::<Result<Vec<_>, Error>>()?;
-        let number_texts = texts(source, number_places.iter().map(at))?;
-        for row in 0..batch.num_rows() {
-            rows += 1;
-            let place = Place::Row(rows);
-            for (position, column) in key_texts.iter().enumerate() {
-                text.clear();
-                let field = column.write(row, &mut text).map(|()| Cow::Borrowed(&*text));
-                keys.key_field(position, field, place)?;
-            }
-            let Some(item) = keys.finish_row()? else {
-                continue;
-            };
-            for (index, column) in number_texts.iter().enumerate() {
-                text.clear();
-                column.write(row, &mut text);
-                keys.add_number(index, item, &text, place)?;
-            }
-        }
+
+    pub(crate) fn schema(&self) -> &SchemaRef {
+        self.builder.schema()
     }
-    Ok(keys.finish())
-}
 
-/// As [`crate::check_numbers`], for a Parquet file.
-pub(crate) fn check_numbers(source: &Source, names: &[String]) -> Result<(), Error> {
-    let reader = open(source)?;
-    let columns = columns(&reader);
-    let indices = source.header(&columns).find_all(names)?;
-    refuse_numbers(source, reader.schema(), &indices)
-}
-
-/// The columns of a batch as texts.
-pub(crate) fn texts<'a>(
-    source: &Source,
-    arrays: impl Iterator<Item = &'a ArrayRef>,
-) -> Result<Vec<Column<'a>>, Error> {
-    // Columns whose type has no text were refused, but a broken file can hold another type than
-    // its schema says.
-    arrays
-        .map(|array| Column::new(array).ok_or_else(|| broken(source)))
-        .collect()
-}
-
-/// Whether the file says that the top-level column of this name holds UUIDs, of which Arrow's type,
-/// binary data of 16 bytes, tells nothing.
-fn is_uuid(reader: &Reader, name: &str) -> bool {
-    let fields = reader.parquet_schema().root_schema().get_fields();
-    fields.iter().any(|field| {
-        let info = field.get_basic_info();
-        info.name() == name && info.logical_type_ref() == Some(&LogicalType::Uuid)
-    })
-}
-
-fn refuse_keys(source: &Source, schema: &SchemaRef, key: &[usize]) -> Result<(), Error> {
-    match first_other(schema, key, key_cell::can_be_key) {
-        Some((column, data_type)) => Err(Error::KeyType {
-            file: source.name().to_owned(),
-            column,
-            data_type,
-        }),
-        None => Ok(()),
+    /// Reads these columns, which are in the file's order.
+    pub(crate) fn batches(self, columns: &[usize]) -> Result<Batches<'a>, Error> {
+        let Self { part, builder } = self;
+        let rows_total = builder.metadata().file_metadata().num_rows().max(0) as u64;
+        let mask = ProjectionMask::roots(builder.parquet_schema(), columns.iter().copied());
+        let reader = contained(part, || {
+            builder
+                .with_projection(mask)
+                .with_batch_size(BATCH_ROWS)
+                .build()
+        })?;
+        Ok(Batches {
+            part,
+            reader,
+            rows: 0,
+            rows_total,
+        })
     }
-}
-
-fn refuse_numbers(source: &Source, schema: &SchemaRef, numbers: &[usize]) -> Result<(), Error> {
-    match first_other(schema, numbers, may_be_numbers) {
-        Some((column, data_type)) => Err(Error::NumberType {
-            file: source.name().to_owned(),
-            column,
-            data_type,
-        }),
-        None => Ok(()),
-    }
-}
-
-/// The name and the type of the first of these columns whose values are not of a type that fits.
-fn first_other(
-    schema: &SchemaRef,
-    columns: &[usize],
-    fits: impl Fn(&DataType) -> bool,
-) -> Option<(String, DataType)> {
-    columns.iter().find_map(|&index| {
-        let field = schema.field(index);
-        let data_type = value_type(field);
-        (!fits(data_type)).then(|| (field.name().clone(), data_type.clone()))
-    })
-}
-
-/// The type of a column's values, which a dictionary may hold.
-fn value_type(field: &Field) -> &DataType {
-    match field.data_type() {
-        DataType::Dictionary(_, values) => values,
-        other => other,
-    }
-}
-
-/// Whether values of this type are dates, or can be midnights of dates.
-fn is_of_dates(data_type: &DataType) -> bool {
-    use DataType::*;
-    matches!(data_type, Date32 | Date64 | Timestamp(_, None))
 }
 
 /// The rows of a Parquet file, some thousand at a time.
 pub(crate) struct Batches<'a> {
-    source: &'a Source,
+    part: &'a Part,
     reader: ParquetRecordBatchReader,
-    progress: &'a Progress,
     rows: u64,
     rows_total: u64,
-    bytes_told: u64,
-}
-
-impl<'a> Batches<'a> {
-    pub(crate) fn new(
-        source: &'a Source,
-        reader: Reader,
-        progress: &'a Progress,
-    ) -> Result<Self, Error> {
-        let rows_total = reader.metadata().file_metadata().num_rows().max(0) as u64;
-        let reader = contained(source, || reader.with_batch_size(BATCH_ROWS).build())?;
-        Ok(Self {
-            source,
-            reader,
-            progress,
-            rows: 0,
-            rows_total,
-            bytes_told: 0,
-        })
-    }
-
-    /// Reports as many of the file's bytes as correspond to the rows read.
-    fn advance(&mut self, batch: RecordBatch) -> Result<RecordBatch, Error> {
-        self.rows += batch.num_rows() as u64;
-        let share = self.rows.min(self.rows_total) as f64 / self.rows_total.max(1) as f64;
-        let bytes = (self.source.bytes() as f64 * share) as u64;
-        self.progress.advance(bytes - self.bytes_told)?;
-        self.bytes_told = bytes;
-        Ok(batch)
-    }
 }
 
 impl Iterator for Batches<'_> {
-    type Item = Result<RecordBatch, Error>;
+    /// Rows, and how much of the file lies before those that follow: as many of its bytes as
+    /// correspond to the rows read.
+    type Item = Result<(RecordBatch, u64), Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let batch = contained(self.source, || Ok(self.reader.next().transpose()?));
-        let advanced = batch.and_then(|batch| batch.map(|batch| self.advance(batch)).transpose());
-        advanced.transpose()
+        let batch = contained(self.part, || Ok(self.reader.next().transpose()?)).transpose()?;
+        Some(batch.map(|batch| {
+            self.rows += batch.num_rows() as u64;
+            let share = self.rows.min(self.rows_total) as f64 / self.rows_total.max(1) as f64;
+            (batch, (self.part.bytes() as f64 * share) as u64)
+        }))
     }
-}
-
-thread_local! {
-    /// Whether the Parquet reader runs on this thread.
-    static CONTAINED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Whether a panic on this thread, now, would be caught and become an [`Error`].
-///
-/// The Parquet reader panics on some broken files. A panic hook that ends the process asks this
-/// first, and then does nothing; nor should it show the panic's message, which may hold a value
-/// of the table. The reader works on the thread that called this crate, and starts no others.
-pub fn is_panic_contained() -> bool {
-    CONTAINED.get()
 }
 
 /// Runs the Parquet reader, which on some broken files panics rather than return an error.
-fn contained<T>(
-    source: &Source,
-    read: impl FnOnce() -> Result<T, ParquetError>,
-) -> Result<T, Error> {
-    CONTAINED.set(true);
-    // What the reader leaves behind is dropped with it.
-    let result = catch_unwind(AssertUnwindSafe(read));
-    CONTAINED.set(false);
-    match result {
-        Ok(read) => read.map_err(|error| cannot_read(source, error)),
-        Err(_) => Err(broken(source)),
+fn contained<T>(part: &Part, read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Error> {
+    match containment::contained(read) {
+        Some(read) => read.map_err(|error| cannot_read(part, error)),
+        None => Err(broken(part)),
     }
 }
 
-fn broken(source: &Source) -> Error {
-    fault(source, ParquetFault::Broken)
+pub(crate) fn broken(part: &Part) -> Error {
+    fault(part, ParquetFault::Broken)
 }
 
-fn fault(source: &Source, fault: ParquetFault) -> Error {
+fn fault(part: &Part, fault: ParquetFault) -> Error {
     Error::Parquet {
-        file: source.name().to_owned(),
+        file: part.name().to_owned(),
         fault,
     }
 }
 
 /// The reader's own words may hold values of the table: they are not passed on.
-fn cannot_read(source: &Source, error: ParquetError) -> Error {
+fn cannot_read(part: &Part, error: ParquetError) -> Error {
     let is_unsupported = match &error {
         ParquetError::NYI(_) => true,
         ParquetError::General(text) => lacks_feature(text),
@@ -303,60 +114,20 @@ fn cannot_read(source: &Source, error: ParquetError) -> Error {
         _ => false,
     };
     if is_unsupported {
-        return fault(source, ParquetFault::Unsupported);
+        return fault(part, ParquetFault::Unsupported);
     }
     match error {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {
             Ok(error) => Error::Read {
-                file: source.name().to_owned(),
+                file: part.name().to_owned(),
                 source: nameless(*error),
             },
-            Err(_) => broken(source),
+            Err(_) => broken(part),
         },
-        _ => broken(source),
+        _ => broken(part),
     }
 }
 
 fn lacks_feature(text: &str) -> bool {
     text.contains("Disabled feature at compile time")
-}
-
-#[cfg(test)]
-mod tests {
-    use std::{panic, sync::Mutex, thread};
-
-    use super::*;
-    use crate::{Dialect, Format};
-
-    #[test]
-    fn a_panic_hook_can_tell_contained_panics() {
-        let input = Source::spool(
-            &b""[..],
-            "t",
-            Format::Parquet,
-            &Dialect::default(),
-            &Progress::default(),
-        )
-        .unwrap();
-        let here = thread::current().id();
-        static TOLD: Mutex<Vec<bool>> = Mutex::new(Vec::new());
-        let before = panic::take_hook();
-        panic::set_hook(Box::new(move |information| {
-            if thread::current().id() == here {
-                TOLD.lock().unwrap().push(is_panic_contained());
-            } else {
-                before(information);
-            }
-        }));
-
-        assert!(!is_panic_contained());
-        let read = contained(&input, || -> Result<(), _> { panic!("broken") });
-        assert!(matches!(read, Err(Error::Parquet { .. })));
-        assert!(contained(&input, || Ok(is_panic_contained())).unwrap());
-        // Another thread is not this one.
-        let elsewhere = || thread::spawn(is_panic_contained).join().unwrap();
-        assert!(!contained(&input, || Ok(elsewhere())).unwrap());
-        catch_unwind(|| panic!("not the reader's")).unwrap_err();
-        assert_eq!(*TOLD.lock().unwrap(), [true, false]);
-    }
 }

@@ -1,72 +1,173 @@
+mod files;
+mod part;
+mod partition;
+mod spool;
+mod unity;
+
 use std::{
-    cell::Cell,
-    fs::{self, File, Metadata},
-    io::{self, Read, Seek, Write},
+    fs::{self, File},
+    io::{self, Read},
     iter,
     path::{Path, PathBuf},
-    time::SystemTime,
 };
+
+use arrow_schema::SchemaRef;
 
 use crate::{
-    Compression, Dialect, Error, Format, Progress,
-    dialect::Layout,
-    error::{ErrorKind, nameless},
-    header::Header,
-    parquet, text,
+    Compression, Dialect, Error, Format, Progress, arrow, dialect::Layout, error::ErrorKind,
+    header::Header, text,
 };
+use files::Listed;
+pub(crate) use part::Part;
+use part::{Content, Version};
+use spool::Spool;
 
-/// A table to be read twice: once for its keys, and once more for the rows that match.
+/// More files than this are not held open, but opened again when they are read.
+const MAX_HELD: usize = 64;
+
+/// A table to be read twice: once for its keys, and once more for the rows that match. It is a
+/// file, or several that are read one after the other.
 #[derive(Debug)]
 pub struct Source {
     name: String,
-    /// Where the file is, unless it came as a stream.
-    path: Option<PathBuf>,
     format: Format,
     /// How the text is written; `None` if it is none.
     layout: Option<Layout>,
-    /// How the text was compressed that `file` is a copy of.
+    /// At least one.
+    parts: Vec<Part>,
+    /// The columns that folders' names tell, behind those of the files.
+    partition_columns: Vec<String>,
+    /// The typed columns of all parts together, if there was something to compare.
+    schema: Option<SchemaRef>,
+}
+
+/// What is said of a table beside where it is.
+#[derive(Clone, Copy)]
+struct Said<'a> {
+    format: Option<Format>,
+    dialect: &'a Dialect,
+    keyed: bool,
+}
+
+/// A file whose format is known.
+struct Planned {
+    listed: Listed,
+    name: String,
+    format: Format,
     compression: Option<Compression>,
-    file: File,
-    version: Version,
+    /// Its length; `None` if it is a pipe or a device.
+    bytes: Option<u64>,
 }
 
-/// What tells whether a file was changed.
-#[derive(Debug, PartialEq, Eq)]
-struct Version {
-    bytes: u64,
-    modified: Option<SystemTime>,
-}
-
-impl From<Metadata> for Version {
-    fn from(metadata: Metadata) -> Self {
-        Self {
-            bytes: metadata.len(),
-            modified: metadata.modified().ok(),
+impl Said<'_> {
+    fn plan(&self, listed: Listed) -> Result<Planned, Error> {
+        let path = &listed.path;
+        let name = path.display().to_string();
+        let metadata = fs::metadata(path).map_err(|source| Error::Open {
+            file: name.clone(),
+            source,
+        })?;
+        let format = match self.format {
+            Some(format) => format,
+            None if metadata.is_file() => Format::of_input(path, self.dialect, self.keyed)?,
+            None => Format::of_ending(path).unwrap_or(Format::of_stream(self.dialect, self.keyed)),
+        };
+        if let (Some((folder, _)), Some(_)) = (&listed.found_in, format.layout()) {
+            return Err(Error::TextInFolder {
+                folder: folder.display().to_string(),
+                file: name,
+            });
         }
+        // What is no text is compressed within, if at all.
+        let compression = Compression::of_ending(path).filter(|_| format.layout().is_some());
+        Ok(Planned {
+            listed,
+            name,
+            format,
+            compression,
+            bytes: metadata.is_file().then_some(metadata.len()),
+        })
     }
 }
 
-/// Counts the bytes that are read.
-struct Counted<'a, R> {
-    input: R,
-    bytes: &'a Cell<u64>,
-}
-
-impl<R: Read> Read for Counted<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let bytes = self.input.read(buffer)?;
-        self.bytes.set(self.bytes.get() + bytes as u64);
-        Ok(bytes)
+impl Planned {
+    /// Whether it is to be copied before it is read.
+    fn is_copied(&self) -> bool {
+        self.bytes.is_none() || self.compression.is_some()
     }
-}
 
-/// How a file of this name and format is compressed. Parquet is not, as a whole.
-fn compression(path: &Path, format: Format) -> Option<Compression> {
-    Compression::of_ending(path).filter(|_| format != Format::Parquet)
+    fn open(self, spool: &mut Spool, progress: &Progress) -> Result<Part, Error> {
+        let cannot = |source| Error::Open {
+            file: self.name.clone(),
+            source,
+        };
+        let path = &self.listed.path;
+        let file = File::open(path).map_err(cannot)?;
+        let is_file = self.bytes.is_some();
+        let content = match self.is_copied() {
+            true if is_file => self.decompressed(&file, spool, progress)?,
+            true => spool.copied(file, self.compression, &self.name, progress)?,
+            false => Content::File {
+                version: (&file.metadata().map_err(cannot)?).into(),
+                held: Some(file),
+            },
+        };
+        let partitions = self.listed.partitions();
+        Ok(Part {
+            path: is_file
+                .then(|| fs::canonicalize(path).map_err(cannot))
+                .transpose()?,
+            compression: self.compression,
+            content,
+            partition: partitions.iter().map(|(_, value)| value.clone()).collect(),
+            name: self.name,
+        })
+    }
+
+    fn decompressed(
+        &self,
+        file: &File,
+        spool: &mut Spool,
+        progress: &Progress,
+    ) -> Result<Content, Error> {
+        let version = || -> Result<Version, Error> {
+            let metadata = file.metadata().map_err(|source| Error::Read {
+                file: self.name.clone(),
+                source,
+            })?;
+            Ok((&metadata).into())
+        };
+        let before = version()?;
+        let copied = spool.copied(file, self.compression, &self.name, progress);
+        // A fault in a file that somebody is writing misleads.
+        let is_about_input = |error: &Error| error.kind() == ErrorKind::Input;
+        if copied.as_ref().err().is_none_or(is_about_input) && version()? != before {
+            return Err(Error::Changed {
+                file: self.name.clone(),
+            });
+        }
+        copied
+    }
 }
 
 impl Source {
-    /// Opens a file, or standard input if `path` is `-`.
+    /// Opens what one name stands for: [`open_all`](Self::open_all).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn open(
+        input: &Path,
+        format: Option<Format>,
+        dialect: &Dialect,
+        keyed: bool,
+        progress: &Progress,
+    ) -> Result<Self, Error> {
+        Self::open_all(&[input.to_owned()], format, dialect, keyed, progress)
+    }
+
+    /// Opens a table: standard input if the only input is `-`, and else all files that the inputs
+    /// stand for. An input is a file; if there is none of that name, a pattern as `export/*.csv`;
+    /// or a folder of Parquet or Arrow files, as the [crate](crate)'s documentation says.
     ///
     /// The format, unless given, is told by the file name's ending (`.csv`, `.tsv`, `.txt` for
     /// lines, `.parquet`). A file without an ending, as word lists are, is lines, if no key
@@ -76,73 +177,81 @@ impl Source {
     ///
     /// What cannot be read twice (standard input, pipes), and what is compressed, as a second
     /// ending `.gz` or `.zst` tells, is copied to a temporary file without a name before this
-    /// function returns.
+    /// function returns. Of several files the headers or footers are read.
     ///
     /// # Errors
-    /// If the file cannot be opened, is a directory, or tells no format; if it is compressed and
-    /// its name does not say so, or cannot be decompressed to its end; if something is said of
-    /// the dialect of what is neither CSV nor TSV, or its delimiter is its quote.
-    pub fn open(
-        path: &Path,
+    /// If a file cannot be opened, or tells no format; if it is compressed and its name does not
+    /// say so, or cannot be decompressed to its end; if something is said of the dialect of what
+    /// is neither CSV nor TSV, or its delimiter is its quote. If there are several files, and two
+    /// of them are the same, or differ in format or columns.
+    pub fn open_all(
+        inputs: &[PathBuf],
         format: Option<Format>,
         dialect: &Dialect,
         keyed: bool,
         progress: &Progress,
     ) -> Result<Self, Error> {
-        if path == Path::new("-") {
+        if inputs.iter().any(|input| input == Path::new("-")) {
+            if inputs.len() > 1 {
+                return Err(Error::StreamAmongFiles);
+            }
             let format = format.unwrap_or(Format::of_stream(dialect, keyed));
             let stdin = io::stdin().lock();
             return Self::spool(stdin, "standard input", format, dialect, progress);
         }
-        let name = path.display().to_string();
-        let cannot = |source| Error::Open {
-            file: name.clone(),
-            source,
+        let said = Said {
+            format,
+            dialect,
+            keyed,
         };
-        let file = File::open(path).map_err(cannot)?;
-        let metadata = file.metadata().map_err(cannot)?;
-        if metadata.is_dir() {
-            return Err(Error::InputIsDirectory { file: name });
+        let planned = files::list(inputs)?
+            .into_iter()
+            .map(|listed| said.plan(listed))
+            .collect::<Result<Vec<_>, _>>()?;
+        Self::of_files(
+            table_name(inputs, planned.len()),
+            planned,
+            dialect,
+            progress,
+        )
+    }
+
+    /// A table of these files, of which there must be one.
+    fn of_files(
+        name: String,
+        planned: Vec<Planned>,
+        dialect: &Dialect,
+        progress: &Progress,
+    ) -> Result<Self, Error> {
+        unity::check_formats(&planned)?;
+        let first = &planned[0];
+        let format = first.format;
+        let layout = format.layout_with(dialect, &first.name)?;
+        let partition_columns = unity::partition_columns(&planned)?;
+        if planned.iter().any(Planned::is_copied) {
+            let copied = planned.iter().filter(|file| file.is_copied());
+            let total: Option<u64> = copied.map(|file| file.bytes).sum();
+            progress.start(total.unwrap_or(0));
         }
-        if !metadata.is_file() {
-            let format = format
-                .or(Format::of_ending(path))
-                .unwrap_or(Format::of_stream(dialect, keyed));
-            let layout = format.layout_with(dialect, &name)?;
-            let compression = compression(path, format);
-            progress.start(0);
-            return Self::copied(file, compression, &name, format, layout, progress);
-        }
-        let format = match format {
-            Some(format) => format,
-            None => Format::of_input(path, dialect, keyed)?,
-        };
-        let layout = format.layout_with(dialect, &name)?;
-        let compression = compression(path, format);
-        let path = Some(fs::canonicalize(path).map_err(cannot)?);
-        let version = Version::from(metadata);
-        if compression.is_some() {
-            progress.start(version.bytes);
-            let copied = Self::copied(&file, compression, &name, format, layout, progress);
-            // A fault in a file that somebody is writing misleads.
-            let is_about_input = |error: &Error| error.kind() == ErrorKind::Input;
-            if copied.as_ref().err().is_none_or(is_about_input)
-                && Version::from(file.metadata().map_err(cannot)?) != version
-            {
-                return Err(Error::Changed { file: name });
+        let is_held = planned.len() <= MAX_HELD;
+        let mut spool = Spool::default();
+        let open = |file: Planned| -> Result<Part, Error> {
+            let mut part = file.open(&mut spool, progress)?;
+            refuse_compressed(&part, layout)?;
+            if !is_held {
+                part.close();
             }
-            return Ok(Self { path, ..copied? });
-        }
-        let source = Self {
-            path,
+            Ok(part)
+        };
+        let mut source = Self {
+            name,
             format,
             layout,
-            compression,
-            file,
-            version,
-            name,
+            parts: planned.into_iter().map(open).collect::<Result<_, _>>()?,
+            partition_columns,
+            schema: None,
         };
-        source.refuse_compressed()?;
+        source.schema = unity::check_columns(&source)?;
         Ok(source)
     }
 
@@ -161,97 +270,25 @@ impl Source {
     ) -> Result<Self, Error> {
         let layout = format.layout_with(dialect, name)?;
         progress.start(0);
-        Self::copied(input, None, name, format, layout, progress)
-    }
-
-    /// Copies a stream, decompressed, to a temporary file without a name.
-    fn copied(
-        input: impl Read,
-        compression: Option<Compression>,
-        name: &str,
-        format: Format,
-        layout: Option<Layout>,
-        progress: &Progress,
-    ) -> Result<Self, Error> {
-        let cannot_read = |source: io::Error| match compression {
-            // What the operating system does not say, the decompressor does.
-            Some(compression) if source.raw_os_error().is_none() => Error::Damaged {
-                file: name.to_owned(),
-                compression,
-            },
-            _ => Error::Read {
-                file: name.to_owned(),
-                source,
-            },
-        };
-        let cannot_keep = |source| Error::Spool {
-            file: name.to_owned(),
-            source: nameless(source),
-        };
-        let taken = Cell::new(0);
-        let counted = Counted {
-            input,
-            bytes: &taken,
-        };
-        let mut input: Box<dyn Read + '_> = match compression {
-            None => Box::new(counted),
-            Some(compression) => compression.reader(counted).map_err(cannot_read)?,
-        };
-        let mut copy = tempfile::tempfile().map_err(cannot_keep)?;
-        let mut buffer = vec![0; 1 << 18];
-        let mut input_bytes = 0;
-        loop {
-            let bytes = match input.read(&mut buffer) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                read => read.map_err(cannot_read)?,
-            };
-            let new_bytes = taken.take();
-            input_bytes += new_bytes;
-            progress.advance(new_bytes)?;
-            if bytes == 0 {
-                break;
-            }
-            copy.write_all(&buffer[..bytes]).map_err(cannot_keep)?;
-        }
-        // Zstandard takes nothing at all for no frames.
-        if let (Some(compression), 0) = (compression, input_bytes) {
-            return Err(Error::Damaged {
-                file: name.to_owned(),
-                compression,
-            });
-        }
-        let version = copy.metadata().map_err(cannot_keep)?.into();
-        let source = Self {
+        let part = Part {
             name: name.to_owned(),
             path: None,
+            compression: None,
+            content: Spool::default().copied(input, None, name, progress)?,
+            partition: Vec::new(),
+        };
+        refuse_compressed(&part, layout)?;
+        Ok(Self {
+            name: name.to_owned(),
             format,
             layout,
-            compression,
-            file: copy,
-            version,
-        };
-        source.refuse_compressed()?;
-        Ok(source)
+            parts: vec![part],
+            partition_columns: Vec::new(),
+            schema: None,
+        })
     }
 
-    /// Refuses a text that is compressed, beyond what was told by its name.
-    fn refuse_compressed(&self) -> Result<(), Error> {
-        if self.layout.is_none() {
-            return Ok(());
-        }
-        let mut beginning = Vec::new();
-        let read = self.rewound()?.take(4).read_to_end(&mut beginning);
-        read.map_err(|source| self.cannot_read(source))?;
-        match Compression::of_beginning(&beginning) {
-            None => Ok(()),
-            Some(compression) => Err(Error::Compressed {
-                file: self.name.clone(),
-                compression,
-            }),
-        }
-    }
-
-    /// The table as the user named it.
+    /// The table as the user named it; several files together have a name for all.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -261,11 +298,19 @@ impl Source {
         self.format
     }
 
+    /// How many files the table is made of.
+    pub fn files(&self) -> usize {
+        self.parts.len()
+    }
+
     /// How the table is written, in a few words: the format, and what differs from what is usual
     /// in it, as in `CSV, semicolons, no header`; and how it is compressed.
     pub fn description(&self) -> String {
         let format = iter::once(self.format.to_string());
-        let compression = self.compression.map(|compression| compression.to_string());
+        let first = self.parts[0].compression;
+        let compression = first
+            .filter(|_| self.parts.iter().all(|part| part.compression == first))
+            .map(|compression| compression.to_string());
         format
             .chain(self.differences())
             .chain(compression)
@@ -287,7 +332,7 @@ impl Source {
 
     /// The table's length, decompressed.
     pub fn bytes(&self) -> u64 {
-        self.version.bytes
+        self.parts.iter().map(Part::bytes).sum()
     }
 
     /// Reads the names of the table's columns.
@@ -296,27 +341,35 @@ impl Source {
     /// If the header cannot be read, or there is none.
     pub fn columns(&self) -> Result<Vec<String>, Error> {
         match self.layout {
-            Some(layout) => {
-                let progress = Progress::default();
-                let table = text::Table::open(self.rewound()?, &self.name, layout, &progress)?;
-                Ok(table.columns().to_vec())
+            Some(layout) => text_columns(&self.parts[0], layout),
+            None => {
+                let fields = self.schema()?.fields().clone();
+                Ok(fields.iter().map(|field| field.name().clone()).collect())
             }
-            None => Ok(parquet::columns(&parquet::open(self)?)),
+        }
+    }
+
+    /// The columns of a table that is no text.
+    pub(crate) fn schema(&self) -> Result<SchemaRef, Error> {
+        match &self.schema {
+            Some(schema) => Ok(schema.clone()),
+            None => Ok(arrow::open(&self.parts[0], self.format)?.schema().clone()),
         }
     }
 
     /// The header of these names, which must be those of the columns.
     pub(crate) fn header<'a>(&'a self, names: &'a [String]) -> Header<'a> {
         Header {
-            file: &self.name,
+            // All parts have the same.
+            file: self.parts[0].name(),
             names,
             are_names: self.layout.is_none_or(Layout::are_columns_names),
         }
     }
 
-    /// Whether this is the file at `path`, by whatever way that leads there.
+    /// Whether the table has the file at `path`, by whatever way that leads there.
     pub fn is_file(&self, path: &Path) -> bool {
-        fs::canonicalize(path).is_ok_and(|path| self.path.as_deref() == Some(&path))
+        fs::canonicalize(path).is_ok_and(|path| self.parts.iter().any(|part| part.is_at(&path)))
     }
 
     /// How the text is written; `None` if it is none.
@@ -324,18 +377,22 @@ impl Source {
         self.layout
     }
 
-    pub(crate) fn file(&self) -> &File {
-        &self.file
+    /// The files that it is made of, in the order of their rows.
+    pub(crate) fn parts(&self) -> &[Part] {
+        &self.parts
     }
 
-    /// The file from its beginning.
-    pub(crate) fn rewound(&self) -> Result<&File, Error> {
-        let mut file = &self.file;
-        file.rewind().map_err(|source| self.cannot_read(source))?;
-        Ok(file)
+    /// The columns that folders' names tell, behind those of the files.
+    pub(crate) fn partition_columns(&self) -> &[String] {
+        &self.partition_columns
     }
 
-    /// Runs a pass over the file, and holds the file's change during or before it against
+    /// Whether folders' names tell this column of a table of typed columns.
+    pub(crate) fn is_partition_column(&self, column: usize, schema: &SchemaRef) -> bool {
+        column + self.partition_columns.len() >= schema.fields().len()
+    }
+
+    /// Runs a pass over the table, and holds a file's change during or before it against
     /// whatever came out, as a fault in a file that somebody is writing misleads.
     pub(crate) fn unchanged_by<T>(
         &self,
@@ -348,15 +405,8 @@ impl Source {
         {
             return result;
         }
-        let now = self
-            .file
-            .metadata()
-            .map_err(|source| self.cannot_read(source))?;
-        if Version::from(now) == self.version {
-            result
-        } else {
-            Err(self.changed())
-        }
+        self.parts.iter().try_for_each(Part::check_unchanged)?;
+        result
     }
 
     pub(crate) fn changed(&self) -> Error {
@@ -364,11 +414,36 @@ impl Source {
             file: self.name.clone(),
         }
     }
+}
 
-    fn cannot_read(&self, source: io::Error) -> Error {
-        Error::Read {
-            file: self.name.clone(),
-            source,
-        }
+/// What a table of this many files is called that these inputs stand for.
+fn table_name(inputs: &[PathBuf], files: usize) -> String {
+    match inputs {
+        [input] => input.display().to_string(),
+        _ => format!("the table of {files} files"),
+    }
+}
+
+/// The columns of a part that is text.
+fn text_columns(part: &Part, layout: Layout) -> Result<Vec<String>, Error> {
+    let progress = Progress::default();
+    let table = text::Table::open(part.open()?, part.name(), layout, &progress)?;
+    Ok(table.columns().to_vec())
+}
+
+/// Refuses a text that is compressed, beyond what was told by its name.
+fn refuse_compressed(part: &Part, layout: Option<Layout>) -> Result<(), Error> {
+    if layout.is_none() {
+        return Ok(());
+    }
+    let mut beginning = Vec::new();
+    let read = part.open()?.take(4).read_to_end(&mut beginning);
+    read.map_err(|source| part.cannot_read(source))?;
+    match Compression::of_beginning(&beginning) {
+        None => Ok(()),
+        Some(compression) => Err(Error::Compressed {
+            file: part.name().to_owned(),
+            compression,
+        }),
     }
 }

@@ -1,17 +1,17 @@
 //! The distinct keys of a table, and which row holds which.
 
-use std::{borrow::Cow, io::Read};
+use std::{borrow::Cow, io::Read, iter};
 
 use hashbrown::{HashTable, hash_table::Entry};
 
 use crate::{
-    Dialect, Error, KeyFault, KeySpec, MAX_ITEMS, Numbers, Progress, Source,
+    Dialect, Error, KeyFault, KeySpec, MAX_ITEMS, Numbers, Progress, Source, arrow,
     dialect::{Delimited, Layout},
     error::Place,
     header::Header,
     key::Fingerprinter,
     numbers::Adder,
-    parquet, text,
+    text,
 };
 
 /// Marks a row without a key among the rows' items.
@@ -98,10 +98,10 @@ impl KeyTable {
     ) -> Result<Self, Error> {
         progress.start(source.bytes());
         source.unchanged_by(|| match source.layout() {
-            None => parquet::read_keys(source, key, numbers, progress),
+            None => arrow::read_keys(source, key, numbers, progress),
             Some(layout) => {
-                let input = source.rewound()?;
-                read_text(input, source.name(), layout, key, numbers, progress)
+                let texts = text::parts(source, layout, progress);
+                read_text(source.name(), layout, texts, key, numbers)
             }
         })
     }
@@ -119,37 +119,44 @@ impl KeyTable {
         numbers: &[String],
     ) -> Result<Self, Error> {
         let layout = Layout::Delimited(dialect.over(Delimited::CSV)?);
-        read_text(input, name, layout, key, numbers, &Progress::default())
+        let progress = Progress::default();
+        let text = text::Table::open(input, name, layout, &progress);
+        read_text(name, layout, iter::once(text), key, numbers)
     }
 }
 
-fn read_text(
-    input: impl Read,
-    name: &str,
+/// Reads the texts of a table of this name, of which there is one at least.
+fn read_text<'a, R: Read>(
+    name: &'a str,
     layout: Layout,
+    mut texts: impl Iterator<Item = Result<text::Table<'a, R>, Error>>,
     key: &KeySpec,
     numbers: &[String],
-    progress: &Progress,
 ) -> Result<KeyTable, Error> {
-    let mut table = text::Table::open(input, name, layout, progress)?;
+    let first = texts.next().expect("a table has a part")?;
+    let names = first.columns().to_vec();
     let header = Header {
-        file: name,
-        names: table.columns(),
+        file: first.name(),
+        names: &names,
         are_names: layout.are_columns_names(),
     };
     let key_columns = key.resolve(&header)?;
     let number_columns = header.find_all(numbers)?;
     let mut keys = Builder::new(name, key, header.names_of(&key_columns), numbers);
-    while let Some(record) = table.next_row()? {
-        let place = Place::Line(record.line());
-        for (position, &column) in key_columns.iter().enumerate() {
-            keys.key_field(position, Ok(record.field(column)), place)?;
-        }
-        let Some(item) = keys.finish_row()? else {
-            continue;
-        };
-        for (index, &column) in number_columns.iter().enumerate() {
-            keys.add_number(index, item, &record.field(column), place)?;
+    for text in iter::once(Ok(first)).chain(texts) {
+        let mut text = text?;
+        keys.set_file(text.name());
+        while let Some(record) = text.next_row()? {
+            let place = Place::Line(record.line());
+            for (position, &column) in key_columns.iter().enumerate() {
+                keys.key_field(position, Ok(record.field(column)), place)?;
+            }
+            let Some(item) = keys.finish_row()? else {
+                continue;
+            };
+            for (index, &column) in number_columns.iter().enumerate() {
+                keys.add_number(index, item, &record.field(column), place)?;
+            }
         }
     }
     Ok(keys.finish())
@@ -157,6 +164,8 @@ fn read_text(
 
 /// Builds a [`KeyTable`] row by row.
 pub(crate) struct Builder<'a> {
+    table: &'a str,
+    /// The file that has the rows.
     file: &'a str,
     fingerprinter: Fingerprinter<'a>,
     /// The key's columns, for errors.
@@ -170,13 +179,14 @@ pub(crate) struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     pub(crate) fn new(
-        file: &'a str,
+        table: &'a str,
         key: &'a KeySpec,
         key_names: Vec<String>,
         numbers: &'a [String],
     ) -> Self {
         Self {
-            file,
+            table,
+            file: table,
             key_names,
             fingerprinter: Fingerprinter::new(key),
             fingerprints: Vec::new(),
@@ -185,6 +195,11 @@ impl<'a> Builder<'a> {
             adders: numbers.iter().map(|column| Adder::new(column)).collect(),
             left_out: 0,
         }
+    }
+
+    /// Says which file of the table has the rows that follow.
+    pub(crate) fn set_file(&mut self, file: &'a str) {
+        self.file = file;
     }
 
     /// Says that the fields at this position of the key are typed dates or timestamps.
@@ -245,7 +260,7 @@ impl<'a> Builder<'a> {
         match entry {
             Entry::Occupied(entry) => Ok(entry.get().item),
             Entry::Vacant(_) if fingerprints.len() == MAX_ITEMS => Err(Error::TooManyItems {
-                file: self.file.to_owned(),
+                file: self.table.to_owned(),
             }),
             Entry::Vacant(entry) => {
                 let item = fingerprints.len() as u32;

@@ -10,9 +10,10 @@ use std::{
 
 use crate::{
     Error, Format, Progress, Source,
+    arrow::{Batches, has_text, texts},
     dialect::Layout,
     error::Place,
-    parquet::{Batches, columns, has_text, open, texts},
+    section::Section,
     text,
 };
 use fields::{FieldWriter, Lines, Quoted, Unquoted};
@@ -67,8 +68,8 @@ pub(crate) fn fits(source: &Source, format: Format) -> Result<Option<String>, Er
     }
     Ok(match (source.format(), format) {
         (Format::Parquet, Format::Parquet) => None,
-        (Format::Parquet, _) => open(source)?
-            .schema()
+        (Format::Parquet, _) => source
+            .schema()?
             .fields()
             .iter()
             .find(|field| !has_text(field.data_type()))
@@ -124,7 +125,7 @@ pub(crate) fn matching_rows(
                 );
                 let mut writer = field_writer(format, &names, has_header, output)?;
                 match from {
-                    Format::Parquet => from_parquet(source, &mut matches, &mut *writer, progress)?,
+                    Format::Parquet => from_typed(source, &mut matches, &mut *writer, progress)?,
                     _ => from_text(source, &mut matches, &mut *writer, progress)?,
                 }
                 writer.finish()
@@ -162,6 +163,37 @@ impl<I: Iterator<Item = bool>> Matches<'_, I> {
     }
 }
 
+/// Writes records as they are, and an ending between two lines where the first has none, as the
+/// last one of a file may.
+struct Records<'a, 'b> {
+    output: &'a mut Output<'b>,
+    missing_ending: Option<&'static [u8]>,
+}
+
+impl Records<'_, '_> {
+    /// Writes a record. `ending` is that of its neighbours, which it gets if it needs one.
+    fn put(&mut self, record: &[u8], ending: &'static [u8]) -> Result<(), Error> {
+        if record.is_empty() {
+            return Ok(());
+        }
+        if let Some(ending) = self.missing_ending.take() {
+            self.output.put(ending)?;
+        }
+        if !record.ends_with(b"\n") {
+            self.missing_ending = Some(ending);
+        }
+        self.output.put(record)
+    }
+}
+
+/// How the line of this record ends, or would.
+fn line_ending(record: &[u8]) -> &'static [u8] {
+    match record.ends_with(b"\r\n") {
+        true => b"\r\n",
+        false => b"\n",
+    }
+}
+
 /// Copies records byte for byte.
 fn copy(
     source: &Source,
@@ -169,11 +201,22 @@ fn copy(
     output: &mut Output<'_>,
     progress: &Progress,
 ) -> Result<(), Error> {
-    let mut table = open_text(source, progress)?;
-    output.put(table.preamble())?;
-    while let Some(row) = table.next_row()? {
-        if matches.next()? {
-            output.put(row.raw().as_bytes())?;
+    let mut records = Records {
+        output,
+        missing_ending: None,
+    };
+    for (index, table) in texts_of(source, progress).enumerate() {
+        let mut table = table?;
+        let mut ending = line_ending(table.header());
+        if index == 0 {
+            records.output.put(table.byte_order_mark())?;
+            records.put(table.header(), ending)?;
+        }
+        while let Some(row) = table.next_row()? {
+            if matches.next()? {
+                records.put(row.raw().as_bytes(), ending)?;
+            }
+            ending = line_ending(row.raw().as_bytes());
         }
     }
     Ok(())
@@ -185,49 +228,50 @@ fn from_text(
     writer: &mut dyn FieldWriter,
     progress: &Progress,
 ) -> Result<(), Error> {
-    let mut table = open_text(source, progress)?;
-    while let Some(row) = table.next_row()? {
-        if matches.next()? {
-            let fields: Vec<Cow<'_, str>> = (0..row.len()).map(|index| row.field(index)).collect();
-            writer.row(&fields, Place::Line(row.line()))?;
-        }
-    }
-    Ok(())
-}
-
-fn from_parquet(
-    source: &Source,
-    matches: &mut Matches<'_, impl Iterator<Item = bool>>,
-    writer: &mut dyn FieldWriter,
-    progress: &Progress,
-) -> Result<(), Error> {
-    let reader = open(source)?;
-    let mut fields = vec![Cow::Borrowed(""); columns(&reader).len()];
-    let mut rows = 0;
-    for batch in Batches::new(source, reader, progress)? {
-        let batch = batch?;
-        let columns = texts(source, batch.columns().iter())?;
-        for row in 0..batch.num_rows() {
-            rows += 1;
+    for table in texts_of(source, progress) {
+        let mut table = table?;
+        while let Some(row) = table.next_row()? {
             if matches.next()? {
-                for (column, field) in columns.iter().zip(&mut fields) {
-                    let text = field.to_mut();
-                    text.clear();
-                    column.write(row, text);
-                }
-                writer.row(&fields, Place::Row(rows))?;
+                let fields: Vec<Cow<'_, str>> =
+                    (0..row.len()).map(|index| row.field(index)).collect();
+                writer.row(&fields, Place::Line(row.line()))?;
             }
         }
     }
     Ok(())
 }
 
-fn open_text<'a>(
+fn from_typed(
+    source: &Source,
+    matches: &mut Matches<'_, impl Iterator<Item = bool>>,
+    writer: &mut dyn FieldWriter,
+    progress: &Progress,
+) -> Result<(), Error> {
+    let batches = Batches::new(source, None, progress)?;
+    let mut fields = vec![Cow::Borrowed(""); batches.schema().fields().len()];
+    for batch in batches {
+        let batch = batch?;
+        let columns = texts(&batch, batch.rows.columns().iter())?;
+        for row in 0..batch.rows.num_rows() {
+            if matches.next()? {
+                for (column, field) in columns.iter().zip(&mut fields) {
+                    let text = field.to_mut();
+                    text.clear();
+                    column.write(row, text);
+                }
+                writer.row(&fields, batch.place(row))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn texts_of<'a>(
     source: &'a Source,
     progress: &'a Progress,
-) -> Result<text::Table<'a, &'a std::fs::File>, Error> {
+) -> impl Iterator<Item = Result<text::Table<'a, Section>, Error>> {
     let layout = source.layout().expect("only texts are read as text");
-    text::Table::open(source.rewound()?, source.name(), layout, progress)
+    text::parts(source, layout, progress)
 }
 
 fn field_writer<'a>(

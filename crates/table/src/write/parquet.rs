@@ -1,23 +1,19 @@
 //! Writers of Parquet files.
 
-use std::{borrow::Cow, io, sync::Arc};
+use std::{borrow::Cow, collections::BTreeMap, io, sync::Arc};
 
 use arrow_array::{ArrayRef, BooleanArray, RecordBatch, builder::StringBuilder};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::filter::filter_record_batch;
 use parquet::{
-    arrow::{ARROW_SCHEMA_META_KEY, ArrowWriter},
+    arrow::ArrowWriter,
     basic::Compression,
     errors::ParquetError,
     file::{metadata::KeyValue, properties::WriterProperties},
 };
 
 use super::{Matches, Output, cannot_write, fields::FieldWriter};
-use crate::{
-    Error, Progress, Source,
-    error::Place,
-    parquet::{Batches, open},
-};
+use crate::{Error, Progress, Source, arrow::Batches, error::Place};
 
 /// A row group ends when it takes this much memory.
 const ROW_GROUP_BYTES: usize = 1 << 27;
@@ -33,11 +29,10 @@ pub(super) fn filter(
     output: &mut Output<'_>,
     progress: &Progress,
 ) -> Result<(), Error> {
-    let reader = open(source)?;
-    let metadata = reader.metadata().file_metadata().key_value_metadata();
-    let mut writer = Writer::new(reader.schema().clone(), metadata, output)?;
-    for batch in Batches::new(source, reader, progress)? {
-        let batch = batch?;
+    let batches = Batches::new(source, None, progress)?;
+    let mut writer = Writer::new(batches.schema().clone(), output)?;
+    for batch in batches {
+        let batch = batch?.rows;
         let flags: Result<Vec<bool>, Error> =
             (0..batch.num_rows()).map(|_| matches.next()).collect();
         let matching = filter_record_batch(&batch, &BooleanArray::from(flags?))
@@ -54,20 +49,14 @@ struct Writer<'a, 'b> {
 }
 
 impl<'a, 'b> Writer<'a, 'b> {
-    fn new(
-        schema: SchemaRef,
-        metadata: Option<&Vec<KeyValue>>,
-        output: &'a mut Output<'b>,
-    ) -> Result<Self, Error> {
+    fn new(schema: SchemaRef, output: &'a mut Output<'b>) -> Result<Self, Error> {
         let name = output.name;
-        // The schema is the writer's own affair, and would stand there twice.
-        let metadata = metadata.map(|pairs| {
-            pairs
-                .iter()
-                .filter(|pair| pair.key != ARROW_SCHEMA_META_KEY)
-                .cloned()
-                .collect()
-        });
+        // In one order, as the same run gives the same file.
+        let pairs: BTreeMap<_, _> = schema.metadata().clone().into_iter().collect();
+        let pairs = pairs
+            .into_iter()
+            .map(|(key, value)| KeyValue::new(key, value));
+        let metadata = Some(pairs.collect::<Vec<_>>()).filter(|pairs| !pairs.is_empty());
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
             .set_key_value_metadata(metadata)
@@ -127,7 +116,7 @@ impl<'a, 'b> Strings<'a, 'b> {
             .collect();
         let schema = Arc::new(Schema::new(fields));
         Ok(Self {
-            writer: Writer::new(schema.clone(), None, output)?,
+            writer: Writer::new(schema.clone(), output)?,
             schema,
             columns: columns.iter().map(|_| StringBuilder::new()).collect(),
             rows: 0,

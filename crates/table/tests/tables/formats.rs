@@ -303,7 +303,10 @@ fn files_that_cannot_be_opened_are_named() {
     let directory = files.0.path();
     assert_eq!(
         open(directory).to_string(),
-        format!("{} is a directory, not a file", directory.display())
+        format!(
+            "the folder {} holds no files (those whose names begin with `_` or `.` do not count)",
+            directory.display()
+        )
     );
 }
 

@@ -7,6 +7,7 @@ mod formats;
 mod keys;
 mod malformed;
 mod numbers;
+mod parts;
 mod rows;
 mod secrecy;
 mod spellings;

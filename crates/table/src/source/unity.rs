@@ -1,0 +1,127 @@
+//! Whether the files of a table fit each other.
+
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+
+use super::{Part, Planned, Source, text_columns};
+use crate::{Error, arrow, error::Difference};
+
+/// # Errors
+/// If the files are not of one format.
+pub(super) fn check_formats(files: &[Planned]) -> Result<(), Error> {
+    let first = &files[0];
+    match files.iter().find(|file| file.format != first.format) {
+        None => Ok(()),
+        Some(other) => Err(Error::MixedFormats {
+            file: other.name.clone(),
+            format: other.format,
+            first: first.name.clone(),
+            first_format: first.format,
+        }),
+    }
+}
+
+/// The partition columns.
+///
+/// # Errors
+/// If the files do not all have the same ones.
+pub(super) fn partition_columns(files: &[Planned]) -> Result<Vec<String>, Error> {
+    let names = |file: &Planned| -> Vec<String> {
+        let partitions = file.listed.partitions();
+        partitions.iter().map(|(name, _)| name.clone()).collect()
+    };
+    let first = names(&files[0]);
+    match files.iter().find(|file| names(file) != first) {
+        None => Ok(first),
+        Some(other) => Err(Error::DifferentParts {
+            file: other.name.clone(),
+            first: files[0].name.clone(),
+            difference: Difference::Partition,
+        }),
+    }
+}
+
+/// Compares the columns of the parts, and those that folders' names tell with them. Gives the
+/// table's schema if there was something to compare.
+///
+/// # Errors
+/// If a header or footer cannot be read; if the parts' columns differ, or a partition column has
+/// the name of another.
+pub(super) fn check_columns(source: &Source) -> Result<Option<SchemaRef>, Error> {
+    let [first, others @ ..] = &*source.parts else {
+        unreachable!("a table has a part");
+    };
+    if others.is_empty() && source.partition_columns.is_empty() {
+        return Ok(None);
+    }
+    let differs = |part: &Part, difference| Error::DifferentParts {
+        file: part.name().to_owned(),
+        first: first.name().to_owned(),
+        difference,
+    };
+    if let Some(layout) = source.layout {
+        let expected = text_columns(first, layout)?;
+        for part in others {
+            let found = text_columns(part, layout)?;
+            names_differ(&found, &expected).map_or(Ok(()), |found| Err(differs(part, found)))?;
+        }
+        return Ok(None);
+    }
+    let schema = arrow::open(first, source.format)?.schema().clone();
+    let mut fields: Vec<Field> = schema
+        .fields()
+        .iter()
+        .map(|field| (**field).clone())
+        .collect();
+    for part in others {
+        let found = arrow::open(part, source.format)?.schema().clone();
+        merge(&mut fields, &found).map_err(|found| differs(part, found))?;
+    }
+    for name in &source.partition_columns {
+        if fields.iter().any(|field| field.name() == name) {
+            return Err(Error::PartitionColumn {
+                file: first.name().to_owned(),
+                column: name.clone(),
+            });
+        }
+        fields.push(Field::new(name, DataType::Utf8, true));
+    }
+    let schema = Schema::new_with_metadata(fields, schema.metadata().clone());
+    Ok(Some(Arc::new(schema)))
+}
+
+/// How the columns of these names differ from those expected.
+fn names_differ(found: &[String], expected: &[String]) -> Option<Difference> {
+    if found.len() != expected.len() {
+        return Some(Difference::Count {
+            found: found.len(),
+            expected: expected.len(),
+        });
+    }
+    let index = found.iter().zip(expected).position(|(a, b)| a != b)?;
+    Some(Difference::Name { column: index + 1 })
+}
+
+/// Makes the fields hold what a file of this schema holds too: the same columns, of which some
+/// may have nulls only there.
+fn merge(fields: &mut [Field], found: &Schema) -> Result<(), Difference> {
+    let names = |fields: &mut dyn Iterator<Item = &Field>| -> Vec<String> {
+        fields.map(|field| field.name().clone()).collect()
+    };
+    let found_names = names(&mut found.fields().iter().map(|field| &**field));
+    names_differ(&found_names, &names(&mut fields.iter())).map_or(Ok(()), Err)?;
+    for (index, (field, found)) in fields.iter_mut().zip(found.fields()).enumerate() {
+        let is_same_type = field.data_type() == found.data_type()
+            && field.extension_type_name() == found.extension_type_name();
+        if !is_same_type {
+            return Err(Difference::Type {
+                column: index + 1,
+                found: found.data_type().clone(),
+                expected: field.data_type().clone(),
+            });
+        }
+        field.set_nullable(field.is_nullable() || found.is_nullable());
+    }
+    Ok(())
+}
