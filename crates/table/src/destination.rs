@@ -34,8 +34,8 @@ impl Destination {
     /// kept, if it is a file; a stream, as a pipe or a device, is written either way.
     ///
     /// The file name's ending tells the format, and whether a text is compressed; without one,
-    /// lines stay lines. What is no regular file, as standard output, gets CSV from Parquet, and
-    /// else the source's own format.
+    /// lines stay lines. What is no regular file, as standard output, gets CSV from Parquet and
+    /// Arrow, and else the source's own format.
     ///
     /// # Errors
     /// If no file can be created there, it is the input, its name tells no format, or the format
@@ -216,7 +216,7 @@ fn at(path: &Path, source: &Source, existing: Existing) -> Result<(Target, Forma
 
 fn stream_format(source: &Source) -> Format {
     match source.format() {
-        Format::Parquet => Format::Csv,
+        Format::Parquet | Format::Arrow => Format::Csv,
         text => text,
     }
 }

@@ -66,8 +66,8 @@ pub enum Error {
 
     /// The name of an input tells no format.
     #[error(
-        "cannot tell the format of {file} by its name: the endings known are {ENDINGS} \
-         (a file without an ending is read as text, one value a line, if no key column is given; \
+        "cannot tell the format of {file} by its name: say it with --input-format; the endings \
+         known are {ENDINGS} (a file without an ending is read as text, one value a line, if no key column is given; \
          one with --delimiter as CSV; what is compressed in another way can be decompressed \
          to standard input)"
     )]
@@ -110,7 +110,7 @@ pub enum Error {
 
     /// The input is a folder that holds texts.
     #[error(
-        "the folder {folder} holds a text, {file}: a folder is for files of Parquet; name texts by \
+        "the folder {folder} holds a text, {file}: a folder is for Parquet or Arrow files; name texts by \
          a pattern, as in '{folder}/*.csv'"
     )]
     TextInFolder {
@@ -230,6 +230,26 @@ pub enum Error {
         file: String,
         /// What is wrong.
         fault: ParquetFault,
+    },
+
+    /// The input is no Arrow file or stream, or a broken one.
+    #[error(
+        "cannot read {file} as Arrow: it is broken, cut off, or neither an Arrow file nor a stream"
+    )]
+    Arrow {
+        /// The file as the user named it.
+        file: String,
+    },
+
+    /// The input is something else than its name says, or than an input without a name usually is.
+    #[error("{}", Misnamed { file, format: *.format, found: *.found })]
+    Misnamed {
+        /// The file as the user named it.
+        file: String,
+        /// What it was taken for.
+        format: Format,
+        /// What it begins like, if that is known and no text.
+        found: Option<Format>,
     },
 
     /// The table has no header line.
@@ -491,6 +511,8 @@ impl Error {
             | Compressed { .. }
             | Damaged { .. }
             | Parquet { .. }
+            | Arrow { .. }
+            | Misnamed { .. }
             | NoHeader { .. }
             | NoRows { .. }
             | Malformed { .. }
@@ -536,6 +558,37 @@ pub enum Difference {
     },
     /// The folders' names tell other columns.
     Partition,
+}
+
+/// That a file is not what it was taken for.
+struct Misnamed<'a> {
+    file: &'a str,
+    format: Format,
+    found: Option<Format>,
+}
+
+impl fmt::Display for Misnamed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            file,
+            format,
+            found,
+        } = self;
+        match found {
+            Some(found) => write!(
+                f,
+                "{file} is read as {format} unless you say otherwise, and seems to hold {found}: \
+                 say --input-format {} (or {}, if that is what it is)",
+                found.name(),
+                format.name()
+            ),
+            None => write!(
+                f,
+                "{file} is named like {format}, and is damaged or something else: say what it is \
+                 with --input-format, or get it again"
+            ),
+        }
+    }
 }
 
 /// The beginning of a sentence that ends with the first file.

@@ -99,6 +99,7 @@ mod dialect;
 mod error;
 mod format;
 mod header;
+mod ipc;
 mod key;
 mod normalize;
 mod numbers;

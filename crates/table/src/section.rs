@@ -30,6 +30,11 @@ impl Section {
         }
     }
 
+    /// How many bytes lie before what is read next.
+    pub(crate) fn position(&self) -> u64 {
+        self.position
+    }
+
     fn at(&self, position: u64) -> io::Result<Self> {
         Ok(Self {
             file: self.file.try_clone()?,
@@ -108,6 +113,7 @@ mod tests {
     fn nothing_outside_is_read() {
         let mut section = section();
         assert_eq!(rest(&mut section), "within");
+        assert_eq!(section.position(), 6);
         assert_eq!(section.seek(SeekFrom::End(-2)).unwrap(), 4);
         assert_eq!(rest(&mut section), "in");
         assert_eq!(section.seek(SeekFrom::Start(9)).unwrap(), 9);

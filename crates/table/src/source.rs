@@ -195,9 +195,16 @@ impl Source {
             if inputs.len() > 1 {
                 return Err(Error::StreamAmongFiles);
             }
-            let format = format.unwrap_or(Format::of_stream(dialect, keyed));
             let stdin = io::stdin().lock();
-            return Self::spool(stdin, "standard input", format, dialect, progress);
+            let source = Self::spool(
+                stdin,
+                "standard input",
+                format.unwrap_or(Format::of_stream(dialect, keyed)),
+                dialect,
+                progress,
+            )?;
+            check_beginning(&source.parts[0], source.format, format.is_some())?;
+            return Ok(source);
         }
         let said = Said {
             format,
@@ -208,25 +215,22 @@ impl Source {
             .into_iter()
             .map(|listed| said.plan(listed))
             .collect::<Result<Vec<_>, _>>()?;
-        Self::of_files(
-            table_name(inputs, planned.len()),
-            planned,
-            dialect,
-            progress,
-        )
+        let name = table_name(inputs, planned.len());
+        Self::of_files(name, planned, said, progress)
     }
 
     /// A table of these files, of which there must be one.
     fn of_files(
         name: String,
         planned: Vec<Planned>,
-        dialect: &Dialect,
+        said: Said<'_>,
         progress: &Progress,
     ) -> Result<Self, Error> {
         unity::check_formats(&planned)?;
         let first = &planned[0];
         let format = first.format;
-        let layout = format.layout_with(dialect, &first.name)?;
+        let layout = format.layout_with(said.dialect, &first.name)?;
+        let is_said = said.format.is_some();
         let partition_columns = unity::partition_columns(&planned)?;
         if planned.iter().any(Planned::is_copied) {
             let copied = planned.iter().filter(|file| file.is_copied());
@@ -237,7 +241,7 @@ impl Source {
         let mut spool = Spool::default();
         let open = |file: Planned| -> Result<Part, Error> {
             let mut part = file.open(&mut spool, progress)?;
-            refuse_compressed(&part, layout)?;
+            check_beginning(&part, format, is_said)?;
             if !is_held {
                 part.close();
             }
@@ -277,7 +281,7 @@ impl Source {
             content: Spool::default().copied(input, None, name, progress)?,
             partition: Vec::new(),
         };
-        refuse_compressed(&part, layout)?;
+        check_beginning(&part, format, true)?;
         Ok(Self {
             name: name.to_owned(),
             format,
@@ -431,19 +435,28 @@ fn text_columns(part: &Part, layout: Layout) -> Result<Vec<String>, Error> {
     Ok(table.columns().to_vec())
 }
 
-/// Refuses a text that is compressed, beyond what was told by its name.
-fn refuse_compressed(part: &Part, layout: Option<Layout>) -> Result<(), Error> {
-    if layout.is_none() {
-        return Ok(());
-    }
+/// Refuses what does not begin as it should: a text that is compressed, beyond what was told by
+/// its name; and what is of another format, unless the user has said which it is.
+fn check_beginning(part: &Part, format: Format, is_said: bool) -> Result<(), Error> {
     let mut beginning = Vec::new();
-    let read = part.open()?.take(4).read_to_end(&mut beginning);
+    let read = part.open()?.take(8).read_to_end(&mut beginning);
     read.map_err(|source| part.cannot_read(source))?;
-    match Compression::of_beginning(&beginning) {
-        None => Ok(()),
-        Some(compression) => Err(Error::Compressed {
-            file: part.name().to_owned(),
+    let file = || part.name().to_owned();
+    let is_text = format.layout().is_some();
+    if let (true, Some(compression)) = (is_text, Compression::of_beginning(&beginning)) {
+        return Err(Error::Compressed {
+            file: file(),
             compression,
+        });
+    }
+    let found = Format::of_beginning(&beginning);
+    let expected = (!is_text).then_some(format);
+    match is_said || found == expected {
+        true => Ok(()),
+        false => Err(Error::Misnamed {
+            file: file(),
+            format,
+            found,
         }),
     }
 }

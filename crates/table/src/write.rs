@@ -1,12 +1,16 @@
 //! Writes the matching rows of a source, in any format.
 
 mod fields;
+mod ipc;
 mod parquet;
+mod typed;
 
 use std::{
     borrow::Cow,
     io::{self, Write},
 };
+
+use arrow_schema::{Field, Schema};
 
 use crate::{
     Error, Format, Progress, Source,
@@ -66,27 +70,41 @@ pub(crate) fn fits(source: &Source, format: Format) -> Result<Option<String>, Er
         );
         return Ok(Some(reason));
     }
-    Ok(match (source.format(), format) {
-        (Format::Parquet, Format::Parquet) => None,
-        (Format::Parquet, _) => source
-            .schema()?
-            .fields()
-            .iter()
-            .find(|field| !has_text(field.data_type()))
-            .map(|field| {
-                let (name, data_type) = (field.name(), field.data_type());
-                format!("the column `{name}` holds {data_type}, which is no text; write .parquet")
-            }),
-        // The name is not told: in a text without a header it is a value.
-        (_, Format::Parquet) => first_repeated(&names).map(|(first, second)| {
-            format!(
-                "its columns {} and {} would have the same name; write .csv",
-                first + 1,
-                second + 1
-            )
-        }),
-        _ => None,
-    })
+    // The name is not told: in a text without a header it is a value.
+    if format.layout().is_none()
+        && source.format() != format
+        && let Some((first, second)) = first_repeated(&names)
+    {
+        let (first, second) = (first + 1, second + 1);
+        return Ok(Some(format!(
+            "its columns {first} and {second} would have the same name; write .csv"
+        )));
+    }
+    match source.layout() {
+        Some(_) => Ok(None),
+        None => Ok(first_unfit(&*source.schema()?, source.format(), format)),
+    }
+}
+
+/// Why a format cannot hold the first of these columns that it cannot.
+fn first_unfit(schema: &Schema, from: Format, to: Format) -> Option<String> {
+    let (fits, why): (fn(&Field) -> bool, _) = match to {
+        Format::Parquet if from == Format::Parquet => return None,
+        Format::Parquet => (parquet::can_hold, "Parquet does not have; write .arrow"),
+        Format::Arrow => (
+            ipc::can_hold,
+            "is not written to Arrow files; write .parquet",
+        ),
+        Format::Csv | Format::Tsv | Format::Lines => (
+            |field| has_text(field.data_type()),
+            "is no text; write .parquet or .arrow",
+        ),
+    };
+    let field = schema.fields().iter().find(|field| !fits(field))?;
+    let (name, data_type) = (field.name(), field.data_type());
+    Some(format!(
+        "the column `{name}` holds {data_type}, which {why}"
+    ))
 }
 
 /// The first two columns that have one name.
@@ -112,21 +130,21 @@ pub(crate) fn matching_rows(
         matching: 0,
     };
     let rows = source.unchanged_by(|| {
-        match (source.format(), format) {
-            (Format::Parquet, Format::Parquet) => {
-                parquet::filter(source, &mut matches, output, progress)
+        match (source.layout(), format.layout()) {
+            (None, None) => typed::filter(source, &mut matches, format, output, progress),
+            (Some(_), _) if source.format() == format => {
+                copy(source, &mut matches, output, progress)
             }
-            (from, to) if from == to => copy(source, &mut matches, output, progress),
-            (from, _) => {
+            (layout, _) => {
                 let names = source.columns()?;
                 let has_header = !matches!(
-                    source.layout(),
+                    layout,
                     Some(Layout::Delimited(dialect)) if !dialect.header
                 );
                 let mut writer = field_writer(format, &names, has_header, output)?;
-                match from {
-                    Format::Parquet => from_typed(source, &mut matches, &mut *writer, progress)?,
-                    _ => from_text(source, &mut matches, &mut *writer, progress)?,
+                match layout {
+                    None => from_typed(source, &mut matches, &mut *writer, progress)?,
+                    Some(_) => from_text(source, &mut matches, &mut *writer, progress)?,
                 }
                 writer.finish()
             }
@@ -285,6 +303,6 @@ fn field_writer<'a>(
         Format::Csv => Box::new(Quoted::new(header, output)?),
         Format::Tsv => Box::new(Unquoted::new(header, output)?),
         Format::Lines => Box::new(Lines::new(output)),
-        Format::Parquet => Box::new(parquet::Strings::new(columns, output)?),
+        Format::Parquet | Format::Arrow => Box::new(typed::Strings::new(format, columns, output)?),
     })
 }

@@ -3,17 +3,19 @@ use std::{collections::BTreeSet, iter, slice, sync::Arc};
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray};
 use arrow_schema::SchemaRef;
 
-use crate::{Error, Format, Progress, Source, error::Place, parquet, source::Part};
+use crate::{Error, Format, Progress, Source, error::Place, ipc, parquet, source::Part};
 
 /// A file of typed columns whose schema has been read.
 pub(crate) enum Reader<'a> {
     Parquet(parquet::Reader<'a>),
+    Arrow(ipc::Reader<'a>),
 }
 
 /// Reads a part's schema, in a format that is no text.
 pub(crate) fn open(part: &Part, format: Format) -> Result<Reader<'_>, Error> {
     match format {
         Format::Parquet => parquet::Reader::open(part).map(Reader::Parquet),
+        Format::Arrow => ipc::Reader::open(part).map(Reader::Arrow),
         Format::Csv | Format::Tsv | Format::Lines => panic!("a text has no typed columns"),
     }
 }
@@ -25,6 +27,7 @@ impl<'a> Reader<'a> {
     pub(crate) fn schema(&self) -> &SchemaRef {
         match self {
             Self::Parquet(reader) => reader.schema(),
+            Self::Arrow(reader) => reader.schema(),
         }
     }
 
@@ -32,6 +35,7 @@ impl<'a> Reader<'a> {
     fn batches(self, columns: &[usize]) -> Result<FileBatches<'a>, Error> {
         Ok(match self {
             Self::Parquet(reader) => Box::new(reader.batches(columns)?),
+            Self::Arrow(reader) => Box::new(reader.batches(columns)?),
         })
     }
 }
@@ -39,6 +43,7 @@ impl<'a> Reader<'a> {
 fn broken(part: &Part, format: Format) -> Error {
     match format {
         Format::Parquet => parquet::broken(part),
+        Format::Arrow => ipc::broken(part),
         Format::Csv | Format::Tsv | Format::Lines => panic!("a text has no typed columns"),
     }
 }

@@ -1,5 +1,6 @@
 //! Tables as a party has them, through the public interface.
 
+mod arrow;
 mod compressed;
 mod destinations;
 mod dialects;
