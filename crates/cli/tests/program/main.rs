@@ -11,6 +11,7 @@ mod fake_peers;
 #[cfg(unix)]
 mod files;
 mod functions;
+mod inputs;
 mod joining;
 mod line;
 mod listener;

@@ -1,9 +1,8 @@
 //! Sums of columns over the shared keys, compared with a plain join.
 
-use std::{collections::HashSet, fs::File, sync::Arc};
+use std::{collections::HashSet, sync::Arc};
 
-use arrow_array::{ArrayRef, Decimal128Array, Float64Array, Int64Array, RecordBatch};
-use parquet::arrow::ArrowWriter;
+use arrow_array::{Decimal128Array, Float64Array, Int64Array};
 use serde_json::{Value, json};
 
 use crate::{
@@ -154,26 +153,13 @@ fn both_are_told_what_was_learned() {
     );
 }
 
-/// A Parquet file of these columns.
-fn parquet(folder: &Folder, name: &str, columns: Vec<(&str, ArrayRef)>) -> String {
-    let columns = columns.into_iter().map(|(name, array)| (name, array, true));
-    let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
-    let path = folder.path(name);
-    let mut writer =
-        ArrowWriter::try_new(File::create(&path).unwrap(), batch.schema(), None).unwrap();
-    writer.write(&batch).unwrap();
-    writer.close().unwrap();
-    path
-}
-
 #[test]
 fn numbers_in_parquet_are_added_up() {
     let folder = Folder::new();
     let prices = Decimal128Array::from(vec![Some(1050), Some(-7), None, Some(1)])
         .with_precision_and_scale(12, 3)
         .unwrap();
-    let theirs = parquet(
-        &folder,
+    let theirs = folder.parquet(
         "theirs.parquet",
         vec![
             ("id", Arc::new(Int64Array::from(vec![1, 2, 3, 9]))),
@@ -181,8 +167,7 @@ fn numbers_in_parquet_are_added_up() {
         ],
     );
     let weights = Float64Array::from(vec![0.5, 0.25, -1e-3, 8.0]);
-    let mine = parquet(
-        &folder,
+    let mine = folder.parquet(
         "mine.parquet",
         vec![
             ("id", Arc::new(Int64Array::from(vec![2, 1, 2, 7]))),
@@ -440,7 +425,7 @@ fn what_one_side_can_see_alone_is_said_at_once() {
     refused("send", &table, &["sum:twice"], 3, &twice);
 
     let words = Arc::new(arrow_array::StringArray::from(vec!["1"]));
-    let parquet = parquet(&folder, "table.parquet", vec![("id", words)]);
+    let parquet = folder.parquet("table.parquet", vec![("id", words)]);
     let texts = ["the column `id` holds Utf8, which cannot be added up"];
     refused("receive", &parquet, &["sum:receiver.id"], 3, &texts);
 
