@@ -82,12 +82,17 @@ impl ChunkReader for Section {
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<bytes::Bytes> {
-        if start.saturating_add(length as u64) > self.bytes {
-            return Err(ParquetError::EOF("behind the end".to_owned()));
+        let is_within = start.saturating_add(length as u64) <= self.bytes;
+        let mut buffer = Vec::new();
+        if is_within {
+            buffer.reserve_exact(length);
+            let section = self.at(start)?;
+            section.take(length as u64).read_to_end(&mut buffer)?;
         }
-        let mut buffer = vec![0; length];
-        self.at(start)?.read_exact(&mut buffer)?;
-        Ok(buffer.into())
+        match is_within && buffer.len() == length {
+            true => Ok(buffer.into()),
+            false => Err(ParquetError::EOF("behind the end of the file".to_owned())),
+        }
     }
 }
 

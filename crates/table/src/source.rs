@@ -1,11 +1,12 @@
 mod files;
 mod part;
 mod partition;
+mod plan;
 mod spool;
 mod unity;
 
 use std::{
-    fs::{self, File},
+    fs,
     io::{self, Read},
     iter,
     path::{Path, PathBuf},
@@ -17,9 +18,8 @@ use crate::{
     Compression, Dialect, Error, Format, Progress, arrow, dialect::Layout, error::ErrorKind,
     header::Header, text,
 };
-use files::Listed;
 pub(crate) use part::Part;
-use part::{Content, Version};
+use plan::{Planned, Said};
 use spool::Spool;
 
 /// More files than this are not held open, but opened again when they are read.
@@ -41,115 +41,6 @@ pub struct Source {
     schema: Option<SchemaRef>,
 }
 
-/// What is said of a table beside where it is.
-#[derive(Clone, Copy)]
-struct Said<'a> {
-    format: Option<Format>,
-    dialect: &'a Dialect,
-    keyed: bool,
-}
-
-/// A file whose format is known.
-struct Planned {
-    listed: Listed,
-    name: String,
-    format: Format,
-    compression: Option<Compression>,
-    /// Its length; `None` if it is a pipe or a device.
-    bytes: Option<u64>,
-}
-
-impl Said<'_> {
-    fn plan(&self, listed: Listed) -> Result<Planned, Error> {
-        let path = &listed.path;
-        let name = path.display().to_string();
-        let metadata = fs::metadata(path).map_err(|source| Error::Open {
-            file: name.clone(),
-            source,
-        })?;
-        let format = match self.format {
-            Some(format) => format,
-            None if metadata.is_file() => Format::of_input(path, self.dialect, self.keyed)?,
-            None => Format::of_ending(path).unwrap_or(Format::of_stream(self.dialect, self.keyed)),
-        };
-        if let (Some((folder, _)), Some(_)) = (&listed.found_in, format.layout()) {
-            return Err(Error::TextInFolder {
-                folder: folder.display().to_string(),
-                file: name,
-            });
-        }
-        // What is no text is compressed within, if at all.
-        let compression = Compression::of_ending(path).filter(|_| format.layout().is_some());
-        Ok(Planned {
-            listed,
-            name,
-            format,
-            compression,
-            bytes: metadata.is_file().then_some(metadata.len()),
-        })
-    }
-}
-
-impl Planned {
-    /// Whether it is to be copied before it is read.
-    fn is_copied(&self) -> bool {
-        self.bytes.is_none() || self.compression.is_some()
-    }
-
-    fn open(self, spool: &mut Spool, progress: &Progress) -> Result<Part, Error> {
-        let cannot = |source| Error::Open {
-            file: self.name.clone(),
-            source,
-        };
-        let path = &self.listed.path;
-        let file = File::open(path).map_err(cannot)?;
-        let is_file = self.bytes.is_some();
-        let content = match self.is_copied() {
-            true if is_file => self.decompressed(&file, spool, progress)?,
-            true => spool.copied(file, self.compression, &self.name, progress)?,
-            false => Content::File {
-                version: (&file.metadata().map_err(cannot)?).into(),
-                held: Some(file),
-            },
-        };
-        let partitions = self.listed.partitions();
-        Ok(Part {
-            path: is_file
-                .then(|| fs::canonicalize(path).map_err(cannot))
-                .transpose()?,
-            compression: self.compression,
-            content,
-            partition: partitions.iter().map(|(_, value)| value.clone()).collect(),
-            name: self.name,
-        })
-    }
-
-    fn decompressed(
-        &self,
-        file: &File,
-        spool: &mut Spool,
-        progress: &Progress,
-    ) -> Result<Content, Error> {
-        let version = || -> Result<Version, Error> {
-            let metadata = file.metadata().map_err(|source| Error::Read {
-                file: self.name.clone(),
-                source,
-            })?;
-            Ok((&metadata).into())
-        };
-        let before = version()?;
-        let copied = spool.copied(file, self.compression, &self.name, progress);
-        // A fault in a file that somebody is writing misleads.
-        let is_about_input = |error: &Error| error.kind() == ErrorKind::Input;
-        if copied.as_ref().err().is_none_or(is_about_input) && version()? != before {
-            return Err(Error::Changed {
-                file: self.name.clone(),
-            });
-        }
-        copied
-    }
-}
-
 impl Source {
     /// Opens what one name stands for: [`open_all`](Self::open_all).
     ///
@@ -167,23 +58,26 @@ impl Source {
 
     /// Opens a table: standard input if the only input is `-`, and else all files that the inputs
     /// stand for. An input is a file; if there is none of that name, a pattern as `export/*.csv`;
-    /// or a folder of Parquet or Arrow files, as the [crate](crate)'s documentation says.
+    /// or a folder of Parquet or Arrow files ([Files](crate#files)).
     ///
-    /// The format, unless given, is told by the file name's ending (`.csv`, `.tsv`, `.txt` for
-    /// lines, `.parquet`). A file without an ending, as word lists are, is lines, if no key
-    /// columns are named (`keyed` is false). Standard input, or a pipe without an ending, is CSV
-    /// if key columns are named, and else lines. What is said of the `dialect` goes before what is
-    /// usual in the format; what has no known ending is CSV then.
+    /// The format, unless given, is told by the file name's ending. A file without an ending, as
+    /// word lists are, is lines, if no key columns are named (`keyed` is false). Standard input, or
+    /// a pipe without an ending, is CSV if key columns are named, and else lines. What is said of
+    /// the `dialect` goes before what is usual in the format; what has no known ending is CSV then.
     ///
     /// What cannot be read twice (standard input, pipes), and what is compressed, as a second
     /// ending `.gz` or `.zst` tells, is copied to a temporary file without a name before this
     /// function returns. Of several files the headers or footers are read.
     ///
     /// # Errors
-    /// If a file cannot be opened, or tells no format; if it is compressed and its name does not
-    /// say so, or cannot be decompressed to its end; if something is said of the dialect of what
-    /// is neither CSV nor TSV, or its delimiter is its quote. If there are several files, and two
-    /// of them are the same, or differ in format or columns.
+    /// If a file cannot be opened, or tells no format, or seems to be of another one; if it is
+    /// compressed and its name does not say so, or cannot be decompressed to its end; if something
+    /// is said of the dialect of what is neither CSV nor TSV, or its delimiter is its quote. If
+    /// there are several files, and two of them are the same, or differ in format or columns, or
+    /// one is `-`.
+    ///
+    /// # Panics
+    /// If there are no inputs.
     pub fn open_all(
         inputs: &[PathBuf],
         format: Option<Format>,
@@ -191,6 +85,7 @@ impl Source {
         keyed: bool,
         progress: &Progress,
     ) -> Result<Self, Error> {
+        assert!(!inputs.is_empty(), "a table has an input");
         if inputs.iter().any(|input| input == Path::new("-")) {
             if inputs.len() > 1 {
                 return Err(Error::StreamAmongFiles);

@@ -248,15 +248,29 @@ fn from_text(
 ) -> Result<(), Error> {
     for table in texts_of(source, progress) {
         let mut table = table?;
+        let name = table.name();
         while let Some(row) = table.next_row()? {
             if matches.next()? {
                 let fields: Vec<Cow<'_, str>> =
                     (0..row.len()).map(|index| row.field(index)).collect();
-                writer.row(&fields, Place::Line(row.line()))?;
+                writer
+                    .row(&fields, Place::Line(row.line()))
+                    .map_err(|error| in_file(source, name, error))?;
             }
         }
     }
     Ok(())
+}
+
+/// Says which file of several has the row that an output cannot hold.
+fn in_file(source: &Source, name: &str, error: Error) -> Error {
+    match error {
+        Error::Unfit { file, reason } if source.files() > 1 => Error::Unfit {
+            file,
+            reason: format!("in {name}, {reason}"),
+        },
+        other => other,
+    }
 }
 
 fn from_typed(
@@ -277,7 +291,9 @@ fn from_typed(
                     text.clear();
                     column.write(row, text);
                 }
-                writer.row(&fields, batch.place(row))?;
+                writer
+                    .row(&fields, batch.place(row))
+                    .map_err(|error| in_file(source, batch.part.name(), error))?;
             }
         }
     }

@@ -63,7 +63,7 @@ fn files_that_differ_are_told_before_the_other_party_is_met() {
     refused(
         &[&first, &other],
         3,
-        &["b.csv has 1 column, not 2 as in", "a.csv"],
+        &["b.csv has 1 column, not 2 as", "a.csv"],
     );
     refused(&[&first, &first], 3, &["a.csv is given twice"]);
     refused(

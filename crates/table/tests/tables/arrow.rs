@@ -24,7 +24,7 @@ use psijoin_table::{
     whole_file::Existing,
 };
 
-use crate::{Files, array, join, key, open, read, read_bytes};
+use crate::{Files, array, items, join, key, open, read, read_bytes};
 
 fn batch(columns: &[(&str, ArrayRef)]) -> RecordBatch {
     let columns = columns
@@ -473,6 +473,8 @@ fn several_files_and_folders_are_one_table() {
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join("x.feather"), arrow_bytes(&[batches(ids)], None)).unwrap();
     }
+    let day = read(&files.path("t"), &key(&["day"], &[])).unwrap();
+    assert_eq!(items(&day), [Some(0), Some(0), Some(1)]);
     let output = files.path("o.arrow");
     let id = key(&["id", "day"], &[]);
     assert_eq!(

@@ -270,6 +270,32 @@ fn errors_in_rows_name_the_file() {
 }
 
 #[test]
+fn a_row_that_an_output_cannot_hold_is_told_with_its_file() {
+    let files = Files::new();
+    let column = |cells: Vec<&str>| array(StringArray::from(cells));
+    let texts = [
+        files.text("a.csv", "id\n1\n"),
+        files.text("b.csv", "id\n2\n\"3\n\"\n"),
+    ];
+    let typed = [
+        files.parquet("a.parquet", &[("id", column(vec!["1"]))]),
+        files.parquet("b.parquet", &[("id", column(vec!["2", "3\n"]))]),
+    ];
+    for inputs in [texts, typed] {
+        let source = open_all(&inputs).unwrap();
+        for name in ["o.tsv", "o.txt"] {
+            let error = write_all(&source, &key(&[], &[]), &files.path(name)).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Output);
+            let text = error.to_string();
+            assert!(
+                text.contains(&format!(": in {}, ", inputs[1].display())),
+                "{text}"
+            );
+        }
+    }
+}
+
+#[test]
 fn inputs_that_are_no_table_are_refused() {
     let files = Files::new();
     let a = files.text("a.csv", "id\n1\n");
