@@ -9,7 +9,7 @@ use std::{borrow::Cow, collections::BTreeSet};
 use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field, SchemaRef, extension};
 
-pub(crate) use batches::{Batch, Batches, open};
+pub(crate) use batches::{Batch, Batches, FileBatches, TypedFile, open};
 pub(crate) use cell::{Column, has_text};
 use key_cell::KeyColumn;
 

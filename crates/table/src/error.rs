@@ -552,9 +552,9 @@ pub enum Difference {
         /// The first such column.
         column: usize,
         /// Its type in the file.
-        found: DataType,
+        found: String,
         /// Its type in the first file.
-        expected: DataType,
+        expected: String,
     },
     /// The folders' names tell other columns.
     Partition,

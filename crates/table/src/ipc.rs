@@ -6,7 +6,14 @@ use arrow_array::{RecordBatch, new_empty_array};
 use arrow_ipc::reader::{FileReader, FileReaderBuilder, StreamReader};
 use arrow_schema::{ArrowError, SchemaRef};
 
-use crate::{Error, containment, error::nameless, section::Section, source::Part};
+use crate::{
+    Error,
+    arrow::{FileBatches, TypedFile},
+    containment,
+    error::nameless,
+    section::Section,
+    source::Part,
+};
 
 /// What a file begins with, unless it is a stream.
 pub(crate) const MAGIC: &[u8] = b"ARROW1";
@@ -35,19 +42,20 @@ impl<'a> Reader<'a> {
         })?;
         Ok(Self { part, schema })
     }
+}
 
-    pub(crate) fn schema(&self) -> &SchemaRef {
+impl<'a> TypedFile<'a> for Reader<'a> {
+    fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// Reads these columns, which are in the file's order.
-    pub(crate) fn batches(self, columns: &[usize]) -> Result<Batches<'a>, Error> {
-        Batches::of(self.part, Some(columns))
+    fn batches(self: Box<Self>, columns: &[usize]) -> Result<FileBatches<'a>, Error> {
+        Ok(Box::new(Batches::of(self.part, Some(columns))?))
     }
 }
 
 /// The rows of an Arrow file or stream, as many at a time as were written at once.
-pub(crate) struct Batches<'a> {
+struct Batches<'a> {
     part: &'a Part,
     rows: Rows,
 }

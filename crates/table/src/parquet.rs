@@ -13,7 +13,9 @@ use parquet::{
 };
 
 use crate::{
-    Error, containment,
+    Error,
+    arrow::{FileBatches, TypedFile},
+    containment,
     error::{ParquetFault, nameless},
     section::Section,
     source::Part,
@@ -34,14 +36,15 @@ impl<'a> Reader<'a> {
         let builder = contained(part, || ParquetRecordBatchReaderBuilder::try_new(section))?;
         Ok(Self { part, builder })
     }
+}
 
-    pub(crate) fn schema(&self) -> &SchemaRef {
+impl<'a> TypedFile<'a> for Reader<'a> {
+    fn schema(&self) -> &SchemaRef {
         self.builder.schema()
     }
 
-    /// Reads these columns, which are in the file's order.
-    pub(crate) fn batches(self, columns: &[usize]) -> Result<Batches<'a>, Error> {
-        let Self { part, builder } = self;
+    fn batches(self: Box<Self>, columns: &[usize]) -> Result<FileBatches<'a>, Error> {
+        let Self { part, builder } = *self;
         let rows_total = builder.metadata().file_metadata().num_rows().max(0) as u64;
         let mask = ProjectionMask::roots(builder.parquet_schema(), columns.iter().copied());
         let reader = contained(part, || {
@@ -50,17 +53,17 @@ impl<'a> Reader<'a> {
                 .with_batch_size(BATCH_ROWS)
                 .build()
         })?;
-        Ok(Batches {
+        Ok(Box::new(Batches {
             part,
             reader,
             rows: 0,
             rows_total,
-        })
+        }))
     }
 }
 
 /// The rows of a Parquet file, some thousand at a time.
-pub(crate) struct Batches<'a> {
+struct Batches<'a> {
     part: &'a Part,
     reader: ParquetRecordBatchReader,
     rows: u64,

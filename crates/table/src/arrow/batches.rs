@@ -6,38 +6,23 @@ use arrow_schema::SchemaRef;
 use crate::{Error, Format, Progress, Source, error::Place, ipc, parquet, source::Part};
 
 /// A file of typed columns whose schema has been read.
-pub(crate) enum Reader<'a> {
-    Parquet(parquet::Reader<'a>),
-    Arrow(ipc::Reader<'a>),
-}
+pub(crate) trait TypedFile<'a> {
+    fn schema(&self) -> &SchemaRef;
 
-/// Reads a part's schema, in a format that is no text.
-pub(crate) fn open(part: &Part, format: Format) -> Result<Reader<'_>, Error> {
-    match format {
-        Format::Parquet => parquet::Reader::open(part).map(Reader::Parquet),
-        Format::Arrow => ipc::Reader::open(part).map(Reader::Arrow),
-        Format::Csv | Format::Tsv | Format::Lines => panic!("a text has no typed columns"),
-    }
+    /// Reads these columns, which are in the file's order.
+    fn batches(self: Box<Self>, columns: &[usize]) -> Result<FileBatches<'a>, Error>;
 }
 
 /// Rows, and how many bytes of the file lie before those that follow.
-type FileBatches<'a> = Box<dyn Iterator<Item = Result<(RecordBatch, u64), Error>> + 'a>;
+pub(crate) type FileBatches<'a> = Box<dyn Iterator<Item = Result<(RecordBatch, u64), Error>> + 'a>;
 
-impl<'a> Reader<'a> {
-    pub(crate) fn schema(&self) -> &SchemaRef {
-        match self {
-            Self::Parquet(reader) => reader.schema(),
-            Self::Arrow(reader) => reader.schema(),
-        }
-    }
-
-    /// Reads these columns, which are in the file's order.
-    fn batches(self, columns: &[usize]) -> Result<FileBatches<'a>, Error> {
-        Ok(match self {
-            Self::Parquet(reader) => Box::new(reader.batches(columns)?),
-            Self::Arrow(reader) => Box::new(reader.batches(columns)?),
-        })
-    }
+/// Reads a part's schema, in a format that is no text.
+pub(crate) fn open(part: &Part, format: Format) -> Result<Box<dyn TypedFile<'_> + '_>, Error> {
+    Ok(match format {
+        Format::Parquet => Box::new(parquet::Reader::open(part)?),
+        Format::Arrow => Box::new(ipc::Reader::open(part)?),
+        Format::Csv | Format::Tsv | Format::Lines => panic!("a text has no typed columns"),
+    })
 }
 
 fn broken(part: &Part, format: Format) -> Error {
