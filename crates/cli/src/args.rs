@@ -85,10 +85,10 @@ pub(crate) struct Fingerprinted {
 
 #[derive(ClapArgs)]
 pub(crate) struct Columns {
-    /// The table: .csv, .tsv, .parquet or .txt; a text also as .csv.gz or .csv.zst. Of a text, the first line is taken for the header,
-    /// whatever it holds, unless --no-header is given.
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
+    /// The table, as --input of `send` and `receive` takes it. Of CSV and TSV, the first line is
+    /// taken for the header, whatever it holds, unless --no-header is given.
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) input: Vec<PathBuf>,
 
     #[command(flatten)]
     pub(crate) dialect: dialect::Said,
@@ -96,9 +96,9 @@ pub(crate) struct Columns {
 
 #[derive(ClapArgs)]
 pub(crate) struct Keys {
-    /// The table: .csv, .tsv, .parquet or .txt; a text also as .csv.gz or .csv.zst.
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
+    /// The table, as --input of `send` and `receive` takes it.
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) input: Vec<PathBuf>,
 
     #[command(flatten)]
     pub(crate) dialect: dialect::Said,
@@ -120,10 +120,10 @@ pub(crate) struct Receive {
     #[command(flatten)]
     pub(crate) join: Join,
 
-    /// Where to write the shared rows: .csv, .tsv, .txt or .parquet; a text also compressed, as
-    /// .csv.gz or .csv.zst. The file appears when all is
-    /// done; if anything fails, what is there already stays as it is. [default: standard output]
-    /// What is not rows goes to standard output, but for shares, whose file can have any name.
+    /// Where to write the shared rows: .csv, .tsv, .txt, .parquet or .arrow; a text also
+    /// compressed, as .csv.gz or .csv.zst; or - for standard output, which is the default. The file
+    /// appears when all is done; if anything fails, what is there already stays as it is. What is
+    /// not rows goes to standard output, but for shares, whose file can have any name.
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
@@ -132,7 +132,7 @@ pub(crate) struct Receive {
     #[arg(long, requires = "output")]
     pub(crate) no_clobber: bool,
 
-    /// Where Parquet is written as CSV, write an empty text as "" and a null as nothing, as
+    /// Where Parquet or Arrow is written as CSV, write an empty text as "" and a null as nothing, as
     /// PostgreSQL reads them. Without this, both are nothing.
     #[arg(long)]
     pub(crate) quote_empty: bool,
@@ -169,11 +169,13 @@ pub(crate) struct Join {
     #[command(flatten)]
     pub(crate) trust: Trust,
 
-    /// This party's table: .csv, .tsv, .parquet, .txt (one value a line), a text also compressed, as
-    /// .csv.gz or .csv.zst; or - for standard input (CSV if --key is given, else lines). What is neither is read as CSV if --delimiter,
-    /// --quote, --escapes or --no-header says how.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) input: PathBuf,
+    /// This party's table: .csv, .tsv, .parquet, .arrow, .txt (one value per line), a text also
+    /// compressed, as .csv.gz or .csv.zst; or - for standard input (CSV if --key is given, else
+    /// lines). What is named otherwise is read as CSV if --delimiter, --quote, --escapes or
+    /// --no-header says how. Several files with the same columns are one table, in the order of their names: give
+    /// them all, or a pattern in quotes, as 'export/*.csv', or a folder of Parquet or Arrow files.
+    #[arg(long, value_name = "FILE", num_args = 1.., required = true)]
+    pub(crate) input: Vec<PathBuf>,
 
     #[command(flatten)]
     pub(crate) dialect: dialect::Said,

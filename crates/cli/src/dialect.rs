@@ -1,13 +1,21 @@
-//! How a text is written, as people say it.
+//! How a table is written, as people say it.
 
-use clap::Args as ClapArgs;
-use psijoin_table::{Dialect, Doubt, Encoding, Error, Source};
+use clap::{
+    Args as ClapArgs,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
+use psijoin_table::{Dialect, Doubt, Encoding, Error, Format, Source};
 
 use crate::talk::Talk;
 
-/// How a table that is text is written.
+/// How a table is written.
 #[derive(ClapArgs)]
 pub(crate) struct Said {
+    /// The table's format, where its file is named otherwise or has no name. [default: what the
+    /// file name's ending tells]
+    #[arg(long = "input-format", value_name = "FORMAT", value_parser = format())]
+    pub(crate) format: Option<Format>,
+
     /// What separates the fields of the table, if it is CSV or TSV: a character, or the word tab,
     /// comma, semicolon or pipe. [default: a comma in CSV, a tab in TSV]
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
@@ -80,6 +88,17 @@ pub(crate) fn tell(source: &Source, talk: Talk) {
 /// What a person should think about who gave the table of this name.
 pub(crate) fn warning(name: &str, doubt: Doubt) -> String {
     format!("WARNING: {name}: {doubt}.")
+}
+
+/// Reads the name of a format.
+fn format() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(Format::ALL.map(Format::name)).map(|name| {
+        let named = |format: &Format| format.name() == name;
+        Format::ALL
+            .into_iter()
+            .find(named)
+            .expect("only names of formats pass")
+    })
 }
 
 fn delimiter(text: &str) -> Result<u8, String> {

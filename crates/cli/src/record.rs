@@ -51,7 +51,7 @@ pub(crate) struct Planned {
 /// The files of a run, as the user named them.
 #[derive(Default)]
 pub(crate) struct Files {
-    pub(crate) input: PathBuf,
+    pub(crate) input: Vec<PathBuf>,
     pub(crate) output: Option<PathBuf>,
     pub(crate) report: Option<PathBuf>,
 }

@@ -1,6 +1,9 @@
 //! How a run ended, what it cost, and who learned what, for scripts. Never an item.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use psijoin_params::Security;
@@ -68,9 +71,26 @@ struct RunReport {
 
 #[derive(Serialize)]
 struct FilesReport {
-    input: String,
+    input: InputReport,
     output: Option<String>,
     report: Option<String>,
+}
+
+/// The inputs as they were named: a text if there is one, else a list.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum InputReport {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl InputReport {
+    fn new(inputs: &[PathBuf]) -> Self {
+        match inputs {
+            [only] => Self::One(path_shown(only)),
+            several => Self::Several(several.iter().map(|path| path_shown(path)).collect()),
+        }
+    }
 }
 
 /// A column of numbers that was asked for.
@@ -193,7 +213,7 @@ impl Report {
                 fingerprint,
             },
             files: FilesReport {
-                input: path_shown(&plan.files.input),
+                input: InputReport::new(&plan.files.input),
                 output: plan.files.output.as_deref().map(path_shown),
                 report: plan.files.report.as_deref().map(path_shown),
             },

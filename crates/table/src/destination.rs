@@ -35,8 +35,8 @@ impl Destination {
     /// kept, if it is a file; a stream, as a pipe or a device, is written either way.
     ///
     /// The file name's ending tells the format, and whether a text is compressed; without one,
-    /// lines stay lines. What is no regular file, as standard output, gets CSV from Parquet, and
-    /// else the source's own format.
+    /// lines stay lines. What is no regular file, as standard output, gets CSV from Parquet and
+    /// Arrow, and else the source's own format.
     ///
     /// # Errors
     /// If no file can be created there, it is the input, its name tells no format, or the format
@@ -72,14 +72,14 @@ impl Destination {
         })
     }
 
-    /// Tells nulls and empty texts apart where Parquet is written as CSV: an empty text is `""`, and
+    /// Tells nulls and empty texts apart where Parquet or Arrow is written as CSV: an empty text is `""`, and
     /// a null is nothing, as PostgreSQL reads them. Without this both are nothing.
     ///
     /// # Errors
     /// If anything else is written.
     pub fn quoting_empty(self, source: &Source) -> Result<Self, Error> {
         match (source.format(), self.format) {
-            (Format::Parquet, Format::Csv) => Ok(Self {
+            (Format::Parquet | Format::Arrow, Format::Csv) => Ok(Self {
                 quote_empty: true,
                 ..self
             }),
@@ -235,7 +235,7 @@ fn at(path: &Path, source: &Source, existing: Existing) -> Result<(Target, Forma
 
 fn stream_format(source: &Source) -> Format {
     match source.format() {
-        Format::Parquet => Format::Csv,
+        Format::Parquet | Format::Arrow => Format::Csv,
         text => text,
     }
 }

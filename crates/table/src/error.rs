@@ -107,7 +107,7 @@ pub enum Error {
 
     /// Nulls are to be told from empty texts where there are none, or no way to write them.
     #[error(
-        "--quote-empty tells nulls from empty texts where Parquet is written as CSV, and here \
+        "--quote-empty tells nulls from empty texts where Parquet or Arrow is written as CSV, and here \
          {from} is written as {to}: leave it out"
     )]
     NoNulls {
@@ -119,8 +119,8 @@ pub enum Error {
 
     /// The name of an input tells no format.
     #[error(
-        "cannot tell the format of {file} by its name: the endings known are {ENDINGS} \
-         (a file without an ending is read as text, one value a line, if no key column is given; \
+        "cannot tell the format of {file} by its name: say it with --input-format; the endings \
+         known are {ENDINGS} (a file without an ending is read as text, one value a line, if no key column is given; \
          one with --delimiter as CSV; what is compressed in another way can be decompressed \
          to standard input)"
     )]
@@ -138,11 +138,100 @@ pub enum Error {
         source: io::Error,
     },
 
-    /// The input is a directory.
-    #[error("{file} is a directory, not a file")]
-    InputIsDirectory {
+    /// Standard input was named beside other inputs.
+    #[error(
+        "standard input cannot be one of several inputs: give it alone, or write it to a file \
+         first"
+    )]
+    StreamAmongFiles,
+
+    /// No file has the name, or matches the pattern.
+    #[error("no file has the name {pattern}, or matches it as a pattern")]
+    NoMatch {
+        /// The pattern as the user gave it.
+        pattern: String,
+    },
+
+    /// The input is a folder without files.
+    #[error(
+        "the folder {folder} holds no files (those whose names begin with `_` or `.` do not count)"
+    )]
+    EmptyFolder {
+        /// The folder as the user named it.
+        folder: String,
+    },
+
+    /// The input is a folder that holds texts.
+    #[error(
+        "the folder {folder} holds a text, {file}: a folder is for Parquet or Arrow files; name texts by \
+         a pattern, as in '{folder}/*.csv'"
+    )]
+    TextInFolder {
+        /// The folder as the user named it.
+        folder: String,
+        /// The text.
+        file: String,
+    },
+
+    /// A folder's name tells a partition column's name or value, and is not UTF-8.
+    #[error(
+        "the path of {file} tells columns as in day=2024-02-03/, and is not UTF-8: rename its \
+         folders"
+    )]
+    PartitionName {
+        /// A file in that folder.
+        file: String,
+    },
+
+    /// A partition column has the name of another column.
+    #[error(
+        "the folders of {file} tell a column `{column}`, and there is another of that name: rename \
+         one, or name the files by a pattern, so that their folders tell nothing"
+    )]
+    PartitionColumn {
+        /// A file of the table.
+        file: String,
+        /// The column.
+        column: String,
+    },
+
+    /// A table's files have several formats.
+    #[error(
+        "{file} is read as {format}, and {first} as {first_format}: the files of a table must have \
+         one format (--input-format says which, whatever their names)"
+    )]
+    MixedFormats {
         /// The file as the user named it.
         file: String,
+        /// Its format.
+        format: Format,
+        /// The table's first file.
+        first: String,
+        /// That file's format.
+        first_format: Format,
+    },
+
+    /// A file of a table has other columns than its first one.
+    #[error(
+        "{difference} {first}: the files of a table must have the same columns in the same order",
+        difference = Differing { file, difference }
+    )]
+    DifferentParts {
+        /// The file as the user named it.
+        file: String,
+        /// The table's first file.
+        first: String,
+        /// What differs.
+        difference: Difference,
+    },
+
+    /// A file is there twice.
+    #[error("{file} is given twice, the first time as {first}: its rows would count twice")]
+    RepeatedFile {
+        /// The file as it is named the second time.
+        file: String,
+        /// The file as it is named the first time.
+        first: String,
     },
 
     /// The input could not be read to its end.
@@ -215,6 +304,26 @@ pub enum Error {
         file: String,
         /// What is wrong.
         fault: ParquetFault,
+    },
+
+    /// The input is no Arrow file or stream, or a broken one.
+    #[error(
+        "cannot read {file} as Arrow: it is broken, cut off, or neither an Arrow file nor a stream"
+    )]
+    Arrow {
+        /// The file as the user named it.
+        file: String,
+    },
+
+    /// The input is something else than its name says, or than an input without a name usually is.
+    #[error("{}", Misnamed { file, format: *.format, found: *.found })]
+    Misnamed {
+        /// The file as the user named it.
+        file: String,
+        /// What it was taken for.
+        format: Format,
+        /// What it begins like, if that is known and no text.
+        found: Option<Format>,
     },
 
     /// The table has no header line.
@@ -455,6 +564,7 @@ impl Error {
             | DelimiterOfEscapes
             | UnknownEncoding(_)
             | AmbiguousEncoding(_)
+            | StreamAmongFiles
             | NoDialect { .. }
             | NoNulls { .. } => ErrorKind::Usage,
             OutputEnding { .. }
@@ -469,7 +579,14 @@ impl Error {
             Interrupted => ErrorKind::Interrupted,
             InputEnding { .. }
             | Open { .. }
-            | InputIsDirectory { .. }
+            | NoMatch { .. }
+            | EmptyFolder { .. }
+            | TextInFolder { .. }
+            | PartitionName { .. }
+            | PartitionColumn { .. }
+            | MixedFormats { .. }
+            | DifferentParts { .. }
+            | RepeatedFile { .. }
             | Read { .. }
             | Spool { .. }
             | Compressed { .. }
@@ -477,6 +594,8 @@ impl Error {
             | OtherEncoding { .. }
             | Utf32 { .. }
             | Parquet { .. }
+            | Arrow { .. }
+            | Misnamed { .. }
             | NoHeader { .. }
             | NoRows { .. }
             | Malformed { .. }
@@ -490,6 +609,102 @@ impl Error {
             | NumberType { .. }
             | TooManyItems { .. }
             | Changed { .. } => ErrorKind::Input,
+        }
+    }
+}
+
+/// How a file's columns differ from those of the first file of its table. Columns have numbers
+/// from 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Difference {
+    /// There are more or fewer.
+    Count {
+        /// The file's number of columns.
+        found: usize,
+        /// The first file's number of columns.
+        expected: usize,
+    },
+    /// A column has another name.
+    Name {
+        /// The first such column.
+        column: usize,
+    },
+    /// A column has another type.
+    Type {
+        /// The first such column.
+        column: usize,
+        /// Its type in the file.
+        found: String,
+        /// Its type in the first file.
+        expected: String,
+    },
+    /// The folders' names tell other columns.
+    Partition,
+    /// The text is encoded in another way.
+    Encoding,
+}
+
+/// That a file is not what it was taken for.
+struct Misnamed<'a> {
+    file: &'a str,
+    format: Format,
+    found: Option<Format>,
+}
+
+impl fmt::Display for Misnamed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            file,
+            format,
+            found,
+        } = self;
+        match found {
+            Some(found) => write!(
+                f,
+                "{file} is read as {format} unless you say otherwise, and seems to hold {found}: \
+                 say --input-format {} (or {}, if that is what it is)",
+                found.name(),
+                format.name()
+            ),
+            None => write!(
+                f,
+                "{file} is named like {format}, and is damaged or something else: say what it is \
+                 with --input-format, or get it again"
+            ),
+        }
+    }
+}
+
+/// The beginning of a sentence that ends with the first file.
+struct Differing<'a> {
+    file: &'a str,
+    difference: &'a Difference,
+}
+
+impl fmt::Display for Differing<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let file = self.file;
+        match self.difference {
+            Difference::Count { found, expected } => {
+                let plural = if *found == 1 { "" } else { "s" };
+                write!(f, "{file} has {found} column{plural}, not {expected} as")
+            }
+            Difference::Name { column } => {
+                write!(f, "column {column} of {file} has another name than in")
+            }
+            Difference::Type {
+                column,
+                found,
+                expected,
+            } => write!(
+                f,
+                "column {column} of {file} holds {found}, not {expected} as in"
+            ),
+            Difference::Encoding => write!(f, "{file} is encoded in another way than"),
+            Difference::Partition => {
+                write!(f, "the folders of {file} tell other columns than those of")
+            }
         }
     }
 }

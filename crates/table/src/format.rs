@@ -3,11 +3,12 @@ use std::{fmt, path::Path};
 use crate::{
     Compression, Dialect, Error,
     dialect::{Delimited, Layout},
+    ipc,
 };
 
 /// The endings of file names that tell a format.
-pub(crate) const ENDINGS: &str =
-    ".csv, .tsv, .txt and .parquet, and of texts also with .gz or .zst behind, as in .csv.gz";
+pub(crate) const ENDINGS: &str = ".csv, .tsv, .txt, .parquet and .arrow (or .feather, .ipc), and of texts also with .gz or .zst \
+     behind, as in .csv.gz";
 
 /// How a table is laid out in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,9 +22,31 @@ pub enum Format {
     Lines,
     /// Apache Parquet.
     Parquet,
+    /// Apache Arrow's own format (IPC), as a file, which is also called Feather, or as a stream.
+    Arrow,
 }
 
 impl Format {
+    /// All formats.
+    pub const ALL: [Self; 5] = [
+        Self::Csv,
+        Self::Tsv,
+        Self::Lines,
+        Self::Parquet,
+        Self::Arrow,
+    ];
+
+    /// Its name on a command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Tsv => "tsv",
+            Self::Lines => "lines",
+            Self::Parquet => "parquet",
+            Self::Arrow => "arrow",
+        }
+    }
+
     /// The format that a file name's ending tells, in upper or lower case; of a compressed text
     /// the ending before the last.
     pub(crate) fn of_ending(path: &Path) -> Option<Self> {
@@ -37,8 +60,20 @@ impl Format {
             "txt" => Self::Lines,
             // Its columns are compressed within.
             "parquet" if Compression::of_ending(path).is_none() => Self::Parquet,
+            "arrow" | "feather" | "ipc" if Compression::of_ending(path).is_none() => Self::Arrow,
             _ => return None,
         })
+    }
+
+    /// The format that the first bytes tell, if it is no text.
+    pub(crate) fn of_beginning(bytes: &[u8]) -> Option<Self> {
+        if bytes.starts_with(b"PAR1") || bytes.starts_with(b"PARE") {
+            Some(Self::Parquet)
+        } else if bytes.starts_with(ipc::MAGIC) || bytes.starts_with(ipc::CONTINUATION) {
+            Some(Self::Arrow)
+        } else {
+            None
+        }
     }
 
     /// Whether a file's name tells no format as it has no ending, as those of word lists.
@@ -69,14 +104,14 @@ impl Format {
         }
     }
 
-    /// How this format is written unless something else is said; `None` for Parquet, which is no
-    /// text.
+    /// How this format is written unless something else is said; `None` for Parquet and Arrow, which
+    /// are no texts.
     pub(crate) fn layout(self) -> Option<Layout> {
         match self {
             Self::Csv => Some(Layout::Delimited(Delimited::CSV)),
             Self::Tsv => Some(Layout::Delimited(Delimited::TSV)),
             Self::Lines => Some(Layout::Lines),
-            Self::Parquet => None,
+            Self::Parquet | Self::Arrow => None,
         }
     }
 
@@ -114,6 +149,7 @@ impl fmt::Display for Format {
             Self::Tsv => "TSV",
             Self::Lines => "lines",
             Self::Parquet => "Parquet",
+            Self::Arrow => "Arrow",
         })
     }
 }

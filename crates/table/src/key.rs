@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 
 use crate::{
-    Error, KeyFault, Source,
+    Error, KeyFault, Source, arrow,
     header::Header,
     meaning::{Kind, Meaning, Observed},
     normalize::{self, ColumnRules, Rule},
-    parquet,
 };
 
 /// Which columns are the key, and how each is normalised.
@@ -48,7 +47,7 @@ impl KeySpec {
         let key = self.resolve(&source.header(&source.columns()?))?;
         match source.layout() {
             Some(_) => Ok(()),
-            None => parquet::check_key(source, &key),
+            None => arrow::check_key(source, &key),
         }
     }
 

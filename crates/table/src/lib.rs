@@ -35,7 +35,7 @@
 //! | timestamp | `2024-02-29 13:05:00.25`; in universal time with a `Z` behind it, if it has a zone | `timestamp`, `timestamp:ZONE` |
 //! | time of day | `13:05:00.25` | `time` |
 //! | binary | hexadecimal, in lower case | `lowercase` |
-//! | UUID of Parquet | `f81d4fae-7dec-11d0-a765-00a0c91e6bf6` | `uuid` |
+//! | UUID of Parquet or Arrow | `f81d4fae-7dec-11d0-a765-00a0c91e6bf6` | `uuid` |
 //!
 //! Fractions of a second carry no trailing zeros, so that the unit does not matter. NaN is a
 //! null. Nested types are no keys. Rows are written to CSV and TSV with other texts, which keep
@@ -54,8 +54,8 @@
 //!
 //! Beside its keys a table can be asked for columns of numbers, to be added up: [`Numbers`]. A
 //! number is written with digits, with a sign, a decimal point and an exponent where needed, as
-//! `-0.50` or `1.5e3`; spaces around it do not count; anything else is an error. In Parquet the
-//! types are text, integers, decimals of at most 18 places, and floating-point numbers, which stand
+//! `-0.50` or `1.5e3`; spaces around it do not count; anything else is an error. Typed columns
+//! may be text, integers, decimals of at most 18 places, and floating-point numbers, which stand
 //! for the shortest decimal that reads back as the same number.
 //!
 //! - Numbers are exact: whole multiples of 10^-scale, where the scale is the most decimals that
@@ -65,6 +65,31 @@
 //!   with its numbers.
 //! - The positive numbers of a column, and the negative ones, must each add up to no more than an
 //!   `i64` holds, so that any of its sums does.
+//!
+//! # Files
+//!
+//! A table is one file, or several with the same columns in the same order: named one by one, by
+//! a pattern as `export/*.csv` (`*`, `?`, `[ab]`, and `**` for any folders), or by the folder that
+//! holds them. The rows are those of the files in the order of their absolute paths, compared byte
+//! by byte, so that `part-10` is before `part-2`. Only the first header is part of the output;
+//! each row keeps its bytes, and gets a line ending only where it has none and another follows.
+//! A file that is there twice, or differs in its columns (in Parquet and Arrow also in their
+//! types), is an error.
+//!
+//! A folder must hold files of Parquet or Arrow, at any depth; names that begin with `_` or `.`
+//! do not count. Folders in it may be named as Hive does, like `day=2024-02-03`: then the table
+//! has a further column `day`, behind those of the files, of text, percent-decoded; the value
+//! `__HIVE_DEFAULT_PARTITION__` is a null. All files must be in such folders of the same columns.
+//! Outputs have these columns as text.
+//!
+//! Arrow files (IPC) are also known as Feather (version 2). Streams are read too, if they have an
+//! end; a file is written, and not compressed. In it a dictionary is written as its values, as
+//! there would be those of other rows in it. Rows go from Arrow and Parquet to either with their
+//! types; what the output has no type for is an error at the start.
+//!
+//! The endings of names tell formats: `.csv`, `.tsv`, `.txt` for lines, `.parquet`, and `.arrow`,
+//! `.feather` or `.ipc`. Another format can be said instead. What begins like Parquet or Arrow
+//! under another name, or has their name and begins otherwise, is an error unless it is said.
 //!
 //! # Text
 //!
@@ -111,6 +136,7 @@
 //! written as CSV, nulls and empty texts are both nothing, unless they are to be told apart:
 //! [`Destination::quoting_empty`].
 
+mod arrow;
 mod calendar;
 mod compression;
 mod contained;
@@ -123,12 +149,14 @@ mod error;
 mod format;
 mod header;
 mod inspection;
+mod ipc;
 mod key;
 mod meaning;
 mod normalize;
 mod numbers;
 mod parquet;
 mod progress;
+mod section;
 mod source;
 mod spelling;
 mod table;
@@ -143,7 +171,9 @@ pub use destination::{Destination, StagedRows};
 pub use dialect::Dialect;
 pub use doubt::Doubt;
 pub use encoding::Encoding;
-pub use error::{Columns, Error, ErrorKind, Fault, KeyFault, NumberFault, ParquetFault, Place};
+pub use error::{
+    Columns, Difference, Error, ErrorKind, Fault, KeyFault, NumberFault, ParquetFault, Place,
+};
 pub use format::Format;
 pub use inspection::{InspectedColumn, Inspection};
 pub use key::KeySpec;

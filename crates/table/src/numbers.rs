@@ -5,9 +5,8 @@ mod number;
 use arrow_schema::DataType;
 
 use crate::{
-    Error, Source,
+    Error, Source, arrow,
     error::{NumberFault, Place},
-    parquet,
 };
 use number::Number;
 
@@ -36,7 +35,7 @@ pub struct Numbers {
 /// column are no numbers, or cannot be read.
 pub fn check_numbers(source: &Source, columns: &[String]) -> Result<(), Error> {
     if source.layout().is_none() {
-        return parquet::check_numbers(source, columns);
+        return arrow::check_numbers(source, columns);
     }
     let names = source.columns()?;
     source.header(&names).find_all(columns).map(drop)

@@ -1,307 +1,139 @@
-//! Tables in Parquet files.
+//! Parquet files, batch by batch.
 
-mod cell;
 mod chunks;
-mod key_cell;
 
-use std::{
-    borrow::Cow,
-    collections::BTreeSet,
-    io::{self, Read, Seek, SeekFrom},
-};
+use std::io::{self, Read, Seek, SeekFrom};
 
-use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{ArrowError, DataType, Field, SchemaRef};
+use arrow_array::RecordBatch;
+use arrow_schema::{ArrowError, SchemaRef};
 use parquet::{
     arrow::{
         ProjectionMask,
         arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder},
     },
-    basic::LogicalType,
     errors::ParquetError,
     file::{FOOTER_SIZE, metadata::FooterTail},
 };
 
-use key_cell::KeyColumn;
-
-pub(crate) use cell::{Column, has_text};
-
 use crate::{
-    Error, Inspection, Progress, Source, contained,
-    error::{ParquetFault, Place, nameless},
-    meaning::Kind,
-    numbers::may_be_numbers,
-    table::{Builder, Wanted},
+    Error,
+    arrow::{FileBatches, TypedFile},
+    contained,
+    error::{ParquetFault, nameless},
+    section::Section,
+    source::Part,
 };
 
 /// Rows that are decoded at once.
 const BATCH_ROWS: usize = 8192;
 
-/// A Parquet file whose footer has been read.
-pub(crate) type Reader = ParquetRecordBatchReaderBuilder<std::fs::File>;
+/// What the library makes of a footer that it has read.
+type Builder = ParquetRecordBatchReaderBuilder<Section>;
 
-pub(crate) fn open(source: &Source) -> Result<Reader, Error> {
-    let file = source.file().try_clone().map_err(|error| Error::Read {
-        file: source.name().to_owned(),
-        source: error,
-    })?;
-    if has_encrypted_footer(&file) {
-        return Err(fault(source, ParquetFault::Encrypted));
+/// A Parquet file whose footer has been read.
+pub(crate) struct Reader<'a> {
+    part: &'a Part,
+    builder: Builder,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn open(part: &'a Part) -> Result<Self, Error> {
+        let mut section = part.open()?;
+        if has_encrypted_footer(&mut section) {
+            return Err(fault(part, ParquetFault::Encrypted));
+        }
+        let builder = contained(part, || Builder::try_new(section))?;
+        Ok(Self { part, builder })
     }
-    contained(source, || Reader::try_new(file))
 }
 
 /// Whether the footer is there and encrypted. A file that is none, or cannot be read, is the
 /// reader's affair.
-fn has_encrypted_footer(mut file: &std::fs::File) -> bool {
+fn has_encrypted_footer(section: &mut Section) -> bool {
     let mut tail = [0; FOOTER_SIZE];
-    let read = file
+    let read = section
         .seek(SeekFrom::End(-(FOOTER_SIZE as i64)))
-        .and_then(|_| file.read_exact(&mut tail));
+        .and_then(|_| section.read_exact(&mut tail));
     read.is_ok() && FooterTail::try_from(tail).is_ok_and(|tail| tail.is_encrypted_footer())
 }
 
-/// The names of the top-level columns.
-pub(crate) fn columns(reader: &Reader) -> Vec<String> {
-    reader
-        .schema()
-        .fields()
-        .iter()
-        .map(|field| field.name().clone())
-        .collect()
-}
+impl<'a> TypedFile<'a> for Reader<'a> {
+    fn schema(&self) -> &SchemaRef {
+        self.builder.schema()
+    }
 
-pub(crate) fn read_keys(
-    source: &Source,
-    wanted: &Wanted<'_>,
-    progress: &Progress,
-) -> Result<Inspection, Error> {
-    let reader = open(source)?;
-    let names = columns(&reader);
-    let header = source.header(&names);
-    let key_columns = wanted.key.resolve(&header)?;
-    refuse_keys(source, &reader, &key_columns)?;
-    let number_columns = header.find_all(wanted.numbers)?;
-    refuse_numbers(source, &reader, &number_columns)?;
-
-    // The reader gives the wanted columns in the file's order.
-    let columns: BTreeSet<_> = key_columns.iter().chain(&number_columns).copied().collect();
-    let places = |among: &[usize]| -> Vec<usize> {
-        let place = |column| columns.range(..column).count();
-        among.iter().map(place).collect()
-    };
-    let (key_places, number_places) = (places(&key_columns), places(&number_columns));
-    let mask = ProjectionMask::roots(reader.parquet_schema(), columns.iter().copied());
-
-    let key_names = header.names_of(&key_columns);
-    let uuids: Vec<bool> = key_names
-        .iter()
-        .map(|name| is_uuid(&reader, name))
-        .collect();
-    let kinds = key_columns.iter().zip(&uuids).map(|(&column, &is_uuid)| {
-        Kind::of_type(reader.schema().field(column).data_type(), is_uuid)
-    });
-    let named_kinds = key_names.into_iter().zip(kinds).collect();
-    let mut keys = Builder::new(source.name(), wanted, named_kinds);
-    let mut text = String::new();
-    let mut rows = 0;
-    for batch in Batches::new(source, reader.with_projection(mask), progress)? {
-        let batch = batch?;
-        let at = |&place: &usize| batch.column(place);
-        let key_arrays = key_places.iter().map(at).zip(&uuids);
-        let key_texts = key_arrays
-            .map(|(array, &is_uuid)| KeyColumn::new(array, is_uuid).ok_or_else(|| broken(source)))
-            .collect::<Result<Vec<_>, Error>>()?;
-        let number_texts = texts(source, number_places.iter().map(at))?;
-        for row in 0..batch.num_rows() {
-            rows += 1;
-            let place = Place::Row(rows);
-            for (position, column) in key_texts.iter().enumerate() {
-                text.clear();
-                let field = column.write(row, &mut text).map(|()| Cow::Borrowed(&*text));
-                keys.key_field(position, field, place)?;
-            }
-            let Some(item) = keys.finish_row()? else {
-                continue;
-            };
-            for (index, column) in number_texts.iter().enumerate() {
-                text.clear();
-                column.write(row, &mut text);
-                keys.add_number(index, item, &text, place)?;
-            }
+    fn check(&self, columns: &[usize]) -> Result<(), Error> {
+        // The row groups of a broken file need not have the schema's columns.
+        let unreadable = || Ok(chunks::unreadable(&self.builder, columns));
+        match contained(self.part, unreadable)? {
+            Some(unreadable) => Err(fault(self.part, unreadable)),
+            None => Ok(()),
         }
     }
-    Ok(keys.finish())
-}
 
-/// Checks that these columns can be read, and be a key, as far as the footer tells.
-pub(crate) fn check_key(source: &Source, key: &[usize]) -> Result<(), Error> {
-    refuse_keys(source, &open(source)?, key)
-}
-
-/// Checks that all columns can be read, as far as the footer tells.
-pub(crate) fn check_columns(source: &Source) -> Result<(), Error> {
-    let reader = open(source)?;
-    let all: Vec<usize> = (0..columns(&reader).len()).collect();
-    refuse_chunks(source, &reader, &all)
-}
-
-/// As [`crate::check_numbers`], for a Parquet file.
-pub(crate) fn check_numbers(source: &Source, names: &[String]) -> Result<(), Error> {
-    let reader = open(source)?;
-    let columns = columns(&reader);
-    let indices = source.header(&columns).find_all(names)?;
-    refuse_numbers(source, &reader, &indices)
-}
-
-/// The columns of a batch as texts.
-pub(crate) fn texts<'a>(
-    source: &Source,
-    arrays: impl Iterator<Item = &'a ArrayRef>,
-) -> Result<Vec<Column<'a>>, Error> {
-    // Columns whose type has no text were refused, but a broken file can hold another type than
-    // its schema says.
-    arrays
-        .map(|array| Column::new(array).ok_or_else(|| broken(source)))
-        .collect()
-}
-
-/// Whether the file says that the top-level column of this name holds UUIDs, of which Arrow's type,
-/// binary data of 16 bytes, tells nothing.
-fn is_uuid(reader: &Reader, name: &str) -> bool {
-    let fields = reader.parquet_schema().root_schema().get_fields();
-    fields.iter().any(|field| {
-        let info = field.get_basic_info();
-        info.name() == name && info.logical_type_ref() == Some(&LogicalType::Uuid)
-    })
-}
-
-fn refuse_chunks(source: &Source, reader: &Reader, columns: &[usize]) -> Result<(), Error> {
-    // The row groups of a broken file need not have the schema's columns.
-    match contained(source, || Ok(chunks::unreadable(reader, columns)))? {
-        Some(unreadable) => Err(fault(source, unreadable)),
-        None => Ok(()),
-    }
-}
-
-fn refuse_keys(source: &Source, reader: &Reader, key: &[usize]) -> Result<(), Error> {
-    refuse_chunks(source, reader, key)?;
-    match first_other(reader.schema(), key, key_cell::can_be_key) {
-        Some((column, data_type)) => Err(Error::KeyType {
-            file: source.name().to_owned(),
-            column,
-            data_type,
-        }),
-        None => Ok(()),
-    }
-}
-
-fn refuse_numbers(source: &Source, reader: &Reader, numbers: &[usize]) -> Result<(), Error> {
-    refuse_chunks(source, reader, numbers)?;
-    match first_other(reader.schema(), numbers, may_be_numbers) {
-        Some((column, data_type)) => Err(Error::NumberType {
-            file: source.name().to_owned(),
-            column,
-            data_type,
-        }),
-        None => Ok(()),
-    }
-}
-
-/// The name and the type of the first of these columns whose values are not of a type that fits.
-fn first_other(
-    schema: &SchemaRef,
-    columns: &[usize],
-    fits: impl Fn(&DataType) -> bool,
-) -> Option<(String, DataType)> {
-    columns.iter().find_map(|&index| {
-        let field = schema.field(index);
-        let data_type = value_type(field);
-        (!fits(data_type)).then(|| (field.name().clone(), data_type.clone()))
-    })
-}
-
-/// The type of a column's values, which a dictionary may hold.
-fn value_type(field: &Field) -> &DataType {
-    match field.data_type() {
-        DataType::Dictionary(_, values) => values,
-        other => other,
+    fn batches(self: Box<Self>, columns: &[usize]) -> Result<FileBatches<'a>, Error> {
+        let Self { part, builder } = *self;
+        let rows_total = builder.metadata().file_metadata().num_rows().max(0) as u64;
+        let mask = ProjectionMask::roots(builder.parquet_schema(), columns.iter().copied());
+        let reader = contained(part, || {
+            builder
+                .with_projection(mask)
+                .with_batch_size(BATCH_ROWS)
+                .build()
+        })?;
+        Ok(Box::new(Batches {
+            part,
+            reader,
+            rows: 0,
+            rows_total,
+        }))
     }
 }
 
 /// The rows of a Parquet file, some thousand at a time.
-pub(crate) struct Batches<'a> {
-    source: &'a Source,
+struct Batches<'a> {
+    part: &'a Part,
     reader: ParquetRecordBatchReader,
-    progress: &'a Progress,
     rows: u64,
     rows_total: u64,
-    bytes_told: u64,
-}
-
-impl<'a> Batches<'a> {
-    pub(crate) fn new(
-        source: &'a Source,
-        reader: Reader,
-        progress: &'a Progress,
-    ) -> Result<Self, Error> {
-        let rows_total = reader.metadata().file_metadata().num_rows().max(0) as u64;
-        let reader = contained(source, || reader.with_batch_size(BATCH_ROWS).build())?;
-        Ok(Self {
-            source,
-            reader,
-            progress,
-            rows: 0,
-            rows_total,
-            bytes_told: 0,
-        })
-    }
-
-    /// Reports as many of the file's bytes as correspond to the rows read.
-    fn advance(&mut self, batch: RecordBatch) -> Result<RecordBatch, Error> {
-        self.rows += batch.num_rows() as u64;
-        let share = self.rows.min(self.rows_total) as f64 / self.rows_total.max(1) as f64;
-        let bytes = (self.source.bytes() as f64 * share) as u64;
-        self.progress.advance(bytes - self.bytes_told)?;
-        self.bytes_told = bytes;
-        Ok(batch)
-    }
 }
 
 impl Iterator for Batches<'_> {
-    type Item = Result<RecordBatch, Error>;
+    /// Rows, and how much of the file lies before those that follow: as many of its bytes as
+    /// correspond to the rows read.
+    type Item = Result<(RecordBatch, u64), Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let batch = contained(self.source, || Ok(self.reader.next().transpose()?));
-        let advanced = batch.and_then(|batch| batch.map(|batch| self.advance(batch)).transpose());
-        advanced.transpose()
+        let batch = contained(self.part, || Ok(self.reader.next().transpose()?)).transpose()?;
+        Some(batch.map(|batch| {
+            self.rows += batch.num_rows() as u64;
+            let share = self.rows.min(self.rows_total) as f64 / self.rows_total.max(1) as f64;
+            (batch, (self.part.bytes() as f64 * share) as u64)
+        }))
     }
 }
 
 /// Runs the Parquet reader, which on some broken files panics rather than return an error.
-fn contained<T>(
-    source: &Source,
-    read: impl FnOnce() -> Result<T, ParquetError>,
-) -> Result<T, Error> {
+fn contained<T>(part: &Part, read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Error> {
     match contained::contained(read) {
-        Some(read) => read.map_err(|error| cannot_read(source, error)),
-        None => Err(broken(source)),
+        Some(read) => read.map_err(|error| cannot_read(part, error)),
+        None => Err(broken(part)),
     }
 }
 
-fn broken(source: &Source) -> Error {
-    fault(source, ParquetFault::Broken)
+pub(crate) fn broken(part: &Part) -> Error {
+    fault(part, ParquetFault::Broken)
 }
 
-fn fault(source: &Source, fault: ParquetFault) -> Error {
+fn fault(part: &Part, fault: ParquetFault) -> Error {
     Error::Parquet {
-        file: source.name().to_owned(),
+        file: part.name().to_owned(),
         fault,
     }
 }
 
 /// The reader's own words may hold values of the table: they are not passed on.
-fn cannot_read(source: &Source, error: ParquetError) -> Error {
+fn cannot_read(part: &Part, error: ParquetError) -> Error {
     let is_unsupported = match &error {
         ParquetError::NYI(_) => true,
         // Errors in rows come as texts.
@@ -312,16 +144,16 @@ fn cannot_read(source: &Source, error: ParquetError) -> Error {
         _ => false,
     };
     if is_unsupported {
-        return fault(source, ParquetFault::Unsupported);
+        return fault(part, ParquetFault::Unsupported);
     }
     match error {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {
             Ok(error) => Error::Read {
-                file: source.name().to_owned(),
+                file: part.name().to_owned(),
                 source: nameless(*error),
             },
-            Err(_) => broken(source),
+            Err(_) => broken(part),
         },
-        _ => broken(source),
+        _ => broken(part),
     }
 }

@@ -1,200 +1,159 @@
+mod decoded;
+mod files;
+mod part;
+mod partition;
+mod plan;
+mod spool;
+mod unity;
+
 use std::{
-    cell::Cell,
-    fs::{self, File, Metadata},
-    io::{self, Cursor, Read, Seek, Write},
+    fs,
+    io::{self, Read},
     iter,
     path::{Path, PathBuf},
-    time::SystemTime,
 };
+
+use arrow_schema::SchemaRef;
 
 use crate::{
-    Compression, Dialect, Doubt, Encoding, Error, Format, Progress,
-    dialect::Layout,
-    encoding::BEGINNING_BYTES,
-    error::{ErrorKind, nameless},
-    header::Header,
-    parquet, text,
+    Dialect, Doubt, Encoding, Error, Format, Progress, arrow, dialect::Layout, error::ErrorKind,
+    header::Header, section::Section, text,
 };
+pub(crate) use decoded::decoded;
+pub(crate) use part::Part;
+use plan::{Planned, Said};
+use spool::Spool;
 
-/// A table to be read twice: once for its keys, and once more for the rows that match.
+/// More files than this are not held open, but opened again when they are read.
+const MAX_HELD: usize = 64;
+
+/// A table to be read twice: once for its keys, and once more for the rows that match. It is a
+/// file, or several that are read one after the other.
 #[derive(Debug)]
 pub struct Source {
     name: String,
-    /// Where the file is, unless it came as a stream.
-    path: Option<PathBuf>,
     format: Format,
     /// How the text is written; `None` if it is none.
     layout: Option<Layout>,
-    /// How the text was encoded; if not as UTF-8, `file` is a copy in UTF-8.
-    encoding: Encoding,
-    /// How the text was compressed that `file` is a copy of.
-    compression: Option<Compression>,
-    file: File,
-    version: Version,
-}
-
-/// What tells whether a file was changed.
-#[derive(Debug, PartialEq, Eq)]
-struct Version {
-    bytes: u64,
-    modified: Option<SystemTime>,
-}
-
-impl From<Metadata> for Version {
-    fn from(metadata: Metadata) -> Self {
-        Self {
-            bytes: metadata.len(),
-            modified: metadata.modified().ok(),
-        }
-    }
-}
-
-/// Counts the bytes that are read.
-struct Counted<'a, R> {
-    input: R,
-    bytes: &'a Cell<u64>,
-}
-
-impl<R: Read> Read for Counted<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let bytes = self.input.read(buffer)?;
-        self.bytes.set(self.bytes.get() + bytes as u64);
-        Ok(bytes)
-    }
-}
-
-/// How a file of this name and format is compressed. Parquet is not, as a whole.
-fn compression(path: &Path, format: Format) -> Option<Compression> {
-    Compression::of_ending(path).filter(|_| format != Format::Parquet)
-}
-
-/// Reads as much of a text's beginning as tells how it is encoded or compressed.
-fn beginning(input: impl Read) -> io::Result<Vec<u8>> {
-    let mut beginning = Vec::new();
-    input
-        .take(BEGINNING_BYTES as u64)
-        .read_to_end(&mut beginning)?;
-    Ok(beginning)
-}
-
-/// The encoding of a text that begins so, which must not be compressed, beyond what was told by
-/// its name.
-fn encoding_of(beginning: &[u8], dialect: &Dialect, name: &str) -> Result<Encoding, Error> {
-    match Compression::of_beginning(beginning) {
-        None => Encoding::of_beginning(beginning, dialect.encoding(), name),
-        Some(compression) => Err(Error::Compressed {
-            file: name.to_owned(),
-            compression,
-        }),
-    }
-}
-
-/// A text in UTF-8, and how it was encoded. `cannot_read` makes an error of one of the input.
-pub(crate) fn decoded<'a>(
-    mut input: impl Read + 'a,
-    dialect: &Dialect,
-    name: &str,
-    cannot_read: impl Fn(io::Error) -> Error,
-) -> Result<(Encoding, Box<dyn Read + 'a>), Error> {
-    let beginning = beginning(&mut input).map_err(cannot_read)?;
-    let encoding = encoding_of(&beginning, dialect, name)?;
-    Ok((
-        encoding,
-        encoding.reader(Cursor::new(beginning).chain(input)),
-    ))
+    /// At least one.
+    parts: Vec<Part>,
+    /// The columns that folders' names tell, behind those of the files.
+    partition_columns: Vec<String>,
+    /// The typed columns of all parts together, if there was something to compare.
+    schema: Option<SchemaRef>,
 }
 
 impl Source {
-    /// Opens a file, or standard input if `path` is `-`.
-    ///
-    /// The format, unless given, is told by the file name's ending (`.csv`, `.tsv`, `.txt` for
-    /// lines, `.parquet`). A file without an ending, as word lists are, is lines, if no key
-    /// columns are named (`keyed` is false). Standard input, or a pipe without an ending, is CSV
-    /// if key columns are named, and else lines. What is said of the `dialect` goes before what is
-    /// usual in the format; what has no known ending is CSV then.
-    ///
-    /// What cannot be read twice (standard input, pipes), what is compressed, as a second ending
-    /// `.gz` or `.zst` tells, and what is not UTF-8, as is said or a byte order mark of UTF-16
-    /// tells, is copied to a temporary file without a name before this function returns.
+    /// Opens what one name stands for: [`open_all`](Self::open_all).
     ///
     /// # Errors
-    /// If the file cannot be opened, is a directory, or tells no format; if it is compressed and
-    /// its name does not say so, or cannot be decompressed to its end; if a byte order mark tells
-    /// another encoding than was said; if something is said of the dialect that the format does
-    /// not have, or its delimiter is its quote.
+    /// As there.
     pub fn open(
-        path: &Path,
+        input: &Path,
         format: Option<Format>,
         dialect: &Dialect,
         keyed: bool,
         progress: &Progress,
     ) -> Result<Self, Error> {
-        if path == Path::new("-") {
-            let format = format.unwrap_or(Format::of_stream(dialect, keyed));
+        Self::open_all(&[input.to_owned()], format, dialect, keyed, progress)
+    }
+
+    /// Opens a table: standard input if the only input is `-`, and else all files that the inputs
+    /// stand for. An input is a file; if there is none of that name, a pattern as `export/*.csv`;
+    /// or a folder of Parquet or Arrow files ([Files](crate#files)).
+    ///
+    /// The format, unless given, is told by the file name's ending. A file without an ending, as
+    /// word lists are, is lines, if no key columns are named (`keyed` is false). Standard input, or
+    /// a pipe without an ending, is CSV if key columns are named, and else lines. What is said of
+    /// the `dialect` goes before what is usual in the format; what has no known ending is CSV then.
+    ///
+    /// What cannot be read twice (standard input, pipes), what is compressed, as a second ending
+    /// `.gz` or `.zst` tells, and what is not UTF-8, as is said or a byte order mark of UTF-16
+    /// tells, is copied to a temporary file without a name before this function returns. Of several files the headers or footers are read.
+    ///
+    /// # Errors
+    /// If a file cannot be opened, or tells no format, or seems to be of another one; if it is
+    /// compressed and its name does not say so, or cannot be decompressed to its end; if a byte
+    /// order mark tells another encoding than was said; if something is said of the dialect that the
+    /// format does not have, or its delimiter is its quote. If there are several files, and two of
+    /// them are the same, or differ in format, encoding or columns, or one is `-`.
+    ///
+    /// # Panics
+    /// If there are no inputs.
+    pub fn open_all(
+        inputs: &[PathBuf],
+        format: Option<Format>,
+        dialect: &Dialect,
+        keyed: bool,
+        progress: &Progress,
+    ) -> Result<Self, Error> {
+        assert!(!inputs.is_empty(), "a table has an input");
+        if inputs.iter().any(|input| input == Path::new("-")) {
+            if inputs.len() > 1 {
+                return Err(Error::StreamAmongFiles);
+            }
             let stdin = io::stdin().lock();
-            return Self::spool(stdin, "standard input", format, dialect, progress);
+            let source = Self::spool(
+                stdin,
+                "standard input",
+                format.unwrap_or(Format::of_stream(dialect, keyed)),
+                dialect,
+                progress,
+            )?;
+            check_beginning(&source.parts[0], source.format, format.is_some())?;
+            return Ok(source);
         }
-        let name = path.display().to_string();
-        let cannot = |source| Error::Open {
-            file: name.clone(),
-            source,
+        let said = Said {
+            format,
+            dialect,
+            keyed,
         };
-        let file = File::open(path).map_err(cannot)?;
-        let metadata = file.metadata().map_err(cannot)?;
-        if metadata.is_dir() {
-            return Err(Error::InputIsDirectory { file: name });
+        let planned = files::list(inputs)?
+            .into_iter()
+            .map(|listed| said.plan(listed))
+            .collect::<Result<Vec<_>, _>>()?;
+        let name = table_name(inputs, planned.len());
+        Self::of_files(name, planned, said, progress)
+    }
+
+    /// A table of these files, of which there must be one.
+    fn of_files(
+        name: String,
+        planned: Vec<Planned>,
+        said: Said<'_>,
+        progress: &Progress,
+    ) -> Result<Self, Error> {
+        unity::check_formats(&planned)?;
+        let first = &planned[0];
+        let format = first.format;
+        let layout = format.layout_with(said.dialect, &first.name)?;
+        let is_said = said.format.is_some();
+        let partition_columns = unity::partition_columns(&planned)?;
+        if planned.iter().any(Planned::is_copied) {
+            let copied = planned.iter().filter(|file| file.is_copied());
+            let total: Option<u64> = copied.map(|file| file.bytes).sum();
+            progress.start(total.unwrap_or(0));
         }
-        if !metadata.is_file() {
-            let format = format
-                .or(Format::of_ending(path))
-                .unwrap_or(Format::of_stream(dialect, keyed));
-            let compression = compression(path, format);
-            progress.start(0);
-            return Self::copied(file, compression, &name, format, dialect, progress);
-        }
-        let format = match format {
-            Some(format) => format,
-            None => Format::of_input(path, dialect, keyed)?,
-        };
-        let layout = format.layout_with(dialect, &name)?;
-        let compression = compression(path, format);
-        let path = Some(fs::canonicalize(path).map_err(cannot)?);
-        let version = Version::from(metadata);
-        let is_read_in_place = match (layout, compression) {
-            (None, _) => true,
-            (Some(_), Some(_)) => false,
-            (Some(_), None) => {
-                let cannot_read = |source| Error::Read {
-                    file: name.clone(),
-                    source,
-                };
-                let beginning = beginning(&file).map_err(cannot_read)?;
-                (&file).rewind().map_err(cannot_read)?;
-                encoding_of(&beginning, dialect, &name)? == Encoding::UTF_8
+        let is_held = planned.len() <= MAX_HELD;
+        let mut spool = Spool::default();
+        let open = |file: Planned| -> Result<Part, Error> {
+            let mut part = file.open(layout.map(|_| said.dialect), &mut spool, progress)?;
+            check_beginning(&part, format, is_said)?;
+            if !is_held {
+                part.close();
             }
+            Ok(part)
         };
-        if !is_read_in_place {
-            progress.start(version.bytes);
-            let copied = Self::copied(&file, compression, &name, format, dialect, progress);
-            // A fault in a file that somebody is writing misleads.
-            let is_about_input = |error: &Error| error.kind() == ErrorKind::Input;
-            if copied.as_ref().err().is_none_or(is_about_input)
-                && Version::from(file.metadata().map_err(cannot)?) != version
-            {
-                return Err(Error::Changed { file: name });
-            }
-            return Ok(Self { path, ..copied? });
-        }
-        Ok(Self {
-            path,
+        let mut source = Self {
+            name,
             format,
             layout,
-            encoding: Encoding::UTF_8,
-            compression,
-            file,
-            version,
-            name,
-        })
+            parts: planned.into_iter().map(open).collect::<Result<_, _>>()?,
+            partition_columns,
+            schema: None,
+        };
+        source.schema = unity::check_columns(&source)?;
+        Ok(source)
     }
 
     /// Copies a stream to a temporary file without a name, as it could not be read twice. `name`
@@ -210,85 +169,30 @@ impl Source {
         dialect: &Dialect,
         progress: &Progress,
     ) -> Result<Self, Error> {
-        progress.start(0);
-        Self::copied(input, None, name, format, dialect, progress)
-    }
-
-    /// Copies a stream, decompressed and in UTF-8, to a temporary file without a name.
-    fn copied(
-        input: impl Read,
-        compression: Option<Compression>,
-        name: &str,
-        format: Format,
-        dialect: &Dialect,
-        progress: &Progress,
-    ) -> Result<Self, Error> {
         let layout = format.layout_with(dialect, name)?;
-        let cannot_read = |source: io::Error| match compression {
-            // What the operating system does not say, the decompressor does.
-            Some(compression) if source.raw_os_error().is_none() => Error::Damaged {
-                file: name.to_owned(),
-                compression,
-            },
-            _ => Error::Read {
-                file: name.to_owned(),
-                source,
-            },
-        };
-        let cannot_keep = |source| Error::Spool {
-            file: name.to_owned(),
-            source: nameless(source),
-        };
-        let taken = Cell::new(0);
-        let counted = Counted {
-            input,
-            bytes: &taken,
-        };
-        let mut input: Box<dyn Read + '_> = match compression {
-            None => Box::new(counted),
-            Some(compression) => compression.reader(counted).map_err(cannot_read)?,
-        };
-        let mut encoding = Encoding::UTF_8;
-        if layout.is_some() {
-            (encoding, input) = decoded(input, dialect, name, cannot_read)?;
-        }
-        let mut copy = tempfile::tempfile().map_err(cannot_keep)?;
-        let mut buffer = vec![0; 1 << 18];
-        let mut input_bytes = 0;
-        loop {
-            let bytes = match input.read(&mut buffer) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                read => read.map_err(cannot_read)?,
-            };
-            let new_bytes = taken.take();
-            input_bytes += new_bytes;
-            progress.advance(new_bytes)?;
-            if bytes == 0 {
-                break;
-            }
-            copy.write_all(&buffer[..bytes]).map_err(cannot_keep)?;
-        }
-        // Zstandard takes nothing at all for no frames.
-        if let (Some(compression), 0) = (compression, input_bytes) {
-            return Err(Error::Damaged {
-                file: name.to_owned(),
-                compression,
-            });
-        }
-        let version = copy.metadata().map_err(cannot_keep)?.into();
-        Ok(Self {
+        progress.start(0);
+        let dialect = layout.map(|_| dialect);
+        let (content, encoding) = Spool::default().copied(input, None, dialect, name, progress)?;
+        let part = Part {
             name: name.to_owned(),
             path: None,
+            compression: None,
+            encoding,
+            content,
+            partition: Vec::new(),
+        };
+        check_beginning(&part, format, true)?;
+        Ok(Self {
+            name: name.to_owned(),
             format,
             layout,
-            encoding,
-            compression,
-            file: copy,
-            version,
+            parts: vec![part],
+            partition_columns: Vec::new(),
+            schema: None,
         })
     }
 
-    /// The table as the user named it.
+    /// The table as the user named it; several files together have a name for all.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -298,11 +202,19 @@ impl Source {
         self.format
     }
 
+    /// How many files the table is made of.
+    pub fn files(&self) -> usize {
+        self.parts.len()
+    }
+
     /// How the table is written, in a few words: the format, and what differs from what is usual
     /// in it, as in `CSV, semicolons, no header, UTF-16LE`; and how it is compressed.
     pub fn description(&self) -> String {
         let format = iter::once(self.format.to_string());
-        let compression = self.compression.map(|compression| compression.to_string());
+        let first = self.parts[0].compression;
+        let compression = first
+            .filter(|_| self.parts.iter().all(|part| part.compression == first))
+            .map(|compression| compression.to_string());
         format
             .chain(self.differences())
             .chain(compression)
@@ -320,15 +232,15 @@ impl Source {
             (Some(taken), Some(usual)) => taken.differences(usual),
             _ => Vec::new(),
         };
-        if self.encoding != Encoding::UTF_8 {
-            words.push(self.encoding.to_string());
+        if self.encoding() != Encoding::UTF_8 {
+            words.push(self.encoding().to_string());
         }
         words
     }
 
     /// The table's length, decompressed, and in UTF-8 if it is a text.
     pub fn bytes(&self) -> u64 {
-        self.version.bytes
+        self.parts.iter().map(Part::bytes).sum()
     }
 
     /// Reads the names of the table's columns.
@@ -337,11 +249,11 @@ impl Source {
     /// If the header cannot be read, or there is none.
     pub fn columns(&self) -> Result<Vec<String>, Error> {
         match self.layout {
-            Some(_) => {
-                let progress = Progress::default();
-                Ok(self.text(&progress)?.columns().to_vec())
+            Some(layout) => text_columns(&self.parts[0], layout),
+            None => {
+                let fields = self.schema()?.fields().clone();
+                Ok(fields.iter().map(|field| field.name().clone()).collect())
             }
-            None => Ok(parquet::columns(&parquet::open(self)?)),
         }
     }
 
@@ -350,47 +262,45 @@ impl Source {
     /// # Errors
     /// If the header cannot be read, or there is none.
     pub fn doubts(&self) -> Result<Vec<Doubt>, Error> {
-        if self.layout.is_none() {
+        let (first, Some(layout)) = (&self.parts[0], self.layout) else {
             return Ok(Vec::new());
-        }
-        let mut doubts = self.text(&Progress::default())?.doubts()?;
-        if self.encoding == Encoding::UTF_8 {
-            let beginning =
-                beginning(self.rewound()?).map_err(|source| self.cannot_read(source))?;
+        };
+        let progress = Progress::default();
+        let mut doubts = open_text(first, layout, &progress)?.doubts()?;
+        if first.encoding() == Encoding::UTF_8 {
+            let beginning = decoded::beginning(first.open()?);
+            let beginning = beginning.map_err(|source| first.cannot_read(source))?;
             doubts.extend(Encoding::unmarked_utf_16(&beginning).map(Doubt::Utf16));
         }
         Ok(doubts)
     }
 
+    /// The columns of a table that is no text.
+    pub(crate) fn schema(&self) -> Result<SchemaRef, Error> {
+        match &self.schema {
+            Some(schema) => Ok(schema.clone()),
+            None => Ok(arrow::open(&self.parts[0], self.format)?.schema().clone()),
+        }
+    }
+
     /// The header of these names, which must be those of the columns.
     pub(crate) fn header<'a>(&'a self, names: &'a [String]) -> Header<'a> {
         Header {
-            file: &self.name,
+            // All parts have the same.
+            file: self.parts[0].name(),
             names,
             layout: self.layout,
         }
     }
 
-    /// Whether this is the file at `path`, by whatever way that leads there.
+    /// Whether the table has the file at `path`, by whatever way that leads there.
     pub fn is_file(&self, path: &Path) -> bool {
-        fs::canonicalize(path).is_ok_and(|path| self.path.as_deref() == Some(&path))
-    }
-
-    /// The text from its beginning.
-    ///
-    /// # Panics
-    /// If the table is none.
-    pub(crate) fn text<'a>(
-        &'a self,
-        progress: &'a Progress,
-    ) -> Result<text::Table<'a, &'a File>, Error> {
-        let layout = self.layout.expect("only texts are read as text");
-        text::Table::open(self.rewound()?, &self.name, layout, self.encoding, progress)
+        fs::canonicalize(path).is_ok_and(|path| self.parts.iter().any(|part| part.is_at(&path)))
     }
 
     /// How the text was encoded.
     pub(crate) fn encoding(&self) -> Encoding {
-        self.encoding
+        self.parts[0].encoding()
     }
 
     /// How the text is written; `None` if it is none.
@@ -398,18 +308,22 @@ impl Source {
         self.layout
     }
 
-    pub(crate) fn file(&self) -> &File {
-        &self.file
+    /// The files that it is made of, in the order of their rows.
+    pub(crate) fn parts(&self) -> &[Part] {
+        &self.parts
     }
 
-    /// The file from its beginning.
-    pub(crate) fn rewound(&self) -> Result<&File, Error> {
-        let mut file = &self.file;
-        file.rewind().map_err(|source| self.cannot_read(source))?;
-        Ok(file)
+    /// The columns that folders' names tell, behind those of the files.
+    pub(crate) fn partition_columns(&self) -> &[String] {
+        &self.partition_columns
     }
 
-    /// Runs a pass over the file, and holds the file's change during or before it against
+    /// Whether folders' names tell this column of a table of typed columns.
+    pub(crate) fn is_partition_column(&self, column: usize, schema: &SchemaRef) -> bool {
+        column + self.partition_columns.len() >= schema.fields().len()
+    }
+
+    /// Runs a pass over the table, and holds a file's change during or before it against
     /// whatever came out, as a fault in a file that somebody is writing misleads.
     pub(crate) fn unchanged_by<T>(
         &self,
@@ -422,15 +336,8 @@ impl Source {
         {
             return result;
         }
-        let now = self
-            .file
-            .metadata()
-            .map_err(|source| self.cannot_read(source))?;
-        if Version::from(now) == self.version {
-            result
-        } else {
-            Err(self.changed())
-        }
+        self.parts.iter().try_for_each(Part::check_unchanged)?;
+        result
     }
 
     pub(crate) fn changed(&self) -> Error {
@@ -438,11 +345,45 @@ impl Source {
             file: self.name.clone(),
         }
     }
+}
 
-    fn cannot_read(&self, source: io::Error) -> Error {
-        Error::Read {
-            file: self.name.clone(),
-            source,
-        }
+/// What a table of this many files is called that these inputs stand for.
+fn table_name(inputs: &[PathBuf], files: usize) -> String {
+    match inputs {
+        [input] => input.display().to_string(),
+        _ => format!("the table of {files} files"),
+    }
+}
+
+/// The columns of a part that is text.
+fn text_columns(part: &Part, layout: Layout) -> Result<Vec<String>, Error> {
+    let progress = Progress::default();
+    Ok(open_text(part, layout, &progress)?.columns().to_vec())
+}
+
+fn open_text<'a>(
+    part: &'a Part,
+    layout: Layout,
+    progress: &'a Progress,
+) -> Result<text::Table<'a, Section>, Error> {
+    text::Table::open(part.open()?, part.name(), layout, part.encoding(), progress)
+}
+
+/// Refuses what begins as another format does, unless the user has said which it is.
+fn check_beginning(part: &Part, format: Format, is_said: bool) -> Result<(), Error> {
+    let mut beginning = Vec::new();
+    let read = part.open()?.take(8).read_to_end(&mut beginning);
+    read.map_err(|source| part.cannot_read(source))?;
+    let file = || part.name().to_owned();
+    let is_text = format.layout().is_some();
+    let found = Format::of_beginning(&beginning);
+    let expected = (!is_text).then_some(format);
+    match is_said || found == expected {
+        true => Ok(()),
+        false => Err(Error::Misnamed {
+            file: file(),
+            format,
+            found,
+        }),
     }
 }

@@ -1,18 +1,18 @@
 //! The distinct keys of a table, and which row holds which.
 
-use std::{borrow::Cow, io::Read};
+use std::{borrow::Cow, io::Read, iter};
 
 use hashbrown::{HashTable, hash_table::Entry};
 
 use crate::{
-    Dialect, Doubt, Error, KeyFault, KeySpec, MAX_ITEMS, Numbers, Progress, Source,
+    Dialect, Doubt, Error, KeyFault, KeySpec, MAX_ITEMS, Numbers, Progress, Source, arrow,
     dialect::{Delimited, Layout},
     error::Place,
     inspection::{Inspection, Inspector},
     key::Fingerprinter,
     meaning::{Kind, Meaning},
     numbers::Adder,
-    parquet, source, text,
+    source, text,
 };
 
 /// Marks a row without a key among the rows' items.
@@ -128,13 +128,13 @@ impl KeyTable {
             source,
         };
         let (encoding, input) = source::decoded(input, dialect, name, cannot_read)?;
-        let table = text::Table::open(input, name, layout, encoding, &progress)?;
+        let text = text::Table::open(input, name, layout, encoding, &progress);
         let wanted = Wanted {
             key,
             numbers,
             inspected: None,
         };
-        Ok(read_text(table, &wanted)?.keys)
+        Ok(read_text(name, layout, iter::once(text), &wanted)?.keys)
     }
 }
 
@@ -155,35 +155,45 @@ pub(crate) fn read(
 ) -> Result<Inspection, Error> {
     progress.start(source.bytes());
     source.unchanged_by(|| match source.layout() {
-        None => parquet::read_keys(source, wanted, progress),
-        Some(_) => read_text(source.text(progress)?, wanted),
+        None => arrow::read_keys(source, wanted, progress),
+        Some(layout) => {
+            let texts = text::parts(source, layout, progress);
+            read_text(source.name(), layout, texts, wanted)
+        }
     })
 }
 
-fn read_text(
-    mut table: text::Table<'_, impl Read>,
-    wanted: &Wanted<'_>,
+/// Reads the texts of a table of this name, of which there is one at least.
+fn read_text<'a, R: Read>(
+    name: &'a str,
+    layout: Layout,
+    mut texts: impl Iterator<Item = Result<text::Table<'a, R>, Error>>,
+    wanted: &Wanted<'a>,
 ) -> Result<Inspection, Error> {
-    let header = table.header();
+    let first = texts.next().expect("a table has a part")?;
+    let header = first.header();
     let key_columns = wanted.key.resolve(&header)?;
     let number_columns = header.find_all(wanted.numbers)?;
     let key_names = header.names_of(&key_columns).into_iter();
-    let texts = key_names.map(|name| (name, Kind::Text)).collect();
-    let mut keys = Builder::new(table.name(), wanted, texts);
-    let layout = table.layout();
+    let key_texts = key_names.map(|name| (name, Kind::Text)).collect();
+    let mut keys = Builder::new(name, wanted, key_texts);
     let mut quoted = 0;
-    while let Some(record) = table.next_row()? {
-        let place = Place::Line(record.line());
-        for (position, &column) in key_columns.iter().enumerate() {
-            let field = record.field(column);
-            quoted += u64::from(layout.has_stray_quotes(&field));
-            keys.key_field(position, Ok(field), place)?;
-        }
-        let Some(item) = keys.finish_row()? else {
-            continue;
-        };
-        for (index, &column) in number_columns.iter().enumerate() {
-            keys.add_number(index, item, &record.field(column), place)?;
+    for text in iter::once(Ok(first)).chain(texts) {
+        let mut text = text?;
+        keys.set_file(text.name());
+        while let Some(record) = text.next_row()? {
+            let place = Place::Line(record.line());
+            for (position, &column) in key_columns.iter().enumerate() {
+                let field = record.field(column);
+                quoted += u64::from(layout.has_stray_quotes(&field));
+                keys.key_field(position, Ok(field), place)?;
+            }
+            let Some(item) = keys.finish_row()? else {
+                continue;
+            };
+            for (index, &column) in number_columns.iter().enumerate() {
+                keys.add_number(index, item, &record.field(column), place)?;
+            }
         }
     }
     if quoted > 0 {
@@ -194,6 +204,8 @@ fn read_text(
 
 /// Builds a [`KeyTable`] row by row.
 pub(crate) struct Builder<'a> {
+    table: &'a str,
+    /// The file that has the rows.
     file: &'a str,
     fingerprinter: Fingerprinter<'a>,
     /// The key's columns, for errors.
@@ -210,7 +222,7 @@ pub(crate) struct Builder<'a> {
 impl<'a> Builder<'a> {
     /// The columns at each position of the key have these names and kinds.
     pub(crate) fn new(
-        file: &'a str,
+        table: &'a str,
         wanted: &Wanted<'a>,
         key_columns: Vec<(String, Kind)>,
     ) -> Self {
@@ -221,7 +233,8 @@ impl<'a> Builder<'a> {
             .map(|most| Inspector::new(key_names.iter().zip(fingerprinter.rules()), most));
         let numbers = wanted.numbers.iter();
         Self {
-            file,
+            table,
+            file: table,
             key_names,
             fingerprinter,
             fingerprints: Vec::new(),
@@ -232,6 +245,11 @@ impl<'a> Builder<'a> {
             doubts: Vec::new(),
             inspector,
         }
+    }
+
+    /// Says which file of the table has the rows that follow.
+    pub(crate) fn set_file(&mut self, file: &'a str) {
+        self.file = file;
     }
 
     /// Takes the field at this position of the key, of the row that [`Builder::finish_row`] ends.
@@ -299,7 +317,7 @@ impl<'a> Builder<'a> {
         match entry {
             Entry::Occupied(entry) => Ok(entry.get().item),
             Entry::Vacant(_) if fingerprints.len() == MAX_ITEMS => Err(Error::TooManyItems {
-                file: self.file.to_owned(),
+                file: self.table.to_owned(),
             }),
             Entry::Vacant(entry) => {
                 let item = fingerprints.len() as u32;

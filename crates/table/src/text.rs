@@ -10,10 +10,29 @@ pub use records::MAX_RECORD_BYTES;
 pub(crate) use records::Record;
 use records::Records;
 
-use crate::{Doubt, Encoding, Error, Progress, dialect::Layout, header::Header};
+use crate::{
+    Doubt, Encoding, Error, Progress, Source, dialect::Layout, header::Header, section::Section,
+};
 
 /// The name of the only column of a file of lines.
 pub const LINE_COLUMN: &str = "value";
+
+/// Opens the parts of a table that is text, one after the other.
+pub(crate) fn parts<'a>(
+    source: &'a Source,
+    layout: Layout,
+    progress: &'a Progress,
+) -> impl Iterator<Item = Result<Table<'a, Section>, Error>> {
+    let mut columns = None;
+    source.parts().iter().map(move |part| {
+        let table = Table::open(part.open()?, part.name(), layout, part.encoding(), progress)?;
+        // They were compared when the source was opened.
+        match *columns.get_or_insert_with(|| table.columns.clone()) == table.columns {
+            true => Ok(table),
+            false => Err(part.changed()),
+        }
+    })
+}
 
 /// A text whose columns are known, and whose rows are being read.
 pub(crate) struct Table<'a, R> {
@@ -21,7 +40,9 @@ pub(crate) struct Table<'a, R> {
     records: Records<'a, R>,
     layout: Layout,
     columns: Vec<String>,
-    preamble: String,
+    byte_order_mark: &'static str,
+    /// The record that named them.
+    raw_header: String,
 }
 
 impl<'a, R: Read> Table<'a, R> {
@@ -34,7 +55,8 @@ impl<'a, R: Read> Table<'a, R> {
         progress: &'a Progress,
     ) -> Result<Self, Error> {
         let mut records = Records::new(input, name, layout, encoding, progress);
-        let mut preamble = records.byte_order_mark()?.to_owned();
+        let byte_order_mark = records.byte_order_mark()?;
+        let mut raw_header = String::new();
         let columns = match layout {
             Layout::Lines => vec![LINE_COLUMN.to_owned()],
             Layout::Delimited(dialect) if !dialect.header => {
@@ -47,7 +69,7 @@ impl<'a, R: Read> Table<'a, R> {
                 let header = records.next()?.ok_or_else(|| Error::NoHeader {
                     file: name.to_owned(),
                 })?;
-                preamble.push_str(header.raw());
+                raw_header.push_str(header.raw());
                 (0..header.len())
                     .map(|index| header.field(index).into_owned())
                     .collect()
@@ -58,13 +80,9 @@ impl<'a, R: Read> Table<'a, R> {
             records,
             layout,
             columns,
-            preamble,
+            byte_order_mark,
+            raw_header,
         })
-    }
-
-    /// How the text is written.
-    pub(crate) fn layout(&self) -> Layout {
-        self.layout
     }
 
     /// How errors call the text.
@@ -106,9 +124,14 @@ impl<'a, R: Read> Table<'a, R> {
         Ok(doubts)
     }
 
-    /// What stands before the rows as it is: the byte order mark and the header, if any.
-    pub(crate) fn preamble(&self) -> &str {
-        &self.preamble
+    /// The byte order mark, if there is one.
+    pub(crate) fn byte_order_mark(&self) -> &'static str {
+        self.byte_order_mark
+    }
+
+    /// The record that names the columns, as it is; empty if there is none.
+    pub(crate) fn raw_header(&self) -> &str {
+        &self.raw_header
     }
 
     /// The next row, which has as many fields as there are columns; `None` at the end.

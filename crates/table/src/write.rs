@@ -1,18 +1,24 @@
 //! Writes the matching rows of a source, in any format.
 
 mod fields;
+mod ipc;
 mod parquet;
+mod typed;
 
 use std::{
     borrow::Cow,
     io::{self, Write},
 };
 
+use arrow_schema::{Field, Schema};
+
 use crate::{
-    Error, Format, Progress, Source,
+    Encoding, Error, Format, Progress, Source,
+    arrow::{Batches, check_columns, has_text, texts},
     dialect::Layout,
     error::Place,
-    parquet::{Batches, check_columns, columns, has_text, open, texts},
+    section::Section,
+    text,
 };
 use fields::{FieldWriter, Lines, Quoted, Unquoted};
 
@@ -49,7 +55,7 @@ fn cannot_write(file: &str, source: io::Error) -> Error {
 /// Why a format cannot hold the columns of a source, if it cannot.
 pub(crate) fn fits(source: &Source, format: Format) -> Result<Option<String>, Error> {
     let names = source.columns()?;
-    if source.format() == Format::Parquet {
+    if source.layout().is_none() {
         check_columns(source)?;
     }
     if format == Format::Lines && names.len() != 1 {
@@ -67,27 +73,41 @@ pub(crate) fn fits(source: &Source, format: Format) -> Result<Option<String>, Er
         );
         return Ok(Some(reason));
     }
-    Ok(match (source.format(), format) {
-        (Format::Parquet, Format::Parquet) => None,
-        (Format::Parquet, _) => open(source)?
-            .schema()
-            .fields()
-            .iter()
-            .find(|field| !has_text(field.data_type()))
-            .map(|field| {
-                let (name, data_type) = (field.name(), field.data_type());
-                format!("the column `{name}` holds {data_type}, which is no text; write .parquet")
-            }),
-        // The name is not told: in a text without a header it is a value.
-        (_, Format::Parquet) => first_repeated(&names).map(|(first, second)| {
-            format!(
-                "its columns {} and {} would have the same name; write .csv",
-                first + 1,
-                second + 1
-            )
-        }),
-        _ => None,
-    })
+    // The name is not told: in a text without a header it is a value.
+    if format.layout().is_none()
+        && source.format() != format
+        && let Some((first, second)) = first_repeated(&names)
+    {
+        let (first, second) = (first + 1, second + 1);
+        return Ok(Some(format!(
+            "its columns {first} and {second} would have the same name; write .csv"
+        )));
+    }
+    match source.layout() {
+        Some(_) => Ok(None),
+        None => Ok(first_unfit(&*source.schema()?, source.format(), format)),
+    }
+}
+
+/// Why a format cannot hold the first of these columns that it cannot.
+fn first_unfit(schema: &Schema, from: Format, to: Format) -> Option<String> {
+    let (fits, why): (fn(&Field) -> bool, _) = match to {
+        Format::Parquet if from == Format::Parquet => return None,
+        Format::Parquet => (parquet::can_hold, "Parquet does not have; write .arrow"),
+        Format::Arrow => (
+            ipc::can_hold,
+            "is not written to Arrow files; write .parquet",
+        ),
+        Format::Csv | Format::Tsv | Format::Lines => (
+            |field| has_text(field.data_type()),
+            "is no text; write .parquet or .arrow",
+        ),
+    };
+    let field = schema.fields().iter().find(|field| !fits(field))?;
+    let (name, data_type) = (field.name(), field.data_type());
+    Some(format!(
+        "the column `{name}` holds {data_type}, which {why}"
+    ))
 }
 
 /// The first two columns that have one name.
@@ -115,21 +135,21 @@ pub(crate) fn matching_rows(
         matching: 0,
     };
     let rows = source.unchanged_by(|| {
-        match (source.format(), format) {
-            (Format::Parquet, Format::Parquet) => {
-                parquet::filter(source, &mut matches, output, progress)
+        match (source.layout(), format.layout()) {
+            (None, None) => typed::filter(source, &mut matches, format, output, progress),
+            (Some(_), _) if source.format() == format => {
+                copy(source, &mut matches, output, progress)
             }
-            (from, to) if from == to => copy(source, &mut matches, output, progress),
-            (from, _) => {
+            (layout, _) => {
                 let names = source.columns()?;
                 let has_header = !matches!(
-                    source.layout(),
+                    layout,
                     Some(Layout::Delimited(dialect)) if !dialect.header
                 );
                 let mut writer = field_writer(format, &names, has_header, quote_empty, output)?;
-                match from {
-                    Format::Parquet => from_parquet(source, &mut matches, &mut *writer, progress)?,
-                    _ => from_text(source, &mut matches, &mut *writer, progress)?,
+                match layout {
+                    None => from_typed(source, &mut matches, &mut *writer, progress)?,
+                    Some(_) => from_text(source, &mut matches, &mut *writer, progress)?,
                 }
                 writer.finish()
             }
@@ -166,6 +186,38 @@ impl<I: Iterator<Item = bool>> Matches<'_, I> {
     }
 }
 
+/// Writes records as they were encoded, and an ending between two lines where the first has none,
+/// as the last one of a file may.
+struct Records<'a, 'b> {
+    output: &'a mut Output<'b>,
+    encoding: Encoding,
+    missing_ending: Option<&'static str>,
+}
+
+impl Records<'_, '_> {
+    /// Writes a record. `ending` is that of its neighbours, which it gets if it needs one.
+    fn put(&mut self, record: &str, ending: &'static str) -> Result<(), Error> {
+        if record.is_empty() {
+            return Ok(());
+        }
+        if let Some(ending) = self.missing_ending.take() {
+            self.output.put(&self.encoding.encode(ending))?;
+        }
+        if !record.ends_with('\n') {
+            self.missing_ending = Some(ending);
+        }
+        self.output.put(&self.encoding.encode(record))
+    }
+}
+
+/// How the line of this record ends, or would.
+fn line_ending(record: &str) -> &'static str {
+    match record.ends_with("\r\n") {
+        true => "\r\n",
+        false => "\n",
+    }
+}
+
 /// Copies records byte for byte.
 fn copy(
     source: &Source,
@@ -173,12 +225,24 @@ fn copy(
     output: &mut Output<'_>,
     progress: &Progress,
 ) -> Result<(), Error> {
-    let mut table = source.text(progress)?;
-    let encoding = source.encoding();
-    output.put(&encoding.encode(table.preamble()))?;
-    while let Some(row) = table.next_row()? {
-        if matches.next()? {
-            output.put(&encoding.encode(row.raw()))?;
+    let mut records = Records {
+        output,
+        encoding: source.encoding(),
+        missing_ending: None,
+    };
+    for (index, table) in texts_of(source, progress).enumerate() {
+        let mut table = table?;
+        let mut ending = line_ending(table.raw_header());
+        if index == 0 {
+            let mark = records.encoding.encode(table.byte_order_mark());
+            records.output.put(&mark)?;
+            records.put(table.raw_header(), ending)?;
+        }
+        while let Some(row) = table.next_row()? {
+            if matches.next()? {
+                records.put(row.raw(), ending)?;
+            }
+            ending = line_ending(row.raw());
         }
     }
     Ok(())
@@ -190,32 +254,47 @@ fn from_text(
     writer: &mut dyn FieldWriter,
     progress: &Progress,
 ) -> Result<(), Error> {
-    let mut table = source.text(progress)?;
-    let nulls = vec![false; table.columns().len()];
-    while let Some(row) = table.next_row()? {
-        if matches.next()? {
-            let fields: Vec<Cow<'_, str>> = (0..row.len()).map(|index| row.field(index)).collect();
-            writer.row(&fields, &nulls, Place::Line(row.line()))?;
+    for table in texts_of(source, progress) {
+        let mut table = table?;
+        let name = table.name();
+        let nulls = vec![false; table.columns().len()];
+        while let Some(row) = table.next_row()? {
+            if matches.next()? {
+                let fields: Vec<Cow<'_, str>> =
+                    (0..row.len()).map(|index| row.field(index)).collect();
+                writer
+                    .row(&fields, &nulls, Place::Line(row.line()))
+                    .map_err(|error| in_file(source, name, error))?;
+            }
         }
     }
     Ok(())
 }
 
-fn from_parquet(
+/// Says which file of several has the row that an output cannot hold.
+fn in_file(source: &Source, name: &str, error: Error) -> Error {
+    match error {
+        Error::Unfit { file, reason } if source.files() > 1 => Error::Unfit {
+            file,
+            reason: format!("in {name}, {reason}"),
+        },
+        other => other,
+    }
+}
+
+fn from_typed(
     source: &Source,
     matches: &mut Matches<'_, impl Iterator<Item = bool>>,
     writer: &mut dyn FieldWriter,
     progress: &Progress,
 ) -> Result<(), Error> {
-    let reader = open(source)?;
-    let mut fields = vec![Cow::Borrowed(""); columns(&reader).len()];
+    let batches = Batches::new(source, None, progress)?;
+    let mut fields = vec![Cow::Borrowed(""); batches.schema().fields().len()];
     let mut nulls = vec![false; fields.len()];
-    let mut rows = 0;
-    for batch in Batches::new(source, reader, progress)? {
+    for batch in batches {
         let batch = batch?;
-        let columns = texts(source, batch.columns().iter())?;
-        for row in 0..batch.num_rows() {
-            rows += 1;
+        let columns = texts(&batch, batch.rows.columns().iter())?;
+        for row in 0..batch.rows.num_rows() {
             if matches.next()? {
                 for ((column, field), is_null) in columns.iter().zip(&mut fields).zip(&mut nulls) {
                     let text = field.to_mut();
@@ -223,11 +302,21 @@ fn from_parquet(
                     column.write(row, text);
                     *is_null = column.is_null(row);
                 }
-                writer.row(&fields, &nulls, Place::Row(rows))?;
+                writer
+                    .row(&fields, &nulls, batch.place(row))
+                    .map_err(|error| in_file(source, batch.part.name(), error))?;
             }
         }
     }
     Ok(())
+}
+
+fn texts_of<'a>(
+    source: &'a Source,
+    progress: &'a Progress,
+) -> impl Iterator<Item = Result<text::Table<'a, Section>, Error>> {
+    let layout = source.layout().expect("only texts are read as text");
+    text::parts(source, layout, progress)
 }
 
 fn field_writer<'a>(
@@ -242,6 +331,6 @@ fn field_writer<'a>(
         Format::Csv => Box::new(Quoted::new(header, quote_empty, output)?),
         Format::Tsv => Box::new(Unquoted::new(header, output)?),
         Format::Lines => Box::new(Lines::new(output)),
-        Format::Parquet => Box::new(parquet::Strings::new(columns, output)?),
+        Format::Parquet | Format::Arrow => Box::new(typed::Strings::new(format, columns, output)?),
     })
 }

@@ -5,8 +5,8 @@ use psijoin_table::{Progress, Source};
 use crate::{args, dialect, exit::Failure, output, talk::Talk};
 
 pub(super) fn run(args: &args::Columns) -> Result<(), Failure> {
-    let said = args.dialect.dialect()?;
-    let source = Source::open(&args.file, None, &said, true, &Progress::default())?;
+    let (format, said) = (args.dialect.format, args.dialect.dialect()?);
+    let source = Source::open_all(&args.input, format, &said, true, &Progress::default())?;
     let talk = Talk::wanted(false);
     dialect::tell(&source, talk);
     for doubt in source.doubts()? {

@@ -47,7 +47,7 @@ pub(super) fn send(args: &args::Send) -> Result<(), Code> {
     let order = Order {
         role: Role::Sender,
         join: &args.join,
-        output: args.output.as_deref(),
+        output: file(args.output.as_deref()),
         existing: existing(args.no_clobber),
         quote_empty: false,
         receiver_sums: args.allow_sums_that_reveal_keys,
@@ -59,12 +59,17 @@ pub(super) fn receive(args: &args::Receive) -> Result<(), Code> {
     let order = Order {
         role: Role::Receiver,
         join: &args.join,
-        output: args.output.as_deref(),
+        output: file(args.output.as_deref()),
         existing: existing(args.no_clobber),
         quote_empty: args.quote_empty,
         receiver_sums: true,
     };
     order.follow()
+}
+
+/// The file that is named; `-` is standard output, which is meant without a name too.
+fn file(output: Option<&Path>) -> Option<&Path> {
+    output.filter(|path| *path != Path::new("-"))
 }
 
 fn existing(no_clobber: bool) -> Existing {
@@ -378,16 +383,24 @@ fn pool(threads: Option<NonZeroUsize>) -> Result<ThreadPool, Failure> {
 }
 
 fn open(join: &args::Join, progress: &Progress, talk: Talk) -> Result<Source, Failure> {
-    let (said, keyed) = (join.dialect.dialect()?, join.key.is_named());
-    let what = match join.input.to_str() {
-        Some("-") => "reading standard input".to_owned(),
-        _ => format!("reading {}", join.input.display()),
+    let (format, said) = (join.dialect.format, join.dialect.dialect()?);
+    let keyed = join.key.is_named();
+    let what = match &*join.input {
+        [only] if only == Path::new("-") => "reading standard input".to_owned(),
+        [only] => format!("reading {}", only.display()),
+        several => format!("reading {} inputs", several.len()),
     };
     let source = talk.during(
         &what,
         || progress.bytes(),
-        || Source::open(&join.input, None, &said, keyed, progress),
+        || Source::open_all(&join.input, format, &said, keyed, progress),
     )?;
+    if let ([only], files @ 2..) = (&*join.input, source.files()) {
+        let name = only.display();
+        talk.say(format_args!(
+            "{name}: {files} files, in the order of their names"
+        ));
+    }
     dialect::tell(&source, talk);
     Ok(source)
 }

@@ -17,9 +17,9 @@ use crate::{
 pub(super) fn run(args: &args::Keys) -> Result<(), Failure> {
     let talk = Talk::wanted(false);
     let key = args.key.spec()?;
-    let said = args.dialect.dialect()?;
+    let (format, said) = (args.dialect.format, args.dialect.dialect()?);
     let progress = Progress::default();
-    let source = Source::open(&args.file, None, &said, args.key.is_named(), &progress)?;
+    let source = Source::open_all(&args.input, format, &said, args.key.is_named(), &progress)?;
     dialect::tell(&source, talk);
     let seen = talk.during(
         &format!("reading {}", source.name()),

@@ -12,6 +12,7 @@ mod fake_peers;
 mod files;
 mod functions;
 mod grid;
+mod inputs;
 mod joining;
 mod line;
 mod listener;

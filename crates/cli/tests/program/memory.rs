@@ -38,7 +38,14 @@ fn too_little_memory_is_an_error_that_the_other_side_hears_of() {
             None => None,
         };
         let receiver = receiver.end();
-        receiver.says(3, &["there is not enough memory"]);
+        receiver.says(3, &[]);
+        // The connection's own threads are what fails first at some limits.
+        assert!(
+            ["there is not enough memory", "gives no more threads"]
+                .iter()
+                .any(|text| receiver.stderr.contains(text)),
+            "{receiver:#?}"
+        );
         assert_eq!(
             receiver.stderr.matches("psijoin: ").count(),
             1,

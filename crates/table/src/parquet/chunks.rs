@@ -2,11 +2,11 @@
 
 use parquet::{basic::Compression, file::metadata::ColumnChunkMetaData};
 
-use super::Reader;
+use super::Builder;
 use crate::error::ParquetFault;
 
 /// What is wrong with the first chunk of these top-level columns that cannot be read, if any.
-pub(super) fn unreadable(reader: &Reader, columns: &[usize]) -> Option<ParquetFault> {
+pub(super) fn unreadable(reader: &Builder, columns: &[usize]) -> Option<ParquetFault> {
     let schema = reader.parquet_schema();
     let groups = reader.metadata().row_groups().iter();
     groups

@@ -1,73 +1,37 @@
-//! Writers of Parquet files.
+//! Writes Parquet files.
 
-use std::{borrow::Cow, io, sync::Arc};
+use std::{collections::BTreeMap, io, sync::Arc};
 
-use arrow_array::{ArrayRef, BooleanArray, RecordBatch, builder::StringBuilder};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use arrow_select::filter::filter_record_batch;
+use arrow_array::{RecordBatch, new_null_array};
+use arrow_schema::{Field, Schema, SchemaRef};
 use parquet::{
-    arrow::{ARROW_SCHEMA_META_KEY, ArrowWriter},
+    arrow::ArrowWriter,
     basic::Compression,
     errors::ParquetError,
     file::{metadata::KeyValue, properties::WriterProperties},
 };
 
-use super::{Matches, Output, cannot_write, fields::FieldWriter};
-use crate::{
-    Error, Progress, Source,
-    error::Place,
-    parquet::{Batches, open},
-};
+use super::{Output, cannot_write, typed::BatchWriter};
+use crate::{Error, contained::contained};
 
 /// A row group ends when it takes this much memory.
 const ROW_GROUP_BYTES: usize = 1 << 27;
 
-/// Texts are handed to the Parquet writer when there are this many bytes of them, or rows.
-const BATCH_BYTES: usize = 1 << 24;
-const BATCH_ROWS: usize = 8192;
-
-/// Copies the matching rows from Parquet to Parquet, with their types.
-pub(super) fn filter(
-    source: &Source,
-    matches: &mut Matches<'_, impl Iterator<Item = bool>>,
-    output: &mut Output<'_>,
-    progress: &Progress,
-) -> Result<(), Error> {
-    let reader = open(source)?;
-    let metadata = reader.metadata().file_metadata().key_value_metadata();
-    let mut writer = Writer::new(reader.schema().clone(), metadata, output)?;
-    for batch in Batches::new(source, reader, progress)? {
-        let batch = batch?;
-        let flags: Result<Vec<bool>, Error> =
-            (0..batch.num_rows()).map(|_| matches.next()).collect();
-        let matching = filter_record_batch(&batch, &BooleanArray::from(flags?))
-            .map_err(|error| writer.failed(error.into()))?;
-        writer.write(&matching)?;
-    }
-    writer.finish()
-}
-
 /// A Parquet file that is being written.
-struct Writer<'a, 'b> {
+pub(super) struct Writer<'a, 'b> {
     name: &'a str,
     inner: ArrowWriter<&'a mut Output<'b>>,
 }
 
 impl<'a, 'b> Writer<'a, 'b> {
-    fn new(
-        schema: SchemaRef,
-        metadata: Option<&Vec<KeyValue>>,
-        output: &'a mut Output<'b>,
-    ) -> Result<Self, Error> {
+    pub(super) fn new(schema: SchemaRef, output: &'a mut Output<'b>) -> Result<Self, Error> {
         let name = output.name;
-        // The schema is the writer's own affair, and would stand there twice.
-        let metadata = metadata.map(|pairs| {
-            pairs
-                .iter()
-                .filter(|pair| pair.key != ARROW_SCHEMA_META_KEY)
-                .cloned()
-                .collect()
-        });
+        // In one order, as the same run gives the same file.
+        let pairs: BTreeMap<_, _> = schema.metadata().clone().into_iter().collect();
+        let pairs = pairs
+            .into_iter()
+            .map(|(key, value)| KeyValue::new(key, value));
+        let metadata = Some(pairs.collect::<Vec<_>>()).filter(|pairs| !pairs.is_empty());
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
             .set_key_value_metadata(metadata)
@@ -77,6 +41,12 @@ impl<'a, 'b> Writer<'a, 'b> {
         Ok(Self { name, inner })
     }
 
+    fn failed(&self, error: ParquetError) -> Error {
+        cannot_write(self.name, io_error(error))
+    }
+}
+
+impl BatchWriter for Writer<'_, '_> {
     fn write(&mut self, batch: &RecordBatch) -> Result<(), Error> {
         let written = self.inner.write(batch).and_then(|()| {
             if self.inner.in_progress_size() > ROW_GROUP_BYTES {
@@ -88,15 +58,11 @@ impl<'a, 'b> Writer<'a, 'b> {
         written.map_err(|error| self.failed(error))
     }
 
-    fn finish(mut self) -> Result<(), Error> {
+    fn finish(mut self: Box<Self>) -> Result<(), Error> {
         self.inner
             .finish()
             .map(drop)
             .map_err(|error| self.failed(error))
-    }
-
-    fn failed(&self, error: ParquetError) -> Error {
-        cannot_write(self.name, io_error(error))
     }
 }
 
@@ -110,59 +76,15 @@ fn io_error(error: ParquetError) -> io::Error {
     }
 }
 
-/// Writes texts as columns of strings.
-pub(super) struct Strings<'a, 'b> {
-    writer: Writer<'a, 'b>,
-    schema: SchemaRef,
-    columns: Vec<StringBuilder>,
-    rows: usize,
-    bytes: usize,
-}
-
-impl<'a, 'b> Strings<'a, 'b> {
-    pub(super) fn new(columns: &[String], output: &'a mut Output<'b>) -> Result<Self, Error> {
-        let fields: Vec<Field> = columns
-            .iter()
-            .map(|name| Field::new(name, DataType::Utf8, false))
-            .collect();
-        let schema = Arc::new(Schema::new(fields));
-        Ok(Self {
-            writer: Writer::new(schema.clone(), None, output)?,
-            schema,
-            columns: columns.iter().map(|_| StringBuilder::new()).collect(),
-            rows: 0,
-            bytes: 0,
-        })
-    }
-
-    fn flush(&mut self) -> Result<(), Error> {
-        let arrays = self
-            .columns
-            .iter_mut()
-            .map(|column| Arc::new(column.finish()) as ArrayRef);
-        let batch = RecordBatch::try_new(self.schema.clone(), arrays.collect())
-            .map_err(|error| self.writer.failed(error.into()))?;
-        (self.rows, self.bytes) = (0, 0);
-        self.writer.write(&batch)
-    }
-}
-
-impl FieldWriter for Strings<'_, '_> {
-    fn row(&mut self, fields: &[Cow<'_, str>], _: &[bool], _: Place) -> Result<(), Error> {
-        for (column, field) in self.columns.iter_mut().zip(fields) {
-            column.append_value(field);
-            self.bytes += field.len();
-        }
-        self.rows += 1;
-        if self.rows == BATCH_ROWS || self.bytes >= BATCH_BYTES {
-            self.flush()
-        } else {
-            Ok(())
-        }
-    }
-
-    fn finish(mut self: Box<Self>) -> Result<(), Error> {
-        self.flush()?;
-        self.writer.finish()
-    }
+/// Whether Parquet has a type for this column, which the writer tells by writing it.
+pub(super) fn can_hold(field: &Field) -> bool {
+    let field = field.clone().with_nullable(true);
+    let write = || -> Result<(), ParquetError> {
+        let null = new_null_array(field.data_type(), 1);
+        let schema = Arc::new(Schema::new(vec![field]));
+        let mut writer = ArrowWriter::try_new(io::sink(), schema.clone(), None)?;
+        writer.write(&RecordBatch::try_new(schema, vec![null])?)?;
+        writer.close().map(drop)
+    };
+    matches!(contained(write), Some(Ok(())))
 }

@@ -47,8 +47,9 @@ fn outputs_that_cannot_be_are_refused_at_the_start() {
     for name in ["out", "out.xlsx"] {
         assert_eq!(
             refused(&files, &input, name),
-            "cannot tell the format of OUT by its name: the endings known are .csv, .tsv, .txt \
-             and .parquet, and of texts also with .gz or .zst behind, as in .csv.gz"
+            "cannot tell the format of OUT by its name: the endings known are .csv, .tsv, \
+             .txt, .parquet and .arrow (or .feather, .ipc), and of texts also with .gz or .zst \
+             behind, as in .csv.gz"
         );
     }
     assert_eq!(
@@ -65,7 +66,7 @@ fn outputs_that_cannot_be_are_refused_at_the_start() {
 }
 
 #[test]
-fn nested_columns_go_to_parquet_only() {
+fn nested_columns_go_to_no_text() {
     let files = Files::new();
     let field = Arc::new(Field::new("x", DataType::Int32, true));
     let nested = StructArray::from(vec![(field, array(Int32Array::from(vec![1])))]);
@@ -82,7 +83,7 @@ fn nested_columns_go_to_parquet_only() {
         "{message}"
     );
     assert!(
-        message.ends_with("which is no text; write .parquet"),
+        message.ends_with("which is no text; write .parquet or .arrow"),
         "{message}"
     );
     assert!(
@@ -328,7 +329,7 @@ fn nulls_and_empty_texts_of_parquet_are_told_apart_on_request() {
         assert_eq!(
             error.to_string(),
             format!(
-                "--quote-empty tells nulls from empty texts where Parquet is written as CSV, and \
+                "--quote-empty tells nulls from empty texts where Parquet or Arrow is written as CSV, and \
                  here Parquet is written as {format}: leave it out"
             )
         );

@@ -189,7 +189,7 @@ fn many_batches_of_parquet_are_all_read() {
 #[test]
 fn what_is_no_parquet_is_refused() {
     let files = Files::new();
-    let path = files.text("t.parquet", "id\n1\n2\n3\n");
+    let path = files.text("t.parquet", "PAR1\n1\n2\n3\n");
     let error = read(&path, &key(&["id"], &[])).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -359,8 +359,8 @@ fn broken_parquet_is_an_error_and_no_panic() {
 #[test]
 fn names_tell_formats() {
     let files = Files::new();
-    let open = |name: &str, format, keyed| {
-        let path = files.text(name, "id\n");
+    let open_text = |name: &str, text: &str, format, keyed| {
+        let path = files.text(name, text);
         Source::open(
             &path,
             format,
@@ -369,14 +369,19 @@ fn names_tell_formats() {
             &Progress::default(),
         )
     };
-    for (name, expected) in [
-        ("a.csv", Format::Csv),
-        ("a.TSV", Format::Tsv),
-        ("a.b.txt", Format::Lines),
-        ("a.parquet", Format::Parquet),
+    for (name, beginning, expected) in [
+        ("a.csv", "id\n", Format::Csv),
+        ("a.TSV", "id\n", Format::Tsv),
+        ("a.b.txt", "id\n", Format::Lines),
+        ("a.parquet", "PAR1", Format::Parquet),
+        ("a.arrow", "ARROW1", Format::Arrow),
+        ("a.Feather", "ARROW1", Format::Arrow),
+        ("a.ipc", "ARROW1", Format::Arrow),
     ] {
-        assert_eq!(open(name, None, true).unwrap().format(), expected);
+        let source = open_text(name, beginning, None, true).unwrap();
+        assert_eq!(source.format(), expected);
     }
+    let open = |name: &str, format, keyed| open_text(name, "id\n", format, keyed);
     assert_eq!(open("words", None, false).unwrap().format(), Format::Lines);
     assert_eq!(
         open("words", Some(Format::Csv), true).unwrap().format(),
@@ -387,11 +392,11 @@ fn names_tell_formats() {
         assert_eq!(
             error.to_string(),
             format!(
-                "cannot tell the format of {} by its name: the endings known are .csv, .tsv, \
-                 .txt and .parquet, and of texts also with .gz or .zst behind, as in .csv.gz (a \
-                 file without an ending is read as text, one value a line, if no key column is \
-                 given; one with --delimiter as CSV; what is compressed in another way can be \
-                 decompressed to standard input)",
+                "cannot tell the format of {} by its name: say it with --input-format; the endings \
+                 known are .csv, .tsv, .txt, .parquet and .arrow (or .feather, .ipc), and of texts \
+                 also with .gz or .zst behind, as in .csv.gz (a file without an ending is read as \
+                 text, one value a line, if no key column is given; one with --delimiter as CSV; \
+                 what is compressed in another way can be decompressed to standard input)",
                 files.path(name).display()
             )
         );
@@ -414,7 +419,10 @@ fn files_that_cannot_be_opened_are_named() {
     let directory = files.0.path();
     assert_eq!(
         open(directory).to_string(),
-        format!("{} is a directory, not a file", directory.display())
+        format!(
+            "the folder {} holds no files (those whose names begin with `_` or `.` do not count)",
+            directory.display()
+        )
     );
 }
 

@@ -1,5 +1,6 @@
 //! Tables as a party has them, through the public interface.
 
+mod arrow;
 mod compressed;
 mod destinations;
 mod dialects;
@@ -10,6 +11,7 @@ mod inspections;
 mod keys;
 mod malformed;
 mod numbers;
+mod parts;
 mod rows;
 mod secrecy;
 mod spellings;

@@ -186,6 +186,28 @@ fn encodings_show_nothing() {
 }
 
 #[test]
+fn files_that_differ_are_told_apart_without_their_headers() {
+    let files = Files::new();
+    let first = files.text("a.csv", "hush,hush-2\nhush,hush\n");
+    let without_header = Dialect::default().without_header();
+    for (dialect, text) in [
+        (&Dialect::default(), "hush\nhush\n"),
+        (&Dialect::default(), "hush,hush-3\nhush,hush\n"),
+        (&Dialect::default(), "\"hush"),
+        (&Dialect::default(), "hush,hush-2\nhush\n"),
+        (&without_header, "hush\n"),
+        (&without_header, ""),
+    ] {
+        let other = files.text("b.csv", text);
+        let progress = Progress::default();
+        let inputs = [first.clone(), other];
+        let read = Source::open_all(&inputs, None, dialect, true, &progress)
+            .and_then(|source| KeyTable::read(&source, &key(&["1"], &[]), &[], &progress));
+        assert_silent(read);
+    }
+}
+
+#[test]
 fn escapes_show_nothing() {
     let escapes = Dialect::default().with_escapes();
     for text in [

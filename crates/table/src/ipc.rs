@@ -1,0 +1,175 @@
+//! Files of Arrow's own format (IPC), also known as Feather, and its streams, batch by batch.
+
+use std::io::{BufReader, Read, Seek, SeekFrom};
+
+use arrow_array::{RecordBatch, new_empty_array};
+use arrow_ipc::reader::{FileReader, FileReaderBuilder, StreamReader};
+use arrow_schema::{ArrowError, SchemaRef};
+
+use crate::{
+    Error,
+    arrow::{FileBatches, TypedFile},
+    contained,
+    error::nameless,
+    section::Section,
+    source::Part,
+};
+
+/// What a file begins with, unless it is a stream.
+pub(crate) const MAGIC: &[u8] = b"ARROW1";
+
+/// What a stream begins with: the mark of a message.
+pub(crate) const CONTINUATION: &[u8] = &[0xff; 4];
+
+/// What a stream ends with: the mark of a message that has no length.
+const END_OF_STREAM: [u8; 8] = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
+
+/// An Arrow file or stream whose schema has been read.
+pub(crate) struct Reader<'a> {
+    part: &'a Part,
+    schema: SchemaRef,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn open(part: &'a Part) -> Result<Self, Error> {
+        let schema = Batches::of(part, None)?.rows.schema();
+        // A type that no array can have, as binary data of a negative width, is found here.
+        contained(part, || {
+            for field in schema.fields() {
+                new_empty_array(field.data_type());
+            }
+            Ok(())
+        })?;
+        Ok(Self { part, schema })
+    }
+}
+
+impl<'a> TypedFile<'a> for Reader<'a> {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    fn check(&self, _: &[usize]) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn batches(self: Box<Self>, columns: &[usize]) -> Result<FileBatches<'a>, Error> {
+        Ok(Box::new(Batches::of(self.part, Some(columns))?))
+    }
+}
+
+/// The rows of an Arrow file or stream, as many at a time as were written at once.
+struct Batches<'a> {
+    part: &'a Part,
+    rows: Rows,
+}
+
+enum Rows {
+    File {
+        reader: FileReader<Section>,
+        batches_read: u64,
+    },
+    Stream(StreamReader<BufReader<Section>>),
+}
+
+impl<'a> Batches<'a> {
+    fn of(part: &'a Part, columns: Option<&[usize]>) -> Result<Self, Error> {
+        let section = part.open()?;
+        let rows = contained(part, || Rows::open(section, columns.map(<[_]>::to_vec)))?;
+        Ok(Self { part, rows })
+    }
+}
+
+impl Rows {
+    fn open(mut section: Section, columns: Option<Vec<usize>>) -> Result<Self, ArrowError> {
+        let mut beginning = Vec::new();
+        section
+            .by_ref()
+            .take(MAGIC.len() as u64)
+            .read_to_end(&mut beginning)?;
+        if beginning == MAGIC {
+            let builder = match columns {
+                Some(columns) => FileReaderBuilder::new().with_projection(columns),
+                None => FileReaderBuilder::new(),
+            };
+            return Ok(Self::File {
+                reader: builder.build(section)?,
+                batches_read: 0,
+            });
+        }
+        // Without its end, a stream could be cut off behind any batch and nobody would notice.
+        let mut end = [0; END_OF_STREAM.len()];
+        section.seek(SeekFrom::End(-(end.len() as i64)))?;
+        section.read_exact(&mut end)?;
+        if end != END_OF_STREAM {
+            return Err(ArrowError::IpcError("no end of stream".to_owned()));
+        }
+        section.rewind()?;
+        StreamReader::try_new(BufReader::new(section), columns).map(Self::Stream)
+    }
+
+    fn schema(&self) -> SchemaRef {
+        match self {
+            Self::File { reader, .. } => reader.schema(),
+            Self::Stream(reader) => reader.schema(),
+        }
+    }
+
+    fn next(&mut self) -> Option<Result<RecordBatch, ArrowError>> {
+        match self {
+            Self::File {
+                reader,
+                batches_read,
+            } => {
+                *batches_read += 1;
+                reader.next()
+            }
+            Self::Stream(reader) => reader.next(),
+        }
+    }
+
+    /// How many of a file's bytes lie before the next batch.
+    fn bytes_done(&self, bytes: u64) -> u64 {
+        match self {
+            Self::File {
+                reader,
+                batches_read,
+            } => {
+                let share = *batches_read as f64 / reader.num_batches().max(1) as f64;
+                ((bytes as f64 * share) as u64).min(bytes)
+            }
+            Self::Stream(reader) => reader.get_ref().get_ref().position(),
+        }
+    }
+}
+
+impl Iterator for Batches<'_> {
+    /// Rows, and how much of the file lies before those that follow.
+    type Item = Result<(RecordBatch, u64), Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let batch = contained(self.part, || self.rows.next().transpose()).transpose()?;
+        Some(batch.map(|batch| (batch, self.rows.bytes_done(self.part.bytes()))))
+    }
+}
+
+/// Runs the Arrow reader, which on some broken files panics rather than return an error.
+fn contained<T>(part: &Part, read: impl FnOnce() -> Result<T, ArrowError>) -> Result<T, Error> {
+    match contained::contained(read) {
+        Some(Ok(read)) => Ok(read),
+        // The reader's own words may hold values of the table: they are not passed on.
+        Some(Err(ArrowError::IoError(_, error))) if error.raw_os_error().is_some() => {
+            Err(Error::Read {
+                file: part.name().to_owned(),
+                source: nameless(error),
+            })
+        }
+        Some(Err(_)) | None => Err(broken(part)),
+    }
+}
+
+pub(crate) fn broken(part: &Part) -> Error {
+    Error::Arrow {
+        file: part.name().to_owned(),
+    }
+}

@@ -1,0 +1,45 @@
+//! Texts in UTF-8, whatever they were encoded in.
+
+use std::io::{self, Cursor, Read};
+
+use crate::{Compression, Dialect, Encoding, Error, encoding::BEGINNING_BYTES};
+
+/// Reads as much of a text's beginning as tells how it is encoded or compressed.
+pub(super) fn beginning(input: impl Read) -> io::Result<Vec<u8>> {
+    let mut beginning = Vec::new();
+    input
+        .take(BEGINNING_BYTES as u64)
+        .read_to_end(&mut beginning)?;
+    Ok(beginning)
+}
+
+/// The encoding of a text that begins so, which must not be compressed, beyond what was told by
+/// its name.
+pub(super) fn encoding_of(
+    beginning: &[u8],
+    dialect: &Dialect,
+    name: &str,
+) -> Result<Encoding, Error> {
+    match Compression::of_beginning(beginning) {
+        None => Encoding::of_beginning(beginning, dialect.encoding(), name),
+        Some(compression) => Err(Error::Compressed {
+            file: name.to_owned(),
+            compression,
+        }),
+    }
+}
+
+/// A text in UTF-8, and how it was encoded. `cannot_read` makes an error of one of the input.
+pub(crate) fn decoded<'a>(
+    mut input: impl Read + 'a,
+    dialect: &Dialect,
+    name: &str,
+    cannot_read: impl Fn(io::Error) -> Error,
+) -> Result<(Encoding, Box<dyn Read + 'a>), Error> {
+    let beginning = beginning(&mut input).map_err(cannot_read)?;
+    let encoding = encoding_of(&beginning, dialect, name)?;
+    Ok((
+        encoding,
+        encoding.reader(Cursor::new(beginning).chain(input)),
+    ))
+}

@@ -1,0 +1,152 @@
+//! The files of a table before they are opened.
+
+use std::{
+    fs::{self, File},
+    path::Path,
+};
+
+use super::{
+    decoded::{beginning, encoding_of},
+    files::Listed,
+    part::{Content, Part, Version},
+    spool::Spool,
+};
+use crate::{Compression, Dialect, Encoding, Error, Format, Progress, error::ErrorKind};
+
+/// What is said of a table beside where it is.
+#[derive(Clone, Copy)]
+pub(super) struct Said<'a> {
+    pub(super) format: Option<Format>,
+    pub(super) dialect: &'a Dialect,
+    pub(super) keyed: bool,
+}
+
+/// A file whose format is known.
+pub(super) struct Planned {
+    pub(super) listed: Listed,
+    pub(super) name: String,
+    pub(super) format: Format,
+    compression: Option<Compression>,
+    /// Its length; `None` if it is a pipe or a device.
+    pub(super) bytes: Option<u64>,
+    /// Whether it is no text, or one in UTF-8, as far as it can be read before it is copied.
+    is_utf_8: bool,
+}
+
+impl Said<'_> {
+    pub(super) fn plan(&self, listed: Listed) -> Result<Planned, Error> {
+        let path = &listed.path;
+        let name = path.display().to_string();
+        let metadata = fs::metadata(path).map_err(|source| Error::Open {
+            file: name.clone(),
+            source,
+        })?;
+        let format = match self.format {
+            Some(format) => format,
+            None if metadata.is_file() => Format::of_input(path, self.dialect, self.keyed)?,
+            None => Format::of_ending(path).unwrap_or(Format::of_stream(self.dialect, self.keyed)),
+        };
+        if let (Some((folder, _)), Some(_)) = (&listed.found_in, format.layout()) {
+            return Err(Error::TextInFolder {
+                folder: folder.display().to_string(),
+                file: name,
+            });
+        }
+        // What is no text is compressed within, if at all.
+        let compression = Compression::of_ending(path).filter(|_| format.layout().is_some());
+        let is_text = format.layout().is_some();
+        let is_utf_8 = match metadata.is_file() && is_text && compression.is_none() {
+            true => is_utf_8(path, self.dialect, &name)?,
+            false => true,
+        };
+        Ok(Planned {
+            listed,
+            name,
+            format,
+            compression,
+            bytes: metadata.is_file().then_some(metadata.len()),
+            is_utf_8,
+        })
+    }
+}
+
+fn is_utf_8(path: &Path, dialect: &Dialect, name: &str) -> Result<bool, Error> {
+    let beginning = File::open(path)
+        .and_then(beginning)
+        .map_err(|source| Error::Open {
+            file: name.to_owned(),
+            source,
+        })?;
+    Ok(encoding_of(&beginning, dialect, name)? == Encoding::UTF_8)
+}
+
+impl Planned {
+    /// Whether it is to be copied before it is read.
+    pub(super) fn is_copied(&self) -> bool {
+        self.bytes.is_none() || self.compression.is_some() || !self.is_utf_8
+    }
+
+    /// Opens it. If it is a text, the dialect tells its encoding.
+    pub(super) fn open(
+        self,
+        dialect: Option<&Dialect>,
+        spool: &mut Spool,
+        progress: &Progress,
+    ) -> Result<Part, Error> {
+        let cannot = |source| Error::Open {
+            file: self.name.clone(),
+            source,
+        };
+        let path = &self.listed.path;
+        let file = File::open(path).map_err(cannot)?;
+        let is_file = self.bytes.is_some();
+        let (content, encoding) = match self.is_copied() {
+            false => {
+                let content = Content::File {
+                    version: (&file.metadata().map_err(cannot)?).into(),
+                    held: Some(file),
+                };
+                (content, Encoding::UTF_8)
+            }
+            true if is_file => self.copied(&file, dialect, spool, progress)?,
+            true => spool.copied(file, self.compression, dialect, &self.name, progress)?,
+        };
+        let partitions = self.listed.partitions();
+        Ok(Part {
+            path: is_file
+                .then(|| fs::canonicalize(path).map_err(cannot))
+                .transpose()?,
+            compression: self.compression,
+            encoding,
+            content,
+            partition: partitions.iter().map(|(_, value)| value.clone()).collect(),
+            name: self.name,
+        })
+    }
+
+    fn copied(
+        &self,
+        file: &File,
+        dialect: Option<&Dialect>,
+        spool: &mut Spool,
+        progress: &Progress,
+    ) -> Result<(Content, Encoding), Error> {
+        let version = || -> Result<Version, Error> {
+            let metadata = file.metadata().map_err(|source| Error::Read {
+                file: self.name.clone(),
+                source,
+            })?;
+            Ok((&metadata).into())
+        };
+        let before = version()?;
+        let copied = spool.copied(file, self.compression, dialect, &self.name, progress);
+        // A fault in a file that somebody is writing misleads.
+        let is_about_input = |error: &Error| error.kind() == ErrorKind::Input;
+        if copied.as_ref().err().is_none_or(is_about_input) && version()? != before {
+            return Err(Error::Changed {
+                file: self.name.clone(),
+            });
+        }
+        copied
+    }
+}

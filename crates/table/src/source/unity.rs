@@ -1,0 +1,149 @@
+//! Whether the files of a table fit each other.
+
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+
+use super::{Part, Planned, Source, text_columns};
+use crate::{Error, arrow, dialect::Layout, error::Difference};
+
+/// # Errors
+/// If the files are not of one format.
+pub(super) fn check_formats(files: &[Planned]) -> Result<(), Error> {
+    let first = &files[0];
+    match files.iter().find(|file| file.format != first.format) {
+        None => Ok(()),
+        Some(other) => Err(Error::MixedFormats {
+            file: other.name.clone(),
+            format: other.format,
+            first: first.name.clone(),
+            first_format: first.format,
+        }),
+    }
+}
+
+/// The partition columns.
+///
+/// # Errors
+/// If the files do not all have the same ones.
+pub(super) fn partition_columns(files: &[Planned]) -> Result<Vec<String>, Error> {
+    let names = |file: &Planned| -> Vec<String> {
+        let partitions = file.listed.partitions();
+        partitions.iter().map(|(name, _)| name.clone()).collect()
+    };
+    let first = names(&files[0]);
+    match files.iter().find(|file| names(file) != first) {
+        None => Ok(first),
+        Some(other) => Err(Error::DifferentParts {
+            file: other.name.clone(),
+            first: files[0].name.clone(),
+            difference: Difference::Partition,
+        }),
+    }
+}
+
+/// Compares the columns of the parts, and those that folders' names tell with them. Gives the
+/// table's schema if there was something to compare.
+///
+/// # Errors
+/// If a header or footer cannot be read; if the parts' columns differ, or a partition column has
+/// the name of another.
+pub(super) fn check_columns(source: &Source) -> Result<Option<SchemaRef>, Error> {
+    if source.parts.len() == 1 && source.partition_columns.is_empty() {
+        return Ok(None);
+    }
+    let first = &source.parts[0];
+    let is_other = |part: &&Part| part.encoding() != first.encoding();
+    if let Some(other) = source.parts.iter().find(is_other) {
+        return Err(differs(other, first, Difference::Encoding));
+    }
+    match source.layout {
+        Some(layout) => check_texts(&source.parts, layout).map(|()| None),
+        None => common_schema(source).map(Some),
+    }
+}
+
+fn check_texts(parts: &[Part], layout: Layout) -> Result<(), Error> {
+    let expected = text_columns(&parts[0], layout)?;
+    for part in &parts[1..] {
+        let found = text_columns(part, layout)?;
+        if let Some(difference) = names_differ(&found, &expected) {
+            return Err(differs(part, &parts[0], difference));
+        }
+    }
+    Ok(())
+}
+
+fn common_schema(source: &Source) -> Result<SchemaRef, Error> {
+    let (parts, format) = (&source.parts, source.format);
+    let schema = arrow::open(&parts[0], format)?.schema().clone();
+    let mut fields: Vec<Field> = schema
+        .fields()
+        .iter()
+        .map(|field| (**field).clone())
+        .collect();
+    for part in &parts[1..] {
+        let found = arrow::open(part, format)?.schema().clone();
+        merge(&mut fields, &found).map_err(|difference| differs(part, &parts[0], difference))?;
+    }
+    for name in &source.partition_columns {
+        if fields.iter().any(|field| field.name() == name) {
+            return Err(Error::PartitionColumn {
+                file: parts[0].name().to_owned(),
+                column: name.clone(),
+            });
+        }
+        fields.push(Field::new(name, DataType::Utf8, true));
+    }
+    let schema = Schema::new_with_metadata(fields, schema.metadata().clone());
+    Ok(Arc::new(schema))
+}
+
+fn differs(part: &Part, first: &Part, difference: Difference) -> Error {
+    Error::DifferentParts {
+        file: part.name().to_owned(),
+        first: first.name().to_owned(),
+        difference,
+    }
+}
+
+/// How the columns of these names differ from those expected.
+fn names_differ<T: PartialEq>(found: &[T], expected: &[T]) -> Option<Difference> {
+    if found.len() != expected.len() {
+        return Some(Difference::Count {
+            found: found.len(),
+            expected: expected.len(),
+        });
+    }
+    let index = found.iter().zip(expected).position(|(a, b)| a != b)?;
+    Some(Difference::Name { column: index + 1 })
+}
+
+/// Makes the fields hold what a file of this schema holds too: the same columns, of which some
+/// may have nulls only there.
+fn merge(fields: &mut [Field], found: &Schema) -> Result<(), Difference> {
+    let found_names: Vec<_> = found.fields().iter().map(|field| field.name()).collect();
+    let names: Vec<_> = fields.iter().map(|field| field.name()).collect();
+    names_differ(&found_names, &names).map_or(Ok(()), Err)?;
+    for (index, (field, found)) in fields.iter_mut().zip(found.fields()).enumerate() {
+        let is_same_type = field.data_type() == found.data_type()
+            && field.extension_type_name() == found.extension_type_name();
+        if !is_same_type {
+            return Err(Difference::Type {
+                column: index + 1,
+                found: type_shown(found),
+                expected: type_shown(field),
+            });
+        }
+        field.set_nullable(field.is_nullable() || found.is_nullable());
+    }
+    Ok(())
+}
+
+/// A column's type as errors show it, with what it stands for, as a UUID.
+fn type_shown(field: &Field) -> String {
+    match field.extension_type_name() {
+        Some(extension) => format!("{} ({extension})", field.data_type()),
+        None => field.data_type().to_string(),
+    }
+}
