@@ -32,6 +32,12 @@ impl Progress {
 
     pub(crate) fn advance(&self, bytes: u64) -> Result<(), Error> {
         self.done_bytes.fetch_add(bytes, Relaxed);
+        self.check()
+    }
+
+    /// # Errors
+    /// If the pass was interrupted.
+    pub(crate) fn check(&self) -> Result<(), Error> {
         if self.interrupted.load(Relaxed) {
             Err(Error::Interrupted)
         } else {

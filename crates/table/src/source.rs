@@ -25,7 +25,7 @@ use plan::{Planned, Said};
 use spool::Spool;
 
 /// More files than this are not held open, but opened again when they are read.
-const MAX_HELD: usize = 64;
+const MAX_HELD: usize = 16;
 
 /// A table to be read twice: once for its keys, and once more for the rows that match. It is a
 /// file, or several that are read one after the other.
@@ -152,7 +152,7 @@ impl Source {
             partition_columns,
             schema: None,
         };
-        source.schema = unity::check_columns(&source)?;
+        source.schema = unity::check_columns(&source, progress)?;
         Ok(source)
     }
 

@@ -96,7 +96,7 @@ fn first_unfit(schema: &Schema, from: Format, to: Format) -> Option<String> {
         Format::Parquet => (parquet::can_hold, "Parquet does not have; write .arrow"),
         Format::Arrow => (
             ipc::can_hold,
-            "is not written to Arrow files; write .parquet",
+            "cannot go to Arrow files without values of other rows; write .parquet",
         ),
         Format::Csv | Format::Tsv | Format::Lines => (
             |field| has_text(field.data_type()),

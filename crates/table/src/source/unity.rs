@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use super::{Part, Planned, Source, text_columns};
-use crate::{Error, arrow, dialect::Layout, error::Difference};
+use crate::{Error, Progress, arrow, dialect::Layout, error::Difference};
 
 /// # Errors
 /// If the files are not of one format.
@@ -48,7 +48,10 @@ pub(super) fn partition_columns(files: &[Planned]) -> Result<Vec<String>, Error>
 /// # Errors
 /// If a header or footer cannot be read; if the parts' columns differ, or a partition column has
 /// the name of another.
-pub(super) fn check_columns(source: &Source) -> Result<Option<SchemaRef>, Error> {
+pub(super) fn check_columns(
+    source: &Source,
+    progress: &Progress,
+) -> Result<Option<SchemaRef>, Error> {
     if source.parts.len() == 1 && source.partition_columns.is_empty() {
         return Ok(None);
     }
@@ -58,14 +61,15 @@ pub(super) fn check_columns(source: &Source) -> Result<Option<SchemaRef>, Error>
         return Err(differs(other, first, Difference::Encoding));
     }
     match source.layout {
-        Some(layout) => check_texts(&source.parts, layout).map(|()| None),
-        None => common_schema(source).map(Some),
+        Some(layout) => check_texts(&source.parts, layout, progress).map(|()| None),
+        None => common_schema(source, progress).map(Some),
     }
 }
 
-fn check_texts(parts: &[Part], layout: Layout) -> Result<(), Error> {
+fn check_texts(parts: &[Part], layout: Layout, progress: &Progress) -> Result<(), Error> {
     let expected = text_columns(&parts[0], layout)?;
     for part in &parts[1..] {
+        progress.check()?;
         let found = text_columns(part, layout)?;
         if let Some(difference) = names_differ(&found, &expected) {
             return Err(differs(part, &parts[0], difference));
@@ -74,7 +78,7 @@ fn check_texts(parts: &[Part], layout: Layout) -> Result<(), Error> {
     Ok(())
 }
 
-fn common_schema(source: &Source) -> Result<SchemaRef, Error> {
+fn common_schema(source: &Source, progress: &Progress) -> Result<SchemaRef, Error> {
     let (parts, format) = (&source.parts, source.format);
     let schema = arrow::open(&parts[0], format)?.schema().clone();
     let mut fields: Vec<Field> = schema
@@ -83,6 +87,7 @@ fn common_schema(source: &Source) -> Result<SchemaRef, Error> {
         .map(|field| (**field).clone())
         .collect();
     for part in &parts[1..] {
+        progress.check()?;
         let found = arrow::open(part, format)?.schema().clone();
         merge(&mut fields, &found).map_err(|difference| differs(part, &parts[0], difference))?;
     }

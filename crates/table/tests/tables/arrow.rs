@@ -321,7 +321,9 @@ fn types_that_an_output_cannot_hold_are_refused_at_the_start() {
         "{arrow_text}"
     );
     assert!(
-        arrow_text.ends_with("which is not written to Arrow files; write .parquet"),
+        arrow_text.ends_with(
+            "which cannot go to Arrow files without values of other rows; write .parquet"
+        ),
         "{arrow_text}"
     );
     assert!(refused("o.csv").ends_with("which is no text; write .parquet or .arrow"));

@@ -344,6 +344,19 @@ fn a_pattern_stands_for_what_matches_it() {
 }
 
 #[test]
+fn an_interrupt_ends_the_opening() {
+    let files = Files::new();
+    let inputs = [
+        files.text("a.csv", "id\n1\n"),
+        files.text("b.csv", "id\n2\n"),
+    ];
+    let progress = Progress::default();
+    progress.interrupt();
+    let opened = Source::open_all(&inputs, None, &Dialect::default(), true, &progress);
+    assert!(matches!(opened, Err(Error::Interrupted)));
+}
+
+#[test]
 fn the_output_is_none_of_the_inputs() {
     let files = Files::new();
     let inputs = [
