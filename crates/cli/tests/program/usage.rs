@@ -134,7 +134,7 @@ fn standard_output_has_room_for_one_thing() {
     ];
     refused(
         &[&receive[..], &["--quote-empty"]].concat(),
-        &["where Parquet is written as CSV", "leave it out"],
+        &["where Parquet or Arrow is written as CSV", "leave it out"],
     );
     refused(
         &[&receive[..], &["--quote-empty", "--output-kind", "count"]].concat(),

@@ -619,3 +619,29 @@ proptest! {
         prop_assert_eq!(written(&inputs), written(&[whole]));
     }
 }
+
+#[test]
+fn files_of_one_encoding_are_put_together_and_others_refused() {
+    let files = Files::new();
+    let utf_16 = |text: &str| -> Vec<u8> {
+        let units = "\u{feff}".encode_utf16().chain(text.encode_utf16());
+        units.flat_map(u16::to_le_bytes).collect()
+    };
+    let first = files.text("1.csv", utf_16("id,name\r\n1,é"));
+    let second = files.text("2.csv", utf_16("id,name\r\n2,ü\r\n"));
+    let source = open_all(&[first.clone(), second]).unwrap();
+    assert_eq!(source.description(), "CSV, UTF-16LE");
+    let output = files.path("o.csv");
+    write_all(&source, &key(&["id"], &[]), &output).unwrap();
+    assert_eq!(
+        fs::read(&output).unwrap(),
+        utf_16("id,name\r\n1,é\r\n2,ü\r\n")
+    );
+
+    let plain = files.text("3.csv", "id,name\n3,x\n");
+    let error = open_all(&[first, plain]).unwrap_err().to_string();
+    assert!(
+        error.contains("3.csv is encoded in another way than"),
+        "{error}"
+    );
+}
