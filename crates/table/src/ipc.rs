@@ -1,5 +1,7 @@
 //! Files of Arrow's own format (IPC), also known as Feather, and its streams, batch by batch.
 
+mod claims;
+
 use std::io::{BufReader, Read, Seek, SeekFrom};
 
 use arrow_array::{RecordBatch, new_empty_array};
@@ -88,6 +90,7 @@ impl Rows {
             .take(MAGIC.len() as u64)
             .read_to_end(&mut beginning)?;
         if beginning == MAGIC {
+            claims::check_file(&mut section)?;
             let builder = match columns {
                 Some(columns) => FileReaderBuilder::new().with_projection(columns),
                 None => FileReaderBuilder::new(),
@@ -104,6 +107,7 @@ impl Rows {
         if end != END_OF_STREAM {
             return Err(ArrowError::IpcError("no end of stream".to_owned()));
         }
+        claims::check_stream(&mut section)?;
         section.rewind()?;
         StreamReader::try_new(BufReader::new(section), columns).map(Self::Stream)
     }

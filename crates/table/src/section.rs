@@ -48,6 +48,9 @@ impl Read for Section {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let left = self.bytes.saturating_sub(self.position);
         let length = buffer.len().min(left.try_into().unwrap_or(usize::MAX));
+        if length == 0 {
+            return Ok(0);
+        }
         let place = self.start.saturating_add(self.position);
         self.file.seek(SeekFrom::Start(place))?;
         let read = self.file.read(&mut buffer[..length])?;
@@ -121,8 +124,11 @@ mod tests {
         assert_eq!(section.position(), 6);
         assert_eq!(section.seek(SeekFrom::End(-2)).unwrap(), 4);
         assert_eq!(rest(&mut section), "in");
-        assert_eq!(section.seek(SeekFrom::Start(9)).unwrap(), 9);
-        assert_eq!(rest(&mut section), "");
+        for behind in [9, u64::MAX] {
+            assert_eq!(section.seek(SeekFrom::Start(behind)).unwrap(), behind);
+            assert_eq!(rest(&mut section), "");
+        }
+        section.rewind().unwrap();
         assert!(section.seek(SeekFrom::Current(-10)).is_err());
     }
 
