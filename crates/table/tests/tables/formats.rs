@@ -11,7 +11,7 @@ use parquet::{
 use proptest::prelude::*;
 use psijoin_table::{Dialect, Error, ErrorKind, Format, KeyTable, Progress, Source};
 
-use crate::{Files, array, items, key, read, read_bytes};
+use crate::{Files, array, items, join, key, read, read_bytes};
 
 #[test]
 fn parquet_has_the_keys_of_csv() {
@@ -133,7 +133,7 @@ fn a_floating_point_number_that_is_not_whole_is_told_with_its_row() {
 }
 
 #[test]
-fn uuids_of_parquet_are_keys_as_they_are_written() {
+fn uuids_of_parquet_are_keys_as_they_are_written_and_stay_uuids() {
     let files = Files::new();
     let uuid = 0xf81d4fae_7dec_11d0_a765_00a0c91e6bf6_u128;
     let hex = "f81d4fae7dec11d0a76500a0c91e6bf6";
@@ -155,12 +155,13 @@ fn uuids_of_parquet_are_keys_as_they_are_written() {
         rows.close().unwrap();
         writer.close().unwrap();
 
-        let csv = format!("id\n{text}\n");
-        assert_eq!(
-            read(&path, &key(&["id"], &[])).unwrap(),
-            read_bytes(Format::Csv, csv, &key(&["id"], &[])).unwrap(),
-            "{mark}"
-        );
+        let id = key(&["id"], &[]);
+        let csv = read_bytes(Format::Csv, format!("id\n{text}\n"), &id).unwrap();
+        assert_eq!(read(&path, &id).unwrap(), csv, "{mark}");
+
+        let output = files.path("out.parquet");
+        join(&path, &id, |_| true, &output).unwrap();
+        assert_eq!(read(&output, &id).unwrap(), csv, "{mark}");
     }
 }
 
