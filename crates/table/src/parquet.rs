@@ -9,17 +9,21 @@ use std::{
     collections::BTreeSet,
     io,
     panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
 };
 
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{ArrowError, DataType, Field, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, SchemaBuilder, SchemaRef};
 use parquet::{
     arrow::{
         ProjectionMask,
-        arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder},
+        arrow_reader::{
+            ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+        },
     },
     basic::LogicalType,
     errors::ParquetError,
+    schema::types::TypePtr,
 };
 
 use key_cell::KeyColumn;
@@ -40,11 +44,40 @@ const BATCH_ROWS: usize = 8192;
 pub(crate) type Reader = ParquetRecordBatchReaderBuilder<std::fs::File>;
 
 pub(crate) fn open(source: &Source) -> Result<Reader, Error> {
+    open_with(source, ArrowReaderOptions::new())
+}
+
+/// Opens a file whose columns are to be written to another one.
+///
+/// Parquet has no dates of 64 bits: where Arrow has them for dates of Parquet, they are read as
+/// dates of 32 bits, since they would be written as mere integers.
+pub(crate) fn open_to_copy(source: &Source) -> Result<Reader, Error> {
+    let reader = open(source)?;
+    let columns = reader.parquet_schema().root_schema().get_fields();
+    let is_date =
+        |column: &TypePtr| column.get_basic_info().logical_type_ref() == Some(&LogicalType::Date);
+    let mut schema = SchemaBuilder::from(&**reader.schema());
+    let mut has_long_dates = false;
+    for (index, column) in columns.iter().enumerate() {
+        let field = schema.field_mut(index);
+        if *field.data_type() == DataType::Date64 && is_date(column) {
+            *field = Arc::new(field.as_ref().clone().with_data_type(DataType::Date32));
+            has_long_dates = true;
+        }
+    }
+    if !has_long_dates {
+        return Ok(reader);
+    }
+    let schema = Arc::new(schema.finish());
+    open_with(source, ArrowReaderOptions::new().with_schema(schema))
+}
+
+fn open_with(source: &Source, options: ArrowReaderOptions) -> Result<Reader, Error> {
     let file = source.file().try_clone().map_err(|error| Error::Read {
         file: source.name().to_owned(),
         source: error,
     })?;
-    contained(source, || Reader::try_new(file))
+    contained(source, || Reader::try_new_with_options(file, options))
 }
 
 /// The names of the top-level columns.

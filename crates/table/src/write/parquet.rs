@@ -16,7 +16,7 @@ use super::{Matches, Output, cannot_write, fields::FieldWriter};
 use crate::{
     Error, Progress, Source,
     error::Place,
-    parquet::{Batches, open},
+    parquet::{Batches, open_to_copy},
 };
 
 /// A row group ends when it takes this much memory.
@@ -33,7 +33,7 @@ pub(super) fn filter(
     output: &mut Output<'_>,
     progress: &Progress,
 ) -> Result<(), Error> {
-    let reader = open(source)?;
+    let reader = open_to_copy(source)?;
     let metadata = reader.metadata().file_metadata().key_value_metadata();
     let mut writer = Writer::new(reader.schema().clone(), metadata, output)?;
     for batch in Batches::new(source, reader, progress)? {
