@@ -55,7 +55,7 @@
 //! number is written with digits, with a sign and a decimal point where needed; spaces around it
 //! do not count; anything else is an error. In Parquet the types are integers, decimals of at
 //! most 18 places, and floating-point numbers, which stand for the shortest decimal that reads
-//! back as the same number, and must need no exponent.
+//! back as the same number, with one place at least (`2.0`), and must need no exponent.
 //!
 //! - Numbers are exact: whole multiples of 10^-scale, where the scale is the most decimals that
 //!   the column shows.
