@@ -7,7 +7,7 @@ files, in SQL, what must come out. What is expected is written from the document
 From the values to the verdict:
 
     column_types, rules   the canonical texts of types and rules, in SQL
-    kinds                 random values, and the ways to write them
+    kinds, amounts        random values of keys, and the ways to write them; numbers to add up
     tables                formats: how tables are written, and how DuckDB reads them
     pairs                 a random pair of tables
     joins                 what is asked of the pair, and the two command lines

@@ -8,7 +8,8 @@ from typing import Any
 import duckdb
 
 from . import rules
-from .pairs import Amount, Pair, Side
+from .amounts import Amount
+from .pairs import Pair, Side
 from .tables import quoted
 
 # More decimals than any number has, and so many digits before them that no sum overflows.
@@ -162,8 +163,8 @@ class Expectation:
 
 def number_of(side: Side, amount: Amount) -> str:
     """SQL for a number, whose spaces around it do not count; null where there is none."""
-    column = f"c{amount.index}"
-    if side.table.columns[amount.index].type.is_text:
+    column = column_of(side, amount)
+    if amount.column.type.is_text:
         column = f"content({column})"
     # By way of text, as floating-point numbers stand for their shortest decimals.
     return f"{column}::VARCHAR::{NUMBER}"
@@ -173,4 +174,9 @@ def decimals_of(side: Side, amount: Amount) -> str:
     """SQL for the decimals that a number shows."""
     if amount.scale is not None:
         return str(amount.scale)
-    return f"length(regexp_extract(c{amount.index}::VARCHAR, '\\.(\\d+)', 1))"
+    return f"length(regexp_extract({column_of(side, amount)}::VARCHAR, '\\.(\\d+)', 1))"
+
+
+def column_of(side: Side, amount: Amount) -> str:
+    """What a column of numbers is called in the table's relation."""
+    return f"c{side.place(amount)}"

@@ -9,8 +9,9 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .amounts import Amount
 from .column_types import ColumnType
-from .pairs import Amount, Pair
+from .pairs import Pair
 from .tables import COMPRESSIONS, Format, Table
 
 # Longer than anything takes on a busy machine.
@@ -105,7 +106,7 @@ def draw_columns(rng: random.Random, pair: Pair) -> list[Named]:
     columns = []
     for holder, side in both.items():
         for amount in side.amounts:
-            name = side.table.names[amount.index]
+            name = side.table.names[side.place(amount)]
             is_clear = names.count(name) == 1 and rng.random() < 0.5
             columns.append(Named(holder, amount, name, name if is_clear else f"{holder}.{name}"))
     return rng.sample(columns, rng.randint(min(1, len(columns)), len(columns)))

@@ -2,16 +2,14 @@
 
 import random
 from dataclasses import dataclass
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from . import column_types as types
+from .amounts import Amount, draw_amount
 from .column_types import TEXT, ColumnType
-from .kinds import KINDS, Kind, Number, Text
-from .tables import Column, Dialect, Format, Table, text_column
+from .kinds import KINDS, Kind, Text
+from .tables import Column, Dialect, Format, Table
 
 NAMES = ("id", "E-Mail", "Größe", "a=b", "key 3", "city", "née", "x'y", 'say "k"')
 LARGE = 100_000
@@ -27,21 +25,17 @@ class KeyColumn:
 
 
 @dataclass
-class Amount:
-    """A column of numbers: its place in its table, and the decimals that its type shows."""
-
-    index: int
-    scale: int | None
-
-
-@dataclass
 class Side:
-    """A party's table, and where its key and its numbers are."""
+    """A party's table, where its key is, and its columns of numbers."""
 
     table: Table
     key: list[int]
     rules: list[str]
     amounts: list[Amount]
+
+    def place(self, amount: Amount) -> int:
+        """Which of the table's columns a column of numbers is."""
+        return [column.name for column in self.table.columns].index(amount.column.name)
 
     def key_options(self, rng: random.Random) -> list[str]:
         """How psijoin is told of the key."""
@@ -162,22 +156,22 @@ def draw_side(
         draw_cells(rng, choice, name, one, index, [row[place] for row in values], null_rate)
         for place, (name, one) in enumerate(zip(names, key, strict=True))
     ]
-    scales = {}
+    amounts = []
     is_narrow = can_be_narrow(choice) and rng.random() < 0.1
     if not is_narrow and not is_of_one_column(choice):
         # Names that both tables may have.
-        for name in rng.sample(("amount", "price", "qty"), rng.choice((0, 1, 1, 2))):
-            column, scales[name] = draw_amounts(rng, choice, name, len(values))
-            columns.append(column)
+        names_of_amounts = rng.sample(("amount", "price", "qty"), rng.choice((0, 1, 1, 2)))
+        amounts = [draw_amount(rng, choice, name, len(values)) for name in names_of_amounts]
+        columns += [amount.column for amount in amounts]
         if len(columns) == 1 or rng.random() < 0.5:
             columns.append(draw_notes(rng, choice, len(values)))
     rng.shuffle(columns)
-    places = {column.name: place for place, column in enumerate(columns)}
+    places = [column.name for column in columns]
     return Side(
-        table=Table(choice, columns),
-        key=[places[name] for name in names],
+        table=Table(choice, columns, last_line_ends=rng.random() < 0.8),
+        key=[places.index(name) for name in names],
         rules=[one.rules[index] for one in key],
-        amounts=[Amount(places[name], scale) for name, scale in scales.items()],
+        amounts=amounts,
     )
 
 
@@ -202,7 +196,7 @@ def draw_cells(
         if rng.random() < null_rate:
             return rng.choice((None, "")) if held.is_text else None
         if held.is_text:
-            return fitted(choice, one.kind.text(value, rules, rng))
+            return choice.fitted(one.kind.text(value, rules, rng))
         return one.kind.encode(value, held)
 
     cells = [cell(value) for value in values]
@@ -213,75 +207,16 @@ def draw_cells(
     return Column(name, held, cells)
 
 
-def fitted(choice: Format, text: str) -> str:
-    """The text, or if the format cannot hold it, one like it that it can."""
-    if choice.dialect is None or choice.dialect.holds(text):
-        return text
-    for letter in (choice.dialect.delimiter, "\n", "\r"):
-        text = text.replace(letter, "_")
-    return text
-
-
 def draw_notes(rng: random.Random, choice: Format, rows: int) -> Column:
     """A column that nothing is asked of."""
     kind = Text()
-    notes = [fitted(choice, kind.draw(rng)) if rng.random() < 0.8 else None for _ in range(rows)]
+    notes = [choice.fitted(kind.draw(rng)) if rng.random() < 0.8 else None for _ in range(rows)]
     return Column("note", TEXT if choice.dialect else rng.choice(types.STRINGS), notes)
-
-
-def draw_amounts(
-    rng: random.Random, choice: Format, name: str, rows: int
-) -> tuple[Column, int | None]:
-    """A column of numbers, and the decimals that its type shows; None if its cells differ."""
-    null_rate = rng.choice((0, 0.1, 1 if rng.random() < 0.1 else 0.5))
-    scale = rng.choice((0, 2, 2, 4, 9))
-    # So that no sum over a large table overflows.
-    digits = min(9, 13 - scale)
-
-    def number(scale: int) -> Decimal:
-        return Decimal(rng.randint(-(10**digits), 10**digits)).scaleb(-rng.randint(0, scale))
-
-    def cells(draw: Any) -> list[Any]:
-        return [None if rng.random() < null_rate else draw() for _ in range(rows)]
-
-    if choice.dialect:
-
-        def text() -> str:
-            written = f"{number(scale):f}"
-            sign = "+" if rng.random() < 0.1 and not written.startswith("-") else ""
-            return padded_number(rng, sign + written)
-
-        return text_column(name, [fitted(choice, cell or "") for cell in cells(text)]), None
-    form = rng.choice(("integer", "decimal", "float"))
-    if form == "integer":
-        held = rng.choice(types.INTEGERS)
-        kind = Number()
-        integers = cells(lambda: drawn_integer(rng, kind, held))
-        return Column(name, held, integers), 0
-    if form == "decimal":
-        arrow = rng.choice((pa.decimal64(18, 2), pa.decimal128(30, scale), pa.decimal128(38, 9)))
-        held = types.decimal(arrow)
-        return Column(name, held, cells(lambda: number(min(scale, arrow.scale)))), arrow.scale
-    held = rng.choice(types.FLOATS[1:])
-    # Quarters, which both widths have exactly, and whose shortest decimals need no exponent.
-    return Column(name, held, cells(lambda: rng.randint(-40_000, 40_000) / 4)), None
-
-
-def drawn_integer(rng: random.Random, kind: Number, held: ColumnType) -> int:
-    """An integer of the type, of at most 32 bits."""
-    while True:
-        value = Decimal(rng.randint(-(2**31), 2**31) >> rng.choice((0, 16, 24, 28)))
-        if kind.fits(value, held):
-            return int(value)
-
-
-def padded_number(rng: random.Random, text: str) -> str:
-    """The number with spaces around it, which do not count, now and then."""
-    return f" {text} " if rng.random() < 0.05 else text
 
 
 def blank_lines(rng: random.Random, table: Table) -> list[int]:
     """Rows of a text behind which there is a blank line, which is no row."""
-    if table.format.dialect is None or len(table.columns) == 1 or rng.random() < 0.8:
+    has_such_lines = table.format.dialect and len(table.columns) > 1 and table.last_line_ends
+    if not has_such_lines or rng.random() < 0.7:
         return []
     return rng.sample(range(table.rows), min(table.rows, rng.randint(0, 3)))

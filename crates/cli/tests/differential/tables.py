@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .column_types import TEXT, ColumnType
+from .column_types import ColumnType
 
 # How psijoin calls the column of a file of lines.
 LINE_COLUMN = "value"
@@ -72,6 +72,14 @@ class Format:
     def usual(cls, name: str, compression: str = "") -> "Format":
         """The format without options."""
         return cls(name, compression, USUAL.get(name))
+
+    def fitted(self, text: str) -> str:
+        """The text, or if the format cannot hold it, one like it that it can."""
+        if self.dialect is None or self.dialect.holds(text):
+            return text
+        for letter in (self.dialect.delimiter, "\n", "\r"):
+            text = text.replace(letter, "_")
+        return text
 
     @property
     def ending(self) -> str:
@@ -144,6 +152,8 @@ class Table:
 
     format: Format
     columns: list[Column]
+    # Of a text: whether there is a line ending behind the last row.
+    last_line_ends: bool = True
     path: Path = field(default_factory=Path)
 
     @property
@@ -171,9 +181,13 @@ class Table:
         return mark + (dialect.record(self.names) if dialect.header else b"")
 
     def records(self) -> list[bytes]:
-        """The rows of a text, each with its line ending."""
+        """The rows of a text, with their line endings."""
         rows = zip(*(column.cells for column in self.columns), strict=True)
-        return [self.format.dialect.record([cell or "" for cell in row]) for row in rows]
+        records = [self.format.dialect.record([cell or "" for cell in row]) for row in rows]
+        if records and not self.last_line_ends:
+            # What is left of a blank line would be no line.
+            records[-1] = records[-1].rstrip(b"\r\n") or records[-1]
+        return records
 
     def write(self, folder: Path, name: str, blank_after: Iterable[int] = ()) -> None:
         """Writes the table's file, with blank lines behind some rows of a text."""
@@ -227,8 +241,3 @@ def read_compressed(path: Path, compression: str) -> bytes:
                 return stream.read()
         case _:
             return path.read_bytes()
-
-
-def text_column(name: str, cells: list[str | None]) -> Column:
-    """A column of a text file."""
-    return Column(name, TEXT, cells)
