@@ -86,6 +86,8 @@ pub enum AbortCode {
     TooManyItems = 11,
     /// It allows no sums of the receiver's columns.
     ReceiverSums = 12,
+    /// What the two sides' items mean differs, and it demands that it does not.
+    UnlikeItems = 13,
     /// A reason that this version does not know: the peer's may be a later one.
     Unknown = 0,
 }
@@ -108,6 +110,7 @@ impl AbortCode {
             DeadlinePassed,
             TooManyItems,
             ReceiverSums,
+            UnlikeItems,
         ]
         .into_iter()
         .find(|known| *known as u8 == code)
@@ -132,6 +135,9 @@ impl std::fmt::Display for AbortCode {
             Self::DeadlinePassed => "the time that its user gave the session is over",
             Self::TooManyItems => "this side's set is larger than it allows",
             Self::ReceiverSums => "it does not allow sums of the receiver's columns",
+            Self::UnlikeItems => {
+                "its keys and this side's differ in kind, and it demands that they do not (--strict)"
+            }
             Self::Unknown => "for a reason that this version does not know",
         })
     }
@@ -143,10 +149,10 @@ mod tests {
 
     #[test]
     fn codes_survive_the_wire_and_unknown_ones_say_so() {
-        for number in 1..=12 {
+        for number in 1..=13 {
             assert_eq!(AbortCode::from_wire(number) as u8, number);
         }
-        for number in [0, 13, 255] {
+        for number in [0, 14, 255] {
             assert_eq!(AbortCode::from_wire(number), AbortCode::Unknown);
         }
         let error = Error::PeerAborted(AbortCode::Unknown).to_string();

@@ -8,12 +8,12 @@ use clap::{
 };
 use psijoin_channel::link::Link;
 use psijoin_psi::{Protocol, registry};
-use psijoin_table::ColumnRules;
+use psijoin_table::{ColumnRules, Error, KeySpec};
 use psijoin_transport::{Fingerprint, endpoint::Address};
 
 use crate::{
     asked::Asked,
-    dialect, exit,
+    dialect, exit, names,
     sizes::{self, SetSizes},
 };
 
@@ -45,6 +45,9 @@ pub(crate) enum Command {
     Fingerprint(Fingerprinted),
     /// List a table's columns.
     Columns(Columns),
+    /// Show a table's keys as they are compared: their kinds, the first of them, and what each rule
+    /// of --normalize changed.
+    Keys(Keys),
     /// Join, and receive the shared rows, or what was agreed on instead.
     #[command(after_help = exit::TABLE)]
     Receive(Receive),
@@ -92,6 +95,27 @@ pub(crate) struct Columns {
 }
 
 #[derive(ClapArgs)]
+pub(crate) struct Keys {
+    /// The table: .csv, .tsv, .parquet or .txt; a text also as .csv.gz or .csv.zst.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) dialect: dialect::Said,
+
+    #[command(flatten)]
+    pub(crate) key: Key,
+
+    /// How many keys to show.
+    #[arg(long, value_name = "N", default_value = "10")]
+    pub(crate) first: usize,
+
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(ClapArgs)]
 pub(crate) struct Receive {
     #[command(flatten)]
     pub(crate) join: Join,
@@ -107,6 +131,11 @@ pub(crate) struct Receive {
     /// done.
     #[arg(long, requires = "output")]
     pub(crate) no_clobber: bool,
+
+    /// Where Parquet is written as CSV, write an empty text as "" and a null as nothing, as
+    /// PostgreSQL reads them. Without this, both are nothing.
+    #[arg(long)]
+    pub(crate) quote_empty: bool,
 }
 
 #[derive(ClapArgs)]
@@ -149,17 +178,8 @@ pub(crate) struct Join {
     #[command(flatten)]
     pub(crate) dialect: dialect::Said,
 
-    /// The key columns, in the same order on both sides; their names may differ. Not needed if
-    /// the table has one column only.
-    #[arg(long, value_name = "COL[,COL…]", value_delimiter = ',')]
-    pub(crate) key: Vec<String>,
-
-    /// How a key column is normalised before it is compared, by trim, lowercase, digits, nfc, nfkc,
-    /// email (trim+lowercase), phone, or by what is read from it: number, bool, uuid, date,
-    /// date:FORMAT (such as date:%d.%m.%Y, without a `+`) or timestamp. Must be the same on both
-    /// sides. Can be repeated.
-    #[arg(long, value_name = "COL=RULE[+RULE…]")]
-    pub(crate) normalize: Vec<ColumnRules>,
+    #[command(flatten)]
+    pub(crate) key: Key,
 
     /// What the receiver learns, the same on both sides: `rows`; `count`, how many keys are shared,
     /// and not which; `threshold:K`, whether at least K are; or `sum:COL[,COL…]`, what these columns
@@ -185,6 +205,16 @@ pub(crate) struct Join {
     /// party has itself]
     #[arg(long, value_name = "N", value_parser = sizes::size)]
     pub(crate) max_peer_keys: Option<u64>,
+
+    /// Refuse what is otherwise a warning: key columns that differ in kind or in normalisation
+    /// between the two sides (exit code 5), or keys of this side that are doubtful (3).
+    #[arg(long)]
+    pub(crate) strict: bool,
+
+    /// Meet the other party, compare all settings and the kinds of the key columns, and stop before
+    /// any data moves. A party that does not say --check too ends with exit code 5.
+    #[arg(long)]
+    pub(crate) check: bool,
 
     /// How long to try to meet the other party.
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = clap::value_parser!(u32).range(1..))]
@@ -215,6 +245,39 @@ pub(crate) struct Join {
     /// Say nothing on standard error unless something fails. Warnings stand in the report.
     #[arg(long)]
     pub(crate) quiet: bool,
+}
+
+/// Which columns are compared, and how they are written.
+#[derive(ClapArgs)]
+pub(crate) struct Key {
+    /// The key columns, in the same order on both sides; their names may differ. Not needed if
+    /// the table has one column only. A name that holds a comma stands in quotes, as CSV has it:
+    /// '"last, first",zip'.
+    #[arg(long = "key", value_name = "COL[,COL…]", value_parser = names::parse)]
+    columns: Vec<Vec<String>>,
+
+    /// How a key column is normalised before it is compared, by trim, lowercase, casefold, digits,
+    /// nfc, nfkc, email (trim+lowercase), phone, or by what is read from it: number, bool, uuid,
+    /// phone:COUNTRY (such as phone:DE), date, date:FORMAT (such as date:%d.%m.%Y, without a `+`),
+    /// timestamp, timestamp:ZONE (such as timestamp:Europe/Berlin) or time. Where the two sides
+    /// differ, both are warned. Can be repeated.
+    #[arg(long, value_name = "COL=RULE[+RULE…]")]
+    normalize: Vec<ColumnRules>,
+}
+
+impl Key {
+    /// The key that was said.
+    ///
+    /// # Errors
+    /// If a column is named twice, or rules are given for a column outside the key.
+    pub(crate) fn spec(&self) -> Result<KeySpec, Error> {
+        KeySpec::new(self.columns.concat(), self.normalize.clone())
+    }
+
+    /// Whether any column was said.
+    pub(crate) fn is_named(&self) -> bool {
+        !self.columns.is_empty()
+    }
 }
 
 /// Where the parties meet.

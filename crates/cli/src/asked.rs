@@ -5,8 +5,10 @@ use std::{fmt, str::FromStr};
 use psijoin_psi::{Columns, OutputKind, Role};
 use psijoin_transport::handshake::MAX_ENTRIES;
 
-/// The most columns of numbers: each party tells a fact for each.
-const MAX_COLUMNS: usize = MAX_ENTRIES;
+use crate::names;
+
+/// The most columns of numbers: each party tells a fact for each, and the rest are for the key.
+const MAX_COLUMNS: usize = MAX_ENTRIES / 2;
 
 /// A kind of output. Its text is the same on both sides.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,7 +68,7 @@ impl fmt::Display for Asked {
 
 fn listed(columns: &[ColumnName]) -> String {
     let names: Vec<_> = columns.iter().map(ColumnName::to_string).collect();
-    names.join(",")
+    names::listed(&names)
 }
 
 impl FromStr for Asked {
@@ -96,7 +98,7 @@ impl FromStr for Asked {
 /// A list of columns, each of them once.
 fn columns(text: &str) -> Result<Vec<ColumnName>, String> {
     let mut columns: Vec<ColumnName> = Vec::new();
-    for name in text.split(',') {
+    for name in names::parse(text)? {
         let column: ColumnName = name.parse()?;
         if columns.contains(&column) {
             return Err(format!("the column `{column}` is given twice"));
@@ -177,6 +179,11 @@ mod tests {
                 column(None, "unit.price"),
                 column(None, " price"),
             ]),
+            Asked::Sum(vec![
+                column(None, "price, net"),
+                column(Some(Role::Sender), "price, \"gross\""),
+                column(None, "\"paid\""),
+            ]),
         ] {
             assert_eq!(kind.to_string().parse(), Ok(kind));
         }
@@ -201,6 +208,9 @@ mod tests {
             "shares:a\n",
             "sum:sender.a,sender.a",
             "shares:",
+            "sum:\"a",
+            "sum:\"a\"b",
+            "sum:\"a,b\",\"a,b\"",
         ] {
             assert!(wrong.parse::<Asked>().is_err(), "{wrong}");
         }

@@ -12,6 +12,7 @@ mod demo;
 mod fingerprint;
 mod join;
 mod keygen;
+mod keys;
 mod protocols;
 mod shares;
 
@@ -24,6 +25,7 @@ pub(crate) fn run(command: Command) -> Result<(), Code> {
         Command::Keygen(args) => keygen::run(&args),
         Command::Fingerprint(args) => fingerprint::run(&args),
         Command::Columns(args) => columns::run(&args),
+        Command::Keys(args) => keys::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Protocols(args) => protocols::run(&args),
         Command::Shares(args) => shares::run(&args),

@@ -83,6 +83,19 @@ pub(crate) enum Failure {
     )]
     ReceiverSums(String),
 
+    #[error(
+        "the keys of the two sides differ as said above, and --strict refuses that; nothing was done"
+    )]
+    UnlikeKeys,
+
+    #[error(
+        "this side's keys may not match as said above, and --strict refuses that; nothing was done"
+    )]
+    DoubtfulKeys,
+
+    #[error("the other party only checks (--check): nothing was done")]
+    OnlyChecked,
+
     #[error("there is not enough memory, or the system gives no more threads")]
     OutOfMemory,
 
@@ -136,7 +149,9 @@ impl Failure {
             | Self::TooManyPeerKeys { .. }
             | Self::NoRoomForPeerKeys { .. }
             | Self::ReceiverSums(_) => Code::Policy,
+            Self::UnlikeKeys | Self::OnlyChecked => Code::Peer,
             Self::OutOfMemory
+            | Self::DoubtfulKeys
             | Self::Report { .. }
             | Self::Shares { .. }
             | Self::Stdout(_)
@@ -188,6 +203,7 @@ impl Failure {
                 AbortCode::TooManyItems
             }
             Self::ReceiverSums(_) => AbortCode::ReceiverSums,
+            Self::UnlikeKeys => AbortCode::UnlikeItems,
             failure if failure.is_exhaustion() => AbortCode::OutOfMemory,
             Self::Deadline(_) => AbortCode::DeadlinePassed,
             Self::Bug { .. } => AbortCode::InternalFailure,
@@ -228,11 +244,11 @@ impl Failure {
                 "--allow-sums-that-reveal-keys allows it: see \"What an answer tells\" in \
                  docs/functions.md first",
             ),
-            Self::Transport(psijoin_transport::Error::Setting { .. }) => {
-                Some("give fewer key columns: one column can hold several joined beforehand")
-            }
-            Self::Transport(psijoin_transport::Error::Mismatch { field, .. })
-                if field == session::PROTOCOL =>
+            Self::Transport(psijoin_transport::Error::Setting { .. }) => Some(
+                "give fewer key columns, or fewer rules: one column can hold several joined beforehand",
+            ),
+            Self::Transport(psijoin_transport::Error::Mismatch(on))
+                if on.iter().any(|one| one.field == session::PROTOCOL) =>
             {
                 Some(
                     "give the same --protocol NAME on both sides, or leave it out on both: \
@@ -291,6 +307,7 @@ mod tests {
             (AbortCode::DeadlinePassed, Code::Network),
             (AbortCode::TooManyItems, Code::Peer),
             (AbortCode::ReceiverSums, Code::Peer),
+            (AbortCode::UnlikeItems, Code::Peer),
             (AbortCode::Interrupted, Code::Network),
             (AbortCode::BadLuck, Code::Network),
             (AbortCode::TimedOut, Code::Network),
@@ -329,6 +346,9 @@ mod tests {
         );
         assert_eq!(code(psijoin_table::Error::Interrupted), Code::Unexpected);
         assert_eq!(Failure::TooFew(3).exit_code(), Code::Policy);
+        assert_eq!(Failure::UnlikeKeys.exit_code(), Code::Peer);
+        assert_eq!(Failure::DoubtfulKeys.exit_code(), Code::File);
+        assert_eq!(Failure::OnlyChecked.exit_code(), Code::Peer);
         for code in 0..=7 {
             assert!(TABLE.contains(&format!("\n  {code}  ")), "{code}");
         }

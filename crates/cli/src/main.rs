@@ -30,6 +30,7 @@ mod limits;
 mod log;
 mod loopback;
 mod memory;
+mod names;
 mod output;
 mod phases;
 mod progress;

@@ -25,6 +25,7 @@ pub(crate) struct Known {
     pub(crate) warnings: Vec<String>,
     pub(crate) normalization: String,
     pub(crate) threads: Option<usize>,
+    pub(crate) is_checked: bool,
     pub(crate) summary: Option<Summary>,
     /// Where the report goes.
     report: Option<ReportFile>,
@@ -109,6 +110,16 @@ impl Record {
     /// A person should think about this.
     pub(crate) fn warn(&self, warning: String) {
         self.known().warnings.push(warning);
+    }
+
+    /// How often a person was warned.
+    pub(crate) fn warnings(&self) -> usize {
+        self.known().warnings.len()
+    }
+
+    /// Both parties agreed, and no more was wanted.
+    pub(crate) fn checked(&self) {
+        self.known().is_checked = true;
     }
 
     /// The run was done, and this is what came of it.

@@ -21,7 +21,7 @@ use crate::{
 pub(crate) struct Report {
     psijoin: &'static str,
     handshake_version: u16,
-    /// `done` or `failed`.
+    /// `done`, `checked` or `failed`.
     outcome: &'static str,
     exit_code: u8,
     /// `null` if nothing failed.
@@ -171,6 +171,7 @@ impl Report {
             psijoin: env!("CARGO_PKG_VERSION"),
             handshake_version: psijoin_transport::handshake::VERSION,
             outcome: match failure {
+                None if known.is_checked => "checked",
                 None => "done",
                 Some(_) => "failed",
             },

@@ -38,6 +38,7 @@ use crate::{
 };
 
 mod agreement;
+mod key_facts;
 mod received;
 mod shares;
 
@@ -62,6 +63,8 @@ pub(crate) struct Party<'a> {
     pub(crate) source: Source,
     /// What it is to do.
     pub(crate) task: Task,
+    /// How far it goes.
+    pub(crate) mode: Mode,
     /// What it computes with.
     pub(crate) pool: &'a ThreadPool,
     /// How far a pass over its table is; interrupts it.
@@ -79,6 +82,17 @@ pub(crate) struct Consent {
     pub(crate) max_peer_keys: MaxPeerKeys,
     /// Whether a sum of the receiver's columns, which can reveal keys, may be computed.
     pub(crate) receiver_sums: bool,
+    /// Whether keys that differ in kind, or are doubtful, are refused.
+    pub(crate) strict: bool,
+}
+
+/// How far a party goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// To the result.
+    Join,
+    /// Until both parties have agreed.
+    Check,
 }
 
 /// What a party is to do.
@@ -147,7 +161,7 @@ impl<'a> Party<'a> {
     /// If the settings cannot be told to the other party, the protocol cannot answer the question,
     /// or the table has not what is needed.
     pub(crate) fn ready(self) -> Result<Ready<'a>, Failure> {
-        self.hello(0).check()?;
+        self.check_hello()?;
         let asked = &self.question.asked;
         self.question.check(self.protocol, asked.holders())?;
         self.key.check(&self.source)?;
@@ -173,9 +187,14 @@ impl Ready<'_> {
     ) -> Result<Summary, Failure> {
         let (connection, channel) = meet()?;
         let started = Instant::now();
-        let computed = self
-            .converse(&connection, channel)
-            .inspect_err(|failure| connection.abort(failure.abort_code()))?;
+        let computed = match self.converse(&connection, channel) {
+            Err(Failure::OnlyChecked) => {
+                // Both know that already.
+                let _ = connection.finish();
+                return Err(Failure::OnlyChecked);
+            }
+            computed => computed.inspect_err(|failure| connection.abort(failure.abort_code()))?,
+        };
         if let Output::TooFew = computed.output {
             // Both know that already.
             let _ = connection.finish();
@@ -187,30 +206,51 @@ impl Ready<'_> {
         Ok(summary)
     }
 
+    /// Meets the other party by `meet`, and agrees with it on all that a join needs.
+    ///
+    /// # Errors
+    /// Whatever would keep a join from beginning.
+    pub(crate) fn check(
+        self,
+        meet: impl FnOnce() -> Result<(Connection, Channel), Failure>,
+    ) -> Result<(), Failure> {
+        let (connection, mut channel) = meet()?;
+        let Self { party, own } = self;
+        party
+            .read_table(&own)
+            .and_then(|table| party.agree(&mut channel, &own, &table))
+            .inspect_err(|failure| connection.abort(failure.abort_code()))?;
+        // Whether the other party takes its leave changes nothing.
+        let _ = connection.finish();
+        Ok(())
+    }
+
     /// Speaks with the other party, from the table to the output of the protocol.
     fn converse(&self, connection: &Connection, channel: Channel) -> Result<Computed, Failure> {
         let Self { party, own } = self;
         let (mut channel, counters) = counted(channel);
         let phases = Phases::default();
         phases.begin("reading the table");
+        let table = party.read_table(own)?;
+        phases.begin("handshake (with waiting)");
+        let agreement = party.agree(&mut channel, own, &table)?;
+        if agreement.peer_only_checks {
+            return Err(Failure::OnlyChecked);
+        }
+        let rows_without_number = own.rows_without_number(&table.numbers);
         let KeyTable {
             fingerprints,
             rows,
             numbers,
             counts,
             ..
-        } = party.read_table(own)?;
+        } = table;
         // Nobody else will come back to its rows.
         let comes_back = matches!(
             party.task,
             Task::Receive(_) | Task::Share(Role::Receiver, _)
         );
         let rows = comes_back.then_some(rows);
-
-        phases.begin("handshake (with waiting)");
-        let agreement = party.agree(&mut channel, counts.distinct, own, &numbers)?;
-        let rows_without_number = own.rows_without_number(&numbers);
-
         let set = Set {
             fingerprints,
             columns: numbers.into_iter().map(|column| column.values).collect(),

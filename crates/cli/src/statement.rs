@@ -19,6 +19,18 @@ pub(crate) fn insecurity(info: &Info) -> Option<String> {
     })
 }
 
+/// What came of a check.
+pub(crate) fn checked(warnings: usize) -> String {
+    let but = match warnings {
+        0 => String::new(),
+        _ => format!(
+            ", with {} above",
+            figures::counted(warnings as u64, "warning")
+        ),
+    };
+    format!("checked: the two sides can join{but}. Nothing was joined (--check).")
+}
+
 /// Who has learned what, and what became of the rows: the end of every run.
 pub(crate) fn statement(summary: &Summary, output: &str) -> String {
     let mut lines = vec![learned(summary)];
@@ -233,7 +245,8 @@ pub(crate) fn few_shared(summary: &Summary) -> Option<String> {
         format!(
             "WARNING: {found}. If you expected more, compare with the other side how the keys are \
              spelled: which columns, in which order, of which types, with upper case, spaces, leading \
-             zeros, country codes; and what --normalize does to them."
+             zeros, country codes; and what --normalize does to them. `psijoin keys FILE` shows the first keys as \
+             they are compared."
         )
     })
 }

@@ -17,7 +17,7 @@ pub(crate) fn write_date(text: &mut String, days: i64) {
 
 /// Year, month and day, by Howard Hinnant's `civil_from_days`: years begin in March, so that the
 /// leap day is a year's last, and repeat every 400 (an era).
-fn civil(days: i64) -> (i64, i64, i64) {
+pub(crate) fn civil(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468; // since 0000-03-01
     let era = days.div_euclid(DAYS_PER_ERA);
     let day_of_era = days.rem_euclid(DAYS_PER_ERA);

@@ -16,6 +16,7 @@ pub struct Destination {
     name: String,
     target: Target,
     format: Format,
+    quote_empty: bool,
     compression: Option<Compression>,
 }
 
@@ -39,7 +40,8 @@ impl Destination {
     ///
     /// # Errors
     /// If no file can be created there, it is the input, its name tells no format, or the format
-    /// cannot hold the source's columns; or as [`WholeFile::prepare`].
+    /// cannot hold the source's columns, or one of those cannot be read; or as
+    /// [`WholeFile::prepare`].
     pub fn prepare(
         path: Option<&Path>,
         source: &Source,
@@ -65,8 +67,24 @@ impl Destination {
             name,
             target,
             format,
+            quote_empty: false,
             compression: path.and_then(Compression::of_ending),
         })
+    }
+
+    /// Tells nulls and empty texts apart where Parquet is written as CSV: an empty text is `""`, and
+    /// a null is nothing, as PostgreSQL reads them. Without this both are nothing.
+    ///
+    /// # Errors
+    /// If anything else is written.
+    pub fn quoting_empty(self, source: &Source) -> Result<Self, Error> {
+        match (source.format(), self.format) {
+            (Format::Parquet, Format::Csv) => Ok(Self {
+                quote_empty: true,
+                ..self
+            }),
+            (from, to) => Err(Error::NoNulls { from, to }),
+        }
     }
 
     /// Writes the rows whose items are `matched`, in input order, and returns how many there
@@ -114,6 +132,7 @@ impl Destination {
                 source,
                 rows.matches(matched),
                 self.format,
+                self.quote_empty,
                 &mut write::Output {
                     name: &self.name,
                     writer,

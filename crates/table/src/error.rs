@@ -21,8 +21,8 @@ pub enum Error {
     /// No normalisation rule has this name.
     #[error(
         "there is no normalisation rule `{0}`; \
-         the rules are trim, lowercase, digits, nfc, nfkc, email, phone, number, bool, uuid, date, \
-         date:FORMAT and timestamp"
+         the rules are trim, lowercase, casefold, digits, nfc, nfkc, email, phone, phone:COUNTRY, \
+         number, bool, uuid, date, date:FORMAT, timestamp, timestamp:ZONE and time"
     )]
     UnknownRule(String),
 
@@ -32,6 +32,20 @@ pub enum Error {
          may hold any character but `+`"
     )]
     DateFormat(String),
+
+    /// No numbering plan is known for a country.
+    #[error(
+        "`{0}` is no country with telephone numbers: give its ISO 3166 code of two letters, as in \
+         phone:DE"
+    )]
+    UnknownCountry(String),
+
+    /// The time zone database has no zone of this name.
+    #[error(
+        "there is no time zone `{0}`: give a name of the IANA database, as in \
+         timestamp:Europe/Berlin or timestamp:UTC"
+    )]
+    UnknownZone(String),
 
     /// Normalisation is given for a column that is no key column.
     #[error("normalisation is given for `{0}`, which is not a key column")]
@@ -62,6 +76,18 @@ pub enum Error {
         file: String,
         /// The table's format.
         format: Format,
+    },
+
+    /// Nulls are to be told from empty texts where there are none, or no way to write them.
+    #[error(
+        "--quote-empty tells nulls from empty texts where Parquet is written as CSV, and here \
+         {from} is written as {to}: leave it out"
+    )]
+    NoNulls {
+        /// The format of the table.
+        from: Format,
+        /// The format of the output.
+        to: Format,
     },
 
     /// The name of an input tells no format.
@@ -265,7 +291,7 @@ pub enum Error {
     /// The values of this column are no numbers.
     #[error(
         "{file}: the column `{column}` holds {data_type}, which cannot be added up \
-         (integers, decimals with at most 18 places and floating-point numbers can)"
+         (text, integers, decimals with at most 18 places and floating-point numbers can)"
     )]
     NumberType {
         /// The file as the user named it.
@@ -371,11 +397,14 @@ impl Error {
             RuleSyntax(_)
             | UnknownRule(_)
             | DateFormat(_)
+            | UnknownCountry(_)
+            | UnknownZone(_)
             | RuleOutsideKey(_)
             | Repeated(_)
             | DialectByte { .. }
             | DelimiterIsQuote
-            | NoDialect { .. } => ErrorKind::Usage,
+            | NoDialect { .. }
+            | NoNulls { .. } => ErrorKind::Usage,
             OutputEnding { .. }
             | OutputIsDirectory { .. }
             | OutputIsInput { .. }
@@ -511,6 +540,37 @@ pub enum KeyFault {
          correct or empty the cell)"
     )]
     NotATimestamp,
+    /// The clocks of the zone that the user gave showed this time twice.
+    #[error(
+        "a local time that `{0}` had twice, as its clocks were set back (give it with its offset, \
+         such as +01:00, or in universal time with a Z, or empty the cell)"
+    )]
+    RepeatedLocalTime(String),
+    /// The clocks of the zone that the user gave never showed this time.
+    #[error(
+        "a local time that `{0}` never had, as its clocks were set forward (is it another zone's? \
+         else correct or empty the cell)"
+    )]
+    SkippedLocalTime(String),
+    /// The rules of time zones are not known for this year.
+    #[error(
+        "a local time outside of the years -9999 to 9999 (give it in universal time with a Z, or \
+         correct or empty the cell)"
+    )]
+    FarLocalTime,
+    /// The rule `time` cannot read it.
+    #[error(
+        "not a time of day (the rule `time` reads 13:05 and 13:05:00, with a fraction of the \
+         second where there is one, and 1:05 PM, and no zone; correct or empty the cell)"
+    )]
+    NotATime,
+    /// It is no telephone number of the country that the user gave, nor of another.
+    #[error(
+        "not a telephone number (the rule `phone:{0}` reads numbers of this country with their \
+         area, and international ones with a + or the prefix that is dialled for it; correct or \
+         empty the cell)"
+    )]
+    NotAPhoneNumber(String),
 }
 
 /// What can be wrong with a cell of a column of numbers.
@@ -519,10 +579,13 @@ pub enum KeyFault {
 pub enum NumberFault {
     /// It holds something else.
     #[error(
-        "not a number (a number is written as 1234 or -0.50: digits, with a minus sign and a \
-         decimal point where needed, and no exponent, thousands separator or unit)"
+        "not a number (a number is written as 1234, -0.50 or 1.5e3, without a unit; write 1234.5 \
+         for 1,234.5 and 1.5 for 1,5; correct or empty the cell)"
     )]
     NotANumber,
+    /// It would have very many digits.
+    #[error("a number with an exponent beyond 1000 (correct or empty the cell)")]
+    Exponent,
     /// It has more than [`MAX_SCALE`](crate::MAX_SCALE) decimals.
     #[error("a number of more than 18 decimals (round it)")]
     TooManyDecimals,
@@ -625,7 +688,7 @@ fn listed(names: &[String]) -> String {
 }
 
 /// What can be wrong with a Parquet file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParquetFault {
     /// It is damaged, cut off, or something else, or the disk is damaged.
@@ -633,10 +696,28 @@ pub enum ParquetFault {
     Broken,
     /// It has a part of the format that is not read.
     #[error(
-        "it is written in a way that is not supported (compress it with Snappy, gzip or \
-         Zstandard, or not at all)"
+        "it is written in a way that is not supported (write it again with another program, or \
+         its default settings)"
     )]
     Unsupported,
+    /// A column is compressed with LZO.
+    #[error(
+        "its column `{column}` is compressed with LZO, which is not supported (compress it with \
+         Zstandard, Snappy, gzip, LZ4 or Brotli, or not at all)"
+    )]
+    Lzo {
+        /// The column, which is one that is needed.
+        column: String,
+    },
+    /// Its footer is encrypted, and so the rest is of no use.
+    #[error("it is encrypted (write it again without encryption)")]
+    Encrypted,
+    /// A column is encrypted.
+    #[error("its column `{column}` is encrypted (write it again without encryption)")]
+    EncryptedColumn {
+        /// The column, which is one that is needed.
+        column: String,
+    },
 }
 
 /// An error without what a library has put around it, as the names of temporary files and values

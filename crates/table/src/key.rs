@@ -1,11 +1,13 @@
 //! The key: which columns, how they are normalised, and the fingerprint of their values.
 
-use std::{borrow::Cow, fmt::Write};
+use std::borrow::Cow;
 
 use crate::{
     Error, KeyFault, Source,
     header::Header,
-    normalize::{self, ColumnRules, Rule, Shown},
+    meaning::{Kind, Meaning, Observed},
+    normalize::{self, ColumnRules, Rule},
+    parquet,
 };
 
 /// Which columns are the key, and how each is normalised.
@@ -40,9 +42,19 @@ impl KeySpec {
     /// Checks that a table has the key's columns, without reading more than its header.
     ///
     /// # Errors
-    /// If the header cannot be read, or a column is missing or not unique.
+    /// If the header cannot be read, or a column is missing or not unique; if a Parquet file tells
+    /// that the column's values can be no key, or cannot be read.
     pub fn check(&self, source: &Source) -> Result<(), Error> {
-        self.resolve(&source.header(&source.columns()?)).map(drop)
+        let key = self.resolve(&source.header(&source.columns()?))?;
+        match source.layout() {
+            Some(_) => Ok(()),
+            None => parquet::check_key(source, &key),
+        }
+    }
+
+    /// The columns' names, in their order; none if the only column of the table is the key.
+    pub fn columns(&self) -> &[String] {
+        &self.columns
     }
 
     /// How many columns the key has.
@@ -50,19 +62,32 @@ impl KeySpec {
         self.columns.len().max(1)
     }
 
-    /// What both parties must agree on, as a text to be compared: the number of key columns and
-    /// the rules of each, with the version of Unicode where a rule rests on it, as in
-    /// `v3;1=trim+lowercase[Unicode 17.0.0];2=`. It holds no column names.
-    ///
-    /// A format of dates stands there in quotes. Five columns of `email`, or three of
-    /// `trim+lowercase+nfc+digits+phone`, are described in 200 bytes; so are five of
-    /// `trim+date:%d.%m.%Y`.
+    /// What the columns of the key mean if they are text: nothing else makes longer texts of
+    /// [`Meaning`]s.
+    pub fn meanings_of_text(&self) -> Vec<Meaning> {
+        let rules = self.rules_by_position().into_iter();
+        rules
+            .map(|rules| Observed::new(Kind::Text, rules).finish())
+            .collect()
+    }
+
+    /// How each column of the key is normalised, in words, as in
+    /// `mail: trim, lowercase (Unicode 17.0.0); zip: as it is`.
     pub fn normalization(&self) -> String {
-        let mut text = normalize::VERSION.to_owned();
-        for (index, rules) in self.rules_by_position().iter().enumerate() {
-            write!(text, ";{}={}", index + 1, Shown(rules)).expect("a String takes all text");
-        }
-        text
+        let only = ["the only column".to_owned()];
+        let names = match self.columns.is_empty() {
+            true => &only[..],
+            false => &self.columns,
+        };
+        let of = |(name, rules): (&String, &[Rule])| {
+            let rules: Vec<_> = rules.iter().map(Rule::to_string).collect();
+            match rules.is_empty() {
+                true => format!("{name}: as it is"),
+                false => format!("{name}: {}", rules.join(", ")),
+            }
+        };
+        let texts: Vec<_> = names.iter().zip(self.rules_by_position()).map(of).collect();
+        texts.join("; ")
     }
 
     fn rules_by_position(&self) -> Vec<&[Rule]> {
@@ -109,42 +134,71 @@ const CONTEXT: &str = "psijoin 2026-01 table key fingerprint v1";
 
 /// Turns the key fields of one row after the other into fingerprints.
 pub(crate) struct Fingerprinter<'a> {
-    rules: Vec<Cow<'a, [Rule]>>,
+    columns: Vec<FingerprintedColumn<'a>>,
     joined: Vec<u8>,
     complete: bool,
     hasher: blake3::Hasher,
 }
 
+struct FingerprintedColumn<'a> {
+    rules: Cow<'a, [Rule]>,
+    observed: Observed,
+}
+
+/// The rules as they are meant for fields of this kind.
+fn meant_for(kind: Kind, rules: &[Rule]) -> Cow<'_, [Rule]> {
+    let mut rules = Cow::from(rules);
+    // No format is meant for dates that are typed: it is there as one command may read tables of
+    // both sorts.
+    if kind.is_of_dates() {
+        for rule in rules.to_mut() {
+            if let Rule::Date(format) = rule {
+                *format = None;
+            }
+        }
+    }
+    rules
+}
+
 impl<'a> Fingerprinter<'a> {
-    pub(crate) fn new(key: &'a KeySpec) -> Self {
+    /// The fields at each position of the key are of this kind.
+    pub(crate) fn new(key: &'a KeySpec, kinds: &[Kind]) -> Self {
+        let columns = key.rules_by_position().into_iter().zip(kinds);
         Self {
-            rules: key.rules_by_position().into_iter().map(Cow::from).collect(),
+            columns: columns
+                .map(|(rules, &kind)| FingerprintedColumn {
+                    rules: meant_for(kind, rules),
+                    observed: Observed::new(kind, rules),
+                })
+                .collect(),
             joined: Vec::new(),
             complete: true,
             hasher: blake3::Hasher::new_derive_key(CONTEXT),
         }
     }
 
-    /// Says that the fields at this position are typed dates or timestamps, so that no format is
-    /// meant for them: it is there as the other party, whose dates are text, must give the same
-    /// rules.
-    pub(crate) fn set_typed_dates(&mut self, position: usize) {
-        for rule in self.rules[position].to_mut() {
-            if let Rule::Date(format) = rule {
-                *format = None;
-            }
-        }
+    /// The rules at each position of the key.
+    pub(crate) fn rules(&self) -> impl Iterator<Item = &Cow<'a, [Rule]>> {
+        self.columns.iter().map(|column| &column.rules)
     }
 
     /// Appends the row's field at this position of the key. A null is the empty text.
     pub(crate) fn field(&mut self, position: usize, text: Cow<'_, str>) -> Result<(), KeyFault> {
-        let text = normalize::normalize(&self.rules[position], text)?;
+        let column = &mut self.columns[position];
+        let text = normalize::normalize(&column.rules, text)?;
+        column.observed.see(&text);
         self.complete &= !text.is_empty();
         // The length before each field makes the joined key unambiguous.
         self.joined
             .extend_from_slice(&(text.len() as u64).to_le_bytes());
         self.joined.extend_from_slice(text.as_bytes());
         Ok(())
+    }
+
+    /// What the fields at each position mean.
+    pub(crate) fn meanings(self) -> Vec<Meaning> {
+        let columns = self.columns.into_iter();
+        columns.map(|column| column.observed.finish()).collect()
     }
 
     /// The row's fingerprint, or `None` if a field of its key is empty. The next row begins.
@@ -178,65 +232,37 @@ mod tests {
     fn fingerprint(fields: &[String]) -> Option<[u8; 32]> {
         let columns = (0..fields.len()).map(|index| index.to_string()).collect();
         let key = KeySpec::new(columns, vec![]).unwrap();
-        let mut fingerprinter = Fingerprinter::new(&key);
+        let kinds = vec![Kind::Text; fields.len()];
+        let mut fingerprinter = Fingerprinter::new(&key, &kinds);
         for (position, field) in fields.iter().enumerate() {
             fingerprinter.field(position, field.into()).unwrap();
         }
         fingerprinter.finish_row()
     }
 
-    /// A version of Unicode as texts show it.
-    fn unicode((major, minor, micro): (u8, u8, u8)) -> String {
-        format!("[Unicode {major}.{minor}.{micro}]")
-    }
-
     #[test]
-    fn normalization_text_is_by_position() {
+    fn normalization_is_told_in_words() {
+        let unicode = |(major, minor, micro): (u8, u8, u8)| format!("{major}.{minor}.{micro}");
         let lower = unicode(char::UNICODE_VERSION);
         let nfc = unicode(unicode_normalization::UNICODE_VERSION);
-        let key = spec(&["mail", "zip"], &["zip=digits", "mail=email"]).unwrap();
+        let told = |columns: &[&str], rules: &[&str]| spec(columns, rules).unwrap().normalization();
         assert_eq!(
-            key.normalization(),
-            format!("v3;1=trim+lowercase{lower};2=digits")
+            told(&["mail", "zip"], &["zip=digits", "mail=email"]),
+            format!("mail: trim, lowercase (Unicode {lower}); zip: digits")
         );
         assert_eq!(
-            spec(&["a", "b"], &["a=lowercase+nfc"])
-                .unwrap()
-                .normalization(),
-            format!("v3;1=lowercase{lower}+nfc{nfc};2=")
+            told(&["a", "b"], &["a=nfkc+number"]),
+            format!("a: nfkc (Unicode {nfc}), number; b: as it is")
         );
         assert_eq!(
-            spec(&["a"], &["a=nfkc+number"]).unwrap().normalization(),
-            format!("v3;1=nfkc{nfc}+number")
+            told(&["a"], &["a=date:%d.%m.%Y+timestamp"]),
+            "a: date:%d.%m.%Y, timestamp"
         );
-        let dates = spec(&["a", "b"], &["a=date:%d.%m.%Y+timestamp", "b=date"]);
+        assert_eq!(told(&[], &[]), "the only column: as it is");
         assert_eq!(
-            dates.unwrap().normalization(),
-            "v3;1=date+timestamp;2=date",
-            "formats are each side's own"
+            told(&[], &["value=trim+phone"]),
+            "the only column: trim, phone"
         );
-        assert_eq!(spec(&[], &[]).unwrap().normalization(), "v3;1=");
-        assert_eq!(
-            spec(&[], &["value=trim+phone"]).unwrap().normalization(),
-            "v3;1=trim+phone"
-        );
-    }
-
-    #[test]
-    fn normalization_text_of_usual_keys_is_short() {
-        let emails = ["a=email", "b=email", "c=email", "d=email", "e=email"];
-        let names = ["a", "b", "c", "d", "e"];
-        let text = |rules: &[&str]| {
-            let key = spec(&names[..rules.len()], rules).unwrap();
-            key.normalization()
-        };
-        assert!(text(&emails).len() <= 200, "{}", text(&emails));
-        let heavy = ["a=", "b=", "c="].map(|name| format!("{name}trim+lowercase+nfc+digits+phone"));
-        let heavy = text(&heavy.each_ref().map(String::as_str));
-        assert!(heavy.len() <= 200, "{heavy}");
-        let dates = names.map(|name| format!("{name}=trim+date:%d.%m.%Y"));
-        let dates = text(&dates.each_ref().map(String::as_str));
-        assert!(dates.len() <= 200, "{dates}");
     }
 
     #[test]

@@ -32,8 +32,8 @@
 //! | floating-point number | as an integer; it must be one, and so small that no other is rounded to it: below 2^53, 2^24 or 2^11 in 64, 32 or 16 bits | `number` |
 //! | boolean | `true`, `false` | `bool` |
 //! | date | `2024-02-29` | `date`, `date:FORMAT` |
-//! | timestamp | `2024-02-29 13:05:00.25`; in universal time with a `Z` behind it, if it has a zone | `timestamp` |
-//! | time of day | `13:05:00.25` | |
+//! | timestamp | `2024-02-29 13:05:00.25`; in universal time with a `Z` behind it, if it has a zone | `timestamp`, `timestamp:ZONE` |
+//! | time of day | `13:05:00.25` | `time` |
 //! | binary | hexadecimal, in lower case | `lowercase` |
 //! | UUID of Parquet | `f81d4fae-7dec-11d0-a765-00a0c91e6bf6` | `uuid` |
 //!
@@ -42,8 +42,9 @@
 //! what a type shows: `1.50`, `0.1`, `2024-02-29T13:05:00`.
 //!
 //! Normalisation ([`Rule`]) is applied on request only. Text that is written otherwise comes to
-//! the form of a type by the rule beside it, which leaves the type's own texts as they are. What
-//! a rule cannot read is an error with line and column.
+//! the form of a type by the rule beside it, which leaves the type's own texts as they are; but
+//! `timestamp:ZONE` makes universal time also of typed dates and of typed timestamps without a
+//! zone. What a rule cannot read is an error with line and column.
 //!
 //! A row is left out, and counted, if any field of its key is null, or empty once normalised. The
 //! fields are joined with their lengths, so that `("ab", "c")` is not `("a", "bc")`, and hashed
@@ -52,13 +53,13 @@
 //! # Numbers
 //!
 //! Beside its keys a table can be asked for columns of numbers, to be added up: [`Numbers`]. A
-//! number is written with digits, with a sign and a decimal point where needed; spaces around it
-//! do not count; anything else is an error. In Parquet the types are integers, decimals of at
-//! most 18 places, and floating-point numbers, which stand for the shortest decimal that reads
-//! back as the same number, with one place at least (`2.0`), and must need no exponent.
+//! number is written with digits, with a sign, a decimal point and an exponent where needed, as
+//! `-0.50` or `1.5e3`; spaces around it do not count; anything else is an error. In Parquet the
+//! types are text, integers, decimals of at most 18 places, and floating-point numbers, which stand
+//! for the shortest decimal that reads back as the same number, with one place at least (`2.0`).
 //!
 //! - Numbers are exact: whole multiples of 10^-scale, where the scale is the most decimals that
-//!   the column shows.
+//!   the column shows. An exponent moves the point: `1.50e1` shows one decimal, as `15.0` does.
 //! - Several rows with one key count as one row with the sum of their numbers.
 //! - An empty cell, or a null, counts as nothing, and is counted. A row without a key is left out
 //!   with its numbers.
@@ -88,16 +89,26 @@
 //! `customers.csv.gz`. It is decompressed once, to a temporary file without a name; a stream that
 //! is damaged or cut off is an error. Nothing else is taken for compressed: what begins like gzip
 //! or Zstandard under another name, or on standard input, is an error.
+//!
+//! # Parquet
+//!
+//! Columns may be compressed with Snappy, gzip, Zstandard, LZ4 (both kinds) or Brotli; LZO is an
+//! error, as encryption is, where a column is needed. Parquet is written with Snappy. Where it is
+//! written as CSV, nulls and empty texts are both nothing, unless they are to be told apart:
+//! [`Destination::quoting_empty`].
 
 mod calendar;
 mod compression;
+mod contained;
 mod decimal;
 mod destination;
 mod dialect;
 mod error;
 mod format;
 mod header;
+mod inspection;
 mod key;
+mod meaning;
 mod normalize;
 mod numbers;
 mod parquet;
@@ -110,18 +121,20 @@ pub mod whole_file;
 mod write;
 
 pub use compression::Compression;
+pub use contained::is_panic_contained;
 pub use decimal::Decimal;
 pub use destination::{Destination, StagedRows};
 pub use dialect::Dialect;
 pub use error::{Columns, Error, ErrorKind, Fault, KeyFault, NumberFault, ParquetFault, Place};
 pub use format::Format;
+pub use inspection::{InspectedColumn, Inspection};
 pub use key::KeySpec;
-pub use normalize::{ColumnRules, Rule};
+pub use meaning::{Kind, Meaning};
+pub use normalize::{ColumnRules, Rule, SPELLING_VERSION};
 pub use numbers::{MAX_SCALE, Numbers, check_numbers};
-pub use parquet::is_panic_contained;
 pub use progress::Progress;
 pub use source::Source;
-pub use spelling::date_format::DateFormat;
+pub use spelling::{date_format::DateFormat, phone::Country, zone::Zone};
 pub use table::{Counts, KeyTable, RowItems};
 pub use text::{LINE_COLUMN, MAX_RECORD_BYTES};
 

@@ -2,18 +2,25 @@
 
 use std::{borrow::Cow, fmt, str::FromStr};
 
+use caseless::Caseless;
 use unicode_normalization::{
     IsNormalized, UNICODE_VERSION, UnicodeNormalization, is_nfc_quick, is_nfkc_quick,
 };
 
 use crate::{
     Error, KeyFault,
-    spelling::{date_format::DateFormat, moment, number, truth, uuid},
+    spelling::{
+        date_format::DateFormat,
+        moment, number,
+        phone::{self, Country},
+        truth, uuid,
+        zone::{self, Zone},
+    },
 };
 
 /// The version of the definitions of rules and of typed columns' texts. It changes whenever any
-/// value gets another text than before.
-pub(crate) const VERSION: &str = "v3";
+/// value gets another text than before, so that both sides must have the same.
+pub const SPELLING_VERSION: u32 = 3;
 
 /// One step of normalisation.
 ///
@@ -30,6 +37,9 @@ pub enum Rule {
     Trim,
     /// `lowercase`: Unicode's default lower case, the same for every language.
     Lowercase,
+    /// `casefold`: Unicode's full case folding, the same for every language: as `lowercase`, and
+    /// `ß` is `ss`, as `SS` is.
+    Casefold,
     /// `digits`: keeps the ASCII digits and drops all else.
     Digits,
     /// `nfc`: Unicode's canonical composition, so that `é` is the same however it was typed.
@@ -38,6 +48,10 @@ pub enum Rule {
     /// leading zeros become a `+`. If no digit is left behind it, nothing is: `00` is empty, as
     /// `+` is. The country is not guessed: `0171 …` stays what it is.
     Phone,
+    /// `phone:COUNTRY`, as `phone:DE`: a telephone number as E.164 writes it, `+49301234567`, with
+    /// `;ext=12` behind it where there is an extension. Without the code of a country it is one of
+    /// this country. It must be possible, and need not be assigned.
+    E164(Country),
     /// `nfkc`: Unicode's compatibility composition. It also makes one of letters that look
     /// different, such as full-width ones and ligatures.
     Nfkc,
@@ -57,44 +71,75 @@ pub enum Rule {
     /// a date alone, which is its midnight. With a `Z` or an offset from universal time it becomes
     /// universal time, with a `Z`.
     Timestamp,
+    /// `timestamp:ZONE`, as `timestamp:Europe/Berlin`: as `timestamp`, and what is without a zone is
+    /// local time in this one, and so becomes universal time too. A time that the zone's clocks
+    /// showed twice, or never, is a [`KeyFault`].
+    UniversalTimestamp(Zone),
+    /// `time`: a time of day as `13:05:00.25`, also for `9:05`, and for `1:05:00 PM`.
+    Time,
 }
 
 impl Rule {
-    /// The rule's name, without a format.
+    /// The rule's name, without what one side alone has to know: the format of its dates, the
+    /// country of its telephone numbers, the zone of its times.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Trim => "trim",
             Self::Lowercase => "lowercase",
+            Self::Casefold => "casefold",
             Self::Digits => "digits",
             Self::Nfc => "nfc",
             Self::Phone => "phone",
+            Self::E164(_) => "phone",
             Self::Nfkc => "nfkc",
             Self::Number => "number",
             Self::Bool => "bool",
             Self::Uuid => "uuid",
             Self::Date(_) => "date",
             Self::Timestamp => "timestamp",
+            Self::UniversalTimestamp(_) => "timestamp",
+            Self::Time => "time",
         }
     }
 
-    /// The version of Unicode whose tables the rule uses, if they change what it does: white
-    /// space has been the same since version 6.3.
-    fn unicode_version(&self) -> Option<(u8, u8, u8)> {
+    /// The version of the tables that the rule uses, if they change what it does: white space has
+    /// been the same since Unicode 6.3.
+    fn tables(&self) -> Option<String> {
         match self {
-            Self::Lowercase => Some(char::UNICODE_VERSION),
-            Self::Nfc | Self::Nfkc => Some(UNICODE_VERSION),
+            Self::Lowercase => Some(unicode(char::UNICODE_VERSION)),
+            Self::Casefold => Some(unicode(caseless::UNICODE_VERSION)),
+            Self::Nfc | Self::Nfkc => Some(unicode(UNICODE_VERSION)),
+            Self::E164(_) => Some(format!("rlibphonenumber {}", phone::PLANS_VERSION)),
+            Self::UniversalTimestamp(_) => Some(format!("tzdb {}", zone::database_version())),
             Self::Trim | Self::Digits | Self::Phone => None,
-            Self::Number | Self::Bool | Self::Uuid | Self::Date(_) | Self::Timestamp => None,
+            Self::Number | Self::Bool | Self::Uuid => None,
+            Self::Date(_) | Self::Timestamp | Self::Time => None,
+        }
+    }
+
+    /// As the other party is told of it: by its name and by the version of the tables that it rests
+    /// on, without what is each side's own.
+    pub(crate) fn told(&self) -> String {
+        match self.tables() {
+            Some(tables) => format!("{} ({tables})", self.name()),
+            None => self.name().to_owned(),
         }
     }
 
     fn named(name: &str) -> Result<Vec<Self>, Error> {
-        if let Some(format) = name.strip_prefix("date:") {
-            return Ok(vec![Self::Date(Some(DateFormat::new(format)?))]);
+        if let Some((name, detail)) = name.split_once(':') {
+            let rule = match name {
+                "date" => Self::Date(Some(DateFormat::new(detail)?)),
+                "phone" => Self::E164(Country::new(detail)?),
+                "timestamp" => Self::UniversalTimestamp(Zone::new(detail)?),
+                _ => return Err(Error::UnknownRule(format!("{name}:{detail}"))),
+            };
+            return Ok(vec![rule]);
         }
         let rules: &[Self] = match name {
             "trim" => &[Self::Trim],
             "lowercase" => &[Self::Lowercase],
+            "casefold" => &[Self::Casefold],
             "digits" => &[Self::Digits],
             "nfc" => &[Self::Nfc],
             "email" => &[Self::Trim, Self::Lowercase],
@@ -105,22 +150,25 @@ impl Rule {
             "uuid" => &[Self::Uuid],
             "date" => &[Self::Date(None)],
             "timestamp" => &[Self::Timestamp],
+            "time" => &[Self::Time],
             _ => return Err(Error::UnknownRule(name.to_owned())),
         };
         Ok(rules.to_vec())
     }
 
-    fn apply<'a>(&self, text: Cow<'a, str>) -> Result<Cow<'a, str>, KeyFault> {
+    pub(crate) fn apply<'a>(&self, text: Cow<'a, str>) -> Result<Cow<'a, str>, KeyFault> {
         Ok(match self {
             Self::Trim => match text {
                 Cow::Borrowed(text) => text.trim().into(),
                 Cow::Owned(text) => text.trim().to_owned().into(),
             },
             Self::Lowercase => text.to_lowercase().into(),
+            Self::Casefold => text.chars().default_case_fold().collect(),
             Self::Digits => digits(&text).into(),
             Self::Nfc if is_nfc_quick(text.chars()) == IsNormalized::Yes => text,
             Self::Nfc => text.nfc().collect(),
             Self::Phone => phone(&text).into(),
+            Self::E164(country) => read(&text, |text| country.canonical(text))?,
             Self::Nfkc if is_nfkc_quick(text.chars()) == IsNormalized::Yes => text,
             Self::Nfkc => text.nfkc().collect(),
             Self::Number => read(&text, number::canonical)?,
@@ -129,8 +177,16 @@ impl Rule {
             Self::Date(None) => read(&text, moment::date)?,
             Self::Date(Some(format)) => read(&text, |text| format.canonical(text))?,
             Self::Timestamp => read(&text, moment::timestamp)?,
+            Self::UniversalTimestamp(zone) => {
+                read(&text, |text| moment::universal_timestamp(text, zone))?
+            }
+            Self::Time => read(&text, moment::time)?,
         })
     }
+}
+
+fn unicode<T: fmt::Display>((major, minor, micro): (T, T, T)) -> String {
+    format!("Unicode {major}.{minor}.{micro}")
 }
 
 /// Reads what stands in a text, if anything does.
@@ -206,27 +262,28 @@ fn parse_rules(text: &str) -> Result<Vec<Rule>, Error> {
     Ok(rules?.concat())
 }
 
-/// Writes rules as `trim+nfc[Unicode 17.0.0]`: texts are the same only if the tables are. The format
-/// of a date is left out: it says how one side writes what is the same date on the other.
-pub(crate) struct Shown<'a>(pub(crate) &'a [Rule]);
-
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for Rule {
+    /// As it is written on request, with the version of the tables that the rule rests on, as in
+    /// `nfc (Unicode 17.0.0)`: texts are the same only if the tables are.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, rule) in self.0.iter().enumerate() {
-            if index > 0 {
-                f.write_str("+")?;
-            }
-            f.write_str(rule.name())?;
-            if let Some((major, minor, micro)) = rule.unicode_version() {
-                write!(f, "[Unicode {major}.{minor}.{micro}]")?;
-            }
+        f.write_str(self.name())?;
+        match self {
+            Self::Date(Some(format)) => write!(f, ":{format}")?,
+            Self::E164(country) => write!(f, ":{country}")?,
+            Self::UniversalTimestamp(zone) => write!(f, ":{zone}")?,
+            _ => {}
         }
-        Ok(())
+        match self.tables() {
+            Some(tables) => write!(f, " ({tables})"),
+            None => Ok(()),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn normalized(rules: &str, text: &str) -> String {
@@ -289,6 +346,27 @@ mod tests {
                 "2024-02-03 11:34:56.5Z",
             ),
             ("timestamp", "", ""),
+            (
+                "casefold",
+                "Straße STRASSE ΟΔΟΣ \u{130}I",
+                "strasse strasse οδοσ i\u{307}i",
+            ),
+            ("casefold", "", ""),
+            ("phone:DE", " 030 1234567\u{a0}", "+49301234567"),
+            ("phone:de", " ", ""),
+            (
+                "timestamp:Europe/Berlin",
+                " 2024-02-03 12:34:56 ",
+                "2024-02-03 11:34:56Z",
+            ),
+            ("timestamp:UTC", "\t", ""),
+            (
+                "date:%d.%m.%Y+timestamp:UTC",
+                "03.02.2024",
+                "2024-02-03 00:00:00Z",
+            ),
+            ("time", " 1:05 PM", "13:05:00"),
+            ("time", "", ""),
         ] {
             assert_eq!(normalized(rules, text), expected, "{rules} of {text:?}");
         }
@@ -306,8 +384,9 @@ mod tests {
         );
         assert_eq!(
             parse("mail=lower").unwrap_err().to_string(),
-            "there is no normalisation rule `lower`; the rules are trim, lowercase, digits, nfc, \
-             nfkc, email, phone, number, bool, uuid, date, date:FORMAT and timestamp"
+            "there is no normalisation rule `lower`; the rules are trim, lowercase, casefold, \
+             digits, nfc, nfkc, email, phone, phone:COUNTRY, number, bool, uuid, date, date:FORMAT, \
+             timestamp, timestamp:ZONE and time"
         );
         for (text, column, format) in [
             ("c=date:%d=%m=%Y", "c", "%d=%m=%Y"),
@@ -324,5 +403,27 @@ mod tests {
             assert!(matches!(parse(text), Err(Error::DateFormat(_))), "{text}");
         }
         assert!(matches!(parse("mail="), Err(Error::UnknownRule(name)) if name.is_empty()));
+        assert!(matches!(parse("c=trim:x"), Err(Error::UnknownRule(name)) if name == "trim:x"));
+        assert!(matches!(parse("c=phone:XX"), Err(Error::UnknownCountry(code)) if code == "XX"));
+        assert!(matches!(parse("c=timestamp:X"), Err(Error::UnknownZone(name)) if name == "X"));
+    }
+
+    proptest! {
+        /// A key that is already as a rule makes it stays what it is, and the empty text does.
+        #[test]
+        fn rules_are_idempotent(
+            text in r"\PC{0,12}|[0-9+() ./-]{0,16}|[0-9T:. -]{0,20}|[0-9:. APM]{0,10}|[tfyn01]",
+            rule in prop::sample::select(vec![
+                "trim", "lowercase", "casefold", "digits", "nfc", "nfkc", "email", "phone",
+                "phone:DE", "phone:US", "phone:IT", "number", "bool", "uuid", "date", "timestamp",
+                "timestamp:Europe/Berlin", "time",
+            ]),
+        ) {
+            let rules = parse_rules(rule).unwrap();
+            if let Ok(once) = normalize(&rules, (&text).into()) {
+                prop_assert_eq!(&normalize(&rules, once.clone()).unwrap(), &once);
+            }
+            prop_assert_eq!(normalize(&rules, "".into()).unwrap(), "");
+        }
     }
 }

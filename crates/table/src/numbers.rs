@@ -33,7 +33,7 @@ pub struct Numbers {
 ///
 /// # Errors
 /// If the header cannot be read, a column is missing or not unique, or the values of a Parquet
-/// column are no numbers.
+/// column are no numbers, or cannot be read.
 pub fn check_numbers(source: &Source, columns: &[String]) -> Result<(), Error> {
     if source.layout().is_none() {
         return parquet::check_numbers(source, columns);
@@ -43,14 +43,14 @@ pub fn check_numbers(source: &Source, columns: &[String]) -> Result<(), Error> {
 }
 
 /// Whether the texts of a type's values can be numbers: those of integers and of decimals with
-/// at most [`MAX_SCALE`] places are; a floating-point number may be one.
+/// at most [`MAX_SCALE`] places are; a floating-point number or a text may be one.
 pub(crate) fn may_be_numbers(data_type: &DataType) -> bool {
     use DataType::*;
     match data_type {
         Decimal32(_, scale) | Decimal64(_, scale) | Decimal128(_, scale) | Decimal256(_, scale) => {
             i32::from(*scale) <= MAX_SCALE as i32
         }
-        Null => true,
+        Null | Utf8 | LargeUtf8 | Utf8View => true,
         other => other.is_numeric(),
     }
 }

@@ -1,14 +1,13 @@
 //! Tables in Parquet files.
 
 mod cell;
+mod chunks;
 mod key_cell;
 
 use std::{
     borrow::Cow,
-    cell::Cell,
     collections::BTreeSet,
-    io,
-    panic::{AssertUnwindSafe, catch_unwind},
+    io::{self, Read, Seek, SeekFrom},
     sync::Arc,
 };
 
@@ -23,6 +22,7 @@ use parquet::{
     },
     basic::LogicalType,
     errors::ParquetError,
+    file::{FOOTER_SIZE, metadata::FooterTail},
     schema::types::TypePtr,
 };
 
@@ -31,10 +31,11 @@ use key_cell::KeyColumn;
 pub(crate) use cell::{Column, has_text};
 
 use crate::{
-    Error, KeySpec, KeyTable, Progress, Source,
+    Error, Inspection, Progress, Source, contained,
     error::{ParquetFault, Place, nameless},
+    meaning::Kind,
     numbers::may_be_numbers,
-    table::Builder,
+    table::{Builder, Wanted},
 };
 
 /// Rows that are decoded at once.
@@ -77,7 +78,20 @@ fn open_with(source: &Source, options: ArrowReaderOptions) -> Result<Reader, Err
         file: source.name().to_owned(),
         source: error,
     })?;
+    if has_encrypted_footer(&file) {
+        return Err(fault(source, ParquetFault::Encrypted));
+    }
     contained(source, || Reader::try_new_with_options(file, options))
+}
+
+/// Whether the footer is there and encrypted. A file that is none, or cannot be read, is the
+/// reader's affair.
+fn has_encrypted_footer(mut file: &std::fs::File) -> bool {
+    let mut tail = [0; FOOTER_SIZE];
+    let read = file
+        .seek(SeekFrom::End(-(FOOTER_SIZE as i64)))
+        .and_then(|_| file.read_exact(&mut tail));
+    read.is_ok() && FooterTail::try_from(tail).is_ok_and(|tail| tail.is_encrypted_footer())
 }
 
 /// The names of the top-level columns.
@@ -92,38 +106,36 @@ pub(crate) fn columns(reader: &Reader) -> Vec<String> {
 
 pub(crate) fn read_keys(
     source: &Source,
-    key: &KeySpec,
-    numbers: &[String],
+    wanted: &Wanted<'_>,
     progress: &Progress,
-) -> Result<KeyTable, Error> {
+) -> Result<Inspection, Error> {
     let reader = open(source)?;
     let names = columns(&reader);
     let header = source.header(&names);
-    let key_columns = key.resolve(&header)?;
-    refuse_keys(source, reader.schema(), &key_columns)?;
-    let number_columns = header.find_all(numbers)?;
-    refuse_numbers(source, reader.schema(), &number_columns)?;
+    let key_columns = wanted.key.resolve(&header)?;
+    refuse_keys(source, &reader, &key_columns)?;
+    let number_columns = header.find_all(wanted.numbers)?;
+    refuse_numbers(source, &reader, &number_columns)?;
 
     // The reader gives the wanted columns in the file's order.
-    let wanted: BTreeSet<_> = key_columns.iter().chain(&number_columns).copied().collect();
-    let places = |columns: &[usize]| -> Vec<usize> {
-        let place = |column| wanted.range(..column).count();
-        columns.iter().map(place).collect()
+    let columns: BTreeSet<_> = key_columns.iter().chain(&number_columns).copied().collect();
+    let places = |among: &[usize]| -> Vec<usize> {
+        let place = |column| columns.range(..column).count();
+        among.iter().map(place).collect()
     };
     let (key_places, number_places) = (places(&key_columns), places(&number_columns));
-    let mask = ProjectionMask::roots(reader.parquet_schema(), wanted.iter().copied());
+    let mask = ProjectionMask::roots(reader.parquet_schema(), columns.iter().copied());
 
     let key_names = header.names_of(&key_columns);
     let uuids: Vec<bool> = key_names
         .iter()
         .map(|name| is_uuid(&reader, name))
         .collect();
-    let mut keys = Builder::new(source.name(), key, key_names, numbers);
-    for (position, &column) in key_columns.iter().enumerate() {
-        if is_of_dates(value_type(&reader.schema().fields()[column])) {
-            keys.set_typed_dates(position);
-        }
-    }
+    let kinds = key_columns.iter().zip(&uuids).map(|(&column, &is_uuid)| {
+        Kind::of_type(reader.schema().field(column).data_type(), is_uuid)
+    });
+    let named_kinds = key_names.into_iter().zip(kinds).collect();
+    let mut keys = Builder::new(source.name(), wanted, named_kinds);
     let mut text = String::new();
     let mut rows = 0;
     for batch in Batches::new(source, reader.with_projection(mask), progress)? {
@@ -155,12 +167,24 @@ pub(crate) fn read_keys(
     Ok(keys.finish())
 }
 
+/// Checks that these columns can be read, and be a key, as far as the footer tells.
+pub(crate) fn check_key(source: &Source, key: &[usize]) -> Result<(), Error> {
+    refuse_keys(source, &open(source)?, key)
+}
+
+/// Checks that all columns can be read, as far as the footer tells.
+pub(crate) fn check_columns(source: &Source) -> Result<(), Error> {
+    let reader = open(source)?;
+    let all: Vec<usize> = (0..columns(&reader).len()).collect();
+    refuse_chunks(source, &reader, &all)
+}
+
 /// As [`crate::check_numbers`], for a Parquet file.
 pub(crate) fn check_numbers(source: &Source, names: &[String]) -> Result<(), Error> {
     let reader = open(source)?;
     let columns = columns(&reader);
     let indices = source.header(&columns).find_all(names)?;
-    refuse_numbers(source, reader.schema(), &indices)
+    refuse_numbers(source, &reader, &indices)
 }
 
 /// The columns of a batch as texts.
@@ -185,8 +209,17 @@ fn is_uuid(reader: &Reader, name: &str) -> bool {
     })
 }
 
-fn refuse_keys(source: &Source, schema: &SchemaRef, key: &[usize]) -> Result<(), Error> {
-    match first_other(schema, key, key_cell::can_be_key) {
+fn refuse_chunks(source: &Source, reader: &Reader, columns: &[usize]) -> Result<(), Error> {
+    // The row groups of a broken file need not have the schema's columns.
+    match contained(source, || Ok(chunks::unreadable(reader, columns)))? {
+        Some(unreadable) => Err(fault(source, unreadable)),
+        None => Ok(()),
+    }
+}
+
+fn refuse_keys(source: &Source, reader: &Reader, key: &[usize]) -> Result<(), Error> {
+    refuse_chunks(source, reader, key)?;
+    match first_other(reader.schema(), key, key_cell::can_be_key) {
         Some((column, data_type)) => Err(Error::KeyType {
             file: source.name().to_owned(),
             column,
@@ -196,8 +229,9 @@ fn refuse_keys(source: &Source, schema: &SchemaRef, key: &[usize]) -> Result<(),
     }
 }
 
-fn refuse_numbers(source: &Source, schema: &SchemaRef, numbers: &[usize]) -> Result<(), Error> {
-    match first_other(schema, numbers, may_be_numbers) {
+fn refuse_numbers(source: &Source, reader: &Reader, numbers: &[usize]) -> Result<(), Error> {
+    refuse_chunks(source, reader, numbers)?;
+    match first_other(reader.schema(), numbers, may_be_numbers) {
         Some((column, data_type)) => Err(Error::NumberType {
             file: source.name().to_owned(),
             column,
@@ -226,12 +260,6 @@ fn value_type(field: &Field) -> &DataType {
         DataType::Dictionary(_, values) => values,
         other => other,
     }
-}
-
-/// Whether values of this type are dates, or can be midnights of dates.
-fn is_of_dates(data_type: &DataType) -> bool {
-    use DataType::*;
-    matches!(data_type, Date32 | Date64 | Timestamp(_, None))
 }
 
 /// The rows of a Parquet file, some thousand at a time.
@@ -283,32 +311,14 @@ impl Iterator for Batches<'_> {
     }
 }
 
-thread_local! {
-    /// Whether the Parquet reader runs on this thread.
-    static CONTAINED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Whether a panic on this thread, now, would be caught and become an [`Error`].
-///
-/// The Parquet reader panics on some broken files. A panic hook that ends the process asks this
-/// first, and then does nothing; nor should it show the panic's message, which may hold a value
-/// of the table. The reader works on the thread that called this crate, and starts no others.
-pub fn is_panic_contained() -> bool {
-    CONTAINED.get()
-}
-
 /// Runs the Parquet reader, which on some broken files panics rather than return an error.
 fn contained<T>(
     source: &Source,
     read: impl FnOnce() -> Result<T, ParquetError>,
 ) -> Result<T, Error> {
-    CONTAINED.set(true);
-    // What the reader leaves behind is dropped with it.
-    let result = catch_unwind(AssertUnwindSafe(read));
-    CONTAINED.set(false);
-    match result {
-        Ok(read) => read.map_err(|error| cannot_read(source, error)),
-        Err(_) => Err(broken(source)),
+    match contained::contained(read) {
+        Some(read) => read.map_err(|error| cannot_read(source, error)),
+        None => Err(broken(source)),
     }
 }
 
@@ -327,12 +337,11 @@ fn fault(source: &Source, fault: ParquetFault) -> Error {
 fn cannot_read(source: &Source, error: ParquetError) -> Error {
     let is_unsupported = match &error {
         ParquetError::NYI(_) => true,
-        ParquetError::General(text) => lacks_feature(text),
         // Errors in rows come as texts.
-        ParquetError::External(inner) => match inner.downcast_ref() {
-            Some(ArrowError::ParquetError(text)) => text.starts_with("NYI") || lacks_feature(text),
-            _ => false,
-        },
+        ParquetError::External(inner) => matches!(
+            inner.downcast_ref(),
+            Some(ArrowError::ParquetError(text)) if text.starts_with("NYI")
+        ),
         _ => false,
     };
     if is_unsupported {
@@ -347,49 +356,5 @@ fn cannot_read(source: &Source, error: ParquetError) -> Error {
             Err(_) => broken(source),
         },
         _ => broken(source),
-    }
-}
-
-fn lacks_feature(text: &str) -> bool {
-    text.contains("Disabled feature at compile time")
-}
-
-#[cfg(test)]
-mod tests {
-    use std::{panic, sync::Mutex, thread};
-
-    use super::*;
-    use crate::{Dialect, Format};
-
-    #[test]
-    fn a_panic_hook_can_tell_contained_panics() {
-        let input = Source::spool(
-            &b""[..],
-            "t",
-            Format::Parquet,
-            &Dialect::default(),
-            &Progress::default(),
-        )
-        .unwrap();
-        let here = thread::current().id();
-        static TOLD: Mutex<Vec<bool>> = Mutex::new(Vec::new());
-        let before = panic::take_hook();
-        panic::set_hook(Box::new(move |information| {
-            if thread::current().id() == here {
-                TOLD.lock().unwrap().push(is_panic_contained());
-            } else {
-                before(information);
-            }
-        }));
-
-        assert!(!is_panic_contained());
-        let read = contained(&input, || -> Result<(), _> { panic!("broken") });
-        assert!(matches!(read, Err(Error::Parquet { .. })));
-        assert!(contained(&input, || Ok(is_panic_contained())).unwrap());
-        // Another thread is not this one.
-        let elsewhere = || thread::spawn(is_panic_contained).join().unwrap();
-        assert!(!contained(&input, || Ok(elsewhere())).unwrap());
-        catch_unwind(|| panic!("not the reader's")).unwrap_err();
-        assert_eq!(*TOLD.lock().unwrap(), [true, false]);
     }
 }

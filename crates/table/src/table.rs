@@ -9,7 +9,9 @@ use crate::{
     dialect::{Delimited, Layout},
     error::Place,
     header::Header,
+    inspection::{Inspection, Inspector},
     key::Fingerprinter,
+    meaning::{Kind, Meaning},
     numbers::Adder,
     parquet, text,
 };
@@ -34,6 +36,8 @@ pub struct KeyTable {
     pub numbers: Vec<Numbers>,
     /// How many rows there are of each sort.
     pub counts: Counts,
+    /// What the fields at each position of the key mean.
+    pub meanings: Vec<Meaning>,
 }
 
 /// How many rows a table has of each sort.
@@ -96,14 +100,12 @@ impl KeyTable {
         numbers: &[String],
         progress: &Progress,
     ) -> Result<Self, Error> {
-        progress.start(source.bytes());
-        source.unchanged_by(|| match source.layout() {
-            None => parquet::read_keys(source, key, numbers, progress),
-            Some(layout) => {
-                let input = source.rewound()?;
-                read_text(input, source.name(), layout, key, numbers, progress)
-            }
-        })
+        let wanted = Wanted {
+            key,
+            numbers,
+            inspected: None,
+        };
+        Ok(read(source, &wanted, progress)?.keys)
     }
 
     /// Reads the keys and numbers of a CSV text from memory or a stream, for use without a file,
@@ -119,27 +121,55 @@ impl KeyTable {
         numbers: &[String],
     ) -> Result<Self, Error> {
         let layout = Layout::Delimited(dialect.over(Delimited::CSV)?);
-        read_text(input, name, layout, key, numbers, &Progress::default())
+        let wanted = Wanted {
+            key,
+            numbers,
+            inspected: None,
+        };
+        Ok(read_text(input, name, layout, &wanted, &Progress::default())?.keys)
     }
+}
+
+/// What is wanted of a table.
+pub(crate) struct Wanted<'a> {
+    pub(crate) key: &'a KeySpec,
+    /// The columns of numbers.
+    pub(crate) numbers: &'a [String],
+    /// How many of the first keys are kept as they are compared, if the key is inspected.
+    pub(crate) inspected: Option<usize>,
+}
+
+/// Reads what is wanted of a table. What only an inspection finds is empty without one.
+pub(crate) fn read(
+    source: &Source,
+    wanted: &Wanted<'_>,
+    progress: &Progress,
+) -> Result<Inspection, Error> {
+    progress.start(source.bytes());
+    source.unchanged_by(|| match source.layout() {
+        None => parquet::read_keys(source, wanted, progress),
+        Some(layout) => read_text(source.rewound()?, source.name(), layout, wanted, progress),
+    })
 }
 
 fn read_text(
     input: impl Read,
     name: &str,
     layout: Layout,
-    key: &KeySpec,
-    numbers: &[String],
+    wanted: &Wanted<'_>,
     progress: &Progress,
-) -> Result<KeyTable, Error> {
+) -> Result<Inspection, Error> {
     let mut table = text::Table::open(input, name, layout, progress)?;
     let header = Header {
         file: name,
         names: table.columns(),
         are_names: layout.are_columns_names(),
     };
-    let key_columns = key.resolve(&header)?;
-    let number_columns = header.find_all(numbers)?;
-    let mut keys = Builder::new(name, key, header.names_of(&key_columns), numbers);
+    let key_columns = wanted.key.resolve(&header)?;
+    let number_columns = header.find_all(wanted.numbers)?;
+    let key_names = header.names_of(&key_columns).into_iter();
+    let texts = key_names.map(|name| (name, Kind::Text)).collect();
+    let mut keys = Builder::new(name, wanted, texts);
     while let Some(record) = table.next_row()? {
         let place = Place::Line(record.line());
         for (position, &column) in key_columns.iter().enumerate() {
@@ -166,30 +196,33 @@ pub(crate) struct Builder<'a> {
     items: Vec<u32>,
     adders: Vec<Adder<'a>>,
     left_out: u64,
+    inspector: Option<Inspector>,
 }
 
 impl<'a> Builder<'a> {
+    /// The columns at each position of the key have these names and kinds.
     pub(crate) fn new(
         file: &'a str,
-        key: &'a KeySpec,
-        key_names: Vec<String>,
-        numbers: &'a [String],
+        wanted: &Wanted<'a>,
+        key_columns: Vec<(String, Kind)>,
     ) -> Self {
+        let (key_names, kinds): (Vec<String>, Vec<Kind>) = key_columns.into_iter().unzip();
+        let fingerprinter = Fingerprinter::new(wanted.key, &kinds);
+        let inspector = wanted
+            .inspected
+            .map(|most| Inspector::new(key_names.iter().zip(fingerprinter.rules()), most));
+        let numbers = wanted.numbers.iter();
         Self {
             file,
             key_names,
-            fingerprinter: Fingerprinter::new(key),
+            fingerprinter,
             fingerprints: Vec::new(),
             index: HashTable::new(),
             items: Vec::new(),
-            adders: numbers.iter().map(|column| Adder::new(column)).collect(),
+            adders: numbers.map(|column| Adder::new(column)).collect(),
             left_out: 0,
+            inspector,
         }
-    }
-
-    /// Says that the fields at this position of the key are typed dates or timestamps.
-    pub(crate) fn set_typed_dates(&mut self, position: usize) {
-        self.fingerprinter.set_typed_dates(position);
     }
 
     /// Takes the field at this position of the key, of the row that [`Builder::finish_row`] ends.
@@ -200,6 +233,9 @@ impl<'a> Builder<'a> {
         field: Result<Cow<'_, str>, KeyFault>,
         place: Place,
     ) -> Result<(), Error> {
+        if let (Some(inspector), Ok(text)) = (&mut self.inspector, &field) {
+            inspector.field(position, text);
+        }
         field
             .and_then(|text| self.fingerprinter.field(position, text))
             .map_err(|fault| Error::Key {
@@ -217,8 +253,12 @@ impl<'a> Builder<'a> {
             self.items.push(LEFT_OUT);
             return Ok(None);
         };
+        let known = self.fingerprints.len();
         let item = self.item(fingerprint)?;
         self.items.push(item);
+        if let Some(inspector) = &mut self.inspector {
+            inspector.finish_row(self.fingerprints.len() > known);
+        }
         Ok(Some(item))
     }
 
@@ -256,11 +296,11 @@ impl<'a> Builder<'a> {
         }
     }
 
-    pub(crate) fn finish(mut self) -> KeyTable {
+    pub(crate) fn finish(mut self) -> Inspection {
         self.fingerprints.shrink_to_fit();
         self.items.shrink_to_fit();
         let (rows, distinct) = (self.items.len() as u64, self.fingerprints.len() as u64);
-        KeyTable {
+        let keys = KeyTable {
             rows: RowItems {
                 items: self.items,
                 distinct: self.fingerprints.len(),
@@ -272,6 +312,15 @@ impl<'a> Builder<'a> {
                 left_out: self.left_out,
                 duplicates: rows - self.left_out - distinct,
                 distinct,
+            },
+            meanings: self.fingerprinter.meanings(),
+        };
+        match self.inspector {
+            Some(inspector) => inspector.finish(keys),
+            None => Inspection {
+                keys,
+                columns: Vec::new(),
+                first: Vec::new(),
             },
         }
     }

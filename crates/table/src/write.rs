@@ -12,7 +12,7 @@ use crate::{
     Error, Format, Progress, Source,
     dialect::Layout,
     error::Place,
-    parquet::{Batches, columns, has_text, open, texts},
+    parquet::{Batches, check_columns, columns, has_text, open, texts},
     text,
 };
 use fields::{FieldWriter, Lines, Quoted, Unquoted};
@@ -50,6 +50,9 @@ fn cannot_write(file: &str, source: io::Error) -> Error {
 /// Why a format cannot hold the columns of a source, if it cannot.
 pub(crate) fn fits(source: &Source, format: Format) -> Result<Option<String>, Error> {
     let names = source.columns()?;
+    if source.format() == Format::Parquet {
+        check_columns(source)?;
+    }
     if format == Format::Lines && names.len() != 1 {
         let reason = "a .txt file holds one column; write .csv or .parquet";
         return Ok(Some(reason.to_owned()));
@@ -96,11 +99,13 @@ fn first_repeated(names: &[String]) -> Option<(usize, usize)> {
     })
 }
 
-/// Writes those rows of `source` of which `matches` says so, and returns their number.
+/// Writes those rows of `source` of which `matches` says so, and returns their number. In CSV,
+/// `quote_empty` tells empty texts from nulls.
 pub(crate) fn matching_rows(
     source: &Source,
     matches: impl Iterator<Item = bool>,
     format: Format,
+    quote_empty: bool,
     output: &mut Output<'_>,
     progress: &Progress,
 ) -> Result<u64, Error> {
@@ -122,7 +127,7 @@ pub(crate) fn matching_rows(
                     source.layout(),
                     Some(Layout::Delimited(dialect)) if !dialect.header
                 );
-                let mut writer = field_writer(format, &names, has_header, output)?;
+                let mut writer = field_writer(format, &names, has_header, quote_empty, output)?;
                 match from {
                     Format::Parquet => from_parquet(source, &mut matches, &mut *writer, progress)?,
                     _ => from_text(source, &mut matches, &mut *writer, progress)?,
@@ -186,10 +191,11 @@ fn from_text(
     progress: &Progress,
 ) -> Result<(), Error> {
     let mut table = open_text(source, progress)?;
+    let nulls = vec![false; table.columns().len()];
     while let Some(row) = table.next_row()? {
         if matches.next()? {
             let fields: Vec<Cow<'_, str>> = (0..row.len()).map(|index| row.field(index)).collect();
-            writer.row(&fields, Place::Line(row.line()))?;
+            writer.row(&fields, &nulls, Place::Line(row.line()))?;
         }
     }
     Ok(())
@@ -203,6 +209,7 @@ fn from_parquet(
 ) -> Result<(), Error> {
     let reader = open(source)?;
     let mut fields = vec![Cow::Borrowed(""); columns(&reader).len()];
+    let mut nulls = vec![false; fields.len()];
     let mut rows = 0;
     for batch in Batches::new(source, reader, progress)? {
         let batch = batch?;
@@ -210,12 +217,13 @@ fn from_parquet(
         for row in 0..batch.num_rows() {
             rows += 1;
             if matches.next()? {
-                for (column, field) in columns.iter().zip(&mut fields) {
+                for ((column, field), is_null) in columns.iter().zip(&mut fields).zip(&mut nulls) {
                     let text = field.to_mut();
                     text.clear();
                     column.write(row, text);
+                    *is_null = column.is_null(row);
                 }
-                writer.row(&fields, Place::Row(rows))?;
+                writer.row(&fields, &nulls, Place::Row(rows))?;
             }
         }
     }
@@ -234,11 +242,12 @@ fn field_writer<'a>(
     format: Format,
     columns: &[String],
     has_header: bool,
+    quote_empty: bool,
     output: &'a mut Output<'_>,
 ) -> Result<Box<dyn FieldWriter + 'a>, Error> {
     let header = has_header.then_some(columns);
     Ok(match format {
-        Format::Csv => Box::new(Quoted::new(header, output)?),
+        Format::Csv => Box::new(Quoted::new(header, quote_empty, output)?),
         Format::Tsv => Box::new(Unquoted::new(header, output)?),
         Format::Lines => Box::new(Lines::new(output)),
         Format::Parquet => Box::new(parquet::Strings::new(columns, output)?),

@@ -182,18 +182,8 @@ pub enum Error {
     SameRole(Role),
 
     /// The two sides were not set up alike.
-    #[error(
-        "the two sides disagree on {field}: this side has `{}`, the other side has `{}`",
-        ours.escape_debug(), theirs.escape_debug()
-    )]
-    Mismatch {
-        /// What they disagree on.
-        field: String,
-        /// This side's value.
-        ours: String,
-        /// The other side's value.
-        theirs: String,
-    },
+    #[error("the two sides disagree on {}", listed(.0))]
+    Mismatch(Vec<Disagreement>),
 
     /// The other party sent a handshake that is not well-formed.
     #[error("the other party broke the handshake: {0}")]
@@ -268,6 +258,34 @@ fn told(details: &Option<impl ToString>) -> String {
         .unwrap_or_default()
 }
 
+/// Something on which the two sides were not set up alike.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Disagreement {
+    /// What they disagree on.
+    pub field: String,
+    /// This side's value.
+    pub ours: String,
+    /// The other side's value.
+    pub theirs: String,
+}
+
+impl fmt::Display for Disagreement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}: this side has `{}`, the other side has `{}`",
+            self.field,
+            self.ours.escape_debug(),
+            self.theirs.escape_debug()
+        )
+    }
+}
+
+fn listed(disagreements: &[Disagreement]) -> String {
+    let texts: Vec<_> = disagreements.iter().map(Disagreement::to_string).collect();
+    texts.join("; and on ")
+}
+
 /// Who has to act on an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -291,6 +309,19 @@ pub enum Kind {
 }
 
 impl Error {
+    /// A disagreement on one thing.
+    pub(crate) fn mismatch(
+        field: impl Into<String>,
+        ours: impl Into<String>,
+        theirs: impl Into<String>,
+    ) -> Self {
+        Self::Mismatch(vec![Disagreement {
+            field: field.into(),
+            ours: ours.into(),
+            theirs: theirs.into(),
+        }])
+    }
+
     /// Who has to act on this error.
     pub fn kind(&self) -> Kind {
         match self {
@@ -313,7 +344,7 @@ impl Error {
             | Self::NotPsijoin(_)
             | Self::Version { .. }
             | Self::SameRole(_)
-            | Self::Mismatch { .. }
+            | Self::Mismatch(_)
             | Self::Handshake(_) => Kind::Peer,
             Self::NobodyListened { attempt, .. } => match attempt {
                 Some(attempt) if attempt.why.kind() == Kind::Peer => Kind::Peer,
@@ -334,7 +365,8 @@ impl From<&ChannelError> for Kind {
                 AbortCode::ProtocolViolation
                 | AbortCode::Incompatible
                 | AbortCode::TooManyItems
-                | AbortCode::ReceiverSums => Self::Peer,
+                | AbortCode::ReceiverSums
+                | AbortCode::UnlikeItems => Self::Peer,
                 AbortCode::LocalFailure | AbortCode::InternalFailure => Self::PeerFailed,
                 AbortCode::Refused => Self::Policy,
                 // All that may be otherwise the next time.
@@ -359,6 +391,7 @@ mod tests {
             (AbortCode::Incompatible, Kind::Peer),
             (AbortCode::TooManyItems, Kind::Peer),
             (AbortCode::ReceiverSums, Kind::Peer),
+            (AbortCode::UnlikeItems, Kind::Peer),
             (AbortCode::Refused, Kind::Policy),
             (AbortCode::Interrupted, Kind::Network),
             (AbortCode::BadLuck, Kind::Network),

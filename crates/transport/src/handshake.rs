@@ -12,7 +12,7 @@
 //! 3. *confirmation*, 64 bytes: the digest of what was derived, and the opened share.
 //!
 //! Each party sends before it compares, so a disagreement is an error on both sides that
-//! names the setting and both values.
+//! names each such setting and both values.
 //!
 //! # The seed
 //! It hashes both hellos and both shares. Neither party sees the other's share before it has
@@ -32,7 +32,7 @@ pub use entries::MAX_ENTRIES;
 pub use hello::{HELLO_BYTES, Hello, MAX_SET_SIZE, Role};
 
 /// The version of the handshake and of all that follows it.
-pub const VERSION: u16 = 2;
+pub const VERSION: u16 = 3;
 
 const MAGIC: &[u8; 8] = b"PSIJOIN\n";
 const OPENING_BYTES: usize = 16;
@@ -126,11 +126,11 @@ impl Pending {
         )?;
         let (their_digest, their_share) = theirs.split_at(DIGEST_BYTES);
         if their_digest != our_digest {
-            return Err(Error::Mismatch {
-                field: "the derived parameters".into(),
-                ours: short_hex(&our_digest),
-                theirs: short_hex(their_digest),
-            });
+            return Err(Error::mismatch(
+                "the derived parameters",
+                short_hex(&our_digest),
+                short_hex(their_digest),
+            ));
         }
         if commitment(self.theirs.role(), their_share) != self.their_commitment {
             return Err(Error::Handshake(

@@ -48,7 +48,7 @@ mod wire;
 
 pub use connection::Connection;
 pub use endpoint::{Endpoint, Listener, Options, Pulse, Security, Timeouts};
-pub use error::{Attempt, Error, Kind, Strangers};
+pub use error::{Attempt, Disagreement, Error, Kind, Strangers};
 pub use fingerprint::Fingerprint;
 pub use identity::Identity;
 pub use interrupt::Interrupt;

@@ -50,11 +50,7 @@ pub(crate) fn tls_was_due() -> Error {
 }
 
 fn encryption_mismatch(ours: &str, theirs: &str) -> Error {
-    Error::Mismatch {
-        field: "encryption".into(),
-        ours: ours.into(),
-        theirs: theirs.into(),
-    }
+    Error::mismatch("encryption", ours, theirs)
 }
 
 fn is_magic(received: &[u8]) -> bool {

@@ -16,7 +16,7 @@ use crate::{
     output,
     question::Question,
     record::Record,
-    session::{Consent, Party, Received, Summary, Task},
+    session::{Consent, Mode, Party, Received, Summary, Task},
     statement,
     talk::Talk,
 };
@@ -76,10 +76,12 @@ fn join(
             consent: Consent {
                 max_peer_keys: MaxPeerKeys::ByMemory,
                 receiver_sums: false,
+                strict: false,
             },
             key: KeySpec::new(vec![KEY.into()], vec![NORMALIZATION.parse()?])?,
             source: Source::open(&path, None, &Dialect::default(), true, &progress)?,
             task: Task::Send,
+            mode: Mode::Join,
             pool,
             progress: &progress,
             talk: Talk::Silent,

@@ -26,7 +26,7 @@ use crate::{
     question::Question,
     record::{Files, Planned, Record},
     report_file::ReportFile,
-    session::{Consent, Party, Ready, Received, Task},
+    session::{Consent, Mode, Party, Ready, Received, Task},
     statement,
     talk::{self, Talk},
 };
@@ -38,6 +38,8 @@ struct Order<'a> {
     output: Option<&'a Path>,
     /// What becomes of an output that is there already.
     existing: Existing,
+    /// Whether nulls are told from empty texts in the output.
+    quote_empty: bool,
     receiver_sums: bool,
 }
 
@@ -47,6 +49,7 @@ pub(super) fn send(args: &args::Send) -> Result<(), Code> {
         join: &args.join,
         output: args.output.as_deref(),
         existing: existing(args.no_clobber),
+        quote_empty: false,
         receiver_sums: args.allow_sums_that_reveal_keys,
     };
     order.follow()
@@ -58,6 +61,7 @@ pub(super) fn receive(args: &args::Receive) -> Result<(), Code> {
         join: &args.join,
         output: args.output.as_deref(),
         existing: existing(args.no_clobber),
+        quote_empty: args.quote_empty,
         receiver_sums: true,
     };
     order.follow()
@@ -154,6 +158,11 @@ impl Order<'_> {
                 .into(),
             );
         }
+        if self.quote_empty && *kind != Asked::Rows {
+            return usage(format!(
+                "--quote-empty is for rows, and --output-kind {kind} finds none: leave it out"
+            ));
+        }
         if self.output.is_some() && self.output == self.join.report.as_deref() {
             return usage("--output and --report name the same file".into());
         }
@@ -169,7 +178,7 @@ impl Order<'_> {
     ) -> Result<(), Failure> {
         let join = self.join;
         let security = security(&join.trust, talk, record)?;
-        let key = KeySpec::new(join.key.clone(), join.normalize.clone())?;
+        let key = join.key.spec()?;
         record.normalization(key.normalization());
         let progress = Arc::new(Progress::default());
         let interrupt = Interrupt::new();
@@ -187,12 +196,17 @@ impl Order<'_> {
         let pool = pool(join.threads);
         match reportable.and_then(|()| self.ready(key, &pool, &progress, talk, record)) {
             Ok(ready) => {
-                let summary = ready.join(|| {
+                let meet = || {
                     let met = meet(join, &options, talk)?;
                     record.met(&met.0);
                     Ok(met)
-                })?;
-                record.done(summary);
+                };
+                if join.check {
+                    ready.check(meet)?;
+                    record.checked();
+                } else {
+                    record.done(ready.join(meet)?);
+                }
                 Ok(())
             }
             Err(failure) => {
@@ -234,9 +248,14 @@ impl Order<'_> {
                     .max_peer_keys
                     .map_or(MaxPeerKeys::ByMemory, MaxPeerKeys::Said),
                 receiver_sums: self.receiver_sums,
+                strict: join.strict,
             },
             key,
             task: self.task(&source)?,
+            mode: match join.check {
+                true => Mode::Check,
+                false => Mode::Join,
+            },
             source,
             pool,
             progress,
@@ -262,15 +281,22 @@ impl Order<'_> {
             }
             (Asked::Rows, Role::Receiver, path) => {
                 let destination = Destination::prepare(path, source, self.existing)?;
-                Ok(Task::Receive(destination))
+                Ok(Task::Receive(match self.quote_empty {
+                    true => destination.quoting_empty(source)?,
+                    false => destination,
+                }))
             }
             (_, Role::Receiver, _) => Ok(Task::Learn),
             (_, Role::Sender, _) => Ok(Task::Send),
         }
     }
 
-    /// Says what was learned, and prints what goes to standard output.
+    /// Says what was checked, or learned, and prints what goes to standard output.
     fn hand_out(&self, talk: Talk, record: &Record) -> Result<(), Failure> {
+        if self.join.check {
+            talk.say(statement::checked(record.warnings()));
+            return Ok(());
+        }
         let output = self.output.map(|path| path.display().to_string());
         let output = output.as_deref().unwrap_or("standard output");
         let looked = record.with_summary(|summary| {
@@ -352,7 +378,7 @@ fn pool(threads: Option<NonZeroUsize>) -> Result<ThreadPool, Failure> {
 }
 
 fn open(join: &args::Join, progress: &Progress, talk: Talk) -> Result<Source, Failure> {
-    let (said, keyed) = (join.dialect.dialect()?, !join.key.is_empty());
+    let (said, keyed) = (join.dialect.dialect()?, join.key.is_named());
     let what = match join.input.to_str() {
         Some("-") => "reading standard input".to_owned(),
         _ => format!("reading {}", join.input.display()),

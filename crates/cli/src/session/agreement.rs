@@ -3,10 +3,10 @@
 use psijoin_channel::Channel;
 use psijoin_params::Security;
 use psijoin_psi::{Plan, Role, registry};
-use psijoin_table::Numbers;
+use psijoin_table::{KeyTable, SPELLING_VERSION};
 use psijoin_transport::handshake::{self, Hello, Session};
 
-use super::{PROTOCOL, Party};
+use super::{Mode, PROTOCOL, Party, key_facts::KeyFacts};
 use crate::{
     asked::Asked,
     columns::{AgreedColumns, OwnColumns},
@@ -19,11 +19,15 @@ pub(super) struct Agreement {
     pub(super) plan: Box<dyn Plan>,
     pub(super) columns: AgreedColumns,
     pub(super) session: Session,
+    pub(super) peer_only_checks: bool,
 }
+
+/// The fact that a party wants no more than to agree.
+const ONLY_CHECKS: &str = "only a check";
 
 impl Party<'_> {
     /// What must be alike on both sides, and this party's set size.
-    pub(super) fn hello(&self, items: u64) -> Hello {
+    fn hello(&self, items: u64) -> Hello {
         let info = self.protocol.info();
         let role = match self.task.role() {
             Role::Sender => handshake::Role::Sender,
@@ -37,20 +41,51 @@ impl Party<'_> {
                 Security::default().statistical_bits(),
             )
             .setting("the number of key columns", self.key.width())
-            .setting("the normalisation of the key", self.key.normalization());
+            .setting("the version of the keys' spelling", SPELLING_VERSION);
+        let hello = match self.mode {
+            Mode::Join => hello,
+            Mode::Check => hello.fact(ONLY_CHECKS, "yes"),
+        };
         self.question.settings(hello)
     }
 
+    /// Says what may keep this party's own keys from matching.
+    ///
+    /// # Errors
+    /// [`Failure::DoubtfulKeys`] if there is something, and the user is strict.
+    fn doubt(&self, facts: &KeyFacts<'_>) -> Result<(), Failure> {
+        self.warn_of(facts.doubts(), Failure::DoubtfulKeys)
+    }
+
+    /// Says what may keep keys from matching; the failure is for those who are strict.
+    fn warn_of(&self, warnings: Vec<String>, failure: Failure) -> Result<(), Failure> {
+        let is_failure = self.consent.strict && !warnings.is_empty();
+        warnings.into_iter().for_each(|warning| self.warn(warning));
+        match is_failure {
+            true => Err(failure),
+            false => Ok(()),
+        }
+    }
+
+    /// Checks that all can be told that has to be, as far as that is known without the table.
+    pub(super) fn check_hello(&self) -> Result<(), Failure> {
+        let texts = self.key.meanings_of_text();
+        let facts = KeyFacts::new(self.key.columns(), &texts);
+        Ok(facts.tell(self.hello(0)).check()?)
+    }
+
     /// Makes sure that both parties were set up alike, and derives what follows from their
-    /// sizes and columns. `numbers` are those of this party's columns.
+    /// sizes and columns.
     pub(super) fn agree(
         &self,
         channel: &mut Channel,
-        items: u64,
         own: &OwnColumns,
-        numbers: &[Numbers],
+        table: &KeyTable,
     ) -> Result<Agreement, Failure> {
-        let hello = own.tell(self.hello(items), numbers);
+        let (items, numbers) = (table.counts.distinct, &table.numbers[..]);
+        let facts = KeyFacts::new(self.key.columns(), &table.meanings);
+        self.doubt(&facts)?;
+        let hello = own.tell(facts.tell(self.hello(items)), numbers);
         let pending = self.talk.during(
             "waiting for the other party to read its table",
             || (0, 0),
@@ -65,6 +100,8 @@ impl Party<'_> {
             Role::Sender => (items, theirs),
             Role::Receiver => (theirs, items),
         };
+        let differences = facts.differences(pending.peer())?;
+        self.warn_of(differences, Failure::UnlikeKeys)?;
         let columns = own.agree(numbers, pending.peer())?;
         self.consent_to(&columns)?;
         self.question.check(self.protocol, columns.counts())?;
@@ -72,6 +109,7 @@ impl Party<'_> {
             .question
             .request(senders, receivers, columns.counts())?;
         let plan = registry::plan(self.protocol, &request)?;
+        let peer_only_checks = pending.peer().told(ONLY_CHECKS).is_some();
         let session = pending.confirm(channel, &[&plan.digest(), &columns.encoded()])?;
         self.record.session(&session.joint_seed);
         self.talk.say(format_args!(
@@ -85,6 +123,7 @@ impl Party<'_> {
             plan,
             columns,
             session,
+            peer_only_checks,
         })
     }
 

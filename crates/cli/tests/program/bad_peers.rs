@@ -37,9 +37,16 @@ fn different_settings_are_named_with_both_values() {
         ],
     );
     disagree(
-        &["--key", "a", "--normalize", "a=email"],
-        &["--key", "a", "--normalize", "a=digits"],
-        &["normalisation", "1=trim+lowercase", "1=digits"],
+        &["--key", "a", "--protocol", "dh"],
+        &[
+            "--key",
+            "a",
+            "--protocol",
+            "rr22-circuit",
+            "--output-kind",
+            "count",
+        ],
+        &["disagree on the protocol", "; and on the output: "],
     );
     disagree(
         &["--key", "a,b"],

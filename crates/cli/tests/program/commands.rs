@@ -189,3 +189,50 @@ fn columns_are_listed_in_every_dialect() {
     let lines = folder.file("t.txt", "a\n");
     run(&["columns", &lines, "--no-header"]).says(2, &["is read as lines", "--no-header"]);
 }
+
+#[test]
+fn keys_are_shown_as_they_are_compared() {
+    let folder = Folder::new();
+    let table = folder.file(
+        "t.csv",
+        "mail,n\n Ann@x.org,01\nbob@x.org,2\n,3\nann@x.org,1.0\n",
+    );
+    let normalize = ["--normalize", "mail=email", "--normalize", "n=number"];
+    let keys = |more: &[&str]| {
+        let shown = run(&[&["keys", &table, "--key", "mail,n"], &normalize[..], more].concat());
+        shown.says(0, &[]);
+        shown.stdout
+    };
+    let shown = keys(&[]);
+    for text in [
+        "4 rows, 2 distinct keys; 1 row repeating a key, 1 row without a key, left out",
+        "text: trim, lowercase (Unicode",
+        "trim: 1, lowercase: 1",
+        "number: 2",
+        "The keys, as they are compared:",
+        "\"ann@x.org\"  \"1\"",
+    ] {
+        assert!(shown.contains(text), "{text:?} in {shown}");
+    }
+    assert!(keys(&["--first", "1"]).contains("The first 1 of 2 keys"));
+    assert!(!keys(&["--first", "0"]).contains("bob"));
+
+    let report = objects(&keys(&["--json", "--first", "1"])).remove(0);
+    assert_eq!(report["distinct_keys"], 2);
+    assert_eq!(report["columns"][1]["kind"], "number");
+    assert_eq!(report["columns"][1]["changed"]["number"], 2);
+    assert_eq!(report["columns"][0]["empty"], 1);
+    assert_eq!(report["first_keys"][0][1], "1");
+
+    let missing = run(&["keys", &table, "--key", "x"]);
+    missing.says(3, &["no column `x`", "psijoin columns"]);
+    let unread = run(&[
+        "keys",
+        &table,
+        "--key",
+        "mail",
+        "--normalize",
+        "mail=number",
+    ]);
+    unread.says(3, &["line 2, column `mail`: not a number"]);
+}

@@ -166,6 +166,50 @@ fn parquet_goes_in_and_out() {
 }
 
 #[test]
+fn each_side_names_its_own_columns_and_countries() {
+    let folder = Folder::new();
+    let mine = folder.file(
+        "mine.csv",
+        "\"name, short\",tel\nStra\u{df}er,030 1234567\nMa\u{df},030 7654321\n",
+    );
+    let theirs = folder.file(
+        "theirs.csv",
+        "mobile,nick\n011 49 30 1234567,STRASSER\n+49 30 7654321,MAAS\n",
+    );
+    let joined = join(
+        &[
+            "--input",
+            &mine,
+            "--key",
+            "tel,\"name, short\"",
+            "--normalize",
+            "tel=phone:DE",
+            "--normalize",
+            "name, short=casefold",
+            "--insecure-plaintext",
+        ],
+        &[
+            "--input",
+            &theirs,
+            "--key",
+            "mobile",
+            "--key",
+            "nick",
+            "--normalize",
+            "mobile=phone:us",
+            "--normalize",
+            "nick=casefold",
+            "--insecure-plaintext",
+        ],
+    );
+    joined.sender.says(0, &[]);
+    assert_eq!(
+        joined.receiver.stdout,
+        "\"name, short\",tel\nStra\u{df}er,030 1234567\n"
+    );
+}
+
+#[test]
 fn the_receiver_may_connect_and_reports_never_hold_an_item() {
     let folder = Folder::new();
     let customers = folder.file("customers.csv", CUSTOMERS);

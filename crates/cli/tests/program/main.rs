@@ -11,6 +11,7 @@ mod fake_peers;
 #[cfg(unix)]
 mod files;
 mod functions;
+mod grid;
 mod joining;
 mod line;
 mod listener;
@@ -22,6 +23,7 @@ mod sums;
 mod support;
 #[cfg(unix)]
 mod tutorial;
+mod unlike_keys;
 mod usage;
 #[cfg(unix)]
 mod weekly;

@@ -1,9 +1,8 @@
 //! Sums of columns over the shared keys, compared with a plain join.
 
-use std::{collections::HashSet, fs::File, sync::Arc};
+use std::{collections::HashSet, sync::Arc};
 
-use arrow_array::{ArrayRef, Decimal128Array, Float64Array, Int64Array, RecordBatch};
-use parquet::arrow::ArrowWriter;
+use arrow_array::{Decimal128Array, Float64Array, Int64Array};
 use serde_json::{Value, json};
 
 use crate::{
@@ -154,26 +153,13 @@ fn both_are_told_what_was_learned() {
     );
 }
 
-/// A Parquet file of these columns.
-fn parquet(folder: &Folder, name: &str, columns: Vec<(&str, ArrayRef)>) -> String {
-    let columns = columns.into_iter().map(|(name, array)| (name, array, true));
-    let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
-    let path = folder.path(name);
-    let mut writer =
-        ArrowWriter::try_new(File::create(&path).unwrap(), batch.schema(), None).unwrap();
-    writer.write(&batch).unwrap();
-    writer.close().unwrap();
-    path
-}
-
 #[test]
 fn numbers_in_parquet_are_added_up() {
     let folder = Folder::new();
     let prices = Decimal128Array::from(vec![Some(1050), Some(-7), None, Some(1)])
         .with_precision_and_scale(12, 3)
         .unwrap();
-    let theirs = parquet(
-        &folder,
+    let theirs = folder.parquet(
         "theirs.parquet",
         vec![
             ("id", Arc::new(Int64Array::from(vec![1, 2, 3, 9]))),
@@ -181,8 +167,7 @@ fn numbers_in_parquet_are_added_up() {
         ],
     );
     let weights = Float64Array::from(vec![0.5, 0.25, -1e-3, 8.0]);
-    let mine = parquet(
-        &folder,
+    let mine = folder.parquet(
         "mine.parquet",
         vec![
             ("id", Arc::new(Int64Array::from(vec![2, 1, 2, 7]))),
@@ -305,7 +290,7 @@ fn what_cannot_be_added_up_ends_both() {
     let overflow = format!("id,n\n1,{nines}\n2,0.01\n");
     let many = "0.".to_owned() + &"0".repeat(18) + "1";
     for (table, text) in [
-        ("id,n\n1,5\n2,1e3\n", "line 3, column `n`: not a number"),
+        ("id,n\n1,5\n2,1 000\n", "line 3, column `n`: not a number"),
         (
             &*format!("id,n\n1,{many}\n"),
             "line 2, column `n`: a number of more than 18 decimals",
@@ -439,9 +424,9 @@ fn what_one_side_can_see_alone_is_said_at_once() {
     let twice = ["more than one column `twice`"];
     refused("send", &table, &["sum:twice"], 3, &twice);
 
-    let words = Arc::new(arrow_array::StringArray::from(vec!["1"]));
-    let parquet = parquet(&folder, "table.parquet", vec![("id", words)]);
-    let texts = ["the column `id` holds Utf8, which cannot be added up"];
+    let flags = Arc::new(arrow_array::BooleanArray::from(vec![true]));
+    let parquet = folder.parquet("table.parquet", vec![("id", flags)]);
+    let texts = ["the column `id` holds Boolean, which cannot be added up"];
     refused("receive", &parquet, &["sum:receiver.id"], 3, &texts);
 
     for (kind, text) in [

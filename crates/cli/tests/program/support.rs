@@ -1,7 +1,7 @@
 //! Starting the program, and waiting for what it says.
 
 use std::{
-    fs,
+    fs::{self, File},
     io::{BufRead, BufReader, Read},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -10,6 +10,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use arrow_array::{ArrayRef, RecordBatch};
+use parquet::arrow::ArrowWriter;
 use tempfile::TempDir;
 
 /// Longer than anything takes on a busy machine.
@@ -33,6 +35,17 @@ impl Folder {
     pub(crate) fn path(&self, name: &str) -> String {
         let path: PathBuf = self.0.path().join(name);
         path.to_str().unwrap().to_owned()
+    }
+
+    /// Writes a Parquet file of these columns, and returns its path as an argument.
+    pub(crate) fn parquet(&self, name: &str, columns: Vec<(&str, ArrayRef)>) -> String {
+        let columns = columns.into_iter().map(|(name, array)| (name, array, true));
+        let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
+        let file = File::create(self.0.path().join(name)).unwrap();
+        let mut writer = ArrowWriter::try_new(file, batch.schema(), None).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+        self.path(name)
     }
 
     pub(crate) fn read(&self, name: &str) -> String {

@@ -57,7 +57,19 @@ fn wrong_values_are_named() {
         &["there is no normalisation rule `lower`"],
     );
     refused(&with(&["--normalize", "email"]), &["COLUMN=RULE"]);
+    refused(
+        &with(&["--normalize", "a=phone:XX"]),
+        &["`XX` is no country", "ISO 3166"],
+    );
+    refused(
+        &with(&["--normalize", "a=timestamp:Berlin"]),
+        &["no time zone `Berlin`", "IANA"],
+    );
     refused(&with(&["--key", "a,a"]), &["the column `a` is given twice"]);
+    refused(
+        &with(&["--key", "a,\"b"]),
+        &["a quote that is never closed", "'\"last, first\",zip'"],
+    );
     refused(
         &with(&["--key", "a", "--normalize", "b=trim"]),
         &["`b`, which is not a key column"],
@@ -89,7 +101,7 @@ fn a_normalisation_that_cannot_be_compared_is_refused_at_once() {
     let key = names.join(",");
     let rules: Vec<_> = names
         .iter()
-        .map(|name| format!("{name}=trim+lowercase+nfc"))
+        .map(|name| format!("{name}=lowercase+nfc+lowercase+nfc+lowercase+nfc+lowercase+nfc"))
         .collect();
     let normalize = rules.iter().flat_map(|rule| ["--normalize", rule]);
     let send = ["send", "--connect", "127.0.0.1:1", "--input", &table];
@@ -101,7 +113,7 @@ fn a_normalisation_that_cannot_be_compared_is_refused_at_once() {
     refused(
         &args,
         &[
-            "the normalisation of the key",
+            "`key column 1`",
             "longer than 200 bytes",
             "fewer key columns",
         ],
@@ -120,6 +132,14 @@ fn standard_output_has_room_for_one_thing() {
         &input,
         "--insecure-plaintext",
     ];
+    refused(
+        &[&receive[..], &["--quote-empty"]].concat(),
+        &["where Parquet is written as CSV", "leave it out"],
+    );
+    refused(
+        &[&receive[..], &["--quote-empty", "--output-kind", "count"]].concat(),
+        &["--quote-empty is for rows"],
+    );
     refused(&[&receive[..], &["--json"]].concat(), &["--output FILE"]);
     refused(
         &[&receive[..], &["--output", "x.json", "--report", "x.json"]].concat(),

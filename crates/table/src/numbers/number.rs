@@ -1,7 +1,21 @@
 //! A number as it stands in a cell.
 
+use std::iter;
+
 use super::MAX_SCALE;
-use crate::error::NumberFault;
+use crate::{
+    error::NumberFault,
+    spelling::number::{Notation, NotationFault},
+};
+
+impl From<NotationFault> for NumberFault {
+    fn from(fault: NotationFault) -> Self {
+        match fault {
+            NotationFault::NotANumber => Self::NotANumber,
+            NotationFault::Exponent => Self::Exponent,
+        }
+    }
+}
 
 /// A number of at most 64 bits before its sign: `±magnitude · 10^-scale`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,35 +26,28 @@ pub(super) struct Number {
 }
 
 impl Number {
-    /// Reads a number: a sign, digits, and a point with more digits, of which only the first
-    /// digits must be there. White space around it does not count; `None` if there is nothing
-    /// else.
+    /// Reads a number, which has the decimals that it shows, once its exponent has moved the point.
+    /// White space around it does not count; `None` if there is nothing else.
     pub(super) fn parse(cell: &str) -> Result<Option<Self>, NumberFault> {
         let text = cell.trim();
         if text.is_empty() {
             return Ok(None);
         }
-        let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
-        let (whole, fraction) = match unsigned.split_once('.') {
-            Some((_, "")) => return Err(NumberFault::NotANumber),
-            Some(parts) => parts,
-            None => (unsigned, ""),
-        };
-        let mut digits = whole.bytes().chain(fraction.bytes());
-        if whole.is_empty() || !digits.clone().all(|byte| byte.is_ascii_digit()) {
-            return Err(NumberFault::NotANumber);
-        }
-        if fraction.len() > MAX_SCALE as usize {
+        let notation = Notation::read(text)?;
+        let scale = notation.scale();
+        if scale > MAX_SCALE.into() {
             return Err(NumberFault::TooManyDecimals);
         }
-        let scale = fraction.len() as u32;
-        let magnitude = digits
+        let (scale, zeros) = (scale.max(0) as u32, (-scale).max(0) as usize);
+        let magnitude = notation
+            .digits()
+            .chain(iter::repeat_n(b'0', zeros))
             .try_fold(0_u64, |value, digit| {
                 value.checked_mul(10)?.checked_add((digit - b'0').into())
             })
             .ok_or(NumberFault::Overflow(scale))?;
         Ok(Some(Self {
-            negative: text.starts_with('-'),
+            negative: notation.negative,
             magnitude,
             scale,
         }))
@@ -77,6 +84,18 @@ mod tests {
             ("0.000000000000000001", (1, 18)),
             ("9223372036854775807", (i64::MAX, 0)),
             ("-9.223372036854775808", (i64::MIN, 18)),
+            (".5", (5, 1)),
+            ("-.5", (-5, 1)),
+            ("5.", (5, 0)),
+            ("1e3", (1000, 0)),
+            ("1.5e3", (1500, 0)),
+            ("-1.5E+3", (-1500, 0)),
+            ("1.50e1", (150, 1)),
+            ("12e-3", (12, 3)),
+            ("1e16", (10_000_000_000_000_000, 0)),
+            ("1e-18", (1, 18)),
+            ("0.1000000000000000000e1", (1_000_000_000_000_000_000, 18)),
+            ("0e1000", (0, 0)),
         ] {
             assert_eq!(parsed(text), Ok(Some(expected)), "{text}");
         }
@@ -88,7 +107,7 @@ mod tests {
     #[test]
     fn all_else_is_refused() {
         for text in [
-            "x", "1e3", "1E3", "1,000", "1 000", "1'000", "1,5", ".5", "5.", ".", "-", "+", "- 1",
+            "x", "1,000", "1 000", "1'000", "1,5", ".", "-", "+", "e3", "1e", "1e1.5", "- 1",
             "--1", "1-", "1.2.3", "1.-2", "0x1F", "NaN", "inf", "-inf", "$1", "1%", "(1)", "１",
             "−1", "1\0",
         ] {
@@ -98,6 +117,14 @@ mod tests {
             parsed("0.0000000000000000000"),
             Err(NumberFault::TooManyDecimals)
         );
+        assert_eq!(parsed("1e-19"), Err(NumberFault::TooManyDecimals));
+        assert_eq!(parsed("0.1e-18"), Err(NumberFault::TooManyDecimals));
+        for text in ["1e1001", "1e-1001", "0e99999999999999999999"] {
+            assert_eq!(parsed(text), Err(NumberFault::Exponent), "{text}");
+        }
+        for text in ["1e20", "-1e1000", "1.9e19"] {
+            assert_eq!(parsed(text), Err(NumberFault::Overflow(0)), "{text}");
+        }
         assert_eq!(
             parsed("18446744073709551616"),
             Err(NumberFault::Overflow(0))

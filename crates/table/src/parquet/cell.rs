@@ -27,9 +27,14 @@ impl<'a> Column<'a> {
 
     /// Appends the text of the cell in this row; nothing if it is null.
     pub(crate) fn write(&self, row: usize, text: &mut String) {
-        if self.nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row)) {
+        if !self.is_null(row) {
             (self.cell)(row, text);
         }
+    }
+
+    /// Whether the cell in this row is null.
+    pub(crate) fn is_null(&self, row: usize) -> bool {
+        self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row))
     }
 }
 

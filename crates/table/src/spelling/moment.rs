@@ -1,7 +1,7 @@
-//! Dates and timestamps, as typed columns have them: `2024-02-29` and `2024-02-29 13:05:00.25`,
-//! which ends in `Z` if it is in universal time.
+//! Dates, timestamps and times of day, as typed columns have them: `2024-02-29`,
+//! `2024-02-29 13:05:00.25`, which ends in `Z` if it is in universal time, and `13:05:00.25`.
 
-use super::is_digits;
+use super::{is_digits, zone::Zone};
 use crate::{
     KeyFault,
     calendar::{days, write_date, write_time},
@@ -21,40 +21,85 @@ pub(crate) fn date(text: &str) -> Result<String, KeyFault> {
 /// Reads a date, a `T` or a space, and a time, with a fraction and a zone where there are any. A
 /// date alone is its midnight.
 pub(crate) fn timestamp(text: &str) -> Result<String, KeyFault> {
-    read_timestamp(text).ok_or(KeyFault::NotATimestamp)
+    let moment = Moment::read(text).ok_or(KeyFault::NotATimestamp)?;
+    Ok(moment.written(moment.offset))
 }
 
-fn read_timestamp(text: &str) -> Option<String> {
-    let (date, clock) = match text.split_once(['T', 't', ' ']) {
-        Some((date, clock)) => (date, clock),
-        None => (text, "00:00"),
+/// Reads a timestamp as universal time. Without a zone it is local time in this one.
+pub(crate) fn universal_timestamp(text: &str, zone: &Zone) -> Result<String, KeyFault> {
+    let moment = Moment::read(text).ok_or(KeyFault::NotATimestamp)?;
+    let offset = match moment.offset {
+        Some(offset) => offset,
+        None => zone.offset(moment.days, moment.seconds)?,
     };
-    let is_of_time = |c: char| c.is_ascii_digit() || c == ':' || c == '.';
-    let (time, zone) = clock.split_at(clock.find(|c| !is_of_time(c)).unwrap_or(clock.len()));
-    let (seconds, fraction) = read_time(time)?;
-    let offset = read_zone(zone)?;
-    let seconds = seconds - offset.unwrap_or(0);
+    Ok(moment.written(Some(offset)))
+}
 
-    let mut timestamp = String::new();
-    write_date(
-        &mut timestamp,
-        read_date(date)? + seconds.div_euclid(DAY_SECONDS),
-    );
-    timestamp.push(' ');
-    write_time(&mut timestamp, seconds.rem_euclid(DAY_SECONDS), 1);
+/// Reads a time of day on a clock of 24 hours, or of 12 with AM or PM behind it.
+pub(crate) fn time(text: &str) -> Result<String, KeyFault> {
+    let (seconds, fraction) = read_time_of_day(text).ok_or(KeyFault::NotATime)?;
+    let mut time = String::new();
+    write_clock(&mut time, seconds, fraction);
+    Ok(time)
+}
+
+/// A date and a time of day, as they are written.
+struct Moment<'a> {
+    /// Since 1970-01-01.
+    days: i64,
+    /// Since midnight.
+    seconds: i64,
+    /// The digits of the fraction of a second.
+    fraction: &'a str,
+    /// The seconds by which its zone, if it has one, is ahead of universal time.
+    offset: Option<i64>,
+}
+
+impl<'a> Moment<'a> {
+    fn read(text: &'a str) -> Option<Self> {
+        let (date, clock) = match text.split_once(['T', 't', ' ']) {
+            Some((date, clock)) => (date, clock),
+            None => (text, "00:00"),
+        };
+        let is_of_time = |c: char| c.is_ascii_digit() || c == ':' || c == '.';
+        let (time, zone) = clock.split_at(clock.find(|c| !is_of_time(c)).unwrap_or(clock.len()));
+        let (seconds, fraction) = read_time(time)?;
+        Some(Self {
+            days: read_date(date)?,
+            seconds,
+            fraction,
+            offset: read_zone(zone)?,
+        })
+    }
+
+    /// Its text in universal time, where it has an offset from that.
+    fn written(&self, offset: Option<i64>) -> String {
+        let seconds = self.seconds - offset.unwrap_or(0);
+        let mut text = String::new();
+        write_date(&mut text, self.days + seconds.div_euclid(DAY_SECONDS));
+        text.push(' ');
+        write_clock(&mut text, seconds.rem_euclid(DAY_SECONDS), self.fraction);
+        if offset.is_some() {
+            text.push('Z');
+        }
+        text
+    }
+}
+
+/// Appends a time of day with the digits of its fraction that say something.
+fn write_clock(text: &mut String, seconds: i64, fraction: &str) {
+    write_time(text, seconds, 1);
     let fraction = fraction.trim_end_matches('0');
     if !fraction.is_empty() {
-        timestamp.push('.');
-        timestamp.push_str(fraction);
+        text.push('.');
+        text.push_str(fraction);
     }
-    if offset.is_some() {
-        timestamp.push('Z');
-    }
-    Some(timestamp)
 }
 
 fn read_midnight(text: &str) -> Option<i64> {
-    read_date(read_timestamp(text)?.strip_suffix(" 00:00:00")?)
+    let moment = Moment::read(text)?;
+    let is_midnight = moment.seconds == 0 && moment.fraction.bytes().all(|digit| digit == b'0');
+    (is_midnight && moment.offset.is_none()).then_some(moment.days)
 }
 
 /// The days since 1970-01-01.
@@ -77,22 +122,57 @@ fn read_date(text: &str) -> Option<i64> {
     days(year, two_digits(month)?, two_digits(day)?)
 }
 
+/// The seconds since midnight, and the digits of their fraction. Hours may have one digit.
+fn read_time_of_day(text: &str) -> Option<(i64, &str)> {
+    const HALF_DAY_SECONDS: i64 = DAY_SECONDS / 2;
+    let half = text
+        .len()
+        .checked_sub(2)
+        .and_then(|at| text.split_at_checked(at));
+    let (time, starts_at) = match half {
+        Some((time, "AM" | "am" | "Am")) => (time.trim_end(), Some(0)),
+        Some((time, "PM" | "pm" | "Pm")) => (time.trim_end(), Some(HALF_DAY_SECONDS)),
+        _ => (text, None),
+    };
+    let (hours, behind) = time.split_once(':')?;
+    let hours = match hours.len() {
+        1 if is_digits(hours) => hours.parse().ok()?,
+        _ => two_digits(hours)?,
+    };
+    let (seconds, fraction) = read_minutes(behind)?;
+    match starts_at {
+        None => (hours < 24).then_some((hours * 3600 + seconds, fraction)),
+        // The hour of 12 is the first of its half day.
+        Some(start) => (1..=12)
+            .contains(&hours)
+            .then_some((start + hours % 12 * 3600 + seconds, fraction)),
+    }
+}
+
 /// The seconds since midnight, and the digits of their fraction.
 fn read_time(text: &str) -> Option<(i64, &str)> {
+    let (hours, behind) = text.split_once(':')?;
+    let hours = two_digits(hours).filter(|&hours| hours < 24)?;
+    let (seconds, fraction) = read_minutes(behind)?;
+    Some((hours * 3600 + seconds, fraction))
+}
+
+/// The seconds since the hour, and the digits of their fraction.
+fn read_minutes(text: &str) -> Option<(i64, &str)> {
     let (clock, fraction) = match text.split_once('.') {
         Some((clock, fraction)) if is_digits(fraction) => (clock, fraction),
         Some(_) => return None,
         None => (text, ""),
     };
     let mut parts = clock.split(':').map(two_digits);
-    let (hours, minutes) = (parts.next()??, parts.next()??);
+    let minutes = parts.next()??;
     let seconds = match parts.next() {
         Some(seconds) => seconds?,
         None if fraction.is_empty() => 0,
         None => return None,
     };
-    let fits = parts.next().is_none() && hours < 24 && minutes < 60 && seconds < 60;
-    fits.then_some((hours * 3600 + minutes * 60 + seconds, fraction))
+    let fits = parts.next().is_none() && minutes < 60 && seconds < 60;
+    fits.then_some((minutes * 60 + seconds, fraction))
 }
 
 /// The seconds by which a zone is ahead of universal time; within, `None` if there is no zone.
@@ -254,7 +334,75 @@ mod tests {
         }
     }
 
+    #[test]
+    fn times_of_day_are_read_on_either_clock() {
+        for (text, expected) in [
+            ("13:05:00", "13:05:00"),
+            ("13:05:00.250", "13:05:00.25"),
+            ("13:05:00.0000000", "13:05:00"),
+            ("13:05", "13:05:00"),
+            ("09:05", "09:05:00"),
+            ("9:05", "09:05:00"),
+            ("00:00", "00:00:00"),
+            ("23:59:59.999999999999", "23:59:59.999999999999"),
+            ("1:05:00 PM", "13:05:00"),
+            ("01:05 pm", "13:05:00"),
+            ("1:05:00.5\u{202f}PM", "13:05:00.5"),
+            ("1:05AM", "01:05:00"),
+            ("12:00 AM", "00:00:00"),
+            ("12:30:00 PM", "12:30:00"),
+            ("11:59 PM", "23:59:00"),
+        ] {
+            assert_eq!(time(text).as_deref(), Ok(expected), "{text}");
+        }
+        for text in [
+            "24:00",
+            "24:00:00",
+            "13:60",
+            "23:59:60",
+            "13",
+            "1305",
+            "130500",
+            "13:5",
+            "013:05",
+            ":05",
+            "13:05.5",
+            "13:05:00.",
+            "13:05:00,5",
+            "13:05:00:00",
+            "-1:05",
+            "13:05:00Z",
+            "13:05:00+01",
+            "13:05 PM",
+            "0:05 AM",
+            "1:05 P",
+            "1:05 P.M.",
+            "PM",
+            "1 PM",
+            "13:05 Uhr",
+            "2024-02-03 13:05:00",
+            "１３:05",
+            "é",
+        ] {
+            assert_eq!(time(text), Err(KeyFault::NotATime), "{text}");
+        }
+    }
+
     proptest! {
+        #[test]
+        fn every_second_is_read_on_either_clock(second in 0..DAY_SECONDS) {
+            let mut text = String::new();
+            write_time(&mut text, second, 1);
+            prop_assert_eq!(&time(&text).unwrap(), &text);
+            let half = if second < DAY_SECONDS / 2 { "AM" } else { "PM" };
+            let hour = match second / 3600 % 12 {
+                0 => 12,
+                hour => hour,
+            };
+            let twelve = format!("{hour}{} {half}", &text[2..]);
+            prop_assert_eq!(&time(&twelve).unwrap(), &text);
+        }
+
         #[test]
         fn every_day_is_read_as_it_is_written(days in any::<i32>()) {
             let mut text = String::new();

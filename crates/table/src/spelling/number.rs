@@ -5,35 +5,82 @@ use crate::KeyFault;
 
 /// The largest exponent that is read, of either sign: more than any number of a database needs,
 /// while a cell cannot demand much memory.
-const MAX_EXPONENT: i64 = 1000;
+const MAX_EXPONENT: u64 = 1000;
 
-/// Reads a number: a sign, digits with a point among them or beside, and an exponent, of which
-/// only a digit must be there.
-pub(crate) fn canonical(text: &str) -> Result<String, KeyFault> {
-    let (number, exponent) = match text.split_once(['e', 'E']) {
-        Some((number, exponent)) => (number, Some(exponent)),
-        None => (text, None),
-    };
-    let unsigned = number.strip_prefix(['+', '-']).unwrap_or(number);
-    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
-    let digits = [whole, fraction].concat();
-    if !is_digits(&digits) {
-        return Err(KeyFault::NotANumber);
-    }
-    let exponent = match exponent {
-        None => 0,
-        Some(exponent) if !is_digits(exponent.strip_prefix(['+', '-']).unwrap_or(exponent)) => {
-            return Err(KeyFault::NotANumber);
+/// What can be wrong with a text that is to be a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NotationFault {
+    NotANumber,
+    /// Its exponent is beyond the largest one.
+    Exponent,
+}
+
+impl From<NotationFault> for KeyFault {
+    fn from(fault: NotationFault) -> Self {
+        match fault {
+            NotationFault::NotANumber => Self::NotANumber,
+            NotationFault::Exponent => Self::Exponent,
         }
-        Some(exponent) => exponent
-            .parse()
-            .ok()
-            .filter(|value: &i64| value.unsigned_abs() <= MAX_EXPONENT.unsigned_abs())
-            .ok_or(KeyFault::Exponent)?,
-    };
+    }
+}
+
+/// A number as it is written: a sign, digits with a point among them or beside, and an exponent,
+/// of which only a digit must be there.
+pub(crate) struct Notation<'a> {
+    pub(crate) negative: bool,
+    whole: &'a str,
+    fraction: &'a str,
+    exponent: i64,
+}
+
+impl<'a> Notation<'a> {
+    pub(crate) fn read(text: &'a str) -> Result<Self, NotationFault> {
+        let (number, exponent) = match text.split_once(['e', 'E']) {
+            Some((number, exponent)) => (number, read_exponent(exponent)?),
+            None => (text, 0),
+        };
+        let unsigned = number.strip_prefix(['+', '-']).unwrap_or(number);
+        let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+        let notation = Self {
+            negative: number.starts_with('-'),
+            whole,
+            fraction,
+            exponent,
+        };
+        let mut digits = notation.digits().peekable();
+        if digits.peek().is_none() || !digits.all(|digit| digit.is_ascii_digit()) {
+            return Err(NotationFault::NotANumber);
+        }
+        Ok(notation)
+    }
+
+    /// All digits without the point, in ASCII.
+    pub(crate) fn digits(&self) -> impl Iterator<Item = u8> + 'a {
+        self.whole.bytes().chain(self.fraction.bytes())
+    }
+
+    /// How many of the digits stand behind the point, once the exponent has moved it.
+    pub(crate) fn scale(&self) -> i64 {
+        self.fraction.len() as i64 - self.exponent
+    }
+}
+
+fn read_exponent(text: &str) -> Result<i64, NotationFault> {
+    if !is_digits(text.strip_prefix(['+', '-']).unwrap_or(text)) {
+        return Err(NotationFault::NotANumber);
+    }
+    text.parse()
+        .ok()
+        .filter(|value: &i64| value.unsigned_abs() <= MAX_EXPONENT)
+        .ok_or(NotationFault::Exponent)
+}
+
+/// Reads a number, and writes it without what says nothing.
+pub(crate) fn canonical(text: &str) -> Result<String, KeyFault> {
+    let number = Notation::read(text)?;
+    let digits = [number.whole, number.fraction].concat();
     let mut canonical = String::with_capacity(text.len());
-    let scale = fraction.len() as i64 - exponent;
-    write_decimal(&mut canonical, number.starts_with('-'), &digits, scale);
+    write_decimal(&mut canonical, number.negative, &digits, number.scale());
     Ok(canonical)
 }
 

@@ -1,63 +1,80 @@
 //! Writers of rows that are given as texts, field by field.
 
-use std::{borrow::Cow, io};
+use std::borrow::Cow;
 
-use super::{Output, cannot_write};
+use super::Output;
 use crate::{Error, error::Place};
 
 /// Writes rows of texts.
 pub(super) trait FieldWriter {
-    /// Writes a row, which has a field for each column. `place` is where the source has it.
-    fn row(&mut self, fields: &[Cow<'_, str>], place: Place) -> Result<(), Error>;
+    /// Writes a row, which has a field for each column. `nulls` tells which of them are no text,
+    /// but null; they are empty. `place` is where the source has the row.
+    fn row(&mut self, fields: &[Cow<'_, str>], nulls: &[bool], place: Place) -> Result<(), Error>;
 
     /// Writes what is still held back.
     fn finish(self: Box<Self>) -> Result<(), Error>;
 }
 
 /// Writes CSV, with quotes where they are needed.
+///
+/// Not by a library, as none has quotes around some empty fields and not around others.
 pub(super) struct Quoted<'a, 'b> {
-    name: &'a str,
-    writer: csv::Writer<&'a mut Output<'b>>,
+    output: &'a mut Output<'b>,
+    /// Whether an empty field has quotes if it is a text, and none if it is null.
+    quote_empty: bool,
+    line: String,
 }
 
 impl<'a, 'b> Quoted<'a, 'b> {
     pub(super) fn new(
         header: Option<&[String]>,
+        quote_empty: bool,
         output: &'a mut Output<'b>,
     ) -> Result<Self, Error> {
-        let name = output.name;
-        let writer = csv::Writer::from_writer(output);
-        let mut quoted = Self { name, writer };
+        let mut quoted = Self {
+            output,
+            quote_empty,
+            line: String::new(),
+        };
         if let Some(names) = header {
-            quoted.record(names)?;
+            // A line without anything would be no header.
+            let is_blank = matches!(names, [only] if only.is_empty());
+            quoted.record(names.iter().map(|name| (&**name, is_blank)))?;
         }
         Ok(quoted)
     }
 
-    fn record<T: AsRef<[u8]>>(&mut self, fields: impl IntoIterator<Item = T>) -> Result<(), Error> {
-        self.writer
-            .write_record(fields)
-            .map_err(|error| cannot_write(self.name, io_error(error)))
-    }
-}
-
-/// The operating system's error as it is, so that its kind can be told.
-fn io_error(error: csv::Error) -> io::Error {
-    match error.into_kind() {
-        csv::ErrorKind::Io(error) => error,
-        _ => io::Error::other("the CSV writer cannot take these rows"),
+    /// Writes fields, with quotes where they are asked for or needed.
+    fn record<'f>(&mut self, fields: impl Iterator<Item = (&'f str, bool)>) -> Result<(), Error> {
+        self.line.clear();
+        for (index, (field, quote)) in fields.enumerate() {
+            if index > 0 {
+                self.line.push(',');
+            }
+            if quote || field.contains([',', '"', '\n', '\r']) {
+                self.line.push('"');
+                self.line.push_str(&field.replace('"', "\"\""));
+                self.line.push('"');
+            } else {
+                self.line.push_str(field);
+            }
+        }
+        self.line.push('\n');
+        self.output.put(self.line.as_bytes())
     }
 }
 
 impl FieldWriter for Quoted<'_, '_> {
-    fn row(&mut self, fields: &[Cow<'_, str>], _: Place) -> Result<(), Error> {
-        self.record(fields.iter().map(|field| field.as_bytes()))
+    fn row(&mut self, fields: &[Cow<'_, str>], nulls: &[bool], _: Place) -> Result<(), Error> {
+        let quote_empty = self.quote_empty;
+        self.record(fields.iter().zip(nulls).map(|(field, &is_null)| {
+            let quote = quote_empty && field.is_empty() && !is_null;
+            (&**field, quote)
+        }))
     }
 
-    fn finish(mut self: Box<Self>) -> Result<(), Error> {
-        self.writer
-            .flush()
-            .map_err(|error| cannot_write(self.name, error))
+    fn finish(self: Box<Self>) -> Result<(), Error> {
+        Ok(())
     }
 }
 
@@ -92,7 +109,7 @@ impl<'a, 'b> Unquoted<'a, 'b> {
 }
 
 impl FieldWriter for Unquoted<'_, '_> {
-    fn row(&mut self, fields: &[Cow<'_, str>], place: Place) -> Result<(), Error> {
+    fn row(&mut self, fields: &[Cow<'_, str>], _: &[bool], place: Place) -> Result<(), Error> {
         if !fields.iter().all(|field| fits_unquoted(field)) {
             return Err(Error::Unfit {
                 file: self.output.name.to_owned(),
@@ -130,7 +147,7 @@ impl<'a, 'b> Lines<'a, 'b> {
 }
 
 impl FieldWriter for Lines<'_, '_> {
-    fn row(&mut self, fields: &[Cow<'_, str>], _: Place) -> Result<(), Error> {
+    fn row(&mut self, fields: &[Cow<'_, str>], _: &[bool], _: Place) -> Result<(), Error> {
         let [value] = fields else {
             panic!("lines hold one column")
         };
@@ -151,10 +168,73 @@ impl FieldWriter for Lines<'_, '_> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
+    use std::io::{self, Write};
+
+    use proptest::prelude::*;
 
     use super::*;
     use crate::ErrorKind;
+
+    fn csv(names: &[String], quote_empty: bool, rows: &[Vec<Option<String>>]) -> String {
+        let mut bytes = Vec::new();
+        let mut output = Output {
+            name: "t.csv",
+            writer: &mut bytes,
+        };
+        let mut writer = Quoted::new(Some(names), quote_empty, &mut output).unwrap();
+        for row in rows {
+            let fields: Vec<_> = row
+                .iter()
+                .map(|field| field.as_deref().unwrap_or_default().into())
+                .collect();
+            let nulls: Vec<_> = row.iter().map(Option::is_none).collect();
+            writer.row(&fields, &nulls, Place::Row(1)).unwrap();
+        }
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn nulls_are_told_from_empty_texts_on_request() {
+        let names = ["a", "b, \"c\""].map(str::to_owned);
+        let text = |text: &str| Some(text.to_owned());
+        let rows = [
+            vec![text(""), None],
+            vec![None, text("\n")],
+            vec![text("x y"), text("\"")],
+        ];
+        assert_eq!(
+            csv(&names, true, &rows),
+            "a,\"b, \"\"c\"\"\"\n\"\",\n,\"\n\"\nx y,\"\"\"\"\n"
+        );
+        assert_eq!(
+            csv(&names, false, &rows),
+            "a,\"b, \"\"c\"\"\"\n,\n,\"\n\"\nx y,\"\"\"\"\n"
+        );
+        assert_eq!(csv(&[String::new()], false, &[]), "\"\"\n");
+    }
+
+    proptest! {
+        #[test]
+        fn others_read_what_is_written(
+            rows in prop::collection::vec(
+                prop::collection::vec(prop::option::of("[a,\"\r\n é;]{0,4}"), 3),
+                0..5,
+            ),
+            quote_empty: bool,
+        ) {
+            let names = ["x", "y", "z"].map(str::to_owned);
+            let written = csv(&names, quote_empty, &rows);
+            let mut reader = csv::Reader::from_reader(written.as_bytes());
+            let read: Vec<Vec<String>> = reader
+                .records()
+                .map(|record| record.unwrap().iter().map(str::to_owned).collect())
+                .collect();
+            let texts = |row: &Vec<Option<String>>| -> Vec<String> {
+                row.iter().map(|field| field.clone().unwrap_or_default()).collect()
+            };
+            prop_assert_eq!(read, rows.iter().map(texts).collect::<Vec<_>>());
+        }
+    }
 
     struct Closed;
 
@@ -169,17 +249,12 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_went_away_is_told_in_the_midst_of_rows() {
+    fn a_reader_that_went_away_is_told() {
         let mut output = Output {
             name: "standard output",
             writer: &mut Closed,
         };
-        let mut writer = Quoted::new(Some(&["id".to_owned()]), &mut output).unwrap();
-        // More than the CSV writer holds back.
-        let row = [Cow::Owned("x".repeat(1 << 20))];
-        assert_eq!(
-            writer.row(&row, Place::Line(2)).unwrap_err().kind(),
-            ErrorKind::BrokenPipe
-        );
+        let written = Quoted::new(Some(&["id".to_owned()]), false, &mut output);
+        assert_eq!(written.err().unwrap().kind(), ErrorKind::BrokenPipe);
     }
 }

@@ -148,7 +148,7 @@ impl<'a, 'b> Strings<'a, 'b> {
 }
 
 impl FieldWriter for Strings<'_, '_> {
-    fn row(&mut self, fields: &[Cow<'_, str>], _: Place) -> Result<(), Error> {
+    fn row(&mut self, fields: &[Cow<'_, str>], _: &[bool], _: Place) -> Result<(), Error> {
         for (column, field) in self.columns.iter_mut().zip(fields) {
             column.append_value(field);
             self.bytes += field.len();

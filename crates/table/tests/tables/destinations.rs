@@ -287,3 +287,53 @@ fn flags_must_fit_the_keys() {
     let destination = Destination::prepare(None, &source, Existing::Replace).unwrap();
     let _ = destination.write(&source, &keys.rows, &[true], &progress);
 }
+
+#[test]
+fn nulls_and_empty_texts_of_parquet_are_told_apart_on_request() {
+    let files = Files::new();
+    let input = files.parquet(
+        "t.parquet",
+        &[
+            ("id", array(Int32Array::from(vec![1, 2, 3]))),
+            (
+                "text",
+                array(StringArray::from(vec![Some(""), None, Some("\"")])),
+            ),
+            ("n", array(Int32Array::from(vec![None, Some(7), None]))),
+        ],
+    );
+    let source = open(&input);
+    let progress = Progress::default();
+    let keys = KeyTable::read(&source, &key(&["id"], &[]), &[], &progress).unwrap();
+    let prepared = |name: &str| {
+        Destination::prepare(Some(&files.path(name)), &source, Existing::Replace).unwrap()
+    };
+    let write = |destination: Destination| {
+        let rows = destination.write(&source, &keys.rows, &[true; 3], &progress);
+        assert_eq!(rows.unwrap(), 3);
+        fs::read_to_string(files.path("o.csv")).unwrap()
+    };
+    assert_eq!(
+        write(prepared("o.csv").quoting_empty(&source).unwrap()),
+        "id,text,n\n1,\"\",\n2,,7\n3,\"\"\"\",\n"
+    );
+    assert_eq!(
+        write(prepared("o.csv")),
+        "id,text,n\n1,,\n2,,7\n3,\"\"\"\",\n"
+    );
+
+    for (name, format) in [("o.tsv", "TSV"), ("o.parquet", "Parquet")] {
+        let error = prepared(name).quoting_empty(&source).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Usage);
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "--quote-empty tells nulls from empty texts where Parquet is written as CSV, and \
+                 here Parquet is written as {format}: leave it out"
+            )
+        );
+    }
+    let text = open(&files.text("t.csv", "id\n1\n"));
+    let to_csv = Destination::prepare(Some(&files.path("p.csv")), &text, Existing::Replace);
+    assert!(to_csv.unwrap().quoting_empty(&text).is_err());
+}

@@ -4,14 +4,23 @@ use std::{fs::File, path::Path, sync::Arc};
 
 use arrow_array::{types::Int32Type, *};
 use parquet::{
+    arrow::ArrowWriter,
+    basic::Compression,
     data_type::{ByteArray, FixedLenByteArrayType},
-    file::writer::SerializedFileWriter,
+    encryption::encrypt::{EncryptionPropertiesBuilder, FileEncryptionProperties},
+    file::{
+        properties::{WriterProperties, WriterPropertiesBuilder},
+        writer::SerializedFileWriter,
+    },
     schema::parser::parse_message_type,
 };
 use proptest::prelude::*;
-use psijoin_table::{Dialect, Error, ErrorKind, Format, KeyTable, Progress, Source};
+use psijoin_table::{
+    Destination, Dialect, Error, ErrorKind, Format, KeyTable, Progress, Source, check_numbers,
+    whole_file::Existing,
+};
 
-use crate::{Files, array, items, join, key, read, read_bytes};
+use crate::{Files, array, items, join, key, open, read, read_bytes, set_of};
 
 #[test]
 fn parquet_has_the_keys_of_csv() {
@@ -69,16 +78,16 @@ fn parquet_has_the_keys_of_csv() {
     for column in columns {
         let key = key(&[column], &[]);
         assert_eq!(
-            read(&parquet, &key).unwrap(),
-            read(&csv, &key).unwrap(),
+            set_of(read(&parquet, &key)),
+            set_of(read(&csv, &key)),
             "{column}"
         );
     }
     for columns in [&["word", "number", "date"][..], &["text", "flag"], &columns] {
         let key = key(columns, &[]);
         assert_eq!(
-            read(&parquet, &key).unwrap(),
-            read(&csv, &key).unwrap(),
+            set_of(read(&parquet, &key)),
+            set_of(read(&csv, &key)),
             "{columns:?}"
         );
     }
@@ -156,12 +165,12 @@ fn uuids_of_parquet_are_keys_as_they_are_written_and_stay_uuids() {
         writer.close().unwrap();
 
         let id = key(&["id"], &[]);
-        let csv = read_bytes(Format::Csv, format!("id\n{text}\n"), &id).unwrap();
-        assert_eq!(read(&path, &id).unwrap(), csv, "{mark}");
+        let csv = set_of(read_bytes(Format::Csv, format!("id\n{text}\n"), &id));
+        assert_eq!(set_of(read(&path, &id)), csv, "{mark}");
 
         let output = files.path("out.parquet");
         join(&path, &id, |_| true, &output).unwrap();
-        assert_eq!(read(&output, &id).unwrap(), csv, "{mark}");
+        assert_eq!(set_of(read(&output, &id)), csv, "{mark}");
     }
 }
 
@@ -194,25 +203,127 @@ fn what_is_no_parquet_is_refused() {
     assert_eq!(error.kind(), ErrorKind::Input);
 }
 
+/// A file of two row groups.
+fn parquet_of(properties: WriterPropertiesBuilder) -> Vec<u8> {
+    let batch = RecordBatch::try_from_iter([
+        (
+            "id",
+            array(Int32Array::from_iter_values((0..2000).map(|row| row % 90))),
+        ),
+        (
+            "word",
+            array(StringArray::from_iter_values(
+                (0..2000).map(|row| format!("word {}", row % 70)),
+            )),
+        ),
+    ])
+    .unwrap();
+    let properties = properties.set_max_row_group_row_count(Some(1000)).build();
+    let mut bytes = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    bytes
+}
+
 #[test]
-fn what_is_not_supported_is_told_from_what_is_broken() {
-    let files = Files::new();
-    let path = files.parquet("t.parquet", &[("id", array(Int32Array::from(vec![1, 2])))]);
-    let good = std::fs::read(path).unwrap();
-    let message = "it is written in a way that is not supported (compress it with Snappy, gzip or \
-                   Zstandard, or not at all)";
-    // Puts the codec in place of each 0, of which one is the codec "none".
-    let is_told = |codec: u8| {
-        (0..good.len()).filter(|&at| good[at] == 0).any(|at| {
-            let mut bytes = good.clone();
-            bytes[at] = 2 * codec;
-            let read = read_bytes(Format::Parquet, &bytes, &key(&[], &[]));
-            read.is_err_and(|error| error.to_string().ends_with(message))
-        })
+fn parquet_is_read_however_it_is_compressed() {
+    let read = |compression| {
+        let bytes = parquet_of(WriterProperties::builder().set_compression(compression));
+        read_bytes(Format::Parquet, bytes, &key(&["word", "id"], &[])).unwrap()
     };
-    let (lzo, brotli, lz4, lz4_raw) = (3, 4, 5, 7);
-    for codec in [lzo, brotli, lz4, lz4_raw] {
-        assert!(is_told(codec), "{codec}");
+    let plain = read(Compression::UNCOMPRESSED);
+    assert_eq!(plain.counts.rows, 2000);
+    for compression in [
+        Compression::SNAPPY,
+        Compression::GZIP(Default::default()),
+        Compression::ZSTD(Default::default()),
+        Compression::LZ4,
+        Compression::LZ4_RAW,
+        Compression::BROTLI(Default::default()),
+    ] {
+        assert_eq!(read(compression), plain, "{compression}");
+    }
+}
+
+/// What is said of these bytes of a Parquet file, in whose column `id` there is a fault, before any
+/// row is read.
+fn refusals(files: &Files, bytes: &[u8]) -> [String; 4] {
+    let source = open(&files.text("t.parquet", bytes));
+    let message = |error: Error| {
+        assert_eq!(error.kind(), ErrorKind::Input);
+        let name = source.name();
+        let text = error.to_string();
+        text.strip_prefix(&format!("cannot read {name} as Parquet: it"))
+            .unwrap_or_else(|| panic!("{text}"))
+            .to_owned()
+    };
+    let id = key(&["id"], &[]);
+    let output = files.path("o.parquet");
+    [
+        message(id.check(&source).unwrap_err()),
+        message(check_numbers(&source, &["id".to_owned()]).unwrap_err()),
+        message(KeyTable::read(&source, &id, &[], &Progress::default()).unwrap_err()),
+        message(Destination::prepare(Some(&output), &source, Existing::Replace).unwrap_err()),
+    ]
+}
+
+#[test]
+fn lzo_is_refused_with_its_column_before_any_row_is_read() {
+    let files = Files::new();
+    let good = parquet_of(WriterProperties::builder().set_compression(Compression::LZ4_RAW));
+    // In the footer, the codec of a chunk stands behind the names of its path.
+    let mut bytes = good.clone();
+    let zigzag = |codec: u8| 2 * codec;
+    let (lzo, lz4_raw) = (zigzag(3), zigzag(7));
+    let ends: Vec<usize> = (0..good.len() - 4)
+        .filter(|&at| good[at..].starts_with(b"\x02id\x15"))
+        .map(|at| at + 4)
+        .collect();
+    assert_eq!(ends.len(), 2, "a chunk in each row group");
+    assert_eq!(bytes[ends[1]], lz4_raw);
+    bytes[ends[1]] = lzo;
+    for refusal in refusals(&files, &bytes) {
+        assert_eq!(
+            refusal,
+            "s column `id` is compressed with LZO, which is not supported (compress it with \
+             Zstandard, Snappy, gzip, LZ4 or Brotli, or not at all)"
+        );
+    }
+    let other = read_bytes(Format::Parquet, &bytes, &key(&["word"], &[])).unwrap();
+    assert_eq!(other.counts.rows, 2000);
+}
+
+#[test]
+fn encrypted_parquet_is_refused_before_any_row_is_read() {
+    let files = Files::new();
+    let encrypted = |properties: EncryptionPropertiesBuilder| {
+        let properties = properties.build().unwrap();
+        parquet_of(WriterProperties::builder().with_file_encryption_properties(properties))
+    };
+    let builder = || FileEncryptionProperties::builder(vec![7; 16]);
+    for refusal in refusals(&files, &encrypted(builder())) {
+        assert_eq!(refusal, " is encrypted (write it again without encryption)");
+    }
+    let whole = encrypted(builder().with_plaintext_footer(true));
+    let column = builder()
+        .with_plaintext_footer(true)
+        .with_column_key("id", vec![8; 16]);
+    let column = encrypted(column);
+    for bytes in [&whole, &column] {
+        for refusal in refusals(&files, bytes) {
+            assert_eq!(
+                refusal,
+                "s column `id` is encrypted (write it again without encryption)"
+            );
+        }
+    }
+    let other = read_bytes(Format::Parquet, &column, &key(&["word"], &[])).unwrap();
+    assert_eq!(other.counts.rows, 2000);
+    for bytes in [whole, column] {
+        let cut = &bytes[..bytes.len() - 1];
+        let error = read_bytes(Format::Parquet, cut, &key(&["id"], &[])).unwrap_err();
+        assert!(error.to_string().contains("it is broken"), "{error}");
     }
 }
 
@@ -375,8 +486,8 @@ proptest! {
         for columns in [&["n"][..], &["s"], &["b", "n"], &["s", "b", "n"]] {
             let key = key(columns, &[]);
             prop_assert_eq!(
-                read(&parquet, &key).unwrap(),
-                read(&files.path("t.csv"), &key).unwrap()
+                set_of(read(&parquet, &key)),
+                set_of(read(&files.path("t.csv"), &key))
             );
         }
     }

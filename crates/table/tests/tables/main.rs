@@ -4,6 +4,7 @@ mod compressed;
 mod destinations;
 mod dialects;
 mod formats;
+mod inspections;
 mod keys;
 mod malformed;
 mod numbers;
@@ -98,6 +99,13 @@ fn read_dialect(
     let progress = Progress::default();
     let source = Source::spool(bytes.as_ref(), "standard input", format, dialect, &progress)?;
     KeyTable::read(&source, key, &[], &progress)
+}
+
+/// What a table's keys are, whatever its columns mean.
+fn set_of(table: Result<KeyTable, Error>) -> KeyTable {
+    let mut table = table.unwrap();
+    table.meanings.clear();
+    table
 }
 
 /// The item of each row.

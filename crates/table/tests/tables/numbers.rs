@@ -176,6 +176,89 @@ fn parquet_has_the_numbers_of_csv() {
     );
 }
 
+#[test]
+fn a_text_column_of_parquet_is_added_up_as_in_csv() {
+    let files = Files::new();
+    let cells = ["1.5e3", " +2.50 ", "", ".5", "-5.", "1e-3", "7"];
+    let ids = ["x", "y", "x", "z", "y", "x", "z"];
+    let csv: String = ids
+        .iter()
+        .zip(cells)
+        .map(|(id, cell)| format!("{id},{cell}\n"))
+        .collect();
+    let expected = column(&spooled(Format::Csv, &format!("id,n\n{csv}")), "n");
+    assert_eq!(expected, (vec![1_500_001, -2_500, 7_500], 3, 1));
+
+    let words: DictionaryArray<Int32Type> = cells.into_iter().collect();
+    let parquet = open(&files.parquet(
+        "t.parquet",
+        &[
+            ("id", array(StringArray::from(ids.to_vec()))),
+            ("text", array(StringArray::from(cells.to_vec()))),
+            ("large", array(LargeStringArray::from(cells.to_vec()))),
+            ("view", array(StringViewArray::from(cells.to_vec()))),
+            ("word", array(words)),
+        ],
+    ));
+    for name in ["text", "large", "view", "word"] {
+        check_numbers(&parquet, &names(&[name])).unwrap();
+        assert_eq!(column(&parquet, name), expected, "{name}");
+    }
+    let mut refused = cells;
+    refused[5] = "1,000";
+    let path = files.parquet(
+        "t.parquet",
+        &[
+            ("id", array(StringArray::from(ids.to_vec()))),
+            ("n", array(StringArray::from(refused.to_vec()))),
+        ],
+    );
+    let error = read(&open(&path), &["n"]).unwrap_err().to_string();
+    assert!(
+        error.contains(", row 6, column `n`: not a number"),
+        "{error}"
+    );
+}
+
+#[test]
+fn floating_point_numbers_may_have_an_exponent() {
+    let files = Files::new();
+    let parquet = open(&files.parquet(
+        "t.parquet",
+        &[
+            ("id", array(Int32Array::from(vec![1, 2, 3]))),
+            ("f64", array(Float64Array::from(vec![1e16, -2.5e16, 3e16]))),
+            ("small", array(Float64Array::from(vec![1e-7, 2.5e-8, 1.0]))),
+            ("f32", array(Float32Array::from(vec![1e16, 1.5e16, -2e16]))),
+            ("tiny", array(Float64Array::from(vec![1.0, 5e-324, 1.0]))),
+            ("huge", array(Float64Array::from(vec![1.0, 1e300, 1.0]))),
+        ],
+    ));
+    let ten = 10_000_000_000_000_000;
+    assert_eq!(
+        column(&parquet, "f64"),
+        (vec![ten, -ten / 2 * 5, 3 * ten], 0, 0)
+    );
+    assert_eq!(
+        column(&parquet, "small"),
+        (vec![100, 25, 1_000_000_000], 9, 0)
+    );
+    assert_eq!(
+        column(&parquet, "f32"),
+        (vec![ten, ten / 2 * 3, -2 * ten], 0, 0)
+    );
+    for (name, fault) in [
+        ("tiny", "a number of more than 18 decimals"),
+        ("huge", "up to here the numbers add up"),
+    ] {
+        let error = read(&parquet, &[name]).unwrap_err().to_string();
+        assert!(
+            error.contains(&format!(", row 2, column `{name}`: {fault}")),
+            "{error}"
+        );
+    }
+}
+
 /// What is said about the column `n` of a CSV text.
 fn message(text: &str) -> String {
     let error = read(&spooled(Format::Csv, text), &["n"]).unwrap_err();
@@ -186,10 +269,13 @@ fn message(text: &str) -> String {
 #[test]
 fn what_is_no_number_is_named_by_line_and_column() {
     assert_eq!(
-        message("id,n\nx,\"1\"\n\n\"y\nz\",2\nx,1e3\n"),
-        "t, line 6, column `n`: not a number (a number is written as 1234 or -0.50: digits, with \
-         a minus sign and a decimal point where needed, and no exponent, thousands separator or \
-         unit)"
+        message("id,n\nx,\"1\"\n\n\"y\nz\",2\nx,\"1,5\"\n"),
+        "t, line 6, column `n`: not a number (a number is written as 1234, -0.50 or 1.5e3, without \
+         a unit; write 1234.5 for 1,234.5 and 1.5 for 1,5; correct or empty the cell)"
+    );
+    assert_eq!(
+        message("id,n\nx,1e1001\n"),
+        "t, line 2, column `n`: a number with an exponent beyond 1000 (correct or empty the cell)"
     );
     assert_eq!(
         message("id,n\nx,0.0000000000000000001\n"),
@@ -223,7 +309,7 @@ fn parquet_is_named_by_row() {
             (
                 "n",
                 array(Float64Array::from_iter_values(
-                    (0..9000).map(|row| if row < 8500 { 1.0 } else { 1e16 }),
+                    (0..9000).map(|row| if row < 8500 { 1.0 } else { f64::NAN }),
                 )),
             ),
         ],
@@ -244,6 +330,7 @@ fn what_cannot_be_added_up_is_refused_before_any_row_is_read() {
         "t.parquet",
         &[
             ("id", array(StringArray::from(vec!["1"]))),
+            ("bytes", array(BinaryArray::from(vec![&b"1"[..]]))),
             ("flag", array(BooleanArray::from(vec![true]))),
             ("date", array(Date32Array::from(vec![1]))),
             ("fine", decimal(MAX_SCALE as i8)),
@@ -251,14 +338,15 @@ fn what_cannot_be_added_up_is_refused_before_any_row_is_read() {
         ],
     ));
     for (name, data_type) in [
-        ("id", "Utf8"),
+        ("bytes", "Binary"),
         ("flag", "Boolean"),
         ("date", "Date32"),
         ("finer", "Decimal128(38, 19)"),
     ] {
         let error = check_numbers(&parquet, &names(&["fine", name])).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Input);
-        let kinds = "(integers, decimals with at most 18 places and floating-point numbers can)";
+        let kinds =
+            "(text, integers, decimals with at most 18 places and floating-point numbers can)";
         assert_eq!(
             error.to_string(),
             format!(

@@ -183,6 +183,9 @@ fn numbers_are_not_quoted() {
         "0.1234567890123456789hush",
         "1.0hush",
         "99999999999999999999",
+        "1e1001",
+        "1hushe5",
+        "1ehush",
     ] {
         assert_silent(numbers(Format::Csv, format!("n\n{cell}\n"), "n"));
     }
@@ -197,6 +200,9 @@ fn keys_that_a_rule_cannot_read_are_told_by_line_and_not_quoted() {
         ("date", "`date`"),
         ("date:%d.%m.%Y", "`%d.%m.%Y`"),
         ("timestamp", "`timestamp`"),
+        ("timestamp:Europe/Berlin", "`timestamp`"),
+        ("time", "`time`"),
+        ("phone:DE", "`phone:DE`"),
     ] {
         for cell in ["hush", "1hush", "hush-hush", "{hush}", "1ehush"] {
             let rules = format!("n=trim+{rule}");
@@ -207,6 +213,16 @@ fn keys_that_a_rule_cannot_read_are_told_by_line_and_not_quoted() {
             assert!(message.contains(", line 3, column `n`: "), "{message}");
             assert!(message.contains(told), "{message}");
         }
+    }
+    for cell in ["2024-10-27 02:30", "2024-03-31 02:30"] {
+        let rule = ["n=timestamp:Europe/Berlin"];
+        let read = read_bytes(Format::Csv, format!("n\n{cell}\n"), &key(&["n"], &rule));
+        let message = assert_silent(read);
+        assert!(
+            message.contains(", line 2, column `n`: a local time that `Europe/Berlin` "),
+            "{message}"
+        );
+        assert!(!message.contains("02:30"), "{message}");
     }
     let files = Files::new();
     let texts = StringArray::from(vec![Some("1"), None, Some("hush")]);

@@ -301,6 +301,70 @@ fn timestamps() -> Vec<Spelling> {
             typed(Time64NanosecondArray::from(vec![45_296_250_000_000])),
             "",
         ),
+        ("time", Csv("12:34:56.250"), "time"),
+        ("time", text("12:34:56.25 PM"), "time"),
+        (
+            "time",
+            typed(Time64MicrosecondArray::from(vec![45_296_250_000])),
+            "time",
+        ),
+        ("short time", Csv("9:05"), "time"),
+        ("short time", Tsv("9:05:00 AM"), "time"),
+        (
+            "short time",
+            typed(Time32SecondArray::from(vec![9 * 3600 + 5 * 60])),
+            "",
+        ),
+        ("", Csv(""), "time"),
+        ("", typed(Time32SecondArray::from(vec![None])), "time"),
+        (
+            "zoned",
+            Csv("2024-02-03 13:34:56"),
+            "timestamp:Europe/Berlin",
+        ),
+        (
+            "zoned",
+            Tsv("2024-02-03T07:34:56.0"),
+            "timestamp:America/New_York",
+        ),
+        ("zoned", text("2024-02-03 12:34:56"), "timestamp:UTC"),
+        (
+            "zoned",
+            word("2024-02-03 13:34:56+01:00"),
+            "timestamp:America/New_York",
+        ),
+        (
+            "zoned",
+            typed(TimestampSecondArray::from(vec![second + 3600])),
+            "timestamp:Europe/Berlin",
+        ),
+        (
+            "zoned",
+            typed(TimestampMicrosecondArray::from(vec![second * 1_000_000]).with_timezone("UTC")),
+            "timestamp:Europe/Berlin",
+        ),
+        ("midnight in Berlin", Csv("2024-02-02 23:00:00Z"), ""),
+        (
+            "midnight in Berlin",
+            Csv("2024-02-03"),
+            "timestamp:Europe/Berlin",
+        ),
+        (
+            "midnight in Berlin",
+            Line("03.02.2024"),
+            "date:%d.%m.%Y+timestamp:Europe/Berlin",
+        ),
+        (
+            "midnight in Berlin",
+            typed(Date32Array::from(vec![19_756])),
+            "timestamp:Europe/Berlin",
+        ),
+        (
+            "midnight in Berlin",
+            typed(TimestampSecondArray::from(vec![midnight])),
+            "timestamp:Europe/Berlin",
+        ),
+        ("", Csv(" "), "timestamp:Europe/Berlin"),
         ("", Csv(" "), "timestamp"),
         ("", typed(TimestampSecondArray::from(vec![None])), ""),
     ]
@@ -345,6 +409,46 @@ fn texts_and_bytes() -> Vec<Spelling> {
     ]
 }
 
+fn telephones() -> Vec<Spelling> {
+    vec![
+        ("Berlin", Csv("030 1234567"), "phone:DE"),
+        ("Berlin", Tsv("+49 (0)30 1234567"), "phone:DE"),
+        ("Berlin", Line("+49301234567"), "phone:DE"),
+        ("Berlin", Csv("+49301234567"), ""),
+        ("Berlin", Csv("0049 30 1234567"), "phone"),
+        ("Berlin", text("(030) 123-4567"), "phone:de"),
+        ("Berlin", word("011 49 30 1234567"), "phone:US"),
+        (
+            "Berlin",
+            typed(Int64Array::from(vec![301_234_567])),
+            "phone:DE",
+        ),
+        ("digits", Csv("030 1234567"), "phone"),
+        ("extension", Csv("030 1234567 x12"), "phone:DE"),
+        ("extension", Csv("+49 30 1234567 ext. 12"), "phone:FR"),
+        ("extension", Csv("+49301234567;ext=12"), ""),
+        ("Paris", Csv("01 23 45 67 89"), "phone:FR"),
+        ("Paris", text("+33 (0)1 23 45 67 89"), "phone:DE"),
+        ("", Csv(""), "phone:DE"),
+        ("", typed(StringArray::from(vec![None::<&str>])), "phone:DE"),
+    ]
+}
+
+fn letters() -> Vec<Spelling> {
+    vec![
+        ("strasse", Csv("Straße"), "casefold"),
+        ("strasse", text("STRASSE"), "casefold"),
+        ("strasse", Line("strasse"), ""),
+        ("strasse", word("STRA\u{1e9e}E"), "casefold"),
+        ("straße", Csv("Straße"), "lowercase"),
+        ("odos", Tsv("ΟΔΟΣ"), "casefold"),
+        ("odos", Csv("οδος"), "casefold"),
+        ("i", Csv("I"), "casefold"),
+        ("dotless i", Csv("ı"), "casefold"),
+        ("", Csv(""), "casefold"),
+    ]
+}
+
 /// Each spelling of a table is held against each other one: two match if and only if they have one
 /// name, and none matches that has no value.
 #[test]
@@ -357,6 +461,8 @@ fn one_value_has_one_key_whatever_its_type_format_and_rule() {
         dates(),
         timestamps(),
         texts_and_bytes(),
+        telephones(),
+        letters(),
     ] {
         let tables: Vec<_> = spellings
             .iter()

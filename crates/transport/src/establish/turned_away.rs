@@ -100,11 +100,7 @@ mod tests {
     #[test]
     fn the_last_of_the_most_telling_is_told() {
         let mut turned_away = TurnedAway::default();
-        let mistake = || Error::Mismatch {
-            field: "encryption".into(),
-            ours: "some".into(),
-            theirs: "none".into(),
-        };
+        let mistake = || Error::mismatch("encryption", "some", "none");
         for (port, error) in [
             (1, Error::ClosedDuringSetup),
             (2, mistake()),

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::Error;
 
 /// The most settings, and the most facts, of a hello.
-pub const MAX_ENTRIES: usize = 16;
+pub const MAX_ENTRIES: usize = 32;
 const MAX_NAME_BYTES: usize = 40;
 const MAX_VALUE_BYTES: usize = 200;
 
@@ -64,7 +64,7 @@ impl Entries {
 /// What holds for each setting and fact, whichever side it comes from, given those before it.
 fn check_entry(before: &[(String, String)], name: &str, value: &str) -> Result<(), &'static str> {
     if before.len() == MAX_ENTRIES {
-        return Err("there are more than 16 settings or facts");
+        return Err("there are more than 32 settings or facts");
     }
     if name.is_empty() || name.len() > MAX_NAME_BYTES {
         return Err("the name of a setting or fact is empty or longer than 40 bytes");

@@ -6,10 +6,10 @@ use super::{
     DIGEST_BYTES,
     entries::{Entries, MAX_ENTRIES_BYTES},
 };
-use crate::Error;
+use crate::{Error, error::Disagreement};
 
 /// The length of a hello. What is not used is zero.
-pub const HELLO_BYTES: usize = 8192;
+pub const HELLO_BYTES: usize = 16_384;
 
 /// The largest set of any party.
 pub const MAX_SET_SIZE: u64 = 1 << 26;
@@ -61,7 +61,7 @@ impl Hello {
     /// Adds a setting that must be the same on both sides, such as `protocol` or
     /// `normalisation`. Its name is read by people: "the two sides disagree on `name`".
     ///
-    /// At most 16 settings with distinct names of at most 40 bytes and values of at most 200
+    /// At most 32 settings with distinct names of at most 40 bytes and values of at most 200
     /// bytes, printable; this is checked when the hello is sent.
     #[must_use]
     pub fn setting(mut self, name: impl Into<String>, value: impl fmt::Display) -> Self {
@@ -72,7 +72,7 @@ impl Hello {
     /// Adds a fact about this party, which the other one may read, and which may differ from
     /// the other's. It is a claim: nothing shows that it is true.
     ///
-    /// At most 16 facts, with the same limits as [settings](Self::setting).
+    /// At most 32 facts, with the same limits as [settings](Self::setting).
     #[must_use]
     pub fn fact(mut self, name: impl Into<String>, value: impl fmt::Display) -> Self {
         self.facts.push(name, value);
@@ -143,18 +143,23 @@ impl Hello {
         if self.role == theirs.role {
             return Err(Error::SameRole(self.role));
         }
-        for name in self.settings.names().chain(theirs.settings.names()) {
-            let (ours, theirs) = (self.value(name), theirs.value(name));
-            if ours != theirs {
-                let shown = |value: Option<&str>| value.unwrap_or("(nothing)").to_owned();
-                return Err(Error::Mismatch {
-                    field: name.to_owned(),
-                    ours: shown(ours),
-                    theirs: shown(theirs),
-                });
-            }
+        let own = self.settings.names();
+        let missing = theirs.settings.names();
+        let missing = missing.filter(|name| self.value(name).is_none());
+        let shown = |value: Option<&str>| value.unwrap_or("(nothing)").to_owned();
+        let disagreements: Vec<_> = own
+            .chain(missing)
+            .filter(|name| self.value(name) != theirs.value(name))
+            .map(|name| Disagreement {
+                field: name.to_owned(),
+                ours: shown(self.value(name)),
+                theirs: shown(theirs.value(name)),
+            })
+            .collect();
+        match disagreements.is_empty() {
+            true => Ok(()),
+            false => Err(Error::Mismatch(disagreements)),
         }
-        Ok(())
     }
 }
 
@@ -235,14 +240,14 @@ mod tests {
 
     #[test]
     fn the_largest_hello_fits() {
-        let hello = (0..16).fold(Hello::new(Role::Sender, MAX_SET_SIZE), |hello, i| {
+        let hello = (0..32).fold(Hello::new(Role::Sender, MAX_SET_SIZE), |hello, i| {
             let (name, value) = (format!("{i:040}"), "é".repeat(100));
             hello.setting(&name, &value).fact(name, value)
         });
         let bytes = hello.encode(&COMMITMENT).unwrap();
         assert_eq!(Hello::decode(&bytes).unwrap(), (hello.clone(), COMMITMENT));
-        assert!(fault(&hello.clone().setting("one", "more")).contains("more than 16"));
-        assert!(fault(&hello.fact("one", "more")).contains("more than 16"));
+        assert!(fault(&hello.clone().setting("one", "more")).contains("more than 32"));
+        assert!(fault(&hello.fact("one", "more")).contains("more than 32"));
     }
 
     #[test]
@@ -298,13 +303,13 @@ mod tests {
     #[test]
     fn malformed_facts_are_refused() {
         let many = |count: u8| {
-            let entry = |i| [1, b'a' + i, 1, b'v'];
+            let entry = |i| [1, b'@' + i, 1, b'v'];
             [vec![count], (0..count).flat_map(entry).collect()].concat()
         };
-        assert_eq!(with_facts(&many(2)).unwrap().told("b"), Some("v"));
-        assert_eq!(with_facts(&many(16)).unwrap().told("p"), Some("v"));
+        assert_eq!(with_facts(&many(2)).unwrap().told("A"), Some("v"));
+        assert_eq!(with_facts(&many(32)).unwrap().told("_"), Some("v"));
         for (facts, says) in [
-            (many(17), "more than 16"),
+            (many(33), "more than 32"),
             (b"\x02\x01f\x01v\x01f\x01w".to_vec(), "twice"),
             (b"\x01\x00\x01v".to_vec(), "empty"),
             (b"\x01\x01f\x01\xff".to_vec(), "UTF-8"),

@@ -146,6 +146,17 @@ fn every_disagreement_is_named_on_both_sides() {
         assert_eq!(a, said(our_value, their_value));
         assert_eq!(b, said(their_value, our_value));
     }
+    let (a, _) = shake_hands(
+        base(send, "dh", "a", None),
+        base(receive, "kkrt", "b", Some("rows")),
+        [PARAMS; 2],
+    );
+    assert_eq!(
+        a.unwrap_err().to_string(),
+        "the two sides disagree on protocol: this side has `dh`, the other side has `kkrt`; and on \
+         normalisation: this side has `a`, the other side has `b`; and on output: this side has \
+         `(nothing)`, the other side has `rows`"
+    );
 }
 
 #[test]

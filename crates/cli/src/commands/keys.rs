@@ -1,0 +1,153 @@
+//! `psijoin keys`: the keys of a table as they are compared, for its owner.
+
+use std::collections::BTreeMap;
+
+use psijoin_table::{InspectedColumn, Inspection, Meaning, Progress, Source};
+use serde::Serialize;
+
+use crate::{
+    args, dialect,
+    exit::Failure,
+    figures,
+    grid::{Align, Grid},
+    output,
+    talk::Talk,
+};
+
+pub(super) fn run(args: &args::Keys) -> Result<(), Failure> {
+    let talk = Talk::wanted(false);
+    let key = args.key.spec()?;
+    let said = args.dialect.dialect()?;
+    let progress = Progress::default();
+    let source = Source::open(&args.file, None, &said, args.key.is_named(), &progress)?;
+    dialect::tell(&source, talk);
+    let seen = talk.during(
+        &format!("reading {}", source.name()),
+        || progress.bytes(),
+        || Inspection::read(&source, &key, args.first, &progress),
+    )?;
+    match args.json {
+        true => output::json(&Report::new(&source, &seen)),
+        false => output::text(&shown(&source, &seen)),
+    }
+}
+
+/// What was seen, for people.
+fn shown(source: &Source, seen: &Inspection) -> String {
+    let counts = seen.keys.counts;
+    let mut text = format!(
+        "{}: {}, {}; {} repeating a key, {} without a key, left out\n\n{}",
+        source.name(),
+        figures::counted(counts.rows, "row"),
+        figures::counted(counts.distinct, "distinct key"),
+        figures::counted(counts.duplicates, "row"),
+        figures::counted(counts.left_out, "row"),
+        columns(seen),
+    );
+    if !seen.first.is_empty() {
+        let first = seen.first.len() as u64;
+        text += &match first == counts.distinct {
+            true => "\nThe keys, as they are compared:\n\n".to_owned(),
+            false => format!(
+                "\nThe first {} of {} keys, as they are compared:\n\n",
+                figures::count(first),
+                figures::count(counts.distinct)
+            ),
+        };
+        text += &first_keys(seen);
+    }
+    text
+}
+
+fn columns(seen: &Inspection) -> String {
+    let mut grid = Grid::new(&[
+        ("key column", Align::Left),
+        ("kind", Align::Left),
+        ("empty", Align::Right),
+        ("longest", Align::Right),
+        ("changed by", Align::Left),
+    ]);
+    for (column, meaning) in seen.columns.iter().zip(&seen.keys.meanings) {
+        let changed = column.rules.iter();
+        let changed: Vec<_> = changed
+            .map(|(rule, count)| format!("{}: {}", rule.name(), figures::count(*count)))
+            .collect();
+        grid.row([
+            column.name.clone(),
+            meaning.to_string(),
+            figures::count(column.empty),
+            figures::count(column.longest as u64),
+            changed.join(", "),
+        ]);
+    }
+    grid.to_string()
+}
+
+/// The first keys in quotes, so that blanks and letters of several characters are seen.
+fn first_keys(seen: &Inspection) -> String {
+    let names: Vec<_> = seen
+        .columns
+        .iter()
+        .map(|column| (&*column.name, Align::Left))
+        .collect();
+    let mut grid = Grid::new(&names);
+    for key in &seen.first {
+        grid.row(key.iter().map(|field| format!("{field:?}")));
+    }
+    grid.to_string()
+}
+
+/// What was seen, for scripts.
+#[derive(Serialize)]
+struct Report<'a> {
+    file: &'a str,
+    read_as: String,
+    rows: u64,
+    rows_without_key: u64,
+    rows_repeating_a_key: u64,
+    distinct_keys: u64,
+    columns: Vec<ColumnReport<'a>>,
+    first_keys: &'a [Vec<String>],
+}
+
+#[derive(Serialize)]
+struct ColumnReport<'a> {
+    name: &'a str,
+    kind: String,
+    empty: u64,
+    longest: usize,
+    changed: BTreeMap<&'static str, u64>,
+}
+
+impl<'a> Report<'a> {
+    fn new(source: &'a Source, seen: &'a Inspection) -> Self {
+        let counts = seen.keys.counts;
+        let columns = seen.columns.iter().zip(&seen.keys.meanings);
+        Self {
+            file: source.name(),
+            read_as: source.description(),
+            rows: counts.rows,
+            rows_without_key: counts.left_out,
+            rows_repeating_a_key: counts.duplicates,
+            distinct_keys: counts.distinct,
+            columns: columns.map(ColumnReport::new).collect(),
+            first_keys: &seen.first,
+        }
+    }
+}
+
+impl<'a> ColumnReport<'a> {
+    fn new((column, meaning): (&'a InspectedColumn, &Meaning)) -> Self {
+        let mut changed = BTreeMap::new();
+        for (rule, count) in &column.rules {
+            *changed.entry(rule.name()).or_default() += count;
+        }
+        Self {
+            name: &column.name,
+            kind: meaning.to_string(),
+            empty: column.empty,
+            longest: column.longest,
+            changed,
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Lists of the names of columns, written as a record of CSV: with commas between, and quotes
+//! around a name that holds one.
+
+/// Reads a list of names.
+///
+/// # Errors
+/// If a quote is not closed, or there is text behind a closing quote.
+pub(crate) fn parse(text: &str) -> Result<Vec<String>, String> {
+    let mut names = Vec::new();
+    let mut rest = Some(text);
+    while let Some(list) = rest {
+        let (name, behind) = match list.strip_prefix('"') {
+            Some(quoted) => unquoted(quoted)?,
+            None => {
+                let end = list.find(',').unwrap_or(list.len());
+                (list[..end].to_owned(), &list[end..])
+            }
+        };
+        rest = match behind.strip_prefix(',') {
+            None if !behind.is_empty() => return Err(fault("text behind its closing quote")),
+            rest => rest,
+        };
+        names.push(name);
+    }
+    Ok(names)
+}
+
+/// Reads a name up to its closing quote; gives what is behind that, too.
+fn unquoted(mut text: &str) -> Result<(String, &str), String> {
+    let mut name = String::new();
+    loop {
+        let (part, behind) = text
+            .split_once('"')
+            .ok_or_else(|| fault("a quote that is never closed"))?;
+        name.push_str(part);
+        match behind.strip_prefix('"') {
+            Some(rest) => {
+                name.push('"');
+                text = rest;
+            }
+            None => return Ok((name, behind)),
+        }
+    }
+}
+
+fn fault(what: &str) -> String {
+    format!(
+        "a name has {what}: quotes stand around a name that holds a comma, as in '\"last, \
+         first\",zip', and a quote within them is written twice"
+    )
+}
+
+/// Writes names so that they are read again.
+pub(crate) fn listed(names: &[String]) -> String {
+    let written = |name: &String| match name.contains(',') || name.starts_with('"') {
+        true => format!("\"{}\"", name.replace('"', "\"\"")),
+        false => name.clone(),
+    };
+    names.iter().map(written).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_as_csv_has_them() {
+        for (text, expected) in [
+            ("id", &["id"][..]),
+            ("first,last", &["first", "last"]),
+            (" a , b", &[" a ", " b"]),
+            ("\"last, first\",zip", &["last, first", "zip"]),
+            ("zip,\"last, first\"", &["zip", "last, first"]),
+            ("\"id\"", &["id"]),
+            ("\"a \"\"b\"\", c\"", &["a \"b\", c"]),
+            ("\"\"\"\"", &["\""]),
+            // Within a name that begins without one, a quote is a mere character.
+            ("12\",a\"b\"", &["12\"", "a\"b\""]),
+            ("", &[""]),
+            ("a,,\"\",", &["a", "", "", ""]),
+        ] {
+            assert_eq!(parse(text).unwrap(), expected, "{text}");
+            let mut reader = csv::ReaderBuilder::new()
+                .has_headers(false)
+                .from_reader(text.as_bytes());
+            if let Some(record) = reader.records().next() {
+                let record = record.unwrap();
+                assert!(record.iter().eq(expected.iter().copied()), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn lists_are_read_as_they_are_written() {
+        for names in [
+            &["id"][..],
+            &["last, first", "zip"],
+            &["\"", "a\"b", "\"a\",\"b\"", ",", ""],
+        ] {
+            let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+            assert_eq!(parse(&listed(&names)).unwrap(), names);
+        }
+    }
+
+    #[test]
+    fn faulty_quotes_are_refused() {
+        for text in ["\"", "\"a", "a,\"b", "\"a\"\""] {
+            let error = parse(text).unwrap_err();
+            assert!(error.starts_with("a name has a quote that is never closed: "));
+        }
+        for text in ["\"a\"b", "\"a\" ,b", "\"a\"\"\"b"] {
+            let error = parse(text).unwrap_err();
+            assert!(error.starts_with("a name has text behind its closing quote: "));
+        }
+    }
+}

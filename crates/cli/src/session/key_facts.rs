@@ -1,0 +1,218 @@
+//! What each party tells of its key columns, and what follows for a match.
+//!
+//! Two parties can be set up alike and share nothing: `1.50` and `1.5`, a date and a text. So each
+//! tells what its key columns [mean](Meaning), and both say where these differ, before any data
+//! moves. With two key columns or more each also tells eight bits of a hash of each name: enough to
+//! see that the same columns stand in another order, and too little to tell a name.
+
+use psijoin_table::{Kind, Meaning};
+use psijoin_transport::handshake::Hello;
+
+use crate::exit::Failure;
+
+/// The fact that tells of the names.
+const NAMES: &str = "marks of the key columns' names";
+
+/// A party's own key columns.
+pub(super) struct KeyFacts<'a> {
+    /// Their names; none if the only column is the key.
+    names: &'a [String],
+    meanings: &'a [Meaning],
+}
+
+impl<'a> KeyFacts<'a> {
+    pub(super) fn new(names: &'a [String], meanings: &'a [Meaning]) -> Self {
+        Self { names, meanings }
+    }
+
+    /// Adds to a hello what the other party is told.
+    pub(super) fn tell(&self, hello: Hello) -> Hello {
+        let hello = (0..)
+            .zip(self.meanings)
+            .fold(hello, |hello, (at, meaning)| hello.fact(fact(at), meaning));
+        match self.names.len() {
+            0 | 1 => hello,
+            _ => hello.fact(NAMES, self.marks().join(" ")),
+        }
+    }
+
+    /// What a person should know of this table's own key columns.
+    pub(super) fn doubts(&self) -> Vec<String> {
+        let mixed = |at: &usize| self.meanings[*at].kind() == Kind::MixedTimestamp;
+        let doubt = |at| {
+            format!(
+                "WARNING: {} has timestamps with a zone and others without, which cannot all match: \
+                 write them alike, or say with --normalize COLUMN=timestamp:ZONE where the others' \
+                 clocks were.",
+                self.called(at)
+            )
+        };
+        let columns = 0..self.meanings.len();
+        columns.filter(mixed).map(doubt).collect()
+    }
+
+    /// Where the parties' key columns differ so that what should match may not.
+    ///
+    /// # Errors
+    /// If the peer did not tell what it must.
+    pub(super) fn differences(&self, theirs: &Hello) -> Result<Vec<String>, Failure> {
+        let told = |at| {
+            let missing = "it did not tell what its key columns mean";
+            let told = theirs.told(&fact(at));
+            told.ok_or_else(|| psijoin_transport::Error::Handshake(missing).into())
+        };
+        let theirs_at: Vec<&str> = (0..self.meanings.len())
+            .map(told)
+            .collect::<Result<_, Failure>>()?;
+        let columns = (0..).zip(self.meanings).zip(&theirs_at);
+        let differ = columns.filter_map(|((at, ours), theirs)| self.difference(at, ours, theirs));
+        let order = theirs
+            .told(NAMES)
+            .filter(|marks| is_other_order(&self.marks(), marks));
+        let order = order.map(|_| {
+            "WARNING: the other side seems to have the same key columns in another order: give \
+             --key in the same order on both sides."
+                .to_owned()
+        });
+        Ok(differ.chain(order).collect())
+    }
+
+    fn difference(&self, at: usize, ours: &Meaning, theirs: &str) -> Option<String> {
+        let meaning = ours.to_string();
+        if meaning == theirs {
+            return None;
+        }
+        let column = self.called(at);
+        let our_kind = ours.kind().to_string();
+        let (their_kind, their_rules) = theirs.split_once(": ").unwrap_or((theirs, ""));
+        if our_kind != their_kind {
+            return Some(format!(
+                "WARNING: {column} is {our_kind} here and {} on the other side, so that one value \
+                 may be written in two ways and not match. {}",
+                their_kind.escape_debug(),
+                advice(ours.kind(), their_kind),
+            ));
+        }
+        let our_rules = meaning.split_once(": ").map_or("", |(_, rules)| rules);
+        let shown = |rules: &str| match rules {
+            "" => "no rule".to_owned(),
+            rules => format!("`{}`", rules.escape_debug()),
+        };
+        Some(format!(
+            "WARNING: {column} is normalised by {} here and by {} on the other side, so that one \
+             value may be written in two ways and not match. Give the same --normalize on both \
+             sides.",
+            shown(our_rules),
+            shown(their_rules),
+        ))
+    }
+
+    /// What people call a key column.
+    fn called(&self, at: usize) -> String {
+        match self.names.get(at) {
+            None => "the key".to_owned(),
+            Some(name) => format!("key column {} (`{name}` here)", at + 1),
+        }
+    }
+
+    /// Eight bits of a hash of each name, in upper or lower case, as two hexadecimal digits.
+    fn marks(&self) -> Vec<String> {
+        let mark = |name: &String| {
+            let context = "psijoin 2026-11 mark of a key column's name v1";
+            let hash = blake3::derive_key(context, name.trim().to_lowercase().as_bytes());
+            format!("{:02x}", hash[0])
+        };
+        self.names.iter().map(mark).collect()
+    }
+}
+
+/// What the fact about the key column at this position is called.
+fn fact(at: usize) -> String {
+    format!("key column {}", at + 1)
+}
+
+fn is_other_order(ours: &[String], theirs: &str) -> bool {
+    let theirs: Vec<&str> = theirs.split(' ').collect();
+    let sorted = |mut marks: Vec<_>| {
+        marks.sort_unstable();
+        marks
+    };
+    let ours: Vec<&str> = ours.iter().map(String::as_str).collect();
+    ours != theirs && sorted(ours) == sorted(theirs)
+}
+
+/// What to do where kinds differ.
+fn advice(ours: Kind, theirs: &str) -> String {
+    let is = |kind: Kind| kind.to_string() == theirs;
+    let either = |kind: Kind| ours == kind || is(kind);
+    let other_than = |kind: Kind| {
+        let theirs = Kind::ALL.into_iter().find(|kind| is(*kind));
+        if ours == kind { theirs } else { Some(ours) }
+    };
+    if either(Kind::MixedTimestamp) || (either(Kind::Timestamp) && either(Kind::UniversalTimestamp))
+    {
+        return "On the side without a zone, --normalize COLUMN=timestamp:ZONE says where its \
+                clocks were."
+            .to_owned();
+    }
+    let rule = match either(Kind::Text) {
+        true => other_than(Kind::Text).and_then(Kind::rule),
+        false => None,
+    };
+    match rule {
+        Some(rule) => {
+            let side = if ours == Kind::Text {
+                "here"
+            } else {
+                "on the other side"
+            };
+            format!("--normalize COLUMN={rule} {side} reads the text.")
+        }
+        None => "Give both sides columns of one type, or the same --normalize.".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_order_is_seen_and_other_names_are_not() {
+        let marks = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            KeyFacts::new(&names, &[]).marks()
+        };
+        let ours = marks(&["name", "zip", "day"]);
+        let is_other = |names: &[&str]| is_other_order(&ours, &marks(names).join(" "));
+        assert!(is_other(&["zip", "name", "day"]));
+        assert!(is_other(&["Day", " NAME", "zip"]));
+        assert!(!is_other(&["name", "zip", "day"]));
+        assert!(!is_other(&["vorname", "plz", "tag"]));
+        assert!(!is_other(&["zip", "name"]));
+        assert!(!is_other_order(&ours, "\u{1b}"));
+    }
+
+    #[test]
+    fn advice_names_a_rule_that_reads_the_text() {
+        let text = |kind: Kind| advice(Kind::Text, &kind.to_string());
+        assert_eq!(
+            text(Kind::Number),
+            "--normalize COLUMN=number here reads the text."
+        );
+        assert_eq!(
+            advice(Kind::Bool, "text"),
+            "--normalize COLUMN=bool on the other side reads the text."
+        );
+        let zone = "timestamp:ZONE";
+        let universal = Kind::UniversalTimestamp.to_string();
+        assert!(advice(Kind::Timestamp, &universal).contains(zone));
+        assert!(advice(Kind::UniversalTimestamp, &Kind::Timestamp.to_string()).contains(zone));
+        for (ours, theirs) in [
+            (Kind::Number, "boolean"),
+            (Kind::Date, "of a later version"),
+            (Kind::Text, "of a later version"),
+        ] {
+            assert!(advice(ours, theirs).contains("of one type"), "{theirs}");
+        }
+    }
+}

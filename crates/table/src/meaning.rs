@@ -1,0 +1,358 @@
+//! What the values of a key column mean, whatever their type: two columns can match only if they
+//! mean the same.
+
+use std::fmt;
+
+use arrow_schema::DataType;
+
+use crate::normalize::Rule;
+
+/// What kind of values a key column has, once it is normalised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// Texts, compared as they stand.
+    Text,
+    /// Integers, decimals, and floating-point numbers that are whole.
+    Number,
+    /// `true` and `false`.
+    Bool,
+    /// UUIDs.
+    Uuid,
+    /// Days.
+    Date,
+    /// Dates with times, of a zone that is not told.
+    Timestamp,
+    /// Moments: dates with times in universal time.
+    UniversalTimestamp,
+    /// Some of one, some of the other: no column of one sort can match all of these.
+    MixedTimestamp,
+    /// Times of day.
+    Time,
+    /// Bytes.
+    Binary,
+    /// ASCII digits, as the rule `digits` leaves them.
+    Digits,
+    /// Telephone numbers, as the rule `phone` leaves them.
+    Phone,
+    /// Telephone numbers as E.164 has them.
+    E164,
+    /// Nothing but nulls, by their type.
+    Null,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Self; 14] = [
+        Self::Text,
+        Self::Number,
+        Self::Bool,
+        Self::Uuid,
+        Self::Date,
+        Self::Timestamp,
+        Self::UniversalTimestamp,
+        Self::MixedTimestamp,
+        Self::Time,
+        Self::Binary,
+        Self::Digits,
+        Self::Phone,
+        Self::E164,
+        Self::Null,
+    ];
+
+    /// The kind of a typed column. `is_uuid` says that 16 bytes are a UUID.
+    pub(crate) fn of_type(data_type: &DataType, is_uuid: bool) -> Self {
+        use DataType::*;
+        match data_type {
+            Null => Self::Null,
+            Boolean => Self::Bool,
+            Date32 | Date64 => Self::Date,
+            Timestamp(_, None) => Self::Timestamp,
+            Timestamp(_, Some(_)) => Self::UniversalTimestamp,
+            Time32(_) | Time64(_) => Self::Time,
+            FixedSizeBinary(16) if is_uuid => Self::Uuid,
+            Binary | LargeBinary | BinaryView | FixedSizeBinary(_) => Self::Binary,
+            Dictionary(_, values) => Self::of_type(values, is_uuid),
+            numeric if numeric.is_numeric() => Self::Number,
+            _ => Self::Text,
+        }
+    }
+
+    /// Whether values are dates, or can be midnights of dates.
+    pub(crate) fn is_of_dates(self) -> bool {
+        matches!(self, Self::Date | Self::Timestamp)
+    }
+
+    /// The rule that makes this kind of texts, as `--normalize` calls it.
+    pub fn rule(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Number => "number",
+            Self::Bool => "bool",
+            Self::Uuid => "uuid",
+            Self::Date => "date",
+            Self::Timestamp | Self::UniversalTimestamp => "timestamp",
+            Self::Digits => "digits",
+            Self::Phone => "phone",
+            Self::E164 => "phone:COUNTRY",
+            Self::Time => "time",
+            Self::Binary => "lowercase",
+            Self::Text | Self::MixedTimestamp | Self::Null => return None,
+        })
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Text => "text",
+            Self::Number => "number",
+            Self::Bool => "boolean",
+            Self::Uuid => "UUID",
+            Self::Date => "date",
+            Self::Timestamp => "timestamp without a zone",
+            Self::UniversalTimestamp => "timestamp in universal time",
+            Self::MixedTimestamp => "timestamp, some with a zone and some without",
+            Self::Time => "time of day",
+            Self::Binary => "binary",
+            Self::Digits => "digits",
+            Self::Phone => "telephone number",
+            Self::E164 => "telephone number in E.164",
+            Self::Null => "null",
+        })
+    }
+}
+
+/// What the values of a key column mean: their kind, and the rules that change what a value of
+/// that kind is. Rules by which a value is read are not among these, as the kind shows them.
+///
+/// The text, as in `text: trim, lowercase (Unicode 17.0.0)`, is the same on both sides if and only
+/// if the columns mean the same. It holds no name and no value of the table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Meaning {
+    kind: Kind,
+    rules: Vec<Rule>,
+}
+
+impl Meaning {
+    /// What values of this kind mean once they are normalised by these rules. What a timestamp
+    /// that is read from a text means, its zone tells: see [`Observed`].
+    fn of(kind: Kind, rules: &[Rule]) -> Self {
+        let unread = Self {
+            kind,
+            rules: Vec::new(),
+        };
+        rules.iter().fold(unread, Self::normalized)
+    }
+
+    fn normalized(self, rule: &Rule) -> Self {
+        let Self { kind, mut rules } = self;
+        let read = match rule {
+            Rule::Number => Kind::Number,
+            Rule::Bool => Kind::Bool,
+            Rule::Uuid => Kind::Uuid,
+            Rule::Date(_) => Kind::Date,
+            Rule::Timestamp if kind == Kind::UniversalTimestamp => kind,
+            Rule::Timestamp => Kind::Timestamp,
+            Rule::Digits => Kind::Digits,
+            Rule::Phone => Kind::Phone,
+            Rule::UniversalTimestamp(_) => Kind::UniversalTimestamp,
+            Rule::Time => Kind::Time,
+            Rule::E164(_) => {
+                // The numbering plans tell what a number is.
+                return Self {
+                    kind: Kind::E164,
+                    rules: vec![rule.clone()],
+                };
+            }
+            Rule::Trim | Rule::Nfc | Rule::Nfkc | Rule::Lowercase | Rule::Casefold => {
+                // Other kinds' texts are ASCII, and in lower case but for the `Z` of a moment.
+                let changes = match kind {
+                    Kind::Text => true,
+                    Kind::UniversalTimestamp | Kind::MixedTimestamp => {
+                        matches!(rule, Rule::Lowercase | Rule::Casefold)
+                    }
+                    _ => false,
+                };
+                if changes {
+                    rules.push(rule.clone());
+                }
+                return Self { kind, rules };
+            }
+        };
+        Self {
+            kind: read,
+            rules: Vec::new(),
+        }
+    }
+
+    /// The kind of the values.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+}
+
+impl fmt::Display for Meaning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.kind)?;
+        for (index, rule) in self.rules.iter().enumerate() {
+            let before = if index == 0 { ": " } else { ", " };
+            write!(f, "{before}{}", rule.told())?;
+        }
+        Ok(())
+    }
+}
+
+/// Finds out what a column means while it is read, as only its values tell whether timestamps
+/// have a zone.
+pub(crate) struct Observed {
+    meaning: Meaning,
+    /// Which sorts of timestamps were seen, where that has to be seen.
+    zones: Option<Zones>,
+}
+
+#[derive(Default)]
+struct Zones {
+    seen_with: bool,
+    seen_without: bool,
+}
+
+impl Observed {
+    /// A column of this kind that is normalised by these rules.
+    pub(crate) fn new(kind: Kind, rules: &[Rule]) -> Self {
+        let meaning = Meaning::of(kind, rules);
+        let is_typed = matches!(
+            kind,
+            Kind::Timestamp | Kind::Date | Kind::UniversalTimestamp
+        );
+        let has_to_be_seen = meaning.kind == Kind::Timestamp && !is_typed;
+        Self {
+            meaning,
+            zones: has_to_be_seen.then(Zones::default),
+        }
+    }
+
+    /// Looks at a canonical text.
+    pub(crate) fn see(&mut self, text: &str) {
+        if let (Some(zones), Some(last)) = (&mut self.zones, text.bytes().last()) {
+            match last {
+                b'Z' | b'z' => zones.seen_with = true,
+                _ => zones.seen_without = true,
+            }
+        }
+    }
+
+    pub(crate) fn finish(self) -> Meaning {
+        let kind = match self.zones {
+            None => self.meaning.kind,
+            Some(zones) => match (zones.seen_with, zones.seen_without) {
+                (true, true) => Kind::MixedTimestamp,
+                (true, false) => Kind::UniversalTimestamp,
+                (false, _) => Kind::Timestamp,
+            },
+        };
+        Meaning {
+            kind,
+            ..self.meaning
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ColumnRules;
+
+    fn observed(kind: Kind, rules: &str, texts: &[&str]) -> String {
+        let rules = match rules {
+            "" => Vec::new(),
+            _ => format!("c={rules}").parse::<ColumnRules>().unwrap().rules,
+        };
+        let mut observed = Observed::new(kind, &rules);
+        texts.iter().for_each(|text| observed.see(text));
+        observed.finish().to_string()
+    }
+
+    #[test]
+    fn rules_that_read_tell_the_kind_and_others_stay() {
+        let (major, minor, micro) = char::UNICODE_VERSION;
+        let lowercase = format!("lowercase (Unicode {major}.{minor}.{micro})");
+        for (kind, rules, expected) in [
+            (Kind::Text, "", "text".to_owned()),
+            (Kind::Text, "email", format!("text: trim, {lowercase}")),
+            (Kind::Text, "trim+number", "number".to_owned()),
+            (Kind::Text, "date:%d.%m.%Y", "date".to_owned()),
+            (Kind::Text, "trim+digits", "digits".to_owned()),
+            (Kind::Text, "phone+trim", "telephone number".to_owned()),
+            (Kind::Text, "time+lowercase", "time of day".to_owned()),
+            (
+                Kind::Timestamp,
+                "timestamp:Europe/Berlin",
+                "timestamp in universal time".to_owned(),
+            ),
+            (Kind::Number, "", "number".to_owned()),
+            (Kind::Number, "trim+nfc+lowercase", "number".to_owned()),
+            (Kind::Number, "date", "date".to_owned()),
+            (
+                Kind::Date,
+                "timestamp",
+                "timestamp without a zone".to_owned(),
+            ),
+            (
+                Kind::UniversalTimestamp,
+                "timestamp",
+                "timestamp in universal time".to_owned(),
+            ),
+            (
+                Kind::UniversalTimestamp,
+                "lowercase",
+                format!("timestamp in universal time: {lowercase}"),
+            ),
+        ] {
+            assert_eq!(observed(kind, rules, &[]), expected, "{kind} by {rules}");
+        }
+    }
+
+    #[test]
+    fn what_one_side_alone_has_to_know_is_not_told() {
+        for rule in ["phone:DE", "phone:FR"] {
+            let told = observed(Kind::Text, rule, &[]);
+            assert!(
+                told.starts_with("telephone number in E.164: phone (rlibphonenumber "),
+                "{told}"
+            );
+        }
+    }
+
+    #[test]
+    fn zones_of_timestamps_are_seen() {
+        let (with, without) = ("2024-02-03 12:34:56Z", "2024-02-03 12:34:56");
+        for (texts, expected) in [
+            (&[][..], "timestamp without a zone"),
+            (&[without, ""], "timestamp without a zone"),
+            (&["", with], "timestamp in universal time"),
+            (
+                &[with, without],
+                "timestamp, some with a zone and some without",
+            ),
+        ] {
+            assert_eq!(observed(Kind::Text, "timestamp", texts), expected);
+        }
+        assert_eq!(observed(Kind::Text, "", &[with]), "text");
+    }
+
+    #[test]
+    fn types_tell_kinds() {
+        let words = DataType::Dictionary(Box::new(DataType::Int8), Box::new(DataType::Utf8));
+        for (data_type, kind) in [
+            (words, Kind::Text),
+            (DataType::Float16, Kind::Number),
+            (DataType::Decimal128(9, 2), Kind::Number),
+            (DataType::FixedSizeBinary(16), Kind::Binary),
+            (DataType::Null, Kind::Null),
+        ] {
+            assert_eq!(Kind::of_type(&data_type, false), kind, "{data_type}");
+        }
+        let sixteen = DataType::FixedSizeBinary(16);
+        assert_eq!(Kind::of_type(&sixteen, true), Kind::Uuid);
+    }
+}

