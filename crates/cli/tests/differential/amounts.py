@@ -24,10 +24,10 @@ class Amount:
 def draw_amount(rng: random.Random, choice: Format, name: str, rows: int) -> Amount:
     """A column of numbers in a table of this format, of which some are missing."""
     scale = rng.choice((0, 2, 2, 4, 9))
-    form = "text" if choice.dialect else rng.choice(("integer", "decimal", "float"))
+    form = "text" if choice.dialect else rng.choice(("text", "integer", "decimal", "float"))
     match form:
         case "text":
-            held, shown = TEXT, None
+            held, shown = TEXT if choice.dialect else rng.choice(types.STRINGS), None
             draw = written(rng, scale)
         case "integer":
             held, shown = rng.choice(types.INTEGERS), 0
@@ -54,14 +54,17 @@ def decimals(rng: random.Random, scale: int) -> Callable[[], Decimal]:
 
 
 def written(rng: random.Random, scale: int) -> Callable[[], str]:
-    """Decimals as texts, with a sign or with spaces around them now and then."""
+    """Decimals as texts, with a sign, an exponent or spaces around them now and then."""
     draw = decimals(rng, scale)
 
     def text() -> str:
         number = draw()
         sign = "+" if number >= 0 and rng.random() < 0.1 else ""
         space = " " if rng.random() < 0.05 else ""
-        return f"{space}{sign}{number:f}{space}"
+        exponent = rng.choice((-2, 1, 3)) if rng.random() < 0.1 else None
+        if exponent is None:
+            return f"{space}{sign}{number:f}{space}"
+        return f"{space}{sign}{number.scaleb(-exponent):f}e{exponent}{space}"
 
     return text
 

@@ -174,7 +174,11 @@ def decimals_of(side: Side, amount: Amount) -> str:
     """SQL for the decimals that a number shows."""
     if amount.scale is not None:
         return str(amount.scale)
-    return f"length(regexp_extract({column_of(side, amount)}::VARCHAR, '\\.(\\d+)', 1))"
+    text = f"{column_of(side, amount)}::VARCHAR"
+    fraction = f"length(regexp_extract({text}, '\\.(\\d+)', 1))"
+    exponent = f"coalesce(nullif(regexp_extract({text}, 'e(-?\\d+)', 1), '')::INTEGER, 0)"
+    # An exponent moves the point.
+    return f"greatest({fraction} - {exponent}, 0)"
 
 
 def column_of(side: Side, amount: Amount) -> str:

@@ -116,7 +116,7 @@ def draw_output(rng: random.Random, table: Table) -> Format | None:
     """A format that can hold the table's columns."""
     allowed = ["parquet"]
     if table.format.dialect or all(is_shown(column.type) for column in table.columns):
-        allowed += ["csv", "tsv"] + (["txt"] if len(table.columns) == 1 else [])
+        allowed += ["csv", "tsv"] + (["txt"] * 4 if len(table.columns) == 1 else [])
         if rng.random() < 0.15:
             return None
     name = rng.choice(allowed)

@@ -7,6 +7,7 @@ import datetime
 import random
 import unicodedata
 import uuid
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any, ClassVar
 
@@ -14,7 +15,7 @@ import pyarrow as pa
 
 from . import column_types as types
 from .column_types import ColumnType
-from .rules import COMPATIBLE
+from .rules import COMPATIBLE, ZONES
 
 
 class Kind:
@@ -205,11 +206,15 @@ class Date(Kind):
         return padded(value.strftime(date_format), rng)
 
     def draw_rules(self, sides: tuple[ColumnType, ...], rng: random.Random) -> list[str]:
-        rules = super().draw_rules(sides, rng)
-        return [
-            f"{rule}:{rng.choice(self.FORMATS)}" if rule and rng.random() < 0.5 else rule
-            for rule in rules
-        ]
+        return detailed(super().draw_rules(sides, rng), self.FORMATS, rng)
+
+
+def detailed(rules: list[str], details: Iterable[str], rng: random.Random) -> list[str]:
+    """Each side's rule, if there is one, with a detail of its own or without."""
+    return [
+        f"{rule}:{rng.choice(tuple(details))}" if rule and rng.random() < 0.5 else rule
+        for rule in rules
+    ]
 
 
 def nanoseconds(date: datetime.date) -> int:
@@ -258,6 +263,11 @@ class Timestamp(Kind):
         digits = rng.choice((digits, digits.rstrip("0"), digits.rstrip("0") + "0"))
         return written(value, rng.choice(" T"), digits)
 
+    def draw_rules(self, sides: tuple[ColumnType, ...], rng: random.Random) -> list[str]:
+        # With a zone, what has none is local time there, so that both sides give one.
+        rules = super().draw_rules(sides, rng)
+        return rules if rng.random() < 0.6 else detailed(rules, ZONES, rng)
+
 
 def fraction(value: int) -> str:
     """The nine digits behind the seconds' point."""
@@ -290,10 +300,11 @@ class ZonedTimestamp(Timestamp):
 
 
 class Time(Kind):
-    """Times of day in nanoseconds. No rule reads them."""
+    """Times of day in nanoseconds."""
 
     name = "time"
     types = types.TIMES
+    rules = ("time",)
 
     def draw(self, rng: random.Random) -> int:
         unit = rng.choice((3600 * 10**9, 10**9, 10**9, 10**6, 10**3, 1))
@@ -309,6 +320,9 @@ class Time(Kind):
         return written(value, " ", fraction(value).rstrip("0"))[11:]
 
     def spelled(self, value: int, rng: random.Random) -> str:
+        if value % (60 * 10**9) == 0 and rng.random() < 0.7:
+            moment = EPOCH + datetime.timedelta(seconds=value // 10**9)
+            return moment.strftime(rng.choice(("%H:%M", "%I:%M %p")))
         return written(value, " ", fraction(value))[11:]
 
 
@@ -355,7 +369,7 @@ class Text(Kind):
     """Texts of letters that need care: quotes, line breaks, delimiters, emoji, accents, spaces."""
 
     name = "text"
-    rules = ("trim", "lowercase", "trim+lowercase", "email", "nfc", "nfkc", "trim+lowercase+nfc")
+    rules = ("trim", "lowercase", "casefold", "email", "nfc", "nfkc", "trim+lowercase+nfc")
 
     LETTERS: ClassVar = (
         *"abcdeXYZ0129",

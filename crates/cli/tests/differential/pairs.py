@@ -11,7 +11,7 @@ from .column_types import TEXT, ColumnType
 from .kinds import KINDS, Kind, Text
 from .tables import Column, Dialect, Format, Table
 
-NAMES = ("id", "E-Mail", "Größe", "a=b", "key 3", "city", "née", "x'y", 'say "k"')
+NAMES = ("id", "E-Mail", "Größe", "a=b", "key 3", "city", "née", "x'y", 'say "k"', "last, first")
 LARGE = 100_000
 
 
@@ -41,10 +41,16 @@ class Side:
         """How psijoin is told of the key."""
         names = self.table.names
         is_only = len(names) == 1 and rng.random() < 0.5
-        options = [] if is_only else ["--key", ",".join(names[index] for index in self.key)]
+        key = ",".join(listed(names[index]) for index in self.key)
+        options = [] if is_only else ["--key", key]
         for index, rules in zip(self.key, self.rules, strict=True):
             options += ["--normalize", f"{names[index]}={rules}"] if rules else []
         return options
+
+
+def listed(name: str) -> str:
+    """A column's name as it stands in a list: in quotes if it holds a comma."""
+    return f'"{name}"' if "," in name else name
 
 
 @dataclass
@@ -151,13 +157,13 @@ def draw_side(
 ) -> Side:
     """A party's table, where its rows have these keys."""
     null_rate = rng.choice((0, 0, 0.02, 0.3))
-    names = rng.sample(NAMES, len(key))
+    names = [choice.fitted(name) for name in rng.sample(NAMES, len(key))]
     columns = [
         draw_cells(rng, choice, name, one, index, [row[place] for row in values], null_rate)
         for place, (name, one) in enumerate(zip(names, key, strict=True))
     ]
     amounts = []
-    is_narrow = can_be_narrow(choice) and rng.random() < 0.1
+    is_narrow = can_be_narrow(choice) and rng.random() < 0.25
     if not is_narrow and not is_of_one_column(choice):
         # Names that both tables may have.
         names_of_amounts = rng.sample(("amount", "price", "qty"), rng.choice((0, 1, 1, 2)))

@@ -2,7 +2,8 @@
 
 Left out, where DuckDB and Unicode's tables differ: `lower` of DuckDB takes one letter at a time,
 so that no text here holds a Greek sigma, or a letter whose lower case is two; and DuckDB has no
-NFKC, so that of the letters it changes texts hold just those of `COMPATIBLE`.
+NFKC and no case folding, so that of the letters that these change texts hold just those of
+`COMPATIBLE` and `FOLDED`. DuckDB knows no numbering plans either, for `phone:COUNTRY`.
 """
 
 # What NFKC makes of letters, beside NFC. The tests' texts hold no others that it changes.
@@ -10,6 +11,12 @@ COMPATIBLE = {
     **{"Ａ": "A", "ａ": "a", "Ｂ": "B", "ｂ": "b", "１": "1", "²": "2", "ﬁ": "fi"},
     **{"\u00a0": " ", "\u2003": " ", "\u3000": " "},
 }
+
+# What case folding makes of letters, beside lower case.
+FOLDED = {"ß": "ss", "ﬁ": "fi"}
+
+# Zones whose clocks never change, and how far they are ahead.
+ZONES = {"UTC": "+00:00", "Etc/GMT-5": "+05:00", "Etc/GMT-11": "+11:00"}
 
 # Of Unicode's white space the part that texts here hold.
 WHITE_SPACE = " \t\n\r\u00a0\u2003\u3000"
@@ -19,19 +26,20 @@ def _literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _compatible(sql: str) -> str:
-    for letter, plain in COMPATIBLE.items():
-        sql = f"replace({sql}, {_literal(letter)}, {_literal(plain)})"
+def _replaced(sql: str, replacements: dict[str, str]) -> str:
+    for text, by in replacements.items():
+        sql = f"replace({sql}, {_literal(text)}, {_literal(by)})"
     return sql
 
 
 MACROS = f"""
 CREATE MACRO rule_trim(x) AS trim(x, {_literal(WHITE_SPACE)});
 CREATE MACRO rule_lowercase(x) AS lower(x);
+CREATE MACRO rule_casefold(x) AS {_replaced("rule_lowercase(x)", FOLDED)};
 CREATE MACRO rule_email(x) AS rule_lowercase(rule_trim(x));
 CREATE MACRO rule_digits(x) AS regexp_replace(x, '[^0-9]', '', 'g');
 CREATE MACRO rule_nfc(x) AS nfc_normalize(x);
-CREATE MACRO rule_nfkc(x) AS nfc_normalize({_compatible("x")});
+CREATE MACRO rule_nfkc(x) AS nfc_normalize({_replaced("x", COMPATIBLE)});
 
 -- A plus before the first digit is kept; without one, two leading zeros become one.
 CREATE MACRO rule_phone(x) AS CASE
@@ -74,18 +82,30 @@ CREATE MACRO moment(x) AS
     || CASE WHEN fraction_of(x) = '' THEN '' ELSE '.' || fraction_of(x) END
     || CASE WHEN zone_of(x) = '' THEN '' ELSE 'Z' END;
 CREATE MACRO rule_timestamp(x) AS moment(content(x));
+CREATE MACRO rule_timestamp_in(x, ahead) AS
+    moment(content(x) || CASE WHEN zone_of(content(x)) <> '' THEN ''
+        WHEN length(content(x)) = 10 THEN ' 00:00' || ahead ELSE ahead END);
+
+CREATE MACRO rule_time(x) AS CASE
+    WHEN content(x) LIKE '% _M' THEN strptime(content(x), '%I:%M %p')::TIME::VARCHAR
+    WHEN length(content(x)) = 5 THEN content(x) || ':00'
+    WHEN fraction_of(content(x)) = '' THEN content(x)[:8]
+    ELSE content(x)[:8] || '.' || fraction_of(content(x))
+END;
 """
 
 
 def applied(rules: str, sql: str, is_typed: bool) -> str:
     """SQL for what `rules`, as `--normalize` has them, make of the text that `sql` is.
 
-    A typed column takes no notice of a format of dates.
+    A typed column takes no notice of a format of dates, but of a zone.
     """
     for rule in filter(None, rules.split("+")):
-        name, _, date_format = rule.partition(":")
-        if date_format and not is_typed:
-            sql = f"rule_date_of({sql}, {_literal(date_format)})"
+        name, _, detail = rule.partition(":")
+        if name == "timestamp" and detail:
+            sql = f"rule_timestamp_in({sql}, {_literal(ZONES[detail])})"
+        elif name == "date" and detail and not is_typed:
+            sql = f"rule_date_of({sql}, {_literal(detail)})"
         else:
             sql = f"rule_{name}({sql})"
     return sql
