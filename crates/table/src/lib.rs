@@ -56,7 +56,7 @@
 //! number is written with digits, with a sign, a decimal point and an exponent where needed, as
 //! `-0.50` or `1.5e3`; spaces around it do not count; anything else is an error. Typed columns
 //! may be text, integers, decimals of at most 18 places, and floating-point numbers, which stand
-//! for the shortest decimal that reads back as the same number.
+//! for the shortest decimal that reads back as the same number, with one place at least (`2.0`).
 //!
 //! - Numbers are exact: whole multiples of 10^-scale, where the scale is the most decimals that
 //!   the column shows. An exponent moves the point: `1.50e1` shows one decimal, as `15.0` does.

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, io, sync::Arc};
 
 use arrow_array::{RecordBatch, new_null_array};
-use arrow_schema::{Field, Schema, SchemaRef};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::{
     arrow::ArrowWriter,
     basic::Compression,
@@ -34,6 +34,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         let metadata = Some(pairs.collect::<Vec<_>>()).filter(|pairs| !pairs.is_empty());
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
+            .set_coerce_types(has_long_dates(&schema))
             .set_key_value_metadata(metadata)
             .build();
         let inner = ArrowWriter::try_new(output, schema, Some(properties))
@@ -64,6 +65,16 @@ impl BatchWriter for Writer<'_, '_> {
             .map(drop)
             .map_err(|error| self.failed(error))
     }
+}
+
+/// Whether there are dates of 64 bits. Parquet has none, and they would be written as mere integers
+/// unless types are made to fit; which also gives parts of lists other names, so that nothing else
+/// is.
+fn has_long_dates(schema: &Schema) -> bool {
+    let fields = schema.flattened_fields();
+    fields
+        .iter()
+        .any(|field| *field.data_type() == DataType::Date64)
 }
 
 /// The operating system's error, if that is what made the Parquet writer fail. The writer's own

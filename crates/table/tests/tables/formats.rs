@@ -20,7 +20,7 @@ use psijoin_table::{
     whole_file::Existing,
 };
 
-use crate::{Files, array, items, key, open, read, read_bytes, set_of};
+use crate::{Files, array, items, join, key, open, read, read_bytes, set_of};
 
 #[test]
 fn parquet_has_the_keys_of_csv() {
@@ -142,7 +142,7 @@ fn a_floating_point_number_that_is_not_whole_is_told_with_its_row() {
 }
 
 #[test]
-fn uuids_of_parquet_are_keys_as_they_are_written() {
+fn uuids_of_parquet_are_keys_as_they_are_written_and_stay_uuids() {
     let files = Files::new();
     let uuid = 0xf81d4fae_7dec_11d0_a765_00a0c91e6bf6_u128;
     let hex = "f81d4fae7dec11d0a76500a0c91e6bf6";
@@ -164,12 +164,13 @@ fn uuids_of_parquet_are_keys_as_they_are_written() {
         rows.close().unwrap();
         writer.close().unwrap();
 
-        let csv = format!("id\n{text}\n");
-        assert_eq!(
-            set_of(read(&path, &key(&["id"], &[]))),
-            set_of(read_bytes(Format::Csv, csv, &key(&["id"], &[]))),
-            "{mark}"
-        );
+        let id = key(&["id"], &[]);
+        let csv = set_of(read_bytes(Format::Csv, format!("id\n{text}\n"), &id));
+        assert_eq!(set_of(read(&path, &id)), csv, "{mark}");
+
+        let output = files.path("out.parquet");
+        join(&path, &id, |_| true, &output).unwrap();
+        assert_eq!(set_of(read(&output, &id)), csv, "{mark}");
     }
 }
 

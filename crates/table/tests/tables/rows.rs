@@ -3,7 +3,13 @@
 use std::{fs, fs::File, path::Path};
 
 use arrow_array::{cast::AsArray, types::*, *};
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::{
+    arrow::{ArrowWriter, arrow_reader::ParquetRecordBatchReaderBuilder},
+    file::{
+        properties::WriterProperties,
+        reader::{FileReader, SerializedFileReader},
+    },
+};
 use proptest::prelude::*;
 
 use crate::{Files, array, join, key, keys::written};
@@ -186,6 +192,33 @@ fn parquet_goes_to_parquet_with_its_types() {
         10_999
     );
     assert_eq!(batch(&output), batch(&input).slice(9_001, 10_999));
+}
+
+#[test]
+fn dates_of_64_bits_stay_dates_of_parquet() {
+    let files = Files::new();
+    let days = Date64Array::from(vec![Some(19_782 * 86_400_000), None, Some(-86_400_000)]);
+    let columns = [
+        ("id", array(Int64Array::from_iter_values(0..3))),
+        ("day", array(days)),
+    ];
+    let dates = RecordBatch::try_from_iter(columns).unwrap();
+    let input = files.path("t.parquet");
+    // As pyarrow writes them.
+    let as_dates = WriterProperties::builder().set_coerce_types(true).build();
+    let file = File::create(&input).unwrap();
+    let mut writer = ArrowWriter::try_new(file, dates.schema(), Some(as_dates)).unwrap();
+    writer.write(&dates).unwrap();
+    writer.close().unwrap();
+
+    let output = files.path("out.parquet");
+    join(&input, &key(&["id"], &[]), |_| true, &output).unwrap();
+    assert_eq!(batch(&output), dates);
+    let schema = |path: &Path| {
+        let reader = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
+        reader.metadata().file_metadata().schema().clone()
+    };
+    assert_eq!(schema(&output), schema(&input));
 }
 
 proptest! {

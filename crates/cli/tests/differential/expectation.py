@@ -1,0 +1,186 @@
+"""What DuckDB says of a pair of tables."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from . import rules
+from .amounts import Amount
+from .pairs import Pair, Side
+from .tables import quoted
+
+# More decimals than any number has, and so many digits before them that no sum overflows.
+NUMBER = "DECIMAL(38, 18)"
+
+MATCHING = "receiver SEMI JOIN shared USING (key)"
+
+
+def connect() -> duckdb.DuckDBPyConnection:
+    """A connection that knows the rules."""
+    connection = duckdb.connect(config={"threads": 1})
+    connection.execute("SET TimeZone = 'UTC'")
+    connection.execute(rules.MACROS)
+    return connection
+
+
+@dataclass(frozen=True)
+class Share:
+    """What both shares of a place make together: whether its key is shared, and its numbers."""
+
+    is_shared: bool
+    numbers: tuple[Decimal, ...]
+
+
+class Expectation:
+    """A pair's keys and numbers, in tables of DuckDB.
+
+    `receiver` and `sender` have a row for each of the party's: `row` numbers them from 0; `key` is
+    the list of the key's canonical texts, or null for a row without a key; `n0`, `n1` and so on are
+    the numbers, and `s0`, `s1` the decimals that they show. `shared` has each shared key once.
+    """
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, pair: Pair) -> None:
+        self._connection = connection
+        self._pair = pair
+        for name, side in (("receiver", pair.receiver), ("sender", pair.sender)):
+            self._load(name, side)
+        connection.execute(
+            "CREATE OR REPLACE TEMP TABLE shared AS"
+            " SELECT DISTINCT key FROM receiver SEMI JOIN sender USING (key)"
+        )
+        self.shared: int = self._value("SELECT count(*) FROM shared")
+        matching = connection.execute(f"SELECT row FROM {MATCHING} ORDER BY row").fetchall()
+        self.matching: list[int] = [row for (row,) in matching]
+
+    def _load(self, name: str, side: Side) -> None:
+        fields = []
+        for place, applied in zip(side.key, side.rules, strict=True):
+            held = side.table.columns[place].type
+            canonical = held.canonical.format(f"c{place}")
+            fields.append(rules.applied(applied, canonical, is_typed=not held.is_text))
+        is_complete = " AND ".join(f"coalesce({one}, '') <> ''" for one in fields)
+        key = f"CASE WHEN {is_complete} THEN [{', '.join(fields)}] END"
+        numbers = [
+            f", {number_of(side, amount)} AS n{index}, {decimals_of(side, amount)} AS s{index}"
+            for index, amount in enumerate(side.amounts)
+        ]
+        self._connection.execute(
+            f"CREATE OR REPLACE TEMP TABLE {name} AS"
+            f" SELECT row, {key} AS key{''.join(numbers)} FROM {side.table.relation()}"
+        )
+        found = self._value(f"SELECT count(*) FROM {name}")
+        if found != side.table.rows:
+            raise ValueError(f"DuckDB finds {found} of the {side.table.rows} rows of the {name}")
+
+    def scale(self, holder: str, amount: Amount) -> int:
+        """The most decimals of a column's numbers, in rows with a key."""
+        index = self._index(holder, amount)
+        return self._value(
+            f"SELECT coalesce(max(s{index}), 0) FROM {holder}"
+            f" WHERE key IS NOT NULL AND n{index} IS NOT NULL"
+        )
+
+    def overflows(self, holder: str, amount: Amount) -> bool:
+        """Whether the positive or the negative numbers of a column exceed 64 bits together."""
+        index, unit = self._index(holder, amount), 10 ** self.scale(holder, amount)
+        above, below = self._connection.execute(
+            f"SELECT coalesce(sum(n{index}) FILTER (n{index} > 0), 0),"
+            f" coalesce(sum(n{index}) FILTER (n{index} < 0), 0) FROM {holder} WHERE key IS NOT NULL"
+        ).fetchone()
+        return above * unit >= 2**63 or below * unit < -(2**63)
+
+    def sum(self, holder: str, amount: Amount) -> Decimal:
+        """What the numbers of a column add up to over the shared keys."""
+        number = f"n{self._index(holder, amount)}"
+        return self._value(
+            f"SELECT coalesce(sum({number}), 0) FROM {holder} SEMI JOIN shared USING (key)"
+        )
+
+    def shares(self, columns: list[tuple[str, Amount]]) -> dict[int, Share]:
+        """For each key of the receiver, by the row that it is first in, what its shares make.
+
+        If a set is empty, all is known from the sizes, and there are no shares.
+        """
+        if self._value("SELECT count(key) = 0 FROM sender"):
+            return {}
+        selected, totals = ["row", "is_shared"], ""
+        for index, (holder, amount) in enumerate(columns):
+            total = f"sum(n{self._index(holder, amount)}) AS total{index}"
+            totals += f" LEFT JOIN (SELECT key, {total} FROM {holder} GROUP BY key) USING (key)"
+            selected.append(f"CASE WHEN is_shared THEN coalesce(total{index}, 0) ELSE 0 END")
+        found = self._connection.execute(
+            f"SELECT {', '.join(selected)} FROM"
+            " (SELECT key, min(row) AS row FROM receiver WHERE key IS NOT NULL GROUP BY key)"
+            " LEFT JOIN (SELECT key, true AS is_shared FROM shared) USING (key)"
+            f"{totals}"
+        )
+        return {row: Share(bool(shared), tuple(sums)) for row, shared, *sums in found.fetchall()}
+
+    def shown(self) -> list[tuple[str, ...]]:
+        """The matching rows as texts."""
+        return self._connection.execute(
+            f"SELECT {', '.join(self._texts())} FROM {self._matching_rows()} ORDER BY row"
+        ).fetchall()
+
+    def has_text(self, pattern: str) -> bool:
+        """Whether a text of a matching row has something that the regular expression finds."""
+        texts = ", ".join(self._texts())
+        return self._value(
+            f"SELECT coalesce(bool_or(regexp_matches(concat({texts}), {quoted(pattern)})), false)"
+            f" FROM {self._matching_rows()}"
+        )
+
+    def _texts(self) -> list[str]:
+        columns = enumerate(self._pair.receiver.table.columns)
+        return [f"coalesce({one.type.shown.format(f'c{place}')}, '')" for place, one in columns]
+
+    def _matching_rows(self) -> str:
+        relation = self._pair.receiver.table.relation()
+        return f"{relation} SEMI JOIN (SELECT row FROM {MATCHING}) USING (row)"
+
+    def texts(self, relation: str, columns: int) -> list[tuple[str, ...]]:
+        """The rows of an output that is a text, or a Parquet file of texts."""
+        texts = [f"coalesce(c{place}, '')" for place in range(columns)]
+        return self._connection.execute(
+            f"SELECT {', '.join(texts)} FROM {relation} ORDER BY row"
+        ).fetchall()
+
+    def types(self, path: Path) -> list[tuple[str, str]]:
+        """The names and types of a Parquet file's columns."""
+        described = self._connection.execute(f"DESCRIBE SELECT * FROM {quoted(path)}")
+        return [(name, held) for name, held, *_ in described.fetchall()]
+
+    def _index(self, holder: str, amount: Amount) -> int:
+        side = {"receiver": self._pair.receiver, "sender": self._pair.sender}[holder]
+        return side.amounts.index(amount)
+
+    def _value(self, query: str) -> Any:
+        return self._connection.execute(query).fetchone()[0]
+
+
+def number_of(side: Side, amount: Amount) -> str:
+    """SQL for a number, whose spaces around it do not count; null where there is none."""
+    column = column_of(side, amount)
+    if amount.column.type.is_text:
+        column = f"content({column})"
+    # By way of text, as floating-point numbers stand for their shortest decimals.
+    return f"{column}::VARCHAR::{NUMBER}"
+
+
+def decimals_of(side: Side, amount: Amount) -> str:
+    """SQL for the decimals that a number shows."""
+    if amount.scale is not None:
+        return str(amount.scale)
+    text = f"{column_of(side, amount)}::VARCHAR"
+    fraction = f"length(regexp_extract({text}, '\\.(\\d+)', 1))"
+    exponent = f"coalesce(nullif(regexp_extract({text}, 'e(-?\\d+)', 1), '')::INTEGER, 0)"
+    # An exponent moves the point.
+    return f"greatest({fraction} - {exponent}, 0)"
+
+
+def column_of(side: Side, amount: Amount) -> str:
+    """What a column of numbers is called in the table's relation."""
+    return f"c{side.place(amount)}"

@@ -1,0 +1,241 @@
+"""What is asked of a pair of tables, and the two processes that answer."""
+
+import json
+import os
+import random
+import shlex
+import subprocess
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .amounts import Amount
+from .column_types import ColumnType
+from .pairs import Pair
+from .tables import COMPRESSIONS, Format, Table
+
+# Longer than anything takes on a busy machine.
+PATIENCE_SECONDS = 300
+
+# Protocols other than `auto` are tried with few rows, as some of them are slow.
+FEW_ROWS = 300
+
+# Which protocols can withhold a result, and take numbers of the sender (docs/functions.md).
+WITHHOLDING = ("rr22-circuit", "kk20", "kk20-silent")
+WITH_SENDERS_NUMBERS = ("rr22-circuit",)
+
+
+@dataclass
+class Named:
+    """A column of numbers, and how `--output-kind` calls it."""
+
+    holder: str
+    amount: Amount
+    name: str
+    said: str
+
+
+@dataclass
+class Join:
+    """What both parties are asked to do."""
+
+    kind: str
+    columns: list[Named] = field(default_factory=list)
+    number: int | None = None
+    min_intersection: int | None = None
+    protocol: str = "auto"
+    receiver_listens: bool = True
+    # What the rows are written to; None for standard output.
+    output: Format | None = None
+
+    @property
+    def output_kind(self) -> str:
+        """As the command line has it."""
+        details = [column.said for column in self.columns]
+        if self.number is not None:
+            details = [str(self.number)]
+        return f"{self.kind}:{','.join(details)}" if details else self.kind
+
+
+def protocols(program: Path) -> dict[str, list[str]]:
+    """The names of all protocols, and the kinds of output of each."""
+    listed = subprocess.run(
+        [program, "protocols", "--json", "--items", "1000"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    rows = map(json.loads, listed.stdout.splitlines())
+    return {row["name"]: row["outputs"] for row in rows}
+
+
+def draw_join(
+    rng: random.Random, pair: Pair, kind: str, shared: int, known: dict[str, list[str]]
+) -> Join:
+    """Something to ask of a pair that has so many shared keys."""
+    join = Join(kind, receiver_listens=rng.random() < 0.5)
+    if kind in ("sum", "shares"):
+        join.columns = draw_columns(rng, pair)
+        if kind == "sum" and not join.columns:
+            join.kind = "count"
+    near = max(1, shared + rng.choice((-1, 0, 0, 1, 5)))
+    if join.kind == "threshold":
+        join.number = near
+    elif join.kind != "shares" and rng.random() < 0.2:
+        join.min_intersection = near
+    if join.kind == "rows":
+        join.output = draw_output(rng, pair.receiver.table)
+    if pair.largest <= FEW_ROWS and rng.random() < 0.2:
+        join.protocol = rng.choice([name for name in known if suits(name, join, known)])
+    return join
+
+
+def suits(protocol: str, join: Join, known: dict[str, list[str]]) -> bool:
+    """Whether a protocol can answer."""
+    if join.min_intersection is not None and protocol not in WITHHOLDING:
+        return False
+    if any(column.holder == "sender" for column in join.columns):
+        return protocol in WITH_SENDERS_NUMBERS
+    return join.kind in known[protocol]
+
+
+def draw_columns(rng: random.Random, pair: Pair) -> list[Named]:
+    """Some of the columns of numbers of either table."""
+    both = {"receiver": pair.receiver, "sender": pair.sender}
+    names = [name for side in pair.sides for name in side.table.names]
+    columns = []
+    for holder, side in both.items():
+        for amount in side.amounts:
+            name = side.table.names[side.place(amount)]
+            is_clear = names.count(name) == 1 and rng.random() < 0.5
+            columns.append(Named(holder, amount, name, name if is_clear else f"{holder}.{name}"))
+    return rng.sample(columns, rng.randint(min(1, len(columns)), len(columns)))
+
+
+def draw_output(rng: random.Random, table: Table) -> Format | None:
+    """A format that can hold the table's columns."""
+    allowed = ["parquet"]
+    if table.format.dialect or all(is_shown(column.type) for column in table.columns):
+        allowed += ["csv", "tsv"] + (["txt"] * 4 if len(table.columns) == 1 else [])
+        if rng.random() < 0.15:
+            return None
+    name = rng.choice(allowed)
+    return written_as(table, name, "" if name == "parquet" else rng.choice(COMPRESSIONS))
+
+
+def is_shown(column_type: ColumnType) -> bool:
+    """Whether values of the type can stand in a text."""
+    return column_type.shown is not None
+
+
+def written_as(table: Table, name: str, compression: str) -> Format:
+    """The format of such an output: of a text in its own format, the dialect stays."""
+    if name == table.format.name:
+        return Format(name, compression, table.format.dialect)
+    return table.format.written_as_usual(name, compression)
+
+
+@dataclass
+class Ended:
+    """What a process left behind."""
+
+    code: int | None
+    stdout: bytes
+    stderr: str
+
+
+@dataclass
+class Run:
+    """How both processes of a join ended, the files they were to write, and where the rows are."""
+
+    ended: dict[str, Ended]
+    outputs: dict[str, Path]
+    rows: Path
+
+
+def run(program: Path, pair: Pair, join: Join, rng: random.Random, folder: Path) -> Run:
+    """Joins the tables of a pair in two processes, whose files go to the folder.
+
+    Their command lines go there first, in `commands`.
+    """
+    outputs = output_paths(join, folder)
+    commands = {
+        role: [str(program), *command(role, pair, join, rng, outputs.get(role))]
+        for role in ("receiver", "sender")
+    }
+    listening, connecting = commands if join.receiver_listens else reversed(commands)
+    commands[listening] += ["--listen", "127.0.0.1:0"]
+    lines = (shlex.join(commands[role]) for role in (listening, connecting))
+    (folder / "commands").write_text("\n".join(lines) + "\n")
+
+    listener = Process(commands[listening], folder / listening)
+    connector = Process(
+        [*commands[connecting], "--connect", listener.address()], folder / connecting
+    )
+    ended = {connecting: connector.end(), listening: listener.end()}
+    return Run(ended, outputs, outputs.get("receiver", folder / "receiver.stdout"))
+
+
+def output_paths(join: Join, folder: Path) -> dict[str, Path]:
+    """The parties' files for `--output`."""
+    if join.kind == "shares":
+        return {role: folder / f"{role}.shares" for role in ("receiver", "sender")}
+    return {"receiver": folder / f"output.{join.output.ending}"} if join.output else {}
+
+
+def command(
+    role: str, pair: Pair, join: Join, rng: random.Random, output: Path | None
+) -> list[str]:
+    """A party's arguments, but for where the parties meet."""
+    verb, side = ("receive", pair.receiver) if role == "receiver" else ("send", pair.sender)
+    arguments = [verb, "--input", str(side.table.path)]
+    arguments += side.table.format.options() + side.key_options(rng)
+    arguments += ["--output-kind", join.output_kind, "--protocol", join.protocol]
+    arguments += ["--insecure-plaintext", "--threads", "1"]
+    if join.min_intersection is not None:
+        arguments += ["--min-intersection", str(join.min_intersection)]
+    if role == "sender" and join.kind == "sum":
+        arguments += ["--allow-sums-that-reveal-keys"]
+    return [*arguments, "--output", str(output)] if output else arguments
+
+
+class Process:
+    """A running process, whose streams go to files."""
+
+    def __init__(self, command: list[str], path: Path) -> None:
+        self._paths = [path.with_suffix(ending) for ending in (".stdout", ".stderr")]
+        stdout, stderr = (path.open("wb") for path in self._paths)
+        environment = {name: value for name, value in os.environ.items() if name != "PSIJOIN_LOG"}
+        with stdout, stderr:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+                env=environment,
+            )
+
+    def address(self) -> str:
+        """The address that it listens on."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while time.monotonic() < deadline:
+            ended = self._process.poll() is not None
+            _, found, rest = self._paths[1].read_text().partition("listening on ")
+            if found and ";" in rest:
+                return rest.partition(";")[0]
+            if ended:
+                break
+            time.sleep(0.002)
+        # The other process says what became of it.
+        return "127.0.0.1:9"
+
+    def end(self) -> Ended:
+        """Waits for it to end."""
+        try:
+            code = self._process.wait(PATIENCE_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+            code = None
+        stdout, stderr = (path.read_bytes() for path in self._paths)
+        return Ended(code, stdout, stderr.decode(errors="replace"))

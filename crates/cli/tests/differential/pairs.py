@@ -1,0 +1,228 @@
+"""A random pair of tables, whose keys overlap."""
+
+import random
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import column_types as types
+from .amounts import Amount, draw_amount
+from .column_types import TEXT, ColumnType
+from .kinds import KINDS, Kind, Text
+from .tables import Column, Dialect, Format, Table
+
+NAMES = ("id", "E-Mail", "Größe", "a=b", "key 3", "city", "née", "x'y", 'say "k"', "last, first")
+LARGE = 100_000
+
+
+@dataclass(frozen=True)
+class KeyColumn:
+    """A column of the key: its kind, and each side's type and rules."""
+
+    kind: Kind
+    types: tuple[ColumnType, ColumnType]
+    rules: tuple[str, str]
+
+
+@dataclass
+class Side:
+    """A party's table, where its key is, and its columns of numbers."""
+
+    table: Table
+    key: list[int]
+    rules: list[str]
+    amounts: list[Amount]
+
+    def place(self, amount: Amount) -> int:
+        """Which of the table's columns a column of numbers is."""
+        return [column.name for column in self.table.columns].index(amount.column.name)
+
+    def key_options(self, rng: random.Random) -> list[str]:
+        """How psijoin is told of the key."""
+        names = self.table.names
+        is_only = len(names) == 1 and rng.random() < 0.5
+        key = ",".join(listed(names[index]) for index in self.key)
+        options = [] if is_only else ["--key", key]
+        for index, rules in zip(self.key, self.rules, strict=True):
+            options += ["--normalize", f"{names[index]}={rules}"] if rules else []
+        return options
+
+
+def listed(name: str) -> str:
+    """A column's name as it stands in a list: in quotes if it holds a comma."""
+    return f'"{name}"' if "," in name else name
+
+
+@dataclass
+class Pair:
+    """The tables of the receiver and the sender."""
+
+    key: list[KeyColumn]
+    receiver: Side
+    sender: Side
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        """The receiver's and the sender's."""
+        return self.receiver, self.sender
+
+    @property
+    def largest(self) -> int:
+        """The rows of the larger table."""
+        return max(side.table.rows for side in self.sides)
+
+
+def draw_pair(rng: random.Random, folder: Path) -> Pair:
+    """A random pair, with its files in the folder."""
+    formats = [draw_format(rng) for _ in range(2)]
+    is_narrow = any(is_of_one_column(choice) for choice in formats)
+    width = 1 if is_narrow else rng.choice((1, 1, 1, 2, 2, 3))
+    key = [draw_key_column(rng, formats) for _ in range(width)]
+    overlap = rng.choice((0, 0.1, 0.5, 0.5, 0.9, 1))
+    sizes = [draw_size(rng, choice) for choice in formats]
+    # The fewer values there are, the more often each is repeated.
+    pool = max(1, int(max(sizes) * rng.choice((0.3, 1, 1, 2))))
+    shared = [tuple(draw_value(rng, one, one.types) for one in key) for _ in range(pool)]
+
+    sides = []
+    for index, (choice, size) in enumerate(zip(formats, sizes, strict=True)):
+        own_types = [(one, (one.types[index],)) for one in key]
+        own = [
+            tuple(draw_value(rng, one, fitting) for one, fitting in own_types)
+            for _ in range(pool if overlap < 1 else 0)
+        ]
+        values = [rng.choice(shared if rng.random() < overlap else own) for _ in range(size)]
+        sides.append(draw_side(rng, choice, key, index, values))
+    for name, side in zip(("receiver", "sender"), sides, strict=True):
+        side.table.write(folder, name, blank_lines(rng, side.table))
+    return Pair(key, *sides)
+
+
+def draw_format(rng: random.Random) -> Format:
+    """A format, as usual or in another dialect."""
+    name = rng.choice(("csv", "csv", "csv", "tsv", "txt", "parquet", "parquet", "parquet"))
+    if name == "parquet":
+        return Format(name)
+    usual = Format.usual(name, rng.choice(("", "", "", "gz", "zst")))
+    dialect = usual.dialect
+    delimiter, quote, header = dialect.delimiter, dialect.quote, dialect.header
+    if name != "txt" and rng.random() < 0.4:
+        delimiter = rng.choice((",", ";", "\t", "|", "~"))
+        quote = rng.choice(('"', "'", None))
+        header = rng.random() < 0.6
+    line_ending = rng.choice(("\n", "\n", "\r\n"))
+    marked = rng.random() < 0.1
+    return Format(name, usual.compression, Dialect(delimiter, quote, header, line_ending, marked))
+
+
+def is_of_one_column(choice: Format) -> bool:
+    """Whether such tables have no column but the key."""
+    return choice.name == "txt"
+
+
+def draw_size(rng: random.Random, choice: Format) -> int:
+    """A number of rows."""
+    # Without a header the first row tells how many columns there are.
+    least = 0 if choice.dialect is None or choice.dialect.header or choice.name == "txt" else 1
+    draw = rng.random()
+    if draw < 0.04:
+        return least
+    if draw < 0.08:
+        return 1
+    if draw < 0.083:
+        return LARGE
+    return rng.randint(2, rng.choice((5, 30, 30, 300, 300, 300, 3000)))
+
+
+def draw_key_column(rng: random.Random, formats: list[Format]) -> KeyColumn:
+    """A column of the key, with a type and rules on either side."""
+    kind = rng.choice(KINDS)
+    held = tuple(
+        TEXT if choice.dialect else rng.choice((*kind.types * 3, *types.STRINGS))
+        for choice in formats
+    )
+    return KeyColumn(kind, held, tuple(kind.draw_rules(held, rng)))
+
+
+def draw_value(rng: random.Random, one: KeyColumn, fitting: tuple[ColumnType, ...]) -> Any:
+    """A value that all these types can hold."""
+    while True:
+        value = one.kind.draw(rng)
+        if all(one.kind.fits(value, held) for held in fitting):
+            return value
+
+
+def draw_side(
+    rng: random.Random, choice: Format, key: list[KeyColumn], index: int, values: list[tuple]
+) -> Side:
+    """A party's table, where its rows have these keys."""
+    null_rate = rng.choice((0, 0, 0.02, 0.3))
+    names = [choice.fitted(name) for name in rng.sample(NAMES, len(key))]
+    columns = [
+        draw_cells(rng, choice, name, one, index, [row[place] for row in values], null_rate)
+        for place, (name, one) in enumerate(zip(names, key, strict=True))
+    ]
+    amounts = []
+    is_narrow = can_be_narrow(choice) and rng.random() < 0.25
+    if not is_narrow and not is_of_one_column(choice):
+        # Names that both tables may have.
+        names_of_amounts = rng.sample(("amount", "price", "qty"), rng.choice((0, 1, 1, 2)))
+        amounts = [draw_amount(rng, choice, name, len(values)) for name in names_of_amounts]
+        columns += [amount.column for amount in amounts]
+        if len(columns) == 1 or rng.random() < 0.5:
+            columns.append(draw_notes(rng, choice, len(values)))
+    rng.shuffle(columns)
+    places = [column.name for column in columns]
+    return Side(
+        table=Table(choice, columns, last_line_ends=rng.random() < 0.8),
+        key=[places.index(name) for name in names],
+        rules=[one.rules[index] for one in key],
+        amounts=amounts,
+    )
+
+
+def can_be_narrow(choice: Format) -> bool:
+    """Whether such a table of one column can hold an empty cell, which in a text takes quotes."""
+    return choice.dialect is None or choice.dialect.quote is not None
+
+
+def draw_cells(
+    rng: random.Random,
+    choice: Format,
+    name: str,
+    one: KeyColumn,
+    index: int,
+    values: list[Any],
+    null_rate: float,
+) -> Column:
+    """A key column's cells for these values, of which some are left out."""
+    held, rules = one.types[index], one.rules[index]
+
+    def cell(value: Any) -> Any:
+        if rng.random() < null_rate:
+            return rng.choice((None, "")) if held.is_text else None
+        if held.is_text:
+            return choice.fitted(one.kind.text(value, rules, rng))
+        return one.kind.encode(value, held)
+
+    cells = [cell(value) for value in values]
+    if held in types.FLOATS:
+        # NaN is a null too; and zero has two signs.
+        cells = [float("nan") if value is None and rng.random() < 0.5 else value for value in cells]
+        cells = [-0.0 if value == 0 and rng.random() < 0.5 else value for value in cells]
+    return Column(name, held, cells)
+
+
+def draw_notes(rng: random.Random, choice: Format, rows: int) -> Column:
+    """A column that nothing is asked of."""
+    kind = Text()
+    notes = [choice.fitted(kind.draw(rng)) if rng.random() < 0.8 else None for _ in range(rows)]
+    return Column("note", TEXT if choice.dialect else rng.choice(types.STRINGS), notes)
+
+
+def blank_lines(rng: random.Random, table: Table) -> list[int]:
+    """Rows of a text behind which there is a blank line, which is no row."""
+    has_such_lines = table.format.dialect and len(table.columns) > 1 and table.last_line_ends
+    if not has_such_lines or rng.random() < 0.7:
+        return []
+    return rng.sample(range(table.rows), min(table.rows, rng.randint(0, 3)))

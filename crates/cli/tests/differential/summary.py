@@ -1,0 +1,135 @@
+"""What a run covered, so that one sees that nothing is trivially empty."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from .expectation import Expectation
+from .joins import Join
+from .kinds import KINDS
+from .pairs import Pair
+from .tables import COMPRESSIONS, USUAL
+
+# From so many pairs on everything must have occurred.
+ALL_OCCUR_PAIRS = 2000
+
+FORMATS = (*USUAL, "parquet")
+OUTPUT_KINDS = ("rows", "count", "threshold", "sum", "shares")
+
+# What was met, as a topic and one of its cases, such as ("kind of key", "uuid").
+Case = tuple[str, str]
+
+
+def cases_of_pair(pair: Pair) -> set[Case]:
+    """What a pair of tables has."""
+    cases = {("columns of the key", str(len(pair.key)))}
+    for one in pair.key:
+        cases.add(("kind of key", one.kind.name))
+        cases |= {("type of a key", held.name) for held in one.types}
+        for rules in one.rules:
+            cases |= {("rule", rule) for rule in rules.split("+")}
+    for side in pair.sides:
+        cases.add(("input", side.table.format.name))
+        if side.table.format.dialect:
+            cases.add(("compression", side.table.format.compression))
+    return cases
+
+
+def cases_of_join(pair: Pair, join: Join, ending: str) -> set[Case]:
+    """What a join of a pair has, which ended like this."""
+    cases = {
+        ("output", join.kind),
+        ("ending", ending),
+        ("protocol", join.protocol),
+        ("listens", "receiver" if join.receiver_listens else "sender"),
+    }
+    if join.min_intersection is not None:
+        cases.add(("with a minimum", join.kind))
+    if join.output:
+        cases.add(("rows", arrow(pair.receiver.table.format.name, join.output.name)))
+    cases |= {(f"{join.kind} of a column of", column.holder) for column in join.columns}
+    return cases
+
+
+def arrow(source: str, target: str) -> str:
+    """From one format to another."""
+    return f"{source} → {target}"
+
+
+def wanted(protocols: Iterable[str]) -> set[Case]:
+    """What has to occur in a long run."""
+    kinds = {("kind of key", kind.name) for kind in KINDS}
+    kinds |= {("type of a key", held.name) for kind in KINDS for held in kind.types}
+    rules = {rule for kind in KINDS for rules in kind.rules for rule in rules.split("+")}
+    kinds |= {("rule", rule) for rule in rules}
+    joins = {("output", kind) for kind in OUTPUT_KINDS}
+    joins |= {("with a minimum", kind) for kind in ("rows", "count", "sum")}
+    joins |= {("protocol", name) for name in ("auto", *protocols)}
+    joins |= {("ending", ending) for ending in ("done", "withheld", "overflowing", "unwritable")}
+    joins |= {("rows", arrow(source, target)) for source in FORMATS for target in FORMATS}
+    tables = {("compression", compression) for compression in COMPRESSIONS}
+    parties = {
+        (f"{kind} of a column of", holder)
+        for kind in ("sum", "shares")
+        for holder in ("receiver", "sender")
+    }
+    return kinds | joins | tables | parties
+
+
+class Summary:
+    """How often each case occurred, and how often with shared keys."""
+
+    def __init__(self) -> None:
+        self.pairs = self.joins = self.sharing = self.matching_rows = 0
+        self._met: Counter[Case] = Counter()
+        self._sharing: Counter[Case] = Counter()
+
+    def add_pair(self, pair: Pair, expectation: Expectation) -> None:
+        """Counts a pair."""
+        self.pairs += 1
+        self.sharing += expectation.shared > 0
+        self.matching_rows += len(expectation.matching)
+        self._count(cases_of_pair(pair), expectation)
+
+    def add_join(self, pair: Pair, join: Join, expectation: Expectation, ending: str) -> None:
+        """Counts a join."""
+        self.joins += 1
+        self._count(cases_of_join(pair, join, ending), expectation)
+
+    def _count(self, cases: set[Case], expectation: Expectation) -> None:
+        self._met.update(cases)
+        self._sharing.update(cases if expectation.shared else ())
+
+    def __iadd__(self, other: "Summary") -> "Summary":
+        self.pairs += other.pairs
+        self.joins += other.joins
+        self.sharing += other.sharing
+        self.matching_rows += other.matching_rows
+        self._met += other._met
+        self._sharing += other._sharing
+        return self
+
+    def gaps(self, protocols: Iterable[str]) -> list[str]:
+        """Why the run says too little."""
+        gaps = []
+        if self.sharing * 2 < self.pairs:
+            gaps.append(f"of {self.pairs} pairs only {self.sharing} share any key")
+        if self.pairs >= ALL_OCCUR_PAIRS:
+            missing = sorted(wanted(protocols) - set(self._sharing))
+            gaps += [
+                f"{topic}: {case or 'none'} never occurred with a match" for topic, case in missing
+            ]
+        return gaps
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.pairs} pairs, {self.sharing} of them with shared keys; {self.joins} joins;"
+            f" {self.matching_rows} matching rows",
+            f"{'':>32}{'met':>8}{'with matches':>14}",
+        ]
+        topic = None
+        for case, times in sorted(self._met.items()):
+            if case[0] != topic:
+                topic = case[0]
+                lines.append(topic)
+            lines.append(f"    {case[1] or 'none':<28}{times:>8}{self._sharing[case]:>14}")
+        return "\n".join(lines)
