@@ -308,7 +308,7 @@ pub enum Error {
 
     /// The input is no Arrow file or stream, or a broken one.
     #[error(
-        "cannot read {file} as Arrow: it is broken, cut off, or neither an Arrow file nor a stream"
+        "cannot read {file} as Arrow: it is broken, cut off, or neither an Arrow file nor a stream (get it again)"
     )]
     Arrow {
         /// The file as the user named it.
@@ -327,7 +327,7 @@ pub enum Error {
     },
 
     /// The table has no header line.
-    #[error("{file} has no header: its first line must name the columns")]
+    #[error("{file} has no header: its first line must name the columns (is it empty?)")]
     NoHeader {
         /// The file as the user named it.
         file: String,
@@ -355,7 +355,8 @@ pub enum Error {
 
     /// A row has more or fewer fields than the header, or the first row.
     #[error(
-        "{file}, line {line}: {} where the {} has {expected}",
+        "{file}, line {line}: {} where the {} has {expected} (does a field hold the delimiter, \
+         without quotes around it? --delimiter, --quote and --no-header say how a file is written)",
         fields(*.found), if *.has_header { "header" } else { "first row" }
     )]
     Ragged {
@@ -396,7 +397,8 @@ pub enum Error {
 
     /// The table has more than one column of this name.
     #[error(
-        "{file} has more than one column `{column}`: the name of a column that is read must be unique"
+        "{file} has more than one column `{column}`: the name of a column that is read must \
+         be unique (rename one of them)"
     )]
     AmbiguousColumn {
         /// The file as the user named it.
@@ -972,7 +974,7 @@ fn listed(names: &[String]) -> String {
 #[non_exhaustive]
 pub enum ParquetFault {
     /// It is damaged, cut off, or something else, or the disk is damaged.
-    #[error("it is broken, cannot be read to its end, or is no Parquet file")]
+    #[error("it is broken, cannot be read to its end, or is no Parquet file (get it again)")]
     Broken,
     /// It has a part of the format that is not read.
     #[error(

@@ -308,7 +308,7 @@ mod tests {
         assert_eq!(of(&["id"], true).unwrap(), [0]);
         assert_eq!(
             of(&["name"], true).unwrap_err(),
-            "t has more than one column `name`: the name of a column that is read must be unique"
+            "t has more than one column `name`: the name of a column that is read must be unique (rename one of them)"
         );
         assert_eq!(
             of(&["nam"], true).unwrap_err(),

@@ -361,7 +361,7 @@ fn what_is_cut_off_is_an_error() {
                 assert_eq!(
                     error.to_string(),
                     "cannot read standard input as Arrow: it is broken, cut off, or neither an \
-                     Arrow file nor a stream",
+                     Arrow file nor a stream (get it again)",
                     "{kind} {end}"
                 );
                 assert_eq!(error.kind(), ErrorKind::Input);

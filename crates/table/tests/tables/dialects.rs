@@ -176,7 +176,9 @@ fn without_a_header_columns_are_numbered() {
         (
             "a,b\n\nc\n",
             &["2"],
-            "standard input, line 3: 1 field where the first row has 2",
+            "standard input, line 3: 1 field where the first row has 2 (does a field hold the \
+             delimiter, without quotes around it? --delimiter, --quote and --no-header say how a \
+             file is written)",
         ),
         (
             "\n\"a\n",

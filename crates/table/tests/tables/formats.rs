@@ -196,7 +196,7 @@ fn what_is_no_parquet_is_refused() {
         error.to_string(),
         format!(
             "cannot read {} as Parquet: it is broken, cannot be read to its end, or is no \
-             Parquet file",
+             Parquet file (get it again)",
             path.display()
         )
     );

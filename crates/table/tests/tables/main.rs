@@ -1,6 +1,7 @@
 //! Tables as a party has them, through the public interface.
 
 mod arrow;
+mod bad_inputs;
 mod compressed;
 mod destinations;
 mod dialects;

@@ -367,7 +367,7 @@ fn what_cannot_be_added_up_is_refused_before_any_row_is_read() {
             (
                 "n",
                 if source.format() == Format::Csv {
-                    " has more than one column `n`: the name of a column that is read must be unique"
+                    " has more than one column `n`: the name of a column that is read must be unique (rename one of them)"
                 } else {
                     " has no column `n`"
                 },

@@ -199,7 +199,7 @@ fn files_that_differ_are_told_apart_before_they_are_read() {
     assert_eq!(
         message(open_all(&[first.clone(), empty.clone()])),
         format!(
-            "{} has no header: its first line must name the columns",
+            "{} has no header: its first line must name the columns (is it empty?)",
             empty.display()
         )
     );
