@@ -19,6 +19,7 @@ mod listener;
 #[cfg(target_os = "linux")]
 mod memory;
 mod minimum;
+mod round_trips;
 mod shares;
 mod sums;
 mod support;
