@@ -260,7 +260,7 @@ pub(crate) struct Key {
 
     /// How a key column is normalised before it is compared, by trim, lowercase, casefold, digits,
     /// nfc, nfkc, email (trim+lowercase), phone, or by what is read from it: number, bool, uuid,
-    /// phone:COUNTRY (such as phone:DE), date, date:FORMAT (such as date:%d.%m.%Y, without a `+`),
+    /// phone:COUNTRY (such as phone:DE), date, date:FORMAT (such as date:%d.%m.%Y),
     /// timestamp, timestamp:ZONE (such as timestamp:Europe/Berlin) or time. Where the two sides
     /// differ, both are warned. Can be repeated.
     #[arg(long, value_name = "COL=RULE[+RULE…]")]

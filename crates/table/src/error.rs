@@ -28,10 +28,7 @@ pub enum Error {
     UnknownRule(String),
 
     /// Dates cannot be read by a format.
-    #[error(
-        "`{0}` is no format of dates: it must hold day, month and year as in date:%d.%m.%Y, and \
-         may hold any character but `+`"
-    )]
+    #[error("`{0}` is no format of dates: it must hold day, month and year, as in date:%d.%m.%Y")]
     DateFormat(String),
 
     /// No numbering plan is known for a country.

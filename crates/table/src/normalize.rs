@@ -117,6 +117,17 @@ impl Rule {
         }
     }
 
+    /// The rule as it is written on request.
+    pub fn named_in_full(&self) -> String {
+        let name = self.name();
+        match self {
+            Self::Date(Some(format)) => format!("{name}:{format}"),
+            Self::E164(country) => format!("{name}:{country}"),
+            Self::UniversalTimestamp(zone) => format!("{name}:{zone}"),
+            _ => name.to_owned(),
+        }
+    }
+
     /// As the other party is told of it: by its name and by the version of the tables that it rests
     /// on, without what is each side's own.
     pub(crate) fn told(&self) -> String {
@@ -257,22 +268,30 @@ impl FromStr for ColumnRules {
     }
 }
 
+/// Parses `RULE+RULE`. A format and a zone may hold a `+`, as `Etc/GMT+5` does: rules end at the
+/// first `+` behind which others begin.
 fn parse_rules(text: &str) -> Result<Vec<Rule>, Error> {
-    let rules: Result<Vec<_>, _> = text.split('+').map(Rule::named).collect();
-    Ok(rules?.concat())
+    let mut fault = None;
+    let ends = text.match_indices('+').map(|(at, _)| at);
+    for end in ends.chain([text.len()]) {
+        let behind = text.get(end + 1..);
+        let rules = Rule::named(&text[..end]).and_then(|first| match behind {
+            None => Ok(first),
+            Some(others) => Ok([first, parse_rules(others)?].concat()),
+        });
+        match rules {
+            Ok(rules) => return Ok(rules),
+            Err(error) => fault = fault.or(Some(error)),
+        }
+    }
+    Err(fault.expect("each text has an end"))
 }
 
 impl fmt::Display for Rule {
     /// As it is written on request, with the version of the tables that the rule rests on, as in
     /// `nfc (Unicode 17.0.0)`: texts are the same only if the tables are.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())?;
-        match self {
-            Self::Date(Some(format)) => write!(f, ":{format}")?,
-            Self::E164(country) => write!(f, ":{country}")?,
-            Self::UniversalTimestamp(zone) => write!(f, ":{zone}")?,
-            _ => {}
-        }
+        f.write_str(&self.named_in_full())?;
         match self.tables() {
             Some(tables) => write!(f, " ({tables})"),
             None => Ok(()),
@@ -399,7 +418,16 @@ mod tests {
                 [Rule::Date(Some(DateFormat::new(format).unwrap()))]
             );
         }
-        for text in ["c=date:%q", "c=trim+date:%q", "c=date:%d+%m+%Y", "c=date:"] {
+        for text in [
+            "c=date:%d+%m+%Y+trim",
+            "c=timestamp:Etc/GMT+5",
+            "c=trim+timestamp:Etc/GMT+5+nfc",
+        ] {
+            let rules = parse(text).unwrap().rules;
+            let shown: Vec<_> = rules.iter().map(|rule| rule.named_in_full()).collect();
+            assert_eq!(format!("c={}", shown.join("+")), text);
+        }
+        for text in ["c=date:%q", "c=trim+date:%q", "c=date:%d+%m", "c=date:"] {
             assert!(matches!(parse(text), Err(Error::DateFormat(_))), "{text}");
         }
         assert!(matches!(parse("mail="), Err(Error::UnknownRule(name)) if name.is_empty()));

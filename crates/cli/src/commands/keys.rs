@@ -74,7 +74,7 @@ fn columns(seen: &Inspection) -> String {
     for (column, meaning) in seen.columns.iter().zip(&seen.keys.meanings) {
         let changed = column.rules.iter();
         let changed: Vec<_> = changed
-            .map(|(rule, count)| format!("{}: {}", rule.name(), figures::count(*count)))
+            .map(|(rule, count)| format!("{}: {}", rule.named_in_full(), figures::count(*count)))
             .collect();
         grid.row([
             column.name.clone(),
@@ -120,7 +120,7 @@ struct ColumnReport<'a> {
     kind: String,
     empty: u64,
     longest: usize,
-    changed: BTreeMap<&'static str, u64>,
+    changed: BTreeMap<String, u64>,
 }
 
 impl<'a> Report<'a> {
@@ -144,7 +144,7 @@ impl<'a> ColumnReport<'a> {
     fn new((column, meaning): (&'a InspectedColumn, &Meaning)) -> Self {
         let mut changed = BTreeMap::new();
         for (rule, count) in &column.rules {
-            *changed.entry(rule.name()).or_default() += count;
+            *changed.entry(rule.named_in_full()).or_default() += count;
         }
         Self {
             name: &column.name,
