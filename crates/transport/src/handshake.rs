@@ -43,7 +43,7 @@ const CONFIRMATION_BYTES: usize = DIGEST_BYTES + SHARE_BYTES;
 
 const _: () = assert!(HELLO_BYTES <= MAX_MESSAGE_BYTES);
 
-/// A handshake whose hellos agree.
+/// A handshake whose hellos have been exchanged.
 pub struct Pending {
     ours: Hello,
     theirs: Hello,
@@ -61,13 +61,12 @@ pub struct Session {
     pub joint_seed: [u8; 32],
 }
 
-/// Exchanges hellos and compares them.
+/// Exchanges hellos. Whether their settings agree is for [`Pending::compare`] to tell.
 ///
 /// # Errors
 /// [`Error::Setting`] or [`Error::SetTooLarge`] if `hello` cannot be sent. Of kind
 /// [`Peer`](crate::Kind::Peer): [`Error::NotPsijoin`], [`Error::Version`],
-/// [`Error::SameRole`], [`Error::Mismatch`] and [`Error::Handshake`]. And
-/// [`Error::Channel`].
+/// [`Error::SameRole`] and [`Error::Handshake`]. And [`Error::Channel`].
 pub fn begin(channel: &mut Channel, hello: Hello) -> Result<Pending, Error> {
     let mut our_share = [0; SHARE_BYTES];
     getrandom::fill(&mut our_share).map_err(|_| Error::Randomness)?;
@@ -87,7 +86,9 @@ pub fn begin(channel: &mut Channel, hello: Hello) -> Result<Pending, Error> {
         },
     )?;
     let (theirs, their_commitment) = Hello::decode(&their_hello)?;
-    hello.compare(&theirs)?;
+    if hello.role() == theirs.role() {
+        return Err(Error::SameRole(hello.role()));
+    }
     Ok(Pending {
         ours: hello,
         theirs,
@@ -104,13 +105,22 @@ impl Pending {
         &self.theirs
     }
 
-    /// Checks that both parties derived the same from the hellos, such as parameters, given what
+    /// Checks that both parties have the same settings.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] names all that differ.
+    pub fn compare(&self) -> Result<(), Error> {
+        self.ours.compare(&self.theirs)
+    }
+
+    /// Checks that both parties have the same settings and derived the same from the hellos, such as parameters, given what
     /// this party derived, part by part, and draws the joint seed.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if they did not, [`Error::Handshake`] if the peer opens
+    /// [`Error::Mismatch`] if they have not or did not, [`Error::Handshake`] if the peer opens
     /// another share than it committed to, [`Error::Channel`].
     pub fn confirm(self, channel: &mut Channel, derived: &[&[u8]]) -> Result<Session, Error> {
+        self.compare()?;
         let our_digest = digest(derived);
         let mut confirmation = [0; CONFIRMATION_BYTES];
         let (digest, share) = confirmation.split_at_mut(DIGEST_BYTES);

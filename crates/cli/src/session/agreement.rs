@@ -82,6 +82,12 @@ impl Party<'_> {
             || (0, 0),
             || handshake::begin(channel, hello),
         )?;
+        // Whoever has to change a setting should know at once what else there is to change.
+        let differences = facts.differences(pending.peer());
+        if let (Err(_), Ok(differences)) = (pending.compare(), &differences) {
+            differences.iter().for_each(|one| self.warn(one.clone()));
+        }
+        pending.compare()?;
         let theirs = pending.peer().set_size();
         self.consent.max_peer_keys.check(items, theirs)?;
         if let Some(warning) = limits::warning(self.task.role(), items, theirs) {
@@ -91,8 +97,7 @@ impl Party<'_> {
             Role::Sender => (items, theirs),
             Role::Receiver => (theirs, items),
         };
-        let differences = facts.differences(pending.peer())?;
-        self.warn_of(differences, Failure::UnlikeKeys)?;
+        self.warn_of(differences?, Failure::UnlikeKeys)?;
         let columns = own.agree(numbers, pending.peer())?;
         self.consent_to(&columns)?;
         self.question.check(self.protocol, columns.counts())?;

@@ -205,6 +205,13 @@ fn a_check_compares_and_moves_nothing() {
     let all = ["the protocol:", "and on the output:"];
     both.receiver.says(5, &all);
     both.sender.says(5, &all);
+
+    let both = joined(
+        (&text, &["--check", "--protocol", "dh"]),
+        (&number, &["--check", "--protocol", "kkrt"]),
+    );
+    let all = ["the protocol:", "is text here and number on the other side"];
+    both.receiver.says(5, &all);
 }
 
 #[test]

@@ -138,11 +138,8 @@ impl Hello {
         Cursor(bytes).hello().map_err(Error::Handshake)
     }
 
-    /// Compares this party's hello with the peer's.
+    /// Compares this party's settings with the peer's.
     pub(super) fn compare(&self, theirs: &Self) -> Result<(), Error> {
-        if self.role == theirs.role {
-            return Err(Error::SameRole(self.role));
-        }
         let own = self.settings.names();
         let missing = theirs.settings.names();
         let missing = missing.filter(|name| self.value(name).is_none());
