@@ -105,6 +105,9 @@ pub(crate) enum Failure {
     #[error("it was not done within the {} of --deadline", figures::counted((*.0).into(), "second"))]
     Deadline(u32),
 
+    #[error("no report can be written to {}: {source}", path.display())]
+    NoReport { path: PathBuf, source: io::Error },
+
     #[error(
         "cannot write the report {}: {source}; the run itself ended as said above", path.display()
     )]
@@ -152,6 +155,7 @@ impl Failure {
             Self::UnlikeKeys | Self::OnlyChecked => Code::Peer,
             Self::OutOfMemory
             | Self::DoubtfulTable
+            | Self::NoReport { .. }
             | Self::Report { .. }
             | Self::Shares { .. }
             | Self::Stdout(_)

@@ -10,6 +10,7 @@
 //! | [`session`] | one party of a join, from its table to its result |
 //! | [`limits`] | how large a set of the other party may be |
 //! | [`exit`] | every failure, and the exit code that it ends with |
+//! | [`clashes`] | files of a run that must not be the same |
 //! | [`guard`], [`interrupt`] | ends that are not in order: no memory, panics, deadlines, Ctrl-C |
 //! | [`pulse`] | whether this party makes progress, for the heartbeat |
 //! | [`record`], [`report`] | what is known of a run, and what scripts are told of it |
@@ -18,6 +19,7 @@
 
 mod args;
 mod asked;
+mod clashes;
 mod columns;
 mod commands;
 mod dialect;

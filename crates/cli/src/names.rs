@@ -20,6 +20,9 @@ pub(crate) fn parse(text: &str) -> Result<Vec<String>, String> {
             None if !behind.is_empty() => return Err(fault("text behind its closing quote")),
             rest => rest,
         };
+        if name.is_empty() {
+            return Err("a name is missing: names of columns stand between commas".to_owned());
+        }
         names.push(name);
     }
     Ok(names)

@@ -75,6 +75,11 @@ impl Record {
         self.known().report = Some(file);
     }
 
+    /// No report is to be written after all.
+    pub(crate) fn leave_out_report(&self) {
+        self.known().report = None;
+    }
+
     /// How the key is normalised.
     pub(crate) fn normalization(&self, normalization: String) {
         self.known().normalization = normalization;

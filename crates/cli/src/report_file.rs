@@ -1,9 +1,6 @@
 //! Where a report is written.
 
-use std::{
-    io,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use psijoin_table::whole_file::{Existing, WholeFile};
 
@@ -20,11 +17,14 @@ impl ReportFile {
     /// Makes sure that a file can be written there. A report of an earlier run will be replaced.
     ///
     /// # Errors
-    /// [`Failure::Report`] if not.
+    /// [`Failure::NoReport`] if not.
     pub(crate) fn prepare(path: &Path) -> Result<Self, Failure> {
         let file = WholeFile::prepare(path, Existing::Replace);
         Ok(Self {
-            file: file.map_err(|source| failure(path, source))?,
+            file: file.map_err(|source| Failure::NoReport {
+                path: path.to_owned(),
+                source,
+            })?,
             path: path.to_owned(),
         })
     }
@@ -40,13 +40,9 @@ impl ReportFile {
         });
         staged
             .and_then(|staged| staged.commit())
-            .map_err(|source| failure(&self.path, source))
-    }
-}
-
-fn failure(path: &Path, source: io::Error) -> Failure {
-    Failure::Report {
-        path: path.to_owned(),
-        source,
+            .map_err(|source| Failure::Report {
+                path: self.path.clone(),
+                source,
+            })
     }
 }

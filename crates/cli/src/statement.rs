@@ -233,8 +233,10 @@ pub(crate) fn few_shared(summary: &Summary) -> Option<String> {
         _ => return None,
     };
     let sizes = summary.plan.request().sizes;
-    (shared * FEW < sizes.smaller()).then(|| {
+    (shared == 0 || shared * FEW < sizes.smaller()).then(|| {
         let found = match shared {
+            0 if sizes.receiver() == 0 => "no key is shared, as your table has none".to_owned(),
+            0 if sizes.sender() == 0 => "no key is shared, as the sender has none".to_owned(),
             0 => "no key is shared".to_owned(),
             _ => format!(
                 "only {}, of {} in the smaller set",
@@ -245,7 +247,7 @@ pub(crate) fn few_shared(summary: &Summary) -> Option<String> {
         format!(
             "WARNING: {found}. If you expected more, compare with the other side how the keys are \
              spelled: which columns, in which order, of which types, with upper case, spaces, leading \
-             zeros, country codes; and what --normalize does to them. `psijoin keys FILE` shows the first keys as \
+             zeros, decimals (1.0 for 1), accents, country codes; how the files are encoded; and what --normalize does to them. `psijoin keys FILE` shows the first keys as \
              they are compared."
         )
     })

@@ -221,6 +221,9 @@ fn at(path: &Path, source: &Source, existing: Existing) -> Result<(Target, Forma
     if source.is_file(path) {
         return Err(Error::OutputIsInput { file: name() });
     }
+    if source.would_take(path) {
+        return Err(Error::OutputAmongInputs { file: name() });
+    }
     match WholeFile::prepare(path, existing) {
         Ok(file) => Ok((Target::File(file), format)),
         Err(error) if error.kind() == io::ErrorKind::IsADirectory => {

@@ -210,6 +210,12 @@ impl Layout {
         matches!(self, Self::Delimited(dialect) if dialect.header)
     }
 
+    /// Whether a field is what databases write for null, though a backslash is a character like any
+    /// other.
+    pub(crate) fn is_stray_null(self, field: &str) -> bool {
+        field == "\\N" && matches!(self, Self::Delimited(dialect) if !dialect.escapes)
+    }
+
     /// Whether a field begins and ends with quotes, though they are characters like any other.
     pub(crate) fn has_stray_quotes(self, field: &str) -> bool {
         matches!(self, Self::Delimited(dialect) if dialect.quote.is_none())

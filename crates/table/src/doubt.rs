@@ -18,6 +18,12 @@ pub enum Doubt {
     QuotedNames(u64),
     /// So many fields of the key stand in quotes, of which this text has none.
     QuotedKeys(u64),
+    /// So many fields of the key are `\N`, as databases write nulls, in a text without escapes.
+    NullMarks(u64),
+    /// There are rows, and none has a key.
+    NoKeys,
+    /// The first line is one by which Excel is told the delimiter.
+    SeparatorLine,
     /// The key column at this position, from 1, has timestamps with a zone and others without.
     MixedTimestamps(usize),
 }
@@ -38,6 +44,24 @@ impl fmt::Display for Doubt {
         match self {
             Self::QuotedNames(count) => quoted(*count, "column name", "column names"),
             Self::QuotedKeys(count) => quoted(*count, "key field", "key fields"),
+            Self::NullMarks(count) => write!(
+                f,
+                "{count} {} \\N, which is compared as a text: if it stands for null, say --escapes \
+                 (with --quote none in CSV)",
+                if *count == 1 {
+                    "key field is"
+                } else {
+                    "key fields are"
+                }
+            ),
+            Self::NoKeys => f.write_str(
+                "no row has a key: each has an empty field in it, or one of which normalisation \
+                 leaves nothing",
+            ),
+            Self::SeparatorLine => f.write_str(
+                "the first line begins with `sep=`, as Excel is told the delimiter: delete it, as \
+                 the first line names the columns",
+            ),
             Self::MixedTimestamps(position) => write!(
                 f,
                 "key column {position} has timestamps with a zone and others without, which cannot \

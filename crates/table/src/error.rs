@@ -249,6 +249,13 @@ pub enum Error {
         source: io::Error,
     },
 
+    /// The input is a zip archive, as Excel's workbooks are.
+    #[error("{file} is a zip archive or an Excel workbook: save its sheet as CSV, or unpack it")]
+    Zip {
+        /// The file as the user named it.
+        file: String,
+    },
+
     /// The input is compressed, and its name does not say so.
     #[error(
         "{file} holds data compressed with {compression}: read it from a file whose name ends in \
@@ -496,6 +503,16 @@ pub enum Error {
         file: String,
     },
 
+    /// The output would be one of the inputs the next time.
+    #[error(
+        "cannot write {file}: it would be read as a part of the input the next time (write it \
+         outside of the folder, or with a name that the pattern does not match)"
+    )]
+    OutputAmongInputs {
+        /// The file as the user named it.
+        file: String,
+    },
+
     /// The output could not be created.
     #[error("cannot create {file}: {source}")]
     Create {
@@ -569,6 +586,7 @@ impl Error {
             OutputEnding { .. }
             | OutputIsDirectory { .. }
             | OutputIsInput { .. }
+            | OutputAmongInputs { .. }
             | Create { .. }
             | Unfit { .. } => ErrorKind::Output,
             Write { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
@@ -589,6 +607,7 @@ impl Error {
             | Read { .. }
             | Spool { .. }
             | Compressed { .. }
+            | Zip { .. }
             | Damaged { .. }
             | OtherEncoding { .. }
             | Utf32 { .. }
@@ -735,7 +754,7 @@ pub enum Fault {
     /// A backslash that begins no escape, in a text with escapes.
     #[error(
         "a backslash that begins no escape (a backslash itself is written twice; if backslashes \
-         are mere characters in this file, leave --escapes out)"
+         are mere characters in this file, leave --escapes out; delete a last line \\., which is an end mark)"
     )]
     UnknownEscape,
     /// A carriage return that is no part of a line ending.
@@ -902,6 +921,10 @@ pub enum Columns {
     /// There is one, and a character in its name suggests that it is several: what the option
     /// `--delimiter` calls this character.
     Undivided(&'static str),
+    /// So many, of which one differs from the one asked for in case or spaces only.
+    Alike(usize),
+    /// The only column of a file of lines.
+    Lines,
 }
 
 /// At most this many columns are listed in an error.
@@ -912,8 +935,8 @@ impl Columns {
     pub fn count(&self) -> usize {
         match self {
             Self::Named(names) => names.len(),
-            Self::Counted(count) => *count,
-            Self::Undivided(_) => 1,
+            Self::Counted(count) | Self::Alike(count) => *count,
+            Self::Undivided(_) | Self::Lines => 1,
         }
     }
 
@@ -922,7 +945,7 @@ impl Columns {
         match self {
             Self::Named(names) if names.is_empty() => String::new(),
             Self::Named(_) => format!("; {self}"),
-            Self::Counted(_) | Self::Undivided(_) => {
+            Self::Counted(_) | Self::Undivided(_) | Self::Alike(_) | Self::Lines => {
                 " (`psijoin columns FILE` lists them)".to_owned()
             }
         }
@@ -932,6 +955,16 @@ impl Columns {
 impl fmt::Display for Columns {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Lines => write!(
+                f,
+                "it is read as lines, whose only column is `{}`: if it has columns, say \
+                 --input-format csv or tsv",
+                crate::LINE_COLUMN
+            ),
+            Self::Alike(_) => f.write_str(
+                "one of its columns differs from that in case or spaces only (`psijoin columns FILE` \
+                 lists them)",
+            ),
             Self::Named(names) => match &names[..] {
                 [] => f.write_str("it has no columns"),
                 [only] => write!(f, "its only column is `{only}`"),

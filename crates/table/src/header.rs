@@ -32,7 +32,7 @@ impl Header<'_> {
             (None, _) => Err(Error::MissingColumn {
                 file: self.file.to_owned(),
                 column: column.to_owned(),
-                columns: self.shown(),
+                columns: self.shown_without(column),
             }),
         }
     }
@@ -47,6 +47,16 @@ impl Header<'_> {
     pub(crate) fn names_of(&self, columns: &[usize]) -> Vec<String> {
         let name = |&column: &usize| self.names[column].clone();
         columns.iter().map(name).collect()
+    }
+
+    /// What an error may show of the columns, none of which has this name.
+    fn shown_without(&self, column: &str) -> Columns {
+        let alike = |name: &String| name.trim().to_lowercase() == column.trim().to_lowercase();
+        match self.layout {
+            Some(Layout::Lines) => Columns::Lines,
+            Some(_) if self.names.iter().any(alike) => Columns::Alike(self.names.len()),
+            _ => self.shown(),
+        }
     }
 
     /// What an error may show of the columns.

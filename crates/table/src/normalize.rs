@@ -249,7 +249,7 @@ pub struct ColumnRules {
 impl FromStr for ColumnRules {
     type Err = Error;
 
-    /// Parses `COLUMN=RULE+RULE`. A column's name may hold a `=`, and so may the format of a date:
+    /// Parses `COLUMN=RULE+RULE`, where the column may stand in quotes, as it must in a list. A column's name may hold a `=`, and so may the format of a date:
     /// of all `=`, the last counts that has rules behind it.
     fn from_str(text: &str) -> Result<Self, Error> {
         let mut fault = None;
@@ -257,7 +257,7 @@ impl FromStr for ColumnRules {
             match parse_rules(&text[at + 1..]) {
                 Ok(rules) => {
                     return Ok(Self {
-                        column: text[..at].to_owned(),
+                        column: unquoted(&text[..at]),
                         rules,
                     });
                 }
@@ -265,6 +265,17 @@ impl FromStr for ColumnRules {
             }
         }
         Err(fault.unwrap_or_else(|| Error::RuleSyntax(text.to_owned())))
+    }
+}
+
+/// A name without the quotes that may be around it.
+fn unquoted(name: &str) -> String {
+    match name
+        .strip_prefix('"')
+        .and_then(|name| name.strip_suffix('"'))
+    {
+        Some(name) => name.replace("\"\"", "\""),
+        None => name.to_owned(),
     }
 }
 
@@ -394,6 +405,7 @@ mod tests {
     #[test]
     fn parsing_names_what_is_wrong() {
         let parse = |text: &str| text.parse::<ColumnRules>();
+        assert_eq!(parse("\"a, \"\"b\"\"\"=trim").unwrap().column, "a, \"b\"");
         let column = parse("a=b=email+nfc").unwrap();
         assert_eq!(column.column, "a=b");
         assert_eq!(column.rules, [Rule::Trim, Rule::Lowercase, Rule::Nfc]);

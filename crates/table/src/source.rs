@@ -32,6 +32,8 @@ const MAX_HELD: usize = 16;
 #[derive(Debug)]
 pub struct Source {
     name: String,
+    /// What the user named; nothing for a stream.
+    inputs: Vec<PathBuf>,
     format: Format,
     /// How the text is written; `None` if it is none.
     layout: Option<Layout>,
@@ -113,7 +115,11 @@ impl Source {
             .map(|listed| said.plan(listed))
             .collect::<Result<Vec<_>, _>>()?;
         let name = table_name(inputs, planned.len());
-        Self::of_files(name, planned, said, progress)
+        let source = Self::of_files(name, planned, said, progress)?;
+        Ok(Self {
+            inputs: inputs.to_vec(),
+            ..source
+        })
     }
 
     /// A table of these files, of which there must be one.
@@ -146,6 +152,7 @@ impl Source {
         };
         let mut source = Self {
             name,
+            inputs: Vec::new(),
             format,
             layout,
             parts: planned.into_iter().map(open).collect::<Result<_, _>>()?,
@@ -184,6 +191,7 @@ impl Source {
         check_beginning(&part, format, true)?;
         Ok(Self {
             name: name.to_owned(),
+            inputs: Vec::new(),
             format,
             layout,
             parts: vec![part],
@@ -298,6 +306,11 @@ impl Source {
         fs::canonicalize(path).is_ok_and(|path| self.parts.iter().any(|part| part.is_at(&path)))
     }
 
+    /// Whether a new file at `path` would be one of the table's the next time.
+    pub(crate) fn would_take(&self, path: &Path) -> bool {
+        files::would_take(&self.inputs, path)
+    }
+
     /// How the text was encoded.
     pub(crate) fn encoding(&self) -> Encoding {
         self.parts[0].encoding()
@@ -376,6 +389,9 @@ fn check_beginning(part: &Part, format: Format, is_said: bool) -> Result<(), Err
     read.map_err(|source| part.cannot_read(source))?;
     let file = || part.name().to_owned();
     let is_text = format.layout().is_some();
+    if is_text && beginning.starts_with(b"PK\x03\x04") {
+        return Err(Error::Zip { file: file() });
+    }
     let found = Format::of_beginning(&beginning);
     let expected = (!is_text).then_some(format);
     match is_said || found == expected {

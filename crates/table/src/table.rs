@@ -177,7 +177,7 @@ fn read_text<'a, R: Read>(
     let key_names = header.names_of(&key_columns).into_iter();
     let key_texts = key_names.map(|name| (name, Kind::Text)).collect();
     let mut keys = Builder::new(name, wanted, key_texts);
-    let mut quoted = 0;
+    let (mut quoted, mut nulls) = (0, 0);
     for text in iter::once(Ok(first)).chain(texts) {
         let mut text = text?;
         keys.set_file(text.name());
@@ -186,6 +186,7 @@ fn read_text<'a, R: Read>(
             for (position, &column) in key_columns.iter().enumerate() {
                 let field = record.field(column);
                 quoted += u64::from(layout.has_stray_quotes(&field));
+                nulls += u64::from(layout.is_stray_null(&field));
                 keys.key_field(position, Ok(field), place)?;
             }
             let Some(item) = keys.finish_row()? else {
@@ -198,6 +199,9 @@ fn read_text<'a, R: Read>(
     }
     if quoted > 0 {
         keys.doubt(Doubt::QuotedKeys(quoted));
+    }
+    if nulls > 0 {
+        keys.doubt(Doubt::NullMarks(nulls));
     }
     Ok(keys.finish())
 }
@@ -337,7 +341,14 @@ impl<'a> Builder<'a> {
             .zip(&meanings)
             .filter(|(_, meaning)| meaning.kind() == Kind::MixedTimestamp)
             .map(|(position, _)| Doubt::MixedTimestamps(position));
-        let doubts = self.doubts.into_iter().chain(mixed).collect();
+        let no_keys = !self.items.is_empty() && self.fingerprints.is_empty();
+        let no_keys = no_keys.then_some(Doubt::NoKeys);
+        let doubts = self
+            .doubts
+            .into_iter()
+            .chain(mixed)
+            .chain(no_keys)
+            .collect();
         let keys = KeyTable {
             rows: RowItems {
                 items: self.items,

@@ -109,6 +109,8 @@ impl<'a, R: Read> Table<'a, R> {
         };
         let mut doubts = Vec::new();
         if dialect.header {
+            let is_separator_line = self.columns[0].starts_with("sep=");
+            doubts.extend(is_separator_line.then_some(Doubt::SeparatorLine));
             let in_quotes = |name: &&String| self.layout.has_stray_quotes(name);
             let quoted = self.columns.iter().filter(in_quotes).count() as u64;
             doubts.extend((quoted > 0).then_some(Doubt::QuotedNames(quoted)));

@@ -17,7 +17,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use crate::{
     args,
     asked::Asked,
-    dialect,
+    clashes, dialect,
     exit::{Code, Failure},
     guard,
     interrupt::handle_ctrl_c,
@@ -168,10 +168,7 @@ impl Order<'_> {
                 "--quote-empty is for rows, and --output-kind {kind} finds none: leave it out"
             ));
         }
-        if self.output.is_some() && self.output == self.join.report.as_deref() {
-            return usage("--output and --report name the same file".into());
-        }
-        Ok(())
+        clashes::refuse(self.join, self.output)
     }
 
     /// Meets the other party, and joins; if this one cannot, the other is told all the same.
@@ -242,6 +239,15 @@ impl Order<'_> {
             record.warn(warning);
         }
         let source = open(join, progress, talk)?;
+        if let Some(report) = &join.report
+            && source.is_file(report)
+        {
+            record.leave_out_report();
+            return Err(Failure::Usage(format!(
+                "--report names a file of the input, {}: nothing was written",
+                report.display()
+            )));
+        }
         let party = Party {
             protocol: join.protocol,
             question: Question {

@@ -166,3 +166,50 @@ fn the_help_tells_the_exit_codes() {
         }
     }
 }
+
+#[test]
+fn no_report_and_no_output_replaces_what_is_read() {
+    let folder = Folder::new();
+    let table = folder.file("table.csv", "id\n1\n");
+    let other = folder.file("other.csv", "id\n2\n");
+    let identity = folder.path("id.pem");
+    run(&["keygen", "--out", &identity]).says(0, &[]);
+    let key = folder.read("id.pem");
+    let peer = key_of(&identity);
+    let by_another_way = folder.path("../").to_owned()
+        + folder
+            .path("")
+            .trim_end_matches('/')
+            .rsplit('/')
+            .next()
+            .unwrap()
+        + "/table.csv";
+    let pattern = folder.path("*.csv");
+    let connect = ["receive", "--connect", "127.0.0.1:1", "--wait", "1"];
+    let receive = |args: &[&str]| {
+        let trust = ["--identity", &identity, "--peer", &peer];
+        let refused = run(&[&connect[..], &trust, args].concat());
+        refused.says(2, &["nothing was written"]);
+    };
+    receive(&["--input", &table, "--report", &table]);
+    receive(&["--input", &table, "--report", &by_another_way]);
+    receive(&["--input", &pattern, "--report", &other]);
+    receive(&["--input", &table, "--report", &identity]);
+    receive(&[
+        "--input",
+        &table,
+        "--output-kind",
+        "shares",
+        "--output",
+        &identity,
+    ]);
+    receive(&["--input", &table, "--output", &identity]);
+    assert_eq!(folder.read("table.csv"), "id\n1\n");
+    assert_eq!(folder.read("other.csv"), "id\n2\n");
+    assert_eq!(folder.read("id.pem"), key);
+}
+
+/// The fingerprint of an identity.
+fn key_of(identity: &str) -> String {
+    run(&["fingerprint", identity]).stdout.trim().to_owned()
+}

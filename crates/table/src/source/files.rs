@@ -6,10 +6,17 @@ use std::{
     path::{self, Path, PathBuf},
 };
 
-use glob::{MatchOptions, glob_with};
+use glob::{MatchOptions, Pattern, glob_with};
 
 use super::partition::{Partition, partitions};
 use crate::Error;
+
+/// Patterns mean what they mean to a shell.
+const AS_A_SHELL: MatchOptions = MatchOptions {
+    case_sensitive: true,
+    require_literal_separator: true,
+    require_literal_leading_dot: true,
+};
 
 /// A file of a table.
 #[derive(Debug)]
@@ -57,6 +64,30 @@ pub(super) fn list(inputs: &[PathBuf]) -> Result<Vec<Listed>, Error> {
     Ok(files)
 }
 
+/// Whether these inputs would stand for a new file at this path too, the next time.
+pub(super) fn would_take(inputs: &[PathBuf], path: &Path) -> bool {
+    let Ok(path) = path::absolute(path) else {
+        return false;
+    };
+    inputs.iter().any(|input| {
+        let is_left_aside = path.file_name().is_some_and(is_left_aside);
+        match (fs::canonicalize(input), pattern(input)) {
+            (Ok(found), _) if found.is_dir() => {
+                let folder = path
+                    .parent()
+                    .and_then(|folder| fs::canonicalize(folder).ok());
+                !is_left_aside && folder.is_some_and(|folder| folder.starts_with(found))
+            }
+            (Err(_), Some(_)) => {
+                let absolute = path::absolute(input).ok();
+                let pattern = absolute.and_then(|input| Pattern::new(input.to_str()?).ok());
+                pattern.is_some_and(|pattern| pattern.matches_path_with(&path, AS_A_SHELL))
+            }
+            _ => false,
+        }
+    })
+}
+
 fn named(path: PathBuf) -> Listed {
     Listed {
         path,
@@ -76,19 +107,19 @@ fn pattern(input: &Path) -> Option<&str> {
     input.to_str().filter(|text| text.contains(['*', '?', '[']))
 }
 
-/// Adds what matches a pattern as a shell would expand it.
+/// Adds what matches a pattern as a shell would expand it, but for what is left aside in a folder
+/// and not asked for by its first letter.
 fn matching(pattern: &str, files: &mut Vec<Listed>) -> Result<(), Error> {
-    let options = MatchOptions {
-        case_sensitive: true,
-        require_literal_separator: true,
-        require_literal_leading_dot: true,
-    };
     let no_match = || Error::NoMatch {
         pattern: pattern.to_owned(),
     };
+    let asks_for_it = Path::new(pattern).file_name().is_some_and(is_left_aside);
     let before = files.len();
-    for found in glob_with(pattern, options).map_err(|_| no_match())? {
+    for found in glob_with(pattern, AS_A_SHELL).map_err(|_| no_match())? {
         let path = found.map_err(|error| cannot_open(error.path(), io_error(&error)))?;
+        if !asks_for_it && path.file_name().is_some_and(is_left_aside) {
+            continue;
+        }
         match path.is_dir() {
             true => in_folder(&path, files)?,
             false => files.push(named(path)),

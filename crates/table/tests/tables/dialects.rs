@@ -500,3 +500,32 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn nulls_as_texts_and_tables_without_keys_are_doubtful() {
+    let doubts = |format, dialect: &Dialect, text: &str, key: &KeySpec| {
+        read_dialect(format, dialect, text, key).unwrap().doubts
+    };
+    let (id, usual) = (key(&["id"], &[]), Dialect::default());
+    let text = "id\n\\N\n1\n\\N\n";
+    assert_eq!(
+        doubts(Format::Tsv, &usual, text, &id),
+        [Doubt::NullMarks(2)]
+    );
+    assert_eq!(
+        doubts(Format::Csv, &usual, text, &id),
+        [Doubt::NullMarks(2)]
+    );
+    assert_eq!(doubts(Format::Tsv, &usual.with_escapes(), text, &id), []);
+    let digits = key(&["id"], &["id=digits"]);
+    assert_eq!(
+        doubts(Format::Csv, &usual, "id\nada\n", &digits),
+        [Doubt::NoKeys]
+    );
+    assert_eq!(doubts(Format::Csv, &usual, "id\n", &id), []);
+
+    let progress = Progress::default();
+    let excel = "sep=,\nid,name\n";
+    let source = Source::spool(excel.as_bytes(), "t", Format::Csv, &usual, &progress).unwrap();
+    assert_eq!(source.doubts().unwrap(), [Doubt::SeparatorLine]);
+}

@@ -106,10 +106,11 @@ fn read_dialect(
     KeyTable::read(&source, key, &[], &progress)
 }
 
-/// What a table's keys are, whatever its columns mean.
+/// What a table's keys are, whatever its columns mean or seem to.
 fn set_of(table: Result<KeyTable, Error>) -> KeyTable {
     let mut table = table.unwrap();
     table.meanings.clear();
+    table.doubts.clear();
     table
 }
 

@@ -72,7 +72,8 @@ fn broken_fields_are_named_by_line_and_field() {
     }
     assert_eq!(
         message(Format::Lines, b"a\nb\xff\n".as_slice()),
-        " has no column `id`; its only column is `value`"
+        " has no column `id`; it is read as lines, whose only column is `value`: if it has columns, \
+         say --input-format csv or tsv"
     );
     assert_eq!(
         read_bytes(Format::Lines, b"a\nb\xff\n", &key(&[], &[]))
@@ -92,7 +93,8 @@ fn a_missing_header_or_key_is_named() {
     }
     assert_eq!(
         message(Format::Csv, "ID\n"),
-        " has no column `id`; it has 1 column (`psijoin columns FILE` lists it)"
+        " has no column `id`; one of its columns differs from that in case or spaces only (`psijoin \
+         columns FILE` lists them)"
     );
     for (header, delimiter) in [
         ("ID;name", "semicolon"),

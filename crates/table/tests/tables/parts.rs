@@ -645,3 +645,36 @@ fn files_of_one_encoding_are_put_together_and_others_refused() {
         "{error}"
     );
 }
+
+#[test]
+fn what_is_left_aside_in_folders_is_left_aside_by_patterns_too() {
+    let files = Files::new();
+    files.text("part-0.csv", "id\n1\n");
+    files.text("_SUCCESS", "");
+    files.text("_part.csv", "id\n2\n");
+    assert_eq!(open_all(&[files.path("*")]).unwrap().files(), 1);
+    assert_eq!(open_all(&[files.path("_p*")]).unwrap().files(), 1);
+}
+
+#[test]
+fn an_output_is_none_that_would_be_read_the_next_time() {
+    let files = Files::new();
+    files.text("part-0.csv", "id\n1\n");
+    let by_pattern = open_all(&[files.path("*.csv")]).unwrap();
+    let named = open_all(&[files.path("part-0.csv")]).unwrap();
+    let prepare = |source: &Source, name: &str| {
+        Destination::prepare(Some(&files.path(name)), source, Existing::Replace).map(drop)
+    };
+    let error = prepare(&by_pattern, "out.csv").unwrap_err();
+    assert!(matches!(error, Error::OutputAmongInputs { .. }), "{error}");
+    prepare(&by_pattern, "out.csv.gz").unwrap();
+    prepare(&named, "out.csv").unwrap();
+
+    let ids = array(Int64Array::from(vec![1]));
+    fs::create_dir(files.path("folder")).unwrap();
+    files.parquet("folder/part-0.parquet", &[("id", ids)]);
+    let folder = open_all(&[files.path("folder")]).unwrap();
+    let error = prepare(&folder, "folder/out.parquet").unwrap_err();
+    assert!(matches!(error, Error::OutputAmongInputs { .. }), "{error}");
+    prepare(&folder, "out.parquet").unwrap();
+}

@@ -1,0 +1,87 @@
+//! Files of a run that must not be the same: what is written would destroy what is read.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use crate::{args::Join, exit::Failure};
+
+/// Refuses a report or an output in the place of the identity, of an input or of each other, as far
+/// as their names tell. What a pattern or a folder stands for is known when it has been opened.
+///
+/// # Errors
+/// [`Failure::Usage`].
+pub(crate) fn refuse(join: &Join, output: Option<&Path>) -> Result<(), Failure> {
+    let report = named("--report", join.report.as_deref());
+    let output = named("--output", output);
+    let identity = named("--identity", join.trust.identity.as_deref());
+    for written in [&report, &output].into_iter().flatten() {
+        refuse_pair(written, identity.as_ref())?;
+    }
+    if let Some(report) = &report {
+        refuse_pair(report, output.as_ref())?;
+        for input in &join.input {
+            refuse_pair(report, named("--input", Some(input)).as_ref())?;
+        }
+    }
+    Ok(())
+}
+
+/// A file, and the option that names it.
+struct Named<'a> {
+    option: &'static str,
+    path: &'a Path,
+}
+
+fn named<'a>(option: &'static str, path: Option<&'a Path>) -> Option<Named<'a>> {
+    path.map(|path| Named { option, path })
+}
+
+fn refuse_pair(written: &Named<'_>, other: Option<&Named<'_>>) -> Result<(), Failure> {
+    let same = |other: &&Named<'_>| match (place(written.path), place(other.path)) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => false,
+    };
+    match other.filter(same) {
+        None => Ok(()),
+        Some(other) => Err(Failure::Usage(format!(
+            "{} and {} name the same file, {}: nothing was written",
+            written.option,
+            other.option,
+            written.path.display()
+        ))),
+    }
+}
+
+/// Where a file is, or would be, by whatever way its name leads there.
+fn place(path: &Path) -> io::Result<PathBuf> {
+    fs::canonicalize(path).or_else(|error| {
+        let folder = path.parent().filter(|folder| *folder != Path::new(""));
+        let name = path.file_name().ok_or(error)?;
+        Ok(fs::canonicalize(folder.unwrap_or(Path::new(".")))?.join(name))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_the_same_by_all_ways() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("sub")).unwrap();
+        fs::write(at("there"), "").unwrap();
+        for name in ["there", "not-there"] {
+            let direct = place(&at(name)).unwrap();
+            assert_eq!(place(&at("sub/..").join(name)).unwrap(), direct);
+            assert_eq!(place(&at(".").join(name)).unwrap(), direct);
+        }
+        assert_ne!(
+            place(&at("there")).unwrap(),
+            place(&at("not-there")).unwrap()
+        );
+        assert!(place(&at("none/x")).is_err());
+    }
+}
