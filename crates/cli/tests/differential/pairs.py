@@ -275,7 +275,10 @@ def draw_cells(
 def draw_notes(rng: random.Random, choice: Format, rows: int) -> Column:
     """A column that nothing is asked of."""
     kind = Text()
-    notes = [choice.fitted(kind.draw(rng)) if rng.random() < 0.8 else None for _ in range(rows)]
+    notes = [
+        choice.fitted(kind.draw(rng)) if rng.random() < 0.8 else rng.choice((None, ""))
+        for _ in range(rows)
+    ]
     return Column("note", TEXT if choice.dialect else rng.choice(types.STRINGS), notes)
 
 
