@@ -85,7 +85,8 @@
 //! Arrow files (IPC) are also known as Feather (version 2). Streams are read too, if they have an
 //! end; a file is written, and not compressed. In it a dictionary is written as its values, as
 //! there would be those of other rows in it. Rows go from Arrow and Parquet to either with their
-//! types; what the output has no type for is an error at the start.
+//! types; what the output has no type for is an error at the start. Parquet counts no seconds: they
+//! become milliseconds there.
 //!
 //! The endings of names tell formats: `.csv`, `.tsv`, `.txt` for lines, `.parquet`, and `.arrow`,
 //! `.feather` or `.ipc`. Another format can be said instead. What begins like Parquet or Arrow

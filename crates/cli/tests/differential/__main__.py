@@ -16,9 +16,13 @@ from .expectation import Expectation, connect
 from .joins import draw_join, protocols, run
 from .pairs import draw_pair
 from .summary import OUTPUT_KINDS, Summary
+from .unreadable import compare_unreadable, spoil
 
 # How many pairs a process is given at a time.
 BATCH = 20
+
+# Of how many pairs a cell is spoiled in the end.
+UNREADABLE_RATE = 0.15
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,7 @@ def run_batch(setting: Setting, numbers: range) -> Batch:
 
 
 def run_pair(setting: Setting, number: int, folder: Path, summary: Summary) -> None:
-    """Joins one pair twice: for its rows, and for something else."""
+    """Joins one pair twice, for its rows and for something else; now and then again, spoiled."""
     rng = random.Random(f"{setting.seed}-{number}")
     pair = draw_pair(rng, folder)
     with connect() as connection:
@@ -73,6 +77,11 @@ def run_pair(setting: Setting, number: int, folder: Path, summary: Summary) -> N
             ended = run(setting.program, pair, join, rng, join_folder)
             ending = compare(setting.program, pair, join, expectation, ended)
             summary.add_join(pair, join, expectation, ending)
+        if rng.random() < UNREADABLE_RATE:
+            spoiled = spoil(rng, pair, folder / "unreadable")
+            if spoiled:
+                compare_unreadable(setting.program, spoiled, rng)
+                summary.add_unreadable(expectation)
 
 
 def main() -> int:

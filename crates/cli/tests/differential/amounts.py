@@ -9,8 +9,9 @@ import pyarrow as pa
 
 from . import column_types as types
 from .column_types import TEXT, ColumnType
+from .formats import Format
 from .kinds import Number
-from .tables import Column, Format
+from .tables import Column
 
 
 @dataclass

@@ -11,12 +11,14 @@ import pyarrow.parquet as pq
 
 from .column_types import STRINGS
 from .expectation import Expectation, Share
-from .joins import Join, Run, written_as
+from .formats import TYPED, Format, read_compressed, relation
+from .joins import Ended, Join, Run, written_as
+from .meanings import may_differ
 from .pairs import Pair
-from .tables import Format, Table, read_compressed
+from .tables import Table, read_typed
 
 # Exit codes (docs/tutorial.md).
-DONE, UNUSABLE, REFUSED, OTHER_GAVE_UP = 0, 3, 6, 7
+DONE, UNUSABLE, OTHER_SETTINGS, REFUSED, OTHER_GAVE_UP = 0, 3, 5, 6, 7
 
 # What fields of TSV, and lines, cannot hold.
 UNFIT = {"tsv": "[\\t\\n\\r]", "txt": "[\\n\\r]"}
@@ -45,6 +47,10 @@ def compare(program: Path, pair: Pair, join: Join, expectation: Expectation, run
     """
     ending, codes = expected_ending(pair, join, expectation)
     receiver, sender = run.ended["receiver"], run.ended["sender"]
+    if run.checked:
+        # What follows from tables and settings alone shows before data moves, and nothing else.
+        before_data = codes if ending in ("overflowing", "differing") else (DONE, DONE)
+        compare_check(before_data, run.checked)
     expect("exit codes", codes, (receiver.code, sender.code))
     expect("standard output of the sender", b"", sender.stdout)
     if ending != "done":
@@ -59,10 +65,17 @@ def compare(program: Path, pair: Pair, join: Join, expectation: Expectation, run
     return ending
 
 
+def compare_check(codes: tuple[int, int], checked: dict[str, Ended]) -> None:
+    """How a `--check` ended."""
+    receiver, sender = checked["receiver"], checked["sender"]
+    expect("exit codes of --check", codes, (receiver.code, sender.code))
+    expect("standard output of --check", (b"", b""), (receiver.stdout, sender.stdout))
+
+
 def output_format(pair: Pair, join: Join) -> Format:
-    """The format of the rows: on standard output the input's, or CSV for Parquet."""
+    """The format of the rows: on standard output the input's, or CSV for what is no text."""
     table = pair.receiver.table
-    name = "csv" if table.format.name == "parquet" else table.format.name
+    name = "csv" if table.format.name in TYPED else table.format.name
     return join.output or written_as(table, name, "")
 
 
@@ -79,6 +92,8 @@ def expected_ending(
         parties = ("receiver", "sender")
         codes = (UNUSABLE if party in overflowing else OTHER_GAVE_UP for party in parties)
         return "overflowing", tuple(codes)
+    if join.strict and may_differ(pair):
+        return "differing", (OTHER_SETTINGS, OTHER_SETTINGS)
     if join.min_intersection is not None and expectation.shared < join.min_intersection:
         return "withheld", (REFUSED, REFUSED)
     if join.kind == "rows":
@@ -90,23 +105,35 @@ def expected_ending(
 
 
 def compare_rows(pair: Pair, join: Join, expectation: Expectation, run: Run) -> None:
-    """The matching rows: of a text its own bytes, of Parquet its types, and else texts."""
+    """The matching rows: of a text its own bytes, between typed formats types, and else texts."""
     table, target = pair.receiver.table, output_format(pair, join)
-    if target.name != table.format.name:
-        compare_texts(table, target, expectation, run.rows)
-    elif target.dialect is None:
-        source, found = pq.read_table(table.path), pq.read_table(run.rows)
+    if target.name == table.format.name and target.dialect:
+        expected = table.text_of(expectation.matching)
+        expect("the output's bytes", expected, read_compressed(run.rows, target.compression))
+    elif target.name in TYPED and table.format.name in TYPED:
+        compare_typed(table, target, expectation, run.rows)
+    else:
+        compare_texts(join, table, target, expectation, run.rows)
+
+
+def compare_typed(table: Table, target: Format, expectation: Expectation, path: Path) -> None:
+    """The matching rows with their types."""
+    source, found = table.read_typed(), read_typed(target.name, path)
+    if (table.format.name, target.name) == ("parquet", "parquet"):
         expect("the schema", source.schema, found.schema)
         # DuckDB, other than pyarrow, sees the types of Parquet alone.
-        types = expectation.types(table.path)
-        expect("the types", types, expectation.types(run.rows))
-        expected = plain(source).take(pa.array(expectation.matching, pa.int64()))
-        if not expected.equals(plain(found)):
-            raise Difference(f"the rows: expected {expected}, found {found}"[:4000])
-    else:
-        records = table.records()
-        expected = table.preamble() + b"".join(records[row] for row in expectation.matching)
-        expect("the output's bytes", expected, read_compressed(run.rows, target.compression))
+        whole = relation(target, [path], len(table.columns))
+        expect("the types", expectation.types(table.relation()), expectation.types(whole))
+    expected = plain(source).take(pa.array(expectation.matching, pa.int64()))
+    found = plain(found)
+    if target.name != table.format.name:
+        # Parquet can say beside its own types what they were in Arrow.
+        expected, found = (
+            rows.cast(pa.schema(map(in_parquet, rows.schema))) for rows in (expected, found)
+        )
+    expect("the plain schema", expected.schema, found.schema)
+    if not expected.equals(found):
+        raise Difference(f"the rows: expected {expected}, found {found}"[:4000])
 
 
 def plain(table: pa.Table) -> pa.Table:
@@ -117,17 +144,34 @@ def plain(table: pa.Table) -> pa.Table:
     return table.cast(pa.schema(fields))
 
 
-def compare_texts(table: Table, target: Format, expectation: Expectation, path: Path) -> None:
-    """The matching rows in another format than the input's."""
+def in_parquet(one: pa.Field) -> pa.Field:
+    """A column with the type that Parquet has for its own: no seconds, but milliseconds."""
+    held = one.type
+    if pa.types.is_date64(held):
+        return one.with_type(pa.date32())
+    if pa.types.is_timestamp(held) and held.unit == "s":
+        return one.with_type(pa.timestamp("ms", held.tz))
+    return one.with_type(pa.time32("ms")) if held == pa.time32("s") else one
+
+
+def compare_texts(
+    join: Join, table: Table, target: Format, expectation: Expectation, path: Path
+) -> None:
+    """The matching rows as texts, in another format than the input's."""
     width = len(table.columns)
-    if target.dialect is None:
+    if target.name in TYPED:
+        found = read_typed(target.name, path)
         expected = pa.schema([pa.field(name, pa.string(), False) for name in table.names])
-        expect("the schema", expected, pq.read_schema(path))
+        expect("the schema", expected, found.schema)
+        if target.name == "arrow":
+            target, path = Format("parquet"), path.with_suffix(".readable")
+            pq.write_table(found, path)
     elif target.dialect.header:
-        header = target.dialect.record(table.names)
+        header = target.dialect.record(table.names).encode()
         content = read_compressed(path, target.compression)
         expect("the header", header, content[: len(header)])
-    expect("the rows", expectation.shown(), expectation.texts(target.relation(path, width), width))
+    found = expectation.texts(relation(target, [path], width), width, join.quote_empty)
+    expect("the rows", expectation.shown(join.quote_empty), found)
 
 
 def answer(join: Join, expectation: Expectation) -> str:

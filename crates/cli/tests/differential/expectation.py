@@ -2,15 +2,14 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from . import rules
 from .amounts import Amount
+from .formats import quoted
 from .pairs import Pair, Side
-from .tables import quoted
 
 # More decimals than any number has, and so many digits before them that no sum overflows.
 NUMBER = "DECIMAL(38, 18)"
@@ -119,39 +118,42 @@ class Expectation:
         )
         return {row: Share(bool(shared), tuple(sums)) for row, shared, *sums in found.fetchall()}
 
-    def shown(self) -> list[tuple[str, ...]]:
-        """The matching rows as texts."""
+    def shown(self, with_nulls: bool) -> list[tuple[str | None, ...]]:
+        """The matching rows as texts, where nulls are told from empty texts or not."""
         return self._connection.execute(
-            f"SELECT {', '.join(self._texts())} FROM {self._matching_rows()} ORDER BY row"
+            f"SELECT {', '.join(self._texts(with_nulls))} FROM {self._matching_rows()} ORDER BY row"
         ).fetchall()
 
     def has_text(self, pattern: str) -> bool:
         """Whether a text of a matching row has something that the regular expression finds."""
-        texts = ", ".join(self._texts())
+        texts = ", ".join(self._texts(with_nulls=False))
         return self._value(
             f"SELECT coalesce(bool_or(regexp_matches(concat({texts}), {quoted(pattern)})), false)"
             f" FROM {self._matching_rows()}"
         )
 
-    def _texts(self) -> list[str]:
+    def _texts(self, with_nulls: bool) -> list[str]:
         columns = enumerate(self._pair.receiver.table.columns)
-        return [f"coalesce({one.type.shown.format(f'c{place}')}, '')" for place, one in columns]
+        texts = [one.type.shown.format(f"c{place}") for place, one in columns]
+        return texts if with_nulls else [f"coalesce({text}, '')" for text in texts]
 
     def _matching_rows(self) -> str:
         relation = self._pair.receiver.table.relation()
         return f"{relation} SEMI JOIN (SELECT row FROM {MATCHING}) USING (row)"
 
-    def texts(self, relation: str, columns: int) -> list[tuple[str, ...]]:
+    def texts(self, relation: str, columns: int, with_nulls: bool) -> list[tuple[str | None, ...]]:
         """The rows of an output that is a text, or a Parquet file of texts."""
-        texts = [f"coalesce(c{place}, '')" for place in range(columns)]
+        texts = [
+            f"c{place}" if with_nulls else f"coalesce(c{place}, '')" for place in range(columns)
+        ]
         return self._connection.execute(
             f"SELECT {', '.join(texts)} FROM {relation} ORDER BY row"
         ).fetchall()
 
-    def types(self, path: Path) -> list[tuple[str, str]]:
-        """The names and types of a Parquet file's columns."""
-        described = self._connection.execute(f"DESCRIBE SELECT * FROM {quoted(path)}")
-        return [(name, held) for name, held, *_ in described.fetchall()]
+    def types(self, relation: str) -> list[str]:
+        """The types of some columns."""
+        described = self._connection.execute(f"DESCRIBE SELECT * FROM {relation}")
+        return [held for _, held, *_ in described.fetchall()]
 
     def _index(self, holder: str, amount: Amount) -> int:
         side = {"receiver": self._pair.receiver, "sender": self._pair.sender}[holder]

@@ -11,8 +11,10 @@ from pathlib import Path
 
 from .amounts import Amount
 from .column_types import ColumnType
+from .formats import COMPRESSIONS, TYPED, Format
+from .meanings import may_differ
 from .pairs import Pair
-from .tables import COMPRESSIONS, Format, Table
+from .tables import Table
 
 # Longer than anything takes on a busy machine.
 PATIENCE_SECONDS = 300
@@ -47,6 +49,11 @@ class Join:
     receiver_listens: bool = True
     # What the rows are written to; None for standard output.
     output: Format | None = None
+    # Whether an empty text is told from a null in CSV.
+    quote_empty: bool = False
+    # Whether differences are refused, and whether there is a `--check` before.
+    strict: bool = False
+    check: bool = False
 
     @property
     def output_kind(self) -> str:
@@ -85,8 +92,13 @@ def draw_join(
         join.min_intersection = near
     if join.kind == "rows":
         join.output = draw_output(rng, pair.receiver.table)
+        is_csv = join.output is None or join.output.name == "csv"
+        if pair.receiver.table.format.name in TYPED and is_csv:
+            join.quote_empty = rng.random() < 0.5
     if pair.largest <= FEW_ROWS and rng.random() < 0.2:
         join.protocol = rng.choice([name for name in known if suits(name, join, known)])
+    join.strict = may_differ(pair) is not None and rng.random() < 0.3
+    join.check = rng.random() < 0.1
     return join
 
 
@@ -114,13 +126,15 @@ def draw_columns(rng: random.Random, pair: Pair) -> list[Named]:
 
 def draw_output(rng: random.Random, table: Table) -> Format | None:
     """A format that can hold the table's columns."""
-    allowed = ["parquet"]
+    allowed = list(TYPED)
     if table.format.dialect or all(is_shown(column.type) for column in table.columns):
         allowed += ["csv", "tsv"] + (["txt"] * 4 if len(table.columns) == 1 else [])
         if rng.random() < 0.15:
             return None
     name = rng.choice(allowed)
-    return written_as(table, name, "" if name == "parquet" else rng.choice(COMPRESSIONS))
+    if name in TYPED:
+        return Format(name, called=rng.choice(TYPED[name]))
+    return written_as(table, name, rng.choice(COMPRESSIONS))
 
 
 def is_shown(column_type: ColumnType) -> bool:
@@ -151,36 +165,44 @@ class Run:
     ended: dict[str, Ended]
     outputs: dict[str, Path]
     rows: Path
+    # How they ended with `--check`, before.
+    checked: dict[str, Ended] | None
 
 
 def run(program: Path, pair: Pair, join: Join, rng: random.Random, folder: Path) -> Run:
-    """Joins the tables of a pair in two processes, whose files go to the folder.
-
-    Their command lines go there first, in `commands`.
-    """
+    """Joins the tables of a pair in two processes, whose files go to the folder."""
     outputs = output_paths(join, folder)
     commands = {
         role: [str(program), *command(role, pair, join, rng, outputs.get(role))]
         for role in ("receiver", "sender")
     }
+    checked = None
+    if join.check:
+        checking = {role: [*arguments, "--check"] for role, arguments in commands.items()}
+        checked = meet(checking, join, folder / "check")
+    ended = meet(commands, join, folder)
+    return Run(ended, outputs, outputs.get("receiver", folder / "receiver.stdout"), checked)
+
+
+def meet(commands: dict[str, list[str]], join: Join, folder: Path) -> dict[str, Ended]:
+    """Runs both processes. Their command lines go to the folder first, in `commands`."""
+    folder.mkdir(exist_ok=True)
     listening, connecting = commands if join.receiver_listens else reversed(commands)
-    commands[listening] += ["--listen", "127.0.0.1:0"]
-    lines = (shlex.join(commands[role]) for role in (listening, connecting))
+    listens = [*commands[listening], "--listen", "127.0.0.1:0"]
+    lines = (shlex.join(arguments) for arguments in (listens, commands[connecting]))
     (folder / "commands").write_text("\n".join(lines) + "\n")
 
-    listener = Process(commands[listening], folder / listening)
-    connector = Process(
-        [*commands[connecting], "--connect", listener.address()], folder / connecting
-    )
-    ended = {connecting: connector.end(), listening: listener.end()}
-    return Run(ended, outputs, outputs.get("receiver", folder / "receiver.stdout"))
+    listener = Process(listens, folder / listening)
+    connects = [*commands[connecting], "--connect", listener.address()]
+    connector = Process(connects, folder / connecting)
+    return {connecting: connector.end(), listening: listener.end()}
 
 
 def output_paths(join: Join, folder: Path) -> dict[str, Path]:
     """The parties' files for `--output`."""
     if join.kind == "shares":
         return {role: folder / f"{role}.shares" for role in ("receiver", "sender")}
-    return {"receiver": folder / f"output.{join.output.ending}"} if join.output else {}
+    return {"receiver": folder / f"output{join.output.ending}"} if join.output else {}
 
 
 def command(
@@ -188,12 +210,16 @@ def command(
 ) -> list[str]:
     """A party's arguments, but for where the parties meet."""
     verb, side = ("receive", pair.receiver) if role == "receiver" else ("send", pair.sender)
-    arguments = [verb, "--input", str(side.table.path)]
+    arguments = [verb, "--input", *side.table.inputs(rng)]
     arguments += side.table.format.options() + side.key_options(rng)
     arguments += ["--output-kind", join.output_kind, "--protocol", join.protocol]
     arguments += ["--insecure-plaintext", "--threads", "1"]
     if join.min_intersection is not None:
         arguments += ["--min-intersection", str(join.min_intersection)]
+    if join.strict:
+        arguments.append("--strict")
+    if role == "receiver" and join.quote_empty:
+        arguments.append("--quote-empty")
     if role == "sender" and join.kind == "sum":
         arguments += ["--allow-sums-that-reveal-keys"]
     return [*arguments, "--output", str(output)] if output else arguments

@@ -1,18 +1,33 @@
 """A random pair of tables, whose keys overlap."""
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from . import column_types as types
 from .amounts import Amount, draw_amount
 from .column_types import TEXT, ColumnType
+from .formats import TYPED, USUAL, Dialect, Format
 from .kinds import KINDS, Kind, Text
-from .tables import Column, Dialect, Format, Table
+from .parts import LONGEST_FOLDER, draw_naming, draw_parts, draw_told, folders, parts_by
+from .tables import Column, Table
 
 NAMES = ("id", "E-Mail", "Größe", "a=b", "key 3", "city", "née", "x'y", 'say "k"', "last, first")
+# Those that a folder's name can hold as they are.
+FOLDER_NAMES = ("id", "E-Mail", "Größe", "key 3", "city", "née", "x'y", "last, first")
 LARGE = 100_000
+
+# How texts are encoded, as Python calls it; whether there is a mark; and what can be said of it.
+ENCODINGS = (
+    ("utf-16-le", True, (None, "utf-16", "utf-16le")),
+    ("utf-16-be", True, (None, "utf-16be")),
+    ("utf-16-le", False, ("utf-16le",)),
+    ("utf-16-be", False, ("utf-16be",)),
+    ("cp1252", False, ("windows-1252", "latin1")),
+    ("iso8859-15", False, ("iso-8859-15", "l9")),
+    ("utf-8", True, (None, "utf-8")),
+)
 
 
 @dataclass(frozen=True)
@@ -99,20 +114,30 @@ def draw_pair(rng: random.Random, folder: Path) -> Pair:
 
 
 def draw_format(rng: random.Random) -> Format:
-    """A format, as usual or in another dialect."""
-    name = rng.choice(("csv", "csv", "csv", "tsv", "txt", "parquet", "parquet", "parquet"))
-    if name == "parquet":
-        return Format(name)
-    usual = Format.usual(name, rng.choice(("", "", "", "gz", "zst")))
-    dialect = usual.dialect
+    """A format, as usual or in another dialect, of files that are called by it or otherwise."""
+    name = rng.choice(("csv",) * 3 + ("tsv",) * 2 + ("txt",) + ("parquet",) * 3 + ("arrow",) * 2)
+    if name in TYPED:
+        called = rng.choice(("dat", "", "csv", "ipc" if name == "parquet" else "parquet"))
+        return Format(name, called=called if rng.random() < 0.1 else rng.choice(TYPED[name]))
+    compression, dialect = rng.choice(("", "", "", "gz", "zst")), USUAL[name]
     delimiter, quote, header = dialect.delimiter, dialect.quote, dialect.header
     if name != "txt" and rng.random() < 0.4:
         delimiter = rng.choice((",", ";", "\t", "|", "~"))
         quote = rng.choice(('"', "'", None))
         header = rng.random() < 0.6
     line_ending = rng.choice(("\n", "\n", "\r\n"))
-    marked = rng.random() < 0.1
-    return Format(name, usual.compression, Dialect(delimiter, quote, header, line_ending, marked))
+    dialect = Dialect(delimiter, quote, header, line_ending)
+    if name != "txt" and quote is None and rng.random() < 0.4:
+        dialect = replace(dialect, escapes=True)
+    if rng.random() < 0.3:
+        encoding, marked, said = rng.choice(ENCODINGS)
+        dialect = replace(
+            dialect, encoding=encoding, byte_order_mark=marked, said_encoding=rng.choice(said)
+        )
+    called = None
+    if rng.random() < 0.1:
+        called = rng.choice(("dat", "") if compression else ("dat", "", "csv", "txt", "ipc"))
+    return Format(name, compression, dialect, called)
 
 
 def is_of_one_column(choice: Format) -> bool:
@@ -162,23 +187,57 @@ def draw_side(
         draw_cells(rng, choice, name, one, index, [row[place] for row in values], null_rate)
         for place, (name, one) in enumerate(zip(names, key, strict=True))
     ]
+    naming = draw_naming(rng, choice)
+    by = draw_told_key(rng, columns) if naming == "folder" else None
+    if by:
+        parts, order = parts_by(by.name, by.cells)
+        for column in columns:
+            column.cells = [column.cells[row] for row in order]
+        told = [by]
+    elif naming == "folder" and rng.random() < 0.5:
+        names_of_told = rng.sample(("day", "region", "straße"), rng.choice((1, 1, 2)))
+        parts, cells = draw_told(rng, len(values), names_of_told)
+        told = [Column(*one) for one in zip(names_of_told, [TEXT] * 2, cells, strict=False)]
+    else:
+        parts, told = draw_parts(rng, choice, naming, len(values)), []
+    columns = [column for column in columns if column is not by]
+
     amounts = []
-    is_narrow = can_be_narrow(choice) and rng.random() < 0.25
+    is_narrow = columns and can_be_narrow(choice) and rng.random() < 0.25
     if not is_narrow and not is_of_one_column(choice):
         # Names that both tables may have.
         names_of_amounts = rng.sample(("amount", "price", "qty"), rng.choice((0, 1, 1, 2)))
         amounts = [draw_amount(rng, choice, name, len(values)) for name in names_of_amounts]
         columns += [amount.column for amount in amounts]
-        if len(columns) == 1 or rng.random() < 0.5:
+        if len(columns) <= 1 or rng.random() < 0.5:
             columns.append(draw_notes(rng, choice, len(values)))
     rng.shuffle(columns)
+    columns += told
     places = [column.name for column in columns]
     return Side(
-        table=Table(choice, columns, last_line_ends=rng.random() < 0.8),
+        table=Table(choice, columns, naming, parts, len(told)),
         key=[places.index(name) for name in names],
         rules=[one.rules[index] for one in key],
         amounts=amounts,
     )
+
+
+def draw_told_key(rng: random.Random, columns: list[Column]) -> Column | None:
+    """A column of few texts that folders' names can hold, as one that folders tell."""
+    fitting = [column for column in columns if column.type.is_text and is_told(column)]
+    if not fitting or rng.random() < 0.3:
+        return None
+    told = rng.choice(fitting)
+    told.type, told.cells = TEXT, [cell or None for cell in told.cells]
+    return told
+
+
+def is_told(column: Column) -> bool:
+    """Whether folders can tell the column."""
+    cells = set(column.cells)
+    longest = max((len(folders([column.name], [cell])) for cell in cells), default=0)
+    # A name with an equals sign would be told by its first part.
+    return 0 < len(cells) <= 12 and longest <= LONGEST_FOLDER and column.name in FOLDER_NAMES
 
 
 def can_be_narrow(choice: Format) -> bool:
@@ -216,13 +275,16 @@ def draw_cells(
 def draw_notes(rng: random.Random, choice: Format, rows: int) -> Column:
     """A column that nothing is asked of."""
     kind = Text()
-    notes = [choice.fitted(kind.draw(rng)) if rng.random() < 0.8 else None for _ in range(rows)]
+    notes = [
+        choice.fitted(kind.draw(rng)) if rng.random() < 0.8 else rng.choice((None, ""))
+        for _ in range(rows)
+    ]
     return Column("note", TEXT if choice.dialect else rng.choice(types.STRINGS), notes)
 
 
 def blank_lines(rng: random.Random, table: Table) -> list[int]:
     """Rows of a text behind which there is a blank line, which is no row."""
-    has_such_lines = table.format.dialect and len(table.columns) > 1 and table.last_line_ends
-    if not has_such_lines or rng.random() < 0.7:
+    if not table.format.dialect or len(table.columns) == 1 or rng.random() < 0.7:
         return []
-    return rng.sample(range(table.rows), min(table.rows, rng.randint(0, 3)))
+    ended = sorted(set(range(table.rows)) - table.unended(table.records()))
+    return rng.sample(ended, min(len(ended), rng.randint(0, 3)))

@@ -4,15 +4,18 @@ from collections import Counter
 from collections.abc import Iterable
 
 from .expectation import Expectation
+from .formats import COMPRESSIONS, TYPED, USUAL
 from .joins import Join
 from .kinds import KINDS
-from .pairs import Pair
-from .tables import COMPRESSIONS, USUAL
+from .pairs import ENCODINGS, Pair
+from .parts import NAMINGS
+from .tables import Table
 
 # From so many pairs on everything must have occurred.
 ALL_OCCUR_PAIRS = 2000
 
-FORMATS = (*USUAL, "parquet")
+FORMATS = (*USUAL, *TYPED)
+ENDINGS = ("done", "withheld", "overflowing", "unwritable", "differing", "unreadable")
 OUTPUT_KINDS = ("rows", "count", "threshold", "sum", "shares")
 
 # What was met, as a topic and one of its cases, such as ("kind of key", "uuid").
@@ -28,10 +31,32 @@ def cases_of_pair(pair: Pair) -> set[Case]:
         for rules in one.rules:
             cases |= {("rule", rule) for rule in rules.split("+")}
     for side in pair.sides:
-        cases.add(("input", side.table.format.name))
-        if side.table.format.dialect:
-            cases.add(("compression", side.table.format.compression))
+        width = len(side.table.columns)
+        if any(place >= width - side.table.told for place in side.key):
+            cases.add(("told by folders", "a key"))
+        cases |= cases_of_table(side.table)
     return cases
+
+
+def cases_of_table(table: Table) -> set[Case]:
+    """What a table has."""
+    choice, dialect = table.format, table.format.dialect
+    cases = {("input", choice.name), ("named by", arrow(table.naming, choice.name))}
+    if choice.is_told:
+        cases.add(("with --input-format", choice.name))
+    if table.told:
+        cases.add(("told by folders", choice.name))
+    if dialect:
+        cases.add(("compression", choice.compression))
+        cases.add(("encoding", encoding(dialect.encoding, dialect.byte_order_mark)))
+        if dialect.escapes:
+            cases.add(("with --escapes", choice.name))
+    return cases
+
+
+def encoding(codec: str, is_marked: bool) -> str:
+    """An encoding, with a byte order mark or without."""
+    return f"{codec} with a mark" if is_marked else codec
 
 
 def cases_of_join(pair: Pair, join: Join, ending: str) -> set[Case]:
@@ -44,6 +69,9 @@ def cases_of_join(pair: Pair, join: Join, ending: str) -> set[Case]:
     }
     if join.min_intersection is not None:
         cases.add(("with a minimum", join.kind))
+    for option in ("quote_empty", "strict", "check"):
+        if getattr(join, option):
+            cases.add((f"with --{option.replace('_', '-')}", ending))
     if join.output:
         cases.add(("rows", arrow(pair.receiver.table.format.name, join.output.name)))
     cases |= {(f"{join.kind} of a column of", column.holder) for column in join.columns}
@@ -64,9 +92,17 @@ def wanted(protocols: Iterable[str]) -> set[Case]:
     joins = {("output", kind) for kind in OUTPUT_KINDS}
     joins |= {("with a minimum", kind) for kind in ("rows", "count", "sum")}
     joins |= {("protocol", name) for name in ("auto", *protocols)}
-    joins |= {("ending", ending) for ending in ("done", "withheld", "overflowing", "unwritable")}
+    joins |= {("ending", ending) for ending in ENDINGS}
+    joins |= {(f"with --{option}", "done") for option in ("quote-empty", "strict", "check")}
     joins |= {("rows", arrow(source, target)) for source in FORMATS for target in FORMATS}
     tables = {("compression", compression) for compression in COMPRESSIONS}
+    tables |= {("encoding", encoding(codec, marked)) for codec, marked, _ in ENCODINGS}
+    tables |= {("named by", arrow(naming, name)) for naming in NAMINGS[:3] for name in FORMATS}
+    tables |= {("with --input-format", name) for name in FORMATS}
+    tables |= {("with --escapes", name) for name in ("csv", "tsv")}
+    for name in TYPED:
+        tables |= {("named by", arrow("folder", name)), ("told by folders", name)}
+    tables.add(("told by folders", "a key"))
     parties = {
         (f"{kind} of a column of", holder)
         for kind in ("sum", "shares")
@@ -94,6 +130,11 @@ class Summary:
         """Counts a join."""
         self.joins += 1
         self._count(cases_of_join(pair, join, ending), expectation)
+
+    def add_unreadable(self, expectation: Expectation) -> None:
+        """Counts a join in which a cell could not be read."""
+        self.joins += 1
+        self._count({("ending", "unreadable")}, expectation)
 
     def _count(self, cases: set[Case], expectation: Expectation) -> None:
         self._met.update(cases)

@@ -1,140 +1,27 @@
-"""Tables: how they are written to files, how psijoin is told to read them, and how DuckDB is."""
+"""Tables: their files, what pyarrow reads in them, and what DuckDB is given."""
 
-import gzip
-from collections.abc import Iterable, Sequence
+import random
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyarrow import ipc
 
 from .column_types import ColumnType
+from .formats import (
+    BYTE_ORDER_MARK,
+    Format,
+    read_compressed,
+    relation,
+    write_compressed,
+)
+from .parts import Part
 
 # How psijoin calls the column of a file of lines.
 LINE_COLUMN = "value"
-
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-
-
-@dataclass(frozen=True)
-class Dialect:
-    """How a text is written."""
-
-    delimiter: str = ","
-    quote: str | None = '"'
-    header: bool = True
-    line_ending: str = "\n"
-    byte_order_mark: bool = False
-
-    def holds(self, text: str) -> bool:
-        """Whether a field can hold the text."""
-        return self.quote is not None or not any(
-            letter in text for letter in (self.delimiter, "\n", "\r")
-        )
-
-    def field(self, text: str) -> str:
-        """The text as a field, in quotes if need be."""
-        special = (self.delimiter, self.quote, "\n", "\r")
-        if self.quote is None or not any(letter in text for letter in special if letter):
-            return text
-        return self.quote + text.replace(self.quote, self.quote * 2) + self.quote
-
-    def record(self, fields: Sequence[str]) -> bytes:
-        """A line of these fields."""
-        text = self.delimiter.join(map(self.field, fields))
-        # Without the quotes it would be a blank line, which is no row.
-        text = text or (self.quote or "") * 2
-        return (text + self.line_ending).encode()
-
-
-# What each text format is unless options say otherwise. In a file of lines nothing divides: the
-# delimiter is a character that occurs nowhere.
-USUAL = {
-    "csv": Dialect(),
-    "tsv": Dialect(delimiter="\t", quote=None),
-    "txt": Dialect(delimiter="\x01", quote=None, header=False),
-}
-
-COMPRESSIONS = ("", "gz", "zst")
-DUCKDB_COMPRESSIONS = {"": "none", "gz": "gzip", "zst": "zstd"}
-
-
-@dataclass(frozen=True)
-class Format:
-    """What a file name's endings say, and for a text how it is written."""
-
-    name: str
-    compression: str = ""
-    dialect: Dialect | None = None
-
-    @classmethod
-    def usual(cls, name: str, compression: str = "") -> "Format":
-        """The format without options."""
-        return cls(name, compression, USUAL.get(name))
-
-    def fitted(self, text: str) -> str:
-        """The text, or if the format cannot hold it, one like it that it can."""
-        if self.dialect is None or self.dialect.holds(text):
-            return text
-        for letter in (self.dialect.delimiter, "\n", "\r"):
-            text = text.replace(letter, "_")
-        return text
-
-    @property
-    def ending(self) -> str:
-        """The endings of a file's name."""
-        return ".".join(filter(None, (self.name, self.compression)))
-
-    def options(self) -> list[str]:
-        """What psijoin has to be told beside the file's name."""
-        if self.dialect is None or self.name == "txt":
-            return []
-        usual, options = USUAL[self.name], []
-        if self.dialect.delimiter != usual.delimiter:
-            options += [
-                "--delimiter",
-                {"\t": "tab"}.get(self.dialect.delimiter, self.dialect.delimiter),
-            ]
-        if self.dialect.quote != usual.quote:
-            options += ["--quote", self.dialect.quote or "none"]
-        return options if self.dialect.header else [*options, "--no-header"]
-
-    def written_as_usual(self, name: str, compression: str) -> "Format":
-        """The format of rows of such a table that are written to a file of another format."""
-        usual = Format.usual(name, compression)
-        keeps_no_header = usual.dialect and self.dialect and name != "txt" and self.name != "txt"
-        if keeps_no_header and not self.dialect.header:
-            return replace(usual, dialect=replace(usual.dialect, header=False))
-        return usual
-
-    def relation(self, path: Path, columns: int) -> str:
-        """SQL for the file's rows, in order: `row` from 0, and `c0`, `c1`, …"""
-        names = [f"c{index}" for index in range(columns)]
-        if self.dialect is None:
-            source = f"read_parquet({quoted(path)}) AS t({', '.join(names)})"
-        else:
-            dialect = self.dialect
-            quote = quoted(dialect.quote or "")
-            options = {
-                "auto_detect": "false",
-                "columns": "{" + ", ".join(f"{name}: 'VARCHAR'" for name in names) + "}",
-                "compression": quoted(DUCKDB_COMPRESSIONS[self.compression]),
-                "delim": quoted(dialect.delimiter),
-                "quote": quote,
-                "escape": quote,
-                "header": str(dialect.header).lower(),
-                "new_line": quoted(dialect.line_ending.encode("unicode_escape").decode()),
-                "parallel": "false",
-            }
-            listed = ", ".join(f"{name} = {value}" for name, value in options.items())
-            source = f"read_csv({quoted(path)}, {listed})"
-        return f"(SELECT row_number() OVER () - 1 AS row, {', '.join(names)} FROM {source})"
-
-
-def quoted(text: Any) -> str:
-    """A literal of SQL."""
-    return "'" + str(text).replace("'", "''") + "'"
 
 
 @dataclass
@@ -148,13 +35,20 @@ class Column:
 
 @dataclass
 class Table:
-    """A table and its file."""
+    """A table and its files."""
 
     format: Format
     columns: list[Column]
-    # Of a text: whether there is a line ending behind the last row.
-    last_line_ends: bool = True
+    naming: str
+    # In the order in which they are read.
+    parts: list[Part]
+    # How many of the columns, the last ones, are told by folders.
+    told: int = 0
+    # Once it is written: the file or the folder, and where each part is.
     path: Path = field(default_factory=Path)
+    paths: list[Path] = field(default_factory=list)
+    _readable: tuple[Format, list[Path]] | None = None
+    _blank_after: frozenset[int] = frozenset()
 
     @property
     def rows(self) -> int:
@@ -170,74 +64,165 @@ class Table:
             return [str(index + 1) for index in range(len(self.columns))]
         return [column.name for column in self.columns]
 
-    def relation(self) -> str:
-        """SQL for its rows, as DuckDB reads them from the file."""
-        return self.format.relation(self.path, len(self.columns))
+    def inputs(self, rng: random.Random) -> list[str]:
+        """What `--input` is given."""
+        match self.naming:
+            case "files":
+                return [str(path) for path in rng.sample(self.paths, len(self.paths))]
+            case "pattern":
+                return [f"{self.path}/*{self.format.ending}"]
+        return [str(self.path)]
 
-    def preamble(self) -> bytes:
+    def relation(self) -> str:
+        """SQL for its rows, as DuckDB reads them."""
+        choice, paths = self._readable
+        told = self.names[len(self.columns) - self.told :] if paths == self.paths else ()
+        return relation(choice, paths, len(self.columns), told)
+
+    def ranges(self) -> list[range]:
+        """The rows of each part."""
+        ranges, start = [], 0
+        for part in self.parts:
+            ranges.append(range(start, start + part.rows))
+            start += part.rows
+        return ranges
+
+    def preamble(self) -> str:
         """What stands before the rows of a text."""
         dialect = self.format.dialect
-        mark = BYTE_ORDER_MARK if dialect.byte_order_mark else b""
-        return mark + (dialect.record(self.names) if dialect.header else b"")
+        mark = BYTE_ORDER_MARK if dialect.byte_order_mark else ""
+        return mark + (dialect.record(self.names) if dialect.header else "")
 
-    def records(self) -> list[bytes]:
+    def records(self) -> list[str]:
         """The rows of a text, with their line endings."""
         rows = zip(*(column.cells for column in self.columns), strict=True)
-        records = [self.format.dialect.record([cell or "" for cell in row]) for row in rows]
-        if records and not self.last_line_ends:
-            # What is left of a blank line would be no line.
-            records[-1] = records[-1].rstrip(b"\r\n") or records[-1]
-        return records
+        return [self.format.dialect.record(row) for row in rows]
+
+    def unended(self, records: list[str]) -> set[int]:
+        """Rows of a text behind which their file has no line ending."""
+        last = [
+            rows[-1]
+            for part, rows in zip(self.parts, self.ranges(), strict=True)
+            if rows and not part.last_line_ends
+        ]
+        # What is left of a blank line would be no line.
+        return {row for row in last if records[row] != self.format.dialect.line_ending}
+
+    def text_of(self, rows: Iterable[int]) -> bytes:
+        """A text of some rows: each has a line ending, but for the last if its file has none."""
+        records, rows = self.records(), list(rows)
+        text = self.preamble() + "".join(records[row] for row in rows)
+        if rows and rows[-1] in self.unended(records):
+            text = text.removesuffix(self.format.dialect.line_ending)
+        return text.encode(self.format.dialect.encoding)
+
+    def place(self, row: int) -> tuple[Path, str]:
+        """The file of a row, and where it is there, as errors tell it."""
+        for path, rows in zip(self.paths, self.ranges(), strict=True):
+            if row in rows:
+                if self.format.dialect is None:
+                    return path, f"row {row - rows.start + 1}"
+                records = self.records()
+                before = self.preamble() + "".join(
+                    records[other] + self._blank(other) for other in range(rows.start, row)
+                )
+                return path, f"line {before.count(chr(10)) + 1}"
+        raise IndexError(row)
+
+    def _blank(self, row: int) -> str:
+        return self.format.dialect.line_ending if row in self._blank_after else ""
 
     def write(self, folder: Path, name: str, blank_after: Iterable[int] = ()) -> None:
-        """Writes the table's file, with blank lines behind some rows of a text."""
-        self.path = folder / f"{name}.{self.format.ending}"
-        if self.format.dialect is None:
-            self._write_parquet()
+        """Writes the table's files, with blank lines behind some rows of a text."""
+        self._blank_after = frozenset(blank_after)
+        if self.naming == "one":
+            self.path = folder / f"{name}{self.format.ending}"
+            self.paths = [self.path]
+        else:
+            self.path = folder / name
+            self.paths = [self.path / f"{part.name}{self.format.ending}" for part in self.parts]
+        if self.naming == "folder":
+            # What does not count.
+            for other in ("_SUCCESS", ".crc", "_temporary/0"):
+                (self.path / other).parent.mkdir(parents=True, exist_ok=True)
+                (self.path / other).write_text("not a table")
+        for path, rows in zip(self.paths, self.ranges(), strict=True):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if self.format.dialect:
+                self._write_text(path, rows)
+            else:
+                self._write_typed(path, rows)
+        self._make_readable(folder, name)
+
+    def _write_text(self, path: Path, rows: range) -> None:
+        records, dialect = self.records(), self.format.dialect
+        unended = self.unended(records)
+        text = self.preamble()
+        for row in rows:
+            record = records[row] + self._blank(row)
+            text += record.removesuffix(dialect.line_ending) if row in unended else record
+        write_compressed(path, text.encode(dialect.encoding), self.format.compression)
+
+    def _write_typed(self, path: Path, rows: range) -> None:
+        held = self.columns[: len(self.columns) - self.told]
+        table = arrow_table(held, rows)
+        if self.format.name == "parquet":
+            # Several row groups, the codecs that psijoin has, and with Arrow's schema or without.
+            pq.write_table(
+                table,
+                path,
+                row_group_size=max(1, len(rows) // 3),
+                compression=("snappy", "zstd", "gzip", "none")[self.rows % 4],
+                store_schema=self.rows % 3 > 0,
+            )
             return
-        records, blank = self.records(), self.format.dialect.line_ending.encode()
-        for row in blank_after:
-            records[row] += blank
-        write_compressed(self.path, self.preamble() + b"".join(records), self.format.compression)
+        # Files and streams of several batches.
+        options = ipc.IpcWriteOptions(compression=("lz4", "zstd", None)[self.rows % 3])
+        new = ipc.new_stream if self.rows % 4 == 0 else ipc.new_file
+        with new(path, table.schema, options=options) as writer:
+            writer.write_table(table, max_chunksize=max(1, len(rows) // 3))
 
-    def _write_parquet(self) -> None:
-        arrays = [
-            pa.array(column.cells, pa.string()).cast(column.type.arrow)
-            if column.type.is_text
-            else pa.array(column.cells, column.type.arrow)
-            for column in self.columns
-        ]
-        table = pa.table(arrays, self.names)
-        # Several row groups, the codecs that psijoin has, and with Arrow's schema or without.
-        rows, codec = self.rows, ("snappy", "zstd", "gzip", "none")[self.rows % 4]
-        pq.write_table(
-            table,
-            self.path,
-            row_group_size=max(1, rows // 3),
-            compression=codec,
-            store_schema=rows % 3 > 0,
-        )
+    def _make_readable(self, folder: Path, name: str) -> None:
+        """Copies what DuckDB cannot read to files that it can."""
+        dialect, copy = self.format.dialect, folder / f"readable-{name}"
+        if self.format.name == "arrow" or (dialect and dialect.escapes):
+            pq.write_table(arrow_table(self.columns, range(self.rows)), copy)
+            self._readable = Format("parquet"), [copy]
+        elif dialect and dialect.encoding != "utf-8":
+            choice = Format(self.format.name, "", replace(dialect, encoding="utf-8"))
+            copies = [copy.with_suffix(f".{index}") for index in range(len(self.paths))]
+            for path, copied in zip(self.paths, copies, strict=True):
+                content = read_compressed(path, self.format.compression)
+                copied.write_bytes(content.decode(dialect.encoding).encode())
+            self._readable = choice, copies
+        else:
+            self._readable = self.format, self.paths
 
-
-def write_compressed(path: Path, content: bytes, compression: str) -> None:
-    """Writes a file, compressed as its name says."""
-    match compression:
-        case "gz":
-            path.write_bytes(gzip.compress(content, 1))
-        case "zst":
-            with pa.CompressedOutputStream(str(path), "zstd") as stream:
-                stream.write(content)
-        case _:
-            path.write_bytes(content)
+    def read_typed(self) -> pa.Table:
+        """What pyarrow reads of a table that has types, and the columns that its folders tell."""
+        table = pa.concat_tables(read_typed(self.format.name, path) for path in self.paths)
+        for column in self.columns[len(self.columns) - self.told :]:
+            table = table.append_column(column.name, pa.array(column.cells, pa.string()))
+        return table
 
 
-def read_compressed(path: Path, compression: str) -> bytes:
-    """The content of such a file."""
-    match compression:
-        case "gz":
-            return gzip.decompress(path.read_bytes())
-        case "zst":
-            with pa.input_stream(str(path), compression="zstd") as stream:
-                return stream.read()
-        case _:
-            return path.read_bytes()
+def arrow_table(columns: list[Column], rows: range) -> pa.Table:
+    """These rows of columns, with their types."""
+    arrays = []
+    for column in columns:
+        cells = [column.cells[row] for row in rows]
+        if column.type.is_text:
+            arrays.append(pa.array(cells, pa.string()).cast(column.type.arrow or pa.string()))
+        else:
+            arrays.append(pa.array(cells, column.type.arrow))
+    return pa.table(arrays, [column.name for column in columns])
+
+
+def read_typed(name: str, path: Path) -> pa.Table:
+    """What pyarrow reads of a file of Parquet or Arrow."""
+    if name == "parquet":
+        return pq.read_table(path, partitioning=None)
+    with pa.OSFile(str(path)) as file:
+        is_file = file.read(6) == b"ARROW1"
+        file.seek(0)
+        return (ipc.open_file if is_file else ipc.open_stream)(file).read_all()

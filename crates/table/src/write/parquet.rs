@@ -2,8 +2,15 @@
 
 use std::{collections::BTreeMap, io, sync::Arc};
 
-use arrow_array::{RecordBatch, new_null_array};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_array::{
+    Array, ArrayRef, RecordBatch, RecordBatchOptions,
+    cast::AsArray,
+    make_array, new_null_array,
+    types::{
+        Time32MillisecondType, Time32SecondType, TimestampMillisecondType, TimestampSecondType,
+    },
+};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
 use parquet::{
     arrow::ArrowWriter,
     basic::Compression,
@@ -20,12 +27,16 @@ const ROW_GROUP_BYTES: usize = 1 << 27;
 /// A Parquet file that is being written.
 pub(super) struct Writer<'a, 'b> {
     name: &'a str,
+    /// The columns as they are written.
+    schema: SchemaRef,
     inner: ArrowWriter<&'a mut Output<'b>>,
 }
 
 impl<'a, 'b> Writer<'a, 'b> {
-    pub(super) fn new(schema: SchemaRef, output: &'a mut Output<'b>) -> Result<Self, Error> {
+    pub(super) fn new(schema: &Schema, output: &'a mut Output<'b>) -> Result<Self, Error> {
         let name = output.name;
+        let fields: Vec<Field> = schema.fields().iter().map(|field| written(field)).collect();
+        let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
         // In one order, as the same run gives the same file.
         let pairs: BTreeMap<_, _> = schema.metadata().clone().into_iter().collect();
         let pairs = pairs
@@ -37,9 +48,21 @@ impl<'a, 'b> Writer<'a, 'b> {
             .set_coerce_types(has_long_dates(&schema))
             .set_key_value_metadata(metadata)
             .build();
-        let inner = ArrowWriter::try_new(output, schema, Some(properties))
+        let inner = ArrowWriter::try_new(output, schema.clone(), Some(properties))
             .map_err(|error| cannot_write(name, io_error(error)))?;
-        Ok(Self { name, inner })
+        Ok(Self {
+            name,
+            schema,
+            inner,
+        })
+    }
+
+    /// The rows with the types that are written.
+    fn fitted(&self, batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+        let columns = batch.columns().iter().map(in_milliseconds);
+        let columns: Vec<ArrayRef> = columns.collect::<Result<_, _>>()?;
+        let rows = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        RecordBatch::try_new_with_options(self.schema.clone(), columns, &rows)
     }
 
     fn failed(&self, error: ParquetError) -> Error {
@@ -49,7 +72,9 @@ impl<'a, 'b> Writer<'a, 'b> {
 
 impl BatchWriter for Writer<'_, '_> {
     fn write(&mut self, batch: &RecordBatch) -> Result<(), Error> {
-        let written = self.inner.write(batch).and_then(|()| {
+        let batch = self.fitted(batch);
+        let batch = batch.map_err(|error| self.failed(ParquetError::External(Box::new(error))))?;
+        let written = self.inner.write(&batch).and_then(|()| {
             if self.inner.in_progress_size() > ROW_GROUP_BYTES {
                 self.inner.flush()
             } else {
@@ -65,6 +90,64 @@ impl BatchWriter for Writer<'_, '_> {
             .map(drop)
             .map_err(|error| self.failed(error))
     }
+}
+
+/// A column as it is written: Parquet counts no seconds, which would be written as mere integers.
+fn written(field: &Field) -> Field {
+    field
+        .clone()
+        .with_data_type(without_seconds(field.data_type()))
+}
+
+fn without_seconds(data_type: &DataType) -> DataType {
+    use DataType::*;
+    let inner = |field: &Arc<Field>| Arc::new(written(field));
+    match data_type {
+        Timestamp(TimeUnit::Second, zone) => Timestamp(TimeUnit::Millisecond, zone.clone()),
+        Time32(TimeUnit::Second) => Time32(TimeUnit::Millisecond),
+        Dictionary(keys, values) => Dictionary(keys.clone(), Box::new(without_seconds(values))),
+        List(items) => List(inner(items)),
+        LargeList(items) => LargeList(inner(items)),
+        FixedSizeList(items, length) => FixedSizeList(inner(items), *length),
+        Map(entries, is_sorted) => Map(inner(entries), *is_sorted),
+        Struct(fields) => Struct(fields.iter().map(inner).collect()),
+        other => other.clone(),
+    }
+}
+
+/// The values in the type that is written for theirs.
+fn in_milliseconds(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    let data_type = without_seconds(array.data_type());
+    if data_type == *array.data_type() {
+        return Ok(array.clone());
+    }
+    let beyond = || ArrowError::ComputeError("seconds beyond the reach of milliseconds".to_owned());
+    Ok(match array.data_type() {
+        DataType::Timestamp(_, zone) => {
+            let moments = array
+                .as_primitive::<TimestampSecondType>()
+                .try_unary::<_, TimestampMillisecondType, _>(|seconds| {
+                    seconds.checked_mul(1000).ok_or_else(beyond)
+                })?;
+            Arc::new(moments.with_timezone_opt(zone.clone()))
+        }
+        DataType::Time32(_) => Arc::new(
+            array
+                .as_primitive::<Time32SecondType>()
+                .try_unary::<_, Time32MillisecondType, _>(|seconds| {
+                    seconds.checked_mul(1000).ok_or_else(beyond)
+                })?,
+        ),
+        _ => {
+            let data = array.to_data();
+            let children = data.child_data().iter();
+            let children = children.map(|child| in_milliseconds(&make_array(child.clone())));
+            let children: Vec<ArrayRef> = children.collect::<Result<_, _>>()?;
+            let children = children.iter().map(|child| child.to_data()).collect();
+            let builder = data.into_builder().data_type(data_type);
+            make_array(builder.child_data(children).build()?)
+        }
+    })
 }
 
 /// Whether there are dates of 64 bits. Parquet has none, and they would be written as mere integers

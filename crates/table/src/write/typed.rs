@@ -27,7 +27,7 @@ fn batch_writer<'a>(
     output: &'a mut Output<'_>,
 ) -> Result<Box<dyn BatchWriter + 'a>, Error> {
     Ok(match format {
-        Format::Parquet => Box::new(parquet::Writer::new(schema.clone(), output)?),
+        Format::Parquet => Box::new(parquet::Writer::new(schema, output)?),
         Format::Arrow => Box::new(ipc::Writer::new(schema, output)?),
         Format::Csv | Format::Tsv | Format::Lines => panic!("a text has no typed columns"),
     })

@@ -9,16 +9,19 @@ use std::{
 
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, DictionaryArray,
-    DurationSecondArray, FixedSizeBinaryArray, Float64Array, Int64Array, ListArray, RecordBatch,
-    StringArray, StringViewArray, StructArray, TimestampMillisecondArray, cast::AsArray,
+    DurationSecondArray, FixedSizeBinaryArray, Float64Array, Int32Array, Int64Array, ListArray,
+    RecordBatch, StringArray, StringViewArray, StructArray, Time32MillisecondArray,
+    Time32SecondArray, TimestampMillisecondArray, TimestampSecondArray, cast::AsArray,
     types::Int32Type,
 };
+use arrow_buffer::OffsetBuffer;
 use arrow_ipc::{
     CompressionType,
     reader::FileReader,
     writer::{FileWriter, IpcWriteOptions, StreamWriter},
 };
 use arrow_schema::{DataType, Field, Schema};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use psijoin_table::{
     Destination, Dialect, Error, ErrorKind, Format, KeyTable, Progress, Source,
     whole_file::Existing,
@@ -173,6 +176,70 @@ fn streams_are_read_from_pipes() {
         let read = read_bytes(Format::Arrow, bytes, &key(&[], &[]));
         assert_eq!(set_of(read), expected);
     }
+}
+
+#[test]
+fn seconds_become_milliseconds_in_parquet() {
+    let files = Files::new();
+    let id = key(&["id"], &[]);
+    let moments = TimestampSecondArray::from(vec![Some(1_709_211_900), None, Some(-1)]);
+    let times = Time32SecondArray::from(vec![Some(86_399), Some(0), None]);
+    let nested = |values: ArrayRef| {
+        let field = Arc::new(Field::new("x", values.data_type().clone(), true));
+        let whole = StructArray::from(vec![(field, values)]);
+        let item = Arc::new(Field::new("item", whole.data_type().clone(), true));
+        let offsets = OffsetBuffer::from_lengths([1, 0, 2]);
+        array(ListArray::new(item, offsets, Arc::new(whole), None))
+    };
+    let zoned = moments.clone().with_timezone("Europe/Berlin");
+    let words = DictionaryArray::new(Int32Array::from(vec![2, 1, 0]), array(moments.clone()));
+    let seconds = [
+        ("id", array(Int64Array::from(vec![0, 1, 2]))),
+        ("moment", array(moments.clone())),
+        ("zoned", array(zoned)),
+        ("time", array(times.clone())),
+        ("nested", nested(array(moments))),
+        ("word", array(words)),
+    ];
+    let moments = TimestampMillisecondArray::from(vec![Some(1_709_211_900_000), None, Some(-1000)]);
+    let times = Time32MillisecondArray::from(vec![Some(86_399_000), Some(0), None]);
+    let words = DictionaryArray::new(Int32Array::from(vec![2, 1, 0]), array(moments.clone()));
+    let milliseconds = [
+        ("id", array(Int64Array::from(vec![0, 1, 2]))),
+        ("moment", array(moments.clone())),
+        (
+            "zoned",
+            array(moments.clone().with_timezone("Europe/Berlin")),
+        ),
+        ("time", array(times)),
+        ("nested", nested(array(moments))),
+        ("word", array(words)),
+    ];
+
+    let written = |name: &str, columns: &[(&str, ArrayRef)]| {
+        let output = files.path(&format!("{name}.parquet"));
+        let input = arrow(&files, &format!("{name}.arrow"), columns);
+        assert_eq!(join(&input, &id, |_| true, &output).unwrap(), 3);
+        let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(output).unwrap());
+        let builder = builder.unwrap();
+        let schema = builder.parquet_schema().root_schema().clone();
+        (schema, builder.build().unwrap().next().unwrap().unwrap())
+    };
+    // What Parquet itself says of the types is the same, too.
+    assert_eq!(
+        written("seconds", &seconds),
+        written("milliseconds", &milliseconds)
+    );
+
+    let far = TimestampSecondArray::from(vec![i64::MAX / 999]);
+    let columns = [
+        ("id", array(Int64Array::from(vec![0]))),
+        ("far", array(far)),
+    ];
+    let input = arrow(&files, "far.arrow", &columns);
+    let error = join(&input, &id, |_| true, &files.path("far.parquet")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Output);
+    assert!(!error.to_string().contains("9232"), "{error}");
 }
 
 #[test]
