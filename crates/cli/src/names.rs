@@ -4,13 +4,19 @@
 /// Reads a list of names.
 ///
 /// # Errors
-/// If a quote is not closed, or there is text behind a closing quote.
+/// If a name is missing, a quote is not closed, or there is text behind a closing quote.
 pub(crate) fn parse(text: &str) -> Result<Vec<String>, String> {
     let mut names = Vec::new();
     let mut rest = Some(text);
     while let Some(list) = rest {
         let (name, behind) = match list.strip_prefix('"') {
             Some(quoted) => unquoted(quoted)?,
+            None if list.is_empty() || list.starts_with(',') => {
+                return Err(
+                    "the name of a column is missing (one that is empty is written as \"\")"
+                        .to_owned(),
+                );
+            }
             None => {
                 let end = list.find(',').unwrap_or(list.len());
                 (list[..end].to_owned(), &list[end..])
@@ -20,9 +26,6 @@ pub(crate) fn parse(text: &str) -> Result<Vec<String>, String> {
             None if !behind.is_empty() => return Err(fault("text behind its closing quote")),
             rest => rest,
         };
-        if name.is_empty() {
-            return Err("a name is missing: names of columns stand between commas".to_owned());
-        }
         names.push(name);
     }
     Ok(names)
@@ -55,10 +58,11 @@ fn fault(what: &str) -> String {
 
 /// Writes names so that they are read again.
 pub(crate) fn listed(names: &[String]) -> String {
-    let written = |name: &String| match name.contains(',') || name.starts_with('"') {
-        true => format!("\"{}\"", name.replace('"', "\"\"")),
-        false => name.clone(),
-    };
+    let written =
+        |name: &String| match name.is_empty() || name.contains(',') || name.starts_with('"') {
+            true => format!("\"{}\"", name.replace('"', "\"\"")),
+            false => name.clone(),
+        };
     names.iter().map(written).collect::<Vec<_>>().join(",")
 }
 
@@ -79,8 +83,8 @@ mod tests {
             ("\"\"\"\"", &["\""]),
             // Within a name that begins without one, a quote is a mere character.
             ("12\",a\"b\"", &["12\"", "a\"b\""]),
-            ("", &[""]),
-            ("a,,\"\",", &["a", "", "", ""]),
+            ("\"\"", &[""]),
+            ("a,\"\",b", &["a", "", "b"]),
         ] {
             assert_eq!(parse(text).unwrap(), expected, "{text}");
             let mut reader = csv::ReaderBuilder::new()
@@ -102,6 +106,17 @@ mod tests {
         ] {
             let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
             assert_eq!(parse(&listed(&names)).unwrap(), names);
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_missing_is_told() {
+        for text in ["", ",", "a,", ",a", "a,,b"] {
+            let error = parse(text).unwrap_err();
+            assert!(
+                error.starts_with("the name of a column is missing"),
+                "{text}"
+            );
         }
     }
 

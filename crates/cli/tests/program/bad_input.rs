@@ -57,7 +57,7 @@ fn what_can_be_seen_at_once_is_said_at_once() {
     let report = folder.path("none/report.json");
     fails_alone(
         &["--input", &table, "--key", "id", "--report", &report],
-        &["cannot write the report"],
+        &["no report can be written"],
     );
 }
 

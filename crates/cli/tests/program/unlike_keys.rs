@@ -111,7 +111,7 @@ fn one_value_in_two_types_needs_no_word() {
 #[test]
 fn rules_on_one_side_only_are_told_on_both() {
     let folder = Folder::new();
-    let text = folder.file("text.csv", "k\nann\n");
+    let text = folder.file("text.csv", "k\nann 1\n");
     warns(
         (&text, &["--normalize", "k=trim"]),
         (&text, &[]),
