@@ -24,6 +24,9 @@ pub enum Doubt {
     NoKeys,
     /// The first line is one by which Excel is told the delimiter.
     SeparatorLine,
+    /// The key column at this position, from 1, has telephone numbers with the code of a country and
+    /// others without.
+    MixedPhones(usize),
     /// The key column at this position, from 1, has timestamps with a zone and others without.
     MixedTimestamps(usize),
 }
@@ -61,6 +64,12 @@ impl fmt::Display for Doubt {
             Self::SeparatorLine => f.write_str(
                 "the first line begins with `sep=`, as Excel is told the delimiter: delete it, as \
                  the first line names the columns",
+            ),
+            Self::MixedPhones(position) => write!(
+                f,
+                "key column {position} has telephone numbers with a country code and others without, \
+                 which cannot all match: say with --normalize COLUMN=phone:COUNTRY whose the others \
+                 are"
             ),
             Self::MixedTimestamps(position) => write!(
                 f,

@@ -33,8 +33,12 @@ pub enum Kind {
     Binary,
     /// ASCII digits, as the rule `digits` leaves them.
     Digits,
-    /// Telephone numbers, as the rule `phone` leaves them.
+    /// Telephone numbers, as the rule `phone` leaves them, with the code of a country.
     Phone,
+    /// Telephone numbers, as the rule `phone` leaves them, without the code of a country.
+    NationalPhone,
+    /// Some of one, some of the other.
+    MixedPhone,
     /// Telephone numbers as E.164 has them.
     E164,
     /// Nothing but nulls, by their type.
@@ -43,7 +47,7 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::Text,
         Self::Number,
         Self::Bool,
@@ -56,6 +60,8 @@ impl Kind {
         Self::Binary,
         Self::Digits,
         Self::Phone,
+        Self::NationalPhone,
+        Self::MixedPhone,
         Self::E164,
         Self::Null,
     ];
@@ -93,7 +99,7 @@ impl Kind {
             Self::Timestamp | Self::UniversalTimestamp => "timestamp",
             Self::Digits => "digits",
             Self::Phone => "phone",
-            Self::E164 => "phone:COUNTRY",
+            Self::NationalPhone | Self::MixedPhone | Self::E164 => "phone:COUNTRY",
             Self::Time => "time",
             Self::Binary => "lowercase",
             Self::Text | Self::MixedTimestamp | Self::Null => return None,
@@ -116,6 +122,8 @@ impl fmt::Display for Kind {
             Self::Binary => "binary",
             Self::Digits => "digits",
             Self::Phone => "telephone number",
+            Self::NationalPhone => "telephone number without a country code",
+            Self::MixedPhone => "telephone number, some with a country code and some without",
             Self::E164 => "telephone number in E.164",
             Self::Null => "null",
         })
@@ -203,15 +211,16 @@ impl fmt::Display for Meaning {
 }
 
 /// Finds out what a column means while it is read, as only its values tell whether timestamps
-/// have a zone.
+/// have a zone, and telephone numbers the code of a country.
 pub(crate) struct Observed {
     meaning: Meaning,
-    /// Which sorts of timestamps were seen, where that has to be seen.
-    zones: Option<Zones>,
+    /// Which sorts of values were seen, where that has to be seen.
+    sorts: Option<Sorts>,
 }
 
+/// Whether values were seen with a zone or a code of a country, and without.
 #[derive(Default)]
-struct Zones {
+struct Sorts {
     seen_with: bool,
     seen_without: bool,
 }
@@ -224,31 +233,37 @@ impl Observed {
             kind,
             Kind::Timestamp | Kind::Date | Kind::UniversalTimestamp
         );
-        let has_to_be_seen = meaning.kind == Kind::Timestamp && !is_typed;
+        let has_to_be_seen = match meaning.kind {
+            Kind::Timestamp => !is_typed,
+            kind => kind == Kind::Phone,
+        };
         Self {
             meaning,
-            zones: has_to_be_seen.then(Zones::default),
+            sorts: has_to_be_seen.then(Sorts::default),
         }
     }
 
     /// Looks at a canonical text.
     pub(crate) fn see(&mut self, text: &str) {
-        if let (Some(zones), Some(last)) = (&mut self.zones, text.bytes().last()) {
-            match last {
-                b'Z' | b'z' => zones.seen_with = true,
-                _ => zones.seen_without = true,
-            }
-        }
+        let Some(sorts) = &mut self.sorts else {
+            return;
+        };
+        let is_with = match self.meaning.kind {
+            Kind::Phone => text.starts_with('+'),
+            _ => text.ends_with(['Z', 'z']),
+        };
+        sorts.seen_with |= is_with;
+        sorts.seen_without |= !is_with && !text.is_empty();
     }
 
     pub(crate) fn finish(self) -> Meaning {
-        let kind = match self.zones {
-            None => self.meaning.kind,
-            Some(zones) => match (zones.seen_with, zones.seen_without) {
-                (true, true) => Kind::MixedTimestamp,
-                (true, false) => Kind::UniversalTimestamp,
-                (false, _) => Kind::Timestamp,
-            },
+        let sorts = self.sorts.unwrap_or_default();
+        let kind = match (self.meaning.kind, sorts.seen_with, sorts.seen_without) {
+            (Kind::Timestamp, true, true) => Kind::MixedTimestamp,
+            (Kind::Timestamp, true, false) => Kind::UniversalTimestamp,
+            (Kind::Phone, true, true) => Kind::MixedPhone,
+            (Kind::Phone, false, true) => Kind::NationalPhone,
+            (kind, ..) => kind,
         };
         Meaning {
             kind,
@@ -338,6 +353,26 @@ mod tests {
             assert_eq!(observed(Kind::Text, "timestamp", texts), expected);
         }
         assert_eq!(observed(Kind::Text, "", &[with]), "text");
+        assert_eq!(
+            observed(Kind::Timestamp, "timestamp", &[without]),
+            "timestamp without a zone"
+        );
+    }
+
+    #[test]
+    fn codes_of_countries_are_seen() {
+        let (with, without) = ("+49301234567", "0301234567");
+        for (texts, expected) in [
+            (&[][..], "telephone number"),
+            (&[with, ""], "telephone number"),
+            (&[without, ""], "telephone number without a country code"),
+            (
+                &[with, without],
+                "telephone number, some with a country code and some without",
+            ),
+        ] {
+            assert_eq!(observed(Kind::Text, "phone", texts), expected);
+        }
     }
 
     #[test]

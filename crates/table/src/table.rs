@@ -339,8 +339,11 @@ impl<'a> Builder<'a> {
         let meanings = self.fingerprinter.meanings();
         let mixed = (1..)
             .zip(&meanings)
-            .filter(|(_, meaning)| meaning.kind() == Kind::MixedTimestamp)
-            .map(|(position, _)| Doubt::MixedTimestamps(position));
+            .filter_map(|(position, meaning)| match meaning.kind() {
+                Kind::MixedTimestamp => Some(Doubt::MixedTimestamps(position)),
+                Kind::MixedPhone => Some(Doubt::MixedPhones(position)),
+                _ => None,
+            });
         let no_keys = !self.items.is_empty() && self.fingerprints.is_empty();
         let no_keys = no_keys.then_some(Doubt::NoKeys);
         let doubts = self

@@ -140,6 +140,22 @@ fn advice(ours: Kind, theirs: &str) -> String {
                 clocks were."
             .to_owned();
     }
+    let is_phone = |kind: &Kind| {
+        matches!(
+            kind,
+            Kind::Phone | Kind::NationalPhone | Kind::MixedPhone | Kind::E164
+        )
+    };
+    if is_phone(&ours)
+        && Kind::ALL
+            .iter()
+            .filter(|kind| is_phone(kind))
+            .any(|kind| is(*kind))
+    {
+        return "On both sides, --normalize COLUMN=phone:COUNTRY reads numbers with and without a \
+                country code."
+            .to_owned();
+    }
     let rule = match either(Kind::Text) {
         true => other_than(Kind::Text).and_then(Kind::rule),
         false => None,

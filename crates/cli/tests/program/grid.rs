@@ -393,6 +393,13 @@ fn telephones() -> Vec<Spelling> {
             "telephone number",
         ),
         (
+            "text `030 1234567`, `phone`",
+            Csv("030 1234567"),
+            "phone",
+            "0301234567",
+            "telephone number without a country code",
+        ),
+        (
             "text `030 1234567`, `phone:DE`",
             Csv("030 1234567"),
             "phone:DE",
