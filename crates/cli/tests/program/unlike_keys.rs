@@ -121,8 +121,8 @@ fn rules_on_one_side_only_are_told_on_both() {
     warns(
         (&text, &["--normalize", "k=digits"]),
         (&text, &["--normalize", "k=phone"]),
-        "is digits here and telephone number on the other side",
-        "is telephone number here and digits on the other side",
+        "is digits here and telephone number without a country code on the other side",
+        "is telephone number without a country code here and digits on the other side",
     );
 }
 
