@@ -149,10 +149,8 @@ fn a_handshake_that_fails_is_heard_by_both_even_if_both_give_up_at_once() {
     {
         let hello = |role, rule| Hello::new(role, 1).setting("normalisation", rule);
         let shake = |channel: &mut _, hello| {
-            handshake::begin(channel, hello)
-                .map(|_| ())
-                .unwrap_err()
-                .to_string()
+            let pending = handshake::begin(channel, hello).unwrap();
+            pending.compare().unwrap_err().to_string()
         };
         thread::scope(|scope| {
             let sender = scope.spawn(|| {
