@@ -19,7 +19,7 @@ use psijoin_channel::{
 };
 use psijoin_psi::{Context, Fingerprint, Input, Items, Output, Plan, Protocol, Role};
 use psijoin_table::{
-    Counts, Destination, ErrorKind, KeySpec, KeyTable, Progress, RowItems, Source,
+    Counts, Destination, Doubt, ErrorKind, KeySpec, KeyTable, Progress, RowItems, Source,
     whole_file::WholeFile,
 };
 use psijoin_transport::Connection;
@@ -162,15 +162,23 @@ impl<'a> Party<'a> {
     /// If the settings cannot be told to the other party, the protocol cannot answer the question,
     /// or the table has not what is needed.
     pub(crate) fn ready(self) -> Result<Ready<'a>, Failure> {
-        let doubts = self.source.doubts()?.into_iter();
-        let doubts = doubts.map(|doubt| dialect::warning(self.source.name(), doubt));
-        self.warn_of(doubts.collect(), Failure::DoubtfulTable)?;
+        self.doubt(&self.source.doubts()?)?;
         self.check_hello()?;
         let asked = &self.question.asked;
         self.question.check(self.protocol, asked.holders())?;
         self.key.check(&self.source)?;
         let own = OwnColumns::find(asked, self.task.role(), &self.source)?;
         Ok(Ready { party: self, own })
+    }
+
+    /// Says what is doubtful about this party's table.
+    ///
+    /// # Errors
+    /// [`Failure::DoubtfulTable`] if something is, and the user is strict.
+    fn doubt(&self, doubts: &[Doubt]) -> Result<(), Failure> {
+        let doubts = doubts.iter();
+        let warnings = doubts.map(|&doubt| dialect::warning(self.source.name(), doubt));
+        self.warn_of(warnings.collect(), Failure::DoubtfulTable)
     }
 
     /// Says what a person should think about, and notes it.
@@ -319,9 +327,7 @@ impl Party<'_> {
             figures::counted(rows, "row"),
             figures::counted(distinct, "distinct key"),
         ));
-        let doubts = table.doubts.iter();
-        let doubts = doubts.map(|&doubt| dialect::warning(self.source.name(), doubt));
-        self.warn_of(doubts.collect(), Failure::DoubtfulTable)?;
+        self.doubt(&table.doubts)?;
         Ok(table)
     }
 

@@ -114,11 +114,20 @@ fn is_uuid(field: &Field) -> bool {
     field.extension_type_name() == Some(<extension::Uuid as extension::ExtensionType>::NAME)
 }
 
-fn refuse_unreadable(source: &Source, schema: &SchemaRef, columns: &[usize]) -> Result<(), Error> {
+/// Those of the columns that are in the files themselves.
+fn in_files(source: &Source, schema: &SchemaRef, columns: &[usize]) -> Vec<usize> {
     let columns = columns.iter().copied();
-    let in_files: Vec<usize> = columns
+    columns
         .filter(|&column| !source.is_partition_column(column, schema))
-        .collect();
+        .collect()
+}
+
+/// Opens each part, unless there is nothing to look for.
+fn refuse_unreadable(source: &Source, schema: &SchemaRef, columns: &[usize]) -> Result<(), Error> {
+    let in_files = in_files(source, schema, columns);
+    if in_files.is_empty() {
+        return Ok(());
+    }
     let mut parts = source.parts().iter();
     parts.try_for_each(|part| open(part, source.format())?.check(&in_files))
 }
@@ -137,13 +146,8 @@ fn refuse_keys(source: &Source, schema: &SchemaRef, key: &[usize]) -> Result<(),
 
 /// A partition column is text, in which numbers are read as in a CSV file.
 fn refuse_numbers(source: &Source, schema: &SchemaRef, numbers: &[usize]) -> Result<(), Error> {
-    let in_files: Vec<usize> = numbers
-        .iter()
-        .copied()
-        .filter(|&column| !source.is_partition_column(column, schema))
-        .collect();
-    refuse_unreadable(source, schema, &in_files)?;
-    match first_other(schema, &in_files, may_be_numbers) {
+    refuse_unreadable(source, schema, numbers)?;
+    match first_other(schema, &in_files(source, schema, numbers), may_be_numbers) {
         Some((column, data_type)) => Err(Error::NumberType {
             file: source.name().to_owned(),
             column,

@@ -61,8 +61,8 @@ impl KeySpec {
         self.columns.len().max(1)
     }
 
-    /// What the columns of the key mean if they are text: nothing else makes longer texts of
-    /// [`Meaning`]s.
+    /// What the columns of the key mean if they are text, as far as that is known before a value is
+    /// seen.
     pub fn meanings_of_text(&self) -> Vec<Meaning> {
         let rules = self.rules_by_position().into_iter();
         rules

@@ -71,7 +71,8 @@ impl Source {
     ///
     /// What cannot be read twice (standard input, pipes), what is compressed, as a second ending
     /// `.gz` or `.zst` tells, and what is not UTF-8, as is said or a byte order mark of UTF-16
-    /// tells, is copied to a temporary file without a name before this function returns. Of several files the headers or footers are read.
+    /// tells, is copied to a temporary file without a name before this function returns. Of
+    /// several files the headers or footers are read.
     ///
     /// # Errors
     /// If a file cannot be opened, or tells no format, or seems to be of another one; if it is
@@ -95,15 +96,9 @@ impl Source {
                 return Err(Error::StreamAmongFiles);
             }
             let stdin = io::stdin().lock();
-            let source = Self::spool(
-                stdin,
-                "standard input",
-                format.unwrap_or(Format::of_stream(dialect, keyed)),
-                dialect,
-                progress,
-            )?;
-            check_beginning(&source.parts[0], source.format, format.is_some())?;
-            return Ok(source);
+            let is_said = format.is_some();
+            let format = format.unwrap_or(Format::of_stream(dialect, keyed));
+            return Self::spooled(stdin, "standard input", format, is_said, dialect, progress);
         }
         let said = Said {
             format,
@@ -114,17 +109,12 @@ impl Source {
             .into_iter()
             .map(|listed| said.plan(listed))
             .collect::<Result<Vec<_>, _>>()?;
-        let name = table_name(inputs, planned.len());
-        let source = Self::of_files(name, planned, said, progress)?;
-        Ok(Self {
-            inputs: inputs.to_vec(),
-            ..source
-        })
+        Self::of_files(inputs, planned, said, progress)
     }
 
-    /// A table of these files, of which there must be one.
+    /// A table of the files that these inputs stand for, of which there must be one.
     fn of_files(
-        name: String,
+        inputs: &[PathBuf],
         planned: Vec<Planned>,
         said: Said<'_>,
         progress: &Progress,
@@ -140,6 +130,7 @@ impl Source {
             let total: Option<u64> = copied.map(|file| file.bytes).sum();
             progress.start(total.unwrap_or(0));
         }
+        let name = table_name(inputs, planned.len());
         let is_held = planned.len() <= MAX_HELD;
         let mut spool = Spool::default();
         let open = |file: Planned| -> Result<Part, Error> {
@@ -152,7 +143,7 @@ impl Source {
         };
         let mut source = Self {
             name,
-            inputs: Vec::new(),
+            inputs: inputs.to_vec(),
             format,
             layout,
             parts: planned.into_iter().map(open).collect::<Result<_, _>>()?,
@@ -176,6 +167,18 @@ impl Source {
         dialect: &Dialect,
         progress: &Progress,
     ) -> Result<Self, Error> {
+        Self::spooled(input, name, format, true, dialect, progress)
+    }
+
+    /// As [`spool`](Self::spool), where the format may not be the user's word.
+    fn spooled(
+        input: impl Read,
+        name: &str,
+        format: Format,
+        is_said: bool,
+        dialect: &Dialect,
+        progress: &Progress,
+    ) -> Result<Self, Error> {
         let layout = format.layout_with(dialect, name)?;
         progress.start(0);
         let dialect = layout.map(|_| dialect);
@@ -188,7 +191,7 @@ impl Source {
             content,
             partition: Vec::new(),
         };
-        check_beginning(&part, format, true)?;
+        check_beginning(&part, format, is_said)?;
         Ok(Self {
             name: name.to_owned(),
             inputs: Vec::new(),

@@ -84,10 +84,11 @@ impl Party<'_> {
         )?;
         // Whoever has to change a setting should know at once what else there is to change.
         let differences = facts.differences(pending.peer());
-        if let (Err(_), Ok(differences)) = (pending.compare(), &differences) {
-            differences.iter().for_each(|one| self.warn(one.clone()));
+        if let Err(mismatch) = pending.compare() {
+            let differences = differences.into_iter().flatten();
+            differences.for_each(|difference| self.warn(difference));
+            return Err(mismatch.into());
         }
-        pending.compare()?;
         let theirs = pending.peer().set_size();
         self.consent.max_peer_keys.check(items, theirs)?;
         if let Some(warning) = limits::warning(self.task.role(), items, theirs) {

@@ -128,49 +128,38 @@ fn is_other_order(ours: &[String], theirs: &str) -> bool {
 
 /// What to do where kinds differ.
 fn advice(ours: Kind, theirs: &str) -> String {
-    let is = |kind: Kind| kind.to_string() == theirs;
-    let either = |kind: Kind| ours == kind || is(kind);
-    let other_than = |kind: Kind| {
-        let theirs = Kind::ALL.into_iter().find(|kind| is(*kind));
-        if ours == kind { theirs } else { Some(ours) }
-    };
-    if either(Kind::MixedTimestamp) || (either(Kind::Timestamp) && either(Kind::UniversalTimestamp))
-    {
+    let known = Kind::ALL
+        .into_iter()
+        .find(|kind| kind.to_string() == theirs);
+    let both = [Some(ours), known];
+    if both.contains(&Some(Kind::MixedTimestamp)) || both.iter().all(is_timestamp) {
         return "On the side without a zone, --normalize COLUMN=timestamp:ZONE says where its \
                 clocks were."
             .to_owned();
     }
-    let is_phone = |kind: &Kind| {
-        matches!(
-            kind,
-            Kind::Phone | Kind::NationalPhone | Kind::MixedPhone | Kind::E164
-        )
-    };
-    if is_phone(&ours)
-        && Kind::ALL
-            .iter()
-            .filter(|kind| is_phone(kind))
-            .any(|kind| is(*kind))
-    {
+    if both.iter().all(is_phone) {
         return "On both sides, --normalize COLUMN=phone:COUNTRY reads numbers with and without a \
                 country code."
             .to_owned();
     }
-    let rule = match either(Kind::Text) {
-        true => other_than(Kind::Text).and_then(Kind::rule),
-        false => None,
+    let (side, other) = match both {
+        [Some(Kind::Text), other] => ("here", other),
+        [other, Some(Kind::Text)] => ("on the other side", other),
+        _ => ("", None),
     };
-    match rule {
-        Some(rule) => {
-            let side = if ours == Kind::Text {
-                "here"
-            } else {
-                "on the other side"
-            };
-            format!("--normalize COLUMN={rule} {side} reads the text.")
-        }
+    match other.and_then(Kind::rule) {
+        Some(rule) => format!("--normalize COLUMN={rule} {side} reads the text."),
         None => "Give both sides columns of one type, or the same --normalize.".to_owned(),
     }
+}
+
+fn is_timestamp(kind: &Option<Kind>) -> bool {
+    matches!(kind, Some(Kind::Timestamp | Kind::UniversalTimestamp))
+}
+
+fn is_phone(kind: &Option<Kind>) -> bool {
+    use Kind::*;
+    matches!(kind, Some(Phone | NationalPhone | MixedPhone | E164))
 }
 
 #[cfg(test)]
