@@ -8,11 +8,10 @@ use std::{
 };
 
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, DictionaryArray,
-    DurationSecondArray, FixedSizeBinaryArray, Float64Array, Int32Array, Int64Array, ListArray,
-    RecordBatch, StringArray, StringViewArray, StructArray, Time32MillisecondArray,
-    Time32SecondArray, TimestampMillisecondArray, TimestampSecondArray, cast::AsArray,
-    types::Int32Type,
+    Array, ArrayRef, DictionaryArray, DurationSecondArray, FixedSizeBinaryArray, Int32Array,
+    Int64Array, ListArray, RecordBatch, StringArray, StringViewArray, StructArray,
+    Time32MillisecondArray, Time32SecondArray, TimestampMillisecondArray, TimestampSecondArray,
+    cast::AsArray, types::Int32Type,
 };
 use arrow_buffer::OffsetBuffer;
 use arrow_ipc::{
@@ -27,7 +26,7 @@ use psijoin_table::{
     whole_file::Existing,
 };
 
-use crate::{Files, array, items, join, key, open, read, read_bytes, set_of};
+use crate::{Files, array, items, join, key, open, read, read_bytes, set_of, typed_columns};
 
 fn batch(columns: &[(&str, ArrayRef)]) -> RecordBatch {
     let columns = columns
@@ -76,50 +75,10 @@ fn rows(path: &Path) -> RecordBatch {
     rows
 }
 
-/// Columns of many types, each of three rows.
-fn columns() -> Vec<(&'static str, ArrayRef)> {
-    let words: DictionaryArray<Int32Type> = vec![Some("x"), Some("y"), None].into_iter().collect();
-    let price = Decimal128Array::from(vec![Some(150), Some(-5), None]);
-    let moments = TimestampMillisecondArray::from(vec![Some(1_709_211_900_250), Some(0), None]);
-    vec![
-        (
-            "number",
-            array(Int64Array::from(vec![Some(-7), Some(0), None])),
-        ),
-        (
-            "text",
-            array(StringArray::from(vec![Some("é\n"), Some(""), Some(" ")])),
-        ),
-        (
-            "date",
-            array(Date32Array::from(vec![Some(19_782), None, Some(-1)])),
-        ),
-        (
-            "flag",
-            array(BooleanArray::from(vec![Some(true), Some(false), None])),
-        ),
-        (
-            "price",
-            array(price.with_precision_and_scale(9, 2).unwrap()),
-        ),
-        ("moment", array(moments.with_timezone("UTC"))),
-        ("word", array(words)),
-        ("weight", array(Float64Array::from(vec![1.0, 2.0, 3.0]))),
-        (
-            "view",
-            array(StringViewArray::from(vec!["a", "b", "longer than twelve"])),
-        ),
-        (
-            "bytes",
-            array(BinaryArray::from(vec![&b"\x00\xff"[..], b"", b"a"])),
-        ),
-    ]
-}
-
 #[test]
 fn arrow_has_the_keys_and_numbers_of_parquet() {
     let files = Files::new();
-    let columns = columns();
+    let columns = typed_columns();
     let parquet = files.parquet("t.parquet", &columns);
     let batches = [batch(&columns).slice(0, 2), batch(&columns).slice(2, 1)];
     let mut written = Vec::new();
@@ -246,7 +205,7 @@ fn seconds_become_milliseconds_in_parquet() {
 fn rows_keep_their_types_between_arrow_and_parquet() {
     let files = Files::new();
     let key = key(&["number"], &[]);
-    let columns = columns();
+    let columns = typed_columns();
     let direct = arrow(&files, "t.arrow", &columns);
     let parquet = files.path("o.parquet");
     assert_eq!(join(&direct, &key, |item| item == 1, &parquet).unwrap(), 1);
@@ -412,7 +371,7 @@ fn types_that_an_output_cannot_hold_are_refused_at_the_start() {
 
 #[test]
 fn what_is_cut_off_is_an_error() {
-    let batches = [batch(&columns()), batch(&columns())];
+    let batches = [batch(&typed_columns()), batch(&typed_columns())];
     for compression in [None, Some(CompressionType::LZ4_FRAME)] {
         for (kind, bytes) in [
             ("file", arrow_bytes(&batches, compression)),

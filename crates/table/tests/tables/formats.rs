@@ -20,56 +20,17 @@ use psijoin_table::{
     whole_file::Existing,
 };
 
-use crate::{Files, array, items, join, key, open, read, read_bytes, set_of};
+use crate::{Files, array, items, join, key, open, read, read_bytes, set_of, typed_columns};
 
 #[test]
 fn parquet_has_the_keys_of_csv() {
     let files = Files::new();
-    let words: DictionaryArray<Int32Type> = vec![Some("x"), Some("x"), None].into_iter().collect();
-    let moment = 1_709_211_900_250; // 2024-02-29T13:05:00.25Z
-    let parquet = files.parquet(
-        "t.parquet",
-        &[
-            (
-                "number",
-                array(Int64Array::from(vec![Some(-7), Some(0), None])),
-            ),
-            (
-                "text",
-                array(StringArray::from(vec![Some("é\n"), Some(""), Some(" ")])),
-            ),
-            (
-                "date",
-                array(Date32Array::from(vec![Some(19_782), None, Some(-1)])),
-            ),
-            (
-                "flag",
-                array(BooleanArray::from(vec![Some(true), Some(false), None])),
-            ),
-            (
-                "price",
-                array(
-                    Decimal128Array::from(vec![Some(150), Some(-5), None])
-                        .with_precision_and_scale(9, 2)
-                        .unwrap(),
-                ),
-            ),
-            (
-                "moment",
-                array(
-                    TimestampMillisecondArray::from(vec![Some(moment), Some(0), None])
-                        .with_timezone("UTC"),
-                ),
-            ),
-            ("word", array(words)),
-            ("weight", array(Float64Array::from(vec![1.0, 2.0, 3.0]))),
-        ],
-    );
+    let parquet = files.parquet("t.parquet", &typed_columns());
     let csv = files.text(
         "t.csv",
         "number,text,date,flag,price,moment,word,weight\n\
          -7,\"é\n\",2024-02-29,true,1.5,2024-02-29 13:05:00.25Z,x,1\n\
-         0,,,false,-0.05,1970-01-01 00:00:00Z,x,2\n\
+         0,,,false,-0.05,1970-01-01 00:00:00Z,y,2\n\
          , ,1969-12-31,,,,,3\n",
     );
     let columns = [

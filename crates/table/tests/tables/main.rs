@@ -24,7 +24,7 @@ use std::{
     sync::Arc,
 };
 
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::{types::Int32Type, *};
 use parquet::arrow::ArrowWriter;
 use psijoin_table::{
     Destination, Dialect, Error, Format, KeySpec, KeyTable, Progress, Source, whole_file::Existing,
@@ -104,6 +104,46 @@ fn read_dialect(
     let progress = Progress::default();
     let source = Source::spool(bytes.as_ref(), "standard input", format, dialect, &progress)?;
     KeyTable::read(&source, key, &[], &progress)
+}
+
+/// Columns of many types, each of three rows.
+fn typed_columns() -> Vec<(&'static str, ArrayRef)> {
+    let words: DictionaryArray<Int32Type> = vec![Some("x"), Some("y"), None].into_iter().collect();
+    let price = Decimal128Array::from(vec![Some(150), Some(-5), None]);
+    let moments = TimestampMillisecondArray::from(vec![Some(1_709_211_900_250), Some(0), None]);
+    vec![
+        (
+            "number",
+            array(Int64Array::from(vec![Some(-7), Some(0), None])),
+        ),
+        (
+            "text",
+            array(StringArray::from(vec![Some("é\n"), Some(""), Some(" ")])),
+        ),
+        (
+            "date",
+            array(Date32Array::from(vec![Some(19_782), None, Some(-1)])),
+        ),
+        (
+            "flag",
+            array(BooleanArray::from(vec![Some(true), Some(false), None])),
+        ),
+        (
+            "price",
+            array(price.with_precision_and_scale(9, 2).unwrap()),
+        ),
+        ("moment", array(moments.with_timezone("UTC"))),
+        ("word", array(words)),
+        ("weight", array(Float64Array::from(vec![1.0, 2.0, 3.0]))),
+        (
+            "view",
+            array(StringViewArray::from(vec!["a", "b", "longer than twelve"])),
+        ),
+        (
+            "bytes",
+            array(BinaryArray::from(vec![&b"\x00\xff"[..], b"", b"a"])),
+        ),
+    ]
 }
 
 /// What a table's keys are, whatever its columns mean or seem to.
