@@ -16,10 +16,11 @@
 //! | [`cells`] | bits that are read at random, a byte each |
 //! | [`scatter`] | distributing elements among buckets |
 //! | [`select`] | sums of rows that bits select |
+//! | [`parallel`] | the threads of the caller's pool: the door to parallel work |
 //! | [`memory`] | large buffers for random access, prefetching; what happens when there is no memory left |
 //! | [`cpu`] | which instruction set is used |
 //!
-//! Kernels do no I/O and start no threads: slices in, slices out. Each one dispatches
+//! Kernels do no I/O and, but for [`parallel`], know no threads: slices in, slices out. Each one dispatches
 //! once a call, at run time, to the widest instruction set that the processor has; the
 //! portable version is always there and is what the others are tested against.
 
@@ -34,6 +35,7 @@ pub mod crhf;
 pub mod gf128;
 pub mod gf2k;
 pub mod memory;
+pub mod parallel;
 pub mod positions;
 pub mod prg;
 pub mod scatter;
