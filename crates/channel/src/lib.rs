@@ -12,6 +12,9 @@
 //! something to read. They stack in any order. [`memory`] joins two parties of one
 //! process.
 //!
+//! Two things that parties do over any channel live here as well: drawing a seed that
+//! neither controls ([`joint_seed`]), and ...
+//!
 //! ```
 //! use psijoin_channel::{count::counted, link::{Link, linked}, memory};
 //!
@@ -36,6 +39,7 @@ use crate::{count::Counters, exchange::ExchangeOutbound};
 
 pub mod count;
 pub mod fault;
+pub mod joint_seed;
 pub mod link;
 pub mod memory;
 pub mod transcript;
