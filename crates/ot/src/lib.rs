@@ -29,6 +29,7 @@ pub mod oprg;
 pub mod silent;
 pub mod vole;
 
+mod columns;
 mod consistency;
 mod error;
 mod pprf;

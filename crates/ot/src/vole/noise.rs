@@ -22,16 +22,16 @@ use psijoin_block::{
     memory::Buffer,
     parallel,
     tower::{Element, Gf64, Tower},
-    transpose,
 };
 use psijoin_params::lpn::{NoiseValues, RegularNoise};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 use super::check;
 use crate::{
     block_accumulate::Words,
+    columns::{COLUMNS, ColumnChunk},
     consistency,
-    iknp::{COLUMNS, ColumnChunk, Model},
+    iknp::Model,
     pprf::Shape,
     small_field,
 };
@@ -153,16 +153,12 @@ impl Layout {
     /// The correlated OTs: the rows of the columns.
     fn ots(&self, columns: &ColumnChunk) -> Zeroizing<Vec<Block>> {
         let blocks = self.choices.len();
-        let stride = (blocks * Block::BITS).next_multiple_of(transpose::ROW_GROUP) / Block::BITS;
-        let mut padded = Zeroizing::new(vec![Block::ZERO; COLUMNS * stride]);
-        for (padded, column) in padded.chunks_exact_mut(stride).zip(columns.columns()) {
-            padded[..blocks].copy_from_slice(&column[self.choices.clone()]);
+        let mut ots = ColumnChunk::new(blocks * Block::BITS);
+        for (ots, column) in ots.columns_mut().zip(columns.columns()) {
+            ots[..blocks].copy_from_slice(&column[self.choices.clone()]);
         }
-        let mut rows = Zeroizing::new(vec![Block::ZERO; stride * Block::BITS]);
-        transpose::transpose::<2>(
-            bytemuck::cast_slice(&padded),
-            bytemuck::cast_slice_mut(&mut rows),
-        );
+        let mut rows = Zeroizing::new(vec![Block::ZERO; ots.rows()]);
+        ots.transpose(&mut rows);
         rows
     }
 
@@ -261,35 +257,6 @@ fn grow_message(
         let trees = first..first + corrections.len() / shape.correction_blocks();
         grow(trees, leaves, corrections);
     });
-}
-
-/// e.
-pub(crate) struct Noise<E: Zeroize> {
-    layout: RegularNoise,
-    /// Of each point in its block.
-    positions: Zeroizing<Vec<usize>>,
-    values: Zeroizing<Vec<E>>,
-}
-
-impl<E: Element> Noise<E> {
-    /// Where its points may be.
-    pub(super) fn layout(&self) -> RegularNoise {
-        self.layout
-    }
-
-    /// N.
-    pub(crate) fn len(&self) -> usize {
-        self.layout.positions()
-    }
-
-    /// The points, each with its position in e.
-    pub(crate) fn points(&self) -> impl Iterator<Item = (usize, E)> {
-        let starts = (0..).step_by(self.layout.block_len());
-        starts
-            .zip(self.positions.iter())
-            .zip(self.values.iter())
-            .map(|((start, position), value)| (start + position, *value))
-    }
 }
 
 fn next_tweaks(used: &mut u64, count: usize) -> u64 {
