@@ -5,7 +5,7 @@
 use std::thread;
 
 use divan::{Bencher, counter::ItemsCount};
-use psijoin_block::{Block, Prg, crhf};
+use psijoin_block::{Block, Prg, crhf, parallel::Pool};
 use psijoin_channel::{AbortCode, Channel, Error, Inbound, Outbound, memory};
 use psijoin_circuit::{
     Backend, Bits, Side, TwoParty, equality,
@@ -13,8 +13,7 @@ use psijoin_circuit::{
     gmw::{self, triples::Multiplication},
     plain::Gates,
 };
-use psijoin_ot::extension::{Extension, Iknp, Silent};
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use psijoin_ot::extension::Extension;
 
 fn main() {
     divan::main();
@@ -41,9 +40,8 @@ impl Inbound for Nobody {
     }
 }
 
-fn single_thread() -> ThreadPool {
-    let pool = ThreadPoolBuilder::new().num_threads(1).build();
-    pool.expect("the system gives a thread")
+fn single_thread() -> Pool {
+    Pool::new(1).expect("the system gives a thread")
 }
 
 /// Hashes alone, a batch that stays in the first-level cache at a time: four a gate for the
@@ -62,11 +60,12 @@ fn hashes(bencher: Bencher, hashes: usize) {
     });
 }
 
-fn set_up() -> (garbler::Setup<Iknp>, evaluator::Setup<Iknp>) {
+fn set_up() -> (garbler::Setup, evaluator::Setup) {
     let (mut a, mut b) = memory::pair();
     thread::scope(|scope| {
-        let garbler = scope.spawn(move || garbler::Setup::new(&mut a, &mut Prg::from_os()));
-        let evaluator = evaluator::Setup::new(&mut b, &mut Prg::from_os());
+        let garbler =
+            scope.spawn(move || garbler::Setup::new(Extension::Iknp, &mut a, &mut Prg::from_os()));
+        let evaluator = evaluator::Setup::new(Extension::Iknp, &mut b, &mut Prg::from_os());
         let garbler = garbler.join().expect("no panic").expect("an honest peer");
         (garbler, evaluator.expect("an honest peer"))
     })
@@ -86,7 +85,7 @@ fn garble(bencher: Bencher) {
     };
     bencher
         .counter(ItemsCount::new(GATES))
-        .bench_local(|| pool.install(&mut layers));
+        .bench_local(|| pool.run(&mut layers));
 }
 
 #[divan::bench]
@@ -103,7 +102,7 @@ fn evaluate(bencher: Bencher) {
     };
     bencher
         .counter(ItemsCount::new(GATES))
-        .bench_local(|| pool.install(&mut layers));
+        .bench_local(|| pool.run(&mut layers));
 }
 
 /// So many AND gates in a row, both parties, base OTs and all.
@@ -130,23 +129,32 @@ fn streamed(bencher: Bencher, gates: usize) {
     bencher.counter(ItemsCount::new(gates)).bench_local(|| {
         let (mut a, mut b) = memory::pair();
         let mut garbler = || {
-            let mut setup = garbler::Setup::<Iknp>::new(&mut a, &mut Prg::from_os())?;
+            let mut setup = garbler::Setup::new(Extension::Iknp, &mut a, &mut Prg::from_os())?;
             layers(Garbler::new(&mut setup, &mut a), gates)
         };
         let mut evaluator = || {
-            let mut setup = evaluator::Setup::<Iknp>::new(&mut b, &mut Prg::from_os())?;
+            let mut setup = evaluator::Setup::new(Extension::Iknp, &mut b, &mut Prg::from_os())?;
             layers(Evaluator::new(&mut setup, &mut b), gates)
         };
         thread::scope(|scope| {
-            scope.spawn(|| pools[0].install(&mut garbler).expect("an honest peer"));
-            pools[1].install(&mut evaluator).expect("an honest peer");
+            scope.spawn(|| pools[0].run(&mut garbler).expect("an honest peer"));
+            pools[1].run(&mut evaluator).expect("an honest peer");
         });
     });
 }
 
 /// Multiplication triples of bits, both parties, base OTs and all.
-#[divan::bench(types = [Iknp, Silent], args = [1 << 16, 1 << 20], sample_count = 3, sample_size = 1)]
-fn triples<E: Extension>(bencher: Bencher, lanes: u64) {
+#[divan::bench(
+    args = [
+        (Extension::Iknp, 1 << 16),
+        (Extension::Iknp, 1 << 20),
+        (Extension::Silent, 1 << 16),
+        (Extension::Silent, 1 << 20),
+    ],
+    sample_count = 3,
+    sample_size = 1,
+)]
+fn triples(bencher: Bencher, (extension, lanes): (Extension, u64)) {
     let gates = Gates {
         products: [(1, lanes)].into(),
         layers: 1,
@@ -156,17 +164,18 @@ fn triples<E: Extension>(bencher: Bencher, lanes: u64) {
         let (mut a, mut b) = memory::pair();
         let party = |side, channel: &mut Channel| {
             let rng = &mut Prg::from_os();
-            let mut setup = gmw::Setup::<E>::new(side, Multiplication::Vectors, channel, rng)?;
+            let mut setup =
+                gmw::Setup::new(side, extension, Multiplication::Vectors, channel, rng)?;
             setup.triples().prepare(&gates, channel)
         };
         thread::scope(|scope| {
             scope.spawn(|| {
                 pools[0]
-                    .install(|| party(Side::First, &mut a))
+                    .run(|| party(Side::First, &mut a))
                     .expect("triples")
             });
             pools[1]
-                .install(|| party(Side::Second, &mut b))
+                .run(|| party(Side::Second, &mut b))
                 .expect("triples");
         });
     });
@@ -192,8 +201,8 @@ fn equal(bencher: Bencher, lanes: usize) {
             receiver.equal(&numbers, BITS, &mut b)
         };
         thread::scope(|scope| {
-            scope.spawn(|| pools[0].install(&mut sender).expect("shares"));
-            pools[1].install(&mut receiver).expect("shares");
+            scope.spawn(|| pools[0].run(&mut sender).expect("shares"));
+            pools[1].run(&mut receiver).expect("shares");
         });
     });
 }

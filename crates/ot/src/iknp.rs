@@ -27,15 +27,15 @@
 
 use std::{marker::PhantomData, ops::Range};
 
-use psijoin_block::{Block, Prg, crhf, transpose};
+use psijoin_block::{Block, Prg, crhf, parallel};
 use psijoin_channel::Channel;
-use rayon::prelude::*;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
-use crate::{Error, base, consistency};
-
-/// Columns of the matrices: κ.
-pub(crate) const COLUMNS: usize = 128;
+use crate::{
+    Error, base,
+    columns::{COLUMNS, ColumnChunk, whole_groups},
+    consistency,
+};
 
 /// Rows that are expanded, sent and transposed at once: columns of 1 KiB, so that the
 /// chunk (128 KiB) stays in the second-level cache.
@@ -43,6 +43,9 @@ const CHUNK_ROWS: usize = 8192;
 
 /// Columns that one task expands: enough for its cost to dwarf that of the task.
 const COLUMNS_PER_TASK: usize = 16;
+
+/// Rows that one task hashes: whole blocks of choices.
+pub(crate) const ROWS_PER_TASK: usize = 2048;
 
 /// How a party of the protocol may deviate from it.
 pub trait Model: Send + Sync + 'static {
@@ -224,19 +227,20 @@ impl<M: Model> Sender<M> {
     /// Step 3, for one chunk.
     fn expand(&mut self, chunk: &mut ColumnChunk, message: &[Block]) {
         let blocks = message.len() / COLUMNS;
-        let delta = &self.delta;
-        (self.columns.par_iter_mut())
+        let mut columns: Vec<_> = (self.columns.iter_mut())
             .zip(chunk.columns_mut())
-            .zip(message.par_chunks_exact(blocks))
-            .enumerate()
-            .with_min_len(COLUMNS_PER_TASK)
-            .for_each(|(i, ((prg, column), sent))| {
+            .zip(message.chunks_exact(blocks))
+            .collect();
+        let delta = &self.delta;
+        parallel::chunks_mut(&mut columns, COLUMNS_PER_TASK, &|range, columns| {
+            for (i, ((prg, column), sent)) in range.zip(columns) {
                 prg.fill(&mut column[..blocks]);
                 let mask = Block::splat(delta.bit(i));
-                for (own, sent) in column.iter_mut().zip(sent) {
+                for (own, sent) in column.iter_mut().zip(*sent) {
                     *own ^= *sent & mask;
                 }
-            });
+            }
+        });
     }
 }
 
@@ -335,71 +339,19 @@ impl<M: Model> Receiver<M> {
     /// Step 2, for one chunk.
     fn expand(&mut self, chunk: &mut ColumnChunk, choices: &[Block], message: &mut [Block]) {
         let blocks = choices.len();
-        (self.columns.par_iter_mut())
+        let mut columns: Vec<_> = (self.columns.iter_mut())
             .zip(chunk.columns_mut())
-            .zip(message.par_chunks_exact_mut(blocks))
-            .with_min_len(COLUMNS_PER_TASK)
-            .for_each(|((prgs, column), sent)| {
+            .zip(message.chunks_exact_mut(blocks))
+            .collect();
+        parallel::chunks_mut(&mut columns, COLUMNS_PER_TASK, &|_, columns| {
+            for ((prgs, column), sent) in columns {
                 prgs[0].fill(&mut column[..blocks]);
                 prgs[1].fill(sent);
-                for ((sent, own), choices) in sent.iter_mut().zip(&*column).zip(choices) {
+                for ((sent, own), choices) in sent.iter_mut().zip(&**column).zip(choices) {
                     *sent ^= *own ^ *choices;
                 }
-            });
-    }
-}
-
-/// One chunk of T or Q, column by column. Wiped when it is dropped.
-pub(crate) struct ColumnChunk {
-    blocks: Vec<Block>,
-    used_per_column: usize,
-}
-
-impl Drop for ColumnChunk {
-    fn drop(&mut self) {
-        self.blocks.zeroize();
-    }
-}
-
-impl ColumnChunk {
-    /// Zeros.
-    pub(crate) fn new(rows: usize) -> Self {
-        let mut chunk = Self {
-            blocks: Vec::new(),
-            used_per_column: 0,
-        };
-        chunk.resize(rows);
-        chunk
-    }
-
-    /// For other rows, not more than there is room for once it was used: memory that it left behind
-    /// would not be wiped.
-    fn resize(&mut self, rows: usize) {
-        self.used_per_column = rows.div_ceil(128);
-        self.blocks.resize(COLUMNS * self.stride(), Block::ZERO);
-    }
-
-    /// Blocks of 128 rows that a column holds.
-    pub(crate) fn used_per_column(&self) -> usize {
-        self.used_per_column
-    }
-
-    /// Blocks from one column to the next: the transposition wants whole groups of rows.
-    fn stride(&self) -> usize {
-        (self.used_per_column * 128).next_multiple_of(transpose::ROW_GROUP) / 128
-    }
-
-    /// Each column, with what fills it up to a whole group of rows.
-    pub(crate) fn columns_mut(&mut self) -> rayon::slice::ChunksExactMut<'_, Block> {
-        let stride = self.stride();
-        self.blocks.par_chunks_exact_mut(stride)
-    }
-
-    /// Each column's blocks of 128 rows.
-    pub(crate) fn columns(&self) -> impl Iterator<Item = &[Block]> {
-        self.blocks
-            .chunks_exact(self.stride())
-            .map(|column| &column[..self.used_per_column])
+            }
+        });
     }
 }
 
@@ -413,15 +365,12 @@ struct Matrix {
 
 impl Matrix {
     fn new<M: Model>(count: usize) -> Self {
+        // The first chunk is the longest.
         let first = chunks::<M>(count).next().unwrap_or(0);
-        let rows = Zeroizing::new(vec![
-            Block::ZERO;
-            first.next_multiple_of(transpose::ROW_GROUP)
-        ]);
         Self {
             chunks: Vec::new(),
             keep: M::CHECKED,
-            rows,
+            rows: Zeroizing::new(vec![Block::ZERO; whole_groups(first)]),
         }
     }
 
@@ -438,11 +387,8 @@ impl Matrix {
     /// served the check.
     fn finish(&mut self, chunk: usize, count: usize, rows_done: u64, finish: &mut impl Finish) {
         let columns = &self.chunks[if self.keep { chunk } else { 0 }];
-        let rows = &mut self.rows[..columns.stride() * 128];
-        transpose::transpose::<2>(
-            bytemuck::cast_slice(&columns.blocks),
-            bytemuck::cast_slice_mut(rows),
-        );
+        let rows = &mut self.rows[..columns.rows()];
+        columns.transpose(rows);
         let first = chunk * CHUNK_ROWS;
         let end = count.min(first + rows.len());
         if first < end {
@@ -461,10 +407,9 @@ impl<F: FnMut(u64, &mut [Block], Range<usize>)> Finish for F {}
 
 /// Breaks the correlation of many rows.
 pub(crate) fn hash_rows<M: Model>(first_row: u64, rows: &mut [Block]) {
-    const ROWS_PER_TASK: usize = 2048;
-    rows.par_chunks_mut(ROWS_PER_TASK)
-        .enumerate()
-        .for_each(|(task, rows)| M::hash(first_row + (task * ROWS_PER_TASK) as u64, rows));
+    parallel::chunks_mut(rows, ROWS_PER_TASK, &|range, rows| {
+        M::hash(first_row + range.start as u64, rows);
+    });
 }
 
 #[cfg(test)]

@@ -15,8 +15,37 @@
 //! | [`vole`] | silent vector OLE, also over a subfield | semi-honest or malicious, by type |
 //!
 //! All are blocking drivers over a [`Channel`](psijoin_channel::Channel). Big messages are
-//! streamed: a chunk is sent while the next one is computed. Kernels run on the caller's
-//! rayon pool.
+//! streamed: a chunk is sent while the next one is computed. Kernels run on the threads of the
+//! caller's [`Pool`](psijoin_block::parallel::Pool).
+//!
+//! Two OTs of chosen messages, over a channel between two threads:
+//!
+//! ```
+//! use std::thread;
+//!
+//! use psijoin_block::{Block, Prg};
+//! use psijoin_channel::memory;
+//! use psijoin_ot::{
+//!     chosen,
+//!     iknp::{Malicious, Receiver, Sender},
+//! };
+//!
+//! let (mut a, mut b) = memory::pair();
+//! let sender = thread::spawn(move || {
+//!     let messages = [[Block(10), Block(11)], [Block(20), Block(21)]];
+//!     let mut ots = Sender::<Malicious>::setup(&mut a, &mut Prg::from_os())?;
+//!     chosen::send(&messages, &mut ots, &mut a)
+//! });
+//!
+//! // The second message of the first pair, and the first of the second.
+//! let choices = [Block(0b01)];
+//! let mut received = [Block::ZERO; 2];
+//! let mut ots = Receiver::<Malicious>::setup(&mut b, &mut Prg::from_os())?;
+//! chosen::receive(&choices, &mut received, &mut ots, &mut b)?;
+//! sender.join().expect("no panic")?;
+//! assert!(received == [Block(11), Block(20)]);
+//! # Ok::<(), psijoin_ot::Error>(())
+//! ```
 
 pub mod base;
 pub mod block_accumulate;
@@ -29,6 +58,7 @@ pub mod oprg;
 pub mod silent;
 pub mod vole;
 
+mod columns;
 mod consistency;
 mod error;
 mod pprf;

@@ -50,8 +50,10 @@ use crate::{
 pub(crate) mod noise;
 
 mod check;
+mod regular;
 
-use noise::{Entries, Noise, Uniform};
+use noise::{Entries, Uniform};
+use regular::Noise;
 
 /// Bytes that the sender sends in its setup.
 pub const SETUP_SENDER_BYTES: u64 = small_field::SETUP_SENDER_BYTES;

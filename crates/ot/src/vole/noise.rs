@@ -20,18 +20,18 @@ use std::{marker::PhantomData, ops::Range};
 use psijoin_block::{
     Block, Prg,
     memory::Buffer,
+    parallel,
     tower::{Element, Gf64, Tower},
-    transpose,
 };
 use psijoin_params::lpn::{NoiseValues, RegularNoise};
-use rayon::prelude::*;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 use super::check;
 use crate::{
     block_accumulate::Words,
+    columns::{COLUMNS, ColumnChunk},
     consistency,
-    iknp::{COLUMNS, ColumnChunk, Model},
+    iknp::Model,
     pprf::Shape,
     small_field,
 };
@@ -153,16 +153,12 @@ impl Layout {
     /// The correlated OTs: the rows of the columns.
     fn ots(&self, columns: &ColumnChunk) -> Zeroizing<Vec<Block>> {
         let blocks = self.choices.len();
-        let stride = (blocks * Block::BITS).next_multiple_of(transpose::ROW_GROUP) / Block::BITS;
-        let mut padded = Zeroizing::new(vec![Block::ZERO; COLUMNS * stride]);
-        for (padded, column) in padded.chunks_exact_mut(stride).zip(columns.columns()) {
-            padded[..blocks].copy_from_slice(&column[self.choices.clone()]);
+        let mut ots = ColumnChunk::new(blocks * Block::BITS);
+        for (ots, column) in ots.columns_mut().zip(columns.columns()) {
+            ots[..blocks].copy_from_slice(&column[self.choices.clone()]);
         }
-        let mut rows = Zeroizing::new(vec![Block::ZERO; stride * Block::BITS]);
-        transpose::transpose::<2>(
-            bytemuck::cast_slice(&padded),
-            bytemuck::cast_slice_mut(&mut rows),
-        );
+        let mut rows = Zeroizing::new(vec![Block::ZERO; ots.rows()]);
+        ots.transpose(&mut rows);
         rows
     }
 
@@ -239,6 +235,9 @@ fn messages(shape: Shape, trees: usize) -> impl Iterator<Item = usize> {
     messages.map(move |first| TREES_PER_MESSAGE.min(trees - first) * shape.correction_blocks())
 }
 
+/// Grows trees of these numbers: their entries, and their corrections.
+type Grow<'a> = dyn Fn(Range<usize>, &mut [Words<2>], &mut [Block]) + Sync + 'a;
+
 /// Calls `grow` for the trees whose corrections are in a message: with their numbers, entries
 /// and corrections.
 fn grow_message(
@@ -246,47 +245,18 @@ fn grow_message(
     message: usize,
     entries: &mut [Words<2>],
     corrections: &mut [Block],
-    grow: impl Fn(Range<usize>, &mut [Words<2>], &mut [Block]) + Sync,
+    grow: &Grow<'_>,
 ) {
     let (at_once, first) = (shape.trees_at_once(), message * TREES_PER_MESSAGE);
-    entries[first * shape.leaves()..]
-        .par_chunks_mut(at_once * shape.leaves())
-        .zip(corrections.par_chunks_mut(at_once * shape.correction_blocks()))
-        .enumerate()
-        .for_each(|(task, (leaves, corrections))| {
-            let first = first + task * at_once;
-            let trees = first..first + corrections.len() / shape.correction_blocks();
-            grow(trees, leaves, corrections);
-        });
-}
-
-/// e.
-pub(crate) struct Noise<E: Zeroize> {
-    layout: RegularNoise,
-    /// Of each point in its block.
-    positions: Zeroizing<Vec<usize>>,
-    values: Zeroizing<Vec<E>>,
-}
-
-impl<E: Element> Noise<E> {
-    /// Where its points may be.
-    pub(super) fn layout(&self) -> RegularNoise {
-        self.layout
-    }
-
-    /// N.
-    pub(crate) fn len(&self) -> usize {
-        self.layout.positions()
-    }
-
-    /// The points, each with its position in e.
-    pub(crate) fn points(&self) -> impl Iterator<Item = (usize, E)> {
-        let starts = (0..).step_by(self.layout.block_len());
-        starts
-            .zip(self.positions.iter())
-            .zip(self.values.iter())
-            .map(|((start, position), value)| (start + position, *value))
-    }
+    let mut tasks: Vec<_> = entries[first * shape.leaves()..]
+        .chunks_mut(at_once * shape.leaves())
+        .zip(corrections.chunks_mut(at_once * shape.correction_blocks()))
+        .collect();
+    parallel::each_mut(&mut tasks, &|task, (leaves, corrections)| {
+        let first = first + task * at_once;
+        let trees = first..first + corrections.len() / shape.correction_blocks();
+        grow(trees, leaves, corrections);
+    });
 }
 
 fn next_tweaks(used: &mut u64, count: usize) -> u64 {
