@@ -23,6 +23,7 @@
 
 pub mod bloom;
 mod cuckoo;
+mod digests;
 mod error;
 pub mod garbled_bloom;
 mod hashing;
@@ -33,6 +34,7 @@ mod simple;
 mod two_choice;
 
 pub use cuckoo::{CuckooTable, Placed};
+pub use digests::{DigestBuffer, DigestVec, Digests};
 pub use error::Error;
 pub use hashing::{BinHasher, CHOICES};
 pub use permutation::{Permutations, Place};
