@@ -36,6 +36,8 @@
 //! assert_eq!(chosen.as_digests(), Digests::Long(&[[2; 32], [1; 32]]));
 //! ```
 
+#![forbid(unsafe_code)]
+
 pub mod bloom;
 mod cuckoo;
 mod digests;
