@@ -12,8 +12,9 @@
 //! something to read. They stack in any order. [`memory`] joins two parties of one
 //! process.
 //!
-//! Two things that parties do over any channel live here as well: drawing a seed that
-//! neither controls ([`joint_seed`]), and ...
+//! What parties do over any channel lives here as well: long data is sent and received in pieces that
+//! all threads compute ([`stream`]), or read while something else is computed ([`read_ahead`]); and a
+//! seed is drawn that neither party controls ([`joint_seed`]).
 //!
 //! ```
 //! use psijoin_channel::{count::counted, link::{Link, linked}, memory};
@@ -42,6 +43,8 @@ pub mod fault;
 pub mod joint_seed;
 pub mod link;
 pub mod memory;
+pub mod read_ahead;
+pub mod stream;
 pub mod transcript;
 
 mod error;

@@ -88,7 +88,9 @@ impl<'a> Digests<'a> {
     }
 }
 
-fn words<const D: usize>(digest: &[u8; D]) -> [u64; 4] {
+/// A digest as little-endian words, padded with zeros.
+#[inline]
+pub fn words<const D: usize>(digest: &[u8; D]) -> [u64; 4] {
     let mut words = [0; 4];
     for (word, bytes) in words.iter_mut().zip(digest.as_chunks().0) {
         *word = u64::from_le_bytes(*bytes);

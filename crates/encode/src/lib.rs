@@ -40,7 +40,7 @@
 
 pub mod bloom;
 mod cuckoo;
-mod digests;
+pub mod digests;
 mod error;
 pub mod garbled_bloom;
 mod hashing;

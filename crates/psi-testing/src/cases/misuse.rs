@@ -3,9 +3,7 @@
 use std::thread;
 
 use psijoin_channel::{AbortCode, Channel, Error as ChannelError, joint_seed::JointSeed, memory};
-use psijoin_psi::{
-    Columns, Context, Error, Input, Items, Output, OutputKind, Plan, Role, prepare,
-};
+use psijoin_psi::{Columns, Context, Error, Input, Items, Output, OutputKind, Plan, Role, prepare};
 
 use crate::{JOINT_SEED, Sets, Subject, structured};
 

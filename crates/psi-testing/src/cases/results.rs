@@ -108,7 +108,10 @@ pub fn the_failure_budget_is_kept_at_every_size(subject: &Subject) {
             let security = Security::new(sigma).expect("these are offered");
             let plan = subject.protocol.plan(&Request::of(sizes, security));
             if sigma == 80 && subject.limit.forbids(sender, receiver) {
-                assert_eq!(plan.err().map(|error| error.kind()), Some(ErrorKind::Misuse));
+                assert_eq!(
+                    plan.err().map(|error| error.kind()),
+                    Some(ErrorKind::Misuse)
+                );
             } else {
                 let total = plan.unwrap().budget().total();
                 assert!(total.log2() <= -f64::from(sigma), "{sigma}: {total}");

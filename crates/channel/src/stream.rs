@@ -6,19 +6,21 @@
 use std::{ops::Range, slice::ChunksMut};
 
 use psijoin_block::parallel;
-use psijoin_channel::{Inbound, MAX_MESSAGE_BYTES, Outbound};
 
-use crate::Error;
+use crate::{Error, Inbound, MAX_MESSAGE_BYTES, Outbound};
 
 /// Data of `total` units (rows, items) that travels `per_message` at a time.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Chunks {
-    pub(crate) total: usize,
-    pub(crate) per_message: usize,
+pub struct Chunks {
+    /// All units.
+    pub total: usize,
+    /// Units of a message; the last may have fewer.
+    pub per_message: usize,
 }
 
 impl Chunks {
-    pub(crate) fn count(self) -> usize {
+    /// How many messages there are.
+    pub fn count(self) -> usize {
         self.total.div_ceil(self.per_message)
     }
 
@@ -28,16 +30,13 @@ impl Chunks {
     }
 
     /// The units of each message.
-    pub(crate) fn ranges(self) -> impl Iterator<Item = Range<usize>> + Clone {
+    pub fn ranges(self) -> impl Iterator<Item = Range<usize>> + Clone {
         (0..self.count()).map(move |chunk| self.range(chunk))
     }
 
-    /// The lengths of the messages that really go over the channel, given the bytes of a chunk of
-    /// so many units.
-    pub(crate) fn message_lengths(
-        self,
-        of: impl Fn(usize) -> usize,
-    ) -> impl Iterator<Item = usize> {
+    /// The lengths of the messages that really go over the channel, given how many bytes a
+    /// number of units takes.
+    pub fn message_lengths(self, of: impl Fn(usize) -> usize) -> impl Iterator<Item = usize> {
         self.ranges().flat_map(move |range| {
             let bytes = of(range.len());
             let starts = (0..bytes).step_by(MAX_MESSAGE_BYTES);
@@ -45,8 +44,8 @@ impl Chunks {
         })
     }
 
-    /// The bytes of all messages, given those of a message of so many units.
-    pub(crate) fn bytes(self, of: impl Fn(usize) -> usize) -> u64 {
+    /// The bytes of all messages, given how many bytes a number of units takes.
+    pub fn bytes(self, of: impl Fn(usize) -> usize) -> u64 {
         let whole = self.total / self.per_message;
         let rest = self.total % self.per_message;
         (whole * of(self.per_message)) as u64 + if rest > 0 { of(rest) as u64 } else { 0 }
@@ -54,18 +53,22 @@ impl Chunks {
 }
 
 /// Appends a chunk to an empty message, given the range of its units.
-pub(crate) type Compute<'a> = dyn Fn(Range<usize>, &mut Vec<u8>) -> Result<(), Error> + Sync + 'a;
+pub type Compute<'a> = dyn Fn(Range<usize>, &mut Vec<u8>) + Sync + 'a;
 
-/// As [`Compute`], and fills the chunk's piece of the state, with the buffers of a thread.
-pub(crate) type ComputeWith<'a, T, S> =
-    dyn Fn(Range<usize>, &mut [T], &mut S, &mut Vec<u8>) -> Result<(), Error> + Sync + 'a;
+/// As [`Compute`], and fills the chunk's piece of the state, with the buffers of a thread. It may
+/// fail.
+pub type ComputeWith<'a, T, S, E> =
+    dyn Fn(Range<usize>, &mut [T], &mut S, &mut Vec<u8>) -> Result<(), E> + Sync + 'a;
 
 /// Takes in a message, given the range of its units, their piece of the state, and the buffers of
 /// a thread.
-pub(crate) type Consume<'a, T, S> = dyn Fn(Range<usize>, &[u8], &mut [T], &mut S) + Sync + 'a;
+pub type Consume<'a, T, S> = dyn Fn(Range<usize>, &[u8], &mut [T], &mut S) + Sync + 'a;
 
 /// Sends each chunk, as `compute` appends it.
-pub(crate) fn send(
+///
+/// # Errors
+/// If the channel breaks.
+pub fn send(
     outbound: &mut dyn Outbound,
     chunks: Chunks,
     compute: &Compute<'_>,
@@ -76,19 +79,25 @@ pub(crate) fn send(
         chunks,
         &mut no_state,
         &|| (),
-        &|range, _, (), message| compute(range, message),
+        &|range, _, (), message| {
+            compute(range, message);
+            Ok(())
+        },
     )
 }
 
 /// As [`send`], where computing a chunk also fills its part of `state` (one element per unit),
 /// and uses buffers that `scratch` makes, once for each thread.
-pub(crate) fn send_with<T: Send, S: Send>(
+///
+/// # Errors
+/// If the channel breaks, and as `compute`.
+pub fn send_with<T: Send, S: Send, E: From<Error> + Send>(
     outbound: &mut dyn Outbound,
     chunks: Chunks,
     state: &mut [T],
     scratch: &dyn Fn() -> S,
-    compute: &ComputeWith<'_, T, S>,
-) -> Result<(), Error> {
+    compute: &ComputeWith<'_, T, S, E>,
+) -> Result<(), E> {
     let mut workers = Workers::new(chunks, state, scratch);
     send_groups(outbound, chunks, &mut |group, messages| {
         workers.run(group, messages, compute)
@@ -98,7 +107,10 @@ pub(crate) fn send_with<T: Send, S: Send>(
 /// Receives messages of `length` bytes each (given the units in it), and hands each to
 /// `consume` with the range of its units, their piece of `state` (one element per unit), and
 /// buffers that `scratch` makes, once for each thread.
-pub(crate) fn receive_into<T: Send, S: Send>(
+///
+/// # Errors
+/// If the channel breaks.
+pub fn receive_into<T: Send, S: Send>(
     inbound: &mut dyn Inbound,
     chunks: Chunks,
     length: &dyn Fn(usize) -> usize,
@@ -116,7 +128,10 @@ pub(crate) fn receive_into<T: Send, S: Send>(
 }
 
 /// As [`receive_into`], and collects what `inspect` makes of each message, in order.
-pub(crate) fn receive_each<T: Send>(
+///
+/// # Errors
+/// If the channel breaks.
+pub fn receive_each<T: Send>(
     inbound: &mut dyn Inbound,
     chunks: Chunks,
     length: &dyn Fn(usize) -> usize,
@@ -133,14 +148,14 @@ pub(crate) fn receive_each<T: Send>(
 }
 
 /// What is done with the messages of a group of chunks.
-type GroupWork<'a> = dyn FnMut(Range<usize>, &mut [Vec<u8>]) -> Result<(), Error> + 'a;
+type GroupWork<'a, E> = dyn FnMut(Range<usize>, &mut [Vec<u8>]) -> Result<(), E> + 'a;
 
 /// Sends all messages, which `compute` appends to empty ones.
-fn send_groups(
+fn send_groups<E: From<Error>>(
     outbound: &mut dyn Outbound,
     chunks: Chunks,
-    compute: &mut GroupWork<'_>,
-) -> Result<(), Error> {
+    compute: &mut GroupWork<'_, E>,
+) -> Result<(), E> {
     let mut messages = Vec::new();
     for group in groups(chunks) {
         messages.resize(group.len(), Vec::new());
@@ -160,7 +175,7 @@ fn receive_groups(
     inbound: &mut dyn Inbound,
     chunks: Chunks,
     length: &dyn Fn(usize) -> usize,
-    consume: &mut GroupWork<'_>,
+    consume: &mut GroupWork<'_, Error>,
 ) -> Result<(), Error> {
     let mut messages = Vec::new();
     for group in groups(chunks) {
@@ -195,11 +210,11 @@ struct Workers<'a, T, S> {
 }
 
 /// A chunk in work.
-struct Task<'a, T, S> {
+struct Task<'a, T, S, E> {
     message: &'a mut Vec<u8>,
     piece: &'a mut [T],
     scratch: &'a mut S,
-    result: Result<(), Error>,
+    result: Result<(), E>,
 }
 
 impl<'a, T: Send, S: Send> Workers<'a, T, S> {
@@ -213,12 +228,12 @@ impl<'a, T: Send, S: Send> Workers<'a, T, S> {
     }
 
     /// Computes the chunks of the next group. The error is that of the first one that has one.
-    fn run(
+    fn run<E: Send>(
         &mut self,
         group: Range<usize>,
         messages: &mut [Vec<u8>],
-        compute: &ComputeWith<'_, T, S>,
-    ) -> Result<(), Error> {
+        compute: &ComputeWith<'_, T, S, E>,
+    ) -> Result<(), E> {
         let chunks = self.chunks;
         let mut tasks = Vec::with_capacity(messages.len());
         for (message, scratch) in messages.iter_mut().zip(&mut self.scratches) {

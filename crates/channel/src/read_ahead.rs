@@ -3,25 +3,25 @@
 
 use std::sync::mpsc;
 
-use psijoin_channel::{Error, Inbound};
+use crate::{Error, Inbound};
 
 /// Where messages are put.
-pub(crate) struct Reader(mpsc::Sender<Vec<u8>>);
+pub struct Reader(mpsc::Sender<Vec<u8>>);
 
 /// Where they are taken out, in order. [`Error::Closed`] says that there will be no more, and
 /// that it is the reader who knows why.
-pub(crate) struct Ahead(mpsc::Receiver<Vec<u8>>);
+pub struct Ahead(mpsc::Receiver<Vec<u8>>);
 
 /// A queue of messages. It has no bound: what is read ahead should not be longer than what the
 /// party keeps anyway.
-pub(crate) fn queue() -> (Reader, Ahead) {
+pub fn queue() -> (Reader, Ahead) {
     let (put, take) = mpsc::channel();
     (Reader(put), Ahead(take))
 }
 
 impl Reader {
     /// Receives messages of these lengths, or until nobody wants them any more.
-    pub(crate) fn read(
+    pub fn read(
         self,
         inbound: &mut dyn Inbound,
         lengths: impl Iterator<Item = usize>,
@@ -55,9 +55,8 @@ impl Inbound for Ahead {
 mod tests {
     use std::thread;
 
-    use psijoin_channel::memory;
-
     use super::*;
+    use crate::memory;
 
     #[test]
     fn messages_come_in_order_and_then_the_end() {
