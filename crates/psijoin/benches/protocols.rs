@@ -1,9 +1,9 @@
 //! Whole protocols, both parties in one process, one thread each, half of the items shared:
-//! `cargo bench -p psijoin-psi --bench protocols -- cm20`.
+//! `cargo bench -p psijoin --bench protocols -- cm20`.
 
 use divan::{Bencher, counter::ItemsCount};
 use psijoin_block::{Block, Prg};
-use psijoin_psi::{Columns, Fingerprint, Output, OutputKind, Request, pair, registry};
+use psijoin::{Columns, Fingerprint, Output, OutputKind, Request, pair, registry};
 
 /// Those that take no more than seconds for a million items.
 const FAST: [&str; 8] = [
