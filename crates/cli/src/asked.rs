@@ -2,8 +2,8 @@
 
 use std::{fmt, str::FromStr};
 
-use psijoin_psi::{Columns, OutputKind, Role};
-use psijoin_transport::handshake::MAX_ENTRIES;
+use psijoin::{Columns, OutputKind, Role};
+use psijoin_handshake::MAX_ENTRIES;
 
 use crate::names;
 

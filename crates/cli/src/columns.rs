@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use psijoin_psi::{self as psi, Role, shares};
+use psijoin::{self as psi, Role, shares};
+use psijoin_handshake::Hello;
 use psijoin_table::{self as table, Decimal, MAX_SCALE, Numbers, Source};
-use psijoin_transport::handshake::Hello;
 
 use crate::{
     asked::{Asked, ColumnName},
@@ -129,7 +129,7 @@ fn scale(told: &str) -> Result<u32, Failure> {
 }
 
 fn broken(what: &'static str) -> Failure {
-    psijoin_transport::Error::Handshake(what).into()
+    psijoin_handshake::Error::Malformed(what).into()
 }
 
 /// Whose a column is, given its decimals in each table that has one of its name.
@@ -191,9 +191,9 @@ impl AgreedColumns {
     }
 
     /// How a file of shares names them: the sender's, and then the receiver's.
-    pub(crate) fn in_shares(&self) -> Vec<shares::file::Column> {
+    pub(crate) fn in_shares(&self) -> Vec<share_file::Column> {
         let of = |holder| self.0.iter().filter(move |column| column.holder == holder);
-        let column = |column: &AgreedColumn| shares::file::Column {
+        let column = |column: &AgreedColumn| share_file::Column {
             holder: column.holder,
             name: column.name.name.clone(),
             scale: column.scale,
@@ -241,8 +241,8 @@ pub(crate) struct Sum {
 
 #[cfg(test)]
 mod tests {
+    use psijoin_handshake as handshake;
     use psijoin_table::{KeySpec, KeyTable};
-    use psijoin_transport::{Kind, handshake};
 
     use super::*;
     use crate::exit::Code;
@@ -365,7 +365,7 @@ mod tests {
         let failure = receiver.agree(&hello()).unwrap_err();
         assert!(matches!(
             failure,
-            Failure::Transport(error) if error.kind() == Kind::Peer
+            Failure::Handshake(handshake::Error::Malformed(_))
         ));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Its size is its own word, and memory and time are planned by it.
 
-use psijoin_psi::Role;
+use psijoin::Role;
 
 use crate::{exit::Failure, figures, memory};
 

@@ -7,6 +7,7 @@
 //! | [`dialect`] | how a table is written, as people say it |
 //! | [`asked`], [`question`] | what the receiver is to learn |
 //! | [`columns`] | which party has which column of numbers |
+//! | [`settings`] | the names of what both sides must say alike |
 //! | [`session`] | one party of a join, from its table to its result |
 //! | [`limits`] | how large a set of the other party may be |
 //! | [`exit`] | every failure, and the exit code that it ends with |
@@ -42,6 +43,7 @@ mod record;
 mod report;
 mod report_file;
 mod session;
+mod settings;
 mod sizes;
 mod statement;
 mod talk;

@@ -13,12 +13,12 @@ use std::{
     time::{Duration, Instant},
 };
 
+use psijoin::{Context, Fingerprint, Input, Items, JointSeed, Output, Plan, Protocol, Role};
 use psijoin_block::parallel::Pool;
 use psijoin_channel::{
     Channel,
     count::{Counters, Snapshot, counted},
 };
-use psijoin_psi::{Context, Fingerprint, Input, Items, Output, Plan, Protocol, Role};
 use psijoin_table::{
     Counts, Destination, Doubt, ErrorKind, KeySpec, KeyTable, Progress, RowItems, Source,
     whole_file::WholeFile,
@@ -47,13 +47,10 @@ use agreement::Agreement;
 pub(crate) use received::Received;
 use shares::Kept;
 
-/// The setting that names the protocol.
-pub(crate) const PROTOCOL: &str = "the protocol";
-
 /// A party of a join.
 pub(crate) struct Party<'a> {
     /// The protocol that it runs.
-    pub(crate) protocol: &'static dyn Protocol,
+    pub(crate) protocol: &'static Protocol,
     /// What the receiver is to learn.
     pub(crate) question: Question,
     /// What it lets the other party do.
@@ -121,7 +118,7 @@ impl Task {
 /// What a party knows at the end.
 pub(crate) struct Summary {
     pub(crate) role: Role,
-    pub(crate) plan: Box<dyn Plan>,
+    pub(crate) plan: Plan,
     pub(crate) counts: Counts,
     /// What passed over the wire for the protocol, the handshake not included.
     pub(crate) traffic: Snapshot,
@@ -305,7 +302,7 @@ fn ending_with_the_last_message(
     role: Role,
     agreement: &Agreement,
 ) -> Channel {
-    let cost = agreement.plan.cost().total();
+    let cost = agreement.plan.cost().total;
     let (sent, received) = match role {
         Role::Sender => (cost.sender_bytes, cost.receiver_bytes),
         Role::Receiver => (cost.receiver_bytes, cost.sender_bytes),
@@ -340,12 +337,12 @@ impl Party<'_> {
         counters: &Counters,
         phases: &Phases,
     ) -> Result<(Output, Snapshot), Failure> {
-        let plan = &*agreement.plan;
+        let plan = &agreement.plan;
         let before = counters.snapshot();
         let moved = || (counters.snapshot() - before).total_bytes();
-        let to_move = plan.cost().total().total_bytes();
+        let to_move = plan.cost().total.total_bytes();
         let role = self.task.role();
-        let joint_seed = &agreement.session.joint_seed;
+        let joint_seed = &agreement.joint_seed;
         let output = self.talk.during(
             plan.info().name,
             || (moved(), to_move),
@@ -381,7 +378,7 @@ impl Party<'_> {
                 let kept = Kept {
                     role: *role,
                     columns: columns.in_shares(),
-                    joint_seed: &agreement.session.joint_seed,
+                    joint_seed: &agreement.joint_seed,
                     rows,
                     items: counts.distinct,
                 };
@@ -455,19 +452,19 @@ pub(crate) struct Set<F> {
 /// soon as they are not needed any more.
 ///
 /// # Errors
-/// As [`psijoin_psi::run`].
+/// As [`psijoin::run`].
 pub(crate) fn compute(
-    plan: &dyn Plan,
+    plan: &Plan,
     role: Role,
     Set {
         fingerprints,
         columns,
     }: Set<impl AsRef<[Fingerprint]> + Send>,
-    joint_seed: &[u8; 32],
+    joint_seed: &JointSeed,
     channel: &mut Channel,
     pool: &Pool,
     phases: &Phases,
-) -> Result<Output, psijoin_psi::Error> {
+) -> Result<Output, psijoin::Error> {
     pool.run(|| {
         phases.begin("item digests");
         let items = &Items::digest(fingerprints.as_ref(), joint_seed, plan.digest_bytes());
@@ -477,7 +474,7 @@ pub(crate) fn compute(
             columns: &columns,
             joint_seed,
         };
-        psijoin_psi::run(plan, role, input, channel, &mut Context::observed(phases))
+        psijoin::run(plan, role, &input, channel, &mut Context::observed(phases))
     })
 }
 

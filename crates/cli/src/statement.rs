@@ -1,6 +1,6 @@
 //! What was run, what it cost, and who learned what, for people. Never an item.
 
-use psijoin_psi::{Adversary, Info, Role};
+use psijoin::{Adversary, Info, Role};
 
 use crate::{
     asked::Asked,
@@ -263,6 +263,6 @@ pub(crate) fn cost(summary: &Summary) -> String {
         figures::time(summary.time),
         figures::bytes(summary.traffic.sent.bytes),
         figures::bytes(summary.traffic.received.bytes),
-        figures::counted(summary.traffic.rounds, "round"),
+        figures::counted(summary.traffic.flights, "flight"),
     )
 }

@@ -127,8 +127,7 @@ impl Join {
         fingerprints: Result<Vec<Fingerprint>, JoinError>,
         columns: &[Vec<i64>],
     ) -> Result<Output, JoinError> {
-        let fingerprints =
-            &fingerprints.inspect_err(|_| channel.abort(AbortCode::LocalFailure))?;
+        let fingerprints = &fingerprints.inspect_err(|_| channel.abort(AbortCode::LocalFailure))?;
         let pending = handshake::begin(channel, self.hello(role, fingerprints.len() as u64))?;
         pending.compare()?;
         let (ours, theirs) = (fingerprints.len() as u64, pending.peer().set_size());
@@ -168,7 +167,8 @@ impl Join {
 
 /// A collision-resistant hash of each item.
 fn fingerprints(items: &[impl AsRef<[u8]>]) -> Result<Vec<Fingerprint>, JoinError> {
-    let hash = |item: &_| blake3::derive_key("psijoin 2026 item of the library", AsRef::as_ref(item));
+    let hash =
+        |item: &_| blake3::derive_key("psijoin 2026 item of the library", AsRef::as_ref(item));
     let fingerprints: Vec<Fingerprint> = items.iter().map(hash).collect();
     let mut first = HashMap::with_capacity(fingerprints.len());
     for (again, fingerprint) in fingerprints.iter().enumerate() {
@@ -276,7 +276,10 @@ mod tests {
             Join::default().min_intersection(1),
             Join::default().security(Security::new(60).unwrap()),
         ];
-        for (other, what) in others.iter().zip(["protocol", "output", "least", "security"]) {
+        for (other, what) in others
+            .iter()
+            .zip(["protocol", "output", "least", "security"])
+        {
             for result in joined([&Join::default(), other], SENDERS, RECEIVERS) {
                 let error = result.unwrap_err();
                 assert!(matches!(error, JoinError::Disagreement(_)), "{error}");

@@ -44,12 +44,10 @@ pub mod share_file;
 
 mod join;
 
-pub use psijoin_block::parallel::Pool;
 pub use join::{Join, JoinError, receive, send};
+pub use psijoin_block::parallel::Pool;
 pub use psijoin_channel::{self as channel, Channel, joint_seed::JointSeed};
-pub use psijoin_params::{
-    Error as ParametersError, FailureBudget, Log2Prob, Security, Sizes,
-};
+pub use psijoin_params::{Error as ParametersError, FailureBudget, Log2Prob, Security, Sizes};
 pub use psijoin_psi::{
     Adversary, Columns, Context, Cost, Error, ErrorKind, Fingerprint, Info, Input, Items, Observer,
     Output, OutputKind, Parameter, Plan, Prepared, Protocol, Request, Role, Shares, Traffic, pair,

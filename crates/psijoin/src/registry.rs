@@ -84,7 +84,9 @@ mod tests {
 
     #[test]
     fn an_output_that_a_protocol_does_not_compute_is_refused() {
-        let request = Request::rows(0, 5).unwrap().output(OutputKind::Threshold(7));
+        let request = Request::rows(0, 5)
+            .unwrap()
+            .output(OutputKind::Threshold(7));
         let refusal = NAIVE.plan(&request).err().unwrap();
         assert_eq!(refusal.kind(), ErrorKind::Misuse);
         let words = refusal.to_string();

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path, thread};
 
-use psijoin_psi::{Protocol, pair::single_thread};
+use psijoin::{Protocol, pair::single_thread};
 use psijoin_table::{Destination, Dialect, KeySpec, Progress, Source, whole_file::Existing};
 
 use crate::{
@@ -56,7 +56,7 @@ pub(super) fn run(args: &args::Demo) -> Result<(), Failure> {
 
 /// Runs both parties over TLS, each as `send` and `receive` would.
 fn join(
-    protocol: &'static dyn Protocol,
+    protocol: &'static Protocol,
     folder: &Path,
     joined: &Path,
 ) -> Result<(Summary, Summary), Failure> {
@@ -137,7 +137,7 @@ fn story(shared: &str, sent: &Summary, received: &Summary) -> String {
         "{}, {} of traffic, {}.\n\n",
         figures::time(received.time),
         figures::bytes(received.traffic.total_bytes()),
-        figures::counted(received.traffic.rounds, "round"),
+        figures::counted(received.traffic.flights, "flight"),
     );
     let sizes = received.plan.request().sizes;
     text += &format!(

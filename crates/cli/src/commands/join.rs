@@ -3,9 +3,9 @@
 use std::{num::NonZeroUsize, path::Path, sync::Arc, time::Duration};
 
 use chrono::Utc;
+use psijoin::Role;
 use psijoin_block::parallel::Pool;
 use psijoin_channel::Channel;
-use psijoin_psi::Role;
 use psijoin_table::{
     Destination, KeySpec, Progress, Source,
     whole_file::{Existing, WholeFile},

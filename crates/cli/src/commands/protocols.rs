@@ -1,7 +1,7 @@
 //! `psijoin protocols`: what there is to choose from.
 
+use psijoin::{Columns, OutputKind, Protocol, Request, registry};
 use psijoin_params::Sizes;
-use psijoin_psi::{Columns, OutputKind, Protocol, Request, registry};
 use serde::Serialize;
 
 use crate::{
@@ -21,7 +21,7 @@ struct Row {
     adversary: String,
     sender_items: u64,
     receiver_items: u64,
-    rounds: u64,
+    flights: u64,
     sender_bytes: u64,
     receiver_bytes: u64,
     outputs: Vec<&'static str>,
@@ -29,7 +29,7 @@ struct Row {
 }
 
 /// What a receiver may learn, as `--output-kind` names it.
-fn outputs(protocol: &dyn Protocol) -> Vec<&'static str> {
+fn outputs(protocol: &Protocol) -> Vec<&'static str> {
     [
         ("rows", OutputKind::Rows),
         ("count", OutputKind::Count),
@@ -72,9 +72,9 @@ fn choice(request: &Request) -> String {
 }
 
 fn rows(request: &Request) -> Result<Vec<Row>, Failure> {
-    let row = |protocol: &dyn Protocol| {
-        let plan = registry::plan(protocol, request)?;
-        let (info, cost) = (plan.info(), plan.cost().total());
+    let row = |protocol: &Protocol| {
+        let plan = protocol.plan(request)?;
+        let (info, cost) = (plan.info(), plan.cost().total);
         Ok(Row {
             name: info.name,
             summary: info.summary,
@@ -82,7 +82,7 @@ fn rows(request: &Request) -> Result<Vec<Row>, Failure> {
             adversary: info.adversary.to_string(),
             sender_items: request.sizes.sender(),
             receiver_items: request.sizes.receiver(),
-            rounds: cost.rounds,
+            flights: cost.flights,
             sender_bytes: cost.sender_bytes,
             receiver_bytes: cost.receiver_bytes,
             outputs: outputs(protocol),
@@ -97,7 +97,7 @@ fn table(sizes: Sizes, rows: &[Row]) -> String {
         ("name", Align::Left),
         ("paper", Align::Left),
         ("adversary", Align::Left),
-        ("rounds", Align::Right),
+        ("flights", Align::Right),
         ("sender sends", Align::Right),
         ("receiver sends", Align::Right),
         ("outputs", Align::Left),
@@ -108,7 +108,7 @@ fn table(sizes: Sizes, rows: &[Row]) -> String {
             row.name.to_owned(),
             row.paper.to_owned(),
             row.adversary.clone(),
-            row.rounds.to_string(),
+            row.flights.to_string(),
             figures::bytes(row.sender_bytes),
             figures::bytes(row.receiver_bytes),
             row.outputs.join(", "),

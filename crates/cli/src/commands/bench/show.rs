@@ -24,7 +24,7 @@ pub(super) struct Object<'a> {
     sender_bytes: u64,
     receiver_bytes: u64,
     bits_per_item: f64,
-    rounds: u64,
+    flights: u64,
     /// Of both parties together, their input included; of the run that took most.
     peak_memory_bytes: Option<u64>,
     peak_memory_above_input_bytes: Option<u64>,
@@ -48,7 +48,7 @@ pub(super) fn object<'a>(setting: &Setting, measurement: &'a Measurement) -> Obj
         sender_bytes: fastest.traffic.received.bytes,
         receiver_bytes: fastest.traffic.sent.bytes,
         bits_per_item: bits_per_item(setting, fastest),
-        rounds: fastest.traffic.rounds,
+        flights: fastest.traffic.flights,
         peak_memory_bytes: peak(measurement, |run| run.peak_bytes),
         peak_memory_above_input_bytes: peak(measurement, |run| run.peak_above_input_bytes),
         sender_phases: &fastest.sender_phases,
@@ -88,7 +88,7 @@ fn figures_of(setting: &Setting, measurements: &[Measurement]) -> Grid {
         ("sender sends", Align::Right),
         ("receiver sends", Align::Right),
         ("bits/item", Align::Right),
-        ("rounds", Align::Right),
+        ("flights", Align::Right),
         ("memory", Align::Right),
     ]);
     for measurement in measurements {
@@ -101,7 +101,7 @@ fn figures_of(setting: &Setting, measurements: &[Measurement]) -> Grid {
             figures::bytes(fastest.traffic.received.bytes),
             figures::bytes(fastest.traffic.sent.bytes),
             format!("{:.1}", bits_per_item(setting, fastest)),
-            fastest.traffic.rounds.to_string(),
+            fastest.traffic.flights.to_string(),
             memory.map_or("?".to_owned(), figures::bytes),
         ]);
     }
