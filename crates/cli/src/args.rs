@@ -12,8 +12,8 @@ use psijoin_table::{ColumnRules, Error, KeySpec};
 use psijoin_transport::{Fingerprint, endpoint::Address};
 
 use crate::{
-    asked::Asked,
     dialect, exit, names,
+    requested_output::RequestedOutput,
     sizes::{self, SetSizes},
 };
 
@@ -189,7 +189,7 @@ pub(crate) struct Join {
     /// `sender.COL` and `receiver.COL` say of which. Or `shares[:COL[,COL…]]`: each party gets a
     /// file with its shares of which keys are shared, and of their numbers, to compute with.
     #[arg(long, value_name = "KIND", default_value = "rows")]
-    pub(crate) output_kind: Asked,
+    pub(crate) output_kind: RequestedOutput,
 
     /// Learn rows, a count or a sum only if at least K keys are shared, and else no more than that
     /// they are fewer. Must be the same on both sides.

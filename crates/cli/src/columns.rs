@@ -10,8 +10,8 @@ use psijoin_handshake::Hello;
 use psijoin_table::{self as table, Decimal, MAX_SCALE, Numbers, Source};
 
 use crate::{
-    asked::{Asked, ColumnName},
     exit::Failure,
+    requested_output::{ColumnName, RequestedOutput},
 };
 
 /// Which of the columns that are asked for are in this party's table.
@@ -28,7 +28,11 @@ impl OwnColumns {
     /// # Errors
     /// If the header cannot be read; if a column of this party is missing; if one that is there is
     /// not unique, or holds no numbers.
-    pub(crate) fn find(asked: &Asked, role: Role, source: &Source) -> Result<Self, table::Error> {
+    pub(crate) fn find(
+        asked: &RequestedOutput,
+        role: Role,
+        source: &Source,
+    ) -> Result<Self, table::Error> {
         let names = asked.columns().to_vec();
         let header = match names.is_empty() {
             true => Vec::new(),

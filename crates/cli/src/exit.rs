@@ -8,7 +8,7 @@ use psijoin_handshake::Error as HandshakeError;
 use psijoin_table::ErrorKind as TableKind;
 use psijoin_transport::Kind as TransportKind;
 
-use crate::{figures, settings};
+use crate::{humanize, settings};
 
 /// The exit codes, for people.
 pub(crate) const TABLE: &str = "\
@@ -63,21 +63,21 @@ pub(crate) enum Failure {
 
     #[error(
         "fewer than {} are shared: by --min-intersection, neither side learns more of the result",
-        figures::counted(*.0, "key")
+        humanize::counted(*.0, "key")
     )]
     TooFew(u64),
 
     #[error(
         "the other party has {}, and --max-peer-keys here is {}: nothing was done",
-        figures::counted(*theirs, "key"),
-        figures::count(*most)
+        humanize::counted(*theirs, "key"),
+        humanize::count(*most)
     )]
     TooManyPeerKeys { theirs: u64, most: u64 },
 
     #[error(
         "the other party has {}, and this machine has memory for {}: nothing was done",
-        figures::counted(*theirs, "key"),
-        figures::count(*most)
+        humanize::counted(*theirs, "key"),
+        humanize::count(*most)
     )]
     NoRoomForPeerKeys { theirs: u64, most: u64 },
 
@@ -106,7 +106,7 @@ pub(crate) enum Failure {
     #[error("internal failure at {file}:{line}; this is a bug: please report this line")]
     Bug { file: &'static str, line: u32 },
 
-    #[error("it was not done within the {} of --deadline", figures::counted((*.0).into(), "second"))]
+    #[error("it was not done within the {} of --deadline", humanize::counted((*.0).into(), "second"))]
     Deadline(u32),
 
     #[error("no report can be written to {}: {source}", path.display())]

@@ -3,13 +3,13 @@
 use psijoin::{Columns, Protocol, Request, registry};
 use psijoin_handshake::Hello;
 
-use crate::{asked::Asked, exit::Failure, settings::OUTPUT};
+use crate::{exit::Failure, requested_output::RequestedOutput, settings::OUTPUT};
 
 /// What is to be learned, and on which condition.
 #[derive(Debug, Clone)]
 pub(crate) struct Question {
     /// The kind of output.
-    pub(crate) asked: Asked,
+    pub(crate) asked: RequestedOutput,
     /// Learn nothing if fewer keys are shared; 0 for no such condition.
     pub(crate) min_intersection: u64,
 }
@@ -34,7 +34,7 @@ impl Question {
         }
         if !output.can_be_withheld() {
             let why = match self.asked {
-                Asked::Shares(_) => "shares tell nothing that could be withheld",
+                RequestedOutput::Shares(_) => "shares tell nothing that could be withheld",
                 _ => "a threshold is itself whether that many keys are shared",
             };
             return Err(Failure::Usage(format!(

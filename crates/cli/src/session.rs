@@ -21,21 +21,21 @@ use psijoin_channel::{
 };
 use psijoin_table::{
     Counts, Destination, Doubt, ErrorKind, KeySpec, KeyTable, Progress, RowItems, Source,
-    whole_file::WholeFile,
+    atomic_file::AtomicFile,
 };
 use psijoin_transport::Connection;
 
 use crate::{
-    asked::Asked,
     columns::{AgreedColumns, OwnColumns},
+    console::Console,
     dialect,
     exit::Failure,
-    figures, guard,
+    guard, humanize,
     limits::MaxPeerKeys,
     phases::{Phase, Phases},
     question::Question,
     record::Record,
-    talk::Talk,
+    requested_output::RequestedOutput,
 };
 
 mod agreement;
@@ -68,7 +68,7 @@ pub(crate) struct Party<'a> {
     /// How far a pass over its table is; interrupts it.
     pub(crate) progress: &'a Progress,
     /// How it talks.
-    pub(crate) talk: Talk,
+    pub(crate) console: Console,
     /// Where it notes what becomes known.
     pub(crate) record: &'a Record,
 }
@@ -102,7 +102,7 @@ pub(crate) enum Task {
     /// Learn something else.
     Learn,
     /// Get shares, and keep them.
-    Share(Role, WholeFile),
+    Share(Role, AtomicFile),
 }
 
 impl Task {
@@ -126,7 +126,7 @@ pub(crate) struct Summary {
     pub(crate) time: Duration,
     pub(crate) phases: Vec<Phase>,
     /// What was asked for.
-    pub(crate) asked: Asked,
+    pub(crate) asked: RequestedOutput,
     /// The columns of numbers in that.
     pub(crate) columns: AgreedColumns,
     /// How many rows with a key have no number, for each of this party's columns of numbers.
@@ -180,7 +180,7 @@ impl<'a> Party<'a> {
 
     /// Says what a person should think about, and notes it.
     fn warn(&self, warning: String) {
-        self.talk.warn(&warning);
+        self.console.warn(&warning);
         self.record.warn(warning);
     }
 }
@@ -285,7 +285,7 @@ impl Ready<'_> {
     fn part(&self, connection: Connection) -> Result<(), Failure> {
         match self.party.task {
             Task::Receive(_) | Task::Learn => Ok(()),
-            Task::Send | Task::Share(..) => Ok(self.party.talk.during(
+            Task::Send | Task::Share(..) => Ok(self.party.console.during(
                 "waiting for the other party to finish",
                 || (0, 0),
                 || connection.finish(),
@@ -312,17 +312,17 @@ fn ending_with_the_last_message(
 
 impl Party<'_> {
     fn read_table(&self, own: &OwnColumns) -> Result<KeyTable, Failure> {
-        let table = self.talk.during(
+        let table = self.console.during(
             &format!("reading {}", self.source.name()),
             || self.progress.bytes(),
             || KeyTable::read(&self.source, &self.key, &own.to_read(), self.progress),
         )?;
         let Counts { rows, distinct, .. } = table.counts;
-        self.talk.say(format_args!(
+        self.console.say(format_args!(
             "read {}: {}, {}",
             self.source.name(),
-            figures::counted(rows, "row"),
-            figures::counted(distinct, "distinct key"),
+            humanize::counted(rows, "row"),
+            humanize::counted(distinct, "distinct key"),
         ));
         self.doubt(&table.doubts)?;
         Ok(table)
@@ -343,7 +343,7 @@ impl Party<'_> {
         let to_move = plan.cost().total.total_bytes();
         let role = self.task.role();
         let joint_seed = &agreement.joint_seed;
-        let output = self.talk.during(
+        let output = self.console.during(
             plan.info().name,
             || (moved(), to_move),
             || compute(plan, role, set, joint_seed, &mut channel, self.pool, phases),
@@ -407,11 +407,13 @@ impl Party<'_> {
     /// What was received if it is not rows; `None` for the sender.
     fn received(&self, columns: &AgreedColumns, output: Output) -> Option<Received> {
         match (&self.question.asked, output) {
-            (Asked::Count, Output::Count(count)) => Some(Received::Count(count)),
-            (&Asked::Threshold(least), Output::Reached(reached)) => {
+            (RequestedOutput::Count, Output::Count(count)) => Some(Received::Count(count)),
+            (&RequestedOutput::Threshold(least), Output::Reached(reached)) => {
                 Some(Received::Threshold { least, reached })
             }
-            (Asked::Sum(_), Output::Sums(sums)) => Some(Received::Sums(columns.sums(&sums))),
+            (RequestedOutput::Sum(_), Output::Sums(sums)) => {
+                Some(Received::Sums(columns.sums(&sums)))
+            }
             _ => None,
         }
     }
@@ -424,7 +426,7 @@ impl Party<'_> {
         rows: &RowItems,
         matched: &[bool],
     ) -> Result<Option<u64>, Failure> {
-        let staged = self.talk.during(
+        let staged = self.console.during(
             "writing the rows",
             || self.progress.bytes(),
             || destination.stage(&self.source, rows, matched, self.progress),

@@ -18,13 +18,13 @@ use psijoin_transport::Connection;
 
 use crate::{
     args::{self, Selection, Transport},
+    console::Console,
     exit::Failure,
     loopback::Loopback,
     memory, output,
     phases::{Phase, Phases},
     session::{self, Set},
     sizes::SetSizes,
-    talk::Talk,
 };
 
 mod show;
@@ -95,7 +95,7 @@ pub(super) fn run(args: &args::Bench) -> Result<(), Failure> {
         match plan.feasible() {
             Err(refusal) if protocols.len() > 1 => {
                 let name = plan.info().name;
-                Talk::wanted(false).say(format_args!("{name} is left out: {refusal}"));
+                Console::wanted(false).say(format_args!("{name} is left out: {refusal}"));
                 continue;
             }
             feasible => feasible?,
@@ -193,7 +193,7 @@ fn run_once(
     let bytes = plan.cost().total.total_bytes();
     let position = || (counters.snapshot().total_bytes(), bytes);
     let started = Instant::now();
-    let (sent, received) = Talk::wanted(false).during(what, position, both);
+    let (sent, received) = Console::wanted(false).during(what, position, both);
     let time = started.elapsed();
     let peak_bytes = memory::peak_bytes();
 

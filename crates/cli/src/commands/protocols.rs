@@ -7,9 +7,8 @@ use serde::Serialize;
 use crate::{
     args,
     exit::Failure,
-    figures,
     grid::{Align, Grid},
-    output,
+    humanize, output,
     sizes::SetSizes,
 };
 
@@ -109,16 +108,16 @@ fn table(sizes: Sizes, rows: &[Row]) -> String {
             row.paper.to_owned(),
             row.adversary.clone(),
             row.flights.to_string(),
-            figures::bytes(row.sender_bytes),
-            figures::bytes(row.receiver_bytes),
+            humanize::bytes(row.sender_bytes),
+            humanize::bytes(row.receiver_bytes),
             row.outputs.join(", "),
             row.leaks.to_owned(),
         ]);
     }
     let mut text = format!(
         "Costs for {} of the sender and {} of the receiver:\n\n{grid}\n",
-        figures::counted(sizes.sender(), "item"),
-        figures::count(sizes.receiver()),
+        humanize::counted(sizes.sender(), "item"),
+        humanize::count(sizes.receiver()),
     );
     for row in rows {
         text += &format!("  {}: {}\n", row.name, row.summary);

@@ -8,10 +8,10 @@ use psijoin_table::{KeyTable, SPELLING_VERSION};
 
 use super::{Mode, Party, key_facts::KeyFacts};
 use crate::{
-    asked::Asked,
     columns::{AgreedColumns, OwnColumns},
     exit::Failure,
-    figures, limits,
+    humanize, limits,
+    requested_output::RequestedOutput,
     settings::PROTOCOL,
 };
 
@@ -78,7 +78,7 @@ impl Party<'_> {
         let (items, numbers) = (table.counts.distinct, &table.numbers[..]);
         let facts = KeyFacts::new(self.key.columns(), &table.meanings);
         let hello = own.tell(facts.tell(self.hello(items)), numbers);
-        let pending = self.talk.during(
+        let pending = self.console.during(
             "waiting for the other party to read its table",
             || (0, 0),
             || handshake::begin(channel, hello),
@@ -110,12 +110,12 @@ impl Party<'_> {
         let peer_only_checks = pending.peer().told(ONLY_CHECKS).is_some();
         let joint_seed = pending.confirm(channel, &[&plan.digest(), &columns.encoded()])?;
         self.record.session(&joint_seed);
-        self.talk.say(format_args!(
+        self.console.say(format_args!(
             "{}: {} of the sender, {} of the receiver, {} to move",
             plan.info().name,
-            figures::counted(senders, "key"),
-            figures::counted(receivers, "key"),
-            figures::bytes(plan.cost().total.total_bytes()),
+            humanize::counted(senders, "key"),
+            humanize::counted(receivers, "key"),
+            humanize::bytes(plan.cost().total.total_bytes()),
         ));
         Ok(Agreement {
             plan,
@@ -133,7 +133,9 @@ impl Party<'_> {
             .iter()
             .find(|column| column.holder == Role::Receiver);
         match (&self.question.asked, self.task.role(), of_receiver) {
-            (Asked::Sum(_), Role::Sender, Some(column)) if !self.consent.receiver_sums => {
+            (RequestedOutput::Sum(_), Role::Sender, Some(column))
+                if !self.consent.receiver_sums =>
+            {
                 Err(Failure::ReceiverSums(column.name.name.clone()))
             }
             _ => Ok(()),

@@ -4,7 +4,7 @@ use psijoin::{
     JointSeed, Role, Shares,
     share_file::{self as file, Column, File},
 };
-use psijoin_table::{RowItems, whole_file::WholeFile};
+use psijoin_table::{RowItems, atomic_file::AtomicFile};
 
 use crate::{exit::Failure, guard};
 
@@ -21,7 +21,7 @@ pub(super) struct Kept<'a> {
 
 impl Kept<'_> {
     /// Writes the file.
-    pub(super) fn write(self, shares: Shares, whole: &WholeFile) -> Result<(), Failure> {
+    pub(super) fn write(self, shares: Shares, whole: &AtomicFile) -> Result<(), Failure> {
         let rows = self.rows.map(|rows| {
             let first = first_rows(&rows, self.items as usize);
             let places = shares.items().into_iter().flatten();

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::{Measurement, Run, Setting};
 use crate::{
-    figures,
     grid::{Align, Grid},
+    humanize,
     phases::Phase,
 };
 
@@ -70,13 +70,13 @@ pub(super) fn tables(setting: &Setting, measurements: &[Measurement]) -> String 
 fn heading(setting: &Setting) -> String {
     format!(
         "{} of the sender, {} of the receiver; over {}{}; {} a party",
-        figures::counted(setting.sizes.sender, "item"),
-        figures::count(setting.sizes.receiver),
+        humanize::counted(setting.sizes.sender, "item"),
+        humanize::count(setting.sizes.receiver),
         setting.transport.name(),
         setting
             .network
             .map_or(String::new(), |link| format!(", emulating {link}")),
-        figures::counted(setting.threads.get() as u64, "thread"),
+        humanize::counted(setting.threads.get() as u64, "thread"),
     )
 }
 
@@ -96,13 +96,13 @@ fn figures_of(setting: &Setting, measurements: &[Measurement]) -> Grid {
         let memory = peak(measurement, |run| run.peak_above_input_bytes);
         grid.row([
             measurement.plan.info().name.to_owned(),
-            figures::time(measurement.median()),
-            figures::time(fastest.time),
-            figures::bytes(fastest.traffic.received.bytes),
-            figures::bytes(fastest.traffic.sent.bytes),
+            humanize::time(measurement.median()),
+            humanize::time(fastest.time),
+            humanize::bytes(fastest.traffic.received.bytes),
+            humanize::bytes(fastest.traffic.sent.bytes),
             format!("{:.1}", bits_per_item(setting, fastest)),
             fastest.traffic.flights.to_string(),
-            memory.map_or("?".to_owned(), figures::bytes),
+            memory.map_or("?".to_owned(), humanize::bytes),
         ]);
     }
     grid
@@ -122,7 +122,7 @@ fn phases_of(measurements: &[Measurement]) -> Grid {
         ] {
             let phases: Vec<_> = phases
                 .iter()
-                .map(|phase| format!("{} {}", phase.name, figures::time(phase.duration())))
+                .map(|phase| format!("{} {}", phase.name, humanize::time(phase.duration())))
                 .collect();
             grid.row([
                 measurement.plan.info().name.to_owned(),
