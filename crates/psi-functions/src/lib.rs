@@ -1,1 +1,6 @@
-//! x
+//! Functions of an intersection.
+
+#![forbid(unsafe_code)]
+
+pub mod bins;
+pub mod functions;
