@@ -146,7 +146,10 @@ fn check_making(extension: Extension, setup_flights: u64) {
                 |channel| party(Side::First, channel),
                 |channel| party(Side::Second, channel),
             );
-            let (times, bytes) = triples::making(&gates, extension, multiplication);
+            let ots: Vec<usize> = triples::making(&gates, multiplication).collect();
+            let times = ots.len() as u64;
+            let bytes = |ots: &usize| extension.sender_bytes(*ots) + extension.receiver_bytes(*ots);
+            let bytes: u64 = ots.iter().map(bytes).sum();
             assert_eq!(traffic.sent.bytes, setup_bytes(extension) + bytes);
             assert_eq!(traffic.received.bytes, setup_bytes(extension) + bytes);
             assert_eq!(traffic.rounds, setup_flights + 2 * times, "{lengths:?}");
