@@ -4,3 +4,5 @@
 
 pub mod bins;
 pub mod functions;
+
+mod garbling;

@@ -129,6 +129,11 @@ fn shares_alone_show_nothing() {
     assert_eq!(traffic.sent.bytes, setup_bytes(Extension::Iknp));
 }
 
+/// Bytes that either party sends in the setup.
+fn setup_bytes(extension: Extension) -> u64 {
+    SEED_BYTES + extension.setup_sender_bytes() + extension.setup_receiver_bytes()
+}
+
 /// Triples of several lengths: so many bytes, and two flights each time that some are made.
 fn check_making(extension: Extension, setup_flights: u64) {
     for lengths in [&[1][..], &[1, 2, 300]] {

@@ -8,11 +8,9 @@ use psijoin_circuit::{
     garble::{AND_BYTES, Evaluator, Garbler, evaluator, garbler},
     plain::Plain,
 };
-use psijoin_ot::extension::Extension;
 use psijoin_psi::{Conversation, Error};
 
-/// The receiver's choices are few and given, which IKNP's extension is best for.
-const OTS: Extension = Extension::Iknp;
+use crate::garbling::{self, EXTENSION, OTS};
 
 /// Bytes that reveal whether K is reached.
 const REVEALED_BYTES: u64 = 1;
@@ -31,15 +29,11 @@ pub(super) struct Comparison {
 impl Comparison {
     /// What is said offline and online.
     pub(super) fn conversations(self) -> [Conversation; 2] {
-        let offline = Conversation::default()
-            .sender(garbler::setup_bytes(OTS) - OTS.setup_sender_bytes())
-            .both(OTS.setup_sender_bytes(), OTS.setup_receiver_bytes());
-        let bits = self.bits();
-        let online = Conversation::default()
-            .receiver(OTS.chosen_receiver_bytes(bits))
-            .sender(OTS.sender_bytes(bits) + AND_BYTES * self.gates() + REVEALED_BYTES)
+        let online = OTS
+            .chosen(self.bits())
+            .sender(AND_BYTES * self.gates() + REVEALED_BYTES)
             .receiver(if self.both_learn { REVEALED_BYTES } else { 0 });
-        [offline, online]
+        [garbling::setup(), online]
     }
 
     /// Bits of the count, and of each share of it.
@@ -94,7 +88,7 @@ impl Sender {
     ) -> Result<Self, Error> {
         Ok(Self {
             comparison,
-            setup: garbler::Setup::new(OTS, channel, rng)?,
+            setup: garbler::Setup::new(EXTENSION, channel, rng)?,
         })
     }
 
@@ -128,7 +122,7 @@ impl Receiver {
     ) -> Result<Self, Error> {
         Ok(Self {
             comparison,
-            setup: evaluator::Setup::new(OTS, channel, rng)?,
+            setup: evaluator::Setup::new(EXTENSION, channel, rng)?,
         })
     }
 

@@ -19,7 +19,7 @@ use psijoin_block::{Block, Prg, crhf, memory::Buffer};
 use psijoin_channel::Channel;
 use psijoin_circuit::{Bits, Lanes};
 use psijoin_ot::extension::{self, Extension};
-use psijoin_psi::{Conversation, Error, Role};
+use psijoin_psi::{Conversation, Error, Role, ots::Ots};
 use zeroize::Zeroizing;
 
 use super::Function;
@@ -42,18 +42,14 @@ fn calls(count: usize) -> impl Iterator<Item = usize> {
 
 /// What is said offline and online to multiply `bits` bits by `factors` numbers of the `giver` each.
 pub(super) fn conversations(giver: Role, bits: usize, factors: usize) -> [Conversation; 2] {
-    let chooser = giver.other();
-    let (giver_bytes, chooser_bytes) = (OTS.setup_sender_bytes(), OTS.setup_receiver_bytes());
-    let setup = match giver {
-        Role::Sender => Conversation::default().both(giver_bytes, chooser_bytes),
-        Role::Receiver => Conversation::default().both(chooser_bytes, giver_bytes),
+    let ots = Ots {
+        extension: OTS,
+        sender: giver,
     };
-    let offline = calls(bits).fold(setup, |talk, ots| {
-        talk.says(chooser, OTS.receiver_bytes(ots))
-            .says(giver, OTS.sender_bytes(ots))
-    });
+    let offline = calls(bits).map(|count| ots.random(count));
+    let offline = offline.fold(ots.setup(), Conversation::then);
     let online = Conversation::default()
-        .says(chooser, bits.div_ceil(8) as u64)
+        .says(giver.other(), bits.div_ceil(8) as u64)
         .says(giver, (bits * factors * size_of::<u64>()) as u64);
     [offline, online]
 }
