@@ -38,7 +38,10 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let items = ["bob", "joe", "ann"];
     let shared = psijoin::receive(&mut channel, &items)?;
     connection.finish()?;
-    alice.join().expect("no panic").map_err(|error| error as Box<dyn Error>)?;
+    alice
+        .join()
+        .expect("no panic")
+        .map_err(|error| error as Box<dyn Error>)?;
 
     for position in &shared {
         println!("{}", items[*position as usize]);
