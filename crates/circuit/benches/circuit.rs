@@ -5,7 +5,7 @@
 use std::thread;
 
 use divan::{Bencher, counter::ItemsCount};
-use psijoin_block::{Block, Prg, crhf};
+use psijoin_block::{Block, Prg, crhf, parallel::Pool};
 use psijoin_channel::{AbortCode, Channel, Error, Inbound, Outbound, memory};
 use psijoin_circuit::{
     Backend, Bits, Side, TwoParty, equality,
@@ -14,7 +14,6 @@ use psijoin_circuit::{
     plain::Gates,
 };
 use psijoin_ot::extension::{Extension, Iknp, Silent};
-use rayon::{ThreadPool, ThreadPoolBuilder};
 
 fn main() {
     divan::main();
@@ -41,9 +40,8 @@ impl Inbound for Nobody {
     }
 }
 
-fn single_thread() -> ThreadPool {
-    let pool = ThreadPoolBuilder::new().num_threads(1).build();
-    pool.expect("the system gives a thread")
+fn single_thread() -> Pool {
+    Pool::new(1).expect("the system gives a thread")
 }
 
 /// Hashes alone, a batch that stays in the first-level cache at a time: four a gate for the
@@ -86,7 +84,7 @@ fn garble(bencher: Bencher) {
     };
     bencher
         .counter(ItemsCount::new(GATES))
-        .bench_local(|| pool.install(&mut layers));
+        .bench_local(|| pool.run(&mut layers));
 }
 
 #[divan::bench]
@@ -103,7 +101,7 @@ fn evaluate(bencher: Bencher) {
     };
     bencher
         .counter(ItemsCount::new(GATES))
-        .bench_local(|| pool.install(&mut layers));
+        .bench_local(|| pool.run(&mut layers));
 }
 
 /// So many AND gates in a row, both parties, base OTs and all.
@@ -138,8 +136,8 @@ fn streamed(bencher: Bencher, gates: usize) {
             layers(Evaluator::new(&mut setup, &mut b), gates)
         };
         thread::scope(|scope| {
-            scope.spawn(|| pools[0].install(&mut garbler).expect("an honest peer"));
-            pools[1].install(&mut evaluator).expect("an honest peer");
+            scope.spawn(|| pools[0].run(&mut garbler).expect("an honest peer"));
+            pools[1].run(&mut evaluator).expect("an honest peer");
         });
     });
 }
@@ -162,11 +160,11 @@ fn triples<E: Extension>(bencher: Bencher, lanes: u64) {
         thread::scope(|scope| {
             scope.spawn(|| {
                 pools[0]
-                    .install(|| party(Side::First, &mut a))
+                    .run(|| party(Side::First, &mut a))
                     .expect("triples")
             });
             pools[1]
-                .install(|| party(Side::Second, &mut b))
+                .run(|| party(Side::Second, &mut b))
                 .expect("triples");
         });
     });
@@ -192,8 +190,8 @@ fn equal(bencher: Bencher, lanes: usize) {
             receiver.equal(&numbers, BITS, &mut b)
         };
         thread::scope(|scope| {
-            scope.spawn(|| pools[0].install(&mut sender).expect("shares"));
-            pools[1].install(&mut receiver).expect("shares");
+            scope.spawn(|| pools[0].run(&mut sender).expect("shares"));
+            pools[1].run(&mut receiver).expect("shares");
         });
     });
 }

@@ -21,10 +21,9 @@
 //! the receiver's first. By bit triples from silent OT it would be ℓ − 1 triples of two OTs each.
 
 use bytemuck::{Pod, bytes_of};
-use psijoin_block::Prg;
+use psijoin_block::{Prg, parallel};
 use psijoin_channel::Channel;
 use psijoin_ot::lookup::{self, Lookup, PLACE_BITS, PLACES, Table};
-use rayon::prelude::*;
 use zeroize::Zeroizing;
 
 use crate::{Bits, Error};
@@ -36,6 +35,9 @@ const AT_ONCE: usize = 1 << 21;
 /// bits. What is left over at the end has a word a table.
 const PACKED: usize = 16;
 const PACKED_WORDS: usize = PLACES - 1;
+
+/// Lookups that a task does: whole packs.
+const LOOKUPS_PER_TASK: usize = 256 * PACKED;
 
 /// The words of so many tables.
 fn packed_words(tables: usize) -> usize {
@@ -274,18 +276,19 @@ fn answer(
     channel: &mut Channel,
 ) -> Result<Vec<u8>, Error> {
     let mut shares = vec![0; digits.len()];
-    let work = (tables.par_chunks_mut(PACKED)).zip(shares.par_chunks_mut(PACKED));
-    let inputs = digits.par_chunks(PACKED).zip(turns.par_chunks(PACKED));
-    work.zip(inputs)
-        .with_min_len(256)
-        .for_each(|((tables, shares), (digits, turns))| {
-            for (i, share) in shares.iter_mut().enumerate() {
-                let entries = turned(tables[i], turns[i]) ^ 1 << digits[i];
-                *share = (entries & 1) as u8;
-                tables[i] = (entries ^ (entries & 1).wrapping_neg()) >> 1;
-            }
-            pack(tables);
-        });
+    let mut tasks: Vec<_> = (tables.chunks_mut(LOOKUPS_PER_TASK))
+        .zip(shares.chunks_mut(LOOKUPS_PER_TASK))
+        .collect();
+    parallel::each_mut(&mut tasks, &|task, (tables, shares)| {
+        let first = task * LOOKUPS_PER_TASK;
+        let inputs = digits[first..].iter().zip(&turns[first..]);
+        for ((table, share), (digit, turn)) in tables.iter_mut().zip(&mut **shares).zip(inputs) {
+            let entries = turned(*table, *turn) ^ 1 << digit;
+            *share = (entries & 1) as u8;
+            *table = (entries ^ (entries & 1).wrapping_neg()) >> 1;
+        }
+        tables.chunks_mut(PACKED).for_each(pack);
+    });
     let packed: Vec<Table> = (tables.chunks(PACKED))
         .flat_map(|tables| &tables[..packed_words(tables.len())])
         .copied()
@@ -303,18 +306,18 @@ fn read(digits: &[u8], lookups: &[Lookup], channel: &mut Channel) -> Result<Vec<
         channel.recv(bytemuck::cast_slice_mut(message))?;
     }
     let mut shares = vec![0; digits.len()];
-    let inputs = digits.par_chunks(PACKED).zip(lookups.par_chunks(PACKED));
-    (shares.par_chunks_mut(PACKED))
-        .zip(packed.par_chunks(PACKED_WORDS))
-        .zip(inputs)
-        .with_min_len(256)
-        .for_each(|((shares, packed), (digits, lookups))| {
+    parallel::chunks_mut(&mut shares, LOOKUPS_PER_TASK, &|range, shares| {
+        let packed = packed[packed_words(range.start)..].chunks(PACKED_WORDS);
+        let inputs = (digits[range.clone()].chunks(PACKED)).zip(lookups[range].chunks(PACKED));
+        let packs = shares.chunks_mut(PACKED).zip(packed).zip(inputs);
+        for ((shares, packed), (digits, lookups)) in packs {
             let entries = unpack(packed);
             for (i, share) in shares.iter_mut().enumerate() {
                 // At place 0 there is none: it is zero.
                 *share = (entries[i] << 1 >> digits[i] & 1) as u8 ^ u8::from(lookups[i].bit);
             }
-        });
+        }
+    });
     Ok(shares)
 }
 

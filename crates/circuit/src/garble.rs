@@ -24,8 +24,7 @@
 
 use std::ops::Range;
 
-use psijoin_block::{Block, Prg};
-use rayon::prelude::*;
+use psijoin_block::{Block, Prg, parallel};
 
 use crate::{Bits, Lanes, Product};
 
@@ -138,19 +137,14 @@ impl Layer {
         self.tables.resize(self.a.len(), Table::default());
     }
 
-    /// The gates whose tables travel together.
-    fn messages(&mut self) -> impl Iterator<Item = Gates<'_>> {
-        let inputs = (self.a.chunks(GATES_PER_MESSAGE)).zip(self.b.chunks(GATES_PER_MESSAGE));
-        let outputs = (self.products.chunks_mut(GATES_PER_MESSAGE))
-            .zip(self.tables.chunks_mut(GATES_PER_MESSAGE));
-        inputs
-            .zip(outputs)
-            .map(|((a, b), (products, tables))| Gates {
-                a,
-                b,
-                products,
-                tables,
-            })
+    /// All of them.
+    fn gates(&mut self) -> Gates<'_> {
+        Gates {
+            a: &self.a,
+            b: &self.b,
+            products: &mut self.products,
+            tables: &mut self.tables,
+        }
     }
 
     /// The products, wire by wire.
@@ -178,20 +172,25 @@ struct Gates<'a> {
 }
 
 impl Gates<'_> {
-    /// Gates of one task each, with the number of the first one's.
-    fn tasks(&mut self, first: u64) -> impl IndexedParallelIterator<Item = (u64, Gates<'_>)> {
-        let inputs = (self.a.par_chunks(GATES_PER_TASK)).zip(self.b.par_chunks(GATES_PER_TASK));
-        let outputs = (self.products.par_chunks_mut(GATES_PER_TASK))
-            .zip(self.tables.par_chunks_mut(GATES_PER_TASK));
-        let tasks = inputs.zip(outputs).enumerate();
-        tasks.map(move |(task, ((a, b), (products, tables)))| {
-            let gates = Gates {
+    /// Calls `compute` with the gates of one task each, and the number of the first of them.
+    fn compute(&mut self, first: u64, compute: &(dyn Fn(u64, &mut Gates<'_>) + Sync)) {
+        let mut tasks: Vec<Gates<'_>> = self.chunks(GATES_PER_TASK).collect();
+        parallel::each_mut(&mut tasks, &|task, gates| {
+            compute(first + (task * GATES_PER_TASK) as u64, gates);
+        });
+    }
+
+    /// At most `len` gates at a time.
+    fn chunks(&mut self, len: usize) -> impl Iterator<Item = Gates<'_>> {
+        let inputs = self.a.chunks(len).zip(self.b.chunks(len));
+        let outputs = (self.products.chunks_mut(len)).zip(self.tables.chunks_mut(len));
+        inputs
+            .zip(outputs)
+            .map(|((a, b), (products, tables))| Gates {
                 a,
                 b,
                 products,
                 tables,
-            };
-            (first + (task * GATES_PER_TASK) as u64, gates)
-        })
+            })
     }
 }

@@ -11,8 +11,8 @@ use curve25519_dalek::{
     ristretto::{CompressedRistretto, RistrettoPoint},
 };
 use divan::{Bencher, counter::ItemsCount};
+use psijoin_block::parallel::{self, Pool};
 use psijoin_curve::{Backend, FixedBase, Scalar};
-use rayon::{ThreadPool, ThreadPoolBuilder, prelude::*};
 
 const ITEMS: usize = 256;
 
@@ -121,11 +121,8 @@ mod scaling {
     /// As many as a task of `dh` takes.
     const ITEMS_PER_TASK: usize = 256;
 
-    fn pool(threads: usize) -> ThreadPool {
-        ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .expect("a pool")
+    fn pool(threads: usize) -> Pool {
+        Pool::new(threads).expect("a pool")
     }
 
     fn uniform() -> Vec<[u8; 64]> {
@@ -138,9 +135,9 @@ mod scaling {
 
     fn hash(uniform: &[[u8; 64]], out: &mut [[u8; 32]]) {
         let scalar = scalar();
-        (uniform.par_chunks(ITEMS_PER_TASK))
-            .zip(out.par_chunks_mut(ITEMS_PER_TASK))
-            .for_each(|(uniform, out)| psijoin_curve::hash_mul_encode(uniform, &scalar, out));
+        parallel::chunks_mut(out, ITEMS_PER_TASK, &|range, out| {
+            psijoin_curve::hash_mul_encode(&uniform[range], &scalar, out);
+        });
     }
 
     #[divan::bench(args = [1, 2], sample_count = 20)]
@@ -148,7 +145,7 @@ mod scaling {
         let (pool, uniform, mut out) = (pool(threads), uniform(), vec![[0; 32]; ITEMS]);
         bencher
             .counter(ItemsCount::new(ITEMS))
-            .bench_local(|| pool.install(|| hash(&uniform, &mut out)));
+            .bench_local(|| pool.run(|| hash(&uniform, &mut out)));
     }
 
     #[divan::bench(args = [1, 2], sample_count = 20)]
@@ -158,12 +155,11 @@ mod scaling {
         hash(&uniform(), &mut encoded);
         let scalar = scalar();
         bencher.counter(ItemsCount::new(ITEMS)).bench_local(|| {
-            pool.install(|| {
-                (encoded.par_chunks(ITEMS_PER_TASK))
-                    .zip(out.par_chunks_mut(ITEMS_PER_TASK))
-                    .try_for_each(|(encoded, out)| {
-                        psijoin_curve::decode_mul_encode(encoded, &scalar, out)
-                    })
+            pool.run(|| {
+                parallel::chunks_mut(&mut out, ITEMS_PER_TASK, &|range, out| {
+                    psijoin_curve::decode_mul_encode(&encoded[range], &scalar, out)
+                        .expect("they were just encoded");
+                });
             })
         });
     }

@@ -4,7 +4,7 @@
 use std::thread;
 
 use divan::{Bencher, counter::ItemsCount};
-use psijoin_block::{Block, Prg};
+use psijoin_block::{Block, Prg, parallel::Pool};
 use psijoin_channel::memory;
 use psijoin_ot::{
     base,
@@ -16,11 +16,7 @@ fn main() {
 }
 
 fn single_threaded<R: Send>(work: impl FnOnce() -> R + Send) -> R {
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(1)
-        .build()
-        .expect("a pool")
-        .install(work)
+    Pool::new(1).expect("a pool").run(work)
 }
 
 #[divan::bench(args = [128, 433])]

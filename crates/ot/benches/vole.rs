@@ -8,6 +8,7 @@ use std::thread;
 use divan::{Bencher, counter::ItemsCount};
 use psijoin_block::{
     Prg,
+    parallel::Pool,
     tower::{Gf64, Tower},
 };
 use psijoin_channel::memory;
@@ -24,11 +25,7 @@ fn main() {
 }
 
 fn single_threaded<R: Send>(work: impl FnOnce() -> R + Send) -> R {
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(1)
-        .build()
-        .expect("a pool")
-        .install(work)
+    Pool::new(1).expect("a pool").run(work)
 }
 
 fn both<M: Model, B: Base>(bencher: Bencher) {
@@ -71,17 +68,13 @@ mod scaling {
         AbortCode, Channel, Error, Inbound, Outbound,
         transcript::{Recorder, recorded},
     };
-    use rayon::{ThreadPool, ThreadPoolBuilder};
 
     use super::*;
 
     const THREADS: [usize; 2] = [1, 2];
 
-    fn pool(threads: usize) -> ThreadPool {
-        ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .expect("a pool")
+    fn pool(threads: usize) -> Pool {
+        Pool::new(threads).expect("a pool")
     }
 
     /// The same at each run, so that answers fit to what was recorded.
@@ -122,7 +115,7 @@ mod scaling {
                 (sender::<M>(&mut channel), channel)
             })
             .bench_local_values(|(mut sender, mut channel)| {
-                pool.install(|| sender.extend::<B>(LEN, &mut channel))
+                pool.run(|| sender.extend::<B>(LEN, &mut channel))
                     .expect("an honest peer")
             });
     }
@@ -136,7 +129,7 @@ mod scaling {
                 (receiver::<M>(&mut channel), channel)
             })
             .bench_local_values(|(mut receiver, mut channel)| {
-                pool.install(|| receiver.extend::<B>(LEN, &mut channel))
+                pool.run(|| receiver.extend::<B>(LEN, &mut channel))
                     .expect("an honest peer")
             });
     }

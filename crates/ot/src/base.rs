@@ -34,10 +34,9 @@
 
 use std::slice;
 
-use psijoin_block::{Block, Prg};
+use psijoin_block::{Block, Prg, parallel};
 use psijoin_channel::{Channel, MAX_MESSAGE_BYTES};
 use psijoin_curve::{FixedBase, Scalar, decode_add_hash_mul_encode};
-use rayon::prelude::*;
 use subtle::{Choice, ConditionallySelectable};
 use zeroize::{Zeroize, Zeroizing};
 
@@ -89,12 +88,14 @@ pub fn send(
     )?;
 
     let mut keys = Zeroizing::new(vec![[Block::ZERO; 2]; count]);
-    (keys.par_chunks_mut(OTS_PER_TASK))
-        .zip(offers.par_chunks(OTS_PER_TASK))
-        .enumerate()
-        .try_for_each(|(task, (keys, offers))| {
-            both_keys(task * OTS_PER_TASK, offers, &secret, &public, keys)
-        })?;
+    let mut tasks: Vec<_> = (keys.chunks_mut(OTS_PER_TASK))
+        .zip(offers.chunks(OTS_PER_TASK))
+        .map(|(keys, offers)| (keys, offers, Ok(())))
+        .collect();
+    parallel::each_mut(&mut tasks, &|task, (keys, offers, result)| {
+        *result = both_keys(task * OTS_PER_TASK, offers, &secret, &public, keys);
+    });
+    tasks.into_iter().try_for_each(|(_, _, result)| result)?;
     Ok(keys)
 }
 
@@ -115,14 +116,11 @@ pub fn receive(
     let secrets: Vec<Scalar> = choices.iter().map(|_| random_scalar(rng)).collect();
     let forgotten: Vec<Scalar> = choices.iter().map(|_| random_scalar(rng)).collect();
     let mut offers: Vec<Offers> = vec![[[0; ELEMENT_BYTES]; 2]; count];
-    (offers.par_chunks_mut(OTS_PER_TASK))
-        .zip(choices.par_chunks(OTS_PER_TASK))
-        .zip(secrets.par_chunks(OTS_PER_TASK))
-        .zip(forgotten.par_chunks(OTS_PER_TASK))
-        .enumerate()
-        .for_each(|(task, (((offers, choices), secrets), forgotten))| {
-            make_offers(task * OTS_PER_TASK, choices, secrets, forgotten, offers);
-        });
+    parallel::chunks_mut(&mut offers, OTS_PER_TASK, &|range, offers| {
+        let (choices, secrets) = (&choices[range.clone()], &secrets[range.clone()]);
+        let first = range.start;
+        make_offers(first, choices, secrets, &forgotten[range], offers);
+    });
 
     let mut public = [0; ELEMENT_BYTES];
     channel.exchange(
@@ -132,19 +130,13 @@ pub fn receive(
     let base = FixedBase::new(&public).map_err(|_| Error::InvalidPoint)?;
 
     let mut keys = Zeroizing::new(vec![Block::ZERO; count]);
-    (keys.par_chunks_mut(OTS_PER_TASK))
-        .zip(choices.par_chunks(OTS_PER_TASK))
-        .zip(secrets.par_chunks(OTS_PER_TASK))
-        .zip(offers.par_chunks(OTS_PER_TASK))
-        .enumerate()
-        .for_each(|(task, (((keys, choices), secrets), offers))| {
-            let mut shared = Zeroizing::new(vec![[0; ELEMENT_BYTES]; keys.len()]);
-            base.mul_encode(secrets, &mut shared);
-            for (k, key) in keys.iter_mut().enumerate() {
-                let instance = task * OTS_PER_TASK + k;
-                *key = derive_key(instance, choices[k], &offers[k], &public, &shared[k]);
-            }
-        });
+    parallel::chunks_mut(&mut keys, OTS_PER_TASK, &|range, keys| {
+        let mut shared = Zeroizing::new(vec![[0; ELEMENT_BYTES]; keys.len()]);
+        base.mul_encode(&secrets[range.clone()], &mut shared);
+        for ((key, shared), k) in keys.iter_mut().zip(shared.iter()).zip(range) {
+            *key = derive_key(k, choices[k], &offers[k], &public, shared);
+        }
+    });
     Ok(keys)
 }
 

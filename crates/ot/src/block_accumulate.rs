@@ -26,9 +26,9 @@ use std::{mem::take, ops::Range};
 use psijoin_block::{
     Block, Prg,
     memory::{Buffer, prefetch},
+    parallel,
     scatter::{self, Places},
 };
-use rayon::prelude::*;
 
 mod compress;
 
@@ -49,7 +49,7 @@ pub struct BlockAccumulate {
 }
 
 impl BlockAccumulate {
-    /// The code for `len` outputs (rounded up to whole blocks), on the caller's rayon pool.
+    /// The code for `len` outputs (rounded up to whole blocks), on the threads of the caller's pool.
     ///
     /// Memory: 4 bytes for each of the N elements, which serve any number of compressions.
     pub fn new(len: usize) -> Self {
@@ -79,8 +79,8 @@ impl BlockAccumulate {
         2 * self.outputs
     }
 
-    /// Compresses N elements, on the caller's rayon pool. The m outputs stand at the beginning of
-    /// `scratch` then; what `elements` holds means nothing any more.
+    /// Compresses N elements, on the threads of the caller's pool. The m outputs stand at the
+    /// beginning of `scratch` then; what `elements` holds means nothing any more.
     ///
     /// # Panics
     /// If a slice does not have N elements.
@@ -115,18 +115,18 @@ impl BlockAccumulate {
                 out
             })
             .collect();
-        (parts.par_iter_mut().zip(buckets))
-            .zip(outs.into_par_iter().zip(&inner))
-            .for_each_init(Vec::new, |shuffled, ((part, bucket), (out, blocks))| {
-                shuffled.clear();
-                shuffled.extend(permutation.shuffled(bucket, part));
-                // Blocks that lie in two buckets are done later.
-                let head = (2 * BLOCK * blocks.start - bucket.start).min(part.len());
-                let tail = head + 2 * BLOCK * blocks.len();
-                part[..head].copy_from_slice(&shuffled[..head]);
-                part[tail..].copy_from_slice(&shuffled[tail..]);
-                self.multiply(blocks.start, &shuffled[head..tail], out);
-            });
+        let mut tasks: Vec<_> = parts.iter_mut().zip(outs).collect();
+        parallel::each_mut_with(&mut tasks, &Vec::new, &|i, (part, out), shuffled| {
+            let (bucket, blocks) = (&buckets[i], &inner[i]);
+            shuffled.clear();
+            shuffled.extend(permutation.shuffled(bucket, part));
+            // Blocks that lie in two buckets are done later.
+            let head = (2 * BLOCK * blocks.start - bucket.start).min(part.len());
+            let tail = head + 2 * BLOCK * blocks.len();
+            part[..head].copy_from_slice(&shuffled[..head]);
+            part[tail..].copy_from_slice(&shuffled[tail..]);
+            self.multiply(blocks.start, &shuffled[head..tail], out);
+        });
         for (before, after) in inner.iter().zip(&inner[1..]) {
             for block in before.end..after.start {
                 let elements = &elements[2 * BLOCK * block..][..2 * BLOCK];
@@ -177,16 +177,14 @@ impl Permutation {
             buckets: vec![0..0; buckets],
             order: Buffer::zeroed(len),
         };
-        let pieces = permutation.pieces.par_iter();
-        permutation.counts = pieces
-            .map_init(Vec::new, |random, piece| {
-                let mut counts = vec![0; buckets];
-                permutation
-                    .destinations(piece, random)
-                    .for_each(|bucket| counts[bucket] += 1);
-                counts
-            })
-            .collect();
+        let mut counts = vec![Vec::new(); permutation.pieces.len()];
+        parallel::each_mut_with(&mut counts, &Vec::new, &|i, counts, random| {
+            counts.resize(buckets, 0);
+            permutation
+                .destinations(&permutation.pieces[i], random)
+                .for_each(|bucket| counts[bucket] += 1);
+        });
+        permutation.counts = counts;
         let mut start = 0;
         for (number, bucket) in permutation.buckets.iter_mut().enumerate() {
             let counts = permutation
@@ -197,12 +195,10 @@ impl Permutation {
             start = bucket.end;
         }
         let buckets = &permutation.buckets;
-        scatter::split(&mut permutation.order, buckets.iter().map(Range::len))
-            .into_par_iter()
-            .zip(buckets)
-            .for_each_init(Vec::new, |random, (order, bucket)| {
-                shuffle(&permutation.prg, bucket.start, order, random);
-            });
+        let mut orders = scatter::split(&mut permutation.order, buckets.iter().map(Range::len));
+        parallel::each_mut_with(&mut orders, &Vec::new, &|i, order, random| {
+            shuffle(&permutation.prg, buckets[i].start, order, random);
+        });
         permutation
     }
 
@@ -266,45 +262,40 @@ fn round<const W: usize>(
     output: &mut [Words<W>],
 ) {
     let (pieces, counts) = (&permutation.pieces, &permutation.counts);
-    let unit_len = pieces.len().div_ceil(rayon::current_num_threads());
+    let unit_len = pieces.len().div_ceil(parallel::threads());
     let units: Vec<_> = pieces.chunks(unit_len).collect();
 
     // How much each unit has for each bucket, and the sum of all that lies before it. The last
     // one's sum is not needed; so with one thread nothing is read twice.
     let counts: Vec<Vec<usize>> = counts.chunks(unit_len).map(add).collect();
-    let totals: Vec<_> = units[..units.len() - 1]
-        .par_iter()
-        .map(|unit| {
-            elements[unit[0].start..unit[unit.len() - 1].end]
-                .iter()
-                .fold([0; W], plus)
-        })
-        .collect();
+    let totals = parallel::map(units.len() - 1, &|i| {
+        let unit = units[i];
+        elements[unit[0].start..unit[unit.len() - 1].end]
+            .iter()
+            .fold([0; W], plus)
+    });
     let earlier = totals.iter().scan([0; W], |sum, total| {
         *sum = plus(*sum, total);
         Some(*sum)
     });
-    let earlier: Vec<_> = std::iter::once([0; W]).chain(earlier).collect();
+    let sums = std::iter::once([0; W]).chain(earlier);
 
     let (places, _) = scatter::places(output, &counts);
-    units
-        .par_iter()
-        .zip(places)
-        .zip(earlier)
-        .for_each(|((unit, mut places), mut sum)| {
-            let mut random = Vec::new();
-            for range in *unit {
-                let piece = &elements[range.clone()];
-                let destinations = permutation.destinations(range, &mut random);
-                sum = match before {
-                    None => scatter(piece.iter().copied(), sum, destinations, &mut places),
-                    Some(before) => {
-                        let piece = before.shuffled(range, piece);
-                        scatter(piece, sum, destinations, &mut places)
-                    }
-                };
-            }
-        });
+    let mut tasks: Vec<_> = places.into_iter().zip(sums).collect();
+    parallel::each_mut(&mut tasks, &|i, (places, sum)| {
+        let mut random = Vec::new();
+        for range in units[i] {
+            let piece = &elements[range.clone()];
+            let destinations = permutation.destinations(range, &mut random);
+            *sum = match before {
+                None => scatter(piece.iter().copied(), *sum, destinations, places),
+                Some(before) => {
+                    let piece = before.shuffled(range, piece);
+                    scatter(piece, *sum, destinations, places)
+                }
+            };
+        }
+    });
 }
 
 /// What the pieces of a unit have together for each bucket.

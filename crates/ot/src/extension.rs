@@ -16,14 +16,13 @@
 
 use std::fmt::Debug;
 
-use psijoin_block::{Block, Prg, memory::Buffer};
+use psijoin_block::{Block, Prg, memory::Buffer, parallel};
 use psijoin_channel::Channel;
-use rayon::prelude::*;
 use zeroize::Zeroizing;
 
 use crate::{
     Error,
-    iknp::{self, SemiHonest, hash_rows},
+    iknp::{self, ROWS_PER_TASK, SemiHonest, hash_rows},
     silent::{self, Chosen},
 };
 
@@ -261,13 +260,14 @@ impl Extension for Silent {
             channel.recv(message)?;
         }
         let delta = sender.delta();
-        rows.par_chunks_mut(Block::BITS)
-            .zip(&flips)
-            .for_each(|(rows, flips)| {
+        parallel::chunks_mut(rows, ROWS_PER_TASK, &|range, rows| {
+            let flips = &flips[range.start / Block::BITS..];
+            for (rows, flips) in rows.chunks_mut(Block::BITS).zip(flips) {
                 for (i, row) in rows.iter_mut().enumerate() {
                     *row ^= *delta & Block::splat(flips.bit(i));
                 }
-            });
+            }
+        });
         Ok(())
     }
 

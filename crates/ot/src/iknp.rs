@@ -27,9 +27,8 @@
 
 use std::{marker::PhantomData, ops::Range};
 
-use psijoin_block::{Block, Prg, crhf, transpose};
+use psijoin_block::{Block, Prg, crhf, parallel, transpose};
 use psijoin_channel::Channel;
-use rayon::prelude::*;
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::{Error, base, consistency};
@@ -43,6 +42,9 @@ const CHUNK_ROWS: usize = 8192;
 
 /// Columns that one task expands: enough for its cost to dwarf that of the task.
 const COLUMNS_PER_TASK: usize = 16;
+
+/// Rows that one task hashes: whole blocks of choices.
+pub(crate) const ROWS_PER_TASK: usize = 2048;
 
 /// How a party of the protocol may deviate from it.
 pub trait Model: Send + Sync + 'static {
@@ -224,19 +226,20 @@ impl<M: Model> Sender<M> {
     /// Step 3, for one chunk.
     fn expand(&mut self, chunk: &mut ColumnChunk, message: &[Block]) {
         let blocks = message.len() / COLUMNS;
-        let delta = &self.delta;
-        (self.columns.par_iter_mut())
+        let mut columns: Vec<_> = (self.columns.iter_mut())
             .zip(chunk.columns_mut())
-            .zip(message.par_chunks_exact(blocks))
-            .enumerate()
-            .with_min_len(COLUMNS_PER_TASK)
-            .for_each(|(i, ((prg, column), sent))| {
+            .zip(message.chunks_exact(blocks))
+            .collect();
+        let delta = &self.delta;
+        parallel::chunks_mut(&mut columns, COLUMNS_PER_TASK, &|range, columns| {
+            for (i, ((prg, column), sent)) in range.zip(columns) {
                 prg.fill(&mut column[..blocks]);
                 let mask = Block::splat(delta.bit(i));
-                for (own, sent) in column.iter_mut().zip(sent) {
+                for (own, sent) in column.iter_mut().zip(*sent) {
                     *own ^= *sent & mask;
                 }
-            });
+            }
+        });
     }
 }
 
@@ -335,17 +338,19 @@ impl<M: Model> Receiver<M> {
     /// Step 2, for one chunk.
     fn expand(&mut self, chunk: &mut ColumnChunk, choices: &[Block], message: &mut [Block]) {
         let blocks = choices.len();
-        (self.columns.par_iter_mut())
+        let mut columns: Vec<_> = (self.columns.iter_mut())
             .zip(chunk.columns_mut())
-            .zip(message.par_chunks_exact_mut(blocks))
-            .with_min_len(COLUMNS_PER_TASK)
-            .for_each(|((prgs, column), sent)| {
+            .zip(message.chunks_exact_mut(blocks))
+            .collect();
+        parallel::chunks_mut(&mut columns, COLUMNS_PER_TASK, &|_, columns| {
+            for ((prgs, column), sent) in columns {
                 prgs[0].fill(&mut column[..blocks]);
                 prgs[1].fill(sent);
-                for ((sent, own), choices) in sent.iter_mut().zip(&*column).zip(choices) {
+                for ((sent, own), choices) in sent.iter_mut().zip(&**column).zip(choices) {
                     *sent ^= *own ^ *choices;
                 }
-            });
+            }
+        });
     }
 }
 
@@ -390,9 +395,9 @@ impl ColumnChunk {
     }
 
     /// Each column, with what fills it up to a whole group of rows.
-    pub(crate) fn columns_mut(&mut self) -> rayon::slice::ChunksExactMut<'_, Block> {
+    pub(crate) fn columns_mut(&mut self) -> impl Iterator<Item = &mut [Block]> {
         let stride = self.stride();
-        self.blocks.par_chunks_exact_mut(stride)
+        self.blocks.chunks_exact_mut(stride)
     }
 
     /// Each column's blocks of 128 rows.
@@ -461,10 +466,9 @@ impl<F: FnMut(u64, &mut [Block], Range<usize>)> Finish for F {}
 
 /// Breaks the correlation of many rows.
 pub(crate) fn hash_rows<M: Model>(first_row: u64, rows: &mut [Block]) {
-    const ROWS_PER_TASK: usize = 2048;
-    rows.par_chunks_mut(ROWS_PER_TASK)
-        .enumerate()
-        .for_each(|(task, rows)| M::hash(first_row + (task * ROWS_PER_TASK) as u64, rows));
+    parallel::chunks_mut(rows, ROWS_PER_TASK, &|range, rows| {
+        M::hash(first_row + range.start as u64, rows);
+    });
 }
 
 #[cfg(test)]

@@ -15,8 +15,8 @@
 //! | [`vole`] | silent vector OLE, also over a subfield | semi-honest or malicious, by type |
 //!
 //! All are blocking drivers over a [`Channel`](psijoin_channel::Channel). Big messages are
-//! streamed: a chunk is sent while the next one is computed. Kernels run on the caller's
-//! rayon pool.
+//! streamed: a chunk is sent while the next one is computed. Kernels run on the threads of the
+//! caller's [`Pool`](psijoin_block::parallel::Pool).
 
 pub mod base;
 pub mod block_accumulate;

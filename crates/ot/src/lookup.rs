@@ -25,11 +25,11 @@
 use psijoin_block::{
     Block, Prg, crhf,
     memory::Buffer,
+    parallel,
     tower::{Element, Gf64, Tower},
 };
 use psijoin_channel::Channel;
 use psijoin_params::lpn::NoiseValues;
-use rayon::prelude::*;
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::{
@@ -102,7 +102,7 @@ pub struct Receiver {
 }
 
 /// What the receiver gets.
-#[derive(Clone, Copy, PartialEq, Eq, Zeroize)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Zeroize)]
 pub struct Lookup {
     /// The place: below [`PLACES`].
     pub place: u8,
@@ -142,16 +142,13 @@ impl Sender {
             bytemuck::cast(delta.scale(element(place as u8)))
         }));
         let mut tables = Zeroizing::new(vec![0; count]);
-        (tables.par_chunks_mut(ENTRIES_PER_TASK))
-            .zip(entries.par_chunks(ENTRIES_PER_TASK))
-            .for_each(|(tables, entries)| {
-                for (table, entry) in tables.iter_mut().zip(entries) {
-                    let mut keys = offsets.map(|offset| *entry ^ offset);
-                    crhf::correlation_robust(&mut keys);
-                    *table =
-                        (keys.iter().rev()).fold(0, |table, key| table << 1 | key.0 as u16 & 1);
-                }
-            });
+        parallel::chunks_mut(&mut tables, ENTRIES_PER_TASK, &|range, tables| {
+            for (table, entry) in tables.iter_mut().zip(&entries[range]) {
+                let mut keys = offsets.map(|offset| *entry ^ offset);
+                crhf::correlation_robust(&mut keys);
+                *table = (keys.iter().rev()).fold(0, |table, key| table << 1 | key.0 as u16 & 1);
+            }
+        });
         Ok(tables)
     }
 }
@@ -179,22 +176,24 @@ impl Receiver {
         let planted = self.noise.plant::<Places>(2 * count, channel)?;
         let mut workspace = Workspace::compressed(planted.noise());
         let places: &[Gf64] = workspace.compressed_points(count);
-        let lookups = places.par_iter().map(|place| Lookup {
-            place: bytemuck::cast::<_, u64>(*place) as u8,
-            bit: false,
+        let mut lookups = Zeroizing::new(vec![Lookup::default(); count]);
+        parallel::chunks_mut(&mut lookups, ENTRIES_PER_TASK, &|range, lookups| {
+            for (lookup, place) in lookups.iter_mut().zip(&places[range]) {
+                lookup.place = bytemuck::cast::<_, u64>(*place) as u8;
+            }
         });
-        let mut lookups: Zeroizing<Vec<Lookup>> = Zeroizing::new(lookups.collect());
         planted.verify(&mut workspace.entries, channel)?;
         let mut keys = workspace.compress(count);
-        (lookups.par_chunks_mut(ENTRIES_PER_TASK))
-            .zip(keys.par_chunks_mut(ENTRIES_PER_TASK))
-            .for_each(|(lookups, keys)| {
-                let keys: &mut [Block] = bytemuck::cast_slice_mut(keys);
-                crhf::correlation_robust(keys);
-                for (lookup, key) in lookups.iter_mut().zip(keys) {
-                    lookup.bit = key.bit(0);
-                }
-            });
+        let mut tasks: Vec<_> = (lookups.chunks_mut(ENTRIES_PER_TASK))
+            .zip(keys.chunks_mut(ENTRIES_PER_TASK))
+            .collect();
+        parallel::each_mut(&mut tasks, &|_, (lookups, keys)| {
+            let keys: &mut [Block] = bytemuck::cast_slice_mut(keys);
+            crhf::correlation_robust(keys);
+            for (lookup, key) in lookups.iter_mut().zip(keys) {
+                lookup.bit = key.bit(0);
+            }
+        });
         Ok(lookups)
     }
 }

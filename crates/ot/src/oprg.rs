@@ -7,14 +7,13 @@
 //! are those of the [`Extension`] under it, which is semi-honest and has 127 secret bits of Δ.
 //! Places are numbered, so that no two of a session are hashed alike.
 
-use psijoin_block::Block;
+use psijoin_block::{Block, parallel};
 use psijoin_channel::Channel;
-use rayon::prelude::*;
 
 use crate::{
     Error,
     extension::Extension,
-    iknp::{SemiHonest, hash_rows},
+    iknp::{Model, ROWS_PER_TASK, SemiHonest, hash_rows},
 };
 
 /// A string for each place of `out`, of which the first has the number `first`.
@@ -29,8 +28,10 @@ pub fn send<E: Extension>(
 ) -> Result<(), Error> {
     E::send_chosen(sender, out, channel)?;
     let delta = E::delta(sender);
-    out.par_iter_mut().for_each(|row| *row ^= *delta);
-    hash_rows::<SemiHonest>(first as u64, out);
+    parallel::chunks_mut(out, ROWS_PER_TASK, &|range, rows| {
+        rows.iter_mut().for_each(|row| *row ^= *delta);
+        SemiHonest::hash((first + range.start) as u64, rows);
+    });
     Ok(())
 }
 

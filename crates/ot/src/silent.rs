@@ -14,14 +14,13 @@
 //!
 //! **Cost.** As for vector OLE, with fewer noise points: [`sender_bytes`], [`receiver_bytes`].
 
-use psijoin_block::{Block, Prg, memory::Buffer};
+use psijoin_block::{Block, Prg, memory::Buffer, parallel};
 use psijoin_channel::Channel;
-use rayon::prelude::*;
 use zeroize::Zeroizing;
 
 use crate::{
     Error,
-    iknp::{Model, hash_rows},
+    iknp::{Model, ROWS_PER_TASK, hash_rows},
     small_field,
     vole::{
         compress,
@@ -104,25 +103,29 @@ impl<M: Model> Sender<M> {
         count: usize,
         channel: &mut Channel,
     ) -> Result<Buffer<[Block; 2]>, Error> {
-        const OTS_PER_TASK: usize = 2048;
         let mut rows = self.correlated(count, channel)?;
         let (delta, tweak) = (self.delta(), self.noise.tweaks(count));
         let mut messages = Buffer::<[Block; 2]>::zeroed(count);
-        rows.par_chunks_mut(OTS_PER_TASK)
-            .zip(messages.par_chunks_mut(OTS_PER_TASK))
-            .enumerate()
-            .for_each(|(task, (rows, messages))| {
-                let tweak = tweak + (task * OTS_PER_TASK) as u64;
-                let others = rows.iter().map(|row| *row ^ *delta).collect();
-                let mut others: Zeroizing<Vec<Block>> = Zeroizing::new(others);
-                M::hash(tweak, rows);
-                M::hash(tweak, &mut others);
-                let pairs = rows.iter().zip(others.iter());
-                for (pair, (first, second)) in messages.iter_mut().zip(pairs) {
-                    *pair = [*first, *second];
-                }
-            });
+        let mut tasks: Vec<_> = (rows.chunks_mut(ROWS_PER_TASK))
+            .zip(messages.chunks_mut(ROWS_PER_TASK))
+            .collect();
+        parallel::each_mut(&mut tasks, &|task, (rows, messages)| {
+            let tweak = tweak + (task * ROWS_PER_TASK) as u64;
+            hash_both::<M>(tweak, rows, &delta, messages);
+        });
         Ok(messages)
+    }
+}
+
+/// Both random messages of the OTs with these q_j, which are lost.
+fn hash_both<M: Model>(tweak: u64, rows: &mut [Block], delta: &Block, messages: &mut [[Block; 2]]) {
+    let others = rows.iter().map(|row| *row ^ *delta).collect();
+    let mut others: Zeroizing<Vec<Block>> = Zeroizing::new(others);
+    M::hash(tweak, rows);
+    M::hash(tweak, &mut others);
+    let pairs = rows.iter().zip(others.iter());
+    for (pair, (first, second)) in messages.iter_mut().zip(pairs) {
+        *pair = [*first, *second];
     }
 }
 

@@ -30,9 +30,8 @@
 //! **Cost.** Setup: 128 base OTs, 96 blocks from the receiver. Then half a byte a bit and
 //! group: 4 bytes a bit of r from the receiver.
 
-use psijoin_block::{Block, Prg};
+use psijoin_block::{Block, Prg, parallel};
 use psijoin_channel::{Channel, MAX_MESSAGE_BYTES};
-use rayon::prelude::*;
 use zeroize::Zeroizing;
 
 use crate::{
@@ -118,24 +117,24 @@ impl Sender {
             channel.recv(bytemuck::cast_slice_mut(part))?;
         }
         let mut columns: Vec<&mut [Block]> = chunk.columns_mut().collect();
+        let mut groups: Vec<_> = (self.generators.iter_mut())
+            .zip(columns.chunks_exact_mut(GROUP_BITS))
+            .zip(message.chunks_exact(blocks))
+            .collect();
         let delta = &self.delta;
-        (self.generators.par_iter_mut())
-            .zip(columns.par_chunks_exact_mut(GROUP_BITS))
-            .zip(message.par_chunks_exact(blocks))
-            .enumerate()
-            .for_each(|(group, ((generators, columns), sent))| {
-                for (bit, column) in columns.iter_mut().enumerate() {
-                    let mask = Block::splat(delta.bit(group * GROUP_BITS + bit));
-                    for (own, sent) in column.iter_mut().zip(sent) {
-                        *own = *sent & mask;
-                    }
+        parallel::each_mut(&mut groups, &|group, ((generators, columns), sent)| {
+            for (bit, column) in columns.iter_mut().enumerate() {
+                let mask = Block::splat(delta.bit(group * GROUP_BITS + bit));
+                for (own, sent) in column.iter_mut().zip(*sent) {
+                    *own = *sent & mask;
                 }
-                let mut stream = Zeroizing::new(vec![Block::ZERO; blocks]);
-                for (y, generator) in generators.iter_mut().enumerate().skip(1) {
-                    generator.fill(&mut stream);
-                    add_where_bit_is_set(y, &stream, columns);
-                }
-            });
+            }
+            let mut stream = Zeroizing::new(vec![Block::ZERO; blocks]);
+            for (y, generator) in generators.iter_mut().enumerate().skip(1) {
+                generator.fill(&mut stream);
+                add_where_bit_is_set(y, &stream, columns);
+            }
+        });
         Ok(())
     }
 }
@@ -172,21 +171,22 @@ impl Receiver {
         }
         let mut message = vec![Block::ZERO; GROUPS * blocks];
         let mut columns: Vec<&mut [Block]> = chunk.columns_mut().collect();
-        (self.generators.par_iter_mut())
-            .zip(columns.par_chunks_exact_mut(GROUP_BITS))
-            .zip(message.par_chunks_exact_mut(blocks))
-            .for_each(|((generators, columns), sent)| {
-                sent.copy_from_slice(choices);
-                for column in &mut *columns {
-                    column.fill(Block::ZERO);
-                }
-                let mut stream = Zeroizing::new(vec![Block::ZERO; blocks]);
-                for (x, generator) in generators.iter_mut().enumerate() {
-                    generator.fill(&mut stream);
-                    add(&stream, sent);
-                    add_where_bit_is_set(x, &stream, columns);
-                }
-            });
+        let mut groups: Vec<_> = (self.generators.iter_mut())
+            .zip(columns.chunks_exact_mut(GROUP_BITS))
+            .zip(message.chunks_exact_mut(blocks))
+            .collect();
+        parallel::each_mut(&mut groups, &|_, ((generators, columns), sent)| {
+            sent.copy_from_slice(choices);
+            for column in &mut **columns {
+                column.fill(Block::ZERO);
+            }
+            let mut stream = Zeroizing::new(vec![Block::ZERO; blocks]);
+            for (x, generator) in generators.iter_mut().enumerate() {
+                generator.fill(&mut stream);
+                add(&stream, sent);
+                add_where_bit_is_set(x, &stream, columns);
+            }
+        });
         for part in message.chunks(MAX_MESSAGE_BYTES / Block::BYTES) {
             channel.send(bytemuck::cast_slice(part))?;
         }

@@ -3,9 +3,11 @@
 use psijoin_block::{Block, Prg, crhf};
 use psijoin_channel::Channel;
 use psijoin_ot::extension::Extension;
-use rayon::prelude::*;
 
-use super::{GATES_PER_TASK, Gates, LANES_AT_ONCE, Labels, Layer, common_labels, second_tweak};
+use super::{
+    GATES_PER_MESSAGE, GATES_PER_TASK, Gates, LANES_AT_ONCE, Labels, Layer, common_labels,
+    second_tweak,
+};
 use crate::{Backend, Bits, Error, Lanes, Product, Side, TwoParty};
 
 /// What the evaluator keeps from one circuit to the next.
@@ -49,7 +51,7 @@ impl<'a, E: Extension> Evaluator<'a, E> {
 }
 
 /// Half gates: the products' labels.
-fn evaluate(gate: u64, gates: Gates<'_>) {
+fn evaluate(gate: u64, gates: &mut Gates<'_>) {
     let mut hashes = [[Block::ZERO; GATES_PER_TASK]; 2];
     let [of_a, of_b] = hashes.each_mut().map(|hashes| &mut hashes[..gates.a.len()]);
     of_a.copy_from_slice(gates.a);
@@ -89,11 +91,11 @@ impl<E: Extension> Backend for Evaluator<'_, E> {
 
     fn products(&mut self, layer: &[Product<'_, Labels>]) -> Result<Vec<Vec<Labels>>, Error> {
         self.layer.set_inputs(layer);
-        for mut gates in self.layer.messages() {
+        for mut gates in self.layer.gates().chunks(GATES_PER_MESSAGE) {
             let first = self.setup.gates;
             self.setup.gates += gates.a.len() as u64;
             self.channel.recv(bytemuck::cast_slice_mut(gates.tables))?;
-            (gates.tasks(first)).for_each(|(gate, gates)| evaluate(gate, gates));
+            gates.compute(first, &evaluate);
         }
         Ok(self.layer.outputs(layer))
     }

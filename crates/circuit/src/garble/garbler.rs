@@ -3,10 +3,12 @@
 use psijoin_block::{Block, Prg, crhf};
 use psijoin_channel::Channel;
 use psijoin_ot::extension::Extension;
-use rayon::prelude::*;
 use zeroize::Zeroizing;
 
-use super::{GATES_PER_TASK, Gates, LANES_AT_ONCE, Labels, Layer, common_labels, second_tweak};
+use super::{
+    GATES_PER_MESSAGE, GATES_PER_TASK, Gates, LANES_AT_ONCE, Labels, Layer, common_labels,
+    second_tweak,
+};
 use crate::{Backend, Bits, Error, Lanes, Product, Side, TwoParty};
 
 /// Bytes that the garbler sends in [`Setup::new`]; the evaluator sends those of its OTs' setup.
@@ -59,7 +61,7 @@ impl<'a, E: Extension> Garbler<'a, E> {
 }
 
 /// Half gates: tables, and the products' labels for 0.
-fn garble(delta: &Block, gate: u64, gates: Gates<'_>) {
+fn garble(delta: &Block, gate: u64, gates: &mut Gates<'_>) {
     let mut hashes = [[Block::ZERO; GATES_PER_TASK]; 4];
     let [a_0, a_1, b_0, b_1] = hashes.each_mut().map(|hashes| &mut hashes[..gates.a.len()]);
     a_0.copy_from_slice(gates.a);
@@ -112,10 +114,10 @@ impl<E: Extension> Backend for Garbler<'_, E> {
     fn products(&mut self, layer: &[Product<'_, Labels>]) -> Result<Vec<Vec<Labels>>, Error> {
         self.layer.set_inputs(layer);
         let delta = &self.delta;
-        for mut gates in self.layer.messages() {
+        for mut gates in self.layer.gates().chunks(GATES_PER_MESSAGE) {
             let first = self.setup.gates;
             self.setup.gates += gates.a.len() as u64;
-            (gates.tasks(first)).for_each(|(gate, gates)| garble(delta, gate, gates));
+            gates.compute(first, &|gate, gates| garble(delta, gate, gates));
             self.channel.send(bytemuck::cast_slice(gates.tables))?;
         }
         Ok(self.layer.outputs(layer))

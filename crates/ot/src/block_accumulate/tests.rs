@@ -96,11 +96,8 @@ fn threads_change_nothing() {
     let code = BlockAccumulate::new(40_000);
     let input = random::<3>(code.input_len(), 4);
     let [one, three] = [1, 3].map(|threads| {
-        rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .unwrap()
-            .install(|| encode(&code, &input))
+        let pool = parallel::Pool::new(threads).unwrap();
+        pool.run(|| encode(&code, &input))
     });
     assert!(one == three);
 }

@@ -28,12 +28,11 @@
 //! *The sender learns nothing of e:* x* masks x, and is used once.
 
 use psijoin_block::{
-    Block, Prg,
+    Block, Prg, parallel,
     tower::{Element, Tower},
 };
 use psijoin_channel::Channel;
 use psijoin_params::lpn::RegularNoise;
-use rayon::prelude::*;
 use subtle::ConstantTimeEq;
 use zeroize::ZeroizeOnDrop;
 
@@ -106,18 +105,14 @@ impl Powers {
 
     /// Σ χ^(i+1)·x_i.
     fn sum(&self, entries: &[Words<2>]) -> Tower {
-        let blocks: Vec<Tower> = entries
-            .par_chunks_exact(self.0.len())
-            .map_init(Vec::new, |block, entries| {
-                block.clear();
-                block.extend(
-                    entries
-                        .iter()
-                        .map(|entry| bytemuck::cast::<_, Tower>(*entry)),
-                );
-                Tower::inner_product(&self.0, block)
-            })
-            .collect();
+        let len = self.0.len();
+        let mut blocks = vec![Tower::default(); entries.len() / len];
+        parallel::each_mut_with(&mut blocks, &Vec::new, &|i, sum, block: &mut Vec<Tower>| {
+            let entries = entries[i * len..][..len].iter();
+            block.clear();
+            block.extend(entries.map(|entry| bytemuck::cast::<_, Tower>(*entry)));
+            *sum = Tower::inner_product(&self.0, block);
+        });
         self.horner(blocks.into_iter())
     }
 

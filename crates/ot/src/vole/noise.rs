@@ -20,11 +20,11 @@ use std::{marker::PhantomData, ops::Range};
 use psijoin_block::{
     Block, Prg,
     memory::Buffer,
+    parallel,
     tower::{Element, Gf64, Tower},
     transpose,
 };
 use psijoin_params::lpn::{NoiseValues, RegularNoise};
-use rayon::prelude::*;
 use zeroize::{Zeroize, Zeroizing};
 
 use super::check;
@@ -239,6 +239,9 @@ fn messages(shape: Shape, trees: usize) -> impl Iterator<Item = usize> {
     messages.map(move |first| TREES_PER_MESSAGE.min(trees - first) * shape.correction_blocks())
 }
 
+/// Grows trees of these numbers: their entries, and their corrections.
+type Grow<'a> = dyn Fn(Range<usize>, &mut [Words<2>], &mut [Block]) + Sync + 'a;
+
 /// Calls `grow` for the trees whose corrections are in a message: with their numbers, entries
 /// and corrections.
 fn grow_message(
@@ -246,18 +249,18 @@ fn grow_message(
     message: usize,
     entries: &mut [Words<2>],
     corrections: &mut [Block],
-    grow: impl Fn(Range<usize>, &mut [Words<2>], &mut [Block]) + Sync,
+    grow: &Grow<'_>,
 ) {
     let (at_once, first) = (shape.trees_at_once(), message * TREES_PER_MESSAGE);
-    entries[first * shape.leaves()..]
-        .par_chunks_mut(at_once * shape.leaves())
-        .zip(corrections.par_chunks_mut(at_once * shape.correction_blocks()))
-        .enumerate()
-        .for_each(|(task, (leaves, corrections))| {
-            let first = first + task * at_once;
-            let trees = first..first + corrections.len() / shape.correction_blocks();
-            grow(trees, leaves, corrections);
-        });
+    let mut tasks: Vec<_> = entries[first * shape.leaves()..]
+        .chunks_mut(at_once * shape.leaves())
+        .zip(corrections.chunks_mut(at_once * shape.correction_blocks()))
+        .collect();
+    parallel::each_mut(&mut tasks, &|task, (leaves, corrections)| {
+        let first = first + task * at_once;
+        let trees = first..first + corrections.len() / shape.correction_blocks();
+        grow(trees, leaves, corrections);
+    });
 }
 
 /// e.

@@ -188,7 +188,7 @@ impl<M: Model, V: Values> Planted<M, V> {
             message,
             entries,
             &mut corrections,
-            |range, leaves, corrections| trees.trees(range).grow(leaves, corrections),
+            &|range, leaves, corrections| trees.trees(range).grow(leaves, corrections),
         );
     }
 }

@@ -139,7 +139,7 @@ impl<M: Model> Granted<M> {
                 message,
                 &mut entries,
                 &mut corrections,
-                |trees, leaves, corrections| dealer.trees(trees).grow(leaves, corrections),
+                &|trees, leaves, corrections| dealer.trees(trees).grow(leaves, corrections),
             );
             outbound.send(bytemuck::cast_slice(&corrections))?;
         }
