@@ -5,7 +5,7 @@
 
 use divan::{Bencher, counter::ItemsCount};
 use psijoin_block::{
-    Block, Prg,
+    Block, Prg, parallel,
     tower::{Element, Gf64, Tower},
 };
 use psijoin_encode::okvs::{Encoder, Row, RowHasher, decode_bin};
@@ -13,7 +13,6 @@ use psijoin_params::{
     Log2Prob,
     okvs::{Shape, smallest},
 };
-use rayon::prelude::*;
 
 const ARGS: [(u32, usize); 4] = [(16, 1), (16, 2), (20, 1), (20, 2)];
 
@@ -65,16 +64,14 @@ impl<V: Element> Set<V> {
         threads: usize,
         kernel: impl Fn(&mut Encoder<V>, &RowHasher, &mut Bin<V>) + Sync,
     ) {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let pool = pool.expect("threads");
+        let pool = parallel::Pool::new(threads).expect("threads");
         let items: usize = self.bins.iter().map(|bin| bin.rows.len()).sum();
         let (shape, hasher, bins) = (self.shape, &self.hasher, &mut self.bins);
         bencher.counter(ItemsCount::new(items)).bench_local(|| {
-            pool.install(|| {
-                bins.par_iter_mut().for_each_init(
-                    || Encoder::new(shape),
-                    |encoder, bin| kernel(encoder, hasher, bin),
-                );
+            pool.run(|| {
+                parallel::each_mut_with(bins, &|| Encoder::new(shape), &|_, bin, encoder| {
+                    kernel(encoder, hasher, bin);
+                });
             });
         });
     }

@@ -8,6 +8,7 @@ use psijoin_block::{
     Block, Prg,
     additive_fft::AdditiveFft,
     gf2k::{Element, Field},
+    parallel::Pool,
 };
 use psijoin_encode::poly::{Evaluator, Interpolator, Quadratic};
 
@@ -37,9 +38,8 @@ fn random(fft: &AdditiveFft, seed: u64, len: usize) -> Vec<Element> {
         .collect()
 }
 
-fn single_thread() -> rayon::ThreadPool {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
-    pool.expect("a thread")
+fn single_thread() -> Pool {
+    Pool::new(1).expect("a thread")
 }
 
 #[divan::bench(sample_count = 5, args = COUNTS)]
@@ -50,7 +50,7 @@ fn interpolate(bencher: Bencher, count: usize) {
         .counter(ItemsCount::new(count))
         .with_inputs(|| -> Vec<_> { (1..=SLICES).map(|i| random(&fft, i, count)).collect() })
         .bench_local_values(|mut slices| {
-            pool.install(|| {
+            pool.run(|| {
                 let interpolator = Interpolator::start(&fft, &points, &mut slices);
                 let interpolator = interpolator.expect("distinct points");
                 let finished = slices.into_iter().map(|slice| interpolator.finish(slice));
@@ -67,7 +67,7 @@ fn evaluate(bencher: Bencher, count: usize) {
     bencher
         .counter(ItemsCount::new(points.len()))
         .bench_local(|| {
-            pool.install(|| {
+            pool.run(|| {
                 let evaluator = Evaluator::new(&fft, &points, count).expect("fit points");
                 let started = polynomials.iter().map(|it| evaluator.start(it)).collect();
                 evaluator.finish(started).expect("fit points")

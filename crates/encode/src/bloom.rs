@@ -12,9 +12,8 @@
 
 use std::ops::Range;
 
-use psijoin_block::{Block, aes::Aes128, memory::prefetch};
+use psijoin_block::{Block, aes::Aes128, memory::prefetch, parallel};
 use psijoin_params::bloom::{MAX_SLICE_CELLS, Shape};
-use rayon::prelude::*;
 
 /// Items that are hashed together, so that AES runs at full speed from L1, and whose cells are
 /// fetched together.
@@ -59,7 +58,8 @@ impl Cells {
     }
 
     /// Sets the bit (j mod 128 of block j / 128) of cell `band.start` + j for each cell of an item:
-    /// that part of the items' Bloom filter. `bits` must be zero. On the caller's rayon pool.
+    /// that part of the items' Bloom filter. `bits` must be zero. On the threads of the caller's
+    /// pool.
     ///
     /// # Panics
     /// If there are fewer bits than cells.
@@ -80,14 +80,12 @@ impl Cells {
         };
         let items_per_task = per_task(digests.len());
         let (first, rest) = digests.split_at(items_per_task.min(digests.len()));
-        let others: Vec<Vec<Block>> = rest
-            .par_chunks(items_per_task)
-            .map(|digests| {
-                let mut own = vec![Block::ZERO; bits.len()];
-                mark(digests, &mut own);
-                own
-            })
-            .collect();
+        let rest: Vec<_> = rest.chunks(items_per_task).collect();
+        let others = parallel::map(rest.len(), &|task| {
+            let mut own = vec![Block::ZERO; bits.len()];
+            mark(rest[task], &mut own);
+            own
+        });
         mark(first, bits);
         for own in others {
             (bits.iter_mut().zip(own)).for_each(|(bits, own)| *bits = Block(bits.0 | own.0));
@@ -95,7 +93,7 @@ impl Cells {
     }
 
     /// Adds to the sum of each item the strings of its cells, where they are in the band. On the
-    /// caller's rayon pool.
+    /// threads of the caller's pool.
     ///
     /// # Panics
     /// If there is not one string for each cell of the band, and one sum for each item.
@@ -108,21 +106,18 @@ impl Cells {
     ) {
         assert_eq!(band.len(), strings.len(), "a string for each cell");
         assert_eq!(digests.len(), sums.len(), "a sum for each item");
-        let items_per_task = per_task(digests.len());
-        (digests.par_chunks(items_per_task))
-            .zip(sums.par_chunks_mut(items_per_task))
-            .for_each(|(digests, sums)| {
-                self.visit(band, digests, |first, cells| {
-                    for string in cells.iter().filter_map(|cell| strings.get(*cell)) {
-                        prefetch(string);
+        parallel::chunks_mut(sums, per_task(digests.len()), &|range, sums| {
+            self.visit(band, &digests[range], |first, cells| {
+                for string in cells.iter().filter_map(|cell| strings.get(*cell)) {
+                    prefetch(string);
+                }
+                for (sum, cell) in sums[first..].iter_mut().zip(cells) {
+                    if let Some(string) = strings.get(*cell) {
+                        *sum ^= *string;
                     }
-                    for (sum, cell) in sums[first..].iter_mut().zip(cells) {
-                        if let Some(string) = strings.get(*cell) {
-                            *sum ^= *string;
-                        }
-                    }
-                });
+                }
             });
+        });
     }
 
     /// Calls `found` for each item and each of its cells in the band (counted from the first cell of
@@ -184,8 +179,7 @@ impl Cells {
 
 /// Items of a task: one for each thread.
 fn per_task(items: usize) -> usize {
-    let threads = rayon::current_num_threads();
-    items.div_ceil(threads).max(MIN_ITEMS_PER_TASK)
+    items.div_ceil(parallel::threads()).max(MIN_ITEMS_PER_TASK)
 }
 
 /// CBC-MAC.
@@ -332,11 +326,11 @@ mod tests {
             let mut strings = vec![Block::ZERO; all];
             Prg::from_seed(Block(8)).fill(&mut strings);
             let mut sums = vec![Block::ZERO; digests.len()];
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let pool = parallel::Pool::new(threads).unwrap();
             for start in (0..all).step_by(band) {
                 let band = start..all.min(start + band);
                 let mut bits = vec![Block::ZERO; band.len().div_ceil(128)];
-                pool.install(|| {
+                pool.run(|| {
                     cells.mark(&band, &digests, &mut bits);
                     cells.add(&band, &digests, &strings[band.clone()], &mut sums);
                 });

@@ -13,8 +13,7 @@
 
 use std::ops::Range;
 
-use psijoin_block::{Block, Prg};
-use rayon::prelude::*;
+use psijoin_block::{Block, Prg, parallel};
 
 use crate::{Error, bloom::Cells};
 
@@ -35,7 +34,7 @@ const NO_CELL: u64 = u64::MAX;
 
 impl GarbledBloomFilter {
     /// The filter in which the strings of each item sum up to its value. `bands` are to cover all
-    /// cells of the filter. On the caller's rayon pool.
+    /// cells of the filter. On the threads of the caller's pool.
     ///
     /// # Errors
     /// [`Error::NoPlacement`] if some items share all of their cells among themselves.
@@ -126,7 +125,7 @@ impl GarbledBloomFilter {
         }
     }
 
-    /// Adds the filter's strings in a band to these. On the caller's rayon pool.
+    /// Adds the filter's strings in a band to these. On the threads of the caller's pool.
     ///
     /// # Panics
     /// If there is not a string for each cell of the band.
@@ -148,11 +147,10 @@ impl GarbledBloomFilter {
     /// Adds what the strings are before items are adjusted.
     fn add_random(&self, band: &Range<usize>, strings: &mut [Block]) {
         assert_eq!(band.len(), strings.len(), "a string for each cell");
-        let batches = strings.par_chunks_mut(BATCH).enumerate();
-        batches.for_each(|(batch, strings)| {
+        parallel::chunks_mut(strings, BATCH, &|range, strings| {
             let mut random = [Block::ZERO; BATCH];
             let random = &mut random[..strings.len()];
-            let first = band.start + batch * BATCH;
+            let first = band.start + range.start;
             self.seed.fill_at(first as u128, random);
             for (string, random) in strings.iter_mut().zip(random) {
                 *string ^= *random;

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use psijoin_block::parallel;
 use psijoin_params::Log2Prob;
-use rayon::prelude::*;
 
 /// How many times as many runs as usual.
 #[derive(Clone, Copy)]
@@ -25,11 +25,10 @@ pub(crate) struct Distribution {
 impl Distribution {
     /// What `experiment` makes of seeds 0, 1, 2 … below `runs`.
     pub(crate) fn of(runs: u64, experiment: impl Fn([u8; 16]) -> usize + Sync) -> Self {
-        (0..runs)
-            .into_par_iter()
-            .map(|run| experiment(u128::from(run).to_le_bytes()))
-            .fold(Self::default, Self::with)
-            .reduce(Self::default, Self::and)
+        let values = parallel::map(runs as usize, &|run| {
+            experiment((run as u128).to_le_bytes())
+        });
+        values.into_iter().fold(Self::default(), Self::with)
     }
 
     fn with(mut self, value: usize) -> Self {
@@ -37,16 +36,6 @@ impl Distribution {
             self.counts.resize(value + 1, 0);
         }
         self.counts[value] += 1;
-        self
-    }
-
-    fn and(mut self, mut other: Self) -> Self {
-        if self.counts.len() < other.counts.len() {
-            std::mem::swap(&mut self, &mut other);
-        }
-        for (count, more) in self.counts.iter_mut().zip(other.counts) {
-            *count += more;
-        }
         self
     }
 

@@ -2,9 +2,9 @@
 
 use psijoin_block::{
     memory::Buffer,
-    scatter::{self, Places},
+    parallel,
+    scatter::{self, Place},
 };
-use rayon::prelude::*;
 
 /// Fewer items are not worth another thread.
 const MIN_CHUNK: usize = 1 << 14;
@@ -26,7 +26,7 @@ pub struct Partition<const D: usize> {
 }
 
 impl<const D: usize> Partition<D> {
-    /// Sorts digests into `bins` bins, on all threads of the current pool. Within a bin they
+    /// Sorts digests into `bins` bins, on the threads of the caller's pool. Within a bin they
     /// keep their order.
     ///
     /// # Panics
@@ -34,12 +34,10 @@ impl<const D: usize> Partition<D> {
     pub fn new(digests: &[[u8; D]], bins: u32) -> Self {
         assert!(bins > 0, "at least one bin");
         assert!(digests.len() <= 1 << 32, "at most 2^32 digests");
-        let chunk = digests.len().div_ceil(rayon::current_num_threads());
+        let chunk = digests.len().div_ceil(parallel::threads());
         let chunk = chunk.max(MIN_CHUNK);
-        let counts: Vec<Vec<usize>> = digests
-            .par_chunks(chunk)
-            .map(|digests| count(digests, bins))
-            .collect();
+        let chunks: Vec<_> = digests.chunks(chunk).collect();
+        let counts = parallel::map(chunks.len(), &|i| count(chunks[i], bins));
 
         let mut partition = Self {
             digests: Buffer::zeroed(digests.len()),
@@ -52,9 +50,10 @@ impl<const D: usize> Partition<D> {
         }
         let (to_digests, _) = scatter::places(&mut partition.digests, &counts);
         let (to_positions, _) = scatter::places(&mut partition.positions, &counts);
-        let targets = to_digests.into_par_iter().zip(to_positions);
-        let chunks = digests.par_chunks(chunk).zip(targets).enumerate();
-        chunks.for_each(|(i, (digests, targets))| distribute(digests, i * chunk, targets));
+        let mut targets: Vec<_> = to_digests.into_iter().zip(to_positions).collect();
+        parallel::each_mut(&mut targets, &|i, (to_digests, to_positions)| {
+            distribute(chunks[i], i * chunk, to_digests, to_positions);
+        });
         partition
     }
 
@@ -104,7 +103,8 @@ fn count<const D: usize>(digests: &[[u8; D]], bins: u32) -> Vec<usize> {
 fn distribute<const D: usize>(
     digests: &[[u8; D]],
     first: usize,
-    (mut to_digests, mut to_positions): (Places<'_, [u8; D]>, Places<'_, u32>),
+    to_digests: &mut [Place<'_, [u8; D]>],
+    to_positions: &mut [Place<'_, u32>],
 ) {
     let bins = to_digests.len() as u32;
     for (digest, position) in digests.iter().zip(first..) {

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use psijoin_block::{
     Block, Prg,
     aes::Aes128,
+    parallel,
     tower::{Element, Gf64, Tower},
 };
 use psijoin_params::{
@@ -507,8 +508,8 @@ fn a_partition_keeps_every_item_with_its_position() {
 fn a_partition_does_not_depend_on_the_number_of_threads() {
     let digests = digests::<16>(1, 100_000);
     let run = |threads| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        pool.unwrap().install(|| Partition::new(&digests, 9))
+        let pool = parallel::Pool::new(threads).unwrap();
+        pool.run(|| Partition::new(&digests, 9))
     };
     let (one, three) = (run(1), run(3));
     assert!((0..9).all(|bin| one.bin(bin) == three.bin(bin)));

@@ -1,5 +1,4 @@
 use psijoin_block::{additive_fft::AdditiveFft, gf2k::Element};
-use rayon::prelude::*;
 
 use super::{
     transform::{self, Places},
@@ -47,7 +46,7 @@ impl<'a> Evaluator<'a> {
         let mut upper = tree::upper_levels(fft, points, top);
         for level in &mut upper {
             let shifted = std::mem::take(&mut level.shifted);
-            level.shifted = tree::inverses(fft, shifted).ok_or(Error::UnfitPoints)?;
+            level.shifted = tree::inverses(fft, shifted)?;
         }
         Ok(Self {
             fft,
@@ -115,9 +114,7 @@ impl<'a> Evaluator<'a> {
                 }
             }
         }
-        blocks
-            .into_par_iter()
-            .try_for_each(|block| block.evaluate(self.fft, self.top))?;
+        tree::try_each(&mut blocks, &|block| block.evaluate(self.fft, self.top))?;
         let first_parts = polynomials.into_iter().map(|polynomial| {
             let mut values = polynomial.parts.into_iter().next().expect("a part");
             values.truncate(self.points.len());
@@ -135,10 +132,10 @@ struct Block<'a> {
 }
 
 impl Block<'_> {
-    fn evaluate(mut self, fft: &AdditiveFft, top: u32) -> Result<(), Error> {
+    fn evaluate(&mut self, fft: &AdditiveFft, top: u32) -> Result<(), Error> {
         let field = fft.field();
         let levels = tree::levels(fft, self.points, top.min(BLOCK_LOG));
-        let descent = Descent::new(fft, &levels).ok_or(Error::UnfitPoints)?;
+        let descent = Descent::new(fft, &levels)?;
         let corrections = tree::corrections(fft, self.points, top);
         let (corrections, monic) = corrections.ok_or(Error::UnfitPoints)?;
         let (mut values, mut scratch) = (Vec::new(), Vec::new());

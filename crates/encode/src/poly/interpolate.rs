@@ -1,5 +1,4 @@
 use psijoin_block::{additive_fft::AdditiveFft, gf2k::Element};
-use rayon::prelude::*;
 
 use super::{
     transform::{self, Places},
@@ -89,9 +88,7 @@ impl<'a> Interpolator<'a> {
                 block.slices.push(values);
             }
         }
-        blocks
-            .into_par_iter()
-            .try_for_each(|block| block.sum(self.fft, self.top))
+        tree::try_each(&mut blocks, &|block| block.sum(self.fft, self.top))
     }
 
     /// M' modulo the polynomials of the blocks, but for the factors that remainders have.
@@ -101,8 +98,7 @@ impl<'a> Interpolator<'a> {
         let mut scratch = Vec::new();
         for level in self.upper.iter().rev() {
             let inverses = tree::inverses(self.fft, level.shifted.clone());
-            let inverses = inverses.ok_or(Error::UnfitPoints)?;
-            level.descend(self.fft, &inverses, &mut polynomial, &mut scratch);
+            level.descend(self.fft, &inverses?, &mut polynomial, &mut scratch);
         }
         Ok(polynomial)
     }
@@ -140,14 +136,13 @@ struct Block<'a> {
 }
 
 impl Block<'_> {
-    fn sum(self, fft: &AdditiveFft, top: u32) -> Result<(), Error> {
+    fn sum(&mut self, fft: &AdditiveFft, top: u32) -> Result<(), Error> {
         let block_log = top.min(BLOCK_LOG);
-        let levels = self
-            .levels
-            .unwrap_or_else(|| tree::levels(fft, self.points, block_log));
+        let levels =
+            (self.levels.take()).unwrap_or_else(|| tree::levels(fft, self.points, block_log));
         let weights = weights(fft, self.points, self.derivative, &levels, top)?;
         let mut scratch = Vec::new();
-        for slice in self.slices {
+        for slice in &mut self.slices {
             let mut numerators = slice[..self.points.len()].to_vec();
             fft.field().multiply(&mut numerators, &weights);
             for level in &levels {
@@ -168,7 +163,7 @@ fn weights(
     top: u32,
 ) -> Result<Vec<Element>, Error> {
     let mut values = derivative.to_vec();
-    let descent = Descent::new(fft, levels).ok_or(Error::UnfitPoints)?;
+    let descent = Descent::new(fft, levels)?;
     descent.run(fft, &mut values, &mut Vec::new());
     let (corrections, _) = tree::corrections(fft, points, top).ok_or(Error::UnfitPoints)?;
     fft.field().multiply(&mut values, &corrections);

@@ -3,6 +3,7 @@ use psijoin_block::{
     Block, Prg,
     additive_fft::AdditiveFft,
     gf2k::{Element, Field},
+    parallel,
 };
 
 use super::*;
@@ -138,10 +139,8 @@ fn threads_change_nothing() {
     let points = random(&fft, 1, 20_000);
     let slices = [random(&fft, 2, 20_000)];
     let on = |threads| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let polynomials = pool
-            .unwrap()
-            .install(|| interpolate(&fft, &points, &slices));
+        let pool = parallel::Pool::new(threads).unwrap();
+        let polynomials = pool.run(|| interpolate(&fft, &points, &slices));
         words(&fft, &polynomials.unwrap()[0])
     };
     assert_eq!(on(1), on(3));

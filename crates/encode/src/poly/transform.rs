@@ -1,7 +1,6 @@
-//! The FFT on the caller's rayon pool.
+//! The FFT on the threads of the caller's pool.
 
-use psijoin_block::{additive_fft::AdditiveFft, gf2k::Element};
-use rayon::prelude::*;
+use psijoin_block::{additive_fft::AdditiveFft, gf2k::Element, parallel};
 
 /// Transforms that one task computes, and those that are not divided.
 const TASK_LOG: u32 = 13;
@@ -33,28 +32,28 @@ impl Places {
 
 /// From coefficients to values, for each chunk of 2^`log`.
 pub(super) fn to_values(fft: &AdditiveFft, log: u32, places: Places, data: &mut [Element]) {
-    each_chunk(log, data, |chunk| {
+    each_chunk(log, data, &|chunk| {
         evaluate(fft, log, places.offset(log), chunk);
     });
 }
 
 /// From values to coefficients.
 pub(super) fn to_coefficients(fft: &AdditiveFft, log: u32, places: Places, data: &mut [Element]) {
-    each_chunk(log, data, |chunk| {
+    each_chunk(log, data, &|chunk| {
         interpolate(fft, log, places.offset(log), chunk);
     });
 }
 
 /// From values at these places to those at the others, of polynomials of degree below 2^`log`.
 pub(super) fn extend(fft: &AdditiveFft, log: u32, from: Places, data: &mut [Element]) {
-    each_chunk(log, data, |chunk| {
+    each_chunk(log, data, &|chunk| {
         interpolate(fft, log, from.offset(log), chunk);
         evaluate(fft, log, from.other().offset(log), chunk);
     });
 }
 
-fn each_chunk(log: u32, data: &mut [Element], work: impl Fn(&mut [Element]) + Send + Sync) {
-    data.par_chunks_mut(1 << log.max(TASK_LOG)).for_each(work);
+fn each_chunk(log: u32, data: &mut [Element], work: &(dyn Fn(&mut [Element]) + Sync)) {
+    parallel::chunks_mut(data, 1 << log.max(TASK_LOG), &|_, chunk| work(chunk));
 }
 
 fn evaluate(fft: &AdditiveFft, log: u32, offset: usize, data: &mut [Element]) {
@@ -63,7 +62,7 @@ fn evaluate(fft: &AdditiveFft, log: u32, offset: usize, data: &mut [Element]) {
     }
     let (left, right) = fft.evaluate_halves(log, offset, data);
     let middle = offset + right.len();
-    rayon::join(
+    parallel::join(
         || evaluate(fft, log - 1, offset, left),
         || evaluate(fft, log - 1, middle, right),
     );
@@ -75,7 +74,7 @@ fn interpolate(fft: &AdditiveFft, log: u32, offset: usize, data: &mut [Element])
     }
     let (left, right) = data.split_at_mut(1 << (log - 1));
     let middle = offset + right.len();
-    rayon::join(
+    parallel::join(
         || interpolate(fft, log - 1, offset, left),
         || interpolate(fft, log - 1, middle, right),
     );

@@ -1,9 +1,11 @@
 //! Subproduct trees: the polynomials that vanish on groups of points.
 
-use psijoin_block::{additive_fft::AdditiveFft, gf2k::Element, subproducts};
-use rayon::prelude::*;
+use std::sync::OnceLock;
+
+use psijoin_block::{additive_fft::AdditiveFft, gf2k::Element, parallel, subproducts};
 
 use super::transform::{self, Places};
+use crate::Error;
 
 /// Points of a block, whose levels stay in the second-level cache.
 pub(super) const BLOCK_LOG: u32 = 11;
@@ -47,12 +49,13 @@ impl Level {
     fn products(&self, fft: &AdditiveFft) -> Vec<Element> {
         let mut base = vec![Element::ZERO; self.base.len().next_multiple_of(2 << self.log)];
         let task = task_len(self.log);
-        base.par_chunks_mut(task)
-            .zip(self.base.par_chunks(task))
-            .zip(self.shifted.par_chunks(task))
-            .for_each(|((parents, first), second)| {
-                subproducts::products(fft.field(), 1 << self.log, first, second, parents);
-            });
+        let mut tasks: Vec<_> = (base.chunks_mut(task))
+            .zip(self.base.chunks(task))
+            .zip(self.shifted.chunks(task))
+            .collect();
+        parallel::each_mut(&mut tasks, &|_, ((parents, first), second)| {
+            subproducts::products(fft.field(), 1 << self.log, first, second, parents);
+        });
         base
     }
 
@@ -74,16 +77,15 @@ impl Level {
     ) {
         let (half, task) = (1 << self.log, task_len(self.log));
         scratch.resize(self.base.len(), Element::ZERO);
-        polynomials
-            .par_chunks_mut(task)
-            .zip(scratch.par_chunks_mut(task))
-            .zip(self.base.par_chunks(task))
-            .zip(inverses.par_chunks(task))
-            .for_each(|(((parents, quotients), base), inverses)| {
-                subproducts::quotients(fft.field(), half, parents, inverses, quotients);
-                transform::extend(fft, self.log, Places::Shifted, quotients);
-                subproducts::remainders(fft.field(), half, parents, quotients, base);
-            });
+        let outputs = polynomials.chunks_mut(task).zip(scratch.chunks_mut(task));
+        let inputs = self.base.chunks(task).zip(inverses.chunks(task));
+        let mut tasks: Vec<_> = outputs.zip(inputs).collect();
+        parallel::each_mut(&mut tasks, &|_, task| {
+            let ((parents, quotients), (base, inverses)) = task;
+            subproducts::quotients(fft.field(), half, parents, inverses, quotients);
+            transform::extend(fft, self.log, Places::Shifted, quotients);
+            subproducts::remainders(fft.field(), half, parents, quotients, base);
+        });
         polynomials.truncate(self.base.len());
     }
 
@@ -98,15 +100,14 @@ impl Level {
         let (half, task) = (1 << self.log, task_len(self.log));
         scratch.clone_from(numerators);
         numerators.resize(self.base.len().next_multiple_of(2 * half), Element::ZERO);
-        numerators
-            .par_chunks_mut(task)
-            .zip(scratch.par_chunks_mut(task))
-            .zip(self.base.par_chunks(task))
-            .zip(self.shifted.par_chunks(task))
-            .for_each(|(((nodes, others), base), shifted)| {
-                transform::extend(fft, self.log, Places::Base, others);
-                subproducts::numerators(fft.field(), half, nodes, others, base, shifted);
-            });
+        let outputs = numerators.chunks_mut(task).zip(scratch.chunks_mut(task));
+        let inputs = self.base.chunks(task).zip(self.shifted.chunks(task));
+        let mut tasks: Vec<_> = outputs.zip(inputs).collect();
+        parallel::each_mut(&mut tasks, &|_, task| {
+            let ((nodes, others), (base, shifted)) = task;
+            transform::extend(fft, self.log, Places::Base, others);
+            subproducts::numerators(fft.field(), half, nodes, others, base, shifted);
+        });
     }
 }
 
@@ -149,12 +150,12 @@ pub(super) fn upper_levels(fft: &AdditiveFft, points: &[Element], top: u32) -> V
     }
     let len = points.len().next_multiple_of(1 << BLOCK_LOG);
     let mut base = vec![Element::ZERO; len];
-    base.par_chunks_mut(1 << BLOCK_LOG)
-        .zip(points.par_chunks(1 << BLOCK_LOG))
-        .for_each(|(base, points)| {
-            let below = levels(fft, points, BLOCK_LOG);
-            base.copy_from_slice(&root(fft, &below, points));
-        });
+    let blocks = base.chunks_mut(1 << BLOCK_LOG);
+    let mut blocks: Vec<_> = blocks.zip(points.chunks(1 << BLOCK_LOG)).collect();
+    parallel::each_mut(&mut blocks, &|_, (base, points)| {
+        let below = levels(fft, points, BLOCK_LOG);
+        base.copy_from_slice(&root(fft, &below, points));
+    });
     let mut upper: Vec<Level> = Vec::with_capacity((top - BLOCK_LOG) as usize);
     for log in BLOCK_LOG..top {
         let base = match upper.last() {
@@ -166,13 +167,35 @@ pub(super) fn upper_levels(fft: &AdditiveFft, points: &[Element], top: u32) -> V
     upper
 }
 
-/// The inverses of all elements, on the caller's pool; none if one is zero: if a place is a point.
-#[must_use]
-pub(super) fn inverses(fft: &AdditiveFft, mut elements: Vec<Element>) -> Option<Vec<Element>> {
-    let invertible = elements
-        .par_chunks_mut(1 << TASK_LOG)
-        .all(|elements| fft.field().invert_all(elements));
-    invertible.then_some(elements)
+/// Does all tasks on the threads of the caller's pool. After an error, which is returned, no more
+/// tasks are begun.
+pub(super) fn try_each<T: Send>(
+    tasks: &mut [T],
+    work: &(dyn Fn(&mut T) -> Result<(), Error> + Sync),
+) -> Result<(), Error> {
+    let failed = OnceLock::new();
+    parallel::each_mut(tasks, &|_, task| {
+        if failed.get().is_none()
+            && let Err(error) = work(task)
+        {
+            failed.get_or_init(|| error);
+        }
+    });
+    failed.into_inner().map_or(Ok(()), Err)
+}
+
+/// The inverses of all elements, on the threads of the caller's pool; an error if one is zero: if a
+/// place is a point.
+pub(super) fn inverses(
+    fft: &AdditiveFft,
+    mut elements: Vec<Element>,
+) -> Result<Vec<Element>, Error> {
+    let mut tasks: Vec<_> = elements.chunks_mut(1 << TASK_LOG).collect();
+    try_each(&mut tasks, &|elements| {
+        let invertible = fft.field().invert_all(elements);
+        invertible.then_some(()).ok_or(Error::UnfitPoints)
+    })?;
+    Ok(elements)
 }
 
 /// Takes polynomials from the top of these levels to their remainders in the leaves, as
@@ -184,12 +207,12 @@ pub(super) struct Descent<'a> {
 }
 
 impl<'a> Descent<'a> {
-    /// Inverts all levels at once: a single inversion takes as long as a hundred products. None if
-    /// a place is a point.
-    pub(super) fn new(fft: &AdditiveFft, levels: &'a [Level]) -> Option<Self> {
+    /// Inverts all levels at once: a single inversion takes as long as a hundred products. An
+    /// error if a place is a point.
+    pub(super) fn new(fft: &AdditiveFft, levels: &'a [Level]) -> Result<Self, Error> {
         let shifted = levels.iter().flat_map(|level| &level.shifted).copied();
         let inverses = inverses(fft, shifted.collect())?;
-        Some(Self { levels, inverses })
+        Ok(Self { levels, inverses })
     }
 
     pub(super) fn run(
