@@ -13,6 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use psijoin_block::parallel::Pool;
 use psijoin_channel::{
     Channel,
     count::{Counters, Snapshot, counted},
@@ -23,7 +24,6 @@ use psijoin_table::{
     whole_file::WholeFile,
 };
 use psijoin_transport::Connection;
-use rayon::ThreadPool;
 
 use crate::{
     asked::Asked,
@@ -67,7 +67,7 @@ pub(crate) struct Party<'a> {
     /// How far it goes.
     pub(crate) mode: Mode,
     /// What it computes with.
-    pub(crate) pool: &'a ThreadPool,
+    pub(crate) pool: &'a Pool,
     /// How far a pass over its table is; interrupts it.
     pub(crate) progress: &'a Progress,
     /// How it talks.
@@ -465,10 +465,10 @@ pub(crate) fn compute(
     }: Set<impl AsRef<[Fingerprint]> + Send>,
     joint_seed: &[u8; 32],
     channel: &mut Channel,
-    pool: &ThreadPool,
+    pool: &Pool,
     phases: &Phases,
 ) -> Result<Output, psijoin_psi::Error> {
-    pool.install(|| {
+    pool.run(|| {
         phases.begin("item digests");
         let items = &Items::digest(fingerprints.as_ref(), joint_seed, plan.digest_bytes());
         drop(fingerprints);

@@ -4,7 +4,12 @@
 use std::{hint::black_box, slice};
 
 use divan::{Bencher, counter::ItemsCount};
-use psijoin_block::{Block, Prg, memory::Buffer, tower::Tower};
+use psijoin_block::{
+    Block, Prg,
+    memory::Buffer,
+    parallel::{self, Pool},
+    tower::Tower,
+};
 use psijoin_channel::{AbortCode, Error, Inbound, Outbound};
 use psijoin_ot::iknp::SemiHonest;
 use psijoin_params::{Log2Prob, okvs::smallest};
@@ -13,7 +18,6 @@ use psijoin_psi::{
     rr22::Functions,
     sorted_masks::{Own, SortedMasks, sort},
 };
-use rayon::{ThreadPool, ThreadPoolBuilder, prelude::*};
 
 const ITEMS: usize = 1 << 20;
 
@@ -23,11 +27,8 @@ fn main() {
     divan::main();
 }
 
-fn pool(threads: usize) -> ThreadPool {
-    ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .expect("a pool")
+fn pool(threads: usize) -> Pool {
+    Pool::new(threads).expect("a pool")
 }
 
 /// Masks as `rr22` has them for so many items a side: of 81 bits.
@@ -58,14 +59,10 @@ fn final_hash(bencher: Bencher, threads: usize) {
     let mut outputs = vec![0; ITEMS];
     let pool = pool(threads);
     bencher.counter(ItemsCount::new(ITEMS)).bench_local(|| {
-        pool.install(|| {
-            outputs
-                .par_chunks_mut(CHUNK)
-                .zip(values.par_chunks(CHUNK))
-                .zip(digests.par_chunks(CHUNK))
-                .for_each(|((outputs, values), digests)| {
-                    functions.outputs(values, digests, outputs);
-                });
+        pool.run(|| {
+            parallel::chunks_mut(&mut outputs, CHUNK, &|range, outputs| {
+                functions.outputs(&values[range.clone()], &digests[range], outputs);
+            });
         });
     });
 }
@@ -76,7 +73,7 @@ fn sender_sort(bencher: Bencher, threads: usize) {
     let (pool, hashes) = (pool(threads), hashes(1));
     bencher
         .counter(ItemsCount::new(ITEMS))
-        .bench_local(|| pool.install(|| sort(&hashes)));
+        .bench_local(|| pool.run(|| sort(&hashes)));
 }
 
 /// The sender: codes its masks.
@@ -85,7 +82,7 @@ fn sender_code(bencher: Bencher, threads: usize) {
     let (pool, sorted) = (pool(threads), sort(&hashes(1)));
     bencher
         .counter(ItemsCount::new(ITEMS))
-        .bench_local(|| pool.install(|| masks().send(&sorted, &mut Nowhere)));
+        .bench_local(|| pool.run(|| masks().send(&sorted, &mut Nowhere)));
 }
 
 /// The receiver: sorts its hashes.
@@ -94,7 +91,7 @@ fn receiver_sort(bencher: Bencher, threads: usize) {
     let (pool, hashes) = (pool(threads), hashes(1));
     bencher
         .counter(ItemsCount::new(ITEMS))
-        .bench_local(|| pool.install(|| Own::new(masks(), &hashes)));
+        .bench_local(|| pool.run(|| Own::new(masks(), &hashes)));
 }
 
 /// The receiver: decodes masks and compares, where no or all items are shared.
@@ -110,7 +107,7 @@ fn receiver_match(bencher: Bencher, (threads, shared): (usize, &str)) {
     let own = Own::new(masks(), &hashes);
     bencher.counter(ItemsCount::new(ITEMS)).bench_local(|| {
         let mut inbound = Replay(messages.0.iter());
-        pool.install(|| masks().receive(&own, &mut inbound))
+        pool.run(|| masks().receive(&own, &mut inbound))
             .expect("what was sent")
     });
 }

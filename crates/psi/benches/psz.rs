@@ -49,8 +49,8 @@ fn both_parties(bencher: Bencher, scheme: Scheme, bits: u32, log_n: u32) {
             run(&plan, role, input, channel, &mut Context::new()).expect("a run")
         };
         let output = thread::scope(|scope| {
-            scope.spawn(|| pools[0].install(|| party(Role::Sender, &sender, &mut a)));
-            pools[1].install(|| party(Role::Receiver, &receiver, &mut b))
+            scope.spawn(|| pools[0].run(|| party(Role::Sender, &sender, &mut a)));
+            pools[1].run(|| party(Role::Receiver, &receiver, &mut b))
         });
         let half = (n / 2) as usize;
         assert!(matches!(output, Output::Rows(rows) if rows.len() == half));

@@ -3,14 +3,13 @@
 //! The receiver's items have one key each, by which it looks up what its bin is about; those of the sender
 //! have one for each of their bins.
 
-use psijoin_block::{blake3_rows, memory::Buffer};
+use psijoin_block::{blake3_rows, memory::Buffer, parallel};
 use psijoin_encode::{BinHasher, CHOICES, CuckooTable};
 use psijoin_params::{
     FailureBudget, Sizes,
     cuckoo::{self, Costs, Shape},
     digest,
 };
-use rayon::prelude::*;
 
 use crate::{Error, Input, items::words};
 
@@ -63,21 +62,20 @@ impl Keys {
     /// The bins of each item.
     pub(crate) fn bins<const D: usize>(&self, items: &[[u8; D]]) -> Buffer<[u32; CHOICES]> {
         let mut bins = Buffer::zeroed(items.len());
-        bins.par_chunks_mut(ITEMS_PER_TASK)
-            .zip(items.par_chunks(ITEMS_PER_TASK))
-            .for_each(|(bins, items)| self.bins.hash(items, bins));
+        parallel::chunks_mut(&mut bins, ITEMS_PER_TASK, &|range, bins| {
+            self.bins.hash(&items[range], bins);
+        });
         bins
     }
 
     /// The keys of each item, one for each of its bins: item by item.
     pub(crate) fn of_all<const D: usize>(&self, items: &[[u8; D]]) -> Buffer<[u8; D]> {
         let mut keys = Buffer::zeroed(CHOICES * items.len());
-        keys.par_chunks_mut(CHOICES * ITEMS_PER_TASK)
-            .zip(items.par_chunks(ITEMS_PER_TASK))
-            .for_each(|(keys, items)| {
-                let choices = |item| (0..CHOICES as u8).map(move |choice| (item, choice));
-                self.hash(items.iter().flat_map(choices), keys);
-            });
+        parallel::chunks_mut(&mut keys, CHOICES * ITEMS_PER_TASK, &|range, keys| {
+            let items = &items[range.start / CHOICES..range.end / CHOICES];
+            let choices = |item| (0..CHOICES as u8).map(move |choice| (item, choice));
+            self.hash(items.iter().flat_map(choices), keys);
+        });
         keys
     }
 
@@ -88,12 +86,10 @@ impl Keys {
         table: &Table,
     ) -> Buffer<[u8; D]> {
         let mut keys = Buffer::zeroed(items.len());
-        keys.par_chunks_mut(ITEMS_PER_TASK)
-            .zip(table.placed.par_chunks(ITEMS_PER_TASK))
-            .for_each(|(keys, placed)| {
-                let item = |placed: &Placed| (&items[placed.item as usize], placed.choice);
-                self.hash(placed.iter().map(item), keys);
-            });
+        parallel::chunks_mut(&mut keys, ITEMS_PER_TASK, &|range, keys| {
+            let item = |placed: &Placed| (&items[placed.item as usize], placed.choice);
+            self.hash(table.placed[range].iter().map(item), keys);
+        });
         keys
     }
 

@@ -38,9 +38,9 @@
 use std::marker::PhantomData;
 
 use bytemuck::Zeroable;
+use psijoin_block::parallel;
 use psijoin_channel::{Channel, Inbound};
 use psijoin_params::FailureBudget;
-use rayon::prelude::*;
 
 use crate::{
     Context, Cost, Error, Info, Input, Items, Output, OutputKind, Parameter, Request, Role,
@@ -212,10 +212,10 @@ impl<G: Group> Party for Sender<G> {
         let powers = secret.powers(&input);
         let (outbound, _) = channel.halves();
         let theirs = secret.params.chunks(Role::Receiver);
-        stream::send(outbound, theirs, |range, message| {
+        stream::send(outbound, theirs, &|range, message| {
             let masks = powers.masks(&received[range])?;
             powers.length.pack(masks.into_iter(), message);
-            Ok::<_, Error>(())
+            Ok(())
         })?;
         Ok(Output::Nothing)
     }
@@ -241,9 +241,9 @@ impl<G: Group> Party for Receiver<G> {
         let own = secret.params.chunks(Role::Receiver);
         let (masks, returned) = channel.exchange(
             |_| {
-                let chunks = received.par_chunks(G::ELEMENTS_PER_MESSAGE);
-                chunks
-                    .map(|elements| powers.masks(elements))
+                let chunks: Vec<_> = received.chunks(G::ELEMENTS_PER_MESSAGE).collect();
+                parallel::map(chunks.len(), &|i| powers.masks(chunks[i]))
+                    .into_iter()
                     .collect::<Result<Vec<_>, Error>>()
             },
             |inbound| powers.length.receive(inbound, own),
@@ -281,9 +281,9 @@ impl<G: Group> Secret<G> {
         let theirs = self.params.chunks(role.other());
         let ((), received) = channel.exchange(
             |outbound| {
-                stream::send(outbound, own, |range, message| {
+                stream::send(outbound, own, &|range, message| {
                     hash.power::<G>(range.map(&position), &self.exponent, message);
-                    Ok::<_, Error>(())
+                    Ok(())
                 })
             },
             |inbound| receive_elements::<G>(inbound, theirs),

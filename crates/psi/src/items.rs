@@ -6,9 +6,8 @@
 //! seed, 128 or 256 bits as the plan demands. Protocols see digests only. Since the salt
 //! comes after the sets, nobody can have prepared items whose digests collide.
 
-use psijoin_block::blake3_rows;
+use psijoin_block::{blake3_rows, parallel};
 use psijoin_params::{Error, FailureBudget, Sizes, digest};
-use rayon::prelude::*;
 
 /// The output of a collision-resistant hash of an item, such as BLAKE3's.
 pub type Fingerprint = [u8; 32];
@@ -96,21 +95,18 @@ fn digest_all<const WORDS: usize, const BYTES: usize>(
     salt: &[u8; 32],
 ) -> Vec<[u8; BYTES]> {
     let mut digests = vec![[0; BYTES]; fingerprints.len()];
-    digests
-        .par_chunks_mut(CHUNK)
-        .zip(fingerprints.par_chunks(CHUNK))
-        .for_each(|(digests, fingerprints)| {
-            let mut rows = [[0_u64; 4]; CHUNK];
-            let mut hashes = [[0_u64; WORDS]; CHUNK];
-            let (rows, hashes) = (&mut rows[..digests.len()], &mut hashes[..digests.len()]);
-            for (row, fingerprint) in rows.iter_mut().zip(fingerprints) {
-                *row = words(fingerprint);
-            }
-            blake3_rows::keyed_hash(salt, rows, hashes);
-            for (digest, hash) in digests.iter_mut().zip(hashes) {
-                digest.copy_from_slice(bytemuck::cast_slice(hash));
-            }
-        });
+    parallel::chunks_mut(&mut digests, CHUNK, &|range, digests| {
+        let mut rows = [[0_u64; 4]; CHUNK];
+        let mut hashes = [[0_u64; WORDS]; CHUNK];
+        let (rows, hashes) = (&mut rows[..digests.len()], &mut hashes[..digests.len()]);
+        for (row, fingerprint) in rows.iter_mut().zip(&fingerprints[range]) {
+            *row = words(fingerprint);
+        }
+        blake3_rows::keyed_hash(salt, rows, hashes);
+        for (digest, hash) in digests.iter_mut().zip(hashes) {
+            digest.copy_from_slice(bytemuck::cast_slice(hash));
+        }
+    });
     digests
 }
 

@@ -12,9 +12,9 @@
 //! **Cost.** One round; n_sender masks of σ + 1 + log2(n_sender·n_receiver) bits (half of the
 //! failure budget is the masks').
 
+use psijoin_block::parallel;
 use psijoin_channel::Channel;
 use psijoin_params::FailureBudget;
-use rayon::prelude::*;
 
 use crate::{
     Adversary, Context, Cost, Error, Info, Input, Items, Output, Parameter, Request, Role, Traffic,
@@ -140,13 +140,13 @@ impl Party for Sender {
         context.phase("hashing");
         let mut masks = self.params.masks_of(&input);
         // Sorting is the permutation: the order says nothing about the sender's.
-        masks.par_sort_unstable();
+        parallel::sort_unstable(&mut masks);
         context.phase("masks");
         let (outbound, _) = channel.halves();
-        stream::send(outbound, self.params.chunks(), |range, message| {
+        stream::send(outbound, self.params.chunks(), &|range, message| {
             let length = self.params.0.masks;
             length.pack(masks[range].iter().copied(), message);
-            Ok::<_, Error>(())
+            Ok(())
         })?;
         Ok(Output::Nothing)
     }
@@ -168,8 +168,8 @@ impl Party for Receiver {
         let found = stream::receive_each(
             inbound,
             self.params.chunks(),
-            |count| length.packed_bytes(count),
-            |range, message| {
+            &|count| length.packed_bytes(count),
+            &|range, message| {
                 let sent = length.unpack(message, range.len());
                 let mut found = Vec::new();
                 index.find_all(sent, |_, position| found.push(position));
@@ -193,14 +193,11 @@ impl Params {
 fn hash_all<const D: usize>(items: &[[u8; D]], key: &[u8; 32], length: MaskLength) -> Vec<Mask> {
     const CHUNK: usize = 1024;
     let mut masks = vec![0; items.len()];
-    masks
-        .par_chunks_mut(CHUNK)
-        .zip(items.par_chunks(CHUNK))
-        .for_each(|(masks, items)| {
-            let rows: Vec<[u64; 4]> = items.iter().map(|item| words(item)).collect();
-            for (mask, hash) in masks.iter_mut().zip(length.hash(key, &rows)) {
-                *mask = hash;
-            }
-        });
+    parallel::chunks_mut(&mut masks, CHUNK, &|range, masks| {
+        let rows: Vec<[u64; 4]> = items[range].iter().map(|item| words(item)).collect();
+        for (mask, hash) in masks.iter_mut().zip(length.hash(key, &rows)) {
+            *mask = hash;
+        }
+    });
     masks
 }

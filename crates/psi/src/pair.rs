@@ -2,9 +2,8 @@
 
 use std::thread;
 
-use psijoin_block::Prg;
+use psijoin_block::{Prg, parallel::Pool};
 use psijoin_channel::{Channel, memory};
-use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::{Context, Error, Fingerprint, Input, Items, Output, Plan, Role, protocol};
 
@@ -15,7 +14,7 @@ pub struct Side<'a> {
     /// Its randomness and observer.
     pub context: Context<'a>,
     /// Its threads.
-    pub pool: &'a ThreadPool,
+    pub pool: &'a Pool,
 }
 
 /// What a party brings.
@@ -91,11 +90,8 @@ pub fn run<'a>(
 ///
 /// # Panics
 /// If the operating system gives none.
-pub fn single_thread() -> ThreadPool {
-    ThreadPoolBuilder::new()
-        .num_threads(1)
-        .build()
-        .expect("the system gives a thread")
+pub fn single_thread() -> Pool {
+    Pool::new(1).expect("the system gives a thread")
 }
 
 /// Runs the sender and the receiver at the same time; what each learned, or why it failed.
@@ -113,7 +109,7 @@ pub fn run_sides(
             mut context,
             pool,
         } = side;
-        pool.install(|| protocol::run(plan, role, input, &mut channel, &mut context))
+        pool.run(|| protocol::run(plan, role, input, &mut channel, &mut context))
     };
     thread::scope(|scope| {
         let sender = scope.spawn(|| run(Role::Sender, sender));

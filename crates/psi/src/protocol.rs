@@ -456,14 +456,20 @@ pub(crate) fn rows(found: impl IntoIterator<Item = u32>, items: usize) -> Output
 
 /// Positions among `items`, each once, from as many as there may be, in any order.
 pub(crate) fn ascending(found: impl IntoIterator<Item = u32>, items: usize) -> Vec<u32> {
-    // Marks are faster than sorting, and take a bit an item.
+    // Marks are faster than sorting, and take a bit per item.
     let mut marks = vec![0_u64; items.div_ceil(64)];
     for position in found {
         marks[position as usize / 64] |= 1 << (position % 64);
     }
+    marked(&marks)
+}
+
+/// The positions of all ones.
+fn marked(marks: &[u64]) -> Vec<u32> {
     let count = marks.iter().map(|word| word.count_ones() as usize).sum();
     let mut rows = Vec::with_capacity(count);
-    for (mut word, start) in marks.into_iter().zip((0_u32..).step_by(64)) {
+    for (word, start) in marks.iter().zip((0_u32..).step_by(64)) {
+        let mut word = *word;
         while word != 0 {
             rows.push(start + word.trailing_zeros());
             word &= word - 1;

@@ -149,7 +149,7 @@ impl<F: Form> Tests<F> {
             stream::send(
                 channel.halves().0,
                 messages(group.len()),
-                |range, message| {
+                &|range, message| {
                     let mut seed = [Block::ZERO];
                     seeds.fill_at(range.start as u128, &mut seed);
                     let first = group.start + range.start;
@@ -158,7 +158,7 @@ impl<F: Form> Tests<F> {
                     let opened = &opened[first..][..range.len()];
                     let strings = [&zeros[strings.clone()], &ones[strings]];
                     lanes.seal(strings, opened, &mut Prg::from_seed(seed[0]), message);
-                    Ok::<_, Error>(())
+                    Ok(())
                 },
             )?;
         }
@@ -187,10 +187,10 @@ impl<F: Form> Tests<F> {
             stream::receive_into(
                 channel.halves().1,
                 messages(group.len()),
-                |lanes| self.message_bytes(lanes),
+                &|lanes| self.message_bytes(lanes),
                 &mut opened[group.clone()],
-                || (),
-                |range, message, opened, ()| {
+                &|| (),
+                &|range, message, opened, ()| {
                     let first = group.start + range.start;
                     let lanes = self.lanes(first, &numbers[first..][..range.len()]);
                     let strings = &strings[range.start * self.bits..range.end * self.bits];

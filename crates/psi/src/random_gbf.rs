@@ -54,11 +54,10 @@
 
 use std::marker::PhantomData;
 
-use psijoin_block::{Block, memory::Buffer};
+use psijoin_block::{Block, memory::Buffer, parallel};
 use psijoin_channel::Channel;
 use psijoin_encode::bloom::Cells;
 use psijoin_ot::extension::{Extension, Iknp, Silent};
-use rayon::prelude::*;
 
 use crate::{
     Adversary, Context, Error, Info, Input, Output, Party, Plan, Protocol, Request,
@@ -181,10 +180,9 @@ fn outputs<const D: usize>(items: &[[u8; D]], sums: &[Block], input: &Input<'_>)
     const ITEMS_PER_TASK: usize = 4096;
     let hash = OutputHash(input.joint_key("psijoin 2026 random-gbf masks"));
     let mut outputs = Buffer::zeroed(sums.len());
-    (outputs.par_chunks_mut(ITEMS_PER_TASK))
-        .zip(sums.par_chunks(ITEMS_PER_TASK))
-        .zip(items.par_chunks(ITEMS_PER_TASK))
-        .for_each(|((outputs, sums), items)| hash.hash(sums, items, outputs));
+    parallel::chunks_mut(&mut outputs, ITEMS_PER_TASK, &|range, outputs| {
+        hash.hash(&sums[range.clone()], &items[range], outputs);
+    });
     outputs
 }
 

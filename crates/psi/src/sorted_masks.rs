@@ -135,11 +135,11 @@ impl SortedMasks {
     /// If there are not as many as planned.
     pub fn send(self, hashes: &[u128], outbound: &mut dyn Outbound) -> Result<(), Error> {
         assert_eq!(hashes.len(), self.count, "as many masks as planned");
-        stream::send(outbound, self.upper_messages(), |bytes, message| {
+        stream::send(outbound, self.upper_messages(), &|bytes, message| {
             uppers::pack(self, hashes, bytes, message);
-            Ok::<_, Error>(())
+            Ok(())
         })?;
-        stream::send(outbound, self.lower_messages(), |range, message| {
+        stream::send(outbound, self.lower_messages(), &|range, message| {
             let masks = hashes[range].iter().map(|hash| self.mask(*hash));
             lowers::pack(masks, self.low_bits, message);
             Ok(())
@@ -152,7 +152,7 @@ impl SortedMasks {
     /// # Errors
     /// If the channel breaks, or the peer sent what are no masks.
     pub fn receive(self, own: &Own<'_>, inbound: &mut dyn Inbound) -> Result<Vec<Vec<u32>>, Error> {
-        self.receive_each(inbound, |masks| own.find(masks))
+        self.receive_each(inbound, &|masks| own.find(masks))
     }
 
     /// Receives the sender's masks, and returns what `inspect` makes of those of each message;
@@ -163,16 +163,19 @@ impl SortedMasks {
     pub(crate) fn receive_each<T: Send>(
         self,
         inbound: &mut dyn Inbound,
-        inspect: impl Fn(Masks<'_>) -> T + Sync,
+        inspect: &(dyn Fn(Masks<'_>) -> T + Sync),
     ) -> Result<Vec<T>, Error> {
         let uppers = Uppers::receive(self, inbound)?;
         let length = |masks| lowers::bytes(masks, self.low_bits);
-        let results =
-            stream::receive_each(inbound, self.lower_messages(), length, |range, message| {
+        stream::receive_each(
+            inbound,
+            self.lower_messages(),
+            &length,
+            &|range, message| {
                 let lowers = Lowers::new(message, self.low_bits);
                 inspect(uppers.masks(range, lowers))
-            })?;
-        Ok(results)
+            },
+        )
     }
 }
 

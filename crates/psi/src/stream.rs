@@ -3,10 +3,12 @@
 //! While a channel carries one message the next ones are computed; how many threads do
 //! that changes nothing on the wire. What is too long for a message takes several.
 
-use std::ops::Range;
+use std::{ops::Range, slice::ChunksMut};
 
-use psijoin_channel::{Error, Inbound, MAX_MESSAGE_BYTES, Outbound};
-use rayon::prelude::*;
+use psijoin_block::parallel;
+use psijoin_channel::{Inbound, MAX_MESSAGE_BYTES, Outbound};
+
+use crate::Error;
 
 /// Data of `total` units (rows, items) that travels `per_message` at a time.
 #[derive(Debug, Clone, Copy)]
@@ -51,48 +53,100 @@ impl Chunks {
     }
 }
 
-/// Sends each chunk, which `compute` appends to an empty message given the range of its units.
-pub(crate) fn send<E: From<Error> + Send>(
+/// Appends a chunk to an empty message, given the range of its units.
+pub(crate) type Compute<'a> = dyn Fn(Range<usize>, &mut Vec<u8>) -> Result<(), Error> + Sync + 'a;
+
+/// As [`Compute`], and fills the chunk's piece of the state, with the buffers of a thread.
+pub(crate) type ComputeWith<'a, T, S> =
+    dyn Fn(Range<usize>, &mut [T], &mut S, &mut Vec<u8>) -> Result<(), Error> + Sync + 'a;
+
+/// Takes in a message, given the range of its units, their piece of the state, and the buffers of
+/// a thread.
+pub(crate) type Consume<'a, T, S> = dyn Fn(Range<usize>, &[u8], &mut [T], &mut S) + Sync + 'a;
+
+/// Sends each chunk, as `compute` appends it.
+pub(crate) fn send(
     outbound: &mut dyn Outbound,
     chunks: Chunks,
-    compute: impl Fn(Range<usize>, &mut Vec<u8>) -> Result<(), E> + Sync,
-) -> Result<(), E> {
+    compute: &Compute<'_>,
+) -> Result<(), Error> {
     let mut no_state = vec![(); chunks.total];
     send_with(
         outbound,
         chunks,
         &mut no_state,
-        || (),
-        |range, _, (), message| compute(range, message),
+        &|| (),
+        &|range, _, (), message| compute(range, message),
     )
 }
 
-/// As [`send`], where computing a chunk also fills its part of `state` (one element a unit),
+/// As [`send`], where computing a chunk also fills its part of `state` (one element per unit),
 /// and uses buffers that `scratch` makes, once for each thread.
-pub(crate) fn send_with<T: Send, S: Send, E: From<Error> + Send>(
+pub(crate) fn send_with<T: Send, S: Send>(
     outbound: &mut dyn Outbound,
     chunks: Chunks,
     state: &mut [T],
-    scratch: impl Fn() -> S,
-    compute: impl Fn(Range<usize>, &mut [T], &mut S, &mut Vec<u8>) -> Result<(), E> + Sync,
-) -> Result<(), E> {
-    let mut pieces: Vec<_> = state.chunks_mut(chunks.per_message).collect();
-    let mut workers: Vec<(S, Vec<u8>)> = groups(chunks)
-        .next()
-        .into_iter()
-        .flatten()
-        .map(|_| (scratch(), Vec::new()))
-        .collect();
+    scratch: &dyn Fn() -> S,
+    compute: &ComputeWith<'_, T, S>,
+) -> Result<(), Error> {
+    let mut workers = Workers::new(chunks, state, scratch);
+    send_groups(outbound, chunks, &mut |group, messages| {
+        workers.run(group, messages, compute)
+    })
+}
+
+/// Receives messages of `length` bytes each (given the units in it), and hands each to
+/// `consume` with the range of its units, their piece of `state` (one element per unit), and
+/// buffers that `scratch` makes, once for each thread.
+pub(crate) fn receive_into<T: Send, S: Send>(
+    inbound: &mut dyn Inbound,
+    chunks: Chunks,
+    length: &dyn Fn(usize) -> usize,
+    state: &mut [T],
+    scratch: &dyn Fn() -> S,
+    consume: &Consume<'_, T, S>,
+) -> Result<(), Error> {
+    let mut workers = Workers::new(chunks, state, scratch);
+    receive_groups(inbound, chunks, length, &mut |group, messages| {
+        workers.run(group, messages, &|range, piece, scratch, message| {
+            consume(range, message, piece, scratch);
+            Ok(())
+        })
+    })
+}
+
+/// As [`receive_into`], and collects what `inspect` makes of each message, in order.
+pub(crate) fn receive_each<T: Send>(
+    inbound: &mut dyn Inbound,
+    chunks: Chunks,
+    length: &dyn Fn(usize) -> usize,
+    inspect: &(dyn Fn(Range<usize>, &[u8]) -> T + Sync),
+) -> Result<Vec<T>, Error> {
+    let mut results = Vec::with_capacity(chunks.count());
+    receive_groups(inbound, chunks, length, &mut |group, messages| {
+        results.extend(parallel::map(group.len(), &|i| {
+            inspect(chunks.range(group.start + i), &messages[i])
+        }));
+        Ok(())
+    })?;
+    Ok(results)
+}
+
+/// What is done with the messages of a group of chunks.
+type GroupWork<'a> = dyn FnMut(Range<usize>, &mut [Vec<u8>]) -> Result<(), Error> + 'a;
+
+/// Sends all messages, which `compute` appends to empty ones.
+fn send_groups(
+    outbound: &mut dyn Outbound,
+    chunks: Chunks,
+    compute: &mut GroupWork<'_>,
+) -> Result<(), Error> {
+    let mut messages = Vec::new();
     for group in groups(chunks) {
-        pieces[group.clone()]
-            .par_iter_mut()
-            .zip(group.clone())
-            .zip(&mut workers)
-            .try_for_each(|((piece, chunk), (scratch, message))| {
-                message.clear();
-                compute(chunks.range(chunk), piece, scratch, message)
-            })?;
-        for (_, message) in &workers[..group.len()] {
+        messages.resize(group.len(), Vec::new());
+        messages.iter_mut().for_each(Vec::clear);
+        compute(group, &mut messages)?;
+        for message in &messages {
             for part in message.chunks(MAX_MESSAGE_BYTES) {
                 outbound.send(part)?;
             }
@@ -101,74 +155,23 @@ pub(crate) fn send_with<T: Send, S: Send, E: From<Error> + Send>(
     Ok(())
 }
 
-/// Receives messages of `length` bytes each (given the units in it), and hands each to
-/// `consume` with the range of its units, their piece of `state` (one element a unit), and
-/// buffers that `scratch` makes, once for each thread.
-pub(crate) fn receive_into<T: Send, S: Send>(
+/// Receives all messages, into buffers that are used again.
+fn receive_groups(
     inbound: &mut dyn Inbound,
     chunks: Chunks,
-    length: impl Fn(usize) -> usize,
-    state: &mut [T],
-    scratch: impl Fn() -> S,
-    consume: impl Fn(Range<usize>, &[u8], &mut [T], &mut S) + Sync,
+    length: &dyn Fn(usize) -> usize,
+    consume: &mut GroupWork<'_>,
 ) -> Result<(), Error> {
-    let mut pieces: Vec<_> = state.chunks_mut(chunks.per_message).collect();
-    let mut messages = Vec::new();
-    let mut scratches: Vec<S> = groups(chunks)
-        .next()
-        .into_iter()
-        .flatten()
-        .map(|_| scratch())
-        .collect();
-    for group in groups(chunks) {
-        receive_group(inbound, chunks, group.clone(), &length, &mut messages)?;
-        pieces[group.clone()]
-            .par_iter_mut()
-            .zip(group)
-            .zip(&messages)
-            .zip(&mut scratches)
-            .for_each(|(((piece, chunk), message), scratch)| {
-                consume(chunks.range(chunk), message, piece, scratch);
-            });
-    }
-    Ok(())
-}
-
-/// As [`receive_into`], and collects what `inspect` makes of each message, in order.
-pub(crate) fn receive_each<T: Send>(
-    inbound: &mut dyn Inbound,
-    chunks: Chunks,
-    length: impl Fn(usize) -> usize,
-    inspect: impl Fn(Range<usize>, &[u8]) -> T + Sync,
-) -> Result<Vec<T>, Error> {
-    let mut results = Vec::with_capacity(chunks.count());
     let mut messages = Vec::new();
     for group in groups(chunks) {
-        receive_group(inbound, chunks, group.clone(), &length, &mut messages)?;
-        results.par_extend(
-            group
-                .into_par_iter()
-                .zip(&messages)
-                .map(|(chunk, message)| inspect(chunks.range(chunk), message)),
-        );
-    }
-    Ok(results)
-}
-
-/// Receives the messages of a group of chunks into buffers that are used again.
-fn receive_group(
-    inbound: &mut dyn Inbound,
-    chunks: Chunks,
-    group: Range<usize>,
-    length: &impl Fn(usize) -> usize,
-    messages: &mut Vec<Vec<u8>>,
-) -> Result<(), Error> {
-    messages.resize(group.len(), Vec::new());
-    for (message, chunk) in messages.iter_mut().zip(group) {
-        message.resize(length(chunks.range(chunk).len()), 0);
-        for part in message.chunks_mut(MAX_MESSAGE_BYTES) {
-            inbound.recv(part)?;
+        messages.resize(group.len(), Vec::new());
+        for (message, chunk) in messages.iter_mut().zip(group.clone()) {
+            message.resize(length(chunks.range(chunk).len()), 0);
+            for part in message.chunks_mut(MAX_MESSAGE_BYTES) {
+                inbound.recv(part)?;
+            }
         }
+        consume(group, &mut messages)?;
     }
     Ok(())
 }
@@ -176,8 +179,60 @@ fn receive_group(
 /// Chunks that are computed at the same time: one for each thread.
 fn groups(chunks: Chunks) -> impl Iterator<Item = Range<usize>> {
     let count = chunks.count();
-    let threads = rayon::current_num_threads();
+    let threads = parallel::threads();
     (0..count)
         .step_by(threads)
         .map(move |first| first..count.min(first + threads))
+}
+
+/// What the threads have besides messages.
+struct Workers<'a, T, S> {
+    chunks: Chunks,
+    /// The state of the chunks that are still to come.
+    pieces: ChunksMut<'a, T>,
+    /// One for each chunk of a group.
+    scratches: Vec<S>,
+}
+
+/// A chunk in work.
+struct Task<'a, T, S> {
+    message: &'a mut Vec<u8>,
+    piece: &'a mut [T],
+    scratch: &'a mut S,
+    result: Result<(), Error>,
+}
+
+impl<'a, T: Send, S: Send> Workers<'a, T, S> {
+    fn new(chunks: Chunks, state: &'a mut [T], scratch: &dyn Fn() -> S) -> Self {
+        let longest_group = chunks.count().min(parallel::threads());
+        Self {
+            chunks,
+            pieces: state.chunks_mut(chunks.per_message),
+            scratches: (0..longest_group).map(|_| scratch()).collect(),
+        }
+    }
+
+    /// Computes the chunks of the next group. The error is that of the first one that has one.
+    fn run(
+        &mut self,
+        group: Range<usize>,
+        messages: &mut [Vec<u8>],
+        compute: &ComputeWith<'_, T, S>,
+    ) -> Result<(), Error> {
+        let chunks = self.chunks;
+        let mut tasks = Vec::with_capacity(messages.len());
+        for (message, scratch) in messages.iter_mut().zip(&mut self.scratches) {
+            tasks.push(Task {
+                message,
+                piece: self.pieces.next().expect("a piece for each chunk"),
+                scratch,
+                result: Ok(()),
+            });
+        }
+        parallel::each_mut(&mut tasks, &|i, task| {
+            let range = chunks.range(group.start + i);
+            task.result = compute(range, task.piece, task.scratch, task.message);
+        });
+        tasks.into_iter().try_for_each(|task| task.result)
+    }
 }

@@ -125,7 +125,7 @@ fn sent_masks(masks: SortedMasks, messages: Vec<Vec<u8>>) -> Vec<u128> {
         });
         let inbound = replayed.halves().1;
         masks
-            .receive_each(inbound, |masks| masks.collect())
+            .receive_each(inbound, &|masks| masks.collect())
             .unwrap()
     });
     values.concat()

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use psijoin_block::Prg;
+use psijoin_block::{Prg, parallel::Pool};
 use psijoin_channel::{
     Channel,
     count::{Snapshot, counted},
@@ -15,7 +15,6 @@ use psijoin_channel::{
 };
 use psijoin_psi::{Fingerprint, Output, Plan, Request, Role, registry};
 use psijoin_transport::Connection;
-use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::{
     args::{self, Selection, Transport},
@@ -113,9 +112,8 @@ pub(super) fn run(args: &args::Bench) -> Result<(), Failure> {
     output::text(&show::tables(&setting, &measurements))
 }
 
-fn pool(threads: NonZeroUsize) -> Result<ThreadPool, Failure> {
-    let pool = ThreadPoolBuilder::new().num_threads(threads.get()).build();
-    pool.map_err(|_| Failure::OutOfMemory)
+fn pool(threads: NonZeroUsize) -> Result<Pool, Failure> {
+    Pool::new(threads.get()).map_err(|_| Failure::OutOfMemory)
 }
 
 impl Sets {
@@ -143,7 +141,7 @@ fn measure(
     plan: Box<dyn Plan>,
     setting: &Setting,
     sets: &Sets,
-    pools: &[ThreadPool; 2],
+    pools: &[Pool; 2],
     runs: NonZeroUsize,
 ) -> Result<Measurement, Failure> {
     let mut runs = (1..=runs.get())
@@ -161,7 +159,7 @@ fn run_once(
     plan: &dyn Plan,
     setting: &Setting,
     sets: &Sets,
-    pools: &[ThreadPool; 2],
+    pools: &[Pool; 2],
     what: &str,
 ) -> Result<Run, Failure> {
     // The connections live until both parties are done.

@@ -3,6 +3,7 @@
 use std::{num::NonZeroUsize, path::Path, sync::Arc, time::Duration};
 
 use chrono::Utc;
+use psijoin_block::parallel::Pool;
 use psijoin_channel::Channel;
 use psijoin_psi::Role;
 use psijoin_table::{
@@ -12,7 +13,6 @@ use psijoin_table::{
 use psijoin_transport::{
     Connection, Identity, Interrupt, Listener, Options, Security, Timeouts, endpoint::Address,
 };
-use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::{
     args,
@@ -226,14 +226,14 @@ impl Order<'_> {
     fn ready<'a>(
         &self,
         key: KeySpec,
-        pool: &'a Result<ThreadPool, Failure>,
+        pool: &'a Result<Pool, Failure>,
         progress: &'a Arc<Progress>,
         talk: Talk,
         record: &'a Record,
     ) -> Result<Ready<'a>, Failure> {
         let join = self.join;
         let pool = pool.as_ref().map_err(|_| Failure::OutOfMemory)?;
-        record.threads(pool.current_num_threads());
+        record.threads(pool.threads());
         if let Some(warning) = statement::insecurity(join.protocol.info()) {
             talk.warn(&warning);
             record.warn(warning);
@@ -381,11 +381,10 @@ fn timeouts(args: &args::Join) -> Timeouts {
     }
 }
 
-fn pool(threads: Option<NonZeroUsize>) -> Result<ThreadPool, Failure> {
+fn pool(threads: Option<NonZeroUsize>) -> Result<Pool, Failure> {
     // Zero stands for one a core.
     let threads = threads.map_or(0, NonZeroUsize::get);
-    let pool = ThreadPoolBuilder::new().num_threads(threads).build();
-    pool.map_err(|_| Failure::OutOfMemory)
+    Pool::new(threads).map_err(|_| Failure::OutOfMemory)
 }
 
 fn open(join: &args::Join, progress: &Progress, talk: Talk) -> Result<Source, Failure> {

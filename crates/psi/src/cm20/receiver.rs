@@ -76,12 +76,12 @@ impl Receiver {
             outbound,
             params.bins(),
             &mut bins,
-            || Scratch::new(&params),
-            |_, bins, scratch, message| {
+            &|| Scratch::new(&params),
+            &|_, bins, scratch, message| {
                 for bin in bins {
                     scratch.fill(bin, &matrix, message);
                 }
-                Ok::<_, Error>(())
+                Ok(())
             },
         )?;
         drop(bins);

@@ -1,10 +1,9 @@
 use std::sync::{Mutex, PoisonError};
 
-use psijoin_block::{Block, cells::Cells, positions::POSITIONS, scatter};
+use psijoin_block::{Block, cells::Cells, parallel, positions::POSITIONS, scatter};
 use psijoin_channel::Channel;
 use psijoin_encode::okvs::Partition;
 use psijoin_ot::iknp::{self, Model};
-use rayon::prelude::*;
 
 use super::{
     Params,
@@ -83,10 +82,10 @@ impl Sender {
         stream::receive_into(
             inbound,
             params.bins(),
-            |_| params.bin_bytes(),
+            &|_| params.bin_bytes(),
             &mut bins,
-            Vec::new,
-            |range, message, bins, matrix: &mut Vec<Block>| {
+            &Vec::new,
+            &|range, message, bins, matrix| {
                 matrix.resize(message.len() / Block::BYTES, Block::ZERO);
                 let bin_blocks = matrix.len() / params.columns();
                 let sent = message.chunks_exact(bin_blocks * Block::BYTES);
@@ -149,12 +148,10 @@ struct Evaluator {
 impl Evaluators<'_> {
     /// The outputs of a bin's items, given the columns C_i of the bin.
     fn evaluate<const D: usize>(&self, bin: &mut Bin<'_, D>, matrix: &[Block]) {
-        let digests = bin.digests.par_chunks(ITEMS_PER_TASK);
-        let outputs = bin.outputs.par_chunks_mut(ITEMS_PER_TASK);
-        digests.zip(outputs).for_each(|(digests, outputs)| {
+        parallel::chunks_mut(bin.outputs, ITEMS_PER_TASK, &|range, outputs| {
             let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
             let mut evaluator = idle().pop().unwrap_or_default();
-            evaluator.evaluate(self, digests, outputs, matrix);
+            evaluator.evaluate(self, &bin.digests[range], outputs, matrix);
             idle().push(evaluator);
         });
     }

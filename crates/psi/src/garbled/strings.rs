@@ -1,7 +1,5 @@
 //! The strings of a garbled filter on the wire: a few bits of a block each, packed.
 
-use std::ops::Range;
-
 use psijoin_block::Block;
 use psijoin_channel::{Inbound, Outbound};
 
@@ -30,7 +28,7 @@ impl Strings {
     /// Sends their first ℓ bits.
     pub(crate) fn send(self, strings: &[Block], outbound: &mut dyn Outbound) -> Result<(), Error> {
         let chunks = Self::messages(strings.len());
-        stream::send(outbound, chunks, |range, message| {
+        stream::send(outbound, chunks, &|range, message| {
             let cut = strings[range].iter().map(|string| self.0.cut(string.0));
             self.0.pack(cut, message);
             Ok(())
@@ -46,16 +44,15 @@ impl Strings {
         stream::receive_into(
             inbound,
             Self::messages(strings.len()),
-            |count| self.0.packed_bytes(count),
+            &|count| self.0.packed_bytes(count),
             strings,
-            || (),
-            |range: Range<usize>, message, strings, ()| {
+            &|| (),
+            &|range, message, strings, ()| {
                 for (string, sent) in strings.iter_mut().zip(self.0.unpack(message, range.len())) {
                     *string ^= Block(sent);
                 }
             },
-        )?;
-        Ok(())
+        )
     }
 
     /// Whether two have the same first ℓ bits.

@@ -1,9 +1,8 @@
-use psijoin_block::{Block, memory::Buffer};
+use psijoin_block::{Block, memory::Buffer, parallel};
 use psijoin_channel::Channel;
 use psijoin_circuit::Bits;
 use psijoin_encode::{CHOICES, garbled_bloom::GarbledBloomFilter};
 use psijoin_ot::oprg;
-use rayon::prelude::*;
 
 use super::{Params, Variant};
 use crate::{Context, Error, Input, Output, Party, functions, items::by_digest};
@@ -52,7 +51,7 @@ impl<O: Variant> Sender<O> {
         context.phase("hashing");
         // Nothing is to depend on their order.
         let mut items = items.to_vec();
-        items.par_sort_unstable();
+        parallel::sort_unstable(&mut items);
         let keys = params.keys(input);
         let (bins, keys) = (keys.bins(&items), keys.of_all(&items));
         let mut targets = Buffer::zeroed(params.lanes());

@@ -1,8 +1,7 @@
-use psijoin_block::{Block, memory::Buffer};
+use psijoin_block::{Block, memory::Buffer, parallel};
 use psijoin_channel::Channel;
 use psijoin_encode::{BinHasher, CHOICES, CuckooTable};
 use psijoin_ot::iknp::{self, SemiHonest};
-use rayon::prelude::*;
 use zeroize::Zeroizing;
 
 use super::{
@@ -65,8 +64,8 @@ impl Receiver {
             outbound,
             rows,
             &mut own,
-            Scratch::default,
-            |range, own, scratch: &mut Scratch<R>, message| {
+            &Scratch::<R>::default,
+            &|range, own, scratch, message| {
                 let first_row = range.start as u32;
                 scratch.resize(range.len());
                 matrix.expand(
@@ -81,7 +80,7 @@ impl Receiver {
                     code::tag(row, number);
                 }
                 functions.hash.masks(&scratch.t0, own);
-                Ok::<_, Error>(())
+                Ok(())
             },
         )?;
 
@@ -92,8 +91,8 @@ impl Receiver {
         let found = stream::receive_each(
             inbound,
             params.mask_chunks(),
-            |items| params.mask_message_bytes(items),
-            |range, message| {
+            &|items| params.mask_message_bytes(items),
+            &|range, message| {
                 let sent = params.masks.unpack(message, range.len() * params.lists());
                 let mut found = Vec::new();
                 index.find_all(sent, |number, row| {
@@ -179,10 +178,9 @@ impl Table {
     ) -> Result<Self, Error> {
         const ITEMS_PER_TASK: usize = 4096;
         let mut choices = vec![[0; CHOICES]; items.len()];
-        choices
-            .par_chunks_mut(ITEMS_PER_TASK)
-            .zip(items.par_chunks(ITEMS_PER_TASK))
-            .for_each(|(choices, items)| hasher.hash(items, choices));
+        parallel::chunks_mut(&mut choices, ITEMS_PER_TASK, &|range, choices| {
+            hasher.hash(&items[range], choices);
+        });
         let cuckoo = CuckooTable::build(&choices, params.shape)
             .map_err(|_| params.bad_luck("the items do not fit into the Cuckoo table"))?;
         Ok(Self {

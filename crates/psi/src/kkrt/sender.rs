@@ -69,15 +69,15 @@ impl Sender {
             outbound,
             params.mask_chunks(),
             &mut no_state,
-            Scratch::default,
-            |range, _, scratch: &mut Scratch<D, R>, message| {
+            &Scratch::<D, R>::default,
+            &|range, _, scratch, message| {
                 scratch.items.clear();
                 scratch
                     .items
                     .extend(order[range].iter().map(|i| items[*i as usize]));
                 scratch.evaluate_all(&params, &functions, &q, &delta);
                 params.masks.pack(scratch.masks.iter().copied(), message);
-                Ok::<_, Error>(())
+                Ok(())
             },
         )?;
         Ok(Output::Nothing)
@@ -108,10 +108,10 @@ fn receive_code_words<const R: usize>(
     stream::receive_into(
         inbound,
         rows,
-        |count| count * params.row_bytes(),
+        &|count| count * params.row_bytes(),
         &mut q,
-        Strip::default,
-        |range, message, q, strip| {
+        &Strip::default,
+        &|range, message, q, strip| {
             matrix.expand(range, strip, q);
             for (row, sent) in q.iter_mut().zip(message.chunks_exact(params.row_bytes())) {
                 code::add_masked(row, &code::from_bytes(sent), delta);

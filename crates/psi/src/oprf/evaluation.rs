@@ -39,10 +39,10 @@ impl Evaluation<'_> {
         stream::receive_into(
             inbound,
             self.layout.bins(),
-            |_| self.layout.bin_bytes::<B>(),
+            &|_| self.layout.bin_bytes::<B>(),
             &mut bins,
-            Scratch::<B>::default,
-            |_, message, bins, scratch| {
+            &Scratch::<B>::default,
+            &|_, message, bins, scratch| {
                 for bin in bins {
                     scratch.fold(bin, message, &self.delta);
                     scratch.evaluate(bin, self);

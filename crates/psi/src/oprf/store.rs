@@ -1,8 +1,7 @@
-use psijoin_block::{Prg, memory::Buffer, scatter, tower::Tower};
+use psijoin_block::{Prg, memory::Buffer, parallel, scatter, tower::Tower};
 use psijoin_channel::Outbound;
 use psijoin_encode::okvs::{self, Encoder, Partition, Row};
 use psijoin_ot::vole::Base;
-use rayon::prelude::*;
 
 use super::{Functions, Layout};
 use crate::{Error, stream};
@@ -38,8 +37,8 @@ impl<const D: usize> Store<'_, D> {
             outbound,
             self.layout.bins(),
             &mut bins,
-            || Scratch::new(self.layout),
-            |_, bins, scratch, message| {
+            &|| Scratch::new(self.layout),
+            &|_, bins, scratch, message| {
                 bins.iter_mut()
                     .try_for_each(|bin| scratch.encode(bin, self, message))
             },
@@ -56,7 +55,7 @@ impl<const D: usize> Store<'_, D> {
     ) -> Buffer<u128> {
         let mut outputs = Buffer::zeroed(rows.len());
         let mut rest = &rows[..];
-        let bins: Vec<_> = c
+        let mut bins: Vec<_> = c
             .chunks_exact(self.layout.shape.bin_slots())
             .zip(self.items.iter())
             .zip(scatter::split(&mut outputs, self.items.lens()))
@@ -66,13 +65,13 @@ impl<const D: usize> Store<'_, D> {
                 (c, rows, digests, outputs)
             })
             .collect();
-        bins.into_par_iter()
-            .for_each_init(Vec::new, |decoded, (c, rows, digests, outputs)| {
-                decoded.resize(rows.len(), Tower::default());
-                okvs::decode_bin(self.layout.shape, c, rows, decoded);
-                decoded.iter_mut().for_each(|value| *value ^= joint);
-                self.functions.outputs(decoded, digests, outputs);
-            });
+        parallel::each_mut_with(&mut bins, &Vec::new, &|_, bin, decoded| {
+            let (c, rows, digests, outputs) = bin;
+            decoded.resize(rows.len(), Tower::default());
+            okvs::decode_bin(self.layout.shape, c, rows, decoded);
+            decoded.iter_mut().for_each(|value| *value ^= joint);
+            self.functions.outputs(decoded, digests, outputs);
+        });
         outputs
     }
 }

@@ -94,9 +94,9 @@ impl Membership {
             let level = Level { labels, children };
             let strings = [zeros[depth], ones[depth]];
             let outbound = channel.halves().0;
-            stream::send(outbound, self.messages(depth), |nodes, message| {
+            stream::send(outbound, self.messages(depth), &|nodes, message| {
                 self.seal(depth, &level, nodes, strings, &next_labels, message);
-                Ok::<_, Error>(())
+                Ok(())
             })?;
             (places, labels) = (next_places, next_labels);
         }

@@ -1,13 +1,16 @@
 //! The hash functions of each scheme, the letters of items, and the masks.
 
 use bytemuck::{Pod, Zeroable};
-use psijoin_block::{Block, crhf};
+use psijoin_block::{Block, crhf, parallel};
 use psijoin_encode::{BinHasher, CHOICES, Permutations, Place, SimpleHasher};
 use psijoin_ot::kk13::{Hash, HashInput};
 use psijoin_params::letters;
 
 use super::params::{Domain, Method, Params};
 use crate::{Error, Input};
+
+/// Items that one task hashes to bins.
+const ITEMS_PER_TASK: usize = 4096;
 
 /// The letters of an item, from the first on.
 pub(super) type Letters = [u8; letters::MAX];
@@ -102,6 +105,16 @@ impl Functions {
 
     /// Writes the spots of each item, [`per_item`](Self::per_item) of them.
     pub(super) fn spots<const D: usize>(&self, items: &[[u8; D]], spots: &mut [Spot]) {
+        let per_item = self.per_item();
+        if per_item > 0 {
+            parallel::chunks_mut(spots, ITEMS_PER_TASK * per_item, &|range, spots| {
+                let items = &items[range.start / per_item..range.end / per_item];
+                self.spots_of_task(items, spots);
+            });
+        }
+    }
+
+    fn spots_of_task<const D: usize>(&self, items: &[[u8; D]], spots: &mut [Spot]) {
         match &self.bins {
             Bins::None => (),
             Bins::Simple(hasher) => {

@@ -3,7 +3,6 @@ use psijoin_channel::{Channel, Outbound};
 use psijoin_encode::{CHOICES, Chosen, CuckooTable, SimpleTable, TwoChoiceTable};
 use psijoin_ot::kk13::{self, Choice, Hash, Row};
 use psijoin_params::simple;
-use rayon::prelude::*;
 
 use super::{
     Params,
@@ -14,9 +13,6 @@ use super::{
 use crate::{
     Context, Error, Input, Output, Party, items::by_digest, protocol, sorted_masks::Own, stream,
 };
-
-/// Items that one task hashes to bins.
-const ITEMS_PER_TASK: usize = 4096;
 
 /// The party that learns the result, after the offline phase.
 pub struct Receiver {
@@ -108,59 +104,35 @@ fn choose(
     hash: &Hash,
     outbound: &mut dyn Outbound,
 ) -> Result<Buffer<u128>, Error> {
-    let letters = section.letters;
     let messages = section.messages_of_places();
     let mut own = Buffer::<u128>::zeroed(places.len());
     stream::send_with(
         outbound,
         messages,
         &mut own,
-        Scratch::default,
-        |range, own, scratch: &mut Scratch, message| {
+        &Scratch::default,
+        &|range, own, scratch, message| {
             let first_ot = section.first_ot_of(range.start / messages.per_message);
-            let places = &places[range];
-            scratch.choices.clear();
-            for place in places {
-                match place {
-                    Some((_, word)) => {
-                        let choices = word[..letters].iter().copied().map(Choice::letter);
-                        scratch.choices.extend(choices);
-                    }
-                    None => scratch.choices.extend((0..letters).map(|_| Choice::BLANK)),
-                }
-            }
-            ots.choose(
+            let words = Words {
+                ots,
                 first_ot,
-                &scratch.choices,
-                &mut scratch.columns,
-                message,
-                &mut scratch.rows,
-            );
-
-            let mut masker = Masker::new(hash, letters);
-            scratch.hashes.clear();
-            let words = scratch.rows.chunks_exact(letters).zip(places);
-            for ((word, place), first) in words.zip((first_ot..).step_by(letters)) {
-                if place.is_some() {
-                    let inputs = word.iter().zip(first..);
-                    masker.push(
-                        inputs.map(|(row, number)| ots.input(row, number)),
-                        &mut scratch.hashes,
-                    );
-                }
-            }
-            masker.flush(&mut scratch.hashes);
-            let occupied = own
-                .iter_mut()
-                .zip(places)
-                .filter(|(_, place)| place.is_some());
-            for ((own, _), hash) in occupied.zip(&scratch.hashes) {
-                *own = *hash;
-            }
-            Ok::<_, Error>(())
+                letters: section.letters,
+                places: &places[range],
+            };
+            scratch.choose(&words, message);
+            scratch.hash(&words, hash, own);
+            Ok(())
         },
     )?;
     Ok(own)
+}
+
+/// The words of the places of a message.
+struct Words<'a> {
+    ots: &'a kk13::Receiver,
+    first_ot: u64,
+    letters: usize,
+    places: &'a [Place],
 }
 
 /// For the letters of a message.
@@ -170,6 +142,54 @@ struct Scratch {
     columns: kk13::Scratch,
     rows: Vec<Row>,
     hashes: Vec<u128>,
+}
+
+impl Scratch {
+    /// Appends what chooses the letters, and keeps their rows.
+    fn choose(&mut self, words: &Words<'_>, message: &mut Vec<u8>) {
+        self.choices.clear();
+        for place in words.places {
+            match place {
+                Some((_, word)) => {
+                    let letters = word[..words.letters].iter().copied();
+                    self.choices.extend(letters.map(Choice::letter));
+                }
+                None => (self.choices).extend((0..words.letters).map(|_| Choice::BLANK)),
+            }
+        }
+        words.ots.choose(
+            words.first_ot,
+            &self.choices,
+            &mut self.columns,
+            message,
+            &mut self.rows,
+        );
+    }
+
+    /// Hashes the rows of the places that hold an item.
+    fn hash(&mut self, words: &Words<'_>, hash: &Hash, own: &mut [u128]) {
+        let mut masker = Masker::new(hash, words.letters);
+        self.hashes.clear();
+        let first_ots = (words.first_ot..).step_by(words.letters);
+        let rows = self.rows.chunks_exact(words.letters);
+        for ((rows, place), first) in rows.zip(words.places).zip(first_ots) {
+            if place.is_some() {
+                let inputs = rows.iter().zip(first..);
+                masker.push(
+                    inputs.map(|(row, number)| words.ots.input(row, number)),
+                    &mut self.hashes,
+                );
+            }
+        }
+        masker.flush(&mut self.hashes);
+        let occupied = own
+            .iter_mut()
+            .zip(words.places)
+            .filter(|(_, place)| place.is_some());
+        for ((own, _), hash) in occupied.zip(&self.hashes) {
+            *own = *hash;
+        }
+    }
 }
 
 /// The bins of each item.
@@ -192,14 +212,8 @@ impl Placed {
         functions: &Functions,
         params: &Params,
     ) -> Result<Self, Error> {
-        let per_item = functions.per_item();
-        let mut spots = vec![Spot::default(); items.len() * per_item];
-        if per_item > 0 {
-            spots
-                .par_chunks_mut(ITEMS_PER_TASK * per_item)
-                .zip(items.par_chunks(ITEMS_PER_TASK))
-                .for_each(|(spots, items)| functions.spots(items, spots));
-        }
+        let mut spots = vec![Spot::default(); items.len() * functions.per_item()];
+        functions.spots(items, &mut spots);
         let beside = |item: u32| Some((item, functions.all_letters(&items[item as usize])));
         match params.method {
             Method::None => Ok(Self {

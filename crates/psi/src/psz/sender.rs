@@ -1,7 +1,6 @@
-use psijoin_block::{memory::Buffer, scatter};
+use psijoin_block::{memory::Buffer, parallel, scatter};
 use psijoin_channel::{Channel, Inbound};
 use psijoin_ot::kk13::{self, Hash, Row};
-use rayon::prelude::*;
 
 use super::{
     Params,
@@ -11,7 +10,7 @@ use super::{
 };
 use crate::{Context, Error, Input, Output, Party, items::by_digest, sorted_masks::sort, stream};
 
-/// Items that one task hashes to bins.
+/// Items that one task compares with places.
 const ITEMS_PER_TASK: usize = 4096;
 
 /// The party that learns nothing, after the offline phase.
@@ -74,13 +73,13 @@ impl Sender {
                     context.phase("hashing");
                     let spots = Grouped::new(items, &functions, section);
                     context.phase("letters");
-                    hashes.extend(opened.receive(inbound, |message, rows| {
+                    hashes.extend(opened.receive(inbound, &|message, rows| {
                         opened.evaluate_bins(message, &rows, spots.of_message(message))
                     })?);
                 }
                 Candidates::All => {
                     context.phase("letters");
-                    hashes.extend(opened.receive(inbound, |message, rows| {
+                    hashes.extend(opened.receive(inbound, &|message, rows| {
                         let first_ot = section.first_ot_of(message);
                         opened.evaluate_all(first_ot, &rows, items, &functions)
                     })?);
@@ -123,14 +122,14 @@ impl Opened<'_> {
     fn receive<T: Send>(
         &self,
         inbound: &mut dyn Inbound,
-        evaluate: impl Fn(usize, Vec<Row>) -> T + Sync,
+        evaluate: &(dyn Fn(usize, Vec<Row>) -> T + Sync),
     ) -> Result<Vec<T>, Error> {
         let section = &self.section;
-        Ok(stream::receive_each(
+        stream::receive_each(
             inbound,
             section.messages(),
-            |bins| section.message_bytes(bins),
-            |bins, sent| {
+            &|bins| section.message_bytes(bins),
+            &|bins, sent| {
                 let message = bins.start / section.bins_per_message();
                 let (mut scratch, mut rows) = (kk13::Scratch::default(), Vec::new());
                 self.ots.rows(
@@ -142,7 +141,7 @@ impl Opened<'_> {
                 );
                 evaluate(message, rows)
             },
-        )?)
+        )
     }
 
     /// Steps 3 to 5 where there are no bins: masks of all items for a few places at a time, since
@@ -155,7 +154,8 @@ impl Opened<'_> {
         channel: &mut Channel,
     ) -> Result<(), Error> {
         let (outbound, inbound) = channel.halves();
-        let messages = self.receive(inbound, |_, rows| rows)?;
+        let tasks: Vec<_> = items.chunks(ITEMS_PER_TASK).collect();
+        let messages = self.receive(inbound, &|_, rows| rows)?;
         let mut lists = params.lists().into_iter();
         let letters = self.section.letters;
         for (message, rows) in messages.iter().enumerate() {
@@ -163,8 +163,9 @@ impl Opened<'_> {
                 (self.section.first_ot_of(message)..).step_by(params.places_per_list() * letters);
             let places = rows.chunks(params.places_per_list() * letters);
             for ((rows, first_ot), list) in places.zip(first_ots).zip(&mut lists) {
-                let of_items = |items| self.evaluate_all(first_ot, rows, items, functions);
-                let hashes: Vec<_> = items.par_chunks(ITEMS_PER_TASK).map(of_items).collect();
+                let hashes = parallel::map(tasks.len(), &|i| {
+                    self.evaluate_all(first_ot, rows, tasks[i], functions)
+                });
                 let hashes = hashes.concat();
                 params.masks(&list).send(&sort(&hashes), outbound)?;
             }
@@ -258,36 +259,26 @@ impl Grouped {
     fn new<const D: usize>(items: &[[u8; D]], functions: &Functions, section: Section) -> Self {
         let messages = section.messages().count();
         let message_of = |spot: &Spot| spot.bin as usize / section.bins_per_message();
-        let per_item = functions.per_item();
 
-        let mut unordered = Buffer::<Spot>::zeroed(items.len() * per_item);
-        unordered
-            .par_chunks_mut(ITEMS_PER_TASK * per_item)
-            .zip(items.par_chunks(ITEMS_PER_TASK))
-            .for_each(|(spots, items)| functions.spots(items, spots));
+        let mut unordered = Buffer::<Spot>::zeroed(items.len() * functions.per_item());
+        functions.spots(items, &mut unordered);
 
-        let unit = unordered
-            .len()
-            .div_ceil(rayon::current_num_threads())
-            .max(1);
-        let counts: Vec<Vec<usize>> = unordered
-            .par_chunks(unit)
-            .map(|spots| {
-                let mut counts = vec![0; messages];
-                spots.iter().for_each(|spot| counts[message_of(spot)] += 1);
-                counts
-            })
-            .collect();
+        let per_unit = unordered.len().div_ceil(parallel::threads()).max(1);
+        let units: Vec<&[Spot]> = unordered.chunks(per_unit).collect();
+        let counts = parallel::map(units.len(), &|i| {
+            let mut counts = vec![0; messages];
+            for spot in units[i] {
+                counts[message_of(spot)] += 1;
+            }
+            counts
+        });
         let mut spots = Buffer::<Spot>::zeroed(unordered.len());
-        let (places, ranges) = scatter::places(&mut spots, &counts);
-        unordered
-            .par_chunks(unit)
-            .zip(places)
-            .for_each(|(spots, mut places)| {
-                for spot in spots {
-                    places[message_of(spot)].push(*spot);
-                }
-            });
+        let (mut places, ranges) = scatter::places(&mut spots, &counts);
+        parallel::each_mut(&mut places, &|i, places| {
+            for spot in units[i] {
+                places[message_of(spot)].push(*spot);
+            }
+        });
         Self { spots, ranges }
     }
 

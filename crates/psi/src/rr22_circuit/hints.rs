@@ -15,10 +15,10 @@ pub(super) struct Hints<'a, const D: usize> {
 }
 
 impl<const D: usize> Hints<'_, D> {
-    /// Sends a store in which the key at place i has `value(i)`.
+    /// Sends a store. `program` says what it has for the keys at some places.
     pub(super) fn send<V: Element>(
         &self,
-        value: impl Fn(u32) -> V + Sync,
+        program: &(dyn Fn(&[u32], &mut [V]) + Sync),
         outbound: &mut dyn Outbound,
         rng: &mut Prg,
     ) -> Result<(), Error> {
@@ -33,26 +33,12 @@ impl<const D: usize> Hints<'_, D> {
             outbound,
             self.layout.bins(),
             &mut bins,
-            scratch,
-            |_, bins, scratch, message| {
+            &scratch,
+            &|_, bins, scratch, message| {
                 bins.iter_mut().try_for_each(|((keys, places), prg)| {
-                    let Scratch {
-                        encoder,
-                        rows,
-                        values,
-                        store,
-                    } = scratch;
-                    rows.resize(keys.len(), Row::default());
-                    values.resize(keys.len(), V::default());
-                    self.rows.hash(keys, rows, values);
-                    for (programmed, place) in values.iter_mut().zip(*places) {
-                        *programmed = value(*place);
-                    }
-                    encoder
-                        .encode_bin(rows, values, store, prg)
-                        .map_err(|_| self.layout.bad_luck())?;
-                    message.extend_from_slice(bytemuck::cast_slice(store));
-                    Ok(())
+                    scratch.prepare(keys, self.rows);
+                    program(places, &mut scratch.values);
+                    (scratch.encode(prg, message)).map_err(|_| self.layout.bad_luck())
                 })
             },
         )
@@ -71,10 +57,10 @@ impl<const D: usize> Hints<'_, D> {
         stream::receive_into(
             inbound,
             self.layout.bins(),
-            |_| self.layout.bin_bytes::<V>(),
+            &|_| self.layout.bin_bytes::<V>(),
             &mut bins,
-            || (vec![V::default(); shape.bin_slots()], Vec::new()),
-            |_, message, bins, (store, rows): &mut (Vec<V>, Vec<Row>)| {
+            &|| (vec![V::default(); shape.bin_slots()], Vec::new()),
+            &|_, message, bins, (store, rows)| {
                 for (keys, values) in bins {
                     bytemuck::cast_slice_mut(store).copy_from_slice(message);
                     rows.resize(keys.len(), Row::default());
@@ -92,4 +78,25 @@ struct Scratch<V> {
     rows: Vec<Row>,
     values: Vec<V>,
     store: Vec<V>,
+}
+
+impl<V: Element> Scratch<V> {
+    /// Computes the rows of a bin's keys, and makes room for as many values.
+    fn prepare<const D: usize>(&mut self, keys: &[[u8; D]], hasher: &RowHasher) {
+        self.rows.resize(keys.len(), Row::default());
+        self.values.resize(keys.len(), V::default());
+        hasher.hash(keys, &mut self.rows, &mut self.values);
+    }
+
+    /// Appends the store of a bin with these rows and values.
+    fn encode(
+        &mut self,
+        prg: &mut Prg,
+        message: &mut Vec<u8>,
+    ) -> Result<(), psijoin_encode::Error> {
+        self.encoder
+            .encode_bin(&self.rows, &self.values, &mut self.store, prg)?;
+        message.extend_from_slice(bytemuck::cast_slice(&self.store));
+        Ok(())
+    }
 }

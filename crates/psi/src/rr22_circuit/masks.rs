@@ -1,8 +1,7 @@
 //! What an output of the PRF is stretched to: a mask for the target of its key, and one for each
 //! column of numbers.
 
-use psijoin_block::{Block, crhf, memory::Buffer, tower::Element};
-use rayon::prelude::*;
+use psijoin_block::{Block, crhf, memory::Buffer, parallel, tower::Element};
 
 /// Outputs that are stretched at once.
 const AT_ONCE: usize = 1024;
@@ -22,20 +21,17 @@ pub(super) fn masks<V: Element>(of: Of, outputs: &[u128]) -> Buffer<V> {
         Of::Column(column) => 1 + column as u128,
     };
     let mut masks = Buffer::zeroed(outputs.len());
-    masks
-        .par_chunks_mut(AT_ONCE)
-        .zip(outputs.par_chunks(AT_ONCE))
-        .for_each(|(masks, outputs)| {
-            let mut blocks = [Block::ZERO; AT_ONCE];
-            let blocks = &mut blocks[..outputs.len()];
-            for (block, output) in blocks.iter_mut().zip(outputs) {
-                *block = Block(output ^ number);
-            }
-            crhf::correlation_robust(blocks);
-            for (mask, block) in masks.iter_mut().zip(blocks) {
-                *mask = bytemuck::pod_read_unaligned(&block.to_bytes()[..size_of::<V>()]);
-            }
-        });
+    parallel::chunks_mut(&mut masks, AT_ONCE, &|range, masks| {
+        let mut blocks = [Block::ZERO; AT_ONCE];
+        let blocks = &mut blocks[..masks.len()];
+        for (block, output) in blocks.iter_mut().zip(&outputs[range]) {
+            *block = Block(output ^ number);
+        }
+        crhf::correlation_robust(blocks);
+        for (mask, block) in masks.iter_mut().zip(blocks) {
+            *mask = bytemuck::pod_read_unaligned(&block.to_bytes()[..size_of::<V>()]);
+        }
+    });
     masks
 }
 

@@ -1,5 +1,6 @@
 use psijoin_block::{
     memory::Buffer,
+    parallel,
     tower::{Gf64, Tower},
 };
 use psijoin_channel::Channel;
@@ -9,7 +10,6 @@ use psijoin_ot::{
     iknp::SemiHonest,
     vole::{self, Base},
 };
-use rayon::prelude::*;
 use zeroize::Zeroizing;
 
 use super::{
@@ -112,8 +112,12 @@ impl<B: Base> Sender<B> {
             (order[item] as usize, bins[item][choice] as usize)
         };
         let target_masks = masks::<B>(Of::Target, &outputs);
-        let hint = |place: u32| targets[belongs(place).1] ^ target_masks[place as usize];
-        hints.send(hint, outbound, &mut context.rng)?;
+        let program = |places: &[u32], hints: &mut [B]| {
+            for (hint, place) in hints.iter_mut().zip(places) {
+                *hint = targets[belongs(*place).1] ^ target_masks[*place as usize];
+            }
+        };
+        hints.send(&program, outbound, &mut context.rng)?;
         drop(target_masks);
         let mut numbers = Vec::new();
         for (column, of_items) in input.columns.iter().enumerate() {
@@ -122,12 +126,14 @@ impl<B: Base> Sender<B> {
                 .rng
                 .fill_bytes(bytemuck::cast_slice_mut(&mut of_bins));
             let column_masks = masks::<Gf64>(Of::Column(column), &outputs);
-            let hint = |place: u32| {
-                let (item, bin) = belongs(place);
-                let rest = (of_items[item] as u64).wrapping_sub(of_bins[bin]);
-                Gf64(rest) ^ column_masks[place as usize]
+            let program = |places: &[u32], hints: &mut [Gf64]| {
+                for (hint, place) in hints.iter_mut().zip(places) {
+                    let (item, bin) = belongs(*place);
+                    let rest = (of_items[item] as u64).wrapping_sub(of_bins[bin]);
+                    *hint = Gf64(rest) ^ column_masks[*place as usize];
+                }
             };
-            hints.send(hint, outbound, &mut context.rng)?;
+            hints.send(&program, outbound, &mut context.rng)?;
             numbers.push(of_bins);
         }
         drop((keys, outputs, bins, items, order));
@@ -146,7 +152,7 @@ impl<B: Base> Sender<B> {
 /// was.
 fn sorted<const D: usize>(items: &[[u8; D]]) -> (Vec<[u8; D]>, Vec<u32>) {
     let mut placed: Vec<_> = items.iter().copied().zip(0_u32..).collect();
-    placed.par_sort_unstable();
+    parallel::sort_unstable(&mut placed);
     placed.into_iter().unzip()
 }
 

@@ -12,7 +12,7 @@ use crypto_primes::{
     hazmat::{SetBits, SmallFactorsSieveFactory},
     is_prime, sieve_and_find,
 };
-use psijoin_block::Prg;
+use psijoin_block::{Prg, parallel};
 use psijoin_curve::modular::{Modulus1536, Modulus3072};
 use psijoin_params::public_key::RSA_PUBLIC_EXPONENT;
 use zeroize::Zeroize;
@@ -100,7 +100,7 @@ impl PrivateKey {
         let mut rngs = [rng.fork(), rng.fork()];
         let [first, second] = &mut rngs;
         loop {
-            let (p, q) = rayon::join(|| Prime::random(first), || Prime::random(second));
+            let (p, q) = parallel::join(|| Prime::random(first), || Prime::random(second));
             if let Some(key) = Self::new(p, q) {
                 return key;
             }

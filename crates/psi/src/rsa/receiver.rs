@@ -1,9 +1,8 @@
 //! The party whose items are signed, blindly.
 
 use crypto_bigint::{U3072, modular::FixedMontyForm};
-use psijoin_block::Prg;
+use psijoin_block::{Prg, parallel};
 use psijoin_channel::Channel;
-use rayon::prelude::*;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::{
@@ -77,7 +76,7 @@ impl Party for Receiver {
         // Step 3.
         context.phase("own items");
         let hash_key = hash_key(&input);
-        stream::send(outbound, own, |range, message| {
+        stream::send(outbound, own, &|range, message| {
             let rows = input.items.rows(range.clone().map(|i| i as u32));
             let hashes = key.hash(&hash_key, &rows);
             blind(&key, &hashes, &factors[range], message)
@@ -88,8 +87,8 @@ impl Party for Receiver {
         let own_masks = stream::receive_each(
             inbound,
             own,
-            |count| count * NUMBER_BYTES,
-            |range, message| {
+            &|count| count * NUMBER_BYTES,
+            &|range, message| {
                 let blinded = key.decode_numbers(message)?;
                 let signatures = unblind(&key, &blinded, &factors[range]);
                 Ok(masks(&input, length, &signatures))
@@ -152,13 +151,14 @@ fn random_factors(
     rng: &mut Prg,
 ) -> Result<Vec<BlindingFactor>, Error> {
     let mut factors = vec![BlindingFactor::default(); count];
-    let rngs: Vec<Prg> = (0..count.div_ceil(FACTORS_PER_INVERSION))
-        .map(|_| rng.fork())
+    let mut tasks: Vec<_> = factors
+        .chunks_mut(FACTORS_PER_INVERSION)
+        .map(|factors| (factors, rng.fork(), Ok(())))
         .collect();
-    factors
-        .par_chunks_mut(FACTORS_PER_INVERSION)
-        .zip(rngs)
-        .try_for_each(|(factors, mut rng)| draw(key, factors, &mut rng))?;
+    parallel::each_mut(&mut tasks, &|_, (factors, rng, result)| {
+        *result = draw(key, factors, rng);
+    });
+    tasks.into_iter().try_for_each(|(_, _, result)| result)?;
     Ok(factors)
 }
 

@@ -53,24 +53,24 @@ impl Party for Sender {
         }
 
         // Step 4.
-        stream::send(outbound, theirs, |range, message| {
+        stream::send(outbound, theirs, &|range, message| {
             let bytes = &blinded[range.start * NUMBER_BYTES..range.end * NUMBER_BYTES];
             let numbers = key.public.decode_numbers(bytes)?;
             for signature in key.sign(&numbers)? {
                 encode(&signature, message);
             }
-            Ok::<_, Error>(())
+            Ok(())
         })?;
         context.phase("own items");
         let order = context.rng.permutation(input.items.len() as u32);
         let hash_key = hash_key(&input);
         let length = params.0.masks;
-        stream::send(outbound, params.chunks(Role::Sender), |range, message| {
+        stream::send(outbound, params.chunks(Role::Sender), &|range, message| {
             let rows = input.items.rows(order[range].iter().copied());
             let signatures = key.sign(&key.public.hash(&hash_key, &rows))?;
             let masks = masks(&input, length, &signatures);
             length.pack(masks.into_iter(), message);
-            Ok::<_, Error>(())
+            Ok(())
         })?;
         Ok(Output::Nothing)
     }

@@ -28,7 +28,7 @@ const BATCH: usize = 1024;
 const AHEAD: usize = 16;
 
 impl<'a> Own<'a> {
-    /// Sorts, on the caller's rayon pool.
+    /// Sorts, on the threads of the caller's pool.
     ///
     /// # Panics
     /// If there are more than 2^32 hashes.

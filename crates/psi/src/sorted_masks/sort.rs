@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use bytemuck::Pod;
-use psijoin_block::{memory::Buffer, scatter};
-use rayon::prelude::*;
+use psijoin_block::{memory::Buffer, parallel, scatter};
 
 /// What is sorted.
 pub trait Key: Pod + Ord + Send + Sync {
@@ -28,9 +27,9 @@ const MAX_BUCKETS: usize = 1 << 12;
 /// Keys with the same slot, beyond which they are not taken for uniform.
 const MAX_SLOT_LEN: u32 = 32;
 
-/// Sorts, on the caller's rayon pool: the topmost bits say which bucket, the next ones which
-/// slot of it, and a slot has one key or two. Keys that are not uniform are sorted as well, but
-/// more slowly.
+/// Sorts, on the threads of the caller's pool: the topmost bits say which bucket, the next ones
+/// which slot of it, and a slot has one key or two. Keys that are not uniform are sorted as well,
+/// but more slowly.
 pub fn sort<T: Key>(keys: &[T]) -> Buffer<T> {
     sort_by(keys, |_, key| *key)
 }
@@ -45,33 +44,28 @@ pub(super) fn sort_by<S: Sync, T: Key>(
         .min(MAX_BUCKETS);
     let bits = buckets.ilog2();
 
-    let threads = rayon::current_num_threads();
-    let unit_len = elements.len().div_ceil(threads).max(1);
-    let counts: Vec<Vec<usize>> = elements
-        .par_chunks(unit_len)
-        .map(|unit| {
-            let mut counts = vec![0; buckets];
-            for element in unit {
-                counts[digit(key_of(0, element), 0, bits)] += 1;
-            }
-            counts
-        })
-        .collect();
+    let per_unit = elements.len().div_ceil(parallel::threads()).max(1);
+    let units: Vec<&[S]> = elements.chunks(per_unit).collect();
+    let counts = parallel::map(units.len(), &|i| {
+        let mut counts = vec![0; buckets];
+        for element in units[i] {
+            counts[digit(key_of(0, element), 0, bits)] += 1;
+        }
+        counts
+    });
     let mut sorted = Buffer::zeroed(elements.len());
-    let (places, ranges) = scatter::places(&mut sorted, &counts);
-    elements
-        .par_chunks(unit_len)
-        .zip(places)
-        .enumerate()
-        .for_each(|(i, (unit, mut places))| {
-            for (element, position) in unit.iter().zip(i * unit_len..) {
-                let key = key_of(position, element);
-                places[digit(key, 0, bits)].push(key);
-            }
-        });
-    scatter::split(&mut sorted, ranges.iter().map(Range::len))
-        .into_par_iter()
-        .for_each_init(Slots::default, |slots, bucket| slots.sort(bucket, bits));
+    let (mut places, ranges) = scatter::places(&mut sorted, &counts);
+    parallel::each_mut(&mut places, &|i, places| {
+        for (element, position) in units[i].iter().zip(i * per_unit..) {
+            let key = key_of(position, element);
+            places[digit(key, 0, bits)].push(key);
+        }
+    });
+    drop(places);
+    let mut sorted_buckets = scatter::split(&mut sorted, ranges.iter().map(Range::len));
+    parallel::each_mut_with(&mut sorted_buckets, &Slots::default, &|_, bucket, slots| {
+        slots.sort(bucket, bits);
+    });
     sorted
 }
 

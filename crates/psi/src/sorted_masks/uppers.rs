@@ -56,8 +56,14 @@ impl Uppers {
         let messages = masks.upper_messages();
         let mut words = vec![0_u64; messages.total.div_ceil(8)];
         let bytes = &mut bytemuck::cast_slice_mut(&mut words)[..messages.total];
-        let copy = |_, message: &[u8], bytes: &mut [u8], _: &mut ()| bytes.copy_from_slice(message);
-        stream::receive_into(inbound, messages, |length| length, bytes, || (), copy)?;
+        stream::receive_into(
+            inbound,
+            messages,
+            &|length| length,
+            bytes,
+            &|| (),
+            &|_, message, bytes, ()| bytes.copy_from_slice(message),
+        )?;
         words
             .iter_mut()
             .for_each(|word| *word = u64::from_le(*word));

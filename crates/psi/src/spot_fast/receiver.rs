@@ -1,8 +1,7 @@
-use psijoin_block::{Prg, gf2k::Element, scatter};
+use psijoin_block::{Prg, gf2k::Element, parallel, scatter};
 use psijoin_channel::Channel;
 use psijoin_encode::{Chosen, TwoChoiceTable, poly::Quadratic};
 use psijoin_ot::iknp::SemiHonest;
-use rayon::prelude::*;
 
 use super::Params;
 use crate::{
@@ -72,8 +71,8 @@ impl Receiver {
             channel.halves().0,
             params.bins(),
             &mut bins,
-            || Scratch::<D, R>::new(&params),
-            |range, bins, scratch, message| {
+            &|| Scratch::<D, R>::new(&params),
+            &|range, bins, scratch, message| {
                 scratch.expand(range.start, bins.len(), &with);
                 let mut bins = bins.iter_mut().enumerate();
                 bins.try_for_each(|(i, bin)| scratch.interpolate(i, bin, &with, message))
@@ -114,10 +113,9 @@ fn place<const D: usize>(
     const ITEMS_PER_TASK: usize = 4096;
     let hasher = Functions::bins(input, params.shape.bins);
     let mut choices = vec![[0; 2]; items.len()];
-    choices
-        .par_chunks_mut(ITEMS_PER_TASK)
-        .zip(items.par_chunks(ITEMS_PER_TASK))
-        .for_each(|(choices, items)| Functions::hash_to_bins(&hasher, items, choices));
+    parallel::chunks_mut(&mut choices, ITEMS_PER_TASK, &|range, choices| {
+        Functions::hash_to_bins(&hasher, &items[range], choices);
+    });
     TwoChoiceTable::build(&choices, params.shape)
         .map_err(|_| params.bad_luck("the items do not fit into the bins"))
 }

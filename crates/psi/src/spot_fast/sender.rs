@@ -1,10 +1,9 @@
 use std::ops::Range;
 
-use psijoin_block::{gf2k::Element, memory::Buffer, scatter};
+use psijoin_block::{gf2k::Element, memory::Buffer, parallel, scatter};
 use psijoin_channel::Channel;
 use psijoin_encode::poly::Quadratic;
 use psijoin_ot::iknp::SemiHonest;
-use rayon::prelude::*;
 use zeroize::Zeroizing;
 
 use super::Params;
@@ -63,10 +62,10 @@ impl Sender {
         stream::receive_into(
             channel.halves().1,
             params.bins(),
-            |count| count * params.bin_bytes(),
+            &|count| count * params.bin_bytes(),
             &mut bins,
-            || Scratch::<R>::new(&params),
-            |range, message, bins, scratch| {
+            &|| Scratch::<R>::new(&params),
+            &|range, message, bins, scratch| {
                 scratch.expand(range.start, bins.len(), &with);
                 let messages = message.chunks_exact(params.bin_bytes());
                 for (i, (bin, message)) in bins.iter_mut().zip(messages).enumerate() {
@@ -115,36 +114,28 @@ impl<const D: usize> SimpleTable<D> {
     fn new(params: &Params, items: &[[u8; D]], input: &Input<'_>) -> Self {
         const MIN_UNIT: usize = 1 << 14;
         let hasher = Functions::bins(input, params.shape.bins);
-        let unit_len = items
-            .len()
-            .div_ceil(rayon::current_num_threads())
-            .max(MIN_UNIT);
-        let mut choices = vec![[0; 2]; items.len()];
-        let counts: Vec<Vec<usize>> = choices
-            .par_chunks_mut(unit_len)
-            .zip(items.par_chunks(unit_len))
-            .map(|(choices, items)| {
-                Functions::hash_to_bins(&hasher, items, choices);
-                let mut counts = vec![0; 2 * params.shape.bins as usize];
-                for place in choices.iter().flat_map(places) {
-                    counts[place] += 1;
-                }
-                counts
-            })
-            .collect();
+        let per_unit = items.len().div_ceil(parallel::threads()).max(MIN_UNIT);
+        let units: Vec<&[[u8; D]]> = items.chunks(per_unit).collect();
+        let (choices, counts): (Vec<_>, Vec<_>) = parallel::map(units.len(), &|i| {
+            let mut choices = vec![[0; 2]; units[i].len()];
+            Functions::hash_to_bins(&hasher, units[i], &mut choices);
+            let mut counts = vec![0; 2 * params.shape.bins as usize];
+            for place in choices.iter().flat_map(places) {
+                counts[place] += 1;
+            }
+            (choices, counts)
+        })
+        .into_iter()
+        .unzip();
         let mut digests = Buffer::zeroed(2 * items.len());
-        let (targets, ranges) = scatter::places(&mut digests, &counts);
-        targets
-            .into_par_iter()
-            .zip(choices.par_chunks(unit_len))
-            .zip(items.par_chunks(unit_len))
-            .for_each(|((mut targets, choices), items)| {
-                for (choices, item) in choices.iter().zip(items) {
-                    for place in places(choices) {
-                        targets[place].push(*item);
-                    }
+        let (mut targets, ranges) = scatter::places(&mut digests, &counts);
+        parallel::each_mut(&mut targets, &|i, targets| {
+            for (choices, item) in choices[i].iter().zip(units[i]) {
+                for place in places(choices) {
+                    targets[place].push(*item);
                 }
-            });
+            }
+        });
         Self { digests, ranges }
     }
 

@@ -1,10 +1,9 @@
 use std::ops::Range;
 
-use psijoin_block::{additive_fft::AdditiveFft, gf2k::Element, scatter, select};
+use psijoin_block::{additive_fft::AdditiveFft, gf2k::Element, parallel, scatter, select};
 use psijoin_channel::Channel;
 use psijoin_encode::{okvs::Partition, poly::Interpolator};
 use psijoin_ot::iknp::Model;
-use rayon::prelude::*;
 
 use super::Params;
 use crate::{
@@ -19,10 +18,9 @@ use crate::{
 /// Buckets whose rows one task expands: half a megabyte with their columns.
 pub(super) const BUCKETS_PER_TASK: usize = 32;
 
-/// The rows of a task's buckets in the matrix.
-pub(super) fn matrix_rows(task: usize, buckets: usize) -> Range<usize> {
-    let first = task * BUCKETS_PER_TASK;
-    first * select::ROWS..(first + buckets) * select::ROWS
+/// The rows of these buckets in the matrix.
+pub(super) fn matrix_rows(buckets: Range<usize>) -> Range<usize> {
+    buckets.start * select::ROWS..buckets.end * select::ROWS
 }
 
 /// The party that learns the result, after the offline phase.
@@ -76,9 +74,9 @@ impl Receiver {
         for slice in slices {
             let coefficients = interpolator.finish(slice);
             let (outbound, _) = channel.halves();
-            stream::send(outbound, params.coefficients(), |range, message| {
+            stream::send(outbound, params.coefficients(), &|range, message| {
                 spot::pack(&functions.field, coefficients[range].iter(), message);
-                Ok::<_, Error>(())
+                Ok(())
             })?;
         }
         drop(interpolator);
@@ -153,11 +151,12 @@ fn expand<const D: usize, const R: usize>(
             bucket.slices.push(part);
         }
     }
-    buckets
-        .par_chunks_mut(BUCKETS_PER_TASK)
-        .enumerate()
-        .for_each_init(Scratch::<R>::default, |scratch, (task, buckets)| {
-            let range = matrix_rows(task, buckets.len());
+    parallel::chunks_mut_with(
+        &mut buckets,
+        BUCKETS_PER_TASK,
+        &Scratch::<R>::default,
+        &|range, buckets, scratch| {
+            let range = matrix_rows(range);
             scratch.t0.resize(range.len(), [0; R]);
             scratch.sum.resize(range.len(), [0; R]);
             matrix.expand(
@@ -169,7 +168,8 @@ fn expand<const D: usize, const R: usize>(
             for (i, bucket) in buckets.iter_mut().enumerate() {
                 scratch.fill(i, bucket, functions);
             }
-        });
+        },
+    );
     drop(buckets);
     expanded
 }

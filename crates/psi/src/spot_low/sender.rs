@@ -1,10 +1,12 @@
-use psijoin_block::{additive_fft::AdditiveFft, gf2k::Element, scatter, select};
+use psijoin_block::{additive_fft::AdditiveFft, gf2k::Element, parallel, scatter, select};
 use psijoin_channel::Channel;
 use psijoin_encode::{okvs::Partition, poly::Evaluator};
 use psijoin_ot::iknp::Model;
-use rayon::prelude::*;
 
-use super::{Params, receiver::BUCKETS_PER_TASK};
+use super::{
+    Params,
+    receiver::{BUCKETS_PER_TASK, matrix_rows},
+};
 use crate::{
     Context, Error, Input, Items, Output, Party,
     ot_matrix::{Row, SenderMatrix, Strip},
@@ -70,19 +72,18 @@ impl Sender {
             .finish(started)
             .map_err(|_| params.unfit_points())?;
         for (slice, values) in values.into_iter().enumerate() {
-            let places = rows.par_iter_mut().zip(values).with_min_len(ITEMS_PER_TASK);
-            places.for_each(|(row, value)| {
-                spot::add_masked(&functions.field, row, slice, &delta, value);
+            parallel::chunks_mut(&mut rows, ITEMS_PER_TASK, &|range, rows| {
+                for (row, value) in rows.iter_mut().zip(&values[range]) {
+                    spot::add_masked(&functions.field, row, slice, &delta, *value);
+                }
             });
         }
 
         context.phase("masks");
         let mut outputs = vec![0; rows.len()];
-        outputs
-            .par_chunks_mut(ITEMS_PER_TASK)
-            .zip(rows.par_chunks(ITEMS_PER_TASK))
-            .zip(items.digests().par_chunks(ITEMS_PER_TASK))
-            .for_each(|((outputs, rows), digests)| functions.outputs(rows, digests, outputs));
+        parallel::chunks_mut(&mut outputs, ITEMS_PER_TASK, &|range, outputs| {
+            functions.outputs(&rows[range.clone()], &items.digests()[range], outputs);
+        });
         drop(rows);
         let sorted = sort(&outputs);
         drop(outputs);
@@ -110,30 +111,37 @@ fn expand<const D: usize, const R: usize>(
 ) -> (Vec<Element>, Vec<Row<R>>) {
     let count = items.digests().len();
     let (mut points, mut rows) = (vec![Element::ZERO; count], vec![[0; R]; count]);
-    let buckets: Vec<_> = items
+    let mut buckets: Vec<_> = items
         .iter()
         .zip(scatter::split(&mut points, items.lens()))
         .zip(scatter::split(&mut rows, items.lens()))
         .collect();
-    buckets
-        .into_par_iter()
-        .chunks(BUCKETS_PER_TASK)
-        .enumerate()
-        .for_each_init(
-            || (Strip::default(), Vec::new(), Group::default()),
-            |(strip, expanded, group): &mut (Strip<R>, Vec<Row<R>>, Group<R>), (task, buckets)| {
-                let range = super::receiver::matrix_rows(task, buckets.len());
-                expanded.resize(range.len(), [0; R]);
-                matrix.expand(range, strip, expanded);
-                let matrices = expanded.chunks_exact(select::ROWS);
-                for ((((digests, _), points), rows), matrix) in buckets.into_iter().zip(matrices) {
-                    group.prepare(functions, digests, digests.len());
-                    points.copy_from_slice(&group.points);
-                    group.rows_of_bucket(matrix, rows);
-                }
-            },
-        );
+    parallel::chunks_mut_with(
+        &mut buckets,
+        BUCKETS_PER_TASK,
+        &Scratch::<R>::default,
+        &|range, buckets, scratch| {
+            let range = matrix_rows(range);
+            scratch.matrix.resize(range.len(), [0; R]);
+            matrix.expand(range, &mut scratch.strip, &mut scratch.matrix);
+            let matrices = scratch.matrix.chunks_exact(select::ROWS);
+            for ((((digests, _), points), rows), matrix) in buckets.iter_mut().zip(matrices) {
+                scratch.group.prepare(functions, digests, digests.len());
+                points.copy_from_slice(&scratch.group.points);
+                scratch.group.rows_of_bucket(matrix, rows);
+            }
+        },
+    );
+    drop(buckets);
     (points, rows)
+}
+
+/// The matrix of a task's buckets, and the items of one bucket.
+#[derive(Default)]
+struct Scratch<const R: usize> {
+    strip: Strip<R>,
+    matrix: Vec<Row<R>>,
+    group: Group<R>,
 }
 
 fn receive_slice(
@@ -145,12 +153,11 @@ fn receive_slice(
     stream::receive_into(
         channel.halves().1,
         params.coefficients(),
-        |count| params.extension.coefficient_bytes(count),
+        &|count| params.extension.coefficient_bytes(count),
         coefficients,
-        || (),
-        |_, message, coefficients, ()| {
+        &|| (),
+        &|_, message, coefficients, ()| {
             spot::unpack(&functions.field, message, coefficients.iter_mut());
         },
-    )?;
-    Ok(())
+    )
 }
