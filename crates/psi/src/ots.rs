@@ -82,7 +82,7 @@ mod tests {
         Traffic {
             sender_bytes: traffic.sent.bytes,
             receiver_bytes: traffic.received.bytes,
-            flights: traffic.rounds,
+            flights: traffic.flights,
         }
     }
 

@@ -77,7 +77,7 @@ fn a_layer_takes_a_round() {
     );
     let lengths = demand(&gates, Multiplication::Vectors).len() as u64;
     assert!(
-        traffic.rounds <= gates.layers + 2 * lengths + 8,
+        traffic.flights <= gates.layers + 2 * lengths + 8,
         "{traffic:?} {gates:?}"
     );
 }
@@ -157,7 +157,7 @@ fn check_making(extension: Extension, setup_flights: u64) {
             let bytes: u64 = ots.iter().map(bytes).sum();
             assert_eq!(traffic.sent.bytes, setup_bytes(extension) + bytes);
             assert_eq!(traffic.received.bytes, setup_bytes(extension) + bytes);
-            assert_eq!(traffic.rounds, setup_flights + 2 * times, "{lengths:?}");
+            assert_eq!(traffic.flights, setup_flights + 2 * times, "{lengths:?}");
         }
     }
 }

@@ -104,7 +104,7 @@ fn bytes<M: Model, B: Base>(flights: u64) {
     let spoken = announced.iter().filter(|flight| **flight != [0; 2]);
     assert_eq!(spoken.count() as u64, flights);
     // The setup is one round of both parties and a flight of the receiver, which goes on.
-    assert_eq!(traffic.rounds, 1 + flights);
+    assert_eq!(traffic.flights, 1 + flights);
 }
 
 #[test]
