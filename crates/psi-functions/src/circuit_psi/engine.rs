@@ -72,15 +72,17 @@ impl Engine {
         context.phase("base OT");
         match self {
             Self::Yao => {
-                let rng = &mut context.rng;
-                garbler::Setup::new(garbling::EXTENSION, channel, rng).map(SenderSetup::Yao)
+                let (ots, rng) = (garbling::EXTENSION, &mut context.rng);
+                let setup = garbler::Setup::new(ots, channel, rng)?;
+                Ok(SenderSetup::Yao(setup.into()))
             }
             Self::Gmw {
                 extension,
                 multiplication,
             } => {
                 let sort = (Side::First, extension, multiplication);
-                set_up_gmw(sort, gates, channel, context).map(SenderSetup::Gmw)
+                let setup = set_up_gmw(sort, gates, channel, context)?;
+                Ok(SenderSetup::Gmw(setup.into()))
             }
         }
     }
@@ -95,15 +97,17 @@ impl Engine {
         context.phase("base OT");
         match self {
             Self::Yao => {
-                let rng = &mut context.rng;
-                evaluator::Setup::new(garbling::EXTENSION, channel, rng).map(ReceiverSetup::Yao)
+                let (ots, rng) = (garbling::EXTENSION, &mut context.rng);
+                let setup = evaluator::Setup::new(ots, channel, rng)?;
+                Ok(ReceiverSetup::Yao(setup.into()))
             }
             Self::Gmw {
                 extension,
                 multiplication,
             } => {
                 let sort = (Side::Second, extension, multiplication);
-                set_up_gmw(sort, gates, channel, context).map(ReceiverSetup::Gmw)
+                let setup = set_up_gmw(sort, gates, channel, context)?;
+                Ok(ReceiverSetup::Gmw(setup.into()))
             }
         }
     }
@@ -112,17 +116,17 @@ impl Engine {
 /// What the sender has after the offline phase.
 pub(super) enum SenderSetup {
     /// It garbles.
-    Yao(garbler::Setup),
+    Yao(Box<garbler::Setup>),
     /// It has shares.
-    Gmw(gmw::Setup),
+    Gmw(Box<gmw::Setup>),
 }
 
 /// What the receiver has after the offline phase.
 pub(super) enum ReceiverSetup {
     /// It evaluates.
-    Yao(evaluator::Setup),
+    Yao(Box<evaluator::Setup>),
     /// It has shares.
-    Gmw(gmw::Setup),
+    Gmw(Box<gmw::Setup>),
 }
 
 fn set_up_gmw(
