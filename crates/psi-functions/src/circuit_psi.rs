@@ -62,7 +62,7 @@ use psijoin_channel::Channel;
 use psijoin_circuit::{
     Bits, TwoParty,
     garble::{Evaluator, Garbler},
-    gmw::{Gmw, triples::Multiplication},
+    gmw::{self, triples::Multiplication},
     waksman,
 };
 use psijoin_ot::extension::Extension;
@@ -78,7 +78,7 @@ mod params;
 pub use params::MOST_ITEMS;
 
 use circuit::{Inputs, Reveals};
-use engine::{Engine, ReceiverSetup, SenderSetup};
+use engine::{Engine, Gmw, ReceiverSetup, SenderSetup};
 use params::Params;
 
 /// One of the protocols: they differ in what evaluates the circuit.
@@ -119,30 +119,30 @@ static YAO: Entry = Entry::new(
 );
 
 static GMW: Entry = Entry::new(
-    Engine::Gmw {
+    Engine::Gmw(Gmw {
         extension: Extension::Iknp,
         multiplication: Multiplication::Bitwise,
-    },
+    }),
     "circuit-gmw",
     "sort-compare-shuffle circuit on shares, a triple an AND gate",
     "PSZ14 §3.1",
 );
 
 static GMW_VECTOR: Entry = Entry::new(
-    Engine::Gmw {
+    Engine::Gmw(Gmw {
         extension: Extension::Iknp,
         multiplication: Multiplication::Vectors,
-    },
+    }),
     "circuit-gmw-vector",
     "sort-compare-shuffle circuit on shares, with vector triples",
     "PSZ14 §3.2",
 );
 
 static GMW_VECTOR_SILENT: Entry = Entry::new(
-    Engine::Gmw {
+    Engine::Gmw(Gmw {
         extension: Extension::Silent,
         multiplication: Multiplication::Vectors,
-    },
+    }),
     "circuit-gmw-vector-silent",
     "the same on silent OT: the least traffic of a circuit",
     "PSZ14 §3.2, BCGIKRS19",
@@ -213,7 +213,7 @@ impl Party for Sender {
                 send(&params, &mut Garbler::new(&mut setup, channel), items, rng)
             }
             SenderSetup::Gmw(mut setup) => {
-                send(&params, &mut Gmw::new(&mut setup, channel), items, rng)
+                send(&params, &mut gmw::Gmw::new(&mut setup, channel), items, rng)
             }
         }
     }
@@ -270,7 +270,7 @@ impl Party for Receiver {
                 receive(&params, &mut party, input.items)
             }
             ReceiverSetup::Gmw(mut setup) => {
-                let mut party = Gmw::new(&mut setup, channel);
+                let mut party = gmw::Gmw::new(&mut setup, channel);
                 receive(&params, &mut party, input.items)
             }
         }
