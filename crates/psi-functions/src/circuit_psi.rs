@@ -46,7 +46,7 @@
 //! - §3 says that a count and a threshold are easy to have, and does not describe them.
 //!
 //! **Security.** Semi-honest: that of the evaluation ([`garble`](psijoin_circuit::garble),
-//! [`gmw`](psijoin_circuit::gmw)), which reveals the outputs of the circuit and nothing else. Step 6
+//! [`gmw`]), which reveals the outputs of the circuit and nothing else. Step 6
 //! reveals the shared numbers in a random order, which the receiver could draw itself from its
 //! output: only the sender knows the permutation. Positions in the sorted list depend on items that
 //! are not shared, and are never revealed. Time and access pattern of either party depend on the sizes
@@ -124,7 +124,7 @@ static GMW: Entry = Entry::new(
         multiplication: Multiplication::Bitwise,
     }),
     "circuit-gmw",
-    "sort-compare-shuffle circuit on shares, a triple an AND gate",
+    "sort-compare-shuffle circuit on shares, a triple per AND gate",
     "PSZ14 §3.1",
 );
 
