@@ -46,7 +46,7 @@
 //! - §3 says that a count and a threshold are easy to have, and does not describe them.
 //!
 //! **Security.** Semi-honest: that of the evaluation ([`garble`](psijoin_circuit::garble),
-//! [`gmw`](psijoin_circuit::gmw)), which reveals the outputs of the circuit and nothing else. Step 6
+//! [`gmw`]), which reveals the outputs of the circuit and nothing else. Step 6
 //! reveals the shared numbers in a random order, which the receiver could draw itself from its
 //! output: only the sender knows the permutation. Positions in the sorted list depend on items that
 //! are not shared, and are never revealed. Time and access pattern of either party depend on the sizes
@@ -62,7 +62,7 @@ use psijoin_channel::Channel;
 use psijoin_circuit::{
     Bits, TwoParty,
     garble::{Evaluator, Garbler},
-    gmw::{Gmw, triples::Multiplication},
+    gmw::{self, triples::Multiplication},
     waksman,
 };
 use psijoin_ot::extension::Extension;
@@ -78,7 +78,7 @@ mod params;
 pub use params::MOST_ITEMS;
 
 use circuit::{Inputs, Reveals};
-use engine::{Engine, ReceiverSetup, SenderSetup};
+use engine::{Engine, Gmw, ReceiverSetup, SenderSetup};
 use params::Params;
 
 /// One of the protocols: they differ in what evaluates the circuit.
@@ -119,30 +119,30 @@ static YAO: Entry = Entry::new(
 );
 
 static GMW: Entry = Entry::new(
-    Engine::Gmw {
+    Engine::Gmw(Gmw {
         extension: Extension::Iknp,
         multiplication: Multiplication::Bitwise,
-    },
+    }),
     "circuit-gmw",
-    "sort-compare-shuffle circuit on shares, a triple an AND gate",
+    "sort-compare-shuffle circuit on shares, a triple per AND gate",
     "PSZ14 §3.1",
 );
 
 static GMW_VECTOR: Entry = Entry::new(
-    Engine::Gmw {
+    Engine::Gmw(Gmw {
         extension: Extension::Iknp,
         multiplication: Multiplication::Vectors,
-    },
+    }),
     "circuit-gmw-vector",
     "sort-compare-shuffle circuit on shares, with vector triples",
     "PSZ14 §3.2",
 );
 
 static GMW_VECTOR_SILENT: Entry = Entry::new(
-    Engine::Gmw {
+    Engine::Gmw(Gmw {
         extension: Extension::Silent,
         multiplication: Multiplication::Vectors,
-    },
+    }),
     "circuit-gmw-vector-silent",
     "the same on silent OT: the least traffic of a circuit",
     "PSZ14 §3.2, BCGIKRS19",
@@ -213,7 +213,7 @@ impl Party for Sender {
                 send(&params, &mut Garbler::new(&mut setup, channel), items, rng)
             }
             SenderSetup::Gmw(mut setup) => {
-                send(&params, &mut Gmw::new(&mut setup, channel), items, rng)
+                send(&params, &mut gmw::Gmw::new(&mut setup, channel), items, rng)
             }
         }
     }
@@ -270,7 +270,7 @@ impl Party for Receiver {
                 receive(&params, &mut party, input.items)
             }
             ReceiverSetup::Gmw(mut setup) => {
-                let mut party = Gmw::new(&mut setup, channel);
+                let mut party = gmw::Gmw::new(&mut setup, channel);
                 receive(&params, &mut party, input.items)
             }
         }

@@ -65,22 +65,14 @@ impl Function {
 
     /// What is said offline and online, after what makes the shares.
     pub fn conversations(&self) -> [Conversation; 2] {
-        let mut phases = [Conversation::default(), Conversation::default()];
-        let mut append = |[offline, online]: [Conversation; 2]| {
-            phases[0] = std::mem::take(&mut phases[0]).then(offline);
-            phases[1] = std::mem::take(&mut phases[1]).then(online);
-        };
-        for giver in self.givers() {
-            append(products::conversations(
-                giver,
-                self.lanes,
-                self.factors(giver),
-            ));
-        }
-        if let Some(comparison) = self.comparison {
-            append(comparison.conversations());
-        }
-        let [offline, online] = phases;
+        let products = self
+            .givers()
+            .map(|giver| products::conversations(giver, self.lanes, self.factors(giver)));
+        let comparison = self.comparison.map(Comparison::conversations);
+        let [offline, online] = products.chain(comparison).fold(
+            [Conversation::default(), Conversation::default()],
+            |[offline, online], [before, after]| [offline.then(before), online.then(after)],
+        );
         [offline, online.sender(self.opened_bytes() as u64)]
     }
 

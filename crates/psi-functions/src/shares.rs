@@ -48,7 +48,7 @@
 //! })?;
 //! // A wire per bit of the count, the lowest first: it is 1.
 //! let bits: Vec<bool> = learned.expect("the receiver's").iter().map(|bit| bit.get(0)).collect();
-//! assert_eq!(bits, [true, false]);
+//! assert_eq!(bits, [true, false, false]);
 //! # Ok::<(), psijoin_psi::Error>(())
 //! ```
 

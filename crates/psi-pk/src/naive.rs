@@ -2,31 +2,34 @@
 //!
 //! **Functionality.** The receiver learns which of its items the sender has.
 //!
-//! **Source.** "Naive hashing", PSZ14 §1.1 and KKRT16 Table 3: the sender hashes its items,
-//! permutes the hashes and sends them; the receiver compares.
+//! **Source.** "Naive hashing", PSZ14 §1.1 and KKRT16 Table 3:
+//!
+//! 1. The sender hashes its items, permutes the hashes and sends them.
+//! 2. The receiver hashes its own, and compares.
 //!
 //! **Security.** None worth the name. The receiver can try any item that it can think of
 //! against the sender's hashes, so it learns every item of a small domain (names, numbers,
 //! addresses). A salt does not help: the receiver knows it.
 //!
-//! **Cost.** One round; n_sender masks of σ + 1 + log2(n_sender·n_receiver) bits (half of the
-//! failure budget is the masks').
+//! **Cost.** One flight: n_sender masks of σ + 1 + log2(n_sender·n_receiver) bits. Masks may take half
+//! of the failure budget.
 
 use psijoin_block::parallel;
-use psijoin_channel::Channel;
-use psijoin_params::FailureBudget;
-
-use crate::{
-    Adversary, Context, Cost, Error, Info, Input, Items, Output, Parameter, Request, Role, Traffic,
-    basis::Basis,
-    items::words,
-    masks::{Mask, MaskIndex, MaskLength},
-    protocol::{self, Party, Plan, Protocol},
+use psijoin_channel::{
+    Channel,
     stream::{self, Chunks},
 };
+use psijoin_psi::{
+    Adversary, Context, Conversation, Cost, Error, Info, Input, Output, Party, Plan, Protocol,
+    Role,
+    mask_params::MaskParams,
+    masks::{Mask, MaskIndex, MaskLength},
+};
 
-/// The entry of the registry.
-pub struct Naive;
+use crate::compare;
+
+/// `naive`.
+pub static NAIVE: Protocol = Protocol::new(&INFO, |request| Ok(plan(MaskParams::new(request)?)));
 
 static INFO: Info = Info {
     name: "naive",
@@ -40,134 +43,85 @@ static INFO: Info = Info {
 /// Masks in a message.
 const MASKS_PER_MESSAGE: usize = 8192;
 
-/// All numbers of a run.
-#[derive(Debug, Clone)]
-pub struct Params(Basis);
+/// Items that a task hashes.
+const ITEMS_PER_TASK: usize = 1024;
 
-impl Params {
-    /// Derives them.
-    ///
-    /// # Errors
-    /// If the masks would be longer than a hash.
-    pub fn new(request: &Request) -> Result<Self, Error> {
-        Ok(Self(Basis::new(request)?))
-    }
-
-    fn chunks(&self) -> Chunks {
-        Chunks {
-            total: self.0.sizes().sender() as usize,
-            per_message: MASKS_PER_MESSAGE,
-        }
-    }
+fn plan(params: MaskParams) -> Plan {
+    let masks = chunks(&params).bytes(|count| params.masks.packed_bytes(count));
+    let cost = Cost::new(
+        Conversation::default(),
+        Conversation::default().sender(masks),
+    );
+    let derived = params.derived(&INFO, params.parameters(), cost);
+    Plan::new::<Sender, Receiver>(derived, params)
 }
 
-impl Protocol for Naive {
-    fn info(&self) -> &'static Info {
-        &INFO
-    }
-
-    fn plan(&self, request: &Request) -> Result<Box<dyn Plan>, Error> {
-        Ok(Box::new(Params::new(request)?))
-    }
-}
-
-impl Plan for Params {
-    fn info(&self) -> &'static Info {
-        &INFO
-    }
-
-    fn request(&self) -> &Request {
-        &self.0.request
-    }
-
-    fn parameters(&self) -> Vec<Parameter> {
-        self.0.parameters()
-    }
-
-    fn budget(&self) -> &FailureBudget {
-        &self.0.budget
-    }
-
-    fn cost(&self) -> Cost {
-        let sender_bytes = self
-            .chunks()
-            .bytes(|count| self.0.masks.packed_bytes(count));
-        Cost {
-            online: Traffic {
-                sender_bytes,
-                rounds: 1,
-                ..Traffic::default()
-            },
-            ..Cost::default()
-        }
-    }
-
-    fn digest_bytes(&self) -> usize {
-        self.0.digest_bytes
-    }
-
-    fn offline(
-        &self,
-        role: Role,
-        _channel: &mut Channel,
-        _context: &mut Context,
-    ) -> Result<Box<dyn Party>, Error> {
-        let params = self.clone();
-        Ok(match role {
-            Role::Sender => Box::new(Sender { params }),
-            Role::Receiver => Box::new(Receiver { params }),
-        })
-    }
+/// How the sender's masks travel.
+fn chunks(params: &MaskParams) -> Chunks {
+    compare::chunks(params, Role::Sender, MASKS_PER_MESSAGE)
 }
 
 /// The party that sends its hashes.
-pub struct Sender {
-    params: Params,
-}
+struct Sender(MaskParams);
 
 /// The party that compares.
-pub struct Receiver {
-    params: Params,
-}
+struct Receiver(MaskParams);
 
 impl Party for Sender {
-    fn run(
-        self: Box<Self>,
-        input: Input<'_>,
+    type Params = MaskParams;
+
+    fn offline(params: &MaskParams, _: &mut Channel, _: &mut Context) -> Result<Self, Error> {
+        Ok(Self(params.clone()))
+    }
+
+    fn online(
+        self,
+        input: &Input<'_>,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Output, Error> {
+        let Self(params) = self;
+        let length = params.masks;
+
+        // Step 1.
         context.phase("hashing");
-        let mut masks = self.params.masks_of(&input);
+        let mut masks = masks(input, length);
         // Sorting is the permutation: the order says nothing about the sender's.
         parallel::sort_unstable(&mut masks);
         context.phase("masks");
         let (outbound, _) = channel.halves();
-        stream::send(outbound, self.params.chunks(), &|range, message| {
-            let length = self.params.0.masks;
+        stream::send(outbound, chunks(&params), &|range, message| {
             length.pack(masks[range].iter().copied(), message);
-            Ok(())
         })?;
         Ok(Output::Nothing)
     }
 }
 
 impl Party for Receiver {
-    fn run(
-        self: Box<Self>,
-        input: Input<'_>,
+    type Params = MaskParams;
+
+    fn offline(params: &MaskParams, _: &mut Channel, _: &mut Context) -> Result<Self, Error> {
+        Ok(Self(params.clone()))
+    }
+
+    fn online(
+        self,
+        input: &Input<'_>,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Output, Error> {
-        let length = self.params.0.masks;
+        let Self(params) = self;
+        let length = params.masks;
+
+        // Step 2.
         context.phase("hashing");
-        let masks = self.params.masks_of(&input);
+        let masks = masks(input, length);
         let index = MaskIndex::new(&masks, length, 0..masks.len() as u32);
         context.phase("masks");
         let (_, inbound) = channel.halves();
         let found = stream::receive_each(
             inbound,
-            self.params.chunks(),
+            chunks(&params),
             &|count| length.packed_bytes(count),
             &|range, message| {
                 let sent = length.unpack(message, range.len());
@@ -176,26 +130,18 @@ impl Party for Receiver {
                 found
             },
         )?;
-        Ok(protocol::rows(found.into_iter().flatten(), masks.len()))
+        Ok(Output::rows(found.into_iter().flatten(), masks.len()))
     }
 }
 
-impl Params {
-    fn masks_of(&self, input: &Input<'_>) -> Vec<Mask> {
-        let key = input.joint_key("psijoin 2026 naive masks");
-        match input.items {
-            Items::Short(items) => hash_all(items, &key, self.0.masks),
-            Items::Long(items) => hash_all(items, &key, self.0.masks),
-        }
-    }
-}
-
-fn hash_all<const D: usize>(items: &[[u8; D]], key: &[u8; 32], length: MaskLength) -> Vec<Mask> {
-    const CHUNK: usize = 1024;
-    let mut masks = vec![0; items.len()];
-    parallel::chunks_mut(&mut masks, CHUNK, &|range, masks| {
-        let rows: Vec<[u64; 4]> = items[range].iter().map(|item| words(item)).collect();
-        for (mask, hash) in masks.iter_mut().zip(length.hash(key, &rows)) {
+/// The masks of a party's items.
+fn masks(input: &Input<'_>, length: MaskLength) -> Vec<Mask> {
+    let key = input.joint_seed.key("psijoin 2026 naive masks");
+    let digests = input.items.digests();
+    let mut masks = vec![0; digests.len()];
+    parallel::chunks_mut(&mut masks, ITEMS_PER_TASK, &|range, masks| {
+        let rows: Vec<[u64; 4]> = range.map(|i| digests.words(i)).collect();
+        for (mask, hash) in masks.iter_mut().zip(length.hash(&key, &rows)) {
             *mask = hash;
         }
     });

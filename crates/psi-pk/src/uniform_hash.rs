@@ -1,8 +1,8 @@
-//! Hashing to a whole group of large numbers.
+//! Hashes that are uniform modulo a large number.
 
 use psijoin_params::public_key::UNIFORM_BITS;
 
-/// Uniform bytes that, reduced to a number, hit none more often than another to speak of.
+/// Uniform bytes that hit each number alike, but for 2^-128, when they are reduced to one.
 pub(crate) const BYTES: usize = UNIFORM_BITS as usize / 8;
 
 /// A keyed hash of each row: BLAKE3's extendable output.

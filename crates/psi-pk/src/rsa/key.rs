@@ -15,10 +15,10 @@ use crypto_primes::{
 use psijoin_block::{Prg, parallel};
 use psijoin_curve::modular::{Modulus1536, Modulus3072};
 use psijoin_params::public_key::RSA_PUBLIC_EXPONENT;
+use psijoin_psi::Error;
 use zeroize::Zeroize;
 
 use super::public::PublicKey;
-use crate::Error;
 
 /// N = p·q, and the e-th root by either prime. Wiped on drop.
 pub(super) struct PrivateKey {

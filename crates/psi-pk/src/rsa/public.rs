@@ -3,12 +3,13 @@
 use crypto_bigint::{Odd, U64, U3072};
 use psijoin_curve::modular::Modulus3072;
 use psijoin_params::public_key::{RSA_PUBLIC_EXPONENT, rsa_root_proofs};
-
-use super::NUMBER_BYTES;
-use crate::{
-    Error, Input, full_domain,
+use psijoin_psi::{
+    Error, Input,
     masks::{Mask, MaskLength},
 };
+
+use super::NUMBER_BYTES;
+use crate::{compare, uniform_hash};
 
 /// A modulus N with which raising to e permutes the units.
 pub(super) struct PublicKey {
@@ -24,10 +25,8 @@ impl PublicKey {
     /// The encoding: N, then roots of the [challenges](Self::challenges).
     pub(super) fn encode(&self, roots: &[U3072]) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(Self::encoded_bytes());
-        encode(self.modulus.get(), &mut bytes);
-        for root in roots {
-            encode(root, &mut bytes);
-        }
+        encode([self.modulus.get()], &mut bytes);
+        encode(roots, &mut bytes);
         bytes
     }
 
@@ -51,10 +50,10 @@ impl PublicKey {
         Ok(key)
     }
 
-    /// Numbers of which e-th roots show that raising to e permutes the units: hashes of N.
+    /// Hashes of N. To know their e-th roots shows that raising to e permutes the units.
     pub(super) fn challenges(&self) -> Vec<U3072> {
         let mut modulus = Vec::new();
-        encode(self.modulus.get(), &mut modulus);
+        encode([self.modulus.get()], &mut modulus);
         let key = blake3::derive_key("psijoin 2026 rsa permutation proof", &modulus);
         let rows: Vec<[u64; 4]> = (0..rsa_root_proofs() as u64)
             .map(|number| [number, 0, 0, 0])
@@ -64,7 +63,7 @@ impl PublicKey {
 
     /// H: keyed, onto all numbers modulo N.
     pub(super) fn hash(&self, key: &[u8; 32], rows: &[[u64; 4]]) -> Vec<U3072> {
-        full_domain::hash(key, rows)
+        uniform_hash::hash(key, rows)
             .iter()
             .map(|bytes| self.modulus.from_uniform(bytes))
             .collect()
@@ -101,22 +100,22 @@ impl PublicKey {
     }
 }
 
-/// Appends a number, little endian.
-pub(super) fn encode(number: &U3072, message: &mut Vec<u8>) {
-    message.extend_from_slice(number.to_le_bytes().as_ref());
+/// Appends numbers, little endian.
+pub(super) fn encode<'a>(numbers: impl IntoIterator<Item = &'a U3072>, message: &mut Vec<u8>) {
+    for number in numbers {
+        message.extend_from_slice(number.to_le_bytes().as_ref());
+    }
 }
 
 /// The key of H.
 pub(super) fn hash_key(input: &Input<'_>) -> [u8; 32] {
-    input.joint_key("psijoin 2026 rsa full-domain hash")
+    input.joint_seed.key("psijoin 2026 rsa full-domain hash")
 }
 
 /// The masks of signatures: hashes of all of their bytes.
 pub(super) fn masks(input: &Input<'_>, length: MaskLength, signatures: &[U3072]) -> Vec<Mask> {
-    let key = input.joint_key("psijoin 2026 rsa masks");
-    let rows: Vec<[u64; NUMBER_BYTES / 8]> = signatures
-        .iter()
-        .map(|signature| crate::items::words(signature.to_le_bytes().as_ref()))
-        .collect();
-    length.hash(&key, &rows).collect()
+    let key = input.joint_seed.key("psijoin 2026 rsa masks");
+    let mut encoded = Vec::with_capacity(signatures.len() * NUMBER_BYTES);
+    encode(signatures, &mut encoded);
+    compare::masks::<{ NUMBER_BYTES / 8 }>(&encoded, &key, length)
 }

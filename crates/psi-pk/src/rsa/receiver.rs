@@ -2,26 +2,22 @@
 
 use crypto_bigint::{U3072, modular::FixedMontyForm};
 use psijoin_block::{Prg, parallel};
-use psijoin_channel::Channel;
+use psijoin_channel::{Channel, stream};
+use psijoin_psi::{Context, Error, Input, Output, Party, Role, mask_params::MaskParams};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::{
-    NUMBER_BYTES, Params,
+    NUMBER_BYTES, chunks,
     public::{PublicKey, encode, hash_key, masks},
 };
-use crate::{
-    Context, Error, Input, Output, Role, full_domain,
-    masks::MaskIndex,
-    protocol::{self, Party},
-    stream,
-};
+use crate::{compare, uniform_hash};
 
 /// Factors that share an inversion, which takes as long as a hundred multiplications.
 const FACTORS_PER_INVERSION: usize = 256;
 
 /// The receiver after the offline phase.
 pub(super) struct Receiver {
-    params: Params,
+    params: MaskParams,
     key: PublicKey,
     /// One for each item.
     factors: Vec<BlindingFactor>,
@@ -36,32 +32,34 @@ struct BlindingFactor {
     inverse: U3072,
 }
 
-impl Receiver {
-    /// Steps 1 and 2: receives a key and checks it; draws what will hide the items.
-    pub(super) fn offline(
-        params: &Params,
+impl Party for Receiver {
+    type Params = MaskParams;
+
+    fn offline(
+        params: &MaskParams,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Self, Error> {
+        // Step 1.
         context.phase("key");
         let mut encoded = vec![0; PublicKey::encoded_bytes()];
-        let (_, inbound) = channel.halves();
-        inbound.recv(&mut encoded)?;
+        channel.recv(&mut encoded)?;
         let key = PublicKey::decode(&encoded)?;
+
+        // Step 2.
         context.phase("blinding factors");
-        let factors = random_factors(&key, params.chunks(Role::Receiver).total, &mut context.rng)?;
+        let count = chunks(params, Role::Receiver).total;
+        let factors = random_factors(&key, count, &mut context.rng)?;
         Ok(Self {
             params: params.clone(),
             key,
             factors,
         })
     }
-}
 
-impl Party for Receiver {
-    fn run(
-        self: Box<Self>,
-        input: Input<'_>,
+    fn online(
+        self,
+        input: &Input<'_>,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Output, Error> {
@@ -69,21 +67,21 @@ impl Party for Receiver {
             params,
             key,
             factors,
-        } = *self;
-        let own = params.chunks(Role::Receiver);
+        } = self;
+        let own = chunks(&params, Role::Receiver);
         let (outbound, inbound) = channel.halves();
 
         // Step 3.
         context.phase("own items");
-        let hash_key = hash_key(&input);
-        stream::send(outbound, own, &|range, message| {
+        let hash_key = hash_key(input);
+        compare::try_send(outbound, own, &|range, message| {
             let rows = input.items.rows(range.clone().map(|i| i as u32));
             let hashes = key.hash(&hash_key, &rows);
             blind(&key, &hashes, &factors[range], message)
         })?;
 
         // Step 5, while the sender signs.
-        let length = params.0.masks;
+        let length = params.masks;
         let own_masks = stream::receive_each(
             inbound,
             own,
@@ -91,7 +89,7 @@ impl Party for Receiver {
             &|range, message| {
                 let blinded = key.decode_numbers(message)?;
                 let signatures = unblind(&key, &blinded, &factors[range]);
-                Ok(masks(&input, length, &signatures))
+                Ok(masks(input, length, &signatures))
             },
         )?;
         let own_masks = own_masks
@@ -99,11 +97,9 @@ impl Party for Receiver {
             .collect::<Result<Vec<_>, Error>>()?
             .concat();
         context.phase("their items");
-        let index = MaskIndex::new(&own_masks, length, 0..own_masks.len() as u32);
-        let theirs = length.receive(inbound, params.chunks(Role::Sender))?;
-        let mut found = Vec::new();
-        index.find_all(theirs.into_iter(), |_, position| found.push(position));
-        Ok(protocol::rows(found, own_masks.len()))
+        let theirs = length.receive(inbound, chunks(&params, Role::Sender))?;
+        let found = compare::find(&own_masks, &theirs, length);
+        Ok(Output::rows(found, own_masks.len()))
     }
 }
 
@@ -122,7 +118,7 @@ fn blind(
     for (hash, factor) in hashes.iter().zip(factors) {
         let hash = monty(hash);
         product *= hash;
-        encode(&(hash * monty(&factor.power)).retrieve(), message);
+        encode([&(hash * monty(&factor.power)).retrieve()], message);
     }
     // All are units if their product is.
     match product.invert().into_option() {
@@ -165,7 +161,7 @@ fn random_factors(
 /// Fills factors that share an inversion (Montgomery's trick).
 fn draw(key: &PublicKey, factors: &mut [BlindingFactor], rng: &mut Prg) -> Result<(), Error> {
     let random = |_| {
-        let bytes = Zeroizing::new(rng.bytes::<{ full_domain::BYTES }>());
+        let bytes = Zeroizing::new(rng.bytes::<{ uniform_hash::BYTES }>());
         key.modulus.from_uniform(&*bytes)
     };
     let randoms: Zeroizing<Vec<U3072>> = Zeroizing::new((0..factors.len()).map(random).collect());

@@ -2,13 +2,13 @@ use std::sync::LazyLock;
 
 use crypto_bigint::U3072;
 use psijoin_block::{Block, Prg};
+use psijoin_psi::ErrorKind;
 
 use super::{
     NUMBER_BYTES,
     key::PrivateKey,
     public::{PublicKey, encode},
 };
-use crate::ErrorKind;
 
 /// A key for tests that need any.
 static KEY: LazyLock<PrivateKey> =
@@ -66,7 +66,7 @@ fn a_modulus_of_another_form_is_refused() {
     let valid = valid_key();
     let with = |modulus: &U3072| {
         let mut bytes = Vec::new();
-        encode(modulus, &mut bytes);
+        encode([modulus], &mut bytes);
         bytes.extend_from_slice(&valid[NUMBER_BYTES..]);
         bytes
     };
@@ -97,7 +97,7 @@ fn trivial_numbers_are_refused() {
     let minus_one = n.wrapping_sub(&U3072::ONE);
     let decode = |number: &U3072| {
         let mut bytes = Vec::new();
-        encode(number, &mut bytes);
+        encode([number], &mut bytes);
         KEY.public.decode_numbers(&bytes)
     };
     for number in [U3072::ZERO, U3072::ONE, minus_one, n, U3072::MAX] {
