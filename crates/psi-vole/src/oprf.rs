@@ -72,10 +72,7 @@ impl Layout {
 
     /// What step 1 says then.
     pub(crate) fn vole<M: Model, B: Base>(&self) -> Conversation {
-        let flights = vole::flights::<M, B>(self.shape.len()).into_iter();
-        flights.fold(Conversation::default(), |talk, [sender, receiver]| {
-            talk.both(sender, receiver)
-        })
+        Conversation::default().flights(vole::flights::<M, B>(self.shape.len()))
     }
 
     pub(crate) fn parameters(&self) -> [Parameter; 5] {
