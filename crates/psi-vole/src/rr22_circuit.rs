@@ -45,10 +45,10 @@
 //! - The sender sorts its items, so that its messages do not depend on their order.
 //!
 //! **Security.** Semi-honest: that of the PRF ([`rr22`](crate::rr22)), of silent OT, and of the
-//! equality tests. To the receiver, hints are a random vector but for what they say of its own keys,
-//! of which there is at most one in each bin: t_j, which is random and used nowhere else. The sender
-//! sees the receiver's store, and otherwise what is uniform. Of a column the receiver decodes
-//! v(x) − u_j for at most one item in each bin, and u_j hides it.
+//! equality tests. To the receiver, hints are a random vector except at its own keys. It has at most
+//! one key per bin and gets t_j there, which is random and used nowhere else. The sender sees the
+//! receiver's store, and otherwise what is uniform. Of a column the receiver decodes v(x) − u_j for
+//! at most one item per bin, and u_j hides it.
 //!
 //! **Cost.** [`Plan::cost`](psijoin_psi::Plan::cost) is exact. Online: m·log2|B| bits for the
 //! receiver's store, with m about 1.27·n_receiver, and for the hints, with m about 3.8·n_sender. Each
