@@ -90,6 +90,10 @@ fn bytes_of_published_sizes() {
         8.0 * bytes as f64 / n as f64
     };
     for (log2, most) in [(16, 1062.0), (18, 1007.0), (20, 921.0)] {
-        assert!(bits(log2) < most, "{} bits per item at 2^{log2}", bits(log2));
+        assert!(
+            bits(log2) < most,
+            "{} bits per item at 2^{log2}",
+            bits(log2)
+        );
     }
 }
