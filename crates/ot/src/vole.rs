@@ -33,9 +33,9 @@
 //!
 //! **Two halves.** A call is `begin` and `finish`. In the first half the receiver says all that a
 //! semi-honest sender needs, and knows a. In the second half the sender speaks. So semi-honest
-//! parties may send on while they receive: the second half is also there for one direction of the
-//! channel alone. A malicious sender must have passed its check before it sees anything that
-//! depends on a, and there the receiver gets a at the end.
+//! parties may send on while they receive, and have a second half that uses one direction of the
+//! channel only. A malicious sender must have passed its check before it sees anything that depends
+//! on a. So where there are checks, the receiver gets a at the end.
 
 use bytemuck::Pod;
 use psijoin_block::{

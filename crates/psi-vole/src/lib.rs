@@ -9,6 +9,6 @@
 #![forbid(unsafe_code)]
 
 pub mod rr22;
-//pub mod rr22_circuit;
+pub mod rr22_circuit;
 
 mod oprf;

@@ -72,10 +72,7 @@ impl Layout {
 
     /// What step 1 says then.
     pub(crate) fn vole<M: Model, B: Base>(&self) -> Conversation {
-        let flights = vole::flights::<M, B>(self.shape.len()).into_iter();
-        flights.fold(Conversation::default(), |talk, [sender, receiver]| {
-            talk.both(sender, receiver)
-        })
+        Conversation::default().flights(vole::flights::<M, B>(self.shape.len()))
     }
 
     pub(crate) fn parameters(&self) -> [Parameter; 5] {
@@ -135,11 +132,11 @@ impl<'a> Inputs<'a> {
     }
 }
 
-/// That rows and values, which come from block ciphers, show it: a cipher repeats no output,
-/// where a function would with the probability that two digests are equal.
+/// The event that rows and values show that they come from block ciphers: a cipher repeats no
+/// output, and a function does with the probability that two digests are equal.
 pub(crate) const CIPHERS: &str = "ciphers unlike functions";
 
-/// How likely that is at most, for the items of both parties together.
+/// A bound on that event, for the items of both parties together.
 pub(crate) fn ciphers(items: u64, digest_bytes: usize) -> Log2Prob {
     match digest_bytes {
         16 => digest::collision_among(items, 16).times(RowHasher::CIPHERS as u128),
@@ -147,8 +144,8 @@ pub(crate) fn ciphers(items: u64, digest_bytes: usize) -> Log2Prob {
     }
 }
 
-/// A bound on any of the sender's items outside the receiver's set decoding to its own value:
-/// each does with probability 1/|B|.
+/// A bound on the event that any item of the sender decodes to its own value though the receiver does
+/// not have it: each does with probability 1/|B|.
 pub(crate) fn dictionary(sender_items: u64, base_bits: u32) -> Log2Prob {
     Log2Prob::from_log2(-f64::from(base_bits)).times(sender_items.into())
 }

@@ -41,7 +41,7 @@
 //! **Cost.** Three flights if the phases run at once, since step 3 is under way before the
 //! receiver has its c. Five if they run one by one; malicious nine. The vector OLE takes about 400
 //! kilobytes (malicious 800). Online: m·log2|B| bits, with m about 1.27·n_receiver, and about
-//! σ + log2(n_receiver) + 2 bits a mask.
+//! σ + log2(n_receiver) + 2 bits per mask.
 
 use psijoin_psi::{Adversary, Info, Protocol};
 

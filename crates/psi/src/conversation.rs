@@ -54,6 +54,12 @@ impl Conversation {
         self
     }
 
+    /// Then these flights: bytes of the sender and of the receiver in each.
+    #[must_use]
+    pub fn flights(self, flights: impl IntoIterator<Item = [u64; 2]>) -> Self {
+        (flights.into_iter()).fold(self, |talk, [sender, receiver]| talk.both(sender, receiver))
+    }
+
     /// Then what another conversation has.
     #[must_use]
     pub fn then(mut self, later: Self) -> Self {
@@ -114,6 +120,12 @@ mod tests {
         assert_eq!(flights(talk().sender(1).both(1, 1)), 2);
         assert_eq!(flights(talk().sender(1).both(1, 1).receiver(1)), 2);
         assert_eq!(flights(talk().sender(1).both(1, 1).sender(1)), 3);
+    }
+
+    #[test]
+    fn a_flight_without_bytes_is_none() {
+        let said = talk().flights([[1, 0], [0, 0], [0, 1], [1, 0]]);
+        assert_eq!(flights(said), 3);
     }
 
     #[test]

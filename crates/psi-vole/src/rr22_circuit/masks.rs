@@ -41,7 +41,7 @@ mod tests {
 
     use super::*;
 
-    /// Outputs in more than one chunk, of which no two masks are alike.
+    /// Outputs in more than one chunk. No two of their masks are alike.
     #[test]
     fn masks_differ_by_number_and_by_output() {
         let outputs: Vec<u128> = (0..AT_ONCE as u128 + 3)

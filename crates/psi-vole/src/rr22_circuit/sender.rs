@@ -3,169 +3,187 @@ use psijoin_block::{
     parallel,
     tower::{Gf64, Tower},
 };
-use psijoin_channel::Channel;
+use psijoin_channel::{Channel, joint_seed::JointSeed};
 use psijoin_circuit::equality;
-use psijoin_encode::{CHOICES, okvs::Partition};
-use psijoin_ot::{
-    iknp::SemiHonest,
-    vole::{self, Base},
-};
-use zeroize::Zeroizing;
+use psijoin_encode::{CHOICES, DigestVec, Digests};
+use psijoin_ot::{iknp::SemiHonest, vole::Base};
+use psijoin_psi::{Context, Error, Input, Output, Party};
+use psijoin_psi_functions::functions;
 
-use super::{
-    Params,
-    hints::Hints,
-    masks::{Of, masks},
-};
-use crate::{
-    Context, Error, Input, Items, Output, Party, functions,
-    oprf::{Evaluation, Functions},
-};
+use super::{Params, hints::Hints, masks::Of};
+use crate::oprf;
 
 /// The party that learns nothing, after the offline phase.
-pub struct Sender<B> {
+pub(super) struct Sender<B: Base> {
     params: Params,
-    delta: Zeroizing<Tower>,
-    b: Buffer<Tower>,
+    oprf: oprf::Sender<B>,
     tests: equality::Sender,
     output: functions::Sender,
-    base: std::marker::PhantomData<B>,
 }
 
-impl<B: Base> Sender<B> {
-    /// Step 1.
-    ///
-    /// # Errors
-    /// If the channel breaks or the peer misbehaves.
-    pub fn offline(
+impl<B: Base> Party for Sender<B> {
+    type Params = Params;
+
+    fn offline(
         params: &Params,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Self, Error> {
-        context.phase("base OT");
-        let mut vole = vole::Sender::<SemiHonest>::setup(channel, &mut context.rng)?;
-        context.phase("VOLE");
-        let b = vole.extend::<B>(params.oprf.shape.len(), channel)?;
+        // Step 1.
+        let oprf = oprf::Sender::offline::<SemiHonest>(&params.oprf, channel, context)?;
         context.phase("lookups");
         let mut tests = equality::Sender::set_up(channel, &mut context.rng)?;
         tests.prepare(params.lookups(), channel)?;
         context.phase("output OTs");
+        let output = functions::Sender::offline(params.function(), channel, &mut context.rng)?;
         Ok(Self {
-            output: functions::Sender::offline(params.function(), channel, &mut context.rng)?,
             params: params.clone(),
-            delta: vole.delta(),
-            b,
+            oprf,
             tests,
-            base: std::marker::PhantomData,
+            output,
         })
     }
 
-    fn online<const D: usize>(
+    fn online(
         self,
-        items: &[[u8; D]],
         input: &Input<'_>,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Output, Error> {
         let Self {
             params,
-            delta,
-            b,
+            oprf,
             mut tests,
             output,
-            ..
         } = self;
-
         // Step 2.
         context.phase("hashing");
-        let (items, order) = sorted(items);
-        let keys = params.keys(input);
-        let bins = keys.bins(&items);
-        let keys = Partition::new(&keys.of_all(&items), params.oprf.shape.bins);
-
+        let (owners, inputs) = spread(&params, input.items.digests(), input.joint_seed);
         // Step 3.
         context.phase("evaluation");
-        let (outbound, inbound) = channel.halves();
-        let evaluation = Evaluation {
-            layout: &params.oprf,
-            functions: Functions::new::<SemiHonest>(params.oprf.shape, input),
-            delta,
-            joint: Tower::default(),
-        };
-        let outputs = evaluation.run::<B, D>(b, &keys, inbound)?;
-
+        let outputs = oprf.evaluate(&inputs, Tower::default(), channel.halves().1)?;
         // Step 4.
         context.phase("hints");
-        let mut targets: Buffer<B> = Buffer::zeroed(params.lanes());
-        context
-            .rng
-            .fill_bytes(bytemuck::cast_slice_mut(&mut targets));
-        let hints = Hints {
-            layout: &params.hints,
-            rows: &params.hint_rows(input),
-            keys: &Partition::new(keys.digests(), params.hints.shape.bins),
+        let keys = inputs.items.digests();
+        let hints = Hints::new(&params.hints, input.joint_seed, keys, outputs);
+        let owner = |place: u32| {
+            let key = inputs.items.positions()[place as usize] as usize;
+            owners.of(key)
         };
-        // The item and the bin of a key.
-        let belongs = |place: u32| {
-            let key = keys.positions()[place as usize] as usize;
-            let (item, choice) = (key / CHOICES, key % CHOICES);
-            (order[item] as usize, bins[item][choice] as usize)
-        };
-        let target_masks = masks::<B>(Of::Target, &outputs);
-        let program = |places: &[u32], hints: &mut [B]| {
-            for (hint, place) in hints.iter_mut().zip(places) {
-                *hint = targets[belongs(*place).1] ^ target_masks[*place as usize];
-            }
-        };
-        hints.send(&program, outbound, &mut context.rng)?;
-        drop(target_masks);
-        let mut numbers = Vec::new();
-        for (column, of_items) in input.columns.iter().enumerate() {
-            let mut of_bins = vec![0_u64; params.lanes()];
-            context
-                .rng
-                .fill_bytes(bytemuck::cast_slice_mut(&mut of_bins));
-            let column_masks = masks::<Gf64>(Of::Column(column), &outputs);
-            let program = |places: &[u32], hints: &mut [Gf64]| {
-                for (hint, place) in hints.iter_mut().zip(places) {
-                    let (item, bin) = belongs(*place);
-                    let rest = (of_items[item] as u64).wrapping_sub(of_bins[bin]);
-                    *hint = Gf64(rest) ^ column_masks[*place as usize];
-                }
-            };
-            hints.send(&program, outbound, &mut context.rng)?;
-            numbers.push(of_bins);
-        }
-        drop((keys, outputs, bins, items, order));
-
+        let targets = send_targets::<B>(&params, &hints, &owner, channel, context)?;
+        let numbers = send_columns(&params, &hints, &owner, input.columns, channel, context)?;
+        drop((hints, inputs, owners));
         // Step 5.
         context.phase("equality tests");
         let shares = tests.equal(&targets, params.number_bits(), channel)?;
-
         // Step 6.
         context.phase("output");
         output.release(shares, numbers, channel)
     }
 }
 
-/// The items in ascending order, so that nothing depends on the order that they had, and where each
-/// was.
-fn sorted<const D: usize>(items: &[[u8; D]]) -> (Vec<[u8; D]>, Vec<u32>) {
-    let mut placed: Vec<_> = items.iter().copied().zip(0_u32..).collect();
-    parallel::sort_unstable(&mut placed);
-    placed.into_iter().unzip()
+/// Which item and which bin each key is of.
+struct Owners {
+    /// The positions of the items, in ascending order of the items.
+    items: Vec<u32>,
+    /// The bins of each, in the same order.
+    bins: Buffer<[u32; CHOICES]>,
 }
 
-impl<B: Base> Party for Sender<B> {
-    fn run(
-        self: Box<Self>,
-        input: Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
-        match input.items {
-            Items::Short(items) => self.online(items, &input, channel, context),
-            Items::Long(items) => self.online(items, &input, channel, context),
+/// The position of the item, and the bin, of a key.
+struct Owner {
+    item: usize,
+    bin: usize,
+}
+
+impl Owners {
+    fn of(&self, key: usize) -> Owner {
+        let (item, choice) = (key / CHOICES, key % CHOICES);
+        Owner {
+            item: self.items[item] as usize,
+            bin: self.bins[item][choice] as usize,
         }
     }
+}
+
+/// Step 2: the keys of all items as inputs of the PRF. Items are sorted before, so that nothing
+/// depends on the order that they had.
+fn spread<'a>(
+    params: &'a Params,
+    items: Digests<'_>,
+    joint_seed: &JointSeed,
+) -> (Owners, oprf::Inputs<'a>) {
+    let (sorted, positions) = sorted(items);
+    let (items, keys) = (sorted.as_digests(), params.keys(joint_seed));
+    let owners = Owners {
+        items: positions,
+        bins: keys.bins(items),
+    };
+    let keys = keys.of_all(items);
+    let inputs = oprf::Inputs::new::<SemiHonest>(&params.oprf, keys.as_digests(), joint_seed);
+    (owners, inputs)
+}
+
+/// Items in ascending order, and where each was.
+fn sorted(items: Digests<'_>) -> (DigestVec, Vec<u32>) {
+    fn sort<T: Ord + Copy + Send>(items: &[T]) -> (Vec<T>, Vec<u32>) {
+        let mut placed: Vec<_> = items.iter().copied().zip(0_u32..).collect();
+        parallel::sort_unstable(&mut placed);
+        placed.into_iter().unzip()
+    }
+    match items {
+        Digests::Short(items) => {
+            let (sorted, positions) = sort(items);
+            (DigestVec::Short(sorted), positions)
+        }
+        Digests::Long(items) => {
+            let (sorted, positions) = sort(items);
+            (DigestVec::Long(sorted), positions)
+        }
+    }
+}
+
+/// Step 4: draws the target of each bin, and sends the hints for them.
+fn send_targets<B: Base>(
+    params: &Params,
+    hints: &Hints<'_>,
+    owner: &(impl Fn(u32) -> Owner + Sync),
+    channel: &mut Channel,
+    context: &mut Context,
+) -> Result<Buffer<B>, Error> {
+    let mut targets: Buffer<B> = Buffer::zeroed(params.lanes());
+    (context.rng).fill_bytes(bytemuck::cast_slice_mut(&mut targets));
+    let program = |places: &[u32], hints: &mut [B]| {
+        for (hint, place) in hints.iter_mut().zip(places) {
+            *hint = targets[owner(*place).bin];
+        }
+    };
+    let outbound = channel.halves().0;
+    hints.send(Of::Target, &program, outbound, &mut context.rng)?;
+    Ok(targets)
+}
+
+/// Step 4: draws u for each bin and column of numbers, and sends the hints for v − u.
+fn send_columns(
+    params: &Params,
+    hints: &Hints<'_>,
+    owner: &(impl Fn(u32) -> Owner + Sync),
+    columns: &[Vec<i64>],
+    channel: &mut Channel,
+    context: &mut Context,
+) -> Result<Vec<Vec<u64>>, Error> {
+    let send = |(column, v): (usize, &Vec<i64>)| {
+        let mut u = vec![0_u64; params.lanes()];
+        context.rng.fill_bytes(bytemuck::cast_slice_mut(&mut u));
+        let program = |places: &[u32], hints: &mut [Gf64]| {
+            for (hint, place) in hints.iter_mut().zip(places) {
+                let Owner { item, bin } = owner(*place);
+                *hint = Gf64((v[item] as u64).wrapping_sub(u[bin]));
+            }
+        };
+        let outbound = channel.halves().0;
+        hints.send(Of::Column(column), &program, outbound, &mut context.rng)?;
+        Ok(u)
+    };
+    columns.iter().enumerate().map(send).collect()
 }

@@ -1,36 +1,24 @@
 use psijoin_channel::{count::counted, memory};
-use psijoin_params::{Security, Sizes};
+use psijoin_psi::{Columns, Output, OutputKind, Plan, Request, Role};
+use psijoin_psi_testing::{items, output, run_tables};
 
 use super::*;
-use crate::{
-    Columns, Items, Output, Role, registry,
-    testing::{items, output, run_with_columns},
-};
 
-fn plan(sender: u64, receiver: u64, output: OutputKind) -> Box<dyn Plan> {
+fn plan(sender: u64, receiver: u64, output: OutputKind) -> Plan {
     withholding(sender, receiver, output, 0)
 }
 
-fn withholding(
-    sender: u64,
-    receiver: u64,
-    output: OutputKind,
-    min_intersection: u64,
-) -> Box<dyn Plan> {
-    let request = Request {
-        sizes: Sizes::new(sender, receiver).unwrap(),
-        security: Security::default(),
-        output,
-        min_intersection,
-    };
-    registry::plan(&Rr22Circuit, &request).unwrap()
+fn withholding(sender: u64, receiver: u64, output: OutputKind, min_intersection: u64) -> Plan {
+    let request = Request::rows(sender, receiver).unwrap().output(output);
+    let request = request.min_intersection(min_intersection);
+    RR22_CIRCUIT.plan(&request).unwrap()
 }
 
 /// 300 of 1000 and of 700 items are shared.
 fn computed(kind: OutputKind) -> Output {
     let plan = plan(1000, 700, kind);
-    let sets: [Items; 2] = [items(0..1000, 16), items(700..1400, 16)];
-    output(&*plan, &sets[0], &sets[1]).unwrap()
+    assert_eq!(plan.digest_bytes(), 16);
+    output(&plan, &items(0..1000, &plan), &items(700..1400, &plan)).unwrap()
 }
 
 #[test]
@@ -43,24 +31,24 @@ fn each_output_of_the_same_sets() {
     }
 }
 
-fn assert_cost(plan: &dyn Plan) {
+fn assert_cost(plan: &Plan) {
     let request = plan.request();
     let (sending, receiving) = memory::pair();
     let (sending, counters) = counted(sending);
     let party = |role: Role| {
         let n = role.items(request.sizes);
         let columns = vec![vec![-1; n as usize]; request.output.columns().of(role)];
-        (items(0..n as u32, plan.digest_bytes()), columns)
+        (items(0..n as u32, plan), columns)
     };
     let [sender, receiver] = [Role::Sender, Role::Receiver].map(party);
-    let results = run_with_columns(
+    let (sent, received) = run_tables(
         plan,
         (&sender.0, &sender.1, sending),
         (&receiver.0, &receiver.1, receiving),
     );
     let name = format!("{}, {}", request.output, request.min_intersection);
-    assert!(results.iter().all(Result::is_ok), "{name}");
-    let (traffic, cost) = (counters.snapshot(), plan.cost().total());
+    assert!(sent.is_ok() && received.is_ok(), "{name}");
+    let (traffic, cost) = (counters.snapshot(), plan.cost().total);
     assert_eq!(
         (traffic.sent.bytes, traffic.received.bytes, traffic.flights),
         (cost.sender_bytes, cost.receiver_bytes, cost.flights),
@@ -70,7 +58,7 @@ fn assert_cost(plan: &dyn Plan) {
 }
 
 #[test]
-fn bytes_and_rounds_of_each_output() {
+fn bytes_and_flights_of_each_output() {
     let columns = |sender, receiver| Columns { sender, receiver };
     for (sender, receiver) in [(1, 1), (40, 300), (2000, 500)] {
         for kind in [
@@ -85,9 +73,9 @@ fn bytes_and_rounds_of_each_output() {
             OutputKind::Shares(columns(1, 0)),
             OutputKind::Shares(columns(0, 2)),
         ] {
-            assert_cost(&*plan(sender, receiver, kind.clone()));
+            assert_cost(&plan(sender, receiver, kind.clone()));
             if kind.can_be_withheld() {
-                assert_cost(&*withholding(sender, receiver, kind, 1));
+                assert_cost(&withholding(sender, receiver, kind, 1));
             }
         }
     }
@@ -98,10 +86,14 @@ fn bytes_and_rounds_of_each_output() {
 fn bytes_of_published_sizes() {
     let bits = |log2: u32| {
         let n = 1 << log2;
-        let bytes = plan(n, n, OutputKind::Rows).cost().total().total_bytes();
+        let bytes = plan(n, n, OutputKind::Rows).cost().total.total_bytes();
         8.0 * bytes as f64 / n as f64
     };
     for (log2, most) in [(16, 1062.0), (18, 1007.0), (20, 921.0)] {
-        assert!(bits(log2) < most, "{} bits an item at 2^{log2}", bits(log2));
+        assert!(
+            bits(log2) < most,
+            "{} bits per item at 2^{log2}",
+            bits(log2)
+        );
     }
 }
