@@ -1,1 +1,4 @@
-//! x
+//! Private set intersection by oblivious transfer.
+#![forbid(unsafe_code)]
+pub mod kkrt;
+mod seeds;
