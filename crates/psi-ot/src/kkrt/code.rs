@@ -124,7 +124,10 @@ mod tests {
 
     use super::*;
 
-    fn encode<const R: usize>(bits: usize, inputs: &[([u8; 16], u8)]) -> Vec<Row<R>> {
+    fn encode<const D: usize, const R: usize>(
+        bits: usize,
+        inputs: &[([u8; D], u8)],
+    ) -> Vec<Row<R>> {
         let mut inputs: Vec<CodeInput> = inputs
             .iter()
             .map(|(digest, list)| code_input(words(digest), *list))

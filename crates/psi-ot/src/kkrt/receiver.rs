@@ -173,10 +173,9 @@ impl Table {
     fn build(items: Digests<'_>, hasher: &BinHasher, params: &Params) -> Result<Self, Error> {
         const ITEMS_PER_TASK: usize = 4096;
         let mut choices = vec![[0; CHOICES]; items.len()];
-        choices
-            .par_chunks_mut(ITEMS_PER_TASK)
-            .zip(items.par_chunks(ITEMS_PER_TASK))
-            .for_each(|(choices, items)| hasher.hash(items, choices));
+        parallel::chunks_mut(&mut choices, ITEMS_PER_TASK, &|range, choices| {
+            hasher.hash(items.slice(range), choices);
+        });
         let cuckoo = CuckooTable::build(&choices, params.shape).map_err(|_| {
             let request = &params.base.request;
             request.bad_luck("the items do not fit into the Cuckoo table")

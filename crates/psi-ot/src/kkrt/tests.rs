@@ -1,8 +1,5 @@
-use std::thread;
-
-use psijoin_channel::{joint_seed::JointSeed, memory};
 use psijoin_params::cuckoo::Shape;
-use psijoin_psi::{Context, Error, Input, Output, Party, Request};
+use psijoin_psi::{Error, Output, Request};
 use psijoin_psi_testing::{items, output};
 
 use super::*;
