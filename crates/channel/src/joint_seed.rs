@@ -52,6 +52,19 @@ impl JointSeed {
     pub fn key(&self, purpose: &str) -> [u8; 32] {
         blake3::derive_key(purpose, &self.0)
     }
+
+    /// The first half of [`key`](Self::key): enough for AES.
+    pub fn short_key(&self, purpose: &str) -> [u8; 16] {
+        let key = self.key(purpose);
+        std::array::from_fn(|i| key[i])
+    }
+
+    /// Public randomness for one purpose that also depends on `nonce`, which a party drew after
+    /// the seed.
+    pub fn key_with(&self, purpose: &str, nonce: &[u8]) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new_derive_key(purpose);
+        hasher.update(&self.0).update(nonce).finalize().into()
+    }
 }
 
 fn swap(channel: &mut Channel, ours: [u8; SHARE_BYTES]) -> Result<[u8; SHARE_BYTES], Error> {
@@ -178,6 +191,9 @@ mod tests {
         assert_eq!(a, b);
         assert_ne!(a, c);
         assert_ne!(a.key("one"), a.key("another"));
+        assert_eq!(a.short_key("one"), a.key("one")[..16]);
+        assert_eq!(a.key_with("one", &[]), a.key("one"));
+        assert_ne!(a.key_with("one", &[1]), a.key_with("one", &[2]));
     }
 
     #[test]

@@ -87,15 +87,19 @@ pub fn receiver_bytes<M: Model>(count: usize) -> u64 {
     let matrix: usize = chunks::<M>(count)
         .map(|rows| rows.div_ceil(128) * 128 * 16)
         .sum();
-    let check = if M::CHECKED && count > 0 {
-        consistency::RECEIVER_BYTES
-    } else {
-        0
-    };
-    (matrix + check) as u64
+    matrix as u64 + answer_bytes::<M>(count)
 }
 
-/// Bytes that the sender sends for `count` OTs, after the setup.
+/// Those of [`receiver_bytes`] that answer the sender's challenge.
+pub fn answer_bytes<M: Model>(count: usize) -> u64 {
+    if M::CHECKED && count > 0 {
+        consistency::RECEIVER_BYTES as u64
+    } else {
+        0
+    }
+}
+
+/// Bytes that the sender sends for `count` OTs, after the setup: its challenge, if there is one.
 pub fn sender_bytes<M: Model>(count: usize) -> u64 {
     if M::CHECKED && count > 0 {
         consistency::SENDER_BYTES as u64

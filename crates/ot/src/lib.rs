@@ -8,6 +8,7 @@
 //! | [`kk13`] | OT extension with 256 strings an OT: the receiver chooses one of them, or none | semi-honest |
 //! | [`block_accumulate`] | the linear code of silent OT and VOLE | |
 //! | [`extension`] | IKNP and silent OT behind one interface: a protocol takes either | semi-honest |
+//! | [`matrix`] | matrices of one's own width, from the seeds of their columns | that of the OTs of the seeds |
 //! | [`chosen`] | OT of chosen messages, on top of either | that of the OT under it |
 //! | [`oprg`] | oblivious PRG: a string for who says one, on either extension | semi-honest |
 //! | [`silent`] | silent OT: as many random or correlated OTs for a few hundred KB | semi-honest or malicious, by type |
@@ -54,6 +55,7 @@ pub mod extension;
 pub mod iknp;
 pub mod kk13;
 pub mod lookup;
+pub mod matrix;
 pub mod oprg;
 pub mod silent;
 pub mod vole;

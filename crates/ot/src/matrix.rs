@@ -1,4 +1,8 @@
 //! OT matrices, expanded from the seeds of their columns a strip of rows at a time.
+//!
+//! By a random OT per column the receiver has both seeds of each pair, and the sender, who has Δ,
+//! the seed that its bit of Δ chose. Row j of the sender is T_0 ⊕ ((T_0 ⊕ T_1) ∧ Δ) then, where the
+//! receiver has rows j of T_0 and T_0 ⊕ T_1.
 
 use std::ops::Range;
 
@@ -10,12 +14,12 @@ use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 const WORD_BITS: usize = u64::BITS as usize;
 
-/// A row of R words. Each word has so many columns as was said when the matrix was made, from bit 0
+/// A row of R words. Each word has as many columns as was said when the matrix was made, from bit 0
 /// on, and zeros above them.
-pub(crate) type Row<const R: usize> = [u64; R];
+pub type Row<const R: usize> = [u64; R];
 
 /// The share of the party that chose: Δ, and one seed of each pair.
-pub(crate) struct SenderMatrix {
+pub struct SenderMatrix {
     delta: Zeroizing<Vec<Block>>,
     columns: Vec<Prg>,
     columns_per_word: usize,
@@ -23,11 +27,7 @@ pub(crate) struct SenderMatrix {
 
 impl SenderMatrix {
     /// From Δ and the seeds that it selected. Up to 64 columns go into a word.
-    pub(crate) fn new(
-        delta: Zeroizing<Vec<Block>>,
-        seeds: &[Block],
-        columns_per_word: usize,
-    ) -> Self {
+    pub fn new(delta: Zeroizing<Vec<Block>>, seeds: &[Block], columns_per_word: usize) -> Self {
         Self {
             delta,
             columns: seeds.iter().map(|seed| Prg::from_seed(*seed)).collect(),
@@ -36,7 +36,7 @@ impl SenderMatrix {
     }
 
     /// Δ as a row.
-    pub(crate) fn delta<const R: usize>(&self) -> Zeroizing<Row<R>> {
+    pub fn delta<const R: usize>(&self) -> Zeroizing<Row<R>> {
         let mut row = Zeroizing::new([0; R]);
         for column in 0..self.columns.len() {
             let bit = self.delta[column / Block::BITS].bit(column % Block::BITS);
@@ -49,8 +49,8 @@ impl SenderMatrix {
     /// Rows `range` of the matrix, without what the receiver sends.
     ///
     /// # Panics
-    /// If the range does not start at a multiple of 128.
-    pub(crate) fn expand<const R: usize>(
+    /// If the range does not start at a multiple of 128, or `rows` has no place for each.
+    pub fn expand<const R: usize>(
         &self,
         range: Range<usize>,
         strip: &mut Strip<R>,
@@ -65,31 +65,29 @@ impl SenderMatrix {
 }
 
 /// The share of the other party: both seeds of each pair.
-pub(crate) struct ReceiverMatrix {
+pub struct ReceiverMatrix {
     columns: Vec<[Prg; 2]>,
     columns_per_word: usize,
 }
 
 impl ReceiverMatrix {
     /// From the seed pairs.
-    pub(crate) fn new(seeds: &[[Block; 2]], columns_per_word: usize) -> Self {
+    pub fn new(seeds: &[[Block; 2]], columns_per_word: usize) -> Self {
         Self {
             columns: seeds.iter().map(|pair| pair.map(Prg::from_seed)).collect(),
             columns_per_word,
         }
     }
 
-    /// Rows `range` of T_0, and of T_0 ⊕ T_1.
+    /// Sets `rows` to rows `range` of T_0 and of T_0 ⊕ T_1.
     ///
     /// # Panics
     /// If the range does not start at a multiple of 128.
-    pub(crate) fn expand<const R: usize>(
-        &self,
-        range: Range<usize>,
-        [first, both]: &mut [Strip<R>; 2],
-        t0: &mut [Row<R>],
-        sum: &mut [Row<R>],
-    ) {
+    pub fn expand<const R: usize>(&self, range: Range<usize>, rows: &mut ReceiverRows<R>) {
+        let ReceiverRows { strips, t0, sum } = rows;
+        t0.resize(range.len(), [0; R]);
+        sum.resize(range.len(), [0; R]);
+        let [first, both] = strips;
         let width = self.columns.len();
         let first_block = first.start(width, self.columns_per_word, range.clone());
         both.start(width, self.columns_per_word, range);
@@ -104,10 +102,20 @@ impl ReceiverMatrix {
     }
 }
 
+/// Some rows of both of the receiver's matrices, and room to expand them.
+#[derive(Default)]
+pub struct ReceiverRows<const R: usize> {
+    strips: [Strip<R>; 2],
+    /// Those of T_0.
+    pub t0: Vec<Row<R>>,
+    /// Those of T_0 ⊕ T_1.
+    pub sum: Vec<Row<R>>,
+}
+
 /// Room for a strip of rows, column by column: `stride` blocks of 128 rows each. Wiped when it is
 /// dropped.
 #[derive(Default, ZeroizeOnDrop)]
-pub(crate) struct Strip<const R: usize> {
+pub struct Strip<const R: usize> {
     stride: usize,
     /// 64 for each word of a row. Those that a word does not use stay zero.
     columns: Vec<Block>,

@@ -34,11 +34,11 @@
 //!   a malicious sender wants. It travels before the first bin and costs no flight. Column keys are
 //!   hashes of nonce and OT seed, since base OTs let a malicious party choose its own seeds.
 //! - *H1* is the item digest: 256 bits against a malicious sender, 128 else.
-//! - *H2* is keyed BLAKE3 on a row a lane.
-//! - *Masks* are sorted and coded as differences: the order of the input stays hidden, which the
-//!   authors' code shows.
-//! - m is 1.4 times the receiver's items by default, not 1: fewer columns, which is what the time
-//!   goes into, for 1 % more bytes. See [`Params::with_rows`].
+//! - *H2* is keyed BLAKE3, one row per lane.
+//! - *Masks* are sorted and coded as differences: the order of the input stays hidden, where the
+//!   authors' code shows it.
+//! - m is 1.4 times the receiver's items by default, not 1: fewer columns, which take most of the
+//!   time, for 1 % more bytes. See [`Params::with_rows`].
 //!
 //! **Security.** Semi-honest: F (AES) is a PRF, H2 Hamming correlation robust. Each item of the
 //! sender that is not shared meets at least κ = 128 ones of D, within the failure budget.
@@ -48,11 +48,11 @@
 //! Both learn the set sizes. Rows are looked up at positions that depend on a party's
 //! own items: see SECURITY.md on what is not constant time.
 //!
-//! **Cost.** Four flights, or six. Offline 8.3 KiB and 16 bytes a column (malicious: 4 KiB more);
-//! online m·w bits and 32 bytes from the receiver, and about σ + log2(n_receiver) + 2 bits a mask
+//! **Cost.** Four flights, or six. Offline 8.3 KiB and 16 bytes per column (malicious: 4 KiB more);
+//! online m·w bits and 32 bytes from the receiver, and about σ + log2(n_receiver) + 2 bits per mask
 //! (malicious: 64 + σ − log2(n_sender) + log2(n_receiver) + 2).
 
-use crate::{Adversary, Error, Info, Plan, Protocol, Request};
+use psijoin_psi::{Adversary, Info, Protocol};
 
 mod columns;
 mod evaluation;
@@ -61,16 +61,21 @@ mod keys;
 mod params;
 mod receiver;
 mod sender;
+#[cfg(test)]
+mod tests;
 
 pub use params::Params;
-pub use receiver::Receiver;
-pub use sender::Sender;
+use receiver::Receiver;
+use sender::Sender;
 
-/// The entry of the registry for semi-honest parties.
-pub struct Cm20;
+/// The protocol for semi-honest parties.
+pub static CM20: Protocol =
+    Protocol::new(&INFO, |request| Ok(Params::semi_honest(request)?.plan()));
 
-/// The entry of the registry for a sender that may be malicious.
-pub struct Cm20MaliciousSender;
+/// The protocol for a sender that may be malicious.
+pub static CM20_MALICIOUS_SENDER: Protocol = Protocol::new(&MALICIOUS_SENDER_INFO, |request| {
+    Ok(Params::malicious_sender(request)?.plan())
+});
 
 static INFO: Info = Info {
     name: "cm20",
@@ -89,26 +94,3 @@ static MALICIOUS_SENDER_INFO: Info = Info {
     leaks: "set sizes",
     version: 1,
 };
-
-impl Protocol for Cm20 {
-    fn info(&self) -> &'static Info {
-        &INFO
-    }
-
-    fn plan(&self, request: &Request) -> Result<Box<dyn Plan>, Error> {
-        Ok(Box::new(Params::semi_honest(request)?))
-    }
-}
-
-impl Protocol for Cm20MaliciousSender {
-    fn info(&self) -> &'static Info {
-        &MALICIOUS_SENDER_INFO
-    }
-
-    fn plan(&self, request: &Request) -> Result<Box<dyn Plan>, Error> {
-        Ok(Box::new(Params::malicious_sender(request)?))
-    }
-}
-
-#[cfg(test)]
-mod tests;

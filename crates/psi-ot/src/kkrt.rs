@@ -23,17 +23,17 @@
 //!
 //! **Deviations.**
 //! - The table: the three bins of an item are distinct, and bins and stash are derived from a
-//!   proved bound (`psijoin_params::cuckoo`): 1.23 bins an item and no stash from a few
-//!   thousand items on, where the paper has 1.2 and a stash of 2 to 12. Each stash place
-//!   would cost a mask for every item of the sender.
-//! - C and H are keyed BLAKE3 on a row a lane, cheaper here than the paper's four AES calls.
+//!   proved bound (`psijoin_params::cuckoo`): 1.23 bins per item and no stash from a few
+//!   thousand items on. The paper has 1.2 and a stash of 2 to 12. Each stash place would cost a
+//!   mask per item of the sender.
+//! - C and H are keyed BLAKE3, one row per lane: cheaper here than the paper's four AES calls.
 //! - Seeds of h and C come from the joint seed, fixed after both sets, and not from one party.
 //! - The matrix is not expanded offline: AES makes it faster than memory returns it.
-//! - One random order for all lists, not one for each: the receiver learns the position
-//!   of a shared item in its list z. The values at the same position of the other lists are
-//!   those of an input that it never evaluated, so they stay pseudorandom, and a simulator
-//!   that draws random positions for the shared items produces the same view.
-//! - An empty bin sends u_j with a code word of zeros: the sender lacks one of T_0 and T_1 in
+//! - One random order for all lists, not one for each. The receiver learns the position of a shared
+//!   item in its list z. The values at that position of the other lists belong to an input that it
+//!   never evaluated, so they stay pseudorandom: a simulator that draws random positions for the
+//!   shared items produces the same view.
+//! - For an empty bin u_j has a code word of zeros: the sender lacks one of T_0 and T_1 in
 //!   every column, so u_j is pseudorandom for it whatever the code word.
 //! - The receiver does not return the result to the sender (step 6 of Figure 3).
 //!
@@ -41,25 +41,27 @@
 //! all of the sender's 3·n (+ stash) code words at distance 128 or more from what the receiver
 //! asked, within the failure budget (Lemma 1). Both learn the set sizes.
 //!
-//! **Cost.** Four rounds. Offline 8.3 KiB and 16 bytes a column; online w/8 bytes a bin and
+//! **Cost.** Four flights. Offline 8.3 KiB and 16 bytes per column; online w/8 bytes per bin and
 //! (3 + s)·n_sender masks of σ + 1 + log2(n_sender·n_receiver) bits.
 
+use psijoin_channel::joint_seed::JointSeed;
 use psijoin_encode::{BinHasher, CHOICES};
-
-use crate::{Adversary, Error, Info, Input, Plan, Protocol, Request};
+use psijoin_psi::{Adversary, Info, Protocol};
 
 mod code;
 mod params;
 mod receiver;
 mod sender;
+#[cfg(test)]
+mod tests;
 
 use code::{Code, RowHash};
 pub use params::Params;
-pub use receiver::Receiver;
-pub use sender::Sender;
+use receiver::Receiver;
+use sender::Sender;
 
-/// The entry of the registry.
-pub struct Kkrt;
+/// The protocol.
+pub static KKRT: Protocol = Protocol::new(&INFO, |request| Ok(Params::new(request)?.plan()));
 
 static INFO: Info = Info {
     name: "kkrt",
@@ -73,18 +75,8 @@ static INFO: Info = Info {
 /// Rows have no gaps.
 const COLUMNS_PER_WORD: usize = u64::BITS as usize;
 
-/// The last input of the code for stash places, where bins have the hash function's number.
+/// The last input of the code for stash places; for bins it is the hash function's number.
 const STASH: u8 = CHOICES as u8;
-
-impl Protocol for Kkrt {
-    fn info(&self) -> &'static Info {
-        &INFO
-    }
-
-    fn plan(&self, request: &Request) -> Result<Box<dyn Plan>, Error> {
-        Ok(Box::new(Params::new(request)?))
-    }
-}
 
 /// What both expand from the joint seed in step 2, for rows of R words.
 struct Functions<const R: usize> {
@@ -94,37 +86,12 @@ struct Functions<const R: usize> {
 }
 
 impl<const R: usize> Functions<R> {
-    fn new(params: &Params, input: &Input<'_>) -> Self {
-        let seed = input.joint_key("psijoin 2026 kkrt bins");
-        let seed = seed[..16].try_into().expect("16 of 32 bytes");
+    fn new(params: &Params, seed: &JointSeed) -> Self {
+        let bins = seed.short_key("psijoin 2026 kkrt bins");
         Self {
-            bins: BinHasher::new(seed, params.shape.bins),
-            code: Code::new(input.joint_key("psijoin 2026 kkrt code"), params.code_bits),
-            hash: RowHash::new(input.joint_key("psijoin 2026 kkrt masks"), params.masks),
+            bins: BinHasher::new(bins, params.shape.bins),
+            code: Code::new(seed.key("psijoin 2026 kkrt code"), params.code_bits),
+            hash: RowHash::new(seed.key("psijoin 2026 kkrt masks"), params.base.masks),
         }
     }
 }
-
-/// Calls `online` of a party for the digests of its input and the rows of its matrix.
-macro_rules! by_size {
-    ($party:expr, $input:expr, $channel:expr, $context:expr) => {
-        match ($input.items, $party.params.wide_rows()) {
-            (Items::Short(items), false) => {
-                $party.online::<16, 8>(items, &$input, $channel, $context)
-            }
-            (Items::Short(items), true) => {
-                $party.online::<16, 16>(items, &$input, $channel, $context)
-            }
-            (Items::Long(items), false) => {
-                $party.online::<32, 8>(items, &$input, $channel, $context)
-            }
-            (Items::Long(items), true) => {
-                $party.online::<32, 16>(items, &$input, $channel, $context)
-            }
-        }
-    };
-}
-use by_size;
-
-#[cfg(test)]
-mod tests;

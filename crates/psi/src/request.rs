@@ -98,4 +98,9 @@ impl Request {
             ..self
         }
     }
+
+    /// The statistical failure of a run that was planned for this.
+    pub fn bad_luck(&self, what: &'static str) -> Error {
+        Error::BadLuck(what, self.security.statistical_bits())
+    }
 }

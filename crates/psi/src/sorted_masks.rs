@@ -145,6 +145,36 @@ impl SortedMasks {
         Ok(())
     }
 
+    /// Sorts hashes, and sends their masks.
+    ///
+    /// # Errors
+    /// If the channel breaks.
+    ///
+    /// # Panics
+    /// If there are not as many as planned.
+    pub fn send_unsorted(
+        self,
+        hashes: Vec<u128>,
+        outbound: &mut dyn Outbound,
+    ) -> Result<(), Error> {
+        let sorted = sort(&hashes);
+        drop(hashes);
+        self.send(&sorted, outbound)
+    }
+
+    /// Receives the sender's masks, and returns the positions of the own hashes that have one of
+    /// them, some perhaps more than once.
+    ///
+    /// # Errors
+    /// As [`receive`](Self::receive).
+    ///
+    /// # Panics
+    /// If there are more than 2^32 hashes.
+    pub fn find(self, own: &[u128], inbound: &mut dyn Inbound) -> Result<Vec<u32>, Error> {
+        let own = Own::new(self, own);
+        Ok(self.receive(&own, inbound)?.concat())
+    }
+
     /// Receives the sender's masks, and returns which of the own hashes have one of them: their
     /// positions, message by message, some of them perhaps more than once.
     ///

@@ -3,27 +3,7 @@
 use psijoin_block::{Block, Prg, blake3_rows};
 use zeroize::Zeroize;
 
-/// What the receiver got from the OTs: both seeds of each pair. Wiped when dropped.
-pub(super) struct SeedPairs(pub(super) Vec<[Block; 2]>);
-
-/// What the sender got from them: s, and the seed that each of its bits chose. Wiped when dropped.
-pub(super) struct ChosenSeeds {
-    pub(super) choices: Vec<Block>,
-    pub(super) seeds: Vec<Block>,
-}
-
-impl Drop for SeedPairs {
-    fn drop(&mut self) {
-        self.0.as_flattened_mut().zeroize();
-    }
-}
-
-impl Drop for ChosenSeeds {
-    fn drop(&mut self) {
-        self.choices.zeroize();
-        self.seeds.zeroize();
-    }
-}
+use crate::seeds::{ChosenSeeds, SeedPairs};
 
 /// The receiver's columns A_i and A'_i.
 pub(super) struct ReceiverColumns(Vec<[Prg; 2]>);
@@ -56,14 +36,14 @@ impl SenderColumns {
     /// The keys of the columns are hashes of the seeds.
     pub(super) fn new(seeds: ChosenSeeds, key: &[u8; 32]) -> Self {
         Self {
-            columns: generators((0..).zip(&seeds.seeds), key),
+            columns: generators((0..).zip(seeds.seeds.iter()), key),
             seeds,
         }
     }
 
     /// A bin of C_i, from that of Δ_i as it was sent.
     pub(super) fn expand(&self, column: usize, bin: usize, sent: &[u8], blocks: &mut [Block]) {
-        let choices = self.seeds.choices[column / Block::BITS];
+        let choices = self.seeds.delta[column / Block::BITS];
         let chosen = Block::splat(choices.bit(column % Block::BITS));
         self.columns[column].fill_at(first_block(bin, blocks), blocks);
         for (block, sent) in blocks.iter_mut().zip(sent.as_chunks().0) {
@@ -95,6 +75,8 @@ fn generators<'a>(seeds: impl Iterator<Item = (u64, &'a Block)>, key: &[u8; 32])
 
 #[cfg(test)]
 mod tests {
+    use zeroize::Zeroizing;
+
     use super::*;
 
     const COLUMNS: usize = 130;
@@ -107,7 +89,7 @@ mod tests {
     }
 
     fn pairs() -> SeedPairs {
-        SeedPairs(random(2 * COLUMNS).as_chunks().0.to_vec())
+        SeedPairs(Zeroizing::new(random(2 * COLUMNS).as_chunks().0.to_vec()))
     }
 
     fn expand(columns: &ReceiverColumns, column: usize, bin: usize) -> [[Block; BLOCKS]; 2] {
@@ -125,8 +107,8 @@ mod tests {
         let bit = |column: usize| choices[column / 128].bit(column % 128);
         let chosen = (0..COLUMNS).map(|i| pairs.0[i][usize::from(bit(i))]);
         let seeds = ChosenSeeds {
-            seeds: chosen.collect(),
-            choices: choices.clone(),
+            seeds: Zeroizing::new(chosen.collect()),
+            delta: Zeroizing::new(choices.clone()),
         };
         let receivers = ReceiverColumns::new(&pairs, &[1; 32]);
         let senders = SenderColumns::new(seeds, &[1; 32]);
@@ -146,7 +128,7 @@ mod tests {
     /// Who chooses its own OT seeds has no hold on its columns: the key comes later.
     #[test]
     fn equal_seeds_make_other_columns_in_every_place_and_under_every_key() {
-        let pairs = SeedPairs(vec![[Block(5); 2]; COLUMNS]);
+        let pairs = SeedPairs(Zeroizing::new(vec![[Block(5); 2]; COLUMNS]));
         let mut first_blocks = std::collections::HashSet::new();
         for key in [[1; 32], [2; 32]] {
             let columns = ReceiverColumns::new(&pairs, &key);

@@ -3,6 +3,7 @@ use psijoin_block::{
     aes::Aes128,
     positions::{self, POSITIONS},
 };
+use psijoin_encode::Digests;
 
 /// Bytes that AES takes.
 pub(super) const INPUT_BYTES: usize = Block::BYTES;
@@ -10,7 +11,7 @@ pub(super) const INPUT_BYTES: usize = Block::BYTES;
 /// Blocks that are encrypted at once.
 const BATCH: usize = 128;
 
-/// How many ciphers F has for so many columns.
+/// How many ciphers F has for this many columns.
 pub(super) fn ciphers(columns: usize) -> usize {
     1 + columns.div_ceil(POSITIONS)
 }
@@ -25,7 +26,7 @@ pub(super) struct Function {
 }
 
 impl Function {
-    /// F for so many columns, with keys drawn from `key`.
+    /// F for this many columns, with keys drawn from `key`.
     pub(super) fn new(mut key: Prg, columns: usize, bin_rows: u32) -> Self {
         let mut next = || Aes128::new(key.block());
         Self {
@@ -41,19 +42,9 @@ impl Function {
     }
 
     /// Sets `inputs` to the z of these digests.
-    pub(super) fn inputs<const D: usize>(&self, digests: &[[u8; D]], inputs: &mut Vec<Block>) {
-        let half = |digest: &[u8; D], i: usize| {
-            let bytes = digest[i * INPUT_BYTES..][..INPUT_BYTES].try_into();
-            Block::from_bytes(bytes.expect("16 bytes"))
-        };
-        inputs.clear();
-        inputs.extend(digests.iter().map(|digest| half(digest, 0)));
-        if D > INPUT_BYTES {
-            self.first.encrypt(inputs);
-            for (input, digest) in inputs.iter_mut().zip(digests) {
-                *input ^= half(digest, 1);
-            }
-        }
+    pub(super) fn inputs(&self, digests: Digests<'_>, inputs: &mut Vec<Block>) {
+        inputs.resize(digests.len(), Block::ZERO);
+        digests.fold(&self.first, inputs);
     }
 
     /// The rows that these inputs pick in the columns of a group.
@@ -101,7 +92,7 @@ mod tests {
     }
 
     /// All rows of each digest, one column after the other.
-    fn all_rows<const D: usize>(digests: &[[u8; D]]) -> Vec<Vec<u16>> {
+    fn all_rows(digests: Digests<'_>) -> Vec<Vec<u16>> {
         let function = function();
         let (mut inputs, mut rows) = (Vec::new(), Rows::default());
         function.inputs(digests, &mut inputs);
@@ -128,9 +119,9 @@ mod tests {
         let halves = digests.iter().map(|digest| {
             [0, 16].map(|i| Block::from_bytes(digest[i..i + 16].try_into().unwrap()))
         });
-        let long = all_rows(&digests);
+        let long = all_rows(Digests::Long(&digests));
         let short: Vec<[u8; 16]> = halves.clone().map(|[half, _]| half.to_bytes()).collect();
-        let short = all_rows(&short);
+        let short = all_rows(Digests::Short(&short));
         assert_eq!(long.len(), 24);
         for (item, [x0, x1]) in halves.enumerate() {
             let z = Block(encrypt(keys[0], [x0]) ^ x1.0);

@@ -1,7 +1,6 @@
 use psijoin_block::{Block, Prg};
-use psijoin_channel::Channel;
-
-use crate::{Error, Input};
+use psijoin_channel::{Channel, joint_seed::JointSeed};
+use psijoin_psi::Error;
 
 /// Step 2: what the receiver sends.
 pub(super) const NONCE_BYTES: usize = 32;
@@ -15,25 +14,24 @@ pub(super) struct Keys {
 impl Keys {
     /// The receiver's part of step 2.
     pub(super) fn draw(
-        input: &Input<'_>,
+        joint_seed: &JointSeed,
         channel: &mut Channel,
         rng: &mut Prg,
     ) -> Result<Self, Error> {
         // From a generator of its own: what is shown says nothing about what else is drawn.
         let nonce: [u8; NONCE_BYTES] = rng.fork().bytes();
         channel.send(&nonce)?;
-        Ok(Self::new(input, nonce))
+        Ok(Self::new(joint_seed, nonce))
     }
 
     /// The sender's part of step 2.
-    pub(super) fn receive(input: &Input<'_>, channel: &mut Channel) -> Result<Self, Error> {
-        Ok(Self::new(input, channel.recv_array()?))
+    pub(super) fn receive(joint_seed: &JointSeed, channel: &mut Channel) -> Result<Self, Error> {
+        Ok(Self::new(joint_seed, channel.recv_array()?))
     }
 
-    fn new(input: &Input<'_>, nonce: [u8; NONCE_BYTES]) -> Self {
-        let material = [*input.joint_seed, nonce].concat();
+    fn new(joint_seed: &JointSeed, nonce: [u8; NONCE_BYTES]) -> Self {
         Self {
-            seed: blake3::derive_key("psijoin 2026 cm20 nonce", &material),
+            seed: joint_seed.key_with("psijoin 2026 cm20 nonce", &nonce),
         }
     }
 
@@ -45,9 +43,7 @@ impl Keys {
     /// k of F, to be expanded.
     pub(super) fn function(&self) -> Prg {
         let key = blake3::derive_key("psijoin 2026 cm20 function", &self.seed);
-        Prg::from_seed(Block::from_bytes(
-            key[..16].try_into().expect("16 of 32 bytes"),
-        ))
+        Prg::from_seed(Block::from_bytes(std::array::from_fn(|i| key[i])))
     }
 
     /// Of H2.

@@ -1,14 +1,13 @@
-use psijoin_channel::Channel;
-use psijoin_ot::iknp::{self, Malicious, Model, SemiHonest};
+use psijoin_channel::stream::Chunks;
 use psijoin_params::{FailureBudget, cm20, digest, mask};
+use psijoin_psi::{
+    Conversation, Cost, Derived, Error, Info, Plan, Request, parameters, sorted_masks::SortedMasks,
+};
 
 use super::{
     INFO, MALICIOUS_SENDER_INFO, Receiver, Sender, evaluation::MAX_COLUMNS, function, keys,
 };
-use crate::{
-    Context, Cost, Error, Info, Parameter, Party, Plan, Request, Role, Traffic,
-    sorted_masks::SortedMasks, stream::Chunks,
-};
+use crate::seeds::SeedOts;
 
 /// Against whom a plan protects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +33,7 @@ impl Params {
     /// and the rest for the masks.
     ///
     /// # Errors
-    /// If a set is empty, or no parameters reach the security level.
+    /// If no parameters reach the security level.
     pub fn semi_honest(request: &Request) -> Result<Self, Error> {
         Self::derive(request, Variant::SemiHonest, default_rows(request))
     }
@@ -42,27 +41,24 @@ impl Params {
     /// Derives them, for a sender that may be malicious.
     ///
     /// # Errors
-    /// If a set is empty, or no parameters reach the security level.
+    /// If no parameters reach the security level.
     pub fn malicious_sender(request: &Request) -> Result<Self, Error> {
         Self::derive(request, Variant::MaliciousSender, default_rows(request))
     }
 
-    /// Derives them anew for a matrix of so many rows, or a few more. With more rows there are
-    /// fewer columns: less to compute and, from about 1.1 rows an item of the receiver on, more
+    /// Derives them anew for a matrix of this many rows, or a few more. With more rows there are
+    /// fewer columns: less to compute and, from about 1.1 rows per item of the receiver on, more
     /// to send.
     ///
     /// # Errors
-    /// If there are so few rows that the matrix would be wider than 1,024 columns: fewer than about
-    /// 0.75 an item of the receiver.
+    /// If there are fewer than about 0.75 rows per item of the receiver: the matrix would be wider than
+    /// 1,024 columns.
     pub fn with_rows(&self, rows: u64) -> Result<Self, Error> {
         Self::derive(&self.request, self.variant, rows)
     }
 
     fn derive(request: &Request, variant: Variant, rows: u64) -> Result<Self, Error> {
         let sizes = request.sizes;
-        if sizes.pairs() == 0 {
-            return Err(Error::Misuse("an empty set needs no protocol"));
-        }
         let mut budget = FailureBudget::new(request.security);
         let digests = digest::collision(sizes, variant.digest_bytes());
         budget.charge("digest collision", digests)?;
@@ -121,38 +117,49 @@ impl Params {
         SortedMasks::new(self.request.sizes.sender() as usize, self.mask_range)
     }
 
-    fn traffic<M: Model>(&self) -> Cost {
-        let columns = self.columns();
-        Cost {
-            // The sender of the PSI is the receiver of the OTs.
-            offline: Traffic {
-                sender_bytes: iknp::SETUP_RECEIVER_BYTES + iknp::receiver_bytes::<M>(columns),
-                receiver_bytes: iknp::SETUP_SENDER_BYTES + iknp::sender_bytes::<M>(columns),
-                rounds: if M::CHECKED { 4 } else { 2 },
-            },
-            online: Traffic {
-                sender_bytes: self.masks().coded_bytes(),
-                receiver_bytes: keys::NONCE_BYTES as u64 + self.bins().bytes(|_| self.bin_bytes()),
-                rounds: 2,
-            },
-            ..Cost::default()
+    /// The OTs of step 1.
+    pub(super) fn ots(&self) -> SeedOts {
+        SeedOts {
+            columns: self.columns(),
+            checked: self.variant == Variant::MaliciousSender,
         }
     }
 
-    fn offline_in<M: Model>(
-        &self,
-        role: Role,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Box<dyn Party>, Error> {
-        Ok(match role {
-            Role::Sender => Box::new(Sender::offline::<M>(self, channel, context)?),
-            Role::Receiver => Box::new(Receiver::offline::<M>(self, channel, context)?),
-        })
+    /// The plan of a run with these numbers.
+    pub fn plan(self) -> Plan {
+        let online = Conversation::default()
+            .receiver(keys::NONCE_BYTES as u64)
+            .receiver(self.bins().bytes(|_| self.bin_bytes()))
+            .sender(self.masks().coded_bytes());
+        let parameters = parameters([
+            ("digest bytes", self.variant.digest_bytes() as u64),
+            ("bins", self.shape.bins.into()),
+            ("rows a bin", self.shape.bin_rows.into()),
+            ("columns", self.shape.columns.into()),
+        ]);
+        let derived = Derived {
+            info: self.variant.info(),
+            request: self.request.clone(),
+            digest_bytes: self.variant.digest_bytes(),
+            parameters: parameters
+                .into_iter()
+                .chain(self.masks().parameters())
+                .collect(),
+            budget: self.budget.clone(),
+            cost: Cost::new(self.ots().conversation(), online),
+        };
+        Plan::new::<Sender, Receiver>(derived, self)
     }
 }
 
 impl Variant {
+    fn info(self) -> &'static Info {
+        match self {
+            Self::SemiHonest => &INFO,
+            Self::MaliciousSender => &MALICIOUS_SENDER_INFO,
+        }
+    }
+
     /// Against a malicious party digests must be collision resistant (CM20 §3.3, ℓ1).
     fn digest_bytes(self) -> usize {
         match self {
@@ -164,57 +171,4 @@ impl Variant {
 
 fn default_rows(request: &Request) -> u64 {
     cm20::default_rows(request.sizes.receiver())
-}
-
-impl Plan for Params {
-    fn info(&self) -> &'static Info {
-        match self.variant {
-            Variant::SemiHonest => &INFO,
-            Variant::MaliciousSender => &MALICIOUS_SENDER_INFO,
-        }
-    }
-
-    fn request(&self) -> &Request {
-        &self.request
-    }
-
-    fn parameters(&self) -> Vec<Parameter> {
-        [
-            ("digest bytes", self.variant.digest_bytes() as u64),
-            ("bins", self.shape.bins.into()),
-            ("rows a bin", self.shape.bin_rows.into()),
-            ("columns", self.shape.columns.into()),
-            ("mask range, low half", self.mask_range as u64),
-            ("mask range, high half", (self.mask_range >> 64) as u64),
-        ]
-        .map(|(name, value)| Parameter { name, value })
-        .into()
-    }
-
-    fn budget(&self) -> &FailureBudget {
-        &self.budget
-    }
-
-    fn cost(&self) -> Cost {
-        match self.variant {
-            Variant::SemiHonest => self.traffic::<SemiHonest>(),
-            Variant::MaliciousSender => self.traffic::<Malicious>(),
-        }
-    }
-
-    fn digest_bytes(&self) -> usize {
-        self.variant.digest_bytes()
-    }
-
-    fn offline(
-        &self,
-        role: Role,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Box<dyn Party>, Error> {
-        match self.variant {
-            Variant::SemiHonest => self.offline_in::<SemiHonest>(role, channel, context),
-            Variant::MaliciousSender => self.offline_in::<Malicious>(role, channel, context),
-        }
-    }
 }

@@ -1,46 +1,40 @@
 use psijoin_block::{Block, cells::Cells, positions::POSITIONS, scatter};
-use psijoin_channel::Channel;
-use psijoin_encode::okvs::Partition;
-use psijoin_ot::iknp::{self, Model};
+use psijoin_channel::{Channel, Outbound, stream};
+use psijoin_encode::{Digests, okvs::Partition};
+use psijoin_psi::{Context, Error, Input, Output, Party};
 
 use super::{
     Params,
-    columns::{ReceiverColumns, SeedPairs},
+    columns::ReceiverColumns,
     evaluation::Evaluation,
     function::{Function, Rows},
     keys::Keys,
 };
-use crate::{Context, Error, Input, Items, Output, Party, protocol, sorted_masks::Own, stream};
+use crate::seeds::SeedPairs;
 
 /// The party that learns the result, after the offline phase.
-pub struct Receiver {
+pub(super) struct Receiver {
     params: Params,
     seeds: SeedPairs,
 }
 
-impl Receiver {
+impl Party for Receiver {
+    type Params = Params;
+
     /// Step 1.
-    ///
-    /// # Errors
-    /// If the channel breaks or the peer misbehaves.
-    pub fn offline<M: Model>(
+    fn offline(
         params: &Params,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Self, Error> {
-        context.phase("base OT");
-        let mut ots = iknp::Sender::<M>::setup(channel, &mut context.rng)?;
-        let mut seeds = SeedPairs(vec![[Block::ZERO; 2]; params.columns()]);
-        ots.random(&mut seeds.0, channel)?;
         Ok(Self {
             params: params.clone(),
-            seeds,
+            seeds: params.ots().offer(channel, context)?,
         })
     }
 
-    fn online<const D: usize>(
+    fn online(
         self,
-        items: &[[u8; D]],
         input: &Input<'_>,
         channel: &mut Channel,
         context: &mut Context,
@@ -48,68 +42,27 @@ impl Receiver {
         let Self { params, seeds } = self;
 
         // Step 2.
-        let keys = Keys::draw(input, channel, &mut context.rng)?;
+        let keys = Keys::draw(input.joint_seed, channel, &mut context.rng)?;
         let matrix = Matrix {
             columns: ReceiverColumns::new(&seeds, &keys.columns()),
             function: Function::new(keys.function(), params.columns(), params.shape.bin_rows),
             mask_key: keys.masks(),
             params: &params,
         };
-
         context.phase("bins");
-        let items = Partition::new(items, params.shape.bins);
-        let mut outputs = vec![0; items.digests().len()];
-        let mut bins: Vec<Bin<'_, D>> = (0..)
-            .zip(items.iter())
-            .zip(scatter::split(&mut outputs, items.lens()))
-            .map(|((number, (digests, _)), outputs)| Bin {
-                number,
-                digests,
-                outputs,
-            })
-            .collect();
+        let items = Partition::new(input.items.digests(), params.shape.bins);
 
-        // Step 3, and the receiver's side of step 5 while the rows are at hand.
+        // Step 3, and the own values of step 5 while the rows are at hand.
         context.phase("columns");
         let (outbound, inbound) = channel.halves();
-        stream::send_with(
-            outbound,
-            params.bins(),
-            &mut bins,
-            &|| Scratch::new(&params),
-            &|_, bins, scratch, message| {
-                for bin in bins {
-                    scratch.fill(bin, &matrix, message);
-                }
-                Ok(())
-            },
-        )?;
-        drop(bins);
+        let outputs = matrix.send(&items, outbound)?;
 
         // Step 5.
         context.phase("masks");
-        let own = Own::new(params.masks(), &outputs);
-        let found = params.masks().receive(&own, inbound)?;
+        let found = params.masks().find(&outputs, inbound)?;
         let positions = items.positions();
-        let rows = found
-            .iter()
-            .flatten()
-            .map(|place| positions[*place as usize]);
-        Ok(protocol::rows(rows, positions.len()))
-    }
-}
-
-impl Party for Receiver {
-    fn run(
-        self: Box<Self>,
-        input: Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
-        match input.items {
-            Items::Short(items) => self.online(items, &input, channel, context),
-            Items::Long(items) => self.online(items, &input, channel, context),
-        }
+        let rows = found.iter().map(|place| positions[*place as usize]);
+        Ok(Output::rows(rows, positions.len()))
     }
 }
 
@@ -121,10 +74,40 @@ struct Matrix<'a> {
     params: &'a Params,
 }
 
+impl Matrix<'_> {
+    /// Step 3: sends all Δ_i, bin by bin. Returns H2 of what each item meets.
+    fn send(&self, items: &Partition, outbound: &mut dyn Outbound) -> Result<Vec<u128>, Error> {
+        let mut outputs = vec![0; items.digests().len()];
+        let mut bins: Vec<Bin<'_>> = (0..)
+            .zip(items.iter())
+            .zip(scatter::split(&mut outputs, items.lens()))
+            .map(|((number, (digests, _)), outputs)| Bin {
+                number,
+                digests,
+                outputs,
+            })
+            .collect();
+        stream::send_with(
+            outbound,
+            self.params.bins(),
+            &mut bins,
+            &|| Scratch::new(self.params),
+            &|_, bins, scratch, message| {
+                for bin in bins {
+                    scratch.fill(bin, self, message);
+                }
+                Ok::<(), Error>(())
+            },
+        )?;
+        drop(bins);
+        Ok(outputs)
+    }
+}
+
 /// A bin of the receiver.
-struct Bin<'a, const D: usize> {
+struct Bin<'a> {
     number: usize,
-    digests: &'a [[u8; D]],
+    digests: Digests<'a>,
     outputs: &'a mut [u128],
 }
 
@@ -158,12 +141,7 @@ impl Scratch {
     }
 
     /// Appends the Δ_i of the bin to the message, and evaluates its items.
-    fn fill<const D: usize>(
-        &mut self,
-        bin: &mut Bin<'_, D>,
-        matrix: &Matrix<'_>,
-        message: &mut Vec<u8>,
-    ) {
+    fn fill(&mut self, bin: &mut Bin<'_>, matrix: &Matrix<'_>, message: &mut Vec<u8>) {
         let columns = matrix.params.columns();
         matrix.function.inputs(bin.digests, &mut self.inputs);
         self.evaluation.resize(bin.digests.len(), columns);

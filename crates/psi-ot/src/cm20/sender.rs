@@ -1,73 +1,55 @@
 use std::sync::{Mutex, PoisonError};
 
 use psijoin_block::{Block, cells::Cells, parallel, positions::POSITIONS, scatter};
-use psijoin_channel::Channel;
-use psijoin_encode::okvs::Partition;
-use psijoin_ot::iknp::{self, Model};
+use psijoin_channel::{Channel, Inbound, stream};
+use psijoin_encode::{Digests, okvs::Partition};
+use psijoin_psi::{Context, Error, Input, Output, Party};
 
 use super::{
     Params,
-    columns::{ChosenSeeds, SenderColumns},
+    columns::SenderColumns,
     evaluation::Evaluation,
     function::{Function, Rows},
     keys::Keys,
 };
-use crate::{Context, Error, Input, Items, Output, Party, sorted_masks::sort, stream};
+use crate::seeds::ChosenSeeds;
 
 /// Items that are evaluated at once. A bin may have many more, if the sender has.
 const ITEMS_PER_TASK: usize = 8192;
 
 /// The party that learns nothing, after the offline phase.
-pub struct Sender {
+pub(super) struct Sender {
     params: Params,
     seeds: ChosenSeeds,
 }
 
-impl Sender {
+impl Party for Sender {
+    type Params = Params;
+
     /// Step 1.
-    ///
-    /// # Errors
-    /// If the channel breaks or the peer misbehaves.
-    pub fn offline<M: Model>(
+    fn offline(
         params: &Params,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Self, Error> {
-        context.phase("base OT");
-        let mut ots = iknp::Receiver::<M>::setup(channel, &mut context.rng)?;
-        let columns = params.columns();
-        let mut seeds = ChosenSeeds {
-            choices: vec![Block::ZERO; columns.div_ceil(Block::BITS)],
-            seeds: vec![Block::ZERO; columns],
-        };
-        context.rng.fill(&mut seeds.choices);
-        ots.random(&seeds.choices, &mut seeds.seeds, channel)?;
         Ok(Self {
             params: params.clone(),
-            seeds,
+            seeds: params.ots().choose(channel, context)?,
         })
     }
 
-    fn online<const D: usize>(
+    fn online(
         self,
-        items: &[[u8; D]],
         input: &Input<'_>,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Output, Error> {
         let Self { params, seeds } = self;
-
         context.phase("bins");
-        let items = Partition::new(items, params.shape.bins);
-        let mut outputs = vec![0; items.digests().len()];
-        let mut bins: Vec<Bin<'_, D>> = items
-            .iter()
-            .zip(scatter::split(&mut outputs, items.lens()))
-            .map(|((digests, _), outputs)| Bin { digests, outputs })
-            .collect();
+        let items = Partition::new(input.items.digests(), params.shape.bins);
 
         // Step 2.
-        let keys = Keys::receive(input, channel)?;
+        let keys = Keys::receive(input.joint_seed, channel)?;
         let columns = SenderColumns::new(seeds, &keys.columns());
         let evaluators = Evaluators {
             function: Function::new(keys.function(), params.columns(), params.shape.bin_rows),
@@ -76,56 +58,22 @@ impl Sender {
             idle: Mutex::default(),
         };
 
-        // Steps 3 and 4, bin by bin as the columns arrive.
+        // Step 3, and the values of step 4 while a bin's columns are at hand.
         context.phase("columns");
         let (outbound, inbound) = channel.halves();
-        stream::receive_into(
-            inbound,
-            params.bins(),
-            &|_| params.bin_bytes(),
-            &mut bins,
-            &Vec::new,
-            &|range, message, bins, matrix| {
-                matrix.resize(message.len() / Block::BYTES, Block::ZERO);
-                let bin_blocks = matrix.len() / params.columns();
-                let sent = message.chunks_exact(bin_blocks * Block::BYTES);
-                for (i, (blocks, sent)) in matrix.chunks_exact_mut(bin_blocks).zip(sent).enumerate()
-                {
-                    columns.expand(i, range.start, sent, blocks);
-                }
-                for bin in bins {
-                    evaluators.evaluate(bin, matrix);
-                }
-            },
-        )?;
-        drop(bins);
+        let outputs = evaluators.receive(&columns, &items, inbound)?;
         drop(items);
 
+        // Step 4.
         context.phase("masks");
-        let sorted = sort(&outputs);
-        drop(outputs);
-        params.masks().send(&sorted, outbound)?;
+        params.masks().send_unsorted(outputs, outbound)?;
         Ok(Output::Nothing)
     }
 }
 
-impl Party for Sender {
-    fn run(
-        self: Box<Self>,
-        input: Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
-        match input.items {
-            Items::Short(items) => self.online(items, &input, channel, context),
-            Items::Long(items) => self.online(items, &input, channel, context),
-        }
-    }
-}
-
 /// A bin of the sender.
-struct Bin<'a, const D: usize> {
-    digests: &'a [[u8; D]],
+struct Bin<'a> {
+    digests: Digests<'a>,
     outputs: &'a mut [u128],
 }
 
@@ -146,22 +94,58 @@ struct Evaluator {
 }
 
 impl Evaluators<'_> {
+    /// Step 3: receives all Δ_i, bin by bin. Returns H2 of what each item meets in the columns C_i.
+    fn receive(
+        &self,
+        columns: &SenderColumns,
+        items: &Partition,
+        inbound: &mut dyn Inbound,
+    ) -> Result<Vec<u128>, Error> {
+        let mut outputs = vec![0; items.digests().len()];
+        let mut bins: Vec<Bin<'_>> = items
+            .iter()
+            .zip(scatter::split(&mut outputs, items.lens()))
+            .map(|((digests, _), outputs)| Bin { digests, outputs })
+            .collect();
+        stream::receive_into(
+            inbound,
+            self.params.bins(),
+            &|_| self.params.bin_bytes(),
+            &mut bins,
+            &Vec::new,
+            &|range, message, bins, matrix| {
+                matrix.resize(message.len() / Block::BYTES, Block::ZERO);
+                let bin_blocks = matrix.len() / self.params.columns();
+                let sent = message.chunks_exact(bin_blocks * Block::BYTES);
+                for (i, (blocks, sent)) in matrix.chunks_exact_mut(bin_blocks).zip(sent).enumerate()
+                {
+                    columns.expand(i, range.start, sent, blocks);
+                }
+                for bin in bins {
+                    self.evaluate(bin, matrix);
+                }
+            },
+        )?;
+        drop(bins);
+        Ok(outputs)
+    }
+
     /// The outputs of a bin's items, given the columns C_i of the bin.
-    fn evaluate<const D: usize>(&self, bin: &mut Bin<'_, D>, matrix: &[Block]) {
+    fn evaluate(&self, bin: &mut Bin<'_>, matrix: &[Block]) {
         parallel::chunks_mut(bin.outputs, ITEMS_PER_TASK, &|range, outputs| {
             let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
             let mut evaluator = idle().pop().unwrap_or_default();
-            evaluator.evaluate(self, &bin.digests[range], outputs, matrix);
+            evaluator.evaluate(self, bin.digests.slice(range), outputs, matrix);
             idle().push(evaluator);
         });
     }
 }
 
 impl Evaluator {
-    fn evaluate<const D: usize>(
+    fn evaluate(
         &mut self,
         shared: &Evaluators<'_>,
-        digests: &[[u8; D]],
+        digests: Digests<'_>,
         outputs: &mut [u128],
         matrix: &[Block],
     ) {

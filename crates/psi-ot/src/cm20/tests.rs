@@ -1,8 +1,8 @@
+use psijoin_params::Security;
+use psijoin_psi::{Output, Plan, Request, Role};
+use psijoin_psi_testing::{items, output, tampering::notices_of_tampering};
+
 use super::*;
-use crate::{
-    Output, Role,
-    testing::{items, notices_of_tampering, output},
-};
 
 /// m = 0.9 n, n, 1.1 n and 2 n, in several bins of which the last columns fill no group.
 #[test]
@@ -11,12 +11,17 @@ fn any_number_of_rows_gives_the_same_result() {
     let default = Params::semi_honest(&request).unwrap();
     let mut widths = Vec::new();
     for rows in [10_800, 12_000, 13_200, 24_000] {
-        let plan = default.with_rows(rows).unwrap();
-        assert!(plan.shape.bins >= 2 && plan.shape.rows() >= rows);
-        assert_ne!(plan.digest(), default.digest());
-        widths.push(plan.shape.columns);
-        let found = output(&plan, &items(0..11_000, 16), &items(5_000..17_000, 16)).unwrap();
-        assert_eq!(found, Output::Rows((0..6_000).collect()));
+        let params = default.with_rows(rows).unwrap();
+        assert!(params.shape.bins >= 2 && params.shape.rows() >= rows);
+        widths.push(params.shape.columns);
+        let plan = params.plan();
+        assert_ne!(plan.digest(), default.clone().plan().digest());
+        let found = output(
+            &plan,
+            &items(0..11_000, &plan),
+            &items(5_000..17_000, &plan),
+        );
+        assert_eq!(found.unwrap(), Output::Rows((0..6_000).collect()));
     }
     assert!(widths.is_sorted_by(|a, b| a > b), "{widths:?}");
     assert!(default.with_rows(6_000).is_err());
@@ -25,32 +30,34 @@ fn any_number_of_rows_gives_the_same_result() {
 /// More items of the sender in a bin than are evaluated at once.
 #[test]
 fn a_crowded_bin() {
-    let plan = Params::semi_honest(&Request::rows(20_000, 3).unwrap()).unwrap();
-    assert_eq!(plan.shape.bins, 1);
-    let receivers = items([19_999, 20_000, 9_000].into_iter(), 16);
-    let found = output(&plan, &items(0..20_000, 16), &receivers).unwrap();
-    assert_eq!(found, Output::Rows(vec![0, 2]));
+    let params = Params::semi_honest(&Request::rows(20_000, 3).unwrap()).unwrap();
+    assert_eq!(params.shape.bins, 1);
+    let plan = params.plan();
+    let receivers = items([19_999, 20_000, 9_000], &plan);
+    let found = output(&plan, &items(0..20_000, &plan), &receivers);
+    assert_eq!(found.unwrap(), Output::Rows(vec![0, 2]));
 }
 
 #[test]
 fn the_variants_differ_in_digests_masks_and_names() {
     let request = Request::rows(1 << 20, 1 << 20).unwrap();
-    let plans = [
+    let variants = [
         Params::semi_honest(&request).unwrap(),
         Params::malicious_sender(&request).unwrap(),
     ];
-    assert_eq!(plans.each_ref().map(Plan::digest_bytes), [16, 32]);
     // CM20, Table 1 has 80 and 124; the former with all of the failure budget.
     assert_eq!(
-        plans.each_ref().map(|plan| plan.mask_range.ilog2()),
+        variants.each_ref().map(|params| params.mask_range.ilog2()),
         [81, 124]
     );
-    assert_ne!(plans[0].digest(), plans[1].digest());
-    let more_rows = plans[1].with_rows(1 << 21).unwrap();
+    let more_rows = variants[1].with_rows(1 << 21).unwrap().plan();
     assert_eq!(more_rows.info().name, "cm20-malicious-sender");
+    let plans = variants.map(Params::plan);
+    assert_eq!(plans.each_ref().map(Plan::digest_bytes), [16, 32]);
+    assert_ne!(plans[0].digest(), plans[1].digest());
 }
 
-/// CM20, Table 2: 87.6 MB, 701 bits an item.
+/// CM20, Table 2: 87.6 MB, 701 bits per item.
 #[test]
 fn the_traffic_is_below_that_of_the_paper() {
     for (log_n, published_mib) in [
@@ -61,8 +68,8 @@ fn the_traffic_is_below_that_of_the_paper() {
         (24, 1442.0),
     ] {
         let request = Request::rows(1 << log_n, 1 << log_n).unwrap();
-        let plan = Params::semi_honest(&request).unwrap();
-        let mib = plan.cost().total().total_bytes() as f64 / f64::from(1 << 20);
+        let plan = CM20.plan(&request).unwrap();
+        let mib = plan.cost().total.total_bytes() as f64 / f64::from(1 << 20);
         assert!(mib < 1.01 * published_mib, "2^{log_n}: {mib} MiB");
     }
 }
@@ -71,7 +78,8 @@ fn the_traffic_is_below_that_of_the_paper() {
 /// base OT, the answer to the check, and the upper parts of masks, always.
 #[test]
 fn a_sender_that_tampers_is_caught_or_loses_items() {
-    let plan = Params::malicious_sender(&Request::rows(300, 200).unwrap()).unwrap();
+    let plan = CM20_MALICIOUS_SENDER.plan(&Request::rows(300, 200).unwrap());
+    let plan = plan.unwrap();
     let caught = notices_of_tampering(&plan, Role::Sender);
     assert!(caught >= 3, "{caught} caught");
 }
@@ -87,20 +95,21 @@ fn the_cost_is_that_of_the_document() {
             (Params::semi_honest(&request).unwrap(), 0, 0),
             (Params::malicious_sender(&request).unwrap(), 2048 + 2064, 16),
         ];
-        for (plan, more_of_sender, more_of_receiver) in plans {
-            let (w, m) = (u64::from(plan.shape.columns), plan.shape.rows());
+        for (params, more_of_sender, more_of_receiver) in plans {
+            let (w, m) = (u64::from(params.shape.columns), params.shape.rows());
             let masks = (1..128).map(|l| {
-                let uppers = u128::from(n) + ((plan.mask_range - 1) >> l);
+                let uppers = u128::from(n) + ((params.mask_range - 1) >> l);
                 uppers.div_ceil(8) + (u128::from(n) * l).div_ceil(8)
             });
             let masks = masks.min().unwrap() as u64;
             let sender = 32 + 2048 * w.div_ceil(128) + masks + more_of_sender;
             let receiver = 8192 + 32 + m * w / 8 + more_of_receiver;
-            let cost = plan.cost().total();
+            let (bins, plan) = (params.shape.bins, params.plan());
+            let cost = plan.cost().total;
             assert_eq!((cost.sender_bytes, cost.receiver_bytes), (sender, receiver));
 
             let bits = cost.total_bytes() as f64 * 8.0 / n as f64;
-            let (name, bins) = (plan.info().name, plan.shape.bins);
+            let name = plan.info().name;
             let row = format!(
                 "| `{name}` | 2^{log_n} | {bins} | {m} | {w} | {sender} | {receiver} | {bits:.1} |"
             );
@@ -113,8 +122,8 @@ fn the_cost_is_that_of_the_document() {
 #[test]
 fn how_far_128_bits_reach() {
     let plan = |log_n: u32, sigma| {
-        let mut request = Request::rows(1 << log_n, 1 << log_n).unwrap();
-        request.security = psijoin_params::Security::new(sigma).unwrap();
+        let sizes = Request::rows(1 << log_n, 1 << log_n).unwrap().sizes;
+        let request = Request::of(sizes, Security::new(sigma).unwrap());
         [
             Params::semi_honest(&request),
             Params::malicious_sender(&request),

@@ -2,12 +2,8 @@
 //! topmost 32 bits, once it is [tagged](tag), the row's number.
 
 use psijoin_block::blake3_rows;
-
-use crate::{
-    items::words,
-    masks::{Mask, MaskLength},
-    ot_matrix::Row,
-};
+use psijoin_ot::matrix::Row;
+use psijoin_psi::masks::{Mask, MaskLength};
 
 /// C: a digest and the list that it is looked for in, to a word of w bits.
 pub(super) struct Code<const R: usize> {
@@ -19,8 +15,7 @@ pub(super) struct Code<const R: usize> {
 /// The input of C for a digest and a list.
 pub(super) type CodeInput = [u64; 5];
 
-pub(super) fn code_input<const D: usize>(digest: &[u8; D], list: u8) -> CodeInput {
-    let [a, b, c, d] = words(digest);
+pub(super) fn code_input([a, b, c, d]: [u64; 4], list: u8) -> CodeInput {
     [a, b, c, d, list.into()]
 }
 
@@ -125,6 +120,8 @@ pub(super) fn from_bytes<const R: usize>(bytes: &[u8]) -> Row<R> {
 
 #[cfg(test)]
 mod tests {
+    use psijoin_encode::digests::words;
+
     use super::*;
 
     fn encode<const D: usize, const R: usize>(
@@ -133,7 +130,7 @@ mod tests {
     ) -> Vec<Row<R>> {
         let mut inputs: Vec<CodeInput> = inputs
             .iter()
-            .map(|(digest, list)| code_input(digest, *list))
+            .map(|(digest, list)| code_input(words(digest), *list))
             .collect();
         let mut words = vec![[0; R]; inputs.len()];
         Code::new([1; 32], bits).encode(&mut inputs, &mut words);

@@ -1,17 +1,14 @@
-use psijoin_channel::Channel;
+use psijoin_channel::stream::Chunks;
 use psijoin_encode::CHOICES;
-use psijoin_ot::iknp::{self, SemiHonest};
 use psijoin_params::{
-    FailureBudget, Security,
+    Security,
     code::{near_collision, width_bits},
     cuckoo::{self, Costs, Shape},
 };
+use psijoin_psi::{Conversation, Cost, Error, Plan, Request, mask_params::MaskParams, parameters};
 
 use super::{INFO, Receiver, STASH, Sender};
-use crate::{
-    Context, Cost, Error, Info, Parameter, Party, Plan, Request, Role, Traffic, items,
-    masks::MaskLength, stream::Chunks,
-};
+use crate::seeds::SeedOts;
 
 /// Rows of the matrix that are expanded, encoded and sent at once. Their columns, rows and
 /// code words take half a megabyte, which fits the second-level cache.
@@ -20,16 +17,19 @@ const ROWS_PER_MESSAGE: usize = 2048;
 /// Items whose masks travel together.
 const ITEMS_PER_MESSAGE: usize = 2048;
 
+/// Words of a row, unless it is wide.
+const ROW_WORDS: usize = 8;
+
+/// Words of a wide row.
+const WIDE_ROW_WORDS: usize = 16;
+
 /// All numbers of a run.
 #[derive(Debug, Clone)]
 pub struct Params {
-    pub(super) request: Request,
-    pub(super) digest_bytes: usize,
+    pub(super) base: MaskParams,
     pub(super) shape: Shape,
     /// w, a multiple of eight: a row is sent as whole bytes.
     pub(super) code_bits: usize,
-    pub(super) masks: MaskLength,
-    budget: FailureBudget,
 }
 
 impl Params {
@@ -38,22 +38,18 @@ impl Params {
     /// The failure budget: half for the masks, an eighth each for digests, table and code.
     ///
     /// # Errors
-    /// If a set is empty, or no table or code reaches the security level.
+    /// If no table or code reaches the security level.
     pub fn new(request: &Request) -> Result<Self, Error> {
         let sizes = request.sizes;
-        if sizes.pairs() == 0 {
-            return Err(Error::Misuse("an empty set needs no protocol"));
-        }
-        let mut budget = FailureBudget::new(request.security);
-        let digest_bytes = items::digest_bytes(sizes, &mut budget)?;
-        let masks = MaskLength::derive(sizes.pairs(), &mut budget)?;
+        let mut base = MaskParams::new(request)?;
+        let budget = &mut base.budget;
 
         let kappa = u64::from(Security::COMPUTATIONAL_BITS);
         // A first guess of the code width is enough to weigh bins against stash places.
         let row_bits = 4 * kappa;
         let costs = Costs {
             bin_bits: row_bits,
-            stash_bits: row_bits + sizes.sender() * u64::from(masks.bits),
+            stash_bits: row_bits + sizes.sender() * u64::from(base.masks.bits),
         };
         let shape = cuckoo::smallest(sizes.receiver(), budget.share(0.125), costs)?;
         budget.charge("Cuckoo hashing", cuckoo::failure(sizes.receiver(), shape))?;
@@ -62,18 +58,46 @@ impl Params {
         let code_bits = width_bits(evaluations, budget.share(0.125))?.next_multiple_of(8);
         budget.charge("code distance", near_collision(code_bits, evaluations))?;
         Ok(Self {
-            request: request.clone(),
-            digest_bytes,
+            base,
             shape,
             code_bits: code_bits as usize,
-            masks,
-            budget,
         })
+    }
+
+    /// The plan of a run with these numbers.
+    pub fn plan(self) -> Plan {
+        let online = Conversation::default()
+            .receiver(self.row_chunks().bytes(|rows| rows * self.row_bytes()))
+            .sender(
+                self.mask_chunks()
+                    .bytes(|items| self.mask_message_bytes(items)),
+            );
+        let parameters = parameters([
+            ("digest bytes", self.base.digest_bytes as u64),
+            ("bins", self.shape.bins.into()),
+            ("stash places", self.shape.stash.into()),
+            ("code bits", self.code_bits as u64),
+            ("mask bits", self.base.masks.bits.into()),
+        ]);
+        let cost = Cost::new(self.ots().conversation(), online);
+        let derived = self.base.derived(&INFO, parameters.into(), cost);
+        match self.wide_rows() {
+            false => Plan::new::<Sender<ROW_WORDS>, Receiver<ROW_WORDS>>(derived, self),
+            true => Plan::new::<Sender<WIDE_ROW_WORDS>, Receiver<WIDE_ROW_WORDS>>(derived, self),
+        }
     }
 
     /// Whether a row, with 32 bits for its number, needs more than eight words.
     pub(super) fn wide_rows(&self) -> bool {
-        self.code_bits > 8 * 64 - 32
+        self.code_bits > ROW_WORDS * 64 - 32
+    }
+
+    /// The OTs of step 1.
+    pub(super) fn ots(&self) -> SeedOts {
+        SeedOts {
+            columns: self.code_bits,
+            checked: false,
+        }
     }
 
     /// Bytes of a row on the wire.
@@ -92,14 +116,14 @@ impl Params {
 
     /// The sender's items, in messages of their masks.
     pub(super) fn mask_chunks(&self) -> Chunks {
-        let total = self.request.sizes.sender() as usize;
+        let total = self.base.sizes().sender() as usize;
         Chunks {
             total,
             per_message: ITEMS_PER_MESSAGE,
         }
     }
 
-    /// Masks an item: one for each hash function, one for each stash place.
+    /// Masks per item: one for each hash function, one for each stash place.
     pub(super) fn lists(&self) -> usize {
         CHOICES + self.shape.stash as usize
     }
@@ -113,90 +137,8 @@ impl Params {
         }
     }
 
-    /// Bytes of the masks of so many items.
+    /// Bytes of the masks of this many items.
     pub(super) fn mask_message_bytes(&self, items: usize) -> usize {
-        self.masks.packed_bytes(items * self.lists())
-    }
-
-    pub(super) fn bad_luck(&self, what: &'static str) -> Error {
-        Error::BadLuck(what, self.request.security.statistical_bits())
-    }
-}
-
-impl Plan for Params {
-    fn info(&self) -> &'static Info {
-        &INFO
-    }
-
-    fn request(&self) -> &Request {
-        &self.request
-    }
-
-    fn parameters(&self) -> Vec<Parameter> {
-        vec![
-            Parameter {
-                name: "digest bytes",
-                value: self.digest_bytes as u64,
-            },
-            Parameter {
-                name: "bins",
-                value: self.shape.bins.into(),
-            },
-            Parameter {
-                name: "stash places",
-                value: self.shape.stash.into(),
-            },
-            Parameter {
-                name: "code bits",
-                value: self.code_bits as u64,
-            },
-            Parameter {
-                name: "mask bits",
-                value: self.masks.bits.into(),
-            },
-        ]
-    }
-
-    fn budget(&self) -> &FailureBudget {
-        &self.budget
-    }
-
-    fn cost(&self) -> Cost {
-        // The sender of the PSI is the receiver of the OTs.
-        let offline = Traffic {
-            sender_bytes: iknp::SETUP_RECEIVER_BYTES
-                + iknp::receiver_bytes::<SemiHonest>(self.code_bits),
-            receiver_bytes: iknp::SETUP_SENDER_BYTES
-                + iknp::sender_bytes::<SemiHonest>(self.code_bits),
-            rounds: 2,
-        };
-        let online = Traffic {
-            sender_bytes: self
-                .mask_chunks()
-                .bytes(|items| self.mask_message_bytes(items)),
-            receiver_bytes: self.row_chunks().bytes(|rows| rows * self.row_bytes()),
-            rounds: 2,
-        };
-        Cost {
-            offline,
-            online,
-            ..Cost::default()
-        }
-    }
-
-    fn digest_bytes(&self) -> usize {
-        self.digest_bytes
-    }
-
-    fn offline(
-        &self,
-        role: Role,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Box<dyn Party>, Error> {
-        Ok(match role {
-            Role::Sender => Box::new(Sender::offline(self, channel, context)?),
-            Role::Receiver => Box::new(Receiver::offline(self, channel, context)?),
-        })
+        self.base.masks.packed_bytes(items * self.lists())
     }
 }

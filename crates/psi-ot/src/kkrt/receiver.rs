@@ -1,131 +1,132 @@
-use psijoin_block::{Block, memory::Buffer, parallel};
-use psijoin_channel::Channel;
-use psijoin_encode::{BinHasher, CHOICES, CuckooTable};
-use psijoin_ot::iknp::{self, SemiHonest};
-use zeroize::Zeroizing;
+use psijoin_block::{memory::Buffer, parallel};
+use psijoin_channel::{Channel, Inbound, Outbound, stream};
+use psijoin_encode::{BinHasher, CHOICES, CuckooTable, Digests};
+use psijoin_ot::matrix::{ReceiverMatrix, ReceiverRows, Row};
+use psijoin_psi::{
+    Context, Error, Input, Output, Party,
+    masks::{Mask, MaskIndex},
+};
 
 use super::{
-    COLUMNS_PER_WORD, Functions, Params, STASH, by_size,
+    COLUMNS_PER_WORD, Functions, Params, STASH,
     code::{self, CodeInput, code_input},
 };
-use crate::{
-    Context, Error, Input, Items, Output, Party,
-    masks::{Mask, MaskIndex},
-    ot_matrix::{ReceiverMatrix, Row, Strip},
-    protocol, stream,
-};
 
-/// The party that learns the result, after the offline phase.
-pub struct Receiver {
+/// The party that learns the result, after the offline phase. Its rows have R words.
+pub(super) struct Receiver<const R: usize> {
     params: Params,
     matrix: ReceiverMatrix,
 }
 
-impl Receiver {
+impl<const R: usize> Party for Receiver<R> {
+    type Params = Params;
+
     /// Step 1.
-    ///
-    /// # Errors
-    /// If the channel breaks or the peer misbehaves.
-    pub fn offline(
+    fn offline(
         params: &Params,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Self, Error> {
-        context.phase("base OT");
-        let mut ots = iknp::Sender::<SemiHonest>::setup(channel, &mut context.rng)?;
-        let mut seeds = Zeroizing::new(vec![[Block::ZERO; 2]; params.code_bits]);
-        ots.random(&mut seeds, channel)?;
+        let seeds = params.ots().offer(channel, context)?;
         Ok(Self {
             params: params.clone(),
-            matrix: ReceiverMatrix::new(&seeds, COLUMNS_PER_WORD),
+            matrix: seeds.into_matrix(COLUMNS_PER_WORD),
         })
     }
 
-    fn online<const D: usize, const R: usize>(
+    fn online(
         self,
-        items: &[[u8; D]],
         input: &Input<'_>,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Output, Error> {
-        let Self { params, matrix } = self;
-        let functions = Functions::<R>::new(&params, input);
+        let (outbound, inbound) = channel.halves();
+        let items = input.items.digests();
 
         // Step 2.
         context.phase("Cuckoo hashing");
-        let table = Table::build(items, &functions.bins, &params)?;
+        let functions = Functions::<R>::new(&self.params, input.joint_seed);
+        let table = Table::build(items, &functions.bins, &self.params)?;
 
-        // Step 3: u_j goes out, and the receiver's own masks H(j, T_0,j) stay.
+        // Step 3, and the own masks of step 5 while the rows are at hand.
         context.phase("code words");
-        let (outbound, inbound) = channel.halves();
-        let rows = params.row_chunks();
-        let mut own = Buffer::<Mask>::zeroed(rows.total);
+        let own = self.send_code_words(items, &table, &functions, outbound)?;
+
+        // Step 5.
+        context.phase("masks");
+        let found = self.find_shared(&own, &table, inbound)?;
+        Ok(Output::rows(found, items.len()))
+    }
+}
+
+impl<const R: usize> Receiver<R> {
+    /// Step 3: sends u_j, and returns H(j, T_0,j), of all rows j.
+    fn send_code_words(
+        &self,
+        items: Digests<'_>,
+        table: &Table,
+        functions: &Functions<R>,
+        outbound: &mut dyn Outbound,
+    ) -> Result<Buffer<Mask>, Error> {
+        let chunks = self.params.row_chunks();
+        let mut own = Buffer::<Mask>::zeroed(chunks.total);
         stream::send_with(
             outbound,
-            rows,
+            chunks,
             &mut own,
             &Scratch::<R>::default,
             &|range, own, scratch, message| {
                 let first_row = range.start as u32;
-                scratch.resize(range.len());
-                matrix.expand(
-                    range,
-                    &mut scratch.strips,
-                    &mut scratch.t0,
-                    &mut scratch.sum,
-                );
-                scratch.add_code_words(first_row, items, &table, &functions);
-                code::append_bytes(&scratch.sum, params.row_bytes(), message);
-                for (number, row) in (first_row..).zip(&mut scratch.t0) {
+                self.matrix.expand(range, &mut scratch.rows);
+                // u_j = T_0 ⊕ T_1 ⊕ C(y, z)
+                scratch.add_code_words(first_row, items, table, functions);
+                let ReceiverRows { t0, sum, .. } = &mut scratch.rows;
+                code::append_bytes(sum, self.params.row_bytes(), message);
+                for (number, row) in (first_row..).zip(&mut *t0) {
                     code::tag(row, number);
                 }
-                functions.hash.masks(&scratch.t0, own);
-                Ok(())
+                functions.hash.masks(t0, own);
+                Ok::<(), Error>(())
             },
         )?;
+        Ok(own)
+    }
 
-        // Step 5.
-        context.phase("masks");
-        let occupied = table.occupied();
-        let index = MaskIndex::new(&own, params.masks, occupied.iter().copied());
+    /// Step 5: the items whose own mask is in the list of the sender's that it should be in.
+    fn find_shared(
+        &self,
+        own: &[Mask],
+        table: &Table,
+        inbound: &mut dyn Inbound,
+    ) -> Result<Vec<u32>, Error> {
+        let (params, masks) = (&self.params, self.params.base.masks);
+        let index = MaskIndex::new(own, masks, table.occupied().into_iter());
+        // A message holds the masks of some items, one list after the other.
+        let find = |items: usize, message: &[u8]| {
+            let mut found = Vec::new();
+            let sent = masks.unpack(message, items * params.lists());
+            index.find_all(sent, |number, row| {
+                let list = number / items;
+                let owner = table.row(row);
+                let owner = owner.filter(|(_, input)| params.list_of(row, *input) == list);
+                found.extend(owner.map(|(item, _)| item));
+            });
+            found
+        };
         let found = stream::receive_each(
             inbound,
             params.mask_chunks(),
             &|items| params.mask_message_bytes(items),
-            &|range, message| {
-                let sent = params.masks.unpack(message, range.len() * params.lists());
-                let mut found = Vec::new();
-                index.find_all(sent, |number, row| {
-                    let item = table.row(row).filter(|(_, code_input)| {
-                        params.list_of(row, *code_input) == number / range.len()
-                    });
-                    found.extend(item.map(|(item, _)| item));
-                });
-                found
-            },
+            &|range, message| find(range.len(), message),
         )?;
-        Ok(protocol::rows(found.into_iter().flatten(), items.len()))
-    }
-}
-
-impl Party for Receiver {
-    fn run(
-        self: Box<Self>,
-        input: Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
-        by_size!(self, input, channel, context)
+        Ok(found.concat())
     }
 }
 
 /// The matrix rows of one message.
 #[derive(Default)]
 struct Scratch<const R: usize> {
-    strips: [Strip<R>; 2],
-    t0: Vec<Row<R>>,
-    /// T_0 ⊕ T_1, and then u.
-    sum: Vec<Row<R>>,
+    rows: ReceiverRows<R>,
     inputs: Vec<CodeInput>,
     code_words: Vec<Row<R>>,
     /// The rows that hold an item.
@@ -133,24 +134,21 @@ struct Scratch<const R: usize> {
 }
 
 impl<const R: usize> Scratch<R> {
-    fn resize(&mut self, rows: usize) {
-        self.t0.resize(rows, [0; R]);
-        self.sum.resize(rows, [0; R]);
-    }
-
-    /// Adds the code word of each row's item.
-    fn add_code_words<const D: usize>(
+    /// Adds the code word of each row's item to T_0 ⊕ T_1.
+    fn add_code_words(
         &mut self,
         first_row: u32,
-        items: &[[u8; D]],
+        items: Digests<'_>,
         table: &Table,
         functions: &Functions<R>,
     ) {
+        let sums = &mut self.rows.sum;
         self.inputs.clear();
         self.occupied.clear();
-        for i in 0..self.sum.len() {
+        for i in 0..sums.len() {
             if let Some((item, list)) = table.row(first_row + i as u32) {
-                self.inputs.push(code_input(&items[item as usize], list));
+                self.inputs
+                    .push(code_input(items.words(item as usize), list));
                 self.occupied.push(i);
             }
         }
@@ -159,7 +157,7 @@ impl<const R: usize> Scratch<R> {
             .code
             .encode(&mut self.inputs, &mut self.code_words);
         for (i, word) in self.occupied.iter().zip(&self.code_words) {
-            code::add(&mut self.sum[*i], word);
+            code::add(&mut sums[*i], word);
         }
     }
 }
@@ -171,18 +169,17 @@ struct Table {
 }
 
 impl Table {
-    fn build<const D: usize>(
-        items: &[[u8; D]],
-        hasher: &BinHasher,
-        params: &Params,
-    ) -> Result<Self, Error> {
+    /// Step 2.
+    fn build(items: Digests<'_>, hasher: &BinHasher, params: &Params) -> Result<Self, Error> {
         const ITEMS_PER_TASK: usize = 4096;
         let mut choices = vec![[0; CHOICES]; items.len()];
         parallel::chunks_mut(&mut choices, ITEMS_PER_TASK, &|range, choices| {
-            hasher.hash(&items[range], choices);
+            hasher.hash(items.slice(range), choices);
         });
-        let cuckoo = CuckooTable::build(&choices, params.shape)
-            .map_err(|_| params.bad_luck("the items do not fit into the Cuckoo table"))?;
+        let cuckoo = CuckooTable::build(&choices, params.shape).map_err(|_| {
+            let request = &params.base.request;
+            request.bad_luck("the items do not fit into the Cuckoo table")
+        })?;
         Ok(Self {
             cuckoo,
             bins: params.shape.bins,

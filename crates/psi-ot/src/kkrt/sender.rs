@@ -1,180 +1,187 @@
-use psijoin_block::{
-    Block,
-    memory::{Buffer, prefetch},
+use psijoin_block::memory::{Buffer, prefetch};
+use psijoin_channel::{
+    Channel, Inbound, Outbound,
+    stream::{self, Chunks},
 };
-use psijoin_channel::Channel;
-use psijoin_encode::CHOICES;
-use psijoin_ot::iknp::{self, SemiHonest};
+use psijoin_encode::{CHOICES, DigestVec, Digests};
+use psijoin_ot::matrix::{Row, SenderMatrix, Strip};
+use psijoin_psi::{Context, Error, Input, Output, Party, masks::Mask};
 use zeroize::Zeroizing;
 
 use super::{
-    COLUMNS_PER_WORD, Functions, Params, STASH, by_size,
+    COLUMNS_PER_WORD, Functions, Params, STASH,
     code::{self, CodeInput, code_input},
 };
-use crate::{
-    Context, Error, Input, Items, Output, Party,
-    masks::Mask,
-    ot_matrix::{Row, SenderMatrix, Strip},
-    stream,
-};
 
-/// The party that learns nothing, after the offline phase.
-pub struct Sender {
+/// The party that learns nothing, after the offline phase. Its rows have R words.
+pub(super) struct Sender<const R: usize> {
     params: Params,
     matrix: SenderMatrix,
 }
 
-impl Sender {
+impl<const R: usize> Party for Sender<R> {
+    type Params = Params;
+
     /// Step 1.
-    ///
-    /// # Errors
-    /// If the channel breaks or the peer misbehaves.
-    pub fn offline(
+    fn offline(
         params: &Params,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Self, Error> {
-        context.phase("base OT");
-        let mut ots = iknp::Receiver::<SemiHonest>::setup(channel, &mut context.rng)?;
-        let mut delta = Zeroizing::new(vec![Block::ZERO; params.code_bits.div_ceil(Block::BITS)]);
-        context.rng.fill(&mut delta);
-        let mut seeds = Zeroizing::new(vec![Block::ZERO; params.code_bits]);
-        ots.random(&delta, &mut seeds, channel)?;
+        let seeds = params.ots().choose(channel, context)?;
         Ok(Self {
             params: params.clone(),
-            matrix: SenderMatrix::new(delta, &seeds, COLUMNS_PER_WORD),
+            matrix: seeds.into_matrix(COLUMNS_PER_WORD),
         })
     }
 
-    fn online<const D: usize, const R: usize>(
+    fn online(
         self,
-        items: &[[u8; D]],
         input: &Input<'_>,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Output, Error> {
-        let Self { params, matrix } = self;
-        let functions = Functions::<R>::new(&params, input);
-        let order = context.rng.permutation(items.len() as u32);
-        let delta = matrix.delta::<R>();
+        let (outbound, inbound) = channel.halves();
+        let order = context.rng.permutation(input.items.len() as u32);
+        // Step 2.
+        let functions = Functions::new(&self.params, input.joint_seed);
 
+        // Step 3.
         context.phase("code words");
-        let q = receive_code_words(&params, &matrix, &delta, channel)?;
+        let delta = self.matrix.delta();
+        let rows = self.receive_code_words(&delta, inbound)?;
 
-        // Step 4: a message holds the same items of each list.
+        // Step 4.
         context.phase("masks");
-        let (outbound, _) = channel.halves();
-        let mut no_state = vec![(); items.len()];
-        stream::send_with(
-            outbound,
-            params.mask_chunks(),
-            &mut no_state,
-            &Scratch::<D, R>::default,
-            &|range, _, scratch, message| {
-                scratch.items.clear();
-                scratch
-                    .items
-                    .extend(order[range].iter().map(|i| items[*i as usize]));
-                scratch.evaluate_all(&params, &functions, &q, &delta);
-                params.masks.pack(scratch.masks.iter().copied(), message);
-                Ok(())
-            },
-        )?;
+        let oprf = Oprf {
+            params: &self.params,
+            functions,
+            delta,
+            rows,
+        };
+        oprf.send_masks(input.items.digests(), &order, outbound)?;
         Ok(Output::Nothing)
     }
 }
 
-impl Party for Sender {
-    fn run(
-        self: Box<Self>,
-        input: Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
-        by_size!(self, input, channel, context)
+impl<const R: usize> Sender<R> {
+    /// Step 3: the rows q_j.
+    fn receive_code_words(
+        &self,
+        delta: &Row<R>,
+        inbound: &mut dyn Inbound,
+    ) -> Result<Buffer<Row<R>>, Error> {
+        let (chunks, row_bytes) = (self.params.row_chunks(), self.params.row_bytes());
+        let mut rows = Buffer::<Row<R>>::zeroed(chunks.total);
+        stream::receive_into(
+            inbound,
+            chunks,
+            &|count| count * row_bytes,
+            &mut rows,
+            &Strip::default,
+            &|range, message, rows, strip| {
+                // q ⊕ (u_j ∧ Δ)
+                self.matrix.expand(range, strip, rows);
+                for (row, sent) in rows.iter_mut().zip(message.chunks_exact(row_bytes)) {
+                    code::add_masked(row, &code::from_bytes(sent), delta);
+                }
+            },
+        )?;
+        Ok(rows)
     }
 }
 
-/// Step 3: the rows q_j.
-fn receive_code_words<const R: usize>(
-    params: &Params,
-    matrix: &SenderMatrix,
-    delta: &Row<R>,
-    channel: &mut Channel,
-) -> Result<Buffer<Row<R>>, Error> {
-    let rows = params.row_chunks();
-    let mut q = Buffer::<Row<R>>::zeroed(rows.total);
-    let (_, inbound) = channel.halves();
-    stream::receive_into(
-        inbound,
-        rows,
-        &|count| count * params.row_bytes(),
-        &mut q,
-        &Strip::default,
-        &|range, message, q, strip| {
-            matrix.expand(range, strip, q);
-            for (row, sent) in q.iter_mut().zip(message.chunks_exact(params.row_bytes())) {
-                code::add_masked(row, &code::from_bytes(sent), delta);
-            }
-        },
-    )?;
-    Ok(q)
+/// The oblivious PRF, as the sender knows it.
+struct Oprf<'a, const R: usize> {
+    params: &'a Params,
+    functions: Functions<R>,
+    delta: Zeroizing<Row<R>>,
+    /// q_j.
+    rows: Buffer<Row<R>>,
+}
+
+impl<const R: usize> Oprf<'_, R> {
+    /// Step 4: the masks of all items, in this order. A message holds the same items of each list.
+    fn send_masks(
+        &self,
+        items: Digests<'_>,
+        order: &[u32],
+        outbound: &mut dyn Outbound,
+    ) -> Result<(), Error> {
+        let chunks: Chunks = self.params.mask_chunks();
+        let mut no_state = vec![(); chunks.total];
+        stream::send_with(
+            outbound,
+            chunks,
+            &mut no_state,
+            &|| Scratch::new(items.digest_bytes()),
+            &|range, _, scratch, message| {
+                let positions = order[range].iter().map(|position| *position as usize);
+                scratch.items.gather(items, positions);
+                scratch.evaluate_all(self);
+                let masks = scratch.masks.iter().copied();
+                self.params.base.masks.pack(masks, message);
+                Ok(())
+            },
+        )
+    }
 }
 
 /// The values of step 4 for the items of one message.
-#[derive(Default)]
-struct Scratch<const D: usize, const R: usize> {
-    items: Vec<[u8; D]>,
+struct Scratch<const R: usize> {
+    items: DigestVec,
     bins: Vec<[u32; CHOICES]>,
     inputs: Vec<CodeInput>,
     rows: Vec<Row<R>>,
     masks: Vec<Mask>,
 }
 
-impl<const D: usize, const R: usize> Scratch<D, R> {
-    /// The masks of all lists, one list after the other.
-    fn evaluate_all(
-        &mut self,
-        params: &Params,
-        functions: &Functions<R>,
-        q: &[Row<R>],
-        delta: &Row<R>,
-    ) {
-        self.bins.resize(self.items.len(), [0; CHOICES]);
-        functions.bins.hash(&self.items, &mut self.bins);
-        self.masks.clear();
-        for list in 0..CHOICES {
-            self.evaluate(functions, q, delta, list as u8, |bins| bins[list]);
-        }
-        for place in 0..params.shape.stash {
-            self.evaluate(functions, q, delta, STASH, |_| params.shape.bins + place);
+impl<const R: usize> Scratch<R> {
+    fn new(digest_bytes: usize) -> Self {
+        Self {
+            items: DigestVec::zeroed(0, digest_bytes),
+            bins: Vec::new(),
+            inputs: Vec::new(),
+            rows: Vec::new(),
+            masks: Vec::new(),
         }
     }
 
-    /// Appends the mask of each item in the row that `row_of` picks.
-    fn evaluate(
-        &mut self,
-        functions: &Functions<R>,
-        q: &[Row<R>],
-        delta: &Row<R>,
-        list: u8,
-        row_of: impl Fn(&[u32; CHOICES]) -> u32,
-    ) {
+    /// The masks of all lists, one list after the other.
+    fn evaluate_all(&mut self, oprf: &Oprf<'_, R>) {
+        let items = self.items.as_digests();
+        self.bins.resize(items.len(), [0; CHOICES]);
+        oprf.functions.bins.hash(items, &mut self.bins);
+        self.masks.clear();
+        for list in 0..CHOICES {
+            self.evaluate(oprf, list as u8, |bins| bins[list]);
+        }
+        let bins = oprf.params.shape.bins;
+        for place in 0..oprf.params.shape.stash {
+            self.evaluate(oprf, STASH, |_| bins + place);
+        }
+    }
+
+    /// Appends F_j(x, list) of each item, in the row j that `row_of` picks.
+    fn evaluate(&mut self, oprf: &Oprf<'_, R>, list: u8, row_of: impl Fn(&[u32; CHOICES]) -> u32) {
         // The rows arrive while the code words are computed.
-        self.bins
-            .iter()
-            .for_each(|bins| prefetch(&q[row_of(bins) as usize]));
+        for bins in &self.bins {
+            prefetch(&oprf.rows[row_of(bins) as usize]);
+        }
+        let items = self.items.as_digests();
         self.inputs.clear();
         self.inputs
-            .extend(self.items.iter().map(|item| code_input(item, list)));
-        self.rows.resize(self.items.len(), [0; R]);
-        functions.code.encode(&mut self.inputs, &mut self.rows);
+            .extend((0..items.len()).map(|i| code_input(items.words(i), list)));
+        self.rows.resize(items.len(), [0; R]);
+        oprf.functions.code.encode(&mut self.inputs, &mut self.rows);
         for (row, bins) in self.rows.iter_mut().zip(&self.bins) {
             let number = row_of(bins);
-            code::evaluate(row, &q[number as usize], delta, number);
+            code::evaluate(row, &oprf.rows[number as usize], &oprf.delta, number);
         }
         let done = self.masks.len();
         self.masks.resize(done + self.rows.len(), 0);
-        functions.hash.masks(&self.rows, &mut self.masks[done..]);
+        oprf.functions
+            .hash
+            .masks(&self.rows, &mut self.masks[done..]);
     }
 }
