@@ -175,7 +175,7 @@ pub use encoding::Encoding;
 pub use error::{
     Columns, Difference, Error, ErrorKind, Fault, KeyFault, NumberFault, ParquetFault, Place,
 };
-pub use format::Format;
+pub use format::{Format, LINE_COLUMN};
 pub use inspection::{InspectedColumn, Inspection};
 pub use key::KeySpec;
 pub use meaning::{Kind, Meaning};
@@ -185,7 +185,7 @@ pub use progress::Progress;
 pub use source::Source;
 pub use spelling::{date_format::DateFormat, phone::Country, zone::Zone};
 pub use table::{Counts, KeyTable, RowItems};
-pub use text::{LINE_COLUMN, MAX_RECORD_BYTES};
+pub use text::MAX_RECORD_BYTES;
 
 /// The most distinct keys that one run can take.
 pub const MAX_ITEMS: usize = 1 << 26;

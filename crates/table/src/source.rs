@@ -91,20 +91,20 @@ impl Source {
         progress: &Progress,
     ) -> Result<Self, Error> {
         assert!(!inputs.is_empty(), "a table has an input");
+        let said = Said {
+            format,
+            dialect,
+            keyed,
+        };
         if inputs.iter().any(|input| input == Path::new("-")) {
             if inputs.len() > 1 {
                 return Err(Error::StreamAmongFiles);
             }
             let stdin = io::stdin().lock();
             let is_said = format.is_some();
-            let format = format.unwrap_or(Format::of_stream(dialect, keyed));
+            let format = format.unwrap_or(said.format_of_stream());
             return Self::spooled(stdin, "standard input", format, is_said, dialect, progress);
         }
-        let said = Said {
-            format,
-            dialect,
-            keyed,
-        };
         let planned = files::list(inputs)?
             .into_iter()
             .map(|listed| said.plan(listed))
@@ -122,7 +122,7 @@ impl Source {
         unity::check_formats(&planned)?;
         let first = &planned[0];
         let format = first.format;
-        let layout = format.layout_with(said.dialect, &first.name)?;
+        let layout = said.dialect.layout(format, &first.name)?;
         let is_said = said.format.is_some();
         let partition_columns = unity::partition_columns(&planned)?;
         if planned.iter().any(Planned::is_copied) {
@@ -179,7 +179,7 @@ impl Source {
         dialect: &Dialect,
         progress: &Progress,
     ) -> Result<Self, Error> {
-        let layout = format.layout_with(dialect, name)?;
+        let layout = dialect.layout(format, name)?;
         progress.start(0);
         let dialect = layout.map(|_| dialect);
         let (content, encoding) = Spool::default().copied(input, None, dialect, name, progress)?;
@@ -239,7 +239,7 @@ impl Source {
     }
 
     fn differences(&self) -> Vec<String> {
-        let mut words = match (self.layout, self.format.layout()) {
+        let mut words = match (self.layout, Layout::usual(self.format)) {
             (Some(taken), Some(usual)) => taken.differences(usual),
             _ => Vec::new(),
         };
@@ -391,7 +391,7 @@ fn check_beginning(part: &Part, format: Format, is_said: bool) -> Result<(), Err
     let read = part.open()?.take(8).read_to_end(&mut beginning);
     read.map_err(|source| part.cannot_read(source))?;
     let file = || part.name().to_owned();
-    let is_text = format.layout().is_some();
+    let is_text = format.is_text();
     if is_text && beginning.starts_with(b"PK\x03\x04") {
         return Err(Error::Zip { file: file() });
     }

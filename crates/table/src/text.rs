@@ -11,11 +11,9 @@ pub(crate) use records::Record;
 use records::Records;
 
 use crate::{
-    Doubt, Encoding, Error, Progress, Source, dialect::Layout, header::Header, section::Section,
+    Doubt, Encoding, Error, Progress, Source, dialect::Layout, format::LINE_COLUMN, header::Header,
+    section::Section,
 };
-
-/// The name of the only column of a file of lines.
-pub const LINE_COLUMN: &str = "value";
 
 /// Opens the parts of a table that is text, one after the other.
 pub(crate) fn parts<'a>(

@@ -74,7 +74,7 @@ pub(crate) fn fits(source: &Source, format: Format) -> Result<Option<String>, Er
         return Ok(Some(reason));
     }
     // The name is not told: in a text without a header it is a value.
-    if format.layout().is_none()
+    if !format.is_text()
         && source.format() != format
         && let Some((first, second)) = first_repeated(&names)
     {
@@ -135,8 +135,8 @@ pub(crate) fn matching_rows(
         matching: 0,
     };
     let rows = source.unchanged_by(|| {
-        match (source.layout(), format.layout()) {
-            (None, None) => typed::filter(source, &mut matches, format, output, progress),
+        match (source.layout(), format.is_text()) {
+            (None, false) => typed::filter(source, &mut matches, format, output, progress),
             (Some(_), _) if source.format() == format => {
                 copy(source, &mut matches, output, progress)
             }
