@@ -14,8 +14,8 @@ use crate::{
     contained,
     error::nameless,
     format::ARROW_FILE,
+    part::Part,
     section::Section,
-    source::Part,
 };
 
 /// What a stream ends with: the mark of a message that has no length.

@@ -157,6 +157,7 @@ mod meaning;
 mod normalize;
 mod numbers;
 mod parquet;
+mod part;
 mod progress;
 mod section;
 mod source;

@@ -1,6 +1,5 @@
 mod decoded;
 mod files;
-mod part;
 mod partition;
 mod plan;
 mod spool;
@@ -17,10 +16,9 @@ use arrow_schema::SchemaRef;
 
 use crate::{
     Dialect, Doubt, Encoding, Error, Format, Progress, arrow, dialect::Layout, error::ErrorKind,
-    header::Header, section::Section, text,
+    header::Header, part::Part, section::Section, text,
 };
 pub(crate) use decoded::decoded;
-pub(crate) use part::Part;
 use plan::{Planned, Said};
 use spool::Spool;
 

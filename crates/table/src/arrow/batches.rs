@@ -3,7 +3,7 @@ use std::{collections::BTreeSet, iter, slice, sync::Arc};
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray};
 use arrow_schema::SchemaRef;
 
-use crate::{Error, Format, Progress, Source, error::Place, ipc, parquet, source::Part};
+use crate::{Error, Format, Progress, Source, error::Place, ipc, parquet, part::Part};
 
 /// A file of typed columns whose schema has been read.
 pub(crate) trait TypedFile<'a> {

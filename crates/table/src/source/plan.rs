@@ -8,10 +8,13 @@ use std::{
 use super::{
     decoded::{beginning, encoding_of},
     files::Listed,
-    part::{Content, Part, Version},
     spool::Spool,
 };
-use crate::{Compression, Dialect, Encoding, Error, Format, Progress, error::ErrorKind};
+use crate::{
+    Compression, Dialect, Encoding, Error, Format, Progress,
+    error::ErrorKind,
+    part::{Content, Part, Version},
+};
 
 /// What is said of a table beside where it is.
 #[derive(Clone, Copy)]

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
-use super::{Part, Planned, Source, text_columns};
-use crate::{Error, Progress, arrow, dialect::Layout, error::Difference};
+use super::{Planned, Source, text_columns};
+use crate::{Error, Progress, arrow, dialect::Layout, error::Difference, part::Part};
 
 /// # Errors
 /// If the files are not of one format.
