@@ -1,22 +1,22 @@
 //! Tables of typed columns, which the Arrow library's readers of Parquet and Arrow give in batches.
 
-mod batches;
 mod cell;
 mod key_cell;
+mod typed_file;
 
 use std::{borrow::Cow, collections::BTreeSet};
 
-use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field, SchemaRef, extension};
 
-pub(crate) use batches::{Batch, Batches, FileBatches, TypedFile, open};
 pub(crate) use cell::{Column, has_text};
 use key_cell::KeyColumn;
+pub(crate) use typed_file::{FileBatches, TypedFile};
 
 use crate::{
     Error, Inspection, Progress, Source,
     meaning::Kind,
     numbers::may_be_numbers,
+    source::Batches,
     table::{Builder, Wanted},
 };
 
@@ -58,7 +58,7 @@ pub(crate) fn read_keys(
                 KeyColumn::new(array, is_uuid(field)).ok_or_else(|| batch.broken())
             })
             .collect::<Result<Vec<_>, Error>>()?;
-        let number_texts = texts(&batch, number_places.iter().map(at))?;
+        let number_texts = batch.texts(number_places.iter().map(at))?;
         for row in 0..batch.rows.num_rows() {
             let place = batch.place(row);
             for (position, column) in key_texts.iter().enumerate() {
@@ -84,12 +84,6 @@ pub(crate) fn check_key(source: &Source, key: &[usize]) -> Result<(), Error> {
     refuse_keys(source, &source.schema()?, key)
 }
 
-/// Checks that all columns can be read, as far as the files' own descriptions tell.
-pub(crate) fn check_columns(source: &Source) -> Result<(), Error> {
-    let all: Vec<usize> = (0..source.schema()?.fields().len()).collect();
-    refuse_unreadable(source, &source.schema()?, &all)
-}
-
 /// As [`crate::check_numbers`], for typed columns.
 pub(crate) fn check_numbers(source: &Source, names: &[String]) -> Result<(), Error> {
     let columns = source.columns()?;
@@ -97,43 +91,13 @@ pub(crate) fn check_numbers(source: &Source, names: &[String]) -> Result<(), Err
     refuse_numbers(source, &source.schema()?, &indices)
 }
 
-/// The columns of a batch as texts.
-pub(crate) fn texts<'a>(
-    batch: &Batch<'_>,
-    arrays: impl Iterator<Item = &'a ArrayRef>,
-) -> Result<Vec<Column<'a>>, Error> {
-    // Columns whose type has no text were refused, but a broken file can hold another type than
-    // its schema says.
-    arrays
-        .map(|array| Column::new(array).ok_or_else(|| batch.broken()))
-        .collect()
-}
-
 /// Whether a column holds UUIDs, of which Arrow's type, binary data of 16 bytes, tells nothing.
 fn is_uuid(field: &Field) -> bool {
     field.extension_type_name() == Some(<extension::Uuid as extension::ExtensionType>::NAME)
 }
 
-/// Those of the columns that are in the files themselves.
-fn in_files(source: &Source, schema: &SchemaRef, columns: &[usize]) -> Vec<usize> {
-    let columns = columns.iter().copied();
-    columns
-        .filter(|&column| !source.is_partition_column(column, schema))
-        .collect()
-}
-
-/// Opens each part, unless there is nothing to look for.
-fn refuse_unreadable(source: &Source, schema: &SchemaRef, columns: &[usize]) -> Result<(), Error> {
-    let in_files = in_files(source, schema, columns);
-    if in_files.is_empty() {
-        return Ok(());
-    }
-    let mut parts = source.parts().iter();
-    parts.try_for_each(|part| open(part, source.format())?.check(&in_files))
-}
-
 fn refuse_keys(source: &Source, schema: &SchemaRef, key: &[usize]) -> Result<(), Error> {
-    refuse_unreadable(source, schema, key)?;
+    source.check_readable(schema, key)?;
     match first_other(schema, key, key_cell::can_be_key) {
         Some((column, data_type)) => Err(Error::KeyType {
             file: source.name().to_owned(),
@@ -146,8 +110,8 @@ fn refuse_keys(source: &Source, schema: &SchemaRef, key: &[usize]) -> Result<(),
 
 /// A partition column is text, in which numbers are read as in a CSV file.
 fn refuse_numbers(source: &Source, schema: &SchemaRef, numbers: &[usize]) -> Result<(), Error> {
-    refuse_unreadable(source, schema, numbers)?;
-    match first_other(schema, &in_files(source, schema, numbers), may_be_numbers) {
+    source.check_readable(schema, numbers)?;
+    match first_other(schema, &source.in_files(schema, numbers), may_be_numbers) {
         Some((column, data_type)) => Err(Error::NumberType {
             file: source.name().to_owned(),
             column,

@@ -3,6 +3,7 @@ mod files;
 mod partition;
 mod plan;
 mod spool;
+mod typed;
 mod unity;
 
 use std::{
@@ -15,12 +16,13 @@ use std::{
 use arrow_schema::SchemaRef;
 
 use crate::{
-    Dialect, Doubt, Encoding, Error, Format, Progress, arrow, dialect::Layout, error::ErrorKind,
+    Dialect, Doubt, Encoding, Error, Format, Progress, dialect::Layout, error::ErrorKind,
     header::Header, part::Part, section::Section, text,
 };
 pub(crate) use decoded::decoded;
 use plan::{Planned, Said};
 use spool::Spool;
+pub(crate) use typed::Batches;
 
 /// More files than this are not held open, but opened again when they are read.
 const MAX_HELD: usize = 16;
@@ -284,14 +286,6 @@ impl Source {
         Ok(doubts)
     }
 
-    /// The columns of a table that is no text.
-    pub(crate) fn schema(&self) -> Result<SchemaRef, Error> {
-        match &self.schema {
-            Some(schema) => Ok(schema.clone()),
-            None => Ok(arrow::open(&self.parts[0], self.format)?.schema().clone()),
-        }
-    }
-
     /// The header of these names, which must be those of the columns.
     pub(crate) fn header<'a>(&'a self, names: &'a [String]) -> Header<'a> {
         Header {
@@ -322,19 +316,22 @@ impl Source {
         self.layout
     }
 
-    /// The files that it is made of, in the order of their rows.
-    pub(crate) fn parts(&self) -> &[Part] {
-        &self.parts
-    }
-
-    /// The columns that folders' names tell, behind those of the files.
-    pub(crate) fn partition_columns(&self) -> &[String] {
-        &self.partition_columns
-    }
-
-    /// Whether folders' names tell this column of a table of typed columns.
-    pub(crate) fn is_partition_column(&self, column: usize, schema: &SchemaRef) -> bool {
-        column + self.partition_columns.len() >= schema.fields().len()
+    /// Opens the parts of a table that is text, one after the other.
+    pub(crate) fn texts<'a>(
+        &'a self,
+        layout: Layout,
+        progress: &'a Progress,
+    ) -> impl Iterator<Item = Result<text::Table<'a, Section>, Error>> {
+        let mut columns = None;
+        self.parts.iter().map(move |part| {
+            let table = open_text(part, layout, progress)?;
+            // They were compared when the source was opened.
+            let expected = columns.get_or_insert_with(|| table.columns().to_vec());
+            match *expected == table.columns() {
+                true => Ok(table),
+                false => Err(part.changed()),
+            }
+        })
     }
 
     /// Runs a pass over the table, and holds a file's change during or before it against

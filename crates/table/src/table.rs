@@ -157,7 +157,7 @@ pub(crate) fn read(
     source.unchanged_by(|| match source.layout() {
         None => arrow::read_keys(source, wanted, progress),
         Some(layout) => {
-            let texts = text::parts(source, layout, progress);
+            let texts = source.texts(layout, progress);
             read_text(source.name(), layout, texts, wanted)
         }
     })
