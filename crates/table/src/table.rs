@@ -1,11 +1,13 @@
 //! The distinct keys of a table, and which row holds which.
 
+mod typed;
+
 use std::{borrow::Cow, io::Read, iter};
 
 use hashbrown::{HashTable, hash_table::Entry};
 
 use crate::{
-    Dialect, Doubt, Error, KeyFault, KeySpec, MAX_ITEMS, Numbers, Progress, Source, arrow,
+    Dialect, Doubt, Error, KeyFault, KeySpec, MAX_ITEMS, Numbers, Progress, Source,
     dialect::{Delimited, Layout},
     error::Place,
     inspection::{Inspection, Inspector},
@@ -155,7 +157,7 @@ pub(crate) fn read(
 ) -> Result<Inspection, Error> {
     progress.start(source.bytes());
     source.unchanged_by(|| match source.layout() {
-        None => arrow::read_keys(source, wanted, progress),
+        None => typed::read_typed(source, wanted, progress),
         Some(layout) => {
             let texts = source.texts(layout, progress);
             read_text(source.name(), layout, texts, wanted)
