@@ -177,7 +177,7 @@ pub use error::{
     Columns, Difference, Error, ErrorKind, Fault, KeyFault, NumberFault, ParquetFault, Place,
 };
 pub use format::{Format, LINE_COLUMN};
-pub use inspection::{InspectedColumn, Inspection};
+pub use inspection::Inspection;
 pub use key::KeySpec;
 pub use meaning::{Kind, Meaning};
 pub use normalize::{ColumnRules, Rule, SPELLING_VERSION};
@@ -185,7 +185,7 @@ pub use numbers::{MAX_SCALE, Numbers, check_numbers};
 pub use progress::Progress;
 pub use source::Source;
 pub use spelling::{date_format::DateFormat, phone::Country, zone::Zone};
-pub use table::{Counts, KeyTable, RowItems};
+pub use table::{Counts, InspectedColumn, KeyTable, RowItems};
 pub use text::MAX_RECORD_BYTES;
 
 /// The most distinct keys that one run can take.

@@ -4,9 +4,9 @@ use std::{borrow::Cow, collections::BTreeSet};
 
 use arrow_schema::Field;
 
-use super::{Builder, Wanted};
+use super::{Builder, Findings, KeyTable, Wanted};
 use crate::{
-    Error, Inspection, Progress, Source,
+    Error, Progress, Source,
     arrow::{KeyColumn, is_uuid},
     key,
     meaning::Kind,
@@ -19,7 +19,7 @@ pub(super) fn read_typed(
     source: &Source,
     wanted: &Wanted<'_>,
     progress: &Progress,
-) -> Result<Inspection, Error> {
+) -> Result<(KeyTable, Findings), Error> {
     let schema = source.schema()?;
     let names = source.columns()?;
     let header = source.header(&names);
