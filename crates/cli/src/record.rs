@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use psijoin::{JointSeed, Role};
 use psijoin_transport::{Connection, Fingerprint};
 
-use crate::{exit::Failure, output, report::Report, report_file::ReportFile, session::Summary};
+use crate::{exit::Failure, output, report::Report, report_file::ReportFile, summary::Summary};
 
 /// See the [module](self). Nothing in it is an item.
 #[derive(Default)]

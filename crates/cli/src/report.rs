@@ -16,7 +16,7 @@ use crate::{
     memory,
     phases::Phase,
     record::Known,
-    session::{Received, Summary},
+    summary::{Received, Summary},
 };
 
 /// The report of one party's run, as `--json` and `--report` write it.

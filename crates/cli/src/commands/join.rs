@@ -27,7 +27,8 @@ use crate::{
     record::{Files, Planned, Record},
     report_file::ReportFile,
     requested_output::RequestedOutput,
-    session::{Consent, Mode, Party, Ready, Received, Task},
+    session::{Consent, Mode, Party, Ready, Task},
+    summary::Received,
 };
 
 /// What one party was told on its command line.
