@@ -6,7 +6,7 @@ use crate::{
     columns::AgreedColumn,
     humanize,
     requested_output::RequestedOutput,
-    session::{Received, Summary},
+    summary::{Received, Summary},
 };
 
 /// What a protocol without security says before and after a run.

@@ -9,6 +9,7 @@
 //! | [`columns`] | which party has which column of numbers |
 //! | [`settings`] | the names of what both sides must say alike |
 //! | [`session`] | one party of a join, from its table to its result |
+//! | [`summary`] | what came of a run |
 //! | [`limits`] | how large a set of the other party may be |
 //! | [`exit`] | every failure, and the exit code that it ends with |
 //! | [`clashes`] | files of a run that must not be the same |
@@ -47,6 +48,7 @@ mod requested_output;
 mod session;
 mod settings;
 mod sizes;
+mod summary;
 
 use std::process::ExitCode;
 

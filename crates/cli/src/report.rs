@@ -13,15 +13,35 @@ use serde::Serialize;
 use crate::{
     columns::{AgreedColumn, Sum},
     exit::Failure,
-    memory,
+    memory, output,
     phases::Phase,
-    record::Known,
-    session::{Received, Summary},
+    record::{Known, Record},
+    summary::{Received, Summary},
 };
+
+/// Writes the report of a run that is over, and may have failed, if one was asked for. A run is
+/// reported once.
+///
+/// # Errors
+/// [`Failure::Report`] and [`Failure::Stdout`].
+pub(crate) fn write(record: &Record, failure: Option<&Failure>) -> Result<(), Failure> {
+    let written = record.end(|known| {
+        let report = Report::new(known, failure);
+        let written = match &known.report {
+            Some(file) => file.write(&report),
+            None => Ok(()),
+        };
+        if known.plan.json {
+            output::json(&report)?;
+        }
+        written
+    });
+    written.unwrap_or(Ok(()))
+}
 
 /// The report of one party's run, as `--json` and `--report` write it.
 #[derive(Serialize)]
-pub(crate) struct Report {
+struct Report {
     psijoin: &'static str,
     handshake_version: u16,
     /// `done`, `checked` or `failed`.
@@ -184,7 +204,7 @@ struct SumReport {
 
 impl Report {
     /// The report of a run of which this is known, and which may have failed.
-    pub(crate) fn new(known: &Known, failure: Option<&Failure>) -> Self {
+    fn new(known: &Known, failure: Option<&Failure>) -> Self {
         let plan = &known.plan;
         let fingerprint = plan.peer.map(|fingerprint| fingerprint.to_string());
         Self {

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use psijoin_table::atomic_file::{AtomicFile, Existing};
+use serde::Serialize;
 
-use crate::{exit::Failure, report::Report};
+use crate::exit::Failure;
 
 /// Where a report will be written, checked before the run.
 pub(crate) struct ReportFile {
@@ -33,7 +34,7 @@ impl ReportFile {
     ///
     /// # Errors
     /// [`Failure::Report`].
-    pub(crate) fn write(&self, report: &Report) -> Result<(), Failure> {
+    pub(crate) fn write(&self, report: &impl Serialize) -> Result<(), Failure> {
         let staged = self.file.stage(|file| {
             serde_json::to_writer_pretty(&mut *file, report)?;
             file.write_all(b"\n")

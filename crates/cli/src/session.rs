@@ -32,19 +32,18 @@ use crate::{
     exit::Failure,
     guard, humanize,
     limits::MaxPeerKeys,
-    phases::{Phase, Phases},
+    phases::Phases,
     question::Question,
     record::Record,
     requested_output::RequestedOutput,
+    summary::{Received, Summary},
 };
 
 mod agreement;
 mod key_facts;
-mod received;
 mod shares;
 
 use agreement::Agreement;
-pub(crate) use received::Received;
 use shares::Kept;
 
 /// A party of a join.
@@ -113,26 +112,6 @@ impl Task {
             Self::Share(role, _) => *role,
         }
     }
-}
-
-/// What a party knows at the end.
-pub(crate) struct Summary {
-    pub(crate) role: Role,
-    pub(crate) plan: Plan,
-    pub(crate) counts: Counts,
-    /// What passed over the wire for the protocol, the handshake not included.
-    pub(crate) traffic: Snapshot,
-    /// From the tables to the end, without waiting for the other party to turn up.
-    pub(crate) time: Duration,
-    pub(crate) phases: Vec<Phase>,
-    /// What was asked for.
-    pub(crate) asked: RequestedOutput,
-    /// The columns of numbers in that.
-    pub(crate) columns: AgreedColumns,
-    /// How many rows with a key have no number, for each of this party's columns of numbers.
-    pub(crate) rows_without_number: BTreeMap<String, u64>,
-    /// The receiver's result, or either party's shares.
-    pub(crate) received: Option<Received>,
 }
 
 /// A party whose part can be played, as far as that can be seen before it meets the other.

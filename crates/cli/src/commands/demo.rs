@@ -17,7 +17,8 @@ use crate::{
     question::Question,
     record::Record,
     requested_output::RequestedOutput,
-    session::{Consent, Mode, Party, Received, Summary, Task},
+    session::{Consent, Mode, Party, Task},
+    summary::{Received, Summary},
 };
 
 /// A sample table.

@@ -25,9 +25,11 @@ use crate::{
     output, pulse,
     question::Question,
     record::{Files, Planned, Record},
+    report,
     report_file::ReportFile,
     requested_output::RequestedOutput,
-    session::{Consent, Mode, Party, Ready, Received, Task},
+    session::{Consent, Mode, Party, Ready, Task},
+    summary::Received,
 };
 
 /// What one party was told on its command line.
@@ -94,7 +96,7 @@ impl Order<'_> {
         {
             console::failure(failure);
         }
-        let reported = record.end(failure.as_ref());
+        let reported = report::write(&record, failure.as_ref());
         if let Err(failure) = &reported {
             console::failure(failure);
         }
@@ -332,7 +334,7 @@ impl Order<'_> {
 fn on_trouble(interrupt: Interrupt, record: Arc<Record>) {
     guard::on_trouble(move |failure| {
         interrupt.abort(failure.abort_code());
-        if let Err(failure) = record.end(Some(failure)) {
+        if let Err(failure) = report::write(&record, Some(failure)) {
             console::failure(&failure);
         }
     });

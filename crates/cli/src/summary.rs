@@ -1,6 +1,36 @@
-//! What the receiver received.
+//! What came of a run.
 
-use crate::columns::Sum;
+use std::{collections::BTreeMap, time::Duration};
+
+use psijoin::{Plan, Role};
+use psijoin_channel::count::Snapshot;
+use psijoin_table::Counts;
+
+use crate::{
+    columns::{AgreedColumns, Sum},
+    phases::Phase,
+    requested_output::RequestedOutput,
+};
+
+/// What a party knows at the end.
+pub(crate) struct Summary {
+    pub(crate) role: Role,
+    pub(crate) plan: Plan,
+    pub(crate) counts: Counts,
+    /// What passed over the wire for the protocol, the handshake not included.
+    pub(crate) traffic: Snapshot,
+    /// From the tables to the end, without waiting for the other party to turn up.
+    pub(crate) time: Duration,
+    pub(crate) phases: Vec<Phase>,
+    /// What was asked for.
+    pub(crate) asked: RequestedOutput,
+    /// The columns of numbers in that.
+    pub(crate) columns: AgreedColumns,
+    /// How many rows with a key have no number, for each of this party's columns of numbers.
+    pub(crate) rows_without_number: BTreeMap<String, u64>,
+    /// The receiver's result, or either party's shares.
+    pub(crate) received: Option<Received>,
+}
 
 /// What the receiver received.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,3 +1,5 @@
+//! The bytes of one file of a table, and whether they are still those that were there at first.
+
 use std::{
     fs::{self, File, Metadata},
     io,
@@ -11,21 +13,21 @@ use crate::{Compression, Encoding, Error, section::Section};
 /// A file of a table, or what came as a stream.
 #[derive(Debug)]
 pub(crate) struct Part {
-    pub(super) name: String,
+    pub(crate) name: String,
     /// Where the file is, by whatever way the user's name leads there; `None` for a stream.
-    pub(super) path: Option<PathBuf>,
+    pub(crate) path: Option<PathBuf>,
     /// How the text was compressed of which `content` is a copy.
-    pub(super) compression: Option<Compression>,
+    pub(crate) compression: Option<Compression>,
     /// How the text was encoded; if not as UTF-8, `content` is a copy in UTF-8.
-    pub(super) encoding: Encoding,
-    pub(super) content: Content,
+    pub(crate) encoding: Encoding,
+    pub(crate) content: Content,
     /// What its folders' names say of its rows, for each of the table's partition columns.
-    pub(super) partition: Vec<Option<String>>,
+    pub(crate) partition: Vec<Option<String>>,
 }
 
 /// Where a part's bytes are.
 #[derive(Debug)]
-pub(super) enum Content {
+pub(crate) enum Content {
     /// In the file itself, as it was when it was first opened. A table may have more files than a
     /// process can open, so it may be closed until it is read.
     File {
@@ -42,8 +44,8 @@ pub(super) enum Content {
 
 /// What tells whether a file was changed, or is another one by now.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Version {
-    pub(super) bytes: u64,
+pub(crate) struct Version {
+    pub(crate) bytes: u64,
     modified: Option<SystemTime>,
     identity: Option<(u64, u64)>,
 }
@@ -122,7 +124,7 @@ impl Part {
 
     /// # Errors
     /// If it is not what it was when it was first opened.
-    pub(super) fn check_unchanged(&self) -> Result<(), Error> {
+    pub(crate) fn check_unchanged(&self) -> Result<(), Error> {
         let Content::File { held, version } = &self.content else {
             return Ok(());
         };
@@ -138,14 +140,14 @@ impl Part {
     }
 
     /// Closes the file until it is read.
-    pub(super) fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         if let Content::File { held, .. } = &mut self.content {
             *held = None;
         }
     }
 
     /// Whether this is the file at this path, which leads through no links.
-    pub(super) fn is_at(&self, path: &Path) -> bool {
+    pub(crate) fn is_at(&self, path: &Path) -> bool {
         self.path.as_deref() == Some(path)
     }
 
@@ -155,7 +157,7 @@ impl Part {
         }
     }
 
-    pub(super) fn cannot_read(&self, source: io::Error) -> Error {
+    pub(crate) fn cannot_read(&self, source: io::Error) -> Error {
         Error::Read {
             file: self.name.clone(),
             source,

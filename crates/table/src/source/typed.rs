@@ -1,26 +1,21 @@
+//! The typed columns of a table, whose parts are Parquet or Arrow files.
+
 use std::{collections::BTreeSet, iter, slice, sync::Arc};
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray};
 use arrow_schema::SchemaRef;
 
-use crate::{Error, Format, Progress, Source, error::Place, ipc, parquet, source::Part};
-
-/// A file of typed columns whose schema has been read.
-pub(crate) trait TypedFile<'a> {
-    fn schema(&self) -> &SchemaRef;
-
-    /// Checks that these columns can be read, as far as the file's own description tells.
-    fn check(&self, columns: &[usize]) -> Result<(), Error>;
-
-    /// Reads these columns, which are in the file's order.
-    fn batches(self: Box<Self>, columns: &[usize]) -> Result<FileBatches<'a>, Error>;
-}
-
-/// Rows, and how many bytes of the file lie before those that follow.
-pub(crate) type FileBatches<'a> = Box<dyn Iterator<Item = Result<(RecordBatch, u64), Error>> + 'a>;
+use super::Source;
+use crate::{
+    Error, Format, Progress,
+    arrow::{Column, FileBatches, TypedFile},
+    error::Place,
+    ipc, parquet,
+    part::Part,
+};
 
 /// Reads a part's schema, in a format that is no text.
-pub(crate) fn open(part: &Part, format: Format) -> Result<Box<dyn TypedFile<'_> + '_>, Error> {
+pub(super) fn open(part: &Part, format: Format) -> Result<Box<dyn TypedFile<'_> + '_>, Error> {
     Ok(match format {
         Format::Parquet => Box::new(parquet::Reader::open(part)?),
         Format::Arrow => Box::new(ipc::Reader::open(part)?),
@@ -33,6 +28,46 @@ fn broken(part: &Part, format: Format) -> Error {
         Format::Parquet => parquet::broken(part),
         Format::Arrow => ipc::broken(part),
         Format::Csv | Format::Tsv | Format::Lines => panic!("a text has no typed columns"),
+    }
+}
+
+impl Source {
+    /// The columns of a table that is no text.
+    pub(crate) fn schema(&self) -> Result<SchemaRef, Error> {
+        match &self.schema {
+            Some(schema) => Ok(schema.clone()),
+            None => Ok(open(&self.parts[0], self.format)?.schema().clone()),
+        }
+    }
+
+    /// Checks that all typed columns can be read, as far as the files' own descriptions tell.
+    pub(crate) fn check_all_readable(&self) -> Result<(), Error> {
+        let schema = self.schema()?;
+        let all: Vec<usize> = (0..schema.fields().len()).collect();
+        self.check_readable(&schema, &all)
+    }
+
+    /// Checks that these typed columns can be read, as far as the files' own descriptions tell.
+    /// Opens each part, unless there is nothing to look for.
+    pub(crate) fn check_readable(
+        &self,
+        schema: &SchemaRef,
+        columns: &[usize],
+    ) -> Result<(), Error> {
+        let in_files = self.in_files(schema, columns);
+        if in_files.is_empty() {
+            return Ok(());
+        }
+        let mut parts = self.parts.iter();
+        parts.try_for_each(|part| open(part, self.format)?.check(&in_files))
+    }
+
+    /// Those of the typed columns that are in the files themselves, and not told by the names of
+    /// folders.
+    pub(crate) fn in_files(&self, schema: &SchemaRef, columns: &[usize]) -> Vec<usize> {
+        let file_columns = schema.fields().len() - self.partition_columns.len();
+        let columns = columns.iter().copied();
+        columns.filter(|&column| column < file_columns).collect()
     }
 }
 
@@ -55,6 +90,18 @@ impl Batch<'_> {
     /// The file holds something else than it says.
     pub(crate) fn broken(&self) -> Error {
         broken(self.part, self.format)
+    }
+
+    /// These columns of the batch as texts.
+    pub(crate) fn texts<'a>(
+        &self,
+        arrays: impl Iterator<Item = &'a ArrayRef>,
+    ) -> Result<Vec<Column<'a>>, Error> {
+        // Columns whose type has no text were refused, but a broken file can hold another type than
+        // its schema says.
+        arrays
+            .map(|array| Column::new(array).ok_or_else(|| self.broken()))
+            .collect()
     }
 }
 
@@ -92,7 +139,7 @@ impl<'a> Batches<'a> {
             .filter(|column| columns.is_none_or(|columns| columns.contains(column)))
             .collect();
         let schema = table.project(&wanted).expect("they are columns of it");
-        let file_columns = table.fields().len() - source.partition_columns().len();
+        let file_columns = table.fields().len() - source.partition_columns.len();
         let (in_files, partition): (Vec<_>, Vec<_>) = wanted
             .into_iter()
             .partition(|&column| column < file_columns);
@@ -105,7 +152,7 @@ impl<'a> Batches<'a> {
                 .iter()
                 .map(|column| column - file_columns)
                 .collect(),
-            parts: source.parts().iter(),
+            parts: source.parts.iter(),
             current: None,
         })
     }
@@ -122,7 +169,7 @@ impl<'a> Batches<'a> {
                 None => match self.parts.next() {
                     Some(part) => self.current.insert(Current {
                         part,
-                        batches: open(part, self.source.format())?.batches(&self.in_files)?,
+                        batches: open(part, self.source.format)?.batches(&self.in_files)?,
                         rows: 0,
                         bytes_told: 0,
                     }),
@@ -159,7 +206,7 @@ impl<'a> Batches<'a> {
         });
         let columns = rows.columns().iter().cloned().chain(told).collect();
         let options = RecordBatchOptions::new().with_row_count(Some(count));
-        let format = self.source.format();
+        let format = self.source.format;
         let rows = RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)
             // A broken file can hold another type than its schema says.
             .map_err(|_| broken(part, format))?;
