@@ -64,6 +64,7 @@ fn swap(channel: &mut Channel, ours: [u8; SHARE_BYTES]) -> Result<[u8; SHARE_BYT
 }
 
 /// A party's share of a seed, which the peer must not see before it has shown its commitment.
+#[derive(Clone)]
 pub struct Share {
     bytes: [u8; SHARE_BYTES],
     first: bool,

@@ -386,7 +386,7 @@ mod tests {
         let preparing = preparing_bytes(count);
         let [sent, received] = [traffic.sent.bytes, traffic.received.bytes];
         assert_eq!(
-            traffic.rounds,
+            traffic.flights,
             2 + preparing_flights(count) + flights(bits) - 1
         );
         let online = [

@@ -26,10 +26,9 @@ pub mod triples;
 
 use triples::{Multiplication, Triple, Triples, demand};
 
-/// Bytes that either party sends in [`Setup::new`].
-pub const fn setup_bytes(extension: Extension) -> u64 {
-    Block::BYTES as u64 + extension.setup_sender_bytes() + extension.setup_receiver_bytes()
-}
+/// Bytes that either party sends in [`Setup::new`], at the same time. Then OTs are set up in either
+/// direction; those that the first side sends come first.
+pub const SEED_BYTES: u64 = Block::BYTES as u64;
 
 /// Bytes that either party sends to open the products of a layer.
 pub fn layer_bytes(layer: &Gates, multiplication: Multiplication) -> u64 {

@@ -6,7 +6,7 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use psijoin_psi::Role;
+use psijoin::{JointSeed, Role};
 use psijoin_transport::{Connection, Fingerprint};
 
 use crate::{exit::Failure, output, report::Report, report_file::ReportFile, session::Summary};
@@ -106,8 +106,8 @@ impl Record {
     }
 
     /// Both parties agreed on a session. Its name is the same for both, and says nothing.
-    pub(crate) fn session(&self, joint_seed: &[u8; 32]) {
-        let name = psijoin_psi::shares::file::session(joint_seed);
+    pub(crate) fn session(&self, joint_seed: &JointSeed) {
+        let name = psijoin::share_file::session(joint_seed);
         let name = name[..16].iter().map(|byte| format!("{byte:02x}"));
         self.known().session = Some(name.collect());
     }

@@ -6,8 +6,8 @@ use std::{
 };
 
 use chrono::{DateTime, SecondsFormat, Utc};
+use psijoin::Plan;
 use psijoin_params::Security;
-use psijoin_psi::Plan;
 use serde::Serialize;
 
 use crate::{
@@ -148,7 +148,7 @@ struct TableReport {
 struct TrafficReport {
     sent_bytes: u64,
     received_bytes: u64,
-    rounds: u64,
+    flights: u64,
 }
 
 #[derive(Serialize)]
@@ -189,7 +189,7 @@ impl Report {
         let fingerprint = plan.peer.map(|fingerprint| fingerprint.to_string());
         Self {
             psijoin: env!("CARGO_PKG_VERSION"),
-            handshake_version: psijoin_transport::handshake::VERSION,
+            handshake_version: psijoin_handshake::VERSION,
             outcome: match failure {
                 None if known.is_checked => "checked",
                 None => "done",
@@ -259,7 +259,7 @@ impl RunReport {
             traffic: TrafficReport {
                 sent_bytes: summary.traffic.sent.bytes,
                 received_bytes: summary.traffic.received.bytes,
-                rounds: summary.traffic.rounds,
+                flights: summary.traffic.flights,
             },
             seconds: summary.time.as_secs_f64(),
             phases: summary.phases.clone(),
@@ -306,7 +306,7 @@ impl ResultReport {
 }
 
 impl ProtocolReport {
-    fn new(plan: &dyn Plan) -> Self {
+    fn new(plan: &Plan) -> Self {
         let info = plan.info();
         Self {
             name: info.name,
@@ -323,7 +323,7 @@ impl ProtocolReport {
 }
 
 impl SecurityReport {
-    fn new(plan: &dyn Plan) -> Self {
+    fn new(plan: &Plan) -> Self {
         let budget = plan.budget();
         Self {
             computational_bits: Security::COMPUTATIONAL_BITS,

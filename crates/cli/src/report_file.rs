@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use psijoin_table::whole_file::{Existing, WholeFile};
+use psijoin_table::atomic_file::{AtomicFile, Existing};
 
 use crate::{exit::Failure, report::Report};
 
@@ -10,7 +10,7 @@ use crate::{exit::Failure, report::Report};
 pub(crate) struct ReportFile {
     /// As the user named it.
     path: PathBuf,
-    file: WholeFile,
+    file: AtomicFile,
 }
 
 impl ReportFile {
@@ -19,7 +19,7 @@ impl ReportFile {
     /// # Errors
     /// [`Failure::NoReport`] if not.
     pub(crate) fn prepare(path: &Path) -> Result<Self, Failure> {
-        let file = WholeFile::prepare(path, Existing::Replace);
+        let file = AtomicFile::prepare(path, Existing::Replace);
         Ok(Self {
             file: file.map_err(|source| Failure::NoReport {
                 path: path.to_owned(),

@@ -18,6 +18,7 @@ pub enum Digests<'a> {
 
 impl<'a> Digests<'a> {
     /// How many digests there are.
+    #[inline]
     pub fn len(self) -> usize {
         match self {
             Self::Short(digests) => digests.len(),
@@ -31,6 +32,7 @@ impl<'a> Digests<'a> {
     }
 
     /// The width: 16 or 32.
+    #[inline]
     pub fn digest_bytes(self) -> usize {
         match self {
             Self::Short(_) => 16,
@@ -42,6 +44,7 @@ impl<'a> Digests<'a> {
     ///
     /// # Panics
     /// If the range ends beyond the last one.
+    #[inline]
     pub fn slice(self, range: Range<usize>) -> Self {
         match self {
             Self::Short(digests) => Self::Short(&digests[range]),
@@ -53,6 +56,7 @@ impl<'a> Digests<'a> {
     ///
     /// # Panics
     /// If `per_chunk` is 0.
+    #[inline]
     pub fn chunks(self, per_chunk: usize) -> impl Iterator<Item = Self> {
         let starts = (0..self.len()).step_by(per_chunk);
         starts.map(move |start| self.slice(start..self.len().min(start + per_chunk)))
@@ -75,6 +79,7 @@ impl<'a> Digests<'a> {
     ///
     /// # Panics
     /// If the slices differ in length.
+    #[inline]
     pub fn fold(self, cipher: &Aes128, folded: &mut [Block]) {
         assert_eq!(self.len(), folded.len(), "a block for each digest");
         match self {
@@ -99,14 +104,13 @@ pub fn words<const D: usize>(digest: &[u8; D]) -> [u64; 4] {
 }
 
 fn fold_halves(digests: &[[u8; 32]], cipher: &Aes128, folded: &mut [Block]) {
-    let half =
-        |digest: &[u8; 32], at: usize| Block::from_bytes(std::array::from_fn(|i| digest[at + i]));
-    for (folded, digest) in folded.iter_mut().zip(digests) {
-        *folded = half(digest, 0);
+    let halves: &[[[u8; 16]; 2]] = bytemuck::cast_slice(digests);
+    for (folded, [first, _]) in folded.iter_mut().zip(halves) {
+        *folded = Block::from_bytes(*first);
     }
     cipher.encrypt(folded);
-    for (folded, digest) in folded.iter_mut().zip(digests) {
-        *folded ^= half(digest, 16);
+    for (folded, [_, second]) in folded.iter_mut().zip(halves) {
+        *folded ^= Block::from_bytes(*second);
     }
 }
 

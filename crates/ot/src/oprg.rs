@@ -98,7 +98,7 @@ mod tests {
                     assert_eq!(sent == received, choices[j / 128].bit(j % 128), "{j}");
                 }
             }
-            assert_eq!(counters.snapshot().rounds, 1 + extension.chosen_flights(2));
+            assert_eq!(counters.snapshot().flights, 1 + extension.chosen_flights(2));
         }
     }
 

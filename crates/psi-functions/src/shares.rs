@@ -1,14 +1,11 @@
-//! Shares of the intersection, to go on computing with: [`evaluate`] takes a
-//! circuit over them.
+//! Shares of the intersection, to go on computing with: [`evaluate`] takes a circuit over them.
 //!
 //! ```
 //! use std::thread;
-//! use psijoin_channel::memory;
-//! use psijoin_circuit::{Backend, arithmetic, compare};
-//! use psijoin_psi::{
-//!     Columns, Context, Input, Items, Output, OutputKind, Request, Role, registry,
-//!     shares::{self, Circuit, Places},
-//! };
+//! use psijoin_channel::{Channel, memory};
+//! use psijoin_circuit::{Backend, Bits, arithmetic, compare};
+//! use psijoin_psi::{Context, Role, Shares};
+//! use psijoin_psi_functions::shares::{self, Circuit, Places};
 //!
 //! /// How many shared items have a number of at least 100.
 //! struct Large;
@@ -27,52 +24,51 @@
 //!     }
 //! }
 //!
-//! let request = Request {
-//!     output: OutputKind::Shares(Columns { sender: 1, receiver: 0 }),
-//!     ..Request::rows(3, 3)?
+//! // A run whose output is `OutputKind::Shares` gives a party its shares. These are of three places:
+//! // the items of the first two are shared, and their numbers are 250 and 99.
+//! let senders = Shares::new(
+//!     Bits::from_iter([true, false, true]),
+//!     vec![vec![7, 1000, 5]],
+//!     None,
+//! );
+//! let receivers = Shares::new(
+//!     Bits::from_iter([false, true, true]),
+//!     vec![vec![243, 99_u64.wrapping_sub(1000), 5_u64.wrapping_neg()]],
+//!     Some(vec![Some(1), Some(0), None]),
+//! );
+//! let party = |role, shares: &Shares, mut channel: Channel| {
+//!     shares::evaluate(&Large, role, shares, &mut channel, &mut Context::new())
 //! };
-//! let plan = registry::plan(registry::AUTO, &request)?;
-//! let party = |role, names: [&str; 3], columns: &[Vec<i64>], channel| {
-//!     let fingerprints = names.map(|name| *blake3::hash(name.as_bytes()).as_bytes());
-//!     // Both parties draw it together: `psijoin_transport::handshake`.
-//!     let joint_seed = &[7; 32];
-//!     let items = &Items::digest(&fingerprints, joint_seed, plan.digest_bytes());
-//!     let input = Input { items, columns, joint_seed };
-//!     let (mut channel, mut context) = (channel, Context::new());
-//!     let output = psijoin_psi::run(&*plan, role, input, &mut channel, &mut context)?;
-//!     let Output::Shares(shares) = output else { unreachable!("shares were asked for") };
-//!     shares::evaluate(&Large, role, &shares, &mut channel, &mut context)
-//! };
-//! let (sender, receiver) = memory::pair();
-//! let columns = [vec![250, 99, 100]];
+//! let (sending, receiving) = memory::pair();
 //! let learned = thread::scope(|scope| {
-//!     let sent = scope.spawn(|| party(Role::Sender, ["ann", "bob", "eve"], &columns, sender));
-//!     let learned = party(Role::Receiver, ["bob", "joe", "ann"], &[], receiver)?;
+//!     let sent = scope.spawn(|| party(Role::Sender, &senders, sending));
+//!     let learned = party(Role::Receiver, &receivers, receiving)?;
 //!     assert!(sent.join().expect("no panic")?.is_none());
 //!     Ok::<_, psijoin_psi::Error>(learned)
 //! })?;
-//! // A wire for each bit of the count, the lowest first: it is 1.
+//! // A wire per bit of the count, the lowest first: it is 1.
 //! let bits: Vec<bool> = learned.expect("the receiver's").iter().map(|bit| bit.get(0)).collect();
-//! assert_eq!(bits, [true, false, false]);
+//! assert_eq!(bits, [true, false]);
 //! # Ok::<(), psijoin_psi::Error>(())
 //! ```
 
 use psijoin_channel::Channel;
 use psijoin_circuit::{
-    Backend, Bits, Lanes, Side, TwoParty, arithmetic,
+    Backend, Bits, Side, TwoParty, arithmetic,
     garble::{Evaluator, Garbler, evaluator, garbler},
 };
-use psijoin_ot::extension::Extension;
 use psijoin_psi::{Context, Error, Role, Shares};
 use zeroize::Zeroizing;
+
+use crate::garbling::EXTENSION;
 
 /// Wires for a number.
 const NUMBER_BITS: usize = u64::BITS as usize;
 
 /// A function of shared items.
 pub trait Circuit {
-    /// Its outputs, which are all that anybody learns. Both parties run it, on the same number
-    /// of places, and must come to the same gates.
+    /// Its outputs, which are all that anybody learns. Both parties run it on the same number of
+    /// places, and must come to the same gates.
     ///
     /// # Errors
     /// As [`Backend::products`].
@@ -83,7 +79,7 @@ pub trait Circuit {
     ) -> Result<Vec<B::Wires>, B::Error>;
 }
 
-/// What a [`Circuit`] computes with: a lane for each place.
+/// What a [`Circuit`] computes with. Its wires have a lane per place.
 #[derive(Debug)]
 pub struct Places<W> {
     /// Whether the place's item is shared.
@@ -95,9 +91,9 @@ pub struct Places<W> {
 
 /// Evaluates a circuit over both parties' shares. The receiver gets its outputs, the sender `None`.
 ///
-/// It is garbled by the sender, so that it takes few flights: 32 bytes an AND gate, of which putting
-/// together a number takes 64; and 16 bytes for each bit of the receiver's shares. A wire takes
-/// 16 bytes of memory a place while it lives: a column, a kilobyte a place. Parties are semi-honest.
+/// The sender garbles it, so that it takes few flights. It costs 32 bytes per AND gate, and 16 bytes per
+/// bit of the receiver's shares; putting a number together takes 64 gates. While a wire lives, it takes
+/// 16 bytes of memory per place, and a column takes a kilobyte per place. Parties are semi-honest.
 ///
 /// # Errors
 /// If the channel breaks, or the peer misbehaves, or has shares of another shape.
@@ -110,14 +106,14 @@ pub fn evaluate<C: Circuit>(
 ) -> Result<Option<Vec<Bits>>, Error> {
     let mut run = || match role {
         Role::Sender => {
-            let mut setup = garbler::Setup::<Iknp>::new(channel, &mut context.rng)?;
+            let mut setup = garbler::Setup::new(EXTENSION, channel, &mut context.rng)?;
             let mut party = Garbler::new(&mut setup, channel);
             let outputs = outputs(circuit, shares, &mut party)?;
             party.reveal(&outputs)?;
             Ok(None)
         }
         Role::Receiver => {
-            let mut setup = evaluator::Setup::<Iknp>::new(channel, &mut context.rng)?;
+            let mut setup = evaluator::Setup::new(EXTENSION, channel, &mut context.rng)?;
             let mut party = Evaluator::new(&mut setup, channel);
             let outputs = outputs(circuit, shares, &mut party)?;
             Ok(Some(party.learn(&outputs)?))
@@ -131,8 +127,8 @@ fn outputs<C: Circuit, P: TwoParty>(
     shares: &Shares,
     party: &mut P,
 ) -> Result<Vec<P::Wires>, psijoin_circuit::Error> {
-    let shared = party.share_in(std::slice::from_ref(&shares.membership))?;
-    let columns = shares.columns.iter().map(|column| number(party, column));
+    let shared = party.share_in(std::slice::from_ref(shares.membership()))?;
+    let columns = shares.columns().iter().map(|column| number(party, column));
     let places = Places {
         columns: columns.collect::<Result<_, _>>()?,
         shared: shared.into_iter().next().expect("a wire for one"),

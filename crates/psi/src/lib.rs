@@ -18,7 +18,7 @@
 //! |---|---|
 //! | [`protocol`], [`request`], [`plan`], [`context`], [`output`] | the interface |
 //! | [`items`] | fixed-size digests of items, under a salt of both parties |
-//! | [`conversation`] | who says what in which order: bytes and flights |
+//! | [`conversation`], [`ots`] | who says what in which order: bytes and flights |
 //! | [`masks`], [`sorted_masks`], [`output_hash`], [`mask_params`] | what stands for items at the end of a protocol |
 //! | [`pair`] | both parties in one process, for tests, benches and demonstrations |
 //!
@@ -32,6 +32,7 @@ pub mod conversation;
 pub mod items;
 pub mod mask_params;
 pub mod masks;
+pub mod ots;
 pub mod output;
 pub mod output_hash;
 pub mod pair;

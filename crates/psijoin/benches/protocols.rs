@@ -1,9 +1,9 @@
 //! Whole protocols, both parties in one process, one thread each, half of the items shared:
-//! `cargo bench -p psijoin-psi --bench protocols -- cm20`.
+//! `cargo bench -p psijoin --bench protocols -- cm20`.
 
 use divan::{Bencher, counter::ItemsCount};
+use psijoin::{Columns, Fingerprint, Output, OutputKind, Request, pair, registry};
 use psijoin_block::{Block, Prg};
-use psijoin_psi::{Columns, Fingerprint, Output, OutputKind, Request, pair, registry};
 
 /// Those that take no more than seconds for a million items.
 const FAST: [&str; 8] = [
@@ -97,11 +97,8 @@ fn measure(bencher: Bencher, items: usize, name: &str, output: OutputKind) {
     let all = fingerprints(items * 3 / 2);
     let protocol = registry::find(name).expect("it is registered");
     let columns = output.columns();
-    let request = Request {
-        output,
-        ..Request::rows(items as u64, items as u64).expect("a valid request")
-    };
-    let plan = registry::plan(protocol, &request).expect("a plan");
+    let request = Request::rows(items as u64, items as u64).expect("a valid request");
+    let plan = protocol.plan(&request.output(output)).expect("a plan");
     // A column of ones adds up to the count.
     let [sender, receiver] = [columns.sender, columns.receiver].map(|n| vec![vec![1; items]; n]);
     let sender = pair::Table {
@@ -113,7 +110,7 @@ fn measure(bencher: Bencher, items: usize, name: &str, output: OutputKind) {
         columns: &receiver,
     };
     bencher.counter(ItemsCount::new(items)).bench_local(|| {
-        let outcome = pair::run(&*plan, sender, receiver).expect("a result");
+        let outcome = pair::run(&plan, sender, receiver).expect("a result");
         let shared = items as u64 / 2;
         match outcome.receiver {
             Output::Rows(rows) => assert_eq!(rows.len() as u64, shared),

@@ -4,39 +4,42 @@
 //!
 //! | n | protocol | why |
 //! |---|---|---|
-//! | up to [`MOST_DH_ITEMS`] | [`dh`] | its time and bytes are proportional to n: nothing has to be set up |
-//! | up to [`MOST_KKRT_ITEMS`] | [`kkrt`] | its set-up is small: 128 base OTs and 16 bytes a column |
-//! | more | [`rr22`] | the set-up of its vector OLE costs much the same for any n; an item costs little |
+//! | up to [`MOST_DH_ITEMS`] | `dh` | its time and bytes are proportional to n: nothing has to be set up |
+//! | up to [`MOST_KKRT_ITEMS`] | `kkrt` | its set-up is small: 128 base OTs and 16 bytes a column |
+//! | more | `rr22` | the set-up of its vector OLE costs much the same for any n; and little per item |
 //!
 //! Measured with equal sets, one thread a party, over memory: `dh` and `kkrt` take the same time
-//! at n = 600 or so. `kkrt` is faster than `rr22` up to about 2^16, but sends more from 2^13 on
+//! at about n = 600. `kkrt` is faster than `rr22` up to about 2^16, but sends more from 2^13 on
 //! (2.1 times as much at 2^15), and bytes are what a network makes dear.
 //!
 //! Where the receiver is to learn a function of the intersection instead of its rows, or nothing if
-//! too few items are shared, [`rr22_circuit`] is taken at any size; but for a count of up to
+//! too few items are shared, `rr22-circuit` is taken at any size; but for a count of up to
 //! [`MOST_DH_ITEMS_COUNTED`], `dh`, which takes as long at 1,024 items each, a quarter of it at
 //! 256, and sends less at any size.
 //!
 //! The rule looks at nothing else, so both parties take the same protocol without a word. The
 //! plan *is* that protocol's: its name, version and parameters are in the digest that the
 //! handshake compares. Only protocols for semi-honest parties are taken. Security against a
-//! party that cheats is a decision of people, and [`naive`](crate::naive) protects nothing.
+//! party that cheats is a decision of people, and `naive` protects nothing.
 
-use crate::{
-    Adversary, Error, Info, OutputKind, Plan, Protocol, Request, dh, kkrt, rr22, rr22_circuit,
-};
+use psijoin_psi_ot::kkrt::KKRT;
+use psijoin_psi_pk::dh::DH;
+use psijoin_psi_vole::{rr22::RR22, rr22_circuit::RR22_CIRCUIT};
 
-/// Up to so many items of both parties together, `dh` is taken.
+use crate::{Adversary, Info, OutputKind, Protocol, Request};
+
+/// Up to this many items of both parties together, `dh` is taken.
 pub const MOST_DH_ITEMS: u64 = 512;
 
-/// The same where they are only counted.
+/// The same if they are only counted.
 pub const MOST_DH_ITEMS_COUNTED: u64 = 2048;
 
-/// Up to so many, `kkrt` is taken.
+/// Up to this many, `kkrt` is taken.
 pub const MOST_KKRT_ITEMS: u64 = 1 << 13;
 
-/// What [`registry::find`](crate::registry::find) finds, though it is not in the list of protocols.
-pub struct Auto;
+/// Stands for the protocol that suits a request. It is no protocol of its own, so it is not in the
+/// list of [`PROTOCOLS`](crate::registry::PROTOCOLS).
+pub static AUTO: Protocol = Protocol::choosing(&INFO, choose);
 
 static INFO: Info = Info {
     name: "auto",
@@ -47,42 +50,19 @@ static INFO: Info = Info {
     version: 1,
 };
 
-/// The protocol for what was asked.
-pub fn choose(request: &Request) -> &'static dyn Protocol {
+fn choose(request: &Request) -> &'static Protocol {
     let sizes = request.sizes;
     let withheld = request.min_intersection > 0;
     if request.output == OutputKind::Count && !withheld && sizes.union() <= MOST_DH_ITEMS_COUNTED {
-        &dh::Dh
+        &DH
     } else if request.output != OutputKind::Rows || withheld {
-        &rr22_circuit::Rr22Circuit
+        &RR22_CIRCUIT
     } else if sizes.union() <= MOST_DH_ITEMS {
-        &dh::Dh
+        &DH
     } else if sizes.union() <= MOST_KKRT_ITEMS {
-        &kkrt::Kkrt
+        &KKRT
     } else {
-        &rr22::Rr22
-    }
-}
-
-impl Protocol for Auto {
-    fn info(&self) -> &'static Info {
-        &INFO
-    }
-
-    fn info_for(&self, request: &Request) -> &'static Info {
-        choose(request).info()
-    }
-
-    fn computes(&self, output: &OutputKind) -> bool {
-        matches!(output, OutputKind::Rows) || rr22_circuit::Rr22Circuit.computes(output)
-    }
-
-    fn withholds(&self) -> bool {
-        rr22_circuit::Rr22Circuit.withholds()
-    }
-
-    fn plan(&self, request: &Request) -> Result<Box<dyn Plan>, Error> {
-        choose(request).plan(request)
+        &RR22
     }
 }
 
@@ -91,12 +71,11 @@ mod tests {
     use psijoin_params::Sizes;
 
     use super::*;
-    use crate::{Columns, Fingerprint, Output, pair, registry};
+    use crate::{Columns, Fingerprint, Output, Plan, pair, registry};
 
-    fn plan(sender_items: u64, receiver_items: u64) -> Box<dyn Plan> {
-        let auto = registry::find("auto").unwrap();
-        let request = Request::rows(sender_items, receiver_items).unwrap();
-        registry::plan(auto, &request).unwrap()
+    fn plan(sender_items: u64, receiver_items: u64) -> Plan {
+        AUTO.plan(&Request::rows(sender_items, receiver_items).unwrap())
+            .unwrap()
     }
 
     #[test]
@@ -125,7 +104,7 @@ mod tests {
         {
             let plan = plan(senders, receivers);
             assert_eq!(plan.info().name, expected);
-            assert_eq!(plan.cost().total().total_bytes(), 0);
+            assert_eq!(plan.cost().total.total_bytes(), 0);
         }
     }
 
@@ -135,7 +114,7 @@ mod tests {
         for (items, expected) in [(10, "dh"), (2000, "kkrt"), (5000, "rr22")] {
             let request = Request::rows(items, items).unwrap();
             let taken = registry::find(expected).unwrap();
-            let taken = registry::plan(taken, &request).unwrap();
+            let taken = taken.plan(&request).unwrap();
             assert_eq!(plan(items, items).digest(), taken.digest());
         }
     }
@@ -153,12 +132,9 @@ mod tests {
     #[test]
     fn functions_of_the_intersection_take_the_circuit_but_for_small_counts() {
         let taken = |output, items, min_intersection| {
-            let request = Request {
-                output,
-                min_intersection,
-                ..Request::rows(items, items).unwrap()
-            };
-            registry::plan(&Auto, &request).unwrap().info().name
+            let request = Request::rows(items, items).unwrap();
+            let request = request.output(output).min_intersection(min_intersection);
+            AUTO.plan(&request).unwrap().info().name
         };
         let columns = Columns::default();
         for output in [
@@ -187,7 +163,7 @@ mod tests {
         for (items, name) in [(200, "dh"), (600, "kkrt"), (4500, "rr22")] {
             let plan = plan(items.into(), items.into());
             assert_eq!(plan.info().name, name);
-            let outcome = pair::run(&*plan, &sets(0, items), &sets(items - 7, 2 * items - 7));
+            let outcome = pair::run(&plan, &sets(0, items), &sets(items - 7, 2 * items - 7));
             assert_eq!(outcome.unwrap().receiver, Output::Rows((0..7).collect()));
         }
     }

@@ -22,8 +22,7 @@ use std::io::{self, BufRead, Read, Write};
 use psijoin_circuit::Bits;
 use zeroize::Zeroizing;
 
-use super::Shares;
-use crate::Role;
+use crate::{JointSeed, Role, Shares};
 
 /// The first line.
 const MAGIC: &str = "psijoin shares 1";
@@ -42,8 +41,8 @@ const NO_ROW: u64 = u64::MAX;
 
 /// What tells the files of a run from those of others: a hash of the seed that both parties
 /// agreed on.
-pub fn session(joint_seed: &[u8; 32]) -> [u8; 32] {
-    blake3::derive_key("psijoin 2026 session of shares", joint_seed)
+pub fn session(joint_seed: &JointSeed) -> [u8; 32] {
+    joint_seed.key("psijoin 2026 session of shares")
 }
 
 /// A column of numbers.

@@ -3,7 +3,7 @@
 //!
 //! ```no_run
 //! use psijoin_table::{
-//!     Destination, Dialect, KeySpec, KeyTable, Progress, Source, whole_file::Existing,
+//!     Destination, Dialect, KeySpec, KeyTable, Progress, Source, atomic_file::Existing,
 //! };
 //! # fn run_protocol(_: &[[u8; 32]]) -> Vec<bool> { vec![] }
 //!
@@ -138,6 +138,7 @@
 //! [`Destination::quoting_empty`].
 
 mod arrow;
+pub mod atomic_file;
 mod calendar;
 mod compression;
 mod contained;
@@ -162,7 +163,6 @@ mod source;
 mod spelling;
 mod table;
 mod text;
-pub mod whole_file;
 mod write;
 
 pub use compression::Compression;

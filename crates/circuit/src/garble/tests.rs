@@ -69,7 +69,7 @@ fn a_gate_costs_two_blocks() {
             party.and(&a, &a).unwrap();
         },
     );
-    let setup = garbler::setup_bytes(Extension::Iknp);
+    let setup = garbler::SEED_BYTES + Extension::Iknp.setup_sender_bytes();
     assert_eq!(traffic.sent.bytes, setup + AND_BYTES * lanes as u64);
 }
 

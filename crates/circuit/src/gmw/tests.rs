@@ -77,7 +77,7 @@ fn a_layer_takes_a_round() {
     );
     let lengths = demand(&gates, Multiplication::Vectors).len() as u64;
     assert!(
-        traffic.rounds <= gates.layers + 2 * lengths + 8,
+        traffic.flights <= gates.layers + 2 * lengths + 8,
         "{traffic:?} {gates:?}"
     );
 }
@@ -129,6 +129,11 @@ fn shares_alone_show_nothing() {
     assert_eq!(traffic.sent.bytes, setup_bytes(Extension::Iknp));
 }
 
+/// Bytes that either party sends in the setup.
+fn setup_bytes(extension: Extension) -> u64 {
+    SEED_BYTES + extension.setup_sender_bytes() + extension.setup_receiver_bytes()
+}
+
 /// Triples of several lengths: so many bytes, and two flights each time that some are made.
 fn check_making(extension: Extension, setup_flights: u64) {
     for lengths in [&[1][..], &[1, 2, 300]] {
@@ -146,10 +151,13 @@ fn check_making(extension: Extension, setup_flights: u64) {
                 |channel| party(Side::First, channel),
                 |channel| party(Side::Second, channel),
             );
-            let (times, bytes) = triples::making(&gates, extension, multiplication);
+            let ots: Vec<usize> = triples::making(&gates, multiplication).collect();
+            let times = ots.len() as u64;
+            let bytes = |ots: &usize| extension.sender_bytes(*ots) + extension.receiver_bytes(*ots);
+            let bytes: u64 = ots.iter().map(bytes).sum();
             assert_eq!(traffic.sent.bytes, setup_bytes(extension) + bytes);
             assert_eq!(traffic.received.bytes, setup_bytes(extension) + bytes);
-            assert_eq!(traffic.rounds, setup_flights + 2 * times, "{lengths:?}");
+            assert_eq!(traffic.flights, setup_flights + 2 * times, "{lengths:?}");
         }
     }
 }

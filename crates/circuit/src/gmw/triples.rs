@@ -154,17 +154,15 @@ impl Triples {
     }
 }
 
-/// How often triples are made for gates, and what either party sends for that.
-pub fn making(gates: &Gates, extension: Extension, multiplication: Multiplication) -> (u64, u64) {
-    let (mut times, mut bytes) = (0, 0);
-    for (_, lanes) in demand(gates, multiplication) {
-        for first in (0..lanes).step_by(AT_ONCE) {
-            let ots = AT_ONCE.min(lanes - first);
-            times += 1;
-            bytes += extension.sender_bytes(ots) + extension.receiver_bytes(ots);
-        }
-    }
-    (times, bytes)
+/// How many triples are made at a time for gates, each time that some are. Each triple takes a random
+/// OT in either direction; those that the first side sends come first.
+pub fn making(gates: &Gates, multiplication: Multiplication) -> impl Iterator<Item = usize> {
+    let demand = demand(gates, multiplication).into_values();
+    demand.flat_map(|lanes| {
+        (0..lanes)
+            .step_by(AT_ONCE)
+            .map(move |first| AT_ONCE.min(lanes - first))
+    })
 }
 
 /// Lanes of triples that gates take, by the length of their vectors.

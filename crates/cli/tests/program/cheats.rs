@@ -1,7 +1,7 @@
 //! Somebody cheats in `rr22-malicious`: of two honest programs, a message of one is changed on
 //! its way, which is all that the other sees of a cheat. Each check must notice.
 
-use psijoin_transport::handshake::HELLO_BYTES;
+use psijoin_handshake::HELLO_BYTES;
 
 use crate::{
     line::{Cheat, join_over_a_line},

@@ -175,36 +175,55 @@ impl Layout {
             .map_or(Tower::default(), |share| tower(*share))
     }
 
-    /// Bytes that the receiver sends.
-    fn receiver_bytes<M: Model>(&self) -> u64 {
-        let checks = if M::CHECKED {
-            consistency::RECEIVER_BYTES + check::RECEIVER_BYTES
-        } else {
-            0
-        };
-        small_field::receiver_bytes(self.blocks()) + checks as u64
-    }
-
-    /// Bytes that the sender sends.
-    fn sender_bytes<M: Model>(&self) -> u64 {
-        let checks = if M::CHECKED {
-            consistency::SENDER_BYTES + check::SENDER_BYTES
-        } else {
-            0
-        };
+    /// What step 2 and step 3 say.
+    fn flights<M: Model>(&self) -> Flights {
+        let choices = small_field::receiver_bytes(self.blocks());
         let corrections = self.noise.points() * self.shape.correction_blocks() * Block::BYTES;
-        (corrections + checks) as u64
+        let checks = match M::CHECKED {
+            true => [
+                consistency::SENDER_BYTES,
+                consistency::RECEIVER_BYTES,
+                check::RECEIVER_BYTES,
+                check::SENDER_BYTES,
+            ],
+            false => [0; 4],
+        };
+        let [challenge, answer, sums, hash] = checks.map(|bytes| bytes as u64);
+        [
+            [0, choices],
+            [challenge, 0],
+            [0, answer],
+            [corrections as u64, 0],
+            [0, sums],
+            [hash, 0],
+        ]
     }
+}
+
+/// Bytes that the sender says, and the receiver, flight by flight. A flight without bytes is none.
+pub(crate) type Flights = [[u64; 2]; 6];
+
+/// What both say for noise over `len` positions, after the setup.
+pub(crate) fn flights<M: Model, V: Values>(len: usize) -> Flights {
+    Layout::new::<M, V>(RegularNoise::new(len, V::DISTRIBUTION)).flights::<M>()
 }
 
 /// Bytes that the receiver sends for noise over `len` positions.
 pub(crate) fn receiver_bytes<M: Model, V: Values>(len: usize) -> u64 {
-    Layout::new::<M, V>(RegularNoise::new(len, V::DISTRIBUTION)).receiver_bytes::<M>()
+    let [_, receiver] = total(flights::<M, V>(len));
+    receiver
 }
 
 /// Bytes that the sender sends for noise over `len` positions.
 pub(crate) fn sender_bytes<M: Model, V: Values>(len: usize) -> u64 {
-    Layout::new::<M, V>(RegularNoise::new(len, V::DISTRIBUTION)).sender_bytes::<M>()
+    let [sender, _] = total(flights::<M, V>(len));
+    sender
+}
+
+fn total(flights: Flights) -> [u64; 2] {
+    flights.into_iter().fold([0; 2], |total, flight| {
+        std::array::from_fn(|party| total[party] + flight[party])
+    })
 }
 
 /// Σ e_c·x_c for each of `count` elements, with x_c the element in column c of `blocks`, and e_c

@@ -77,7 +77,7 @@ fn check<O: Extension, F: Form>(tests: &Tests<F>, lanes: &[Lane]) {
     let received = O::SETUP_RECEIVER_BYTES + tests.receiver_bytes::<O>(lanes.len());
     assert_eq!(run.traffic.sent.bytes, sent);
     assert_eq!(run.traffic.received.bytes, received);
-    assert_eq!(run.traffic.rounds, 1 + tests.flights::<O>(lanes.len()));
+    assert_eq!(run.traffic.flights, 1 + tests.flights::<O>(lanes.len()));
 }
 
 /// Both forms, on either OT.

@@ -8,8 +8,7 @@ use psijoin_circuit::{
     duplicates::{duplicates, on_either_side},
     merge, select, waksman,
 };
-
-use crate::OutputKind;
+use psijoin_psi::OutputKind;
 
 /// What a circuit reveals to the receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +17,7 @@ pub(super) enum Reveals {
     Rows,
     /// How many they are.
     Count,
-    /// Whether they are at least so many.
+    /// Whether they are at least this many.
     Threshold(u64),
 }
 
@@ -29,7 +28,7 @@ impl Reveals {
             OutputKind::Rows => Some(Self::Rows),
             OutputKind::Count => Some(Self::Count),
             OutputKind::Threshold(least) => Some(Self::Threshold(*least)),
-            OutputKind::Sums(_) | OutputKind::Shares(_) => None,
+            _ => None,
         }
     }
 }

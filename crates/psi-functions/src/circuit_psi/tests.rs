@@ -1,17 +1,10 @@
-use psijoin_ot::extension::{Iknp, Silent};
-use psijoin_params::{Security, Sizes};
+use psijoin_psi::{ErrorKind, Plan, Request};
 
 use super::*;
-use crate::{ErrorKind, registry};
 
-fn plan(name: &str, n: u64, output: OutputKind) -> Box<dyn Plan> {
-    let request = Request {
-        sizes: Sizes::new(n, n).unwrap(),
-        security: Security::default(),
-        output,
-        min_intersection: 0,
-    };
-    registry::plan(registry::find(name).unwrap(), &request).unwrap()
+fn plan(protocol: &'static Protocol, n: u64, output: OutputKind) -> Plan {
+    let request = Request::rows(n, n).unwrap().output(output);
+    protocol.plan(&request).unwrap()
 }
 
 /// PSZ14 App. D.1, of ℓ bits: 32 bytes an AND gate, the receiver's bits by OT, what is revealed.
@@ -19,7 +12,7 @@ fn plan(name: &str, n: u64, output: OutputKind) -> Box<dyn Plan> {
 fn yao_sends_the_gates_that_are_published() {
     for log2 in [2, 8, 12, 16] {
         let n = 1 << log2;
-        let plan = plan("circuit-yao", n, OutputKind::Rows);
+        let plan = plan(&CIRCUIT_YAO, n, OutputKind::Rows);
         let bits = plan.parameters()[0].value;
         let gates = bits * (3 * n * log2 + 4 * n) - n;
         let revealed = (bits * n).div_ceil(8);
@@ -32,10 +25,10 @@ fn yao_sends_the_gates_that_are_published() {
 fn vector_triples_send_at_most_three_fifths() {
     for n in [1 << 10, 1 << 12, 1 << 16, 1000, 50_000] {
         for output in [OutputKind::Rows, OutputKind::Count] {
-            let bytes = |name| plan(name, n, output.clone()).cost().total().total_bytes();
-            let (bitwise, vectors) = (bytes("circuit-gmw"), bytes("circuit-gmw-vector"));
+            let bytes = |protocol| plan(protocol, n, output.clone()).cost().total.total_bytes();
+            let (bitwise, vectors) = (bytes(&CIRCUIT_GMW), bytes(&CIRCUIT_GMW_VECTOR));
             assert!(vectors * 10 <= bitwise * 6, "{vectors} of {bitwise}");
-            assert!(bytes("circuit-gmw-vector-silent") * 4 < vectors);
+            assert!(bytes(&CIRCUIT_GMW_VECTOR_SILENT) * 4 < vectors);
         }
     }
 }
@@ -45,15 +38,10 @@ fn vector_triples_send_at_most_three_fifths() {
 fn no_more_is_revealed_than_was_asked() {
     let n = 1000;
     for (output, bits) in [(OutputKind::Count, 10), (OutputKind::Threshold(7), 1)] {
-        for name in ["circuit-yao", "circuit-gmw", "circuit-gmw-vector"] {
-            let request = plan(name, n, output.clone());
-            let revealed = match name {
-                "circuit-yao" => Params::<Yao>::new(request.request()).unwrap().work(),
-                _ => Params::<Gmw<Iknp, true>>::new(request.request())
-                    .unwrap()
-                    .work(),
-            };
-            assert!(revealed.revealed_bits.abs_diff(bits) <= 1, "{name}");
+        let request = Request::rows(n, n).unwrap().output(output);
+        for entry in [&YAO, &GMW, &GMW_VECTOR] {
+            let revealed = Params::new(entry, &request).unwrap().work.revealed_bits;
+            assert!(revealed.abs_diff(bits) <= 1, "{}", entry.info.name);
         }
     }
 }
@@ -74,34 +62,34 @@ fn what_the_receiver_does_not_have_is_refused() {
 #[test]
 fn too_many_items_are_refused() {
     let n = MOST_ITEMS / 2;
-    assert!(plan("circuit-yao", n, OutputKind::Count).feasible().is_ok());
-    let refused = plan("circuit-yao", n + 1, OutputKind::Count).feasible();
+    assert!(plan(&CIRCUIT_YAO, n, OutputKind::Count).feasible().is_ok());
+    let refused = plan(&CIRCUIT_YAO, n + 1, OutputKind::Count).feasible();
     assert_eq!(refused.unwrap_err().kind(), ErrorKind::Misuse);
 }
 
 #[test]
 fn the_documented_traffic_is_that_of_the_plan() {
     const DOCUMENT: &str = include_str!("../../../../docs/protocols.md");
-    fn row<E: Engine>(log_n: u32) -> String {
+    fn row(entry: &'static Entry, log_n: u32) -> String {
         let n = 1 << log_n;
-        let params = Params::<E>::new(&Request::rows(n, n).unwrap()).unwrap();
-        let (cost, gates) = (params.cost().total(), params.work().gates.ands());
+        let params = Params::new(entry, &Request::rows(n, n).unwrap()).unwrap();
+        let (bits, gates) = (params.bits(), params.work.gates.ands());
+        let cost = params.plan().cost().total;
         format!(
-            "| `{}` | 2^{log_n} | {} | {gates} | {} | {} | {} | {} |",
-            E::INFO.name,
-            params.bits(),
+            "| `{}` | 2^{log_n} | {bits} | {gates} | {} | {} | {} | {} |",
+            entry.info.name,
             cost.sender_bytes,
             cost.receiver_bytes,
-            cost.rounds,
+            cost.flights,
             8 * cost.total_bytes() / n
         )
     }
     let rows = [10, 12, 14, 16, 20].into_iter().flat_map(|log_n| {
         [
-            row::<Yao>(log_n),
-            row::<Gmw<Iknp, false>>(log_n),
-            row::<Gmw<Iknp, true>>(log_n),
-            row::<Gmw<Silent, true>>(log_n),
+            row(&YAO, log_n),
+            row(&GMW, log_n),
+            row(&GMW_VECTOR, log_n),
+            row(&GMW_VECTOR_SILENT, log_n),
         ]
     });
     let missing: Vec<String> = rows.filter(|row| !DOCUMENT.contains(row)).collect();

@@ -1,5 +1,5 @@
-//! Whether a count, of which each party has a share, is at least K: a garbled circuit of two gates for
-//! each bit of the count, which shows one bit.
+//! Whether a count is at least K. Each party has a share of the count. A garbled circuit adds them,
+//! compares, and shows one bit; it has two gates per bit of the count.
 
 use psijoin_block::Prg;
 use psijoin_channel::Channel;
@@ -8,9 +8,12 @@ use psijoin_circuit::{
     garble::{AND_BYTES, Evaluator, Garbler, evaluator, garbler},
     plain::Plain,
 };
-use psijoin_ot::extension::{Extension, Iknp};
+use psijoin_psi::{Conversation, Error};
 
-use crate::{Error, Traffic};
+use crate::garbling::{self, EXTENSION, OTS};
+
+/// Bytes that reveal whether K is reached.
+const REVEALED_BYTES: u64 = 1;
 
 /// What is compared, and who learns it.
 #[derive(Debug, Clone, Copy)]
@@ -24,22 +27,13 @@ pub(super) struct Comparison {
 }
 
 impl Comparison {
-    /// What it takes, offline and online, but for online rounds; and offline for the flight of the
-    /// sender, which begins.
-    pub(super) fn traffic(self) -> [Traffic; 2] {
-        let bits = self.bits();
-        [
-            Traffic {
-                sender_bytes: garbler::setup_bytes::<Iknp>(),
-                receiver_bytes: Iknp::SETUP_RECEIVER_BYTES,
-                rounds: 1,
-            },
-            Traffic {
-                sender_bytes: Iknp::sender_bytes(bits) + AND_BYTES * self.gates() + 1,
-                receiver_bytes: Iknp::chosen_receiver_bytes(bits) + u64::from(self.both_learn),
-                rounds: 0,
-            },
-        ]
+    /// What is said offline and online.
+    pub(super) fn conversations(self) -> [Conversation; 2] {
+        let online = OTS
+            .chosen(self.bits())
+            .sender(AND_BYTES * self.gates() + REVEALED_BYTES)
+            .receiver(if self.both_learn { REVEALED_BYTES } else { 0 });
+        [garbling::setup(), online]
     }
 
     /// Bits of the count, and of each share of it.
@@ -76,13 +70,13 @@ impl Comparison {
 /// The sender, who garbles.
 pub(super) struct Sender {
     comparison: Comparison,
-    setup: garbler::Setup<Iknp>,
+    setup: garbler::Setup,
 }
 
 /// The receiver, who evaluates.
 pub(super) struct Receiver {
     comparison: Comparison,
-    setup: evaluator::Setup<Iknp>,
+    setup: evaluator::Setup,
 }
 
 impl Sender {
@@ -94,7 +88,7 @@ impl Sender {
     ) -> Result<Self, Error> {
         Ok(Self {
             comparison,
-            setup: garbler::Setup::new(channel, rng)?,
+            setup: garbler::Setup::new(EXTENSION, channel, rng)?,
         })
     }
 
@@ -128,7 +122,7 @@ impl Receiver {
     ) -> Result<Self, Error> {
         Ok(Self {
             comparison,
-            setup: evaluator::Setup::new(channel, rng)?,
+            setup: evaluator::Setup::new(EXTENSION, channel, rng)?,
         })
     }
 

@@ -1,34 +1,36 @@
 //! Products of a shared bit with numbers of one party, as shares mod 2^64.
 //!
-//! The bit is r ⊕ s, of which the *giver* has r, and a number w; the *chooser* has s. Then
-//! (r ⊕ s)·w = r·w + s·(1 − 2r)·w: a correlated OT (Gilboa, CRYPTO 1999), in which the chooser gets
-//! x, or x + (1 − 2r)·w if s = 1, and the giver keeps r·w − x. One OT serves a bit, whatever the
-//! number of its factors: messages are stretched to a word for each.
+//! The bit is r ⊕ s. The *giver* has r and a number w, the *chooser* has s. Then
+//! (r ⊕ s)·w = r·w + s·(1 − 2r)·w, which takes a correlated OT (Gilboa, CRYPTO 1999): the chooser
+//! gets x, or x + (1 − 2r)·w if s = 1, and the giver keeps r·w − x. One OT serves one bit, whatever
+//! the number of its factors: messages are stretched to one word per factor.
 //!
 //! OTs of random choices c come from silent OT, with messages m_0 and m_1. The chooser sends
-//! c ⊕ s, by which the giver swaps the messages; for factor k the giver sends
+//! c ⊕ s, by which the giver swaps the messages. For factor k the giver sends
 //! G_k(m_0) − G_k(m_1) + (1 − 2r)·w_k, and x_k is G_k(m_0).
 //!
 //! **Security**: semi-honest. c hides s, and the message that the chooser does not have hides the
-//! numbers. **Cost** of a bit: a bit and 64 bits a factor, in two flights, the chooser's first.
+//! numbers. **Cost** per bit: one bit, and 64 bits per factor, in two flights. The chooser's comes
+//! first.
 
 use std::iter;
 
 use psijoin_block::{Block, Prg, crhf, memory::Buffer};
 use psijoin_channel::Channel;
 use psijoin_circuit::{Bits, Lanes};
-use psijoin_ot::{
-    extension::{self, Extension, Silent},
-    silent::Chosen,
-};
+use psijoin_ot::extension::{self, Extension};
+use psijoin_psi::{Conversation, Error, Role, ots::Ots};
 use zeroize::Zeroizing;
 
-use crate::{Error, Role, Traffic};
+use super::Function;
 
 /// Words, or bytes of packed bits, that travel together: 64 KiB of words.
 const PER_MESSAGE: usize = 1 << 13;
 
-/// OTs that are made at once: silent OT needs 100 bytes for each while it runs.
+/// Their choices are random, so silent OT makes them almost for nothing.
+const OTS: Extension = Extension::Silent;
+
+/// OTs that are made at once: silent OT needs 100 bytes per OT while it runs.
 const AT_ONCE: usize = 1 << 21;
 
 /// How many OTs each of the calls makes that make `count`.
@@ -38,29 +40,85 @@ fn calls(count: usize) -> impl Iterator<Item = usize> {
         .map(move |first| AT_ONCE.min(count - first))
 }
 
-/// What it takes to multiply `bits` bits by as many `factors` each, of the `giver`, offline and
-/// online, but for online rounds.
-pub(super) fn traffic(giver: Role, bits: usize, factors: usize) -> [Traffic; 2] {
-    let by_role = |[of_giver, of_chooser]: [u64; 2], rounds| {
-        let (sender_bytes, receiver_bytes) = match giver {
-            Role::Sender => (of_giver, of_chooser),
-            Role::Receiver => (of_chooser, of_giver),
-        };
-        Traffic {
-            sender_bytes,
-            receiver_bytes,
-            rounds,
-        }
+/// What is said offline and online to multiply `bits` bits by `factors` numbers of the `giver` each.
+pub(super) fn conversations(giver: Role, bits: usize, factors: usize) -> [Conversation; 2] {
+    let ots = Ots {
+        extension: OTS,
+        sender: giver,
     };
-    let offline = [
-        Silent::SETUP_SENDER_BYTES + calls(bits).map(Silent::sender_bytes).sum::<u64>(),
-        Silent::SETUP_RECEIVER_BYTES + calls(bits).map(Silent::receiver_bytes).sum::<u64>(),
-    ];
-    let online = [bits * factors * size_of::<u64>(), bits.div_ceil(8)];
-    [
-        by_role(offline, 1 + 2 * calls(bits).count() as u64),
-        by_role(online.map(|bytes| bytes as u64), 0),
-    ]
+    let offline = calls(bits).map(|count| ots.random(count));
+    let offline = offline.fold(ots.setup(), Conversation::then);
+    let online = Conversation::default()
+        .says(giver.other(), bits.div_ceil(8) as u64)
+        .says(giver, (bits * factors * size_of::<u64>()) as u64);
+    [offline, online]
+}
+
+/// One party's part in the products of bits with the numbers of either.
+pub(super) enum Multiplier {
+    /// The numbers are its own.
+    Giver(Giver),
+    /// They are the peer's.
+    Chooser(Chooser),
+}
+
+impl Multiplier {
+    /// Prepares all products of a function, for one of the parties.
+    pub(super) fn prepare(
+        function: &Function,
+        role: Role,
+        channel: &mut Channel,
+        rng: &mut Prg,
+    ) -> Result<Vec<Self>, Error> {
+        let lanes = function.lanes;
+        function
+            .givers()
+            .map(|giver| {
+                Ok(if giver == role {
+                    Self::Giver(Giver::prepare(lanes, channel, rng)?)
+                } else {
+                    Self::Chooser(Chooser::prepare(lanes, channel, rng)?)
+                })
+            })
+            .collect()
+    }
+}
+
+/// This party's shares of the products of bits with `own` numbers, one column each, and with
+/// `theirs` columns of the peer. The receiver's columns come first, and the sender's are added to the
+/// first of them.
+pub(super) fn multiply(
+    multipliers: Vec<Multiplier>,
+    shares: &Bits,
+    mut own: Vec<Vec<u64>>,
+    theirs: usize,
+    channel: &mut Channel,
+) -> Result<Vec<Vec<u64>>, Error> {
+    let mut products = Vec::new();
+    for multiplier in multipliers {
+        let more = match multiplier {
+            Multiplier::Giver(giver) => {
+                giver.multiply(shares, &mut own, channel)?;
+                std::mem::take(&mut own)
+            }
+            Multiplier::Chooser(chooser) => chooser.multiply(shares, theirs, channel)?,
+        };
+        if products.is_empty() {
+            products = more;
+        } else {
+            add(&mut products, &more);
+        }
+    }
+    Ok(products)
+}
+
+/// Adds `more` columns to the first of `columns`.
+fn add(columns: &mut [Vec<u64>], more: &[Vec<u64>]) {
+    for (column, more) in columns.iter_mut().zip(more) {
+        for (share, more) in column.iter_mut().zip(more) {
+            *share = share.wrapping_add(*more);
+        }
+    }
 }
 
 /// The party with numbers, and OTs to multiply them.
@@ -85,26 +143,26 @@ impl Giver {
         Self::prepare_by(AT_ONCE, count, channel, rng)
     }
 
-    /// The same, so many at once.
+    /// The same, at most `at_once` at once.
     fn prepare_by(
         at_once: usize,
         count: usize,
         channel: &mut Channel,
         rng: &mut Prg,
     ) -> Result<Self, Error> {
-        let mut ots = Silent::set_up_sender(channel, rng)?;
+        let mut ots = OTS.set_up_sender(channel, rng)?;
         let mut rows = Buffer::zeroed(count);
         for rows in rows.chunks_mut(at_once) {
-            rows.copy_from_slice(&Silent::send(&mut ots, rows.len(), channel)?);
+            rows.copy_from_slice(&ots.send(rows.len(), channel)?);
         }
         Ok(Self {
             rows,
-            delta: Silent::delta(&ots),
+            delta: ots.delta(),
         })
     }
 
-    /// Puts, in place of the `factors` of bits, of which this party has `shares`, its shares of the
-    /// products.
+    /// Replaces the `factors` by this party's shares of their products with the bits that it has
+    /// `shares` of.
     pub(super) fn multiply(
         self,
         shares: &Bits,
@@ -161,10 +219,10 @@ impl Chooser {
         channel: &mut Channel,
         rng: &mut Prg,
     ) -> Result<Self, Error> {
-        let mut ots = Silent::set_up_receiver(channel, rng)?;
+        let mut ots = OTS.set_up_receiver(channel, rng)?;
         let (mut choices, mut messages) = (Bits::default(), Buffer::zeroed(count));
         for messages in messages.chunks_mut(at_once) {
-            let chosen: Chosen = Silent::receive(&mut ots, messages.len(), channel)?;
+            let chosen = ots.receive(messages.len(), channel)?;
             choices.append(&Bits::from_blocks(&chosen.choices, messages.len()));
             messages.copy_from_slice(&chosen.messages);
         }

@@ -3,9 +3,9 @@ use std::thread;
 use psijoin_block::Prg;
 use psijoin_channel::memory;
 use psijoin_circuit::compare;
+use psijoin_psi::ErrorKind;
 
 use super::*;
-use crate::ErrorKind;
 
 /// Of each place whether it is shared, and its numbers; and whether any number is at least 5.
 struct Everything;

@@ -46,7 +46,7 @@ fn measured(plan: &Plan, sets: &Sets) -> [u64; 3] {
     sent.unwrap();
     received.unwrap();
     let traffic = counters.snapshot();
-    [traffic.sent.bytes, traffic.received.bytes, traffic.rounds]
+    [traffic.sent.bytes, traffic.received.bytes, traffic.flights]
 }
 
 fn planned(plan: &Plan) -> [u64; 3] {

@@ -3,17 +3,19 @@
 
 use psijoin_block::{Prg, tower::Tower};
 use psijoin_channel::Channel;
-
-use crate::Error;
+use psijoin_psi::Error;
 
 /// What opens a commitment: w_s, and as much randomness again that hides it.
 type Opening = [u8; 32];
 
-/// Bytes that the sender sends: commitment and opening.
-pub(super) const SENDER_BYTES: u64 = 64;
+/// Bytes that the sender sends first.
+pub(super) const COMMITMENT_BYTES: u64 = 32;
 
-/// Bytes that the receiver sends.
-pub(super) const RECEIVER_BYTES: u64 = 16;
+/// Bytes that the receiver sends then.
+pub(super) const PART_BYTES: u64 = 16;
+
+/// Bytes that the sender sends at last.
+pub(super) const OPENING_BYTES: u64 = size_of::<Opening>() as u64;
 
 /// The sender's part.
 pub(super) struct Committed {
@@ -90,6 +92,7 @@ mod tests {
     use std::thread;
 
     use psijoin_channel::memory;
+    use psijoin_psi::ErrorKind;
 
     use super::*;
 
@@ -122,7 +125,7 @@ mod tests {
             let (_, received) = run(|opening| opening[byte] ^= 1);
             let error = received.unwrap_err();
             assert!(matches!(error, Error::Peer(_)), "{error}");
-            assert_eq!(error.kind(), crate::ErrorKind::Peer);
+            assert_eq!(error.kind(), ErrorKind::Peer);
         }
     }
 }

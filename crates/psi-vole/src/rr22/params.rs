@@ -1,18 +1,16 @@
 use psijoin_block::tower::{Element, Gf64, Tower};
-use psijoin_channel::Channel;
 use psijoin_ot::{
     iknp::{Malicious, Model, SemiHonest},
-    vole::{self, Base},
+    vole::Base,
 };
 use psijoin_params::{FailureBudget, Log2Prob, digest, mask};
-
-use super::{INFO, MALICIOUS_INFO, Receiver, Sender, joint_coin};
-use crate::{
-    Context, Cost, Error, Info, Input, Output, Parameter, Party, Plan, Request, Role, Traffic,
-    items,
-    oprf::{CIPHERS, Layout, ciphers, dictionary},
+use psijoin_psi::{
+    Context, Conversation, Cost, Derived, Error, Info, Input, Plan, Request, items, parameters,
     sorted_masks::SortedMasks,
 };
+
+use super::{INFO, MALICIOUS_INFO, Receiver, Sender, joint_coin, malicious};
+use crate::oprf::{CIPHERS, Inputs, Layout, ciphers, dictionary};
 
 /// The field of the store's values, and the adversary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +23,7 @@ pub(super) enum Variant {
     Malicious,
 }
 
-/// All numbers of a run.
+/// What is derived for a run.
 #[derive(Debug, Clone)]
 pub struct Params {
     pub(super) request: Request,
@@ -43,7 +41,7 @@ impl Params {
     /// for the width of B, a sixteenth for the store, and the rest for the masks.
     ///
     /// # Errors
-    /// If a set is empty, or no parameters reach the security level.
+    /// If no parameters reach the security level.
     pub fn semi_honest(request: &Request) -> Result<Self, Error> {
         let sizes = request.sizes;
         let mut budget = FailureBudget::new(request.security);
@@ -60,11 +58,10 @@ impl Params {
     }
 
     /// Derives them, for parties that may be malicious: B = F, masks of 128 bits, and digests of
-    /// 256, since a party that knows the salt could find items of its own with equal digests of
-    /// 128.
+    /// 256. A party that knows the salt could find items of its own with equal digests of 128.
     ///
     /// # Errors
-    /// If a set is empty, or no parameters reach the security level.
+    /// If no parameters reach the security level.
     pub fn malicious(request: &Request) -> Result<Self, Error> {
         const DIGEST_BYTES: usize = 32;
         let sizes = request.sizes;
@@ -84,9 +81,6 @@ impl Params {
         mut budget: FailureBudget,
     ) -> Result<Self, Error> {
         let sizes = request.sizes;
-        if sizes.pairs() == 0 {
-            return Err(Error::Misuse("an empty set needs no protocol"));
-        }
         let oprf = Layout::derive(
             "store of the receiver's items",
             sizes.receiver(),
@@ -109,133 +103,67 @@ impl Params {
         })
     }
 
+    /// The plan that follows.
+    pub fn plan(self) -> Plan {
+        match self.variant {
+            Variant::Narrow => self.semi_honest_plan::<Gf64>(),
+            Variant::Wide => self.semi_honest_plan::<Tower>(),
+            Variant::Malicious => {
+                let derived = self.derived(&MALICIOUS_INFO, Tower::BITS, self.malicious_cost());
+                Plan::new::<malicious::Sender, malicious::Receiver>(derived, self)
+            }
+        }
+    }
+
+    fn semi_honest_plan<B: Base>(self) -> Plan {
+        let derived = self.derived(&INFO, B::BITS, self.semi_honest_cost::<B>());
+        Plan::new::<Sender<B>, Receiver<B>>(derived, self)
+    }
+
+    fn derived(&self, info: &'static Info, base_bits: u32, cost: Cost) -> Derived {
+        let own = parameters([
+            ("digest bytes", self.digest_bytes as u64),
+            ("value bits", base_bits.into()),
+        ]);
+        let parameters = own.into_iter().chain(self.oprf.parameters());
+        Derived {
+            info,
+            request: self.request.clone(),
+            digest_bytes: self.digest_bytes,
+            parameters: parameters.chain(self.masks().parameters()).collect(),
+            budget: self.budget.clone(),
+            cost,
+        }
+    }
+
+    fn semi_honest_cost<B: Base>(&self) -> Cost {
+        let (store, masks) = (self.oprf.bytes::<B>(), self.masks().coded_bytes());
+        let vole = self.oprf.vole::<SemiHonest, B>();
+        let offline = Layout::setup().then(vole.clone());
+        let online = Conversation::default().receiver(store).sender(masks);
+        // The store does not wait for the sender's half of the vector OLE: it is in one flight with
+        // the receiver's half.
+        let at_once = Layout::setup().receiver(store).then(vole).sender(masks);
+        Cost::overlapping(offline, online, at_once)
+    }
+
+    fn malicious_cost(&self) -> Cost {
+        let (store, masks) = (self.oprf.bytes::<Tower>(), self.masks().coded_bytes());
+        let offline = Layout::setup().then(self.oprf.vole::<Malicious, Tower>());
+        let online = Conversation::default()
+            .sender(joint_coin::COMMITMENT_BYTES)
+            .receiver(joint_coin::PART_BYTES + store)
+            .sender(joint_coin::OPENING_BYTES + masks);
+        Cost::new(offline, online)
+    }
+
     pub(super) fn masks(&self) -> SortedMasks {
         SortedMasks::new(self.request.sizes.sender() as usize, self.mask_range)
     }
 
-    fn traffic<M: Model, B: Base>(&self) -> Cost {
-        let len = self.oprf.shape.len();
-        let mut cost = Cost {
-            offline: Traffic {
-                sender_bytes: vole::SETUP_SENDER_BYTES + vole::sender_bytes::<M, B>(len),
-                receiver_bytes: vole::SETUP_RECEIVER_BYTES + vole::receiver_bytes::<M, B>(len),
-                rounds: 3,
-            },
-            online: Traffic {
-                sender_bytes: self.masks().coded_bytes(),
-                receiver_bytes: (len * size_of::<B>()) as u64,
-                rounds: 2,
-            },
-            // The store does not wait for the sender's part of the vector OLE, and follows what
-            // the receiver said before.
-            saved_rounds: 2,
-        };
-        if M::CHECKED {
-            cost.saved_rounds = 0;
-            cost.offline.rounds += 3;
-            cost.online.sender_bytes += joint_coin::SENDER_BYTES;
-            cost.online.receiver_bytes += joint_coin::RECEIVER_BYTES;
-            cost.online.rounds += 1;
-        }
-        cost
+    /// A party's items in their bins.
+    pub(super) fn inputs<M: Model>(&self, input: &Input<'_>, context: &Context) -> Inputs<'_> {
+        context.phase("bins");
+        Inputs::new::<M>(&self.oprf, input.items.digests(), input.joint_seed)
     }
-}
-
-impl Plan for Params {
-    fn info(&self) -> &'static Info {
-        match self.variant {
-            Variant::Malicious => &MALICIOUS_INFO,
-            _ => &INFO,
-        }
-    }
-
-    fn request(&self) -> &Request {
-        &self.request
-    }
-
-    fn parameters(&self) -> Vec<Parameter> {
-        let base_bits = match self.variant {
-            Variant::Narrow => Gf64::BITS,
-            Variant::Wide | Variant::Malicious => Tower::BITS,
-        };
-        [
-            ("digest bytes", self.digest_bytes as u64),
-            ("value bits", base_bits.into()),
-        ]
-        .map(|(name, value)| Parameter { name, value })
-        .into_iter()
-        .chain(self.oprf.parameters())
-        .chain(self.masks().parameters())
-        .collect()
-    }
-
-    fn budget(&self) -> &FailureBudget {
-        &self.budget
-    }
-
-    fn cost(&self) -> Cost {
-        match self.variant {
-            Variant::Narrow => self.traffic::<SemiHonest, Gf64>(),
-            Variant::Wide => self.traffic::<SemiHonest, Tower>(),
-            Variant::Malicious => self.traffic::<Malicious, Tower>(),
-        }
-    }
-
-    fn digest_bytes(&self) -> usize {
-        self.digest_bytes
-    }
-
-    fn offline(
-        &self,
-        role: Role,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Box<dyn Party>, Error> {
-        match self.variant {
-            Variant::Narrow => offline::<SemiHonest, Gf64>(self, role, channel, context),
-            Variant::Wide => offline::<SemiHonest, Tower>(self, role, channel, context),
-            Variant::Malicious => offline::<Malicious, Tower>(self, role, channel, context),
-        }
-    }
-
-    fn at_once(
-        &self,
-        role: Role,
-        input: Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
-        match self.variant {
-            Variant::Narrow => at_once::<Gf64>(self, role, input, channel, context),
-            Variant::Wide => at_once::<Tower>(self, role, input, channel, context),
-            Variant::Malicious => self
-                .offline(role, channel, context)?
-                .run(input, channel, context),
-        }
-    }
-}
-
-fn at_once<B: Base>(
-    params: &Params,
-    role: Role,
-    input: Input<'_>,
-    channel: &mut Channel,
-    context: &mut Context,
-) -> Result<Output, Error> {
-    match role {
-        Role::Sender => Sender::<SemiHonest, B>::at_once(params, &input, channel, context),
-        Role::Receiver => Receiver::<SemiHonest, B>::at_once(params, &input, channel, context),
-    }
-}
-
-fn offline<M: Model, B: Base>(
-    params: &Params,
-    role: Role,
-    channel: &mut Channel,
-    context: &mut Context,
-) -> Result<Box<dyn Party>, Error> {
-    Ok(match role {
-        Role::Sender => Box::new(Sender::<M, B>::offline(params, channel, context)?),
-        Role::Receiver => Box::new(Receiver::<M, B>::offline(params, channel, context)?),
-    })
 }

@@ -1,164 +1,110 @@
-use std::marker::PhantomData;
-
 use psijoin_block::{memory::Buffer, tower::Tower};
-use psijoin_channel::Channel;
-use psijoin_encode::okvs::Partition;
+use psijoin_channel::{Channel, Outbound};
+use psijoin_encode::okvs::Row;
 use psijoin_ot::{
     iknp::{Model, SemiHonest},
-    vole::{self, Base},
+    vole::Base,
 };
+use psijoin_psi::{Context, Error, Input, Output, Party, sorted_masks::Own};
 
-use super::{Params, joint_coin::Promised};
-use crate::{
-    Context, Error, Input, Items, Output, Party,
-    oprf::{Functions, Store},
-    protocol,
-    sorted_masks::Own,
-};
+use super::Params;
+use crate::oprf;
 
 /// The party that learns the result, after the offline phase.
-pub struct Receiver<M, B: Base> {
+pub(super) struct Receiver<B: Base> {
     params: Params,
-    a: Buffer<B>,
-    c: Buffer<Tower>,
-    model: PhantomData<M>,
+    oprf: oprf::Receiver<B>,
 }
 
-impl<M: Model, B: Base> Receiver<M, B> {
-    /// Step 1.
-    ///
-    /// # Errors
-    /// If the channel breaks or the peer misbehaves.
-    pub fn offline(
+impl<B: Base> Party for Receiver<B> {
+    type Params = Params;
+
+    fn offline(
         params: &Params,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Self, Error> {
-        context.phase("base OT");
-        let mut vole = vole::Receiver::<M>::setup(channel, &mut context.rng)?;
-        context.phase("VOLE");
-        let (a, c) = vole.extend(params.oprf.shape.len(), channel)?;
+        // Step 1.
+        let oprf = oprf::Receiver::offline::<SemiHonest>(&params.oprf, channel, context)?;
         Ok(Self {
             params: params.clone(),
-            a,
-            c,
-            model: PhantomData,
+            oprf,
         })
     }
 
-    fn online<const D: usize>(
+    fn online(
         self,
-        items: &[[u8; D]],
         input: &Input<'_>,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Output, Error> {
-        let Self { params, a, c, .. } = self;
-        let functions = Functions::new::<M>(params.oprf.shape, input);
-        let coin = match M::CHECKED {
-            true => Some(Promised::exchange(channel, &mut context.rng)?),
-            false => None,
-        };
-
-        context.phase("bins");
-        let items = Partition::new(items, params.oprf.shape.bins);
-        context.phase("store");
-        let store = Store {
-            layout: &params.oprf,
-            functions: &functions,
-            items: &items,
-        };
-        let rows = store.send(&a, channel.halves().0, &mut context.rng)?;
+        let Self { params, oprf } = self;
+        let oprf::Receiver { a, c } = oprf;
+        let (outbound, w) = (channel.halves().0, Tower::default());
+        // Steps 2 and 3.
+        let sent = send_store::<SemiHonest, B>(&params, &a, input, outbound, context)?;
         drop(a);
-        let joint = match coin {
-            Some(coin) => coin.joint(channel)?,
-            None => Tower::default(),
-        };
-        context.phase("outputs");
-        let outputs = store.outputs(c, rows, joint);
-        receive_masks(&params, &items, &outputs, channel, context)
+        // Step 5.
+        find(&params, sent, c, w, channel, context)
     }
-}
 
-impl<B: Base> Receiver<SemiHonest, B> {
-    /// All steps. The store is on its way while the vector OLE is still computed.
-    ///
-    /// # Errors
-    /// If the channel breaks or the peer misbehaves.
-    pub fn at_once(
+    /// The store is on its way while the vector OLE is still computed.
+    fn at_once(
         params: &Params,
         input: &Input<'_>,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Output, Error> {
-        match input.items {
-            Items::Short(items) => Self::all_steps(params, items, input, channel, context),
-            Items::Long(items) => Self::all_steps(params, items, input, channel, context),
-        }
-    }
-
-    fn all_steps<const D: usize>(
-        params: &Params,
-        items: &[[u8; D]],
-        input: &Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
-        let functions = Functions::new::<SemiHonest>(params.oprf.shape, input);
-        context.phase("base OT");
-        let mut vole = vole::Receiver::<SemiHonest>::setup(channel, &mut context.rng)?;
-        context.phase("VOLE");
-        let planted = vole.begin::<B>(params.oprf.shape.len(), channel)?;
-        context.phase("bins");
-        let items = Partition::new(items, params.oprf.shape.bins);
-        context.phase("store");
-        let store = Store {
-            layout: &params.oprf,
-            functions: &functions,
-            items: &items,
-        };
-        let (rows, corrections) = channel.exchange(
-            |outbound| store.send(planted.a(), outbound, &mut context.rng),
-            |inbound| Ok(planted.corrections(inbound)?),
+        // Step 1, the receiver's half.
+        let planted = oprf::Receiver::<B>::begin::<SemiHonest>(&params.oprf, channel, context)?;
+        // Steps 2 and 3, while the sender's half of step 1 arrives.
+        let (sent, corrections) = channel.exchange(
+            |outbound| send_store::<SemiHonest, B>(params, planted.a(), input, outbound, context),
+            |inbound| Ok(planted.receive(inbound)?),
         )?;
         context.phase("VOLE");
-        let c = planted.finish(corrections);
-        context.phase("outputs");
-        let outputs = store.outputs(c, rows, Tower::default());
-        receive_masks(params, &items, &outputs, channel, context)
+        let c = planted.finish_received(corrections);
+        // Step 5.
+        find(params, sent, c, Tower::default(), channel, context)
     }
 }
 
-impl<M: Model, B: Base> Party for Receiver<M, B> {
-    fn run(
-        self: Box<Self>,
-        input: Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
-        match input.items {
-            Items::Short(items) => self.online(items, &input, channel, context),
-            Items::Long(items) => self.online(items, &input, channel, context),
-        }
-    }
+/// What the receiver knows of a store that it has sent.
+pub(super) struct Sent<'a> {
+    inputs: oprf::Inputs<'a>,
+    rows: Buffer<Row>,
+}
+
+/// Step 2, and step 3 of the receiver.
+pub(super) fn send_store<'a, M: Model, B: Base>(
+    params: &'a Params,
+    a: &[B],
+    input: &Input<'_>,
+    outbound: &mut dyn Outbound,
+    context: &mut Context,
+) -> Result<Sent<'a>, Error> {
+    let inputs = params.inputs::<M>(input, context);
+    context.phase("store");
+    let rows = inputs.send_store(a, outbound, &mut context.rng)?;
+    Ok(Sent { inputs, rows })
 }
 
 /// Step 5.
-fn receive_masks<const D: usize>(
+pub(super) fn find(
     params: &Params,
-    items: &Partition<D>,
-    outputs: &[u128],
+    Sent { inputs, rows }: Sent<'_>,
+    c: Buffer<Tower>,
+    w: Tower,
     channel: &mut Channel,
-    context: &mut Context,
+    context: &Context,
 ) -> Result<Output, Error> {
-    let own = Own::new(params.masks(), outputs);
+    context.phase("outputs");
+    let outputs = inputs.outputs(c, rows, w);
+    let own = Own::new(params.masks(), &outputs);
     context.phase("masks");
-    let (_, inbound) = channel.halves();
-    let found = params.masks().receive(&own, inbound)?;
-    let positions = items.positions();
-    let found = found
-        .iter()
-        .flatten()
-        .map(|place| positions[*place as usize]);
-    Ok(protocol::rows(found, positions.len()))
+    let found = params.masks().receive(&own, channel.halves().1)?;
+    let positions = inputs.items.positions();
+    let found = found.iter().flatten();
+    let found = found.map(|place| positions[*place as usize]);
+    Ok(Output::rows(found, positions.len()))
 }

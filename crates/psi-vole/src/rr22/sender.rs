@@ -1,125 +1,68 @@
-use std::marker::PhantomData;
-
 use psijoin_block::{memory::Buffer, tower::Tower};
-use psijoin_channel::Channel;
-use psijoin_encode::okvs::Partition;
+use psijoin_channel::{Channel, Inbound, read_ahead};
 use psijoin_ot::{
     iknp::{Model, SemiHonest},
-    vole::{self, Base},
+    vole::Base,
 };
-use zeroize::Zeroizing;
+use psijoin_psi::{Context, Error, Input, Output, Party, sorted_masks::sort};
 
-use super::{Params, joint_coin::Committed};
-use crate::{
-    Context, Error, Input, Items, Output, Party, ahead,
-    oprf::{Evaluation, Functions},
-    sorted_masks::sort,
-};
+use super::Params;
+use crate::oprf;
 
 /// The party that learns nothing, after the offline phase.
-pub struct Sender<M, B> {
+pub(super) struct Sender<B: Base> {
     params: Params,
-    delta: Zeroizing<Tower>,
-    b: Buffer<Tower>,
-    kind: PhantomData<(M, B)>,
+    oprf: oprf::Sender<B>,
 }
 
-impl<M: Model, B: Base> Sender<M, B> {
-    /// Step 1.
-    ///
-    /// # Errors
-    /// If the channel breaks or the peer misbehaves.
-    pub fn offline(
+impl<B: Base> Party for Sender<B> {
+    type Params = Params;
+
+    fn offline(
         params: &Params,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Self, Error> {
-        context.phase("base OT");
-        let mut vole = vole::Sender::<M>::setup(channel, &mut context.rng)?;
-        context.phase("VOLE");
+        // Step 1.
+        let oprf = oprf::Sender::offline::<SemiHonest>(&params.oprf, channel, context)?;
         Ok(Self {
             params: params.clone(),
-            delta: vole.delta(),
-            b: vole.extend::<B>(params.oprf.shape.len(), channel)?,
-            kind: PhantomData,
+            oprf,
         })
     }
 
-    fn online<const D: usize>(
+    fn online(
         self,
-        items: &[[u8; D]],
         input: &Input<'_>,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Output, Error> {
-        let Self {
-            params, delta, b, ..
-        } = self;
-        let coin = match M::CHECKED {
-            true => Some(Committed::exchange(channel, &mut context.rng)?),
-            false => None,
-        };
-        let evaluation = Evaluation {
-            layout: &params.oprf,
-            functions: Functions::new::<M>(params.oprf.shape, input),
-            delta,
-            joint: coin.as_ref().map(Committed::joint).unwrap_or_default(),
-        };
-
-        context.phase("bins");
-        let items = Partition::new(items, params.oprf.shape.bins);
-        context.phase("evaluation");
-        let outputs = evaluation.run::<B, D>(b, &items, channel.halves().1)?;
-        if let Some(coin) = coin {
-            coin.open(channel)?;
-        }
+        let Self { params, oprf } = self;
+        let (w, inbound) = (Tower::default(), channel.halves().1);
+        // Steps 3 and 4.
+        let outputs = evaluate::<SemiHonest, B>(&params, oprf, w, input, inbound, context)?;
         send_masks(&params, outputs, channel, context)
     }
-}
 
-impl<B: Base> Sender<SemiHonest, B> {
-    /// All steps. The store arrives while the vector OLE is still computed.
-    ///
-    /// # Errors
-    /// If the channel breaks or the peer misbehaves.
-    pub fn at_once(
+    /// The store arrives while the vector OLE is still computed.
+    fn at_once(
         params: &Params,
         input: &Input<'_>,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Output, Error> {
-        match input.items {
-            Items::Short(items) => Self::all_steps(params, items, input, channel, context),
-            Items::Long(items) => Self::all_steps(params, items, input, channel, context),
-        }
-    }
-
-    fn all_steps<const D: usize>(
-        params: &Params,
-        items: &[[u8; D]],
-        input: &Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
-        context.phase("base OT");
-        let mut vole = vole::Sender::<SemiHonest>::setup(channel, &mut context.rng)?;
-        let evaluation = Evaluation {
-            layout: &params.oprf,
-            functions: Functions::new::<SemiHonest>(params.oprf.shape, input),
-            delta: vole.delta(),
-            joint: Tower::default(),
-        };
-        context.phase("VOLE");
-        let granted = vole.begin::<B>(params.oprf.shape.len(), channel)?;
-
-        let (reader, mut store) = ahead::queue();
+        // Step 1, the receiver's half.
+        let granted = oprf::Sender::<B>::begin::<SemiHonest>(&params.oprf, channel, context)?;
+        let (reader, mut store) = read_ahead::queue();
         let (outputs, ()) = channel.exchange(
             |outbound| {
-                let b = granted.finish(outbound)?;
-                context.phase("bins");
-                let items = Partition::new(items, params.oprf.shape.bins);
-                context.phase("evaluation");
-                Ok::<_, Error>(evaluation.run::<B, D>(b, &items, &mut store))
+                // Step 1, the sender's half.
+                let oprf = oprf::Sender::<B>::new(granted.finish_sending(outbound)?);
+                // Steps 3 and 4. If the store ends too early, the reader's error says why.
+                let w = Tower::default();
+                let outputs =
+                    evaluate::<SemiHonest, B>(params, oprf, w, input, &mut store, context);
+                Ok::<_, Error>(outputs)
             },
             |inbound| Ok(reader.read(inbound, params.oprf.messages::<B>())?),
         )?;
@@ -127,26 +70,26 @@ impl<B: Base> Sender<SemiHonest, B> {
     }
 }
 
-impl<M: Model, B: Base> Party for Sender<M, B> {
-    fn run(
-        self: Box<Self>,
-        input: Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
-        match input.items {
-            Items::Short(items) => self.online(items, &input, channel, context),
-            Items::Long(items) => self.online(items, &input, channel, context),
-        }
-    }
+/// Step 3 of the sender, and the outputs of step 4, as the store arrives.
+pub(super) fn evaluate<M: Model, B: Base>(
+    params: &Params,
+    oprf: oprf::Sender<B>,
+    w: Tower,
+    input: &Input<'_>,
+    inbound: &mut dyn Inbound,
+    context: &Context,
+) -> Result<Buffer<u128>, Error> {
+    let inputs = params.inputs::<M>(input, context);
+    context.phase("evaluation");
+    oprf.evaluate(&inputs, w, inbound)
 }
 
 /// The masks of step 4.
-fn send_masks(
+pub(super) fn send_masks(
     params: &Params,
     outputs: Buffer<u128>,
     channel: &mut Channel,
-    context: &mut Context,
+    context: &Context,
 ) -> Result<Output, Error> {
     context.phase("masks");
     let sorted = sort(&outputs);

@@ -62,8 +62,8 @@ fn assert_cost(plan: &dyn Plan) {
     assert!(results.iter().all(Result::is_ok), "{name}");
     let (traffic, cost) = (counters.snapshot(), plan.cost().total());
     assert_eq!(
-        (traffic.sent.bytes, traffic.received.bytes, traffic.rounds),
-        (cost.sender_bytes, cost.receiver_bytes, cost.rounds),
+        (traffic.sent.bytes, traffic.received.bytes, traffic.flights),
+        (cost.sender_bytes, cost.receiver_bytes, cost.flights),
         "{:?}, {name}",
         request.sizes
     );

@@ -3,7 +3,7 @@
 //! Until its commit it is *staged*: it lies beside its place under a name of its own, readable by
 //! its owner alone, and what an earlier run left in that place stays. A staged file is locked as
 //! long as its process lives. One whose process was killed is removed by the next
-//! [`WholeFile::prepare`] in that folder.
+//! [`AtomicFile::prepare`] in that folder.
 
 mod rights;
 mod staging;
@@ -28,7 +28,7 @@ pub enum Existing {
 
 /// Where a file will be.
 #[derive(Debug)]
-pub struct WholeFile {
+pub struct AtomicFile {
     /// As the user named it.
     path: PathBuf,
     place: Place,
@@ -52,7 +52,7 @@ pub struct Staged {
     place: Place,
 }
 
-impl WholeFile {
+impl AtomicFile {
     /// Makes sure that a file can be written there, so that a run does not fail at its end, and
     /// removes what killed runs left in its folder.
     ///

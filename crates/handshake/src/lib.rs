@@ -15,20 +15,21 @@
 //! names each such setting and both values.
 //!
 //! # The seed
-//! It hashes both hellos and both shares. Neither party sees the other's share before it has
-//! committed to its own, so at least one share is uniform and independent of the other. A
-//! party that dislikes the result can only end the session. Commitment: BLAKE3 of the role
-//! and the share; a share has 256 uniform bits, which hide it without further randomness, and
-//! the role keeps a party from repeating the other's commitment.
+//! It hashes both hellos and both shares: see [`psijoin_channel::joint_seed`].
 
-use psijoin_channel::{Channel, Error as ChannelError, MAX_MESSAGE_BYTES};
+#![forbid(unsafe_code)]
 
-use crate::Error;
+use psijoin_channel::{
+    Channel, Error as ChannelError, MAX_MESSAGE_BYTES,
+    joint_seed::{JointSeed, Revealed, SHARE_BYTES, Share, Transcript},
+};
 
 mod entries;
+mod error;
 mod hello;
 
 pub use entries::MAX_ENTRIES;
+pub use error::{Disagreement, Error};
 pub use hello::{HELLO_BYTES, Hello, MAX_SET_SIZE, Role};
 
 /// The version of the handshake and of all that follows it.
@@ -38,7 +39,6 @@ const MAGIC: &[u8; 8] = b"PSIJOIN\n";
 const OPENING_BYTES: usize = 16;
 
 const DIGEST_BYTES: usize = 32;
-const SHARE_BYTES: usize = 32;
 const CONFIRMATION_BYTES: usize = DIGEST_BYTES + SHARE_BYTES;
 
 const _: () = assert!(HELLO_BYTES <= MAX_MESSAGE_BYTES);
@@ -49,28 +49,19 @@ pub struct Pending {
     theirs: Hello,
     our_hello: Box<[u8; HELLO_BYTES]>,
     their_hello: Box<[u8; HELLO_BYTES]>,
-    our_share: [u8; SHARE_BYTES],
+    our_share: Share,
     their_commitment: [u8; DIGEST_BYTES],
-}
-
-/// A session that both parties have agreed on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Session {
-    /// A seed that both parties know and neither controls, to derive public randomness from,
-    /// such as hash functions. It is not a secret between them.
-    pub joint_seed: [u8; 32],
 }
 
 /// Exchanges hellos. Whether their settings agree is for [`Pending::compare`] to tell.
 ///
 /// # Errors
-/// [`Error::Setting`] or [`Error::SetTooLarge`] if `hello` cannot be sent. Of kind
-/// [`Peer`](crate::Kind::Peer): [`Error::NotPsijoin`], [`Error::Version`],
-/// [`Error::SameRole`] and [`Error::Handshake`]. And [`Error::Channel`].
+/// [`Error::Setting`] or [`Error::SetTooLarge`] if `hello` cannot be sent;
+/// [`Error::NotPsijoin`], [`Error::Version`], [`Error::SameRole`] and [`Error::Malformed`] if the
+/// peer's is another; and [`Error::Channel`].
 pub fn begin(channel: &mut Channel, hello: Hello) -> Result<Pending, Error> {
-    let mut our_share = [0; SHARE_BYTES];
-    getrandom::fill(&mut our_share).map_err(|_| Error::Randomness)?;
-    let our_hello = hello.encode(&commitment(hello.role(), &our_share))?;
+    let our_share = Share::draw(hello.role() == Role::Sender)?;
+    let our_hello = hello.encode(&our_share.commitment())?;
 
     let mut their_hello = Box::new([0; HELLO_BYTES]);
     channel.exchange(
@@ -113,19 +104,20 @@ impl Pending {
         self.ours.compare(&self.theirs)
     }
 
-    /// Checks that both parties have the same settings and derived the same from the hellos, such as parameters, given what
-    /// this party derived, part by part, and draws the joint seed.
+    /// Draws the joint seed, once both parties are known to have the same settings, and to have
+    /// derived the same from the hellos, such as parameters. `derived` is what this party derived,
+    /// part by part.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if they have not or did not, [`Error::Handshake`] if the peer opens
+    /// [`Error::Mismatch`] if they have not or did not, [`Error::Malformed`] if the peer opens
     /// another share than it committed to, [`Error::Channel`].
-    pub fn confirm(self, channel: &mut Channel, derived: &[&[u8]]) -> Result<Session, Error> {
+    pub fn confirm(self, channel: &mut Channel, derived: &[&[u8]]) -> Result<JointSeed, Error> {
         self.compare()?;
         let our_digest = digest(derived);
         let mut confirmation = [0; CONFIRMATION_BYTES];
         let (digest, share) = confirmation.split_at_mut(DIGEST_BYTES);
         digest.copy_from_slice(&our_digest);
-        share.copy_from_slice(&self.our_share);
+        share.copy_from_slice(self.our_share.reveal());
 
         let ((), theirs) = channel.exchange(
             |outbound| outbound.send(&confirmation),
@@ -142,31 +134,34 @@ impl Pending {
                 short_hex(their_digest),
             ));
         }
-        if commitment(self.theirs.role(), their_share) != self.their_commitment {
-            return Err(Error::Handshake(
-                "its share of the seed is not the one it committed to",
-            ));
-        }
-        Ok(Session {
-            joint_seed: self.joint_seed(&our_digest, their_share),
-        })
+        let their_share = their_share.try_into().expect("half of a confirmation");
+        self.joint_seed(&our_digest, their_share)
     }
 
-    fn joint_seed(&self, digest: &[u8; DIGEST_BYTES], their_share: &[u8]) -> [u8; 32] {
-        let ours = (&*self.our_hello, self.our_share.as_slice());
-        let theirs = (&*self.their_hello, their_share);
-        let (sender, receiver) = match self.ours.role() {
-            Role::Sender => (ours, theirs),
-            Role::Receiver => (theirs, ours),
+    fn joint_seed(
+        self,
+        derived: &[u8; DIGEST_BYTES],
+        their_share: &[u8; SHARE_BYTES],
+    ) -> Result<JointSeed, Error> {
+        let theirs = Revealed {
+            commitment: &self.their_commitment,
+            share: their_share,
         };
-        // All parts have fixed lengths.
-        let mut hasher = blake3::Hasher::new_derive_key("psijoin v1 handshake: joint seed");
-        hasher.update(&opening(VERSION));
-        for (hello, share) in [sender, receiver] {
-            hasher.update(hello).update(share);
-        }
-        hasher.update(digest);
-        hasher.finalize().into()
+        let said = match self.ours.role() {
+            Role::Sender => [&self.our_hello[..], &self.their_hello[..]],
+            Role::Receiver => [&self.their_hello[..], &self.our_hello[..]],
+        };
+        let transcript = Transcript {
+            purpose: "psijoin v1 handshake: joint seed",
+            opening: &opening(VERSION),
+            said,
+            derived,
+        };
+        let seed = self.our_share.combine(theirs, &transcript);
+        seed.map_err(|error| match error {
+            ChannelError::Malformed(what) => Error::Malformed(what),
+            other => other.into(),
+        })
     }
 }
 
@@ -185,7 +180,6 @@ fn check_opening(opening: &[u8; OPENING_BYTES]) -> Result<(), Error> {
     match u16::from_le_bytes([opening[8], opening[9]]) {
         VERSION => Ok(()),
         theirs => Err(Error::Version {
-            layer: "protocol",
             ours: VERSION,
             theirs,
         }),
@@ -208,12 +202,6 @@ fn digest(parts: &[&[u8]]) -> [u8; DIGEST_BYTES] {
         hasher.update(&(part.len() as u64).to_le_bytes());
         hasher.update(part);
     }
-    hasher.finalize().into()
-}
-
-fn commitment(role: Role, share: &[u8]) -> [u8; DIGEST_BYTES] {
-    let mut hasher = blake3::Hasher::new_derive_key("psijoin v1 handshake: commitment");
-    hasher.update(&[role as u8]).update(share);
     hasher.finalize().into()
 }
 

@@ -29,7 +29,7 @@ static STAGED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// to stop. Nothing else is done with what is being written; to commit it fails.
 ///
 /// Another thread may hold the list of these files, even one that waits for this one. Then, after
-/// a tenth of a second, they are left to the next [`WholeFile::prepare`](super::WholeFile::prepare).
+/// a tenth of a second, they are left to the next [`AtomicFile::prepare`](super::AtomicFile::prepare).
 pub fn remove_staged() {
     for _ in 0..50 {
         let paths = match STAGED.try_lock() {

@@ -2,8 +2,8 @@
 
 use std::{fmt, str::FromStr};
 
-use psijoin_psi::{Columns, OutputKind, Role};
-use psijoin_transport::handshake::MAX_ENTRIES;
+use psijoin::{Columns, OutputKind, Role};
+use psijoin_handshake::MAX_ENTRIES;
 
 use crate::names;
 
@@ -12,7 +12,7 @@ const MAX_COLUMNS: usize = MAX_ENTRIES / 2;
 
 /// A kind of output. Its text is the same on both sides.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum RequestedOutput {
     Rows,
     Count,
     Threshold(u64),
@@ -20,7 +20,7 @@ pub(crate) enum Asked {
     Shares(Vec<ColumnName>),
 }
 
-impl Asked {
+impl RequestedOutput {
     /// The columns of numbers that it names.
     pub(crate) fn columns(&self) -> &[ColumnName] {
         match self {
@@ -53,7 +53,7 @@ impl Asked {
     }
 }
 
-impl fmt::Display for Asked {
+impl fmt::Display for RequestedOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Rows => f.write_str("rows"),
@@ -71,7 +71,7 @@ fn listed(columns: &[ColumnName]) -> String {
     names::listed(&names)
 }
 
-impl FromStr for Asked {
+impl FromStr for RequestedOutput {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -166,20 +166,20 @@ mod tests {
     #[test]
     fn kinds_of_output_are_read_as_they_are_shown() {
         for kind in [
-            Asked::Rows,
-            Asked::Count,
-            Asked::Threshold(1),
-            Asked::Threshold(u64::MAX),
-            Asked::Shares(vec![]),
-            Asked::Shares(vec![column(None, "amount"), column(None, "b")]),
-            Asked::Sum(vec![column(None, "amount")]),
-            Asked::Sum(vec![
+            RequestedOutput::Rows,
+            RequestedOutput::Count,
+            RequestedOutput::Threshold(1),
+            RequestedOutput::Threshold(u64::MAX),
+            RequestedOutput::Shares(vec![]),
+            RequestedOutput::Shares(vec![column(None, "amount"), column(None, "b")]),
+            RequestedOutput::Sum(vec![column(None, "amount")]),
+            RequestedOutput::Sum(vec![
                 column(Some(Role::Sender), "a:b"),
                 column(Some(Role::Receiver), "sender.x"),
                 column(None, "unit.price"),
                 column(None, " price"),
             ]),
-            Asked::Sum(vec![
+            RequestedOutput::Sum(vec![
                 column(None, "price, net"),
                 column(Some(Role::Sender), "price, \"gross\""),
                 column(None, "\"paid\""),
@@ -212,13 +212,13 @@ mod tests {
             "sum:\"a\"b",
             "sum:\"a,b\",\"a,b\"",
         ] {
-            assert!(wrong.parse::<Asked>().is_err(), "{wrong}");
+            assert!(wrong.parse::<RequestedOutput>().is_err(), "{wrong}");
         }
         let names = |count: usize| {
             let names: Vec<_> = (0..count).map(|index| index.to_string()).collect();
             format!("sum:{}", names.join(","))
         };
-        assert!(names(MAX_COLUMNS).parse::<Asked>().is_ok());
-        assert!(names(MAX_COLUMNS + 1).parse::<Asked>().is_err());
+        assert!(names(MAX_COLUMNS).parse::<RequestedOutput>().is_ok());
+        assert!(names(MAX_COLUMNS + 1).parse::<RequestedOutput>().is_err());
     }
 }

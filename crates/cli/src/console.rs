@@ -9,7 +9,7 @@ use crate::{exit::Failure, log};
 
 /// Tells, or keeps silent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Talk {
+pub(crate) enum Console {
     /// To a person.
     Aloud,
     /// To a log, with time and level.
@@ -17,7 +17,7 @@ pub(crate) enum Talk {
     Silent,
 }
 
-impl Talk {
+impl Console {
     /// How a command talks: to a log where the user asked for one, and else to a person, unless it
     /// shall be `quiet`.
     pub(crate) fn wanted(quiet: bool) -> Self {

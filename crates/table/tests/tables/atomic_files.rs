@@ -12,12 +12,12 @@ use std::{
 
 use psijoin_table::{
     Destination, Dialect, Format, KeyTable, Progress, Source,
-    whole_file::{Existing, WholeFile, remove_staged},
+    atomic_file::{AtomicFile, Existing, remove_staged},
 };
 
 use crate::{Files, key, open};
 
-fn write(file: &WholeFile, text: &str) {
+fn write(file: &AtomicFile, text: &str) {
     let staged = file.stage(|output| output.write_all(text.as_bytes()));
     staged.unwrap().commit().unwrap();
 }
@@ -37,7 +37,7 @@ fn staged_in(folder: &Path) -> Vec<PathBuf> {
 fn what_is_there_stays_until_the_commit() {
     let files = Files::new();
     let path = files.text("out", "old");
-    let file = WholeFile::prepare(&path, Existing::Replace).unwrap();
+    let file = AtomicFile::prepare(&path, Existing::Replace).unwrap();
     assert_eq!((file.path(), files.names()), (&*path, vec!["out".into()]));
 
     let failed = file.stage(|output| {
@@ -59,7 +59,7 @@ fn what_is_there_stays_until_the_commit() {
 fn what_is_to_be_kept_is_kept() {
     let files = Files::new();
     let path = files.text("out.csv", "old");
-    let refused = |path: &Path| WholeFile::prepare(path, Existing::Keep).unwrap_err();
+    let refused = |path: &Path| AtomicFile::prepare(path, Existing::Keep).unwrap_err();
     assert_eq!(refused(&path).kind(), ErrorKind::AlreadyExists);
     assert_eq!(refused(files.0.path()).kind(), ErrorKind::IsADirectory);
     let input = files.text("t.csv", "id\n1\n");
@@ -76,7 +76,7 @@ fn what_is_to_be_kept_is_kept() {
 
     // It appears while the rows are on their way.
     fs::remove_file(&path).unwrap();
-    let file = WholeFile::prepare(&path, Existing::Keep).unwrap();
+    let file = AtomicFile::prepare(&path, Existing::Keep).unwrap();
     let destination = Destination::prepare(Some(&path), &source, Existing::Keep).unwrap();
     let progress = Progress::default();
     let keys = KeyTable::read(&source, &key(&[], &[]), &[], &progress).unwrap();
@@ -104,9 +104,9 @@ fn what_is_to_be_kept_is_kept() {
 fn errors_do_not_show_names_of_staged_files() {
     let files = Files::new();
     let folder = files.path("folder");
-    let refused = WholeFile::prepare(&folder.join("out"), Existing::Replace).unwrap_err();
+    let refused = AtomicFile::prepare(&folder.join("out"), Existing::Replace).unwrap_err();
     fs::create_dir(&folder).unwrap();
-    let file = WholeFile::prepare(&folder.join("out"), Existing::Replace).unwrap();
+    let file = AtomicFile::prepare(&folder.join("out"), Existing::Replace).unwrap();
     let staged = file.stage(|_| Ok(())).unwrap();
     fs::remove_dir_all(&folder).unwrap();
     let not_begun = file.stage(|_| Ok(())).unwrap_err();
@@ -129,7 +129,7 @@ fn child_process(task: &str, folder: &Path) -> Command {
 
 fn as_child(mut command: Command, task: &str, folder: &Path) -> Command {
     command
-        .args(["whole_files::child", "--exact", "--nocapture"])
+        .args(["atomic_files::child", "--exact", "--nocapture"])
         .env(TASK, task)
         .current_dir(folder)
         .stdout(Stdio::null());
@@ -157,7 +157,7 @@ fn hang() {
     let progress = Progress::default();
     let keys = KeyTable::read(&source, &key(&[], &[]), &[], &progress).unwrap();
     let _rows = destination.stage(&source, &keys.rows, &[true], &progress);
-    let file = WholeFile::prepare("report".as_ref(), Existing::Replace).unwrap();
+    let file = AtomicFile::prepare("report".as_ref(), Existing::Replace).unwrap();
     let _ = file.stage(|output| {
         output.write_all(b"secret")?;
         output.flush()?;
@@ -182,7 +182,7 @@ fn what_a_killed_process_leaves_is_secret_and_goes() {
         assert_eq!(child.try_wait().unwrap(), None);
         thread::sleep(Duration::from_millis(5));
     }
-    let prepare = || WholeFile::prepare(&output, Existing::Replace).unwrap();
+    let prepare = || AtomicFile::prepare(&output, Existing::Replace).unwrap();
     prepare();
     // The process is alive: its files stay.
     assert_eq!(staged_in(files.0.path()).len(), 2);
@@ -203,7 +203,7 @@ fn what_a_killed_process_leaves_is_secret_and_goes() {
 
 /// Ends without an orderly return.
 fn remove() {
-    let file = WholeFile::prepare("out".as_ref(), Existing::Replace).unwrap();
+    let file = AtomicFile::prepare("out".as_ref(), Existing::Replace).unwrap();
     let staged = file.stage(|output| output.write_all(b"new")).unwrap();
     let other = file.stage(|output| output.write_all(b"new")).unwrap();
     write(&file, "committed");
@@ -271,7 +271,7 @@ mod unix {
             ("kept", Existing::Keep, expected),
             ("old", Existing::Replace, 0o646),
         ] {
-            let file = WholeFile::prepare(name.as_ref(), existing).unwrap();
+            let file = AtomicFile::prepare(name.as_ref(), existing).unwrap();
             let staged = file
                 .stage(|output| {
                     assert_eq!(mode(&staged_in(".".as_ref())[0]), 0o600);
@@ -312,7 +312,7 @@ mod unix {
         }
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
         write(
-            &WholeFile::prepare(&path, Existing::Replace).unwrap(),
+            &AtomicFile::prepare(&path, Existing::Replace).unwrap(),
             "new",
         );
         let found = fs::metadata(&path).unwrap();
@@ -327,7 +327,7 @@ mod unix {
         if chown(&path, Some(12_345), None).is_err() {
             return;
         }
-        let prepare = || WholeFile::prepare(&files.path("out"), Existing::Replace).unwrap();
+        let prepare = || AtomicFile::prepare(&files.path("out"), Existing::Replace).unwrap();
         prepare();
         assert!(path.exists());
         chown(
@@ -353,7 +353,7 @@ mod unix {
         assert!(fifo.unwrap().success());
         let before = files.names();
 
-        let file = WholeFile::prepare(&files.path("link"), Existing::Replace).unwrap();
+        let file = AtomicFile::prepare(&files.path("link"), Existing::Replace).unwrap();
         let staged = file.stage(|output| output.write_all(b"new")).unwrap();
         assert_eq!(staged_in(&files.path("folder")).len(), 1);
         staged.commit().unwrap();
@@ -364,7 +364,7 @@ mod unix {
         );
 
         let refused =
-            |name: &str, existing| WholeFile::prepare(&files.path(name), existing).unwrap_err();
+            |name: &str, existing| AtomicFile::prepare(&files.path(name), existing).unwrap_err();
         let in_words = |name: &str| refused(name, Existing::Replace).to_string();
         assert_eq!(
             in_words("dangling"),

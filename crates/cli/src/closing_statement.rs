@@ -1,11 +1,11 @@
 //! What was run, what it cost, and who learned what, for people. Never an item.
 
-use psijoin_psi::{Adversary, Info, Role};
+use psijoin::{Adversary, Info, Role};
 
 use crate::{
-    asked::Asked,
     columns::AgreedColumn,
-    figures,
+    humanize,
+    requested_output::RequestedOutput,
     session::{Received, Summary},
 };
 
@@ -25,7 +25,7 @@ pub(crate) fn checked(warnings: usize) -> String {
         0 => String::new(),
         _ => format!(
             ", with {} above",
-            figures::counted(warnings as u64, "warning")
+            humanize::counted(warnings as u64, "warning")
         ),
     };
     format!("checked: the two sides can join{but}. Nothing was joined (--check).")
@@ -42,23 +42,23 @@ pub(crate) fn statement(summary: &Summary, output: &str) -> String {
             rows: Some(rows), ..
         }) => lines.push(format!(
             "Wrote {} to {output}.",
-            figures::counted(rows, "row")
+            humanize::counted(rows, "row")
         )),
         Some(Received::Rows { rows: None, .. }) => lines
             .push("The rows were not all written: the reader of the output went away.".to_owned()),
         Some(Received::Shares { places }) => lines.push(format!(
             "Wrote your shares, of {}, to {output}.",
-            figures::counted(places, "place")
+            humanize::counted(places, "place")
         )),
         Some(Received::Count(_) | Received::Threshold { .. } | Received::Sums(_)) | None => {}
     }
     let counts = summary.counts;
     lines.push(format!(
         "Your table has {}: {}, {} repeating a key, {} without a key, left out.",
-        figures::counted(counts.rows, "row"),
-        figures::counted(counts.distinct, "distinct key"),
-        figures::counted(counts.duplicates, "row"),
-        figures::counted(counts.left_out, "row"),
+        humanize::counted(counts.rows, "row"),
+        humanize::counted(counts.distinct, "distinct key"),
+        humanize::counted(counts.duplicates, "row"),
+        humanize::counted(counts.left_out, "row"),
     ));
     let without_number = summary.rows_without_number.iter();
     lines.extend(
@@ -67,7 +67,7 @@ pub(crate) fn statement(summary: &Summary, output: &str) -> String {
             .map(|(column, rows)| {
                 format!(
                     "Empty cells of your column `{column}`, in {} with a key, count as nothing.",
-                    figures::counted(*rows, "row")
+                    humanize::counted(*rows, "row")
                 )
             }),
     );
@@ -98,18 +98,18 @@ fn protection(info: &Info, role: Role) -> Option<String> {
 
 fn learned(summary: &Summary) -> String {
     let request = summary.plan.request();
-    let senders = figures::count(request.sizes.sender());
-    let receivers = figures::count(request.sizes.receiver());
+    let senders = humanize::count(request.sizes.sender());
+    let receivers = humanize::count(request.sizes.receiver());
     let columns = &summary.columns.0;
     let Some(received) = &summary.received else {
         let learned = match summary.asked {
-            Asked::Rows => "which of its keys you share".to_owned(),
-            Asked::Count => "how many keys you share, and not which".to_owned(),
-            Asked::Threshold(least) => format!(
+            RequestedOutput::Rows => "which of its keys you share".to_owned(),
+            RequestedOutput::Count => "how many keys you share, and not which".to_owned(),
+            RequestedOutput::Threshold(least) => format!(
                 "whether you share at least {}, and neither which nor how many",
-                figures::counted(least, "key")
+                humanize::counted(least, "key")
             ),
-            Asked::Sum(_) => format!(
+            RequestedOutput::Sum(_) => format!(
                 "{}, and neither which nor how many these are beyond what {} tell",
                 sums(columns, Role::Sender, "its"),
                 if columns.len() == 1 {
@@ -118,7 +118,7 @@ fn learned(summary: &Summary) -> String {
                     "these sums can"
                 },
             ),
-            Asked::Shares(_) => return of_shares(summary),
+            RequestedOutput::Shares(_) => return of_shares(summary),
         };
         return format!(
             "The receiver learned {learned}, and your set's size ({senders}). You learned the \
@@ -126,13 +126,13 @@ fn learned(summary: &Summary) -> String {
         );
     };
     let learned = match *received {
-        Received::Rows { shared_keys, .. } => figures::counted(shared_keys, "shared key"),
+        Received::Rows { shared_keys, .. } => humanize::counted(shared_keys, "shared key"),
         Received::Count(shared_keys) => {
-            format!("that you share {}", figures::counted(shared_keys, "key"))
+            format!("that you share {}", humanize::counted(shared_keys, "key"))
         }
         Received::Threshold { least, reached } => {
             let than = if reached { "at least" } else { "fewer than" };
-            format!("that you share {than} {}", figures::counted(least, "key"))
+            format!("that you share {than} {}", humanize::counted(least, "key"))
         }
         Received::Sums(_) => sums(columns, Role::Receiver, "the sender's"),
         Received::Shares { .. } => return of_shares(summary),
@@ -145,7 +145,7 @@ fn learned(summary: &Summary) -> String {
 
 /// What the receiver could read from the sums of its own columns, for the sender.
 fn readable_from_sums(summary: &Summary) -> Option<String> {
-    if summary.role == Role::Receiver || !matches!(summary.asked, Asked::Sum(_)) {
+    if summary.role == Role::Receiver || !matches!(summary.asked, RequestedOutput::Sum(_)) {
         return None;
     }
     let own = summary
@@ -162,7 +162,7 @@ fn readable_from_sums(summary: &Summary) -> Option<String> {
             "The receiver chose the numbers of its {noun} {} itself. It can have chosen them so that \
              each sum tells it up to 64 bits about which keys you share: for example, whether you have \
              each of 62 keys of its choice. You allowed that by --allow-sums-that-reveal-keys.",
-            figures::listed(&own),
+            humanize::listed(&own),
         )
     })
 }
@@ -174,7 +174,7 @@ fn of_shares(summary: &Summary) -> String {
     format!(
         "Each side got shares, which say nothing without the other's, and learned the other's set \
          size (the {other}'s: {}).",
-        figures::count(theirs)
+        humanize::count(theirs)
     )
 }
 
@@ -196,7 +196,7 @@ fn sums(columns: &[AgreedColumn], role: Role, theirs: &str) -> String {
     };
     format!(
         "{noun} of {} over the keys that you share",
-        figures::listed(&called)
+        humanize::listed(&called)
     )
 }
 
@@ -211,7 +211,7 @@ fn known_of_columns(columns: &[AgreedColumn]) -> Option<String> {
             "the {}'s table{not_other} has `{}`, with {}",
             column.holder,
             column.name.name,
-            figures::counted(column.scale.into(), "decimal")
+            humanize::counted(column.scale.into(), "decimal")
         )
     };
     let known: Vec<_> = columns.iter().map(known).collect();
@@ -221,7 +221,7 @@ fn known_of_columns(columns: &[AgreedColumn]) -> Option<String> {
 /// What a run shows that would have ended otherwise with fewer shared keys.
 fn known_of_size(summary: &Summary) -> Option<String> {
     let least = summary.plan.request().min_intersection;
-    let keys = || figures::counted(least, "key");
+    let keys = || humanize::counted(least, "key");
     (least > 0).then(|| format!("Both sides know that they share at least {}.", keys()))
 }
 
@@ -240,8 +240,8 @@ pub(crate) fn few_shared(summary: &Summary) -> Option<String> {
             0 => "no key is shared".to_owned(),
             _ => format!(
                 "only {}, of {} in the smaller set",
-                figures::counted(shared, "shared key"),
-                figures::count(sizes.smaller())
+                humanize::counted(shared, "shared key"),
+                humanize::count(sizes.smaller())
             ),
         };
         format!(
@@ -260,9 +260,9 @@ const FEW: u64 = 100;
 pub(crate) fn cost(summary: &Summary) -> String {
     format!(
         "done in {}: sent {}, received {}, {}",
-        figures::time(summary.time),
-        figures::bytes(summary.traffic.sent.bytes),
-        figures::bytes(summary.traffic.received.bytes),
-        figures::counted(summary.traffic.rounds, "round"),
+        humanize::time(summary.time),
+        humanize::bytes(summary.traffic.sent.bytes),
+        humanize::bytes(summary.traffic.received.bytes),
+        humanize::counted(summary.traffic.flights, "flight"),
     )
 }

@@ -2,11 +2,10 @@
 
 use std::fmt;
 
-use super::{
-    DIGEST_BYTES,
+use crate::{
+    DIGEST_BYTES, Disagreement, Error,
     entries::{Entries, MAX_ENTRIES_BYTES},
 };
-use crate::{Error, error::Disagreement};
 
 /// The length of a hello. What is not used is zero.
 pub const HELLO_BYTES: usize = 16_384;
@@ -48,7 +47,7 @@ pub struct Hello {
 }
 
 impl Hello {
-    /// A party in a role, with a set of so many distinct items.
+    /// A party in a role, with a set of this many distinct items.
     pub fn new(role: Role, set_size: u64) -> Self {
         Self {
             role,
@@ -133,9 +132,9 @@ impl Hello {
     /// Reads a hello and its commitment.
     ///
     /// # Errors
-    /// [`Error::Handshake`] if it is not well-formed.
+    /// [`Error::Malformed`] if it is not well-formed.
     pub fn decode(bytes: &[u8; HELLO_BYTES]) -> Result<(Self, [u8; DIGEST_BYTES]), Error> {
-        Cursor(bytes).hello().map_err(Error::Handshake)
+        Cursor(bytes).hello().map_err(Error::Malformed)
     }
 
     /// Compares this party's settings with the peer's.
@@ -227,7 +226,7 @@ mod tests {
     use proptest::{collection::vec, prelude::*};
 
     use super::*;
-    use crate::handshake::MAX_ENTRIES;
+    use crate::MAX_ENTRIES;
 
     const COMMITMENT: [u8; DIGEST_BYTES] = [7; DIGEST_BYTES];
 
