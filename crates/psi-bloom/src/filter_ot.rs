@@ -14,9 +14,7 @@ use psijoin_ot::{
     oprg,
 };
 use psijoin_params::bloom::Shape;
-use psijoin_psi::{Context, Conversation, Error, Input, Parameter, parameters};
-
-use crate::ot_conversation;
+use psijoin_psi::{Context, Conversation, Error, Input, Parameter, Role, ots::Ots, parameters};
 
 /// Cells whose strings a party holds at once: 64 MiB. Larger bands cost silent OT fewer bytes in
 /// all, and fewer flights.
@@ -68,12 +66,24 @@ impl FilterOt {
         ])
     }
 
+    /// What is said in the base OTs.
+    pub(crate) fn setup(self) -> Conversation {
+        self.ots().setup()
+    }
+
+    fn ots(self) -> Ots {
+        Ots {
+            extension: self.extension,
+            sender: Role::Sender,
+        }
+    }
+
     /// What is said for all cells. After the OTs of each band, the sender says as many bytes as
     /// `after` gives for its cells.
     pub(crate) fn conversation(self, after: impl Fn(usize) -> u64) -> Conversation {
         self.bands().fold(Conversation::default(), |talk, band| {
-            let ots = ot_conversation::chosen(self.extension, band.len());
-            talk.then(ots).sender(after(band.len()))
+            talk.then(self.ots().chosen(band.len()))
+                .sender(after(band.len()))
         })
     }
 

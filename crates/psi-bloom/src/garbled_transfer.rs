@@ -64,10 +64,11 @@ impl GarbledTransfer {
         ots: &mut Sender,
         channel: &mut Channel,
     ) -> Result<(), Error> {
-        self.filter.send(ots, channel, &mut |band, strings, channel| {
-            filter.add(band, strings);
-            self.send_strings(strings, channel.halves().0)
-        })
+        self.filter
+            .send(ots, channel, &mut |band, strings, channel| {
+                filter.add(band, strings);
+                self.send_strings(strings, channel.halves().0)
+            })
     }
 
     /// Runs the receiver: the sum of the filter's strings in the cells of each item.

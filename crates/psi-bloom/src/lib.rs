@@ -21,4 +21,3 @@ pub mod random_gbf;
 
 mod filter_ot;
 mod garbled_transfer;
-mod ot_conversation;

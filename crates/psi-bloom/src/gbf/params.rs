@@ -5,7 +5,7 @@ use psijoin_psi::{
 };
 
 use super::{INFO, Receiver, SILENT_INFO, Sender};
-use crate::{filter_ot::FilterOt, garbled_transfer::GarbledTransfer, ot_conversation};
+use crate::{filter_ot::FilterOt, garbled_transfer::GarbledTransfer};
 
 /// All numbers of a run.
 #[derive(Debug, Clone)]
@@ -62,10 +62,7 @@ impl Params {
             digest_bytes: self.digest_bytes,
             parameters: self.parameters(),
             budget: self.budget.clone(),
-            cost: Cost::new(
-                ot_conversation::setup(self.transfer.filter.extension),
-                self.transfer.conversation(),
-            ),
+            cost: Cost::new(self.transfer.filter.setup(), self.transfer.conversation()),
         };
         Plan::new::<Sender, Receiver>(derived, self)
     }

@@ -6,7 +6,7 @@ use psijoin_psi::{
 };
 
 use super::{INFO, Receiver, SILENT_INFO, Sender};
-use crate::{filter_ot::FilterOt, ot_conversation};
+use crate::filter_ot::FilterOt;
 
 /// All numbers of a run.
 #[derive(Debug, Clone)]
@@ -58,7 +58,7 @@ impl Params {
             parameters: self.parameters(),
             budget: self.budget.clone(),
             cost: Cost::new(
-                ot_conversation::setup(self.filter.extension),
+                self.filter.setup(),
                 transfers.sender(self.masks.coded_bytes()),
             ),
         };

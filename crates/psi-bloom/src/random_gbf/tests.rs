@@ -80,7 +80,11 @@ fn masks_of_items_whose_sums_are_related_are_not() {
     let mut rows: Vec<[Block; 7]> = Vec::new();
     let mut related = (0..ITEMS).filter_map(|item| {
         let mut row = [Block::ZERO; 7];
-        cells.mark(&band, digests.slice(item..item + 1), &mut row[..CELL_BLOCKS]);
+        cells.mark(
+            &band,
+            digests.slice(item..item + 1),
+            &mut row[..CELL_BLOCKS],
+        );
         row[CELL_BLOCKS + item / 128] = Block(1 << (item % 128));
         let first = |row: &[Block; 7]| (0..band.len()).find(|i| row[i / 128].bit(i % 128));
         for other in &rows {
@@ -96,8 +100,7 @@ fn masks_of_items_whose_sums_are_related_are_not() {
         None
     });
     let related = related.next().expect("more items than cells");
-    let members =
-        (0..ITEMS).filter(|item| related[CELL_BLOCKS + item / 128].bit(item % 128));
+    let members = (0..ITEMS).filter(|item| related[CELL_BLOCKS + item / 128].bit(item % 128));
     let members: Vec<usize> = members.collect();
 
     let mut strings = vec![Block::ZERO; band.len()];
