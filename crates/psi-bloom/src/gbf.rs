@@ -51,9 +51,9 @@
 //! **Memory** is linear: 64 bytes per item, and a band of 2^22 cells, which takes 64 MiB of strings,
 //! and 256 MiB more on silent OT.
 //!
-//! **Cost.** There are m ≈ 1.44·κ·max(n_sender, n_receiver) cells, in ⌈m/2^22⌉ bands or a few more.
-//! The receiver sends 16·m bytes on IKNP, or m/8 and about 100 KB per band on silent OT. The sender
-//! sends ℓ·m/8. A band takes two flights on IKNP and four on silent OT; the base OTs take one.
+//! **Cost.** There are m ≈ 1.44·κ·max(n_sender, n_receiver) cells, in B bands: ⌈m/2^22⌉ or a few
+//! more. The receiver sends 16·m bytes on IKNP, or m/8 and about 100 KB per band on silent OT. The
+//! sender sends ℓ·m/8. Both phases at once take 2·B + 1 flights on IKNP, and 4·B + 1 on silent OT.
 
 use psijoin_block::Block;
 use psijoin_channel::Channel;

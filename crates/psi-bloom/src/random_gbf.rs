@@ -52,8 +52,9 @@
 //! once: beyond 2^14 items a party makes, uses and forgets one band after the other.
 //!
 //! **Cost.** There are m ≈ 1.44·κ·n_receiver cells, in B bands: ⌈m/2^22⌉ or a few more. On IKNP, the
-//! receiver sends 16·m bytes, and the sender the sorted masks, in three flights. On silent OT, it is
-//! m/8 bytes, about 100 KB per band, and the masks, in 2·B + 3 flights.
+//! receiver sends 16·m bytes, and the sender the sorted masks. On silent OT, it is m/8 bytes, about
+//! 100 KB per band, and the masks. Both phases at once take three flights on IKNP, and 2·B + 3 on
+//! silent OT.
 
 use psijoin_block::{Block, memory::Buffer, parallel};
 use psijoin_channel::Channel;
