@@ -5,211 +5,189 @@
 //! 2017 §3).
 //!
 //! **Source.** Dong, Chen, Wen (CCS 2013), as PSZ14 §4.2 describes it, with the optimisation there:
-//! OT extension (Asharov et al., CCS 2013) of which one message is fixed. P1 = sender, P2 =
-//! receiver; k = κ hash functions, m cells:
+//! OT extension (Asharov et al., CCS 2013) in which one of the two messages is fixed. P1 = sender,
+//! P2 = receiver; k = κ hash functions, m cells:
 //!
 //! *Offline.*
 //! 1. Base OTs.
 //!
 //! *Online.*
 //! 2. Both expand the hash functions from the joint seed. The sender makes a garbled Bloom filter
-//!    G_X: the strings in the k cells of an item sum up (XOR) to its digest, and are random but for
-//!    that. The receiver marks the cells of its items: the Bloom filter F_Y.
-//! 3. OT of each cell i, with choice F_Y\[i\] and messages (nothing, G_X\[i\]): the parties run an
-//!    oblivious PRG ([`psijoin_ot::oprg`]), of whose string the receiver knows those that it chose,
-//!    and the sender sends string ⊕ G_X\[i\].
-//! 4. The receiver adds up the strings in the cells of each of its items: the item is shared if the
+//!    G_X: the strings in the k cells of an item sum up (XOR) to its digest, and are random
+//!    otherwise. The receiver marks the cells of its items: the Bloom filter F_Y.
+//! 3. OT of each cell i, with choice F_Y\[i\] and messages (nothing, G_X\[i\]). The parties run an
+//!    oblivious PRG ([`psijoin_ot::oprg`]), from which the receiver gets the strings that it chose.
+//!    The sender sends string ⊕ G_X\[i\].
+//! 4. The receiver adds up the strings in the cells of each of its items. The item is shared if the
 //!    sum is its digest.
 //!
-//! **Two entries of the registry**, one protocol: `gbf` has IKNP's OT extension under it, as in the
-//! paper, and `gbf-silent` silent OT; which one is the type parameter `O`.
+//! **Two protocols**, which differ in their OTs only: [`GBF`] is on IKNP's OT extension, as in the
+//! paper, and [`GBF_SILENT`] on silent OT.
 //!
 //! **Deviations.**
-//! - The filter is partitioned: a hash function has a slice of its own (`psijoin_params::bloom`).
-//!   The number of cells is that of the paper, and the false-positive bound exact.
-//! - An item is adjusted in a cell that no other item has, not in the last that is free
-//!   (`psijoin_encode::garbled_bloom`): the filter is made a band at a time, in any order, by
-//!   several threads, and never held. The paper says that this one cannot be made in parallel.
-//! - Strings have ℓ = σ + 1 + log2(n_receiver) bits, not λ = 40: each of the receiver's items may
-//!   be taken for shared by chance, so that 40 bits would let one of 2^20 pass with probability
-//!   2^-20.
-//! - Items are digests, of which a string has the first ℓ bits.
-//! - Where the receiver chose zero it gets a random string rather than zero, and adds it to
-//!   nothing.
-//! - Hash functions come from the joint seed, fixed after both sets.
+//! - The filter is partitioned: each hash function has a slice of its own
+//!   (`psijoin_params::bloom`). The number of cells is that of the paper, and the bound on false
+//!   positives is exact.
+//! - An item is adjusted in a cell that no other item has, not in the last free one
+//!   (`psijoin_encode::garbled_bloom`). So the filter is never held. Several threads make it, a band
+//!   at a time, in any order. The paper says that this filter cannot be made in parallel.
+//! - Strings have ℓ = σ + 1 + log2(n_receiver) bits, not λ = 40. Each of the receiver's items may be
+//!   taken for shared by chance: 40 bits would let one of 2^20 pass with probability 2^-20.
+//! - Items are digests. A string has their first ℓ bits.
+//! - If the receiver chose zero, it gets a random string rather than zero, and adds it to nothing.
+//! - Hash functions come from the joint seed, which is drawn when both sets are fixed.
 //!
-//! **Security.** Semi-honest. The sender sees what the sender of OTs sees. The receiver's view is
-//! G_X in the cells of F_Y, and random strings elsewhere. G_X is uniform subject to the sums of the
-//! items in X. Those that the receiver does not have are linearly independent in the cells that it
-//! does not see, but for a failure that is in the budget: so whatever it sees, as many fillings of
-//! the other cells go with it, and what it sees is uniform subject to the sums of X ∩ Y alone. A
-//! simulator garbles X ∩ Y. The paper argues with one item at a time ("it lacks a share"), which is
-//! not enough: hidden shares of several items could cancel out. The proof that its number of cells
-//! suffices for all is in `psijoin_params::garbled_bloom`. OTs as in [`psijoin_ot::oprg`];
-//! functions of the filter are AES under keys from the joint seed, a PRF.
+//! **Security.** Semi-honest. The sender sees what the sender of OTs sees. The receiver sees G_X in
+//! the cells of F_Y, and random strings elsewhere. G_X is uniform subject to the sums of the items in
+//! X. The items of X that the receiver does not have are linearly independent in the cells that it
+//! does not see, except with a probability that is in the budget. Then, whatever the receiver sees,
+//! equally many fillings of the other cells fit it. So what it sees is uniform subject to the sums of
+//! X ∩ Y alone, and a simulator garbles X ∩ Y. The paper looks at one item at a time ("it lacks a
+//! share"), which is not enough: the hidden shares of several items could cancel out.
+//! `psijoin_params::garbled_bloom` proves that the number of cells suffices for all of them. OTs are
+//! as in [`psijoin_ot::oprg`]. The functions of the filter are AES under keys from the joint seed, a
+//! PRF.
 //!
-//! **Memory** is linear: 64 bytes an item and a band of 2^22 cells, 64 MiB of strings (and on
-//! silent OT 256 MiB more).
+//! **Memory** is linear: 64 bytes per item, and a band of 2^22 cells, which takes 64 MiB of strings,
+//! and 256 MiB more on silent OT.
 //!
-//! **Cost.** With m ≈ 1.44·κ·max(n_sender, n_receiver) cells in B = ⌈m/2^22⌉ bands or some more.
-//! The receiver sends 16·m bytes (IKNP) or m/8 and about 100 KB a band (silent), the sender ℓ·m/8.
-//! 2·B + 1 rounds (IKNP), or 4·B + 1.
+//! **Cost.** There are m ≈ 1.44·κ·max(n_sender, n_receiver) cells, in ⌈m/2^22⌉ bands or a few more.
+//! The receiver sends 16·m bytes on IKNP, or m/8 and about 100 KB per band on silent OT. The sender
+//! sends ℓ·m/8. A band takes two flights on IKNP and four on silent OT; the base OTs take one.
 
-use std::marker::PhantomData;
-
-use psijoin_block::{Block, memory::Buffer};
+use psijoin_block::Block;
 use psijoin_channel::Channel;
-use psijoin_encode::{bloom::Cells, garbled_bloom::GarbledBloomFilter};
-use psijoin_ot::{
-    extension::{Extension, Iknp, Silent},
-    oprg,
-};
-
-use crate::{
-    Adversary, Context, Error, Info, Input, Output, Party, Plan, Protocol, Request,
-    garbled::{Receiver, Sender, Sums},
-    items::by_digest,
-    protocol,
-};
+use psijoin_encode::Digests;
+use psijoin_ot::extension::{self, Extension};
+use psijoin_psi::{Adversary, Context, Error, Info, Input, Output, Party, Protocol};
 
 mod params;
 
 pub use params::Params;
 
-/// The entries of the registry, one for each OT that the protocol may run on.
-pub struct Gbf<O>(PhantomData<O>);
+/// The protocol on IKNP's OT extension, as in the paper.
+pub static GBF: Protocol = Protocol::new(&INFO, |request| {
+    Ok(Params::new(request, Extension::Iknp)?.plan())
+});
 
-impl<O: Variant> Gbf<O> {
-    /// The one with this OT.
-    pub const ENTRY: Self = Self(PhantomData);
+/// The protocol on silent OT.
+pub static GBF_SILENT: Protocol = Protocol::new(&SILENT_INFO, |request| {
+    Ok(Params::new(request, Extension::Silent)?.plan())
+});
+
+const INFO: Info = Info {
+    name: "gbf",
+    summary: "garbled Bloom filter on IKNP: the paper's, with its traffic",
+    paper: "DCW13, PSZ14 §4.2",
+    adversary: Adversary::SemiHonest,
+    leaks: "set sizes",
+    version: 1,
+};
+
+const SILENT_INFO: Info = Info {
+    name: "gbf-silent",
+    summary: "garbled Bloom filter on silent OT: a third of the traffic",
+    version: 2,
+    ..INFO
+};
+
+/// What the hash functions of the filter are expanded for.
+const CELLS: &str = "psijoin 2026 gbf cells";
+
+/// The party that learns nothing, after the offline phase.
+struct Sender {
+    params: Params,
+    ots: extension::Sender,
 }
 
-impl<O: Variant> Protocol for Gbf<O> {
-    fn info(&self) -> &'static Info {
-        O::INFO
+impl Party for Sender {
+    type Params = Params;
+
+    fn offline(
+        params: &Params,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Self, Error> {
+        // Step 1.
+        Ok(Self {
+            params: params.clone(),
+            ots: (params.transfer.filter).set_up_sender(channel, context)?,
+        })
     }
 
-    fn plan(&self, request: &Request) -> Result<Box<dyn Plan>, Error> {
-        Ok(Box::new(Params::<O>::new(request)?))
-    }
-}
-
-/// What the protocol may run on.
-pub trait Variant: Extension {
-    /// What the registry says of it.
-    #[doc(hidden)]
-    const INFO: &'static Info;
-}
-
-impl Variant for Iknp {
-    const INFO: &'static Info = &Info {
-        name: "gbf",
-        summary: "garbled Bloom filter on IKNP: the paper's, with its traffic",
-        paper: "DCW13, PSZ14 §4.2",
-        adversary: Adversary::SemiHonest,
-        leaks: "set sizes",
-        version: 1,
-    };
-}
-
-impl Variant for Silent {
-    const INFO: &'static Info = &Info {
-        name: "gbf-silent",
-        summary: "garbled Bloom filter on silent OT: a third of the traffic",
-        paper: "DCW13, PSZ14 §4.2",
-        adversary: Adversary::SemiHonest,
-        leaks: "set sizes",
-        version: 2,
-    };
-}
-
-impl<O: Variant> Sender<O, Params<O>> {
-    fn online<const D: usize>(
+    fn online(
         self,
-        items: &[[u8; D]],
         input: &Input<'_>,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Output, Error> {
         let Self { params, mut ots } = self;
-        context.phase("garbled Bloom filter");
-        let (bands, cells) = (params.bands(), params.functions(input));
-        let values = items.iter().map(value).collect();
-        let filter =
-            GarbledBloomFilter::new(&cells, items, values, bands.ranges(), &mut context.rng)
-                .map_err(|_| params.bad_luck())?;
+        let (transfer, items) = (params.transfer, input.items.digests());
 
+        // Step 2.
+        context.phase("garbled Bloom filter");
+        let cells = transfer.filter.cells(CELLS, input);
+        let values = (0..items.len()).map(|i| value(items, i)).collect();
+        let rng = &mut context.rng;
+        let filter = transfer.garble(&cells, items, values, params.sigma(), rng)?;
+
+        // Step 3.
         context.phase("oblivious transfers");
-        let mut strings = Buffer::zeroed(bands.longest());
-        for band in bands.ranges() {
-            let strings = &mut strings[..band.len()];
-            oprg::send::<O>(&mut ots, band.start, strings, channel)?;
-            filter.add(&band, strings);
-            params.strings().send(strings, channel.halves().0)?;
-        }
+        transfer.send(&filter, &mut ots, channel)?;
         Ok(Output::Nothing)
     }
 }
 
-impl<O: Variant> Receiver<O, Params<O>> {
-    fn online<const D: usize>(
+/// The party that learns the result, after the offline phase.
+struct Receiver {
+    params: Params,
+    ots: extension::Receiver,
+}
+
+impl Party for Receiver {
+    type Params = Params;
+
+    fn offline(
+        params: &Params,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Self, Error> {
+        // Step 1.
+        Ok(Self {
+            params: params.clone(),
+            ots: (params.transfer.filter).set_up_receiver(channel, context)?,
+        })
+    }
+
+    fn online(
         self,
-        items: &[[u8; D]],
         input: &Input<'_>,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Output, Error> {
         let Self { params, mut ots } = self;
+        let (transfer, items) = (params.transfer, input.items.digests());
+
+        // Steps 2 and 3.
         context.phase("oblivious transfers");
-        let mut sums = Sums::new(params.functions(input), params.bands(), items);
-        for band in params.bands().ranges() {
-            let strings = sums.receive::<O>(&band, &mut ots, channel)?;
-            params.strings().receive(strings, channel.halves().1)?;
-            sums.add(&band);
-        }
-        let sums = sums.finish();
-        let is_value =
-            |(item, sum): (&[u8; D], &Block)| params.strings().are_equal(value(item), *sum);
-        let shared = (0..).zip(items.iter().zip(&sums).map(is_value));
-        let shared = shared.filter_map(|(row, shared)| shared.then_some(row));
-        Ok(protocol::rows(shared, items.len()))
+        let cells = transfer.filter.cells(CELLS, input);
+        let sums = transfer.receive(&cells, items, &mut ots, channel)?;
+
+        // Step 4.
+        let is_shared = |(row, sum): (u32, &Block)| {
+            transfer
+                .are_equal(value(items, row as usize), *sum)
+                .then_some(row)
+        };
+        let shared = (0..).zip(&sums).filter_map(is_shared);
+        Ok(Output::rows(shared, items.len()))
     }
 }
 
-impl<O: Variant> Params<O> {
-    /// Step 2.
-    fn functions(&self, input: &Input<'_>) -> Cells {
-        let seed = input.joint_key("psijoin 2026 gbf cells");
-        let seed = *seed.first_chunk().expect("16 of 32 bytes");
-        Cells::new(seed, self.shape)
-    }
-}
-
-/// What the strings of an item sum up to.
-fn value<const D: usize>(digest: &[u8; D]) -> Block {
-    Block::from_bytes(std::array::from_fn(|i| digest[i]))
-}
-
-impl<O: Variant> Party for Sender<O, Params<O>> {
-    fn run(
-        self: Box<Self>,
-        input: Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
-        by_digest!(self, input, channel, context)
-    }
-}
-
-impl<O: Variant> Party for Receiver<O, Params<O>> {
-    fn run(
-        self: Box<Self>,
-        input: Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
-        by_digest!(self, input, channel, context)
-    }
+/// What the strings of an item sum up to: its digest, or the first half of a long one.
+fn value(items: Digests<'_>, i: usize) -> Block {
+    let [low, high, ..] = items.words(i);
+    Block(u128::from(low) | u128::from(high) << 64)
 }
 
 #[cfg(test)]

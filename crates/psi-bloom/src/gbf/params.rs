@@ -1,45 +1,32 @@
-use std::marker::PhantomData;
-
-use psijoin_channel::Channel;
-use psijoin_params::{
-    FailureBudget,
-    bloom::{self, Shape},
-    garbled_bloom, mask,
+use psijoin_ot::extension::Extension;
+use psijoin_params::{FailureBudget, bloom, garbled_bloom, mask};
+use psijoin_psi::{
+    Cost, Derived, Error, Info, Parameter, Plan, Request, items, masks::MaskLength, parameters,
 };
 
-use super::Variant;
-use crate::{
-    Context, Cost, Error, Info, Parameter, Party, Plan, Request, Role, Traffic,
-    garbled::{self, Bands, Strings},
-    items,
-    masks::MaskLength,
-};
+use super::{INFO, Receiver, SILENT_INFO, Sender};
+use crate::{filter_ot::FilterOt, garbled_transfer::GarbledTransfer};
 
 /// All numbers of a run.
 #[derive(Debug, Clone)]
-pub struct Params<O> {
+pub struct Params {
     request: Request,
     digest_bytes: usize,
-    pub(super) shape: Shape,
-    strings: Strings,
+    pub(super) transfer: GarbledTransfer,
     budget: FailureBudget,
-    variant: PhantomData<O>,
 }
 
-impl<O: Variant> Params<O> {
-    /// Derives them.
+impl Params {
+    /// Derives them, for a run on this OT extension.
     ///
     /// The failure budget: up to an eighth for digests, half for strings that sum up to an item's
     /// value by chance, up to a quarter for hidden items that the receiver could tell from nothing,
     /// and next to nothing for a filter that cannot be made, or contains what it should not.
     ///
     /// # Errors
-    /// If a set is empty, or no parameters reach the security level.
-    pub fn new(request: &Request) -> Result<Self, Error> {
+    /// If no parameters reach the security level.
+    pub fn new(request: &Request, extension: Extension) -> Result<Self, Error> {
         let sizes = request.sizes;
-        if sizes.pairs() == 0 {
-            return Err(Error::Misuse("an empty set needs no protocol"));
-        }
         let mut budget = FailureBudget::new(request.security);
         let digest_bytes = items::digest_bytes(sizes, &mut budget)?;
         // Each of the receiver's items is compared with its own value alone.
@@ -59,81 +46,43 @@ impl<O: Variant> Params<O> {
         Ok(Self {
             request: request.clone(),
             digest_bytes,
-            shape,
-            strings: Strings(MaskLength { bits }),
+            transfer: GarbledTransfer {
+                filter: FilterOt { shape, extension },
+                strings: MaskLength { bits },
+            },
             budget,
-            variant: PhantomData,
         })
     }
 
-    pub(super) fn bands(&self) -> Bands {
-        Bands(self.shape)
+    /// The plan of such a run.
+    pub fn plan(self) -> Plan {
+        let derived = Derived {
+            info: self.info(),
+            request: self.request.clone(),
+            digest_bytes: self.digest_bytes,
+            parameters: self.parameters(),
+            budget: self.budget.clone(),
+            cost: Cost::new(self.transfer.filter.setup(), self.transfer.conversation()),
+        };
+        Plan::new::<Sender, Receiver>(derived, self)
     }
 
-    pub(super) fn strings(&self) -> Strings {
-        self.strings
-    }
-
-    pub(super) fn bad_luck(&self) -> Error {
-        Error::BadLuck(
-            "some items share all their cells of the filter",
-            self.request.security.statistical_bits(),
-        )
-    }
-}
-
-impl<O: Variant> Plan for Params<O> {
     fn info(&self) -> &'static Info {
-        O::INFO
-    }
-
-    fn request(&self) -> &Request {
-        &self.request
-    }
-
-    fn parameters(&self) -> Vec<Parameter> {
-        [
-            ("digest bytes", self.digest_bytes as u64),
-            ("hash functions", self.shape.slices.into()),
-            ("cells a hash function", self.shape.slice_cells.into()),
-            ("cells a band", self.bands().longest() as u64),
-            ("string bits", self.strings.0.bits.into()),
-        ]
-        .map(|(name, value)| Parameter { name, value })
-        .into()
-    }
-
-    fn budget(&self) -> &FailureBudget {
-        &self.budget
-    }
-
-    fn cost(&self) -> Cost {
-        let (bands, strings) = (self.bands(), self.strings);
-        Cost {
-            offline: Traffic {
-                sender_bytes: O::SETUP_SENDER_BYTES,
-                receiver_bytes: O::SETUP_RECEIVER_BYTES,
-                rounds: 1,
-            },
-            online: Traffic {
-                sender_bytes: bands.bytes(|cells| O::sender_bytes(cells) + strings.bytes(cells)),
-                receiver_bytes: bands.bytes(O::chosen_receiver_bytes),
-                rounds: (O::chosen_flights(1) + 1) * bands.count(),
-            },
-            ..Cost::default()
+        match self.transfer.filter.extension {
+            Extension::Iknp => &INFO,
+            Extension::Silent => &SILENT_INFO,
         }
     }
 
-    fn digest_bytes(&self) -> usize {
-        self.digest_bytes
+    fn parameters(&self) -> Vec<Parameter> {
+        let digest_bytes = parameters([("digest bytes", self.digest_bytes as u64)]);
+        let filter = self.transfer.filter.parameters("hash functions");
+        let strings = parameters([("string bits", self.transfer.strings.bits.into())]);
+        [&digest_bytes[..], &filter, &strings].concat()
     }
 
-    fn offline(
-        &self,
-        role: Role,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Box<dyn Party>, Error> {
-        garbled::offline::<O, _>(self, role, channel, context)
+    /// σ.
+    pub(super) fn sigma(&self) -> u32 {
+        self.request.security.statistical_bits()
     }
 }

@@ -1,12 +1,20 @@
-use super::*;
-use crate::testing::assert_nothing_shows;
+use psijoin_channel::joint_seed::JointSeed;
+use psijoin_encode::DigestVec;
+use psijoin_psi::{Items, Plan, Request};
+use psijoin_psi_testing::uniform::assert_nothing_shows;
 
-fn plan<O: Variant>(n: u64) -> Params<O> {
-    Params::new(&Request::rows(n, n).unwrap()).unwrap()
+use super::*;
+
+fn params(extension: Extension, sender: u64, receiver: u64) -> Params {
+    Params::new(&Request::rows(sender, receiver).unwrap(), extension).unwrap()
 }
 
-fn bits_an_item<O: Variant>(n: u64) -> f64 {
-    plan::<O>(n).cost().total().total_bytes() as f64 * 8.0 / n as f64
+fn plan(extension: Extension, n: u64) -> Plan {
+    params(extension, n, n).plan()
+}
+
+fn bits_per_item(extension: Extension, n: u64) -> f64 {
+    plan(extension, n).cost().total.total_bytes() as f64 * 8.0 / n as f64
 }
 
 /// PSZ14 Table 6: 1.44·n·κ² + n·(σ + 2·log2 n) bits.
@@ -20,7 +28,7 @@ fn sends_what_the_paper_says() {
     for (log_n, published) in [(10, 2.9), (12, 11.6), (14, 46.2), (16, 184.9), (18, 739.7)] {
         let megabytes = paper(log_n) * f64::from(1 << log_n) / 8.0 / f64::from(1 << 20);
         assert!((megabytes - published).abs() < 0.06, "{megabytes}");
-        let ratio = bits_an_item::<Iknp>(1 << log_n) / paper(log_n);
+        let ratio = bits_per_item(Extension::Iknp, 1 << log_n) / paper(log_n);
         assert!((0.99..1.01).contains(&ratio), "{ratio} at 2^{log_n}");
     }
 }
@@ -28,48 +36,55 @@ fn sends_what_the_paper_says() {
 #[test]
 fn silent_ot_takes_a_twentieth_of_it() {
     for log_n in [14, 16, 18, 20, 22, 24] {
-        let ratio = bits_an_item::<Silent>(1 << log_n) / paper(log_n);
+        let ratio = bits_per_item(Extension::Silent, 1 << log_n) / paper(log_n);
         assert!(ratio < 0.05, "{ratio} at 2^{log_n}");
     }
-    let ratio = bits_an_item::<Silent>(1 << 20) / paper(20);
+    let ratio = bits_per_item(Extension::Silent, 1 << 20) / paper(20);
     assert!(ratio < 0.0125, "{ratio}");
 }
 
 /// The receiver's set alone says how large the filter is.
 #[test]
 fn a_large_sender_costs_no_cells() {
-    let plan = |sender| Params::<Iknp>::new(&Request::rows(sender, 1000).unwrap()).unwrap();
-    assert_eq!(plan(10).shape(), plan(1 << 20).shape());
+    let shape = |sender| params(Extension::Iknp, sender, 1000).filter.shape;
+    assert_eq!(shape(10), shape(1 << 20));
 }
 
 #[test]
 fn masks_and_transfers_show_nothing_of_items_that_are_not_shared() {
-    let params = plan::<Iknp>(1 << 14);
-    assert_nothing_shows(&params, params.masks());
+    let params = params(Extension::Iknp, 1 << 14, 1 << 14);
+    let masks = params.masks;
+    assert_nothing_shows(&params.plan(), masks);
 }
 
 /// A sender with more items than the receiver's filter has cells: sums of its items are related,
 /// whatever the strings, and the receiver could guess for which.
 #[test]
 fn masks_of_items_whose_sums_are_related_are_not() {
-    const ITEMS: u128 = 500;
-    let params = Params::<Iknp>::new(&Request::rows(ITEMS as u64, 1).unwrap()).unwrap();
-    let digests: Vec<[u8; 16]> = (0..ITEMS).map(u128::to_le_bytes).collect();
+    const ITEMS: usize = 500;
+    let filter = params(Extension::Iknp, ITEMS as u64, 1).filter;
+    let items = (0..ITEMS as u128).map(u128::to_le_bytes).collect();
+    let items = Items::from(DigestVec::Short(items));
     let input = Input {
-        items: &crate::Items::Short(Vec::new()),
+        items: &items,
         columns: &[],
-        joint_seed: &[5; 32],
+        joint_seed: &JointSeed::insecure_fixed([5; 32]),
     };
-    let band = 0..params.shape().cells() as usize;
-    assert!(band.len() < ITEMS as usize, "more items than cells");
-    let cells = params.functions(&input);
+    let digests = items.digests();
+    let band = 0..filter.shape.cells() as usize;
+    assert!(band.len() < ITEMS, "more items than cells");
+    let cells = filter.cells(CELLS, &input);
 
     // The cells of each item, and then the item; in rows of echelon form, until no cell is left.
     const CELL_BLOCKS: usize = 3;
     let mut rows: Vec<[Block; 7]> = Vec::new();
-    let mut related = (0..ITEMS as usize).filter_map(|item| {
+    let mut related = (0..ITEMS).filter_map(|item| {
         let mut row = [Block::ZERO; 7];
-        cells.mark(&band, &digests[item..=item], &mut row[..CELL_BLOCKS]);
+        cells.mark(
+            &band,
+            digests.slice(item..item + 1),
+            &mut row[..CELL_BLOCKS],
+        );
         row[CELL_BLOCKS + item / 128] = Block(1 << (item % 128));
         let first = |row: &[Block; 7]| (0..band.len()).find(|i| row[i / 128].bit(i % 128));
         for other in &rows {
@@ -85,15 +100,14 @@ fn masks_of_items_whose_sums_are_related_are_not() {
         None
     });
     let related = related.next().expect("more items than cells");
-    let members =
-        (0..ITEMS as usize).filter(|item| related[CELL_BLOCKS + item / 128].bit(item % 128));
+    let members = (0..ITEMS).filter(|item| related[CELL_BLOCKS + item / 128].bit(item % 128));
     let members: Vec<usize> = members.collect();
 
     let mut strings = vec![Block::ZERO; band.len()];
     psijoin_block::Prg::from_seed(Block(1)).fill(&mut strings);
     let mut sums = vec![Block::ZERO; digests.len()];
-    cells.add(&band, &digests, &strings, &mut sums);
-    let masks = outputs(&digests, &sums, &input);
+    cells.add(&band, digests, &strings, &mut sums);
+    let masks = outputs(digests, &sums, &input);
     assert_eq!(members.iter().fold(0, |sum, i| sum ^ sums[*i].0), 0);
     assert_ne!(members.iter().fold(0, |sum, i| sum ^ masks[*i]), 0);
 }
