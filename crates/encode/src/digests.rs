@@ -5,7 +5,7 @@
 
 use std::{fmt, ops::Range};
 
-use psijoin_block::{Block, aes::Aes128, memory::Buffer};
+use psijoin_block::{Block, aes::Aes128, memory::Buffer, parallel};
 
 /// A run of digests of one width, borrowed.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -62,6 +62,14 @@ impl<'a> Digests<'a> {
         starts.map(move |start| self.slice(start..self.len().min(start + per_chunk)))
     }
 
+    /// The same digests in ascending order, sorted by the threads of the caller's pool.
+    pub fn sorted(self) -> DigestVec {
+        match self {
+            Self::Short(digests) => DigestVec::Short(sorted(digests)),
+            Self::Long(digests) => DigestVec::Long(sorted(digests)),
+        }
+    }
+
     /// Digest number `i` as little-endian words; a short one is padded with zeros.
     ///
     /// # Panics
@@ -91,6 +99,12 @@ impl<'a> Digests<'a> {
             Self::Long(digests) => fold_halves(digests, cipher, folded),
         }
     }
+}
+
+fn sorted<const D: usize>(digests: &[[u8; D]]) -> Vec<[u8; D]> {
+    let mut digests = digests.to_vec();
+    parallel::sort_unstable(&mut digests);
+    digests
 }
 
 /// A digest as little-endian words, padded with zeros.

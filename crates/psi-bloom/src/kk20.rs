@@ -28,7 +28,7 @@
 //! With a single bin, steps 3 and 4 are Protocol 1, the one-time OPPRF, and Protocol 2, private set membership.
 //!
 //! **Two entries of the registry**, one protocol: `kk20` has IKNP's OT extension, and equality tests
-//! with tagged ciphertexts, as in the paper; `kk20-silent` has silent OT, and two ciphertexts a bit
+//! with tagged ciphertexts, as in the paper; `kk20-silent` has silent OT, and two ciphertexts per bit
 //! instead of four. Which one is the type parameter `O`.
 //!
 //! **Deviations.**
@@ -59,85 +59,59 @@
 //! for the tests with tags of c bits; silent, m·(1 + η) and β·η·(1 + 2·κ + 4). Linear in the sizes, as is
 //! the time. Memory: a band of 2^22 cells, 2^21 OTs of the tests, and 200 bytes an item.
 
-use std::marker::PhantomData;
+use psijoin_ot::extension::Extension;
+use psijoin_psi::{Adversary, Error, Info, OutputKind, Plan, Protocol, Request};
 
-use psijoin_ot::extension::{Extension, Iknp, Silent};
-
-use crate::{
-    Adversary, Error, Info, OutputKind, Plan, Protocol, Request,
-    psm_co::{Form, Pointed, Tagged},
-};
+use crate::psm_co::{Pointed, Tagged};
 
 mod params;
 mod receiver;
 mod sender;
-
-pub use params::Params;
-pub use receiver::Receiver;
-pub use sender::Sender;
-
-/// The entries of the registry, one for each OT that the protocol may run on.
-pub struct Kk20<O>(PhantomData<O>);
-
-impl<O: Variant> Kk20<O> {
-    /// The one with this OT.
-    pub const ENTRY: Self = Self(PhantomData);
-}
-
-impl<O: Variant> Protocol for Kk20<O> {
-    fn info(&self) -> &'static Info {
-        O::INFO
-    }
-
-    /// All but columns of the sender, for which the filter's strings have no room.
-    fn computes(&self, output: &OutputKind) -> bool {
-        output.columns().sender == 0
-    }
-
-    fn withholds(&self) -> bool {
-        true
-    }
-
-    fn plan(&self, request: &Request) -> Result<Box<dyn Plan>, Error> {
-        Ok(Box::new(Params::<O>::new(request)?))
-    }
-}
-
-/// What the protocol may run on.
-pub trait Variant: Extension {
-    /// Ciphertexts of equality tests.
-    type Form: Form;
-
-    /// What the registry says of it.
-    #[doc(hidden)]
-    const INFO: &'static Info;
-}
-
-impl Variant for Iknp {
-    type Form = Tagged;
-
-    const INFO: &'static Info = &Info {
-        name: "kk20",
-        summary: "counts without telling which: garbled Bloom filter, Ciampi-Orlandi tests",
-        paper: "KK20, CO18",
-        adversary: Adversary::SemiHonest,
-        leaks: "set sizes",
-        version: 1,
-    };
-}
-
-impl Variant for Silent {
-    type Form = Pointed;
-
-    const INFO: &'static Info = &Info {
-        name: "kk20-silent",
-        summary: "the same on silent OT with fewer ciphertexts: a third of the traffic",
-        paper: "KK20, CO18",
-        adversary: Adversary::SemiHonest,
-        leaks: "set sizes",
-        version: 1,
-    };
-}
-
 #[cfg(test)]
 mod tests;
+
+pub use params::Params;
+use receiver::Receiver;
+use sender::Sender;
+
+/// The protocol on IKNP's OT extension, with tagged ciphertexts, as in the paper.
+pub static KK20: Protocol = Protocol::new(&INFO, plan).computing(computes).withholding();
+
+/// The protocol on silent OT, with two ciphertexts per bit.
+pub static KK20_SILENT: Protocol = Protocol::new(&SILENT_INFO, silent_plan)
+    .computing(computes)
+    .withholding();
+
+/// What the hash functions of the filter are expanded for.
+const CELLS: &str = "psijoin 2026 kk20 cells";
+
+static INFO: Info = Info {
+    name: "kk20",
+    summary: "counts without telling which: garbled Bloom filter, Ciampi-Orlandi tests",
+    paper: "KK20, CO18",
+    adversary: Adversary::SemiHonest,
+    leaks: "set sizes",
+    version: 1,
+};
+
+static SILENT_INFO: Info = Info {
+    name: "kk20-silent",
+    summary: "the same on silent OT with fewer ciphertexts: a third of the traffic",
+    paper: "KK20, CO18",
+    adversary: Adversary::SemiHonest,
+    leaks: "set sizes",
+    version: 1,
+};
+
+fn plan(request: &Request) -> Result<Plan, Error> {
+    Ok(Params::<Tagged>::new(request, Extension::Iknp)?.plan())
+}
+
+fn silent_plan(request: &Request) -> Result<Plan, Error> {
+    Ok(Params::<Pointed>::new(request, Extension::Silent)?.plan())
+}
+
+/// All but columns of the sender, for which the filter's strings have no room.
+fn computes(output: &OutputKind) -> bool {
+    output.columns().sender == 0
+}

@@ -15,8 +15,8 @@
 #![forbid(unsafe_code)]
 
 pub mod gbf;
-//KK pub mod kk20;
-//KK pub mod psm_co;
+pub mod kk20;
+pub mod psm_co;
 pub mod random_gbf;
 
 mod filter_ot;

@@ -12,15 +12,15 @@
 //! (CANS 2020) §2.6, and here by [`kk20`](crate::kk20). The general protocol is [`Membership`], in which
 //! the receiver walks through a tree of the beginnings of the sender's items.
 //!
-//! The test is a walk through a graph of two nodes a bit, "equal so far" and "differs", each with a
+//! The test is a walk through a graph of two nodes per bit, "equal so far" and "differs", each with a
 //! label of κ bits, of which the receiver has one:
 //!
 //! 1. For each bit there is an OT of two random strings of κ bits, of which the receiver chooses
 //!    one by its own bit.
 //! 2. After the first bit, that string is the receiver's label: "equal" is the one for the sender's
 //!    bit, "differs" the other.
-//! 3. At any later bit the sender has four ciphertexts, for either node and either bit: what is in
-//!    them leads to "equal" from "equal" if the bit is the sender's, and else to "differs". The receiver
+//! 3. At any later bit the sender has four ciphertexts, for either node and either bit: what they hold
+//!    leads to "equal" from "equal" if the bit is the sender's, and else to "differs". The receiver
 //!    can decrypt the one for its label and its string. The ciphertexts of the last bit hold λ1
 //!    and λ0.
 //!
@@ -50,14 +50,12 @@
 use std::ops::Range;
 
 use psijoin_block::{Block, Prg, memory::Buffer};
-use psijoin_channel::Channel;
-use psijoin_ot::extension::{self, Extension};
-
-use crate::{
-    Error,
-    masks::MaskLength,
+use psijoin_channel::{
+    Channel,
     stream::{self, Chunks},
 };
+use psijoin_ot::extension::{self, Receiver, Sender};
+use psijoin_psi::{Conversation, Error, masks::MaskLength, ots::Ots};
 
 mod form;
 mod lanes;
@@ -85,7 +83,7 @@ fn messages(lanes: usize) -> Chunks {
     }
 }
 
-/// How often the receivers of so many tests decrypt.
+/// How often the receivers of this many tests decrypt.
 pub fn decryptions(bits: u32, lanes: u64) -> u64 {
     u64::from(bits - 1) * lanes
 }
@@ -104,24 +102,14 @@ pub struct Tests<F> {
 }
 
 impl<F: Form> Tests<F> {
-    /// Bytes that the sender sends.
-    pub fn sender_bytes<O: Extension>(&self, lanes: usize) -> u64 {
-        let group = |group: Range<usize>| {
-            O::sender_bytes(group.len() * self.bits)
-                + messages(group.len()).bytes(|lanes| self.message_bytes(lanes))
-        };
-        self.groups(lanes).map(group).sum()
-    }
-
-    /// Bytes that the receiver sends.
-    pub fn receiver_bytes<O: Extension>(&self, lanes: usize) -> u64 {
-        let group = |group: Range<usize>| O::chosen_receiver_bytes(group.len() * self.bits);
-        self.groups(lanes).map(group).sum()
-    }
-
-    /// Flights, the receiver's first and the sender's last.
-    pub fn flights<O: Extension>(&self, lanes: usize) -> u64 {
-        (O::chosen_flights(1) + 1) * self.groups(lanes).count() as u64
+    /// What is said, in these OTs and after them.
+    pub fn conversation(&self, ots: Ots, lanes: usize) -> Conversation {
+        self.groups(lanes)
+            .fold(Conversation::default(), |talk, group| {
+                let ciphertexts = messages(group.len()).bytes(|lanes| self.message_bytes(lanes));
+                talk.then(ots.chosen(group.len() * self.bits))
+                    .says(ots.sender, ciphertexts)
+            })
     }
 
     /// Runs the sender: `opened` has λ0 and λ1 for each of its `numbers`, in their lowest bits. The
@@ -132,19 +120,19 @@ impl<F: Form> Tests<F> {
     ///
     /// # Panics
     /// If there are not as many pairs as numbers, or numbers have fewer than two bits.
-    pub fn send<O: Extension>(
+    pub fn send(
         &self,
         numbers: &[Block],
         opened: &[[Block; 2]],
-        ots: &mut O::Sender,
+        ots: &mut Sender,
         channel: &mut Channel,
         rng: &mut Prg,
     ) -> Result<(), Error> {
         assert_eq!(numbers.len(), opened.len(), "a pair for each number");
         for group in self.groups(numbers.len()) {
             let mut zeros = Buffer::zeroed(group.len() * self.bits);
-            O::send_chosen(ots, &mut zeros, channel)?;
-            let ones = extension::random_messages(&mut zeros, &O::delta(ots));
+            ots.send_chosen(&mut zeros, channel)?;
+            let ones = extension::random_messages(&mut zeros, &ots.delta());
             let seeds = rng.fork();
             stream::send(
                 channel.halves().0,
@@ -158,7 +146,6 @@ impl<F: Form> Tests<F> {
                     let opened = &opened[first..][..range.len()];
                     let strings = [&zeros[strings.clone()], &ones[strings]];
                     lanes.seal(strings, opened, &mut Prg::from_seed(seed[0]), message);
-                    Ok(())
                 },
             )?;
         }
@@ -172,17 +159,17 @@ impl<F: Form> Tests<F> {
     ///
     /// # Panics
     /// If numbers have fewer than two bits.
-    pub fn receive<O: Extension>(
+    pub fn receive(
         &self,
         numbers: &[Block],
-        ots: &mut O::Receiver,
+        ots: &mut Receiver,
         channel: &mut Channel,
     ) -> Result<Vec<Block>, Error> {
         let mut opened = vec![Block::ZERO; numbers.len()];
         for group in self.groups(numbers.len()) {
             let choices = self.choices(&numbers[group.clone()]);
             let mut strings = Buffer::zeroed(group.len() * self.bits);
-            O::receive_chosen(ots, &choices, &mut strings, channel)?;
+            ots.receive_chosen(&choices, &mut strings, channel)?;
             extension::random_message(&mut strings);
             stream::receive_into(
                 channel.halves().1,
@@ -239,7 +226,7 @@ impl<F: Form> Tests<F> {
         blocks.collect()
     }
 
-    /// Bytes of the ciphertexts of so many tests.
+    /// Bytes of the ciphertexts of this many tests.
     fn message_bytes(&self, lanes: usize) -> usize {
         (self.bits - 2) * self.form.inner_bytes(lanes)
             + self.form.last_bytes(lanes, self.opened_bits)

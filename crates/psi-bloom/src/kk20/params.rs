@@ -1,52 +1,53 @@
-use psijoin_channel::Channel;
-use psijoin_encode::bloom::Cells;
+use psijoin_channel::joint_seed::JointSeed;
+use psijoin_ot::extension::Extension;
 use psijoin_params::{
-    FailureBudget, bloom,
+    FailureBudget,
     cuckoo::Shape,
     equality,
     garbled_bloom::{self, dependent, stuck},
 };
-
-use super::{Receiver, Sender, Variant};
-use crate::{
-    Context, Cost, Error, Info, Input, Parameter, Party, Plan, Request, Role, Traffic,
+use psijoin_psi::{
+    Cost, Derived, Error, Info, Parameter, Plan, Request, Role, masks::MaskLength, ots::Ots,
+    parameters,
+};
+use psijoin_psi_functions::{
     bins::{self, Keys},
     functions::Function,
-    garbled::{Bands, Strings},
-    masks::MaskLength,
+};
+
+use super::{INFO, Receiver, SILENT_INFO, Sender};
+use crate::{
+    filter_ot::FilterOt,
+    garbled_transfer::GarbledTransfer,
     psm_co::{Form, Tests, decryptions},
 };
 
 /// All numbers of a run.
 #[derive(Debug, Clone)]
-pub struct Params<O: Variant> {
+pub struct Params<F> {
     pub(super) request: Request,
     digest_bytes: usize,
     /// Bins, without a stash.
     pub(super) bins: Shape,
-    /// The filter of the sender's keys.
-    pub(super) filter: bloom::Shape,
-    /// η: bits of targets, of strings, and of numbers that are compared.
-    pub(super) number_bits: u32,
+    /// The filter of the sender's keys. Its strings have η bits, as targets and numbers that are
+    /// compared.
+    pub(super) transfer: GarbledTransfer,
     /// Ciphertexts of the equality tests.
-    form: O::Form,
+    form: F,
     budget: FailureBudget,
 }
 
-impl<O: Variant> Params<O> {
-    /// Derives them.
+impl<F: Form> Params<F> {
+    /// Derives them, for a run on this OT extension.
     ///
     /// The failure budget: up to a sixteenth for digests and keys, an eighth each for the Cuckoo table and
     /// for the filter, seven sixteenths for numbers that are equal by chance, and a quarter for the
     /// equality tests' ciphertexts.
     ///
     /// # Errors
-    /// If a set is empty, or no parameters reach the security level.
-    pub fn new(request: &Request) -> Result<Self, Error> {
+    /// If no parameters reach the security level.
+    pub fn new(request: &Request, extension: Extension) -> Result<Self, Error> {
         let sizes = request.sizes;
-        if sizes.pairs() == 0 {
-            return Err(Error::Misuse("an empty set needs no protocol"));
-        }
         let mut budget = FailureBudget::new(request.security);
         let digest_bytes = bins::digest_bytes(sizes, &mut budget)?;
         let bins = bins::without_stash(sizes, &mut budget)?;
@@ -60,55 +61,89 @@ impl<O: Variant> Params<O> {
         let number_bits = equality::bits(tests, 1, budget.share(7.0 / 16.0))?;
         budget.charge("equal by chance", equality::by_chance(tests, number_bits))?;
         let decryptions = decryptions(number_bits, tests);
-        let form = O::Form::derive(decryptions, budget.share(0.25))?;
+        let form = F::derive(decryptions, budget.share(0.25))?;
         budget.charge("another ciphertext's tag", form.wrong(decryptions))?;
         Ok(Self {
             request: request.clone(),
             digest_bytes,
             bins,
-            filter,
-            number_bits,
+            transfer: GarbledTransfer {
+                filter: FilterOt {
+                    shape: filter,
+                    extension,
+                },
+                strings: MaskLength { bits: number_bits },
+            },
             form,
             budget,
         })
     }
 
-    /// Bins, of which each is a lane of the equality tests.
+    /// The plan of a run with these numbers.
+    pub fn plan(self) -> Plan {
+        let [function_offline, function_online] = self.function().conversations();
+        let tests = self.tests_with([0; 32]);
+        let online = (self.transfer.conversation())
+            .then(tests.conversation(self.ots(), self.lanes()))
+            .then(function_online);
+        let derived = Derived {
+            info: self.info(),
+            request: self.request.clone(),
+            digest_bytes: self.digest_bytes,
+            parameters: self.parameters(),
+            budget: self.budget.clone(),
+            cost: Cost::new(self.transfer.filter.setup().then(function_offline), online),
+        };
+        Plan::new::<Sender<F>, Receiver<F>>(derived, self)
+    }
+
+    fn info(&self) -> &'static Info {
+        match self.transfer.filter.extension {
+            Extension::Iknp => &INFO,
+            Extension::Silent => &SILENT_INFO,
+        }
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        let items = parameters([
+            ("digest bytes", self.digest_bytes as u64),
+            ("bins", self.bins.bins.into()),
+        ]);
+        let filter = (self.transfer.filter).parameters("hash functions of the filter");
+        let tests = parameters([
+            ("compared bits", self.transfer.strings.bits.into()),
+            ("tag bits", self.form.tag_bits().into()),
+        ]);
+        [&items[..], &filter, &tests].concat()
+    }
+
+    fn ots(&self) -> Ots {
+        Ots {
+            extension: self.transfer.filter.extension,
+            sender: Role::Sender,
+        }
+    }
+
+    /// Each bin is a lane of the equality tests.
     pub(super) fn lanes(&self) -> usize {
         self.bins.bins as usize
     }
 
-    pub(super) fn bands(&self) -> Bands {
-        Bands(self.filter)
-    }
-
-    pub(super) fn strings(&self) -> Strings {
-        Strings(MaskLength {
-            bits: self.number_bits,
-        })
-    }
-
     /// Hash functions of items.
-    pub(super) fn keys(&self, input: &Input<'_>) -> Keys {
+    pub(super) fn keys(&self, joint_seed: &JointSeed) -> Keys {
         let purposes = ["psijoin 2026 kk20 bins", "psijoin 2026 kk20 keys"];
-        Keys::new(self.bins, purposes, input)
-    }
-
-    /// The cells of keys.
-    pub(super) fn cells(&self, input: &Input<'_>) -> Cells {
-        let seed = input.joint_key("psijoin 2026 kk20 cells");
-        Cells::new(*seed.first_chunk().expect("16 of 32 bytes"), self.filter)
+        Keys::new(self.bins, purposes, joint_seed)
     }
 
     /// Step 4.
-    pub(super) fn tests(&self, input: &Input<'_>) -> Tests<O::Form> {
-        self.tests_with(input.joint_key("psijoin 2026 kk20 equality tests"))
+    pub(super) fn tests(&self, joint_seed: &JointSeed) -> Tests<F> {
+        self.tests_with(joint_seed.key("psijoin 2026 kk20 equality tests"))
     }
 
-    fn tests_with(&self, key: [u8; 32]) -> Tests<O::Form> {
+    fn tests_with(&self, key: [u8; 32]) -> Tests<F> {
         Tests {
             form: self.form,
-            bits: self.number_bits as usize,
+            bits: self.transfer.strings.bits as usize,
             opened_bits: 1,
             key,
         }
@@ -123,88 +158,15 @@ impl<O: Variant> Params<O> {
     pub(super) fn sigma(&self) -> u32 {
         self.request.security.statistical_bits()
     }
-
-    /// What the filter and the tests cost.
-    fn shares_traffic(&self) -> Traffic {
-        let (bands, strings) = (self.bands(), self.strings());
-        let (tests, lanes) = (self.tests_with([0; 32]), self.lanes());
-        Traffic {
-            sender_bytes: bands.bytes(|cells| O::sender_bytes(cells) + strings.bytes(cells))
-                + tests.sender_bytes::<O>(lanes),
-            receiver_bytes: bands.bytes(O::chosen_receiver_bytes)
-                + tests.receiver_bytes::<O>(lanes),
-            rounds: (O::chosen_flights(1) + 1) * bands.count() + tests.flights::<O>(lanes),
-        }
-    }
-}
-
-impl<O: Variant> Plan for Params<O> {
-    fn info(&self) -> &'static Info {
-        O::INFO
-    }
-
-    fn request(&self) -> &Request {
-        &self.request
-    }
-
-    fn parameters(&self) -> Vec<Parameter> {
-        [
-            ("digest bytes", self.digest_bytes as u64),
-            ("bins", self.bins.bins.into()),
-            ("hash functions of the filter", self.filter.slices.into()),
-            ("cells a hash function", self.filter.slice_cells.into()),
-            ("cells a band", self.bands().longest() as u64),
-            ("compared bits", self.number_bits.into()),
-            ("tag bits", self.form.tag_bits().into()),
-        ]
-        .map(|(name, value)| Parameter { name, value })
-        .into()
-    }
-
-    fn budget(&self) -> &FailureBudget {
-        &self.budget
-    }
-
-    fn cost(&self) -> Cost {
-        let setup = Traffic {
-            sender_bytes: O::SETUP_SENDER_BYTES,
-            receiver_bytes: O::SETUP_RECEIVER_BYTES,
-            rounds: 1,
-        };
-        let function = self.function();
-        let [function_offline, function_online] = function.traffic();
-        Cost {
-            offline: setup + function_offline,
-            online: self.shares_traffic() + function_online,
-            // The receiver's choices follow what it said last to prepare the function.
-            saved_rounds: u64::from(function.receiver_ends_offline()),
-        }
-    }
-
-    fn digest_bytes(&self) -> usize {
-        self.digest_bytes
-    }
-
-    fn offline(
-        &self,
-        role: Role,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Box<dyn Party>, Error> {
-        Ok(match role {
-            Role::Sender => Box::new(Sender::<O>::offline(self, channel, context)?),
-            Role::Receiver => Box::new(Receiver::<O>::offline(self, channel, context)?),
-        })
-    }
 }
 
 #[cfg(test)]
 mod tests {
-    use psijoin_ot::extension::Iknp;
     use psijoin_params::{Security, Sizes};
+    use psijoin_psi::OutputKind;
 
     use super::*;
-    use crate::OutputKind;
+    use crate::psm_co::Tagged;
 
     /// At every size the bounds are kept, and no stash is needed.
     #[test]
@@ -212,15 +174,12 @@ mod tests {
         for sigma in [40, 80] {
             let sizes = (0..=26).step_by(2);
             for (senders, log2) in sizes.flat_map(|log2| [(1, log2), (1 << (26 - log2), log2)]) {
-                let request = Request {
-                    sizes: Sizes::new(senders, 1 << log2).unwrap(),
-                    security: Security::new(sigma).unwrap(),
-                    output: OutputKind::Count,
-                    min_intersection: 0,
-                };
-                let params = Params::<Iknp>::new(&request).unwrap();
+                let sizes = Sizes::new(senders, 1 << log2).unwrap();
+                let security = Security::new(sigma).unwrap();
+                let request = Request::of(sizes, security).output(OutputKind::Count);
+                let params = Params::<Tagged>::new(&request, Extension::Iknp).unwrap();
                 assert_eq!(params.bins.stash, 0);
-                assert!(params.budget().total() <= request.security.failure());
+                assert!(params.budget.total() <= request.security.failure());
             }
         }
     }

@@ -1,35 +1,33 @@
 use psijoin_block::memory::Buffer;
 use psijoin_channel::Channel;
 use psijoin_circuit::Bits;
-
-use super::{Params, Variant};
-use crate::{
-    Context, Error, Input, Output, Party,
+use psijoin_ot::extension;
+use psijoin_psi::{Context, Error, Input, Output, Party};
+use psijoin_psi_functions::{
     bins::Table,
     functions::{self, Compared},
-    garbled::Sums,
-    items::by_digest,
 };
 
+use super::{CELLS, Params};
+use crate::psm_co::Form;
+
 /// The party that learns the result, after the offline phase.
-pub struct Receiver<O: Variant> {
-    params: Params<O>,
-    ots: O::Receiver,
+pub(super) struct Receiver<F> {
+    params: Params<F>,
+    ots: extension::Receiver,
     output: functions::Receiver,
 }
 
-impl<O: Variant> Receiver<O> {
-    /// Step 1.
-    ///
-    /// # Errors
-    /// If the channel breaks or the peer misbehaves.
-    pub fn offline(
-        params: &Params<O>,
+impl<F: Form> Party for Receiver<F> {
+    type Params = Params<F>;
+
+    fn offline(
+        params: &Params<F>,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Self, Error> {
-        context.phase("base OT");
-        let ots = O::set_up_receiver(channel, &mut context.rng)?;
+        // Step 1.
+        let ots = (params.transfer.filter).set_up_receiver(channel, context)?;
         context.phase("output OTs");
         Ok(Self {
             output: functions::Receiver::offline(params.function(), channel, &mut context.rng)?,
@@ -38,9 +36,8 @@ impl<O: Variant> Receiver<O> {
         })
     }
 
-    fn online<const D: usize>(
+    fn online(
         self,
-        items: &[[u8; D]],
         input: &Input<'_>,
         channel: &mut Channel,
         context: &mut Context,
@@ -50,31 +47,29 @@ impl<O: Variant> Receiver<O> {
             mut ots,
             output,
         } = self;
+        let (items, transfer) = (input.items.digests(), params.transfer);
 
         // Step 2.
         context.phase("hashing");
-        let keys = params.keys(input);
+        let keys = params.keys(input.joint_seed);
         let table = Table::build(&keys.bins(items), params.bins, params.sigma())?;
         let keys = keys.of_placed(items, &table);
 
         // Step 3.
         context.phase("oblivious transfers");
-        let mut sums = Sums::new(params.cells(input), params.bands(), &keys);
-        for band in params.bands().ranges() {
-            let strings = sums.receive::<O>(&band, &mut ots, channel)?;
-            params.strings().receive(strings, channel.halves().1)?;
-            sums.add(&band);
-        }
+        let cells = transfer.filter.cells(CELLS, input);
+        let sums = transfer.receive(&cells, keys.as_digests(), &mut ots, channel)?;
         let mut numbers = Buffer::zeroed(params.lanes());
         context.rng.fill(&mut numbers);
-        for (placed, sum) in table.placed.iter().zip(sums.finish()) {
+        for (placed, sum) in table.placed.iter().zip(sums) {
             numbers[placed.bin as usize] = sum;
         }
         drop(keys);
 
         // Step 4.
         context.phase("equality tests");
-        let opened = (params.tests(input)).receive::<O>(&numbers, &mut ots, channel)?;
+        let tests = params.tests(input.joint_seed);
+        let opened = tests.receive(&numbers, &mut ots, channel)?;
         let shares: Bits = opened.iter().map(|share| share.bit(0)).collect();
 
         // Step 5.
@@ -87,16 +82,5 @@ impl<O: Variant> Receiver<O> {
             columns: input.columns,
         };
         output.learn(compared, channel)
-    }
-}
-
-impl<O: Variant> Party for Receiver<O> {
-    fn run(
-        self: Box<Self>,
-        input: Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
-        by_digest!(self, input, channel, context)
     }
 }

@@ -1,31 +1,31 @@
-use psijoin_block::{Block, memory::Buffer, parallel};
+use psijoin_block::{Block, memory::Buffer};
 use psijoin_channel::Channel;
 use psijoin_circuit::Bits;
-use psijoin_encode::{CHOICES, garbled_bloom::GarbledBloomFilter};
-use psijoin_ot::oprg;
+use psijoin_encode::CHOICES;
+use psijoin_ot::extension;
+use psijoin_psi::{Context, Error, Input, Output, Party};
+use psijoin_psi_functions::functions;
 
-use super::{Params, Variant};
-use crate::{Context, Error, Input, Output, Party, functions, items::by_digest};
+use super::{CELLS, Params};
+use crate::psm_co::Form;
 
 /// The party that learns nothing, after the offline phase.
-pub struct Sender<O: Variant> {
-    params: Params<O>,
-    ots: O::Sender,
+pub(super) struct Sender<F> {
+    params: Params<F>,
+    ots: extension::Sender,
     output: functions::Sender,
 }
 
-impl<O: Variant> Sender<O> {
-    /// Step 1.
-    ///
-    /// # Errors
-    /// If the channel breaks or the peer misbehaves.
-    pub fn offline(
-        params: &Params<O>,
+impl<F: Form> Party for Sender<F> {
+    type Params = Params<F>;
+
+    fn offline(
+        params: &Params<F>,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Self, Error> {
-        context.phase("base OT");
-        let ots = O::set_up_sender(channel, &mut context.rng)?;
+        // Step 1.
+        let ots = (params.transfer.filter).set_up_sender(channel, context)?;
         context.phase("output OTs");
         Ok(Self {
             output: functions::Sender::offline(params.function(), channel, &mut context.rng)?,
@@ -34,9 +34,8 @@ impl<O: Variant> Sender<O> {
         })
     }
 
-    fn online<const D: usize>(
+    fn online(
         self,
-        items: &[[u8; D]],
         input: &Input<'_>,
         channel: &mut Channel,
         context: &mut Context,
@@ -46,38 +45,29 @@ impl<O: Variant> Sender<O> {
             mut ots,
             output,
         } = self;
+        let transfer = params.transfer;
 
         // Step 2.
         context.phase("hashing");
         // Nothing is to depend on their order.
-        let mut items = items.to_vec();
-        parallel::sort_unstable(&mut items);
-        let keys = params.keys(input);
-        let (bins, keys) = (keys.bins(&items), keys.of_all(&items));
+        let items = input.items.digests().sorted();
+        let keys = params.keys(input.joint_seed);
+        let bins = keys.bins(items.as_digests());
+        let keys = keys.of_all(items.as_digests());
         let mut targets = Buffer::zeroed(params.lanes());
         context.rng.fill(&mut targets);
 
         // Step 3.
         context.phase("garbled Bloom filter");
         let target = |key: usize| targets[bins[key / CHOICES][key % CHOICES] as usize];
+        let keys = keys.as_digests();
         let values = (0..keys.len()).map(target).collect();
-        let (bands, cells) = (params.bands(), params.cells(input));
-        let filter =
-            GarbledBloomFilter::new(&cells, &keys, values, bands.ranges(), &mut context.rng)
-                .map_err(|_| {
-                    let what = "some keys share all their cells of the filter";
-                    Error::BadLuck(what, params.sigma())
-                })?;
-        drop((items, bins, keys));
+        let cells = transfer.filter.cells(CELLS, input);
+        let filter = transfer.garble(&cells, keys, values, params.sigma(), &mut context.rng)?;
+        drop((items, bins));
         context.phase("oblivious transfers");
-        let mut strings = Buffer::zeroed(bands.longest());
-        for band in bands.ranges() {
-            let strings = &mut strings[..band.len()];
-            oprg::send::<O>(&mut ots, band.start, strings, channel)?;
-            filter.add(&band, strings);
-            params.strings().send(strings, channel.halves().0)?;
-        }
-        drop((filter, strings));
+        transfer.send(&filter, &mut ots, channel)?;
+        drop(filter);
 
         // Step 4.
         context.phase("equality tests");
@@ -88,22 +78,11 @@ impl<O: Variant> Sender<O> {
         let opened: Vec<[Block; 2]> = (shares.iter())
             .map(|share| [share, !share].map(|share| Block(share.into())))
             .collect();
-        let tests = params.tests(input);
-        tests.send::<O>(&targets, &opened, &mut ots, channel, &mut context.rng)?;
+        let tests = params.tests(input.joint_seed);
+        tests.send(&targets, &opened, &mut ots, channel, &mut context.rng)?;
 
         // Step 5.
         context.phase("output");
         output.release(shares, Vec::new(), channel)
-    }
-}
-
-impl<O: Variant> Party for Sender<O> {
-    fn run(
-        self: Box<Self>,
-        input: Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
-        by_digest!(self, input, channel, context)
     }
 }

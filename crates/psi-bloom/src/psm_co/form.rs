@@ -4,8 +4,7 @@ use std::fmt::Debug;
 
 use psijoin_block::{Block, Prg};
 use psijoin_params::Log2Prob;
-
-use crate::{Error, masks::MaskLength};
+use psijoin_psi::{Error, masks::MaskLength};
 
 /// A hash: one block masks a label, the other what comes with it.
 pub(crate) type Pad = [u64; 4];
@@ -33,23 +32,23 @@ pub struct Held {
 /// other bit, and "differs" with either. On the wire, those of the first node come before those of
 /// the second, and of a node that for 0 before that for 1.
 pub trait Form: Copy + Debug + Send + Sync + 'static {
-    /// The form in which none of so many decryptions goes wrong, but for a probability of at most
+    /// The form in which none of this many decryptions goes wrong, but for a probability of at most
     /// `share`.
     ///
     /// # Errors
     /// If there is none.
     fn derive(decryptions: u64, share: Log2Prob) -> Result<Self, Error>;
 
-    /// A bound on any of so many decryptions going wrong.
+    /// A bound on any of this many decryptions going wrong.
     fn wrong(self, decryptions: u64) -> Log2Prob;
 
     /// Bits of a tag, if there are any.
     fn tag_bits(self) -> u32;
 
-    /// Bytes of a bit that is not the last, of so many tests.
+    /// Bytes of a bit that is not the last, of this many tests.
     fn inner_bytes(self, lanes: usize) -> usize;
 
-    /// Bytes of the last bit, where so many bits are opened.
+    /// Bytes of the last bit, where this many bits are opened.
     fn last_bytes(self, lanes: usize, opened_bits: usize) -> usize;
 
     /// Where "equal" stands after the first bit, given the sender's.
@@ -67,7 +66,7 @@ pub trait Form: Copy + Debug + Send + Sync + 'static {
         message: &mut Vec<u8>,
     );
 
-    /// Appends the ciphertexts of the last bit: of λ0 and λ1 for each test, of so many bits.
+    /// Appends the ciphertexts of the last bit: of λ0 and λ1 for each test, of this many bits.
     #[doc(hidden)]
     fn seal_last(
         self,
@@ -88,7 +87,7 @@ pub trait Form: Copy + Debug + Send + Sync + 'static {
         message: &[u8],
     );
 
-    /// Opens λ0 or λ1, of so many bits.
+    /// Opens λ0 or λ1, of this many bits.
     #[doc(hidden)]
     fn open_last(
         self,
@@ -125,7 +124,7 @@ pub(super) fn contents([differs, equal]: [Block; 2]) -> [Block; 4] {
     [equal, differs, differs, differs]
 }
 
-/// So many bits of each, packed.
+/// This many bits of each, packed.
 pub(super) fn packed(bits: usize) -> MaskLength {
     MaskLength { bits: bits as u32 }
 }
@@ -143,7 +142,7 @@ pub(super) fn unpack_all(bits: usize, tests: usize, message: &[u8]) -> Vec<[Bloc
     all.as_chunks().0.to_vec()
 }
 
-/// Of two, that at a place.
+/// The one of two at a place.
 pub(super) fn at(place: bool, pair: [Block; 2]) -> Block {
     select(place, pair)[0]
 }

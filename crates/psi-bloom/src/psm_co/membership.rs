@@ -1,7 +1,7 @@
 //! The general form: whether the receiver's item is in a set of the sender.
 //!
 //! After each bit the graph has a node for each beginning of an item of the set, and one for "not in
-//! the set". So many nodes as there can be, the less of 2^bits and the number of items, are filled up
+//! the set". They are filled up to as many as there can be, the less of 2^bits and the number of items,
 //! with others that nothing leads to, and all stand in an order that is drawn anew: then neither how
 //! many there are, nor where the receiver is, says anything of the set. A bit takes two ciphertexts
 //! for each node before it, of κ bits and a place.
@@ -9,16 +9,16 @@
 use std::ops::Range;
 
 use psijoin_block::{Block, Prg, blake3_rows, memory::Buffer};
-use psijoin_channel::Channel;
-use psijoin_ot::extension::{self, Extension};
+use psijoin_channel::{
+    Channel,
+    stream::{self, Chunks},
+};
+use psijoin_ot::extension::{self, Receiver, Sender};
+use psijoin_psi::{Conversation, Error, ots::Ots};
 
 use super::{
     form::{Pad, at, block, packed},
     lanes::hashed_row,
-};
-use crate::{
-    Error,
-    stream::{self, Chunks},
 };
 
 /// Nodes whose ciphertexts travel together: about 70 KiB.
@@ -45,18 +45,13 @@ struct Level {
 }
 
 impl Membership {
-    /// Bytes that the sender sends.
-    pub fn sender_bytes<O: Extension>(&self) -> u64 {
+    /// What is said, in these OTs and after them.
+    pub fn conversation(&self, ots: Ots) -> Conversation {
         let levels = (0..self.bits).map(|depth| {
             let bytes = |nodes| self.message_bytes(depth, nodes);
             self.messages(depth).bytes(bytes)
         });
-        O::sender_bytes(self.bits) + levels.sum::<u64>()
-    }
-
-    /// Bytes that the receiver sends.
-    pub fn receiver_bytes<O: Extension>(&self) -> u64 {
-        O::chosen_receiver_bytes(self.bits)
+        ots.chosen(self.bits).says(ots.sender, levels.sum())
     }
 
     /// Lets the receiver have λ1 if its item is in the set, else λ0: the lowest bits of `opened`. The
@@ -67,17 +62,17 @@ impl Membership {
     ///
     /// # Panics
     /// If there are not as many items as agreed on, all different in the bits that count.
-    pub fn send<O: Extension>(
+    pub fn send(
         &self,
         set: &[Block],
         opened: [Block; 2],
-        ots: &mut O::Sender,
+        ots: &mut Sender,
         channel: &mut Channel,
         rng: &mut Prg,
     ) -> Result<(), Error> {
         let mut zeros = Buffer::zeroed(self.bits);
-        O::send_chosen(ots, &mut zeros, channel)?;
-        let ones = extension::random_messages(&mut zeros, &O::delta(ots));
+        ots.send_chosen(&mut zeros, channel)?;
+        let ones = extension::random_messages(&mut zeros, &ots.delta());
         // Bit 0 is the highest, so that what begins alike stands together.
         let mut set: Vec<u128> = set.iter().map(|item| self.turned(item.0)).collect();
         set.sort_unstable();
@@ -96,7 +91,6 @@ impl Membership {
             let outbound = channel.halves().0;
             stream::send(outbound, self.messages(depth), &|nodes, message| {
                 self.seal(depth, &level, nodes, strings, &next_labels, message);
-                Ok(())
             })?;
             (places, labels) = (next_places, next_labels);
         }
@@ -107,15 +101,15 @@ impl Membership {
     ///
     /// # Errors
     /// If the channel breaks, or the peer leads to a node that is not there.
-    pub fn receive<O: Extension>(
+    pub fn receive(
         &self,
         item: Block,
-        ots: &mut O::Receiver,
+        ots: &mut Receiver,
         channel: &mut Channel,
     ) -> Result<Block, Error> {
         let mut strings = Buffer::zeroed(self.bits);
         let mask = u128::MAX >> (Block::BITS - self.bits);
-        O::receive_chosen(ots, &[Block(item.0 & mask)], &mut strings, channel)?;
+        ots.receive_chosen(&[Block(item.0 & mask)], &mut strings, channel)?;
         extension::random_message(&mut strings);
         let (mut label, mut place) = (Block::ZERO, Block::ZERO);
         let mut message = Vec::new();
@@ -136,7 +130,7 @@ impl Membership {
         Ok(place)
     }
 
-    /// Nodes after so many bits: beginnings, and "not in the set".
+    /// Nodes after this many bits: beginnings, and "not in the set".
     fn nodes(&self, depth: usize) -> usize {
         match depth {
             0 => 1,

@@ -1,10 +1,10 @@
 use psijoin_block::{Block, Prg};
 use psijoin_params::Log2Prob;
+use psijoin_psi::Error;
 
 use super::form::{
     Form, Held, Nodes, Pad, arranged, at, block, contents, pack_all, packed, unpack_all,
 };
-use crate::Error;
 
 /// Two blocks a test and bit, and the place of the next node.
 ///

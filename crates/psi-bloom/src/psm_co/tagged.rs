@@ -1,10 +1,10 @@
 use psijoin_block::{Block, Prg};
 use psijoin_params::{Log2Prob, mask};
+use psijoin_psi::Error;
 
 use super::form::{
     Form, Held, Nodes, Pad, arranged, at, block, contents, pack_all, packed, unpack_all,
 };
-use crate::Error;
 
 /// Ciphertexts as published: with zeros at the end, by which the receiver knows its own.
 #[derive(Debug, Clone, Copy)]

@@ -6,8 +6,10 @@ use psijoin_channel::{
     memory,
     transcript::recorded,
 };
-use psijoin_ot::extension::{Iknp, Silent};
+use psijoin_ot::extension::Extension;
 use psijoin_params::Log2Prob;
+use psijoin_psi::Role;
+use psijoin_psi_testing::uniform::assert_uniform;
 
 use super::*;
 
@@ -30,7 +32,7 @@ fn tests<F: Form>(form: F, bits: usize, opened_bits: usize) -> Tests<F> {
     }
 }
 
-fn run<O: Extension, F: Form>(tests: &Tests<F>, lanes: &[Lane]) -> Run {
+fn run<F: Form>(extension: Extension, tests: &Tests<F>, lanes: &[Lane]) -> Run {
     let (sending, mut receiving) = memory::pair();
     let (sending, recorder) = recorded(sending);
     let (mut sending, counters) = counted(sending);
@@ -42,19 +44,21 @@ fn run<O: Extension, F: Form>(tests: &Tests<F>, lanes: &[Lane]) -> Run {
     let opened = thread::scope(|scope| {
         scope.spawn(|| {
             let rng = &mut Prg::from_os();
-            let mut ots = O::set_up_sender(&mut sending, rng).unwrap();
-            let sent = tests.send::<O>(&sent, &opened, &mut ots, &mut sending, rng);
+            let mut ots = extension.set_up_sender(&mut sending, rng).unwrap();
+            let sent = tests.send(&sent, &opened, &mut ots, &mut sending, rng);
             sent.unwrap();
         });
-        let mut ots = O::set_up_receiver(&mut receiving, &mut Prg::from_os()).unwrap();
-        let opened = tests.receive::<O>(&received, &mut ots, &mut receiving);
+        let mut ots = extension
+            .set_up_receiver(&mut receiving, &mut Prg::from_os())
+            .unwrap();
+        let opened = tests.receive(&received, &mut ots, &mut receiving);
         opened.unwrap()
     });
     let messages = recorder.messages().concat();
     Run {
         opened,
         traffic: counters.snapshot(),
-        messages: messages[O::SETUP_SENDER_BYTES as usize..].to_vec(),
+        messages: messages[extension.setup_sender_bytes() as usize..].to_vec(),
     }
 }
 
@@ -68,24 +72,42 @@ fn expected<F>(tests: &Tests<F>, (a, b, opened): &Lane) -> u128 {
     low(tests.opened_bits, opened[usize::from(equal)])
 }
 
-fn check<O: Extension, F: Form>(tests: &Tests<F>, lanes: &[Lane]) {
-    let run = run::<O, F>(tests, lanes);
+fn ots(extension: Extension) -> Ots {
+    Ots {
+        extension,
+        sender: Role::Sender,
+    }
+}
+
+fn check<F: Form>(extension: Extension, tests: &Tests<F>, lanes: &[Lane]) {
+    let run = run(extension, tests, lanes);
     for (lane, opened) in lanes.iter().zip(&run.opened) {
         assert!(opened.0 == expected(tests, lane));
     }
-    let sent = O::SETUP_SENDER_BYTES + tests.sender_bytes::<O>(lanes.len());
-    let received = O::SETUP_RECEIVER_BYTES + tests.receiver_bytes::<O>(lanes.len());
-    assert_eq!(run.traffic.sent.bytes, sent);
-    assert_eq!(run.traffic.received.bytes, received);
-    assert_eq!(run.traffic.flights, 1 + tests.flights::<O>(lanes.len()));
+    let ots = ots(extension);
+    let said = ots.setup().then(tests.conversation(ots, lanes.len()));
+    assert_said(said, run.traffic);
+}
+
+/// What the sender of these tests says, on IKNP's OTs.
+fn sender_bytes<F: Form>(tests: &Tests<F>, lanes: usize) -> u64 {
+    let said = tests.conversation(ots(Extension::Iknp), lanes);
+    said.traffic().sender_bytes
+}
+
+fn assert_said(said: Conversation, measured: Snapshot) {
+    let said = said.traffic();
+    assert_eq!(measured.sent.bytes, said.sender_bytes);
+    assert_eq!(measured.received.bytes, said.receiver_bytes);
+    assert_eq!(measured.flights, said.flights);
 }
 
 /// Both forms, on either OT.
 fn check_all(bits: usize, opened_bits: usize, lanes: &[Lane]) {
     let tagged = Tagged { tag_bits: 45 };
-    check::<Iknp, _>(&tests(tagged, bits, opened_bits), lanes);
-    check::<Silent, _>(&tests(Pointed, bits, opened_bits), lanes);
-    check::<Iknp, _>(&tests(Pointed, bits, opened_bits), lanes);
+    check(Extension::Iknp, &tests(tagged, bits, opened_bits), lanes);
+    check(Extension::Silent, &tests(Pointed, bits, opened_bits), lanes);
+    check(Extension::Iknp, &tests(Pointed, bits, opened_bits), lanes);
 }
 
 /// Equal, or different in one bit, which may also be one that does not count.
@@ -127,11 +149,11 @@ fn ciphertexts_are_as_long_as_published() {
     let eta = 40;
     let lanes = 1 << 10;
     let tests = tests(Tagged { tag_bits: eta }, eta as usize, 1);
-    let bits = 8 * tests.sender_bytes::<Iknp>(lanes) / lanes as u64;
+    let bits = 8 * sender_bytes(&tests, lanes) / lanes as u64;
     let published = u64::from(eta) * 4 * (128 + u64::from(eta));
     assert_eq!(bits, published - 4 * (128 + 40) - 4 * 127);
     let reduced = self::tests(Pointed, eta as usize, 1);
-    let bits = 8 * reduced.sender_bytes::<Iknp>(lanes) / lanes as u64;
+    let bits = 8 * sender_bytes(&reduced, lanes) / lanes as u64;
     assert_eq!(bits, 38 * (2 * 128 + 4) + 4);
 }
 
@@ -141,7 +163,7 @@ fn walks_go_wrong_as_rarely_as_the_bound_says() {
     let lanes = vec![(1, 1, [5, 1 << 100]); 6000];
     for tag_bits in [3, 5] {
         let tests = tests(Tagged { tag_bits }, 2, 128);
-        let opened = run::<Iknp, _>(&tests, &lanes).opened;
+        let opened = run(Extension::Iknp, &tests, &lanes).opened;
         let wrong = opened.iter().filter(|block| block.0 != 1 << 100).count() as f64;
         // Of two decryptions one is of the first ciphertext though the second is right.
         let expected = 3000.0 * tests.form.wrong(2).log2().exp2();
@@ -167,7 +189,8 @@ fn tags_are_as_long_as_the_share_demands() {
 }
 
 /// What is opened for an item, and the traffic.
-fn member<O: Extension>(
+fn member(
+    extension: Extension,
     membership: &Membership,
     set: &[Block],
     item: u128,
@@ -178,13 +201,15 @@ fn member<O: Extension>(
     let found = thread::scope(|scope| {
         scope.spawn(|| {
             let rng = &mut Prg::from_os();
-            let mut ots = O::set_up_sender(&mut sending, rng).unwrap();
+            let mut ots = extension.set_up_sender(&mut sending, rng).unwrap();
             let opened = opened.map(Block);
-            let sent = membership.send::<O>(set, opened, &mut ots, &mut sending, rng);
+            let sent = membership.send(set, opened, &mut ots, &mut sending, rng);
             sent.unwrap();
         });
-        let mut ots = O::set_up_receiver(&mut receiving, &mut Prg::from_os()).unwrap();
-        let found = membership.receive::<O>(Block(item), &mut ots, &mut receiving);
+        let mut ots = extension
+            .set_up_receiver(&mut receiving, &mut Prg::from_os())
+            .unwrap();
+        let found = membership.receive(Block(item), &mut ots, &mut receiving);
         found.unwrap()
     });
     (found.0, counters.snapshot())
@@ -212,15 +237,15 @@ proptest! {
     ) {
         let expected = opened[usize::from(set.contains(&item))];
         let blocks: Vec<Block> = set.iter().map(|item| Block(*item)).collect();
-        let found = member::<Silent>(&membership(set.len(), 6, 128), &blocks, item, opened).0;
+        let found = member(Extension::Silent, &membership(set.len(), 6, 128), &blocks, item, opened).0;
         prop_assert!(found == expected);
         // All 128 bits count, though the first hundred say nothing.
         let long = |item: u128| item << 122 | high;
         let blocks: Vec<Block> = set.iter().map(|item| Block(long(*item))).collect();
         let membership = membership(set.len(), 128, 9);
-        let found = member::<Iknp>(&membership, &blocks, long(item), opened).0;
+        let found = member(Extension::Iknp, &membership, &blocks, long(item), opened).0;
         prop_assert!(found == low(9, expected));
-        prop_assert!(member::<Iknp>(&membership, &blocks, long(item) ^ 1, opened).0 == low(9, opened[0]));
+        prop_assert!(member(Extension::Iknp, &membership, &blocks, long(item) ^ 1, opened).0 == low(9, opened[0]));
     }
 }
 
@@ -231,12 +256,11 @@ fn membership_in_sets_of_any_size() {
     for (items, bits) in [(3000, 20), (1, 20), (1, 1), (2, 128)] {
         let membership = membership(items, bits, 1);
         for (item, found) in [(0, 1), ((items as u128 - 1) * 7, 1), (1, 0)] {
-            let (opened, traffic) = member::<Iknp>(&membership, &set[..items], item, [0, 1]);
+            let (opened, traffic) =
+                member(Extension::Iknp, &membership, &set[..items], item, [0, 1]);
             assert_eq!(opened, found);
-            let sent = Iknp::SETUP_SENDER_BYTES + membership.sender_bytes::<Iknp>();
-            let received = Iknp::SETUP_RECEIVER_BYTES + membership.receiver_bytes::<Iknp>();
-            assert_eq!(traffic.sent.bytes, sent);
-            assert_eq!(traffic.received.bytes, received);
+            let ots = ots(Extension::Iknp);
+            assert_said(ots.setup().then(membership.conversation(ots)), traffic);
         }
     }
 }
@@ -246,7 +270,10 @@ fn membership_in_sets_of_any_size() {
 #[test]
 fn membership_sends_less_than_published() {
     for (bits, published) in [(32, 5.4), (48, 8.1), (64, 10.7)] {
-        let bytes = |items| membership(items, bits, 128).sender_bytes::<Iknp>() as f64;
+        let bytes = |items| {
+            let said = membership(items, bits, 128).conversation(ots(Extension::Iknp));
+            said.traffic().sender_bytes as f64
+        };
         assert!(bytes(1 << 12) < published * 1e6);
         let levels = (bits - 12) as f64 * 2.0 * (128.0 + 13.0) / 8.0 * 4096.0;
         assert!((1.0..1.15).contains(&(bytes(1 << 12) / levels)), "{bits}");
@@ -266,9 +293,9 @@ fn nothing_shows_whether_numbers_are_equal() {
                     (a, a ^ difference, [share, 1 - share])
                 })
                 .collect();
-            let run = run::<Iknp, F>(&tests(form, 20, 1), &lanes);
-            crate::testing::assert_uniform(run.messages.iter().map(|byte| usize::from(byte & 15)));
-            crate::testing::assert_uniform(run.messages.iter().map(|byte| usize::from(byte >> 4)));
+            let run = run(Extension::Iknp, &tests(form, 20, 1), &lanes);
+            assert_uniform(run.messages.iter().map(|byte| usize::from(byte & 15)));
+            assert_uniform(run.messages.iter().map(|byte| usize::from(byte >> 4)));
             let ones = run.opened.iter().filter(|share| share.0 == 1).count();
             // Six standard deviations.
             assert!(ones.abs_diff(400) < 85, "{ones}");
