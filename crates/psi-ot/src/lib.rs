@@ -16,5 +16,7 @@
 
 pub mod cm20;
 pub mod kkrt;
+pub mod pssz;
+pub mod psz;
 
 mod seeds;

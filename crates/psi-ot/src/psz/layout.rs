@@ -1,8 +1,7 @@
 //! Which OTs compare what: the receiver's places, and the letters of each.
 
+use psijoin_channel::stream::Chunks;
 use psijoin_ot::kk13;
-
-use crate::stream::Chunks;
 
 /// OTs of a message, about: their columns and rows stay in the second-level cache.
 const OTS_PER_MESSAGE: usize = 4096;
@@ -12,7 +11,7 @@ const OT_GROUP: usize = 128;
 
 /// Whom the sender compares with a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Candidates {
+pub(super) enum Candidates {
     /// The items that have the place's bin.
     OfBin,
     /// All.
@@ -22,19 +21,19 @@ pub(crate) enum Candidates {
 /// Places whose items are spelled by equally many letters. Each letter is an OT. Those of a
 /// message are numbered one after the other; between messages numbers are left out.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Section {
-    pub(crate) candidates: Candidates,
+pub(super) struct Section {
+    pub(super) candidates: Candidates,
     /// Bins; or places, each a bin of its own, where all items are compared with all places.
-    pub(crate) bins: u32,
+    pub(super) bins: u32,
     /// Places of a bin.
-    pub(crate) capacity: u32,
-    pub(crate) letters: usize,
+    pub(super) capacity: u32,
+    pub(super) letters: usize,
     first_ot: u64,
 }
 
 impl Section {
     /// Sections one after the other, those without a place left out.
-    pub(crate) fn sequence(
+    pub(super) fn sequence(
         sections: impl IntoIterator<Item = (Candidates, u32, u32, usize)>,
     ) -> Vec<Self> {
         let mut first_ot = 0;
@@ -55,22 +54,22 @@ impl Section {
         sequence
     }
 
-    pub(crate) fn places(&self) -> usize {
+    pub(super) fn places(&self) -> usize {
         self.bins as usize * self.capacity as usize
     }
 
-    /// Letters of the places of so many bins.
-    pub(crate) fn ots(&self, bins: usize) -> usize {
+    /// OTs of this many bins: one per letter of each place.
+    pub(super) fn ots(&self, bins: usize) -> usize {
         bins * self.capacity as usize * self.letters
     }
 
     /// Bins of a message.
-    pub(crate) fn bins_per_message(&self) -> usize {
+    pub(super) fn bins_per_message(&self) -> usize {
         (OTS_PER_MESSAGE / self.ots(1)).max(1)
     }
 
     /// The messages, bin by bin.
-    pub(crate) fn messages(&self) -> Chunks {
+    pub(super) fn messages(&self) -> Chunks {
         Chunks {
             total: self.bins as usize,
             per_message: self.bins_per_message(),
@@ -78,20 +77,20 @@ impl Section {
     }
 
     /// The same, place by place.
-    pub(crate) fn messages_of_places(&self) -> Chunks {
+    pub(super) fn messages_of_places(&self) -> Chunks {
         Chunks {
             total: self.places(),
             per_message: self.bins_per_message() * self.capacity as usize,
         }
     }
 
-    /// Bytes of a message with so many bins.
-    pub(crate) fn message_bytes(&self, bins: usize) -> usize {
+    /// Bytes of a message of this many bins.
+    pub(super) fn message_bytes(&self, bins: usize) -> usize {
         kk13::message_bytes(self.ots(bins))
     }
 
     /// The number of the first OT of a message.
-    pub(crate) fn first_ot_of(&self, message: usize) -> u64 {
+    pub(super) fn first_ot_of(&self, message: usize) -> u64 {
         let stride = self.ots(self.bins_per_message()).next_multiple_of(OT_GROUP);
         self.first_ot + (message * stride) as u64
     }

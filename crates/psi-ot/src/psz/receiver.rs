@@ -1,31 +1,27 @@
 use psijoin_block::memory::Buffer;
-use psijoin_channel::{Channel, Outbound};
-use psijoin_encode::{CHOICES, Chosen, CuckooTable, SimpleTable, TwoChoiceTable};
+use psijoin_channel::{Channel, Outbound, stream};
 use psijoin_ot::kk13::{self, Choice, Hash, Row};
-use psijoin_params::simple;
+use psijoin_psi::{Context, Error, Input, Output, Party};
 
 use super::{
     Params,
-    functions::{Functions, Letters, Masker, Spot, TWO},
-    layout::{Candidates, Section},
-    params::Method,
-};
-use crate::{
-    Context, Error, Input, Output, Party, items::by_digest, protocol, sorted_masks::Own, stream,
+    functions::Functions,
+    layout::Section,
+    masker::Masker,
+    places::{Place, Placed},
 };
 
 /// The party that learns the result, after the offline phase.
-pub struct Receiver {
+pub(super) struct Receiver {
     params: Params,
     ots: kk13::Receiver,
 }
 
-impl Receiver {
+impl Party for Receiver {
+    type Params = Params;
+
     /// Step 1.
-    ///
-    /// # Errors
-    /// If the channel breaks or the peer misbehaves.
-    pub fn offline(
+    fn offline(
         params: &Params,
         channel: &mut Channel,
         context: &mut Context,
@@ -37,29 +33,26 @@ impl Receiver {
         })
     }
 
-    fn online<const D: usize>(
+    fn online(
         self,
-        items: &[[u8; D]],
         input: &Input<'_>,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Output, Error> {
-        let Self { params, ots } = self;
-        let functions = Functions::new(&params, input);
-        functions.check(items)?;
-        let hash = Hash::new(input.joint_key("psijoin 2026 psz strings"));
+        let params = &self.params;
+        let (outbound, inbound) = channel.halves();
 
         // Step 2.
+        let functions = Functions::new(params, input)?;
         context.phase("hashing");
-        let placed = Placed::build(items, &functions, &params)?;
+        let placed = Placed::build(input.items, &functions, params)?;
 
-        // Steps 3 and 4.
+        // Step 3: the hashes of m_y, and the items y.
         context.phase("letters");
-        let (outbound, inbound) = channel.halves();
         let (mut own, mut owners) = (Vec::new(), Vec::new());
         for section in params.sections() {
             let places = placed.of(&section);
-            let hashes = choose(section, places, &ots, &hash, outbound)?;
+            let hashes = self.choose(section, places, &functions.strings, outbound)?;
             for (hash, place) in hashes.iter().zip(places) {
                 if let Some((item, _)) = place {
                     own.push(*hash);
@@ -72,59 +65,44 @@ impl Receiver {
         context.phase("masks");
         let mut found = Vec::new();
         for list in params.lists() {
-            let masks = params.masks(&list);
-            let (own, owners) = (&own[list.clone()], &owners[list]);
-            let positions = masks.receive(&Own::new(masks, own), inbound)?;
-            let positions = positions.iter().flatten();
-            found.extend(positions.map(|position| owners[*position as usize]));
+            let positions = params.masks(&list).find(&own[list.clone()], inbound)?;
+            let owners = &owners[list];
+            found.extend(positions.iter().map(|position| owners[*position as usize]));
         }
-        Ok(protocol::rows(found, items.len()))
+        Ok(Output::rows(found, input.items.len()))
     }
 }
 
-impl Party for Receiver {
-    fn run(
-        self: Box<Self>,
-        input: Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
-        by_digest!(self, input, channel, context)
+impl Receiver {
+    /// Step 3 for the places of a section; the hashes of those that hold an item.
+    fn choose(
+        &self,
+        section: Section,
+        places: &[Place],
+        hash: &Hash,
+        outbound: &mut dyn Outbound,
+    ) -> Result<Buffer<u128>, Error> {
+        let messages = section.messages_of_places();
+        let mut own = Buffer::<u128>::zeroed(places.len());
+        stream::send_with(
+            outbound,
+            messages,
+            &mut own,
+            &Scratch::default,
+            &|range, own, scratch, message| {
+                let words = Words {
+                    ots: &self.ots,
+                    first_ot: section.first_ot_of(range.start / messages.per_message),
+                    letters: section.letters,
+                    places: &places[range],
+                };
+                scratch.choose(&words, message);
+                scratch.hash(&words, hash, own);
+                Ok::<(), Error>(())
+            },
+        )?;
+        Ok(own)
     }
-}
-
-/// What a place holds: an item's number, and its letters.
-type Place = Option<(u32, Letters)>;
-
-/// Chooses the letters of all places of a section; the hashes of those that hold an item.
-fn choose(
-    section: Section,
-    places: &[Place],
-    ots: &kk13::Receiver,
-    hash: &Hash,
-    outbound: &mut dyn Outbound,
-) -> Result<Buffer<u128>, Error> {
-    let messages = section.messages_of_places();
-    let mut own = Buffer::<u128>::zeroed(places.len());
-    stream::send_with(
-        outbound,
-        messages,
-        &mut own,
-        &Scratch::default,
-        &|range, own, scratch, message| {
-            let first_ot = section.first_ot_of(range.start / messages.per_message);
-            let words = Words {
-                ots,
-                first_ot,
-                letters: section.letters,
-                places: &places[range],
-            };
-            scratch.choose(&words, message);
-            scratch.hash(&words, hash, own);
-            Ok(())
-        },
-    )?;
-    Ok(own)
 }
 
 /// The words of the places of a message.
@@ -166,7 +144,7 @@ impl Scratch {
         );
     }
 
-    /// Hashes the rows of the places that hold an item.
+    /// m_y, hashed, of the places that hold an item y.
     fn hash(&mut self, words: &Words<'_>, hash: &Hash, own: &mut [u128]) {
         let mut masker = Masker::new(hash, words.letters);
         self.hashes.clear();
@@ -188,94 +166,6 @@ impl Scratch {
             .filter(|(_, place)| place.is_some());
         for ((own, _), hash) in occupied.zip(&self.hashes) {
             *own = *hash;
-        }
-    }
-}
-
-/// The bins of each item.
-fn choices_of<const N: usize>(spots: &[Spot]) -> Vec<[u32; N]> {
-    spots
-        .chunks_exact(N)
-        .map(|spots| std::array::from_fn(|i| spots[i].bin))
-        .collect()
-}
-
-/// Every item in a place.
-struct Placed {
-    in_bins: Vec<Place>,
-    beside: Vec<Place>,
-}
-
-impl Placed {
-    fn build<const D: usize>(
-        items: &[[u8; D]],
-        functions: &Functions,
-        params: &Params,
-    ) -> Result<Self, Error> {
-        let mut spots = vec![Spot::default(); items.len() * functions.per_item()];
-        functions.spots(items, &mut spots);
-        let beside = |item: u32| Some((item, functions.all_letters(&items[item as usize])));
-        match params.method {
-            Method::None => Ok(Self {
-                in_bins: Vec::new(),
-                beside: (0..items.len() as u32).map(beside).collect(),
-            }),
-            Method::Simple(shape) => {
-                let bins: Vec<u32> = spots.iter().map(|spot| spot.bin).collect();
-                let table = SimpleTable::build(&bins, shape).map_err(|_| params.bad_luck())?;
-                let spot = |item: &u32| (*item, spots[*item as usize].letters);
-                Ok(Self::in_bins(shape, |bin| table.bin(bin).iter().map(spot)))
-            }
-            Method::Balanced(shape) => {
-                let table = TwoChoiceTable::build(&choices_of::<TWO>(&spots), shape)
-                    .map_err(|_| params.bad_luck())?;
-                let spot = |chosen: &Chosen| {
-                    let spot = chosen.item as usize * TWO + usize::from(chosen.choice);
-                    (chosen.item, spots[spot].letters)
-                };
-                let items = |bin| table.bin(bin as usize).iter().map(spot);
-                Ok(Self::in_bins(shape, items))
-            }
-            Method::Cuckoo(shape) | Method::Permuted(shape) => {
-                let table = CuckooTable::build(&choices_of(&spots), shape)
-                    .map_err(|_| params.bad_luck())?;
-                let place = |placed: psijoin_encode::Placed| {
-                    let spot = placed.item as usize * CHOICES + usize::from(placed.choice);
-                    (placed.item, spots[spot].letters)
-                };
-                let mut stash: Vec<Place> =
-                    table.stash().iter().map(|item| beside(*item)).collect();
-                stash.resize(shape.stash as usize, None);
-                Ok(Self {
-                    in_bins: table.bins().map(|placed| placed.map(place)).collect(),
-                    beside: stash,
-                })
-            }
-        }
-    }
-
-    /// Bins of several places: `items` are those of a bin.
-    fn in_bins<I: Iterator<Item = (u32, Letters)>>(
-        shape: simple::Shape,
-        items: impl Fn(u32) -> I,
-    ) -> Self {
-        let mut in_bins = vec![None; shape.slots() as usize];
-        let places = in_bins.chunks_exact_mut(shape.capacity as usize);
-        for (places, bin) in places.zip(0..) {
-            for (place, item) in places.iter_mut().zip(items(bin)) {
-                *place = Some(item);
-            }
-        }
-        Self {
-            in_bins,
-            beside: Vec::new(),
-        }
-    }
-
-    fn of(&self, section: &Section) -> &[Place] {
-        match section.candidates {
-            Candidates::OfBin => &self.in_bins,
-            Candidates::All => &self.beside,
         }
     }
 }

@@ -1,30 +1,33 @@
+use std::ops::Range;
+
 use psijoin_block::{memory::Buffer, parallel, scatter};
-use psijoin_channel::{Channel, Inbound};
-use psijoin_ot::kk13::{self, Hash, Row};
+use psijoin_channel::{Channel, Inbound, stream};
+use psijoin_encode::Digests;
+use psijoin_ot::kk13::{self, Row};
+use psijoin_psi::{Context, Error, Input, Output, Party};
 
 use super::{
     Params,
-    functions::{Functions, Masker, Spot},
+    functions::{Functions, Spot},
     layout::{Candidates, Section},
-    params::Method,
+    masker::Masker,
+    spelling::Method,
 };
-use crate::{Context, Error, Input, Output, Party, items::by_digest, sorted_masks::sort, stream};
 
 /// Items that one task compares with places.
 const ITEMS_PER_TASK: usize = 4096;
 
 /// The party that learns nothing, after the offline phase.
-pub struct Sender {
+pub(super) struct Sender {
     params: Params,
     ots: kk13::Sender,
 }
 
-impl Sender {
+impl Party for Sender {
+    type Params = Params;
+
     /// Step 1.
-    ///
-    /// # Errors
-    /// If the channel breaks or the peer misbehaves.
-    pub fn offline(
+    fn offline(
         params: &Params,
         channel: &mut Channel,
         context: &mut Context,
@@ -36,42 +39,51 @@ impl Sender {
         })
     }
 
-    fn online<const D: usize>(
+    fn online(
         self,
-        items: &[[u8; D]],
         input: &Input<'_>,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Output, Error> {
-        let Self { params, ots } = self;
-        let functions = Functions::new(&params, input);
-        functions.check(items)?;
-        let hash = Hash::new(input.joint_key("psijoin 2026 psz strings"));
-
-        if let (Method::None, [section]) = (params.method, &params.sections()[..]) {
-            let opened = Opened {
-                section: *section,
-                ots: &ots,
-                hash: &hash,
-            };
-            context.phase("letters");
-            opened.send_lists(items, &params, &functions, channel)?;
-            return Ok(Output::Nothing);
+        let items = input.items.digests();
+        // Step 2.
+        let functions = Functions::new(&self.params, input)?;
+        match (self.params.spelling.method, &self.params.sections()[..]) {
+            (Method::None, [section]) => {
+                context.phase("letters");
+                let opened = self.opened(*section, &functions);
+                opened.send_lists(items, &self.params, channel)?;
+            }
+            (_, sections) => {
+                let hashes = self.evaluate(items, sections, &functions, channel, context)?;
+                // Step 5.
+                context.phase("masks");
+                let masks = self.params.masks(&self.params.whole_list());
+                masks.send_unsorted(hashes, channel.halves().0)?;
+            }
         }
+        Ok(Output::Nothing)
+    }
+}
 
-        // Steps 2 to 4.
+impl Sender {
+    /// Steps 3 and 4 with bins: m_x of all items x and places, hashed.
+    fn evaluate(
+        &self,
+        items: Digests<'_>,
+        sections: &[Section],
+        functions: &Functions,
+        channel: &mut Channel,
+        context: &Context,
+    ) -> Result<Vec<u128>, Error> {
         let (_, inbound) = channel.halves();
         let mut hashes = Vec::new();
-        for section in params.sections() {
-            let opened = Opened {
-                section,
-                ots: &ots,
-                hash: &hash,
-            };
+        for section in sections {
+            let opened = self.opened(*section, functions);
             match section.candidates {
                 Candidates::OfBin => {
                     context.phase("hashing");
-                    let spots = Grouped::new(items, &functions, section);
+                    let spots = Grouped::new(items, functions, section);
                     context.phase("letters");
                     hashes.extend(opened.receive(inbound, &|message, rows| {
                         opened.evaluate_bins(message, &rows, spots.of_message(message))
@@ -80,33 +92,20 @@ impl Sender {
                 Candidates::All => {
                     context.phase("letters");
                     hashes.extend(opened.receive(inbound, &|message, rows| {
-                        let first_ot = section.first_ot_of(message);
-                        opened.evaluate_all(first_ot, &rows, items, &functions)
+                        opened.evaluate_all(section.first_ot_of(message), &rows, items)
                     })?);
                 }
             }
         }
-
-        // Step 5: sorting is the permutation.
-        context.phase("masks");
-        let hashes = hashes.concat();
-        let sorted = sort(&hashes);
-        drop(hashes);
-        for list in params.lists() {
-            params.masks(&list).send(&sorted, channel.halves().0)?;
-        }
-        Ok(Output::Nothing)
+        Ok(hashes.concat())
     }
-}
 
-impl Party for Sender {
-    fn run(
-        self: Box<Self>,
-        input: Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
-        by_digest!(self, input, channel, context)
+    fn opened<'a>(&'a self, section: Section, functions: &'a Functions) -> Opened<'a> {
+        Opened {
+            section,
+            ots: &self.ots,
+            functions,
+        }
     }
 }
 
@@ -114,18 +113,18 @@ impl Party for Sender {
 struct Opened<'a> {
     section: Section,
     ots: &'a kk13::Sender,
-    hash: &'a Hash,
+    functions: &'a Functions,
 }
 
 impl Opened<'_> {
-    /// Receives what was chosen: what `evaluate` makes of the rows of each message.
+    /// Step 3: what `evaluate` makes of the rows of each message.
     fn receive<T: Send>(
         &self,
         inbound: &mut dyn Inbound,
         evaluate: &(dyn Fn(usize, Vec<Row>) -> T + Sync),
     ) -> Result<Vec<T>, Error> {
         let section = &self.section;
-        stream::receive_each(
+        let received = stream::receive_each(
             inbound,
             section.messages(),
             &|bins| section.message_bytes(bins),
@@ -141,39 +140,41 @@ impl Opened<'_> {
                 );
                 evaluate(message, rows)
             },
-        )
+        )?;
+        Ok(received)
     }
 
-    /// Steps 3 to 5 where there are no bins: masks of all items for a few places at a time, since
+    /// Steps 3 to 5 without bins: masks of all items for a few places at a time, since
     /// there are more of them than fit into memory.
-    fn send_lists<const D: usize>(
+    fn send_lists(
         &self,
-        items: &[[u8; D]],
+        items: Digests<'_>,
         params: &Params,
-        functions: &Functions,
         channel: &mut Channel,
     ) -> Result<(), Error> {
         let (outbound, inbound) = channel.halves();
         let tasks: Vec<_> = items.chunks(ITEMS_PER_TASK).collect();
+        // Step 3.
         let messages = self.receive(inbound, &|_, rows| rows)?;
         let mut lists = params.lists().into_iter();
-        let letters = self.section.letters;
+        let rows_per_list = params.places_per_list() * self.section.letters;
         for (message, rows) in messages.iter().enumerate() {
-            let first_ots =
-                (self.section.first_ot_of(message)..).step_by(params.places_per_list() * letters);
-            let places = rows.chunks(params.places_per_list() * letters);
+            let first_ots = (self.section.first_ot_of(message)..).step_by(rows_per_list);
+            let places = rows.chunks(rows_per_list);
             for ((rows, first_ot), list) in places.zip(first_ots).zip(&mut lists) {
+                // Step 4.
                 let hashes = parallel::map(tasks.len(), &|i| {
-                    self.evaluate_all(first_ot, rows, tasks[i], functions)
+                    self.evaluate_all(first_ot, rows, tasks[i])
                 });
-                let hashes = hashes.concat();
-                params.masks(&list).send(&sort(&hashes), outbound)?;
+                // Step 5.
+                let masks = params.masks(&list);
+                masks.send_unsorted(hashes.concat(), outbound)?;
             }
         }
         Ok(())
     }
 
-    /// Each spot with each place of its bin.
+    /// Step 4: each spot with each place of its bin.
     fn evaluate_bins(&self, message: usize, rows: &[Row], spots: &[Spot]) -> Vec<u128> {
         let capacity = self.section.capacity as usize;
         let first_bin = message * self.section.bins_per_message();
@@ -188,18 +189,12 @@ impl Opened<'_> {
         words.finish()
     }
 
-    /// Each item with each place, whose OTs are numbered from `first_ot` on.
-    fn evaluate_all<const D: usize>(
-        &self,
-        first_ot: u64,
-        rows: &[Row],
-        items: &[[u8; D]],
-        functions: &Functions,
-    ) -> Vec<u128> {
+    /// Step 4: each item with each place, whose OTs are numbered from `first_ot` on.
+    fn evaluate_all(&self, first_ot: u64, rows: &[Row], items: Digests<'_>) -> Vec<u128> {
         let places = rows.len() / self.section.letters;
         let mut words = self.words(first_ot, rows, items.len() * places);
-        for item in items {
-            let letters = functions.all_letters(item);
+        for item in 0..items.len() {
+            let letters = self.functions.all_letters(items.words(item));
             for place in 0..places {
                 words.push(place, &letters);
             }
@@ -213,7 +208,7 @@ impl Opened<'_> {
             first_ot,
             letters: self.section.letters,
             rows,
-            masker: Masker::new(self.hash, self.section.letters),
+            masker: Masker::new(&self.functions.strings, self.section.letters),
             hashes: Vec::with_capacity(count),
         }
     }
@@ -252,17 +247,15 @@ impl Words<'_> {
 /// The spots of all items, those of a message's bins together.
 struct Grouped {
     spots: Buffer<Spot>,
-    ranges: Vec<std::ops::Range<usize>>,
+    ranges: Vec<Range<usize>>,
 }
 
 impl Grouped {
-    fn new<const D: usize>(items: &[[u8; D]], functions: &Functions, section: Section) -> Self {
+    fn new(items: Digests<'_>, functions: &Functions, section: &Section) -> Self {
         let messages = section.messages().count();
         let message_of = |spot: &Spot| spot.bin as usize / section.bins_per_message();
 
-        let mut unordered = Buffer::<Spot>::zeroed(items.len() * functions.per_item());
-        functions.spots(items, &mut unordered);
-
+        let unordered = functions.spots(items);
         let per_unit = unordered.len().div_ceil(parallel::threads()).max(1);
         let units: Vec<&[Spot]> = unordered.chunks(per_unit).collect();
         let counts = parallel::map(units.len(), &|i| {

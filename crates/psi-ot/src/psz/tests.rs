@@ -1,46 +1,34 @@
-use std::{collections::HashSet, thread};
+use std::collections::HashSet;
 
 use proptest::prelude::*;
-use psijoin_channel::memory;
-use psijoin_params::cuckoo;
+use psijoin_channel::{joint_seed::JointSeed, memory};
+use psijoin_params::{cuckoo, simple, two_choice};
+use psijoin_psi::{Error, ErrorKind, Input, Items, Output, Plan, Request};
+use psijoin_psi_testing::{JOINT_SEED, Results, items, output, run_items};
 
-use super::{
-    functions::{Functions, Spot},
-    params::Method,
-    *,
-};
-use crate::{Context, ErrorKind, Input, Items, Output, Role, protocol};
+use super::{functions::Functions, spelling::Method, *};
+use crate::pssz::PERMUTATION;
 
-const SCHEMES: [Scheme; 5] = [
-    Scheme::None,
-    Scheme::Simple,
-    Scheme::Balanced,
-    Scheme::Cuckoo,
-    Scheme::Permutation,
-];
+const SCHEMES: [&Scheme; 5] = [&NONE, &SIMPLE, &BALANCED, &CUCKOO, &PERMUTATION];
 
-/// What the receiver gets, whatever the plan says of digests.
-fn run(params: &Params, sender: &Items, receiver: &Items) -> Result<Output, Error> {
-    let (mut a, mut b) = memory::pair();
-    let run = |role, items, channel: &mut _| {
-        let input = Input {
-            items,
-            columns: &[],
-            joint_seed: &[5; 32],
-        };
-        protocol::run(params, role, input, channel, &mut Context::new())
-    };
-    thread::scope(|scope| {
-        let sent = scope.spawn(|| run(Role::Sender, sender, &mut a));
-        let received = run(Role::Receiver, receiver, &mut b);
-        sent.join().unwrap().and(received)
-    })
+fn rows(sender: u64, receiver: u64) -> Request {
+    Request::rows(sender, receiver).unwrap()
 }
 
-fn run_numbers(scheme: Scheme, bits: u32, sender: &[u64], receiver: &[u64]) -> Output {
-    let request = Request::rows(sender.len() as u64, receiver.len() as u64).unwrap();
-    let params = Params::short(&request, scheme, bits).unwrap();
-    run(&params, &Items::numbers(sender), &Items::numbers(receiver)).unwrap()
+fn short(request: &Request, scheme: &'static Scheme, bits: u32) -> Plan {
+    Params::short(request, scheme, bits).unwrap().plan()
+}
+
+/// What both parties get.
+fn run(plan: &Plan, sender: &Items, receiver: &Items) -> Results {
+    let (sending, receiving) = memory::pair();
+    run_items(plan, (sender, sending), (receiver, receiving))
+}
+
+fn run_numbers(scheme: &'static Scheme, bits: u32, sender: &[u64], receiver: &[u64]) -> Output {
+    let request = rows(sender.len() as u64, receiver.len() as u64);
+    let plan = short(&request, scheme, bits);
+    output(&plan, &Items::numbers(sender), &Items::numbers(receiver)).unwrap()
 }
 
 fn shared(sender: &[u64], receiver: &[u64]) -> Output {
@@ -51,13 +39,6 @@ fn shared(sender: &[u64], receiver: &[u64]) -> Output {
             .map(|(row, _)| row)
             .collect(),
     )
-}
-
-fn digests(numbers: std::ops::Range<u32>, digest_bytes: usize) -> Items {
-    let fingerprints: Vec<_> = numbers
-        .map(|number| *blake3::hash(&number.to_le_bytes()).as_bytes())
-        .collect();
-    Items::digest(&fingerprints, &[1; 32], digest_bytes)
 }
 
 /// Ranges of consecutive numbers, disjoint but for some: permutation-based hashing without the
@@ -91,11 +72,11 @@ fn nearly_all_of_a_small_domain() {
 
 #[test]
 fn an_item_that_is_too_long_is_refused() {
-    let request = Request::rows(2, 1).unwrap();
+    let request = rows(2, 1);
     for scheme in SCHEMES {
-        let params = Params::short(&request, scheme, 20).unwrap();
+        let plan = short(&request, scheme, 20);
         let items = [Items::numbers(&[1, 1 << 20]), Items::numbers(&[1])];
-        let error = run(&params, &items[0], &items[1]).unwrap_err();
+        let error = run(&plan, &items[0], &items[1]).0.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Misuse, "{error}");
         for bits in [0, 65] {
             let error = Params::short(&request, scheme, bits).unwrap_err();
@@ -106,15 +87,16 @@ fn an_item_that_is_too_long_is_refused() {
 
 #[test]
 fn too_many_pairs_are_refused_before_anything_is_sent() {
-    let request = Request::rows((1 << 14) + 1, 1 << 14).unwrap();
-    let params = Params::new(&request, Scheme::None).unwrap();
-    let error = run(
-        &params,
-        &digests(0..(1 << 14) + 1, 16),
-        &digests(0..1 << 14, 16),
-    )
-    .unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Misuse, "{error}");
+    let request = rows((1 << 14) + 1, 1 << 14);
+    let plan = Params::new(&request, &NONE).unwrap().plan();
+    let (sent, received) = run(
+        &plan,
+        &items(0..(1 << 14) + 1, &plan),
+        &items(0..1 << 14, &plan),
+    );
+    for error in [sent, received].map(Result::unwrap_err) {
+        assert_eq!(error.kind(), ErrorKind::Misuse, "{error}");
+    }
 }
 
 /// Where all are compared with all, masks come in lists for as many places as fit: here for two of
@@ -122,22 +104,22 @@ fn too_many_pairs_are_refused_before_anything_is_sent() {
 #[test]
 fn lists_of_masks_end_within_a_message() {
     let items: u32 = (1 << 21) - 5;
-    let request = Request::rows(items.into(), 5).unwrap();
-    let params = Params::short(&request, Scheme::None, 24).unwrap();
+    let request = rows(items.into(), 5);
+    let params = Params::short(&request, &NONE, 24).unwrap();
     assert_eq!(params.lists(), [0..2, 2..4, 4..5]);
     let sender: Vec<u64> = (0..u64::from(items)).collect();
     let receiver = [7, 1 << 23, 0, u64::from(items), u64::from(items) - 1];
-    let output = run_numbers(Scheme::None, 24, &sender, &receiver);
+    let output = run_numbers(&NONE, 24, &sender, &receiver);
     assert_eq!(output, Output::Rows(vec![0, 2, 4]));
 }
 
 #[test]
 fn long_digests() {
-    let request = Request::rows(300, 200).unwrap();
     for scheme in SCHEMES {
-        let mut params = Params::new(&request, scheme).unwrap();
-        params.set_digest_bytes(32);
-        let output = run(&params, &digests(0..300, 32), &digests(250..450, 32));
+        let mut params = Params::new(&rows(300, 200), scheme).unwrap();
+        params.digest_bytes = 32;
+        let plan = params.plan();
+        let output = output(&plan, &items(0..300, &plan), &items(250..450, &plan));
         assert_eq!(
             output.unwrap(),
             Output::Rows((0..50).collect()),
@@ -148,47 +130,48 @@ fn long_digests() {
 
 #[test]
 fn stash_places_are_used_and_compared() {
-    let request = Request::rows(40, 30).unwrap();
+    let request = rows(40, 30);
     // As many bins as five items need: the others must lie in the stash.
     let shape = cuckoo::Shape { bins: 5, stash: 25 };
-    let mut params = Params::new(&request, Scheme::Cuckoo).unwrap();
-    params.method = Method::Cuckoo(shape);
-    let output = run(&params, &digests(0..40, 16), &digests(20..50, 16));
-    assert_eq!(output.unwrap(), Output::Rows((0..20).collect()));
+    let mut params = Params::new(&request, &CUCKOO).unwrap();
+    params.spelling.method = Method::Cuckoo(shape);
+    let plan = params.plan();
+    let found = output(&plan, &items(0..40, &plan), &items(20..50, &plan));
+    assert_eq!(found.unwrap(), Output::Rows((0..20).collect()));
 
     let sender: Vec<u64> = (0..40).collect();
     let receiver: Vec<u64> = (20..50).collect();
-    let mut params = Params::short(&request, Scheme::Permutation, 16).unwrap();
-    params.method = Method::Permuted(shape);
-    params.letters = 2;
-    let output = run(
-        &params,
+    let mut params = Params::short(&request, &PERMUTATION, 16).unwrap();
+    params.spelling.method = Method::Permuted(shape);
+    params.spelling.letters = 2;
+    let found = output(
+        &params.plan(),
         &Items::numbers(&sender),
         &Items::numbers(&receiver),
     );
-    assert_eq!(output.unwrap(), Output::Rows((0..20).collect()));
+    assert_eq!(found.unwrap(), Output::Rows((0..20).collect()));
 }
 
 #[test]
 fn items_without_a_place_are_bad_luck() {
-    let request = Request::rows(40, 30).unwrap();
-    let items = [digests(0..40, 16), digests(20..50, 16)];
-    let mut params = Params::new(&request, Scheme::Cuckoo).unwrap();
-    params.method = Method::Cuckoo(cuckoo::Shape { bins: 29, stash: 0 });
-    let cuckoo = receive(&params, &items[1]).unwrap_err();
-    let mut params = Params::new(&request, Scheme::Simple).unwrap();
-    params.method = Method::Simple(psijoin_params::simple::Shape {
+    let cuckoo = cuckoo::Shape { bins: 29, stash: 0 };
+    let simple = simple::Shape {
         bins: 29,
         capacity: 1,
-    });
-    let simple = receive(&params, &items[1]).unwrap_err();
-    let mut params = Params::new(&request, Scheme::Balanced).unwrap();
-    params.method = Method::Balanced(psijoin_params::two_choice::Shape {
+    };
+    let balanced = two_choice::Shape {
         bins: 4,
         capacity: 7,
-    });
-    let balanced = receive(&params, &items[1]).unwrap_err();
-    for error in [cuckoo, simple, balanced] {
+    };
+    for (scheme, method) in [
+        (&CUCKOO, Method::Cuckoo(cuckoo)),
+        (&SIMPLE, Method::Simple(simple)),
+        (&BALANCED, Method::Balanced(balanced)),
+    ] {
+        let mut params = Params::new(&rows(40, 30), scheme).unwrap();
+        params.spelling.method = method;
+        let plan = params.plan();
+        let error = output(&plan, &items(0..40, &plan), &items(20..50, &plan)).unwrap_err();
         assert!(matches!(error, Error::BadLuck(_, 40)), "{error}");
     }
 }
@@ -196,19 +179,19 @@ fn items_without_a_place_are_bad_luck() {
 /// Where bins of an item agreed, its masks for them would, too: the receiver would see that.
 #[test]
 fn an_item_is_compared_in_a_bin_once() {
-    let request = Request::rows(100, 40).unwrap();
-    let items: Vec<[u8; 16]> = (0..100_u128).map(u128::to_le_bytes).collect();
+    let request = rows(100, 40);
+    let items = Items::numbers(&(0..100).collect::<Vec<_>>());
+    let input = Input {
+        items: &items,
+        columns: &[],
+        joint_seed: &JointSeed::insecure_fixed(JOINT_SEED),
+    };
     for scheme in SCHEMES {
         let params = Params::short(&request, scheme, 32).unwrap();
-        let input = Input {
-            items: &Items::Short(items.clone()),
-            columns: &[],
-            joint_seed: &[5; 32],
-        };
-        let functions = Functions::new(&params, &input);
+        let functions = Functions::new(&params, &input).unwrap();
         let per_item = functions.per_item();
-        let mut spots = vec![Spot::default(); items.len() * per_item];
-        functions.spots(&items, &mut spots);
+        let spots = functions.spots(items.digests());
+        assert_eq!(spots.len(), items.len() * per_item);
         for spots in spots.chunks_exact(per_item.max(1)) {
             let bins: HashSet<u32> = spots.iter().map(|spot| spot.bin).collect();
             assert_eq!(bins.len(), per_item, "{scheme:?}");
@@ -216,22 +199,8 @@ fn an_item_is_compared_in_a_bin_once() {
     }
 }
 
-/// The receiver's error, of a run that the sender does not finish.
-fn receive(params: &Params, items: &Items) -> Result<Output, Error> {
-    let (mut a, mut b) = memory::pair();
-    thread::scope(|scope| {
-        scope.spawn(|| Sender::offline(params, &mut a, &mut Context::new()).map(|_| ()));
-        let input = Input {
-            items,
-            columns: &[],
-            joint_seed: &[5; 32],
-        };
-        protocol::run(params, Role::Receiver, input, &mut b, &mut Context::new())
-    })
-}
-
-fn bits_an_item(params: &Params, n: u64) -> f64 {
-    8.0 * params.cost().total().total_bytes() as f64 / n as f64
+fn bits_per_item(plan: &Plan, n: u64) -> f64 {
+    8.0 * plan.cost().total.total_bytes() as f64 / n as f64
 }
 
 /// PSZ14, Table 4, for n = 2^18 items of four letters, in MB. Where it says 595 for balanced
@@ -254,15 +223,15 @@ fn psz14_table_4_is_undercut() {
     assert_eq!(mb(balanced_ots, 2.0 * n * mask_bits).round(), 239.0);
     assert_eq!(cuckoo.round(), 89.0);
 
-    let request = Request::rows(1 << 18, 1 << 18).unwrap();
+    let request = rows(1 << 18, 1 << 18);
     let ours = |scheme| {
-        let params = Params::short(&request, scheme, 32).unwrap();
-        params.cost().total().total_bytes() as f64 / f64::from(1 << 20)
+        let plan = short(&request, scheme, 32);
+        plan.cost().total.total_bytes() as f64 / f64::from(1 << 20)
     };
-    assert!(ours(Scheme::Balanced) < 52.0, "{}", ours(Scheme::Balanced));
-    assert!(ours(Scheme::Cuckoo) < 46.0, "{}", ours(Scheme::Cuckoo));
+    assert!(ours(&BALANCED) < 52.0, "{}", ours(&BALANCED));
+    assert!(ours(&CUCKOO) < 46.0, "{}", ours(&CUCKOO));
     // One mask for each of the places of its bin, of which the table counts one in all.
-    assert!((121.0..250.0).contains(&ours(Scheme::Simple)));
+    assert!((121.0..250.0).contains(&ours(&SIMPLE)));
 }
 
 /// Fewer places are left empty than with Cuckoo hashing, and more masks are sent: long items are
@@ -270,14 +239,13 @@ fn psz14_table_4_is_undercut() {
 #[test]
 fn balanced_allocations_suit_long_items() {
     for log_n in [16, 20] {
-        let request = Request::rows(1 << log_n, 1 << log_n).unwrap();
-        let bytes = |params: Params| params.cost().total().total_bytes();
+        let request = rows(1 << log_n, 1 << log_n);
+        let bytes = |plan: Plan| plan.cost().total.total_bytes();
         let of = |scheme| {
-            let short = Params::short(&request, scheme, 32).unwrap();
-            let long = Params::new(&request, scheme).unwrap();
-            [short, long].map(bytes)
+            let long = Params::new(&request, scheme).unwrap().plan();
+            [short(&request, scheme, 32), long].map(bytes)
         };
-        let [balanced, cuckoo] = [Scheme::Balanced, Scheme::Cuckoo].map(of);
+        let [balanced, cuckoo] = [&BALANCED, &CUCKOO].map(of);
         assert!(balanced[0] > cuckoo[0], "2^{log_n}");
         assert!(balanced[1] < cuckoo[1], "2^{log_n}");
     }
@@ -287,15 +255,11 @@ fn balanced_allocations_suit_long_items() {
 #[test]
 fn psz14_table_6_is_undercut() {
     let n = 1 << 18;
-    let request = Request::rows(n, n).unwrap();
-    let params = Params::short(&request, Scheme::Cuckoo, 32).unwrap();
+    let request = rows(n, n);
+    let ours = bits_per_item(&short(&request, &CUCKOO, 32), n);
     let paper = 0.5 * 128.0 * 32.0 + 6.0 * (40.0 + 36.0);
     assert_eq!((paper * n as f64 / 8.0 / f64::from(1 << 20)).round(), 78.0);
-    assert!(
-        bits_an_item(&params, n) < paper,
-        "{}",
-        bits_an_item(&params, n)
-    );
+    assert!(ours < paper, "{ours}");
 }
 
 /// KKRT16, Table 5: the bytes of PSSZ15.
@@ -308,10 +272,10 @@ fn kkrt16_table_5_is_undercut() {
         (24, [1574.40, 4032.00]),
     ] {
         let n = 1_u64 << log_n;
-        let request = Request::rows(n, n).unwrap();
+        let request = rows(n, n);
         for (bits, mb) in [32, 64].into_iter().zip(mb) {
-            let params = Params::short(&request, Scheme::Permutation, bits).unwrap();
-            let sent = params.cost().online.total_bytes() as f64 / f64::from(1 << 20);
+            let plan = short(&request, &PERMUTATION, bits);
+            let sent = plan.cost().online.total_bytes() as f64 / f64::from(1 << 20);
             // At 2^24 the number of the hash function takes another letter.
             let mb = if log_n == 24 { 1.06 * mb } else { mb };
             assert!(sent < mb, "2^{log_n}, {bits}: {sent}, not {mb} MB");
@@ -324,9 +288,9 @@ fn kkrt16_table_5_is_undercut() {
 #[test]
 fn kkrt16_table_1_has_as_many_letters() {
     let letters = |log_n: u32, bits| {
-        let request = Request::rows(1 << log_n, 1 << log_n).unwrap();
-        let params = Params::short(&request, Scheme::Permutation, bits).unwrap();
-        params.letters
+        let request = rows(1 << log_n, 1 << log_n);
+        let params = Params::short(&request, &PERMUTATION, bits).unwrap();
+        params.spelling.letters
     };
     let sizes = [8, 12, 16, 20, 24];
     assert_eq!(sizes.map(|log_n| letters(log_n, 32)), [4, 3, 3, 2, 2]);
@@ -342,7 +306,7 @@ proptest! {
         sender in prop::collection::hash_set(any::<u64>(), 1..40),
         receiver in prop::collection::hash_set(any::<u64>(), 1..40),
         bits in 1_u32..=64,
-        scheme in prop::sample::select(&SCHEMES),
+        scheme in prop::sample::select(SCHEMES.to_vec()),
     ) {
         let cut = |items: HashSet<u64>, extra| -> Vec<u64> {
             let items = items.into_iter().chain(extra);
