@@ -79,17 +79,15 @@ impl ReceiverMatrix {
         }
     }
 
-    /// Rows `range` of T_0, and of T_0 ⊕ T_1.
+    /// Sets `rows` to rows `range` of T_0 and of T_0 ⊕ T_1.
     ///
     /// # Panics
-    /// If the range does not start at a multiple of 128, or `t0` or `sum` has no place for each.
-    pub fn expand<const R: usize>(
-        &self,
-        range: Range<usize>,
-        [first, both]: &mut [Strip<R>; 2],
-        t0: &mut [Row<R>],
-        sum: &mut [Row<R>],
-    ) {
+    /// If the range does not start at a multiple of 128.
+    pub fn expand<const R: usize>(&self, range: Range<usize>, rows: &mut ReceiverRows<R>) {
+        let ReceiverRows { strips, t0, sum } = rows;
+        t0.resize(range.len(), [0; R]);
+        sum.resize(range.len(), [0; R]);
+        let [first, both] = strips;
         let width = self.columns.len();
         let first_block = first.start(width, self.columns_per_word, range.clone());
         both.start(width, self.columns_per_word, range);
@@ -102,6 +100,16 @@ impl ReceiverMatrix {
         first.write_rows(t0);
         both.write_rows(sum);
     }
+}
+
+/// Some rows of both of the receiver's matrices, and room to expand them.
+#[derive(Default)]
+pub struct ReceiverRows<const R: usize> {
+    strips: [Strip<R>; 2],
+    /// Those of T_0.
+    pub t0: Vec<Row<R>>,
+    /// Those of T_0 ⊕ T_1.
+    pub sum: Vec<Row<R>>,
 }
 
 /// Room for a strip of rows, column by column: `stride` blocks of 128 rows each. Wiped when it is
