@@ -82,15 +82,20 @@ macro_rules! protocols {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! tier {
-    ($(#[$attribute:meta])* $tier:ident { $($module:ident::$case:ident,)* }) => {
+    // Attributes and cases repeat independently, so the attributes are passed on as one token tree.
+    (@cases $attributes:tt $($module:ident::$case:ident,)*) => {
+        $($crate::tier!(@case $attributes $module::$case);)*
+    };
+    (@case [$($attribute:tt)*] $module:ident::$case:ident) => {
+        #[test]
+        $($attribute)*
+        fn $case() {
+            $crate::cases::$module::$case(&super::subject());
+        }
+    };
+    ($(#[$attribute:meta])* $tier:ident { $($cases:tt)* }) => {
         mod $tier {
-            $(
-                #[test]
-                $(#[$attribute])*
-                fn $case() {
-                    $crate::cases::$module::$case(&super::subject());
-                }
-            )*
+            $crate::tier!(@cases [$(#[$attribute])*] $($cases)*);
         }
     };
 }
