@@ -18,5 +18,8 @@ pub mod cm20;
 pub mod kkrt;
 pub mod pssz;
 pub mod psz;
+pub mod spot_fast;
+pub mod spot_low;
 
 mod seeds;
+mod spot;

@@ -12,56 +12,65 @@
 //! 2. By ℓ random OTs (IKNP, on 128 base OTs) it gets one seed of each pair of the receiver's.
 //!
 //! *Online.*
-//! 3. The receiver computes R(y) = T(y) ⊕ U(y) for its items y ([`spot`](crate::spot) says how).
+//! 3. The receiver computes R(y) = T(y) ⊕ U(y) for its items y (`spot` says how).
 //! 4. It interpolates P(y) = R(y), slice by slice, and sends each slice as soon as it has it.
 //! 5. The sender evaluates each slice at its items, and sends the masks
 //!    H(Q(x) ⊕ s·P(x), x), sorted.
 //! 6. The receiver's own value is H(T(y), y): y is shared if its mask is among them.
 //!
 //! **Deviations.**
-//! - F, the field, and the input of H: see [`spot`](crate::spot).
+//! - F, the field, and the input of H: see `spot`.
 //! - Coefficients are those of the additive FFT's basis, with a polynomial of degree i in place of
 //!   each power x^i ([`psijoin_encode::poly`]). The map between the two is linear and bijective, so
 //!   a uniform polynomial is uniform in either.
 //! - Masks are sorted and coded as differences, as Elias and Fano did: about
 //!   σ + log2(n_receiver) + 3 bits each, where §3.5 has 1.02·(σ + log2(n_receiver) + 2).
-//! - Seeds of all public functions come from the joint seed, fixed after both sets.
+//! - Seeds of all public functions come from the joint seed, which is fixed after both sets.
 //!
 //! **Security.** Semi-honest: Theorem 1; AES is a PRF, H is Hamming correlation robust.
 //!
 //! `spot_low_malicious_sender`: the sender may do what it likes. In Theorem 2 the simulator takes
 //! the sender's items from its queries to F, a random oracle. Here F is a PRF, and the items are
-//! taken from queries to H, a random oracle that is told the item: whatever the sender queries as
-//! (Q(x) ⊕ s·P(x), x), which the simulator recognises since it knows s and the sender's
-//! seeds. For an item y of the receiver that the sender did not query, H(T(y), y) is uniform, and
+//! taken from queries to H, a random oracle that is told the item. An item x is the sender's if the
+//! sender queries (Q(x) ⊕ s·P(x), x). The simulator recognises that query, since it knows s and the
+//! sender's seeds. For an item y of the receiver that the sender did not query, H(T(y), y) is uniform, and
 //! among the sender's masks with probability n_sender/2^128. What the sender sees is simulated by
 //! uniform polynomials, as above: it lacks a seed of each pair, whatever it does in the OTs, which
-//! are SoftSpokenOT's with their check. Two more things change. Digests have 256 bits, or a sender
-//! that knows the salt could find two items with one digest; points and selectors still come
-//! from half of it, since only the receiver's need be distinct. And masks have 128 bits, or the
-//! sender could search for two items that have one mask, and so take part with more items than it
-//! says. Nothing protects the sender from a malicious *receiver*.
+//! are SoftSpokenOT's with their check.
+//!
+//! Two more things change:
+//! - Digests have 256 bits, or a sender that knows the salt could find two items with one digest.
+//!   Points and selectors still come from half of it, since only the receiver's need be distinct.
+//! - Masks have 128 bits, or the sender could search for two items that have one mask, and so take
+//!   part with more items than it says.
+//!
+//! Nothing protects the sender from a malicious *receiver*.
 //!
 //! Both learn the set sizes.
 //!
-//! **Cost.** Four rounds, malicious six. Offline 8.3 KiB and 16 bytes a column; online ℓ·n_receiver
+//! **Cost.** Four flights, malicious six. Offline 8.3 KiB and 16 bytes per column; online ℓ·n_receiver
 //! bits and the masks. Time is quasi-linear, memory linear in n.
 
-use crate::{Adversary, Error, Info, Plan, Protocol, Request};
+use psijoin_psi::{Adversary, Info, Protocol};
 
 mod params;
 mod receiver;
 mod sender;
+#[cfg(test)]
+mod tests;
 
 pub use params::Params;
-pub use receiver::Receiver;
-pub use sender::Sender;
+use receiver::Receiver;
+use sender::Sender;
 
-/// The entry of the registry for semi-honest parties.
-pub struct SpotLow;
+/// The protocol for semi-honest parties.
+pub static SPOT_LOW: Protocol =
+    Protocol::new(&INFO, |request| Ok(Params::semi_honest(request)?.plan()));
 
-/// The entry of the registry for a sender that may be malicious.
-pub struct SpotLowMaliciousSender;
+/// The protocol for a sender that may be malicious.
+pub static SPOT_LOW_MALICIOUS_SENDER: Protocol = Protocol::new(&MALICIOUS_SENDER_INFO, |request| {
+    Ok(Params::malicious_sender(request)?.plan())
+});
 
 static INFO: Info = Info {
     name: "spot-low",
@@ -81,25 +90,5 @@ static MALICIOUS_SENDER_INFO: Info = Info {
     version: 1,
 };
 
-impl Protocol for SpotLow {
-    fn info(&self) -> &'static Info {
-        &INFO
-    }
-
-    fn plan(&self, request: &Request) -> Result<Box<dyn Plan>, Error> {
-        Ok(Box::new(Params::semi_honest(request)?))
-    }
-}
-
-impl Protocol for SpotLowMaliciousSender {
-    fn info(&self) -> &'static Info {
-        &MALICIOUS_SENDER_INFO
-    }
-
-    fn plan(&self, request: &Request) -> Result<Box<dyn Plan>, Error> {
-        Ok(Box::new(Params::malicious_sender(request)?))
-    }
-}
-
-#[cfg(test)]
-mod tests;
+/// Buckets whose rows one task expands: half a megabyte with their columns.
+const BUCKETS_PER_TASK: usize = 32;

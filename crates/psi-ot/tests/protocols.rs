@@ -5,6 +5,8 @@ use psijoin_psi_ot::{
     kkrt::KKRT,
     pssz::PSSZ,
     psz::{MOST_PAIRS, PSZ_BALANCED, PSZ_CUCKOO, PSZ_NONE, PSZ_SIMPLE},
+    spot_fast::SPOT_FAST,
+    spot_low::{SPOT_LOW, SPOT_LOW_MALICIOUS_SENDER},
 };
 use psijoin_psi_testing::{Limit, Subject, Units, parameter};
 
@@ -20,6 +22,9 @@ psijoin_psi_testing::protocols! {
         Units::last(|plan| parameter(plan, "mask bits"))
             .lists(|plan| 3 + parameter(plan, "stash places")),
     );
+    spot_fast: Subject::new(&SPOT_FAST);
+    spot_low: Subject::new(&SPOT_LOW);
+    spot_low_malicious_sender: Subject::new(&SPOT_LOW_MALICIOUS_SENDER);
     cm20: Subject::new(&CM20).limit(Limit::EitherLargest);
     cm20_malicious_sender: Subject::new(&CM20_MALICIOUS_SENDER)
         .many(1 << 13)

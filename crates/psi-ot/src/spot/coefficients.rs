@@ -2,7 +2,7 @@
 
 use psijoin_block::gf2k::{Element, Field};
 
-/// Bytes of so many coefficients.
+/// Bytes of `count` coefficients.
 pub(super) fn packed_bytes(field_bits: u32, count: usize) -> usize {
     (2 * field_bits as usize * count).div_ceil(8)
 }
@@ -71,14 +71,15 @@ fn next_word(rest: &mut &[u8]) -> (u64, u32) {
 
 #[cfg(test)]
 mod tests {
+    use psijoin_block::{Block, Prg};
+
     use super::*;
-    use psijoin_block::Prg;
 
     #[test]
     fn coefficients_come_back_at_every_width_and_length() {
         for bits in Field::widths() {
             let field = Field::new(bits);
-            let mut prg = Prg::from_seed(psijoin_block::Block(bits.into()));
+            let mut prg = Prg::from_seed(Block(bits.into()));
             for count in [0, 1, 2, 3, 4, 7, 41, 164] {
                 let sent: Vec<Element> = (0..count)
                     .map(|_| field.from_words([(); 2].map(|()| u64::from_le_bytes(prg.bytes()))))

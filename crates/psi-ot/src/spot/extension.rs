@@ -1,24 +1,15 @@
 use psijoin_block::{Block, gf2k::Field};
-use psijoin_channel::Channel;
-use psijoin_ot::iknp::{self, Model};
 use psijoin_params::{
-    self as params, FailureBudget, Log2Prob,
+    Error, FailureBudget, Log2Prob,
     code::{near_collision, width_bits},
     sparse_ot::{self, Layout, SELECTOR_BITS},
 };
-use zeroize::Zeroizing;
+use psijoin_psi::{Parameter, parameters};
 
-use super::coefficients::packed_bytes;
-use crate::{
-    Context, Error, Parameter, Traffic,
-    ot_matrix::{ReceiverMatrix, SenderMatrix},
-};
+use super::{ROW_WORDS, coefficients::packed_bytes};
 
-/// How many slices a value may have. More than four are needed where a row has more than 504 bits.
+/// How many slices a value may have. Rows of more than 504 bits need more than four.
 const SLICES: [usize; 2] = [4, 5];
-
-/// Words of a row that is not wide.
-const ROW_WORDS: usize = 8;
 
 /// The derived numbers of an extension.
 #[derive(Debug, Clone)]
@@ -32,8 +23,8 @@ pub(crate) struct Extension {
 }
 
 impl Extension {
-    /// Derives them. The failure budget: up to a half for the code distance, a 16th for points, a 64th
-    /// for selectors.
+    /// Derives them. They take up to half of the failure budget for the code distance, a 16th for
+    /// points, and a 64th for selectors.
     pub(crate) fn derive(layout: Layout, budget: &mut FailureBudget) -> Result<Self, Error> {
         let buckets = sparse_ot::buckets(layout, budget.share(1.0 / 64.0))?;
         budget.charge(
@@ -63,7 +54,7 @@ impl Extension {
         2 * self.slices * self.field_bits as usize
     }
 
-    /// Whether a row, w bits a word, needs more than eight words.
+    /// Whether a row, which has w bits in each word, needs more than eight words.
     pub(crate) fn wide_rows(&self) -> bool {
         2 * self.slices > ROW_WORDS
     }
@@ -73,67 +64,27 @@ impl Extension {
         self.buckets * SELECTOR_BITS as usize
     }
 
-    /// Bytes of so many coefficients of one slice.
+    /// Bytes of `count` coefficients.
     pub(crate) fn coefficient_bytes(&self, count: usize) -> usize {
         packed_bytes(self.field_bits, count)
     }
 
     pub(crate) fn parameters(&self) -> [Parameter; 3] {
-        [
+        parameters([
             ("field bits", u64::from(2 * self.field_bits)),
             ("slices", self.slices as u64),
             ("buckets", self.buckets as u64),
-        ]
-        .map(|(name, value)| Parameter { name, value })
-    }
-
-    /// What the OTs take. The sender of the PSI is the receiver of the OTs.
-    pub(crate) fn offline_cost<M: Model>(&self) -> Traffic {
-        let columns = self.columns();
-        Traffic {
-            sender_bytes: iknp::SETUP_RECEIVER_BYTES + iknp::receiver_bytes::<M>(columns),
-            receiver_bytes: iknp::SETUP_SENDER_BYTES + iknp::sender_bytes::<M>(columns),
-            // With a check: its challenge and its answer.
-            rounds: if M::CHECKED { 4 } else { 2 },
-        }
-    }
-
-    /// Steps 1 and 2 of the sender: s, and one seed of each pair.
-    pub(crate) fn choose<M: Model>(
-        &self,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<SenderMatrix, Error> {
-        context.phase("base OT");
-        let mut ots = iknp::Receiver::<M>::setup(channel, &mut context.rng)?;
-        let mut delta = Zeroizing::new(vec![Block::ZERO; self.columns().div_ceil(Block::BITS)]);
-        context.rng.fill(&mut delta);
-        let mut seeds = Zeroizing::new(vec![Block::ZERO; self.columns()]);
-        ots.random(&delta, &mut seeds, channel)?;
-        Ok(SenderMatrix::new(delta, &seeds, self.columns_per_word()))
-    }
-
-    /// Step 2 of the receiver: the seed pairs.
-    pub(crate) fn offer<M: Model>(
-        &self,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<ReceiverMatrix, Error> {
-        context.phase("base OT");
-        let mut ots = iknp::Sender::<M>::setup(channel, &mut context.rng)?;
-        let mut seeds = Zeroizing::new(vec![[Block::ZERO; 2]; self.columns()]);
-        ots.random(&mut seeds, channel)?;
-        Ok(ReceiverMatrix::new(&seeds, self.columns_per_word()))
+        ])
     }
 
     /// An element's halves lie in words of their own.
-    fn columns_per_word(&self) -> usize {
+    pub(crate) fn columns_per_word(&self) -> usize {
         self.field_bits as usize
     }
 }
 
 /// The fewest slices, and then the smallest field, that make rows of at least `code_bits` with
-/// points that are fit.
+/// points that fit.
 fn smallest_field(
     layout: Layout,
     code_bits: u32,
@@ -145,10 +96,10 @@ fn smallest_field(
         .flat_map(|slices| Field::widths().map(move |bits| (slices, bits)))
         .filter(|(slices, bits)| 2 * *slices as u32 * bits >= code_bits)
         .find(|(_, bits)| unfit_points(layout, *bits) <= share)
-        .ok_or(Error::Parameters(params::Error::Unreachable {
+        .ok_or(Error::Unreachable {
             parameter: "field of points",
             share,
-        }))
+        })
 }
 
 /// Points are cut from functions of the first 128 bits of a digest: these may be equal, and then
@@ -160,8 +111,9 @@ fn unfit_points(layout: Layout, field_bits: u32) -> Log2Prob {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use psijoin_params::{Security, two_choice};
+
+    use super::*;
 
     fn layout(polynomials: u64, capacity: u64, evaluations: u64) -> Layout {
         Layout {

@@ -5,16 +5,17 @@ use psijoin_block::{
     gf2k::{Element, Field},
     select,
 };
-use psijoin_encode::{TwoChoiceHasher, okvs::bin_of};
+use psijoin_channel::joint_seed::JointSeed;
+use psijoin_encode::{Digests, okvs::bin_of};
+use psijoin_ot::matrix::Row;
 
-use super::Extension;
-use crate::{Input, items::words, ot_matrix::Row};
+use super::{Extension, ROW_WORDS};
 
-/// What both expand from the joint seed.
+/// What both parties expand from the joint seed.
 ///
 /// Everything is a function of the first 128 bits of an item's digest, which is a uniform hash of
-/// the item. The bucket comes from these bits themselves, bins, points and selectors from
-/// AES of them under keys of their own.
+/// the item. The bucket comes from these bits themselves. Bins, points and selectors come from
+/// AES of them, each under keys of their own.
 pub(crate) struct Functions {
     pub(crate) field: Field,
     /// Points and selectors, under each of the hash functions that led to a bin.
@@ -23,74 +24,78 @@ pub(crate) struct Functions {
     output_key: [u8; 32],
 }
 
-/// Items of one set of points, whose rows come from the same buckets.
+/// Items of one set of points. The first `firsts` are there by their first hash function, and the
+/// others by their second one.
+#[derive(Clone, Copy)]
+pub(crate) struct Group<'a> {
+    pub(crate) digests: Digests<'a>,
+    pub(crate) firsts: usize,
+}
+
+impl<'a> Group<'a> {
+    /// Items of a set of points that knows one hash function only.
+    pub(crate) fn by_one_function(digests: Digests<'a>) -> Self {
+        Self {
+            digests,
+            firsts: digests.len(),
+        }
+    }
+}
+
+/// Points and selectors of a group, and room to compute with them.
 #[derive(Default)]
-pub(crate) struct Group<const R: usize> {
+pub(crate) struct Selection<const R: usize> {
     pub(crate) points: Vec<Element>,
     selectors: Vec<Block>,
     blocks: Vec<Block>,
-    /// Items of one bucket.
+    /// The items of one bucket.
     members: Vec<usize>,
     chosen: Vec<Block>,
     sums: Vec<Row<R>>,
 }
 
-/// The first 128 bits of a digest.
-#[inline]
-fn block<const D: usize>(digest: &[u8; D]) -> Block {
-    Block::from_bytes(std::array::from_fn(|i| digest[i]))
+/// The first 128 bits of each digest.
+pub(crate) fn blocks(digests: Digests<'_>) -> impl Iterator<Item = Block> {
+    (0..digests.len()).map(move |i| {
+        let [low, high, ..] = digests.words(i);
+        Block(u128::from(high) << 64 | u128::from(low))
+    })
 }
 
 impl Functions {
-    pub(crate) fn new(extension: &Extension, input: &Input<'_>) -> Self {
-        let seed = input.joint_key("psijoin 2026 spot points and selectors");
+    pub(crate) fn new(extension: &Extension, joint_seed: &JointSeed) -> Self {
+        let seed = joint_seed.short_key("psijoin 2026 spot points and selectors");
         let mut keys = [0, 1, 2, 3].map(Block);
-        let seed = seed[..16].try_into().expect("16 of 32 bytes");
         Aes128::new(Block::from_bytes(seed)).encrypt(&mut keys);
         let [first, second, third, fourth] = keys.map(Aes128::new);
         Self {
             field: extension.field(),
             points: [first, second],
             selectors: [third, fourth],
-            output_key: input.joint_key("psijoin 2026 spot outputs"),
+            output_key: joint_seed.key("psijoin 2026 spot outputs"),
         }
-    }
-
-    /// The function that says which two bins an item may be in.
-    pub(crate) fn bins(input: &Input<'_>, bins: u32) -> TwoChoiceHasher {
-        let seed = input.joint_key("psijoin 2026 spot bins");
-        TwoChoiceHasher::new(seed[..16].try_into().expect("16 of 32 bytes"), bins)
-    }
-
-    /// Both bins of each item.
-    pub(crate) fn hash_to_bins<const D: usize>(
-        hasher: &TwoChoiceHasher,
-        digests: &[[u8; D]],
-        choices: &mut [[u32; 2]],
-    ) {
-        let blocks: Vec<Block> = digests.iter().map(block).collect();
-        hasher.hash(&blocks, choices);
     }
 
     /// H of rows and the items that they belong to.
-    pub(crate) fn outputs<const D: usize, const R: usize>(
+    pub(crate) fn outputs<const R: usize>(
         &self,
         rows: &[Row<R>],
-        digests: &[[u8; D]],
+        digests: Digests<'_>,
         outputs: &mut [u128],
     ) {
-        match (D, R) {
-            (16, 8) => self.hash::<D, R, 10>(rows, digests, outputs),
-            (_, 8) => self.hash::<D, R, 12>(rows, digests, outputs),
-            (16, _) => self.hash::<D, R, 18>(rows, digests, outputs),
-            _ => self.hash::<D, R, 20>(rows, digests, outputs),
+        match (R, digests) {
+            (ROW_WORDS, Digests::Short(_)) => self.hash::<R, 10>(rows, digests, outputs),
+            (ROW_WORDS, Digests::Long(_)) => self.hash::<R, 12>(rows, digests, outputs),
+            (_, Digests::Short(_)) => self.hash::<R, 18>(rows, digests, outputs),
+            (_, Digests::Long(_)) => self.hash::<R, 20>(rows, digests, outputs),
         }
     }
 
-    fn hash<const D: usize, const R: usize, const WORDS: usize>(
+    /// The same, where a row and a digest have `WORDS` words together.
+    fn hash<const R: usize, const WORDS: usize>(
         &self,
         rows: &[Row<R>],
-        digests: &[[u8; D]],
+        digests: Digests<'_>,
         outputs: &mut [u128],
     ) {
         const BATCH: usize = 64;
@@ -98,10 +103,10 @@ impl Functions {
         let batches = rows.chunks(BATCH).zip(digests.chunks(BATCH));
         for ((rows, digests), outputs) in batches.zip(outputs.chunks_mut(BATCH)) {
             let inputs = &mut inputs[..rows.len()];
-            for (input, (row, digest)) in inputs.iter_mut().zip(rows.iter().zip(digests)) {
+            for (i, (input, row)) in inputs.iter_mut().zip(rows).enumerate() {
                 let (start, end) = input.split_at_mut(R);
                 start.copy_from_slice(row);
-                end.copy_from_slice(&words::<4>(digest)[..WORDS - R]);
+                end.copy_from_slice(&digests.words(i)[..WORDS - R]);
             }
             let outputs: &mut [[u64; 2]] = bytemuck::cast_slice_mut(outputs);
             blake3_rows::keyed_hash(&self.output_key, inputs, outputs);
@@ -109,57 +114,39 @@ impl Functions {
     }
 }
 
-impl<const R: usize> Group<R> {
-    /// Computes points and selectors of items, of which the first `firsts` are there by their
-    /// first hash function, and the others by their second one.
-    pub(crate) fn prepare<const D: usize>(
-        &mut self,
-        functions: &Functions,
-        digests: &[[u8; D]],
-        firsts: usize,
-    ) {
+impl<const R: usize> Selection<R> {
+    /// Computes points and selectors.
+    pub(crate) fn prepare(&mut self, functions: &Functions, group: Group<'_>) {
         self.blocks.clear();
-        self.blocks.extend(digests.iter().map(block));
+        self.blocks.extend(blocks(group.digests));
         self.selectors.clone_from(&self.blocks);
         for (blocks, ciphers) in [
             (&mut self.blocks, &functions.points),
             (&mut self.selectors, &functions.selectors),
         ] {
-            let (firsts, seconds) = blocks.split_at_mut(firsts);
+            let (firsts, seconds) = blocks.split_at_mut(group.firsts);
             ciphers[0].encrypt(firsts);
             ciphers[1].encrypt(seconds);
         }
         let point = |block: &Block| {
-            functions
-                .field
-                .from_words([block.0 as u64, (block.0 >> 64) as u64])
+            let words = [block.0 as u64, (block.0 >> 64) as u64];
+            functions.field.from_words(words)
         };
         self.points.clear();
         self.points.extend(self.blocks.iter().map(point));
     }
 
-    /// The rows of the items, which are all in one bucket, given that.
-    pub(crate) fn rows_of_bucket(&self, bucket: &[Row<R>], rows: &mut [Row<R>]) {
-        select::sums(bucket, &self.selectors, rows);
-    }
-
-    /// The rows of the items, given those of all buckets of this set of points, one bucket after
-    /// the other.
-    pub(crate) fn rows<const D: usize>(
-        &mut self,
-        digests: &[[u8; D]],
-        buckets: &[Row<R>],
-        rows: &mut [Row<R>],
-    ) {
+    /// The rows of the prepared items, given those of all buckets of this set of points, one bucket
+    /// after the other.
+    pub(crate) fn rows(&mut self, digests: Digests<'_>, buckets: &[Row<R>], rows: &mut [Row<R>]) {
         let count = buckets.len() / select::ROWS;
         if count == 1 {
-            return self.rows_of_bucket(buckets, rows);
+            return select::sums(buckets, &self.selectors, rows);
         }
         for (bucket, matrix) in (0..).zip(buckets.chunks_exact(select::ROWS)) {
+            let is_member = |item: &usize| bin_of(digests.words(*item)[0], count as u32) == bucket;
             self.members.clear();
-            let digests = digests.iter().enumerate();
-            let members = digests.filter(|(_, digest)| bin_of(digest, count as u32) == bucket);
-            self.members.extend(members.map(|(item, _)| item));
+            self.members.extend((0..digests.len()).filter(is_member));
             self.chosen.clear();
             self.chosen
                 .extend(self.members.iter().map(|item| self.selectors[*item]));
@@ -187,27 +174,25 @@ mod tests {
             slices: 4,
             buckets: 1,
         };
-        let items = crate::Items::Short(Vec::new());
-        let input = Input {
-            items: &items,
-            columns: &[],
-            joint_seed: &[3; 32],
-        };
-        let functions = Functions::new(&extension, &input);
+        let functions = Functions::new(&extension, &JointSeed::insecure_fixed([3; 32]));
         // Consecutive numbers, each as the first and as the second.
         let digests: Vec<[u8; 16]> = (0..1000_u128)
             .chain(0..1000)
             .map(u128::to_le_bytes)
             .collect();
-        let mut group = Group::<8>::default();
-        group.prepare(&functions, &digests, 1000);
-        let points = group
+        let group = Group {
+            digests: Digests::Short(&digests),
+            firsts: 1000,
+        };
+        let mut selection = Selection::<8>::default();
+        selection.prepare(&functions, group);
+        let points = selection
             .points
             .iter()
             .map(|point| functions.field.to_words(*point));
         assert_eq!(points.collect::<HashSet<_>>().len(), 2000);
-        let selectors: HashSet<Block> = group.selectors.iter().copied().collect();
+        let selectors: HashSet<Block> = selection.selectors.iter().copied().collect();
         assert_eq!(selectors.len(), 2000);
-        assert!(selectors.is_disjoint(&group.blocks.iter().copied().collect()));
+        assert!(selectors.is_disjoint(&selection.blocks.iter().copied().collect()));
     }
 }

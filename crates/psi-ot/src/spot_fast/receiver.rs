@@ -1,131 +1,87 @@
 use psijoin_block::{Prg, gf2k::Element, parallel, scatter};
-use psijoin_channel::Channel;
-use psijoin_encode::{Chosen, TwoChoiceTable, poly::Quadratic};
-use psijoin_ot::iknp::SemiHonest;
+use psijoin_channel::{Channel, stream};
+use psijoin_encode::{Chosen, DigestVec, Digests, TwoChoiceTable, poly::Quadratic};
+use psijoin_ot::matrix::ReceiverMatrix;
+use psijoin_psi::{Context, Error, Input, Output, Party};
 
-use super::Params;
-use crate::{
-    Context, Error, Input, Items, Output, Party,
-    ot_matrix::{ReceiverMatrix, Row, Strip},
-    protocol,
-    sorted_masks::Own,
-    spot::{self, Functions, Group, by_size},
-    stream,
-};
+use super::{Bins, Params};
+use crate::spot::{self, Functions, Group, ReceiverPart};
 
-/// The party that learns the result, after the offline phase.
-pub struct Receiver {
+/// The party that learns the result, after the offline phase. Its rows have R words.
+pub(super) struct Receiver<const R: usize> {
     params: Params,
     matrix: ReceiverMatrix,
 }
 
-impl Receiver {
+impl<const R: usize> Party for Receiver<R> {
+    type Params = Params;
+
     /// Step 2.
-    ///
-    /// # Errors
-    /// If the channel breaks or the peer misbehaves.
-    pub fn offline(
+    fn offline(
         params: &Params,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Self, Error> {
         Ok(Self {
             params: params.clone(),
-            matrix: params.extension.offer::<SemiHonest>(channel, context)?,
+            matrix: params.base.offer(channel, context)?,
         })
     }
 
-    fn online<const D: usize, const R: usize>(
+    fn online(
         self,
-        items: &[[u8; D]],
         input: &Input<'_>,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Output, Error> {
-        let Self { params, matrix } = self;
-        let with = Step {
-            params: &params,
-            matrix: &matrix,
-            functions: Functions::new(&params.extension, input),
-            items,
+        let (outbound, inbound) = channel.halves();
+        let Self { params, matrix } = &self;
+        let interpolation = Interpolation {
+            params,
+            functions: Functions::new(&params.base.extension, input.joint_seed),
+            items: input.items.digests(),
         };
 
         // Step 3.
         context.phase("2-choice hashing");
-        let table = place(&params, items, input)?;
+        let bins = Bins::new(params, input.joint_seed);
+        let table = place(params, interpolation.items, &bins)?;
 
         // Step 4, and the own values of step 6 while the rows are at hand.
         context.phase("polynomials");
-        let mut own = vec![0; items.len()];
-        let own_of_bins = scatter::split(&mut own, table.lens());
-        let mut bins: Vec<Bin<'_>> = own_of_bins
-            .into_iter()
-            .enumerate()
-            .map(|(bin, own)| Bin {
-                items: table.bin(bin),
-                own,
-                prg: context.rng.fork(),
-            })
-            .collect();
+        let mut own = vec![0; input.items.len()];
         stream::send_with(
-            channel.halves().0,
+            outbound,
             params.bins(),
-            &mut bins,
-            &|| Scratch::<D, R>::new(&params),
+            &mut bins_of(&table, &mut own, &mut context.rng),
+            &|| Scratch::<R>::new(params, interpolation.items.digest_bytes()),
             &|range, bins, scratch, message| {
-                scratch.expand(range.start, bins.len(), &with);
+                scratch.part.expand(matrix, range);
                 let mut bins = bins.iter_mut().enumerate();
-                bins.try_for_each(|(i, bin)| scratch.interpolate(i, bin, &with, message))
+                bins.try_for_each(|(i, bin)| scratch.interpolate(i, bin, &interpolation, message))
             },
         )?;
-        drop(bins);
 
         // Step 6.
         context.phase("masks");
-        let masks = params.masks();
-        let own = Own::new(masks, &own);
-        let found = masks.receive(&own, channel.halves().1)?;
-        let positions = found
-            .into_iter()
-            .flatten()
-            .map(|place| table.items()[place as usize].item);
-        Ok(protocol::rows(positions, items.len()))
+        let found = params.base.masks.find(&own, inbound)?;
+        let item = |place: u32| table.items()[place as usize].item;
+        Ok(Output::rows(found.into_iter().map(item), input.items.len()))
     }
 }
 
-impl Party for Receiver {
-    fn run(
-        self: Box<Self>,
-        input: Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
-        by_size!(self, input, channel, context)
-    }
-}
-
-/// Each item in one of its bins.
-fn place<const D: usize>(
-    params: &Params,
-    items: &[[u8; D]],
-    input: &Input<'_>,
-) -> Result<TwoChoiceTable, Error> {
+/// Step 3: each item in one of its bins.
+fn place(params: &Params, items: Digests<'_>, bins: &Bins) -> Result<TwoChoiceTable, Error> {
     const ITEMS_PER_TASK: usize = 4096;
-    let hasher = Functions::bins(input, params.shape.bins);
     let mut choices = vec![[0; 2]; items.len()];
     parallel::chunks_mut(&mut choices, ITEMS_PER_TASK, &|range, choices| {
-        Functions::hash_to_bins(&hasher, &items[range], choices);
+        bins.hash(items.slice(range), choices);
     });
-    TwoChoiceTable::build(&choices, params.shape)
-        .map_err(|_| params.bad_luck("the items do not fit into the bins"))
-}
-
-/// What all bins need.
-struct Step<'a, const D: usize> {
-    params: &'a Params,
-    matrix: &'a ReceiverMatrix,
-    functions: Functions,
-    items: &'a [[u8; D]],
+    let table = TwoChoiceTable::build(&choices, params.shape);
+    table.map_err(|_| {
+        let request = &params.base.request;
+        request.bad_luck("the items do not fit into the bins")
+    })
 }
 
 /// A bin of the receiver.
@@ -137,88 +93,81 @@ struct Bin<'a> {
     prg: Prg,
 }
 
-/// The rows of the bins of one message, and the items of one bin.
-struct Scratch<const D: usize, const R: usize> {
-    strips: [Strip<R>; 2],
-    t0: Vec<Row<R>>,
-    /// T ⊕ U.
-    sum: Vec<Row<R>>,
-    digests: Vec<[u8; D]>,
-    group: Group<R>,
-    rows: Vec<Row<R>>,
+/// The bins, with their parts of the own values.
+fn bins_of<'a>(table: &'a TwoChoiceTable, own: &'a mut [u128], rng: &mut Prg) -> Vec<Bin<'a>> {
+    let parts = scatter::split(own, table.lens());
+    let bins = parts.into_iter().enumerate().map(|(bin, own)| Bin {
+        items: table.bin(bin),
+        own,
+        prg: rng.fork(),
+    });
+    bins.collect()
+}
+
+/// What step 4 needs for all bins.
+struct Interpolation<'a> {
+    params: &'a Params,
+    functions: Functions,
+    items: Digests<'a>,
+}
+
+/// The bins of one message, and the items of one bin.
+struct Scratch<const R: usize> {
+    part: ReceiverPart<R>,
+    digests: DigestVec,
     /// Values, then coefficients.
     slices: Vec<Element>,
     quadratic: Quadratic,
 }
 
-impl<const D: usize, const R: usize> Scratch<D, R> {
-    fn new(params: &Params) -> Self {
+impl<const R: usize> Scratch<R> {
+    fn new(params: &Params, digest_bytes: usize) -> Self {
+        let extension = &params.base.extension;
         Self {
-            strips: Default::default(),
-            t0: Vec::new(),
-            sum: Vec::new(),
-            digests: Vec::new(),
-            group: Group::default(),
-            rows: Vec::new(),
+            part: ReceiverPart::new(extension.rows()),
+            digests: DigestVec::zeroed(0, digest_bytes),
             slices: Vec::new(),
-            quadratic: Quadratic::new(params.extension.field()),
+            quadratic: Quadratic::new(extension.field()),
         }
     }
 
-    fn expand(&mut self, first_bin: usize, bins: usize, with: &Step<'_, D>) {
-        let rows = with.params.extension.rows();
-        self.t0.resize(bins * rows, [0; R]);
-        self.sum.resize(bins * rows, [0; R]);
-        let range = first_bin * rows..(first_bin + bins) * rows;
-        with.matrix
-            .expand(range, &mut self.strips, &mut self.t0, &mut self.sum);
-    }
-
-    /// Appends the polynomials of a bin, the one with this number in the message.
+    /// Step 4: appends the polynomials of a bin, the one with this number in the message.
     fn interpolate(
         &mut self,
         number: usize,
         bin: &mut Bin<'_>,
-        with: &Step<'_, D>,
+        interpolation: &Interpolation<'_>,
         message: &mut Vec<u8>,
     ) -> Result<(), Error> {
-        let (functions, field) = (&with.functions, &with.functions.field);
-        let rows = with.params.extension.rows();
-        let matrix = number * rows..(number + 1) * rows;
-        self.digests.clear();
-        let digests = bin
-            .items
-            .iter()
-            .map(|chosen| with.items[chosen.item as usize]);
-        self.digests.extend(digests);
-        let firsts = bin.items.partition_point(|chosen| !chosen.choice);
-        self.group.prepare(functions, &self.digests, firsts);
-        self.rows.resize(bin.items.len(), [0; R]);
-        self.group
-            .rows(&self.digests, &self.t0[matrix.clone()], &mut self.rows);
-        functions.outputs(&self.rows, &self.digests, bin.own);
-        self.group
-            .rows(&self.digests, &self.sum[matrix], &mut self.rows);
+        let Interpolation {
+            params,
+            functions,
+            items,
+        } = interpolation;
+        let field = &functions.field;
+        let chosen = bin.items.iter().map(|chosen| chosen.item as usize);
+        self.digests.gather(*items, chosen);
+        // R(y‖b), and the own values
+        let group = Group {
+            digests: self.digests.as_digests(),
+            firsts: bin.items.partition_point(|chosen| !chosen.choice),
+        };
+        let (points, rows) = self.part.evaluate(number, group, functions, bin.own);
 
         // Dummies: random points with random values.
-        let capacity = with.params.shape.capacity as usize;
+        let capacity = params.shape.capacity as usize;
         let mut random = || field.from_words(bytemuck::cast(bin.prg.block().to_bytes()));
-        self.group.points.resize_with(capacity, &mut random);
+        points.resize_with(capacity, &mut random);
         self.slices.clear();
-        for slice in 0..with.params.extension.slices {
-            let values = self
-                .rows
-                .iter()
-                .map(|row| spot::slice_of(field, row, slice));
+        for slice in 0..params.base.extension.slices {
+            let values = rows.iter().map(|row| spot::slice_of(field, row, slice));
             self.slices.extend(values);
             self.slices.resize_with((slice + 1) * capacity, &mut random);
         }
-        self.quadratic
-            .interpolate(&self.group.points, &mut self.slices)
-            .map_err(|_| {
-                with.params
-                    .bad_luck("the items do not fit into a polynomial")
-            })?;
+
+        // P(y‖b) = R(y‖b)
+        (self.quadratic.interpolate(points, &mut self.slices))
+            .map_err(|_| params.base.unfit_points())?;
         spot::pack(field, self.slices.iter(), message);
         Ok(())
     }

@@ -1,10 +1,9 @@
+use psijoin_encode::DigestVec;
 use psijoin_params::two_choice::Shape;
+use psijoin_psi::{Error, Items, Output, Request};
+use psijoin_psi_testing::{items, output, uniform::assert_nothing_shows};
 
 use super::*;
-use crate::{
-    Items, Output,
-    testing::{assert_nothing_shows, items, output},
-};
 
 fn params(sender: u64, receiver: u64) -> Params {
     Params::new(&Request::rows(sender, receiver).unwrap()).unwrap()
@@ -14,12 +13,13 @@ fn params(sender: u64, receiver: u64) -> Params {
 fn rows_of_any_width_with_digests_of_either_length() {
     let mut params = params(900, 700);
     for (slices, field_bits) in [(4, 54), (4, 55), (4, 63), (5, 60)] {
-        params.extension.slices = slices;
-        params.extension.field_bits = field_bits;
+        params.base.extension.slices = slices;
+        params.base.extension.field_bits = field_bits;
         for digest_bytes in [16, 32] {
-            let (senders, receivers) =
-                (items(0..900, digest_bytes), items(600..1300, digest_bytes));
-            let found = output(&params, &senders, &receivers).unwrap();
+            params.base.digest_bytes = digest_bytes;
+            let plan = params.clone().plan();
+            let (senders, receivers) = (items(0..900, &plan), items(600..1300, &plan));
+            let found = output(&plan, &senders, &receivers).unwrap();
             let expected = Output::Rows((0..300).collect());
             assert_eq!(found, expected, "{slices}, {field_bits}, {digest_bytes}");
         }
@@ -32,12 +32,13 @@ fn bins_and_buckets_of_every_number() {
     for (bins, capacity) in [(1, 700), (2, 400), (10, 75), (100, 15)] {
         for buckets in [1, 2, 7] {
             params.shape = Shape { bins, capacity };
-            params.extension.buckets = match bins {
+            params.base.extension.buckets = match bins {
                 1 => 20 * buckets,
                 2 => 10 * buckets,
                 _ => buckets,
             };
-            let found = output(&params, &items(0..900, 16), &items(600..1300, 16)).unwrap();
+            let plan = params.clone().plan();
+            let found = output(&plan, &items(0..900, &plan), &items(600..1300, &plan)).unwrap();
             assert_eq!(found, Output::Rows((0..300).collect()), "{bins}, {buckets}");
         }
     }
@@ -48,9 +49,10 @@ fn bins_and_buckets_of_every_number() {
 fn identical_sets_are_found_entirely() {
     let params = params(5000, 5000);
     assert!(params.shape.bins > 100);
-    let set = items(0..5000, 16);
+    let plan = params.plan();
+    let set = items(0..5000, &plan);
     assert_eq!(
-        output(&params, &set, &set).unwrap(),
+        output(&plan, &set, &set).unwrap(),
         Output::Rows((0..5000).collect())
     );
 }
@@ -59,14 +61,11 @@ fn identical_sets_are_found_entirely() {
 #[test]
 fn neighbouring_digests_are_different_items() {
     let digests = |numbers: std::ops::Range<u128>| {
-        Items::Short(
-            numbers
-                .map(|number| (number << 64 | 77).to_le_bytes())
-                .collect(),
-        )
+        let digest = |number: u128| (number << 64 | 77).to_le_bytes();
+        Items::from(DigestVec::Short(numbers.map(digest).collect()))
     };
-    let params = params(2000, 3000);
-    let found = output(&params, &digests(0..2000), &digests(1000..4000)).unwrap();
+    let plan = params(2000, 3000).plan();
+    let found = output(&plan, &digests(0..2000), &digests(1000..4000)).unwrap();
     assert_eq!(found, Output::Rows((0..1000).collect()));
 }
 
@@ -74,12 +73,14 @@ fn neighbouring_digests_are_different_items() {
 fn bins_that_are_too_small_are_bad_luck_and_not_a_wrong_result() {
     let mut params = params(5000, 5000);
     params.shape.capacity = 39;
-    let error = output(&params, &items(0..5000, 16), &items(0..5000, 16)).unwrap_err();
+    let plan = params.plan();
+    let error = output(&plan, &items(0..5000, &plan), &items(0..5000, &plan)).unwrap_err();
     assert!(matches!(error, Error::BadLuck(_, 40)), "{error}");
 }
 
 #[test]
 fn masks_and_polynomials_show_nothing_of_items_that_are_not_shared() {
     let params = params(1 << 12, 1 << 12);
-    assert_nothing_shows(&params, params.masks());
+    let masks = params.base.masks;
+    assert_nothing_shows(&params.plan(), masks);
 }

@@ -1,163 +1,141 @@
 use psijoin_block::{additive_fft::AdditiveFft, gf2k::Element, parallel, scatter, select};
-use psijoin_channel::Channel;
+use psijoin_channel::{Channel, Inbound, stream};
 use psijoin_encode::{okvs::Partition, poly::Evaluator};
-use psijoin_ot::iknp::Model;
+use psijoin_ot::matrix::{Row, SenderMatrix};
+use psijoin_psi::{Context, Error, Input, Output, Party};
 
-use super::{
-    Params,
-    receiver::{BUCKETS_PER_TASK, matrix_rows},
-};
-use crate::{
-    Context, Error, Input, Items, Output, Party,
-    ot_matrix::{Row, SenderMatrix, Strip},
-    sorted_masks::sort,
-    spot::{self, Functions, Group, by_size},
-    stream,
-};
+use super::{BUCKETS_PER_TASK, Params};
+use crate::spot::{self, Functions, Group, SenderPart};
 
 /// Items whose masks one task computes.
 const ITEMS_PER_TASK: usize = 1024;
 
-/// The party that learns nothing, after the offline phase.
-pub struct Sender {
+/// The party that learns nothing, after the offline phase. Its rows have R words.
+pub(super) struct Sender<const R: usize> {
     params: Params,
     matrix: SenderMatrix,
 }
 
-impl Sender {
+impl<const R: usize> Party for Sender<R> {
+    type Params = Params;
+
     /// Steps 1 and 2.
-    ///
-    /// # Errors
-    /// If the channel breaks or the peer misbehaves.
-    pub fn offline<M: Model>(
+    fn offline(
         params: &Params,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Self, Error> {
         Ok(Self {
             params: params.clone(),
-            matrix: params.extension.choose::<M>(channel, context)?,
+            matrix: params.base.choose(channel, context)?,
         })
     }
 
-    fn online<const D: usize, const R: usize>(
+    fn online(
         self,
-        items: &[[u8; D]],
         input: &Input<'_>,
         channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Output, Error> {
-        let Self { params, matrix } = self;
-        let functions = Functions::new(&params.extension, input);
-        let delta = matrix.delta::<R>();
+        let (outbound, inbound) = channel.halves();
+        let extension = &self.params.base.extension;
+        let functions = Functions::new(extension, input.joint_seed);
 
         context.phase("extension");
-        let items = Partition::new(items, params.extension.buckets as u32);
-        let (points, mut rows) = expand::<D, R>(&matrix, &functions, &items);
+        let items = Partition::new(input.items.digests(), extension.buckets as u32);
+        let (points, mut rows) = self.expand(&items, &functions);
 
-        // Step 5, slice by slice.
+        // Step 5.
         context.phase("tree");
         let fft = AdditiveFft::new(functions.field);
-        let count = params.request.sizes.receiver() as usize;
-        let evaluator = Evaluator::new(&fft, &points, count).map_err(|_| params.unfit_points())?;
+        let evaluator = Evaluator::new(&fft, &points, self.params.coefficients().total);
+        let evaluator = evaluator.map_err(|_| self.params.base.unfit_points())?;
         context.phase("polynomials");
-        let mut started = Vec::with_capacity(params.extension.slices);
-        let mut coefficients = vec![Element::ZERO; count];
-        for _ in 0..params.extension.slices {
-            receive_slice(&params, &functions, &mut coefficients, channel)?;
-            started.push(evaluator.start(&coefficients));
-        }
-        drop(coefficients);
-        let values = evaluator
-            .finish(started)
-            .map_err(|_| params.unfit_points())?;
-        for (slice, values) in values.into_iter().enumerate() {
-            parallel::chunks_mut(&mut rows, ITEMS_PER_TASK, &|range, rows| {
-                for (row, value) in rows.iter_mut().zip(&values[range]) {
-                    spot::add_masked(&functions.field, row, slice, &delta, *value);
-                }
-            });
-        }
+        let values = self.evaluate(evaluator, &functions, inbound)?;
+        self.add_values(&values, &functions, &mut rows);
+        drop(values);
 
         context.phase("masks");
-        let mut outputs = vec![0; rows.len()];
-        parallel::chunks_mut(&mut outputs, ITEMS_PER_TASK, &|range, outputs| {
-            functions.outputs(&rows[range.clone()], &items.digests()[range], outputs);
-        });
-        drop(rows);
-        let sorted = sort(&outputs);
-        drop(outputs);
-        params.masks().send(&sorted, channel.halves().0)?;
+        let outputs = outputs(rows, &items, &functions);
+        self.params.base.masks.send_unsorted(outputs, outbound)?;
         Ok(Output::Nothing)
     }
 }
 
-impl Party for Sender {
-    fn run(
-        self: Box<Self>,
-        input: Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
-        by_size!(self, input, channel, context)
+impl<const R: usize> Sender<R> {
+    /// Points and rows Q(x) of all items, bucket by bucket.
+    fn expand(&self, items: &Partition, functions: &Functions) -> (Vec<Element>, Vec<Row<R>>) {
+        let count = items.digests().len();
+        let (mut points, mut rows) = (vec![Element::ZERO; count], vec![[0; R]; count]);
+        let mut buckets: Vec<_> = items
+            .iter()
+            .zip(scatter::split(&mut points, items.lens()))
+            .zip(scatter::split(&mut rows, items.lens()))
+            .collect();
+        parallel::chunks_mut_with(
+            &mut buckets,
+            BUCKETS_PER_TASK,
+            &|| SenderPart::<R>::new(select::ROWS),
+            &|range, buckets, part| {
+                part.expand(&self.matrix, range);
+                for (i, (((digests, _), points), rows)) in buckets.iter_mut().enumerate() {
+                    let group = Group::by_one_function(*digests);
+                    points.copy_from_slice(part.evaluate(i, group, functions, rows));
+                }
+            },
+        );
+        drop(buckets);
+        (points, rows)
+    }
+
+    /// Step 5: P(x) of all items, each slice of which is begun as soon as it is there.
+    fn evaluate(
+        &self,
+        evaluator: Evaluator<'_>,
+        functions: &Functions,
+        inbound: &mut dyn Inbound,
+    ) -> Result<Vec<Vec<Element>>, Error> {
+        let Params { base } = &self.params;
+        let mut started = Vec::with_capacity(base.extension.slices);
+        let mut coefficients = vec![Element::ZERO; self.params.coefficients().total];
+        for _ in 0..base.extension.slices {
+            stream::receive_into(
+                inbound,
+                self.params.coefficients(),
+                &|count| base.extension.coefficient_bytes(count),
+                &mut coefficients,
+                &|| (),
+                &|_, message, coefficients, ()| {
+                    spot::unpack(&functions.field, message, coefficients.iter_mut());
+                },
+            )?;
+            started.push(evaluator.start(&coefficients));
+        }
+        drop(coefficients);
+        evaluator.finish(started).map_err(|_| base.unfit_points())
+    }
+
+    /// Step 5: turns Q(x) into Q(x) ⊕ s·P(x).
+    fn add_values(&self, values: &[Vec<Element>], functions: &Functions, rows: &mut [Row<R>]) {
+        let delta = self.matrix.delta();
+        for (slice, values) in values.iter().enumerate() {
+            parallel::chunks_mut(rows, ITEMS_PER_TASK, &|range, rows| {
+                spot::add_masked(&functions.field, rows, slice, &delta, &values[range]);
+            });
+        }
     }
 }
 
-/// Points and rows Q(x) of all items, bucket by bucket.
-fn expand<const D: usize, const R: usize>(
-    matrix: &SenderMatrix,
+/// Step 5: H of all rows and their items.
+fn outputs<const R: usize>(
+    rows: Vec<Row<R>>,
+    items: &Partition,
     functions: &Functions,
-    items: &Partition<D>,
-) -> (Vec<Element>, Vec<Row<R>>) {
-    let count = items.digests().len();
-    let (mut points, mut rows) = (vec![Element::ZERO; count], vec![[0; R]; count]);
-    let mut buckets: Vec<_> = items
-        .iter()
-        .zip(scatter::split(&mut points, items.lens()))
-        .zip(scatter::split(&mut rows, items.lens()))
-        .collect();
-    parallel::chunks_mut_with(
-        &mut buckets,
-        BUCKETS_PER_TASK,
-        &Scratch::<R>::default,
-        &|range, buckets, scratch| {
-            let range = matrix_rows(range);
-            scratch.matrix.resize(range.len(), [0; R]);
-            matrix.expand(range, &mut scratch.strip, &mut scratch.matrix);
-            let matrices = scratch.matrix.chunks_exact(select::ROWS);
-            for ((((digests, _), points), rows), matrix) in buckets.iter_mut().zip(matrices) {
-                scratch.group.prepare(functions, digests, digests.len());
-                points.copy_from_slice(&scratch.group.points);
-                scratch.group.rows_of_bucket(matrix, rows);
-            }
-        },
-    );
-    drop(buckets);
-    (points, rows)
-}
-
-/// The matrix of a task's buckets, and the items of one bucket.
-#[derive(Default)]
-struct Scratch<const R: usize> {
-    strip: Strip<R>,
-    matrix: Vec<Row<R>>,
-    group: Group<R>,
-}
-
-fn receive_slice(
-    params: &Params,
-    functions: &Functions,
-    coefficients: &mut [Element],
-    channel: &mut Channel,
-) -> Result<(), Error> {
-    stream::receive_into(
-        channel.halves().1,
-        params.coefficients(),
-        &|count| params.extension.coefficient_bytes(count),
-        coefficients,
-        &|| (),
-        &|_, message, coefficients, ()| {
-            spot::unpack(&functions.field, message, coefficients.iter_mut());
-        },
-    )
+) -> Vec<u128> {
+    let mut outputs = vec![0; rows.len()];
+    parallel::chunks_mut(&mut outputs, ITEMS_PER_TASK, &|range, outputs| {
+        let digests = items.digests().slice(range.clone());
+        functions.outputs(&rows[range], digests, outputs);
+    });
+    outputs
 }

@@ -1,8 +1,10 @@
-use super::*;
-use crate::{
-    ErrorKind, Items, Output, Role,
-    testing::{assert_nothing_shows, items, notices_of_tampering, output},
+use psijoin_encode::{DigestVec, Digests};
+use psijoin_psi::{Error, ErrorKind, Items, Output, Plan, Request, Role};
+use psijoin_psi_testing::{
+    items, output, tampering::notices_of_tampering, uniform::assert_nothing_shows,
 };
+
+use super::*;
 
 fn request(sender: u64, receiver: u64) -> Request {
     Request::rows(sender, receiver).unwrap()
@@ -16,13 +18,14 @@ fn rows_of_any_width_with_digests_of_either_length() {
     ] {
         let mut params = params.unwrap();
         for (slices, field_bits) in [(4, 54), (4, 55), (4, 63), (5, 60)] {
-            params.extension.slices = slices;
-            params.extension.field_bits = field_bits;
-            assert_eq!(params.extension.wide_rows(), slices == 5);
+            params.base.extension.slices = slices;
+            params.base.extension.field_bits = field_bits;
+            assert_eq!(params.base.extension.wide_rows(), slices == 5);
             for digest_bytes in [16, 32] {
-                let (senders, receivers) =
-                    (items(0..900, digest_bytes), items(600..1300, digest_bytes));
-                let found = output(&params, &senders, &receivers).unwrap();
+                params.base.digest_bytes = digest_bytes;
+                let plan = params.clone().plan();
+                let (senders, receivers) = (items(0..900, &plan), items(600..1300, &plan));
+                let found = output(&plan, &senders, &receivers).unwrap();
                 let expected = Output::Rows((0..300).collect());
                 assert_eq!(found, expected, "{slices}, {field_bits}, {digest_bytes}");
             }
@@ -34,8 +37,9 @@ fn rows_of_any_width_with_digests_of_either_length() {
 fn a_malicious_sender_meets_long_digests_long_masks_and_a_check() {
     let malicious = Params::malicious_sender(&request(900, 700)).unwrap();
     let semi_honest = Params::semi_honest(&request(900, 700)).unwrap();
-    assert_eq!(malicious.digest_bytes, 32);
-    assert_eq!(malicious.masks().mask(u128::MAX), u128::MAX - 1);
+    assert_eq!(malicious.base.digest_bytes, 32);
+    assert_eq!(malicious.base.masks.mask(u128::MAX), u128::MAX - 1);
+    let (malicious, semi_honest) = (malicious.plan(), semi_honest.plan());
     assert_ne!(malicious.digest(), semi_honest.digest());
     assert!(malicious.cost().offline.sender_bytes > semi_honest.cost().offline.sender_bytes);
 }
@@ -48,7 +52,16 @@ fn masks_and_polynomials_show_nothing_of_items_that_are_not_shared() {
         Params::malicious_sender(&request),
     ] {
         let params = params.unwrap();
-        assert_nothing_shows(&params, params.masks());
+        let masks = params.base.masks;
+        assert_nothing_shows(&params.plan(), masks);
+    }
+}
+
+/// The digests of ten items.
+fn long_digests(plan: &Plan) -> Vec<[u8; 32]> {
+    match items(0..10, plan).digests() {
+        Digests::Long(digests) => digests.to_vec(),
+        Digests::Short(_) => unreachable!("digests have 32 bytes"),
     }
 }
 
@@ -56,13 +69,16 @@ fn masks_and_polynomials_show_nothing_of_items_that_are_not_shared() {
 /// and not a wrong result.
 #[test]
 fn equal_points_are_bad_luck() {
-    let params = Params::malicious_sender(&request(10, 10)).unwrap();
-    let Items::Long(mut digests) = items(0..10, 32) else {
-        unreachable!()
-    };
+    let plan = SPOT_LOW_MALICIOUS_SENDER.plan(&request(10, 10)).unwrap();
+    let mut digests = long_digests(&plan);
     let other = digests[3];
     digests[7][..16].copy_from_slice(&other[..16]);
-    let error = output(&params, &items(0..10, 32), &Items::Long(digests)).unwrap_err();
+    let error = output(
+        &plan,
+        &items(0..10, &plan),
+        &Items::from(DigestVec::Long(digests)),
+    )
+    .unwrap_err();
     assert!(matches!(error, Error::BadLuck(_, 40)), "{error}");
     assert_eq!(error.kind(), ErrorKind::BadLuck);
 }
@@ -71,14 +87,17 @@ fn equal_points_are_bad_luck() {
 /// the whole digest.
 #[test]
 fn half_a_digest_in_common_is_no_match() {
-    let params = Params::malicious_sender(&request(10, 10)).unwrap();
-    let Items::Long(mut digests) = items(0..10, 32) else {
-        unreachable!()
-    };
+    let plan = SPOT_LOW_MALICIOUS_SENDER.plan(&request(10, 10)).unwrap();
+    let mut digests = long_digests(&plan);
     for digest in &mut digests[..5] {
         digest[16] ^= 1;
     }
-    let found = output(&params, &Items::Long(digests), &items(0..10, 32)).unwrap();
+    let found = output(
+        &plan,
+        &Items::from(DigestVec::Long(digests)),
+        &items(0..10, &plan),
+    )
+    .unwrap();
     assert_eq!(found, Output::Rows((5..10).collect()));
 }
 
@@ -86,7 +105,7 @@ fn half_a_digest_in_common_is_no_match() {
 /// base OT, the answer to the check, and the upper parts of masks, always.
 #[test]
 fn tampering_by_the_sender_is_an_error_or_costs_it_its_items() {
-    let params = Params::malicious_sender(&request(300, 200)).unwrap();
-    let noticed = notices_of_tampering(&params, Role::Sender);
+    let plan = SPOT_LOW_MALICIOUS_SENDER.plan(&request(300, 200)).unwrap();
+    let noticed = notices_of_tampering(&plan, Role::Sender);
     assert!(noticed >= 3, "{noticed}");
 }
