@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use psijoin::{self as psi, Role, shares};
+use psijoin::{self as psi, Role, share_file};
 use psijoin_handshake::Hello;
 use psijoin_table::{self as table, Decimal, MAX_SCALE, Numbers, Source};
 

@@ -259,7 +259,7 @@ fn time_shown(time: DateTime<Utc>) -> String {
 
 impl RunReport {
     fn new(summary: &Summary) -> Self {
-        let plan = &*summary.plan;
+        let plan = &summary.plan;
         let request = plan.request();
         Self {
             protocol: ProtocolReport::new(plan),

@@ -55,11 +55,8 @@ pub(super) fn run(args: &args::Protocols) -> Result<(), Failure> {
 /// What the default does.
 fn choice(request: &Request) -> String {
     let taken = |output| {
-        let request = Request {
-            output,
-            ..request.clone()
-        };
-        registry::AUTO.info_for(&request).name
+        let request = request.clone().output(output);
+        registry::AUTO.chosen(&request).info().name
     };
     format!(
         "\nauto, the default of send and receive, takes what suits the sizes: here {}.\n\

@@ -11,7 +11,7 @@ const ITEMS: u64 = 1 << 20;
 
 fn plan(protocol: &str) -> Plan {
     let request = Request::rows(ITEMS, ITEMS).unwrap();
-    registry::plan(registry::find(protocol).unwrap(), &request).unwrap()
+    registry::find(protocol).unwrap().plan(&request).unwrap()
 }
 
 #[track_caller]
@@ -72,10 +72,7 @@ fn the_traffic_of_functions_is_that_of_the_plan() {
         ("shares", OutputKind::Shares(columns(0, 0))),
     ] {
         let cells = [1_u64 << 16, 1 << 20].map(|items| {
-            let request = Request {
-                output: output.clone(),
-                ..Request::rows(items, items).unwrap()
-            };
+            let request = Request::rows(items, items).unwrap().output(output.clone());
             let protocol = registry::find("rr22-circuit").unwrap();
             let cost = protocol.plan(&request).unwrap().cost().total;
             let bits = (cost.total_bytes() * 8 + items / 2) / items;
