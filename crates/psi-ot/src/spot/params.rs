@@ -74,7 +74,7 @@ impl SparseParams {
         }
     }
 
-    /// Points of which two are alike, or that are none.
+    /// The error for points that no polynomial is computed for: two of them are equal, say.
     pub(crate) fn unfit_points(&self) -> Error {
         (self.request).bad_luck("the items do not fit into a polynomial")
     }

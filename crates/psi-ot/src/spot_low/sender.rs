@@ -88,7 +88,7 @@ impl<const R: usize> Sender<R> {
         (points, rows)
     }
 
-    /// Step 5: P(x) of all items, each slice of which is begun as soon as it is there.
+    /// Step 5: P(x) of all items. A slice's evaluation begins as soon as the slice is there.
     fn evaluate(
         &self,
         evaluator: Evaluator<'_>,
