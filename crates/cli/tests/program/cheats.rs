@@ -59,7 +59,7 @@ fn is_caught(cheat: Cheat, at: usize, count: fn(usize) -> bool, text: &str) {
     assert_eq!(folder.names(), ["receivers", "senders"], "no output");
 }
 
-const FAILED: &str = "the other party failed the consistency check";
+const FAILED: &str = "it failed the consistency check";
 
 #[test]
 fn a_receiver_that_chooses_other_bits_in_a_column_is_caught() {
