@@ -77,7 +77,7 @@ impl Question {
 fn others(able: impl Fn(&Protocol) -> bool) -> String {
     let names: Vec<_> = registry::PROTOCOLS
         .iter()
-        .filter(|protocol| able(**protocol))
+        .filter(|protocol| able(protocol))
         .map(|protocol| protocol.info().name)
         .collect();
     format!("leave --protocol out, or take one of {}", names.join(", "))

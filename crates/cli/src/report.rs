@@ -335,7 +335,7 @@ impl ProtocolReport {
             adversary: info.adversary.to_string(),
             parameters: plan
                 .parameters()
-                .into_iter()
+                .iter()
                 .map(|parameter| (parameter.name, parameter.value))
                 .collect(),
         }
