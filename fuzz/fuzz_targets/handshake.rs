@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use psijoin_fuzz::scripted_channel;
-use psijoin_transport::handshake::{self, Hello, Role};
+use psijoin_handshake::{self as handshake, Hello, Role};
 
 fuzz_target!(|messages: Vec<Vec<u8>>| {
     let hello = Hello::new(Role::Sender, 10)

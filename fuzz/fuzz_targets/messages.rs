@@ -6,43 +6,43 @@
 use std::thread;
 
 use libfuzzer_sys::fuzz_target;
+use psijoin::{Context, Input, Items, JointSeed, Plan, Request, Role, registry, run as run_party};
 use psijoin_channel::{Channel, memory};
 use psijoin_fuzz::{scripted_after, scripted_channel};
-use psijoin_psi::{Context, Input, Items, Plan, Request, Role, protocol, registry};
 
-/// An honest start costs a base OT and more: few inputs get one, of up to so many messages.
+/// An honest start costs a base OT and more: few inputs get one, of up to this many messages.
 const HONEST_UP_TO: u8 = 8;
 
 fuzz_target!(|script: (u8, bool, u8, u8, u8, Vec<Vec<u8>>)| {
     let (protocol, is_sender, sender_items, receiver_items, honest, messages) = script;
     let protocol = registry::PROTOCOLS[usize::from(protocol) % registry::PROTOCOLS.len()];
     let request = Request::rows(sender_items.into(), receiver_items.into()).expect("small sets");
-    let plan = registry::plan(protocol, &request).expect("parameters for small sets");
+    let plan = protocol.plan(&request).expect("parameters for small sets");
     let role = if is_sender {
         Role::Sender
     } else {
         Role::Receiver
     };
     if honest == 0 || honest > HONEST_UP_TO {
-        run(&*plan, role, scripted_channel(messages));
+        run(&plan, role, scripted_channel(messages));
         return;
     }
     let (own, peers) = memory::pair();
     thread::scope(|scope| {
-        scope.spawn(|| run(&*plan, role.other(), peers));
-        run(&*plan, role, scripted_after(honest.into(), own, messages));
+        scope.spawn(|| run(&plan, role.other(), peers));
+        run(&plan, role, scripted_after(honest.into(), own, messages));
     });
 });
 
-fn run(plan: &dyn Plan, role: Role, mut channel: Channel) {
+fn run(plan: &Plan, role: Role, mut channel: Channel) {
     let own = role.items(plan.request().sizes) as u8;
     let fingerprints: Vec<_> = (0..own).map(|i| [i; 32]).collect();
-    let joint_seed = [1; 32];
+    let joint_seed = JointSeed::insecure_fixed([1; 32]);
     let items = Items::digest(&fingerprints, &joint_seed, plan.digest_bytes());
     let input = Input {
         items: &items,
         columns: &[],
         joint_seed: &joint_seed,
     };
-    let _ = protocol::run(plan, role, input, &mut channel, &mut Context::new());
+    let _ = run_party(plan, role, &input, &mut channel, &mut Context::new());
 }

@@ -1,18 +1,18 @@
-//! Counting bytes, messages and rounds.
+//! Counting bytes, messages and flights.
 //!
 //! [`counted`] decorates a channel and returns [`Counters`], which another thread may read
 //! while the protocol runs.
 //!
-//! # Rounds
-//! In this project a *round* is one flight: messages in one direction of which none had to
-//! wait for an answer. A protocol of `r` rounds therefore spends `r · RTT/2` waiting for
-//! the network. A request and its answer are two rounds.
+//! # Flights
+//! A *flight* is messages in one direction that did not have to wait for an answer in between. A
+//! protocol of `f` flights therefore spends `f · RTT/2` waiting for the network. A request and its
+//! answer are two flights. Literature that speaks of rounds often means this.
 //!
 //! A party sees only its own end of the wire, so flights are told apart by this rule: what
-//! a party sends depends on all that it has received, and the other way round. Hence a
+//! a party sends depends on all that it has received, and the other way flight. Hence a
 //! flight begins whenever a message is sent after one was received, or received after one
 //! was sent. Inside [`Channel::exchange`] the rule is suspended: what is sent there must
-//! not depend on what is received there, and both together make one round. Two parties
+//! not depend on what is received there, and both together make one flight. Two parties
 //! that talk at the same time without saying so by an exchange are counted as if one had
 //! waited for the other.
 
@@ -47,8 +47,8 @@ pub struct Snapshot {
     pub sent: Tally,
     /// What this party received.
     pub received: Tally,
-    /// Rounds, as the [module](self) defines them.
-    pub rounds: u64,
+    /// Flights, as the [module](self) defines them.
+    pub flights: u64,
 }
 
 impl Snapshot {
@@ -69,7 +69,7 @@ impl Sub for Snapshot {
         Self {
             sent: self.sent.since(earlier.sent),
             received: self.received.since(earlier.received),
-            rounds: difference(self.rounds, earlier.rounds),
+            flights: difference(self.flights, earlier.flights),
         }
     }
 }
@@ -116,7 +116,7 @@ impl Counters {
         Snapshot {
             sent: sent.tally,
             received: received.tally,
-            rounds: sent.last_round.max(received.last_round),
+            flights: sent.last_flight.max(received.last_flight),
         }
     }
 
@@ -144,7 +144,7 @@ impl Drop for ExchangeGuard {
     }
 }
 
-/// A logical clock that ticks once a round.
+/// A logical clock that ticks once a flight.
 #[derive(Debug, Default)]
 struct State {
     sent: Direction,
@@ -169,17 +169,17 @@ impl State {
 
     /// From now on a message of either direction depends on all messages of the other.
     fn await_answers(&mut self) {
-        self.sent.answers = self.received.last_round;
-        self.received.answers = self.sent.last_round;
+        self.sent.answers = self.received.last_flight;
+        self.received.answers = self.sent.last_flight;
     }
 }
 
 #[derive(Debug, Default)]
 struct Direction {
     tally: Tally,
-    /// The round of the last message in this direction; 0 before the first.
-    last_round: u64,
-    /// The round of the other direction that the next message here depends on.
+    /// The flight of the last message in this direction; 0 before the first.
+    last_flight: u64,
+    /// The flight of the other direction that the next message here depends on.
     answers: u64,
 }
 
@@ -187,9 +187,9 @@ impl Direction {
     fn count(&mut self, bytes: usize) {
         self.tally.bytes += bytes as u64;
         self.tally.messages += 1;
-        let round = self.last_round.max(self.answers + 1);
-        if round > self.last_round {
-            self.last_round = round;
+        let flight = self.last_flight.max(self.answers + 1);
+        if flight > self.last_flight {
+            self.last_flight = flight;
             self.tally.flights += 1;
         }
     }
@@ -259,8 +259,8 @@ mod tests {
         });
     }
 
-    fn rounds(party: &Party) -> u64 {
-        party.1.snapshot().rounds
+    fn flights(party: &Party) -> u64 {
+        party.1.snapshot().flights
     }
 
     #[test]
@@ -287,15 +287,15 @@ mod tests {
                 flights: 1
             }
         );
-        assert_eq!(seen_by_alice.rounds, 3);
+        assert_eq!(seen_by_alice.flights, 3);
         assert_eq!(seen_by_alice.total_bytes(), 16);
         assert_eq!(seen_by_bob.sent, seen_by_alice.received);
         assert_eq!(seen_by_bob.received, seen_by_alice.sent);
-        assert_eq!(seen_by_bob.rounds, 3);
+        assert_eq!(seen_by_bob.flights, 3);
     }
 
     #[test]
-    fn exchange_is_one_round_however_its_messages_interleave() {
+    fn exchange_is_one_flight_however_its_messages_interleave() {
         let (mut alice, mut bob) = counted_pair();
         exchange_both(&mut alice, &mut bob, 1000);
         for party in [&alice, &bob] {
@@ -305,12 +305,15 @@ mod tests {
                 messages: 1000,
                 flights: 1,
             };
-            assert_eq!((seen.sent, seen.received, seen.rounds), (flight, flight, 1));
+            assert_eq!(
+                (seen.sent, seen.received, seen.flights),
+                (flight, flight, 1)
+            );
         }
         exchange_both(&mut alice, &mut bob, 1);
-        assert_eq!([rounds(&alice), rounds(&bob)], [2, 2]);
+        assert_eq!([flights(&alice), flights(&bob)], [2, 2]);
         pass(&mut bob, &mut alice, 1);
-        assert_eq!([rounds(&alice), rounds(&bob)], [3, 3]);
+        assert_eq!([flights(&alice), flights(&bob)], [3, 3]);
     }
 
     #[test]
@@ -318,8 +321,8 @@ mod tests {
         let (mut alice, mut bob) = counted_pair();
         pass(&mut alice, &mut bob, 1);
         exchange_both(&mut alice, &mut bob, 3);
-        // Alice's part needed nothing from Bob: round 1. Bob's had her message: round 2.
-        assert_eq!([rounds(&alice), rounds(&bob)], [2, 2]);
+        // Alice's part needed nothing from Bob: flight 1. Bob's had her message: flight 2.
+        assert_eq!([flights(&alice), flights(&bob)], [2, 2]);
         assert_eq!(alice.1.snapshot().sent.flights, 1);
         assert_eq!(bob.1.snapshot().received.flights, 1);
     }
@@ -348,7 +351,7 @@ mod tests {
                 flights: 1
             }
         );
-        assert_eq!(phase.rounds, 2);
+        assert_eq!(phase.flights, 2);
     }
 
     #[test]

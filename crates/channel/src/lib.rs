@@ -12,6 +12,10 @@
 //! something to read. They stack in any order. [`memory`] joins two parties of one
 //! process.
 //!
+//! What parties do over any channel lives here as well: long data is sent and received in pieces that
+//! all threads compute ([`stream`]), or read while something else is computed ([`read_ahead`]); and a
+//! seed is drawn that neither party controls ([`joint_seed`]).
+//!
 //! ```
 //! use psijoin_channel::{count::counted, link::{Link, linked}, memory};
 //!
@@ -36,8 +40,11 @@ use crate::{count::Counters, exchange::ExchangeOutbound};
 
 pub mod count;
 pub mod fault;
+pub mod joint_seed;
 pub mod link;
 pub mod memory;
+pub mod read_ahead;
+pub mod stream;
 pub mod transcript;
 
 mod error;

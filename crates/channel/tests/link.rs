@@ -221,7 +221,7 @@ fn decorators_stack() {
     for (counters, [sent, received]) in [(by_alice, [10_000, 6]), (by_bob, [6, 10_000])] {
         let seen = counters.snapshot();
         assert_eq!(
-            [seen.sent.bytes, seen.received.bytes, seen.rounds],
+            [seen.sent.bytes, seen.received.bytes, seen.flights],
             [sent, received, 2]
         );
     }

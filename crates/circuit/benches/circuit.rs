@@ -13,7 +13,7 @@ use psijoin_circuit::{
     gmw::{self, triples::Multiplication},
     plain::Gates,
 };
-use psijoin_ot::extension::{Extension, Iknp, Silent};
+use psijoin_ot::extension::Extension;
 
 fn main() {
     divan::main();
@@ -60,11 +60,12 @@ fn hashes(bencher: Bencher, hashes: usize) {
     });
 }
 
-fn set_up() -> (garbler::Setup<Iknp>, evaluator::Setup<Iknp>) {
+fn set_up() -> (garbler::Setup, evaluator::Setup) {
     let (mut a, mut b) = memory::pair();
     thread::scope(|scope| {
-        let garbler = scope.spawn(move || garbler::Setup::new(&mut a, &mut Prg::from_os()));
-        let evaluator = evaluator::Setup::new(&mut b, &mut Prg::from_os());
+        let garbler =
+            scope.spawn(move || garbler::Setup::new(Extension::Iknp, &mut a, &mut Prg::from_os()));
+        let evaluator = evaluator::Setup::new(Extension::Iknp, &mut b, &mut Prg::from_os());
         let garbler = garbler.join().expect("no panic").expect("an honest peer");
         (garbler, evaluator.expect("an honest peer"))
     })
@@ -128,11 +129,11 @@ fn streamed(bencher: Bencher, gates: usize) {
     bencher.counter(ItemsCount::new(gates)).bench_local(|| {
         let (mut a, mut b) = memory::pair();
         let mut garbler = || {
-            let mut setup = garbler::Setup::<Iknp>::new(&mut a, &mut Prg::from_os())?;
+            let mut setup = garbler::Setup::new(Extension::Iknp, &mut a, &mut Prg::from_os())?;
             layers(Garbler::new(&mut setup, &mut a), gates)
         };
         let mut evaluator = || {
-            let mut setup = evaluator::Setup::<Iknp>::new(&mut b, &mut Prg::from_os())?;
+            let mut setup = evaluator::Setup::new(Extension::Iknp, &mut b, &mut Prg::from_os())?;
             layers(Evaluator::new(&mut setup, &mut b), gates)
         };
         thread::scope(|scope| {
@@ -143,8 +144,17 @@ fn streamed(bencher: Bencher, gates: usize) {
 }
 
 /// Multiplication triples of bits, both parties, base OTs and all.
-#[divan::bench(types = [Iknp, Silent], args = [1 << 16, 1 << 20], sample_count = 3, sample_size = 1)]
-fn triples<E: Extension>(bencher: Bencher, lanes: u64) {
+#[divan::bench(
+    args = [
+        (Extension::Iknp, 1 << 16),
+        (Extension::Iknp, 1 << 20),
+        (Extension::Silent, 1 << 16),
+        (Extension::Silent, 1 << 20),
+    ],
+    sample_count = 3,
+    sample_size = 1,
+)]
+fn triples(bencher: Bencher, (extension, lanes): (Extension, u64)) {
     let gates = Gates {
         products: [(1, lanes)].into(),
         layers: 1,
@@ -154,7 +164,8 @@ fn triples<E: Extension>(bencher: Bencher, lanes: u64) {
         let (mut a, mut b) = memory::pair();
         let party = |side, channel: &mut Channel| {
             let rng = &mut Prg::from_os();
-            let mut setup = gmw::Setup::<E>::new(side, Multiplication::Vectors, channel, rng)?;
+            let mut setup =
+                gmw::Setup::new(side, extension, Multiplication::Vectors, channel, rng)?;
             setup.triples().prepare(&gates, channel)
         };
         thread::scope(|scope| {

@@ -59,39 +59,26 @@ pub fn lookups(bits: usize, lanes: usize) -> usize {
     layers(bits).sum::<usize>() * lanes
 }
 
-/// Flights that tests take.
-pub fn flights(bits: usize) -> u64 {
-    2 * layers(bits).count() as u64
+/// Bytes that the sender says in tests, and the receiver, flight by flight; lookups are prepared.
+pub fn flights(bits: usize, lanes: usize) -> impl Iterator<Item = [u64; 2]> {
+    layers(bits).flat_map(move |digits| {
+        let lookups = digits * lanes;
+        let entries = packed_words(lookups) * size_of::<Table>();
+        [[0, lookups.div_ceil(2) as u64], [entries as u64, 0]]
+    })
 }
 
-/// Bytes that the sender sends for tests, its lookups being prepared.
-pub fn sender_bytes(bits: usize, lanes: usize) -> u64 {
-    let bytes = |digits: usize| packed_words(digits * lanes) * size_of::<Table>();
-    layers(bits).map(bytes).sum::<usize>() as u64
+/// Bytes that the sender says to prepare lookups, and the receiver, flight by flight.
+pub fn preparing_flights(count: usize) -> impl Iterator<Item = [u64; 2]> {
+    calls(count).flat_map(|count| {
+        [
+            [0, lookup::receiver_bytes(count)],
+            [lookup::sender_bytes(count), 0],
+        ]
+    })
 }
 
-/// Bytes that the receiver sends for tests, its lookups being prepared.
-pub fn receiver_bytes(bits: usize, lanes: usize) -> u64 {
-    layers(bits)
-        .map(|digits| (digits * lanes).div_ceil(2))
-        .sum::<usize>() as u64
-}
-
-/// Bytes that either sends to prepare lookups, the sender first.
-pub fn preparing_bytes(count: usize) -> [u64; 2] {
-    let calls = calls(count);
-    [
-        calls.clone().map(lookup::sender_bytes).sum(),
-        calls.map(lookup::receiver_bytes).sum(),
-    ]
-}
-
-/// Flights in which lookups are prepared, the receiver's first.
-pub fn preparing_flights(count: usize) -> u64 {
-    2 * calls(count).count() as u64
-}
-
-fn calls(count: usize) -> impl Iterator<Item = usize> + Clone {
+fn calls(count: usize) -> impl Iterator<Item = usize> {
     (0..count)
         .step_by(AT_ONCE)
         .map(move |first| AT_ONCE.min(count - first))
@@ -362,8 +349,8 @@ mod tests {
     use super::*;
     use crate::testing::both;
 
-    /// Shares of both, and bytes beyond the setup, sent by the sender first.
-    fn run(numbers: &[(u64, u64)], bits: usize) -> (Bits, Bits, [u64; 2]) {
+    /// Shares of both. The traffic is checked.
+    fn run(numbers: &[(u64, u64)], bits: usize) -> (Bits, Bits) {
         let (ours, theirs): (Vec<u64>, Vec<u64>) = numbers.iter().copied().unzip();
         let count = lookups(bits, numbers.len());
         let (sender, receiver, traffic) = both(
@@ -383,17 +370,16 @@ mod tests {
             },
         );
         let setup = [lookup::SETUP_SENDER_BYTES, lookup::SETUP_RECEIVER_BYTES];
-        let preparing = preparing_bytes(count);
-        let [sent, received] = [traffic.sent.bytes, traffic.received.bytes];
-        assert_eq!(
-            traffic.rounds,
-            2 + preparing_flights(count) + flights(bits) - 1
-        );
-        let online = [
-            sent - setup[0] - preparing[0],
-            received - setup[1] - preparing[1],
-        ];
-        (sender, receiver, online)
+        let flights: Vec<_> = preparing_flights(count)
+            .chain(flights(bits, numbers.len()))
+            .collect();
+        let announced = [0, 1].map(|party| {
+            let bytes = flights.iter().map(|flight| flight[party]);
+            setup[party] + bytes.sum::<u64>()
+        });
+        assert_eq!([traffic.sent.bytes, traffic.received.bytes], announced);
+        assert_eq!(traffic.flights, 1 + flights.len() as u64);
+        (sender, receiver)
     }
 
     proptest! {
@@ -410,13 +396,9 @@ mod tests {
                 1 => (a & mask, (a ^ 1 << (b % bits as u64)) & mask),
                 _ => (a & mask, b & mask),
             }).collect();
-            let (sender, receiver, bytes) = run(&pairs, bits);
+            let (sender, receiver) = run(&pairs, bits);
             let equal: Bits = pairs.iter().map(|(a, b)| a == b).collect();
             prop_assert!(&sender ^ &receiver == equal);
-            prop_assert_eq!(
-                bytes,
-                [sender_bytes(bits, pairs.len()), receiver_bytes(bits, pairs.len())]
-            );
         }
     }
 
@@ -451,7 +433,7 @@ mod tests {
     #[test]
     fn a_test_of_61_bits_takes_21_lookups() {
         assert_eq!(lookups(61, 1), 16 + 4 + 1);
-        assert_eq!(flights(61), 6);
+        assert_eq!(flights(61, 1).count(), 6);
         assert_eq!(lookups(4, 3), 3);
         assert_eq!(lookups(5, 1), 2 + 1);
     }

@@ -26,10 +26,9 @@ pub mod triples;
 
 use triples::{Multiplication, Triple, Triples, demand};
 
-/// Bytes that either party sends in [`Setup::new`].
-pub const fn setup_bytes<E: Extension>() -> u64 {
-    Block::BYTES as u64 + E::SETUP_SENDER_BYTES + E::SETUP_RECEIVER_BYTES
-}
+/// Bytes that either party sends in [`Setup::new`], at the same time. Then OTs are set up in either
+/// direction; those that the first side sends come first.
+pub const SEED_BYTES: u64 = Block::BYTES as u64;
 
 /// Bytes that either party sends to open the products of a layer.
 pub fn layer_bytes(layer: &Gates, multiplication: Multiplication) -> u64 {
@@ -39,20 +38,21 @@ pub fn layer_bytes(layer: &Gates, multiplication: Multiplication) -> u64 {
 }
 
 /// What a party keeps from one circuit to the next.
-pub struct Setup<E: Extension> {
+pub struct Setup {
     side: Side,
-    triples: Triples<E>,
+    triples: Triples,
     own_masks: Prg,
     their_masks: Prg,
 }
 
-impl<E: Extension> Setup<E> {
+impl Setup {
     /// Runs the base OTs, in both directions; the peer calls this too, with the other side.
     ///
     /// # Errors
     /// If the channel breaks, or the peer sends an invalid group element.
     pub fn new(
         side: Side,
+        extension: Extension,
         multiplication: Multiplication,
         channel: &mut Channel,
         rng: &mut Prg,
@@ -67,27 +67,27 @@ impl<E: Extension> Setup<E> {
         let their_seed = Block::from_bytes(theirs);
         Ok(Self {
             side,
-            triples: Triples::set_up(side, multiplication, channel, rng)?,
+            triples: Triples::set_up(side, extension, multiplication, channel, rng)?,
             own_masks: Prg::from_seed(seed),
             their_masks: Prg::from_seed(their_seed),
         })
     }
 
     /// The triples, to make some before the input is known.
-    pub fn triples(&mut self) -> &mut Triples<E> {
+    pub fn triples(&mut self) -> &mut Triples {
         &mut self.triples
     }
 }
 
 /// Evaluates on shares.
-pub struct Gmw<'a, E: Extension> {
-    setup: &'a mut Setup<E>,
+pub struct Gmw<'a> {
+    setup: &'a mut Setup,
     channel: &'a mut Channel,
 }
 
-impl<'a, E: Extension> Gmw<'a, E> {
+impl<'a> Gmw<'a> {
     /// A party of the protocol.
-    pub fn new(setup: &'a mut Setup<E>, channel: &'a mut Channel) -> Self {
+    pub fn new(setup: &'a mut Setup, channel: &'a mut Channel) -> Self {
         Self { setup, channel }
     }
 
@@ -115,7 +115,7 @@ impl<'a, E: Extension> Gmw<'a, E> {
     }
 }
 
-impl<E: Extension> Backend for Gmw<'_, E> {
+impl Backend for Gmw<'_> {
     type Wires = Bits;
     type Error = Error;
 
@@ -209,7 +209,7 @@ impl Triple {
     }
 }
 
-impl<E: Extension> TwoParty for Gmw<'_, E> {
+impl TwoParty for Gmw<'_> {
     fn side(&self) -> Side {
         self.setup.side
     }

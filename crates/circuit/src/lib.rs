@@ -20,6 +20,46 @@
 //! | [`equality`] | whether numbers of either party are equal, as shares |
 //! | [`garble`] | Yao: half gates, free XOR |
 //! | [`gmw`] | Goldreich, Micali and Wigderson: XOR shares and multiplication triples |
+//!
+//! Which of the first party's numbers are greater than those of the second, which learns that alone.
+//! Both run the same function; one garbles it, the other evaluates it:
+//!
+//! ```
+//! use std::thread;
+//!
+//! use psijoin_block::Prg;
+//! use psijoin_channel::memory;
+//! use psijoin_circuit::{
+//!     Bits, Error, Side, TwoParty, compare,
+//!     garble::{Evaluator, Garbler, evaluator, garbler},
+//! };
+//! use psijoin_ot::extension::Extension;
+//!
+//! /// What this party learns. Numbers have 8 bits.
+//! fn first_is_greater(mut party: impl TwoParty, numbers: &[u128]) -> Result<Vec<Bits>, Error> {
+//!     let (bits, lanes) = (Bits::transposed(numbers, 8), numbers.len());
+//!     let (first, second) = match party.side() {
+//!         Side::First => (party.own(&bits)?, party.theirs(8, lanes)?),
+//!         Side::Second => (party.theirs(8, lanes)?, party.own(&bits)?),
+//!     };
+//!     let greater = [compare::greater(&mut party, &first, &second)?];
+//!     match party.side() {
+//!         Side::First => party.reveal(&greater).map(|()| Vec::new()),
+//!         Side::Second => party.learn(&greater),
+//!     }
+//! }
+//!
+//! let (mut a, mut b) = memory::pair();
+//! let first = thread::spawn(move || {
+//!     let mut setup = garbler::Setup::new(Extension::Iknp, &mut a, &mut Prg::from_os())?;
+//!     first_is_greater(Garbler::new(&mut setup, &mut a), &[200, 5, 7])
+//! });
+//! let mut setup = evaluator::Setup::new(Extension::Iknp, &mut b, &mut Prg::from_os())?;
+//! let learned = first_is_greater(Evaluator::new(&mut setup, &mut b), &[100, 50, 7])?;
+//! assert!(first.join().expect("no panic")?.is_empty());
+//! assert!(learned[0].iter().eq([true, false, false]));
+//! # Ok::<(), Error>(())
+//! ```
 
 pub mod arithmetic;
 pub mod backend;

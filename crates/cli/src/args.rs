@@ -6,14 +6,14 @@ use clap::{
     Args as ClapArgs, Parser, Subcommand, ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser},
 };
+use psijoin::{Protocol, registry};
 use psijoin_channel::link::Link;
-use psijoin_psi::{Protocol, registry};
 use psijoin_table::{ColumnRules, Error, KeySpec};
 use psijoin_transport::{Fingerprint, endpoint::Address};
 
 use crate::{
-    asked::Asked,
     dialect, exit, names,
+    requested_output::RequestedOutput,
     sizes::{self, SetSizes},
 };
 
@@ -66,7 +66,7 @@ pub(crate) enum Command {
 pub(crate) struct Demo {
     /// The protocol to show.
     #[arg(long, value_name = "NAME", default_value = "rr22", hide_possible_values = true, value_parser = protocol())]
-    pub(crate) protocol: &'static dyn Protocol,
+    pub(crate) protocol: &'static Protocol,
 }
 
 #[derive(ClapArgs)]
@@ -189,7 +189,7 @@ pub(crate) struct Join {
     /// `sender.COL` and `receiver.COL` say of which. Or `shares[:COL[,COL…]]`: each party gets a
     /// file with its shares of which keys are shared, and of their numbers, to compute with.
     #[arg(long, value_name = "KIND", default_value = "rows")]
-    pub(crate) output_kind: Asked,
+    pub(crate) output_kind: RequestedOutput,
 
     /// Learn rows, a count or a sum only if at least K keys are shared, and else no more than that
     /// they are fewer. Must be the same on both sides.
@@ -199,7 +199,7 @@ pub(crate) struct Join {
     /// The protocol, the same on both sides; see `psijoin protocols`. `auto` takes the one that
     /// suits the output and the sizes of the sets.
     #[arg(long, value_name = "NAME", default_value = "auto", hide_possible_values = true, value_parser = protocol())]
-    pub(crate) protocol: &'static dyn Protocol,
+    pub(crate) protocol: &'static Protocol,
 
     /// Refuse a set of the other party with more keys than this. It bounds the memory and the time
     /// that its word can cost you; and it is a sender's only defence against a receiver that puts in
@@ -395,12 +395,12 @@ impl Transport {
 #[derive(Clone)]
 pub(crate) enum Selection {
     All,
-    One(&'static dyn Protocol),
+    One(&'static Protocol),
 }
 
 impl Selection {
     /// The protocols that a list of selections names, in the order of the list.
-    pub(crate) fn resolve(selections: &[Self]) -> Vec<&'static dyn Protocol> {
+    pub(crate) fn resolve(selections: &[Self]) -> Vec<&'static Protocol> {
         selections
             .iter()
             .flat_map(|selection| match selection {
@@ -420,7 +420,7 @@ fn selection() -> impl TypedValueParser<Value = Selection> {
 }
 
 /// Reads the name of a protocol, [`registry::AUTO`]'s included.
-fn protocol() -> impl TypedValueParser<Value = &'static dyn Protocol> {
+fn protocol() -> impl TypedValueParser<Value = &'static Protocol> {
     named(registry::find)
 }
 

@@ -5,13 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use psijoin_psi::{self as psi, Role, shares};
+use psijoin::{self as psi, Role, share_file};
+use psijoin_handshake::Hello;
 use psijoin_table::{self as table, Decimal, MAX_SCALE, Numbers, Source};
-use psijoin_transport::handshake::Hello;
 
 use crate::{
-    asked::{Asked, ColumnName},
     exit::Failure,
+    requested_output::{ColumnName, RequestedOutput},
 };
 
 /// Which of the columns that are asked for are in this party's table.
@@ -28,7 +28,11 @@ impl OwnColumns {
     /// # Errors
     /// If the header cannot be read; if a column of this party is missing; if one that is there is
     /// not unique, or holds no numbers.
-    pub(crate) fn find(asked: &Asked, role: Role, source: &Source) -> Result<Self, table::Error> {
+    pub(crate) fn find(
+        asked: &RequestedOutput,
+        role: Role,
+        source: &Source,
+    ) -> Result<Self, table::Error> {
         let names = asked.columns().to_vec();
         let header = match names.is_empty() {
             true => Vec::new(),
@@ -129,7 +133,7 @@ fn scale(told: &str) -> Result<u32, Failure> {
 }
 
 fn broken(what: &'static str) -> Failure {
-    psijoin_transport::Error::Handshake(what).into()
+    psijoin_handshake::Error::Malformed(what).into()
 }
 
 /// Whose a column is, given its decimals in each table that has one of its name.
@@ -191,9 +195,9 @@ impl AgreedColumns {
     }
 
     /// How a file of shares names them: the sender's, and then the receiver's.
-    pub(crate) fn in_shares(&self) -> Vec<shares::file::Column> {
+    pub(crate) fn in_shares(&self) -> Vec<share_file::Column> {
         let of = |holder| self.0.iter().filter(move |column| column.holder == holder);
-        let column = |column: &AgreedColumn| shares::file::Column {
+        let column = |column: &AgreedColumn| share_file::Column {
             holder: column.holder,
             name: column.name.name.clone(),
             scale: column.scale,
@@ -241,8 +245,8 @@ pub(crate) struct Sum {
 
 #[cfg(test)]
 mod tests {
+    use psijoin_handshake as handshake;
     use psijoin_table::{KeySpec, KeyTable};
-    use psijoin_transport::{Kind, handshake};
 
     use super::*;
     use crate::exit::Code;
@@ -365,7 +369,7 @@ mod tests {
         let failure = receiver.agree(&hello()).unwrap_err();
         assert!(matches!(
             failure,
-            Failure::Transport(error) if error.kind() == Kind::Peer
+            Failure::Handshake(handshake::Error::Malformed(_))
         ));
     }
 }

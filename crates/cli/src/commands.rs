@@ -2,8 +2,8 @@
 
 use crate::{
     args::Command,
+    console,
     exit::{Code, Failure},
-    talk,
 };
 
 mod bench;
@@ -31,7 +31,7 @@ pub(crate) fn run(command: Command) -> Result<(), Code> {
         Command::Shares(args) => shares::run(&args),
     };
     done.map_err(|failure: Failure| {
-        talk::failure(&failure);
+        console::failure(&failure);
         failure.exit_code()
     })
 }

@@ -6,7 +6,7 @@ use clap::{
 };
 use psijoin_table::{Dialect, Doubt, Encoding, Error, Format, Source};
 
-use crate::talk::Talk;
+use crate::console::Console;
 
 /// How a table is written.
 #[derive(ClapArgs)]
@@ -78,10 +78,10 @@ impl Said {
 }
 
 /// Says how a table is read, if that is not as its format tells.
-pub(crate) fn tell(source: &Source, talk: Talk) {
+pub(crate) fn tell(source: &Source, console: Console) {
     if !source.is_usual() {
         let (name, description) = (source.name(), source.description());
-        talk.say(format_args!("{name} is read as {description}"));
+        console.say(format_args!("{name} is read as {description}"));
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::{io, path::PathBuf, process::ExitCode};
 
+use psijoin::ErrorKind as PsiKind;
 use psijoin_channel::AbortCode;
-use psijoin_psi::ErrorKind as PsiKind;
+use psijoin_handshake::Error as HandshakeError;
 use psijoin_table::ErrorKind as TableKind;
 use psijoin_transport::Kind as TransportKind;
 
-use crate::{figures, question, session};
+use crate::{humanize, settings};
 
 /// The exit codes, for people.
 pub(crate) const TABLE: &str = "\
@@ -55,25 +56,28 @@ pub(crate) enum Failure {
     Transport(#[from] psijoin_transport::Error),
 
     #[error(transparent)]
-    Psi(#[from] psijoin_psi::Error),
+    Handshake(#[from] psijoin_handshake::Error),
+
+    #[error(transparent)]
+    Psi(#[from] psijoin::Error),
 
     #[error(
         "fewer than {} are shared: by --min-intersection, neither side learns more of the result",
-        figures::counted(*.0, "key")
+        humanize::counted(*.0, "key")
     )]
     TooFew(u64),
 
     #[error(
         "the other party has {}, and --max-peer-keys here is {}: nothing was done",
-        figures::counted(*theirs, "key"),
-        figures::count(*most)
+        humanize::counted(*theirs, "key"),
+        humanize::count(*most)
     )]
     TooManyPeerKeys { theirs: u64, most: u64 },
 
     #[error(
         "the other party has {}, and this machine has memory for {}: nothing was done",
-        figures::counted(*theirs, "key"),
-        figures::count(*most)
+        humanize::counted(*theirs, "key"),
+        humanize::count(*most)
     )]
     NoRoomForPeerKeys { theirs: u64, most: u64 },
 
@@ -102,7 +106,7 @@ pub(crate) enum Failure {
     #[error("internal failure at {file}:{line}; this is a bug: please report this line")]
     Bug { file: &'static str, line: u32 },
 
-    #[error("it was not done within the {} of --deadline", figures::counted((*.0).into(), "second"))]
+    #[error("it was not done within the {} of --deadline", humanize::counted((*.0).into(), "second"))]
     Deadline(u32),
 
     #[error("no report can be written to {}: {source}", path.display())]
@@ -143,7 +147,13 @@ impl Failure {
                 _ => Code::Unexpected,
             },
             Self::Transport(error) => of_transport(error.kind()),
-            Self::Psi(psijoin_psi::Error::Channel(error)) => of_transport(error.into()),
+            Self::Psi(psijoin::Error::Channel(error))
+            | Self::Handshake(HandshakeError::Channel(error)) => of_transport(error.into()),
+            Self::Handshake(error) => match error {
+                HandshakeError::Setting { .. } => Code::Usage,
+                HandshakeError::SetTooLarge(_) => Code::File,
+                _ => Code::Peer,
+            },
             Self::Psi(error) => match error.kind() {
                 PsiKind::Peer => Code::Peer,
                 _ => Code::Unexpected,
@@ -169,7 +179,7 @@ impl Failure {
     pub(crate) fn may_pass(&self) -> bool {
         match self {
             failure if failure.is_exhaustion() => true,
-            Self::Psi(psijoin_psi::Error::BadLuck(..)) => true,
+            Self::Psi(psijoin::Error::BadLuck(..)) => true,
             failure => failure.exit_code() == Code::Network || failure.is_interruption(),
         }
     }
@@ -188,7 +198,8 @@ impl Failure {
         match self {
             Self::Table(error) => error.kind() == TableKind::Interrupted,
             Self::Transport(error) => error.kind() == TransportKind::Interrupted,
-            Self::Psi(psijoin_psi::Error::Channel(error)) => {
+            Self::Psi(psijoin::Error::Channel(error))
+            | Self::Handshake(HandshakeError::Channel(error)) => {
                 TransportKind::from(error) == TransportKind::Interrupted
             }
             _ => false,
@@ -199,10 +210,12 @@ impl Failure {
     pub(crate) fn abort_code(&self) -> AbortCode {
         match self {
             Self::Psi(error) => error.abort_code(),
-            Self::Transport(error) if error.kind() == TransportKind::Peer => match error {
-                psijoin_transport::Error::Handshake(_) => AbortCode::ProtocolViolation,
-                _ => AbortCode::Incompatible,
-            },
+            Self::Handshake(HandshakeError::Malformed(_)) => AbortCode::ProtocolViolation,
+            failure @ (Self::Handshake(_) | Self::Transport(_))
+                if failure.exit_code() == Code::Peer =>
+            {
+                AbortCode::Incompatible
+            }
             Self::TooManyPeerKeys { .. } | Self::NoRoomForPeerKeys { .. } => {
                 AbortCode::TooManyItems
             }
@@ -227,9 +240,7 @@ impl Failure {
             Self::Transport(error) if is_of_keys(error) => Some(
                 "each side gives the fingerprint that the other's `psijoin keygen` printed as --peer",
             ),
-            Self::Transport(psijoin_transport::Error::Setting { name, .. })
-                if name == question::OUTPUT =>
-            {
+            Self::Handshake(HandshakeError::Setting { name, .. }) if name == settings::OUTPUT => {
                 Some("ask for fewer columns, or for columns with shorter names")
             }
             Self::Table(
@@ -248,11 +259,11 @@ impl Failure {
                 "--allow-sums-that-reveal-keys allows it: see \"What an answer tells\" in \
                  docs/functions.md first",
             ),
-            Self::Transport(psijoin_transport::Error::Setting { .. }) => Some(
+            Self::Handshake(HandshakeError::Setting { .. }) => Some(
                 "give fewer key columns, or fewer rules: one column can hold several joined beforehand",
             ),
-            Self::Transport(psijoin_transport::Error::Mismatch(on))
-                if on.iter().any(|one| one.field == session::PROTOCOL) =>
+            Self::Handshake(HandshakeError::Mismatch(on))
+                if on.iter().any(|one| one.field == settings::PROTOCOL) =>
             {
                 Some(
                     "give the same --protocol NAME on both sides, or leave it out on both: \
@@ -320,25 +331,22 @@ mod tests {
             (AbortCode::Refused, Code::Policy),
         ] {
             let error = || ChannelError::PeerAborted(said);
-            assert_eq!(code(psijoin_psi::Error::from(error())), expected, "{said}");
+            assert_eq!(code(psijoin::Error::from(error())), expected, "{said}");
             assert_eq!(code(psijoin_transport::Error::from(error())), expected);
         }
     }
 
     #[test]
     fn failures_have_the_codes_that_the_help_tells() {
-        assert_eq!(code(psijoin_psi::Error::Misuse("a bug")), Code::Unexpected);
-        assert_eq!(code(psijoin_psi::Error::Peer("a lie")), Code::Peer);
+        assert_eq!(code(psijoin::Error::Misuse("a bug")), Code::Unexpected);
+        assert_eq!(code(psijoin::Error::Peer("a lie")), Code::Peer);
+        assert_eq!(code(psijoin::Error::BadLuck("rare", 40)), Code::Unexpected);
         assert_eq!(
-            code(psijoin_psi::Error::BadLuck("rare", 40)),
+            code(psijoin::Error::from(ChannelError::Interrupted)),
             Code::Unexpected
         );
         assert_eq!(
-            code(psijoin_psi::Error::from(ChannelError::Interrupted)),
-            Code::Unexpected
-        );
-        assert_eq!(
-            code(psijoin_psi::Error::from(ChannelError::MessageLength {
+            code(psijoin::Error::from(ChannelError::MessageLength {
                 expected: 1,
                 received: 2
             })),

@@ -17,9 +17,9 @@ use std::{
 };
 
 use psijoin_block::memory;
-use psijoin_table::{is_panic_contained, whole_file::remove_staged};
+use psijoin_table::{atomic_file::remove_staged, is_panic_contained};
 
-use crate::{exit::Failure, talk};
+use crate::{console, exit::Failure};
 
 /// How long the last words may take.
 const GRACE: Duration = Duration::from_secs(3);
@@ -222,7 +222,7 @@ impl Guard {
         };
         drop(watch);
         let failure = trouble.failure();
-        talk::failure(&failure);
+        console::failure(&failure);
         if let Some(farewell) = self.farewell.get() {
             farewell(&failure);
         }

@@ -13,9 +13,9 @@ use psijoin_table::Progress;
 use psijoin_transport::Interrupt;
 
 use crate::{
+    console::Console,
     exit::{Code, Failure},
     guard,
-    talk::Talk,
 };
 
 /// How long an orderly end may take, for example if standard input blocks.
@@ -29,14 +29,14 @@ const GRACE: Duration = Duration::from_secs(5);
 pub(crate) fn handle_ctrl_c(
     interrupt: Interrupt,
     progress: Arc<Progress>,
-    talk: Talk,
+    console: Console,
 ) -> Result<(), Failure> {
     let is_second = AtomicBool::new(false);
     let handler = ctrlc::set_handler(move || {
         if is_second.swap(true, Ordering::Relaxed) {
             guard::exit(Code::Unexpected as i32);
         }
-        talk.say("interrupted: telling the other party");
+        console.say("interrupted: telling the other party");
         progress.interrupt();
         interrupt.trigger();
         thread::spawn(|| {

@@ -2,9 +2,9 @@
 //!
 //! Its size is its own word, and memory and time are planned by it.
 
-use psijoin_psi::Role;
+use psijoin::Role;
 
-use crate::{exit::Failure, figures, memory};
+use crate::{exit::Failure, humanize, memory};
 
 /// Memory that a run is given for each key of the other party. The protocols that `auto` takes for
 /// rows of large sets take 93 to 125 bytes (docs/performance.md); the rest is for what else grows.
@@ -51,8 +51,8 @@ pub(crate) fn warning(role: Role, own: u64, theirs: u64) -> Option<String> {
             "WARNING: the receiver has {} keys, {} times as many as you: a receiver that puts in every \
              key it can think of (all telephone numbers, say) learns which of them you have. \
              --max-peer-keys N refuses larger sets.",
-            figures::count(theirs),
-            figures::count(theirs / own),
+            humanize::count(theirs),
+            humanize::count(theirs / own),
         )
     })
 }

@@ -5,28 +5,31 @@
 //! | [`args`] | what can be said on the command line |
 //! | [`commands`] | one module a command |
 //! | [`dialect`] | how a table is written, as people say it |
-//! | [`asked`], [`question`] | what the receiver is to learn |
+//! | [`requested_output`], [`question`] | what the receiver is to learn |
 //! | [`columns`] | which party has which column of numbers |
+//! | [`settings`] | the names of what both sides must say alike |
 //! | [`session`] | one party of a join, from its table to its result |
+//! | [`summary`] | what came of a run |
 //! | [`limits`] | how large a set of the other party may be |
 //! | [`exit`] | every failure, and the exit code that it ends with |
 //! | [`clashes`] | files of a run that must not be the same |
 //! | [`guard`], [`interrupt`] | ends that are not in order: no memory, panics, deadlines, Ctrl-C |
 //! | [`pulse`] | whether this party makes progress, for the heartbeat |
 //! | [`record`], [`report`] | what is known of a run, and what scripts are told of it |
-//! | [`statement`] | what was run and learned, for people |
-//! | [`talk`], [`log`], [`progress`], [`output`] | what goes to standard error, and what to standard output |
+//! | [`closing_statement`] | what was run and learned, for people |
+//! | [`console`], [`log`], [`progress`], [`output`] | what goes to standard error, and what to standard output |
 
 mod args;
-mod asked;
 mod clashes;
+mod closing_statement;
 mod columns;
 mod commands;
+mod console;
 mod dialect;
 mod exit;
-mod figures;
 mod grid;
 mod guard;
+mod humanize;
 mod interrupt;
 mod limits;
 mod log;
@@ -41,10 +44,11 @@ mod question;
 mod record;
 mod report;
 mod report_file;
+mod requested_output;
 mod session;
+mod settings;
 mod sizes;
-mod statement;
-mod talk;
+mod summary;
 
 use std::process::ExitCode;
 
@@ -64,7 +68,7 @@ fn main() -> ExitCode {
     let args = Args::parse();
     let done = prepare(&args)
         .map_err(|failure| {
-            talk::failure(&failure);
+            console::failure(&failure);
             failure.exit_code()
         })
         .and_then(|()| commands::run(args.command));

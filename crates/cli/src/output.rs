@@ -1,4 +1,4 @@
-//! Standard output: results only, never talk.
+//! Standard output: results only, never console.
 
 use std::io::{self, ErrorKind, Write};
 

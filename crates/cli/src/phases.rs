@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use psijoin_psi::Observer;
+use psijoin::Observer;
 use serde::Serialize;
 
 /// One phase and its time.

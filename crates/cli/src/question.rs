@@ -1,18 +1,15 @@
 //! What both parties want of a run, and whether it can be had.
 
-use psijoin_psi::{Columns, Protocol, Request, registry};
-use psijoin_transport::handshake::Hello;
+use psijoin::{Columns, Protocol, Request, registry};
+use psijoin_handshake::Hello;
 
-use crate::{asked::Asked, exit::Failure};
-
-/// The setting that names the output.
-pub(crate) const OUTPUT: &str = "the output";
+use crate::{exit::Failure, requested_output::RequestedOutput, settings::OUTPUT};
 
 /// What is to be learned, and on which condition.
 #[derive(Debug, Clone)]
 pub(crate) struct Question {
     /// The kind of output.
-    pub(crate) asked: Asked,
+    pub(crate) asked: RequestedOutput,
     /// Learn nothing if fewer keys are shared; 0 for no such condition.
     pub(crate) min_intersection: u64,
 }
@@ -22,7 +19,7 @@ impl Question {
     ///
     /// # Errors
     /// [`Failure::Usage`].
-    pub(crate) fn check(&self, protocol: &dyn Protocol, columns: Columns) -> Result<(), Failure> {
+    pub(crate) fn check(&self, protocol: &Protocol, columns: Columns) -> Result<(), Failure> {
         let output = self.asked.output_kind(columns);
         let name = protocol.info().name;
         if !protocol.computes(&output) {
@@ -37,7 +34,7 @@ impl Question {
         }
         if !output.can_be_withheld() {
             let why = match self.asked {
-                Asked::Shares(_) => "shares tell nothing that could be withheld",
+                RequestedOutput::Shares(_) => "shares tell nothing that could be withheld",
                 _ => "a threshold is itself whether that many keys are shared",
             };
             return Err(Failure::Usage(format!(
@@ -70,19 +67,17 @@ impl Question {
         receivers: u64,
         columns: Columns,
     ) -> Result<Request, Failure> {
-        Ok(Request {
-            output: self.asked.output_kind(columns),
-            min_intersection: self.min_intersection,
-            ..Request::rows(senders, receivers)?
-        })
+        Ok(Request::rows(senders, receivers)?
+            .output(self.asked.output_kind(columns))
+            .min_intersection(self.min_intersection))
     }
 }
 
 /// What to do where a protocol cannot do what these can.
-fn others(able: impl Fn(&dyn Protocol) -> bool) -> String {
+fn others(able: impl Fn(&Protocol) -> bool) -> String {
     let names: Vec<_> = registry::PROTOCOLS
         .iter()
-        .filter(|protocol| able(**protocol))
+        .filter(|protocol| able(protocol))
         .map(|protocol| protocol.info().name)
         .collect();
     format!("leave --protocol out, or take one of {}", names.join(", "))

@@ -1,15 +1,16 @@
 //! What becomes known of a run while it goes on, so that it can be reported however it ends.
 
 use std::{
+    mem,
     path::PathBuf,
     sync::{Mutex, MutexGuard},
 };
 
 use chrono::{DateTime, Utc};
-use psijoin_psi::Role;
+use psijoin::{JointSeed, Role};
 use psijoin_transport::{Connection, Fingerprint};
 
-use crate::{exit::Failure, output, report::Report, report_file::ReportFile, session::Summary};
+use crate::{report_file::ReportFile, summary::Summary};
 
 /// See the [module](self). Nothing in it is an item.
 #[derive(Default)]
@@ -28,7 +29,7 @@ pub(crate) struct Known {
     pub(crate) is_checked: bool,
     pub(crate) summary: Option<Summary>,
     /// Where the report goes.
-    report: Option<ReportFile>,
+    pub(crate) report: Option<ReportFile>,
     /// The report goes out once.
     is_reported: bool,
     /// The user has read of the failure already.
@@ -106,8 +107,8 @@ impl Record {
     }
 
     /// Both parties agreed on a session. Its name is the same for both, and says nothing.
-    pub(crate) fn session(&self, joint_seed: &[u8; 32]) {
-        let name = psijoin_psi::shares::file::session(joint_seed);
+    pub(crate) fn session(&self, joint_seed: &JointSeed) {
+        let name = psijoin::share_file::session(joint_seed);
         let name = name[..16].iter().map(|byte| format!("{byte:02x}"));
         self.known().session = Some(name.collect());
     }
@@ -137,24 +138,12 @@ impl Record {
         self.known().summary.as_ref().map(look)
     }
 
-    /// The run is over: writes the report, if one was asked for.
-    ///
-    /// # Errors
-    /// [`Failure::Report`] and [`Failure::Stdout`].
-    pub(crate) fn end(&self, failure: Option<&Failure>) -> Result<(), Failure> {
+    /// The run is over: shows what is known to `report`, the first time only. Whoever comes later
+    /// waits until the report is out, and gets `None`.
+    pub(crate) fn end<T>(&self, report: impl FnOnce(&Known) -> T) -> Option<T> {
         let mut known = self.known();
-        if std::mem::replace(&mut known.is_reported, true) {
-            return Ok(());
-        }
-        let report = Report::new(&known, failure);
-        let written = match &known.report {
-            Some(file) => file.write(&report),
-            None => Ok(()),
-        };
-        if known.plan.json {
-            output::json(&report)?;
-        }
-        written
+        let was_reported = mem::replace(&mut known.is_reported, true);
+        (!was_reported).then(|| report(&known))
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {

@@ -6,22 +6,42 @@ use std::{
 };
 
 use chrono::{DateTime, SecondsFormat, Utc};
+use psijoin::Plan;
 use psijoin_params::Security;
-use psijoin_psi::Plan;
 use serde::Serialize;
 
 use crate::{
     columns::{AgreedColumn, Sum},
     exit::Failure,
-    memory,
+    memory, output,
     phases::Phase,
-    record::Known,
-    session::{Received, Summary},
+    record::{Known, Record},
+    summary::{Received, Summary},
 };
+
+/// Writes the report of a run that is over, and may have failed, if one was asked for. A run is
+/// reported once.
+///
+/// # Errors
+/// [`Failure::Report`] and [`Failure::Stdout`].
+pub(crate) fn write(record: &Record, failure: Option<&Failure>) -> Result<(), Failure> {
+    let written = record.end(|known| {
+        let report = Report::new(known, failure);
+        let written = match &known.report {
+            Some(file) => file.write(&report),
+            None => Ok(()),
+        };
+        if known.plan.json {
+            output::json(&report)?;
+        }
+        written
+    });
+    written.unwrap_or(Ok(()))
+}
 
 /// The report of one party's run, as `--json` and `--report` write it.
 #[derive(Serialize)]
-pub(crate) struct Report {
+struct Report {
     psijoin: &'static str,
     handshake_version: u16,
     /// `done`, `checked` or `failed`.
@@ -148,7 +168,7 @@ struct TableReport {
 struct TrafficReport {
     sent_bytes: u64,
     received_bytes: u64,
-    rounds: u64,
+    flights: u64,
 }
 
 #[derive(Serialize)]
@@ -184,12 +204,12 @@ struct SumReport {
 
 impl Report {
     /// The report of a run of which this is known, and which may have failed.
-    pub(crate) fn new(known: &Known, failure: Option<&Failure>) -> Self {
+    fn new(known: &Known, failure: Option<&Failure>) -> Self {
         let plan = &known.plan;
         let fingerprint = plan.peer.map(|fingerprint| fingerprint.to_string());
         Self {
             psijoin: env!("CARGO_PKG_VERSION"),
-            handshake_version: psijoin_transport::handshake::VERSION,
+            handshake_version: psijoin_handshake::VERSION,
             outcome: match failure {
                 None if known.is_checked => "checked",
                 None => "done",
@@ -239,7 +259,7 @@ fn time_shown(time: DateTime<Utc>) -> String {
 
 impl RunReport {
     fn new(summary: &Summary) -> Self {
-        let plan = &*summary.plan;
+        let plan = &summary.plan;
         let request = plan.request();
         Self {
             protocol: ProtocolReport::new(plan),
@@ -259,7 +279,7 @@ impl RunReport {
             traffic: TrafficReport {
                 sent_bytes: summary.traffic.sent.bytes,
                 received_bytes: summary.traffic.received.bytes,
-                rounds: summary.traffic.rounds,
+                flights: summary.traffic.flights,
             },
             seconds: summary.time.as_secs_f64(),
             phases: summary.phases.clone(),
@@ -306,7 +326,7 @@ impl ResultReport {
 }
 
 impl ProtocolReport {
-    fn new(plan: &dyn Plan) -> Self {
+    fn new(plan: &Plan) -> Self {
         let info = plan.info();
         Self {
             name: info.name,
@@ -315,7 +335,7 @@ impl ProtocolReport {
             adversary: info.adversary.to_string(),
             parameters: plan
                 .parameters()
-                .into_iter()
+                .iter()
                 .map(|parameter| (parameter.name, parameter.value))
                 .collect(),
         }
@@ -323,7 +343,7 @@ impl ProtocolReport {
 }
 
 impl SecurityReport {
-    fn new(plan: &dyn Plan) -> Self {
+    fn new(plan: &Plan) -> Self {
         let budget = plan.budget();
         Self {
             computational_bits: Security::COMPUTATIONAL_BITS,

@@ -2,15 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use psijoin_table::whole_file::{Existing, WholeFile};
+use psijoin_table::atomic_file::{AtomicFile, Existing};
+use serde::Serialize;
 
-use crate::{exit::Failure, report::Report};
+use crate::exit::Failure;
 
 /// Where a report will be written, checked before the run.
 pub(crate) struct ReportFile {
     /// As the user named it.
     path: PathBuf,
-    file: WholeFile,
+    file: AtomicFile,
 }
 
 impl ReportFile {
@@ -19,7 +20,7 @@ impl ReportFile {
     /// # Errors
     /// [`Failure::NoReport`] if not.
     pub(crate) fn prepare(path: &Path) -> Result<Self, Failure> {
-        let file = WholeFile::prepare(path, Existing::Replace);
+        let file = AtomicFile::prepare(path, Existing::Replace);
         Ok(Self {
             file: file.map_err(|source| Failure::NoReport {
                 path: path.to_owned(),
@@ -33,7 +34,7 @@ impl ReportFile {
     ///
     /// # Errors
     /// [`Failure::Report`].
-    pub(crate) fn write(&self, report: &Report) -> Result<(), Failure> {
+    pub(crate) fn write(&self, report: &impl Serialize) -> Result<(), Failure> {
         let staged = self.file.stage(|file| {
             serde_json::to_writer_pretty(&mut *file, report)?;
             file.write_all(b"\n")

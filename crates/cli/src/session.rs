@@ -13,47 +13,43 @@ use std::{
     time::{Duration, Instant},
 };
 
+use psijoin::{Context, Fingerprint, Input, Items, JointSeed, Output, Plan, Protocol, Role};
 use psijoin_block::parallel::Pool;
 use psijoin_channel::{
     Channel,
     count::{Counters, Snapshot, counted},
 };
-use psijoin_psi::{Context, Fingerprint, Input, Items, Output, Plan, Protocol, Role};
 use psijoin_table::{
     Counts, Destination, Doubt, ErrorKind, KeySpec, KeyTable, Progress, RowItems, Source,
-    whole_file::WholeFile,
+    atomic_file::AtomicFile,
 };
 use psijoin_transport::Connection;
 
 use crate::{
-    asked::Asked,
     columns::{AgreedColumns, OwnColumns},
+    console::Console,
     dialect,
     exit::Failure,
-    figures, guard,
+    guard, humanize,
     limits::MaxPeerKeys,
-    phases::{Phase, Phases},
+    phases::Phases,
     question::Question,
     record::Record,
-    talk::Talk,
+    requested_output::RequestedOutput,
+    summary::{Received, Summary},
 };
 
 mod agreement;
 mod key_facts;
-mod received;
 mod shares;
 
 use agreement::Agreement;
-pub(crate) use received::Received;
 use shares::Kept;
-
-/// The setting that names the protocol.
-pub(crate) const PROTOCOL: &str = "the protocol";
 
 /// A party of a join.
 pub(crate) struct Party<'a> {
     /// The protocol that it runs.
-    pub(crate) protocol: &'static dyn Protocol,
+    pub(crate) protocol: &'static Protocol,
     /// What the receiver is to learn.
     pub(crate) question: Question,
     /// What it lets the other party do.
@@ -71,7 +67,7 @@ pub(crate) struct Party<'a> {
     /// How far a pass over its table is; interrupts it.
     pub(crate) progress: &'a Progress,
     /// How it talks.
-    pub(crate) talk: Talk,
+    pub(crate) console: Console,
     /// Where it notes what becomes known.
     pub(crate) record: &'a Record,
 }
@@ -105,7 +101,7 @@ pub(crate) enum Task {
     /// Learn something else.
     Learn,
     /// Get shares, and keep them.
-    Share(Role, WholeFile),
+    Share(Role, AtomicFile),
 }
 
 impl Task {
@@ -116,26 +112,6 @@ impl Task {
             Self::Share(role, _) => *role,
         }
     }
-}
-
-/// What a party knows at the end.
-pub(crate) struct Summary {
-    pub(crate) role: Role,
-    pub(crate) plan: Box<dyn Plan>,
-    pub(crate) counts: Counts,
-    /// What passed over the wire for the protocol, the handshake not included.
-    pub(crate) traffic: Snapshot,
-    /// From the tables to the end, without waiting for the other party to turn up.
-    pub(crate) time: Duration,
-    pub(crate) phases: Vec<Phase>,
-    /// What was asked for.
-    pub(crate) asked: Asked,
-    /// The columns of numbers in that.
-    pub(crate) columns: AgreedColumns,
-    /// How many rows with a key have no number, for each of this party's columns of numbers.
-    pub(crate) rows_without_number: BTreeMap<String, u64>,
-    /// The receiver's result, or either party's shares.
-    pub(crate) received: Option<Received>,
 }
 
 /// A party whose part can be played, as far as that can be seen before it meets the other.
@@ -183,7 +159,7 @@ impl<'a> Party<'a> {
 
     /// Says what a person should think about, and notes it.
     fn warn(&self, warning: String) {
-        self.talk.warn(&warning);
+        self.console.warn(&warning);
         self.record.warn(warning);
     }
 }
@@ -288,7 +264,7 @@ impl Ready<'_> {
     fn part(&self, connection: Connection) -> Result<(), Failure> {
         match self.party.task {
             Task::Receive(_) | Task::Learn => Ok(()),
-            Task::Send | Task::Share(..) => Ok(self.party.talk.during(
+            Task::Send | Task::Share(..) => Ok(self.party.console.during(
                 "waiting for the other party to finish",
                 || (0, 0),
                 || connection.finish(),
@@ -305,7 +281,7 @@ fn ending_with_the_last_message(
     role: Role,
     agreement: &Agreement,
 ) -> Channel {
-    let cost = agreement.plan.cost().total();
+    let cost = agreement.plan.cost().total;
     let (sent, received) = match role {
         Role::Sender => (cost.sender_bytes, cost.receiver_bytes),
         Role::Receiver => (cost.receiver_bytes, cost.sender_bytes),
@@ -315,17 +291,17 @@ fn ending_with_the_last_message(
 
 impl Party<'_> {
     fn read_table(&self, own: &OwnColumns) -> Result<KeyTable, Failure> {
-        let table = self.talk.during(
+        let table = self.console.during(
             &format!("reading {}", self.source.name()),
             || self.progress.bytes(),
             || KeyTable::read(&self.source, &self.key, &own.to_read(), self.progress),
         )?;
         let Counts { rows, distinct, .. } = table.counts;
-        self.talk.say(format_args!(
+        self.console.say(format_args!(
             "read {}: {}, {}",
             self.source.name(),
-            figures::counted(rows, "row"),
-            figures::counted(distinct, "distinct key"),
+            humanize::counted(rows, "row"),
+            humanize::counted(distinct, "distinct key"),
         ));
         self.doubt(&table.doubts)?;
         Ok(table)
@@ -340,13 +316,13 @@ impl Party<'_> {
         counters: &Counters,
         phases: &Phases,
     ) -> Result<(Output, Snapshot), Failure> {
-        let plan = &*agreement.plan;
+        let plan = &agreement.plan;
         let before = counters.snapshot();
         let moved = || (counters.snapshot() - before).total_bytes();
-        let to_move = plan.cost().total().total_bytes();
+        let to_move = plan.cost().total.total_bytes();
         let role = self.task.role();
-        let joint_seed = &agreement.session.joint_seed;
-        let output = self.talk.during(
+        let joint_seed = &agreement.joint_seed;
+        let output = self.console.during(
             plan.info().name,
             || (moved(), to_move),
             || compute(plan, role, set, joint_seed, &mut channel, self.pool, phases),
@@ -381,7 +357,7 @@ impl Party<'_> {
                 let kept = Kept {
                     role: *role,
                     columns: columns.in_shares(),
-                    joint_seed: &agreement.session.joint_seed,
+                    joint_seed: &agreement.joint_seed,
                     rows,
                     items: counts.distinct,
                 };
@@ -410,11 +386,13 @@ impl Party<'_> {
     /// What was received if it is not rows; `None` for the sender.
     fn received(&self, columns: &AgreedColumns, output: Output) -> Option<Received> {
         match (&self.question.asked, output) {
-            (Asked::Count, Output::Count(count)) => Some(Received::Count(count)),
-            (&Asked::Threshold(least), Output::Reached(reached)) => {
+            (RequestedOutput::Count, Output::Count(count)) => Some(Received::Count(count)),
+            (&RequestedOutput::Threshold(least), Output::Reached(reached)) => {
                 Some(Received::Threshold { least, reached })
             }
-            (Asked::Sum(_), Output::Sums(sums)) => Some(Received::Sums(columns.sums(&sums))),
+            (RequestedOutput::Sum(_), Output::Sums(sums)) => {
+                Some(Received::Sums(columns.sums(&sums)))
+            }
             _ => None,
         }
     }
@@ -427,7 +405,7 @@ impl Party<'_> {
         rows: &RowItems,
         matched: &[bool],
     ) -> Result<Option<u64>, Failure> {
-        let staged = self.talk.during(
+        let staged = self.console.during(
             "writing the rows",
             || self.progress.bytes(),
             || destination.stage(&self.source, rows, matched, self.progress),
@@ -455,19 +433,19 @@ pub(crate) struct Set<F> {
 /// soon as they are not needed any more.
 ///
 /// # Errors
-/// As [`psijoin_psi::run`].
+/// As [`psijoin::run`].
 pub(crate) fn compute(
-    plan: &dyn Plan,
+    plan: &Plan,
     role: Role,
     Set {
         fingerprints,
         columns,
     }: Set<impl AsRef<[Fingerprint]> + Send>,
-    joint_seed: &[u8; 32],
+    joint_seed: &JointSeed,
     channel: &mut Channel,
     pool: &Pool,
     phases: &Phases,
-) -> Result<Output, psijoin_psi::Error> {
+) -> Result<Output, psijoin::Error> {
     pool.run(|| {
         phases.begin("item digests");
         let items = &Items::digest(fingerprints.as_ref(), joint_seed, plan.digest_bytes());
@@ -477,7 +455,7 @@ pub(crate) fn compute(
             columns: &columns,
             joint_seed,
         };
-        psijoin_psi::run(plan, role, input, channel, &mut Context::observed(phases))
+        psijoin::run(plan, role, &input, channel, &mut Context::observed(phases))
     })
 }
 

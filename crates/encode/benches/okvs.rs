@@ -8,7 +8,10 @@ use psijoin_block::{
     Block, Prg, parallel,
     tower::{Element, Gf64, Tower},
 };
-use psijoin_encode::okvs::{Encoder, Row, RowHasher, decode_bin};
+use psijoin_encode::{
+    DigestVec,
+    okvs::{Encoder, Row, RowHasher, decode_bin},
+};
 use psijoin_params::{
     Log2Prob,
     okvs::{Shape, smallest},
@@ -28,7 +31,7 @@ struct Set<V> {
 }
 
 struct Bin<V> {
-    digests: Vec<[u8; 16]>,
+    digests: DigestVec,
     rows: Vec<Row>,
     values: Vec<V>,
     vector: Vec<V>,
@@ -42,12 +45,12 @@ impl<V: Element> Set<V> {
         let mut prg = Prg::from_seed(Block(5));
         let bins = (0..shape.bins).map(|_| {
             let mut bin = Bin {
-                digests: (0..items).map(|_| prg.bytes()).collect(),
+                digests: DigestVec::Short((0..items).map(|_| prg.bytes()).collect()),
                 rows: vec![Row::default(); items],
                 values: vec![V::default(); items],
                 vector: vec![V::default(); shape.bin_slots()],
             };
-            hasher.hash(&bin.digests, &mut bin.rows, &mut bin.values);
+            hasher.hash(bin.digests.as_digests(), &mut bin.rows, &mut bin.values);
             bin
         });
         Self {
@@ -80,7 +83,7 @@ impl<V: Element> Set<V> {
 #[divan::bench(sample_count = 10, args = ARGS, types = [Gf64, Tower])]
 fn hash<V: Element>(bencher: Bencher, (log_items, threads): (u32, usize)) {
     Set::<V>::new(log_items).bench(bencher, threads, |_, hasher, bin| {
-        hasher.hash(&bin.digests, &mut bin.rows, &mut bin.values);
+        hasher.hash(bin.digests.as_digests(), &mut bin.rows, &mut bin.values);
     });
 }
 
@@ -113,7 +116,8 @@ fn hash_and_decode<V: Element>(bencher: Bencher, (log_items, threads): (u32, usi
     set.bench(bencher, threads, |_, hasher, bin| {
         let mut rows = [Row::default(); GROUP];
         let mut values = [V::default(); GROUP];
-        let groups = bin.digests.chunks(GROUP).zip(bin.values.chunks_mut(GROUP));
+        let digests = bin.digests.as_digests();
+        let groups = digests.chunks(GROUP).zip(bin.values.chunks_mut(GROUP));
         for (digests, decoded) in groups {
             let (rows, values) = (&mut rows[..digests.len()], &mut values[..digests.len()]);
             hasher.hash(digests, rows, values);

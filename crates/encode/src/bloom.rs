@@ -15,6 +15,8 @@ use std::ops::Range;
 use psijoin_block::{Block, aes::Aes128, memory::prefetch, parallel};
 use psijoin_params::bloom::{MAX_SLICE_CELLS, Shape};
 
+use crate::Digests;
+
 /// Items that are hashed together, so that AES runs at full speed from L1, and whose cells are
 /// fetched together.
 const BATCH: usize = 64;
@@ -63,14 +65,9 @@ impl Cells {
     ///
     /// # Panics
     /// If there are fewer bits than cells.
-    pub fn mark<const D: usize>(
-        &self,
-        band: &Range<usize>,
-        digests: &[[u8; D]],
-        bits: &mut [Block],
-    ) {
+    pub fn mark(&self, band: &Range<usize>, digests: Digests<'_>, bits: &mut [Block]) {
         assert!(band.len() <= bits.len() * Block::BITS, "a bit for a cell");
-        let mark = |digests: &[[u8; D]], bits: &mut [Block]| {
+        let mark = |digests: Digests<'_>, bits: &mut [Block]| {
             let words: &mut [u64] = bytemuck::cast_slice_mut(bits);
             self.visit(band, digests, |_, cells| {
                 for cell in cells.iter().copied().filter(|cell| *cell < band.len()) {
@@ -78,15 +75,17 @@ impl Cells {
                 }
             });
         };
-        let items_per_task = per_task(digests.len());
-        let (first, rest) = digests.split_at(items_per_task.min(digests.len()));
-        let rest: Vec<_> = rest.chunks(items_per_task).collect();
+        let mut parts = digests.chunks(per_task(digests.len()));
+        let first = parts.next();
+        let rest: Vec<_> = parts.collect();
         let others = parallel::map(rest.len(), &|task| {
             let mut own = vec![Block::ZERO; bits.len()];
             mark(rest[task], &mut own);
             own
         });
-        mark(first, bits);
+        if let Some(first) = first {
+            mark(first, bits);
+        }
         for own in others {
             (bits.iter_mut().zip(own)).for_each(|(bits, own)| *bits = Block(bits.0 | own.0));
         }
@@ -97,17 +96,17 @@ impl Cells {
     ///
     /// # Panics
     /// If there is not one string for each cell of the band, and one sum for each item.
-    pub fn add<const D: usize>(
+    pub fn add(
         &self,
         band: &Range<usize>,
-        digests: &[[u8; D]],
+        digests: Digests<'_>,
         strings: &[Block],
         sums: &mut [Block],
     ) {
         assert_eq!(band.len(), strings.len(), "a string for each cell");
         assert_eq!(digests.len(), sums.len(), "a sum for each item");
         parallel::chunks_mut(sums, per_task(digests.len()), &|range, sums| {
-            self.visit(band, &digests[range], |first, cells| {
+            self.visit(band, digests.slice(range), |first, cells| {
                 for string in cells.iter().filter_map(|cell| strings.get(*cell)) {
                     prefetch(string);
                 }
@@ -122,10 +121,10 @@ impl Cells {
 
     /// Calls `found` for each item and each of its cells in the band (counted from the first cell of
     /// the filter) that no other item has.
-    pub(crate) fn lone<const D: usize>(
+    pub(crate) fn lone(
         &self,
         band: &Range<usize>,
-        digests: &[[u8; D]],
+        digests: Digests<'_>,
         mut found: impl FnMut(usize, usize),
     ) {
         let words = band.len().div_ceil(64);
@@ -149,10 +148,10 @@ impl Cells {
     /// Calls `work` with the number of the first of a few items, and for each of these the cell
     /// in one slice, counted from the start of the band. Cells that are not in the band have a
     /// number that is not either.
-    fn visit<const D: usize>(
+    fn visit(
         &self,
         band: &Range<usize>,
-        digests: &[[u8; D]],
+        digests: Digests<'_>,
         mut work: impl FnMut(usize, &[usize]),
     ) {
         let slice_cells = self.shape.slice_cells as usize;
@@ -183,14 +182,9 @@ fn per_task(items: usize) -> usize {
 }
 
 /// CBC-MAC.
-fn encrypt<const D: usize>(cipher: &Aes128, digests: &[[u8; D]], blocks: &mut [Block]) {
-    const { assert!(D == 16 || D == 32, "digests have 16 or 32 bytes") };
-    for at in (0..D).step_by(Block::BYTES) {
-        for (block, digest) in blocks.iter_mut().zip(digests) {
-            *block ^= Block::from_bytes(std::array::from_fn(|i| digest[at + i]));
-        }
-        cipher.encrypt(blocks);
-    }
+fn encrypt(cipher: &Aes128, digests: Digests<'_>, blocks: &mut [Block]) {
+    digests.fold(cipher, blocks);
+    cipher.encrypt(blocks);
 }
 
 /// A word, as a fraction of 2^64, of so many cells.
@@ -202,18 +196,10 @@ fn scale(word: u64, cells: u32) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::digests::numbers;
     use proptest::prelude::*;
     use psijoin_block::Prg;
     use psijoin_params::bloom::{false_positive, smallest};
-
-    fn digests<const D: usize>(numbers: Range<u64>) -> Vec<[u8; D]> {
-        let digest = |number: u64| {
-            let mut digest = [0; D];
-            digest[..8].copy_from_slice(&number.to_le_bytes());
-            digest
-        };
-        numbers.map(digest).collect()
-    }
 
     fn shape(slices: u32, slice_cells: u32) -> Shape {
         Shape {
@@ -223,7 +209,7 @@ mod tests {
     }
 
     /// The whole filter.
-    fn marked<const D: usize>(cells: &Cells, digests: &[[u8; D]]) -> Vec<bool> {
+    fn marked(cells: &Cells, digests: Digests<'_>) -> Vec<bool> {
         let all = cells.shape.cells() as usize;
         let mut bits = vec![Block::ZERO; all.div_ceil(128)];
         cells.mark(&(0..all), digests, &mut bits);
@@ -231,23 +217,21 @@ mod tests {
     }
 
     /// The cells of an item, slice by slice.
-    fn of_item<const D: usize>(cells: &Cells, digest: [u8; D]) -> Vec<usize> {
-        let bits = marked(cells, &[digest]);
+    fn of_item(cells: &Cells, digest: Digests<'_>) -> Vec<usize> {
+        let bits = marked(cells, digest);
         (0..bits.len()).filter(|i| bits[*i]).collect()
-    }
-
-    fn check_one_cell_a_slice<const D: usize>() {
-        let cells = Cells::new([5; 16], shape(6, 1000));
-        for digest in digests::<D>(0..200) {
-            let slices: Vec<usize> = of_item(&cells, digest).iter().map(|c| c / 1000).collect();
-            assert_eq!(slices, [0, 1, 2, 3, 4, 5]);
-        }
     }
 
     #[test]
     fn an_item_has_one_cell_in_each_slice() {
-        check_one_cell_a_slice::<16>();
-        check_one_cell_a_slice::<32>();
+        let cells = Cells::new([5; 16], shape(6, 1000));
+        for digests in [16, 32].map(|digest_bytes| numbers(0..200, digest_bytes)) {
+            for digest in digests.as_digests().chunks(1) {
+                let cells = of_item(&cells, digest);
+                let slices: Vec<usize> = cells.iter().map(|cell| cell / 1000).collect();
+                assert_eq!(slices, [0, 1, 2, 3, 4, 5]);
+            }
+        }
     }
 
     /// Both parties must agree on the cells.
@@ -270,7 +254,7 @@ mod tests {
                 expected.push((2 * pair + half) * 1_000_003 + cell as usize);
             }
         }
-        assert_eq!(of_item(&cells, digest), expected);
+        assert_eq!(of_item(&cells, Digests::Short(&[digest])), expected);
     }
 
     #[test]
@@ -279,7 +263,7 @@ mod tests {
         let mut digests = [[0_u8; 32]; 3];
         digests[1][0] = 1;
         digests[2][31] = 1;
-        let [a, b, c] = digests.map(|digest| of_item(&cells, digest));
+        let [a, b, c] = digests.map(|digest| of_item(&cells, Digests::Long(&[digest])));
         assert!(a != b && b != c && a != c);
     }
 
@@ -288,11 +272,11 @@ mod tests {
     fn false_positives_are_as_rare_as_the_bound_says() {
         for (items, shape) in [(1000, shape(6, 1443)), (300, shape(4, 300))] {
             let cells = Cells::new([7; 16], shape);
-            let filter = marked(&cells, &digests::<16>(0..items));
-            let others = digests::<16>(1 << 32..(1 << 32) + 5_000);
+            let filter = marked(&cells, numbers(0..items, 16).as_digests());
+            let others = numbers(1 << 32..(1 << 32) + 5_000, 16);
+            let others = others.as_digests().chunks(1);
             let found = others
-                .iter()
-                .filter(|other| of_item(&cells, **other).iter().all(|cell| filter[*cell]))
+                .filter(|other| of_item(&cells, *other).iter().all(|cell| filter[*cell]))
                 .count() as f64;
             let expected = 5_000.0 * false_positive(items, shape).log2().exp2();
             // Six standard deviations; those of the filter's own fill are small beside them.
@@ -306,7 +290,10 @@ mod tests {
     #[test]
     fn a_filter_of_the_derived_size_is_half_full() {
         let shape = smallest(2000);
-        let filter = marked(&Cells::new([3; 16], shape), &digests::<16>(0..2000));
+        let filter = marked(
+            &Cells::new([3; 16], shape),
+            numbers(0..2000, 16).as_digests(),
+        );
         let ones = filter.iter().filter(|bit| **bit).count() as f64 / filter.len() as f64;
         assert!((0.495..0.505).contains(&ones), "{ones}");
     }
@@ -320,9 +307,10 @@ mod tests {
             threads in 1_usize..3,
         ) {
             let cells = Cells::new([4; 16], shape(4, slice_cells));
-            let digests = digests::<16>(0..items);
+            let digests = numbers(0..items, 16);
+            let digests = digests.as_digests();
             let all = cells.shape.cells() as usize;
-            let filter = marked(&cells, &digests);
+            let filter = marked(&cells, digests);
             let mut strings = vec![Block::ZERO; all];
             Prg::from_seed(Block(8)).fill(&mut strings);
             let mut sums = vec![Block::ZERO; digests.len()];
@@ -331,15 +319,15 @@ mod tests {
                 let band = start..all.min(start + band);
                 let mut bits = vec![Block::ZERO; band.len().div_ceil(128)];
                 pool.run(|| {
-                    cells.mark(&band, &digests, &mut bits);
-                    cells.add(&band, &digests, &strings[band.clone()], &mut sums);
+                    cells.mark(&band, digests, &mut bits);
+                    cells.add(&band, digests, &strings[band.clone()], &mut sums);
                 });
                 for (i, cell) in band.enumerate() {
                     prop_assert_eq!(bits[i / 128].bit(i % 128), filter[cell]);
                 }
             }
-            for (digest, sum) in digests.iter().zip(sums) {
-                let expected = of_item(&cells, *digest)
+            for (digest, sum) in digests.chunks(1).zip(sums) {
+                let expected = of_item(&cells, digest)
                     .into_iter()
                     .fold(Block::ZERO, |sum, cell| sum ^ strings[cell]);
                 prop_assert!(sum == expected);

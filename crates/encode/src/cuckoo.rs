@@ -119,14 +119,14 @@ impl Slot {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::BinHasher;
+    use crate::{BinHasher, digests::numbers};
     use proptest::prelude::*;
 
     fn choices(seed: u64, items: u64, bins: u32) -> Vec<[u32; CHOICES]> {
-        let digests: Vec<[u8; 16]> = (0..items).map(|i| u128::from(i).to_le_bytes()).collect();
-        let mut choices = vec![[0; CHOICES]; digests.len()];
+        let digests = numbers(0..items, 16);
+        let mut choices = vec![[0; CHOICES]; items as usize];
         let seed = u128::from(seed).to_le_bytes();
-        BinHasher::new(seed, bins).hash(&digests, &mut choices);
+        BinHasher::new(seed, bins).hash(digests.as_digests(), &mut choices);
         choices
     }
 

@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use psijoin_block::{Block, Prg, parallel};
 
-use crate::{Error, bloom::Cells};
+use crate::{DigestVec, Digests, Error, bloom::Cells};
 
 /// Strings that are drawn together, in L1.
 const BATCH: usize = 1024;
@@ -41,9 +41,9 @@ impl GarbledBloomFilter {
     ///
     /// # Panics
     /// If there is not one value for each item.
-    pub fn new<const D: usize>(
+    pub fn new(
         cells: &Cells,
-        digests: &[[u8; D]],
+        digests: Digests<'_>,
         values: Vec<Block>,
         bands: impl Iterator<Item = Range<usize>> + Clone,
         rng: &mut Prg,
@@ -67,18 +67,19 @@ impl GarbledBloomFilter {
 
     /// A cell for each item: one that it shares with no other of its round or a later one. The
     /// items of each round.
-    fn choose_cells<const D: usize>(
+    fn choose_cells(
         &mut self,
         cells: &Cells,
-        digests: &[[u8; D]],
+        digests: Digests<'_>,
         bands: impl Iterator<Item = Range<usize>> + Clone,
     ) -> Result<Vec<Vec<usize>>, Error> {
         let mut rounds = Vec::new();
         let mut left: Vec<usize> = (0..digests.len()).collect();
+        let mut of_left = DigestVec::zeroed(0, digests.digest_bytes());
         while !left.is_empty() {
-            let of_left: Vec<[u8; D]> = left.iter().map(|item| digests[*item]).collect();
+            of_left.gather(digests, left.iter().copied());
             for band in bands.clone() {
-                cells.lone(&band, &of_left, |item, cell| {
+                cells.lone(&band, of_left.as_digests(), |item, cell| {
                     let own = &mut self.own_cells[left[item]];
                     if *own == NO_CELL {
                         *own = cell as u64;
@@ -97,19 +98,20 @@ impl GarbledBloomFilter {
     }
 
     /// Adds to the adjustments of each round what later rounds add to the cells of its items.
-    fn adjust<const D: usize>(
+    fn adjust(
         &mut self,
         rounds: &[Vec<usize>],
         cells: &Cells,
-        digests: &[[u8; D]],
+        digests: Digests<'_>,
         bands: impl Iterator<Item = Range<usize>> + Clone,
     ) {
         let mut later = Vec::new();
         let mut strings = Vec::new();
+        let mut of_round = DigestVec::zeroed(0, digests.digest_bytes());
         for pair in rounds.windows(2).rev() {
             let [round, next] = pair else { continue };
             later.extend(next);
-            let of_round: Vec<[u8; D]> = round.iter().map(|item| digests[*item]).collect();
+            of_round.gather(digests, round.iter().copied());
             let mut sums = vec![Block::ZERO; round.len()];
             for band in bands.clone() {
                 strings.clear();
@@ -117,7 +119,7 @@ impl GarbledBloomFilter {
                 for item in &later {
                     self.add_adjustment(*item, &band, &mut strings);
                 }
-                cells.add(&band, &of_round, &strings, &mut sums);
+                cells.add(&band, of_round.as_digests(), &strings, &mut sums);
             }
             for (item, sum) in round.iter().zip(sums) {
                 self.adjustments[*item] ^= sum;
@@ -187,7 +189,13 @@ mod tests {
         };
         let values = digests.iter().map(|digest| Block::from_bytes(*digest));
         let rng = &mut Prg::from_seed(Block(seed));
-        let filter = GarbledBloomFilter::new(&cells(), digests, values.collect(), bands(), rng)?;
+        let filter = GarbledBloomFilter::new(
+            &cells(),
+            Digests::Short(digests),
+            values.collect(),
+            bands(),
+            rng,
+        )?;
         let mut strings = vec![Block::ZERO; all];
         for band in bands() {
             filter.add(&band, &mut strings[band.clone()]);
@@ -201,7 +209,12 @@ mod tests {
         let mut digests = digests(100);
         let strings = filter(&digests, 320, 1).unwrap();
         let mut sums = vec![Block::ZERO; digests.len()];
-        cells().add(&(0..strings.len()), &digests, &strings, &mut sums);
+        cells().add(
+            &(0..strings.len()),
+            Digests::Short(&digests),
+            &strings,
+            &mut sums,
+        );
         for (sum, digest) in sums.iter().zip(&digests) {
             assert!(*sum == Block::from_bytes(*digest));
         }
@@ -231,7 +244,7 @@ mod tests {
         let all = shape.cells() as usize;
         let bits = |digests: &[[u8; 16]]| {
             let mut bits = vec![Block::ZERO; all.div_ceil(Block::BITS)];
-            cells.mark(&(0..all), digests, &mut bits);
+            cells.mark(&(0..all), Digests::Short(digests), &mut bits);
             bits
         };
         let digests = digests(hidden + seen);
@@ -285,6 +298,7 @@ mod tests {
             slice_cells: 40,
         };
         let (digests, all) = (digests(64), shape.cells() as usize);
+        let items = Digests::Short(&digests);
         let mut rounds = 0;
         for seed in 0..20 {
             let cells = Cells::new([seed; 16], shape);
@@ -292,18 +306,15 @@ mod tests {
             let values = digests.iter().map(|digest| Block::from_bytes(*digest));
             let rng = &mut Prg::from_seed(Block(1));
             let mut filter =
-                GarbledBloomFilter::new(&cells, &digests, values.collect(), bands(), rng).unwrap();
+                GarbledBloomFilter::new(&cells, items, values.collect(), bands(), rng).unwrap();
             let (mut strings, mut sums) = (vec![Block::ZERO; all], vec![Block::ZERO; 64]);
             filter.add(&(0..all), &mut strings);
-            cells.add(&(0..all), &digests, &strings, &mut sums);
+            cells.add(&(0..all), items, &strings, &mut sums);
             for (sum, digest) in sums.iter().zip(&digests) {
                 assert!(*sum == Block::from_bytes(*digest));
             }
             filter.own_cells.fill(NO_CELL);
-            rounds += filter
-                .choose_cells(&cells, &digests, bands())
-                .unwrap()
-                .len();
+            rounds += filter.choose_cells(&cells, items, bands()).unwrap().len();
         }
         assert!(rounds > 20, "{rounds} rounds of 20 filters");
     }
@@ -322,7 +333,8 @@ mod tests {
                 let cells = Cells::new(u128::from(*run).to_le_bytes(), shape);
                 let (values, rng) = (vec![Block::ZERO; digests.len()], &mut Prg::from_os());
                 let bands = std::iter::once(0..all);
-                GarbledBloomFilter::new(&cells, &digests, values, bands, rng).is_err()
+                GarbledBloomFilter::new(&cells, Digests::Short(&digests), values, bands, rng)
+                    .is_err()
             });
             let bound = psijoin_params::garbled_bloom::stuck(items as u64, shape);
             let expected = f64::from(RUNS) * bound.log2().exp2();

@@ -1,6 +1,8 @@
 use psijoin_block::{Block, aes::Aes128};
 use psijoin_params::cuckoo::MAX_BINS;
 
+use crate::Digests;
+
 /// Bins of an item: the number of hash functions.
 pub const CHOICES: usize = 3;
 
@@ -20,7 +22,7 @@ pub(crate) const BATCH: usize = 64;
 /// Bound and placement assume that the seed was drawn after both sets were fixed.
 #[derive(Clone)]
 pub struct BinHasher {
-    fold: Fold,
+    fold: Aes128,
     draws: [Aes128; 2],
     bins: u32,
 }
@@ -39,7 +41,7 @@ impl BinHasher {
         Aes128::new(Block::from_bytes(seed)).encrypt(&mut keys);
         let [fold, first, second] = keys.map(Aes128::new);
         Self {
-            fold: Fold(fold),
+            fold,
             draws: [first, second],
             bins,
         }
@@ -50,13 +52,12 @@ impl BinHasher {
         self.bins
     }
 
-    /// Computes the bins of each digest, of D = 16 or 32 bytes: `choices[i][t]` is the bin
-    /// of item i under hash function t.
+    /// Computes the bins of each digest: `choices[i][t]` is the bin of item i under hash
+    /// function t.
     ///
     /// # Panics
     /// If the slices differ in length.
-    pub fn hash<const D: usize>(&self, digests: &[[u8; D]], choices: &mut [[u32; CHOICES]]) {
-        const { assert!(D == 16 || D == 32, "digests have 16 or 32 bytes") };
+    pub fn hash(&self, digests: Digests<'_>, choices: &mut [[u32; CHOICES]]) {
         assert_eq!(
             digests.len(),
             choices.len(),
@@ -65,7 +66,7 @@ impl BinHasher {
         for (digests, choices) in digests.chunks(BATCH).zip(choices.chunks_mut(BATCH)) {
             let mut first = [Block::ZERO; BATCH];
             let first = &mut first[..digests.len()];
-            self.fold.fold(digests, first);
+            digests.fold(&self.fold, first);
             let mut second = [Block::ZERO; BATCH];
             let second = &mut second[..digests.len()];
             second.copy_from_slice(first);
@@ -74,28 +75,6 @@ impl BinHasher {
             for ((choice, first), second) in choices.iter_mut().zip(first).zip(second) {
                 let words = [first.0 as u64, (first.0 >> 64) as u64, second.0 as u64];
                 *choice = distinct(words, self.bins);
-            }
-        }
-    }
-}
-
-/// Digests of either length as one block each.
-#[derive(Clone)]
-pub(crate) struct Fold(pub(crate) Aes128);
-
-impl Fold {
-    /// Compresses each digest to one block, as CBC-MAC does.
-    pub(crate) fn fold<const D: usize>(&self, digests: &[[u8; D]], folded: &mut [Block]) {
-        let block = |digest: &[u8; D], at: usize| {
-            Block::from_bytes(std::array::from_fn(|i| digest[at + i]))
-        };
-        for (folded, digest) in folded.iter_mut().zip(digests) {
-            *folded = block(digest, 0);
-        }
-        if D == 32 {
-            self.0.encrypt(folded);
-            for (folded, digest) in folded.iter_mut().zip(digests) {
-                *folded ^= block(digest, 16);
             }
         }
     }
@@ -125,16 +104,13 @@ pub(crate) fn among_others([first, mut second, mut third]: [u32; CHOICES]) -> [u
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::digests::numbers;
     use proptest::prelude::*;
 
-    fn hash<const D: usize>(hasher: &BinHasher, digests: &[[u8; D]]) -> Vec<[u32; CHOICES]> {
+    fn hash(hasher: &BinHasher, digests: Digests<'_>) -> Vec<[u32; CHOICES]> {
         let mut choices = vec![[0; CHOICES]; digests.len()];
         hasher.hash(digests, &mut choices);
         choices
-    }
-
-    fn counters(range: std::ops::Range<u128>) -> Vec<[u8; 16]> {
-        range.map(u128::to_le_bytes).collect()
     }
 
     #[test]
@@ -163,21 +139,21 @@ mod tests {
             [822334, 572681, 210481],
             [686865, 554646, 276147],
         ];
-        assert_eq!(hash(&hasher, &short), bins);
+        assert_eq!(hash(&hasher, Digests::Short(&short)), bins);
         let long: [[u8; 32]; 3] = [0, 1, 2].map(|i| std::array::from_fn(|j| i + j as u8));
         let bins = [
             [354967, 870937, 985542],
             [51381, 399178, 452771],
             [58647, 686866, 509960],
         ];
-        assert_eq!(hash(&hasher, &long), bins);
+        assert_eq!(hash(&hasher, Digests::Long(&long)), bins);
     }
 
     #[test]
     fn all_choices_of_three_bins_are_as_likely() {
         let hasher = BinHasher::new([7; 16], 5);
         let mut counts = [0u32; 125];
-        for [i, j, k] in hash(&hasher, &counters(0..60_000)) {
+        for [i, j, k] in hash(&hasher, numbers(0..60_000, 16).as_digests()) {
             counts[(25 * i + 5 * j + k) as usize] += 1;
         }
         let used: Vec<u32> = counts.into_iter().filter(|&count| count > 0).collect();
@@ -194,12 +170,13 @@ mod tests {
     fn batches_hash_like_single_items() {
         let hasher = BinHasher::new(*b"an arbitrary key", 1 << 28);
         for len in [0, 1, 63, 64, 65, 200] {
-            let digests = counters(0..len);
+            let digests = numbers(0..len, 16);
+            let digests = digests.as_digests();
             let single: Vec<_> = digests
-                .iter()
-                .map(|digest| hash(&hasher, &[*digest])[0])
+                .chunks(1)
+                .map(|digest| hash(&hasher, digest)[0])
                 .collect();
-            assert_eq!(hash(&hasher, &digests), single);
+            assert_eq!(hash(&hasher, digests), single);
         }
     }
 
@@ -209,15 +186,15 @@ mod tests {
         let mut digests = [[0u8; 32]; 3];
         digests[1][0] = 1;
         digests[2][31] = 1;
-        let choices = hash(&hasher, &digests);
+        let choices = hash(&hasher, Digests::Long(&digests));
         assert!(choices[0] != choices[1] && choices[0] != choices[2] && choices[1] != choices[2]);
     }
 
     #[test]
     fn seeds_give_unrelated_functions() {
-        let digests = counters(0..1000);
-        let one = hash(&BinHasher::new([1; 16], 1 << 20), &digests);
-        let other = hash(&BinHasher::new([2; 16], 1 << 20), &digests);
+        let digests = numbers(0..1000, 16);
+        let [one, other] =
+            [1, 2].map(|seed| hash(&BinHasher::new([seed; 16], 1 << 20), digests.as_digests()));
         assert!(
             one.iter()
                 .zip(&other)

@@ -1,5 +1,7 @@
 //! How a set is laid out before a protocol works on it.
 //!
+//! Items are digests of 16 or 32 bytes, all of one width: [`Digests`].
+//!
 //! [`BinHasher`] maps digests of items to three distinct bins each. That is all there is to
 //! *simple hashing*: a party that treats an item in each of its bins (the sender of a
 //! protocol on Cuckoo hashing) walks over its items and takes bins 0, 1 and 2 of each; it
@@ -20,9 +22,25 @@
 //! [`okvs`] is the other way: a set laid out as one vector over a field, from which a linear
 //! function of each item gives a value of the item. [`poly`] is the oldest such layout, and the
 //! shortest: a polynomial.
+//!
+//! ```
+//! use psijoin_encode::{DigestVec, Digests, SimpleHasher};
+//!
+//! let digests = [[1; 32], [2; 32], [3; 32], [2; 32]];
+//! let mut bins = [0; 4];
+//! SimpleHasher::new([9; 16], 100).hash(Digests::Long(&digests), &mut bins);
+//! assert_eq!(bins[1], bins[3]);
+//!
+//! let mut chosen = DigestVec::zeroed(0, 32);
+//! chosen.gather(Digests::Long(&digests), [3, 0].into_iter());
+//! assert_eq!(chosen.as_digests(), Digests::Long(&[[2; 32], [1; 32]]));
+//! ```
+
+#![forbid(unsafe_code)]
 
 pub mod bloom;
 mod cuckoo;
+pub mod digests;
 mod error;
 pub mod garbled_bloom;
 mod hashing;
@@ -33,6 +51,7 @@ mod simple;
 mod two_choice;
 
 pub use cuckoo::{CuckooTable, Placed};
+pub use digests::{DigestBuffer, DigestVec, Digests};
 pub use error::Error;
 pub use hashing::{BinHasher, CHOICES};
 pub use permutation::{Permutations, Place};

@@ -3,10 +3,7 @@
 use psijoin_block::{Block, aes::Aes128};
 use psijoin_params::simple::Shape;
 
-use crate::{
-    Error,
-    hashing::{BATCH, Fold},
-};
+use crate::{Digests, Error, hashing::BATCH};
 
 /// Maps digests of items to one bin each: a pseudorandom function of the digest, as a fraction
 /// of 2^64, picks among all bins. [`psijoin_params::simple::failure`] allows for its bias.
@@ -14,7 +11,7 @@ use crate::{
 /// The bound assumes that the seed was drawn after both sets were fixed.
 #[derive(Clone)]
 pub struct SimpleHasher {
-    fold: Fold,
+    fold: Aes128,
     draw: Aes128,
     bins: u32,
 }
@@ -29,24 +26,19 @@ impl SimpleHasher {
         let mut keys = [Block(0), Block(1)];
         Aes128::new(Block::from_bytes(seed)).encrypt(&mut keys);
         let [fold, draw] = keys.map(Aes128::new);
-        Self {
-            fold: Fold(fold),
-            draw,
-            bins,
-        }
+        Self { fold, draw, bins }
     }
 
-    /// The bin of each digest, of D = 16 or 32 bytes.
+    /// The bin of each digest.
     ///
     /// # Panics
     /// If the slices differ in length.
-    pub fn hash<const D: usize>(&self, digests: &[[u8; D]], bins: &mut [u32]) {
-        const { assert!(D == 16 || D == 32, "digests have 16 or 32 bytes") };
+    pub fn hash(&self, digests: Digests<'_>, bins: &mut [u32]) {
         assert_eq!(digests.len(), bins.len(), "one bin for each digest");
         for (digests, bins) in digests.chunks(BATCH).zip(bins.chunks_mut(BATCH)) {
             let mut blocks = [Block::ZERO; BATCH];
             let blocks = &mut blocks[..digests.len()];
-            self.fold.fold(digests, blocks);
+            digests.fold(&self.fold, blocks);
             self.draw.encrypt(blocks);
             for (bin, block) in bins.iter_mut().zip(blocks) {
                 *bin = (((block.0 & u128::from(u64::MAX)) * u128::from(self.bins)) >> 64) as u32;
@@ -108,25 +100,21 @@ impl SimpleTable {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::digests::numbers;
     use proptest::prelude::*;
 
-    fn bins_of<const D: usize>(items: u64, bins: u32) -> Vec<u32> {
-        let digests: Vec<[u8; D]> = (0..items)
-            .map(|i| {
-                let mut digest = [0; D];
-                digest[..8].copy_from_slice(&i.to_le_bytes());
-                digest
-            })
-            .collect();
-        let mut out = vec![0; digests.len()];
-        SimpleHasher::new([5; 16], bins).hash(&digests, &mut out);
+    fn bins_of(items: u64, digest_bytes: usize, bins: u32) -> Vec<u32> {
+        let digests = numbers(0..items, digest_bytes);
+        let mut out = vec![0; items as usize];
+        SimpleHasher::new([5; 16], bins).hash(digests.as_digests(), &mut out);
         out
     }
 
     /// Consecutive numbers fall into bins as evenly as random ones: 64 bins, χ² of 63 degrees.
     #[test]
     fn bins_are_uniform_for_structured_items() {
-        for bins in [bins_of::<16>(64_000, 64), bins_of::<32>(64_000, 64)] {
+        for digest_bytes in [16, 32] {
+            let bins = bins_of(64_000, digest_bytes, 64);
             let mut loads = [0_i64; 64];
             bins.iter().for_each(|bin| loads[*bin as usize] += 1);
             let squares: i64 = loads.iter().map(|load| (load - 1000).pow(2)).sum();
@@ -153,13 +141,14 @@ mod tests {
     /// The bound of `psijoin_params` against bins that were filled: rates of 2^-3 to 2^-7.
     #[test]
     fn bins_overflow_as_often_as_the_bound_says() {
-        let digests: Vec<[u8; 16]> = (0..64_u128).map(u128::to_le_bytes).collect();
+        let digests = numbers(0..64, 16);
+        let digests = digests.as_digests();
         for capacity in [9, 10, 11] {
             let shape = Shape { bins: 16, capacity };
             let trials = 20_000;
             let fails = |trial: &u128| {
                 let mut bins = vec![0; digests.len()];
-                SimpleHasher::new(trial.to_le_bytes(), shape.bins).hash(&digests, &mut bins);
+                SimpleHasher::new(trial.to_le_bytes(), shape.bins).hash(digests, &mut bins);
                 SimpleTable::build(&bins, shape).is_err()
             };
             let failed = (0..trials).filter(fails).count() as f64;

@@ -8,13 +8,14 @@ use std::thread;
 use divan::{Bencher, counter::ItemsCount};
 use psijoin_block::{
     Prg,
+    memory::Buffer,
     parallel::Pool,
     tower::{Gf64, Tower},
 };
 use psijoin_channel::memory;
 use psijoin_ot::{
     iknp::{Malicious, Model, SemiHonest},
-    vole::{Base, Receiver, Sender},
+    vole::{Base, Receiver, Sender, Sent},
 };
 
 /// Slots of a set of 2^20 items, about.
@@ -35,13 +36,13 @@ fn both<M: Model, B: Base>(bencher: Bencher) {
             scope.spawn(move || {
                 single_threaded(|| {
                     let mut sender = Sender::<M>::setup(&mut a, &mut Prg::from_os())?;
-                    sender.extend::<B>(LEN, &mut a)
+                    sender.begin::<B>(LEN, &mut a)?.finish(&mut a)
                 })
                 .expect("an honest peer");
             });
             single_threaded(|| {
                 let mut receiver = Receiver::<M>::setup(&mut b, &mut Prg::from_os())?;
-                receiver.extend::<B>(LEN, &mut b)
+                receiver.begin::<B>(LEN, &mut b)?.finish(&mut b)
             })
             .expect("an honest peer");
         });
@@ -90,6 +91,19 @@ mod scaling {
         Receiver::setup(channel, &mut rng(2)).expect("an honest peer")
     }
 
+    fn send<M: Model, B: Base>(sender: &mut Sender<M>, channel: &mut Channel) -> Sent {
+        let granted = sender.begin::<B>(LEN, channel).expect("an honest peer");
+        granted.finish(channel).expect("an honest peer")
+    }
+
+    fn receive<M: Model, B: Base>(
+        receiver: &mut Receiver<M>,
+        channel: &mut Channel,
+    ) -> (Buffer<B>, Buffer<Tower>) {
+        let planted = receiver.begin::<B>(LEN, channel).expect("an honest peer");
+        planted.finish(channel).expect("an honest peer")
+    }
+
     /// What the sender says, and what the receiver says.
     fn conversation<M: Model, B: Base>() -> (Recorder, Recorder) {
         let (a, b) = memory::pair();
@@ -97,11 +111,9 @@ mod scaling {
         let (mut b, from_receiver) = recorded(b);
         thread::scope(|scope| {
             scope.spawn(|| {
-                let mut sender = sender::<M>(&mut a);
-                sender.extend::<B>(LEN, &mut a).expect("an honest peer");
+                send::<M, B>(&mut sender(&mut a), &mut a);
             });
-            let mut receiver = receiver::<M>(&mut b);
-            receiver.extend::<B>(LEN, &mut b).expect("an honest peer");
+            receive::<M, B>(&mut receiver(&mut b), &mut b);
         });
         (from_sender, from_receiver)
     }
@@ -115,8 +127,7 @@ mod scaling {
                 (sender::<M>(&mut channel), channel)
             })
             .bench_local_values(|(mut sender, mut channel)| {
-                pool.run(|| sender.extend::<B>(LEN, &mut channel))
-                    .expect("an honest peer")
+                pool.run(|| send::<M, B>(&mut sender, &mut channel))
             });
     }
 
@@ -129,8 +140,7 @@ mod scaling {
                 (receiver::<M>(&mut channel), channel)
             })
             .bench_local_values(|(mut receiver, mut channel)| {
-                pool.run(|| receiver.extend::<B>(LEN, &mut channel))
-                    .expect("an honest peer")
+                pool.run(|| receive::<M, B>(&mut receiver, &mut channel))
             });
     }
 

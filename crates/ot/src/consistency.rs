@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     Error,
-    iknp::{COLUMNS, ColumnChunk},
+    columns::{COLUMNS, ColumnChunk},
 };
 
 /// What the sender of the OTs sends: the seed of R.

@@ -27,14 +27,15 @@
 
 use std::{marker::PhantomData, ops::Range};
 
-use psijoin_block::{Block, Prg, crhf, parallel, transpose};
+use psijoin_block::{Block, Prg, crhf, parallel};
 use psijoin_channel::Channel;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
-use crate::{Error, base, consistency};
-
-/// Columns of the matrices: κ.
-pub(crate) const COLUMNS: usize = 128;
+use crate::{
+    Error, base,
+    columns::{COLUMNS, ColumnChunk, whole_groups},
+    consistency,
+};
 
 /// Rows that are expanded, sent and transposed at once: columns of 1 KiB, so that the
 /// chunk (128 KiB) stays in the second-level cache.
@@ -86,15 +87,19 @@ pub fn receiver_bytes<M: Model>(count: usize) -> u64 {
     let matrix: usize = chunks::<M>(count)
         .map(|rows| rows.div_ceil(128) * 128 * 16)
         .sum();
-    let check = if M::CHECKED && count > 0 {
-        consistency::RECEIVER_BYTES
-    } else {
-        0
-    };
-    (matrix + check) as u64
+    matrix as u64 + answer_bytes::<M>(count)
 }
 
-/// Bytes that the sender sends for `count` OTs, after the setup.
+/// Those of [`receiver_bytes`] that answer the sender's challenge.
+pub fn answer_bytes<M: Model>(count: usize) -> u64 {
+    if M::CHECKED && count > 0 {
+        consistency::RECEIVER_BYTES as u64
+    } else {
+        0
+    }
+}
+
+/// Bytes that the sender sends for `count` OTs, after the setup: its challenge, if there is one.
 pub fn sender_bytes<M: Model>(count: usize) -> u64 {
     if M::CHECKED && count > 0 {
         consistency::SENDER_BYTES as u64
@@ -354,60 +359,6 @@ impl<M: Model> Receiver<M> {
     }
 }
 
-/// One chunk of T or Q, column by column. Wiped when it is dropped.
-pub(crate) struct ColumnChunk {
-    blocks: Vec<Block>,
-    used_per_column: usize,
-}
-
-impl Drop for ColumnChunk {
-    fn drop(&mut self) {
-        self.blocks.zeroize();
-    }
-}
-
-impl ColumnChunk {
-    /// Zeros.
-    pub(crate) fn new(rows: usize) -> Self {
-        let mut chunk = Self {
-            blocks: Vec::new(),
-            used_per_column: 0,
-        };
-        chunk.resize(rows);
-        chunk
-    }
-
-    /// For other rows, not more than there is room for once it was used: memory that it left behind
-    /// would not be wiped.
-    fn resize(&mut self, rows: usize) {
-        self.used_per_column = rows.div_ceil(128);
-        self.blocks.resize(COLUMNS * self.stride(), Block::ZERO);
-    }
-
-    /// Blocks of 128 rows that a column holds.
-    pub(crate) fn used_per_column(&self) -> usize {
-        self.used_per_column
-    }
-
-    /// Blocks from one column to the next: the transposition wants whole groups of rows.
-    fn stride(&self) -> usize {
-        (self.used_per_column * 128).next_multiple_of(transpose::ROW_GROUP) / 128
-    }
-
-    /// Each column, with what fills it up to a whole group of rows.
-    pub(crate) fn columns_mut(&mut self) -> impl Iterator<Item = &mut [Block]> {
-        let stride = self.stride();
-        self.blocks.chunks_exact_mut(stride)
-    }
-
-    /// Each column's blocks of 128 rows.
-    pub(crate) fn columns(&self) -> impl Iterator<Item = &[Block]> {
-        self.blocks
-            .chunks_exact(self.stride())
-            .map(|column| &column[..self.used_per_column])
-    }
-}
-
 /// T or Q: all of it where the check comes before the rows may be used, else one chunk that
 /// is used again and again.
 struct Matrix {
@@ -418,15 +369,12 @@ struct Matrix {
 
 impl Matrix {
     fn new<M: Model>(count: usize) -> Self {
+        // The first chunk is the longest.
         let first = chunks::<M>(count).next().unwrap_or(0);
-        let rows = Zeroizing::new(vec![
-            Block::ZERO;
-            first.next_multiple_of(transpose::ROW_GROUP)
-        ]);
         Self {
             chunks: Vec::new(),
             keep: M::CHECKED,
-            rows,
+            rows: Zeroizing::new(vec![Block::ZERO; whole_groups(first)]),
         }
     }
 
@@ -443,11 +391,8 @@ impl Matrix {
     /// served the check.
     fn finish(&mut self, chunk: usize, count: usize, rows_done: u64, finish: &mut impl Finish) {
         let columns = &self.chunks[if self.keep { chunk } else { 0 }];
-        let rows = &mut self.rows[..columns.stride() * 128];
-        transpose::transpose::<2>(
-            bytemuck::cast_slice(&columns.blocks),
-            bytemuck::cast_slice_mut(rows),
-        );
+        let rows = &mut self.rows[..columns.rows()];
+        columns.transpose(rows);
         let first = chunk * CHUNK_ROWS;
         let end = count.min(first + rows.len());
         if first < end {

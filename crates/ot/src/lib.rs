@@ -8,6 +8,7 @@
 //! | [`kk13`] | OT extension with 256 strings an OT: the receiver chooses one of them, or none | semi-honest |
 //! | [`block_accumulate`] | the linear code of silent OT and VOLE | |
 //! | [`extension`] | IKNP and silent OT behind one interface: a protocol takes either | semi-honest |
+//! | [`matrix`] | matrices of one's own width, from the seeds of their columns | that of the OTs of the seeds |
 //! | [`chosen`] | OT of chosen messages, on top of either | that of the OT under it |
 //! | [`oprg`] | oblivious PRG: a string for who says one, on either extension | semi-honest |
 //! | [`silent`] | silent OT: as many random or correlated OTs for a few hundred KB | semi-honest or malicious, by type |
@@ -17,6 +18,35 @@
 //! All are blocking drivers over a [`Channel`](psijoin_channel::Channel). Big messages are
 //! streamed: a chunk is sent while the next one is computed. Kernels run on the threads of the
 //! caller's [`Pool`](psijoin_block::parallel::Pool).
+//!
+//! Two OTs of chosen messages, over a channel between two threads:
+//!
+//! ```
+//! use std::thread;
+//!
+//! use psijoin_block::{Block, Prg};
+//! use psijoin_channel::memory;
+//! use psijoin_ot::{
+//!     chosen,
+//!     iknp::{Malicious, Receiver, Sender},
+//! };
+//!
+//! let (mut a, mut b) = memory::pair();
+//! let sender = thread::spawn(move || {
+//!     let messages = [[Block(10), Block(11)], [Block(20), Block(21)]];
+//!     let mut ots = Sender::<Malicious>::setup(&mut a, &mut Prg::from_os())?;
+//!     chosen::send(&messages, &mut ots, &mut a)
+//! });
+//!
+//! // The second message of the first pair, and the first of the second.
+//! let choices = [Block(0b01)];
+//! let mut received = [Block::ZERO; 2];
+//! let mut ots = Receiver::<Malicious>::setup(&mut b, &mut Prg::from_os())?;
+//! chosen::receive(&choices, &mut received, &mut ots, &mut b)?;
+//! sender.join().expect("no panic")?;
+//! assert!(received == [Block(11), Block(20)]);
+//! # Ok::<(), psijoin_ot::Error>(())
+//! ```
 
 pub mod base;
 pub mod block_accumulate;
@@ -25,10 +55,12 @@ pub mod extension;
 pub mod iknp;
 pub mod kk13;
 pub mod lookup;
+pub mod matrix;
 pub mod oprg;
 pub mod silent;
 pub mod vole;
 
+mod columns;
 mod consistency;
 mod error;
 mod pprf;

@@ -4,15 +4,15 @@
 //!
 //! It is random OT of which one message of two is never looked at: the sender computes only that for
 //! choice one, H(q_j ⊕ Δ), and the receiver ignores what it gets for choice zero. Bytes and security
-//! are those of the [`Extension`] under it, which is semi-honest and has 127 secret bits of Δ.
-//! Places are numbered, so that no two of a session are hashed alike.
+//! are those of the [extension](crate::extension) under it, which is semi-honest and has 127 secret
+//! bits of Δ. Places are numbered, so that no two of a session are hashed alike.
 
 use psijoin_block::{Block, parallel};
 use psijoin_channel::Channel;
 
 use crate::{
     Error,
-    extension::Extension,
+    extension::{Receiver, Sender},
     iknp::{Model, ROWS_PER_TASK, SemiHonest, hash_rows},
 };
 
@@ -20,14 +20,14 @@ use crate::{
 ///
 /// # Errors
 /// If the channel breaks.
-pub fn send<E: Extension>(
-    sender: &mut E::Sender,
+pub fn send(
+    sender: &mut Sender,
     first: usize,
     out: &mut [Block],
     channel: &mut Channel,
 ) -> Result<(), Error> {
-    E::send_chosen(sender, out, channel)?;
-    let delta = E::delta(sender);
+    sender.send_chosen(out, channel)?;
+    let delta = sender.delta();
     parallel::chunks_mut(out, ROWS_PER_TASK, &|range, rows| {
         rows.iter_mut().for_each(|row| *row ^= *delta);
         SemiHonest::hash((first + range.start) as u64, rows);
@@ -43,14 +43,14 @@ pub fn send<E: Extension>(
 ///
 /// # Panics
 /// If there are not as many blocks as the choices take.
-pub fn receive<E: Extension>(
-    receiver: &mut E::Receiver,
+pub fn receive(
+    receiver: &mut Receiver,
     first: usize,
     choices: &[Block],
     out: &mut [Block],
     channel: &mut Channel,
 ) -> Result<(), Error> {
-    E::receive_chosen(receiver, choices, out, channel)?;
+    receiver.receive_chosen(choices, out, channel)?;
     hash_rows::<SemiHonest>(first as u64, out);
     Ok(())
 }
@@ -63,10 +63,10 @@ mod tests {
     use psijoin_channel::{count::counted, memory};
 
     use super::*;
-    use crate::extension::{Iknp, Silent};
+    use crate::extension::Extension;
 
     /// Two calls after one setup.
-    fn check<E: Extension>() {
+    fn check(extension: Extension) {
         for count in [1, 127, 128, 9000_usize] {
             let (sender, mut receiver) = memory::pair();
             let (mut sender, counters) = counted(sender);
@@ -76,18 +76,18 @@ mod tests {
             let (sent, received) = thread::scope(|scope| {
                 let senders = scope.spawn(move || {
                     let rng = &mut Prg::from_seed(Block(2));
-                    let mut ots = E::set_up_sender(&mut sender, rng).unwrap();
+                    let mut ots = extension.set_up_sender(&mut sender, rng).unwrap();
                     [0, count].map(|first| {
                         let mut strings = vec![Block::ZERO; count];
-                        send::<E>(&mut ots, first, &mut strings, &mut sender).unwrap();
+                        send(&mut ots, first, &mut strings, &mut sender).unwrap();
                         strings
                     })
                 });
                 let rng = &mut Prg::from_seed(Block(3));
-                let mut ots = E::set_up_receiver(&mut receiver, rng).unwrap();
+                let mut ots = extension.set_up_receiver(&mut receiver, rng).unwrap();
                 let received = [0, count].map(|first| {
                     let mut strings = vec![Block::ZERO; count];
-                    receive::<E>(&mut ots, first, choices, &mut strings, &mut receiver).unwrap();
+                    receive(&mut ots, first, choices, &mut strings, &mut receiver).unwrap();
                     strings
                 });
                 (senders.join().unwrap(), received)
@@ -98,13 +98,13 @@ mod tests {
                     assert_eq!(sent == received, choices[j / 128].bit(j % 128), "{j}");
                 }
             }
-            assert_eq!(counters.snapshot().rounds, 1 + E::chosen_flights(2));
+            assert_eq!(counters.snapshot().flights, 1 + extension.chosen_flights(2));
         }
     }
 
     #[test]
     fn both_have_the_same_strings_where_the_receiver_chose_them() {
-        check::<Iknp>();
-        check::<Silent>();
+        check(Extension::Iknp);
+        check(Extension::Silent);
     }
 }

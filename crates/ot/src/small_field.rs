@@ -36,7 +36,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     Error, base,
-    iknp::{COLUMNS, ColumnChunk},
+    columns::{COLUMNS, ColumnChunk},
     pprf::few,
 };
 

@@ -28,8 +28,14 @@
 //! of its items: someone who watches its caches is not kept out.
 //!
 //! **Cost.** Setup as in [`SETUP_SENDER_BYTES`], [`SETUP_RECEIVER_BYTES`]; a call as in
-//! [`sender_bytes`], [`receiver_bytes`], in 2 flights (receiver first), or 6 if malicious. Bytes
-//! grow with log m only: about 400 KB for B = GF(2^64) and a million entries.
+//! [`flights`]: 2 of them (receiver first), or 6 if malicious. Bytes grow with log m only: about
+//! 400 KB for B = GF(2^64) and a million entries.
+//!
+//! **Two halves.** A call is `begin` and `finish`. In the first half the receiver says all that a
+//! semi-honest sender needs, and knows a. In the second half the sender speaks. So semi-honest
+//! parties may send on while they receive, and have a second half that uses one direction of the
+//! channel only. A malicious sender must have passed its check before it sees anything that depends
+//! on a. So where there are checks, the receiver gets a at the end.
 
 use bytemuck::Pod;
 use psijoin_block::{
@@ -50,8 +56,10 @@ use crate::{
 pub(crate) mod noise;
 
 mod check;
+mod regular;
 
-use noise::{Entries, Noise, Uniform};
+use noise::{Entries, Uniform};
+use regular::Noise;
 
 /// Bytes that the sender sends in its setup.
 pub const SETUP_SENDER_BYTES: u64 = small_field::SETUP_SENDER_BYTES;
@@ -59,14 +67,10 @@ pub const SETUP_SENDER_BYTES: u64 = small_field::SETUP_SENDER_BYTES;
 /// Bytes that the receiver sends in its setup.
 pub const SETUP_RECEIVER_BYTES: u64 = small_field::SETUP_RECEIVER_BYTES;
 
-/// Bytes that the sender sends for `len` entries, after the setup.
-pub fn sender_bytes<M: Model, B: Base>(len: usize) -> u64 {
-    noise::sender_bytes::<M, Uniform<B>>(2 * len)
-}
-
-/// Bytes that the receiver sends for `len` entries, after the setup.
-pub fn receiver_bytes<M: Model, B: Base>(len: usize) -> u64 {
-    noise::receiver_bytes::<M, Uniform<B>>(2 * len)
+/// Bytes that the sender says for `len` entries after the setup, and the receiver, flight by flight.
+/// A flight without bytes is none.
+pub fn flights<M: Model, B: Base>(len: usize) -> [[u64; 2]; 6] {
+    noise::flights::<M, Uniform<B>>(2 * len)
 }
 
 /// B: the field of a.
@@ -116,35 +120,16 @@ impl<M: Model> Sender<M> {
         })
     }
 
-    /// Δ.
-    pub fn delta(&self) -> Zeroizing<Tower> {
-        Zeroizing::new(bytemuck::cast(*self.noise.delta()))
-    }
-
-    /// b, of `len` entries.
+    /// The first half, for `len` entries.
     ///
     /// # Errors
     /// If the channel breaks, or the receiver is caught cheating. The sender must not be used
     /// again after that.
-    pub fn extend<B: Base>(
+    pub fn begin<B: Base>(
         &mut self,
         len: usize,
         channel: &mut Channel,
-    ) -> Result<Buffer<Tower>, Error> {
-        let entries = self.noise.extend::<Uniform<B>>(2 * len, channel)?;
-        Ok(compress(entries, len))
-    }
-}
-
-/// Extending in two halves, so that each party may send on while it receives. For semi-honest
-/// parties alone: a malicious sender must have passed its check before it sees anything that
-/// depends on a.
-impl Sender<SemiHonest> {
-    /// The first half of [`extend`](Self::extend): all that the receiver has to say.
-    ///
-    /// # Errors
-    /// If the channel breaks.
-    pub fn begin<B: Base>(&mut self, len: usize, channel: &mut Channel) -> Result<Granted, Error> {
+    ) -> Result<Granted<M>, Error> {
         Ok(Granted {
             noise: self.noise.grant::<Uniform<B>>(2 * len, channel)?,
             len,
@@ -152,19 +137,38 @@ impl Sender<SemiHonest> {
     }
 }
 
-/// A sender that needs nothing more from the receiver.
-pub struct Granted {
-    noise: noise::Granted<SemiHonest>,
+/// What the sender gets: Δ and b.
+pub type Sent = (Zeroizing<Tower>, Buffer<Tower>);
+
+/// A sender in the middle of a call.
+pub struct Granted<M: Model> {
+    noise: noise::Granted<M>,
     len: usize,
 }
 
-impl Granted {
-    /// The second half: b.
+impl<M: Model> Granted<M> {
+    /// The second half.
     ///
     /// # Errors
     /// If the channel breaks.
-    pub fn finish(self, outbound: &mut dyn Outbound) -> Result<Buffer<Tower>, Error> {
-        Ok(compress(self.noise.grow(outbound)?, self.len))
+    pub fn finish(self, channel: &mut Channel) -> Result<Sent, Error> {
+        let delta = self.delta();
+        Ok((delta, compress(self.noise.prove(channel)?, self.len)))
+    }
+
+    fn delta(&self) -> Zeroizing<Tower> {
+        Zeroizing::new(bytemuck::cast(*self.noise.delta()))
+    }
+}
+
+impl Granted<SemiHonest> {
+    /// The second half, which waits for nothing from the receiver.
+    ///
+    /// # Errors
+    /// If the channel breaks.
+    pub fn finish_sending(self, outbound: &mut dyn Outbound) -> Result<Sent, Error> {
+        let entries = self.noise.grow(outbound)?;
+        Ok((self.delta(), compress(entries, self.len)))
     }
 }
 
@@ -179,30 +183,7 @@ impl<M: Model> Receiver<M> {
         })
     }
 
-    /// a and c, of `len` entries.
-    ///
-    /// # Errors
-    /// If the channel breaks, or the sender is caught cheating. The receiver must not be used
-    /// again after that.
-    pub fn extend<B: Base>(
-        &mut self,
-        len: usize,
-        channel: &mut Channel,
-    ) -> Result<(Buffer<B>, Buffer<Tower>), Error> {
-        let planted = self.noise.plant::<Uniform<B>>(2 * len, channel)?;
-        // While the sender makes its part. Nothing that depends on a leaves this function.
-        let mut workspace = Workspace::compressed(planted.noise());
-        let mut a = Buffer::zeroed(len);
-        a.copy_from_slice(workspace.compressed_points(len));
-        planted.verify(&mut workspace.entries, channel)?;
-        Ok((a, workspace.compress(len)))
-    }
-}
-
-/// As for [`Sender`].
-impl Receiver<SemiHonest> {
-    /// The first half of [`extend`](Self::extend): all that the sender needs before it can do its
-    /// part, and a.
+    /// The first half, for `len` entries.
     ///
     /// # Errors
     /// If the channel breaks.
@@ -210,8 +191,9 @@ impl Receiver<SemiHonest> {
         &mut self,
         len: usize,
         channel: &mut Channel,
-    ) -> Result<Planted<B>, Error> {
+    ) -> Result<Planted<M, B>, Error> {
         let noise = self.noise.plant::<Uniform<B>>(2 * len, channel)?;
+        // While the sender makes its part.
         let workspace = Workspace::compressed(noise.noise());
         Ok(Planted {
             noise,
@@ -221,32 +203,46 @@ impl Receiver<SemiHonest> {
     }
 }
 
-/// A receiver that has said all.
-pub struct Planted<B: Base> {
-    noise: noise::Planted<SemiHonest, Uniform<B>>,
+/// A receiver in the middle of a call.
+pub struct Planted<M: Model, B: Base> {
+    noise: noise::Planted<M, Uniform<B>>,
     workspace: Workspace,
     len: usize,
 }
 
-/// What a sender says in its second half.
+impl<M: Model, B: Base> Planted<M, B> {
+    /// The second half: a and c.
+    ///
+    /// # Errors
+    /// If the channel breaks, or the sender is caught cheating. The receiver must not be used
+    /// again after that.
+    pub fn finish(mut self, channel: &mut Channel) -> Result<(Buffer<B>, Buffer<Tower>), Error> {
+        let mut a = Buffer::zeroed(self.len);
+        a.copy_from_slice(self.workspace.compressed_points(self.len));
+        self.noise.verify(&mut self.workspace.entries, channel)?;
+        Ok((a, self.workspace.compress(self.len)))
+    }
+}
+
+/// What a sender says in the second half.
 pub struct Corrections(noise::Corrections);
 
-impl<B: Base> Planted<B> {
+impl<B: Base> Planted<SemiHonest, B> {
     /// a.
     pub fn a(&self) -> &[B] {
         self.workspace.compressed_points(self.len)
     }
 
-    /// Receives what the sender has to say.
+    /// The communication of the second half.
     ///
     /// # Errors
     /// If the channel breaks.
-    pub fn corrections(&self, inbound: &mut dyn Inbound) -> Result<Corrections, Error> {
+    pub fn receive(&self, inbound: &mut dyn Inbound) -> Result<Corrections, Error> {
         self.noise.corrections(inbound).map(Corrections)
     }
 
-    /// The second half: c.
-    pub fn finish(mut self, corrections: Corrections) -> Buffer<Tower> {
+    /// The computation of the second half: c.
+    pub fn finish_received(mut self, corrections: Corrections) -> Buffer<Tower> {
         self.noise.grow(corrections.0, &mut self.workspace.entries);
         self.workspace.compress(self.len)
     }

@@ -11,11 +11,9 @@ use psijoin_block::{
     tower::Tower,
 };
 use psijoin_channel::{AbortCode, Error, Inbound, Outbound};
-use psijoin_ot::iknp::SemiHonest;
-use psijoin_params::{Log2Prob, okvs::smallest};
+use psijoin_encode::Digests;
 use psijoin_psi::{
-    Input, Items,
-    rr22::Functions,
+    output_hash::OutputHash,
     sorted_masks::{Own, SortedMasks, sort},
 };
 
@@ -31,7 +29,7 @@ fn pool(threads: usize) -> Pool {
     Pool::new(threads).expect("a pool")
 }
 
-/// Masks as `rr22` has them for so many items a side: of 81 bits.
+/// Masks as `rr22` has them for a million items per side: of 81 bits.
 fn masks() -> SortedMasks {
     SortedMasks::new(ITEMS, 3 << 79)
 }
@@ -46,13 +44,7 @@ fn hashes(seed: u128) -> Buffer<u128> {
 #[divan::bench(sample_count = 20, args = THREADS)]
 fn final_hash(bencher: Bencher, threads: usize) {
     const CHUNK: usize = 1 << 12;
-    let shape = smallest(ITEMS as u64, Log2Prob::from_log2(-44.0)).expect("a shape");
-    let input = Input {
-        items: &Items::Short(Vec::new()),
-        columns: &[],
-        joint_seed: &[7; 32],
-    };
-    let functions = Functions::new::<SemiHonest>(shape, &input);
+    let hash = OutputHash([7; 32]);
     let mut prg = Prg::from_seed(Block(5));
     let digests: Vec<[u8; 16]> = (0..ITEMS).map(|_| prg.bytes()).collect();
     let values: Vec<Tower> = digests.iter().map(|bytes| bytemuck::cast(*bytes)).collect();
@@ -61,7 +53,8 @@ fn final_hash(bencher: Bencher, threads: usize) {
     bencher.counter(ItemsCount::new(ITEMS)).bench_local(|| {
         pool.run(|| {
             parallel::chunks_mut(&mut outputs, CHUNK, &|range, outputs| {
-                functions.outputs(&values[range.clone()], &digests[range], outputs);
+                let digests = Digests::Short(&digests[range.clone()]);
+                hash.hash(&values[range], digests, outputs);
             });
         });
     });

@@ -1,4 +1,4 @@
-use std::ops::Add;
+use crate::Conversation;
 
 /// What passes over the wire in one phase: exact, framing not included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -8,25 +8,13 @@ pub struct Traffic {
     /// Bytes that the receiver sends.
     pub receiver_bytes: u64,
     /// Flights: each costs half a round trip. Both directions at once are one.
-    pub rounds: u64,
+    pub flights: u64,
 }
 
 impl Traffic {
     /// Bytes of both directions.
     pub fn total_bytes(&self) -> u64 {
         self.sender_bytes + self.receiver_bytes
-    }
-}
-
-impl Add for Traffic {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self {
-            sender_bytes: self.sender_bytes + other.sender_bytes,
-            receiver_bytes: self.receiver_bytes + other.receiver_bytes,
-            rounds: self.rounds + other.rounds,
-        }
     }
 }
 
@@ -37,15 +25,29 @@ pub struct Cost {
     pub offline: Traffic,
     /// After.
     pub online: Traffic,
-    /// Rounds less than the sum of both, if the phases run [at once](crate::Plan::at_once).
-    pub saved_rounds: u64,
+    /// Both phases [at once](crate::run): the same bytes in fewer flights, if the online phase
+    /// begins with the party that spoke last, or the phases overlap.
+    pub total: Traffic,
 }
 
 impl Cost {
-    /// Both phases [at once](crate::Plan::at_once).
-    pub fn total(&self) -> Traffic {
-        let mut total = self.offline + self.online;
-        total.rounds -= self.saved_rounds;
-        total
+    /// Of phases that follow each other.
+    pub fn new(offline: Conversation, online: Conversation) -> Self {
+        Self {
+            offline: offline.traffic(),
+            online: online.traffic(),
+            total: offline.then(online).traffic(),
+        }
+    }
+
+    /// Of phases that overlap, given all that is said if they run at once.
+    ///
+    /// # Panics
+    /// If that is not as long as both phases together.
+    pub fn overlapping(offline: Conversation, online: Conversation, at_once: Conversation) -> Self {
+        let (apart, total) = (Self::new(offline, online), at_once.traffic());
+        assert_eq!(total.sender_bytes, apart.total.sender_bytes);
+        assert_eq!(total.receiver_bytes, apart.total.receiver_bytes);
+        Self { total, ..apart }
     }
 }

@@ -29,14 +29,6 @@ pub enum Error {
     #[error(transparent)]
     Channel(#[from] ChannelError),
 
-    /// The peer broke the rules of the oblivious transfers.
-    #[error(transparent)]
-    ObliviousTransfer(psijoin_ot::Error),
-
-    /// The peer broke the rules of the evaluation of a circuit.
-    #[error(transparent)]
-    Circuit(psijoin_circuit::Error),
-
     /// The peer sent something that the protocol forbids.
     #[error("the other party broke the protocol: {0}")]
     Peer(&'static str),
@@ -77,8 +69,6 @@ impl Error {
             | Self::UnsupportedOutput { .. }
             | Self::CannotWithhold(_) => ErrorKind::Misuse,
             Self::Channel(ChannelError::MessageLength { .. } | ChannelError::Malformed(_))
-            | Self::ObliviousTransfer(_)
-            | Self::Circuit(_)
             | Self::Peer(_) => ErrorKind::Peer,
             Self::Channel(_) => ErrorKind::Channel,
             Self::Fault(_) => ErrorKind::Fault,
@@ -102,7 +92,8 @@ impl From<psijoin_ot::Error> for Error {
     fn from(error: psijoin_ot::Error) -> Self {
         match error {
             psijoin_ot::Error::Channel(error) => Self::Channel(error),
-            error => Self::ObliviousTransfer(error),
+            psijoin_ot::Error::InvalidPoint => Self::Peer("it sent an invalid group element"),
+            _ => Self::Peer("it failed the consistency check of the oblivious transfers"),
         }
     }
 }
@@ -112,7 +103,7 @@ impl From<psijoin_circuit::Error> for Error {
         match error {
             psijoin_circuit::Error::Channel(error) => Self::Channel(error),
             psijoin_circuit::Error::Ot(error) => error.into(),
-            error => Self::Circuit(error),
+            _ => Self::Peer("it broke the rules of the evaluation of a circuit"),
         }
     }
 }

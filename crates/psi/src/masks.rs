@@ -8,33 +8,34 @@ use psijoin_block::{
 use psijoin_channel::Inbound;
 use psijoin_params::{Error, FailureBudget, mask};
 
-use crate::stream::Chunks;
+use psijoin_channel::stream::Chunks;
 
 /// A mask of so many bits, right-aligned.
-pub(crate) type Mask = u128;
+pub type Mask = u128;
 
 /// How long the masks of a run are.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct MaskLength {
-    pub(crate) bits: u32,
+pub struct MaskLength {
+    /// Bits of a mask.
+    pub bits: u32,
 }
 
 impl MaskLength {
     /// The shortest masks of which no `comparisons` pairs of different items agree by chance,
     /// within half of the failure budget.
-    pub(crate) fn derive(comparisons: u128, budget: &mut FailureBudget) -> Result<Self, Error> {
+    pub fn derive(comparisons: u128, budget: &mut FailureBudget) -> Result<Self, Error> {
         let bits = mask::bits(comparisons, budget.share(0.5))?;
         budget.charge("mask collision", mask::collision(comparisons, bits))?;
         Ok(Self { bits })
     }
 
     /// Cuts a 128-bit hash to a mask.
-    pub(crate) fn cut(self, hash: u128) -> Mask {
+    pub fn cut(self, hash: u128) -> Mask {
         hash & (u128::MAX >> (128 - self.bits))
     }
 
     /// The masks of these rows: a keyed hash of each, cut.
-    pub(crate) fn hash<const ROW: usize>(
+    pub fn hash<const ROW: usize>(
         self,
         key: &[u8; 32],
         rows: &[[u64; ROW]],
@@ -47,12 +48,12 @@ impl MaskLength {
     }
 
     /// Bytes of `count` masks, packed.
-    pub(crate) fn packed_bytes(self, count: usize) -> usize {
+    pub fn packed_bytes(self, count: usize) -> usize {
         (count * self.bits as usize).div_ceil(8)
     }
 
     /// Appends masks without gaps; the last byte is filled up with zeros.
-    pub(crate) fn pack(self, masks: impl Iterator<Item = Mask>, message: &mut Vec<u8>) {
+    pub fn pack(self, masks: impl Iterator<Item = Mask>, message: &mut Vec<u8>) {
         let mut pending: u64 = 0;
         let mut pending_bits = 0;
         let mut push = |mut value: u128, mut bits: u32| {
@@ -78,7 +79,7 @@ impl MaskLength {
     ///
     /// # Panics
     /// If the bytes are fewer.
-    pub(crate) fn unpack(self, packed: &[u8], count: usize) -> impl Iterator<Item = Mask> {
+    pub fn unpack(self, packed: &[u8], count: usize) -> impl Iterator<Item = Mask> {
         let packed = &packed[..self.packed_bytes(count)];
         (0..count).map(move |i| {
             let first_bit = i * self.bits as usize;
@@ -94,7 +95,7 @@ impl MaskLength {
     }
 
     /// Receives masks that travel packed, a message for each chunk.
-    pub(crate) fn receive(
+    pub fn receive(
         self,
         inbound: &mut dyn Inbound,
         chunks: Chunks,
@@ -113,7 +114,7 @@ impl MaskLength {
 /// The receiver's masks, to be found again: open addressing with linear probing, at most
 /// half full. A slot holds 32 bits of a mask beside its position, so that a lookup mostly
 /// takes one cache line; a candidate is then compared in full.
-pub(crate) struct MaskIndex<'a> {
+pub struct MaskIndex<'a> {
     masks: &'a [Mask],
     length: MaskLength,
     slots: Buffer<Slot>,
@@ -132,7 +133,7 @@ const IN_FLIGHT: usize = 32;
 
 impl<'a> MaskIndex<'a> {
     /// Indexes the masks at `positions`.
-    pub(crate) fn new(
+    pub fn new(
         masks: &'a [Mask],
         length: MaskLength,
         positions: impl ExactSizeIterator<Item = u32>,
@@ -168,11 +169,7 @@ impl<'a> MaskIndex<'a> {
 
     /// Looks up many masks: calls `found(number of the mask, position)` for each that is
     /// there.
-    pub(crate) fn find_all(
-        &self,
-        masks: impl Iterator<Item = Mask>,
-        mut found: impl FnMut(usize, u32),
-    ) {
+    pub fn find_all(&self, masks: impl Iterator<Item = Mask>, mut found: impl FnMut(usize, u32)) {
         let mut candidates = Vec::with_capacity(IN_FLIGHT);
         for_each_group(masks.enumerate(), |group| {
             for (_, mask) in group {

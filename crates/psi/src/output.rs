@@ -103,3 +103,50 @@ pub enum Output {
     /// [`Request::min_intersection`](crate::Request::min_intersection), which both parties learn.
     TooFew,
 }
+
+impl Output {
+    /// The rows of a receiver of `items` items, from the positions that it found, in any order
+    /// and perhaps more than once.
+    pub fn rows(found: impl IntoIterator<Item = u32>, items: usize) -> Self {
+        Self::Rows(ascending(found, items))
+    }
+}
+
+/// Positions among `items`, each once, from positions in any order.
+pub fn ascending(found: impl IntoIterator<Item = u32>, items: usize) -> Vec<u32> {
+    // Marks are faster than sorting, and take a bit per item.
+    let mut marks = vec![0_u64; items.div_ceil(64)];
+    for position in found {
+        marks[position as usize / 64] |= 1 << (position % 64);
+    }
+    marked(&marks)
+}
+
+/// The positions of the bits that are one.
+fn marked(marks: &[u64]) -> Vec<u32> {
+    let count = marks.iter().map(|word| word.count_ones() as usize).sum();
+    let mut rows = Vec::with_capacity(count);
+    for (word, start) in marks.iter().zip((0_u32..).step_by(64)) {
+        let mut word = *word;
+        while word != 0 {
+            rows.push(start + word.trailing_zeros());
+            word &= word - 1;
+        }
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_ascend_and_are_told_once() {
+        let found = [130, 0, 63, 64, 0, 129, 63];
+        assert_eq!(
+            Output::rows(found, 131),
+            Output::Rows(vec![0, 63, 64, 129, 130])
+        );
+        assert_eq!(Output::rows([], 0), Output::Rows(vec![]));
+    }
+}

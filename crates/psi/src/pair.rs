@@ -3,9 +3,9 @@
 use std::thread;
 
 use psijoin_block::{Prg, parallel::Pool};
-use psijoin_channel::{Channel, memory};
+use psijoin_channel::{Channel, joint_seed::JointSeed, memory};
 
-use crate::{Context, Error, Fingerprint, Input, Items, Output, Plan, Role, protocol};
+use crate::{Context, Error, Fingerprint, Input, Items, Output, Plan, Role, plan};
 
 /// One party's end of a run.
 pub struct Side<'a> {
@@ -49,16 +49,17 @@ pub struct Outcome {
 /// receiver's, or else the sender's.
 ///
 /// # Errors
-/// As [`protocol::run`].
+/// As [`run`](crate::run).
 ///
 /// # Panics
 /// If the operating system gives no thread.
 pub fn run<'a>(
-    plan: &dyn Plan,
+    plan: &Plan,
     sender: impl Into<Table<'a>>,
     receiver: impl Into<Table<'a>>,
 ) -> Result<Outcome, Error> {
-    let joint_seed = &Prg::from_os().bytes();
+    // The parties are one here, which draws the seed after both sets are fixed.
+    let joint_seed = &JointSeed::insecure_fixed(Prg::from_os().bytes());
     let (sender, receiver) = (sender.into(), receiver.into());
     let items = |table: Table<'_>| Items::digest(table.items, joint_seed, plan.digest_bytes());
     let (senders, receivers) = (items(sender), items(receiver));
@@ -99,7 +100,7 @@ pub fn single_thread() -> Pool {
 /// # Panics
 /// If a party panics.
 pub fn run_sides(
-    plan: &dyn Plan,
+    plan: &Plan,
     sender: (Input<'_>, Side<'_>),
     receiver: (Input<'_>, Side<'_>),
 ) -> (Result<Output, Error>, Result<Output, Error>) {
@@ -109,7 +110,7 @@ pub fn run_sides(
             mut context,
             pool,
         } = side;
-        pool.run(|| protocol::run(plan, role, input, &mut channel, &mut context))
+        pool.run(|| plan::run(plan, role, &input, &mut channel, &mut context))
     };
     thread::scope(|scope| {
         let sender = scope.spawn(|| run(Role::Sender, sender));

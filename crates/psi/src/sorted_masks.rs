@@ -12,12 +12,12 @@
 //! The receiver sorts its own masks, and walks through both sorted lists, a message at a time
 //! (`own.rs`).
 
-use psijoin_channel::{Inbound, Outbound};
-
-use crate::{
-    Error, Parameter,
+use psijoin_channel::{
+    Inbound, Outbound,
     stream::{self, Chunks},
 };
+
+use crate::{Error, Parameter};
 
 mod lowers;
 mod own;
@@ -67,7 +67,7 @@ impl SortedMasks {
     }
 
     /// M, in halves: both parties must agree on it.
-    pub(crate) fn parameters(self) -> [Parameter; 2] {
+    pub fn parameters(self) -> [Parameter; 2] {
         [
             ("mask range, low half", self.range as u64),
             ("mask range, high half", (self.range >> 64) as u64),
@@ -137,13 +137,42 @@ impl SortedMasks {
         assert_eq!(hashes.len(), self.count, "as many masks as planned");
         stream::send(outbound, self.upper_messages(), &|bytes, message| {
             uppers::pack(self, hashes, bytes, message);
-            Ok(())
         })?;
         stream::send(outbound, self.lower_messages(), &|range, message| {
             let masks = hashes[range].iter().map(|hash| self.mask(*hash));
             lowers::pack(masks, self.low_bits, message);
-            Ok(())
-        })
+        })?;
+        Ok(())
+    }
+
+    /// Sorts hashes, and sends their masks.
+    ///
+    /// # Errors
+    /// If the channel breaks.
+    ///
+    /// # Panics
+    /// If there are not as many as planned.
+    pub fn send_unsorted(
+        self,
+        hashes: Vec<u128>,
+        outbound: &mut dyn Outbound,
+    ) -> Result<(), Error> {
+        let sorted = sort(&hashes);
+        drop(hashes);
+        self.send(&sorted, outbound)
+    }
+
+    /// Receives the sender's masks, and returns the positions of the own hashes that have one of
+    /// them, some perhaps more than once.
+    ///
+    /// # Errors
+    /// As [`receive`](Self::receive).
+    ///
+    /// # Panics
+    /// If there are more than 2^32 hashes.
+    pub fn find(self, own: &[u128], inbound: &mut dyn Inbound) -> Result<Vec<u32>, Error> {
+        let own = Own::new(self, own);
+        Ok(self.receive(&own, inbound)?.concat())
     }
 
     /// Receives the sender's masks, and returns which of the own hashes have one of them: their
@@ -155,19 +184,29 @@ impl SortedMasks {
         self.receive_each(inbound, &|masks| own.find(masks))
     }
 
+    /// Receives the sender's masks, all of them, ascending.
+    ///
+    /// # Errors
+    /// As [`receive`](Self::receive).
+    pub fn receive_all(self, inbound: &mut dyn Inbound) -> Result<Vec<u128>, Error> {
+        Ok(self
+            .receive_each(inbound, &|masks| masks.collect())?
+            .concat())
+    }
+
     /// Receives the sender's masks, and returns what `inspect` makes of those of each message;
     /// they ascend.
     ///
     /// # Errors
     /// As [`receive`](Self::receive).
-    pub(crate) fn receive_each<T: Send>(
+    fn receive_each<T: Send>(
         self,
         inbound: &mut dyn Inbound,
-        inspect: &(dyn Fn(Masks<'_>) -> T + Sync),
-    ) -> Result<Vec<T>, Error> {
+        inspect: &(dyn Fn(Masks<'_>) -> Vec<T> + Sync),
+    ) -> Result<Vec<Vec<T>>, Error> {
         let uppers = Uppers::receive(self, inbound)?;
         let length = |masks| lowers::bytes(masks, self.low_bits);
-        stream::receive_each(
+        let received = stream::receive_each(
             inbound,
             self.lower_messages(),
             &length,
@@ -175,7 +214,8 @@ impl SortedMasks {
                 let lowers = Lowers::new(message, self.low_bits);
                 inspect(uppers.masks(range, lowers))
             },
-        )
+        )?;
+        Ok(received)
     }
 }
 

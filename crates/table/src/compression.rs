@@ -8,8 +8,6 @@ use std::{
 
 use flate2::{read::MultiGzDecoder, write::GzEncoder};
 
-use crate::Error;
-
 /// How a text is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -76,12 +74,12 @@ impl Compression {
     /// Runs `write` with a writer that compresses to `output`, and ends the stream. If `write`
     /// fails the stream stays cut off, so that nobody takes it for the whole. `failed` makes an
     /// error of one of `output`.
-    pub(crate) fn written<T>(
+    pub(crate) fn written<T, E>(
         self,
         output: &mut (dyn Write + Send),
-        write: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, Error>,
-        failed: impl Fn(io::Error) -> Error,
-    ) -> Result<T, Error> {
+        write: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, E>,
+        failed: impl Fn(io::Error) -> E,
+    ) -> Result<T, E> {
         let written = match self {
             Self::Gzip => {
                 let gate = Gate {
@@ -131,6 +129,7 @@ impl Write for Gate<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Error;
 
     #[test]
     fn a_failed_stream_stays_cut_off() {

@@ -6,7 +6,7 @@ use std::{
 
 use crate::{
     Compression, Error, Format, Progress, RowItems, Source,
-    whole_file::{self, Existing, WholeFile},
+    atomic_file::{self, AtomicFile, Existing},
     write,
 };
 
@@ -26,7 +26,7 @@ enum Target {
     /// A pipe or a device: written as it is.
     Stream(PathBuf),
     /// A file, which appears as a whole when it is complete.
-    File(WholeFile),
+    File(AtomicFile),
 }
 
 impl Destination {
@@ -41,7 +41,7 @@ impl Destination {
     /// # Errors
     /// If no file can be created there, it is the input, its name tells no format, or the format
     /// cannot hold the source's columns, or one of those cannot be read; or as
-    /// [`WholeFile::prepare`].
+    /// [`AtomicFile::prepare`].
     pub fn prepare(
         path: Option<&Path>,
         source: &Source,
@@ -175,7 +175,7 @@ impl Destination {
 pub struct StagedRows {
     name: String,
     rows: u64,
-    file: Option<whole_file::Staged>,
+    file: Option<atomic_file::Staged>,
 }
 
 impl StagedRows {
@@ -188,7 +188,7 @@ impl StagedRows {
     ///
     /// # Errors
     /// If the operating system refuses, or something that is to be kept has its name by now: see
-    /// [`whole_file::Staged::commit`].
+    /// [`atomic_file::Staged::commit`].
     pub fn commit(self) -> Result<u64, Error> {
         if let Some(file) = self.file {
             file.commit()
@@ -224,7 +224,7 @@ fn at(path: &Path, source: &Source, existing: Existing) -> Result<(Target, Forma
     if source.would_take(path) {
         return Err(Error::OutputAmongInputs { file: name() });
     }
-    match WholeFile::prepare(path, existing) {
+    match AtomicFile::prepare(path, existing) {
         Ok(file) => Ok((Target::File(file), format)),
         Err(error) if error.kind() == io::ErrorKind::IsADirectory => {
             Err(Error::OutputIsDirectory { file: name() })

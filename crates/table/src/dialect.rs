@@ -1,4 +1,4 @@
-use crate::{Encoding, Error};
+use crate::{Encoding, Error, Format};
 
 /// What is said of how a text is written, in place of what its format takes for granted.
 ///
@@ -71,7 +71,7 @@ impl Dialect {
     }
 
     /// Whether nothing is said.
-    pub(crate) fn is_default(&self) -> bool {
+    fn is_default(&self) -> bool {
         *self == Self::default()
     }
 
@@ -88,6 +88,20 @@ impl Dialect {
     /// How the text is encoded, if that is said.
     pub(crate) fn encoding(&self) -> Option<Encoding> {
         self.encoding
+    }
+
+    /// How a table of this format is written, given what is said of it; `None` if it is no text.
+    /// `file` stands for it in errors.
+    pub(crate) fn layout(&self, format: Format, file: &str) -> Result<Option<Layout>, Error> {
+        match Layout::usual(format) {
+            Some(Layout::Delimited(usual)) => Ok(Some(Layout::Delimited(self.over(usual)?))),
+            Some(Layout::Lines) if self.is_layout_default() => Ok(Some(Layout::Lines)),
+            None if self.is_default() => Ok(None),
+            _ => Err(Error::NoDialect {
+                file: file.to_owned(),
+                format,
+            }),
+        }
     }
 
     /// What was said, and for the rest what is usual.
@@ -205,6 +219,17 @@ fn shown(byte: u8) -> String {
 }
 
 impl Layout {
+    /// How this format is written unless something else is said; `None` for Parquet and Arrow, which
+    /// are no texts.
+    pub(crate) fn usual(format: Format) -> Option<Self> {
+        match format {
+            Format::Csv => Some(Self::Delimited(Delimited::CSV)),
+            Format::Tsv => Some(Self::Delimited(Delimited::TSV)),
+            Format::Lines => Some(Self::Lines),
+            Format::Parquet | Format::Arrow => None,
+        }
+    }
+
     /// Whether the first record is taken for the names of the columns.
     pub(crate) fn has_header(self) -> bool {
         matches!(self, Self::Delimited(dialect) if dialect.header)

@@ -3,7 +3,7 @@ use std::{fmt, io};
 use crate::{
     Encoding,
     compression::Compression,
-    format::{ENDINGS, Format},
+    format::{ENDINGS, Format, LINE_COLUMN},
 };
 use arrow_schema::DataType;
 
@@ -959,7 +959,7 @@ impl fmt::Display for Columns {
                 f,
                 "it is read as lines, whose only column is `{}`: if it has columns, say \
                  --input-format csv or tsv",
-                crate::LINE_COLUMN
+                LINE_COLUMN
             ),
             Self::Alike(_) => f.write_str(
                 "one of its columns differs from that in case or spaces only (`psijoin columns FILE` \

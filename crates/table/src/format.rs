@@ -1,22 +1,29 @@
 use std::{fmt, path::Path};
 
-use crate::{
-    Compression, Dialect, Error,
-    dialect::{Delimited, Layout},
-    ipc,
-};
+use crate::Compression;
+
+/// The name of the only column of a file of lines.
+pub const LINE_COLUMN: &str = "value";
 
 /// The endings of file names that tell a format.
 pub(crate) const ENDINGS: &str = ".csv, .tsv, .txt, .parquet and .arrow (or .feather, .ipc), and of texts also with .gz or .zst \
      behind, as in .csv.gz";
 
+/// What an Arrow file begins with, unless it is a stream.
+pub(crate) const ARROW_FILE: &[u8] = b"ARROW1";
+
+/// What a stream of Arrow begins with: the mark of a message.
+pub(crate) const ARROW_MESSAGE: &[u8] = &[0xff; 4];
+
 /// How a table is laid out in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// Comma-separated values with quotes and a header line (RFC 4180), or another [`Dialect`].
+    /// Comma-separated values with quotes and a header line (RFC 4180), or another
+    /// [`Dialect`](crate::Dialect).
     Csv,
     /// Tab-separated values without quotes, with a header line (IANA
-    /// `text/tab-separated-values`), or another [`Dialect`].
+    /// `text/tab-separated-values`), or another
+    /// [`Dialect`](crate::Dialect).
     Tsv,
     /// Text with one value a line and no header.
     Lines,
@@ -69,7 +76,7 @@ impl Format {
     pub(crate) fn of_beginning(bytes: &[u8]) -> Option<Self> {
         if bytes.starts_with(b"PAR1") || bytes.starts_with(b"PARE") {
             Some(Self::Parquet)
-        } else if bytes.starts_with(ipc::MAGIC) || bytes.starts_with(ipc::CONTINUATION) {
+        } else if bytes.starts_with(ARROW_FILE) || bytes.starts_with(ARROW_MESSAGE) {
             Some(Self::Arrow)
         } else {
             None
@@ -81,56 +88,9 @@ impl Format {
         decompressed(path).extension().is_none()
     }
 
-    /// The format of an input file by its name: the ending's; for another ending, or none,
-    /// [`Format::Csv`] if something is said of its delimiter, quote or header; [`Format::Lines`] for a file without
-    /// an ending (as word lists are) if the key is not named.
-    pub(crate) fn of_input(path: &Path, dialect: &Dialect, keyed: bool) -> Result<Self, Error> {
-        match Self::of_ending(path) {
-            Some(format) => Ok(format),
-            None if !dialect.is_layout_default() => Ok(Self::Csv),
-            None if Self::is_without_ending(path) && !keyed => Ok(Self::Lines),
-            None => Err(Error::InputEnding {
-                file: path.display().to_string(),
-            }),
-        }
-    }
-
-    /// The format of an input without a name: CSV if the key is named or something is said of its
-    /// delimiter, quote or header, else lines.
-    pub(crate) fn of_stream(dialect: &Dialect, keyed: bool) -> Self {
-        match keyed || !dialect.is_layout_default() {
-            true => Self::Csv,
-            false => Self::Lines,
-        }
-    }
-
-    /// How this format is written unless something else is said; `None` for Parquet and Arrow, which
-    /// are no texts.
-    pub(crate) fn layout(self) -> Option<Layout> {
-        match self {
-            Self::Csv => Some(Layout::Delimited(Delimited::CSV)),
-            Self::Tsv => Some(Layout::Delimited(Delimited::TSV)),
-            Self::Lines => Some(Layout::Lines),
-            Self::Parquet | Self::Arrow => None,
-        }
-    }
-
-    /// How a table of this format is written, given what is said of it. `file` stands for it in
-    /// errors.
-    pub(crate) fn layout_with(
-        self,
-        dialect: &Dialect,
-        file: &str,
-    ) -> Result<Option<Layout>, Error> {
-        match self.layout() {
-            Some(Layout::Delimited(usual)) => Ok(Some(Layout::Delimited(dialect.over(usual)?))),
-            Some(Layout::Lines) if dialect.is_layout_default() => Ok(Some(Layout::Lines)),
-            None if dialect.is_default() => Ok(None),
-            _ => Err(Error::NoDialect {
-                file: file.to_owned(),
-                format: self,
-            }),
-        }
+    /// Whether it is text, and so written in some dialect.
+    pub(crate) fn is_text(self) -> bool {
+        !matches!(self, Self::Parquet | Self::Arrow)
     }
 }
 

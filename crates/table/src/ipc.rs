@@ -13,15 +13,10 @@ use crate::{
     arrow::{FileBatches, TypedFile},
     contained,
     error::nameless,
+    format::ARROW_FILE,
+    part::Part,
     section::Section,
-    source::Part,
 };
-
-/// What a file begins with, unless it is a stream.
-pub(crate) const MAGIC: &[u8] = b"ARROW1";
-
-/// What a stream begins with: the mark of a message.
-pub(crate) const CONTINUATION: &[u8] = &[0xff; 4];
 
 /// What a stream ends with: the mark of a message that has no length.
 const END_OF_STREAM: [u8; 8] = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
@@ -87,9 +82,9 @@ impl Rows {
         let mut beginning = Vec::new();
         section
             .by_ref()
-            .take(MAGIC.len() as u64)
+            .take(ARROW_FILE.len() as u64)
             .read_to_end(&mut beginning)?;
-        if beginning == MAGIC {
+        if beginning == ARROW_FILE {
             claims::check_file(&mut section)?;
             let builder = match columns {
                 Some(columns) => FileReaderBuilder::new().with_projection(columns),

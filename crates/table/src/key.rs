@@ -2,8 +2,11 @@
 
 use std::borrow::Cow;
 
+use arrow_schema::SchemaRef;
+
 use crate::{
-    Error, KeyFault, Source, arrow,
+    Error, KeyFault, Source,
+    arrow::{can_be_key, first_of_unfit_type},
     header::Header,
     meaning::{Kind, Meaning, Observed},
     normalize::{self, ColumnRules, Rule},
@@ -47,7 +50,7 @@ impl KeySpec {
         let key = self.resolve(&source.header(&source.columns()?))?;
         match source.layout() {
             Some(_) => Ok(()),
-            None => arrow::check_key(source, &key),
+            None => check_types(source, &source.schema()?, &key),
         }
     }
 
@@ -116,6 +119,19 @@ impl KeySpec {
             return Ok(vec![0]);
         }
         header.find_all(&self.columns)
+    }
+}
+
+/// Checks that these typed columns can be read, and be a key, as far as the schema tells.
+pub(crate) fn check_types(source: &Source, schema: &SchemaRef, key: &[usize]) -> Result<(), Error> {
+    source.check_readable(schema, key)?;
+    match first_of_unfit_type(schema, key, can_be_key) {
+        Some((column, data_type)) => Err(Error::KeyType {
+            file: source.name().to_owned(),
+            column,
+            data_type,
+        }),
+        None => Ok(()),
     }
 }
 

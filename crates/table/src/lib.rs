@@ -3,7 +3,7 @@
 //!
 //! ```no_run
 //! use psijoin_table::{
-//!     Destination, Dialect, KeySpec, KeyTable, Progress, Source, whole_file::Existing,
+//!     Destination, Dialect, KeySpec, KeyTable, Progress, Source, atomic_file::Existing,
 //! };
 //! # fn run_protocol(_: &[[u8; 32]]) -> Vec<bool> { vec![] }
 //!
@@ -138,6 +138,7 @@
 //! [`Destination::quoting_empty`].
 
 mod arrow;
+pub mod atomic_file;
 mod calendar;
 mod compression;
 mod contained;
@@ -156,13 +157,13 @@ mod meaning;
 mod normalize;
 mod numbers;
 mod parquet;
+mod part;
 mod progress;
 mod section;
 mod source;
 mod spelling;
 mod table;
 mod text;
-pub mod whole_file;
 mod write;
 
 pub use compression::Compression;
@@ -175,8 +176,8 @@ pub use encoding::Encoding;
 pub use error::{
     Columns, Difference, Error, ErrorKind, Fault, KeyFault, NumberFault, ParquetFault, Place,
 };
-pub use format::Format;
-pub use inspection::{InspectedColumn, Inspection};
+pub use format::{Format, LINE_COLUMN};
+pub use inspection::Inspection;
 pub use key::KeySpec;
 pub use meaning::{Kind, Meaning};
 pub use normalize::{ColumnRules, Rule, SPELLING_VERSION};
@@ -184,8 +185,8 @@ pub use numbers::{MAX_SCALE, Numbers, check_numbers};
 pub use progress::Progress;
 pub use source::Source;
 pub use spelling::{date_format::DateFormat, phone::Country, zone::Zone};
-pub use table::{Counts, KeyTable, RowItems};
-pub use text::{LINE_COLUMN, MAX_RECORD_BYTES};
+pub use table::{Counts, InspectedColumn, KeyTable, RowItems};
+pub use text::MAX_RECORD_BYTES;
 
 /// The most distinct keys that one run can take.
 pub const MAX_ITEMS: usize = 1 << 26;

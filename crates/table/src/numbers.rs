@@ -2,10 +2,11 @@
 
 mod number;
 
-use arrow_schema::DataType;
+use arrow_schema::{DataType, SchemaRef};
 
 use crate::{
-    Error, Source, arrow,
+    Error, Source,
+    arrow::first_of_unfit_type,
     error::{NumberFault, Place},
 };
 use number::Number;
@@ -34,16 +35,35 @@ pub struct Numbers {
 /// If the header cannot be read, a column is missing or not unique, or the values of a Parquet
 /// column are no numbers, or cannot be read.
 pub fn check_numbers(source: &Source, columns: &[String]) -> Result<(), Error> {
-    if source.layout().is_none() {
-        return arrow::check_numbers(source, columns);
-    }
     let names = source.columns()?;
-    source.header(&names).find_all(columns).map(drop)
+    let found = source.header(&names).find_all(columns)?;
+    match source.layout() {
+        Some(_) => Ok(()),
+        None => check_types(source, &source.schema()?, &found),
+    }
+}
+
+/// Checks that these typed columns can be read, and added up, as far as the schema tells. A
+/// partition column is text, in which numbers are read as in a CSV file.
+pub(crate) fn check_types(
+    source: &Source,
+    schema: &SchemaRef,
+    numbers: &[usize],
+) -> Result<(), Error> {
+    source.check_readable(schema, numbers)?;
+    match first_of_unfit_type(schema, &source.in_files(schema, numbers), may_be_numbers) {
+        Some((column, data_type)) => Err(Error::NumberType {
+            file: source.name().to_owned(),
+            column,
+            data_type,
+        }),
+        None => Ok(()),
+    }
 }
 
 /// Whether the texts of a type's values can be numbers: those of integers and of decimals with
 /// at most [`MAX_SCALE`] places are; a floating-point number or a text may be one.
-pub(crate) fn may_be_numbers(data_type: &DataType) -> bool {
+fn may_be_numbers(data_type: &DataType) -> bool {
     use DataType::*;
     match data_type {
         Decimal32(_, scale) | Decimal64(_, scale) | Decimal128(_, scale) | Decimal256(_, scale) => {

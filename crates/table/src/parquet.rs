@@ -20,8 +20,8 @@ use crate::{
     arrow::{FileBatches, TypedFile},
     contained,
     error::{ParquetFault, nameless},
+    part::Part,
     section::Section,
-    source::Part,
 };
 
 /// Rows that are decoded at once.

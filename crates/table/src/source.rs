@@ -1,9 +1,9 @@
 mod decoded;
 mod files;
-mod part;
 mod partition;
 mod plan;
 mod spool;
+mod typed;
 mod unity;
 
 use std::{
@@ -16,13 +16,13 @@ use std::{
 use arrow_schema::SchemaRef;
 
 use crate::{
-    Dialect, Doubt, Encoding, Error, Format, Progress, arrow, dialect::Layout, error::ErrorKind,
-    header::Header, section::Section, text,
+    Dialect, Doubt, Encoding, Error, Format, Progress, dialect::Layout, error::ErrorKind,
+    header::Header, part::Part, section::Section, text,
 };
 pub(crate) use decoded::decoded;
-pub(crate) use part::Part;
 use plan::{Planned, Said};
 use spool::Spool;
+pub(crate) use typed::Batches;
 
 /// More files than this are not held open, but opened again when they are read.
 const MAX_HELD: usize = 16;
@@ -91,20 +91,20 @@ impl Source {
         progress: &Progress,
     ) -> Result<Self, Error> {
         assert!(!inputs.is_empty(), "a table has an input");
+        let said = Said {
+            format,
+            dialect,
+            keyed,
+        };
         if inputs.iter().any(|input| input == Path::new("-")) {
             if inputs.len() > 1 {
                 return Err(Error::StreamAmongFiles);
             }
             let stdin = io::stdin().lock();
             let is_said = format.is_some();
-            let format = format.unwrap_or(Format::of_stream(dialect, keyed));
+            let format = format.unwrap_or(said.format_of_stream());
             return Self::spooled(stdin, "standard input", format, is_said, dialect, progress);
         }
-        let said = Said {
-            format,
-            dialect,
-            keyed,
-        };
         let planned = files::list(inputs)?
             .into_iter()
             .map(|listed| said.plan(listed))
@@ -122,7 +122,7 @@ impl Source {
         unity::check_formats(&planned)?;
         let first = &planned[0];
         let format = first.format;
-        let layout = format.layout_with(said.dialect, &first.name)?;
+        let layout = said.dialect.layout(format, &first.name)?;
         let is_said = said.format.is_some();
         let partition_columns = unity::partition_columns(&planned)?;
         if planned.iter().any(Planned::is_copied) {
@@ -179,7 +179,7 @@ impl Source {
         dialect: &Dialect,
         progress: &Progress,
     ) -> Result<Self, Error> {
-        let layout = format.layout_with(dialect, name)?;
+        let layout = dialect.layout(format, name)?;
         progress.start(0);
         let dialect = layout.map(|_| dialect);
         let (content, encoding) = Spool::default().copied(input, None, dialect, name, progress)?;
@@ -239,7 +239,7 @@ impl Source {
     }
 
     fn differences(&self) -> Vec<String> {
-        let mut words = match (self.layout, self.format.layout()) {
+        let mut words = match (self.layout, Layout::usual(self.format)) {
             (Some(taken), Some(usual)) => taken.differences(usual),
             _ => Vec::new(),
         };
@@ -286,14 +286,6 @@ impl Source {
         Ok(doubts)
     }
 
-    /// The columns of a table that is no text.
-    pub(crate) fn schema(&self) -> Result<SchemaRef, Error> {
-        match &self.schema {
-            Some(schema) => Ok(schema.clone()),
-            None => Ok(arrow::open(&self.parts[0], self.format)?.schema().clone()),
-        }
-    }
-
     /// The header of these names, which must be those of the columns.
     pub(crate) fn header<'a>(&'a self, names: &'a [String]) -> Header<'a> {
         Header {
@@ -324,19 +316,22 @@ impl Source {
         self.layout
     }
 
-    /// The files that it is made of, in the order of their rows.
-    pub(crate) fn parts(&self) -> &[Part] {
-        &self.parts
-    }
-
-    /// The columns that folders' names tell, behind those of the files.
-    pub(crate) fn partition_columns(&self) -> &[String] {
-        &self.partition_columns
-    }
-
-    /// Whether folders' names tell this column of a table of typed columns.
-    pub(crate) fn is_partition_column(&self, column: usize, schema: &SchemaRef) -> bool {
-        column + self.partition_columns.len() >= schema.fields().len()
+    /// Opens the parts of a table that is text, one after the other.
+    pub(crate) fn texts<'a>(
+        &'a self,
+        layout: Layout,
+        progress: &'a Progress,
+    ) -> impl Iterator<Item = Result<text::Table<'a, Section>, Error>> {
+        let mut columns = None;
+        self.parts.iter().map(move |part| {
+            let table = open_text(part, layout, progress)?;
+            // They were compared when the source was opened.
+            let expected = columns.get_or_insert_with(|| table.columns().to_vec());
+            match *expected == table.columns() {
+                true => Ok(table),
+                false => Err(part.changed()),
+            }
+        })
     }
 
     /// Runs a pass over the table, and holds a file's change during or before it against
@@ -391,7 +386,7 @@ fn check_beginning(part: &Part, format: Format, is_said: bool) -> Result<(), Err
     let read = part.open()?.take(8).read_to_end(&mut beginning);
     read.map_err(|source| part.cannot_read(source))?;
     let file = || part.name().to_owned();
-    let is_text = format.layout().is_some();
+    let is_text = format.is_text();
     if is_text && beginning.starts_with(b"PK\x03\x04") {
         return Err(Error::Zip { file: file() });
     }

@@ -1,19 +1,25 @@
 //! The distinct keys of a table, and which row holds which.
 
+mod inspector;
+mod typed;
+
 use std::{borrow::Cow, io::Read, iter};
 
 use hashbrown::{HashTable, hash_table::Entry};
 
 use crate::{
-    Dialect, Doubt, Error, KeyFault, KeySpec, MAX_ITEMS, Numbers, Progress, Source, arrow,
+    Dialect, Doubt, Error, KeyFault, KeySpec, MAX_ITEMS, Numbers, Progress, Source,
     dialect::{Delimited, Layout},
     error::Place,
-    inspection::{Inspection, Inspector},
     key::Fingerprinter,
     meaning::{Kind, Meaning},
     numbers::Adder,
     source, text,
 };
+
+pub(crate) use inspector::Findings;
+pub use inspector::InspectedColumn;
+use inspector::Inspector;
 
 /// Marks a row without a key among the rows' items.
 const LEFT_OUT: u32 = u32::MAX;
@@ -106,7 +112,8 @@ impl KeyTable {
             numbers,
             inspected: None,
         };
-        Ok(read(source, &wanted, progress)?.keys)
+        let (keys, _) = read(source, &wanted, progress)?;
+        Ok(keys)
     }
 
     /// Reads the keys and numbers of a CSV text from memory or a stream, for use without a file,
@@ -134,7 +141,8 @@ impl KeyTable {
             numbers,
             inspected: None,
         };
-        Ok(read_text(name, layout, iter::once(text), &wanted)?.keys)
+        let (keys, _) = read_text(name, layout, iter::once(text), &wanted)?;
+        Ok(keys)
     }
 }
 
@@ -147,17 +155,17 @@ pub(crate) struct Wanted<'a> {
     pub(crate) inspected: Option<usize>,
 }
 
-/// Reads what is wanted of a table. What only an inspection finds is empty without one.
+/// Reads what is wanted of a table. Without an inspection there are no findings.
 pub(crate) fn read(
     source: &Source,
     wanted: &Wanted<'_>,
     progress: &Progress,
-) -> Result<Inspection, Error> {
+) -> Result<(KeyTable, Findings), Error> {
     progress.start(source.bytes());
     source.unchanged_by(|| match source.layout() {
-        None => arrow::read_keys(source, wanted, progress),
+        None => typed::read_typed(source, wanted, progress),
         Some(layout) => {
-            let texts = text::parts(source, layout, progress);
+            let texts = source.texts(layout, progress);
             read_text(source.name(), layout, texts, wanted)
         }
     })
@@ -169,7 +177,7 @@ fn read_text<'a, R: Read>(
     layout: Layout,
     mut texts: impl Iterator<Item = Result<text::Table<'a, R>, Error>>,
     wanted: &Wanted<'a>,
-) -> Result<Inspection, Error> {
+) -> Result<(KeyTable, Findings), Error> {
     let first = texts.next().expect("a table has a part")?;
     let header = first.header();
     let key_columns = wanted.key.resolve(&header)?;
@@ -332,7 +340,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    pub(crate) fn finish(mut self) -> Inspection {
+    pub(crate) fn finish(mut self) -> (KeyTable, Findings) {
         self.fingerprints.shrink_to_fit();
         self.items.shrink_to_fit();
         let (rows, distinct) = (self.items.len() as u64, self.fingerprints.len() as u64);
@@ -368,14 +376,8 @@ impl<'a> Builder<'a> {
             meanings,
             doubts,
         };
-        match self.inspector {
-            Some(inspector) => inspector.finish(keys),
-            None => Inspection {
-                keys,
-                columns: Vec::new(),
-                first: Vec::new(),
-            },
-        }
+        let findings = self.inspector.map(Inspector::finish).unwrap_or_default();
+        (keys, findings)
     }
 }
 

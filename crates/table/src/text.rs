@@ -11,28 +11,8 @@ pub(crate) use records::Record;
 use records::Records;
 
 use crate::{
-    Doubt, Encoding, Error, Progress, Source, dialect::Layout, header::Header, section::Section,
+    Doubt, Encoding, Error, Progress, dialect::Layout, format::LINE_COLUMN, header::Header,
 };
-
-/// The name of the only column of a file of lines.
-pub const LINE_COLUMN: &str = "value";
-
-/// Opens the parts of a table that is text, one after the other.
-pub(crate) fn parts<'a>(
-    source: &'a Source,
-    layout: Layout,
-    progress: &'a Progress,
-) -> impl Iterator<Item = Result<Table<'a, Section>, Error>> {
-    let mut columns = None;
-    source.parts().iter().map(move |part| {
-        let table = Table::open(part.open()?, part.name(), layout, part.encoding(), progress)?;
-        // They were compared when the source was opened.
-        match *columns.get_or_insert_with(|| table.columns.clone()) == table.columns {
-            true => Ok(table),
-            false => Err(part.changed()),
-        }
-    })
-}
 
 /// A text whose columns are known, and whose rows are being read.
 pub(crate) struct Table<'a, R> {

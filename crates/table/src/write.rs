@@ -13,12 +13,8 @@ use std::{
 use arrow_schema::{Field, Schema};
 
 use crate::{
-    Encoding, Error, Format, Progress, Source,
-    arrow::{Batches, check_columns, has_text, texts},
-    dialect::Layout,
-    error::Place,
-    section::Section,
-    text,
+    Encoding, Error, Format, Progress, Source, arrow::has_text, dialect::Layout, error::Place,
+    section::Section, source::Batches, text,
 };
 use fields::{FieldWriter, Lines, Quoted, Unquoted};
 
@@ -56,7 +52,7 @@ fn cannot_write(file: &str, source: io::Error) -> Error {
 pub(crate) fn fits(source: &Source, format: Format) -> Result<Option<String>, Error> {
     let names = source.columns()?;
     if source.layout().is_none() {
-        check_columns(source)?;
+        source.check_all_readable()?;
     }
     if format == Format::Lines && names.len() != 1 {
         let reason = "a .txt file holds one column; write .csv or .parquet";
@@ -74,7 +70,7 @@ pub(crate) fn fits(source: &Source, format: Format) -> Result<Option<String>, Er
         return Ok(Some(reason));
     }
     // The name is not told: in a text without a header it is a value.
-    if format.layout().is_none()
+    if !format.is_text()
         && source.format() != format
         && let Some((first, second)) = first_repeated(&names)
     {
@@ -135,8 +131,8 @@ pub(crate) fn matching_rows(
         matching: 0,
     };
     let rows = source.unchanged_by(|| {
-        match (source.layout(), format.layout()) {
-            (None, None) => typed::filter(source, &mut matches, format, output, progress),
+        match (source.layout(), format.is_text()) {
+            (None, false) => typed::filter(source, &mut matches, format, output, progress),
             (Some(_), _) if source.format() == format => {
                 copy(source, &mut matches, output, progress)
             }
@@ -293,7 +289,7 @@ fn from_typed(
     let mut nulls = vec![false; fields.len()];
     for batch in batches {
         let batch = batch?;
-        let columns = texts(&batch, batch.rows.columns().iter())?;
+        let columns = batch.texts(batch.rows.columns().iter())?;
         for row in 0..batch.rows.num_rows() {
             if matches.next()? {
                 for ((column, field), is_null) in columns.iter().zip(&mut fields).zip(&mut nulls) {
@@ -316,7 +312,7 @@ fn texts_of<'a>(
     progress: &'a Progress,
 ) -> impl Iterator<Item = Result<text::Table<'a, Section>, Error>> {
     let layout = source.layout().expect("only texts are read as text");
-    text::parts(source, layout, progress)
+    source.texts(layout, progress)
 }
 
 fn field_writer<'a>(

@@ -2,10 +2,7 @@ use std::{fmt, io, net::SocketAddr, path::PathBuf, time::Duration};
 
 use psijoin_channel::{AbortCode, Error as ChannelError};
 
-use crate::{
-    fingerprint::{Fingerprint, ParseError},
-    handshake::Role,
-};
+use crate::fingerprint::{Fingerprint, ParseError};
 
 /// Why two parties did not get a session.
 #[derive(Debug, thiserror::Error)]
@@ -21,19 +18,6 @@ pub enum Error {
     /// A text is not a fingerprint.
     #[error(transparent)]
     Fingerprint(#[from] ParseError),
-
-    /// A setting for the handshake is empty, too long, not printable, or one too many.
-    #[error("the setting `{name}` cannot be compared with the other party's: {reason}")]
-    Setting {
-        /// Its name.
-        name: String,
-        /// What is wrong with it.
-        reason: &'static str,
-    },
-
-    /// This side's set is larger than any protocol serves.
-    #[error("a set of {0} items is too large: at most 2^26 are supported")]
-    SetTooLarge(u64),
 
     /// There is a file already where an identity was to be written.
     #[error("{} exists already; an identity is never overwritten", .0.display())]
@@ -177,19 +161,18 @@ pub enum Error {
         theirs: u16,
     },
 
-    /// Both sides were started in the same role.
-    #[error("both sides were started as the {0}: one must send and the other receive")]
-    SameRole(Role),
+    /// One side encrypts and the other does not.
+    #[error(
+        "the two sides disagree on encryption: this side has `{ours}`, the other side has `{theirs}`"
+    )]
+    Encryption {
+        /// What this side does.
+        ours: &'static str,
+        /// What the other side does.
+        theirs: &'static str,
+    },
 
-    /// The two sides were not set up alike.
-    #[error("the two sides disagree on {}", listed(.0))]
-    Mismatch(Vec<Disagreement>),
-
-    /// The other party sent a handshake that is not well-formed.
-    #[error("the other party broke the handshake: {0}")]
-    Handshake(&'static str),
-
-    /// The channel broke during the handshake or the close.
+    /// The channel broke while it was closed.
     #[error(transparent)]
     Channel(#[from] ChannelError),
 }
@@ -258,34 +241,6 @@ fn told(details: &Option<impl ToString>) -> String {
         .unwrap_or_default()
 }
 
-/// Something on which the two sides were not set up alike.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Disagreement {
-    /// What they disagree on.
-    pub field: String,
-    /// This side's value.
-    pub ours: String,
-    /// The other side's value.
-    pub theirs: String,
-}
-
-impl fmt::Display for Disagreement {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}: this side has `{}`, the other side has `{}`",
-            self.field,
-            self.ours.escape_debug(),
-            self.theirs.escape_debug()
-        )
-    }
-}
-
-fn listed(disagreements: &[Disagreement]) -> String {
-    let texts: Vec<_> = disagreements.iter().map(Disagreement::to_string).collect();
-    texts.join("; and on ")
-}
-
 /// Who has to act on an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -309,25 +264,11 @@ pub enum Kind {
 }
 
 impl Error {
-    /// A disagreement on one thing.
-    pub(crate) fn mismatch(
-        field: impl Into<String>,
-        ours: impl Into<String>,
-        theirs: impl Into<String>,
-    ) -> Self {
-        Self::Mismatch(vec![Disagreement {
-            field: field.into(),
-            ours: ours.into(),
-            theirs: theirs.into(),
-        }])
-    }
-
     /// Who has to act on this error.
     pub fn kind(&self) -> Kind {
         match self {
-            Self::Address(_) | Self::Fingerprint(_) | Self::Setting { .. } => Kind::Usage,
-            Self::SetTooLarge(_)
-            | Self::IdentityExists(_)
+            Self::Address(_) | Self::Fingerprint(_) => Kind::Usage,
+            Self::IdentityExists(_)
             | Self::IdentityFile { .. }
             | Self::IdentityMalformed { .. } => Kind::LocalFile,
             Self::Randomness
@@ -343,9 +284,7 @@ impl Error {
             | Self::Tls(_)
             | Self::NotPsijoin(_)
             | Self::Version { .. }
-            | Self::SameRole(_)
-            | Self::Mismatch(_)
-            | Self::Handshake(_) => Kind::Peer,
+            | Self::Encryption { .. } => Kind::Peer,
             Self::NobodyListened { attempt, .. } => match attempt {
                 Some(attempt) if attempt.why.kind() == Kind::Peer => Kind::Peer,
                 _ => Kind::Network,

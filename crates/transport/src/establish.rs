@@ -69,7 +69,7 @@ fn tells(error: &Error) -> u8 {
     match error {
         Error::WrongPeer { .. }
         | Error::Refused { .. }
-        | Error::Mismatch(_)
+        | Error::Encryption { .. }
         | Error::Version { .. } => 3,
         Error::NotPsijoin(_) | Error::Tls(_) => 2,
         Error::ClosedDuringSetup | Error::SetupTimedOut(_) => 1,

@@ -12,7 +12,6 @@
 //! | [`endpoint`] | addresses, listening, connecting, time-outs |
 //! | [`connection`] | an established connection: channel, abort, clean close |
 //! | [`frame`] | how messages are laid out on the wire |
-//! | [`handshake`] | both parties check that they were set up alike, and draw a joint seed |
 //! | [`interrupt`] | stopping a session from another thread |
 //!
 //! # Layers on the wire
@@ -20,7 +19,7 @@
 //! 2. an 8-byte preamble each way, by which a party knows that its peer speaks psijoin and
 //!    (under TLS) has accepted its identity;
 //! 3. [frames](frame);
-//! 4. the [session handshake](handshake), which runs over any channel, then the protocol.
+//! 4. the session handshake (the crate `psijoin-handshake`), which runs over any channel, then the protocol.
 //!
 //! # When things go wrong
 //! Every wait is bounded and can be [interrupted](Interrupt). A party that works, as far as its
@@ -35,7 +34,6 @@ pub mod connection;
 pub mod endpoint;
 pub mod fingerprint;
 pub mod frame;
-pub mod handshake;
 pub mod identity;
 pub mod interrupt;
 
@@ -48,7 +46,7 @@ mod wire;
 
 pub use connection::Connection;
 pub use endpoint::{Endpoint, Listener, Options, Pulse, Security, Timeouts};
-pub use error::{Attempt, Disagreement, Error, Kind, Strangers};
+pub use error::{Attempt, Error, Kind, Strangers};
 pub use fingerprint::Fingerprint;
 pub use identity::Identity;
 pub use interrupt::Interrupt;

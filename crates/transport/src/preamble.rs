@@ -49,8 +49,8 @@ pub(crate) fn tls_was_due() -> Error {
     encryption_mismatch("TLS 1.3", "none (plaintext)")
 }
 
-fn encryption_mismatch(ours: &str, theirs: &str) -> Error {
-    Error::mismatch("encryption", ours, theirs)
+fn encryption_mismatch(ours: &'static str, theirs: &'static str) -> Error {
+    Error::Encryption { ours, theirs }
 }
 
 fn is_magic(received: &[u8]) -> bool {

@@ -2,7 +2,7 @@
 
 use psijoin_block::{Block, Prg, crhf};
 use psijoin_channel::Channel;
-use psijoin_ot::extension::Extension;
+use psijoin_ot::extension::{self, Extension};
 
 use super::{
     GATES_PER_MESSAGE, GATES_PER_TASK, Gates, LANES_AT_ONCE, Labels, Layer, common_labels,
@@ -11,21 +11,21 @@ use super::{
 use crate::{Backend, Bits, Error, Lanes, Product, Side, TwoParty};
 
 /// What the evaluator keeps from one circuit to the next.
-pub struct Setup<E: Extension> {
-    ots: E::Receiver,
+pub struct Setup {
+    ots: extension::Receiver,
     their_labels: Prg,
     gates: u64,
 }
 
-impl<E: Extension> Setup<E> {
+impl Setup {
     /// Runs the base OTs; the peer calls [`garbler::Setup::new`](super::garbler::Setup::new).
     ///
     /// # Errors
     /// If the channel breaks, or the peer sends an invalid group element.
-    pub fn new(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
+    pub fn new(extension: Extension, channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
         let seed = Block::from_bytes(channel.recv_array()?);
         Ok(Self {
-            ots: E::set_up_receiver(channel, rng)?,
+            ots: extension.set_up_receiver(channel, rng)?,
             their_labels: Prg::from_seed(seed),
             gates: 0,
         })
@@ -33,15 +33,15 @@ impl<E: Extension> Setup<E> {
 }
 
 /// Evaluates what the peer garbles. A wire's label is that of the bit that it carries.
-pub struct Evaluator<'a, E: Extension> {
-    setup: &'a mut Setup<E>,
+pub struct Evaluator<'a> {
+    setup: &'a mut Setup,
     channel: &'a mut Channel,
     layer: Layer,
 }
 
-impl<'a, E: Extension> Evaluator<'a, E> {
+impl<'a> Evaluator<'a> {
     /// An evaluator; the peer makes a [`Garbler`](super::Garbler).
-    pub fn new(setup: &'a mut Setup<E>, channel: &'a mut Channel) -> Self {
+    pub fn new(setup: &'a mut Setup, channel: &'a mut Channel) -> Self {
         Self {
             setup,
             channel,
@@ -65,7 +65,7 @@ fn evaluate(gate: u64, gates: &mut Gates<'_>) {
     }
 }
 
-impl<E: Extension> Backend for Evaluator<'_, E> {
+impl Backend for Evaluator<'_> {
     type Wires = Labels;
     type Error = Error;
 
@@ -101,7 +101,7 @@ impl<E: Extension> Backend for Evaluator<'_, E> {
     }
 }
 
-impl<E: Extension> TwoParty for Evaluator<'_, E> {
+impl TwoParty for Evaluator<'_> {
     fn side(&self) -> Side {
         Side::Second
     }
@@ -112,8 +112,7 @@ impl<E: Extension> TwoParty for Evaluator<'_, E> {
             return Ok(vec![Labels(Vec::new()); bits.len()]);
         }
         let mut labels = vec![Block::ZERO; all.lanes()];
-        let ots = &mut self.setup.ots;
-        E::receive_chosen(ots, &all.to_blocks(), &mut labels, self.channel)?;
+        (self.setup.ots).receive_chosen(&all.to_blocks(), &mut labels, self.channel)?;
         let mut labels = &labels[..];
         let wires = bits.iter().map(|bits| {
             let (wire, rest) = labels.split_at(bits.lanes());

@@ -2,7 +2,7 @@
 
 use psijoin_block::{Block, Prg, crhf};
 use psijoin_channel::Channel;
-use psijoin_ot::extension::Extension;
+use psijoin_ot::extension::{self, Extension};
 use zeroize::Zeroizing;
 
 use super::{
@@ -11,29 +11,27 @@ use super::{
 };
 use crate::{Backend, Bits, Error, Lanes, Product, Side, TwoParty};
 
-/// Bytes that the garbler sends in [`Setup::new`]; the evaluator sends those of its OTs' setup.
-pub const fn setup_bytes<E: Extension>() -> u64 {
-    Block::BYTES as u64 + E::SETUP_SENDER_BYTES
-}
+/// Bytes that the garbler sends in [`Setup::new`], before the setup of the OTs that it is the sender of.
+pub const SEED_BYTES: u64 = Block::BYTES as u64;
 
 /// What the garbler keeps from one circuit to the next.
-pub struct Setup<E: Extension> {
-    ots: E::Sender,
+pub struct Setup {
+    ots: extension::Sender,
     own_labels: Prg,
     gates: u64,
 }
 
-impl<E: Extension> Setup<E> {
+impl Setup {
     /// Runs the base OTs; the peer calls [`evaluator::Setup::new`](super::evaluator::Setup::new).
     ///
     /// # Errors
     /// If the channel breaks, or the peer sends an invalid group element.
-    pub fn new(channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
+    pub fn new(extension: Extension, channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
         // Not what the generator draws: this is sent.
         let seed = rng.fork().block();
         channel.send(&seed.to_bytes())?;
         Ok(Self {
-            ots: E::set_up_sender(channel, rng)?,
+            ots: extension.set_up_sender(channel, rng)?,
             own_labels: Prg::from_seed(seed),
             gates: 0,
         })
@@ -41,18 +39,18 @@ impl<E: Extension> Setup<E> {
 }
 
 /// Garbles. A wire's label is that for 0.
-pub struct Garbler<'a, E: Extension> {
-    setup: &'a mut Setup<E>,
+pub struct Garbler<'a> {
+    setup: &'a mut Setup,
     delta: Zeroizing<Block>,
     channel: &'a mut Channel,
     layer: Layer,
 }
 
-impl<'a, E: Extension> Garbler<'a, E> {
+impl<'a> Garbler<'a> {
     /// A garbler; the peer makes an [`Evaluator`](super::Evaluator).
-    pub fn new(setup: &'a mut Setup<E>, channel: &'a mut Channel) -> Self {
+    pub fn new(setup: &'a mut Setup, channel: &'a mut Channel) -> Self {
         Self {
-            delta: E::delta(&setup.ots),
+            delta: setup.ots.delta(),
             setup,
             channel,
             layer: Layer::default(),
@@ -86,7 +84,7 @@ fn garble(delta: &Block, gate: u64, gates: &mut Gates<'_>) {
     }
 }
 
-impl<E: Extension> Backend for Garbler<'_, E> {
+impl Backend for Garbler<'_> {
     type Wires = Labels;
     type Error = Error;
 
@@ -124,7 +122,7 @@ impl<E: Extension> Backend for Garbler<'_, E> {
     }
 }
 
-impl<E: Extension> TwoParty for Garbler<'_, E> {
+impl TwoParty for Garbler<'_> {
     fn side(&self) -> Side {
         Side::First
     }
@@ -143,7 +141,7 @@ impl<E: Extension> TwoParty for Garbler<'_, E> {
             return Ok(vec![Labels(Vec::new()); wires]);
         }
         let mut labels = vec![Block::ZERO; wires * lanes];
-        E::send_chosen(&mut self.setup.ots, &mut labels, self.channel)?;
+        (self.setup.ots).send_chosen(&mut labels, self.channel)?;
         Ok(labels
             .chunks(lanes)
             .map(|wire| Labels(wire.to_vec()))

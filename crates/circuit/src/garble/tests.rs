@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use psijoin_ot::extension::{Extension, Iknp, Silent};
+use psijoin_ot::extension::Extension;
 
 use super::*;
 use crate::{
@@ -10,14 +10,14 @@ use crate::{
 
 /// Garbles and evaluates, twice after one setup; what the evaluator learns, and what the garbler
 /// sent for the gates of each.
-fn run<E: Extension>(case: &Case) -> [Vec<Bits>; 2] {
+fn run(case: &Case, extension: Extension) -> [Vec<Bits>; 2] {
     let (first, second, _) = both(
         |channel| {
-            let mut setup = garbler::Setup::<E>::new(channel, &mut Prg::from_os()).unwrap();
+            let mut setup = garbler::Setup::new(extension, channel, &mut Prg::from_os()).unwrap();
             [(); 2].map(|()| case.run(Garbler::new(&mut setup, channel)).unwrap())
         },
         |channel| {
-            let mut setup = evaluator::Setup::<E>::new(channel, &mut Prg::from_os()).unwrap();
+            let mut setup = evaluator::Setup::new(extension, channel, &mut Prg::from_os()).unwrap();
             [(); 2].map(|()| case.run(Evaluator::new(&mut setup, channel)).unwrap())
         },
     );
@@ -31,7 +31,7 @@ proptest! {
     fn garbled_circuits_give_what_plain_ones_do(seed: u64, lanes in 1..300_usize) {
         let case = Case { seed, lanes };
         let (expected, _) = case.expected(Plain::small());
-        for learned in run::<Iknp>(&case) {
+        for learned in run(&case, Extension::Iknp) {
             prop_assert!(learned == expected);
         }
     }
@@ -42,7 +42,7 @@ fn silent_ot_serves_as_well() {
     let case = Case { seed: 1, lanes: 70 };
     let (expected, _) = case.expected(Plain::small());
     assert!(
-        run::<Silent>(&case)
+        run(&case, Extension::Silent)
             .iter()
             .all(|learned| *learned == expected)
     );
@@ -55,19 +55,21 @@ fn a_gate_costs_two_blocks() {
     let bits = [Bits::ones(lanes)];
     let ((), (), traffic) = both(
         |channel| {
-            let mut setup = garbler::Setup::<Iknp>::new(channel, &mut Prg::from_os()).unwrap();
+            let mut setup =
+                garbler::Setup::new(Extension::Iknp, channel, &mut Prg::from_os()).unwrap();
             let mut party = Garbler::new(&mut setup, channel);
             let a = party.own(&bits).unwrap().swap_remove(0);
             party.and(&a, &a).unwrap();
         },
         |channel| {
-            let mut setup = evaluator::Setup::<Iknp>::new(channel, &mut Prg::from_os()).unwrap();
+            let mut setup =
+                evaluator::Setup::new(Extension::Iknp, channel, &mut Prg::from_os()).unwrap();
             let mut party = Evaluator::new(&mut setup, channel);
             let a = party.theirs(1, lanes).unwrap().swap_remove(0);
             party.and(&a, &a).unwrap();
         },
     );
-    let setup = Block::BYTES as u64 + Iknp::SETUP_SENDER_BYTES;
+    let setup = garbler::SEED_BYTES + Extension::Iknp.setup_sender_bytes();
     assert_eq!(traffic.sent.bytes, setup + AND_BYTES * lanes as u64);
 }
 
@@ -81,14 +83,15 @@ fn labels_and_tables_do_not_show_bits() {
         )];
         let (_, seen, _) = both(
             |channel| {
-                let mut setup = garbler::Setup::<Iknp>::new(channel, &mut Prg::from_os()).unwrap();
+                let mut setup =
+                    garbler::Setup::new(Extension::Iknp, channel, &mut Prg::from_os()).unwrap();
                 let mut party = Garbler::new(&mut setup, channel);
                 let a = party.own(&bits).unwrap().swap_remove(0);
                 party.and(&a, &a).unwrap();
             },
             |channel| {
                 let mut setup =
-                    evaluator::Setup::<Iknp>::new(channel, &mut Prg::from_os()).unwrap();
+                    evaluator::Setup::new(Extension::Iknp, channel, &mut Prg::from_os()).unwrap();
                 let mut party = Evaluator::new(&mut setup, channel);
                 let a = party.theirs(1, 1024).unwrap().swap_remove(0);
                 let product = party.and(&a, &a).unwrap();

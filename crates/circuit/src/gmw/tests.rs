@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 use psijoin_channel::count::Snapshot;
-use psijoin_ot::extension::{Extension, Iknp, Silent};
+use psijoin_ot::extension::Extension;
 
 use super::{
     triples::{Multiplication, demand},
@@ -12,14 +12,21 @@ use crate::{
 };
 
 /// Runs a circuit, its triples made beforehand or not.
-fn run<E: Extension>(
+fn run(
     case: &Case,
+    extension: Extension,
     multiplication: Multiplication,
     prepared: Option<&Gates>,
 ) -> (Vec<Bits>, Snapshot) {
     let party = |side, channel: &mut Channel| {
-        let mut setup =
-            Setup::<E>::new(side, multiplication, channel, &mut Prg::from_os()).unwrap();
+        let mut setup = Setup::new(
+            side,
+            extension,
+            multiplication,
+            channel,
+            &mut Prg::from_os(),
+        )
+        .unwrap();
         if let Some(gates) = prepared {
             setup.triples().prepare(gates, channel).unwrap();
         }
@@ -41,7 +48,7 @@ proptest! {
         let (expected, gates) = case.expected(Plain::shallow());
         for multiplication in [Multiplication::Bitwise, Multiplication::Vectors] {
             for prepared in [None, Some(&gates)] {
-                let (learned, _) = run::<Iknp>(&case, multiplication, prepared);
+                let (learned, _) = run(&case, Extension::Iknp, multiplication, prepared);
                 prop_assert!(learned == expected);
             }
         }
@@ -53,7 +60,7 @@ fn silent_ot_serves_as_well() {
     let case = Case { seed: 1, lanes: 70 };
     let (expected, gates) = case.expected(Plain::shallow());
     for multiplication in [Multiplication::Bitwise, Multiplication::Vectors] {
-        assert!(run::<Silent>(&case, multiplication, Some(&gates)).0 == expected);
+        assert!(run(&case, Extension::Silent, multiplication, Some(&gates)).0 == expected);
     }
 }
 
@@ -62,10 +69,15 @@ fn a_layer_takes_a_round() {
     // Inputs cost nothing, and what is revealed at the end takes two flights and one more.
     let case = Case { seed: 5, lanes: 64 };
     let (_, gates) = case.expected(Plain::shallow());
-    let (_, traffic) = run::<Iknp>(&case, Multiplication::Vectors, Some(&gates));
+    let (_, traffic) = run(
+        &case,
+        Extension::Iknp,
+        Multiplication::Vectors,
+        Some(&gates),
+    );
     let lengths = demand(&gates, Multiplication::Vectors).len() as u64;
     assert!(
-        traffic.rounds <= gates.layers + 2 * lengths + 8,
+        traffic.flights <= gates.layers + 2 * lengths + 8,
         "{traffic:?} {gates:?}"
     );
 }
@@ -88,26 +100,42 @@ fn shares_alone_show_nothing() {
     let (own, theirs, traffic) = both(
         |channel| {
             let rng = &mut Prg::from_os();
-            let mut setup =
-                Setup::<Iknp>::new(Side::First, Multiplication::Bitwise, channel, rng).unwrap();
+            let mut setup = Setup::new(
+                Side::First,
+                Extension::Iknp,
+                Multiplication::Bitwise,
+                channel,
+                rng,
+            )
+            .unwrap();
             Gmw::new(&mut setup, channel).own(&bits).unwrap()
         },
         |channel| {
             let rng = &mut Prg::from_os();
-            let mut setup =
-                Setup::<Iknp>::new(Side::Second, Multiplication::Bitwise, channel, rng).unwrap();
+            let mut setup = Setup::new(
+                Side::Second,
+                Extension::Iknp,
+                Multiplication::Bitwise,
+                channel,
+                rng,
+            )
+            .unwrap();
             Gmw::new(&mut setup, channel).theirs(1, 1024).unwrap()
         },
     );
     assert!(&own[0] ^ &theirs[0] == bits[0]);
     // Standard deviation 16.
     assert!(own[0].count_ones().abs_diff(512) < 6 * 16);
-    let setup = Iknp::SETUP_SENDER_BYTES + Iknp::SETUP_RECEIVER_BYTES;
-    assert_eq!(traffic.sent.bytes, Block::BYTES as u64 + setup);
+    assert_eq!(traffic.sent.bytes, setup_bytes(Extension::Iknp));
+}
+
+/// Bytes that either party sends in the setup.
+fn setup_bytes(extension: Extension) -> u64 {
+    SEED_BYTES + extension.setup_sender_bytes() + extension.setup_receiver_bytes()
 }
 
 /// Triples of several lengths: so many bytes, and two flights each time that some are made.
-fn check_making<E: Extension>(setup_flights: u64) {
+fn check_making(extension: Extension, setup_flights: u64) {
     for lengths in [&[1][..], &[1, 2, 300]] {
         let gates = Gates {
             products: lengths.iter().map(|&length| (length, 100)).collect(),
@@ -116,23 +144,26 @@ fn check_making<E: Extension>(setup_flights: u64) {
         for multiplication in [Multiplication::Bitwise, Multiplication::Vectors] {
             let party = |side, channel: &mut Channel| {
                 let rng = &mut Prg::from_os();
-                let mut setup = Setup::<E>::new(side, multiplication, channel, rng).unwrap();
+                let mut setup = Setup::new(side, extension, multiplication, channel, rng).unwrap();
                 setup.triples().prepare(&gates, channel).unwrap();
             };
             let (_, _, traffic) = both(
                 |channel| party(Side::First, channel),
                 |channel| party(Side::Second, channel),
             );
-            let (times, bytes) = triples::making::<E>(&gates, multiplication);
-            assert_eq!(traffic.sent.bytes, setup_bytes::<E>() + bytes);
-            assert_eq!(traffic.received.bytes, setup_bytes::<E>() + bytes);
-            assert_eq!(traffic.rounds, setup_flights + 2 * times, "{lengths:?}");
+            let ots: Vec<usize> = triples::making(&gates, multiplication).collect();
+            let times = ots.len() as u64;
+            let bytes = |ots: &usize| extension.sender_bytes(*ots) + extension.receiver_bytes(*ots);
+            let bytes: u64 = ots.iter().map(bytes).sum();
+            assert_eq!(traffic.sent.bytes, setup_bytes(extension) + bytes);
+            assert_eq!(traffic.received.bytes, setup_bytes(extension) + bytes);
+            assert_eq!(traffic.flights, setup_flights + 2 * times, "{lengths:?}");
         }
     }
 }
 
 #[test]
 fn making_triples_costs_what_is_said() {
-    check_making::<Iknp>(3);
-    check_making::<Silent>(5);
+    check_making(Extension::Iknp, 3);
+    check_making(Extension::Silent, 5);
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use psijoin_block::{Block, Prg};
 use psijoin_channel::Channel;
-use psijoin_ot::extension::{Extension, random_message, random_messages};
+use psijoin_ot::extension::{self, Extension, random_message, random_messages};
 use zeroize::ZeroizeOnDrop;
 
 use crate::{Bits, Error, Lanes, Side, plain::Gates};
@@ -32,11 +32,11 @@ const LONGEST: usize = Block::BITS;
 const AT_ONCE: usize = 1 << 21;
 
 /// Makes triples, and keeps those that were not yet used, by the length of their vectors.
-pub struct Triples<E: Extension> {
+pub struct Triples {
     side: Side,
     multiplication: Multiplication,
-    sender: E::Sender,
-    receiver: E::Receiver,
+    sender: extension::Sender,
+    receiver: extension::Receiver,
     kept: BTreeMap<usize, Kept>,
 }
 
@@ -60,21 +60,22 @@ pub(super) struct Triple {
     pub(super) parts: Vec<Part>,
 }
 
-impl<E: Extension> Triples<E> {
+impl Triples {
     pub(super) fn set_up(
         side: Side,
+        extension: Extension,
         multiplication: Multiplication,
         channel: &mut Channel,
         rng: &mut Prg,
     ) -> Result<Self, Error> {
         let (sender, receiver) = match side {
             Side::First => {
-                let sender = E::set_up_sender(channel, rng)?;
-                (sender, E::set_up_receiver(channel, rng)?)
+                let sender = extension.set_up_sender(channel, rng)?;
+                (sender, extension.set_up_receiver(channel, rng)?)
             }
             Side::Second => {
-                let receiver = E::set_up_receiver(channel, rng)?;
-                (E::set_up_sender(channel, rng)?, receiver)
+                let receiver = extension.set_up_receiver(channel, rng)?;
+                (extension.set_up_sender(channel, rng)?, receiver)
             }
         };
         Ok(Self {
@@ -112,16 +113,16 @@ impl<E: Extension> Triples<E> {
     fn make(&mut self, length: usize, lanes: usize, channel: &mut Channel) -> Result<Part, Error> {
         let (q, chosen) = match self.side {
             Side::First => {
-                let q = E::send(&mut self.sender, lanes, channel)?;
-                (q, E::receive(&mut self.receiver, lanes, channel)?)
+                let q = self.sender.send(lanes, channel)?;
+                (q, self.receiver.receive(lanes, channel)?)
             }
             Side::Second => {
-                let chosen = E::receive(&mut self.receiver, lanes, channel)?;
-                (E::send(&mut self.sender, lanes, channel)?, chosen)
+                let chosen = self.receiver.receive(lanes, channel)?;
+                (self.sender.send(lanes, channel)?, chosen)
             }
         };
         let (mut zeros, mut received) = (q, chosen.messages);
-        let ones = random_messages(&mut zeros, &E::delta(&self.sender));
+        let ones = random_messages(&mut zeros, &self.sender.delta());
         random_message(&mut received);
         let alpha = Bits::from_blocks(&chosen.choices, lanes);
         let (mut beta, mut gamma) = (Vec::new(), Vec::new());
@@ -153,17 +154,15 @@ impl<E: Extension> Triples<E> {
     }
 }
 
-/// How often triples are made for gates, and what either party sends for that.
-pub fn making<E: Extension>(gates: &Gates, multiplication: Multiplication) -> (u64, u64) {
-    let (mut times, mut bytes) = (0, 0);
-    for (_, lanes) in demand(gates, multiplication) {
-        for first in (0..lanes).step_by(AT_ONCE) {
-            let ots = AT_ONCE.min(lanes - first);
-            times += 1;
-            bytes += E::sender_bytes(ots) + E::receiver_bytes(ots);
-        }
-    }
-    (times, bytes)
+/// How many triples are made at a time for gates, each time that some are. Each triple takes a random
+/// OT in either direction; those that the first side sends come first.
+pub fn making(gates: &Gates, multiplication: Multiplication) -> impl Iterator<Item = usize> {
+    let demand = demand(gates, multiplication).into_values();
+    demand.flat_map(|lanes| {
+        (0..lanes)
+            .step_by(AT_ONCE)
+            .map(move |first| AT_ONCE.min(lanes - first))
+    })
 }
 
 /// Lanes of triples that gates take, by the length of their vectors.

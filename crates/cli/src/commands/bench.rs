@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use psijoin::{Fingerprint, JointSeed, Output, Plan, Request, Role};
 use psijoin_block::{Prg, parallel::Pool};
 use psijoin_channel::{
     Channel,
@@ -13,18 +14,17 @@ use psijoin_channel::{
     link::{Link, linked},
     memory as in_memory,
 };
-use psijoin_psi::{Fingerprint, Output, Plan, Request, Role, registry};
 use psijoin_transport::Connection;
 
 use crate::{
     args::{self, Selection, Transport},
+    console::Console,
     exit::Failure,
     loopback::Loopback,
     memory, output,
     phases::{Phase, Phases},
     session::{self, Set},
     sizes::SetSizes,
-    talk::Talk,
 };
 
 mod show;
@@ -62,7 +62,7 @@ struct Run {
 
 /// All runs of one protocol, the fastest first.
 struct Measurement {
-    plan: Box<dyn Plan>,
+    plan: Plan,
     runs: Vec<Run>,
 }
 
@@ -91,11 +91,11 @@ pub(super) fn run(args: &args::Bench) -> Result<(), Failure> {
     let request = Request::rows(args.items.sender, args.items.receiver)?;
     let protocols = Selection::resolve(&args.protocol);
     for protocol in &protocols {
-        let plan = registry::plan(*protocol, &request)?;
+        let plan = protocol.plan(&request)?;
         match plan.feasible() {
             Err(refusal) if protocols.len() > 1 => {
                 let name = plan.info().name;
-                Talk::wanted(false).say(format_args!("{name} is left out: {refusal}"));
+                Console::wanted(false).say(format_args!("{name} is left out: {refusal}"));
                 continue;
             }
             feasible => feasible?,
@@ -138,7 +138,7 @@ impl Sets {
 }
 
 fn measure(
-    plan: Box<dyn Plan>,
+    plan: Plan,
     setting: &Setting,
     sets: &Sets,
     pools: &[Pool; 2],
@@ -147,7 +147,7 @@ fn measure(
     let mut runs = (1..=runs.get())
         .map(|run| {
             let what = format!("{}, run {run} of {runs}", plan.info().name);
-            run_once(&*plan, setting, sets, pools, &what)
+            run_once(&plan, setting, sets, pools, &what)
         })
         .collect::<Result<Vec<_>, _>>()?;
     runs.sort_by_key(|run| run.time);
@@ -156,7 +156,7 @@ fn measure(
 
 /// From both parties' items to the end of both, the connection not included.
 fn run_once(
-    plan: &dyn Plan,
+    plan: &Plan,
     setting: &Setting,
     sets: &Sets,
     pools: &[Pool; 2],
@@ -165,7 +165,8 @@ fn run_once(
     // The connections live until both parties are done.
     let (_connections, [senders_end, receivers_end]) = join(setting)?;
     let (receivers_end, counters) = counted(receivers_end);
-    let joint_seed = Prg::from_os().bytes();
+    // Both parties are one here.
+    let joint_seed = JointSeed::insecure_fixed(Prg::from_os().bytes());
     let party = |role, fingerprints: &Vec<Fingerprint>, mut channel: Channel, pool| {
         let phases = Phases::default();
         let set = Set {
@@ -189,10 +190,10 @@ fn run_once(
     };
 
     memory::reset_peak();
-    let bytes = plan.cost().total().total_bytes();
+    let bytes = plan.cost().total.total_bytes();
     let position = || (counters.snapshot().total_bytes(), bytes);
     let started = Instant::now();
-    let (sent, received) = Talk::wanted(false).during(what, position, both);
+    let (sent, received) = Console::wanted(false).during(what, position, both);
     let time = started.elapsed();
     let peak_bytes = memory::peak_bytes();
 

@@ -2,15 +2,15 @@
 
 use psijoin_table::{Progress, Source};
 
-use crate::{args, dialect, exit::Failure, output, talk::Talk};
+use crate::{args, console::Console, dialect, exit::Failure, output};
 
 pub(super) fn run(args: &args::Columns) -> Result<(), Failure> {
     let (format, said) = (args.dialect.format, args.dialect.dialect()?);
     let source = Source::open_all(&args.input, format, &said, true, &Progress::default())?;
-    let talk = Talk::wanted(false);
-    dialect::tell(&source, talk);
+    let console = Console::wanted(false);
+    dialect::tell(&source, console);
     for doubt in source.doubts()? {
-        talk.warn(dialect::warning(source.name(), doubt));
+        console.warn(dialect::warning(source.name(), doubt));
     }
     let lines = source.columns()?.into_iter().map(|name| name + "\n");
     output::text(&lines.collect::<String>())

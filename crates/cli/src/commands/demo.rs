@@ -2,23 +2,23 @@
 
 use std::{fs, path::Path, thread};
 
-use psijoin_psi::{Protocol, pair::single_thread};
-use psijoin_table::{Destination, Dialect, KeySpec, Progress, Source, whole_file::Existing};
+use psijoin::{Protocol, pair::single_thread};
+use psijoin_table::{Destination, Dialect, KeySpec, Progress, Source, atomic_file::Existing};
 
 use crate::{
-    args,
-    asked::Asked,
+    args, closing_statement,
+    console::Console,
     exit::Failure,
-    figures,
     grid::{Align, Grid},
+    humanize,
     limits::MaxPeerKeys,
     loopback::Loopback,
     output,
     question::Question,
     record::Record,
-    session::{Consent, Mode, Party, Received, Summary, Task},
-    statement,
-    talk::Talk,
+    requested_output::RequestedOutput,
+    session::{Consent, Mode, Party, Task},
+    summary::{Received, Summary},
 };
 
 /// A sample table.
@@ -56,7 +56,7 @@ pub(super) fn run(args: &args::Demo) -> Result<(), Failure> {
 
 /// Runs both parties over TLS, each as `send` and `receive` would.
 fn join(
-    protocol: &'static dyn Protocol,
+    protocol: &'static Protocol,
     folder: &Path,
     joined: &Path,
 ) -> Result<(Summary, Summary), Failure> {
@@ -70,7 +70,7 @@ fn join(
         Ok(Party {
             protocol,
             question: Question {
-                asked: Asked::Rows,
+                asked: RequestedOutput::Rows,
                 min_intersection: 0,
             },
             consent: Consent {
@@ -84,7 +84,7 @@ fn join(
             mode: Mode::Join,
             pool,
             progress: &progress,
-            talk: Talk::Silent,
+            console: Console::Silent,
             record: &record,
         })
     };
@@ -121,7 +121,7 @@ fn story(shared: &str, sent: &Summary, received: &Summary) -> String {
             "{}: {}, {}\n\n{}  …\n\n",
             sample.party,
             sample.file,
-            figures::counted(summary.counts.rows, "row"),
+            humanize::counted(summary.counts.rows, "row"),
             grid(&rows[..=HEAD]),
         );
     }
@@ -130,24 +130,24 @@ fn story(shared: &str, sent: &Summary, received: &Summary) -> String {
          case.\nThe shop now holds its rows of {}, and nobody else's:\n\n{}\n",
         info.name,
         info.paper,
-        figures::counted(keys, "shared customer"),
+        humanize::counted(keys, "shared customer"),
         grid(&records(shared)),
     );
     text += &format!(
         "{}, {} of traffic, {}.\n\n",
-        figures::time(received.time),
-        figures::bytes(received.traffic.total_bytes()),
-        figures::counted(received.traffic.rounds, "round"),
+        humanize::time(received.time),
+        humanize::bytes(received.traffic.total_bytes()),
+        humanize::counted(received.traffic.flights, "flight"),
     );
     let sizes = received.plan.request().sizes;
     text += &format!(
         "The shop learned {} and that the newspaper has {}.\n\
          The newspaper learned that the shop has {}. Neither learned anything else.\n",
-        figures::counted(keys, "shared key"),
-        figures::counted(sizes.sender(), "distinct key"),
-        figures::counted(sizes.receiver(), "distinct key"),
+        humanize::counted(keys, "shared key"),
+        humanize::counted(sizes.sender(), "distinct key"),
+        humanize::counted(sizes.receiver(), "distinct key"),
     );
-    if let Some(warning) = statement::insecurity(info) {
+    if let Some(warning) = closing_statement::insecurity(info) {
         text += &format!("{warning}\n");
     }
     text + "\nYour own tables: psijoin keygen, then psijoin receive --help and psijoin send --help.\n"

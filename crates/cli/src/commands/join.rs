@@ -3,21 +3,21 @@
 use std::{num::NonZeroUsize, path::Path, sync::Arc, time::Duration};
 
 use chrono::Utc;
+use psijoin::Role;
 use psijoin_block::parallel::Pool;
 use psijoin_channel::Channel;
-use psijoin_psi::Role;
 use psijoin_table::{
     Destination, KeySpec, Progress, Source,
-    whole_file::{Existing, WholeFile},
+    atomic_file::{AtomicFile, Existing},
 };
 use psijoin_transport::{
     Connection, Identity, Interrupt, Listener, Options, Security, Timeouts, endpoint::Address,
 };
 
 use crate::{
-    args,
-    asked::Asked,
-    clashes, dialect,
+    args, clashes, closing_statement,
+    console::{self, Console},
+    dialect,
     exit::{Code, Failure},
     guard,
     interrupt::handle_ctrl_c,
@@ -25,10 +25,11 @@ use crate::{
     output, pulse,
     question::Question,
     record::{Files, Planned, Record},
+    report,
     report_file::ReportFile,
-    session::{Consent, Mode, Party, Ready, Received, Task},
-    statement,
-    talk::{self, Talk},
+    requested_output::RequestedOutput,
+    session::{Consent, Mode, Party, Ready, Task},
+    summary::Received,
 };
 
 /// What one party was told on its command line.
@@ -82,22 +83,22 @@ fn existing(no_clobber: bool) -> Existing {
 impl Order<'_> {
     /// Joins, hands the result out, and reports, however it ends.
     fn follow(&self) -> Result<(), Code> {
-        let talk = Talk::wanted(self.join.quiet);
+        let console = Console::wanted(self.join.quiet);
         let record = Arc::new(Record::of(self.planned()));
         let joined = self
             .check()
-            .and_then(|()| self.join(self.prepare_report(&record), talk, &record))
-            .and_then(|()| self.hand_out(talk, &record));
+            .and_then(|()| self.join(self.prepare_report(&record), console, &record))
+            .and_then(|()| self.hand_out(console, &record));
         guard::stop_if_in_trouble();
         let failure = joined.err();
         if let Some(failure) = &failure
             && !record.is_told()
         {
-            talk::failure(failure);
+            console::failure(failure);
         }
-        let reported = record.end(failure.as_ref());
+        let reported = report::write(&record, failure.as_ref());
         if let Err(failure) = &reported {
-            talk::failure(failure);
+            console::failure(failure);
         }
         match failure.or(reported.err()) {
             None => Ok(()),
@@ -136,10 +137,11 @@ impl Order<'_> {
         let usage = |text: String| Err(Failure::Usage(text));
         let kind = &self.join.output_kind;
         match (self.role, kind, self.output) {
-            (_, Asked::Shares(_), None) => {
+            (_, RequestedOutput::Shares(_), None) => {
                 return usage("say where to write this party's shares: --output FILE".into());
             }
-            (_, Asked::Shares(_), Some(_)) | (Role::Receiver, Asked::Rows, _) => {}
+            (_, RequestedOutput::Shares(_), Some(_))
+            | (Role::Receiver, RequestedOutput::Rows, _) => {}
             (Role::Sender, _, Some(_)) => {
                 return usage(format!(
                     "--output of the sender is for shares, and --output-kind {kind} gives it none: \
@@ -155,7 +157,7 @@ impl Order<'_> {
             (_, _, None) => {}
         }
         let rows_to_stdout =
-            self.role == Role::Receiver && *kind == Asked::Rows && self.output.is_none();
+            self.role == Role::Receiver && *kind == RequestedOutput::Rows && self.output.is_none();
         if self.join.json && rows_to_stdout {
             return usage(
                 "--json and the shared rows cannot both go to standard output: give --output FILE \
@@ -163,7 +165,7 @@ impl Order<'_> {
                 .into(),
             );
         }
-        if self.quote_empty && *kind != Asked::Rows {
+        if self.quote_empty && *kind != RequestedOutput::Rows {
             return usage(format!(
                 "--quote-empty is for rows, and --output-kind {kind} finds none: leave it out"
             ));
@@ -175,16 +177,16 @@ impl Order<'_> {
     fn join(
         &self,
         reportable: Result<(), Failure>,
-        talk: Talk,
+        console: Console,
         record: &Arc<Record>,
     ) -> Result<(), Failure> {
         let join = self.join;
-        let security = security(&join.trust, talk, record)?;
+        let security = security(&join.trust, console, record)?;
         let key = join.key.spec()?;
         record.normalization(key.normalization());
         let progress = Arc::new(Progress::default());
         let interrupt = Interrupt::new();
-        handle_ctrl_c(interrupt.clone(), progress.clone(), talk)?;
+        handle_ctrl_c(interrupt.clone(), progress.clone(), console)?;
         on_trouble(interrupt.clone(), record.clone());
         if let Some(seconds) = join.deadline {
             guard::set_deadline(seconds);
@@ -196,10 +198,10 @@ impl Order<'_> {
             interrupt,
         };
         let pool = pool(join.threads);
-        match reportable.and_then(|()| self.ready(key, &pool, &progress, talk, record)) {
+        match reportable.and_then(|()| self.ready(key, &pool, &progress, console, record)) {
             Ok(ready) => {
                 let meet = || {
-                    let met = meet(join, &options, talk)?;
+                    let met = meet(join, &options, console)?;
                     record.met(&met.0);
                     Ok(met)
                 };
@@ -213,9 +215,9 @@ impl Order<'_> {
             }
             Err(failure) => {
                 if failure.exit_code() == Code::File {
-                    talk::failure(&failure);
+                    console::failure(&failure);
                     record.told();
-                    tell(&failure, join, &options, talk);
+                    tell(&failure, join, &options, console);
                 }
                 Err(failure)
             }
@@ -228,17 +230,17 @@ impl Order<'_> {
         key: KeySpec,
         pool: &'a Result<Pool, Failure>,
         progress: &'a Arc<Progress>,
-        talk: Talk,
+        console: Console,
         record: &'a Record,
     ) -> Result<Ready<'a>, Failure> {
         let join = self.join;
         let pool = pool.as_ref().map_err(|_| Failure::OutOfMemory)?;
         record.threads(pool.threads());
-        if let Some(warning) = statement::insecurity(join.protocol.info()) {
-            talk.warn(&warning);
+        if let Some(warning) = closing_statement::insecurity(join.protocol.info()) {
+            console.warn(&warning);
             record.warn(warning);
         }
-        let source = open(join, progress, talk)?;
+        let source = open(join, progress, console)?;
         if let Some(report) = &join.report
             && source.is_file(report)
         {
@@ -270,7 +272,7 @@ impl Order<'_> {
             source,
             pool,
             progress,
-            talk,
+            console,
             record,
         };
         party.ready()
@@ -278,19 +280,19 @@ impl Order<'_> {
 
     fn task(&self, source: &Source) -> Result<Task, Failure> {
         match (&self.join.output_kind, self.role, self.output) {
-            (Asked::Shares(_), role, Some(path)) => {
+            (RequestedOutput::Shares(_), role, Some(path)) => {
                 if source.is_file(path) {
                     let file = path.display().to_string();
                     return Err(psijoin_table::Error::OutputIsInput { file }.into());
                 }
-                let file = WholeFile::prepare(path, self.existing);
+                let file = AtomicFile::prepare(path, self.existing);
                 let cannot = |source| Failure::Shares {
                     path: path.to_owned(),
                     source,
                 };
                 Ok(Task::Share(role, file.map_err(cannot)?))
             }
-            (Asked::Rows, Role::Receiver, path) => {
+            (RequestedOutput::Rows, Role::Receiver, path) => {
                 let destination = Destination::prepare(path, source, self.existing)?;
                 Ok(Task::Receive(match self.quote_empty {
                     true => destination.quoting_empty(source)?,
@@ -303,22 +305,22 @@ impl Order<'_> {
     }
 
     /// Says what was checked, or learned, and prints what goes to standard output.
-    fn hand_out(&self, talk: Talk, record: &Record) -> Result<(), Failure> {
+    fn hand_out(&self, console: Console, record: &Record) -> Result<(), Failure> {
         if self.join.check {
-            talk.say(statement::checked(record.warnings()));
+            console.say(closing_statement::checked(record.warnings()));
             return Ok(());
         }
         let output = self.output.map(|path| path.display().to_string());
         let output = output.as_deref().unwrap_or("standard output");
         let looked = record.with_summary(|summary| {
-            talk.say(statement::cost(summary));
-            talk.say(statement::statement(summary, output));
+            console.say(closing_statement::cost(summary));
+            console.say(closing_statement::statement(summary, output));
             let text = summary.received.as_ref().and_then(Received::text);
-            (text, statement::few_shared(summary))
+            (text, closing_statement::few_shared(summary))
         });
         let (text, warning) = looked.unwrap_or_default();
         if let Some(warning) = warning {
-            talk.warn(&warning);
+            console.warn(&warning);
             record.warn(warning);
         }
         match text {
@@ -332,22 +334,22 @@ impl Order<'_> {
 fn on_trouble(interrupt: Interrupt, record: Arc<Record>) {
     guard::on_trouble(move |failure| {
         interrupt.abort(failure.abort_code());
-        if let Err(failure) = record.end(Some(failure)) {
-            talk::failure(&failure);
+        if let Err(failure) = report::write(&record, Some(failure)) {
+            console::failure(&failure);
         }
     });
 }
 
 /// Meets the other party only to tell it that this one cannot go on.
-fn tell(failure: &Failure, join: &args::Join, options: &Options, talk: Talk) {
-    talk.say("telling the other party; Ctrl-C ends this at once");
-    match meet(join, options, talk) {
+fn tell(failure: &Failure, join: &args::Join, options: &Options, console: Console) {
+    console.say("telling the other party; Ctrl-C ends this at once");
+    match meet(join, options, console) {
         Ok((connection, _)) => connection.abort(failure.abort_code()),
-        Err(failure) => talk.say(format_args!("it was not told: {failure}")),
+        Err(failure) => console.say(format_args!("it was not told: {failure}")),
     }
 }
 
-fn security(trust: &args::Trust, talk: Talk, record: &Record) -> Result<Security, Failure> {
+fn security(trust: &args::Trust, console: Console, record: &Record) -> Result<Security, Failure> {
     match (&trust.identity, trust.peer) {
         (Some(identity), Some(peer)) => {
             let identity = Identity::read(identity)?;
@@ -357,7 +359,7 @@ fn security(trust: &args::Trust, talk: Talk, record: &Record) -> Result<Security
         _ if trust.insecure_plaintext => {
             let warning = "WARNING: --insecure-plaintext: anybody on the way can read and change \
                            what the parties say.";
-            talk.warn(warning);
+            console.warn(warning);
             record.warn(warning.to_owned());
             Ok(Security::InsecurePlaintext)
         }
@@ -387,7 +389,7 @@ fn pool(threads: Option<NonZeroUsize>) -> Result<Pool, Failure> {
     Pool::new(threads).map_err(|_| Failure::OutOfMemory)
 }
 
-fn open(join: &args::Join, progress: &Progress, talk: Talk) -> Result<Source, Failure> {
+fn open(join: &args::Join, progress: &Progress, console: Console) -> Result<Source, Failure> {
     let (format, said) = (join.dialect.format, join.dialect.dialect()?);
     let keyed = join.key.is_named();
     let what = match &*join.input {
@@ -395,35 +397,35 @@ fn open(join: &args::Join, progress: &Progress, talk: Talk) -> Result<Source, Fa
         [only] => format!("reading {}", only.display()),
         several => format!("reading {} inputs", several.len()),
     };
-    let source = talk.during(
+    let source = console.during(
         &what,
         || progress.bytes(),
         || Source::open_all(&join.input, format, &said, keyed, progress),
     )?;
     if let ([only], files @ 2..) = (&*join.input, source.files()) {
         let name = only.display();
-        talk.say(format_args!(
+        console.say(format_args!(
             "{name}: {files} files, in the order of their names"
         ));
     }
-    dialect::tell(&source, talk);
+    dialect::tell(&source, console);
     Ok(source)
 }
 
 fn meet(
     args::Join { meeting, trust, .. }: &args::Join,
     options: &Options,
-    talk: Talk,
+    console: Console,
 ) -> Result<(Connection, Channel), Failure> {
     let met = match (&meeting.listen, &meeting.connect) {
-        (Some(address), _) => listen(address, options, talk),
-        (None, Some(address)) => connect(address, options, talk),
+        (Some(address), _) => listen(address, options, console),
+        (None, Some(address)) => connect(address, options, console),
         (None, None) => unreachable!("the command line demands one of them"),
     }?;
     let address = met.0.peer_address();
     match trust.peer {
-        Some(peer) => talk.say(format_args!("connected to {peer} at {address}")),
-        None => talk.say(format_args!("connected to {address}")),
+        Some(peer) => console.say(format_args!("connected to {peer} at {address}")),
+        None => console.say(format_args!("connected to {address}")),
     }
     Ok(met)
 }
@@ -431,30 +433,30 @@ fn meet(
 fn listen(
     address: &Address,
     options: &Options,
-    talk: Talk,
+    console: Console,
 ) -> Result<(Connection, Channel), Failure> {
     let listener = Listener::bind(address)?;
-    talk.say(format_args!(
+    console.say(format_args!(
         "listening on {}; waiting up to {} s for the other party",
         listener.address().as_str(),
         options.timeouts.meet.as_secs(),
     ));
-    Ok(waiting(talk, || Connection::accept(listener, options))?)
+    Ok(waiting(console, || Connection::accept(listener, options))?)
 }
 
 fn connect(
     address: &Address,
     options: &Options,
-    talk: Talk,
+    console: Console,
 ) -> Result<(Connection, Channel), Failure> {
-    talk.say(format_args!(
+    console.say(format_args!(
         "connecting to {}; trying for up to {} s",
         address.as_str(),
         options.timeouts.meet.as_secs(),
     ));
-    Ok(waiting(talk, || Connection::connect(address, options))?)
+    Ok(waiting(console, || Connection::connect(address, options))?)
 }
 
-fn waiting<T>(talk: Talk, meet: impl FnOnce() -> T) -> T {
-    talk.during("waiting for the other party", || (0, 0), meet)
+fn waiting<T>(console: Console, meet: impl FnOnce() -> T) -> T {
+    console.during("waiting for the other party", || (0, 0), meet)
 }

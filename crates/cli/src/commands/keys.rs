@@ -6,29 +6,29 @@ use psijoin_table::{InspectedColumn, Inspection, Meaning, Progress, Source};
 use serde::Serialize;
 
 use crate::{
-    args, dialect,
+    args,
+    console::Console,
+    dialect,
     exit::Failure,
-    figures,
     grid::{Align, Grid},
-    output,
-    talk::Talk,
+    humanize, output,
 };
 
 pub(super) fn run(args: &args::Keys) -> Result<(), Failure> {
-    let talk = Talk::wanted(false);
+    let console = Console::wanted(false);
     let key = args.key.spec()?;
     let (format, said) = (args.dialect.format, args.dialect.dialect()?);
     let progress = Progress::default();
     let source = Source::open_all(&args.input, format, &said, args.key.is_named(), &progress)?;
-    dialect::tell(&source, talk);
-    let seen = talk.during(
+    dialect::tell(&source, console);
+    let seen = console.during(
         &format!("reading {}", source.name()),
         || progress.bytes(),
         || Inspection::read(&source, &key, args.first, &progress),
     )?;
     let doubts = source.doubts()?.into_iter().chain(seen.keys.doubts.clone());
     for doubt in doubts {
-        talk.warn(dialect::warning(source.name(), doubt));
+        console.warn(dialect::warning(source.name(), doubt));
     }
     match args.json {
         true => output::json(&Report::new(&source, &seen)),
@@ -42,10 +42,10 @@ fn shown(source: &Source, seen: &Inspection) -> String {
     let mut text = format!(
         "{}: {}, {}; {} repeating a key, {} without a key, left out\n\n{}",
         source.name(),
-        figures::counted(counts.rows, "row"),
-        figures::counted(counts.distinct, "distinct key"),
-        figures::counted(counts.duplicates, "row"),
-        figures::counted(counts.left_out, "row"),
+        humanize::counted(counts.rows, "row"),
+        humanize::counted(counts.distinct, "distinct key"),
+        humanize::counted(counts.duplicates, "row"),
+        humanize::counted(counts.left_out, "row"),
         columns(seen),
     );
     if !seen.first.is_empty() {
@@ -54,8 +54,8 @@ fn shown(source: &Source, seen: &Inspection) -> String {
             true => "\nThe keys, as they are compared:\n\n".to_owned(),
             false => format!(
                 "\nThe first {} of {} keys, as they are compared:\n\n",
-                figures::count(first),
-                figures::count(counts.distinct)
+                humanize::count(first),
+                humanize::count(counts.distinct)
             ),
         };
         text += &first_keys(seen);
@@ -74,13 +74,13 @@ fn columns(seen: &Inspection) -> String {
     for (column, meaning) in seen.columns.iter().zip(&seen.keys.meanings) {
         let changed = column.rules.iter();
         let changed: Vec<_> = changed
-            .map(|(rule, count)| format!("{}: {}", rule.named_in_full(), figures::count(*count)))
+            .map(|(rule, count)| format!("{}: {}", rule.named_in_full(), humanize::count(*count)))
             .collect();
         grid.row([
             column.name.clone(),
             meaning.to_string(),
-            figures::count(column.empty),
-            figures::count(column.longest as u64),
+            humanize::count(column.empty),
+            humanize::count(column.longest as u64),
             changed.join(", "),
         ]);
     }

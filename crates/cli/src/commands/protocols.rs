@@ -1,15 +1,14 @@
 //! `psijoin protocols`: what there is to choose from.
 
+use psijoin::{Columns, OutputKind, Protocol, Request, registry};
 use psijoin_params::Sizes;
-use psijoin_psi::{Columns, OutputKind, Protocol, Request, registry};
 use serde::Serialize;
 
 use crate::{
     args,
     exit::Failure,
-    figures,
     grid::{Align, Grid},
-    output,
+    humanize, output,
     sizes::SetSizes,
 };
 
@@ -21,7 +20,7 @@ struct Row {
     adversary: String,
     sender_items: u64,
     receiver_items: u64,
-    rounds: u64,
+    flights: u64,
     sender_bytes: u64,
     receiver_bytes: u64,
     outputs: Vec<&'static str>,
@@ -29,7 +28,7 @@ struct Row {
 }
 
 /// What a receiver may learn, as `--output-kind` names it.
-fn outputs(protocol: &dyn Protocol) -> Vec<&'static str> {
+fn outputs(protocol: &Protocol) -> Vec<&'static str> {
     [
         ("rows", OutputKind::Rows),
         ("count", OutputKind::Count),
@@ -56,11 +55,8 @@ pub(super) fn run(args: &args::Protocols) -> Result<(), Failure> {
 /// What the default does.
 fn choice(request: &Request) -> String {
     let taken = |output| {
-        let request = Request {
-            output,
-            ..request.clone()
-        };
-        registry::AUTO.info_for(&request).name
+        let request = request.clone().output(output);
+        registry::AUTO.chosen(&request).info().name
     };
     format!(
         "\nauto, the default of send and receive, takes what suits the sizes: here {}.\n\
@@ -72,9 +68,9 @@ fn choice(request: &Request) -> String {
 }
 
 fn rows(request: &Request) -> Result<Vec<Row>, Failure> {
-    let row = |protocol: &dyn Protocol| {
-        let plan = registry::plan(protocol, request)?;
-        let (info, cost) = (plan.info(), plan.cost().total());
+    let row = |protocol: &Protocol| {
+        let plan = protocol.plan(request)?;
+        let (info, cost) = (plan.info(), plan.cost().total);
         Ok(Row {
             name: info.name,
             summary: info.summary,
@@ -82,7 +78,7 @@ fn rows(request: &Request) -> Result<Vec<Row>, Failure> {
             adversary: info.adversary.to_string(),
             sender_items: request.sizes.sender(),
             receiver_items: request.sizes.receiver(),
-            rounds: cost.rounds,
+            flights: cost.flights,
             sender_bytes: cost.sender_bytes,
             receiver_bytes: cost.receiver_bytes,
             outputs: outputs(protocol),
@@ -97,7 +93,7 @@ fn table(sizes: Sizes, rows: &[Row]) -> String {
         ("name", Align::Left),
         ("paper", Align::Left),
         ("adversary", Align::Left),
-        ("rounds", Align::Right),
+        ("flights", Align::Right),
         ("sender sends", Align::Right),
         ("receiver sends", Align::Right),
         ("outputs", Align::Left),
@@ -108,17 +104,17 @@ fn table(sizes: Sizes, rows: &[Row]) -> String {
             row.name.to_owned(),
             row.paper.to_owned(),
             row.adversary.clone(),
-            row.rounds.to_string(),
-            figures::bytes(row.sender_bytes),
-            figures::bytes(row.receiver_bytes),
+            row.flights.to_string(),
+            humanize::bytes(row.sender_bytes),
+            humanize::bytes(row.receiver_bytes),
             row.outputs.join(", "),
             row.leaks.to_owned(),
         ]);
     }
     let mut text = format!(
         "Costs for {} of the sender and {} of the receiver:\n\n{grid}\n",
-        figures::counted(sizes.sender(), "item"),
-        figures::count(sizes.receiver()),
+        humanize::counted(sizes.sender(), "item"),
+        humanize::count(sizes.receiver()),
     );
     for row in rows {
         text += &format!("  {}: {}\n", row.name, row.summary);

@@ -5,7 +5,7 @@ use std::{
     io::{self, BufReader, BufWriter, ErrorKind, Write},
 };
 
-use psijoin_psi::shares::file::File;
+use psijoin::share_file::File;
 
 use crate::{args, exit::Failure};
 

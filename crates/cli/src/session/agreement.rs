@@ -1,24 +1,25 @@
 //! What the parties agree on before the protocol runs.
 
+use psijoin::{JointSeed, Plan, Role};
 use psijoin_channel::Channel;
+use psijoin_handshake::{self as handshake, Hello};
 use psijoin_params::Security;
-use psijoin_psi::{Plan, Role, registry};
 use psijoin_table::{KeyTable, SPELLING_VERSION};
-use psijoin_transport::handshake::{self, Hello, Session};
 
-use super::{Mode, PROTOCOL, Party, key_facts::KeyFacts};
+use super::{Mode, Party, key_facts::KeyFacts};
 use crate::{
-    asked::Asked,
     columns::{AgreedColumns, OwnColumns},
     exit::Failure,
-    figures, limits,
+    humanize, limits,
+    requested_output::RequestedOutput,
+    settings::PROTOCOL,
 };
 
 /// What both parties agreed on.
 pub(super) struct Agreement {
-    pub(super) plan: Box<dyn Plan>,
+    pub(super) plan: Plan,
     pub(super) columns: AgreedColumns,
-    pub(super) session: Session,
+    pub(super) joint_seed: JointSeed,
     pub(super) peer_only_checks: bool,
 }
 
@@ -77,7 +78,7 @@ impl Party<'_> {
         let (items, numbers) = (table.counts.distinct, &table.numbers[..]);
         let facts = KeyFacts::new(self.key.columns(), &table.meanings);
         let hello = own.tell(facts.tell(self.hello(items)), numbers);
-        let pending = self.talk.during(
+        let pending = self.console.during(
             "waiting for the other party to read its table",
             || (0, 0),
             || handshake::begin(channel, hello),
@@ -105,21 +106,21 @@ impl Party<'_> {
         let request = self
             .question
             .request(senders, receivers, columns.counts())?;
-        let plan = registry::plan(self.protocol, &request)?;
+        let plan = self.protocol.plan(&request)?;
         let peer_only_checks = pending.peer().told(ONLY_CHECKS).is_some();
-        let session = pending.confirm(channel, &[&plan.digest(), &columns.encoded()])?;
-        self.record.session(&session.joint_seed);
-        self.talk.say(format_args!(
+        let joint_seed = pending.confirm(channel, &[&plan.digest(), &columns.encoded()])?;
+        self.record.session(&joint_seed);
+        self.console.say(format_args!(
             "{}: {} of the sender, {} of the receiver, {} to move",
             plan.info().name,
-            figures::counted(senders, "key"),
-            figures::counted(receivers, "key"),
-            figures::bytes(plan.cost().total().total_bytes()),
+            humanize::counted(senders, "key"),
+            humanize::counted(receivers, "key"),
+            humanize::bytes(plan.cost().total.total_bytes()),
         ));
         Ok(Agreement {
             plan,
             columns,
-            session,
+            joint_seed,
             peer_only_checks,
         })
     }
@@ -132,7 +133,9 @@ impl Party<'_> {
             .iter()
             .find(|column| column.holder == Role::Receiver);
         match (&self.question.asked, self.task.role(), of_receiver) {
-            (Asked::Sum(_), Role::Sender, Some(column)) if !self.consent.receiver_sums => {
+            (RequestedOutput::Sum(_), Role::Sender, Some(column))
+                if !self.consent.receiver_sums =>
+            {
                 Err(Failure::ReceiverSums(column.name.name.clone()))
             }
             _ => Ok(()),

@@ -5,8 +5,8 @@
 //! moves. With two key columns or more each also tells eight bits of a hash of each name: enough to
 //! see that the same columns stand in another order, and too little to tell a name.
 
+use psijoin_handshake::Hello;
 use psijoin_table::{Kind, Meaning};
-use psijoin_transport::handshake::Hello;
 
 use crate::exit::Failure;
 
@@ -44,7 +44,7 @@ impl<'a> KeyFacts<'a> {
         let told = |at| {
             let missing = "it did not tell what its key columns mean";
             let told = theirs.told(&fact(at));
-            told.ok_or_else(|| psijoin_transport::Error::Handshake(missing).into())
+            told.ok_or_else(|| psijoin_handshake::Error::Malformed(missing).into())
         };
         let theirs_at: Vec<&str> = (0..self.meanings.len())
             .map(told)

@@ -1,10 +1,10 @@
 //! Keeping shares in a file.
 
-use psijoin_psi::{
-    Role, Shares,
-    shares::file::{self, Column, File},
+use psijoin::{
+    JointSeed, Role, Shares,
+    share_file::{self as file, Column, File},
 };
-use psijoin_table::{RowItems, whole_file::WholeFile};
+use psijoin_table::{RowItems, atomic_file::AtomicFile};
 
 use crate::{exit::Failure, guard};
 
@@ -12,7 +12,7 @@ use crate::{exit::Failure, guard};
 pub(super) struct Kept<'a> {
     pub(super) role: Role,
     pub(super) columns: Vec<Column>,
-    pub(super) joint_seed: &'a [u8; 32],
+    pub(super) joint_seed: &'a JointSeed,
     /// Which row of the receiver's table holds which item.
     pub(super) rows: Option<RowItems>,
     /// How many items this party has.
@@ -21,7 +21,7 @@ pub(super) struct Kept<'a> {
 
 impl Kept<'_> {
     /// Writes the file.
-    pub(super) fn write(self, shares: Shares, whole: &WholeFile) -> Result<(), Failure> {
+    pub(super) fn write(self, shares: Shares, whole: &AtomicFile) -> Result<(), Failure> {
         let rows = self.rows.map(|rows| {
             let first = first_rows(&rows, self.items as usize);
             let places = shares.items().into_iter().flatten();

@@ -1,7 +1,7 @@
 //! Somebody cheats in `rr22-malicious`: of two honest programs, a message of one is changed on
 //! its way, which is all that the other sees of a cheat. Each check must notice.
 
-use psijoin_transport::handshake::HELLO_BYTES;
+use psijoin_handshake::HELLO_BYTES;
 
 use crate::{
     line::{Cheat, join_over_a_line},
@@ -59,7 +59,7 @@ fn is_caught(cheat: Cheat, at: usize, count: fn(usize) -> bool, text: &str) {
     assert_eq!(folder.names(), ["receivers", "senders"], "no output");
 }
 
-const FAILED: &str = "the other party failed the consistency check";
+const FAILED: &str = "it failed the consistency check";
 
 #[test]
 fn a_receiver_that_chooses_other_bits_in_a_column_is_caught() {

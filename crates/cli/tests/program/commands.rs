@@ -38,7 +38,7 @@ fn the_demo_shows_shared_rows_bytes_time_and_what_was_learned() {
         "1009  alan.turing@example.com",
         "run rr22 (RR22)",
         "of traffic",
-        "rounds",
+        "flights",
         "The shop learned 8 shared keys and that the newspaper has 18 distinct keys.",
         "The newspaper learned that the shop has 21 distinct keys.",
     ] {
@@ -156,11 +156,11 @@ fn bench_prints_a_table_for_people_and_lines_for_scripts() {
                 .iter()
                 .find(|cost| cost["name"] == object["protocol"])
                 .unwrap();
-            for figure in ["sender_bytes", "receiver_bytes", "rounds"] {
+            for figure in ["sender_bytes", "receiver_bytes", "flights"] {
                 assert_eq!(object[figure], cost[figure], "{figure} over {transport}");
             }
             let milliseconds = object["minimum_seconds"].as_f64().unwrap() * 1000.0;
-            let waiting = cost["rounds"].as_f64().unwrap() * 2.0;
+            let waiting = cost["flights"].as_f64().unwrap() * 2.0;
             assert!(milliseconds >= waiting, "{milliseconds} < {waiting}");
         }
     }

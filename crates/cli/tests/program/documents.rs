@@ -1,7 +1,7 @@
 //! The figures in the documents that the program can compute.
 
+use psijoin::{Columns, OutputKind, Plan, Request, registry};
 use psijoin_params::lpn::{NoiseValues, RegularNoise};
-use psijoin_psi::{Columns, OutputKind, Plan, Request, registry};
 
 const PROTOCOLS: &str = include_str!("../../../../docs/protocols.md");
 const FUNCTIONS: &str = include_str!("../../../../docs/functions.md");
@@ -9,9 +9,9 @@ const RR22: &str = include_str!("../../../../docs/rr22.md");
 
 const ITEMS: u64 = 1 << 20;
 
-fn plan(protocol: &str) -> Box<dyn Plan> {
+fn plan(protocol: &str) -> Plan {
     let request = Request::rows(ITEMS, ITEMS).unwrap();
-    registry::plan(registry::find(protocol).unwrap(), &request).unwrap()
+    registry::find(protocol).unwrap().plan(&request).unwrap()
 }
 
 #[track_caller]
@@ -20,8 +20,8 @@ fn says(document: &str, line: &str) {
 }
 
 /// Both ways, per item of one side, to the nearest bit.
-fn bits_an_item(plan: &dyn Plan) -> u64 {
-    (plan.cost().total().total_bytes() * 8 + ITEMS / 2) / ITEMS
+fn bits_an_item(plan: &Plan) -> u64 {
+    (plan.cost().total.total_bytes() * 8 + ITEMS / 2) / ITEMS
 }
 
 #[test]
@@ -29,9 +29,9 @@ fn the_table_has_the_traffic_of_every_protocol() {
     for protocol in registry::PROTOCOLS {
         let plan = plan(protocol.info().name);
         let cells = format!(
-            "| {} bits an item | {} |",
-            bits_an_item(&*plan),
-            plan.cost().total().rounds
+            "| {} bits per item | {} |",
+            bits_an_item(&plan),
+            plan.cost().total.flights
         );
         let name = format!("| `{}`", plan.info().name);
         let row = PROTOCOLS.lines().find(|line| line.starts_with(&name));
@@ -42,11 +42,14 @@ fn the_table_has_the_traffic_of_every_protocol() {
 
 #[test]
 fn every_protocol_is_described() {
+    // The table at the top names all.
+    let (_, sections) = PROTOCOLS.split_once("\n## ").expect("the table");
+    let (_, sections) = sections.split_once("\n## ").expect("sections");
     for protocol in registry::PROTOCOLS {
         // A section of its own, or a variant that the section of another names.
         let name = protocol.info().name;
         let (heading, mention) = (format!("\n## {name}\n"), format!("`{name}`"));
-        let is_there = PROTOCOLS.contains(&heading) || PROTOCOLS.contains(&mention);
+        let is_there = sections.contains(&heading) || sections.contains(&mention);
         assert!(is_there, "{name}");
     }
 }
@@ -69,14 +72,11 @@ fn the_traffic_of_functions_is_that_of_the_plan() {
         ("shares", OutputKind::Shares(columns(0, 0))),
     ] {
         let cells = [1_u64 << 16, 1 << 20].map(|items| {
-            let request = Request {
-                output: output.clone(),
-                ..Request::rows(items, items).unwrap()
-            };
+            let request = Request::rows(items, items).unwrap().output(output.clone());
             let protocol = registry::find("rr22-circuit").unwrap();
-            let cost = registry::plan(protocol, &request).unwrap().cost().total();
+            let cost = protocol.plan(&request).unwrap().cost().total;
             let bits = (cost.total_bytes() * 8 + items / 2) / items;
-            format!("{bits}, {}", cost.rounds)
+            format!("{bits}, {}", cost.flights)
         });
         says(FUNCTIONS, &format!("| {name} | {} |", cells.join(" | ")));
     }
@@ -133,12 +133,12 @@ fn the_traffic_of_rr22_follows_the_formula() {
             sender += 16 + 32 + 64;
             receiver += 512 * 2 + 2064 + 32 + 16;
         }
-        let cost = plan.cost().total();
+        let cost = plan.cost().total;
         assert_eq!((cost.sender_bytes, cost.receiver_bytes), (sender, receiver));
         let row = format!(
             "| `{protocol}` | {m} | {t} | {a} | {f} | {l} | {sender} | {receiver} | {} | {} |",
-            bits_an_item(&*plan),
-            cost.rounds
+            bits_an_item(&plan),
+            cost.flights
         );
         says(RR22, &row);
     }

@@ -6,7 +6,7 @@ use std::{
     thread,
 };
 
-use psijoin_transport::handshake::{HELLO_BYTES, VERSION};
+use psijoin_handshake::{HELLO_BYTES, VERSION};
 
 use crate::support::{Ended, Folder, Process, run, trust};
 

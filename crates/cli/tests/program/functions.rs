@@ -1,6 +1,6 @@
 //! Counts and thresholds: what is learned, and by whom.
 
-use psijoin_psi::{OutputKind, registry};
+use psijoin::{OutputKind, registry};
 use serde_json::Value;
 
 use crate::support::{Ended, Folder, join, lines, run};

@@ -2,7 +2,7 @@
 
 use std::{io::Write, process::Stdio};
 
-use psijoin_psi::{Adversary, registry};
+use psijoin::{Adversary, registry};
 use serde_json::Value;
 
 use crate::support::{Folder, Process, closed_pipe, join, join_with, lines, run, trust};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use psijoin_psi::{OutputKind, registry};
+use psijoin::{OutputKind, registry};
 use serde_json::Value;
 
 use crate::support::{Ended, Folder, join, run};

@@ -2,8 +2,8 @@
 
 use std::{collections::BTreeMap, fs};
 
+use psijoin::{Role, Shares, share_file::File};
 use psijoin_circuit::Bits;
-use psijoin_psi::{Role, Shares, shares::file::File};
 
 use crate::support::{Ended, Folder, Process, closed_pipe, exists, join, run};
 

@@ -1,6 +1,6 @@
 //! Cuckoo hashing with two and three functions, with and without a stash.
 
-use psijoin_encode::{BinHasher, CHOICES, CuckooTable, SimpleHasher};
+use psijoin_encode::{BinHasher, CHOICES, CuckooTable, Digests, SimpleHasher};
 use psijoin_params::cuckoo::{self, Shape};
 
 use crate::{
@@ -72,7 +72,7 @@ pub(crate) fn two_functions(effort: Effort) {
 /// Three distinct bins, as the protocols have them.
 fn distinct(seed: [u8; 16], items: usize, bins: u32) -> Choices {
     let mut choices = vec![[0; CHOICES]; items];
-    BinHasher::new(seed, bins).hash(&digests(items), &mut choices);
+    BinHasher::new(seed, bins).hash(Digests::Short(&digests(items)), &mut choices);
     choices
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn three(seed: [u8; 16], items: usize, bins: u32) -> Choices {
     for function in 0..CHOICES {
         let mut seed = seed;
         seed[15] = function as u8;
-        SimpleHasher::new(seed, bins).hash(&digests, &mut of_function);
+        SimpleHasher::new(seed, bins).hash(Digests::Short(&digests), &mut of_function);
         for (choice, bin) in choices.iter_mut().zip(&of_function) {
             choice[function] = *bin;
         }

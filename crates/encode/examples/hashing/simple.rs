@@ -1,6 +1,6 @@
 //! Simple hashing (PSZ14 §6.1).
 
-use psijoin_encode::{SimpleHasher, SimpleTable};
+use psijoin_encode::{Digests, SimpleHasher, SimpleTable};
 use psijoin_params::simple::{self, Shape};
 
 use crate::{
@@ -75,7 +75,7 @@ pub(crate) fn largest_loads(runs: u64, items: usize, bins: u32) -> Distribution 
     };
     Distribution::of(runs, |seed| {
         let mut bin_of = vec![0; items.len()];
-        SimpleHasher::new(seed, bins).hash(&items, &mut bin_of);
+        SimpleHasher::new(seed, bins).hash(Digests::Short(&items), &mut bin_of);
         let table = SimpleTable::build(&bin_of, shape).expect("room for all");
         let loads = (0..bins).map(|bin| table.bin(bin).len());
         loads.max().unwrap_or(0)

@@ -2,7 +2,7 @@
 //! goes to the emptier of its bins, and 2-choice hashing (SpOT19 §4.2), where items move on.
 
 use psijoin_block::Block;
-use psijoin_encode::{BinHasher, CHOICES, TwoChoiceHasher, TwoChoiceTable};
+use psijoin_encode::{BinHasher, CHOICES, Digests, TwoChoiceHasher, TwoChoiceTable};
 use psijoin_params::two_choice::{self, Shape};
 
 use crate::{
@@ -86,7 +86,7 @@ pub(crate) fn spot19(effort: Effort, report: &mut Report) {
 /// Bins of psz-balanced.
 pub(crate) fn distinct(seed: [u8; 16], items: usize, bins: u32) -> Choices {
     let mut choices = vec![[0; CHOICES]; items];
-    BinHasher::new(seed, bins).hash(&digests(items), &mut choices);
+    BinHasher::new(seed, bins).hash(Digests::Short(&digests(items)), &mut choices);
     choices
         .into_iter()
         .map(|[first, second, _]| [first, second])

@@ -6,32 +6,32 @@ use psijoin_block::{
     scatter::{self, Place},
 };
 
+use crate::{DigestBuffer, Digests};
+
 /// Fewer items are not worth another thread.
 const MIN_CHUNK: usize = 1 << 14;
 
-/// The bin of a digest among `bins`: its first eight bytes, little endian, as a fraction of
-/// 2^64.
+/// The bin of a digest among `bins`: its first word, as a fraction of 2^64.
 #[inline]
-pub fn bin_of<const D: usize>(digest: &[u8; D], bins: u32) -> u32 {
-    let word = u64::from_le_bytes(std::array::from_fn(|i| digest[i]));
+pub fn bin_of(word: u64, bins: u32) -> u32 {
     ((u128::from(word) * u128::from(bins)) >> 64) as u32
 }
 
 /// Digests in the order of their bins, with their original positions.
-pub struct Partition<const D: usize> {
-    digests: Buffer<[u8; D]>,
+pub struct Partition {
+    digests: DigestBuffer,
     positions: Buffer<u32>,
     /// Where each bin begins, and where the last one ends.
     starts: Vec<usize>,
 }
 
-impl<const D: usize> Partition<D> {
+impl Partition {
     /// Sorts digests into `bins` bins, on the threads of the caller's pool. Within a bin they
     /// keep their order.
     ///
     /// # Panics
     /// If there is no bin, or there are more than 2^32 digests.
-    pub fn new(digests: &[[u8; D]], bins: u32) -> Self {
+    pub fn new(digests: Digests<'_>, bins: u32) -> Self {
         assert!(bins > 0, "at least one bin");
         assert!(digests.len() <= 1 << 32, "at most 2^32 digests");
         let chunk = digests.len().div_ceil(parallel::threads());
@@ -39,35 +39,38 @@ impl<const D: usize> Partition<D> {
         let chunks: Vec<_> = digests.chunks(chunk).collect();
         let counts = parallel::map(chunks.len(), &|i| count(chunks[i], bins));
 
-        let mut partition = Self {
-            digests: Buffer::zeroed(digests.len()),
-            positions: Buffer::zeroed(digests.len()),
-            starts: vec![0; bins as usize + 1],
-        };
+        let mut starts = vec![0; bins as usize + 1];
         for bin in 0..bins as usize {
             let count: usize = counts.iter().map(|counts| counts[bin]).sum();
-            partition.starts[bin + 1] = partition.starts[bin] + count;
+            starts[bin + 1] = starts[bin] + count;
         }
-        let (to_digests, _) = scatter::places(&mut partition.digests, &counts);
-        let (to_positions, _) = scatter::places(&mut partition.positions, &counts);
-        let mut targets: Vec<_> = to_digests.into_iter().zip(to_positions).collect();
-        parallel::each_mut(&mut targets, &|i, (to_digests, to_positions)| {
-            distribute(chunks[i], i * chunk, to_digests, to_positions);
-        });
-        partition
+        let mut positions = Buffer::zeroed(digests.len());
+        let digests = match digests {
+            Digests::Short(digests) => {
+                DigestBuffer::Short(sort(digests, chunk, &counts, &mut positions))
+            }
+            Digests::Long(digests) => {
+                DigestBuffer::Long(sort(digests, chunk, &counts, &mut positions))
+            }
+        };
+        Self {
+            digests,
+            positions,
+            starts,
+        }
     }
 
     /// The digests of a bin, and where they stood among all.
     ///
     /// # Panics
     /// If there is no such bin.
-    pub fn bin(&self, bin: usize) -> (&[[u8; D]], &[u32]) {
+    pub fn bin(&self, bin: usize) -> (Digests<'_>, &[u32]) {
         let range = self.starts[bin]..self.starts[bin + 1];
-        (&self.digests[range.clone()], &self.positions[range])
+        (self.digests().slice(range.clone()), &self.positions[range])
     }
 
     /// All bins, in order.
-    pub fn iter(&self) -> impl Iterator<Item = (&[[u8; D]], &[u32])> {
+    pub fn iter(&self) -> impl Iterator<Item = (Digests<'_>, &[u32])> {
         (0..self.bins()).map(|bin| self.bin(bin))
     }
 
@@ -77,8 +80,8 @@ impl<const D: usize> Partition<D> {
     }
 
     /// The digests of all bins, one bin after the other.
-    pub fn digests(&self) -> &[[u8; D]] {
-        &self.digests
+    pub fn digests(&self) -> Digests<'_> {
+        self.digests.as_digests()
     }
 
     /// Where each of [`digests`](Self::digests) stood.
@@ -92,12 +95,42 @@ impl<const D: usize> Partition<D> {
     }
 }
 
-fn count<const D: usize>(digests: &[[u8; D]], bins: u32) -> Vec<usize> {
+/// How many digests each bin has.
+fn count(digests: Digests<'_>, bins: u32) -> Vec<usize> {
+    fn each<const D: usize>(digests: &[[u8; D]], counts: &mut [usize]) {
+        let bins = counts.len() as u32;
+        for digest in digests {
+            counts[bin_of(first_word(digest), bins) as usize] += 1;
+        }
+    }
     let mut counts = vec![0; bins as usize];
-    for digest in digests {
-        counts[bin_of(digest, bins) as usize] += 1;
+    match digests {
+        Digests::Short(digests) => each(digests, &mut counts),
+        Digests::Long(digests) => each(digests, &mut counts),
     }
     counts
+}
+
+/// The digests in the order of their bins, given how many each chunk has for each bin; `positions`
+/// become those that they had.
+fn sort<const D: usize>(
+    digests: &[[u8; D]],
+    chunk: usize,
+    counts: &[Vec<usize>],
+    positions: &mut [u32],
+) -> Buffer<[u8; D]> {
+    let mut sorted = Buffer::zeroed(digests.len());
+    let (to_digests, _) = scatter::places(&mut sorted, counts);
+    let (to_positions, _) = scatter::places(positions, counts);
+    let chunks = digests.chunks(chunk);
+    let mut tasks: Vec<_> = chunks
+        .zip(to_digests.into_iter().zip(to_positions))
+        .collect();
+    parallel::each_mut(&mut tasks, &|i, (digests, (to_digests, to_positions))| {
+        distribute(digests, i * chunk, to_digests, to_positions);
+    });
+    drop(tasks);
+    sorted
 }
 
 fn distribute<const D: usize>(
@@ -108,8 +141,13 @@ fn distribute<const D: usize>(
 ) {
     let bins = to_digests.len() as u32;
     for (digest, position) in digests.iter().zip(first..) {
-        let bin = bin_of(digest, bins) as usize;
+        let bin = bin_of(first_word(digest), bins) as usize;
         to_digests[bin].push(*digest);
         to_positions[bin].push(position as u32);
     }
+}
+
+#[inline]
+fn first_word<const D: usize>(digest: &[u8; D]) -> u64 {
+    u64::from_le_bytes(std::array::from_fn(|i| digest[i]))
 }

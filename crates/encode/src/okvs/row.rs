@@ -9,7 +9,7 @@ use psijoin_block::{
 };
 use psijoin_params::okvs::Shape;
 
-use crate::hashing::among_others;
+use crate::{Digests, hashing::among_others};
 
 /// Items that are hashed together.
 const BATCH: usize = 64;
@@ -74,34 +74,25 @@ impl RowHasher {
         }
     }
 
-    /// Computes rows and values of digests of D = 16 or 32 bytes, for values of 64 or 128
-    /// bits.
+    /// Computes rows and values of digests, for values of 64 or 128 bits.
     ///
     /// # Panics
     /// If the slices differ in length.
-    pub fn hash<const D: usize, V: Element>(
-        &self,
-        digests: &[[u8; D]],
-        rows: &mut [Row],
-        values: &mut [V],
-    ) {
-        const { assert!(D == 16 || D == 32, "digests have 16 or 32 bytes") };
+    pub fn hash<V: Element>(&self, digests: Digests<'_>, rows: &mut [Row], values: &mut [V]) {
         assert!(
             digests.len() == rows.len() && digests.len() == values.len(),
             "a row and a value for each digest"
         );
-        match (D, size_of::<V>()) {
-            (16, 8) => self.hash_words::<D, 2, 4, V>(digests, rows, values),
-            (16, 16) => self.hash_words::<D, 2, 5, V>(digests, rows, values),
-            (32, 8) => self.hash_words::<D, 4, 4, V>(digests, rows, values),
-            (32, 16) => self.hash_words::<D, 4, 5, V>(digests, rows, values),
+        match size_of::<V>() {
+            8 => self.hash_words::<4, V>(digests, rows, values),
+            16 => self.hash_words::<5, V>(digests, rows, values),
             _ => unreachable!("elements have 8 or 16 bytes"),
         }
     }
 
-    fn hash_words<const D: usize, const IN: usize, const OUT: usize, V: Element>(
+    fn hash_words<const OUT: usize, V: Element>(
         &self,
-        digests: &[[u8; D]],
+        digests: Digests<'_>,
         rows: &mut [Row],
         values: &mut [V],
     ) {
@@ -109,7 +100,7 @@ impl RowHasher {
         let outputs = rows.chunks_mut(BATCH).zip(values.chunks_mut(BATCH));
         for (digests, (rows, values)) in digests.chunks(BATCH).zip(outputs) {
             let hashes = &mut hashes[..digests.len()];
-            self.evaluate::<D, IN, OUT>(digests, hashes);
+            self.evaluate(digests, hashes);
             for ((row, value), hash) in rows.iter_mut().zip(values).zip(hashes) {
                 let pick = |word: u64, from: u32| ((word * u64::from(from)) >> 32) as u32;
                 *row = Row {
@@ -127,24 +118,34 @@ impl RowHasher {
     }
 
     /// F of up to [`BATCH`] digests.
-    fn evaluate<const D: usize, const IN: usize, const OUT: usize>(
-        &self,
-        digests: &[[u8; D]],
-        outputs: &mut [[u64; OUT]],
-    ) {
-        if let Some(ciphers) = &self.ciphers
-            && D == Block::BYTES
-        {
-            return encrypt(&**ciphers, digests.as_flattened(), outputs);
+    fn evaluate<const OUT: usize>(&self, digests: Digests<'_>, outputs: &mut [[u64; OUT]]) {
+        match (digests, &self.ciphers) {
+            (Digests::Short(digests), Some(ciphers)) => {
+                encrypt(&**ciphers, digests.as_flattened(), outputs);
+            }
+            (Digests::Short(digests), None) => {
+                keyed_hash::<2, OUT>(&self.key, digests.as_flattened(), outputs);
+            }
+            (Digests::Long(digests), _) => {
+                keyed_hash::<4, OUT>(&self.key, digests.as_flattened(), outputs);
+            }
         }
-        let mut words = [[0; IN]; BATCH];
-        let words = &mut words[..digests.len()];
-        bytemuck::cast_slice_mut::<_, u8>(words).copy_from_slice(digests.as_flattened());
-        for word in words.as_flattened_mut() {
-            *word = u64::from_le(*word);
-        }
-        blake3_rows::keyed_hash(&self.key, words, outputs);
     }
+}
+
+/// Keyed BLAKE3 of digests of IN words each.
+fn keyed_hash<const IN: usize, const OUT: usize>(
+    key: &[u8; 32],
+    bytes: &[u8],
+    outputs: &mut [[u64; OUT]],
+) {
+    let mut words = [[0; IN]; BATCH];
+    let words = &mut words[..outputs.len()];
+    bytemuck::cast_slice_mut::<_, u8>(words).copy_from_slice(bytes);
+    for word in words.as_flattened_mut() {
+        *word = u64::from_le(*word);
+    }
+    blake3_rows::keyed_hash(key, words, outputs);
 }
 
 /// The ciphertexts of each block of `bytes`, one after the other.

@@ -13,15 +13,18 @@ use psijoin_params::{
 };
 
 use super::{Encoder, Partition, Row, RowHasher, bin_of, decode_bin};
-use crate::Error;
+use crate::{DigestVec, Digests, Error};
 
 fn prg(seed: u64) -> Prg {
     Prg::from_seed(Block(seed.into()))
 }
 
-fn digests<const D: usize>(seed: u64, count: usize) -> Vec<[u8; D]> {
+fn digests(digest_bytes: usize, seed: u64, count: usize) -> DigestVec {
     let mut prg = prg(seed);
-    (0..count).map(|_| prg.bytes()).collect()
+    match digest_bytes {
+        16 => DigestVec::Short((0..count).map(|_| prg.bytes()).collect()),
+        _ => DigestVec::Long((0..count).map(|_| prg.bytes()).collect()),
+    }
 }
 
 fn one_bin(items: usize, slots: u32, dense: u32, checks: u32) -> Shape {
@@ -39,11 +42,7 @@ fn safe(items: usize) -> Shape {
     smallest(items as u64, Log2Prob::from_log2(-43.0)).unwrap()
 }
 
-fn hash<const D: usize, V: Element>(
-    key: u8,
-    shape: Shape,
-    digests: &[[u8; D]],
-) -> (Vec<Row>, Vec<V>) {
+fn hash<V: Element>(key: u8, shape: Shape, digests: Digests<'_>) -> (Vec<Row>, Vec<V>) {
     let mut rows = vec![Row::default(); digests.len()];
     let mut values = vec![V::default(); digests.len()];
     RowHasher::pseudorandom([key; 32], shape).hash(digests, &mut rows, &mut values);
@@ -62,7 +61,7 @@ fn rows_follow_their_functions() {
         Aes128::new(key).encrypt(std::slice::from_mut(block));
     }
     let words = ciphertexts.map(|block| [block.0 as u64, (block.0 >> 64) as u64]);
-    let (rows, values) = hash::<16, Tower>(5, shape, &[digest]);
+    let (rows, values) = hash::<Tower>(5, shape, Digests::Short(&[digest]));
     check(&rows[0], values[0], words.as_flattened());
 
     let oracle = RowHasher::oracle([5; 32], shape);
@@ -77,9 +76,9 @@ fn rows_follow_their_functions() {
         words
     };
     let (mut row, mut value) = ([Row::default()], [Tower::default()]);
-    oracle.hash(&[digest], &mut row, &mut value);
+    oracle.hash(Digests::Short(&[digest]), &mut row, &mut value);
     check(&row[0], value[0], &hashed(&digest));
-    long.hash(&[[7; 32]], &mut row, &mut value);
+    long.hash(Digests::Long(&[[7; 32]]), &mut row, &mut value);
     check(&row[0], value[0], &hashed(&[7; 32]));
 }
 
@@ -113,8 +112,9 @@ fn random<V: Element>(seed: u64, count: usize) -> Vec<V> {
 }
 
 /// Encodes and decodes random digests; whether that was possible.
-fn round_trip<const D: usize, V: Element>(shape: Shape, items: usize, seed: u64) -> bool {
-    let (rows, values) = hash::<D, V>(seed as u8, shape, &digests(seed, items));
+fn round_trip<V: Element>(digest_bytes: usize, shape: Shape, items: usize, seed: u64) -> bool {
+    let digests = digests(digest_bytes, seed, items);
+    let (rows, values) = hash::<V>(seed as u8, shape, digests.as_digests());
     match encode(shape, &rows, &values, seed) {
         Ok(bin) => {
             assert!(decode(shape, &bin, &rows) == values);
@@ -140,15 +140,15 @@ proptest! {
     fn every_item_decodes_to_its_value(fill in 0.0..1.0f64, seed: u64) {
         for shape in SHAPES.iter() {
             let items = (fill * f64::from(shape.bin_items + 1)) as usize;
-            prop_assert!(round_trip::<16, Gf64>(*shape, items, seed));
-            prop_assert!(round_trip::<32, Tower>(*shape, items, seed));
+            prop_assert!(round_trip::<Gf64>(16, *shape, items, seed));
+            prop_assert!(round_trip::<Tower>(32, *shape, items, seed));
         }
     }
 
     #[test]
     fn decoding_is_linear(items in 1usize..300, seed: u64, factor: u64) {
         let shape = one_bin(items, 500, 3, 1);
-        let (rows, _) = hash::<16, Tower>(1, shape, &digests(seed, items));
+        let (rows, _) = hash::<Tower>(1, shape, digests(16, seed, items).as_digests());
         let a: Vec<Tower> = random(seed ^ 1, shape.bin_slots());
         let b: Vec<Tower> = random(seed ^ 2, shape.bin_slots());
         let combine = |a: &[Tower], b: &[Tower]| -> Vec<Tower> {
@@ -163,12 +163,12 @@ proptest! {
 fn bins_of_every_fill() {
     let shape = safe(200);
     for items in 0..=200 {
-        assert!(round_trip::<16, Gf64>(shape, items, 3), "{items} items");
+        assert!(round_trip::<Gf64>(16, shape, items, 3), "{items} items");
     }
     assert!(shape.slots > 3, "sparse");
     let shape = safe(128);
     for items in (0..=128).step_by(8) {
-        assert!(round_trip::<16, Tower>(shape, items, 4), "{items} items");
+        assert!(round_trip::<Tower>(16, shape, items, 4), "{items} items");
     }
 }
 
@@ -178,7 +178,7 @@ fn many_bins() {
     let items = 100_000;
     let shape = safe(items);
     assert_eq!(shape.bins, 4);
-    let partition = Partition::new(&digests::<16>(9, items), shape.bins);
+    let partition = Partition::new(digests(16, 9, items).as_digests(), shape.bins);
     let mut encoder = Encoder::<Gf64>::new(shape);
     for bin in 0..partition.bins() {
         let (rows, values) = hash(5, shape, partition.bin(bin).0);
@@ -197,9 +197,10 @@ fn many_bins() {
 fn what_peeling_leaves_is_eliminated() {
     for (items, slots) in [(300, 345), (2000, 2250), (5000, 5700)] {
         let shape = one_bin(items, slots, 2, 0);
-        let encoded = (0..5).filter(|&seed| round_trip::<16, Gf64>(shape, items, seed));
+        let encoded = (0..5).filter(|&seed| round_trip::<Gf64>(16, shape, items, seed));
         assert!(encoded.count() >= 4, "{items} items, {slots} slots");
-        assert!(round_trip::<16, Tower>(
+        assert!(round_trip::<Tower>(
+            16,
             one_bin(items, slots, 3, 1),
             items,
             6
@@ -261,9 +262,10 @@ fn the_check_column_tells_equal_dense_coefficients_apart() {
 fn an_item_twice_is_an_error() {
     for (items, share) in [(10, -43.0), (3000, -43.0), (3000, -83.0)] {
         let shape = smallest(items as u64 + 1, Log2Prob::from_log2(share)).unwrap();
-        let mut digests = digests::<16>(1, items);
-        digests.push(digests[items / 2]);
-        let (rows, values) = hash::<16, Gf64>(1, shape, &digests);
+        let mut twice = DigestVec::zeroed(0, 16);
+        let once = digests(16, 1, items);
+        twice.gather(once.as_digests(), (0..items).chain([items / 2]));
+        let (rows, values) = hash::<Gf64>(1, shape, twice.as_digests());
         assert_eq!(encode(shape, &rows, &values, 1), Err(Error::DependentRows));
     }
 }
@@ -271,7 +273,7 @@ fn an_item_twice_is_an_error() {
 #[test]
 fn too_many_items_are_an_error() {
     let shape = one_bin(10, 30, 3, 0);
-    let (rows, values) = hash::<16, Gf64>(1, shape, &digests(1, 11));
+    let (rows, values) = hash::<Gf64>(1, shape, digests(16, 1, 11).as_digests());
     assert_eq!(encode(shape, &rows, &values, 1), Err(Error::TooManyItems));
 }
 
@@ -296,7 +298,7 @@ fn thousands_of_rows_in_a_slot_are_an_error() {
 fn free_elements_are_random() {
     for items in [100, 200] {
         let shape = safe(200);
-        let (rows, values) = hash::<16, Gf64>(1, shape, &digests(1, items));
+        let (rows, values) = hash::<Gf64>(1, shape, digests(16, 1, items).as_digests());
         let encodings: Vec<_> = (0..8)
             .map(|seed| encode(shape, &rows, &values, seed).unwrap())
             .collect();
@@ -347,8 +349,8 @@ fn random_values_give_a_random_vector() {
 #[test]
 fn others_decode_to_random_looking_values() {
     let shape = safe(1000);
-    let all = digests::<16>(1, 2000);
-    let (rows, values) = hash::<16, Gf64>(1, shape, &all);
+    let all = digests(16, 1, 2000);
+    let (rows, values) = hash::<Gf64>(1, shape, all.as_digests());
     let bin = encode(shape, &rows[..1000], &values[..1000], 1).unwrap();
     let decoded = decode(shape, &bin, &rows);
     assert!(decoded[..1000] == values[..1000]);
@@ -372,9 +374,9 @@ fn others_decode_to_random_looking_values() {
 #[test]
 fn another_key_gives_another_store() {
     let shape = safe(500);
-    let digests = digests::<32>(1, 500);
-    let (rows, values) = hash::<32, Gf64>(1, shape, &digests);
-    let (other_rows, other_values) = hash::<32, Gf64>(2, shape, &digests);
+    let digests = digests(32, 1, 500);
+    let (rows, values) = hash::<Gf64>(1, shape, digests.as_digests());
+    let (other_rows, other_values) = hash::<Gf64>(2, shape, digests.as_digests());
     let same = rows
         .iter()
         .zip(&other_rows)
@@ -419,19 +421,19 @@ fn known_answers() {
         ),
     ] {
         let (mut row, mut value) = ([Row::default()], [Tower::default()]);
-        hasher.hash(&[digest], &mut row, &mut value);
+        hasher.hash(Digests::Short(&[digest]), &mut row, &mut value);
         assert!(row[0] == expected && value[0] == expected_value);
         let mut low = [Gf64::default()];
-        hasher.hash(&[digest], &mut row, &mut low);
+        hasher.hash(Digests::Short(&[digest]), &mut row, &mut low);
         assert!(row[0] == expected && low[0] == expected_value.low);
     }
-    assert_eq!(bin_of(&digest, 1000), 27);
+    assert_eq!(bin_of(Digests::Short(&[digest]).words(0)[0], 1000), 27);
 }
 
 #[test]
 fn slots_are_distinct_and_evenly_used() {
     let shape = one_bin(1, 5, 0, 0);
-    let (rows, _) = hash::<16, Gf64>(1, shape, &digests(1, 60_000));
+    let (rows, _) = hash::<Gf64>(1, shape, digests(16, 1, 60_000).as_digests());
     let mut counts = [0u32; 125];
     for row in rows {
         let [x, y, z] = row.slots;
@@ -459,7 +461,7 @@ fn bins_fail_as_often_as_the_bound_says() {
         let mut encoder = Encoder::<Gf64>::new(shape);
         let mut bin = vec![Gf64::default(); shape.bin_slots()];
         let mut prg = prg(1);
-        let (rows, values) = hash::<16, Gf64>(1, shape, &digests(2, items * trials));
+        let (rows, values) = hash::<Gf64>(1, shape, digests(16, 2, items * trials).as_digests());
         let bins = rows.chunks(items).zip(values.chunks(items));
         let failed = bins
             .filter(|(rows, values)| {
@@ -486,17 +488,19 @@ fn bins_fail_as_often_as_the_bound_says() {
 #[test]
 fn a_partition_keeps_every_item_with_its_position() {
     for (items, bins) in [(0, 1), (1, 3), (1000, 7), (100_000, 1), (100_000, 50)] {
-        let digests = digests::<32>(1, items);
-        let partition = Partition::new(&digests, bins);
+        let digests = digests(32, 1, items);
+        let digests = digests.as_digests();
+        let partition = Partition::new(digests, bins);
         assert_eq!(partition.bins(), bins as usize);
         let mut seen = vec![false; items];
         for bin in 0..bins {
             let (reordered, positions) = partition.bin(bin as usize);
             assert_eq!(reordered.len(), positions.len());
             assert!(positions.is_sorted());
-            for (digest, &position) in reordered.iter().zip(positions) {
-                assert_eq!(*digest, digests[position as usize]);
-                assert_eq!(bin_of(digest, bins), bin);
+            for (i, &position) in positions.iter().enumerate() {
+                let words = reordered.words(i);
+                assert_eq!(words, digests.words(position as usize));
+                assert_eq!(bin_of(words[0], bins), bin);
                 seen[position as usize] = true;
             }
         }
@@ -506,10 +510,10 @@ fn a_partition_keeps_every_item_with_its_position() {
 
 #[test]
 fn a_partition_does_not_depend_on_the_number_of_threads() {
-    let digests = digests::<16>(1, 100_000);
+    let digests = digests(16, 1, 100_000);
     let run = |threads| {
         let pool = parallel::Pool::new(threads).unwrap();
-        pool.run(|| Partition::new(&digests, 9))
+        pool.run(|| Partition::new(digests.as_digests(), 9))
     };
     let (one, three) = (run(1), run(3));
     assert!((0..9).all(|bin| one.bin(bin) == three.bin(bin)));

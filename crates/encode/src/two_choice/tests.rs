@@ -3,6 +3,7 @@ use psijoin_block::Prg;
 use psijoin_params::{Log2Prob, two_choice};
 
 use super::*;
+use crate::{BinHasher, CHOICES, digests::numbers};
 
 fn random_choices(items: usize, bins: u32, seed: u128) -> Vec<[u32; 2]> {
     let mut blocks = vec![Block::ZERO; items];
@@ -126,9 +127,9 @@ fn agreeing_choices(seed: u128, items: usize, bins: u32) -> Vec<[u32; 2]> {
 
 /// As psz-balanced has them.
 fn distinct_choices(seed: u128, items: usize, bins: u32) -> Vec<[u32; 2]> {
-    let digests: Vec<[u8; 16]> = (0..items as u128).map(u128::to_le_bytes).collect();
-    let mut choices = vec![[0; crate::CHOICES]; items];
-    crate::BinHasher::new(seed.to_le_bytes(), bins).hash(&digests, &mut choices);
+    let digests = numbers(0..items as u64, 16);
+    let mut choices = vec![[0; CHOICES]; items];
+    BinHasher::new(seed.to_le_bytes(), bins).hash(digests.as_digests(), &mut choices);
     choices.into_iter().map(|[a, b, _]| [a, b]).collect()
 }
 

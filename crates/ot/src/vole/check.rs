@@ -36,7 +36,7 @@ use psijoin_params::lpn::RegularNoise;
 use subtle::ConstantTimeEq;
 use zeroize::ZeroizeOnDrop;
 
-use super::noise::Noise;
+use super::regular::Noise;
 use crate::{Error, block_accumulate::Words};
 
 const HASH_BYTES: usize = 32;

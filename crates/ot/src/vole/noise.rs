@@ -22,16 +22,16 @@ use psijoin_block::{
     memory::Buffer,
     parallel,
     tower::{Element, Gf64, Tower},
-    transpose,
 };
 use psijoin_params::lpn::{NoiseValues, RegularNoise};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 use super::check;
 use crate::{
     block_accumulate::Words,
+    columns::{COLUMNS, ColumnChunk},
     consistency,
-    iknp::{COLUMNS, ColumnChunk, Model},
+    iknp::Model,
     pprf::Shape,
     small_field,
 };
@@ -153,16 +153,12 @@ impl Layout {
     /// The correlated OTs: the rows of the columns.
     fn ots(&self, columns: &ColumnChunk) -> Zeroizing<Vec<Block>> {
         let blocks = self.choices.len();
-        let stride = (blocks * Block::BITS).next_multiple_of(transpose::ROW_GROUP) / Block::BITS;
-        let mut padded = Zeroizing::new(vec![Block::ZERO; COLUMNS * stride]);
-        for (padded, column) in padded.chunks_exact_mut(stride).zip(columns.columns()) {
-            padded[..blocks].copy_from_slice(&column[self.choices.clone()]);
+        let mut ots = ColumnChunk::new(blocks * Block::BITS);
+        for (ots, column) in ots.columns_mut().zip(columns.columns()) {
+            ots[..blocks].copy_from_slice(&column[self.choices.clone()]);
         }
-        let mut rows = Zeroizing::new(vec![Block::ZERO; stride * Block::BITS]);
-        transpose::transpose::<2>(
-            bytemuck::cast_slice(&padded),
-            bytemuck::cast_slice_mut(&mut rows),
-        );
+        let mut rows = Zeroizing::new(vec![Block::ZERO; ots.rows()]);
+        ots.transpose(&mut rows);
         rows
     }
 
@@ -179,36 +175,55 @@ impl Layout {
             .map_or(Tower::default(), |share| tower(*share))
     }
 
-    /// Bytes that the receiver sends.
-    fn receiver_bytes<M: Model>(&self) -> u64 {
-        let checks = if M::CHECKED {
-            consistency::RECEIVER_BYTES + check::RECEIVER_BYTES
-        } else {
-            0
-        };
-        small_field::receiver_bytes(self.blocks()) + checks as u64
-    }
-
-    /// Bytes that the sender sends.
-    fn sender_bytes<M: Model>(&self) -> u64 {
-        let checks = if M::CHECKED {
-            consistency::SENDER_BYTES + check::SENDER_BYTES
-        } else {
-            0
-        };
+    /// What step 2 and step 3 say.
+    fn flights<M: Model>(&self) -> Flights {
+        let choices = small_field::receiver_bytes(self.blocks());
         let corrections = self.noise.points() * self.shape.correction_blocks() * Block::BYTES;
-        (corrections + checks) as u64
+        let checks = match M::CHECKED {
+            true => [
+                consistency::SENDER_BYTES,
+                consistency::RECEIVER_BYTES,
+                check::RECEIVER_BYTES,
+                check::SENDER_BYTES,
+            ],
+            false => [0; 4],
+        };
+        let [challenge, answer, sums, hash] = checks.map(|bytes| bytes as u64);
+        [
+            [0, choices],
+            [challenge, 0],
+            [0, answer],
+            [corrections as u64, 0],
+            [0, sums],
+            [hash, 0],
+        ]
     }
+}
+
+/// Bytes that the sender says, and the receiver, flight by flight. A flight without bytes is none.
+pub(crate) type Flights = [[u64; 2]; 6];
+
+/// What both say for noise over `len` positions, after the setup.
+pub(crate) fn flights<M: Model, V: Values>(len: usize) -> Flights {
+    Layout::new::<M, V>(RegularNoise::new(len, V::DISTRIBUTION)).flights::<M>()
 }
 
 /// Bytes that the receiver sends for noise over `len` positions.
 pub(crate) fn receiver_bytes<M: Model, V: Values>(len: usize) -> u64 {
-    Layout::new::<M, V>(RegularNoise::new(len, V::DISTRIBUTION)).receiver_bytes::<M>()
+    let [_, receiver] = total(flights::<M, V>(len));
+    receiver
 }
 
 /// Bytes that the sender sends for noise over `len` positions.
 pub(crate) fn sender_bytes<M: Model, V: Values>(len: usize) -> u64 {
-    Layout::new::<M, V>(RegularNoise::new(len, V::DISTRIBUTION)).sender_bytes::<M>()
+    let [sender, _] = total(flights::<M, V>(len));
+    sender
+}
+
+fn total(flights: Flights) -> [u64; 2] {
+    flights.into_iter().fold([0; 2], |total, flight| {
+        std::array::from_fn(|party| total[party] + flight[party])
+    })
 }
 
 /// Σ e_c·x_c for each of `count` elements, with x_c the element in column c of `blocks`, and e_c
@@ -261,35 +276,6 @@ fn grow_message(
         let trees = first..first + corrections.len() / shape.correction_blocks();
         grow(trees, leaves, corrections);
     });
-}
-
-/// e.
-pub(crate) struct Noise<E: Zeroize> {
-    layout: RegularNoise,
-    /// Of each point in its block.
-    positions: Zeroizing<Vec<usize>>,
-    values: Zeroizing<Vec<E>>,
-}
-
-impl<E: Element> Noise<E> {
-    /// Where its points may be.
-    pub(super) fn layout(&self) -> RegularNoise {
-        self.layout
-    }
-
-    /// N.
-    pub(crate) fn len(&self) -> usize {
-        self.layout.positions()
-    }
-
-    /// The points, each with its position in e.
-    pub(crate) fn points(&self) -> impl Iterator<Item = (usize, E)> {
-        let starts = (0..).step_by(self.layout.block_len());
-        starts
-            .zip(self.positions.iter())
-            .zip(self.values.iter())
-            .map(|((start, position), value)| (start + position, *value))
-    }
 }
 
 fn next_tweaks(used: &mut u64, count: usize) -> u64 {

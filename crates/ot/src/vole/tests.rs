@@ -33,25 +33,32 @@ fn seeded(seed: u128) -> Prg {
     Prg::from_seed(Block(seed))
 }
 
-type Sent = (Tower, Vec<Buffer<Tower>>);
+/// Δ, and b of each call.
+type Vectors = (Tower, Vec<Buffer<Tower>>);
 type Received<B> = Vec<(Buffer<B>, Buffer<Tower>)>;
 
 fn vole<M: Model, B: Base>(
     channels: (Channel, Channel),
     lens: &[usize],
-) -> (Result<Sent, Error>, Result<Received<B>, Error>) {
+) -> (Result<Vectors, Error>, Result<Received<B>, Error>) {
     run(
         channels,
         |channel| {
             let mut sender = Sender::<M>::setup(channel, &mut seeded(1))?;
-            let delta = *sender.delta();
-            let vectors = lens.iter().map(|len| sender.extend::<B>(*len, channel));
-            Ok((delta, vectors.collect::<Result<_, _>>()?))
+            let calls = lens
+                .iter()
+                .map(|len| sender.begin::<B>(*len, channel)?.finish(channel));
+            let (deltas, vectors): (Vec<_>, _) =
+                calls.collect::<Result<Vec<Sent>, _>>()?.into_iter().unzip();
+            assert!(deltas.iter().all(|delta| **delta == *deltas[0]));
+            Ok((*deltas[0], vectors))
         },
         |channel| {
             let mut receiver = Receiver::<M>::setup(channel, &mut seeded(2))?;
-            let vectors = lens.iter().map(|len| receiver.extend::<B>(*len, channel));
-            vectors.collect()
+            let calls = lens
+                .iter()
+                .map(|len| receiver.begin::<B>(*len, channel)?.finish(channel));
+            calls.collect()
         },
     )
 }
@@ -89,16 +96,15 @@ fn bytes<M: Model, B: Base>(flights: u64) {
     let (sent, received) = vole::<M, B>((a, b), &[len]);
     assert!(sent.is_ok() && received.is_ok());
     let traffic = counters.snapshot();
-    assert_eq!(
-        traffic.sent.bytes,
-        SETUP_SENDER_BYTES + sender_bytes::<M, B>(len)
-    );
-    assert_eq!(
-        traffic.received.bytes,
-        SETUP_RECEIVER_BYTES + receiver_bytes::<M, B>(len)
-    );
+    let announced = super::flights::<M, B>(len);
+    let [sent, received] = [0, 1].map(|party| announced.iter().map(|flight| flight[party]).sum());
+    let [sent, received]: [u64; 2] = [sent, received];
+    assert_eq!(traffic.sent.bytes, SETUP_SENDER_BYTES + sent);
+    assert_eq!(traffic.received.bytes, SETUP_RECEIVER_BYTES + received);
+    let spoken = announced.iter().filter(|flight| **flight != [0; 2]);
+    assert_eq!(spoken.count() as u64, flights);
     // The setup is one round of both parties and a flight of the receiver, which goes on.
-    assert_eq!(traffic.rounds, 1 + flights);
+    assert_eq!(traffic.flights, 1 + flights);
 }
 
 #[test]
@@ -109,36 +115,35 @@ fn bytes_and_rounds_are_as_announced() {
     bytes::<Malicious, Tower>(6);
 }
 
-/// Either party may extend in two halves, whatever its peer does, and talk in between.
+/// Either party may talk in the middle of a call, whatever its peer does.
 #[test]
-fn two_halves_make_a_whole() {
-    for (sender_halves, receiver_halves) in [(true, true), (true, false), (false, true)] {
+fn halves_may_use_one_direction_each() {
+    for (sender_alone, receiver_alone) in [(true, true), (true, false), (false, true)] {
         let ((delta, b), (a, c)) = run(
             memory::pair(),
             |channel| {
                 let mut sender = Sender::<SemiHonest>::setup(channel, &mut seeded(1)).unwrap();
-                let b = if sender_halves {
-                    let granted = sender.begin::<Gf64>(500, channel).unwrap();
-                    granted.finish(channel.halves().0).unwrap()
-                } else {
-                    sender.extend::<Gf64>(500, channel).unwrap()
+                let granted = sender.begin::<Gf64>(500, channel).unwrap();
+                let sent = match sender_alone {
+                    true => granted.finish_sending(channel.halves().0).unwrap(),
+                    false => granted.finish(channel).unwrap(),
                 };
                 assert_eq!(channel.recv_array::<1>().unwrap(), [7]);
-                (sender.delta(), b)
+                sent
             },
             |channel| {
                 let mut receiver = Receiver::<SemiHonest>::setup(channel, &mut seeded(2)).unwrap();
-                if !receiver_halves {
-                    let both = receiver.extend::<Gf64>(500, channel).unwrap();
+                let planted = receiver.begin::<Gf64>(500, channel).unwrap();
+                if !receiver_alone {
+                    let both = planted.finish(channel).unwrap();
                     channel.send(&[7]).unwrap();
                     return both;
                 }
-                let planted = receiver.begin::<Gf64>(500, channel).unwrap();
                 let mut a = Buffer::zeroed(500);
                 a.copy_from_slice(planted.a());
                 channel.send(&[7]).unwrap();
-                let corrections = planted.corrections(channel.halves().1).unwrap();
-                (a, planted.finish(corrections))
+                let corrections = planted.receive(channel.halves().1).unwrap();
+                (a, planted.finish_received(corrections))
             },
         );
         assert!((0..500).all(|i| c[i] == b[i] ^ (*delta * a[i].into())));
@@ -172,7 +177,7 @@ struct Outcomes {
 impl Outcomes {
     fn count(
         &mut self,
-        (sent, received): (Result<Sent, Error>, Result<Received<Gf64>, Error>),
+        (sent, received): (Result<Vectors, Error>, Result<Received<Gf64>, Error>),
         fault: Fault,
     ) {
         let seen = |error: &Error| matches!(error, Error::ConsistencyCheck);
@@ -261,9 +266,9 @@ fn a_short_message_is_an_error() {
 #[test]
 fn secrets_are_wiped() {
     fn wiped<T: zeroize::ZeroizeOnDrop>(_: &T) {}
-    let _ = |sender: &Sender<Malicious>, b: &Buffer<Tower>| {
-        wiped(&sender.delta());
+    let _ = |sender: &Sender<Malicious>, (delta, b): &Sent| {
         wiped(&sender.noise.delta());
+        wiped(delta);
         wiped(b);
     };
 }

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use psijoin_channel::Inbound;
+use psijoin_channel::{Inbound, stream};
 
 use super::{Lowers, MASKS_PER_MESSAGE, SortedMasks};
-use crate::{Error, stream};
+use crate::Error;
 
 /// Appends these bytes of the vector to an empty message, given all hashes.
 pub(super) fn pack(
@@ -108,7 +108,7 @@ fn starts(words: &[u64]) -> (Vec<usize>, usize) {
 }
 
 /// The masks of a message.
-pub(crate) struct Masks<'a> {
+pub(super) struct Masks<'a> {
     words: &'a [u64],
     /// The word that is read.
     word: usize,

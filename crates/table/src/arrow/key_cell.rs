@@ -16,7 +16,7 @@ use crate::{
 type WriteKey<'a> = Box<dyn Fn(usize, &mut String) -> Result<(), KeyFault> + 'a>;
 
 /// A key column of a batch, as canonical texts.
-pub(super) struct KeyColumn<'a> {
+pub(crate) struct KeyColumn<'a> {
     nulls: Option<NullBuffer>,
     cell: WriteKey<'a>,
 }
@@ -24,14 +24,14 @@ pub(super) struct KeyColumn<'a> {
 impl<'a> KeyColumn<'a> {
     /// `None` if the array's type is none of a key: [`can_be_key`]. `is_uuid` says that 16 bytes
     /// are one.
-    pub(super) fn new(array: &'a ArrayRef, is_uuid: bool) -> Option<Self> {
+    pub(crate) fn new(array: &'a ArrayRef, is_uuid: bool) -> Option<Self> {
         let cell = key_cell(array, is_uuid)?;
         let nulls = array.logical_nulls();
         Some(Self { nulls, cell })
     }
 
     /// Appends the text of the cell in this row; nothing if it is null.
-    pub(super) fn write(&self, row: usize, text: &mut String) -> Result<(), KeyFault> {
+    pub(crate) fn write(&self, row: usize, text: &mut String) -> Result<(), KeyFault> {
         match &self.nulls {
             Some(nulls) if nulls.is_null(row) => Ok(()),
             _ => (self.cell)(row, text),
@@ -40,7 +40,7 @@ impl<'a> KeyColumn<'a> {
 }
 
 /// Whether values of this type have canonical texts.
-pub(super) fn can_be_key(data_type: &DataType) -> bool {
+pub(crate) fn can_be_key(data_type: &DataType) -> bool {
     key_cell(&new_empty_array(data_type), false).is_some()
 }
 

@@ -9,8 +9,7 @@ use arrow_ipc::{
 };
 use arrow_schema::ArrowError;
 
-use super::CONTINUATION;
-use crate::section::Section;
+use crate::{format::ARROW_MESSAGE, section::Section};
 
 /// A buffer begins with the length of what it holds, or -1 if it is not compressed.
 const LENGTH_BYTES: u64 = 8;
@@ -36,7 +35,7 @@ pub(super) fn check_file(section: &mut Section) -> Result<(), ArrowError> {
         section.seek(SeekFrom::Start(start))?;
         section.take(length).read_to_end(&mut metadata)?;
         // Before Arrow 0.15 there was no mark before the length.
-        let before = match metadata.starts_with(CONTINUATION) {
+        let before = match metadata.starts_with(ARROW_MESSAGE) {
             true => 8,
             false => 4,
         };
@@ -73,7 +72,7 @@ fn metadata(section: &mut Section, at: u64) -> io::Result<Option<Vec<u8>>> {
     let mut beginning = Vec::new();
     section.seek(SeekFrom::Start(at))?;
     section.take(LENGTH_BYTES).read_to_end(&mut beginning)?;
-    let Some((CONTINUATION, length)) = beginning.split_at_checked(CONTINUATION.len()) else {
+    let Some((ARROW_MESSAGE, length)) = beginning.split_at_checked(ARROW_MESSAGE.len()) else {
         return Ok(None);
     };
     let length = length.try_into().map_or(0, i32::from_le_bytes);

@@ -8,10 +8,13 @@ use std::{
 use super::{
     decoded::{beginning, encoding_of},
     files::Listed,
-    part::{Content, Part, Version},
     spool::Spool,
 };
-use crate::{Compression, Dialect, Encoding, Error, Format, Progress, error::ErrorKind};
+use crate::{
+    Compression, Dialect, Encoding, Error, Format, Progress,
+    error::ErrorKind,
+    part::{Content, Part, Version},
+};
 
 /// What is said of a table beside where it is.
 #[derive(Clone, Copy)]
@@ -43,18 +46,18 @@ impl Said<'_> {
         })?;
         let format = match self.format {
             Some(format) => format,
-            None if metadata.is_file() => Format::of_input(path, self.dialect, self.keyed)?,
-            None => Format::of_ending(path).unwrap_or(Format::of_stream(self.dialect, self.keyed)),
+            None if metadata.is_file() => self.format_of_file(path)?,
+            None => Format::of_ending(path).unwrap_or(self.format_of_stream()),
         };
-        if let (Some((folder, _)), Some(_)) = (&listed.found_in, format.layout()) {
+        let is_text = format.is_text();
+        if let (Some((folder, _)), true) = (&listed.found_in, is_text) {
             return Err(Error::TextInFolder {
                 folder: folder.display().to_string(),
                 file: name,
             });
         }
         // What is no text is compressed within, if at all.
-        let compression = Compression::of_ending(path).filter(|_| format.layout().is_some());
-        let is_text = format.layout().is_some();
+        let compression = Compression::of_ending(path).filter(|_| is_text);
         let is_utf_8 = match metadata.is_file() && is_text && compression.is_none() {
             true => is_utf_8(path, self.dialect, &name)?,
             false => true,
@@ -67,6 +70,29 @@ impl Said<'_> {
             bytes: metadata.is_file().then_some(metadata.len()),
             is_utf_8,
         })
+    }
+
+    /// The format of a file by its name: the ending's; for another ending, or none,
+    /// [`Format::Csv`] if something is said of its delimiter, quote or header; [`Format::Lines`]
+    /// for a file without an ending (as word lists are) if the key is not named.
+    fn format_of_file(&self, path: &Path) -> Result<Format, Error> {
+        match Format::of_ending(path) {
+            Some(format) => Ok(format),
+            None if !self.dialect.is_layout_default() => Ok(Format::Csv),
+            None if Format::is_without_ending(path) && !self.keyed => Ok(Format::Lines),
+            None => Err(Error::InputEnding {
+                file: path.display().to_string(),
+            }),
+        }
+    }
+
+    /// The format of an input without a name: CSV if the key is named or something is said of its
+    /// delimiter, quote or header, else lines.
+    pub(super) fn format_of_stream(&self) -> Format {
+        match self.keyed || !self.dialect.is_layout_default() {
+            true => Format::Csv,
+            false => Format::Lines,
+        }
     }
 }
 

@@ -5,8 +5,8 @@ use std::{
     sync::Arc,
 };
 
-use super::{decoded::decoded, part::Content};
-use crate::{Compression, Dialect, Encoding, Error, Progress, error::nameless};
+use super::decoded::decoded;
+use crate::{Compression, Dialect, Encoding, Error, Progress, error::nameless, part::Content};
 
 /// Copies what could not be read twice, one stream behind the other, to a temporary file without
 /// a name: a table may have more streams than a process can open files.

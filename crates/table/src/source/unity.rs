@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
-use super::{Part, Planned, Source, text_columns};
-use crate::{Error, Progress, arrow, dialect::Layout, error::Difference};
+use super::{Planned, Source, text_columns, typed};
+use crate::{Error, Progress, dialect::Layout, error::Difference, part::Part};
 
 /// # Errors
 /// If the files are not of one format.
@@ -80,7 +80,7 @@ fn check_texts(parts: &[Part], layout: Layout, progress: &Progress) -> Result<()
 
 fn common_schema(source: &Source, progress: &Progress) -> Result<SchemaRef, Error> {
     let (parts, format) = (&source.parts, source.format);
-    let schema = arrow::open(&parts[0], format)?.schema().clone();
+    let schema = typed::open(&parts[0], format)?.schema().clone();
     let mut fields: Vec<Field> = schema
         .fields()
         .iter()
@@ -88,7 +88,7 @@ fn common_schema(source: &Source, progress: &Progress) -> Result<SchemaRef, Erro
         .collect();
     for part in &parts[1..] {
         progress.check()?;
-        let found = arrow::open(part, format)?.schema().clone();
+        let found = typed::open(part, format)?.schema().clone();
         merge(&mut fields, &found).map_err(|difference| differs(part, &parts[0], difference))?;
     }
     for name in &source.partition_columns {

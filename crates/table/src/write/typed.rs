@@ -7,7 +7,7 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::filter::filter_record_batch;
 
 use super::{Matches, Output, cannot_write, fields::FieldWriter, ipc, parquet};
-use crate::{Error, Format, Progress, Source, arrow::Batches, error::Place};
+use crate::{Error, Format, Progress, Source, error::Place, source::Batches};
 
 /// Texts are handed to the writer when there are this many bytes of them, or rows.
 const BATCH_BYTES: usize = 1 << 24;

@@ -23,7 +23,7 @@ use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use psijoin_table::{
     Destination, Dialect, Error, ErrorKind, Format, KeyTable, Progress, Source,
-    whole_file::Existing,
+    atomic_file::Existing,
 };
 
 use crate::{Files, array, items, join, key, open, read, read_bytes, set_of, typed_columns};

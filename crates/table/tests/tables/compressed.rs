@@ -9,7 +9,7 @@ use std::{
 use arrow_array::{Int32Array, StringArray};
 use psijoin_table::{
     Compression, Destination, Dialect, Error, ErrorKind, Format, KeyTable, Progress, Source,
-    whole_file::Existing,
+    atomic_file::Existing,
 };
 
 use crate::{Files, array, join, join_dialect, key, open, read, read_bytes};

@@ -11,7 +11,7 @@ use arrow_array::{Int32Array, StringArray, StructArray};
 use arrow_schema::{DataType, Field};
 use psijoin_table::{
     Destination, Dialect, Error, ErrorKind, Format, KeyTable, Progress, Source,
-    whole_file::Existing,
+    atomic_file::Existing,
 };
 
 use crate::{Files, array, join, key, open};

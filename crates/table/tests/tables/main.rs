@@ -1,6 +1,7 @@
 //! Tables as a party has them, through the public interface.
 
 mod arrow;
+mod atomic_files;
 mod bad_inputs;
 mod compressed;
 mod destinations;
@@ -16,7 +17,6 @@ mod parts;
 mod rows;
 mod secrecy;
 mod spellings;
-mod whole_files;
 
 use std::{
     fs::{self, File},
@@ -27,7 +27,7 @@ use std::{
 use arrow_array::{types::Int32Type, *};
 use parquet::arrow::ArrowWriter;
 use psijoin_table::{
-    Destination, Dialect, Error, Format, KeySpec, KeyTable, Progress, Source, whole_file::Existing,
+    Destination, Dialect, Error, Format, KeySpec, KeyTable, Progress, Source, atomic_file::Existing,
 };
 use tempfile::TempDir;
 

@@ -10,8 +10,8 @@ use arrow_array::{Int32Array, Int64Array, RecordBatch, StringArray, cast::AsArra
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use proptest::prelude::*;
 use psijoin_table::{
-    Destination, Dialect, Error, ErrorKind, KeySpec, KeyTable, Progress, Source, check_numbers,
-    whole_file::Existing,
+    Destination, Dialect, Error, ErrorKind, KeySpec, KeyTable, Progress, Source,
+    atomic_file::Existing, check_numbers,
 };
 
 use crate::{Files, array, items, key, read, set_of};

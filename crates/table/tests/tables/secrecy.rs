@@ -5,8 +5,8 @@ use std::{error::Error as _, io::Write};
 
 use arrow_array::{Float64Array, Int64Array, StringArray};
 use psijoin_table::{
-    Destination, Dialect, Error, Format, KeyTable, Progress, Source, check_numbers,
-    whole_file::Existing,
+    Destination, Dialect, Error, Format, KeyTable, Progress, Source, atomic_file::Existing,
+    check_numbers,
 };
 
 use crate::{Files, array, join, key, open, read, read_bytes, read_dialect};

@@ -100,7 +100,10 @@ mod tests {
     #[test]
     fn the_last_of_the_most_telling_is_told() {
         let mut turned_away = TurnedAway::default();
-        let mistake = || Error::mismatch("encryption", "some", "none");
+        let mistake = || Error::Encryption {
+            ours: "some",
+            theirs: "none",
+        };
         for (port, error) in [
             (1, Error::ClosedDuringSetup),
             (2, mistake()),

@@ -3,7 +3,7 @@
 use std::{thread, time::Duration};
 
 use psijoin_channel::{Error, MAX_MESSAGE_BYTES};
-use psijoin_transport::handshake::{self, Hello, Role};
+use psijoin_handshake::{self as handshake, Hello, Role};
 
 use crate::{Pair, QUICK, plaintext_connected, tls_connected};
 

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::{Measurement, Run, Setting};
 use crate::{
-    figures,
     grid::{Align, Grid},
+    humanize,
     phases::Phase,
 };
 
@@ -24,7 +24,7 @@ pub(super) struct Object<'a> {
     sender_bytes: u64,
     receiver_bytes: u64,
     bits_per_item: f64,
-    rounds: u64,
+    flights: u64,
     /// Of both parties together, their input included; of the run that took most.
     peak_memory_bytes: Option<u64>,
     peak_memory_above_input_bytes: Option<u64>,
@@ -48,7 +48,7 @@ pub(super) fn object<'a>(setting: &Setting, measurement: &'a Measurement) -> Obj
         sender_bytes: fastest.traffic.received.bytes,
         receiver_bytes: fastest.traffic.sent.bytes,
         bits_per_item: bits_per_item(setting, fastest),
-        rounds: fastest.traffic.rounds,
+        flights: fastest.traffic.flights,
         peak_memory_bytes: peak(measurement, |run| run.peak_bytes),
         peak_memory_above_input_bytes: peak(measurement, |run| run.peak_above_input_bytes),
         sender_phases: &fastest.sender_phases,
@@ -70,13 +70,13 @@ pub(super) fn tables(setting: &Setting, measurements: &[Measurement]) -> String 
 fn heading(setting: &Setting) -> String {
     format!(
         "{} of the sender, {} of the receiver; over {}{}; {} a party",
-        figures::counted(setting.sizes.sender, "item"),
-        figures::count(setting.sizes.receiver),
+        humanize::counted(setting.sizes.sender, "item"),
+        humanize::count(setting.sizes.receiver),
         setting.transport.name(),
         setting
             .network
             .map_or(String::new(), |link| format!(", emulating {link}")),
-        figures::counted(setting.threads.get() as u64, "thread"),
+        humanize::counted(setting.threads.get() as u64, "thread"),
     )
 }
 
@@ -88,7 +88,7 @@ fn figures_of(setting: &Setting, measurements: &[Measurement]) -> Grid {
         ("sender sends", Align::Right),
         ("receiver sends", Align::Right),
         ("bits/item", Align::Right),
-        ("rounds", Align::Right),
+        ("flights", Align::Right),
         ("memory", Align::Right),
     ]);
     for measurement in measurements {
@@ -96,13 +96,13 @@ fn figures_of(setting: &Setting, measurements: &[Measurement]) -> Grid {
         let memory = peak(measurement, |run| run.peak_above_input_bytes);
         grid.row([
             measurement.plan.info().name.to_owned(),
-            figures::time(measurement.median()),
-            figures::time(fastest.time),
-            figures::bytes(fastest.traffic.received.bytes),
-            figures::bytes(fastest.traffic.sent.bytes),
+            humanize::time(measurement.median()),
+            humanize::time(fastest.time),
+            humanize::bytes(fastest.traffic.received.bytes),
+            humanize::bytes(fastest.traffic.sent.bytes),
             format!("{:.1}", bits_per_item(setting, fastest)),
-            fastest.traffic.rounds.to_string(),
-            memory.map_or("?".to_owned(), figures::bytes),
+            fastest.traffic.flights.to_string(),
+            memory.map_or("?".to_owned(), humanize::bytes),
         ]);
     }
     grid
@@ -122,7 +122,7 @@ fn phases_of(measurements: &[Measurement]) -> Grid {
         ] {
             let phases: Vec<_> = phases
                 .iter()
-                .map(|phase| format!("{} {}", phase.name, figures::time(phase.duration())))
+                .map(|phase| format!("{} {}", phase.name, humanize::time(phase.duration())))
                 .collect();
             grid.row([
                 measurement.plan.info().name.to_owned(),

@@ -7,7 +7,7 @@ use psijoin_channel::{Channel, Inbound};
 use psijoin_params::lpn::RegularNoise;
 use zeroize::Zeroizing;
 
-use super::{Layout, Noise, Values, check, grow_message, messages, next_tweaks, tower};
+use super::{Layout, Values, check, grow_message, messages, next_tweaks, tower};
 use crate::{
     Error,
     block_accumulate::Words,
@@ -15,6 +15,7 @@ use crate::{
     iknp::Model,
     pprf::{self, Shape},
     small_field,
+    vole::regular::Noise,
 };
 
 /// The side that gets e.
@@ -42,11 +43,9 @@ impl<M: Model> Receiver<M> {
         len: usize,
         channel: &mut Channel,
     ) -> Result<Planted<M, V>, Error> {
-        let noise = RegularNoise::new(len, V::DISTRIBUTION);
-        let layout = Layout::new::<M, V>(noise);
-        let positions = positions(noise, &mut self.rng);
-        let values = Zeroizing::new(V::draw(noise.points(), &mut self.rng));
-        let bits = self.bits::<V>(&layout, &positions, &values);
+        let layout = Layout::new::<M, V>(RegularNoise::new(len, V::DISTRIBUTION));
+        let noise = Noise::draw(layout.noise, V::draw, &mut self.rng);
+        let bits = self.bits::<V>(&layout, &noise);
         let mut columns = layout.columns();
         self.bits.extend(&bits, &mut columns, channel)?;
         if M::CHECKED {
@@ -58,16 +57,11 @@ impl<M: Model> Receiver<M> {
         let leaf_ots = &mut leaf_ots[..layout.leaf_ots()];
         M::hash(self.tweaks(leaf_ots.len()), leaf_ots);
         Ok(Planted {
-            noise: Noise {
-                layout: noise,
-                positions,
-                values,
-            },
             shape: layout.shape,
             path_ots: Zeroizing::new(path_ots.to_vec()),
             leaf_ots: Zeroizing::new(leaf_ots.to_vec()),
             shares: match V::SENT_BITS {
-                0 => Zeroizing::new(vec![Block::ZERO; noise.points()]),
+                0 => Zeroizing::new(vec![Block::ZERO; layout.noise.points()]),
                 _ => layout.shares::<V>(&columns),
             },
             mask: check::Mask {
@@ -82,6 +76,7 @@ impl<M: Model> Receiver<M> {
                 share: layout.mask_share(&columns),
             },
             seed: self.rng.block(),
+            noise,
             model: PhantomData,
         })
     }
@@ -95,12 +90,11 @@ impl<M: Model> Receiver<M> {
     fn bits<V: Values>(
         &mut self,
         layout: &Layout,
-        positions: &[usize],
-        values: &[V::Element],
+        noise: &Noise<V::Element>,
     ) -> Zeroizing<Vec<Block>> {
         let mut bits = Zeroizing::new(vec![Block::ZERO; layout.blocks()]);
         self.rng.fill(&mut bits);
-        let shape = layout.shape;
+        let (shape, positions, values) = (layout.shape, noise.positions(), noise.values());
         let paths = positions.iter().flat_map(|p| shape.path_choices(*p));
         let leaves = positions.iter().flat_map(|p| shape.leaf_choices(*p));
         for (i, choice) in paths.chain(leaves).enumerate() {
@@ -112,14 +106,6 @@ impl<M: Model> Receiver<M> {
             .copy_from_slice(sent);
         bits
     }
-}
-
-/// A uniform position in each block (a draw's bias is at most the block's length over 2^64).
-fn positions(noise: RegularNoise, rng: &mut Prg) -> Zeroizing<Vec<usize>> {
-    let mut draws = Zeroizing::new(vec![0_u64; noise.points()]);
-    rng.fill_bytes(bytemuck::cast_slice_mut(&mut draws));
-    let scaled = |draw: &u64| (u128::from(*draw) * noise.block_len() as u128) >> 64;
-    Zeroizing::new(draws.iter().map(|draw| scaled(draw) as usize).collect())
 }
 
 /// A receiver between steps 2 and 3.
@@ -146,7 +132,7 @@ impl<M: Model, V: Values> Planted<M, V> {
 
     /// Receives what step 3 needs.
     pub(crate) fn corrections(&self, inbound: &mut dyn Inbound) -> Result<Corrections, Error> {
-        let messages = messages(self.shape, self.noise.positions.len());
+        let messages = messages(self.shape, self.noise.positions().len());
         let corrections = messages.map(|blocks| receive(blocks, inbound));
         Ok(Corrections(corrections.collect::<Result<_, _>>()?))
     }
@@ -165,7 +151,7 @@ impl<M: Model, V: Values> Planted<M, V> {
         entries: &mut [Words<2>],
         channel: &mut Channel,
     ) -> Result<(), Error> {
-        for (message, blocks) in messages(self.shape, self.noise.positions.len()).enumerate() {
+        for (message, blocks) in messages(self.shape, self.noise.positions().len()).enumerate() {
             let corrections = receive(blocks, channel.halves().1)?;
             self.grow_message(message, corrections, entries);
         }
@@ -178,7 +164,7 @@ impl<M: Model, V: Values> Planted<M, V> {
     fn grow_message(&self, message: usize, mut corrections: Vec<Block>, entries: &mut [Words<2>]) {
         let trees = pprf::Receiver {
             shape: self.shape,
-            positions: &self.noise.positions,
+            positions: self.noise.positions(),
             path_ots: &self.path_ots,
             leaf_ots: &self.leaf_ots,
             shares: &self.shares,

@@ -120,6 +120,11 @@ pub(crate) struct Granted<M> {
 }
 
 impl<M: Model> Granted<M> {
+    /// Δ.
+    pub(crate) fn delta(&self) -> &Block {
+        &self.delta
+    }
+
     /// Step 3: v, and what the receiver needs for w.
     pub(crate) fn grow(&self, outbound: &mut dyn Outbound) -> Result<Entries, Error> {
         let shape = self.shape;

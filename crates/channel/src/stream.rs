@@ -1,0 +1,253 @@
+//! Long data as a sequence of messages, computed in parallel and sent in order.
+//!
+//! While a channel carries one message the next ones are computed; how many threads do
+//! that changes nothing on the wire. What is too long for a message takes several.
+
+use std::{ops::Range, slice::ChunksMut};
+
+use psijoin_block::parallel;
+
+use crate::{Error, Inbound, MAX_MESSAGE_BYTES, Outbound};
+
+/// Data of `total` units (rows, items) that travels `per_message` at a time.
+#[derive(Debug, Clone, Copy)]
+pub struct Chunks {
+    /// All units.
+    pub total: usize,
+    /// Units of a message; the last may have fewer.
+    pub per_message: usize,
+}
+
+impl Chunks {
+    /// How many messages there are.
+    pub fn count(self) -> usize {
+        self.total.div_ceil(self.per_message)
+    }
+
+    fn range(self, chunk: usize) -> Range<usize> {
+        let start = chunk * self.per_message;
+        start..self.total.min(start + self.per_message)
+    }
+
+    /// The units of each message.
+    pub fn ranges(self) -> impl Iterator<Item = Range<usize>> + Clone {
+        (0..self.count()).map(move |chunk| self.range(chunk))
+    }
+
+    /// The lengths of the messages that really go over the channel, given how many bytes a
+    /// number of units takes.
+    pub fn message_lengths(self, of: impl Fn(usize) -> usize) -> impl Iterator<Item = usize> {
+        self.ranges().flat_map(move |range| {
+            let bytes = of(range.len());
+            let starts = (0..bytes).step_by(MAX_MESSAGE_BYTES);
+            starts.map(move |start| MAX_MESSAGE_BYTES.min(bytes - start))
+        })
+    }
+
+    /// The bytes of all messages, given how many bytes a number of units takes.
+    pub fn bytes(self, of: impl Fn(usize) -> usize) -> u64 {
+        let whole = self.total / self.per_message;
+        let rest = self.total % self.per_message;
+        (whole * of(self.per_message)) as u64 + if rest > 0 { of(rest) as u64 } else { 0 }
+    }
+}
+
+/// Appends a chunk to an empty message, given the range of its units.
+pub type Compute<'a> = dyn Fn(Range<usize>, &mut Vec<u8>) + Sync + 'a;
+
+/// As [`Compute`], and fills the chunk's piece of the state, with the buffers of a thread. It may
+/// fail.
+pub type ComputeWith<'a, T, S, E> =
+    dyn Fn(Range<usize>, &mut [T], &mut S, &mut Vec<u8>) -> Result<(), E> + Sync + 'a;
+
+/// Takes in a message, given the range of its units, their piece of the state, and the buffers of
+/// a thread.
+pub type Consume<'a, T, S> = dyn Fn(Range<usize>, &[u8], &mut [T], &mut S) + Sync + 'a;
+
+/// Sends each chunk, as `compute` appends it.
+///
+/// # Errors
+/// If the channel breaks.
+pub fn send(
+    outbound: &mut dyn Outbound,
+    chunks: Chunks,
+    compute: &Compute<'_>,
+) -> Result<(), Error> {
+    let mut no_state = vec![(); chunks.total];
+    send_with(
+        outbound,
+        chunks,
+        &mut no_state,
+        &|| (),
+        &|range, _, (), message| {
+            compute(range, message);
+            Ok(())
+        },
+    )
+}
+
+/// As [`send`], where computing a chunk also fills its part of `state` (one element per unit),
+/// and uses buffers that `scratch` makes, once for each thread.
+///
+/// # Errors
+/// If the channel breaks, and as `compute`.
+pub fn send_with<T: Send, S: Send, E: From<Error> + Send>(
+    outbound: &mut dyn Outbound,
+    chunks: Chunks,
+    state: &mut [T],
+    scratch: &dyn Fn() -> S,
+    compute: &ComputeWith<'_, T, S, E>,
+) -> Result<(), E> {
+    let mut workers = Workers::new(chunks, state, scratch);
+    send_groups(outbound, chunks, &mut |group, messages| {
+        workers.run(group, messages, compute)
+    })
+}
+
+/// Receives messages of `length` bytes each (given the units in it), and hands each to
+/// `consume` with the range of its units, their piece of `state` (one element per unit), and
+/// buffers that `scratch` makes, once for each thread.
+///
+/// # Errors
+/// If the channel breaks.
+pub fn receive_into<T: Send, S: Send>(
+    inbound: &mut dyn Inbound,
+    chunks: Chunks,
+    length: &dyn Fn(usize) -> usize,
+    state: &mut [T],
+    scratch: &dyn Fn() -> S,
+    consume: &Consume<'_, T, S>,
+) -> Result<(), Error> {
+    let mut workers = Workers::new(chunks, state, scratch);
+    receive_groups(inbound, chunks, length, &mut |group, messages| {
+        workers.run(group, messages, &|range, piece, scratch, message| {
+            consume(range, message, piece, scratch);
+            Ok(())
+        })
+    })
+}
+
+/// As [`receive_into`], and collects what `inspect` makes of each message, in order.
+///
+/// # Errors
+/// If the channel breaks.
+pub fn receive_each<T: Send>(
+    inbound: &mut dyn Inbound,
+    chunks: Chunks,
+    length: &dyn Fn(usize) -> usize,
+    inspect: &(dyn Fn(Range<usize>, &[u8]) -> T + Sync),
+) -> Result<Vec<T>, Error> {
+    let mut results = Vec::with_capacity(chunks.count());
+    receive_groups(inbound, chunks, length, &mut |group, messages| {
+        results.extend(parallel::map(group.len(), &|i| {
+            inspect(chunks.range(group.start + i), &messages[i])
+        }));
+        Ok(())
+    })?;
+    Ok(results)
+}
+
+/// What is done with the messages of a group of chunks.
+type GroupWork<'a, E> = dyn FnMut(Range<usize>, &mut [Vec<u8>]) -> Result<(), E> + 'a;
+
+/// Sends all messages, which `compute` appends to empty ones.
+fn send_groups<E: From<Error>>(
+    outbound: &mut dyn Outbound,
+    chunks: Chunks,
+    compute: &mut GroupWork<'_, E>,
+) -> Result<(), E> {
+    let mut messages = Vec::new();
+    for group in groups(chunks) {
+        messages.resize(group.len(), Vec::new());
+        messages.iter_mut().for_each(Vec::clear);
+        compute(group, &mut messages)?;
+        for message in &messages {
+            for part in message.chunks(MAX_MESSAGE_BYTES) {
+                outbound.send(part)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Receives all messages, into buffers that are used again.
+fn receive_groups(
+    inbound: &mut dyn Inbound,
+    chunks: Chunks,
+    length: &dyn Fn(usize) -> usize,
+    consume: &mut GroupWork<'_, Error>,
+) -> Result<(), Error> {
+    let mut messages = Vec::new();
+    for group in groups(chunks) {
+        messages.resize(group.len(), Vec::new());
+        for (message, chunk) in messages.iter_mut().zip(group.clone()) {
+            message.resize(length(chunks.range(chunk).len()), 0);
+            for part in message.chunks_mut(MAX_MESSAGE_BYTES) {
+                inbound.recv(part)?;
+            }
+        }
+        consume(group, &mut messages)?;
+    }
+    Ok(())
+}
+
+/// Chunks that are computed at the same time: one for each thread.
+fn groups(chunks: Chunks) -> impl Iterator<Item = Range<usize>> {
+    let count = chunks.count();
+    let threads = parallel::threads();
+    (0..count)
+        .step_by(threads)
+        .map(move |first| first..count.min(first + threads))
+}
+
+/// What the threads have besides messages.
+struct Workers<'a, T, S> {
+    chunks: Chunks,
+    /// The state of the chunks that are still to come.
+    pieces: ChunksMut<'a, T>,
+    /// One for each chunk of a group.
+    scratches: Vec<S>,
+}
+
+/// A chunk in work.
+struct Task<'a, T, S, E> {
+    message: &'a mut Vec<u8>,
+    piece: &'a mut [T],
+    scratch: &'a mut S,
+    result: Result<(), E>,
+}
+
+impl<'a, T: Send, S: Send> Workers<'a, T, S> {
+    fn new(chunks: Chunks, state: &'a mut [T], scratch: &dyn Fn() -> S) -> Self {
+        let longest_group = chunks.count().min(parallel::threads());
+        Self {
+            chunks,
+            pieces: state.chunks_mut(chunks.per_message),
+            scratches: (0..longest_group).map(|_| scratch()).collect(),
+        }
+    }
+
+    /// Computes the chunks of the next group. The error is that of the first one that has one.
+    fn run<E: Send>(
+        &mut self,
+        group: Range<usize>,
+        messages: &mut [Vec<u8>],
+        compute: &ComputeWith<'_, T, S, E>,
+    ) -> Result<(), E> {
+        let chunks = self.chunks;
+        let mut tasks = Vec::with_capacity(messages.len());
+        for (message, scratch) in messages.iter_mut().zip(&mut self.scratches) {
+            tasks.push(Task {
+                message,
+                piece: self.pieces.next().expect("a piece for each chunk"),
+                scratch,
+                result: Ok(()),
+            });
+        }
+        parallel::each_mut(&mut tasks, &|i, task| {
+            let range = chunks.range(group.start + i);
+            task.result = compute(range, task.piece, task.scratch, task.message);
+        });
+        tasks.into_iter().try_for_each(|task| task.result)
+    }
+}

@@ -1,0 +1,268 @@
+//! What was run, what it cost, and who learned what, for people. Never an item.
+
+use psijoin::{Adversary, Info, Role};
+
+use crate::{
+    columns::AgreedColumn,
+    humanize,
+    requested_output::RequestedOutput,
+    summary::{Received, Summary},
+};
+
+/// What a protocol without security says before and after a run.
+pub(crate) fn insecurity(info: &Info) -> Option<String> {
+    (info.adversary == Adversary::Insecure).then(|| {
+        format!(
+            "WARNING: {} is INSECURE and only there to measure against. It leaks: {}.",
+            info.name, info.leaks
+        )
+    })
+}
+
+/// What came of a check.
+pub(crate) fn checked(warnings: usize) -> String {
+    let but = match warnings {
+        0 => String::new(),
+        _ => format!(
+            ", with {} above",
+            humanize::counted(warnings as u64, "warning")
+        ),
+    };
+    format!("checked: the two sides can join{but}. Nothing was joined (--check).")
+}
+
+/// Who has learned what, and what became of the rows: the end of every run.
+pub(crate) fn statement(summary: &Summary, output: &str) -> String {
+    let mut lines = vec![learned(summary)];
+    lines.extend(readable_from_sums(summary));
+    lines.extend(known_of_columns(&summary.columns.0));
+    lines.extend(known_of_size(summary));
+    match summary.received {
+        Some(Received::Rows {
+            rows: Some(rows), ..
+        }) => lines.push(format!(
+            "Wrote {} to {output}.",
+            humanize::counted(rows, "row")
+        )),
+        Some(Received::Rows { rows: None, .. }) => lines
+            .push("The rows were not all written: the reader of the output went away.".to_owned()),
+        Some(Received::Shares { places }) => lines.push(format!(
+            "Wrote your shares, of {}, to {output}.",
+            humanize::counted(places, "place")
+        )),
+        Some(Received::Count(_) | Received::Threshold { .. } | Received::Sums(_)) | None => {}
+    }
+    let counts = summary.counts;
+    lines.push(format!(
+        "Your table has {}: {}, {} repeating a key, {} without a key, left out.",
+        humanize::counted(counts.rows, "row"),
+        humanize::counted(counts.distinct, "distinct key"),
+        humanize::counted(counts.duplicates, "row"),
+        humanize::counted(counts.left_out, "row"),
+    ));
+    let without_number = summary.rows_without_number.iter();
+    lines.extend(
+        without_number
+            .filter(|(_, rows)| **rows > 0)
+            .map(|(column, rows)| {
+                format!(
+                    "Empty cells of your column `{column}`, in {} with a key, count as nothing.",
+                    humanize::counted(*rows, "row")
+                )
+            }),
+    );
+    lines.extend(protection(summary.plan.info(), summary.role));
+    lines.join("\n")
+}
+
+/// From what kind of peer the protocol has protected this party.
+fn protection(info: &Info, role: Role) -> Option<String> {
+    let (name, other) = (info.name, role.other());
+    match info.adversary {
+        Adversary::MaliciousSender if role == Role::Receiver => Some(format!(
+            "{name} protects you even from a {other} that cheats."
+        )),
+        Adversary::SemiHonest | Adversary::MaliciousSender => Some(format!(
+            "{name} protects you from a {other} that follows the protocol, not from one that cheats."
+        )),
+        Adversary::Malicious => Some(match role {
+            Role::Sender => format!(
+                "{name} protects you even from a {other} that cheats, but it may have used more \
+                 keys than it said."
+            ),
+            Role::Receiver => format!("{name} protects you even from a {other} that cheats."),
+        }),
+        _ => insecurity(info),
+    }
+}
+
+fn learned(summary: &Summary) -> String {
+    let request = summary.plan.request();
+    let senders = humanize::count(request.sizes.sender());
+    let receivers = humanize::count(request.sizes.receiver());
+    let columns = &summary.columns.0;
+    let Some(received) = &summary.received else {
+        let learned = match summary.asked {
+            RequestedOutput::Rows => "which of its keys you share".to_owned(),
+            RequestedOutput::Count => "how many keys you share, and not which".to_owned(),
+            RequestedOutput::Threshold(least) => format!(
+                "whether you share at least {}, and neither which nor how many",
+                humanize::counted(least, "key")
+            ),
+            RequestedOutput::Sum(_) => format!(
+                "{}, and neither which nor how many these are beyond what {} tell",
+                sums(columns, Role::Sender, "its"),
+                if columns.len() == 1 {
+                    "that sum can"
+                } else {
+                    "these sums can"
+                },
+            ),
+            RequestedOutput::Shares(_) => return of_shares(summary),
+        };
+        return format!(
+            "The receiver learned {learned}, and your set's size ({senders}). You learned the \
+             receiver's set size ({receivers})."
+        );
+    };
+    let learned = match *received {
+        Received::Rows { shared_keys, .. } => humanize::counted(shared_keys, "shared key"),
+        Received::Count(shared_keys) => {
+            format!("that you share {}", humanize::counted(shared_keys, "key"))
+        }
+        Received::Threshold { least, reached } => {
+            let than = if reached { "at least" } else { "fewer than" };
+            format!("that you share {than} {}", humanize::counted(least, "key"))
+        }
+        Received::Sums(_) => sums(columns, Role::Receiver, "the sender's"),
+        Received::Shares { .. } => return of_shares(summary),
+    };
+    format!(
+        "The sender learned your set's size ({receivers}). You learned {learned} and the sender's \
+         set size ({senders})."
+    )
+}
+
+/// What the receiver could read from the sums of its own columns, for the sender.
+fn readable_from_sums(summary: &Summary) -> Option<String> {
+    if summary.role == Role::Receiver || !matches!(summary.asked, RequestedOutput::Sum(_)) {
+        return None;
+    }
+    let own = summary
+        .columns
+        .0
+        .iter()
+        .filter(|column| column.holder == Role::Receiver);
+    let own: Vec<_> = own
+        .map(|column| format!("`{}`", column.name.name))
+        .collect();
+    let noun = if own.len() == 1 { "column" } else { "columns" };
+    (!own.is_empty()).then(|| {
+        format!(
+            "The receiver chose the numbers of its {noun} {} itself. It can have chosen them so that \
+             each sum tells it up to 64 bits about which keys you share: for example, whether you have \
+             each of 62 keys of its choice. You allowed that by --allow-sums-that-reveal-keys.",
+            humanize::listed(&own),
+        )
+    })
+}
+
+/// Both parties' shares.
+fn of_shares(summary: &Summary) -> String {
+    let other = summary.role.other();
+    let theirs = other.items(summary.plan.request().sizes);
+    format!(
+        "Each side got shares, which say nothing without the other's, and learned the other's set \
+         size (the {other}'s: {}).",
+        humanize::count(theirs)
+    )
+}
+
+/// The sums of columns as a party in this role may call them, to whom the others are `theirs`.
+fn sums(columns: &[AgreedColumn], role: Role, theirs: &str) -> String {
+    let called = |column: &AgreedColumn| {
+        let whose = if column.holder == role {
+            "your"
+        } else {
+            theirs
+        };
+        format!("{whose} column `{}`", column.name.name)
+    };
+    let called: Vec<_> = columns.iter().map(called).collect();
+    let noun = if called.len() == 1 {
+        "the sum"
+    } else {
+        "the sums"
+    };
+    format!(
+        "{noun} of {} over the keys that you share",
+        humanize::listed(&called)
+    )
+}
+
+/// What had to be told about the columns.
+fn known_of_columns(columns: &[AgreedColumn]) -> Option<String> {
+    let known = |column: &AgreedColumn| {
+        let not_other = match column.name.holder {
+            Some(_) => String::new(),
+            None => format!(", and not the {}'s,", column.holder.other()),
+        };
+        format!(
+            "the {}'s table{not_other} has `{}`, with {}",
+            column.holder,
+            column.name.name,
+            humanize::counted(column.scale.into(), "decimal")
+        )
+    };
+    let known: Vec<_> = columns.iter().map(known).collect();
+    (!known.is_empty()).then(|| format!("Both sides know that {}.", known.join("; ")))
+}
+
+/// What a run shows that would have ended otherwise with fewer shared keys.
+fn known_of_size(summary: &Summary) -> Option<String> {
+    let least = summary.plan.request().min_intersection;
+    let keys = || humanize::counted(least, "key");
+    (least > 0).then(|| format!("Both sides know that they share at least {}.", keys()))
+}
+
+/// What a receiver should look at that finds next to nothing, since that is more often a matter of
+/// spelling than of the sets. The sender must not learn it.
+pub(crate) fn few_shared(summary: &Summary) -> Option<String> {
+    let shared = match summary.received {
+        Some(Received::Rows { shared_keys, .. } | Received::Count(shared_keys)) => shared_keys,
+        _ => return None,
+    };
+    let sizes = summary.plan.request().sizes;
+    (shared == 0 || shared * FEW < sizes.smaller()).then(|| {
+        let found = match shared {
+            0 if sizes.receiver() == 0 => "no key is shared, as your table has none".to_owned(),
+            0 if sizes.sender() == 0 => "no key is shared, as the sender has none".to_owned(),
+            0 => "no key is shared".to_owned(),
+            _ => format!(
+                "only {}, of {} in the smaller set",
+                humanize::counted(shared, "shared key"),
+                humanize::count(sizes.smaller())
+            ),
+        };
+        format!(
+            "WARNING: {found}. If you expected more, compare with the other side how the keys are \
+             spelled: which columns, in which order, of which types, with upper case, spaces, leading \
+             zeros, decimals (1.0 for 1), accents, country codes; how the files are encoded; and what --normalize does to them. `psijoin keys FILE` shows the first keys as \
+             they are compared."
+        )
+    })
+}
+
+/// Fewer than one in so many keys of the smaller set are worth a word.
+const FEW: u64 = 100;
+
+/// What a run took.
+pub(crate) fn cost(summary: &Summary) -> String {
+    format!(
+        "done in {}: sent {}, received {}, {}",
+        humanize::time(summary.time),
+        humanize::bytes(summary.traffic.sent.bytes),
+        humanize::bytes(summary.traffic.received.bytes),
+        humanize::counted(summary.traffic.flights, "flight"),
+    )
+}

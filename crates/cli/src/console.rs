@@ -1,0 +1,78 @@
+//! What the program tells people, on standard error.
+
+use std::{
+    fmt::Display,
+    io::{self, Write},
+};
+
+use crate::{exit::Failure, log};
+
+/// Tells, or keeps silent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Console {
+    /// To a person.
+    Aloud,
+    /// To a log, with time and level.
+    Logged,
+    Silent,
+}
+
+impl Console {
+    /// How a command talks: to a log where the user asked for one, and else to a person, unless it
+    /// shall be `quiet`.
+    pub(crate) fn wanted(quiet: bool) -> Self {
+        match (log::is_wanted(), quiet) {
+            (true, _) => Self::Logged,
+            (false, true) => Self::Silent,
+            (false, false) => Self::Aloud,
+        }
+    }
+
+    /// Says one line, or several.
+    pub(crate) fn say(self, text: impl Display) {
+        match self {
+            Self::Aloud => line_to_stderr(text),
+            Self::Logged => tracing::info!("{text}"),
+            Self::Silent => {}
+        }
+    }
+
+    /// Says what a person should think about.
+    pub(crate) fn warn(self, text: impl Display) {
+        match self {
+            Self::Logged => tracing::warn!("{text}"),
+            other => other.say(text),
+        }
+    }
+
+    /// Runs `work`, and shows how far it is if that takes a while. `position` gives how many
+    /// bytes are done, and how many there are: 0 if that is not known.
+    pub(crate) fn during<T>(
+        self,
+        what: &str,
+        position: impl Fn() -> (u64, u64) + Sync,
+        work: impl FnOnce() -> T,
+    ) -> T {
+        match self {
+            Self::Aloud => crate::progress::shown(what, position, work),
+            Self::Logged => {
+                tracing::debug!("{what}");
+                work()
+            }
+            Self::Silent => work(),
+        }
+    }
+}
+
+/// Says why the program failed, and what can be done.
+pub(crate) fn failure(failure: &Failure) {
+    line_to_stderr(format_args!("psijoin: {failure}"));
+    if let Some(hint) = failure.hint() {
+        line_to_stderr(format_args!("  hint: {hint}"));
+    }
+}
+
+fn line_to_stderr(line: impl Display) {
+    // When nobody listens, there is nobody to tell that either.
+    let _ = writeln!(io::stderr(), "{line}");
+}

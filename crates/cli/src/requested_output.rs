@@ -1,0 +1,224 @@
+//! What both parties ask for with `--output-kind`.
+
+use std::{fmt, str::FromStr};
+
+use psijoin::{Columns, OutputKind, Role};
+use psijoin_handshake::MAX_ENTRIES;
+
+use crate::names;
+
+/// The most columns of numbers: each party tells a fact for each, and the rest are for the key.
+const MAX_COLUMNS: usize = MAX_ENTRIES / 2;
+
+/// A kind of output. Its text is the same on both sides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum RequestedOutput {
+    Rows,
+    Count,
+    Threshold(u64),
+    Sum(Vec<ColumnName>),
+    Shares(Vec<ColumnName>),
+}
+
+impl RequestedOutput {
+    /// The columns of numbers that it names.
+    pub(crate) fn columns(&self) -> &[ColumnName] {
+        match self {
+            Self::Rows | Self::Count | Self::Threshold(_) => &[],
+            Self::Sum(columns) | Self::Shares(columns) => columns,
+        }
+    }
+
+    /// How many of them it says to be whose.
+    pub(crate) fn holders(&self) -> Columns {
+        let of = |role| {
+            let columns = self.columns().iter();
+            columns.filter(|column| column.holder == Some(role)).count()
+        };
+        Columns {
+            sender: of(Role::Sender),
+            receiver: of(Role::Receiver),
+        }
+    }
+
+    /// What the protocol is to compute, where each party has so many of the columns.
+    pub(crate) fn output_kind(&self, columns: Columns) -> OutputKind {
+        match *self {
+            Self::Rows => OutputKind::Rows,
+            Self::Count => OutputKind::Count,
+            Self::Threshold(least) => OutputKind::Threshold(least),
+            Self::Sum(_) => OutputKind::Sums(columns),
+            Self::Shares(_) => OutputKind::Shares(columns),
+        }
+    }
+}
+
+impl fmt::Display for RequestedOutput {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rows => f.write_str("rows"),
+            Self::Count => f.write_str("count"),
+            Self::Threshold(least) => write!(f, "threshold:{least}"),
+            Self::Sum(columns) => write!(f, "sum:{}", listed(columns)),
+            Self::Shares(columns) if columns.is_empty() => f.write_str("shares"),
+            Self::Shares(columns) => write!(f, "shares:{}", listed(columns)),
+        }
+    }
+}
+
+fn listed(columns: &[ColumnName]) -> String {
+    let names: Vec<_> = columns.iter().map(ColumnName::to_string).collect();
+    names::listed(&names)
+}
+
+impl FromStr for RequestedOutput {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once(':') {
+            None if text == "rows" => Ok(Self::Rows),
+            None if text == "count" => Ok(Self::Count),
+            None if text == "sum" => Err("name the columns to add up, as in sum:amount".into()),
+            Some(("threshold", least)) => match least.parse() {
+                Ok(least @ 1..) => Ok(Self::Threshold(least)),
+                _ => Err("a threshold is a whole number of at least 1, as in threshold:100".into()),
+            },
+            None if text == "shares" => Ok(Self::Shares(Vec::new())),
+            Some(("sum", names)) => columns(names).map(Self::Sum),
+            Some(("shares", names)) => columns(names).map(Self::Shares),
+            _ => Err(
+                "the kinds of output are rows, count, threshold:K, sum:COLUMN[,COLUMN…], shares and \
+                 shares:COLUMN[,COLUMN…]"
+                    .into(),
+            ),
+        }
+    }
+}
+
+/// A list of columns, each of them once.
+fn columns(text: &str) -> Result<Vec<ColumnName>, String> {
+    let mut columns: Vec<ColumnName> = Vec::new();
+    for name in names::parse(text)? {
+        let column: ColumnName = name.parse()?;
+        if columns.contains(&column) {
+            return Err(format!("the column `{column}` is given twice"));
+        }
+        columns.push(column);
+    }
+    if columns.len() > MAX_COLUMNS {
+        return Err(format!(
+            "more than {MAX_COLUMNS} columns cannot be asked for"
+        ));
+    }
+    Ok(columns)
+}
+
+/// A column of numbers as both sides name it: `sender.COLUMN`, `receiver.COLUMN`, or `COLUMN`
+/// for a column of whichever table has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ColumnName {
+    /// Whose it is, if that is said.
+    pub(crate) holder: Option<Role>,
+    /// What its holder's table calls it.
+    pub(crate) name: String,
+}
+
+impl FromStr for ColumnName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (holder, name) = match text.split_once('.') {
+            Some(("sender", name)) => (Some(Role::Sender), name),
+            Some(("receiver", name)) => (Some(Role::Receiver), name),
+            _ => (None, text),
+        };
+        if name.is_empty() {
+            return Err("the name of a column is missing".into());
+        }
+        if name.contains(char::is_control) {
+            return Err("a column with a control character in its name cannot be asked for".into());
+        }
+        Ok(Self {
+            holder,
+            name: name.to_owned(),
+        })
+    }
+}
+
+impl fmt::Display for ColumnName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(holder) = self.holder {
+            write!(f, "{holder}.")?;
+        }
+        f.write_str(&self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(holder: Option<Role>, name: &str) -> ColumnName {
+        let name = name.to_owned();
+        ColumnName { holder, name }
+    }
+
+    #[test]
+    fn kinds_of_output_are_read_as_they_are_shown() {
+        for kind in [
+            RequestedOutput::Rows,
+            RequestedOutput::Count,
+            RequestedOutput::Threshold(1),
+            RequestedOutput::Threshold(u64::MAX),
+            RequestedOutput::Shares(vec![]),
+            RequestedOutput::Shares(vec![column(None, "amount"), column(None, "b")]),
+            RequestedOutput::Sum(vec![column(None, "amount")]),
+            RequestedOutput::Sum(vec![
+                column(Some(Role::Sender), "a:b"),
+                column(Some(Role::Receiver), "sender.x"),
+                column(None, "unit.price"),
+                column(None, " price"),
+            ]),
+            RequestedOutput::Sum(vec![
+                column(None, "price, net"),
+                column(Some(Role::Sender), "price, \"gross\""),
+                column(None, "\"paid\""),
+            ]),
+        ] {
+            assert_eq!(kind.to_string().parse(), Ok(kind));
+        }
+    }
+
+    #[test]
+    fn what_is_no_kind_of_output_is_refused() {
+        for wrong in [
+            "",
+            "row",
+            "count:3",
+            "threshold",
+            "threshold:",
+            "threshold:0",
+            "threshold:-1",
+            "sum",
+            "sum:",
+            "sum:a,",
+            "sum:sender.",
+            "sum:a,b,a",
+            "sum:a\tb",
+            "shares:a\n",
+            "sum:sender.a,sender.a",
+            "shares:",
+            "sum:\"a",
+            "sum:\"a\"b",
+            "sum:\"a,b\",\"a,b\"",
+        ] {
+            assert!(wrong.parse::<RequestedOutput>().is_err(), "{wrong}");
+        }
+        let names = |count: usize| {
+            let names: Vec<_> = (0..count).map(|index| index.to_string()).collect();
+            format!("sum:{}", names.join(","))
+        };
+        assert!(names(MAX_COLUMNS).parse::<RequestedOutput>().is_ok());
+        assert!(names(MAX_COLUMNS + 1).parse::<RequestedOutput>().is_err());
+    }
+}

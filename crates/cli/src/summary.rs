@@ -1,0 +1,72 @@
+//! What came of a run.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use psijoin::{Plan, Role};
+use psijoin_channel::count::Snapshot;
+use psijoin_table::Counts;
+
+use crate::{
+    columns::{AgreedColumns, Sum},
+    phases::Phase,
+    requested_output::RequestedOutput,
+};
+
+/// What a party knows at the end.
+pub(crate) struct Summary {
+    pub(crate) role: Role,
+    pub(crate) plan: Plan,
+    pub(crate) counts: Counts,
+    /// What passed over the wire for the protocol, the handshake not included.
+    pub(crate) traffic: Snapshot,
+    /// From the tables to the end, without waiting for the other party to turn up.
+    pub(crate) time: Duration,
+    pub(crate) phases: Vec<Phase>,
+    /// What was asked for.
+    pub(crate) asked: RequestedOutput,
+    /// The columns of numbers in that.
+    pub(crate) columns: AgreedColumns,
+    /// How many rows with a key have no number, for each of this party's columns of numbers.
+    pub(crate) rows_without_number: BTreeMap<String, u64>,
+    /// The receiver's result, or either party's shares.
+    pub(crate) received: Option<Received>,
+}
+
+/// What the receiver received.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Received {
+    /// Which keys are shared.
+    Rows {
+        shared_keys: u64,
+        /// `None` if the reader of the output went away before all was written.
+        rows: Option<u64>,
+    },
+    /// How many are.
+    Count(u64),
+    /// Whether at least so many are.
+    Threshold { least: u64, reached: bool },
+    /// What columns add up to over them.
+    Sums(Vec<Sum>),
+    /// Shares of both, at so many places.
+    Shares { places: u64 },
+}
+
+impl Received {
+    /// What goes to standard output; `None` for rows and shares, which are written as they are
+    /// found, and to files.
+    pub(crate) fn text(&self) -> Option<String> {
+        match self {
+            Self::Rows { .. } | Self::Shares { .. } => None,
+            Self::Count(count) => Some(count.to_string()),
+            Self::Threshold { reached: true, .. } => Some("reached".to_owned()),
+            Self::Threshold { reached: false, .. } => Some("not reached".to_owned()),
+            Self::Sums(sums) => Some(match &sums[..] {
+                [only] => only.value.to_string(),
+                _ => {
+                    let line = |sum: &Sum| format!("{}\t{}", sum.column.name, sum.value);
+                    sums.iter().map(line).collect::<Vec<_>>().join("\n")
+                }
+            }),
+        }
+    }
+}

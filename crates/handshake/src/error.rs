@@ -1,0 +1,98 @@
+use std::fmt;
+
+use psijoin_channel::Error as ChannelError;
+
+use crate::Role;
+
+/// Why two parties did not agree on a session.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A setting for the handshake is empty, too long, not printable, or one too many.
+    #[error("the setting `{name}` cannot be compared with the other party's: {reason}")]
+    Setting {
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+
+    /// This side's set is larger than any protocol serves.
+    #[error("a set of {0} items is too large: at most 2^26 are supported")]
+    SetTooLarge(u64),
+
+    /// The other side speaks something else.
+    #[error("the other side does not speak psijoin, or another version of it: {0}")]
+    NotPsijoin(&'static str),
+
+    /// The other side speaks another version.
+    #[error(
+        "the two sides speak different versions of the protocol: this side {ours}, the other side \
+         {theirs}; install the same release of psijoin on both"
+    )]
+    Version {
+        /// This side's version.
+        ours: u16,
+        /// The other side's version.
+        theirs: u16,
+    },
+
+    /// Both sides were started in the same role.
+    #[error("both sides were started as the {0}: one must send and the other receive")]
+    SameRole(Role),
+
+    /// The two sides were not set up alike.
+    #[error("the two sides disagree on {}", listed(.0))]
+    Mismatch(Vec<Disagreement>),
+
+    /// The other party sent a handshake that is not well-formed.
+    #[error("the other party broke the handshake: {0}")]
+    Malformed(&'static str),
+
+    /// The channel broke.
+    #[error(transparent)]
+    Channel(#[from] ChannelError),
+}
+
+impl Error {
+    /// A disagreement on one thing.
+    pub(crate) fn mismatch(
+        field: impl Into<String>,
+        ours: impl Into<String>,
+        theirs: impl Into<String>,
+    ) -> Self {
+        Self::Mismatch(vec![Disagreement {
+            field: field.into(),
+            ours: ours.into(),
+            theirs: theirs.into(),
+        }])
+    }
+}
+
+/// Something on which the two sides were not set up alike.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Disagreement {
+    /// What they disagree on.
+    pub field: String,
+    /// This side's value.
+    pub ours: String,
+    /// The other side's value.
+    pub theirs: String,
+}
+
+impl fmt::Display for Disagreement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}: this side has `{}`, the other side has `{}`",
+            self.field,
+            self.ours.escape_debug(),
+            self.theirs.escape_debug()
+        )
+    }
+}
+
+fn listed(disagreements: &[Disagreement]) -> String {
+    let texts: Vec<_> = disagreements.iter().map(Disagreement::to_string).collect();
+    texts.join("; and on ")
+}

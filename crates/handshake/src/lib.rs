@@ -1,0 +1,217 @@
+//! The session handshake: both parties check that they were set up alike before any data
+//! moves, and draw a seed that neither controls.
+//!
+//! It runs over any [`Channel`] and knows no protocol: what must agree is a list of named
+//! [settings](Hello::setting), and what one party has to tell the other a list of named
+//! [facts](Hello::fact). Both parties speak at the same time:
+//!
+//! 1. *opening*, 16 bytes, the same in all versions: magic and version;
+//! 2. *[hello](Hello)*, [`HELLO_BYTES`]: role, set size, settings, facts, and a commitment to a
+//!    random share of the seed. From both sizes and both parties' facts the caller then derives
+//!    the protocol's parameters;
+//! 3. *confirmation*, 64 bytes: the digest of what was derived, and the opened share.
+//!
+//! Each party sends before it compares, so a disagreement is an error on both sides that
+//! names each such setting and both values.
+//!
+//! # The seed
+//! It hashes both hellos and both shares: see [`psijoin_channel::joint_seed`].
+
+#![forbid(unsafe_code)]
+
+use psijoin_channel::{
+    Channel, Error as ChannelError, MAX_MESSAGE_BYTES,
+    joint_seed::{JointSeed, Revealed, SHARE_BYTES, Share, Transcript},
+};
+
+mod entries;
+mod error;
+mod hello;
+
+pub use entries::MAX_ENTRIES;
+pub use error::{Disagreement, Error};
+pub use hello::{HELLO_BYTES, Hello, MAX_SET_SIZE, Role};
+
+/// The version of the handshake and of all that follows it.
+pub const VERSION: u16 = 3;
+
+const MAGIC: &[u8; 8] = b"PSIJOIN\n";
+const OPENING_BYTES: usize = 16;
+
+const DIGEST_BYTES: usize = 32;
+const CONFIRMATION_BYTES: usize = DIGEST_BYTES + SHARE_BYTES;
+
+const _: () = assert!(HELLO_BYTES <= MAX_MESSAGE_BYTES);
+
+/// A handshake whose hellos have been exchanged.
+pub struct Pending {
+    ours: Hello,
+    theirs: Hello,
+    our_hello: Box<[u8; HELLO_BYTES]>,
+    their_hello: Box<[u8; HELLO_BYTES]>,
+    our_share: Share,
+    their_commitment: [u8; DIGEST_BYTES],
+}
+
+/// Exchanges hellos. Whether their settings agree is for [`Pending::compare`] to tell.
+///
+/// # Errors
+/// [`Error::Setting`] or [`Error::SetTooLarge`] if `hello` cannot be sent;
+/// [`Error::NotPsijoin`], [`Error::Version`], [`Error::SameRole`] and [`Error::Malformed`] if the
+/// peer's is another; and [`Error::Channel`].
+pub fn begin(channel: &mut Channel, hello: Hello) -> Result<Pending, Error> {
+    let our_share = Share::draw(hello.role() == Role::Sender)?;
+    let our_hello = hello.encode(&our_share.commitment())?;
+
+    let mut their_hello = Box::new([0; HELLO_BYTES]);
+    channel.exchange(
+        |outbound| {
+            outbound.send(&opening(VERSION))?;
+            Ok(outbound.send(&*our_hello)?)
+        },
+        |inbound| {
+            let mut theirs = [0; OPENING_BYTES];
+            inbound.recv(&mut theirs).map_err(not_psijoin)?;
+            check_opening(&theirs)?;
+            inbound.recv(&mut *their_hello).map_err(not_psijoin)
+        },
+    )?;
+    let (theirs, their_commitment) = Hello::decode(&their_hello)?;
+    if hello.role() == theirs.role() {
+        return Err(Error::SameRole(hello.role()));
+    }
+    Ok(Pending {
+        ours: hello,
+        theirs,
+        our_hello,
+        their_hello,
+        our_share,
+        their_commitment,
+    })
+}
+
+impl Pending {
+    /// What the peer said.
+    pub fn peer(&self) -> &Hello {
+        &self.theirs
+    }
+
+    /// Checks that both parties have the same settings.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] names all that differ.
+    pub fn compare(&self) -> Result<(), Error> {
+        self.ours.compare(&self.theirs)
+    }
+
+    /// Draws the joint seed, once both parties are known to have the same settings, and to have
+    /// derived the same from the hellos, such as parameters. `derived` is what this party derived,
+    /// part by part.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] if they have not or did not, [`Error::Malformed`] if the peer opens
+    /// another share than it committed to, [`Error::Channel`].
+    pub fn confirm(self, channel: &mut Channel, derived: &[&[u8]]) -> Result<JointSeed, Error> {
+        self.compare()?;
+        let our_digest = digest(derived);
+        let mut confirmation = [0; CONFIRMATION_BYTES];
+        let (digest, share) = confirmation.split_at_mut(DIGEST_BYTES);
+        digest.copy_from_slice(&our_digest);
+        share.copy_from_slice(self.our_share.reveal());
+
+        let ((), theirs) = channel.exchange(
+            |outbound| outbound.send(&confirmation),
+            |inbound| {
+                let mut theirs = [0; CONFIRMATION_BYTES];
+                inbound.recv(&mut theirs).map(|()| theirs)
+            },
+        )?;
+        let (their_digest, their_share) = theirs.split_at(DIGEST_BYTES);
+        if their_digest != our_digest {
+            return Err(Error::mismatch(
+                "the derived parameters",
+                short_hex(&our_digest),
+                short_hex(their_digest),
+            ));
+        }
+        let their_share = their_share.try_into().expect("half of a confirmation");
+        self.joint_seed(&our_digest, their_share)
+    }
+
+    fn joint_seed(
+        self,
+        derived: &[u8; DIGEST_BYTES],
+        their_share: &[u8; SHARE_BYTES],
+    ) -> Result<JointSeed, Error> {
+        let theirs = Revealed {
+            commitment: &self.their_commitment,
+            share: their_share,
+        };
+        let said = match self.ours.role() {
+            Role::Sender => [&self.our_hello[..], &self.their_hello[..]],
+            Role::Receiver => [&self.their_hello[..], &self.our_hello[..]],
+        };
+        let transcript = Transcript {
+            purpose: "psijoin v1 handshake: joint seed",
+            opening: &opening(VERSION),
+            said,
+            derived,
+        };
+        let seed = self.our_share.combine(theirs, &transcript);
+        seed.map_err(|error| match error {
+            ChannelError::Malformed(what) => Error::Malformed(what),
+            other => other.into(),
+        })
+    }
+}
+
+fn opening(version: u16) -> [u8; OPENING_BYTES] {
+    let mut opening = [0; OPENING_BYTES];
+    opening[..8].copy_from_slice(MAGIC);
+    opening[8..10].copy_from_slice(&version.to_le_bytes());
+    opening
+}
+
+/// Checks the peer's opening. What follows the version is left to later versions.
+fn check_opening(opening: &[u8; OPENING_BYTES]) -> Result<(), Error> {
+    if &opening[..8] != MAGIC {
+        return Err(Error::NotPsijoin("its first message is something else"));
+    }
+    match u16::from_le_bytes([opening[8], opening[9]]) {
+        VERSION => Ok(()),
+        theirs => Err(Error::Version {
+            ours: VERSION,
+            theirs,
+        }),
+    }
+}
+
+fn not_psijoin(error: ChannelError) -> Error {
+    match error {
+        ChannelError::MessageLength { .. } => {
+            Error::NotPsijoin("its first messages have other lengths")
+        }
+        other => other.into(),
+    }
+}
+
+/// A digest of all parts.
+fn digest(parts: &[&[u8]]) -> [u8; DIGEST_BYTES] {
+    let mut hasher = blake3::Hasher::new_derive_key("psijoin v2 handshake: derived parameters");
+    for part in parts {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    hasher.finalize().into()
+}
+
+/// Enough of a digest to tell two apart by eye.
+fn short_hex(digest: &[u8]) -> String {
+    digest[..8]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,247 @@
+use std::thread;
+
+use psijoin_channel::memory;
+
+use super::*;
+
+const PARAMS: [u8; 32] = [3; 32];
+
+fn hello(role: Role) -> Hello {
+    Hello::new(role, 1000)
+        .setting("protocol", "kkrt")
+        .setting("security", "semi-honest, 2^-40")
+        .setting("normalisation", "email")
+}
+
+fn shake_hands(
+    sender: Hello,
+    receiver: Hello,
+    params: [[u8; 32]; 2],
+) -> (Result<JointSeed, Error>, Result<JointSeed, Error>) {
+    let (mut a, mut b) = memory::pair();
+    let run = |channel: &mut Channel, hello, params: [u8; 32]| {
+        begin(channel, hello)?.confirm(channel, &[&params])
+    };
+    thread::scope(|scope| {
+        let sending = scope.spawn(move || run(&mut a, sender, params[0]));
+        let received = run(&mut b, receiver, params[1]);
+        (sending.join().unwrap(), received)
+    })
+}
+
+#[test]
+fn parties_that_agree_share_a_fresh_seed() {
+    let run = || {
+        let (a, b) = shake_hands(hello(Role::Sender), hello(Role::Receiver), [PARAMS; 2]);
+        let (a, b) = (a.unwrap(), b.unwrap());
+        assert_eq!(a, b);
+        a
+    };
+    assert_ne!(run(), run());
+}
+
+#[test]
+fn each_learns_the_other_set_size() {
+    let (mut a, mut b) = memory::pair();
+    thread::scope(|scope| {
+        let sending = scope.spawn(move || {
+            let pending = begin(&mut a, Hello::new(Role::Sender, 5)).unwrap();
+            assert_eq!(
+                (pending.peer().role(), pending.peer().set_size()),
+                (Role::Receiver, 7)
+            );
+        });
+        let pending = begin(&mut b, Hello::new(Role::Receiver, 7)).unwrap();
+        assert_eq!(
+            (pending.peer().role(), pending.peer().set_size()),
+            (Role::Sender, 5)
+        );
+        sending.join().unwrap();
+    });
+}
+
+#[test]
+fn facts_are_told_and_not_compared() {
+    let (mut a, mut b) = memory::pair();
+    let (a, b) = (&mut a, &mut b);
+    let telling = |role, scale: u32| Hello::new(role, 1).fact("scale", scale);
+    let (sender, receiver) = thread::scope(|scope| {
+        let sending = scope.spawn(move || {
+            let pending = begin(a, telling(Role::Sender, 2).fact("only", "here")).unwrap();
+            assert_eq!(pending.peer().told("scale"), Some("0"));
+            assert_eq!(pending.peer().told("only"), None);
+            pending.confirm(a, &[&PARAMS]).unwrap()
+        });
+        let pending = begin(b, telling(Role::Receiver, 0)).unwrap();
+        assert_eq!(pending.peer().told("scale"), Some("2"));
+        assert_eq!(pending.peer().told("only"), Some("here"));
+        assert_eq!(pending.peer().value("scale"), None);
+        let receiver = pending.confirm(b, &[&PARAMS]).unwrap();
+        (sending.join().unwrap(), receiver)
+    });
+    assert_eq!(sender, receiver);
+}
+
+#[test]
+fn the_seed_depends_on_what_was_told() {
+    let [ours, theirs] = [true, false].map(|first| Share::draw(first).unwrap());
+    let seed = |scale: u32| {
+        let hello = |role| Hello::new(role, 1).fact("scale", scale);
+        let commitment = theirs.commitment();
+        let pending = Pending {
+            our_hello: hello(Role::Sender).encode(&commitment).unwrap(),
+            their_hello: hello(Role::Receiver).encode(&commitment).unwrap(),
+            ours: hello(Role::Sender),
+            theirs: hello(Role::Receiver),
+            our_share: ours.clone(),
+            their_commitment: commitment,
+        };
+        pending.joint_seed(&PARAMS, theirs.reveal()).unwrap()
+    };
+    assert_eq!(seed(1), seed(1));
+    assert_ne!(seed(1), seed(2));
+}
+
+#[test]
+fn every_disagreement_is_named_on_both_sides() {
+    let base = |role, protocol, rule, extra: Option<&str>| {
+        let hello = Hello::new(role, 1)
+            .setting("protocol", protocol)
+            .setting("normalisation", rule);
+        extra
+            .into_iter()
+            .fold(hello, |hello, extra| hello.setting("output", extra))
+    };
+    let (send, receive) = (Role::Sender, Role::Receiver);
+    for (ours, theirs, field, our_value, their_value) in [
+        (
+            base(send, "dh", "x", None),
+            base(receive, "kkrt", "x", None),
+            "protocol",
+            "dh",
+            "kkrt",
+        ),
+        (
+            base(send, "dh", "a", None),
+            base(receive, "dh", "b", None),
+            "normalisation",
+            "a",
+            "b",
+        ),
+        (
+            base(send, "dh", "x", Some("rows")),
+            base(receive, "dh", "x", None),
+            "output",
+            "rows",
+            "(nothing)",
+        ),
+    ] {
+        let (a, b) = shake_hands(ours, theirs, [PARAMS; 2]);
+        let (a, b) = (a.unwrap_err().to_string(), b.unwrap_err().to_string());
+        let said = |this, other| {
+            format!(
+                "the two sides disagree on {field}: this side has `{this}`, the other side has \
+                 `{other}`"
+            )
+        };
+        assert_eq!(a, said(our_value, their_value));
+        assert_eq!(b, said(their_value, our_value));
+    }
+    let (a, _) = shake_hands(
+        base(send, "dh", "a", None),
+        base(receive, "kkrt", "b", Some("rows")),
+        [PARAMS; 2],
+    );
+    assert_eq!(
+        a.unwrap_err().to_string(),
+        "the two sides disagree on protocol: this side has `dh`, the other side has `kkrt`; and on \
+         normalisation: this side has `a`, the other side has `b`; and on output: this side has \
+         `(nothing)`, the other side has `rows`"
+    );
+}
+
+#[test]
+fn parameters_that_differ_are_an_error_on_both_sides() {
+    let (a, b) = shake_hands(
+        hello(Role::Sender),
+        hello(Role::Receiver),
+        [PARAMS, [4; 32]],
+    );
+    for error in [a.unwrap_err(), b.unwrap_err()] {
+        let text = error.to_string();
+        assert!(text.contains("derived parameters"), "{text}");
+        for params in [PARAMS, [4; 32]] {
+            let shown = short_hex(&digest(&[&params]));
+            assert!(text.contains(&shown), "{text}");
+        }
+    }
+}
+
+#[test]
+fn what_was_derived_is_compared_part_by_part() {
+    assert_eq!(digest(&[b"a", b"bc"]), digest(&[b"a", b"bc"]));
+    assert_ne!(digest(&[b"a", b"bc"]), digest(&[b"ab", b"c"]));
+    assert_ne!(digest(&[b"a"]), digest(&[b"a", b""]));
+}
+
+#[test]
+fn the_same_role_is_an_error_on_both_sides() {
+    let (a, b) = shake_hands(hello(Role::Receiver), hello(Role::Receiver), [PARAMS; 2]);
+    for error in [a.unwrap_err(), b.unwrap_err()] {
+        assert!(matches!(error, Error::SameRole(Role::Receiver)), "{error}");
+    }
+}
+
+/// A peer that says `messages`, whatever it hears.
+fn meet(messages: Vec<Vec<u8>>) -> Error {
+    let (mut a, mut b) = memory::pair();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            for message in messages {
+                b.send(&message).unwrap();
+            }
+            // So that this party can speak its part.
+            let _ = b.recv(&mut [0; OPENING_BYTES]);
+            let _ = b.recv(&mut [0; HELLO_BYTES]);
+        });
+        let error = begin(&mut a, hello(Role::Sender)).map(|_| ()).unwrap_err();
+        drop(a);
+        error
+    })
+}
+
+#[test]
+fn another_version_is_named_whatever_follows() {
+    let error = meet(vec![opening(9).to_vec(), vec![1, 2, 3]]).to_string();
+    let versions = format!("this side {VERSION}, the other side 9");
+    assert!(error.contains(&versions), "{error}");
+}
+
+#[test]
+fn something_else_is_not_psijoin() {
+    for messages in [
+        vec![vec![0; OPENING_BYTES]],
+        vec![b"hello".to_vec()],
+        vec![opening(VERSION).to_vec(), b"hello".to_vec()],
+    ] {
+        let error = meet(messages);
+        assert!(matches!(error, Error::NotPsijoin(_)), "{error}");
+    }
+}
+
+#[test]
+fn a_share_that_was_not_committed_to_is_refused() {
+    let (mut a, mut b) = memory::pair();
+    let error = thread::scope(|scope| {
+        scope.spawn(move || {
+            let mut pending = begin(&mut b, hello(Role::Receiver)).unwrap();
+            pending.our_share = Share::draw(false).unwrap();
+            pending.confirm(&mut b, &[&PARAMS])
+        });
+        begin(&mut a, hello(Role::Sender))
+            .unwrap()
+            .confirm(&mut a, &[&PARAMS])
+            .unwrap_err()
+    });
+    assert!(matches!(error, Error::Malformed(_)), "{error}");
+}

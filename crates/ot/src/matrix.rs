@@ -1,0 +1,183 @@
+//! OT matrices, expanded from the seeds of their columns a strip of rows at a time.
+//!
+//! By a random OT per column the receiver has both seeds of each pair, and the sender, who has Δ,
+//! the seed that its bit of Δ chose. Row j of the sender is T_0 ⊕ ((T_0 ⊕ T_1) ∧ Δ) then, where the
+//! receiver has rows j of T_0 and T_0 ⊕ T_1.
+
+use std::ops::Range;
+
+use psijoin_block::{
+    Block, Prg,
+    transpose::{ROW_GROUP, transpose},
+};
+use zeroize::{ZeroizeOnDrop, Zeroizing};
+
+const WORD_BITS: usize = u64::BITS as usize;
+
+/// A row of R words. Each word has as many columns as was said when the matrix was made, from bit 0
+/// on, and zeros above them.
+pub type Row<const R: usize> = [u64; R];
+
+/// The share of the party that chose: Δ, and one seed of each pair.
+pub struct SenderMatrix {
+    delta: Zeroizing<Vec<Block>>,
+    columns: Vec<Prg>,
+    columns_per_word: usize,
+}
+
+impl SenderMatrix {
+    /// From Δ and the seeds that it selected. Up to 64 columns go into a word.
+    pub fn new(delta: Zeroizing<Vec<Block>>, seeds: &[Block], columns_per_word: usize) -> Self {
+        Self {
+            delta,
+            columns: seeds.iter().map(|seed| Prg::from_seed(*seed)).collect(),
+            columns_per_word,
+        }
+    }
+
+    /// Δ as a row.
+    pub fn delta<const R: usize>(&self) -> Zeroizing<Row<R>> {
+        let mut row = Zeroizing::new([0; R]);
+        for column in 0..self.columns.len() {
+            let bit = self.delta[column / Block::BITS].bit(column % Block::BITS);
+            let word = &mut row[column / self.columns_per_word];
+            *word |= u64::from(bit) << (column % self.columns_per_word);
+        }
+        row
+    }
+
+    /// Rows `range` of the matrix, without what the receiver sends.
+    ///
+    /// # Panics
+    /// If the range does not start at a multiple of 128, or `rows` has no place for each.
+    pub fn expand<const R: usize>(
+        &self,
+        range: Range<usize>,
+        strip: &mut Strip<R>,
+        rows: &mut [Row<R>],
+    ) {
+        let first_block = strip.start(self.columns.len(), self.columns_per_word, range);
+        for (column, prg) in strip.columns_mut().zip(&self.columns) {
+            prg.fill_at(first_block, column);
+        }
+        strip.write_rows(rows);
+    }
+}
+
+/// The share of the other party: both seeds of each pair.
+pub struct ReceiverMatrix {
+    columns: Vec<[Prg; 2]>,
+    columns_per_word: usize,
+}
+
+impl ReceiverMatrix {
+    /// From the seed pairs.
+    pub fn new(seeds: &[[Block; 2]], columns_per_word: usize) -> Self {
+        Self {
+            columns: seeds.iter().map(|pair| pair.map(Prg::from_seed)).collect(),
+            columns_per_word,
+        }
+    }
+
+    /// Sets `rows` to rows `range` of T_0 and of T_0 ⊕ T_1.
+    ///
+    /// # Panics
+    /// If the range does not start at a multiple of 128.
+    pub fn expand<const R: usize>(&self, range: Range<usize>, rows: &mut ReceiverRows<R>) {
+        let ReceiverRows { strips, t0, sum } = rows;
+        t0.resize(range.len(), [0; R]);
+        sum.resize(range.len(), [0; R]);
+        let [first, both] = strips;
+        let width = self.columns.len();
+        let first_block = first.start(width, self.columns_per_word, range.clone());
+        both.start(width, self.columns_per_word, range);
+        let columns = first.columns_mut().zip(both.columns_mut());
+        for ((t0, sum), [zero, one]) in columns.zip(&self.columns) {
+            zero.fill_at(first_block, t0);
+            one.fill_at(first_block, sum);
+            sum.iter_mut().zip(t0).for_each(|(sum, t0)| *sum ^= *t0);
+        }
+        first.write_rows(t0);
+        both.write_rows(sum);
+    }
+}
+
+/// Some rows of both of the receiver's matrices, and room to expand them.
+#[derive(Default)]
+pub struct ReceiverRows<const R: usize> {
+    strips: [Strip<R>; 2],
+    /// Those of T_0.
+    pub t0: Vec<Row<R>>,
+    /// Those of T_0 ⊕ T_1.
+    pub sum: Vec<Row<R>>,
+}
+
+/// Room for a strip of rows, column by column: `stride` blocks of 128 rows each. Wiped when it is
+/// dropped.
+#[derive(Default, ZeroizeOnDrop)]
+pub struct Strip<const R: usize> {
+    stride: usize,
+    /// 64 for each word of a row. Those that a word does not use stay zero.
+    columns: Vec<Block>,
+    columns_per_word: usize,
+    /// For a strip that is no whole number of groups.
+    rows: Vec<Row<R>>,
+}
+
+impl<const R: usize> Strip<R> {
+    /// Makes room for `width` columns of these rows, and returns the number of their first
+    /// block.
+    fn start(&mut self, width: usize, columns_per_word: usize, rows: Range<usize>) -> u128 {
+        assert!(
+            rows.start.is_multiple_of(Block::BITS),
+            "a strip starts with a whole block"
+        );
+        self.stride = rows.len().next_multiple_of(ROW_GROUP) / Block::BITS;
+        self.columns_per_word = columns_per_word;
+        let words = width.div_ceil(columns_per_word);
+        let len = words * WORD_BITS * self.stride;
+        if self.columns.len() != len {
+            // Columns of another stride would lie elsewhere.
+            self.columns.clear();
+            self.columns.resize(len, Block::ZERO);
+        }
+        (rows.start / Block::BITS) as u128
+    }
+
+    fn columns_mut(&mut self) -> impl Iterator<Item = &mut [Block]> {
+        let used = self.columns_per_word;
+        self.columns
+            .chunks_exact_mut(WORD_BITS * self.stride)
+            .flat_map(move |word| word.chunks_exact_mut(word.len() / WORD_BITS).take(used))
+    }
+
+    fn write_rows(&mut self, rows: &mut [Row<R>]) {
+        let padded = self.stride * Block::BITS;
+        let columns = bytemuck::cast_slice(&self.columns);
+        if rows.len() == padded {
+            transpose(columns, rows);
+        } else {
+            self.rows.resize(padded, [0; R]);
+            transpose(columns, &mut self.rows);
+            rows.copy_from_slice(&self.rows[..rows.len()]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// It compiles only if what is secret is wiped when it is dropped.
+    #[test]
+    fn secrets_are_wiped() {
+        fn wiped<T: ZeroizeOnDrop>(_: &T) {}
+        let _ = |sender: &SenderMatrix, receiver: &ReceiverMatrix, strip: &Strip<8>| {
+            wiped(&sender.delta);
+            wiped(&sender.delta::<8>());
+            wiped(&sender.columns);
+            wiped(&receiver.columns);
+            wiped(strip);
+        };
+    }
+}

@@ -1,0 +1,86 @@
+use psijoin_block::memory::Buffer;
+use psijoin_channel::Channel;
+use psijoin_circuit::Bits;
+use psijoin_ot::extension;
+use psijoin_psi::{Context, Error, Input, Output, Party};
+use psijoin_psi_functions::{
+    bins::Table,
+    functions::{self, Compared},
+};
+
+use super::{CELLS, Params};
+use crate::psm_co::Form;
+
+/// The party that learns the result, after the offline phase.
+pub(super) struct Receiver<F> {
+    params: Params<F>,
+    ots: extension::Receiver,
+    output: functions::Receiver,
+}
+
+impl<F: Form> Party for Receiver<F> {
+    type Params = Params<F>;
+
+    fn offline(
+        params: &Params<F>,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Self, Error> {
+        // Step 1.
+        let ots = (params.transfer.filter).set_up_receiver(channel, context)?;
+        context.phase("output OTs");
+        Ok(Self {
+            output: functions::Receiver::offline(params.function(), channel, &mut context.rng)?,
+            params: params.clone(),
+            ots,
+        })
+    }
+
+    fn online(
+        self,
+        input: &Input<'_>,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        let Self {
+            params,
+            mut ots,
+            output,
+        } = self;
+        let (items, transfer) = (input.items.digests(), params.transfer);
+
+        // Step 2.
+        context.phase("hashing");
+        let keys = params.keys(input.joint_seed);
+        let table = Table::build(&keys.bins(items), params.bins, params.sigma())?;
+        let keys = keys.of_placed(items, &table);
+
+        // Step 3.
+        context.phase("oblivious transfers");
+        let cells = transfer.filter.cells(CELLS, input);
+        let sums = transfer.receive(&cells, keys.as_digests(), &mut ots, channel)?;
+        let mut numbers = Buffer::zeroed(params.lanes());
+        context.rng.fill(&mut numbers);
+        for (placed, sum) in table.placed.iter().zip(sums) {
+            numbers[placed.bin as usize] = sum;
+        }
+        drop(keys);
+
+        // Step 4.
+        context.phase("equality tests");
+        let tests = params.tests(input.joint_seed);
+        let opened = tests.receive(&numbers, &mut ots, channel)?;
+        let shares: Bits = opened.iter().map(|share| share.bit(0)).collect();
+
+        // Step 5.
+        context.phase("output");
+        let compared = Compared {
+            shares,
+            placed: &mut table.placed.iter().map(|placed| (placed.bin, placed.item)),
+            items: items.len(),
+            numbers: Vec::new(),
+            columns: input.columns,
+        };
+        output.learn(compared, channel)
+    }
+}

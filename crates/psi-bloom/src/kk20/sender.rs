@@ -1,0 +1,88 @@
+use psijoin_block::{Block, memory::Buffer};
+use psijoin_channel::Channel;
+use psijoin_circuit::Bits;
+use psijoin_encode::CHOICES;
+use psijoin_ot::extension;
+use psijoin_psi::{Context, Error, Input, Output, Party};
+use psijoin_psi_functions::functions;
+
+use super::{CELLS, Params};
+use crate::psm_co::Form;
+
+/// The party that learns nothing, after the offline phase.
+pub(super) struct Sender<F> {
+    params: Params<F>,
+    ots: extension::Sender,
+    output: functions::Sender,
+}
+
+impl<F: Form> Party for Sender<F> {
+    type Params = Params<F>;
+
+    fn offline(
+        params: &Params<F>,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Self, Error> {
+        // Step 1.
+        let ots = (params.transfer.filter).set_up_sender(channel, context)?;
+        context.phase("output OTs");
+        Ok(Self {
+            output: functions::Sender::offline(params.function(), channel, &mut context.rng)?,
+            params: params.clone(),
+            ots,
+        })
+    }
+
+    fn online(
+        self,
+        input: &Input<'_>,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        let Self {
+            params,
+            mut ots,
+            output,
+        } = self;
+        let transfer = params.transfer;
+
+        // Step 2.
+        context.phase("hashing");
+        // Nothing is to depend on their order.
+        let items = input.items.digests().sorted();
+        let keys = params.keys(input.joint_seed);
+        let bins = keys.bins(items.as_digests());
+        let keys = keys.of_all(items.as_digests());
+        let mut targets = Buffer::zeroed(params.lanes());
+        context.rng.fill(&mut targets);
+
+        // Step 3.
+        context.phase("garbled Bloom filter");
+        let target = |key: usize| targets[bins[key / CHOICES][key % CHOICES] as usize];
+        let keys = keys.as_digests();
+        let values = (0..keys.len()).map(target).collect();
+        let cells = transfer.filter.cells(CELLS, input);
+        let filter = transfer.garble(&cells, keys, values, params.sigma(), &mut context.rng)?;
+        drop((items, bins));
+        context.phase("oblivious transfers");
+        transfer.send(&filter, &mut ots, channel)?;
+        drop(filter);
+
+        // Step 4.
+        context.phase("equality tests");
+        let mut shares = vec![Block::ZERO; params.lanes().div_ceil(Block::BITS)];
+        // Forked, so that the opened shares are no output of what all else is drawn from.
+        context.rng.fork().fill(&mut shares);
+        let shares = Bits::from_blocks(&shares, params.lanes());
+        let opened: Vec<[Block; 2]> = (shares.iter())
+            .map(|share| [share, !share].map(|share| Block(share.into())))
+            .collect();
+        let tests = params.tests(input.joint_seed);
+        tests.send(&targets, &opened, &mut ots, channel, &mut context.rng)?;
+
+        // Step 5.
+        context.phase("output");
+        output.release(shares, Vec::new(), channel)
+    }
+}

@@ -1,0 +1,19 @@
+//! What every protocol is put through.
+
+use psijoin_psi_bloom::{
+    gbf::{GBF, GBF_SILENT},
+    kk20::{KK20, KK20_SILENT},
+    random_gbf::{RANDOM_GBF, RANDOM_GBF_SILENT},
+};
+use psijoin_psi_testing::{Limit, Subject};
+
+// Some hundred cells per item: few items are many, and fill several messages.
+psijoin_psi_testing::protocols! {
+    gbf: Subject::new(&GBF).many(1 << 13).faults(120, 100, 30).limit(Limit::None);
+    gbf_silent: Subject::new(&GBF_SILENT).many(1 << 13).faults(120, 100, 30).limit(Limit::None);
+    // And some dozen tests of equality in a message.
+    kk20: Subject::new(&KK20).many(1 << 13).faults(60, 50, 20).limit(Limit::None);
+    kk20_silent: Subject::new(&KK20_SILENT).many(1 << 13).faults(60, 50, 20).limit(Limit::None);
+    random_gbf: Subject::new(&RANDOM_GBF).many(1 << 13).faults(120, 100, 30);
+    random_gbf_silent: Subject::new(&RANDOM_GBF_SILENT).many(1 << 13).faults(120, 100, 30);
+}

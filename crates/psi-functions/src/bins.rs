@@ -1,0 +1,175 @@
+//! Items in bins of a Cuckoo table without a stash, and keys. A key is a hash of an item and the
+//! number of one of its hash functions.
+//!
+//! Each of the receiver's items is in one bin and has one key, which looks up what the sender says
+//! of that bin. Each of the sender's items has a key for each of its bins.
+
+use std::ops::Range;
+
+use psijoin_block::{blake3_rows, memory::Buffer, parallel};
+use psijoin_channel::joint_seed::JointSeed;
+use psijoin_encode::{BinHasher, CHOICES, CuckooTable, DigestBuffer, Digests};
+use psijoin_params::{
+    FailureBudget, Sizes,
+    cuckoo::{self, Costs, Shape},
+    digest,
+};
+use psijoin_psi::Error;
+
+/// How many keys the sender has.
+pub fn sender_keys(sizes: Sizes) -> u64 {
+    CHOICES as u64 * sizes.sender()
+}
+
+/// The length of the shortest digests and keys of which no two are alike, within a sixteenth of the
+/// failure budget.
+///
+/// # Errors
+/// If there are none.
+pub fn digest_bytes(sizes: Sizes, budget: &mut FailureBudget) -> Result<usize, Error> {
+    let keys = sender_keys(sizes) + sizes.receiver();
+    let bytes = digest::bytes_among(keys, budget.share(1.0 / 32.0))?;
+    budget.charge("digest collision", digest::collision(sizes, bytes))?;
+    budget.charge("key collision", digest::collision_among(keys, bytes))?;
+    Ok(bytes)
+}
+
+/// Bins for the receiver's items, without a stash, within an eighth of the failure budget.
+///
+/// # Errors
+/// If no number of bins is enough.
+pub fn without_stash(sizes: Sizes, budget: &mut FailureBudget) -> Result<Shape, Error> {
+    // Bins alone are weighed: nothing is to find no bin.
+    let costs = Costs {
+        bin_bits: 1,
+        stash_bits: u64::from(cuckoo::MAX_BINS),
+    };
+    let bins = cuckoo::smallest(sizes.receiver(), budget.share(0.125), costs)?;
+    budget.charge("Cuckoo hashing", cuckoo::failure(sizes.receiver(), bins))?;
+    Ok(bins)
+}
+
+/// Items that a task hashes.
+const ITEMS_PER_TASK: usize = 1024;
+
+/// What both expand from the joint seed.
+pub struct Keys {
+    bins: BinHasher,
+    key: [u8; 32],
+}
+
+impl Keys {
+    /// For a table of this shape. The joint seed serves two purposes: bins, and keys.
+    pub fn new(shape: Shape, purposes: [&str; 2], joint_seed: &JointSeed) -> Self {
+        let [seed, key] = purposes.map(|purpose| joint_seed.key(purpose));
+        Self {
+            bins: BinHasher::new(*seed.first_chunk().expect("32 bytes"), shape.bins),
+            key,
+        }
+    }
+
+    /// The bins of each item.
+    pub fn bins(&self, items: Digests<'_>) -> Buffer<[u32; CHOICES]> {
+        let mut bins = Buffer::zeroed(items.len());
+        parallel::chunks_mut(&mut bins, ITEMS_PER_TASK, &|range, bins| {
+            self.bins.hash(items.slice(range), bins);
+        });
+        bins
+    }
+
+    /// The keys of each item, one for each of its bins: item by item.
+    pub fn of_all(&self, items: Digests<'_>) -> DigestBuffer {
+        self.hash(items, CHOICES * items.len(), &|range| {
+            range.map(|i| (i / CHOICES, (i % CHOICES) as u8)).collect()
+        })
+    }
+
+    /// The keys of the items in the bins that hold one.
+    pub fn of_placed(&self, items: Digests<'_>, table: &Table) -> DigestBuffer {
+        self.hash(items, table.placed.len(), &|range| {
+            let input = |placed: &Placed| (placed.item as usize, placed.choice);
+            table.placed[range].iter().map(input).collect()
+        })
+    }
+
+    /// `count` keys, as wide as the items.
+    fn hash(&self, items: Digests<'_>, count: usize, inputs: &Inputs<'_>) -> DigestBuffer {
+        match items {
+            Digests::Short(_) => {
+                let mut keys = Buffer::<[u8; 16]>::zeroed(count);
+                let bytes = bytemuck::cast_slice_mut(&mut keys);
+                self.hash_rows::<3, 2>(items, inputs, bytes);
+                DigestBuffer::Short(keys)
+            }
+            Digests::Long(_) => {
+                let mut keys = Buffer::<[u8; 32]>::zeroed(count);
+                let bytes = bytemuck::cast_slice_mut(&mut keys);
+                self.hash_rows::<5, 4>(items, inputs, bytes);
+                DigestBuffer::Long(keys)
+            }
+        }
+    }
+
+    /// The same for items of `OUT` words, which are `IN` words with the number of a hash function.
+    fn hash_rows<const IN: usize, const OUT: usize>(
+        &self,
+        items: Digests<'_>,
+        inputs: &Inputs<'_>,
+        keys: &mut [u8],
+    ) {
+        let key_bytes = OUT * size_of::<u64>();
+        let task_bytes = CHOICES * ITEMS_PER_TASK * key_bytes;
+        parallel::chunks_mut(keys, task_bytes, &|range, keys| {
+            let row = |(item, choice)| {
+                let mut row = [0; IN];
+                row[..OUT].copy_from_slice(&items.words(item)[..OUT]);
+                row[OUT] = u64::from(choice);
+                row
+            };
+            let inputs = inputs(range.start / key_bytes..range.end / key_bytes);
+            let rows: Vec<[u64; IN]> = inputs.into_iter().map(row).collect();
+            let mut hashes = vec![[0; OUT]; rows.len()];
+            blake3_rows::keyed_hash(&self.key, &rows, &mut hashes);
+            keys.copy_from_slice(bytemuck::cast_slice(&hashes));
+        });
+    }
+}
+
+/// Of the keys with these numbers, the item and the number of the hash function.
+type Inputs<'a> = dyn Fn(Range<usize>) -> Vec<(usize, u8)> + Sync + 'a;
+
+/// An item of the receiver in its bin.
+pub struct Placed {
+    /// The bin.
+    pub bin: u32,
+    /// The item's position.
+    pub item: u32,
+    choice: u8,
+}
+
+/// The receiver's items, each in one of its bins.
+pub struct Table {
+    /// Bin by bin.
+    pub placed: Vec<Placed>,
+}
+
+impl Table {
+    /// Places each item in one of its bins.
+    ///
+    /// # Errors
+    /// If the items do not fit, which is less likely than 2^-`sigma`.
+    pub fn build(bins: &[[u32; CHOICES]], shape: Shape, sigma: u32) -> Result<Self, Error> {
+        let table = CuckooTable::build(bins, shape)
+            .map_err(|_| Error::BadLuck("the items do not fit into the Cuckoo table", sigma))?;
+        let placed = (0..).zip(table.bins()).filter_map(|(bin, placed)| {
+            placed.map(|placed| Placed {
+                bin,
+                item: placed.item,
+                choice: placed.choice,
+            })
+        });
+        Ok(Self {
+            placed: placed.collect(),
+        })
+    }
+}

@@ -1,0 +1,352 @@
+//! `circuit-yao`, `circuit-gmw`, `circuit-gmw-vector`, `circuit-gmw-vector-silent`: sort, compare,
+//! and shuffle or count, in a Boolean circuit.
+//!
+//! **Functionality.** The receiver learns which of its items the sender has; or only *how many*; or
+//! only whether they are *at least K*. The sender learns nothing.
+//!
+//! **Source.** The sort-compare-shuffle circuit of Huang, Evans and Katz (NDSS 2012), as in Pinkas,
+//! Schneider, Zohner (USENIX Security 2014) §3 and Appendix D. P1 = sender, P2 = receiver;
+//! N = n_sender + n_receiver:
+//!
+//! *Offline.*
+//! 1. Base OTs. Under GMW also the multiplication triples of all AND gates.
+//!
+//! *Online.*
+//! 2. Both hash their items to numbers of ℓ bits (Appendix A), and sort them.
+//! 3. **Sort**: a bitonic network merges both lists ([`merge`](psijoin_circuit::merge)).
+//! 4. **Compare**: every second number of the merged list is kept if it equals a neighbour; else it
+//!    becomes ⊥, which is 0 ([`duplicates`](psijoin_circuit::duplicates)).
+//! 5. **Shuffle**: Waksman's network permutes the ⌊N/2⌋ numbers. The sender draws the permutation
+//!    and puts in how the switches stand ([`waksman`]).
+//! 6. The numbers are revealed to the receiver, who knows which of its items they stand for.
+//!
+//! If the receiver is to learn a count or a threshold, another circuit replaces steps 5 and 6: it
+//! adds up the number of duplicates, and for a threshold compares it with K. The bits of the count,
+//! or the one bit of the comparison, are all that is revealed.
+//!
+//! **Entries of the registry.** They are one protocol on several engines, which evaluate the circuit.
+//!
+//! | protocol | engine | circuit |
+//! |---|---|---|
+//! | `circuit-yao` | the sender garbles | of few gates |
+//! | `circuit-gmw` | shares, a triple per AND gate, on IKNP's OT extension | of few layers |
+//! | `circuit-gmw-vector` | the same, with vector triples for multiplexers (§3.2) | of few layers |
+//! | `circuit-gmw-vector-silent` | the same, on silent OT | of few layers |
+//!
+//! **Deviations.**
+//! - ℓ is derived from the failure budget, and takes all of it: no two items of both sets, and no
+//!   item and ⊥, have the same number (`psijoin_params::domain`). A number is part of a salted digest,
+//!   a random function of the item; the paper measures items of 32 bits.
+//! - The sets may have any sizes, equal or not: places of the merging network that are left over
+//!   hold public greatest items, which take no gates; Waksman's network is that of any size. For
+//!   equal sizes that are powers of two, there are σ(3n·log2 n + 4n) − n gates, as published.
+//! - Garbling is by half gates: two blocks per gate, instead of the three of row reduction.
+//! - Under GMW, comparators have depth ⌈log2 ℓ⌉ + 1 and 3ℓ − ⌈log2 ℓ⌉ − 2 gates, two thirds of
+//!   them in vector triples of length two.
+//! - §3 says that a count and a threshold are easy to have, and does not describe them.
+//!
+//! **Security.** Semi-honest: that of the evaluation ([`garble`](psijoin_circuit::garble),
+//! [`gmw`]), which reveals the outputs of the circuit and nothing else. Step 6
+//! reveals the shared numbers in a random order, which the receiver could draw itself from its
+//! output: only the sender knows the permutation. Positions in the sorted list depend on items that
+//! are not shared, and are never revealed. Time and access pattern of either party depend on the sizes
+//! alone, but for the local sorting of its own numbers and the setting of the switches.
+//!
+//! **Cost.** [`Plan::cost`](psijoin_psi::Plan::cost) is exact, `docs/protocols.md` has the formulas.
+//! Yao: 32 bytes per AND gate, 3 flights. GMW: per triple a random OT in either direction, and a
+//! flight per layer, about log2(N)·log2(16ℓ) of them. Memory is linear: the wires of one layer, and the
+//! triples. Gates are never stored.
+
+use psijoin_block::Prg;
+use psijoin_channel::Channel;
+use psijoin_circuit::{
+    Bits, TwoParty,
+    garble::{Evaluator, Garbler},
+    gmw::{self, triples::Multiplication},
+    waksman,
+};
+use psijoin_ot::extension::Extension;
+use psijoin_psi::{
+    Adversary, Context, Error, Info, Input, Items, Output, OutputKind, Party, Plan, Protocol,
+    Request, Role,
+};
+
+mod circuit;
+mod engine;
+mod params;
+
+pub use params::MOST_ITEMS;
+
+use circuit::{Inputs, Reveals};
+use engine::{Engine, Gmw, ReceiverSetup, SenderSetup};
+use params::Params;
+
+/// One of the protocols: they differ in what evaluates the circuit.
+#[derive(Debug)]
+struct Entry {
+    info: Info,
+    engine: Engine,
+}
+
+impl Entry {
+    const fn new(
+        engine: Engine,
+        name: &'static str,
+        summary: &'static str,
+        paper: &'static str,
+    ) -> Self {
+        let info = Info {
+            name,
+            summary,
+            paper,
+            adversary: Adversary::SemiHonest,
+            leaks: "set sizes",
+            version: 1,
+        };
+        Self { info, engine }
+    }
+
+    fn plan(&'static self, request: &Request) -> Result<Plan, Error> {
+        Ok(Params::new(self, request)?.plan())
+    }
+}
+
+static YAO: Entry = Entry::new(
+    Engine::Yao,
+    "circuit-yao",
+    "sort-compare-shuffle circuit, garbled; can count without telling which",
+    "PSZ14 §3, HEK12",
+);
+
+static GMW: Entry = Entry::new(
+    Engine::Gmw(Gmw {
+        extension: Extension::Iknp,
+        multiplication: Multiplication::Bitwise,
+    }),
+    "circuit-gmw",
+    "sort-compare-shuffle circuit on shares, a triple per AND gate",
+    "PSZ14 §3.1",
+);
+
+static GMW_VECTOR: Entry = Entry::new(
+    Engine::Gmw(Gmw {
+        extension: Extension::Iknp,
+        multiplication: Multiplication::Vectors,
+    }),
+    "circuit-gmw-vector",
+    "sort-compare-shuffle circuit on shares, with vector triples",
+    "PSZ14 §3.2",
+);
+
+static GMW_VECTOR_SILENT: Entry = Entry::new(
+    Engine::Gmw(Gmw {
+        extension: Extension::Silent,
+        multiplication: Multiplication::Vectors,
+    }),
+    "circuit-gmw-vector-silent",
+    "the same on silent OT: the least traffic of a circuit",
+    "PSZ14 §3.2, BCGIKRS19",
+);
+
+/// `circuit-yao`.
+pub static CIRCUIT_YAO: Protocol =
+    Protocol::new(&YAO.info, |request| YAO.plan(request)).computing(has_circuit);
+
+/// `circuit-gmw`.
+pub static CIRCUIT_GMW: Protocol =
+    Protocol::new(&GMW.info, |request| GMW.plan(request)).computing(has_circuit);
+
+/// `circuit-gmw-vector`.
+pub static CIRCUIT_GMW_VECTOR: Protocol =
+    Protocol::new(&GMW_VECTOR.info, |request| GMW_VECTOR.plan(request)).computing(has_circuit);
+
+/// `circuit-gmw-vector-silent`.
+pub static CIRCUIT_GMW_VECTOR_SILENT: Protocol =
+    Protocol::new(&GMW_VECTOR_SILENT.info, |request| {
+        GMW_VECTOR_SILENT.plan(request)
+    })
+    .computing(has_circuit);
+
+fn has_circuit(output: &OutputKind) -> bool {
+    Reveals::of(output).is_some()
+}
+
+/// The party that learns nothing, after the offline phase.
+struct Sender {
+    params: Params,
+    setup: SenderSetup,
+}
+
+/// The party that learns the result, after the offline phase.
+struct Receiver {
+    params: Params,
+    setup: ReceiverSetup,
+}
+
+impl Party for Sender {
+    type Params = Params;
+
+    /// Step 1.
+    fn offline(
+        params: &Params,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Self, Error> {
+        let gates = &params.work.gates;
+        Ok(Self {
+            params: params.clone(),
+            setup: params.engine().set_up_sender(gates, channel, context)?,
+        })
+    }
+
+    fn online(
+        self,
+        input: &Input<'_>,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        context.phase("circuit");
+        let Self { params, setup } = self;
+        let (items, rng) = (input.items, &mut context.rng);
+        match setup {
+            SenderSetup::Yao(mut setup) => {
+                send(&params, &mut Garbler::new(&mut setup, channel), items, rng)
+            }
+            SenderSetup::Gmw(mut setup) => {
+                send(&params, &mut gmw::Gmw::new(&mut setup, channel), items, rng)
+            }
+        }
+    }
+}
+
+/// The sender's online phase, with any engine.
+fn send<P: TwoParty>(
+    params: &Params,
+    party: &mut P,
+    items: &Items,
+    rng: &mut Prg,
+) -> Result<Output, Error> {
+    // Step 2.
+    let numbers = params.numbers(items);
+    let inputs = Inputs {
+        sender: party.own(&wires(&numbers, params.bits()))?,
+        receiver: party.theirs(params.bits(), params.items(Role::Receiver))?,
+        switches: switches(party, &rng.permutation(params.shuffled()))?,
+    };
+    // Steps 3 to 5.
+    let outputs = circuit::outputs(party, params.reveals, inputs)?;
+    // Step 6.
+    party.reveal(&outputs)?;
+    Ok(Output::Nothing)
+}
+
+impl Party for Receiver {
+    type Params = Params;
+
+    /// Step 1.
+    fn offline(
+        params: &Params,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Self, Error> {
+        let gates = &params.work.gates;
+        Ok(Self {
+            params: params.clone(),
+            setup: params.engine().set_up_receiver(gates, channel, context)?,
+        })
+    }
+
+    fn online(
+        self,
+        input: &Input<'_>,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        context.phase("circuit");
+        let Self { params, setup } = self;
+        match setup {
+            ReceiverSetup::Yao(mut setup) => {
+                let mut party = Evaluator::new(&mut setup, channel);
+                receive(&params, &mut party, input.items)
+            }
+            ReceiverSetup::Gmw(mut setup) => {
+                let mut party = gmw::Gmw::new(&mut setup, channel);
+                receive(&params, &mut party, input.items)
+            }
+        }
+    }
+}
+
+/// The receiver's online phase, with any engine.
+fn receive<P: TwoParty>(params: &Params, party: &mut P, items: &Items) -> Result<Output, Error> {
+    // Step 2.
+    let numbers = params.numbers(items);
+    let inputs = Inputs {
+        sender: party.theirs(params.bits(), params.items(Role::Sender))?,
+        receiver: party.own(&wires(&numbers, params.bits()))?,
+        switches: their_switches(party, params.shuffled())?,
+    };
+    // Steps 3 to 5.
+    let outputs = circuit::outputs(party, params.reveals, inputs)?;
+    // Step 6.
+    let learned = Bits::numbers(&party.learn(&outputs)?);
+    match params.reveals {
+        Reveals::Rows => rows(&learned, &numbers),
+        Reveals::Count => {
+            let most = params.items(Role::Sender).min(numbers.len());
+            count(learned[0], most)
+        }
+        Reveals::Threshold(_) => Ok(Output::Reached(learned[0] == 1)),
+    }
+}
+
+/// A wire for each bit of the numbers.
+fn wires(numbers: &[(u128, u32)], bits: usize) -> Vec<Bits> {
+    let numbers: Vec<u128> = numbers.iter().map(|(number, _)| *number).collect();
+    Bits::transposed(&numbers, bits)
+}
+
+/// The sender's switches.
+fn switches<P: TwoParty>(
+    party: &mut P,
+    permutation: &[u32],
+) -> Result<Vec<P::Wires>, psijoin_circuit::Error> {
+    let layers = waksman::settings(permutation).into_iter();
+    let wires = layers.map(|layer| party.own(&[Bits::from_iter(layer)]));
+    Ok(wires.collect::<Result<Vec<_>, _>>()?.concat())
+}
+
+/// The same for the receiver, who does not know how they stand.
+fn their_switches<P: TwoParty>(
+    party: &mut P,
+    lanes: u32,
+) -> Result<Vec<P::Wires>, psijoin_circuit::Error> {
+    let layers = waksman::switches_by_layer(lanes).into_iter();
+    let wires = layers.map(|switches| party.theirs(1, switches));
+    Ok(wires.collect::<Result<Vec<_>, _>>()?.concat())
+}
+
+/// The receiver's rows for the numbers that it learned. Zeros stand for no item.
+fn rows(learned: &[u128], numbers: &[(u128, u32)]) -> Result<Output, Error> {
+    let found = learned.iter().filter(|number| **number != 0);
+    let positions = found.map(|number| {
+        let place = numbers.binary_search_by_key(number, |(number, _)| *number);
+        place.map(|place| numbers[place].1)
+    });
+    let positions = positions
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|_| Error::Peer("it revealed an item that this party does not have"))?;
+    Ok(Output::rows(positions, numbers.len()))
+}
+
+fn count(count: u128, most: usize) -> Result<Output, Error> {
+    if count > most as u128 {
+        return Err(Error::Peer(
+            "it revealed that more items are shared than a party has",
+        ));
+    }
+    Ok(Output::Count(count as u64))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,221 @@
+//! The circuits: sort, compare, and shuffle or count.
+
+use psijoin_circuit::{
+    Backend, Lanes,
+    arithmetic::count_ones,
+    compare,
+    count::{Count, Width},
+    duplicates::{duplicates, on_either_side},
+    merge, select, waksman,
+};
+use psijoin_psi::OutputKind;
+
+/// What a circuit reveals to the receiver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reveals {
+    /// The shared numbers.
+    Rows,
+    /// How many they are.
+    Count,
+    /// Whether they are at least this many.
+    Threshold(u64),
+}
+
+impl Reveals {
+    /// For this output; `None` if there is no circuit for it.
+    pub(super) fn of(output: &OutputKind) -> Option<Self> {
+        match output {
+            OutputKind::Rows => Some(Self::Rows),
+            OutputKind::Count => Some(Self::Count),
+            OutputKind::Threshold(least) => Some(Self::Threshold(*least)),
+            _ => None,
+        }
+    }
+}
+
+/// What goes into a circuit.
+pub(super) struct Inputs<W> {
+    /// The sender's numbers, ascending: a wire a bit, the lowest first.
+    pub(super) sender: Vec<W>,
+    /// The receiver's.
+    pub(super) receiver: Vec<W>,
+    /// The sender's switches, a wire a layer; none where nothing is shuffled.
+    pub(super) switches: Vec<W>,
+}
+
+/// What the receiver learns: shared numbers and zeros in the order of the sender's permutation, or
+/// the bits of a count, or one bit.
+///
+/// # Errors
+/// As [`Backend::products`].
+pub(super) fn outputs<B: Backend>(
+    backend: &mut B,
+    reveals: Reveals,
+    inputs: Inputs<B::Wires>,
+) -> Result<Vec<B::Wires>, B::Error> {
+    let sorted = {
+        let (sender, receiver) = (inputs.sender, inputs.receiver);
+        merge::merge(backend, sender.len(), &sender, &receiver)?
+    };
+    let found = duplicates(backend, &sorted)?;
+    if reveals != Reveals::Rows {
+        return counted(backend, reveals, &found);
+    }
+    let seconds: Vec<u32> = (1..).step_by(2).take(found.lanes()).collect();
+    let numbers: Vec<_> = sorted.iter().map(|wire| wire.gather(&seconds)).collect();
+    drop(sorted);
+    // Zero if it was not found.
+    let mut numbers = select::mask(backend, &found, &numbers)?;
+    let layers = waksman::layers(found.lanes() as u32);
+    waksman::permute(backend, &layers, &inputs.switches, &mut numbers)?;
+    Ok(numbers)
+}
+
+/// Counts the gates of [`outputs`], for so many numbers of both parties together, and the bits
+/// that the receiver learns. Nothing is as long as the sets, so that any sizes can be asked for.
+pub(super) fn count(
+    mut count: Count,
+    reveals: Reveals,
+    numbers: usize,
+    bits: usize,
+) -> (Count, usize) {
+    let wide = |lanes| vec![Width(lanes); bits];
+    for comparators in merge::comparators_by_layer(numbers) {
+        let numbers = wide(comparators);
+        let Ok(_) = merge::compare_and_swap(&mut count, bits, &numbers, &numbers);
+    }
+    let neighbours = wide(numbers - 1);
+    let Ok(equal) = compare::equal(&mut count, &neighbours, &neighbours);
+    let Ok(found) = on_either_side(&mut count, &equal);
+    if reveals != Reveals::Rows {
+        let Ok(learned) = counted(&mut count, reveals, &found);
+        return (count, learned.iter().map(Lanes::lanes).sum());
+    }
+    let Ok(_) = select::mask(&mut count, &found, &wide(found.lanes()));
+    for switches in waksman::switches_by_layer(found.lanes() as u32) {
+        let numbers = wide(switches);
+        let Ok(_) = select::swap(&mut count, &Width(switches), &numbers, &numbers);
+    }
+    (count, bits * found.lanes())
+}
+
+/// How many were found, or whether they are enough.
+fn counted<B: Backend>(
+    backend: &mut B,
+    reveals: Reveals,
+    found: &B::Wires,
+) -> Result<Vec<B::Wires>, B::Error> {
+    let count = count_ones(backend, found)?;
+    if let Reveals::Threshold(items) = reveals {
+        return Ok(vec![compare::at_least(backend, &count, items)?]);
+    }
+    Ok(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::{collection::btree_set, prelude::*};
+    use psijoin_block::{Block, Prg};
+    use psijoin_circuit::{Bits, plain::Plain};
+
+    use super::*;
+
+    const BITS: usize = 8;
+
+    fn evaluated(
+        plain: &mut Plain,
+        reveals: Reveals,
+        sender: &BTreeSet<u128>,
+        receiver: &BTreeSet<u128>,
+        seed: u128,
+    ) -> Vec<Bits> {
+        let lanes = (sender.len() + receiver.len()) / 2;
+        let permutation = Prg::from_seed(Block(seed)).permutation(lanes as u32);
+        let wires = |numbers: &BTreeSet<u128>| {
+            Bits::transposed(&numbers.iter().copied().collect::<Vec<_>>(), BITS)
+        };
+        let inputs = Inputs {
+            sender: wires(sender),
+            receiver: wires(receiver),
+            switches: waksman::settings(&permutation)
+                .into_iter()
+                .map(Bits::from_iter)
+                .collect(),
+        };
+        let Ok(learned) = outputs(plain, reveals, inputs);
+        learned
+    }
+
+    proptest! {
+        /// What is revealed is the output, and nothing else: of the items that are not shared no
+        /// bit, and for count and threshold of no item any.
+        #[test]
+        fn the_output_is_all_that_is_revealed(
+            sender in btree_set(1..256_u128, 1..40),
+            receiver in btree_set(1..256_u128, 1..40),
+            threshold in 0..20_u64,
+            seed: u128,
+        ) {
+            let shared: Vec<u128> = sender.intersection(&receiver).copied().collect();
+            for (mut plain, counter) in [
+                (Plain::small(), Count::small as fn() -> Count),
+                (Plain::shallow(), Count::shallow),
+            ] {
+                let mut learn = |reveals| {
+                    let before = plain.gates().ands();
+                    let learned = evaluated(&mut plain, reveals, &sender, &receiver, seed);
+                    let (count, bits) = count(counter(), reveals, sender.len() + receiver.len(), BITS);
+                    assert_eq!(count.gates().ands(), plain.gates().ands() - before);
+                    assert_eq!(bits, learned.iter().map(Lanes::lanes).sum::<usize>());
+                    learned
+                };
+                let mut rows = Bits::numbers(&learn(Reveals::Rows));
+                rows.sort_unstable();
+                let zeros = rows.len() - shared.len();
+                prop_assert!(rows[..zeros].iter().all(|row| *row == 0));
+                prop_assert_eq!(&rows[zeros..], &shared);
+                let counted = Bits::numbers(&learn(Reveals::Count));
+                prop_assert_eq!(counted, [shared.len() as u128]);
+                let reached = Bits::numbers(&learn(Reveals::Threshold(threshold)));
+                prop_assert_eq!(reached, [u128::from(shared.len() as u64 >= threshold)]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_threshold_may_be_any_number() {
+        let set: BTreeSet<u128> = (1..=7).collect();
+        for (least, expected) in [(0, 1), (1, 1), (7, 1), (8, 0), (9, 0), (u64::MAX, 0)] {
+            let reveals = Reveals::Threshold(least);
+            let learned = evaluated(&mut Plain::small(), reveals, &set, &set, 1);
+            assert_eq!(Bits::numbers(&learned), [expected], "at least {least}");
+        }
+    }
+
+    /// The shuffle is that of the permutation, whatever was found.
+    #[test]
+    fn rows_come_in_the_order_of_the_permutation() {
+        let set: BTreeSet<u128> = (1..=16).collect();
+        let learned = evaluated(&mut Plain::small(), Reveals::Rows, &set, &set, 7);
+        let permutation = Prg::from_seed(Block(7)).permutation(16);
+        let expected: Vec<u128> = permutation.iter().map(|i| u128::from(*i) + 1).collect();
+        assert_eq!(Bits::numbers(&learned), expected);
+    }
+
+    /// PSZ14 App. D.1.
+    #[test]
+    fn gates_are_as_published() {
+        for log2 in [1, 4, 8, 12, 16] {
+            let n = 1_u64 << log2;
+            for bits in [32, 74] {
+                let (count, revealed) = count(Count::small(), Reveals::Rows, 2 << log2, bits);
+                let sigma = bits as u64;
+                let published = sigma * (3 * n * log2 + 4 * n) - n;
+                assert_eq!(count.gates().ands(), published);
+                assert_eq!(revealed as u64, sigma * n);
+            }
+        }
+    }
+}

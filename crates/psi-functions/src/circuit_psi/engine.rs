@@ -1,0 +1,162 @@
+//! What evaluates the circuits.
+
+use psijoin_channel::Channel;
+use psijoin_circuit::{
+    Error, Side,
+    count::Count,
+    garble::{AND_BYTES, evaluator, garbler},
+    gmw::{
+        self,
+        triples::{self, Multiplication},
+    },
+    plain::Gates,
+};
+use psijoin_ot::extension::Extension;
+use psijoin_psi::{Context, Conversation, Role, ots::Ots};
+
+use super::params::Work;
+use crate::garbling;
+
+/// A way for two parties to evaluate circuits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Engine {
+    /// Yao's garbled circuits. The sender garbles: its items and its permutation then cost nothing,
+    /// and the receiver, who learns the result, has it as soon as it has evaluated the last gate.
+    Yao,
+    /// Goldreich, Micali and Wigderson's protocol.
+    Gmw(Gmw),
+}
+
+/// How multiplication triples are made, and what for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Gmw {
+    /// The OTs that triples are made of.
+    pub(super) extension: Extension,
+    /// What a triple multiplies.
+    pub(super) multiplication: Multiplication,
+}
+
+/// What the sender has after the offline phase.
+pub(super) enum SenderSetup {
+    /// It garbles.
+    Yao(Box<garbler::Setup>),
+    /// It has shares.
+    Gmw(Box<gmw::Setup>),
+}
+
+/// What the receiver has after the offline phase.
+pub(super) enum ReceiverSetup {
+    /// It evaluates.
+    Yao(Box<evaluator::Setup>),
+    /// It has shares.
+    Gmw(Box<gmw::Setup>),
+}
+
+impl Engine {
+    /// Counts the gates of the circuits that it wants.
+    pub(super) fn counter(self) -> Count {
+        match self {
+            Self::Yao => Count::small(),
+            Self::Gmw(_) => Count::shallow(),
+        }
+    }
+
+    /// What is said offline and online.
+    pub(super) fn conversations(self, work: &Work) -> [Conversation; 2] {
+        let (offline, online) = match self {
+            Self::Yao => (garbling::setup(), garbled(work)),
+            Self::Gmw(gmw) => (gmw.triples(&work.gates), gmw.openings(&work.layers)),
+        };
+        [
+            offline,
+            online.sender(work.revealed_bits.div_ceil(8) as u64),
+        ]
+    }
+
+    /// The sender's offline phase, for a circuit of these gates.
+    pub(super) fn set_up_sender(
+        self,
+        gates: &Gates,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<SenderSetup, Error> {
+        context.phase("base OT");
+        let rng = &mut context.rng;
+        Ok(match self {
+            Self::Yao => {
+                let setup = garbler::Setup::new(garbling::EXTENSION, channel, rng)?;
+                SenderSetup::Yao(setup.into())
+            }
+            Self::Gmw(gmw) => {
+                SenderSetup::Gmw(gmw.set_up(Side::First, gates, channel, context)?.into())
+            }
+        })
+    }
+
+    /// The receiver's.
+    pub(super) fn set_up_receiver(
+        self,
+        gates: &Gates,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<ReceiverSetup, Error> {
+        context.phase("base OT");
+        let rng = &mut context.rng;
+        Ok(match self {
+            Self::Yao => {
+                let setup = evaluator::Setup::new(garbling::EXTENSION, channel, rng)?;
+                ReceiverSetup::Yao(setup.into())
+            }
+            Self::Gmw(gmw) => {
+                ReceiverSetup::Gmw(gmw.set_up(Side::Second, gates, channel, context)?.into())
+            }
+        })
+    }
+}
+
+/// What is said of a garbled circuit, but for its outputs.
+fn garbled(work: &Work) -> Conversation {
+    garbling::OTS
+        .chosen(work.receiver_bits)
+        .sender(AND_BYTES * work.gates.ands())
+}
+
+impl Gmw {
+    /// Makes triples for all gates.
+    fn set_up(
+        self,
+        side: Side,
+        gates: &Gates,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<gmw::Setup, Error> {
+        let rng = &mut context.rng;
+        let mut setup = gmw::Setup::new(side, self.extension, self.multiplication, channel, rng)?;
+        context.phase("multiplication triples");
+        setup.triples().prepare(gates, channel)?;
+        Ok(setup)
+    }
+
+    /// What is said in [`set_up`](Self::set_up): OTs in either direction, those of the sender first.
+    fn triples(self, gates: &Gates) -> Conversation {
+        let [first, second] = [Role::Sender, Role::Receiver].map(|sender| Ots {
+            extension: self.extension,
+            sender,
+        });
+        let setup = Conversation::default()
+            .both(gmw::SEED_BYTES, gmw::SEED_BYTES)
+            .then(first.setup())
+            .then(second.setup());
+        triples::making(gates, self.multiplication).fold(setup, |talk, count| {
+            talk.then(first.random(count)).then(second.random(count))
+        })
+    }
+
+    /// What is said to open the products of each layer.
+    fn openings(self, layers: &[Gates]) -> Conversation {
+        layers.iter().fold(Conversation::default(), |talk, layer| {
+            let bytes = gmw::layer_bytes(layer, self.multiplication);
+            talk.both(bytes, bytes)
+        })
+    }
+}

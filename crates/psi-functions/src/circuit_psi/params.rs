@@ -1,0 +1,136 @@
+//! Everything that both parties derive.
+
+use psijoin_circuit::plain::Gates;
+use psijoin_params::{FailureBudget, domain};
+use psijoin_psi::{Cost, Derived, Error, Items, Plan, Request, Role, parameters};
+
+use super::{
+    Engine, Entry, Receiver, Sender,
+    circuit::{self, Reveals},
+};
+
+/// The most items of both parties together. Beyond that, a run takes quarters of an hour and sends a
+/// hundred gigabytes or more, and Yao's takes more memory than most machines have.
+pub const MOST_ITEMS: u64 = 1 << 20;
+
+/// Bytes of the digests that numbers are parts of.
+const DIGEST_BYTES: usize = domain::MAX_BITS as usize / 8;
+
+/// All numbers of a run.
+#[derive(Debug, Clone)]
+pub(super) struct Params {
+    entry: &'static Entry,
+    request: Request,
+    pub(super) reveals: Reveals,
+    bits: u32,
+    budget: FailureBudget,
+    pub(super) work: Work,
+}
+
+/// What a run has to do.
+#[derive(Debug, Clone)]
+pub(super) struct Work {
+    /// The gates of each layer.
+    pub(super) layers: Vec<Gates>,
+    /// All gates.
+    pub(super) gates: Gates,
+    /// Bits that the receiver puts in.
+    pub(super) receiver_bits: usize,
+    /// Bits that the receiver learns.
+    pub(super) revealed_bits: usize,
+}
+
+impl Params {
+    /// Derives them. The whole failure budget is for items that have the same number.
+    ///
+    /// # Errors
+    /// If there is no circuit for the output, or numbers would be longer than a digest.
+    pub(super) fn new(entry: &'static Entry, request: &Request) -> Result<Self, Error> {
+        let sizes = request.sizes;
+        let reveals = Reveals::of(&request.output).ok_or_else(|| Error::UnsupportedOutput {
+            protocol: entry.info.name,
+            output: request.output.to_string(),
+        })?;
+        let mut budget = FailureBudget::new(request.security);
+        let bits = domain::bits(sizes, budget.remaining())?;
+        budget.charge("two items with one number", domain::collision(sizes, bits))?;
+        let (count, revealed_bits) = circuit::count(
+            entry.engine.counter(),
+            reveals,
+            sizes.union() as usize,
+            bits as usize,
+        );
+        Ok(Self {
+            entry,
+            request: request.clone(),
+            reveals,
+            bits,
+            budget,
+            work: Work {
+                layers: count.layers().to_vec(),
+                gates: count.gates(),
+                receiver_bits: sizes.receiver() as usize * bits as usize,
+                revealed_bits,
+            },
+        })
+    }
+
+    /// The plan.
+    pub(super) fn plan(self) -> Plan {
+        let [offline, online] = self.engine().conversations(&self.work);
+        let too_many = self.request.sizes.union() > MOST_ITEMS;
+        let derived = Derived {
+            info: &self.entry.info,
+            request: self.request.clone(),
+            digest_bytes: DIGEST_BYTES,
+            parameters: parameters([("bits of a number", self.bits.into())]).into(),
+            budget: self.budget.clone(),
+            cost: Cost::new(offline, online),
+        };
+        let plan = Plan::new::<Sender, Receiver>(derived, self);
+        if too_many {
+            return plan.refused(
+                "a circuit for more than 2^20 items together would take too long; take another \
+                 protocol",
+            );
+        }
+        plan
+    }
+
+    /// What evaluates the circuit.
+    pub(super) fn engine(&self) -> Engine {
+        self.entry.engine
+    }
+
+    /// Bits of a number.
+    pub(super) fn bits(&self) -> usize {
+        self.bits as usize
+    }
+
+    /// How many items a party has.
+    pub(super) fn items(&self, role: Role) -> usize {
+        role.items(self.request.sizes) as usize
+    }
+
+    /// How many lanes are shuffled: none if the receiver does not learn rows.
+    pub(super) fn shuffled(&self) -> u32 {
+        match self.reveals {
+            Reveals::Rows => (self.request.sizes.union() / 2) as u32,
+            Reveals::Count | Reveals::Threshold(_) => 0,
+        }
+    }
+
+    /// A number for each item, and the item's position: ascending.
+    pub(super) fn numbers(&self, items: &Items) -> Vec<(u128, u32)> {
+        let digests = items.digests();
+        let number = |position| {
+            let [low, high, ..] = digests.words(position as usize);
+            let digest = u128::from(low) | u128::from(high) << 64;
+            let number = digest & (u128::MAX >> (domain::MAX_BITS - self.bits));
+            (number, position)
+        };
+        let mut numbers: Vec<_> = (0..digests.len() as u32).map(number).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+}

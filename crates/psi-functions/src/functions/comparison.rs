@@ -1,0 +1,161 @@
+//! Whether a count is at least K. Each party has a share of the count. A garbled circuit adds them,
+//! compares, and shows one bit; it has two gates per bit of the count.
+
+use psijoin_block::Prg;
+use psijoin_channel::Channel;
+use psijoin_circuit::{
+    Backend, Bits, TwoParty, arithmetic, compare,
+    garble::{AND_BYTES, Evaluator, Garbler, evaluator, garbler},
+    plain::Plain,
+};
+use psijoin_psi::{Conversation, Error};
+
+use crate::garbling::{self, EXTENSION, OTS};
+
+/// Bytes that reveal whether K is reached.
+const REVEALED_BYTES: u64 = 1;
+
+/// What is compared, and who learns it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Comparison {
+    /// K.
+    pub(super) least: u64,
+    /// What the count cannot exceed.
+    pub(super) most: usize,
+    /// Whether the sender learns the result too.
+    pub(super) both_learn: bool,
+}
+
+impl Comparison {
+    /// What is said offline and online.
+    pub(super) fn conversations(self) -> [Conversation; 2] {
+        let online = OTS
+            .chosen(self.bits())
+            .sender(AND_BYTES * self.gates() + REVEALED_BYTES)
+            .receiver(if self.both_learn { REVEALED_BYTES } else { 0 });
+        [garbling::setup(), online]
+    }
+
+    /// Bits of the count, and of each share of it.
+    fn bits(self) -> usize {
+        (self.most.ilog2() + 1) as usize
+    }
+
+    /// How either party's share is turned into wires.
+    fn wires(self, share: u64) -> Vec<Bits> {
+        Bits::transposed(&[share.into()], self.bits())
+    }
+
+    /// Whether the sum of both shares is at least K.
+    fn circuit<B: Backend>(
+        self,
+        backend: &mut B,
+        senders: &[B::Wires],
+        receivers: &[B::Wires],
+    ) -> Result<B::Wires, B::Error> {
+        let mut count = arithmetic::add(backend, senders, receivers)?;
+        count.truncate(senders.len());
+        compare::at_least(backend, &count, self.least)
+    }
+
+    /// The AND gates of the circuit.
+    fn gates(self) -> u64 {
+        let zeros = self.wires(0);
+        let mut plain = Plain::small();
+        let Ok(_) = self.circuit(&mut plain, &zeros, &zeros);
+        plain.gates().ands()
+    }
+}
+
+/// The sender, who garbles.
+pub(super) struct Sender {
+    comparison: Comparison,
+    setup: garbler::Setup,
+}
+
+/// The receiver, who evaluates.
+pub(super) struct Receiver {
+    comparison: Comparison,
+    setup: evaluator::Setup,
+}
+
+impl Sender {
+    /// Runs the base OTs; the peer calls [`Receiver::prepare`].
+    pub(super) fn prepare(
+        comparison: Comparison,
+        channel: &mut Channel,
+        rng: &mut Prg,
+    ) -> Result<Self, Error> {
+        Ok(Self {
+            comparison,
+            setup: garbler::Setup::new(EXTENSION, channel, rng)?,
+        })
+    }
+
+    /// Whether the count is large enough, if the sender is to learn it.
+    pub(super) fn compare(
+        mut self,
+        share: u64,
+        channel: &mut Channel,
+    ) -> Result<Option<bool>, Error> {
+        let own = self.comparison.wires(share);
+        let mut garbler = Garbler::new(&mut self.setup, channel);
+        let senders = garbler.own(&own)?;
+        let receivers = garbler.theirs(own.len(), 1)?;
+        let reached = [self
+            .comparison
+            .circuit(&mut garbler, &senders, &receivers)?];
+        garbler.reveal(&reached)?;
+        if !self.comparison.both_learn {
+            return Ok(None);
+        }
+        Ok(Some(garbler.learn(&reached)?[0].get(0)))
+    }
+}
+
+impl Receiver {
+    /// As [`Sender::prepare`].
+    pub(super) fn prepare(
+        comparison: Comparison,
+        channel: &mut Channel,
+        rng: &mut Prg,
+    ) -> Result<Self, Error> {
+        Ok(Self {
+            comparison,
+            setup: evaluator::Setup::new(EXTENSION, channel, rng)?,
+        })
+    }
+
+    /// Whether the count is large enough.
+    pub(super) fn compare(mut self, share: u64, channel: &mut Channel) -> Result<bool, Error> {
+        let own = self.comparison.wires(share);
+        let mut evaluator = Evaluator::new(&mut self.setup, channel);
+        let senders = evaluator.theirs(own.len(), 1)?;
+        let receivers = evaluator.own(&own)?;
+        let reached = [self
+            .comparison
+            .circuit(&mut evaluator, &senders, &receivers)?];
+        let learned = evaluator.learn(&reached)?[0].get(0);
+        if self.comparison.both_learn {
+            evaluator.reveal(&reached)?;
+        }
+        Ok(learned)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comparison_has_two_gates_a_bit() {
+        for (most, gates) in [(1, 2), (1_300_000, 42), (1 << 26, 54)] {
+            let comparison = Comparison {
+                least: most as u64 / 2 + 1,
+                most,
+                both_learn: false,
+            };
+            assert_eq!(comparison.gates(), gates, "{most}");
+        }
+    }
+}

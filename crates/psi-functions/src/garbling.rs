@@ -1,0 +1,22 @@
+//! What the garbled circuits of this crate have in common.
+
+use psijoin_circuit::garble::garbler;
+use psijoin_ot::extension::Extension;
+use psijoin_psi::{Conversation, Role, ots::Ots};
+
+/// How the sender, which garbles, gives the receiver labels for its inputs. They are about 1 % of the
+/// bytes, so silent OT would gain nothing.
+pub(crate) const EXTENSION: Extension = Extension::Iknp;
+
+/// The OTs.
+pub(crate) const OTS: Ots = Ots {
+    extension: EXTENSION,
+    sender: Role::Sender,
+};
+
+/// What is said before the first circuit.
+pub(crate) fn setup() -> Conversation {
+    Conversation::default()
+        .sender(garbler::SEED_BYTES)
+        .then(OTS.setup())
+}

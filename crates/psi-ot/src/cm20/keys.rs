@@ -1,0 +1,53 @@
+use psijoin_block::{Block, Prg};
+use psijoin_channel::{Channel, joint_seed::JointSeed};
+use psijoin_psi::Error;
+
+/// Step 2: what the receiver sends.
+pub(super) const NONCE_BYTES: usize = 32;
+
+/// What both expand from the joint seed and the nonce of step 2. It is public, but nobody
+/// could know it before the OTs were done.
+pub(super) struct Keys {
+    seed: [u8; 32],
+}
+
+impl Keys {
+    /// The receiver's part of step 2.
+    pub(super) fn draw(
+        joint_seed: &JointSeed,
+        channel: &mut Channel,
+        rng: &mut Prg,
+    ) -> Result<Self, Error> {
+        // From a generator of its own: what is shown says nothing about what else is drawn.
+        let nonce: [u8; NONCE_BYTES] = rng.fork().bytes();
+        channel.send(&nonce)?;
+        Ok(Self::new(joint_seed, nonce))
+    }
+
+    /// The sender's part of step 2.
+    pub(super) fn receive(joint_seed: &JointSeed, channel: &mut Channel) -> Result<Self, Error> {
+        Ok(Self::new(joint_seed, channel.recv_array()?))
+    }
+
+    fn new(joint_seed: &JointSeed, nonce: [u8; NONCE_BYTES]) -> Self {
+        Self {
+            seed: joint_seed.key_with("psijoin 2026 cm20 nonce", &nonce),
+        }
+    }
+
+    /// Of the random oracle from OT seeds to column keys.
+    pub(super) fn columns(&self) -> [u8; 32] {
+        blake3::derive_key("psijoin 2026 cm20 columns", &self.seed)
+    }
+
+    /// k of F, to be expanded.
+    pub(super) fn function(&self) -> Prg {
+        let key = blake3::derive_key("psijoin 2026 cm20 function", &self.seed);
+        Prg::from_seed(Block::from_bytes(std::array::from_fn(|i| key[i])))
+    }
+
+    /// Of H2.
+    pub(super) fn masks(&self) -> [u8; 32] {
+        blake3::derive_key("psijoin 2026 cm20 masks", &self.seed)
+    }
+}

@@ -1,0 +1,174 @@
+use psijoin_channel::stream::Chunks;
+use psijoin_params::{FailureBudget, cm20, digest, mask};
+use psijoin_psi::{
+    Conversation, Cost, Derived, Error, Info, Plan, Request, parameters, sorted_masks::SortedMasks,
+};
+
+use super::{
+    INFO, MALICIOUS_SENDER_INFO, Receiver, Sender, evaluation::MAX_COLUMNS, function, keys,
+};
+use crate::seeds::SeedOts;
+
+/// Against whom a plan protects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Variant {
+    SemiHonest,
+    MaliciousSender,
+}
+
+/// All numbers of a run.
+#[derive(Debug, Clone)]
+pub struct Params {
+    pub(super) request: Request,
+    variant: Variant,
+    pub(super) shape: cm20::Shape,
+    pub(super) mask_range: u128,
+    budget: FailureBudget,
+}
+
+impl Params {
+    /// Derives them, for semi-honest parties.
+    ///
+    /// The failure budget: what digests and ciphers take, six tenths for the width of the matrix,
+    /// and the rest for the masks.
+    ///
+    /// # Errors
+    /// If no parameters reach the security level.
+    pub fn semi_honest(request: &Request) -> Result<Self, Error> {
+        Self::derive(request, Variant::SemiHonest, default_rows(request))
+    }
+
+    /// Derives them, for a sender that may be malicious.
+    ///
+    /// # Errors
+    /// If no parameters reach the security level.
+    pub fn malicious_sender(request: &Request) -> Result<Self, Error> {
+        Self::derive(request, Variant::MaliciousSender, default_rows(request))
+    }
+
+    /// Derives them anew for a matrix of this many rows, or a few more. With more rows there are
+    /// fewer columns: less to compute and, from about 1.1 rows per item of the receiver on, more
+    /// to send.
+    ///
+    /// # Errors
+    /// If there are fewer than about 0.75 rows per item of the receiver: the matrix would be wider than
+    /// 1,024 columns.
+    pub fn with_rows(&self, rows: u64) -> Result<Self, Error> {
+        Self::derive(&self.request, self.variant, rows)
+    }
+
+    fn derive(request: &Request, variant: Variant, rows: u64) -> Result<Self, Error> {
+        let sizes = request.sizes;
+        let mut budget = FailureBudget::new(request.security);
+        let digests = digest::collision(sizes, variant.digest_bytes());
+        budget.charge("digest collision", digests)?;
+        if variant.digest_bytes() > function::INPUT_BYTES {
+            let inputs = digest::collision(sizes, function::INPUT_BYTES);
+            budget.charge("pseudorandom function's inputs", inputs)?;
+        }
+
+        let (senders, receivers) = (sizes.sender(), sizes.receiver());
+        let shape = cm20::shape(rows, senders, receivers, budget.share(0.6))?;
+        if shape.columns as usize > MAX_COLUMNS {
+            return Err(Error::Misuse(
+                "the matrix has too few rows for the receiver's items",
+            ));
+        }
+        budget.charge("few ones", shape.few_ones(senders, receivers))?;
+        // A cipher repeats no output, where a function would.
+        let repeats = digest::collision(sizes, function::INPUT_BYTES);
+        let ciphers = function::ciphers(shape.columns as usize) as u128;
+        budget.charge("ciphers unlike functions", repeats.times(ciphers))?;
+
+        let mask_range = match variant {
+            Variant::SemiHonest => mask::range(sizes.pairs(), budget.remaining())?,
+            Variant::MaliciousSender => cm20::malicious_mask_range(receivers, request.security),
+        };
+        let masks = mask::range_collision(sizes.pairs(), mask_range);
+        budget.charge("mask collision", masks)?;
+        Ok(Self {
+            request: request.clone(),
+            variant,
+            shape,
+            mask_range,
+            budget,
+        })
+    }
+
+    /// w.
+    pub(super) fn columns(&self) -> usize {
+        self.shape.columns as usize
+    }
+
+    /// The messages of step 3: one for each bin.
+    pub(super) fn bins(&self) -> Chunks {
+        Chunks {
+            total: self.shape.bins as usize,
+            per_message: 1,
+        }
+    }
+
+    /// Bytes of a bin's columns.
+    pub(super) fn bin_bytes(&self) -> usize {
+        self.columns() * self.shape.bin_rows as usize / 8
+    }
+
+    pub(super) fn masks(&self) -> SortedMasks {
+        SortedMasks::new(self.request.sizes.sender() as usize, self.mask_range)
+    }
+
+    /// The OTs of step 1.
+    pub(super) fn ots(&self) -> SeedOts {
+        SeedOts {
+            columns: self.columns(),
+            checked: self.variant == Variant::MaliciousSender,
+        }
+    }
+
+    /// The plan of a run with these numbers.
+    pub fn plan(self) -> Plan {
+        let online = Conversation::default()
+            .receiver(keys::NONCE_BYTES as u64)
+            .receiver(self.bins().bytes(|_| self.bin_bytes()))
+            .sender(self.masks().coded_bytes());
+        let parameters = parameters([
+            ("digest bytes", self.variant.digest_bytes() as u64),
+            ("bins", self.shape.bins.into()),
+            ("rows a bin", self.shape.bin_rows.into()),
+            ("columns", self.shape.columns.into()),
+        ]);
+        let derived = Derived {
+            info: self.variant.info(),
+            request: self.request.clone(),
+            digest_bytes: self.variant.digest_bytes(),
+            parameters: parameters
+                .into_iter()
+                .chain(self.masks().parameters())
+                .collect(),
+            budget: self.budget.clone(),
+            cost: Cost::new(self.ots().conversation(), online),
+        };
+        Plan::new::<Sender, Receiver>(derived, self)
+    }
+}
+
+impl Variant {
+    fn info(self) -> &'static Info {
+        match self {
+            Self::SemiHonest => &INFO,
+            Self::MaliciousSender => &MALICIOUS_SENDER_INFO,
+        }
+    }
+
+    /// Against a malicious party digests must be collision resistant (CM20 §3.3, ℓ1).
+    fn digest_bytes(self) -> usize {
+        match self {
+            Self::SemiHonest => 16,
+            Self::MaliciousSender => 32,
+        }
+    }
+}
+
+fn default_rows(request: &Request) -> u64 {
+    cm20::default_rows(request.sizes.receiver())
+}

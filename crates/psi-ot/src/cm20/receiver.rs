@@ -1,0 +1,174 @@
+use psijoin_block::{Block, cells::Cells, positions::POSITIONS, scatter};
+use psijoin_channel::{Channel, Outbound, stream};
+use psijoin_encode::{Digests, okvs::Partition};
+use psijoin_psi::{Context, Error, Input, Output, Party};
+
+use super::{
+    Params,
+    columns::ReceiverColumns,
+    evaluation::Evaluation,
+    function::{Function, Rows},
+    keys::Keys,
+};
+use crate::seeds::SeedPairs;
+
+/// The party that learns the result, after the offline phase.
+pub(super) struct Receiver {
+    params: Params,
+    seeds: SeedPairs,
+}
+
+impl Party for Receiver {
+    type Params = Params;
+
+    /// Step 1.
+    fn offline(
+        params: &Params,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Self, Error> {
+        Ok(Self {
+            params: params.clone(),
+            seeds: params.ots().offer(channel, context)?,
+        })
+    }
+
+    fn online(
+        self,
+        input: &Input<'_>,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        let Self { params, seeds } = self;
+
+        // Step 2.
+        let keys = Keys::draw(input.joint_seed, channel, &mut context.rng)?;
+        let matrix = Matrix {
+            columns: ReceiverColumns::new(&seeds, &keys.columns()),
+            function: Function::new(keys.function(), params.columns(), params.shape.bin_rows),
+            mask_key: keys.masks(),
+            params: &params,
+        };
+        context.phase("bins");
+        let items = Partition::new(input.items.digests(), params.shape.bins);
+
+        // Step 3, and the own values of step 5 while the rows are at hand.
+        context.phase("columns");
+        let (outbound, inbound) = channel.halves();
+        let outputs = matrix.send(&items, outbound)?;
+
+        // Step 5.
+        context.phase("masks");
+        let found = params.masks().find(&outputs, inbound)?;
+        let positions = items.positions();
+        let rows = found.iter().map(|place| positions[*place as usize]);
+        Ok(Output::rows(rows, positions.len()))
+    }
+}
+
+/// What the bins are made from.
+struct Matrix<'a> {
+    columns: ReceiverColumns,
+    function: Function,
+    mask_key: [u8; 32],
+    params: &'a Params,
+}
+
+impl Matrix<'_> {
+    /// Step 3: sends all Δ_i, bin by bin. Returns H2 of what each item meets.
+    fn send(&self, items: &Partition, outbound: &mut dyn Outbound) -> Result<Vec<u128>, Error> {
+        let mut outputs = vec![0; items.digests().len()];
+        let mut bins: Vec<Bin<'_>> = (0..)
+            .zip(items.iter())
+            .zip(scatter::split(&mut outputs, items.lens()))
+            .map(|((number, (digests, _)), outputs)| Bin {
+                number,
+                digests,
+                outputs,
+            })
+            .collect();
+        stream::send_with(
+            outbound,
+            self.params.bins(),
+            &mut bins,
+            &|| Scratch::new(self.params),
+            &|_, bins, scratch, message| {
+                for bin in bins {
+                    scratch.fill(bin, self, message);
+                }
+                Ok::<(), Error>(())
+            },
+        )?;
+        drop(bins);
+        Ok(outputs)
+    }
+}
+
+/// A bin of the receiver.
+struct Bin<'a> {
+    number: usize,
+    digests: Digests<'a>,
+    outputs: &'a mut [u128],
+}
+
+struct Scratch {
+    inputs: Vec<Block>,
+    rows: Rows,
+    /// A_i of the bin.
+    column: Vec<Block>,
+    /// A'_i of the bin.
+    other: Vec<Block>,
+    /// D_i, and then Δ_i.
+    difference: Vec<Block>,
+    a: Cells,
+    d: Cells,
+    evaluation: Evaluation,
+}
+
+impl Scratch {
+    fn new(params: &Params) -> Self {
+        let blocks = params.shape.bin_rows as usize / Block::BITS;
+        Self {
+            inputs: Vec::new(),
+            rows: Rows::default(),
+            column: vec![Block::ZERO; blocks],
+            other: vec![Block::ZERO; blocks],
+            difference: vec![Block::ZERO; blocks],
+            a: Cells::new(),
+            d: Cells::new(),
+            evaluation: Evaluation::default(),
+        }
+    }
+
+    /// Appends the Δ_i of the bin to the message, and evaluates its items.
+    fn fill(&mut self, bin: &mut Bin<'_>, matrix: &Matrix<'_>, message: &mut Vec<u8>) {
+        let columns = matrix.params.columns();
+        matrix.function.inputs(bin.digests, &mut self.inputs);
+        self.evaluation.resize(bin.digests.len(), columns);
+        for group in 0..matrix.function.groups() {
+            matrix.function.rows(group, &self.inputs, &mut self.rows);
+            let first = group * POSITIONS;
+            for column in first..columns.min(first + POSITIONS) {
+                let pair = [&mut *self.column, &mut *self.other];
+                matrix.columns.expand(column, bin.number, pair);
+                self.a.spread(bytemuck::cast_slice(&self.column));
+                self.d.set(matrix.params.shape.bin_rows as usize);
+                let met = self.evaluation.column_mut(column);
+                let rows = self.rows.column(column - first);
+                self.a.read_and_clear(&mut self.d, rows, met);
+                self.append_difference(message);
+            }
+        }
+        self.evaluation.hash(&matrix.mask_key, bin.outputs);
+    }
+
+    /// Appends Δ_i = A_i ⊕ D_i ⊕ A'_i.
+    fn append_difference(&mut self, message: &mut Vec<u8>) {
+        self.d.pack(bytemuck::cast_slice_mut(&mut self.difference));
+        let pairs = self.column.iter().zip(&self.other);
+        for (difference, (a, other)) in self.difference.iter_mut().zip(pairs) {
+            *difference ^= *a ^ *other;
+        }
+        message.extend_from_slice(bytemuck::cast_slice(&self.difference));
+    }
+}

@@ -1,0 +1,211 @@
+use psijoin_block::{memory::Buffer, parallel};
+use psijoin_channel::{Channel, Inbound, Outbound, stream};
+use psijoin_encode::{BinHasher, CHOICES, CuckooTable, Digests};
+use psijoin_ot::matrix::{ReceiverMatrix, ReceiverRows, Row};
+use psijoin_psi::{
+    Context, Error, Input, Output, Party,
+    masks::{Mask, MaskIndex},
+};
+
+use super::{
+    COLUMNS_PER_WORD, Functions, Params, STASH,
+    code::{self, CodeInput, code_input},
+};
+
+/// The party that learns the result, after the offline phase. Its rows have R words.
+pub(super) struct Receiver<const R: usize> {
+    params: Params,
+    matrix: ReceiverMatrix,
+}
+
+impl<const R: usize> Party for Receiver<R> {
+    type Params = Params;
+
+    /// Step 1.
+    fn offline(
+        params: &Params,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Self, Error> {
+        let seeds = params.ots().offer(channel, context)?;
+        Ok(Self {
+            params: params.clone(),
+            matrix: seeds.into_matrix(COLUMNS_PER_WORD),
+        })
+    }
+
+    fn online(
+        self,
+        input: &Input<'_>,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        let (outbound, inbound) = channel.halves();
+        let items = input.items.digests();
+
+        // Step 2.
+        context.phase("Cuckoo hashing");
+        let functions = Functions::<R>::new(&self.params, input.joint_seed);
+        let table = Table::build(items, &functions.bins, &self.params)?;
+
+        // Step 3, and the own masks of step 5 while the rows are at hand.
+        context.phase("code words");
+        let own = self.send_code_words(items, &table, &functions, outbound)?;
+
+        // Step 5.
+        context.phase("masks");
+        let found = self.find_shared(&own, &table, inbound)?;
+        Ok(Output::rows(found, items.len()))
+    }
+}
+
+impl<const R: usize> Receiver<R> {
+    /// Step 3: sends u_j, and returns H(j, T_0,j), of all rows j.
+    fn send_code_words(
+        &self,
+        items: Digests<'_>,
+        table: &Table,
+        functions: &Functions<R>,
+        outbound: &mut dyn Outbound,
+    ) -> Result<Buffer<Mask>, Error> {
+        let chunks = self.params.row_chunks();
+        let mut own = Buffer::<Mask>::zeroed(chunks.total);
+        stream::send_with(
+            outbound,
+            chunks,
+            &mut own,
+            &Scratch::<R>::default,
+            &|range, own, scratch, message| {
+                let first_row = range.start as u32;
+                self.matrix.expand(range, &mut scratch.rows);
+                // u_j = T_0 ⊕ T_1 ⊕ C(y, z)
+                scratch.add_code_words(first_row, items, table, functions);
+                let ReceiverRows { t0, sum, .. } = &mut scratch.rows;
+                code::append_bytes(sum, self.params.row_bytes(), message);
+                for (number, row) in (first_row..).zip(&mut *t0) {
+                    code::tag(row, number);
+                }
+                functions.hash.masks(t0, own);
+                Ok::<(), Error>(())
+            },
+        )?;
+        Ok(own)
+    }
+
+    /// Step 5: the items whose own mask is in the list of the sender's that it should be in.
+    fn find_shared(
+        &self,
+        own: &[Mask],
+        table: &Table,
+        inbound: &mut dyn Inbound,
+    ) -> Result<Vec<u32>, Error> {
+        let (params, masks) = (&self.params, self.params.base.masks);
+        let index = MaskIndex::new(own, masks, table.occupied().into_iter());
+        // A message holds the masks of some items, one list after the other.
+        let find = |items: usize, message: &[u8]| {
+            let mut found = Vec::new();
+            let sent = masks.unpack(message, items * params.lists());
+            index.find_all(sent, |number, row| {
+                let list = number / items;
+                let owner = table.row(row);
+                let owner = owner.filter(|(_, input)| params.list_of(row, *input) == list);
+                found.extend(owner.map(|(item, _)| item));
+            });
+            found
+        };
+        let found = stream::receive_each(
+            inbound,
+            params.mask_chunks(),
+            &|items| params.mask_message_bytes(items),
+            &|range, message| find(range.len(), message),
+        )?;
+        Ok(found.concat())
+    }
+}
+
+/// The matrix rows of one message.
+#[derive(Default)]
+struct Scratch<const R: usize> {
+    rows: ReceiverRows<R>,
+    inputs: Vec<CodeInput>,
+    code_words: Vec<Row<R>>,
+    /// The rows that hold an item.
+    occupied: Vec<usize>,
+}
+
+impl<const R: usize> Scratch<R> {
+    /// Adds the code word of each row's item to T_0 ⊕ T_1.
+    fn add_code_words(
+        &mut self,
+        first_row: u32,
+        items: Digests<'_>,
+        table: &Table,
+        functions: &Functions<R>,
+    ) {
+        let sums = &mut self.rows.sum;
+        self.inputs.clear();
+        self.occupied.clear();
+        for i in 0..sums.len() {
+            if let Some((item, list)) = table.row(first_row + i as u32) {
+                self.inputs
+                    .push(code_input(items.words(item as usize), list));
+                self.occupied.push(i);
+            }
+        }
+        self.code_words.resize(self.inputs.len(), [0; R]);
+        functions
+            .code
+            .encode(&mut self.inputs, &mut self.code_words);
+        for (i, word) in self.occupied.iter().zip(&self.code_words) {
+            code::add(&mut sums[*i], word);
+        }
+    }
+}
+
+/// The receiver's items in rows of the matrix: bins first, then stash places.
+struct Table {
+    cuckoo: CuckooTable,
+    bins: u32,
+}
+
+impl Table {
+    /// Step 2.
+    fn build(items: Digests<'_>, hasher: &BinHasher, params: &Params) -> Result<Self, Error> {
+        const ITEMS_PER_TASK: usize = 4096;
+        let mut choices = vec![[0; CHOICES]; items.len()];
+        parallel::chunks_mut(&mut choices, ITEMS_PER_TASK, &|range, choices| {
+            hasher.hash(items.slice(range), choices);
+        });
+        let cuckoo = CuckooTable::build(&choices, params.shape).map_err(|_| {
+            let request = &params.base.request;
+            request.bad_luck("the items do not fit into the Cuckoo table")
+        })?;
+        Ok(Self {
+            cuckoo,
+            bins: params.shape.bins,
+        })
+    }
+
+    /// The item in a row, and the input of the code that goes with it.
+    fn row(&self, row: u32) -> Option<(u32, u8)> {
+        match row.checked_sub(self.bins) {
+            None => self
+                .cuckoo
+                .bin(row)
+                .map(|placed| (placed.item, placed.choice)),
+            Some(place) => self
+                .cuckoo
+                .stash()
+                .get(place as usize)
+                .map(|item| (*item, STASH)),
+        }
+    }
+
+    /// The rows that hold an item.
+    fn occupied(&self) -> Vec<u32> {
+        let stash = self.cuckoo.stash().len() as u32;
+        (0..self.bins + stash)
+            .filter(|row| self.row(*row).is_some())
+            .collect()
+    }
+}

@@ -1,0 +1,187 @@
+use psijoin_block::memory::{Buffer, prefetch};
+use psijoin_channel::{
+    Channel, Inbound, Outbound,
+    stream::{self, Chunks},
+};
+use psijoin_encode::{CHOICES, DigestVec, Digests};
+use psijoin_ot::matrix::{Row, SenderMatrix, Strip};
+use psijoin_psi::{Context, Error, Input, Output, Party, masks::Mask};
+use zeroize::Zeroizing;
+
+use super::{
+    COLUMNS_PER_WORD, Functions, Params, STASH,
+    code::{self, CodeInput, code_input},
+};
+
+/// The party that learns nothing, after the offline phase. Its rows have R words.
+pub(super) struct Sender<const R: usize> {
+    params: Params,
+    matrix: SenderMatrix,
+}
+
+impl<const R: usize> Party for Sender<R> {
+    type Params = Params;
+
+    /// Step 1.
+    fn offline(
+        params: &Params,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Self, Error> {
+        let seeds = params.ots().choose(channel, context)?;
+        Ok(Self {
+            params: params.clone(),
+            matrix: seeds.into_matrix(COLUMNS_PER_WORD),
+        })
+    }
+
+    fn online(
+        self,
+        input: &Input<'_>,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        let (outbound, inbound) = channel.halves();
+        let order = context.rng.permutation(input.items.len() as u32);
+        // Step 2.
+        let functions = Functions::new(&self.params, input.joint_seed);
+
+        // Step 3.
+        context.phase("code words");
+        let delta = self.matrix.delta();
+        let rows = self.receive_code_words(&delta, inbound)?;
+
+        // Step 4.
+        context.phase("masks");
+        let oprf = Oprf {
+            params: &self.params,
+            functions,
+            delta,
+            rows,
+        };
+        oprf.send_masks(input.items.digests(), &order, outbound)?;
+        Ok(Output::Nothing)
+    }
+}
+
+impl<const R: usize> Sender<R> {
+    /// Step 3: the rows q_j.
+    fn receive_code_words(
+        &self,
+        delta: &Row<R>,
+        inbound: &mut dyn Inbound,
+    ) -> Result<Buffer<Row<R>>, Error> {
+        let (chunks, row_bytes) = (self.params.row_chunks(), self.params.row_bytes());
+        let mut rows = Buffer::<Row<R>>::zeroed(chunks.total);
+        stream::receive_into(
+            inbound,
+            chunks,
+            &|count| count * row_bytes,
+            &mut rows,
+            &Strip::default,
+            &|range, message, rows, strip| {
+                // q ⊕ (u_j ∧ Δ)
+                self.matrix.expand(range, strip, rows);
+                for (row, sent) in rows.iter_mut().zip(message.chunks_exact(row_bytes)) {
+                    code::add_masked(row, &code::from_bytes(sent), delta);
+                }
+            },
+        )?;
+        Ok(rows)
+    }
+}
+
+/// The oblivious PRF, as the sender knows it.
+struct Oprf<'a, const R: usize> {
+    params: &'a Params,
+    functions: Functions<R>,
+    delta: Zeroizing<Row<R>>,
+    /// q_j.
+    rows: Buffer<Row<R>>,
+}
+
+impl<const R: usize> Oprf<'_, R> {
+    /// Step 4: the masks of all items, in this order. A message holds the same items of each list.
+    fn send_masks(
+        &self,
+        items: Digests<'_>,
+        order: &[u32],
+        outbound: &mut dyn Outbound,
+    ) -> Result<(), Error> {
+        let chunks: Chunks = self.params.mask_chunks();
+        let mut no_state = vec![(); chunks.total];
+        stream::send_with(
+            outbound,
+            chunks,
+            &mut no_state,
+            &|| Scratch::new(items.digest_bytes()),
+            &|range, _, scratch, message| {
+                let positions = order[range].iter().map(|position| *position as usize);
+                scratch.items.gather(items, positions);
+                scratch.evaluate_all(self);
+                let masks = scratch.masks.iter().copied();
+                self.params.base.masks.pack(masks, message);
+                Ok(())
+            },
+        )
+    }
+}
+
+/// The values of step 4 for the items of one message.
+struct Scratch<const R: usize> {
+    items: DigestVec,
+    bins: Vec<[u32; CHOICES]>,
+    inputs: Vec<CodeInput>,
+    rows: Vec<Row<R>>,
+    masks: Vec<Mask>,
+}
+
+impl<const R: usize> Scratch<R> {
+    fn new(digest_bytes: usize) -> Self {
+        Self {
+            items: DigestVec::zeroed(0, digest_bytes),
+            bins: Vec::new(),
+            inputs: Vec::new(),
+            rows: Vec::new(),
+            masks: Vec::new(),
+        }
+    }
+
+    /// The masks of all lists, one list after the other.
+    fn evaluate_all(&mut self, oprf: &Oprf<'_, R>) {
+        let items = self.items.as_digests();
+        self.bins.resize(items.len(), [0; CHOICES]);
+        oprf.functions.bins.hash(items, &mut self.bins);
+        self.masks.clear();
+        for list in 0..CHOICES {
+            self.evaluate(oprf, list as u8, |bins| bins[list]);
+        }
+        let bins = oprf.params.shape.bins;
+        for place in 0..oprf.params.shape.stash {
+            self.evaluate(oprf, STASH, |_| bins + place);
+        }
+    }
+
+    /// Appends F_j(x, list) of each item, in the row j that `row_of` picks.
+    fn evaluate(&mut self, oprf: &Oprf<'_, R>, list: u8, row_of: impl Fn(&[u32; CHOICES]) -> u32) {
+        // The rows arrive while the code words are computed.
+        for bins in &self.bins {
+            prefetch(&oprf.rows[row_of(bins) as usize]);
+        }
+        let items = self.items.as_digests();
+        self.inputs.clear();
+        self.inputs
+            .extend((0..items.len()).map(|i| code_input(items.words(i), list)));
+        self.rows.resize(items.len(), [0; R]);
+        oprf.functions.code.encode(&mut self.inputs, &mut self.rows);
+        for (row, bins) in self.rows.iter_mut().zip(&self.bins) {
+            let number = row_of(bins);
+            code::evaluate(row, &oprf.rows[number as usize], &oprf.delta, number);
+        }
+        let done = self.masks.len();
+        self.masks.resize(done + self.rows.len(), 0);
+        oprf.functions
+            .hash
+            .masks(&self.rows, &mut self.masks[done..]);
+    }
+}

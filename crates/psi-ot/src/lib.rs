@@ -1,0 +1,25 @@
+//! Private set intersection by oblivious transfer.
+//!
+//! | protocol | source | secure against |
+//! |---|---|---|
+//! | [`PSZ_NONE`](psz::PSZ_NONE), [`PSZ_SIMPLE`](psz::PSZ_SIMPLE), [`PSZ_BALANCED`](psz::PSZ_BALANCED), [`PSZ_CUCKOO`](psz::PSZ_CUCKOO) | PSZ14 | semi-honest parties |
+//! | [`PSSZ`](pssz::PSSZ) | PSSZ15 | semi-honest parties |
+//! | [`KKRT`](kkrt::KKRT) | KKRT16 | semi-honest parties |
+//! | [`SPOT_FAST`](spot_fast::SPOT_FAST), [`SPOT_LOW`](spot_low::SPOT_LOW) | SpOT19 | semi-honest parties |
+//! | [`SPOT_LOW_MALICIOUS_SENDER`](spot_low::SPOT_LOW_MALICIOUS_SENDER) | SpOT19 | a malicious sender |
+//! | [`CM20`](cm20::CM20) | CM20 | semi-honest parties |
+//! | [`CM20_MALICIOUS_SENDER`](cm20::CM20_MALICIOUS_SENDER) | CM20 | a malicious sender |
+//!
+//! In all of them the receiver learns which of its items are shared.
+
+#![forbid(unsafe_code)]
+
+pub mod cm20;
+pub mod kkrt;
+pub mod pssz;
+pub mod psz;
+pub mod spot_fast;
+pub mod spot_low;
+
+mod seeds;
+mod spot;

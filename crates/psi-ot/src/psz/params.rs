@@ -1,0 +1,247 @@
+use std::ops::Range;
+
+use psijoin_encode::CHOICES;
+use psijoin_ot::{
+    iknp::{self, SemiHonest},
+    kk13,
+};
+use psijoin_params::{FailureBudget, letters, mask};
+use psijoin_psi::{
+    Conversation, Cost, Derived, Error, Parameter, Plan, Request, items, parameters,
+    sorted_masks::SortedMasks,
+};
+
+use super::{
+    Hashing, MOST_PAIRS, Receiver, Scheme, Sender, TWO,
+    layout::{Candidates, Section},
+    spelling::{Method, Spelling},
+};
+
+/// Masks of a list where all items are compared with all places, about: 64 MiB of hashes.
+const MASKS_PER_LIST: usize = 1 << 22;
+
+/// Bytes of a number in [`Items::numbers`](psijoin_psi::Items::numbers).
+const NUMBER_BYTES: usize = 16;
+
+/// What items are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Domain {
+    /// Anything, represented by digests.
+    Digests,
+    /// Numbers of this many bits, up to 64, as [`Items::numbers`](psijoin_psi::Items::numbers) has
+    /// them.
+    Numbers { bits: u32 },
+}
+
+/// All numbers of a run.
+#[derive(Debug, Clone)]
+pub struct Params {
+    request: Request,
+    scheme: &'static Scheme,
+    pub(super) domain: Domain,
+    pub(super) digest_bytes: usize,
+    pub(super) spelling: Spelling,
+    mask_range: u128,
+    budget: FailureBudget,
+}
+
+impl Params {
+    /// For any items. The sets are not empty.
+    ///
+    /// The failure budget: an eighth each for digests and the table, a quarter for the letters,
+    /// the rest for the masks.
+    ///
+    /// # Errors
+    /// If no parameters reach the security level.
+    pub fn new(request: &Request, scheme: &'static Scheme) -> Result<Self, Error> {
+        let mut budget = FailureBudget::new(request.security);
+        let bytes = items::digest_bytes(request.sizes, &mut budget)?;
+        Self::derive(request, scheme, Domain::Digests, bytes, budget)
+    }
+
+    /// For items that *are* numbers of `item_bits` bits
+    /// ([`Items::numbers`](psijoin_psi::Items::numbers)): fewer letters spell them, and none is taken
+    /// for another. Both parties must say the same. The sets are not empty.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); and unless items have 1 to 64 bits.
+    pub fn short(
+        request: &Request,
+        scheme: &'static Scheme,
+        item_bits: u32,
+    ) -> Result<Self, Error> {
+        if !(1..=64).contains(&item_bits) {
+            return Err(Error::Misuse("short items have 1 to 64 bits"));
+        }
+        let budget = FailureBudget::new(request.security);
+        let domain = Domain::Numbers { bits: item_bits };
+        Self::derive(request, scheme, domain, NUMBER_BYTES, budget)
+    }
+
+    fn derive(
+        request: &Request,
+        scheme: &'static Scheme,
+        domain: Domain,
+        digest_bytes: usize,
+        mut budget: FailureBudget,
+    ) -> Result<Self, Error> {
+        let spelling = Spelling::cheapest(request, scheme.hashing, domain, &budget)?;
+        let letters = spelling.letters;
+        if domain == Domain::Digests {
+            let collision = letters::collision(spelling.compared, letters);
+            budget.charge("equal letters", collision)?;
+        }
+        let items = request.sizes.receiver();
+        budget.charge("hashing to bins", spelling.method.failure(items, letters))?;
+
+        let mut params = Self {
+            request: request.clone(),
+            scheme,
+            domain,
+            digest_bytes,
+            spelling,
+            mask_range: 1,
+            budget,
+        };
+        let comparisons = params.comparisons();
+        params.mask_range = mask::range(comparisons, params.budget.remaining())?;
+        let collision = mask::range_collision(comparisons, params.mask_range);
+        params.budget.charge("mask collision", collision)?;
+        Ok(params)
+    }
+
+    /// The plan of a run with these numbers.
+    pub fn plan(self) -> Plan {
+        let derived = Derived {
+            info: self.scheme.info(),
+            request: self.request.clone(),
+            digest_bytes: self.digest_bytes,
+            parameters: self.parameters(),
+            budget: self.budget.clone(),
+            cost: self.cost(),
+        };
+        let all_pairs = self.scheme.hashing == Hashing::None;
+        let too_many = all_pairs && self.request.sizes.pairs() > MOST_PAIRS;
+        let plan = Plan::new::<Sender, Receiver>(derived, self);
+        match too_many {
+            false => plan,
+            true => plan.refused(
+                "psz-none compares every pair of items, and does so for at most 2^28 pairs: \
+                 choose psz-cuckoo, which hashes items to bins",
+            ),
+        }
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        let sections = self.sections();
+        let section = |candidates| sections.iter().find(|it| it.candidates == candidates);
+        let (of_bins, of_all) = (section(Candidates::OfBin), section(Candidates::All));
+        let item_bits = match self.domain {
+            Domain::Digests => 8 * self.digest_bytes as u64,
+            Domain::Numbers { bits } => bits.into(),
+        };
+        let places_beside = of_all.map_or(0, |section| section.places() as u64);
+        parameters([
+            ("digest bytes", self.digest_bytes as u64),
+            ("item bits", item_bits),
+            ("bins", of_bins.map_or(0, |section| section.bins.into())),
+            (
+                "places a bin",
+                of_bins.map_or(0, |section| section.capacity.into()),
+            ),
+            ("letters in a bin", self.spelling.letters as u64),
+            ("places beside", places_beside),
+            (
+                "letters in a place beside",
+                self.spelling.all_letters as u64,
+            ),
+            ("mask range, high half", (self.mask_range >> 64) as u64),
+            ("mask range, low half", self.mask_range as u64),
+        ])
+        .into()
+    }
+
+    fn cost(&self) -> Cost {
+        // The sender of the intersection chooses in the OTs that give the seeds.
+        let seeds = Conversation::default()
+            .both(iknp::SETUP_RECEIVER_BYTES, iknp::SETUP_SENDER_BYTES)
+            .sender(iknp::receiver_bytes::<SemiHonest>(kk13::COLUMNS));
+        let letters = (self.sections().iter())
+            .map(|section| section.messages().bytes(|bins| section.message_bytes(bins)))
+            .sum();
+        let masks = (self.lists().iter())
+            .map(|list| self.masks(list).coded_bytes())
+            .sum();
+        let online = Conversation::default().receiver(letters).sender(masks);
+        Cost::new(seeds, online)
+    }
+
+    /// The places of step 3.
+    pub(super) fn sections(&self) -> Vec<Section> {
+        let bins = |bins, capacity| (Candidates::OfBin, bins, capacity, self.spelling.letters);
+        let all = |places| (Candidates::All, places, 1, self.spelling.all_letters);
+        match self.spelling.method {
+            Method::None => Section::sequence([all(self.request.sizes.receiver() as u32)]),
+            Method::Simple(shape) | Method::Balanced(shape) => {
+                Section::sequence([bins(shape.bins, shape.capacity)])
+            }
+            Method::Cuckoo(shape) | Method::Permuted(shape) => {
+                Section::sequence([bins(shape.bins, 1), all(shape.stash)])
+            }
+        }
+    }
+
+    /// Places that a list of masks is for, where all items of the sender are compared with all
+    /// places: a message of places is cut into lists that fit into memory.
+    pub(super) fn places_per_list(&self) -> usize {
+        (MASKS_PER_LIST / self.request.sizes.sender() as usize).max(1)
+    }
+
+    /// The lists of masks of step 5, each for a range of the places that hold an item, which are
+    /// compared with no other list.
+    pub(super) fn lists(&self) -> Vec<Range<usize>> {
+        match (self.spelling.method, &self.sections()[..]) {
+            (Method::None, [section]) => {
+                let messages = section.messages_of_places().ranges();
+                let lists = messages.flat_map(|range| {
+                    let starts = range.clone().step_by(self.places_per_list());
+                    starts.map(move |start| start..range.end.min(start + self.places_per_list()))
+                });
+                lists.collect()
+            }
+            _ => vec![self.whole_list()],
+        }
+    }
+
+    /// The only list, where items have bins.
+    pub(super) fn whole_list(&self) -> Range<usize> {
+        0..self.request.sizes.receiver() as usize
+    }
+
+    /// The masks of a list: one for each item of the sender and each place that it is compared
+    /// with.
+    pub(super) fn masks(&self, list: &Range<usize>) -> SortedMasks {
+        SortedMasks::new(self.mask_count(list), self.mask_range)
+    }
+
+    fn mask_count(&self, list: &Range<usize>) -> usize {
+        let places = match self.spelling.method {
+            Method::None => list.len(),
+            Method::Simple(shape) => shape.capacity as usize,
+            Method::Balanced(shape) => TWO * shape.capacity as usize,
+            Method::Cuckoo(shape) | Method::Permuted(shape) => CHOICES + shape.stash as usize,
+        };
+        places * self.request.sizes.sender() as usize
+    }
+
+    /// How many pairs of masks are compared.
+    fn comparisons(&self) -> u128 {
+        let pairs = |list: &Range<usize>| self.mask_count(list) as u128 * list.len() as u128;
+        self.lists().iter().map(pairs).sum()
+    }
+
+    /// The items do not fit into the table.
+    pub(super) fn no_placement(&self) -> Error {
+        self.request.bad_luck("the items do not fit into the bins")
+    }
+}

@@ -1,0 +1,115 @@
+//! Where the protocols on OT matrices begin: a random OT per column, for its seeds.
+//!
+//! The sender of the intersection is the receiver of these OTs: it has Δ, and the seed of each pair
+//! that its bit of Δ chose.
+
+use psijoin_block::Block;
+use psijoin_channel::Channel;
+use psijoin_ot::{
+    iknp::{self, Malicious, Model, SemiHonest},
+    matrix::{ReceiverMatrix, SenderMatrix},
+};
+use psijoin_psi::{Context, Conversation, Error};
+use zeroize::Zeroizing;
+
+/// The OTs (IKNP, on 128 base OTs).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SeedOts {
+    /// How many there are.
+    pub(crate) columns: usize,
+    /// Whether they are secure even if the sender of the intersection cheats.
+    pub(crate) checked: bool,
+}
+
+/// What the sender gets.
+pub(crate) struct ChosenSeeds {
+    /// Δ: bit i mod 128 of block i / 128 is that of column i.
+    pub(crate) delta: Zeroizing<Vec<Block>>,
+    pub(crate) seeds: Zeroizing<Vec<Block>>,
+}
+
+/// What the receiver gets: both seeds of each pair.
+pub(crate) struct SeedPairs(pub(crate) Zeroizing<Vec<[Block; 2]>>);
+
+impl SeedOts {
+    /// What is said.
+    pub(crate) fn conversation(self) -> Conversation {
+        match self.checked {
+            false => conversation::<SemiHonest>(self.columns),
+            true => conversation::<Malicious>(self.columns),
+        }
+    }
+
+    /// The sender's part.
+    pub(crate) fn choose(
+        self,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<ChosenSeeds, Error> {
+        context.phase("base OT");
+        match self.checked {
+            false => choose::<SemiHonest>(self.columns, channel, context),
+            true => choose::<Malicious>(self.columns, channel, context),
+        }
+    }
+
+    /// The receiver's part.
+    pub(crate) fn offer(
+        self,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<SeedPairs, Error> {
+        context.phase("base OT");
+        match self.checked {
+            false => offer::<SemiHonest>(self.columns, channel, context),
+            true => offer::<Malicious>(self.columns, channel, context),
+        }
+    }
+}
+
+fn conversation<M: Model>(columns: usize) -> Conversation {
+    let answer = iknp::answer_bytes::<M>(columns);
+    Conversation::default()
+        .both(iknp::SETUP_RECEIVER_BYTES, iknp::SETUP_SENDER_BYTES)
+        .sender(iknp::receiver_bytes::<M>(columns) - answer)
+        .receiver(iknp::sender_bytes::<M>(columns))
+        .sender(answer)
+}
+
+fn choose<M: Model>(
+    columns: usize,
+    channel: &mut Channel,
+    context: &mut Context,
+) -> Result<ChosenSeeds, Error> {
+    let mut ots = iknp::Receiver::<M>::setup(channel, &mut context.rng)?;
+    let mut delta = Zeroizing::new(vec![Block::ZERO; columns.div_ceil(Block::BITS)]);
+    context.rng.fill(&mut delta);
+    let mut seeds = Zeroizing::new(vec![Block::ZERO; columns]);
+    ots.random(&delta, &mut seeds, channel)?;
+    Ok(ChosenSeeds { delta, seeds })
+}
+
+fn offer<M: Model>(
+    columns: usize,
+    channel: &mut Channel,
+    context: &mut Context,
+) -> Result<SeedPairs, Error> {
+    let mut ots = iknp::Sender::<M>::setup(channel, &mut context.rng)?;
+    let mut pairs = Zeroizing::new(vec![[Block::ZERO; 2]; columns]);
+    ots.random(&mut pairs, channel)?;
+    Ok(SeedPairs(pairs))
+}
+
+impl ChosenSeeds {
+    /// The sender's matrix.
+    pub(crate) fn into_matrix(self, columns_per_word: usize) -> SenderMatrix {
+        SenderMatrix::new(self.delta, &self.seeds, columns_per_word)
+    }
+}
+
+impl SeedPairs {
+    /// The receiver's matrix.
+    pub(crate) fn into_matrix(self, columns_per_word: usize) -> ReceiverMatrix {
+        ReceiverMatrix::new(&self.0, columns_per_word)
+    }
+}

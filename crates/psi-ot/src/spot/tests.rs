@@ -1,0 +1,77 @@
+use psijoin_psi::{Plan, Protocol, Request};
+use psijoin_psi_testing::parameter;
+
+use crate::{
+    spot_fast::SPOT_FAST,
+    spot_low::{SPOT_LOW, SPOT_LOW_MALICIOUS_SENDER},
+};
+
+fn plan(protocol: &'static Protocol, items: u64) -> Plan {
+    let request = Request::rows(items, items).unwrap();
+    protocol.plan(&request).unwrap()
+}
+
+/// Bits on the wire, both ways, per element of one side.
+fn bits_per_element(plan: &Plan) -> f64 {
+    let items = plan.request().sizes.sender() as f64;
+    8.0 * plan.cost().total.total_bytes() as f64 / items
+}
+
+/// SpOT19 Table 1: 609 and 500, at Table 2's sizes 611 and 505.
+#[test]
+fn bits_per_element_at_2_to_the_20() {
+    let bits = |protocol| bits_per_element(&plan(protocol, 1 << 20));
+    let (fast, low) = (bits(&SPOT_FAST), bits(&SPOT_LOW));
+    assert!((576.0..577.0).contains(&fast), "{fast}");
+    assert!((502.0..502.5).contains(&low), "{low}");
+}
+
+/// The tables of docs/protocols.md about SpOT19's protocols follow from the formulas there.
+#[test]
+fn the_documented_traffic_follows_its_formulas() {
+    const DOCUMENT: &str = include_str!("../../../../docs/protocols.md");
+    for log_n in [12, 16, 20, 24] {
+        for protocol in [&SPOT_FAST, &SPOT_LOW, &SPOT_LOW_MALICIOUS_SENDER] {
+            let plan = plan(protocol, 1 << log_n);
+            let figures = format!("| 2^{log_n} | {} |", figures_by_the_formulas(&plan));
+            let name = plan.info().name;
+            assert!(DOCUMENT.contains(&figures), "{name}: {figures}");
+        }
+    }
+}
+
+/// A line of the table, once its traffic is found to be that of the plan.
+fn figures_by_the_formulas(plan: &Plan) -> String {
+    let (name, n) = (plan.info().name, plan.request().sizes.sender());
+    let field_bits = parameter(plan, "field bits") / 2;
+    let columns = 2 * parameter(plan, "slices") * field_bits;
+    let (shape, masks, polynomials) = if name == "spot-fast" {
+        let (bins, places) = (parameter(plan, "bins"), parameter(plan, "places a bin"));
+        let polynomials = bins * (places * columns).div_ceil(8);
+        (format!("{bins} | {places}"), 2 * n, polynomials)
+    } else {
+        let polynomials = 4 * (n * columns).div_ceil(32);
+        (parameter(plan, "buckets").to_string(), n, polynomials)
+    };
+    let mut sender = 32 + 2048 * columns.div_ceil(128) + mask_bytes(plan, masks);
+    let mut receiver = 8192 + polynomials;
+    if name == "spot-low-malicious-sender" {
+        sender += 4112;
+        receiver += 16;
+    }
+    let cost = plan.cost().total;
+    assert_eq!((cost.sender_bytes, cost.receiver_bytes), (sender, receiver));
+    let bits = bits_per_element(plan);
+    format!("{shape} | {field_bits} | {columns} | {sender} | {receiver} | {bits:.1}")
+}
+
+/// Bytes of `count` sorted masks at the best place to split them.
+fn mask_bytes(plan: &Plan, count: u64) -> u64 {
+    let half = |name| u128::from(parameter(plan, name));
+    let range = half("mask range, high half") << 64 | half("mask range, low half");
+    let bytes = |low_bits: u32| {
+        let uppers = u128::from(count) + ((range - 1) >> low_bits);
+        uppers.div_ceil(8) + (u128::from(count) * u128::from(low_bits)).div_ceil(8)
+    };
+    (1..128).map(bytes).min().unwrap() as u64
+}

@@ -1,0 +1,138 @@
+use psijoin_block::gf2k::Element;
+use psijoin_channel::{Channel, stream};
+use psijoin_encode::poly::Quadratic;
+use psijoin_ot::matrix::{Row, SenderMatrix};
+use psijoin_psi::{Context, Error, Input, Output, Party};
+use zeroize::Zeroizing;
+
+use super::{
+    Bins, Params,
+    simple::{Bin, SimpleTable},
+};
+use crate::spot::{self, Functions, SenderPart};
+
+/// The party that learns nothing, after the offline phase. Its rows have R words.
+pub(super) struct Sender<const R: usize> {
+    params: Params,
+    matrix: SenderMatrix,
+}
+
+impl<const R: usize> Party for Sender<R> {
+    type Params = Params;
+
+    /// Steps 1 and 2.
+    fn offline(
+        params: &Params,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Self, Error> {
+        Ok(Self {
+            params: params.clone(),
+            matrix: params.base.choose(channel, context)?,
+        })
+    }
+
+    fn online(
+        self,
+        input: &Input<'_>,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        let (outbound, inbound) = channel.halves();
+        let Self { params, matrix } = &self;
+        let evaluation = Evaluation {
+            params,
+            functions: Functions::new(&params.base.extension, input.joint_seed),
+            delta: matrix.delta(),
+        };
+
+        // Both bins of each item.
+        context.phase("hashing");
+        let items = input.items.digests();
+        let table = SimpleTable::new(items, &Bins::new(params, input.joint_seed));
+
+        // Step 5, bin by bin as the polynomials arrive.
+        context.phase("polynomials");
+        let mut outputs = vec![0; 2 * items.len()];
+        stream::receive_into(
+            inbound,
+            params.bins(),
+            &|count| count * params.bin_bytes(),
+            &mut table.bins(&mut outputs),
+            &|| Scratch::<R>::new(params),
+            &|range, message, bins, scratch| {
+                scratch.part.expand(matrix, range);
+                let messages = message.chunks_exact(params.bin_bytes());
+                for (i, (bin, message)) in bins.iter_mut().zip(messages).enumerate() {
+                    scratch.evaluate(i, bin, message, &evaluation);
+                }
+            },
+        )?;
+
+        context.phase("masks");
+        params.base.masks.send_unsorted(outputs, outbound)?;
+        Ok(Output::Nothing)
+    }
+}
+
+/// What step 5 needs for all bins.
+struct Evaluation<'a, const R: usize> {
+    params: &'a Params,
+    functions: Functions,
+    delta: Zeroizing<Row<R>>,
+}
+
+/// The bins of one message, and the items of one bin.
+struct Scratch<const R: usize> {
+    part: SenderPart<R>,
+    rows: Vec<Row<R>>,
+    coefficients: Vec<Element>,
+    values: Vec<Element>,
+    quadratic: Quadratic,
+}
+
+impl<const R: usize> Scratch<R> {
+    fn new(params: &Params) -> Self {
+        let extension = &params.base.extension;
+        Self {
+            part: SenderPart::new(extension.rows()),
+            rows: Vec::new(),
+            coefficients: vec![Element::ZERO; params.bin_coefficients()],
+            values: Vec::new(),
+            quadratic: Quadratic::new(extension.field()),
+        }
+    }
+
+    /// Step 5: computes the outputs of a bin, the one with this number in the message.
+    fn evaluate(
+        &mut self,
+        number: usize,
+        bin: &mut Bin<'_>,
+        message: &[u8],
+        evaluation: &Evaluation<'_, R>,
+    ) {
+        let count = bin.outputs.len();
+        if count == 0 {
+            return;
+        }
+        let Evaluation {
+            params,
+            functions,
+            delta,
+        } = evaluation;
+        // Q(x‖b)
+        self.rows.resize(count, [0; R]);
+        let points = (self.part).evaluate(number, bin.group, functions, &mut self.rows);
+        // P(x‖b)
+        spot::unpack(&functions.field, message, self.coefficients.iter_mut());
+        self.values
+            .resize(params.base.extension.slices * count, Element::ZERO);
+        let capacity = params.shape.capacity as usize;
+        (self.quadratic).evaluate(points, capacity, &self.coefficients, &mut self.values);
+        // H(Q(x‖b) ⊕ s·P(x‖b), x)
+        for (slice, values) in self.values.chunks_exact(count).enumerate() {
+            spot::add_masked(&functions.field, &mut self.rows, slice, delta, values);
+        }
+        functions.outputs(&self.rows, bin.group.digests, bin.outputs);
+    }
+}

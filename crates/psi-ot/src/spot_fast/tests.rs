@@ -1,0 +1,86 @@
+use psijoin_encode::DigestVec;
+use psijoin_params::two_choice::Shape;
+use psijoin_psi::{Error, Items, Output, Request};
+use psijoin_psi_testing::{items, output, uniform::assert_nothing_shows};
+
+use super::*;
+
+fn params(sender: u64, receiver: u64) -> Params {
+    Params::new(&Request::rows(sender, receiver).unwrap()).unwrap()
+}
+
+#[test]
+fn rows_of_any_width_with_digests_of_either_length() {
+    let mut params = params(900, 700);
+    for (slices, field_bits) in [(4, 54), (4, 55), (4, 63), (5, 60)] {
+        params.base.extension.slices = slices;
+        params.base.extension.field_bits = field_bits;
+        for digest_bytes in [16, 32] {
+            params.base.digest_bytes = digest_bytes;
+            let plan = params.clone().plan();
+            let (senders, receivers) = (items(0..900, &plan), items(600..1300, &plan));
+            let found = output(&plan, &senders, &receivers).unwrap();
+            let expected = Output::Rows((0..300).collect());
+            assert_eq!(found, expected, "{slices}, {field_bits}, {digest_bytes}");
+        }
+    }
+}
+
+#[test]
+fn bins_and_buckets_of_every_number() {
+    let mut params = params(900, 700);
+    for (bins, capacity) in [(1, 700), (2, 400), (10, 75), (100, 15)] {
+        for buckets in [1, 2, 7] {
+            params.shape = Shape { bins, capacity };
+            params.base.extension.buckets = match bins {
+                1 => 20 * buckets,
+                2 => 10 * buckets,
+                _ => buckets,
+            };
+            let plan = params.clone().plan();
+            let found = output(&plan, &items(0..900, &plan), &items(600..1300, &plan)).unwrap();
+            assert_eq!(found, Output::Rows((0..300).collect()), "{bins}, {buckets}");
+        }
+    }
+}
+
+/// Every item is found, those included that were moved to their second bin.
+#[test]
+fn identical_sets_are_found_entirely() {
+    let params = params(5000, 5000);
+    assert!(params.shape.bins > 100);
+    let plan = params.plan();
+    let set = items(0..5000, &plan);
+    assert_eq!(
+        output(&plan, &set, &set).unwrap(),
+        Output::Rows((0..5000).collect())
+    );
+}
+
+/// Digests that differ in one bit, and in the bit that tells hash functions apart elsewhere.
+#[test]
+fn neighbouring_digests_are_different_items() {
+    let digests = |numbers: std::ops::Range<u128>| {
+        let digest = |number: u128| (number << 64 | 77).to_le_bytes();
+        Items::from(DigestVec::Short(numbers.map(digest).collect()))
+    };
+    let plan = params(2000, 3000).plan();
+    let found = output(&plan, &digests(0..2000), &digests(1000..4000)).unwrap();
+    assert_eq!(found, Output::Rows((0..1000).collect()));
+}
+
+#[test]
+fn bins_that_are_too_small_are_bad_luck_and_not_a_wrong_result() {
+    let mut params = params(5000, 5000);
+    params.shape.capacity = 39;
+    let plan = params.plan();
+    let error = output(&plan, &items(0..5000, &plan), &items(0..5000, &plan)).unwrap_err();
+    assert!(matches!(error, Error::BadLuck(_, 40)), "{error}");
+}
+
+#[test]
+fn masks_and_polynomials_show_nothing_of_items_that_are_not_shared() {
+    let params = params(1 << 12, 1 << 12);
+    let masks = params.base.masks;
+    assert_nothing_shows(&params.plan(), masks);
+}

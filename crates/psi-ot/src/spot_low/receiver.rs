@@ -1,0 +1,166 @@
+use psijoin_block::{additive_fft::AdditiveFft, gf2k::Element, parallel, scatter, select};
+use psijoin_channel::{Channel, Outbound, stream};
+use psijoin_encode::{Digests, okvs::Partition, poly::Interpolator};
+use psijoin_ot::matrix::ReceiverMatrix;
+use psijoin_psi::{Context, Error, Input, Output, Party};
+
+use super::{BUCKETS_PER_TASK, Params};
+use crate::spot::{self, Functions, Group, ReceiverPart};
+
+/// The party that learns the result, after the offline phase. Its rows have R words.
+pub(super) struct Receiver<const R: usize> {
+    params: Params,
+    matrix: ReceiverMatrix,
+}
+
+impl<const R: usize> Party for Receiver<R> {
+    type Params = Params;
+
+    /// Step 2.
+    fn offline(
+        params: &Params,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Self, Error> {
+        Ok(Self {
+            params: params.clone(),
+            matrix: params.base.offer(channel, context)?,
+        })
+    }
+
+    fn online(
+        self,
+        input: &Input<'_>,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        let (outbound, inbound) = channel.halves();
+        let extension = &self.params.base.extension;
+        let functions = Functions::new(extension, input.joint_seed);
+
+        // Step 3, and the own values of step 6 while the rows are at hand.
+        context.phase("extension");
+        let items = Partition::new(input.items.digests(), extension.buckets as u32);
+        let Expanded {
+            points,
+            mut slices,
+            own,
+        } = self.expand(&items, &functions);
+
+        // Step 4.
+        context.phase("tree");
+        let fft = AdditiveFft::new(functions.field);
+        let interpolator = Interpolator::start(&fft, &points, &mut slices);
+        let interpolator = interpolator.map_err(|_| self.params.base.unfit_points())?;
+        drop(points);
+        context.phase("polynomials");
+        self.send_polynomials(interpolator, slices, &functions, outbound)?;
+
+        // Step 6.
+        context.phase("masks");
+        let found = self.params.base.masks.find(&own, inbound)?;
+        let positions = items.positions();
+        let found = found.into_iter().map(|place| positions[place as usize]);
+        Ok(Output::rows(found, positions.len()))
+    }
+}
+
+/// What the receiver's items have, bucket by bucket.
+struct Expanded {
+    points: Vec<Element>,
+    /// Slices of R(y).
+    slices: Vec<Vec<Element>>,
+    /// H(T(y), y).
+    own: Vec<u128>,
+}
+
+/// A bucket of the receiver.
+struct Bucket<'a> {
+    digests: Digests<'a>,
+    points: &'a mut [Element],
+    slices: Vec<&'a mut [Element]>,
+    own: &'a mut [u128],
+}
+
+impl<const R: usize> Receiver<R> {
+    /// Step 3.
+    fn expand(&self, items: &Partition, functions: &Functions) -> Expanded {
+        let (count, slices) = (items.digests().len(), self.params.base.extension.slices);
+        let mut expanded = Expanded {
+            points: vec![Element::ZERO; count],
+            slices: vec![vec![Element::ZERO; count]; slices],
+            own: vec![0; count],
+        };
+        parallel::chunks_mut_with(
+            &mut expanded.buckets(items),
+            BUCKETS_PER_TASK,
+            &|| ReceiverPart::<R>::new(select::ROWS),
+            &|range, buckets, part| {
+                part.expand(&self.matrix, range);
+                for (i, bucket) in buckets.iter_mut().enumerate() {
+                    bucket.fill(i, part, functions);
+                }
+            },
+        );
+        expanded
+    }
+
+    /// Step 4: each slice as soon as it is interpolated.
+    fn send_polynomials(
+        &self,
+        interpolator: Interpolator<'_>,
+        slices: Vec<Vec<Element>>,
+        functions: &Functions,
+        outbound: &mut dyn Outbound,
+    ) -> Result<(), Error> {
+        for slice in slices {
+            let coefficients = interpolator.finish(slice);
+            stream::send(outbound, self.params.coefficients(), &|range, message| {
+                spot::pack(&functions.field, coefficients[range].iter(), message);
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl Expanded {
+    fn buckets<'a>(&'a mut self, items: &'a Partition) -> Vec<Bucket<'a>> {
+        let mut buckets: Vec<Bucket<'_>> = items
+            .iter()
+            .zip(scatter::split(&mut self.points, items.lens()))
+            .zip(scatter::split(&mut self.own, items.lens()))
+            .map(|(((digests, _), points), own)| Bucket {
+                digests,
+                points,
+                slices: Vec::with_capacity(self.slices.len()),
+                own,
+            })
+            .collect();
+        for slice in &mut self.slices {
+            let parts = scatter::split(slice, items.lens());
+            for (bucket, part) in buckets.iter_mut().zip(parts) {
+                bucket.slices.push(part);
+            }
+        }
+        buckets
+    }
+}
+
+impl Bucket<'_> {
+    /// Step 3, for a bucket whose rows are expanded.
+    fn fill<const R: usize>(
+        &mut self,
+        number: usize,
+        part: &mut ReceiverPart<R>,
+        functions: &Functions,
+    ) {
+        let group = Group::by_one_function(self.digests);
+        let (points, rows) = part.evaluate(number, group, functions, self.own);
+        self.points.copy_from_slice(points);
+        for (i, slice) in self.slices.iter_mut().enumerate() {
+            for (value, row) in slice.iter_mut().zip(rows) {
+                *value = spot::slice_of(&functions.field, row, i);
+            }
+        }
+    }
+}

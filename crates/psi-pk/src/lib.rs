@@ -1,0 +1,19 @@
+//! Protocols that take a public-key operation per item, and the insecure baseline that takes a hash.
+//!
+//! | protocol | how | adversary |
+//! |---|---|---|
+//! | [`naive`] | the sender sends salted hashes | insecure |
+//! | [`dh`], `dh-ffdhe3072` | Diffie-Hellman, over ristretto255 or ffdhe3072 | semi-honest |
+//! | [`rsa`] | blind RSA signatures | semi-honest |
+//!
+//! Each ends with a comparison of masks, and all but the length of messages follows from
+//! [`MaskParams`](psijoin_psi::mask_params::MaskParams).
+
+#![forbid(unsafe_code)]
+
+pub mod dh;
+pub mod naive;
+pub mod rsa;
+
+mod compare;
+mod uniform_hash;

@@ -1,0 +1,75 @@
+//! The party that signs.
+
+use psijoin_channel::Channel;
+use psijoin_psi::{Context, Error, Input, Output, Party, Role, mask_params::MaskParams};
+
+use super::{
+    NUMBER_BYTES, chunks,
+    key::PrivateKey,
+    public::{encode, hash_key, masks},
+};
+use crate::compare;
+
+/// The sender after the offline phase.
+pub(super) struct Sender {
+    params: MaskParams,
+    key: PrivateKey,
+}
+
+impl Party for Sender {
+    type Params = MaskParams;
+
+    fn offline(
+        params: &MaskParams,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Self, Error> {
+        // Step 1.
+        context.phase("key");
+        let key = PrivateKey::generate(&mut context.rng);
+        let roots = key.sign(&key.public.challenges())?;
+        channel.send(&key.public.encode(&roots))?;
+        Ok(Self {
+            params: params.clone(),
+            key,
+        })
+    }
+
+    fn online(
+        self,
+        input: &Input<'_>,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        let Self { params, key } = self;
+        let (outbound, inbound) = channel.halves();
+
+        // Step 3.
+        context.phase("their items");
+        let theirs = chunks(&params, Role::Receiver);
+        let mut blinded = vec![0; theirs.total * NUMBER_BYTES];
+        for message in blinded.chunks_mut(theirs.per_message * NUMBER_BYTES) {
+            inbound.recv(message)?;
+        }
+
+        // Step 4.
+        compare::try_send(outbound, theirs, &|range, message| {
+            let bytes = &blinded[range.start * NUMBER_BYTES..range.end * NUMBER_BYTES];
+            let numbers = key.public.decode_numbers(bytes)?;
+            encode(&key.sign(&numbers)?, message);
+            Ok(())
+        })?;
+        context.phase("own items");
+        let order = context.rng.permutation(input.items.len() as u32);
+        let hash_key = hash_key(input);
+        let length = params.masks;
+        let own = chunks(&params, Role::Sender);
+        compare::try_send(outbound, own, &|range, message| {
+            let rows = input.items.rows(order[range].iter().copied());
+            let signatures = key.sign(&key.public.hash(&hash_key, &rows))?;
+            length.pack(masks(input, length, &signatures).into_iter(), message);
+            Ok(())
+        })?;
+        Ok(Output::Nothing)
+    }
+}

@@ -1,0 +1,9 @@
+//! The cases, in one module per promise.
+
+pub mod cost;
+pub mod faults;
+pub mod misuse;
+pub mod order;
+pub mod results;
+pub mod secrets;
+pub mod views;

@@ -1,0 +1,212 @@
+//! A fault at every message of either party: an error on both sides, soon, and never a panic.
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+use psijoin_channel::{
+    AbortCode, Error as ChannelError,
+    count::counted,
+    fault::{Fault, FaultKind, faulty},
+    memory::{self, Builder},
+};
+use psijoin_psi::{Columns, Error, ErrorKind, Output, OutputKind, Request, Role};
+
+use crate::{
+    Results, Sets, Setup, Subject,
+    run::{assert_output, run_pair},
+};
+
+/// How long a run may take at most, with many others beside it on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(240);
+
+/// How long a party waits for a peer that stalls; longer, if it gave up before that.
+const STALLS: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(30)];
+
+/// Runs that wait for a stall at the same time: they compute next to nothing.
+const STALLS_AT_ONCE: usize = 16;
+
+/// Of a circuit, whose layers are all alike, these first messages are hit, and then one of
+/// [`LAYERS_APART`].
+const FIRST_LAYERS: u64 = 8;
+const LAYERS_APART: usize = 11;
+
+/// The peer goes away.
+pub fn a_cut_connection(subject: &Subject) {
+    at_every_message(
+        subject,
+        |_| FaultKind::Cut,
+        |case, (_, received)| {
+            let error = received.expect_err(case);
+            assert_eq!(error.kind(), ErrorKind::Channel, "{case}: {error}");
+        },
+    );
+}
+
+/// The peer sends a byte less.
+pub fn a_short_message(subject: &Subject) {
+    at_every_message(
+        subject,
+        |_| FaultKind::Truncate,
+        |case, (sent, received)| {
+            // Who got the message knows that the peer broke the protocol; and tells it.
+            let error = received.expect_err(case);
+            let told = |error: &Error| {
+                matches!(
+                    error,
+                    Error::Channel(ChannelError::PeerAborted(AbortCode::ProtocolViolation))
+                )
+            };
+            match sent {
+                Err(sent) if sent.kind() == ErrorKind::Peer => {
+                    assert!(told(&error), "{case}: {error:?}");
+                }
+                Err(sent) => {
+                    assert_eq!(error.kind(), ErrorKind::Peer, "{case}: {error:?}");
+                    assert!(told(&sent), "{case}: {sent:?}");
+                }
+                // The sender had sent its last message.
+                Ok(_) => assert_eq!(error.kind(), ErrorKind::Peer, "{case}"),
+            }
+        },
+    );
+}
+
+/// The peer stands still.
+pub fn a_stalled_peer(subject: &Subject) {
+    at_every_message(
+        subject,
+        |_| FaultKind::Stall,
+        |case, (_, received)| {
+            let error = received.expect_err(case);
+            assert_eq!(error.kind(), ErrorKind::Channel, "{case}: {error}");
+        },
+    );
+}
+
+/// Semi-honest protocols do not promise to notice a changed bit (the transport does), but
+/// they end, and they return an error or rows that exist.
+pub fn a_flipped_bit(subject: &Subject) {
+    at_every_message(
+        subject,
+        |target| FaultKind::Flip {
+            bit: 1237 * (1 + target.message as usize),
+        },
+        |_, _| (),
+    );
+}
+
+/// To find rows; and of a few items what takes the most messages of all that the protocol computes.
+fn requests(subject: &Subject) -> Vec<(Sets, Request)> {
+    let few = Sets::new(20, 14, 6);
+    let columns = Columns {
+        sender: 1,
+        receiver: 1,
+    };
+    let sums = few.request(OutputKind::Sums(columns)).min_intersection(6);
+    let threshold = few.request(OutputKind::Threshold(6));
+    let function = [sums, threshold]
+        .into_iter()
+        .find(|request| subject.protocol.computes(&request.output));
+    let rows = subject.faulty.clone();
+    let to_find = rows.request(OutputKind::Rows);
+    let function = function.map(|request| (few, request));
+    [(rows, to_find)].into_iter().chain(function).collect()
+}
+
+/// Which message of whom is hit.
+#[derive(Debug, Clone, Copy)]
+struct Target {
+    role: Role,
+    message: u64,
+}
+
+/// Hits every message of either party, or of many messages that are alike, some.
+fn at_every_message(
+    subject: &Subject,
+    kind: impl Fn(Target) -> FaultKind + Sync,
+    check: impl Fn(&str, Results) + Sync,
+) {
+    for (sets, request) in requests(subject) {
+        let hit = |target: Target| {
+            let results = run_with_fault(subject, &sets, &request, target, kind(target));
+            let Target { role, message } = target;
+            let case = format!("{}, message {message} of the {role}", request.output);
+            check(&case, results);
+        };
+        let targets = targets(subject, &sets, &request);
+        if kind(targets[0]) == FaultKind::Stall {
+            for targets in targets.chunks(STALLS_AT_ONCE) {
+                thread::scope(|scope| {
+                    for target in targets {
+                        scope.spawn(|| hit(*target));
+                    }
+                });
+            }
+        } else {
+            targets.into_iter().for_each(hit);
+        }
+    }
+}
+
+/// The messages that a run has.
+fn targets(subject: &Subject, sets: &Sets, request: &Request) -> Vec<Target> {
+    let (sender, receiver) = memory::pair();
+    let (sender, counters) = counted(sender);
+    let plan = subject.plan(request);
+    let results = run_pair(&plan, sets, (sender, receiver), &Setup::default());
+    assert_output(subject, sets, request, results);
+    let traffic = counters.snapshot();
+    let messages = |role, count: u64| {
+        let (first, apart) = match subject.layered {
+            true => (FIRST_LAYERS.min(count), LAYERS_APART),
+            false => (count, 1),
+        };
+        let chosen = (0..first).chain((first..count).step_by(apart));
+        chosen.map(move |message| Target { role, message })
+    };
+    messages(Role::Sender, traffic.sent.messages)
+        .chain(messages(Role::Receiver, traffic.received.messages))
+        .collect()
+}
+
+/// The results of a run in which a message is hit. Whatever happens, the run ends soon, and rows
+/// that it returns exist.
+fn run_with_fault(
+    subject: &Subject,
+    sets: &Sets,
+    request: &Request,
+    target: Target,
+    kind: FaultKind,
+) -> Results {
+    let fault = Fault {
+        at: target.message,
+        kind,
+    };
+    // Who waits for little while may give up before the stall, on a busy machine.
+    let patience: &[_] = match kind {
+        FaultKind::Stall => &STALLS,
+        _ => &[PATIENCE],
+    };
+    for patience in patience {
+        let (mut sender, mut receiver) = Builder::new().idle_timeout(*patience).pair();
+        let probe;
+        match target.role {
+            Role::Sender => (sender, probe) = faulty(sender, fault),
+            Role::Receiver => (receiver, probe) = faulty(receiver, fault),
+        }
+        let started = Instant::now();
+        let plan = subject.plan(request);
+        let results = run_pair(&plan, sets, (sender, receiver), &Setup::default());
+        assert!(started.elapsed() < PATIENCE, "a party hung");
+        if let Ok(Output::Rows(rows)) = &results.1 {
+            let exists = |row: &u32| (*row as usize) < sets.receiver.len();
+            assert!(rows.is_sorted() && rows.iter().all(exists));
+        }
+        if probe.reached() {
+            return results;
+        }
+    }
+    panic!("{target:?} was not reached");
+}

@@ -1,0 +1,125 @@
+//! Input that does not fit the plan, after the offline phase: it is refused, and the peer is told.
+
+use std::thread;
+
+use psijoin_channel::{AbortCode, Channel, Error as ChannelError, joint_seed::JointSeed, memory};
+use psijoin_psi::{Columns, Context, Error, Input, Items, Output, OutputKind, Plan, Role, prepare};
+
+use crate::{JOINT_SEED, Sets, Subject, structured};
+
+/// What a caller gets wrong.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Wrong {
+    TooFewItems,
+    TooManyItems,
+    DigestBytes,
+    TooManyColumns,
+    /// From here on there must be a column to get wrong.
+    MissingColumn,
+    ShortColumn,
+    Overflow,
+}
+
+const ALL: [Wrong; 7] = [
+    Wrong::TooFewItems,
+    Wrong::TooManyItems,
+    Wrong::DigestBytes,
+    Wrong::TooManyColumns,
+    Wrong::MissingColumn,
+    Wrong::ShortColumn,
+    Wrong::Overflow,
+];
+
+/// Everything that a caller can get wrong, of either party.
+pub fn wrong_input_is_refused(subject: &Subject) {
+    let sets = Sets::new(3, 4, 2);
+    let sums = OutputKind::Sums(Columns {
+        sender: 1,
+        receiver: 1,
+    });
+    let output = match subject.protocol.computes(&sums) {
+        true => sums,
+        false => OutputKind::Rows,
+    };
+    let plan = subject.plan(&sets.request(output));
+    for mistaken in [Role::Sender, Role::Receiver] {
+        let columns = plan.request().output.columns().of(mistaken);
+        for wrong in ALL {
+            if columns > 0 || (wrong as u8) < Wrong::MissingColumn as u8 {
+                check(&plan, mistaken, wrong);
+            }
+        }
+    }
+}
+
+fn check(plan: &Plan, mistaken: Role, wrong: Wrong) {
+    let [sent, received] = run(plan, mistaken, wrong);
+    let (refused, peer) = match mistaken {
+        Role::Sender => (sent, received),
+        Role::Receiver => (received, sent),
+    };
+    let case = format!("{wrong:?} of the {mistaken}");
+    assert!(
+        matches!(refused, Err(Error::Misuse(_))),
+        "{case}: {refused:?}"
+    );
+    let told = matches!(
+        peer,
+        Err(Error::Channel(ChannelError::PeerAborted(
+            AbortCode::LocalFailure
+        )))
+    );
+    // The sender may have said all that it has to say before it could be told.
+    assert!(
+        told || peer.is_ok() && mistaken == Role::Receiver,
+        "{case}: {peer:?}"
+    );
+}
+
+/// Both parties prepare; then one's input is wrong.
+fn run(plan: &Plan, mistaken: Role, wrong: Wrong) -> [Result<Output, Error>; 2] {
+    let joint_seed = &JointSeed::insecure_fixed(JOINT_SEED);
+    let run = |role, channel: &mut Channel| {
+        let mut context = Context::new();
+        let prepared = prepare(plan, role, channel, &mut context).unwrap();
+        let (items, columns) = input(plan, role, (role == mistaken).then_some(wrong));
+        let input = Input {
+            items: &items,
+            columns: &columns,
+            joint_seed,
+        };
+        prepared.run(&input, channel, &mut context)
+    };
+    let (mut sending, mut receiving) = memory::pair();
+    thread::scope(|scope| {
+        let sent = scope.spawn(move || run(Role::Sender, &mut sending));
+        let received = run(Role::Receiver, &mut receiving);
+        [sent.join().unwrap(), received]
+    })
+}
+
+/// A party's items and columns, all right or wrong in one way.
+fn input(plan: &Plan, role: Role, wrong: Option<Wrong>) -> (Items, Vec<Vec<i64>>) {
+    let request = plan.request();
+    let mut numbers: Vec<u64> = (0..role.items(request.sizes)).collect();
+    let mut digest_bytes = plan.digest_bytes();
+    let columns = request.output.columns().of(role);
+    match wrong {
+        Some(Wrong::TooFewItems) => drop(numbers.pop()),
+        Some(Wrong::TooManyItems) => numbers.push(1 << 40),
+        // The other length.
+        Some(Wrong::DigestBytes) => digest_bytes = 16 + 32 - digest_bytes,
+        _ => {}
+    }
+    let mut columns = vec![vec![7; numbers.len()]; columns];
+    match wrong {
+        Some(Wrong::TooManyColumns) => columns.push(vec![7; numbers.len()]),
+        Some(Wrong::MissingColumn) => drop(columns.pop()),
+        Some(Wrong::ShortColumn) => drop(columns[0].pop()),
+        Some(Wrong::Overflow) => columns[0].fill(i64::MAX),
+        _ => {}
+    }
+    let joint_seed = JointSeed::insecure_fixed(JOINT_SEED);
+    let items = Items::digest(&structured(&numbers), &joint_seed, digest_bytes);
+    (items, columns)
+}

@@ -1,0 +1,79 @@
+//! Nothing secret passes over the wire, and nothing is ever sent twice.
+
+use std::collections::HashSet;
+
+use psijoin_block::{Block, Prg};
+use psijoin_channel::{joint_seed::JointSeed, memory, transcript::recorded};
+use psijoin_psi::{Items, OutputKind};
+
+use crate::{
+    JOINT_SEED, Sets, Setup, Subject,
+    run::{assert_output, run_pair, structured},
+};
+
+fn sets(subject: &Subject) -> Sets {
+    subject.sized(Sets::new(700, 600, 300))
+}
+
+/// The messages of the sender and of the receiver.
+fn transcript(subject: &Subject, sets: &Sets, setup: &Setup) -> [Vec<u8>; 2] {
+    let (sender, receiver) = memory::pair();
+    let (sender, senders) = recorded(sender);
+    let (receiver, receivers) = recorded(receiver);
+    let request = sets.request(OutputKind::Rows);
+    let plan = subject.plan(&request);
+    let results = run_pair(&plan, sets, (sender, receiver), setup);
+    assert_output(subject, sets, &request, results);
+    [senders.messages().concat(), receivers.messages().concat()]
+}
+
+/// All runs of eight bytes, at any offset.
+fn windows(bytes: &[u8]) -> HashSet<[u8; 8]> {
+    let windows = bytes.windows(8);
+    windows.map(|window| window.try_into().unwrap()).collect()
+}
+
+/// No digest of an item, and nothing that a party drew.
+pub fn no_item_and_no_randomness_is_sent(subject: &Subject) {
+    let seeds = [11, 12];
+    let sets = sets(subject);
+    let setup = Setup {
+        seeds: Some(seeds),
+        ..Setup::default()
+    };
+    let plan = subject.rows(&sets);
+    let messages = transcript(subject, &sets, &setup);
+    for (party, bytes) in messages.iter().enumerate() {
+        let sent = windows(bytes);
+        // The party's own randomness: Δ, seeds and exponents are drawn from it. Seeds
+        // of generators that it forks are among these blocks too.
+        let mut drawn = vec![Block::ZERO; 1 << 14];
+        Prg::from_seed(Block(seeds[party])).fill(&mut drawn);
+        for block in drawn {
+            for half in block.to_bytes().chunks_exact(8) {
+                assert!(!sent.contains(half), "own randomness");
+            }
+        }
+        for numbers in [&sets.sender, &sets.receiver] {
+            let joint_seed = JointSeed::insecure_fixed(JOINT_SEED);
+            let items = Items::digest(&structured(numbers), &joint_seed, plan.digest_bytes());
+            let digests = items.rows(0..numbers.len() as u32);
+            let mut starts = digests.iter().map(|digest| digest[0].to_le_bytes());
+            assert!(starts.all(|start| !sent.contains(&start)), "a digest");
+        }
+    }
+}
+
+/// Another seed, and other randomness: other messages.
+pub fn two_runs_share_no_bytes(subject: &Subject) {
+    let sets = sets(subject);
+    let first = transcript(subject, &sets, &Setup::default());
+    let setup = Setup {
+        joint_seed: JointSeed::insecure_fixed([43; 32]),
+        seeds: None,
+    };
+    let second = transcript(subject, &sets, &setup);
+    for (first, second) in first.iter().zip(&second) {
+        assert!(windows(first).is_disjoint(&windows(second)));
+    }
+}

@@ -1,0 +1,101 @@
+//! What every protocol is put through, one test per protocol and case.
+//!
+//! A family of protocols lists its own in `tests/protocols.rs`, one row each:
+//!
+//! ```text
+//! psijoin_psi_testing::protocols! {
+//!     kkrt: Subject::new(&KKRT).units(Units::last("mask bits").lists(|plan| 3 + stash(plan)));
+//!     psz_none: Subject::new(&PSZ_NONE).most_pairs(MOST_PAIRS).faults(60, 1100, 30);
+//! }
+//! ```
+//!
+//! Each row becomes a module with the tests of [`cases`] in three tiers: `kkrt::quick::…` takes
+//! seconds and is for every edit, `kkrt::full::…` is for every submission, and
+//! `kkrt::nightly::…` is ignored unless asked for. `cargo test kkrt` runs the first two of one
+//! protocol, `cargo test quick` the first of all.
+
+#![forbid(unsafe_code)]
+
+pub mod cases;
+pub mod tampering;
+pub mod uniform;
+
+mod run;
+mod sets;
+mod subject;
+
+pub use run::{
+    JOINT_SEED, Results, Setup, items, output, run_items, run_pair, run_tables, structured,
+};
+pub use sets::Sets;
+pub use subject::{Limit, Subject, Units, parameter};
+
+/// Makes the tests of each protocol: `name: subject;`.
+#[macro_export]
+macro_rules! protocols {
+    ($($name:ident: $subject:expr;)*) => {
+        $(
+            mod $name {
+                #[allow(unused_imports)]
+                use super::*;
+
+                fn subject() -> $crate::Subject {
+                    $subject
+                }
+
+                $crate::tier!(quick {
+                    cost::is_exact_for_few_items,
+                    misuse::wrong_input_is_refused,
+                    results::empty_sets,
+                    results::few_items,
+                    results::one_item,
+                    results::the_failure_budget_is_kept_at_every_size,
+                });
+                $crate::tier!(full {
+                    cost::is_exact_for_many_items,
+                    faults::a_cut_connection,
+                    faults::a_flipped_bit,
+                    faults::a_short_message,
+                    faults::a_stalled_peer,
+                    order::another_order_of_the_input_changes_the_order_of_units_only,
+                    order::the_order_of_units_is_not_that_of_the_input,
+                    results::borders_of_chunks,
+                    results::both_parties_wait_for_room_after_every_message,
+                    results::high_statistical_security,
+                    results::many_items,
+                    results::random_sets,
+                    results::thresholds_that_are_always_or_never_reached,
+                    results::very_unequal_sets,
+                    secrets::no_item_and_no_randomness_is_sent,
+                    secrets::two_runs_share_no_bytes,
+                });
+                $crate::tier!(#[ignore = "takes minutes: nightly"] nightly {
+                    results::a_million_items,
+                    views::no_view_holds_a_membership_bit,
+                });
+            }
+        )*
+    };
+}
+
+/// The tests of one tier, by the names of their [`cases`].
+#[doc(hidden)]
+#[macro_export]
+macro_rules! tier {
+    // Attributes and cases repeat independently, so the attributes are passed on as one token tree.
+    (@cases $attributes:tt $($module:ident::$case:ident,)*) => {
+        $($crate::tier!(@case $attributes $module::$case);)*
+    };
+    (@case [$($attribute:tt)*] $module:ident::$case:ident) => {
+        #[test]
+        $($attribute)*
+        fn $case() {
+            $crate::cases::$module::$case(&super::subject());
+        }
+    };
+    ($(#[$attribute:meta])* $tier:ident { $($cases:tt)* }) => {
+        mod $tier {
+            $crate::tier!(@cases [$(#[$attribute])*] $($cases)*);
+        }
+    };
+}

@@ -1,0 +1,198 @@
+//! Both parties of a protocol in one process, over any pair of channels.
+
+use psijoin_block::{Block, Prg};
+use psijoin_channel::{Channel, joint_seed::JointSeed, memory};
+use psijoin_psi::{
+    Columns, Context, Error, Fingerprint, Input, Items, Output, Plan, Request, Role, Shares, pair,
+};
+
+use crate::{
+    Sets, Subject,
+    sets::{all_columns, columns, number},
+};
+
+/// What the sender learned, and the receiver.
+pub type Results = (Result<Output, Error>, Result<Output, Error>);
+
+/// The seed of all tests that do not say otherwise.
+pub const JOINT_SEED: [u8; 32] = [42; 32];
+
+/// How the parties are set up.
+pub struct Setup {
+    /// What digests and hash functions are derived from.
+    pub joint_seed: JointSeed,
+    /// Seeds of the parties' own randomness; from the operating system if there are none.
+    pub seeds: Option<[u128; 2]>,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self {
+            joint_seed: JointSeed::insecure_fixed(JOINT_SEED),
+            seeds: None,
+        }
+    }
+}
+
+/// Fingerprints with as much structure as the numbers have: they differ in a few bits only.
+pub fn structured(items: &[u64]) -> Vec<Fingerprint> {
+    items
+        .iter()
+        .map(|item| {
+            let mut fingerprint = [0; 32];
+            fingerprint[..8].copy_from_slice(&item.to_le_bytes());
+            fingerprint
+        })
+        .collect()
+}
+
+/// Runs both parties over these channels.
+pub fn run_pair(
+    plan: &Plan,
+    sets: &Sets,
+    (sender, receiver): (Channel, Channel),
+    setup: &Setup,
+) -> Results {
+    let items = |numbers: &[u64]| {
+        Items::digest(&structured(numbers), &setup.joint_seed, plan.digest_bytes())
+    };
+    let output = &plan.request().output;
+    let (senders, receivers) = (items(&sets.sender), items(&sets.receiver));
+    let sender_columns = columns(Role::Sender, &sets.sender, output);
+    let receiver_columns = columns(Role::Receiver, &sets.receiver, output);
+    let pools = [pair::single_thread(), pair::single_thread()];
+    let side = |channel, party: usize| {
+        let mut context = Context::new();
+        if let Some(seeds) = setup.seeds {
+            context.rng = Prg::from_seed(Block(seeds[party]));
+        }
+        pair::Side {
+            channel,
+            context,
+            pool: &pools[party],
+        }
+    };
+    let input = |(items, columns)| Input {
+        items,
+        columns,
+        joint_seed: &setup.joint_seed,
+    };
+    pair::run_sides(
+        plan,
+        (input((&senders, &*sender_columns)), side(sender, 0)),
+        (input((&receivers, &*receiver_columns)), side(receiver, 1)),
+    )
+}
+
+/// Both parties learned what the request asks for, and no more.
+pub(crate) fn assert_output(
+    subject: &Subject,
+    sets: &Sets,
+    request: &Request,
+    (sent, received): Results,
+) {
+    let (sent, received) = (sent.unwrap(), received.unwrap());
+    if let (Output::Shares(sent), Output::Shares(received)) = (&sent, &received) {
+        return assert_shares(sets, request.output.columns(), sent, received);
+    }
+    let (name, output) = (subject.name(), &request.output);
+    assert_eq!(
+        sent,
+        sets.expected_of_sender(request),
+        "{name}: what the sender learned"
+    );
+    assert!(
+        received == sets.expected(request),
+        "{name}, {output} of {} and {} items: a wrong result",
+        sets.sender.len(),
+        sets.receiver.len()
+    );
+}
+
+/// Each item of the receiver has a place, at which both parties' shares make the right numbers.
+fn assert_shares(sets: &Sets, columns: Columns, sent: &Shares, received: &Shares) {
+    assert_eq!(sent.places(), received.places());
+    assert_eq!(sent.items(), None, "the sender knows no places");
+    if sets.sender.is_empty() || sets.receiver.is_empty() {
+        return assert_eq!(sent.places(), 0);
+    }
+    let shared = sets.shared_rows();
+    let mut seen = vec![0; sets.receiver.len()];
+    for (place, item) in received.items().unwrap().iter().enumerate() {
+        let position = item.map(|item| item as usize);
+        let is_shared = item.is_some_and(|item| shared.binary_search(&item).is_ok());
+        let member = sent.membership().get(place) ^ received.membership().get(place);
+        assert_eq!(member, is_shared, "place {place}");
+        for (i, (role, column)) in all_columns(columns).enumerate() {
+            let [ours, theirs] = [sent, received].map(|shares| shares.columns()[i][place]);
+            let number = match position {
+                Some(position) if is_shared => number(role, column, sets.receiver[position]),
+                _ => 0,
+            };
+            assert_eq!(ours.wrapping_add(theirs) as i64, number, "place {place}");
+        }
+        if let Some(position) = position {
+            seen[position] += 1;
+        }
+    }
+    assert!(
+        seen.iter().all(|places| *places == 1),
+        "a place for each item"
+    );
+}
+
+/// Digests of these numbers, as one of `plan`'s parties takes them.
+pub fn items(numbers: impl IntoIterator<Item = u32>, plan: &Plan) -> Items {
+    let fingerprints: Vec<Fingerprint> = numbers
+        .into_iter()
+        .map(|number| *blake3::hash(&number.to_le_bytes()).as_bytes())
+        .collect();
+    let joint_seed = JointSeed::insecure_fixed(JOINT_SEED);
+    Items::digest(&fingerprints, &joint_seed, plan.digest_bytes())
+}
+
+/// Runs both parties on digests that a test may have chosen.
+pub fn run_items(
+    plan: &Plan,
+    (sender, sending): (&Items, Channel),
+    (receiver, receiving): (&Items, Channel),
+) -> Results {
+    run_tables(plan, (sender, &[], sending), (receiver, &[], receiving))
+}
+
+/// The same with columns of numbers.
+pub fn run_tables(
+    plan: &Plan,
+    (sender, sender_columns, sending): (&Items, &[Vec<i64>], Channel),
+    (receiver, receiver_columns, receiving): (&Items, &[Vec<i64>], Channel),
+) -> Results {
+    let joint_seed = &JointSeed::insecure_fixed(JOINT_SEED);
+    let pools = [pair::single_thread(), pair::single_thread()];
+    let side = |items, columns, channel, pool| {
+        let input = Input {
+            items,
+            columns,
+            joint_seed,
+        };
+        let side = pair::Side {
+            channel,
+            context: Context::new(),
+            pool,
+        };
+        (input, side)
+    };
+    pair::run_sides(
+        plan,
+        side(sender, sender_columns, sending, &pools[0]),
+        side(receiver, receiver_columns, receiving, &pools[1]),
+    )
+}
+
+/// The receiver's output over a channel that nothing happens to.
+///
+/// # Errors
+/// The receiver's.
+pub fn output(plan: &Plan, sender: &Items, receiver: &Items) -> Result<Output, Error> {
+    let (sending, receiving) = memory::pair();
+    run_items(plan, (sender, sending), (receiver, receiving)).1
+}

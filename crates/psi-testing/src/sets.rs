@@ -1,0 +1,134 @@
+use std::collections::HashSet;
+
+use psijoin_params::{Security, Sizes};
+use psijoin_psi::{Columns, Output, OutputKind, Request, Role};
+
+/// Which items each party has, by number.
+#[derive(Debug, Clone)]
+pub struct Sets {
+    /// The sender's.
+    pub sender: Vec<u64>,
+    /// The receiver's.
+    pub receiver: Vec<u64>,
+}
+
+impl Sets {
+    /// `shared` items of both; the rest of each is its own. The receiver's come in another
+    /// order than the sender's.
+    pub fn new(sender: usize, receiver: usize, shared: usize) -> Self {
+        let sender = (0..sender as u64).collect();
+        let own = (1 << 40)..;
+        let receiver: Vec<u64> = (0..shared as u64).chain(own).take(receiver).collect();
+        Self {
+            sender,
+            receiver: receiver.into_iter().rev().collect(),
+        }
+    }
+
+    /// Every sixteenth item.
+    pub(crate) fn a_sixteenth(self) -> Self {
+        let some = |items: Vec<u64>| items.into_iter().filter(|item| item % 16 == 0).collect();
+        Self {
+            sender: some(self.sender),
+            receiver: some(self.receiver),
+        }
+    }
+
+    /// A request for sets of these sizes.
+    pub fn request(&self, output: OutputKind) -> Request {
+        let sizes = Sizes::new(self.sender.len() as u64, self.receiver.len() as u64);
+        let sizes = sizes.expect("there are few items");
+        Request::of(sizes, Security::default()).output(output)
+    }
+
+    /// All that can be asked of them; thresholds and minima that are just reached, and just
+    /// missed.
+    pub(crate) fn requests(&self) -> Vec<Request> {
+        let shared = self.shared_rows().len() as u64;
+        let columns = |sender, receiver| Columns { sender, receiver };
+        let kinds = [
+            OutputKind::Rows,
+            OutputKind::Count,
+            OutputKind::Threshold(shared),
+            OutputKind::Threshold(shared + 1),
+            OutputKind::Sums(columns(0, 1)),
+            OutputKind::Sums(columns(2, 1)),
+            OutputKind::Shares(columns(0, 0)),
+            OutputKind::Shares(columns(1, 2)),
+        ];
+        let withheld = [
+            OutputKind::Rows,
+            OutputKind::Count,
+            OutputKind::Sums(columns(1, 1)),
+        ];
+        let withheld = withheld.into_iter().flat_map(|kind| {
+            [shared, shared + 1].map(|least| self.request(kind.clone()).min_intersection(least))
+        });
+        let plain = kinds.map(|kind| self.request(kind));
+        plain.into_iter().chain(withheld).collect()
+    }
+
+    /// What the receiver is to learn, by a plain join: nothing of shares, which
+    /// [`assert_output`](crate::run::assert_output) checks.
+    pub(crate) fn expected(&self, request: &Request) -> Output {
+        let rows = self.shared_rows();
+        let shared = rows.len() as u64;
+        if shared < request.min_intersection {
+            return Output::TooFew;
+        }
+        match &request.output {
+            OutputKind::Rows => Output::Rows(rows),
+            OutputKind::Count => Output::Count(shared),
+            OutputKind::Threshold(items) => Output::Reached(shared >= *items),
+            OutputKind::Sums(columns) => {
+                let sum = |(role, column): (Role, usize)| {
+                    let items = rows.iter().map(|row| self.receiver[*row as usize]);
+                    items.map(|item| number(role, column, item)).sum()
+                };
+                Output::Sums(all_columns(*columns).map(sum).collect())
+            }
+            OutputKind::Shares(_) => Output::Nothing,
+            other => panic!("what is {other}?"),
+        }
+    }
+
+    /// What the sender is to learn.
+    pub(crate) fn expected_of_sender(&self, request: &Request) -> Output {
+        match self.expected(request) {
+            Output::TooFew => Output::TooFew,
+            _ => Output::Nothing,
+        }
+    }
+
+    /// The receiver's positions that a plain join finds.
+    pub(crate) fn shared_rows(&self) -> Vec<u32> {
+        let senders: HashSet<_> = self.sender.iter().collect();
+        let rows = (0..).zip(&self.receiver);
+        let shared = rows.filter(|(_, item)| senders.contains(item));
+        shared.map(|(row, _)| row).collect()
+    }
+}
+
+/// The columns of both parties, the sender's first.
+pub(crate) fn all_columns(columns: Columns) -> impl Iterator<Item = (Role, usize)> {
+    [Role::Sender, Role::Receiver]
+        .into_iter()
+        .flat_map(move |role| (0..columns.of(role)).map(move |column| (role, column)))
+}
+
+/// The number of an item in a column: of either sign, and some of them large.
+pub(crate) fn number(role: Role, column: usize, item: u64) -> i64 {
+    let input = [role as u64, column as u64, item].map(u64::to_le_bytes);
+    let hash = blake3::hash(input.as_flattened());
+    let (first, _) = hash.as_bytes().split_first_chunk().expect("32 bytes");
+    i64::from_le_bytes(*first) >> (17 + 13 * column)
+}
+
+/// The numbers of a party's items.
+pub(crate) fn columns(role: Role, items: &[u64], output: &OutputKind) -> Vec<Vec<i64>> {
+    let column = |column| {
+        let numbers = items.iter().map(|item| number(role, column, *item));
+        numbers.collect()
+    };
+    (0..output.columns().of(role)).map(column).collect()
+}

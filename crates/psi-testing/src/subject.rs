@@ -1,0 +1,215 @@
+use psijoin_params::Sizes;
+use psijoin_psi::{OutputKind, Plan, Protocol, Request};
+
+use crate::Sets;
+
+/// A protocol, and what its tests must know that it does not say itself.
+#[derive(Debug, Clone)]
+pub struct Subject {
+    pub(crate) protocol: &'static Protocol,
+    pub(crate) is_slow: bool,
+    pub(crate) most_pairs: u128,
+    pub(crate) many: usize,
+    pub(crate) faulty: Sets,
+    pub(crate) layered: bool,
+    pub(crate) takes_a_million: bool,
+    pub(crate) limit: Limit,
+    pub(crate) units: Option<Units>,
+}
+
+impl Subject {
+    /// A protocol that needs nothing else said: an item costs microseconds, a message holds a
+    /// thousand items or so, and the sender's masks are sorted.
+    pub fn new(protocol: &'static Protocol) -> Self {
+        Self {
+            protocol,
+            is_slow: false,
+            most_pairs: u128::MAX,
+            many: 1 << 16,
+            faulty: Sets::new(3000, 2100, 700),
+            layered: false,
+            takes_a_million: true,
+            limit: Limit::BothLargest,
+            units: None,
+        }
+    }
+
+    /// An item costs milliseconds in a development build, as large numbers to large powers do: tests
+    /// take a sixteenth of the items.
+    #[must_use]
+    pub fn slow(self) -> Self {
+        Self {
+            is_slow: true,
+            ..self
+        }
+    }
+
+    /// Runs with more pairs of items are refused.
+    #[must_use]
+    pub fn most_pairs(self, most_pairs: u128) -> Self {
+        Self { most_pairs, ..self }
+    }
+
+    /// How many items per party are many; 2^16 unless said otherwise.
+    #[must_use]
+    pub fn many(self, many: usize) -> Self {
+        Self { many, ..self }
+    }
+
+    /// Items of the sender, of the receiver, and of both that take two or three messages of each
+    /// kind. In a run of them, each message is hit by each fault.
+    #[must_use]
+    pub fn faults(self, sender: usize, receiver: usize, shared: usize) -> Self {
+        Self {
+            faulty: Sets::new(sender, receiver, shared),
+            ..self
+        }
+    }
+
+    /// It evaluates a circuit layer by layer: it is slow, layers are messages that are all alike, so
+    /// that faults hit some of them only, and a million items are refused.
+    #[must_use]
+    pub fn layered(self) -> Self {
+        Self {
+            layered: true,
+            takes_a_million: false,
+            limit: Limit::EitherLargest,
+            ..self.slow().faults(10, 7, 3)
+        }
+    }
+
+    /// For which of the largest sets no parameters reach σ = 80; for two of them, unless said
+    /// otherwise, since all pairs of masks of 128 bits are compared.
+    #[must_use]
+    pub fn limit(self, limit: Limit) -> Self {
+        Self { limit, ..self }
+    }
+
+    /// The sender's messages hold a unit per item, in random order.
+    #[must_use]
+    pub fn units(self, units: Units) -> Self {
+        Self {
+            units: Some(units),
+            ..self
+        }
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        self.protocol.info().name
+    }
+
+    /// These sets, or a sixteenth of them for a slow protocol. Their messages hold as much less.
+    pub(crate) fn sized(&self, sets: Sets) -> Sets {
+        let items = sets.sender.len() + sets.receiver.len();
+        let pairs = sets.sender.len() as u128 * sets.receiver.len() as u128;
+        // To compare a million pairs takes seconds.
+        let all_pairs = self.most_pairs < u128::MAX && pairs > 1 << 20;
+        if (self.is_slow || all_pairs) && items >= 64 {
+            sets.a_sixteenth()
+        } else {
+            sets
+        }
+    }
+
+    /// The plan of a request that must be possible.
+    pub(crate) fn plan(&self, request: &Request) -> Plan {
+        self.protocol.plan(request).expect("it can be planned")
+    }
+
+    /// The plan to find rows.
+    pub(crate) fn rows(&self, sets: &Sets) -> Plan {
+        self.plan(&sets.request(OutputKind::Rows))
+    }
+
+    /// All requests on these sets that the protocol serves.
+    pub(crate) fn requests(&self, sets: &Sets) -> Vec<Request> {
+        let mut requests = sets.requests();
+        requests.retain(|request| {
+            self.protocol.computes(&request.output)
+                && (request.min_intersection == 0 || self.protocol.withholds())
+        });
+        requests
+    }
+}
+
+/// For which sets of 2^26 items no parameters reach σ = 80.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// If either set is that large.
+    EitherLargest,
+    /// If both are.
+    BothLargest,
+    /// Never.
+    None,
+}
+
+impl Limit {
+    /// Whether it forbids these sets.
+    pub(crate) fn forbids(self, sender: u64, receiver: u64) -> bool {
+        let items = match self {
+            Self::EitherLargest => sender.max(receiver),
+            Self::BothLargest => sender.min(receiver),
+            Self::None => 0,
+        };
+        items == Sizes::MAX_ITEMS
+    }
+}
+
+/// Where the sender's messages hold what stands for its items: a group element, some masks.
+#[derive(Debug, Clone, Copy)]
+pub struct Units {
+    pub(crate) in_first_messages: bool,
+    part_bits: fn(&Plan) -> u64,
+    lists: fn(&Plan) -> u64,
+}
+
+impl Units {
+    /// In the sender's first messages, with this many bits each.
+    pub fn first(part_bits: fn(&Plan) -> u64) -> Self {
+        Self {
+            in_first_messages: true,
+            part_bits,
+            lists: |_| 1,
+        }
+    }
+
+    /// In its last messages.
+    pub fn last(part_bits: fn(&Plan) -> u64) -> Self {
+        Self {
+            in_first_messages: false,
+            ..Self::first(part_bits)
+        }
+    }
+
+    /// A message holds this many lists, one after the other, with a part of each unit.
+    #[must_use]
+    pub fn lists(self, lists: fn(&Plan) -> u64) -> Self {
+        Self { lists, ..self }
+    }
+
+    /// The units of a message.
+    pub(crate) fn of(self, plan: &Plan, message: &[u8]) -> Vec<Vec<bool>> {
+        let (lists, part_bits) = ((self.lists)(plan) as usize, (self.part_bits)(plan) as usize);
+        let bits: Vec<bool> = message
+            .iter()
+            .flat_map(|byte| (0..8).map(move |i| byte >> i & 1 == 1))
+            .collect();
+        let count = bits.len() / (lists * part_bits);
+        let part = |number: usize| &bits[number * part_bits..][..part_bits];
+        (0..count)
+            .map(|i| {
+                let parts = (0..lists).map(|list| part(list * count + i));
+                parts.flatten().copied().collect()
+            })
+            .collect()
+    }
+}
+
+/// The value of a plan's parameter.
+///
+/// # Panics
+/// If it has none of this name.
+pub fn parameter(plan: &Plan, name: &str) -> u64 {
+    let found = plan.parameters().iter().find(|found| found.name == name);
+    found.expect("the plan has this parameter").value
+}

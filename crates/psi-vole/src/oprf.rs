@@ -1,0 +1,151 @@
+//! The oblivious PRF of RR22: the receiver gets the value at each of its items, the sender gets the
+//! function, from a key-value store of the receiver and subfield vector OLE. The header of
+//! [`rr22`](crate::rr22) has the steps; [`rr22_circuit`](crate::rr22_circuit) stands on it too.
+
+use psijoin_block::tower::Tower;
+use psijoin_channel::{joint_seed::JointSeed, stream::Chunks};
+use psijoin_encode::{
+    Digests,
+    okvs::{Partition, RowHasher},
+};
+use psijoin_ot::{
+    iknp::Model,
+    vole::{self, Base},
+};
+use psijoin_params::{FailureBudget, Log2Prob, Security, digest, okvs};
+use psijoin_psi::{Conversation, Error, Parameter, output_hash::OutputHash, parameters};
+
+mod receiver;
+mod sender;
+
+pub(crate) use receiver::{BinEncoder, Receiver};
+pub(crate) use sender::Sender;
+
+/// How a store is laid out.
+#[derive(Debug, Clone)]
+pub(crate) struct Layout {
+    pub(crate) shape: okvs::Shape,
+    security: Security,
+}
+
+impl Layout {
+    /// For this many items, within a sixteenth of the budget; `name` says whose they are.
+    pub(crate) fn derive(
+        name: &'static str,
+        items: u64,
+        security: Security,
+        budget: &mut FailureBudget,
+    ) -> Result<Self, Error> {
+        let shape = okvs::smallest(items, budget.share(0.0625))?;
+        budget.charge(name, okvs::failure(items, shape))?;
+        Ok(Self { shape, security })
+    }
+
+    /// The messages that carry it: one for each bin.
+    pub(crate) fn bins(&self) -> Chunks {
+        Chunks {
+            total: self.shape.bins as usize,
+            per_message: 1,
+        }
+    }
+
+    /// Bytes of a bin.
+    pub(crate) fn bin_bytes<V>(&self) -> usize {
+        self.shape.bin_slots() * size_of::<V>()
+    }
+
+    /// Bytes of all bins.
+    pub(crate) fn bytes<V>(&self) -> u64 {
+        (self.shape.len() * size_of::<V>()) as u64
+    }
+
+    /// The lengths of the messages.
+    pub(crate) fn messages<V>(&self) -> impl Iterator<Item = usize> {
+        let bin_bytes = self.bin_bytes::<V>();
+        self.bins().message_lengths(move |_| bin_bytes)
+    }
+
+    /// What step 1 says first: base OTs, whatever the layout.
+    pub(crate) fn setup() -> Conversation {
+        Conversation::default().both(vole::SETUP_SENDER_BYTES, vole::SETUP_RECEIVER_BYTES)
+    }
+
+    /// What step 1 says then.
+    pub(crate) fn vole<M: Model, B: Base>(&self) -> Conversation {
+        Conversation::default().flights(vole::flights::<M, B>(self.shape.len()))
+    }
+
+    pub(crate) fn parameters(&self) -> [Parameter; 5] {
+        let shape = self.shape;
+        parameters([
+            ("bins", shape.bins.into()),
+            ("items a bin", shape.bin_items.into()),
+            ("slots a bin", shape.slots.into()),
+            ("dense columns a bin", shape.dense.into()),
+            ("check columns a bin", shape.checks.into()),
+        ])
+    }
+
+    fn bad_luck(&self) -> Error {
+        Error::BadLuck(
+            "the items do not fit into the key-value store",
+            self.security.statistical_bits(),
+        )
+    }
+}
+
+/// A party's items, laid out in the bins of the store, and the functions that the joint seed gives
+/// both parties.
+pub(crate) struct Inputs<'a> {
+    layout: &'a Layout,
+    /// The row of an item, and H_B: different words of one function.
+    rows: RowHasher,
+    /// H_o.
+    output: OutputHash,
+    pub(crate) items: Partition,
+}
+
+impl<'a> Inputs<'a> {
+    /// Sorts items into bins, and derives the keys. Semi-honest parties fix their items before the
+    /// seed is known, so row and H_B need only be pseudorandom.
+    pub(crate) fn new<M: Model>(
+        layout: &'a Layout,
+        items: Digests<'_>,
+        joint_seed: &JointSeed,
+    ) -> Self {
+        let key = joint_seed.key("psijoin 2026 rr22 rows");
+        Self {
+            layout,
+            rows: match M::CHECKED {
+                true => RowHasher::oracle(key, layout.shape),
+                false => RowHasher::pseudorandom(key, layout.shape),
+            },
+            output: OutputHash(joint_seed.key("psijoin 2026 rr22 outputs")),
+            items: Partition::new(items, layout.shape.bins),
+        }
+    }
+
+    /// H_o(v + w, x) for values v of items x.
+    fn hash(&self, values: &mut [Tower], w: Tower, items: Digests<'_>, outputs: &mut [u128]) {
+        values.iter_mut().for_each(|value| *value ^= w);
+        self.output.hash(values, items, outputs);
+    }
+}
+
+/// The event that rows and values show that they come from block ciphers: a cipher repeats no
+/// output, and a function does with the probability that two digests are equal.
+pub(crate) const CIPHERS: &str = "ciphers unlike functions";
+
+/// A bound on that event, for the items of both parties together.
+pub(crate) fn ciphers(items: u64, digest_bytes: usize) -> Log2Prob {
+    match digest_bytes {
+        16 => digest::collision_among(items, 16).times(RowHasher::CIPHERS as u128),
+        _ => Log2Prob::ZERO,
+    }
+}
+
+/// A bound on the event that any item of the sender decodes to its own value though the receiver does
+/// not have it: each does with probability 1/|B|.
+pub(crate) fn dictionary(sender_items: u64, base_bits: u32) -> Log2Prob {
+    Log2Prob::from_log2(-f64::from(base_bits)).times(sender_items.into())
+}

@@ -1,0 +1,148 @@
+//! The party that gets the values at its items.
+
+use psijoin_block::{
+    Prg,
+    memory::Buffer,
+    parallel, scatter,
+    tower::{Element, Tower},
+};
+use psijoin_channel::{Channel, Outbound, stream};
+use psijoin_encode::{
+    Digests,
+    okvs::{self, Encoder, Row, RowHasher},
+};
+use psijoin_ot::{
+    iknp::Model,
+    vole::{self, Base},
+};
+use psijoin_psi::{Context, Error};
+
+use super::{Inputs, Layout};
+
+/// The receiver after step 1.
+pub(crate) struct Receiver<B: Base> {
+    pub(crate) a: Buffer<B>,
+    pub(crate) c: Buffer<Tower>,
+}
+
+impl<B: Base> Receiver<B> {
+    /// Step 1.
+    pub(crate) fn offline<M: Model>(
+        layout: &Layout,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Self, Error> {
+        let planted = Self::begin::<M>(layout, channel, context)?;
+        let (a, c) = planted.finish(channel)?;
+        Ok(Self { a, c })
+    }
+
+    /// The first half of step 1.
+    pub(crate) fn begin<M: Model>(
+        layout: &Layout,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<vole::Planted<M, B>, Error> {
+        context.phase("base OT");
+        let mut vole = vole::Receiver::<M>::setup(channel, &mut context.rng)?;
+        context.phase("VOLE");
+        Ok(vole.begin::<B>(layout.shape.len(), channel)?)
+    }
+}
+
+impl Inputs<'_> {
+    /// Steps 2 and 3 of the receiver, bin by bin: the rows of all items, in the order of the bins.
+    pub(crate) fn send_store<B: Base>(
+        &self,
+        a: &[B],
+        outbound: &mut dyn Outbound,
+        rng: &mut Prg,
+    ) -> Result<Buffer<Row>, Error> {
+        let mut rows = Buffer::zeroed(self.items.digests().len());
+        let mut bins: Vec<_> = (a.chunks_exact(self.layout.shape.bin_slots()))
+            .zip(self.items.iter())
+            .zip(scatter::split(&mut rows, self.items.lens()))
+            .map(|((a, (items, _)), rows)| (a, items, rows, rng.fork()))
+            .collect();
+        stream::send_with(
+            outbound,
+            self.layout.bins(),
+            &mut bins,
+            &|| BinEncoder::<B>::new(self.layout, &self.rows),
+            &|_, bins, encoder, message| {
+                bins.iter_mut().try_for_each(|(a, items, rows, prg)| {
+                    let store = encoder.encode(*items, rows, |_| (), prg)?;
+                    for (store, a) in store.iter_mut().zip(*a) {
+                        *store ^= *a;
+                    }
+                    message.extend_from_slice(bytemuck::cast_slice(store));
+                    Ok::<_, Error>(())
+                })
+            },
+        )?;
+        Ok(rows)
+    }
+
+    /// The receiver's values of step 5: H_o(Decode(c, y) + w, y) of all items, in the order of the
+    /// bins.
+    pub(crate) fn outputs(&self, c: Buffer<Tower>, rows: Buffer<Row>, w: Tower) -> Buffer<u128> {
+        let shape = self.layout.shape;
+        let mut outputs = Buffer::zeroed(rows.len());
+        let mut rest = &rows[..];
+        let mut bins: Vec<_> = (c.chunks_exact(shape.bin_slots()))
+            .zip(self.items.iter())
+            .zip(scatter::split(&mut outputs, self.items.lens()))
+            .map(|((c, (items, _)), outputs)| {
+                let (rows, after) = rest.split_at(items.len());
+                rest = after;
+                (c, rows, items, outputs)
+            })
+            .collect();
+        parallel::each_mut_with(&mut bins, &Vec::new, &|_, bin, decoded| {
+            let (c, rows, items, outputs) = bin;
+            decoded.resize(rows.len(), Tower::default());
+            okvs::decode_bin(shape, c, rows, decoded);
+            self.hash(decoded, w, *items, outputs);
+        });
+        outputs
+    }
+}
+
+/// What a thread needs to encode bins of a store.
+pub(crate) struct BinEncoder<'a, V> {
+    layout: &'a Layout,
+    rows: &'a RowHasher,
+    encoder: Encoder<V>,
+    values: Vec<V>,
+    store: Vec<V>,
+}
+
+impl<'a, V: Element> BinEncoder<'a, V> {
+    pub(crate) fn new(layout: &'a Layout, rows: &'a RowHasher) -> Self {
+        Self {
+            layout,
+            rows,
+            encoder: Encoder::new(layout.shape),
+            values: Vec::new(),
+            store: vec![V::default(); layout.shape.bin_slots()],
+        }
+    }
+
+    /// The store of a bin, and the rows of its keys. A key has the value that comes with its row,
+    /// unless `program` puts another one in its place.
+    pub(crate) fn encode(
+        &mut self,
+        keys: Digests<'_>,
+        rows: &mut [Row],
+        program: impl FnOnce(&mut [V]),
+        rng: &mut Prg,
+    ) -> Result<&mut [V], Error> {
+        self.values.resize(keys.len(), V::default());
+        self.rows.hash(keys, rows, &mut self.values);
+        program(&mut self.values);
+        (self.encoder)
+            .encode_bin(rows, &self.values, &mut self.store, rng)
+            .map_err(|_| self.layout.bad_luck())?;
+        Ok(&mut self.store)
+    }
+}

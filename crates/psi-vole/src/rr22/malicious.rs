@@ -1,0 +1,98 @@
+//! The parties of `rr22-malicious`. The phases follow each other: nothing that depends on a may be
+//! sent before the sender has passed its check.
+
+use psijoin_block::tower::Tower;
+use psijoin_channel::Channel;
+use psijoin_ot::iknp::Malicious;
+use psijoin_psi::{Context, Error, Input, Output, Party};
+
+use super::{
+    Params,
+    joint_coin::{Committed, Promised},
+    receiver::{find, send_store},
+    sender::{evaluate, send_masks},
+};
+use crate::oprf;
+
+/// The party that learns nothing, after the offline phase.
+pub(super) struct Sender {
+    params: Params,
+    oprf: oprf::Sender<Tower>,
+}
+
+/// The party that learns the result, after the offline phase.
+pub(super) struct Receiver {
+    params: Params,
+    oprf: oprf::Receiver<Tower>,
+}
+
+impl Party for Sender {
+    type Params = Params;
+
+    fn offline(
+        params: &Params,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Self, Error> {
+        // Step 1.
+        let oprf = oprf::Sender::offline::<Malicious>(&params.oprf, channel, context)?;
+        Ok(Self {
+            params: params.clone(),
+            oprf,
+        })
+    }
+
+    fn online(
+        self,
+        input: &Input<'_>,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        let Self { params, oprf } = self;
+        // Before step 2.
+        let coin = Committed::exchange(channel, &mut context.rng)?;
+        // Steps 3 and 4.
+        let (w, inbound) = (coin.joint(), channel.halves().1);
+        let outputs = evaluate::<Malicious, _>(&params, oprf, w, input, inbound, context)?;
+        // After step 3.
+        coin.open(channel)?;
+        send_masks(&params, outputs, channel, context)
+    }
+}
+
+impl Party for Receiver {
+    type Params = Params;
+
+    fn offline(
+        params: &Params,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Self, Error> {
+        // Step 1.
+        let oprf = oprf::Receiver::offline::<Malicious>(&params.oprf, channel, context)?;
+        Ok(Self {
+            params: params.clone(),
+            oprf,
+        })
+    }
+
+    fn online(
+        self,
+        input: &Input<'_>,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        let Self { params, oprf } = self;
+        let oprf::Receiver { a, c } = oprf;
+        // Before step 2.
+        let coin = Promised::exchange(channel, &mut context.rng)?;
+        // Steps 2 and 3.
+        let outbound = channel.halves().0;
+        let sent = send_store::<Malicious, _>(&params, &a, input, outbound, context)?;
+        drop(a);
+        // After step 3.
+        let w = coin.joint(channel)?;
+        // Step 5.
+        find(&params, sent, c, w, channel, context)
+    }
+}

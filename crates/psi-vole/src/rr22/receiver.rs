@@ -1,0 +1,110 @@
+use psijoin_block::{memory::Buffer, tower::Tower};
+use psijoin_channel::{Channel, Outbound};
+use psijoin_encode::okvs::Row;
+use psijoin_ot::{
+    iknp::{Model, SemiHonest},
+    vole::Base,
+};
+use psijoin_psi::{Context, Error, Input, Output, Party, sorted_masks::Own};
+
+use super::Params;
+use crate::oprf;
+
+/// The party that learns the result, after the offline phase.
+pub(super) struct Receiver<B: Base> {
+    params: Params,
+    oprf: oprf::Receiver<B>,
+}
+
+impl<B: Base> Party for Receiver<B> {
+    type Params = Params;
+
+    fn offline(
+        params: &Params,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Self, Error> {
+        // Step 1.
+        let oprf = oprf::Receiver::offline::<SemiHonest>(&params.oprf, channel, context)?;
+        Ok(Self {
+            params: params.clone(),
+            oprf,
+        })
+    }
+
+    fn online(
+        self,
+        input: &Input<'_>,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        let Self { params, oprf } = self;
+        let oprf::Receiver { a, c } = oprf;
+        let (outbound, w) = (channel.halves().0, Tower::default());
+        // Steps 2 and 3.
+        let sent = send_store::<SemiHonest, B>(&params, &a, input, outbound, context)?;
+        drop(a);
+        // Step 5.
+        find(&params, sent, c, w, channel, context)
+    }
+
+    /// The store is on its way while the vector OLE is still computed.
+    fn at_once(
+        params: &Params,
+        input: &Input<'_>,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        // Step 1, the receiver's half.
+        let planted = oprf::Receiver::<B>::begin::<SemiHonest>(&params.oprf, channel, context)?;
+        // Steps 2 and 3, while the sender's half of step 1 arrives.
+        let (sent, corrections) = channel.exchange(
+            |outbound| send_store::<SemiHonest, B>(params, planted.a(), input, outbound, context),
+            |inbound| Ok(planted.receive(inbound)?),
+        )?;
+        context.phase("VOLE");
+        let c = planted.finish_received(corrections);
+        // Step 5.
+        find(params, sent, c, Tower::default(), channel, context)
+    }
+}
+
+/// What the receiver knows of a store that it has sent.
+pub(super) struct Sent<'a> {
+    inputs: oprf::Inputs<'a>,
+    rows: Buffer<Row>,
+}
+
+/// Step 2, and step 3 of the receiver.
+pub(super) fn send_store<'a, M: Model, B: Base>(
+    params: &'a Params,
+    a: &[B],
+    input: &Input<'_>,
+    outbound: &mut dyn Outbound,
+    context: &mut Context,
+) -> Result<Sent<'a>, Error> {
+    let inputs = params.inputs::<M>(input, context);
+    context.phase("store");
+    let rows = inputs.send_store(a, outbound, &mut context.rng)?;
+    Ok(Sent { inputs, rows })
+}
+
+/// Step 5.
+pub(super) fn find(
+    params: &Params,
+    Sent { inputs, rows }: Sent<'_>,
+    c: Buffer<Tower>,
+    w: Tower,
+    channel: &mut Channel,
+    context: &Context,
+) -> Result<Output, Error> {
+    context.phase("outputs");
+    let outputs = inputs.outputs(c, rows, w);
+    let own = Own::new(params.masks(), &outputs);
+    context.phase("masks");
+    let found = params.masks().receive(&own, channel.halves().1)?;
+    let positions = inputs.items.positions();
+    let found = found.iter().flatten();
+    let found = found.map(|place| positions[*place as usize]);
+    Ok(Output::rows(found, positions.len()))
+}

@@ -1,0 +1,107 @@
+use std::thread;
+
+use psijoin_channel::{Channel, joint_seed::JointSeed, memory};
+use psijoin_params::Security;
+use psijoin_psi::{Context, Input, Output, Request, Role, prepare, run};
+use psijoin_psi_testing::{items, run_items, tampering, uniform};
+
+use super::{params::Variant, *};
+
+/// A party that runs all at once meets one that has prepared before.
+#[test]
+fn phases_may_overlap_on_either_side() {
+    let plan = &RR22.plan(&Request::rows(900, 700).unwrap()).unwrap();
+    let (sender, receiver) = (items(0..900, plan), items(600..1300, plan));
+    for at_once in [Role::Sender, Role::Receiver] {
+        let run = |role, items, mut channel: Channel| {
+            let input = Input {
+                items,
+                columns: &[],
+                joint_seed: &JointSeed::insecure_fixed([5; 32]),
+            };
+            let (channel, context) = (&mut channel, &mut Context::new());
+            if role == at_once {
+                run(plan, role, &input, channel, context)
+            } else {
+                prepare(plan, role, channel, context)?.run(&input, channel, context)
+            }
+        };
+        let (sending, receiving) = memory::Builder::new()
+            .window(memory::Window::ONE_MESSAGE)
+            .pair();
+        thread::scope(|scope| {
+            let sent = scope.spawn(|| run(Role::Sender, &sender, sending));
+            let received = run(Role::Receiver, &receiver, receiving).unwrap();
+            assert_eq!(received, Output::Rows((0..300).collect()));
+            sent.join().unwrap().unwrap();
+        });
+    }
+}
+
+#[test]
+fn every_variant_with_digests_of_either_length() {
+    let request = Request::rows(900, 700).unwrap();
+    let semi_honest = Params::semi_honest(&request).unwrap();
+    assert_eq!(semi_honest.variant, Variant::Narrow);
+    for variant in [Variant::Narrow, Variant::Wide, Variant::Malicious] {
+        for digest_bytes in [16, 32] {
+            let mut params = semi_honest.clone();
+            params.variant = variant;
+            params.digest_bytes = digest_bytes;
+            let plan = params.plan();
+            let (sending, receiving) = memory::pair();
+            let (sent, received) = run_items(
+                &plan,
+                (&items(0..900, &plan), sending),
+                (&items(600..1300, &plan), receiving),
+            );
+            assert_eq!(sent.unwrap(), Output::Nothing);
+            let expected = Output::Rows((0..300).collect());
+            assert_eq!(received.unwrap(), expected, "{variant:?}, {digest_bytes}");
+        }
+    }
+}
+
+#[test]
+fn values_have_128_bits_where_64_are_too_few() {
+    let variant = |senders, sigma| {
+        let mut request = Request::rows(senders, 1000).unwrap();
+        request.security = Security::new(sigma).unwrap();
+        Params::semi_honest(&request).unwrap().variant
+    };
+    assert_eq!(variant(1 << 23, 40), Variant::Narrow);
+    assert_eq!(variant((1 << 23) + 1, 40), Variant::Wide);
+    assert_eq!(variant(1, 64), Variant::Wide);
+}
+
+#[test]
+fn the_malicious_plan_has_long_masks_and_another_digest() {
+    let request = Request::rows(900, 700).unwrap();
+    let malicious = Params::malicious(&request).unwrap();
+    assert_eq!(malicious.mask_range, u128::MAX);
+    assert_eq!(malicious.digest_bytes, 32);
+    let semi_honest = Params::semi_honest(&request).unwrap();
+    assert_ne!(malicious.plan().digest(), semi_honest.plan().digest());
+}
+
+#[test]
+fn masks_and_store_show_nothing_of_items_that_are_not_shared() {
+    let request = Request::rows(1 << 14, 1 << 14).unwrap();
+    for params in [Params::semi_honest(&request), Params::malicious(&request)] {
+        let params = params.unwrap();
+        let masks = params.masks();
+        uniform::assert_nothing_shows(&params.plan(), masks);
+    }
+}
+
+/// What the other party uses or ignores by a secret bit is noticed half of the time; answers to
+/// checks, and what was committed to, always.
+#[test]
+fn tampering_is_an_error_or_costs_the_cheater_its_items() {
+    let plan = RR22_MALICIOUS.plan(&Request::rows(300, 200).unwrap());
+    let plan = plan.unwrap();
+    for cheater in [Role::Sender, Role::Receiver] {
+        let noticed = tampering::notices_of_tampering(&plan, cheater);
+        assert!(noticed >= 2, "{cheater}: {noticed}");
+    }
+}

@@ -1,0 +1,114 @@
+//! The sender's hints: a key-value store of what its keys are programmed to, masked by the PRF.
+
+use psijoin_block::{Prg, memory::Buffer, scatter, tower::Element};
+use psijoin_channel::{Inbound, Outbound, joint_seed::JointSeed, stream};
+use psijoin_encode::{
+    Digests,
+    okvs::{self, Partition, Row, RowHasher},
+};
+use psijoin_psi::Error;
+
+use super::masks::{Of, masks};
+use crate::oprf::{BinEncoder, Layout};
+
+/// What either party needs to send hints, or to read them.
+pub(super) struct Hints<'a> {
+    layout: &'a Layout,
+    rows: RowHasher,
+    /// The keys in the order of the hints' bins. The keys came in the order of the OPRF's bins,
+    /// which is nearly the same: those of a bin lie close together.
+    keys: Partition,
+    /// The PRF at each of the keys, in the order that they came in.
+    outputs: Buffer<u128>,
+}
+
+impl<'a> Hints<'a> {
+    /// For these keys of a party, and the PRF at each of them. A key's place is that in this list.
+    pub(super) fn new(
+        layout: &'a Layout,
+        joint_seed: &JointSeed,
+        keys: Digests<'_>,
+        outputs: Buffer<u128>,
+    ) -> Self {
+        let key = joint_seed.key("psijoin 2026 rr22 circuit hints");
+        Self {
+            layout,
+            rows: RowHasher::pseudorandom(key, layout.shape),
+            keys: Partition::new(keys, layout.shape.bins),
+            outputs,
+        }
+    }
+
+    /// Sends a store. `program` says what keys at some places are to have, which is then masked.
+    pub(super) fn send<V: Element>(
+        &self,
+        of: Of,
+        program: &(dyn Fn(&[u32], &mut [V]) + Sync),
+        outbound: &mut dyn Outbound,
+        rng: &mut Prg,
+    ) -> Result<(), Error> {
+        let masks = masks::<V>(of, &self.outputs);
+        let hint = |places: &[u32], hints: &mut [V]| {
+            program(places, hints);
+            for (hint, place) in hints.iter_mut().zip(places) {
+                *hint ^= masks[*place as usize];
+            }
+        };
+        let mut bins: Vec<_> = self.keys.iter().map(|bin| (bin, rng.fork())).collect();
+        stream::send_with(
+            outbound,
+            self.layout.bins(),
+            &mut bins,
+            &|| (BinEncoder::<V>::new(self.layout, &self.rows), Vec::new()),
+            &|_, bins, (encoder, rows), message| {
+                bins.iter_mut().try_for_each(|((keys, places), prg)| {
+                    rows.resize(keys.len(), Row::default());
+                    let store = encoder.encode(*keys, rows, |hints| hint(places, hints), prg)?;
+                    message.extend_from_slice(bytemuck::cast_slice(store));
+                    Ok::<_, Error>(())
+                })
+            },
+        )
+    }
+
+    /// Receives a store: calls `found` with the place of each key, and what the store has for it.
+    pub(super) fn receive<V: Element>(
+        &self,
+        of: Of,
+        inbound: &mut dyn Inbound,
+        mut found: impl FnMut(usize, V),
+    ) -> Result<(), Error> {
+        let hinted = self.decode::<V>(inbound)?;
+        let masks = masks::<V>(of, &self.outputs);
+        for (hint, place) in hinted.iter().zip(self.keys.positions()) {
+            let place = *place as usize;
+            found(place, *hint ^ masks[place]);
+        }
+        Ok(())
+    }
+
+    /// What the store that arrives has for each of [`keys`](Self::keys), under its mask.
+    fn decode<V: Element>(&self, inbound: &mut dyn Inbound) -> Result<Buffer<V>, Error> {
+        let mut values = Buffer::zeroed(self.keys.digests().len());
+        let mut bins: Vec<_> = (self.keys.iter().map(|(keys, _)| keys))
+            .zip(scatter::split(&mut values, self.keys.lens()))
+            .collect();
+        let shape = self.layout.shape;
+        stream::receive_into(
+            inbound,
+            self.layout.bins(),
+            &|_| self.layout.bin_bytes::<V>(),
+            &mut bins,
+            &|| (vec![V::default(); shape.bin_slots()], Vec::new()),
+            &|_, message, bins, (store, rows)| {
+                for (keys, values) in bins {
+                    bytemuck::cast_slice_mut(store).copy_from_slice(message);
+                    rows.resize(keys.len(), Row::default());
+                    self.rows.hash(*keys, rows, values);
+                    okvs::decode_bin(shape, store, rows, values);
+                }
+            },
+        )?;
+        Ok(values)
+    }
+}

@@ -1,0 +1,67 @@
+//! What an output of the PRF is stretched to: a mask for the target of its key, and one for each
+//! column of numbers.
+
+use psijoin_block::{Block, crhf, memory::Buffer, parallel, tower::Element};
+
+/// Outputs that are stretched at once.
+const AT_ONCE: usize = 1024;
+
+/// Which mask.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Of {
+    Target,
+    Column(usize),
+}
+
+/// This mask of each output F: the lowest bits of π(x) ⊕ x, where x is F with the mask's number
+/// added. F is random to whoever must not know its masks, so that no x comes twice.
+pub(super) fn masks<V: Element>(of: Of, outputs: &[u128]) -> Buffer<V> {
+    let number = match of {
+        Of::Target => 0,
+        Of::Column(column) => 1 + column as u128,
+    };
+    let mut masks = Buffer::zeroed(outputs.len());
+    parallel::chunks_mut(&mut masks, AT_ONCE, &|range, masks| {
+        let mut blocks = [Block::ZERO; AT_ONCE];
+        let blocks = &mut blocks[..masks.len()];
+        for (block, output) in blocks.iter_mut().zip(&outputs[range]) {
+            *block = Block(output ^ number);
+        }
+        crhf::correlation_robust(blocks);
+        for (mask, block) in masks.iter_mut().zip(blocks) {
+            *mask = bytemuck::pod_read_unaligned(&block.to_bytes()[..size_of::<V>()]);
+        }
+    });
+    masks
+}
+
+#[cfg(test)]
+mod tests {
+    use psijoin_block::tower::{Gf64, Tower};
+
+    use super::*;
+
+    /// Outputs in more than one chunk. No two of their masks are alike.
+    #[test]
+    fn masks_differ_by_number_and_by_output() {
+        let outputs: Vec<u128> = (0..AT_ONCE as u128 + 3)
+            .map(|i| i << 64 | 1 << 100)
+            .collect();
+        let lists = [Of::Target, Of::Column(0), Of::Column(1)]
+            .map(|of| masks::<Gf64>(of, &outputs).to_vec());
+        let mut all: Vec<u64> = lists.iter().flatten().map(|mask| mask.0).collect();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), 3 * outputs.len());
+    }
+
+    #[test]
+    fn shorter_masks_are_the_beginnings_of_longer_ones() {
+        let outputs = [7, u128::MAX];
+        let long = masks::<Tower>(Of::Target, &outputs);
+        let short = masks::<Gf64>(Of::Target, &outputs);
+        for (long, short) in long.iter().zip(&*short) {
+            assert_eq!(bytemuck::bytes_of(long)[..8], short.0.to_le_bytes());
+        }
+    }
+}

@@ -1,0 +1,191 @@
+use psijoin_block::tower::{Element, Gf64, Tower};
+use psijoin_channel::joint_seed::JointSeed;
+use psijoin_circuit::equality;
+use psijoin_ot::{
+    iknp::SemiHonest,
+    lookup::{self, PLACE_BITS},
+    vole::Base,
+};
+use psijoin_params::{FailureBudget, cuckoo::Shape, equality as equality_params};
+use psijoin_psi::{Conversation, Cost, Derived, Error, Plan, Request, parameters};
+use psijoin_psi_functions::{
+    bins::{self, Keys},
+    functions::Function,
+};
+
+use super::{INFO, Receiver, Sender};
+use crate::oprf::{CIPHERS, Layout, ciphers, dictionary};
+
+/// What is derived for a run.
+#[derive(Debug, Clone)]
+pub struct Params {
+    pub(super) request: Request,
+    digest_bytes: usize,
+    /// Bins, without a stash.
+    pub(super) bins: Shape,
+    /// Bits of B: of the PRF's values, and of targets.
+    base_bits: u32,
+    /// How many of them are compared.
+    number_bits: u32,
+    /// The store of the receiver's keys.
+    pub(super) oprf: Layout,
+    /// That of the sender's.
+    pub(super) hints: Layout,
+    budget: FailureBudget,
+}
+
+impl Params {
+    /// Derives them.
+    ///
+    /// The failure budget: up to a quarter for digests, for keys, and for rows that come from ciphers
+    /// (one part, one and six), an eighth for the Cuckoo table, up to a quarter each for the width of
+    /// B in the PRF and in the equality tests, a sixteenth for each store.
+    ///
+    /// # Errors
+    /// If no parameters reach the security level.
+    pub fn new(request: &Request) -> Result<Self, Error> {
+        let sizes = request.sizes;
+        let mut budget = FailureBudget::new(request.security);
+        let digest_bytes = bins::digest_bytes(sizes, &mut budget)?;
+        let sender_keys = bins::sender_keys(sizes);
+        let keys = sender_keys + sizes.receiver();
+        // Both stores have rows from ciphers.
+        budget.charge(CIPHERS, ciphers(keys, digest_bytes).times(2))?;
+        let bins = bins::without_stash(sizes, &mut budget)?;
+
+        let (share, tests) = (budget.share(0.25), bins.bins.into());
+        let number_bits = equality_params::bits(tests, PLACE_BITS as u32, share)?;
+        let base_bits = match dictionary(sender_keys, Gf64::BITS) <= share {
+            true if number_bits <= Gf64::BITS => Gf64::BITS,
+            _ => Tower::BITS,
+        };
+        let bound = dictionary(sender_keys, base_bits);
+        budget.charge("sender's key in the store", bound)?;
+        budget.charge(
+            "equal by chance",
+            equality_params::by_chance(tests, number_bits),
+        )?;
+        let oprf = Layout::derive(
+            "store of the receiver's keys",
+            sizes.receiver(),
+            request.security,
+            &mut budget,
+        )?;
+        let hints = Layout::derive(
+            "store of the sender's hints",
+            sender_keys,
+            request.security,
+            &mut budget,
+        )?;
+        Ok(Self {
+            request: request.clone(),
+            digest_bytes,
+            bins,
+            base_bits,
+            number_bits,
+            oprf,
+            hints,
+            budget,
+        })
+    }
+
+    /// Bins. Each is a lane of the equality tests.
+    pub(super) fn lanes(&self) -> usize {
+        self.bins.bins as usize
+    }
+
+    /// Bits of the numbers that are compared.
+    pub(super) fn number_bits(&self) -> usize {
+        self.number_bits as usize
+    }
+
+    /// Lookups of the equality tests.
+    pub(super) fn lookups(&self) -> usize {
+        equality::lookups(self.number_bits(), self.lanes())
+    }
+
+    /// What is made of the shares.
+    pub(super) fn function(&self) -> Function {
+        Function::new(&self.request, self.lanes())
+    }
+
+    /// Hash functions of items.
+    pub(super) fn keys(&self, joint_seed: &JointSeed) -> Keys {
+        let purposes = [
+            "psijoin 2026 rr22 circuit bins",
+            "psijoin 2026 rr22 circuit keys",
+        ];
+        Keys::new(self.bins, purposes, joint_seed)
+    }
+
+    /// σ.
+    pub(super) fn sigma(&self) -> u32 {
+        self.request.security.statistical_bits()
+    }
+
+    /// The plan that follows.
+    pub fn plan(self) -> Plan {
+        match self.base_bits {
+            Gf64::BITS => self.plan_over::<Gf64>(),
+            _ => self.plan_over::<Tower>(),
+        }
+    }
+
+    fn plan_over<B: Base>(self) -> Plan {
+        let own = parameters([
+            ("digest bytes", self.digest_bytes as u64),
+            ("bins", self.bins.bins.into()),
+            ("value bits", self.base_bits.into()),
+            ("compared bits", self.number_bits.into()),
+        ]);
+        let stores = [self.oprf.parameters(), self.hints.parameters()];
+        let derived = Derived {
+            info: &INFO,
+            request: self.request.clone(),
+            digest_bytes: self.digest_bytes,
+            parameters: own.into_iter().chain(stores.concat()).collect(),
+            budget: self.budget.clone(),
+            cost: self.cost::<B>(),
+        };
+        Plan::new::<Sender<B>, Receiver<B>>(derived, self)
+    }
+
+    fn cost<B: Base>(&self) -> Cost {
+        let [function_offline, function_online] = self.function().conversations();
+        // Step 1.
+        let offline = Layout::setup()
+            .then(self.oprf.vole::<SemiHonest, B>())
+            .both(lookup::SETUP_SENDER_BYTES, lookup::SETUP_RECEIVER_BYTES)
+            .flights(equality::preparing_flights(self.lookups()))
+            .then(function_offline);
+        // Steps 3 to 6.
+        let columns = self.request.output.columns().sender as u64;
+        let online = Conversation::default()
+            .receiver(self.oprf.bytes::<B>())
+            .sender(self.hints.bytes::<B>() + columns * self.hints.bytes::<Gf64>())
+            .flights(equality::flights(self.number_bits(), self.lanes()))
+            .then(function_online);
+        Cost::new(offline, online)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use psijoin_params::{Security, Sizes};
+    use psijoin_psi::OutputKind;
+
+    use super::*;
+
+    /// Nor is the budget exceeded where digests are about to become longer.
+    #[test]
+    fn no_size_needs_a_stash() {
+        for sigma in [40, 60, 70, 80] {
+            for (senders, log2) in (0..=26).flat_map(|log2| [(1, log2), (1 << log2, log2)]) {
+                let sizes = Sizes::new(senders, 1 << log2).unwrap();
+                let request = Request::of(sizes, Security::new(sigma).unwrap());
+                let params = Params::new(&request.output(OutputKind::Count)).unwrap();
+                assert_eq!(params.bins.stash, 0);
+            }
+        }
+    }
+}

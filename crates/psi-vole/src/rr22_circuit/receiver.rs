@@ -1,0 +1,157 @@
+use psijoin_block::{
+    memory::Buffer,
+    tower::{Gf64, Tower},
+};
+use psijoin_channel::{Channel, joint_seed::JointSeed};
+use psijoin_circuit::equality;
+use psijoin_encode::Digests;
+use psijoin_ot::{iknp::SemiHonest, vole::Base};
+use psijoin_psi::{Context, Error, Input, Output, Party};
+use psijoin_psi_functions::{
+    bins::Table,
+    functions::{self, Compared},
+};
+
+use super::{Params, hints::Hints, masks::Of};
+use crate::oprf;
+
+/// The party that learns the result, after the offline phase.
+pub(super) struct Receiver<B: Base> {
+    params: Params,
+    oprf: oprf::Receiver<B>,
+    tests: equality::Receiver,
+    output: functions::Receiver,
+}
+
+impl<B: Base> Party for Receiver<B> {
+    type Params = Params;
+
+    fn offline(
+        params: &Params,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Self, Error> {
+        // Step 1.
+        let oprf = oprf::Receiver::offline::<SemiHonest>(&params.oprf, channel, context)?;
+        context.phase("lookups");
+        let mut tests = equality::Receiver::set_up(channel, &mut context.rng)?;
+        tests.prepare(params.lookups(), channel)?;
+        context.phase("output OTs");
+        let output = functions::Receiver::offline(params.function(), channel, &mut context.rng)?;
+        Ok(Self {
+            params: params.clone(),
+            oprf,
+            tests,
+            output,
+        })
+    }
+
+    fn online(
+        self,
+        input: &Input<'_>,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        let Self {
+            params,
+            oprf,
+            mut tests,
+            output,
+        } = self;
+        let items = input.items.digests();
+        // Step 2.
+        context.phase("hashing");
+        let (table, inputs) = place(&params, items, input.joint_seed)?;
+        // Step 3.
+        context.phase("store");
+        let outputs = evaluate(&inputs, oprf, channel, context)?;
+        // Step 4.
+        context.phase("hints");
+        let keys = inputs.items.digests();
+        let hints = Hints::new(&params.hints, input.joint_seed, keys, outputs);
+        let bin = |place: usize| {
+            let key = inputs.items.positions()[place] as usize;
+            table.placed[key].bin as usize
+        };
+        let targets = receive_targets::<B>(&params, &hints, &bin, channel, context)?;
+        let numbers = receive_columns(&params, &hints, &bin, channel)?;
+        drop((hints, inputs));
+        // Step 5.
+        context.phase("equality tests");
+        let shares = tests.equal(&targets, params.number_bits(), channel)?;
+        // Step 6.
+        context.phase("output");
+        let compared = Compared {
+            shares,
+            placed: &mut table.placed.iter().map(|placed| (placed.bin, placed.item)),
+            items: items.len(),
+            numbers,
+            columns: input.columns,
+        };
+        output.learn(compared, channel)
+    }
+}
+
+/// Step 2: the Cuckoo table, and the keys of its items as inputs of the PRF.
+fn place<'a>(
+    params: &'a Params,
+    items: Digests<'_>,
+    joint_seed: &JointSeed,
+) -> Result<(Table, oprf::Inputs<'a>), Error> {
+    let keys = params.keys(joint_seed);
+    let table = Table::build(&keys.bins(items), params.bins, params.sigma())?;
+    let keys = keys.of_placed(items, &table);
+    let inputs = oprf::Inputs::new::<SemiHonest>(&params.oprf, keys.as_digests(), joint_seed);
+    Ok((table, inputs))
+}
+
+/// Step 3: the PRF at all keys.
+fn evaluate<B: Base>(
+    inputs: &oprf::Inputs<'_>,
+    oprf::Receiver { a, c }: oprf::Receiver<B>,
+    channel: &mut Channel,
+    context: &mut Context,
+) -> Result<Buffer<u128>, Error> {
+    let rows = inputs.send_store(&a, channel.halves().0, &mut context.rng)?;
+    drop(a);
+    Ok(inputs.outputs(c, rows, Tower::default()))
+}
+
+/// Step 4: what stands in each bin for the equality test, given the bin of the key at a place.
+fn receive_targets<B: Base>(
+    params: &Params,
+    hints: &Hints<'_>,
+    bin: &impl Fn(usize) -> usize,
+    channel: &mut Channel,
+    context: &mut Context,
+) -> Result<Buffer<B>, Error> {
+    let mut targets: Buffer<B> = Buffer::zeroed(params.lanes());
+    (context.rng).fill_bytes(bytemuck::cast_slice_mut(&mut targets));
+    hints.receive(Of::Target, channel.halves().1, |place, target| {
+        targets[bin(place)] = target;
+    })?;
+    Ok(targets)
+}
+
+/// Step 4: the number in each bin for each column of the sender.
+fn receive_columns(
+    params: &Params,
+    hints: &Hints<'_>,
+    bin: &impl Fn(usize) -> usize,
+    channel: &mut Channel,
+) -> Result<Vec<Vec<u64>>, Error> {
+    let receive = |column| {
+        let mut numbers = vec![0; params.lanes()];
+        hints.receive(
+            Of::Column(column),
+            channel.halves().1,
+            |place, Gf64(number)| {
+                numbers[bin(place)] = number;
+            },
+        )?;
+        Ok(numbers)
+    };
+    (0..params.request.output.columns().sender)
+        .map(receive)
+        .collect()
+}

@@ -1,0 +1,189 @@
+use psijoin_block::{
+    memory::Buffer,
+    parallel,
+    tower::{Gf64, Tower},
+};
+use psijoin_channel::{Channel, joint_seed::JointSeed};
+use psijoin_circuit::equality;
+use psijoin_encode::{CHOICES, DigestVec, Digests};
+use psijoin_ot::{iknp::SemiHonest, vole::Base};
+use psijoin_psi::{Context, Error, Input, Output, Party};
+use psijoin_psi_functions::functions;
+
+use super::{Params, hints::Hints, masks::Of};
+use crate::oprf;
+
+/// The party that learns nothing, after the offline phase.
+pub(super) struct Sender<B: Base> {
+    params: Params,
+    oprf: oprf::Sender<B>,
+    tests: equality::Sender,
+    output: functions::Sender,
+}
+
+impl<B: Base> Party for Sender<B> {
+    type Params = Params;
+
+    fn offline(
+        params: &Params,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Self, Error> {
+        // Step 1.
+        let oprf = oprf::Sender::offline::<SemiHonest>(&params.oprf, channel, context)?;
+        context.phase("lookups");
+        let mut tests = equality::Sender::set_up(channel, &mut context.rng)?;
+        tests.prepare(params.lookups(), channel)?;
+        context.phase("output OTs");
+        let output = functions::Sender::offline(params.function(), channel, &mut context.rng)?;
+        Ok(Self {
+            params: params.clone(),
+            oprf,
+            tests,
+            output,
+        })
+    }
+
+    fn online(
+        self,
+        input: &Input<'_>,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        let Self {
+            params,
+            oprf,
+            mut tests,
+            output,
+        } = self;
+        // Step 2.
+        context.phase("hashing");
+        let (owners, inputs) = spread(&params, input.items.digests(), input.joint_seed);
+        // Step 3.
+        context.phase("evaluation");
+        let outputs = oprf.evaluate(&inputs, Tower::default(), channel.halves().1)?;
+        // Step 4.
+        context.phase("hints");
+        let keys = inputs.items.digests();
+        let hints = Hints::new(&params.hints, input.joint_seed, keys, outputs);
+        let owner = |place: u32| {
+            let key = inputs.items.positions()[place as usize] as usize;
+            owners.of(key)
+        };
+        let targets = send_targets::<B>(&params, &hints, &owner, channel, context)?;
+        let numbers = send_columns(&params, &hints, &owner, input.columns, channel, context)?;
+        drop((hints, inputs, owners));
+        // Step 5.
+        context.phase("equality tests");
+        let shares = tests.equal(&targets, params.number_bits(), channel)?;
+        // Step 6.
+        context.phase("output");
+        output.release(shares, numbers, channel)
+    }
+}
+
+/// Which item and which bin each key is of.
+struct Owners {
+    /// The positions of the items, in ascending order of the items.
+    items: Vec<u32>,
+    /// The bins of each, in the same order.
+    bins: Buffer<[u32; CHOICES]>,
+}
+
+/// The position of the item, and the bin, of a key.
+struct Owner {
+    item: usize,
+    bin: usize,
+}
+
+impl Owners {
+    fn of(&self, key: usize) -> Owner {
+        let (item, choice) = (key / CHOICES, key % CHOICES);
+        Owner {
+            item: self.items[item] as usize,
+            bin: self.bins[item][choice] as usize,
+        }
+    }
+}
+
+/// Step 2: the keys of all items as inputs of the PRF. Items are sorted before, so that nothing
+/// depends on the order that they had.
+fn spread<'a>(
+    params: &'a Params,
+    items: Digests<'_>,
+    joint_seed: &JointSeed,
+) -> (Owners, oprf::Inputs<'a>) {
+    let (sorted, positions) = sorted(items);
+    let (items, keys) = (sorted.as_digests(), params.keys(joint_seed));
+    let owners = Owners {
+        items: positions,
+        bins: keys.bins(items),
+    };
+    let keys = keys.of_all(items);
+    let inputs = oprf::Inputs::new::<SemiHonest>(&params.oprf, keys.as_digests(), joint_seed);
+    (owners, inputs)
+}
+
+/// Items in ascending order, and where each was.
+fn sorted(items: Digests<'_>) -> (DigestVec, Vec<u32>) {
+    fn sort<T: Ord + Copy + Send>(items: &[T]) -> (Vec<T>, Vec<u32>) {
+        let mut placed: Vec<_> = items.iter().copied().zip(0_u32..).collect();
+        parallel::sort_unstable(&mut placed);
+        placed.into_iter().unzip()
+    }
+    match items {
+        Digests::Short(items) => {
+            let (sorted, positions) = sort(items);
+            (DigestVec::Short(sorted), positions)
+        }
+        Digests::Long(items) => {
+            let (sorted, positions) = sort(items);
+            (DigestVec::Long(sorted), positions)
+        }
+    }
+}
+
+/// Step 4: draws the target of each bin, and sends the hints for them.
+fn send_targets<B: Base>(
+    params: &Params,
+    hints: &Hints<'_>,
+    owner: &(impl Fn(u32) -> Owner + Sync),
+    channel: &mut Channel,
+    context: &mut Context,
+) -> Result<Buffer<B>, Error> {
+    let mut targets: Buffer<B> = Buffer::zeroed(params.lanes());
+    (context.rng).fill_bytes(bytemuck::cast_slice_mut(&mut targets));
+    let program = |places: &[u32], hints: &mut [B]| {
+        for (hint, place) in hints.iter_mut().zip(places) {
+            *hint = targets[owner(*place).bin];
+        }
+    };
+    let outbound = channel.halves().0;
+    hints.send(Of::Target, &program, outbound, &mut context.rng)?;
+    Ok(targets)
+}
+
+/// Step 4: draws u for each bin and column of numbers, and sends the hints for v − u.
+fn send_columns(
+    params: &Params,
+    hints: &Hints<'_>,
+    owner: &(impl Fn(u32) -> Owner + Sync),
+    columns: &[Vec<i64>],
+    channel: &mut Channel,
+    context: &mut Context,
+) -> Result<Vec<Vec<u64>>, Error> {
+    let send = |(column, v): (usize, &Vec<i64>)| {
+        let mut u = vec![0_u64; params.lanes()];
+        context.rng.fill_bytes(bytemuck::cast_slice_mut(&mut u));
+        let program = |places: &[u32], hints: &mut [Gf64]| {
+            for (hint, place) in hints.iter_mut().zip(places) {
+                let Owner { item, bin } = owner(*place);
+                *hint = Gf64((v[item] as u64).wrapping_sub(u[bin]));
+            }
+        };
+        let outbound = channel.halves().0;
+        hints.send(Of::Column(column), &program, outbound, &mut context.rng)?;
+        Ok(u)
+    };
+    columns.iter().enumerate().map(send).collect()
+}

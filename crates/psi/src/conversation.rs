@@ -1,0 +1,142 @@
+//! Who says what in which order, from which a plan's bytes and flights follow.
+
+use crate::{Role, Traffic};
+
+/// What the parties of a run say, in order. Flights are told apart as
+/// [`psijoin_channel::count`] does on a wire: what a party says depends on all that it has heard.
+///
+/// ```
+/// use psijoin_psi::Conversation;
+///
+/// // A question, and an answer in two messages that follow each other.
+/// let talk = Conversation::default().receiver(100).sender(16).sender(8);
+/// assert_eq!(talk.traffic().flights, 2);
+/// assert_eq!(talk.traffic().sender_bytes, 24);
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Conversation(Vec<Turn>);
+
+/// Bytes that the sender says, and the receiver, neither of which waits for the other.
+#[derive(Debug, Clone, Copy)]
+struct Turn {
+    sender: u64,
+    receiver: u64,
+}
+
+impl Conversation {
+    /// Then the sender says this; nothing, if there are no bytes.
+    #[must_use]
+    pub fn sender(self, bytes: u64) -> Self {
+        self.both(bytes, 0)
+    }
+
+    /// Then the receiver says this.
+    #[must_use]
+    pub fn receiver(self, bytes: u64) -> Self {
+        self.both(0, bytes)
+    }
+
+    /// Then this party says this.
+    #[must_use]
+    pub fn says(self, role: Role, bytes: u64) -> Self {
+        match role {
+            Role::Sender => self.sender(bytes),
+            Role::Receiver => self.receiver(bytes),
+        }
+    }
+
+    /// Then both speak at the same time, in an [exchange](psijoin_channel::Channel::exchange).
+    #[must_use]
+    pub fn both(mut self, sender: u64, receiver: u64) -> Self {
+        if sender + receiver > 0 {
+            self.0.push(Turn { sender, receiver });
+        }
+        self
+    }
+
+    /// Then these flights: bytes of the sender and of the receiver in each.
+    #[must_use]
+    pub fn flights(self, flights: impl IntoIterator<Item = [u64; 2]>) -> Self {
+        (flights.into_iter()).fold(self, |talk, [sender, receiver]| talk.both(sender, receiver))
+    }
+
+    /// Then what another conversation has.
+    #[must_use]
+    pub fn then(mut self, later: Self) -> Self {
+        self.0.extend(later.0);
+        self
+    }
+
+    /// Its bytes and flights.
+    pub fn traffic(&self) -> Traffic {
+        let mut traffic = Traffic::default();
+        // The flight of the last message of either.
+        let (mut sender, mut receiver) = (0_u64, 0_u64);
+        for turn in &self.0 {
+            traffic.sender_bytes += turn.sender;
+            traffic.receiver_bytes += turn.receiver;
+            let heard = (sender, receiver);
+            if turn.sender > 0 {
+                sender = sender.max(heard.1 + 1);
+            }
+            if turn.receiver > 0 {
+                receiver = receiver.max(heard.0 + 1);
+            }
+        }
+        traffic.flights = sender.max(receiver);
+        traffic
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flights(talk: Conversation) -> u64 {
+        talk.traffic().flights
+    }
+
+    fn talk() -> Conversation {
+        Conversation::default()
+    }
+
+    #[test]
+    fn messages_of_one_party_after_the_other_are_one_flight() {
+        assert_eq!(flights(talk()), 0);
+        assert_eq!(flights(talk().sender(1).sender(1)), 1);
+        assert_eq!(flights(talk().sender(1).receiver(0).sender(1)), 1);
+        assert_eq!(flights(talk().sender(1).receiver(1).sender(1)), 3);
+    }
+
+    #[test]
+    fn both_at_once_are_one_flight() {
+        assert_eq!(flights(talk().both(1, 1)), 1);
+        assert_eq!(flights(talk().both(1, 1).both(1, 1)), 2);
+        assert_eq!(flights(talk().both(1, 1).receiver(1)), 2);
+    }
+
+    #[test]
+    fn who_spoke_last_goes_on_without_waiting() {
+        assert_eq!(flights(talk().sender(1).both(1, 1)), 2);
+        assert_eq!(flights(talk().sender(1).both(1, 1).receiver(1)), 2);
+        assert_eq!(flights(talk().sender(1).both(1, 1).sender(1)), 3);
+    }
+
+    #[test]
+    fn a_flight_without_bytes_is_none() {
+        let said = talk().flights([[1, 0], [0, 0], [0, 1], [1, 0]]);
+        assert_eq!(flights(said), 3);
+    }
+
+    #[test]
+    fn conversations_follow_each_other() {
+        let question = talk().receiver(5);
+        let whole = talk().sender(1).receiver(2).then(question).sender(3);
+        let Traffic {
+            sender_bytes,
+            receiver_bytes,
+            flights,
+        } = whole.traffic();
+        assert_eq!((sender_bytes, receiver_bytes, flights), (4, 7, 3));
+    }
+}

@@ -1,0 +1,381 @@
+//! All that is known of a run before it starts, and what runs it.
+//!
+//! A protocol writes its parameters, which make a [`Plan`], and two [`Party`]s. What a caller takes
+//! is [`prepare`], [`Prepared::run`] and [`run`]: they check their input, and tell the peer if this
+//! party gives up.
+
+use psijoin_channel::Channel;
+use psijoin_params::FailureBudget;
+
+use crate::{Context, Cost, Error, Info, Input, Output, Request, Role};
+
+/// A derived parameter that both parties must agree on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name, with its unit.
+    pub name: &'static str,
+    /// Its value.
+    pub value: u64,
+}
+
+/// Parameters from their names and values.
+pub fn parameters<const N: usize>(named: [(&'static str, u64); N]) -> [Parameter; N] {
+    named.map(|(name, value)| Parameter { name, value })
+}
+
+/// What a protocol derived for a request.
+#[derive(Debug)]
+pub struct Derived {
+    /// The protocol.
+    pub info: &'static Info,
+    /// What it was derived for.
+    pub request: Request,
+    /// Bytes of the item digests that it works on: 16 or 32.
+    pub digest_bytes: usize,
+    /// The parameters, all of which both parties must agree on.
+    pub parameters: Vec<Parameter>,
+    /// The failure events, and how likely each is at most.
+    pub budget: FailureBudget,
+    /// The exact cost on the wire, of a run whose result is not withheld.
+    pub cost: Cost,
+}
+
+/// All that is known of a run before it starts: every parameter, the cost to the byte, and both
+/// parties. Both make the same plan, and compare its [digest](Self::digest) before data moves.
+pub struct Plan {
+    derived: Derived,
+    refusal: Option<&'static str>,
+    driver: Box<dyn Driver>,
+}
+
+impl Plan {
+    /// What was derived, and the parties that it is for.
+    pub fn new<S: Party, R: Party<Params = S::Params>>(
+        derived: Derived,
+        params: S::Params,
+    ) -> Self {
+        let driver = Pair::<S, R> {
+            params,
+            parties: std::marker::PhantomData,
+        };
+        Self {
+            derived,
+            refusal: None,
+            driver: Box::new(driver),
+        }
+    }
+
+    /// The same; a run is refused, since it would take longer than anyone waits. `what_to_do` says
+    /// so, and what to do instead.
+    #[must_use]
+    pub fn refused(self, what_to_do: &'static str) -> Self {
+        Self {
+            refusal: Some(what_to_do),
+            ..self
+        }
+    }
+
+    /// The protocol that made it.
+    pub fn info(&self) -> &'static Info {
+        self.derived.info
+    }
+
+    /// What it was made for.
+    pub fn request(&self) -> &Request {
+        &self.derived.request
+    }
+
+    /// The derived parameters.
+    pub fn parameters(&self) -> &[Parameter] {
+        &self.derived.parameters
+    }
+
+    /// The failure events, and how likely each is at most.
+    pub fn budget(&self) -> &FailureBudget {
+        &self.derived.budget
+    }
+
+    /// The exact cost on the wire, of a run whose result is not withheld.
+    pub fn cost(&self) -> Cost {
+        self.derived.cost
+    }
+
+    /// Bytes of the item digests that it works on: 16 or 32.
+    pub fn digest_bytes(&self) -> usize {
+        self.derived.digest_bytes
+    }
+
+    /// Whether a run is refused though it could be planned, because it would take longer than
+    /// anyone waits.
+    ///
+    /// # Errors
+    /// What to do instead.
+    pub fn feasible(&self) -> Result<(), Error> {
+        self.refusal.map_or(Ok(()), |why| Err(Error::Misuse(why)))
+    }
+
+    /// A digest of protocol, request and parameters: equal on both sides, or the run would
+    /// not make sense.
+    pub fn digest(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new_derive_key("psijoin 2026 plan");
+        let request = self.request();
+        let mut field = |name: &str, value: u64| {
+            hasher.update(&(name.len() as u64).to_le_bytes());
+            hasher.update(name.as_bytes()).update(&value.to_le_bytes());
+        };
+        field(self.info().name, self.info().version.into());
+        field(&request.output.to_string(), request.min_intersection);
+        field("sender items", request.sizes.sender());
+        field("receiver items", request.sizes.receiver());
+        field("sigma", request.security.statistical_bits().into());
+        for Parameter { name, value } in self.parameters() {
+            field(name, *value);
+        }
+        *hasher.finalize().as_bytes()
+    }
+}
+
+/// One party, as a protocol implements it: nothing here checks its input, which
+/// [`prepare`], [`Prepared::run`] and [`run`] do. The value is the party after the offline phase.
+pub trait Party: Sized + Send + 'static {
+    /// What the protocol derived for the run.
+    type Params: Send + Sync + 'static;
+
+    /// Runs the offline phase.
+    ///
+    /// # Errors
+    /// If the channel breaks or the peer misbehaves.
+    fn offline(
+        params: &Self::Params,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Self, Error>;
+
+    /// Runs the online phase, on an input that was checked.
+    ///
+    /// # Errors
+    /// If the channel breaks, the peer misbehaves, or luck fails.
+    ///
+    /// # Panics
+    /// It may, if the input does not fit the plan.
+    fn online(
+        self,
+        input: &Input<'_>,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Output, Error>;
+
+    /// Runs both phases, on an input that was checked. A protocol that gains from it lets them
+    /// overlap here. The messages of either party are the same then, in the same order: the peer
+    /// may have prepared long ago.
+    ///
+    /// # Errors
+    /// As [`offline`](Self::offline) and [`online`](Self::online).
+    fn at_once(
+        params: &Self::Params,
+        input: &Input<'_>,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        Self::offline(params, channel, context)?.online(input, channel, context)
+    }
+}
+
+/// Both parties of a protocol, whichever it is.
+trait Driver: Send + Sync {
+    fn offline(
+        &self,
+        role: Role,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Online, Error>;
+
+    fn at_once(
+        &self,
+        role: Role,
+        input: &Input<'_>,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Output, Error>;
+}
+
+/// The online phase of a party.
+type Online =
+    Box<dyn FnOnce(&Input<'_>, &mut Channel, &mut Context<'_>) -> Result<Output, Error> + Send>;
+
+/// The parties S and R.
+struct Pair<S: Party, R> {
+    params: S::Params,
+    parties: std::marker::PhantomData<fn() -> (S, R)>,
+}
+
+impl<S: Party, R: Party<Params = S::Params>> Driver for Pair<S, R> {
+    fn offline(
+        &self,
+        role: Role,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Online, Error> {
+        fn online<P: Party>(party: P) -> Online {
+            Box::new(|input, channel, context| party.online(input, channel, context))
+        }
+        Ok(match role {
+            Role::Sender => online(S::offline(&self.params, channel, context)?),
+            Role::Receiver => online(R::offline(&self.params, channel, context)?),
+        })
+    }
+
+    fn at_once(
+        &self,
+        role: Role,
+        input: &Input<'_>,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        match role {
+            Role::Sender => S::at_once(&self.params, input, channel, context),
+            Role::Receiver => R::at_once(&self.params, input, channel, context),
+        }
+    }
+}
+
+/// One party after the offline phase. It borrows nothing and no channel, so it may be kept for
+/// a later session with the same peer.
+pub struct Prepared {
+    online: Online,
+    demands: Demands,
+}
+
+impl Prepared {
+    /// Runs the online phase. If it fails, the peer is told why.
+    ///
+    /// # Errors
+    /// [`Error::Misuse`] if the input does not fit the plan. Else if the channel breaks, the peer
+    /// misbehaves, or luck fails.
+    pub fn run(
+        self,
+        input: &Input<'_>,
+        channel: &mut Channel,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        self.demands
+            .check(input)
+            .and_then(|()| (self.online)(input, channel, context))
+            .inspect_err(|error| channel.abort(error.abort_code()))
+    }
+}
+
+/// Runs the offline phase of one party of a plan. If it fails, the peer is told why.
+///
+/// # Errors
+/// If the plan is refused ([`Plan::feasible`]), the channel breaks, or the peer misbehaves.
+pub fn prepare(
+    plan: &Plan,
+    role: Role,
+    channel: &mut Channel,
+    context: &mut Context,
+) -> Result<Prepared, Error> {
+    let online = plan
+        .feasible()
+        .and_then(|()| plan.driver.offline(role, channel, context))
+        .inspect_err(|error| channel.abort(error.abort_code()))?;
+    Ok(Prepared {
+        online,
+        demands: Demands::of(plan, role),
+    })
+}
+
+/// Runs one party of a plan, offline and online, overlapping where the protocol can. If it fails,
+/// the peer is told why.
+///
+/// # Errors
+/// As [`prepare`] and [`Prepared::run`].
+pub fn run(
+    plan: &Plan,
+    role: Role,
+    input: &Input<'_>,
+    channel: &mut Channel,
+    context: &mut Context,
+) -> Result<Output, Error> {
+    Demands::of(plan, role)
+        .check(input)
+        .and_then(|()| plan.feasible())
+        .and_then(|()| plan.driver.at_once(role, input, channel, context))
+        .inspect_err(|error| channel.abort(error.abort_code()))
+}
+
+/// What a plan demands of a party's input.
+struct Demands {
+    items: u64,
+    digest_bytes: usize,
+    columns: usize,
+}
+
+impl Demands {
+    fn of(plan: &Plan, role: Role) -> Self {
+        let request = plan.request();
+        Self {
+            items: role.items(request.sizes),
+            digest_bytes: plan.digest_bytes(),
+            columns: request.output.columns().of(role),
+        }
+    }
+
+    fn check(&self, input: &Input<'_>) -> Result<(), Error> {
+        if input.items.len() as u64 != self.items {
+            return Err(Error::Misuse(
+                "the number of items is not the one that was agreed on",
+            ));
+        }
+        if input.items.digest_bytes() != self.digest_bytes {
+            return Err(Error::Misuse(
+                "the item digests do not have the length that the plan demands",
+            ));
+        }
+        if input.columns.len() != self.columns {
+            return Err(Error::Misuse(
+                "the number of columns is not the one that was agreed on",
+            ));
+        }
+        if (input.columns.iter()).any(|column| column.len() != input.items.len()) {
+            return Err(Error::Misuse("a column must have one number per item"));
+        }
+        if !input.columns.iter().all(|column| can_be_added_up(column)) {
+            return Err(Error::Misuse(
+                "the numbers of a column are too large: the sum of some of them could exceed 64 bits",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Whether the sum of any of these numbers fits: then the sum of those that are shared does.
+fn can_be_added_up(numbers: &[i64]) -> bool {
+    let sums = numbers
+        .iter()
+        .try_fold([0_i64; 2], |[negative, positive], number| {
+            Some([
+                negative.checked_add(*number.min(&0))?,
+                positive.checked_add(*number.max(&0))?,
+            ])
+        });
+    sums.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_could_overflow_is_noticed() {
+        for (numbers, fits) in [
+            (&[][..], true),
+            (&[i64::MAX, i64::MIN], true),
+            (&[i64::MAX, 0, -1], true),
+            (&[i64::MAX, -5, 1], false),
+            (&[-1, 7, i64::MIN], false),
+        ] {
+            assert_eq!(can_be_added_up(numbers), fits, "{numbers:?}");
+        }
+    }
+}

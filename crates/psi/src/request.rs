@@ -1,0 +1,106 @@
+//! What both parties agree to compute.
+
+use std::fmt;
+
+use psijoin_params::{Security, Sizes};
+
+use crate::{Error, OutputKind};
+
+/// Which side of a protocol a party plays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// Helps the receiver to its result.
+    Sender,
+    /// Learns the result.
+    Receiver,
+}
+
+impl Role {
+    /// The role of the other party.
+    pub fn other(self) -> Self {
+        match self {
+            Self::Sender => Self::Receiver,
+            Self::Receiver => Self::Sender,
+        }
+    }
+
+    /// This party's part of the sizes.
+    pub fn items(self, sizes: Sizes) -> u64 {
+        match self {
+            Self::Sender => sizes.sender(),
+            Self::Receiver => sizes.receiver(),
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Sender => "sender",
+            Self::Receiver => "receiver",
+        })
+    }
+}
+
+/// What both parties agreed to compute. Made by [`rows`](Self::rows), and changed by the other
+/// methods:
+///
+/// ```
+/// use psijoin_psi::{OutputKind, Request};
+///
+/// let request = Request::rows(1000, 2000)?.output(OutputKind::Count).min_intersection(50);
+/// # Ok::<(), psijoin_psi::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Request {
+    /// How many distinct items each has.
+    pub sizes: Sizes,
+    /// How likely a statistical failure may be.
+    pub security: Security,
+    /// What is to be learned.
+    pub output: OutputKind,
+    /// If fewer items than this are shared, both learn that they are fewer, and nothing else.
+    pub min_intersection: u64,
+}
+
+impl Request {
+    /// The receiver's shared rows, at the default security level.
+    ///
+    /// # Errors
+    /// If a set is larger than [`Sizes::MAX_ITEMS`].
+    pub fn rows(sender_items: u64, receiver_items: u64) -> Result<Self, Error> {
+        let sizes = Sizes::new(sender_items, receiver_items)?;
+        Ok(Self::of(sizes, Security::default()))
+    }
+
+    /// The receiver's shared rows, for these sizes, at this security level.
+    pub fn of(sizes: Sizes, security: Security) -> Self {
+        Self {
+            sizes,
+            security,
+            output: OutputKind::Rows,
+            min_intersection: 0,
+        }
+    }
+
+    /// The same, to learn this.
+    #[must_use]
+    pub fn output(self, output: OutputKind) -> Self {
+        Self { output, ..self }
+    }
+
+    /// The same, with all withheld if fewer items than this are shared.
+    #[must_use]
+    pub fn min_intersection(self, min_intersection: u64) -> Self {
+        Self {
+            min_intersection,
+            ..self
+        }
+    }
+
+    /// The statistical failure of a run that was planned for this.
+    pub fn bad_luck(&self, what: &'static str) -> Error {
+        Error::BadLuck(what, self.security.statistical_bits())
+    }
+}

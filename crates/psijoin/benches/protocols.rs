@@ -1,0 +1,124 @@
+//! Whole protocols, both parties in one process, one thread each, half of the items shared:
+//! `cargo bench -p psijoin --bench protocols -- cm20`.
+
+use divan::{Bencher, counter::ItemsCount};
+use psijoin::{Columns, Fingerprint, Output, OutputKind, Request, pair, registry};
+use psijoin_block::{Block, Prg};
+
+/// Those that take no more than seconds for a million items.
+const FAST: [&str; 8] = [
+    "kkrt",
+    "spot-fast",
+    "spot-low",
+    "spot-low-malicious-sender",
+    "cm20",
+    "cm20-malicious-sender",
+    "rr22",
+    "rr22-circuit",
+];
+
+/// Those that take 185 oblivious transfers an item.
+const ON_BLOOM_FILTERS: [&str; 4] = ["gbf", "gbf-silent", "random-gbf", "random-gbf-silent"];
+
+/// Those that evaluate circuits, of thousands of gates an item.
+const CIRCUITS: [&str; 4] = [
+    "circuit-yao",
+    "circuit-gmw",
+    "circuit-gmw-vector",
+    "circuit-gmw-vector-silent",
+];
+
+/// Those that take a hundred oblivious transfers an item, and as many bits of equality tests.
+const ON_FILTERS_AND_TESTS: [&str; 2] = ["kk20", "kk20-silent"];
+
+fn main() {
+    divan::main();
+}
+
+fn fingerprints(count: usize) -> Vec<Fingerprint> {
+    let mut fingerprints = vec![[0; 32]; count];
+    Prg::from_seed(Block(1)).fill_bytes(fingerprints.as_flattened_mut());
+    fingerprints
+}
+
+#[divan::bench(args = FAST, consts = [65_536, 1_048_576], sample_count = 5, sample_size = 1)]
+fn protocol<const ITEMS: usize>(bencher: Bencher, name: &str) {
+    measure(bencher, ITEMS, name, OutputKind::Rows);
+}
+
+#[divan::bench(args = ON_BLOOM_FILTERS, consts = [16_384, 65_536], sample_count = 5, sample_size = 1)]
+fn on_bloom_filter<const ITEMS: usize>(bencher: Bencher, name: &str) {
+    measure(bencher, ITEMS, name, OutputKind::Rows);
+}
+
+#[divan::bench(args = CIRCUITS, consts = [1024, 4096, 16_384, 65_536], sample_count = 3, sample_size = 1)]
+fn circuit<const ITEMS: usize>(bencher: Bencher, name: &str) {
+    measure(bencher, ITEMS, name, OutputKind::Rows);
+}
+
+#[divan::bench(
+    args = ON_FILTERS_AND_TESTS,
+    consts = [256, 1024, 4096, 16_384, 65_536],
+    sample_count = 5,
+    sample_size = 1
+)]
+fn count_linear<const ITEMS: usize>(bencher: Bencher, name: &str) {
+    measure(bencher, ITEMS, name, OutputKind::Count);
+}
+
+#[divan::bench(args = CIRCUITS, consts = [16_384], sample_count = 3, sample_size = 1)]
+fn count<const ITEMS: usize>(bencher: Bencher, name: &str) {
+    measure(bencher, ITEMS, name, OutputKind::Count);
+}
+
+/// Where to count by `dh`, and where by `rr22-circuit`.
+#[divan::bench(args = ["dh", "rr22-circuit"], consts = [16, 256, 1024, 4096, 16_384, 65_536], sample_count = 5, sample_size = 1)]
+fn counting<const ITEMS: usize>(bencher: Bencher, name: &str) {
+    measure(bencher, ITEMS, name, OutputKind::Count);
+}
+
+/// What each output of `rr22-circuit` takes.
+#[divan::bench(args = ["rows", "count", "threshold", "sum-of-receiver", "sum-of-sender", "shares"], consts = [65_536, 262_144], sample_count = 5, sample_size = 1)]
+fn functions<const ITEMS: usize>(bencher: Bencher, output: &str) {
+    let columns = |sender, receiver| Columns { sender, receiver };
+    let output = match output {
+        "rows" => OutputKind::Rows,
+        "count" => OutputKind::Count,
+        "threshold" => OutputKind::Threshold(ITEMS as u64 / 2),
+        "sum-of-receiver" => OutputKind::Sums(columns(0, 1)),
+        "sum-of-sender" => OutputKind::Sums(columns(1, 0)),
+        _ => OutputKind::Shares(columns(0, 0)),
+    };
+    measure(bencher, ITEMS, "rr22-circuit", output);
+}
+
+/// Item digests, base OTs and all.
+fn measure(bencher: Bencher, items: usize, name: &str, output: OutputKind) {
+    let all = fingerprints(items * 3 / 2);
+    let protocol = registry::find(name).expect("it is registered");
+    let columns = output.columns();
+    let request = Request::rows(items as u64, items as u64).expect("a valid request");
+    let plan = protocol.plan(&request.output(output)).expect("a plan");
+    // A column of ones adds up to the count.
+    let [sender, receiver] = [columns.sender, columns.receiver].map(|n| vec![vec![1; items]; n]);
+    let sender = pair::Table {
+        items: &all[..items],
+        columns: &sender,
+    };
+    let receiver = pair::Table {
+        items: &all[items / 2..],
+        columns: &receiver,
+    };
+    bencher.counter(ItemsCount::new(items)).bench_local(|| {
+        let outcome = pair::run(&plan, sender, receiver).expect("a result");
+        let shared = items as u64 / 2;
+        match outcome.receiver {
+            Output::Rows(rows) => assert_eq!(rows.len() as u64, shared),
+            Output::Count(count) => assert_eq!(count, shared),
+            Output::Sums(sums) => assert_eq!(sums, [shared as i64]),
+            Output::Reached(reached) => assert!(reached),
+            Output::Shares(shares) => assert!(shares.places() >= items),
+            other => panic!("what is {other:?}?"),
+        }
+    });
+}

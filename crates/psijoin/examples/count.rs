@@ -1,0 +1,31 @@
+//! How many items are shared, and nothing else; and nothing at all but that they are too few, if they
+//! are: `cargo run --example count`.
+
+#![allow(clippy::print_stdout)]
+
+use std::thread;
+
+use psijoin::{Join, JoinError, Output, OutputKind, channel::memory};
+
+/// What the receiver learns.
+fn learned(join: &Join) -> Result<Output, JoinError> {
+    let (mut alice, mut bob) = memory::pair();
+    thread::scope(|scope| {
+        let sent = scope.spawn(move || join.send(&mut alice, &["ann", "bob", "eve"], &[]));
+        let learned = join.receive(&mut bob, &["bob", "joe", "ann"], &[])?;
+        sent.join().expect("no panic")?;
+        Ok(learned)
+    })
+}
+
+pub(crate) fn main() -> Result<(), JoinError> {
+    let join = Join::default().output(OutputKind::Count);
+    println!("{:?}", learned(&join)?);
+    assert_eq!(learned(&join)?, Output::Count(2));
+
+    // Both sides agree beforehand that fewer than three are not worth telling.
+    let join = join.min_intersection(3);
+    println!("{:?}", learned(&join)?);
+    assert_eq!(learned(&join)?, Output::TooFew);
+    Ok(())
+}

@@ -1,0 +1,313 @@
+//! A whole join over a channel: agreeing, drawing the seed, and running the protocol.
+
+use std::collections::HashMap;
+
+use psijoin_channel::{AbortCode, Channel};
+use psijoin_handshake::{self as handshake, Hello};
+use psijoin_params::Security;
+
+use crate::{
+    Context, Error, Fingerprint, Input, Items, Output, OutputKind, Protocol, Request, Role, auto,
+    run,
+};
+
+/// Sends to a peer that calls [`receive`] with its own items: it learns which of them are among
+/// these. See [`Join`] for other protocols and outputs.
+///
+/// # Errors
+/// As [`Join::send`].
+pub fn send(channel: &mut Channel, items: &[impl AsRef<[u8]>]) -> Result<(), JoinError> {
+    Join::default().send(channel, items, &[]).map(drop)
+}
+
+/// The positions of those items, ascending, that the peer has too, which calls [`send`].
+///
+/// # Errors
+/// As [`Join::receive`].
+pub fn receive(channel: &mut Channel, items: &[impl AsRef<[u8]>]) -> Result<Vec<u32>, JoinError> {
+    match Join::default().receive(channel, items, &[])? {
+        Output::Rows(rows) => Ok(rows),
+        _ => unreachable!("rows are what was asked for"),
+    }
+}
+
+/// What two parties compute, and how. Both must say the same: they compare it before anything else.
+///
+/// ```
+/// use psijoin::{Join, Output, OutputKind, channel::memory};
+///
+/// let (mut alice, mut bob) = memory::pair();
+/// let join = Join::default().output(OutputKind::Count);
+/// let found = std::thread::scope(|scope| {
+///     scope.spawn(|| join.send(&mut alice, &["ann", "bob", "eve"], &[]));
+///     join.receive(&mut bob, &["bob", "joe"], &[])
+/// })?;
+/// assert_eq!(found, Output::Count(1));
+/// # Ok::<(), psijoin::JoinError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Join {
+    protocol: &'static Protocol,
+    output: OutputKind,
+    min_intersection: u64,
+    security: Security,
+}
+
+/// The rows that are shared, by the protocol that suits the sizes of the sets.
+impl Default for Join {
+    fn default() -> Self {
+        Self {
+            protocol: &auto::AUTO,
+            output: OutputKind::Rows,
+            min_intersection: 0,
+            security: Security::default(),
+        }
+    }
+}
+
+impl Join {
+    /// The same by this protocol, of the [`registry`](crate::registry).
+    #[must_use]
+    pub fn protocol(self, protocol: &'static Protocol) -> Self {
+        Self { protocol, ..self }
+    }
+
+    /// The same, to learn this.
+    #[must_use]
+    pub fn output(self, output: OutputKind) -> Self {
+        Self { output, ..self }
+    }
+
+    /// The same, with all withheld if fewer items than this are shared.
+    #[must_use]
+    pub fn min_intersection(self, min_intersection: u64) -> Self {
+        Self {
+            min_intersection,
+            ..self
+        }
+    }
+
+    /// The same at this security level.
+    #[must_use]
+    pub fn security(self, security: Security) -> Self {
+        Self { security, ..self }
+    }
+
+    /// Plays the sender, whose output is [`Output::Nothing`] unless shares were asked for, or too
+    /// few items are shared. `columns` has one number per item for each of its columns.
+    ///
+    /// # Errors
+    /// If an item is there twice, the peer was set up otherwise, or the protocol fails.
+    pub fn send(
+        &self,
+        channel: &mut Channel,
+        items: &[impl AsRef<[u8]>],
+        columns: &[Vec<i64>],
+    ) -> Result<Output, JoinError> {
+        self.run(Role::Sender, channel, fingerprints(items), columns)
+    }
+
+    /// Plays the receiver, which learns the output.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send).
+    pub fn receive(
+        &self,
+        channel: &mut Channel,
+        items: &[impl AsRef<[u8]>],
+        columns: &[Vec<i64>],
+    ) -> Result<Output, JoinError> {
+        self.run(Role::Receiver, channel, fingerprints(items), columns)
+    }
+
+    fn run(
+        &self,
+        role: Role,
+        channel: &mut Channel,
+        fingerprints: Result<Vec<Fingerprint>, JoinError>,
+        columns: &[Vec<i64>],
+    ) -> Result<Output, JoinError> {
+        let fingerprints = &fingerprints.inspect_err(|_| channel.abort(AbortCode::LocalFailure))?;
+        let pending = handshake::begin(channel, self.hello(role, fingerprints.len() as u64))?;
+        pending.compare()?;
+        let (ours, theirs) = (fingerprints.len() as u64, pending.peer().set_size());
+        let (senders, receivers) = match role {
+            Role::Sender => (ours, theirs),
+            Role::Receiver => (theirs, ours),
+        };
+        let sizes = psijoin_params::Sizes::new(senders, receivers).map_err(Error::from)?;
+        let request = Request::of(sizes, self.security)
+            .output(self.output.clone())
+            .min_intersection(self.min_intersection);
+        let plan = self.protocol.plan(&request)?;
+        // Only now, when both sets are fixed, is the seed drawn that salts their digests.
+        let joint_seed = &pending.confirm(channel, &[&plan.digest()])?;
+        let items = &Items::digest(fingerprints, joint_seed, plan.digest_bytes());
+        let input = Input {
+            items,
+            columns,
+            joint_seed,
+        };
+        Ok(run(&plan, role, &input, channel, &mut Context::new())?)
+    }
+
+    fn hello(&self, role: Role, items: u64) -> Hello {
+        let role = match role {
+            Role::Sender => handshake::Role::Sender,
+            Role::Receiver => handshake::Role::Receiver,
+        };
+        Hello::new(role, items)
+            .setting("items", "bytes, hashed by the library")
+            .setting("protocol", self.protocol.info().name)
+            .setting("output", &self.output)
+            .setting("least number of shared items", self.min_intersection)
+            .setting("statistical security", self.security.statistical_bits())
+    }
+}
+
+/// A collision-resistant hash of each item.
+fn fingerprints(items: &[impl AsRef<[u8]>]) -> Result<Vec<Fingerprint>, JoinError> {
+    let hash =
+        |item: &_| blake3::derive_key("psijoin 2026 item of the library", AsRef::as_ref(item));
+    let fingerprints: Vec<Fingerprint> = items.iter().map(hash).collect();
+    let mut first = HashMap::with_capacity(fingerprints.len());
+    for (again, fingerprint) in fingerprints.iter().enumerate() {
+        if let Some(first) = first.insert(fingerprint, again) {
+            return Err(JoinError::Duplicate { first, again });
+        }
+    }
+    Ok(fingerprints)
+}
+
+/// Why a join failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum JoinError {
+    /// An item is given twice. A set has each item once.
+    #[error("item {again} is the same as item {first}: give each item once")]
+    Duplicate {
+        /// Where it stands first, from 0.
+        first: usize,
+        /// Where it stands again.
+        again: usize,
+    },
+
+    /// The two sides were not set up alike, or the peer speaks something else. The text says what
+    /// differs.
+    #[error("{0}")]
+    Disagreement(String),
+
+    /// The protocol failed.
+    #[error(transparent)]
+    Run(#[from] Error),
+}
+
+impl From<handshake::Error> for JoinError {
+    fn from(error: handshake::Error) -> Self {
+        match error {
+            handshake::Error::Channel(error) => Self::Run(error.into()),
+            handshake::Error::Malformed(what) => Self::Run(Error::Peer(what)),
+            other => Self::Disagreement(other.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use psijoin_channel::memory;
+
+    use super::*;
+    use crate::{Columns, registry};
+
+    type Table<'a> = (&'a [&'a str], &'a [Vec<i64>]);
+
+    /// What the sender and the receiver get.
+    fn joined(
+        [sending, receiving]: [&Join; 2],
+        senders: Table<'_>,
+        receivers: Table<'_>,
+    ) -> [Result<Output, JoinError>; 2] {
+        let (mut sender, mut receiver) = memory::pair();
+        thread::scope(|scope| {
+            let sent = scope.spawn(move || sending.send(&mut sender, senders.0, senders.1));
+            let received = receiving.receive(&mut receiver, receivers.0, receivers.1);
+            drop(receiver);
+            [sent.join().unwrap(), received]
+        })
+    }
+
+    const SENDERS: Table<'_> = (&["ann", "bob", "eve"], &[]);
+    const RECEIVERS: Table<'_> = (&["bob", "joe", "ann", ""], &[]);
+
+    #[test]
+    fn every_protocol_joins_bytes() {
+        for protocol in registry::PROTOCOLS {
+            let join = Join::default().protocol(protocol);
+            let [sent, received] = joined([&join; 2], SENDERS, RECEIVERS);
+            assert_eq!(sent.unwrap(), Output::Nothing);
+            assert_eq!(received.unwrap(), Output::Rows(vec![0, 2]));
+        }
+    }
+
+    #[test]
+    fn columns_are_added_up() {
+        let columns = Columns {
+            sender: 1,
+            receiver: 1,
+        };
+        let join = Join::default().output(OutputKind::Sums(columns));
+        let senders = (SENDERS.0, &[vec![1, 2, 4]][..]);
+        let receivers = (RECEIVERS.0, &[vec![10, 20, 40, 80]][..]);
+        let [_, received] = joined([&join; 2], senders, receivers);
+        assert_eq!(received.unwrap(), Output::Sums(vec![3, 50]));
+        let withheld = join.min_intersection(3);
+        for learned in joined([&withheld; 2], senders, receivers) {
+            assert_eq!(learned.unwrap(), Output::TooFew);
+        }
+    }
+
+    #[test]
+    fn a_disagreement_is_named_on_both_sides() {
+        let others = [
+            Join::default().protocol(registry::find("kkrt").unwrap()),
+            Join::default().output(OutputKind::Count),
+            Join::default().min_intersection(1),
+            Join::default().security(Security::new(60).unwrap()),
+        ];
+        for (other, what) in others
+            .iter()
+            .zip(["protocol", "output", "least", "security"])
+        {
+            for result in joined([&Join::default(), other], SENDERS, RECEIVERS) {
+                let error = result.unwrap_err();
+                assert!(matches!(error, JoinError::Disagreement(_)), "{error}");
+                assert!(error.to_string().contains(what), "{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_item_that_is_there_twice_is_refused_and_the_peer_is_told() {
+        let twice: Table<'_> = (&["ann", "bob", "ann"], &[]);
+        let join = Join::default();
+        let [sent, received] = joined([&join; 2], twice, RECEIVERS);
+        let refusal = sent.unwrap_err();
+        assert!(
+            matches!(refusal, JoinError::Duplicate { first: 0, again: 2 }),
+            "{refusal}"
+        );
+        assert!(matches!(received, Err(JoinError::Run(Error::Channel(_)))));
+    }
+
+    #[test]
+    fn columns_that_do_not_fit_are_refused_and_the_peer_is_told() {
+        let columns = [vec![1; 3]];
+        let senders = (SENDERS.0, &columns[..]);
+        let join = Join::default();
+        let [sent, received] = joined([&join; 2], senders, RECEIVERS);
+        assert!(matches!(sent, Err(JoinError::Run(Error::Misuse(_)))));
+        assert!(matches!(received, Err(JoinError::Run(Error::Channel(_)))));
+    }
+}

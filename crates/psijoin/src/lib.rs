@@ -1,0 +1,64 @@
+//! Private set intersection: two parties hold a set each, and one of them learns which items are in
+//! both, or a function of that. Neither learns anything else, but for the sizes of the sets.
+//!
+//! ```
+//! use psijoin::channel::memory;
+//!
+//! // Two ends of a channel: here in one process, else `psijoin::transport` over TCP and TLS.
+//! let (mut alice, mut bob) = memory::pair();
+//! let shared = std::thread::scope(|scope| {
+//!     scope.spawn(|| psijoin::send(&mut alice, &["ann", "bob", "eve"]));
+//!     psijoin::receive(&mut bob, &["bob", "joe", "ann"])
+//! })?;
+//! assert_eq!(shared, [0, 2]);
+//! # Ok::<(), psijoin::JoinError>(())
+//! ```
+//!
+//! [`Join`] says which of 28 protocols, and what is to be learned: rows, a count, whether a threshold
+//! is reached, sums over columns, or [shares](circuits) of the intersection for any circuit.
+//!
+//! # One level below
+//! A [`Join`] hashes items, compares how both sides were set up, draws a seed, plans and runs. Whoever
+//! does some of that in another way takes the parts:
+//!
+//! 1. a [`Protocol`] of the [`registry`] makes a [`Plan`] from a [`Request`], with every parameter
+//!    derived and the [`Cost`] known to the byte;
+//! 2. once both parties have fixed their sets, they draw a [`JointSeed`] over their channel, and each
+//!    digests its items under it ([`Items`]);
+//! 3. [`run`] does the rest; or [`prepare`] what needs no input, and [`Prepared::run`] what does.
+//!
+//! | module | what lives there |
+//! |---|---|
+//! | [`registry`], [`mod@auto`] | all protocols by name, and the choice of one by the sizes |
+//! | [`channel`] | what parties talk over: in memory, emulated links, counters |
+//! | [`transport`] | TCP and TLS 1.3 with pinned peers (feature `transport`, on by default) |
+//! | [`circuits`] | computing with shares of the intersection |
+//! | [`share_file`] | shares in a file |
+//! | [`pair`] | both parties in one process, for tests and benches |
+
+#![forbid(unsafe_code)]
+
+pub mod auto;
+pub mod registry;
+pub mod share_file;
+
+mod join;
+
+pub use join::{Join, JoinError, receive, send};
+pub use psijoin_block::parallel::Pool;
+pub use psijoin_channel::{self as channel, Channel, joint_seed::JointSeed};
+pub use psijoin_params::{Error as ParametersError, FailureBudget, Log2Prob, Security, Sizes};
+pub use psijoin_psi::{
+    Adversary, Columns, Context, Cost, Error, ErrorKind, Fingerprint, Info, Input, Items, Observer,
+    Output, OutputKind, Parameter, Plan, Prepared, Protocol, Request, Role, Shares, Traffic, pair,
+    prepare, run,
+};
+#[cfg(feature = "transport")]
+pub use psijoin_transport as transport;
+
+/// Computing with shares of the intersection: any [`Circuit`](circuits::Circuit), whose outputs are
+/// all that anybody learns.
+pub mod circuits {
+    pub use psijoin_circuit::{Backend, Bits, Lanes, arithmetic, compare, select};
+    pub use psijoin_psi_functions::shares::{Circuit, Places, evaluate};
+}

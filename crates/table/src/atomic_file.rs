@@ -1,0 +1,218 @@
+//! A file that appears when it is complete, and not at all otherwise.
+//!
+//! Until its commit it is *staged*: it lies beside its place under a name of its own, readable by
+//! its owner alone, and what an earlier run left in that place stays. A staged file is locked as
+//! long as its process lives. One whose process was killed is removed by the next
+//! [`AtomicFile::prepare`] in that folder.
+
+mod rights;
+mod staging;
+
+use std::{
+    fs::{self, File, Metadata, OpenOptions},
+    io::{self, BufWriter, Write},
+    path::{Path, PathBuf},
+};
+
+use staging::Temporary;
+pub use staging::remove_staged;
+
+/// What becomes of a file that has the name already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Existing {
+    /// It is replaced, at the commit.
+    Replace,
+    /// It is kept: nothing is written in its place.
+    Keep,
+}
+
+/// Where a file will be.
+#[derive(Debug)]
+pub struct AtomicFile {
+    /// As the user named it.
+    path: PathBuf,
+    place: Place,
+}
+
+/// A file's place, with no link left to follow.
+#[derive(Debug, Clone)]
+struct Place {
+    folder: PathBuf,
+    path: PathBuf,
+    existing: Existing,
+    /// A file as it is created there, whose rights a new one gets.
+    fresh: Box<Metadata>,
+}
+
+/// A file that is complete, and on the disk, but for its name. When dropped, it is gone.
+#[derive(Debug)]
+#[must_use = "a staged file goes away unless it is committed"]
+pub struct Staged {
+    file: Temporary,
+    place: Place,
+}
+
+impl AtomicFile {
+    /// Makes sure that a file can be written there, so that a run does not fail at its end, and
+    /// removes what killed runs left in its folder.
+    ///
+    /// A symbolic link is followed: what it leads to is replaced, and the link stays.
+    ///
+    /// # Errors
+    /// If no file can be created there, what is there cannot be written or is no regular file (of
+    /// the kind [`IsADirectory`](io::ErrorKind::IsADirectory) if it is a directory), or it is a
+    /// link that leads nowhere; with [`Existing::Keep`], of the kind
+    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists), if anything is there.
+    pub fn prepare(path: &Path, existing: Existing) -> io::Result<Self> {
+        let target = target(path, existing)?;
+        let folder = target.parent().ok_or(io::ErrorKind::IsADirectory)?;
+        // Only trying tells whether a file can be created, and which rights it gets.
+        let probe = Temporary::probe(folder)?;
+        let fresh = Box::new(probe.file().metadata()?);
+        staging::remove_abandoned(folder, &fresh);
+        Ok(Self {
+            path: path.to_owned(),
+            place: Place {
+                folder: folder.to_owned(),
+                path: target,
+                existing,
+                fresh,
+            },
+        })
+    }
+
+    /// Where it will be, as [`prepare`](Self::prepare) was told.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes the file, to the disk, but for its name: what can fail, such as a disk that is full,
+    /// has failed when this returns. Then nothing is left.
+    ///
+    /// # Errors
+    /// Those of `write`, and those of the operating system.
+    pub fn stage(
+        &self,
+        write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
+    ) -> io::Result<Staged> {
+        let mut unfinished = self.begin()?;
+        write(&mut unfinished)?;
+        unfinished.finish()
+    }
+
+    /// Begins the file, for a writer with errors of its own.
+    pub(crate) fn begin(&self) -> io::Result<Unfinished> {
+        Ok(Unfinished {
+            file: BufWriter::new(Temporary::staged(&self.place.folder)?),
+            place: self.place.clone(),
+        })
+    }
+}
+
+/// A staged file that is being written.
+pub(crate) struct Unfinished {
+    file: BufWriter<Temporary>,
+    place: Place,
+}
+
+impl Unfinished {
+    /// Ends the file, on the disk.
+    pub(crate) fn finish(self) -> io::Result<Staged> {
+        let file = self.file.into_inner().map_err(|error| error.into_error())?;
+        file.file().sync_all()?;
+        Ok(Staged {
+            file,
+            place: self.place,
+        })
+    }
+}
+
+impl Write for Unfinished {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Staged {
+    /// Gives the file its name, and the rights of the file that it replaces, or else those of a
+    /// new one. A power cut after this returns does not undo it.
+    ///
+    /// # Errors
+    /// If the operating system refuses; with [`Existing::Keep`], of the kind
+    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists), if the name is taken by now. The file is
+    /// gone then, unless it has its name and only a power cut could undo that.
+    pub fn commit(self) -> io::Result<()> {
+        let Self { file, place } = self;
+        let model = match place.existing {
+            Existing::Keep => place.fresh,
+            Existing::Replace => match fs::metadata(&place.path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => place.fresh,
+                replaced => Box::new(replaced?),
+            },
+        };
+        rights::give(file.file(), &model)?;
+        file.file().sync_all()?;
+        file.rename(&place.path, place.existing)
+            .map_err(|error| match error.kind() {
+                io::ErrorKind::AlreadyExists => taken(),
+                _ => error,
+            })?;
+        sync_folder(&place.folder)
+    }
+}
+
+/// The file that `path` leads to, or the place of a new one, without links.
+fn target(path: &Path, existing: Existing) -> io::Result<PathBuf> {
+    let no_file = |reason| Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
+    match fs::metadata(path) {
+        Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        _ if existing == Existing::Keep && fs::symlink_metadata(path).is_ok() => Err(taken()),
+        Ok(found) if !found.is_file() => no_file("it is no regular file"),
+        Ok(_) => {
+            // A file that is read-only is not to be replaced, though its folder might allow it.
+            OpenOptions::new().write(true).open(path)?;
+            fs::canonicalize(path)
+        }
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Err(_) if fs::symlink_metadata(path).is_ok() => {
+            no_file("it is a symbolic link that leads nowhere")
+        }
+        Err(_) => {
+            let (Some(name), Some(folder)) = (path.file_name(), path.parent()) else {
+                return Err(io::ErrorKind::IsADirectory.into());
+            };
+            let folder = match folder {
+                here if here == Path::new("") => Path::new("."),
+                folder => folder,
+            };
+            Ok(fs::canonicalize(folder)?.join(name))
+        }
+    }
+}
+
+fn taken() -> io::Error {
+    io::Error::new(
+        io::ErrorKind::AlreadyExists,
+        "it exists already, and is to be kept",
+    )
+}
+
+/// Makes a name in a folder last through a power cut.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
+    // Elsewhere folders cannot be opened, and on Unix some can be written but not read, and some
+    // file systems cannot do this. The file is complete and in its place all the same.
+    if cfg!(not(unix)) {
+        return Ok(());
+    }
+    match File::open(folder).and_then(|folder| folder.sync_all()) {
+        Err(error) if matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported) => {
+            Ok(())
+        }
+        synced => synced,
+    }
+}

@@ -1,0 +1,166 @@
+//! The bytes of one file of a table, and whether they are still those that were there at first.
+
+use std::{
+    fs::{self, File, Metadata},
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::SystemTime,
+};
+
+use crate::{Compression, Encoding, Error, section::Section};
+
+/// A file of a table, or what came as a stream.
+#[derive(Debug)]
+pub(crate) struct Part {
+    pub(crate) name: String,
+    /// Where the file is, by whatever way the user's name leads there; `None` for a stream.
+    pub(crate) path: Option<PathBuf>,
+    /// How the text was compressed of which `content` is a copy.
+    pub(crate) compression: Option<Compression>,
+    /// How the text was encoded; if not as UTF-8, `content` is a copy in UTF-8.
+    pub(crate) encoding: Encoding,
+    pub(crate) content: Content,
+    /// What its folders' names say of its rows, for each of the table's partition columns.
+    pub(crate) partition: Vec<Option<String>>,
+}
+
+/// Where a part's bytes are.
+#[derive(Debug)]
+pub(crate) enum Content {
+    /// In the file itself, as it was when it was first opened. A table may have more files than a
+    /// process can open, so it may be closed until it is read.
+    File {
+        held: Option<File>,
+        version: Version,
+    },
+    /// In a temporary file without a name, from `start` on, which parts may share.
+    Copy {
+        file: Arc<File>,
+        start: u64,
+        bytes: u64,
+    },
+}
+
+/// What tells whether a file was changed, or is another one by now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Version {
+    pub(crate) bytes: u64,
+    modified: Option<SystemTime>,
+    identity: Option<(u64, u64)>,
+}
+
+impl From<&Metadata> for Version {
+    fn from(metadata: &Metadata) -> Self {
+        Self {
+            bytes: metadata.len(),
+            modified: metadata.modified().ok(),
+            identity: identity(metadata),
+        }
+    }
+}
+
+/// The numbers of the device and of the file on it, where the operating system has such.
+#[cfg(unix)]
+fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(_: &Metadata) -> Option<(u64, u64)> {
+    None
+}
+
+impl Part {
+    /// How the user, or the folder, names it.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How it was encoded, if it is a text.
+    pub(crate) fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
+    /// Its length, decompressed, and in UTF-8 if it is a text.
+    pub(crate) fn bytes(&self) -> u64 {
+        match &self.content {
+            Content::File { version, .. } => version.bytes,
+            Content::Copy { bytes, .. } => *bytes,
+        }
+    }
+
+    /// What its folders' names say of its rows, for each of the table's partition columns.
+    pub(crate) fn partition(&self) -> &[Option<String>] {
+        &self.partition
+    }
+
+    /// Its bytes from the beginning.
+    ///
+    /// # Errors
+    /// If it cannot be opened, or is not what it was.
+    pub(crate) fn open(&self) -> Result<Section, Error> {
+        let (file, start) = match &self.content {
+            Content::Copy { file, start, .. } => (file.try_clone(), *start),
+            Content::File {
+                held: Some(file), ..
+            } => (file.try_clone(), 0),
+            Content::File { held: None, .. } => (self.reopened(), 0),
+        };
+        let file = file.map_err(|source| self.cannot_read(source))?;
+        if let Content::File { version, .. } = &self.content {
+            let now = file.metadata().map_err(|source| self.cannot_read(source))?;
+            if Version::from(&now) != *version {
+                return Err(self.changed());
+            }
+        }
+        Ok(Section::new(file, start, self.bytes()))
+    }
+
+    fn reopened(&self) -> io::Result<File> {
+        File::open(self.path.as_ref().ok_or(io::ErrorKind::NotFound)?)
+    }
+
+    /// # Errors
+    /// If it is not what it was when it was first opened.
+    pub(crate) fn check_unchanged(&self) -> Result<(), Error> {
+        let Content::File { held, version } = &self.content else {
+            return Ok(());
+        };
+        let now = match (held, &self.path) {
+            (Some(file), _) => file.metadata(),
+            (None, Some(path)) => fs::metadata(path),
+            (None, None) => return Ok(()),
+        };
+        match now {
+            Ok(now) if Version::from(&now) == *version => Ok(()),
+            _ => Err(self.changed()),
+        }
+    }
+
+    /// Closes the file until it is read.
+    pub(crate) fn close(&mut self) {
+        if let Content::File { held, .. } = &mut self.content {
+            *held = None;
+        }
+    }
+
+    /// Whether this is the file at this path, which leads through no links.
+    pub(crate) fn is_at(&self, path: &Path) -> bool {
+        self.path.as_deref() == Some(path)
+    }
+
+    pub(crate) fn changed(&self) -> Error {
+        Error::Changed {
+            file: self.name.clone(),
+        }
+    }
+
+    pub(crate) fn cannot_read(&self, source: io::Error) -> Error {
+        Error::Read {
+            file: self.name.clone(),
+            source,
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! The typed columns of a table, whose parts are Parquet or Arrow files.
+
+use std::{collections::BTreeSet, iter, slice, sync::Arc};
+
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray};
+use arrow_schema::SchemaRef;
+
+use super::Source;
+use crate::{
+    Error, Format, Progress,
+    arrow::{Column, FileBatches, TypedFile},
+    error::Place,
+    ipc, parquet,
+    part::Part,
+};
+
+/// Reads a part's schema, in a format that is no text.
+pub(super) fn open(part: &Part, format: Format) -> Result<Box<dyn TypedFile<'_> + '_>, Error> {
+    Ok(match format {
+        Format::Parquet => Box::new(parquet::Reader::open(part)?),
+        Format::Arrow => Box::new(ipc::Reader::open(part)?),
+        Format::Csv | Format::Tsv | Format::Lines => panic!("a text has no typed columns"),
+    })
+}
+
+fn broken(part: &Part, format: Format) -> Error {
+    match format {
+        Format::Parquet => parquet::broken(part),
+        Format::Arrow => ipc::broken(part),
+        Format::Csv | Format::Tsv | Format::Lines => panic!("a text has no typed columns"),
+    }
+}
+
+impl Source {
+    /// The columns of a table that is no text.
+    pub(crate) fn schema(&self) -> Result<SchemaRef, Error> {
+        match &self.schema {
+            Some(schema) => Ok(schema.clone()),
+            None => Ok(open(&self.parts[0], self.format)?.schema().clone()),
+        }
+    }
+
+    /// Checks that all typed columns can be read, as far as the files' own descriptions tell.
+    pub(crate) fn check_all_readable(&self) -> Result<(), Error> {
+        let schema = self.schema()?;
+        let all: Vec<usize> = (0..schema.fields().len()).collect();
+        self.check_readable(&schema, &all)
+    }
+
+    /// Checks that these typed columns can be read, as far as the files' own descriptions tell.
+    /// Opens each part, unless there is nothing to look for.
+    pub(crate) fn check_readable(
+        &self,
+        schema: &SchemaRef,
+        columns: &[usize],
+    ) -> Result<(), Error> {
+        let in_files = self.in_files(schema, columns);
+        if in_files.is_empty() {
+            return Ok(());
+        }
+        let mut parts = self.parts.iter();
+        parts.try_for_each(|part| open(part, self.format)?.check(&in_files))
+    }
+
+    /// Those of the typed columns that are in the files themselves, and not told by the names of
+    /// folders.
+    pub(crate) fn in_files(&self, schema: &SchemaRef, columns: &[usize]) -> Vec<usize> {
+        let file_columns = schema.fields().len() - self.partition_columns.len();
+        let columns = columns.iter().copied();
+        columns.filter(|&column| column < file_columns).collect()
+    }
+}
+
+/// Some rows of a table.
+pub(crate) struct Batch<'a> {
+    /// The file that has them.
+    pub(crate) part: &'a Part,
+    pub(crate) rows: RecordBatch,
+    format: Format,
+    /// How many rows of the file come before.
+    rows_before: u64,
+}
+
+impl Batch<'_> {
+    /// Where a row of the batch is in its file.
+    pub(crate) fn place(&self, row: usize) -> Place {
+        Place::Row(self.rows_before + row as u64 + 1)
+    }
+
+    /// The file holds something else than it says.
+    pub(crate) fn broken(&self) -> Error {
+        broken(self.part, self.format)
+    }
+
+    /// These columns of the batch as texts.
+    pub(crate) fn texts<'a>(
+        &self,
+        arrays: impl Iterator<Item = &'a ArrayRef>,
+    ) -> Result<Vec<Column<'a>>, Error> {
+        // Columns whose type has no text were refused, but a broken file can hold another type than
+        // its schema says.
+        arrays
+            .map(|array| Column::new(array).ok_or_else(|| self.broken()))
+            .collect()
+    }
+}
+
+/// The rows of a table of typed columns, some thousand at a time.
+pub(crate) struct Batches<'a> {
+    source: &'a Source,
+    progress: &'a Progress,
+    /// The schema of what is read.
+    schema: SchemaRef,
+    /// Which columns are read of each file.
+    in_files: Vec<usize>,
+    /// Which partition columns are read.
+    partition: Vec<usize>,
+    parts: slice::Iter<'a, Part>,
+    current: Option<Current<'a>>,
+}
+
+/// The part that is being read.
+struct Current<'a> {
+    part: &'a Part,
+    batches: FileBatches<'a>,
+    rows: u64,
+    bytes_told: u64,
+}
+
+impl<'a> Batches<'a> {
+    /// The rows of these columns, or of all.
+    pub(crate) fn new(
+        source: &'a Source,
+        columns: Option<&BTreeSet<usize>>,
+        progress: &'a Progress,
+    ) -> Result<Self, Error> {
+        let table = source.schema()?;
+        let wanted: Vec<usize> = (0..table.fields().len())
+            .filter(|column| columns.is_none_or(|columns| columns.contains(column)))
+            .collect();
+        let schema = table.project(&wanted).expect("they are columns of it");
+        let file_columns = table.fields().len() - source.partition_columns.len();
+        let (in_files, partition): (Vec<_>, Vec<_>) = wanted
+            .into_iter()
+            .partition(|&column| column < file_columns);
+        Ok(Self {
+            source,
+            progress,
+            schema: Arc::new(schema),
+            in_files,
+            partition: partition
+                .iter()
+                .map(|column| column - file_columns)
+                .collect(),
+            parts: source.parts.iter(),
+            current: None,
+        })
+    }
+
+    /// The schema of the rows.
+    pub(crate) fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    fn next_batch(&mut self) -> Result<Option<Batch<'a>>, Error> {
+        loop {
+            let current = match &mut self.current {
+                Some(current) => current,
+                None => match self.parts.next() {
+                    Some(part) => self.current.insert(Current {
+                        part,
+                        batches: open(part, self.source.format)?.batches(&self.in_files)?,
+                        rows: 0,
+                        bytes_told: 0,
+                    }),
+                    None => return Ok(None),
+                },
+            };
+            let batch = current.batches.next().transpose()?;
+            let done = batch
+                .as_ref()
+                .map_or(current.part.bytes(), |(_, done)| *done);
+            self.progress.advance(done - current.bytes_told)?;
+            current.bytes_told = done;
+            let Some((batch, _)) = batch else {
+                self.current = None;
+                continue;
+            };
+            let (part, rows_before) = (current.part, current.rows);
+            current.rows += batch.num_rows() as u64;
+            return self.of_table(part, batch, rows_before).map(Some);
+        }
+    }
+
+    /// Adds to a part's rows what its folders' names say of them.
+    fn of_table(
+        &self,
+        part: &'a Part,
+        rows: RecordBatch,
+        rows_before: u64,
+    ) -> Result<Batch<'a>, Error> {
+        let count = rows.num_rows();
+        let told = self.partition.iter().map(|&column| {
+            let value = part.partition()[column].as_deref();
+            Arc::new(StringArray::from_iter(iter::repeat_n(value, count))) as ArrayRef
+        });
+        let columns = rows.columns().iter().cloned().chain(told).collect();
+        let options = RecordBatchOptions::new().with_row_count(Some(count));
+        let format = self.source.format;
+        let rows = RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)
+            // A broken file can hold another type than its schema says.
+            .map_err(|_| broken(part, format))?;
+        Ok(Batch {
+            part,
+            rows,
+            format,
+            rows_before,
+        })
+    }
+}
+
+impl<'a> Iterator for Batches<'a> {
+    type Item = Result<Batch<'a>, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_batch().transpose()
+    }
+}

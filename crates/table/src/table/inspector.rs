@@ -1,0 +1,92 @@
+//! Looks at the fields of the key while a table is read.
+
+use std::borrow::Cow;
+
+use crate::normalize::Rule;
+
+/// What became of a column of the key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InspectedColumn {
+    /// The column's name.
+    pub name: String,
+    /// In how many rows it is null or, once normalised, empty.
+    pub empty: u64,
+    /// The characters of the longest field, once it is normalised.
+    pub longest: usize,
+    /// The rules in their order, and how many fields each changed.
+    pub rules: Vec<(Rule, u64)>,
+}
+
+/// What an inspector has seen of a table.
+#[derive(Default)]
+pub(crate) struct Findings {
+    /// The columns of the key, in its order.
+    pub(crate) columns: Vec<InspectedColumn>,
+    /// The canonical fields of the first distinct keys, in the order of their rows.
+    pub(crate) first: Vec<Vec<String>>,
+}
+
+/// Looks at the fields of one row after the other.
+pub(super) struct Inspector {
+    columns: Vec<InspectedColumn>,
+    row: Vec<String>,
+    first: Vec<Vec<String>>,
+    most: usize,
+}
+
+impl Inspector {
+    /// An inspector of a key of these columns with their rules, who keeps the first `most` keys.
+    pub(super) fn new<'a>(
+        columns: impl Iterator<Item = (&'a String, &'a Cow<'a, [Rule]>)>,
+        most: usize,
+    ) -> Self {
+        let column = |(name, rules): (&String, &Cow<'_, [Rule]>)| InspectedColumn {
+            name: name.clone(),
+            empty: 0,
+            longest: 0,
+            rules: rules.iter().map(|rule| (rule.clone(), 0)).collect(),
+        };
+        let columns: Vec<_> = columns.map(column).collect();
+        Self {
+            row: vec![String::new(); columns.len()],
+            columns,
+            first: Vec::new(),
+            most,
+        }
+    }
+
+    /// Looks at the row's field at this position of the key. What a rule cannot read is left to
+    /// whoever normalises the field after this.
+    pub(super) fn field(&mut self, position: usize, text: &str) {
+        let column = &mut self.columns[position];
+        let mut text = text.to_owned();
+        for (rule, changed) in &mut column.rules {
+            let Ok(normalized) = rule.apply(Cow::Borrowed(&text)) else {
+                return;
+            };
+            if normalized != text {
+                *changed += 1;
+                text = normalized.into_owned();
+            }
+        }
+        column.empty += u64::from(text.is_empty());
+        column.longest = column.longest.max(text.chars().count());
+        self.row[position] = text;
+    }
+
+    /// Ends a row, whose key may be one that no row before it has.
+    pub(super) fn finish_row(&mut self, is_new: bool) {
+        if is_new && self.first.len() < self.most {
+            self.first.push(self.row.clone());
+        }
+    }
+
+    /// What was seen.
+    pub(super) fn finish(self) -> Findings {
+        Findings {
+            columns: self.columns,
+            first: self.first,
+        }
+    }
+}

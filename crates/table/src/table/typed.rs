@@ -1,0 +1,75 @@
+//! Reads the keys of typed columns.
+
+use std::{borrow::Cow, collections::BTreeSet};
+
+use arrow_schema::Field;
+
+use super::{Builder, Findings, KeyTable, Wanted};
+use crate::{
+    Error, Progress, Source,
+    arrow::{KeyColumn, is_uuid},
+    key,
+    meaning::Kind,
+    numbers,
+    source::Batches,
+};
+
+/// Reads what is wanted of a table of typed columns.
+pub(super) fn read_typed(
+    source: &Source,
+    wanted: &Wanted<'_>,
+    progress: &Progress,
+) -> Result<(KeyTable, Findings), Error> {
+    let schema = source.schema()?;
+    let names = source.columns()?;
+    let header = source.header(&names);
+    let key_columns = wanted.key.resolve(&header)?;
+    key::check_types(source, &schema, &key_columns)?;
+    let number_columns = header.find_all(wanted.numbers)?;
+    numbers::check_types(source, &schema, &number_columns)?;
+
+    // The batches have the wanted columns in the table's order.
+    let columns: BTreeSet<_> = key_columns.iter().chain(&number_columns).copied().collect();
+    let places = |among: &[usize]| -> Vec<usize> {
+        let place = |column| columns.range(..column).count();
+        among.iter().map(place).collect()
+    };
+    let (key_places, number_places) = (places(&key_columns), places(&number_columns));
+
+    let key_fields: Vec<&Field> = key_columns.iter().map(|&key| schema.field(key)).collect();
+    let kinds = key_fields
+        .iter()
+        .map(|field| Kind::of_type(field.data_type(), is_uuid(field)));
+    let key_names = header.names_of(&key_columns).into_iter();
+    let mut keys = Builder::new(source.name(), wanted, key_names.zip(kinds).collect());
+    let mut text = String::new();
+    for batch in Batches::new(source, Some(&columns), progress)? {
+        let batch = batch?;
+        keys.set_file(batch.part.name());
+        let at = |&place: &usize| batch.rows.column(place);
+        let key_arrays = key_places.iter().map(at).zip(&key_fields);
+        let key_texts = key_arrays
+            .map(|(array, field)| {
+                KeyColumn::new(array, is_uuid(field)).ok_or_else(|| batch.broken())
+            })
+            .collect::<Result<Vec<_>, Error>>()?;
+        let number_texts = batch.texts(number_places.iter().map(at))?;
+        for row in 0..batch.rows.num_rows() {
+            let place = batch.place(row);
+            for (position, column) in key_texts.iter().enumerate() {
+                text.clear();
+                let field = column.write(row, &mut text).map(|()| Cow::Borrowed(&*text));
+                keys.key_field(position, field, place)?;
+            }
+            let Some(item) = keys.finish_row()? else {
+                continue;
+            };
+            for (index, column) in number_texts.iter().enumerate() {
+                text.clear();
+                column.write(row, &mut text);
+                keys.add_number(index, item, &text, place)?;
+            }
+        }
+    }
+    Ok(keys.finish())
+}
