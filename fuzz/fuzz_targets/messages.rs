@@ -44,5 +44,5 @@ fn run(plan: &Plan, role: Role, mut channel: Channel) {
         columns: &[],
         joint_seed: &joint_seed,
     };
-    let _ = run_party(plan, role, &input, &mut channel, &mut Context::new());
+    let _ = run_party(plan, role, &input, &mut Context::new(&mut channel));
 }

@@ -455,7 +455,8 @@ pub(crate) fn compute(
             columns: &columns,
             joint_seed,
         };
-        psijoin::run(plan, role, &input, channel, &mut Context::observed(phases))
+        let mut context = Context::new(channel).observed(phases);
+        psijoin::run(plan, role, &input, &mut context)
     })
 }
 

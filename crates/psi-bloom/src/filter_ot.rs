@@ -97,26 +97,22 @@ impl FilterOt {
     ///
     /// # Errors
     /// If the channel breaks, or the peer sends an invalid group element.
-    pub(crate) fn set_up_sender(
-        self,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Sender, Error> {
-        context.phase("base OT");
-        Ok(self.extension.set_up_sender(channel, &mut context.rng)?)
+    pub(crate) fn set_up_sender(self, context: &mut Context) -> Result<Sender, Error> {
+        context.phases.begin("base OT");
+        Ok(self
+            .extension
+            .set_up_sender(context.channel, &mut context.rng)?)
     }
 
     /// The receiver's base OTs.
     ///
     /// # Errors
     /// As [`set_up_sender`](Self::set_up_sender).
-    pub(crate) fn set_up_receiver(
-        self,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Receiver, Error> {
-        context.phase("base OT");
-        Ok(self.extension.set_up_receiver(channel, &mut context.rng)?)
+    pub(crate) fn set_up_receiver(self, context: &mut Context) -> Result<Receiver, Error> {
+        context.phases.begin("base OT");
+        Ok(self
+            .extension
+            .set_up_receiver(context.channel, &mut context.rng)?)
     }
 
     /// Runs the sender. It uses the strings of each band before those of the next one are made.

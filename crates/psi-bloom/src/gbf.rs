@@ -56,7 +56,6 @@
 //! sender sends ℓ·m/8. Both phases at once take 2·B + 1 flights on IKNP, and 4·B + 1 on silent OT.
 
 use psijoin_block::Block;
-use psijoin_channel::Channel;
 use psijoin_encode::Digests;
 use psijoin_ot::extension::{self, Extension};
 use psijoin_psi::{Adversary, Context, Error, Info, Input, Output, Party, Protocol};
@@ -103,37 +102,28 @@ struct Sender {
 impl Party for Sender {
     type Params = Params;
 
-    fn offline(
-        params: &Params,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Self, Error> {
+    fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         // Step 1.
         Ok(Self {
             params: params.clone(),
-            ots: (params.transfer.filter).set_up_sender(channel, context)?,
+            ots: (params.transfer.filter).set_up_sender(context)?,
         })
     }
 
-    fn online(
-        self,
-        input: &Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
         let Self { params, mut ots } = self;
         let (transfer, items) = (params.transfer, input.items.digests());
 
         // Step 2.
-        context.phase("garbled Bloom filter");
+        context.phases.begin("garbled Bloom filter");
         let cells = transfer.filter.cells(CELLS, input);
         let values = (0..items.len()).map(|i| value(items, i)).collect();
         let rng = &mut context.rng;
         let filter = transfer.garble(&cells, items, values, params.sigma(), rng)?;
 
         // Step 3.
-        context.phase("oblivious transfers");
-        transfer.send(&filter, &mut ots, channel)?;
+        context.phases.begin("oblivious transfers");
+        transfer.send(&filter, &mut ots, context.channel)?;
         Ok(Output::Nothing)
     }
 }
@@ -147,31 +137,22 @@ struct Receiver {
 impl Party for Receiver {
     type Params = Params;
 
-    fn offline(
-        params: &Params,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Self, Error> {
+    fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         // Step 1.
         Ok(Self {
             params: params.clone(),
-            ots: (params.transfer.filter).set_up_receiver(channel, context)?,
+            ots: (params.transfer.filter).set_up_receiver(context)?,
         })
     }
 
-    fn online(
-        self,
-        input: &Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
         let Self { params, mut ots } = self;
         let (transfer, items) = (params.transfer, input.items.digests());
 
         // Steps 2 and 3.
-        context.phase("oblivious transfers");
+        context.phases.begin("oblivious transfers");
         let cells = transfer.filter.cells(CELLS, input);
-        let sums = transfer.receive(&cells, items, &mut ots, channel)?;
+        let sums = transfer.receive(&cells, items, &mut ots, context.channel)?;
 
         // Step 4.
         let is_shared = |(row, sum): (u32, &Block)| {

@@ -111,40 +111,31 @@ struct Sender {
 impl Party for Sender {
     type Params = Params;
 
-    fn offline(
-        params: &Params,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Self, Error> {
+    fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         // Step 1.
         Ok(Self {
             params: params.clone(),
-            ots: params.filter.set_up_sender(channel, context)?,
+            ots: params.filter.set_up_sender(context)?,
         })
     }
 
-    fn online(
-        self,
-        input: &Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
         let Self { params, mut ots } = self;
         let items = input.items.digests();
 
         // Steps 2 and 3.
-        context.phase("oblivious transfers");
+        context.phases.begin("oblivious transfers");
         let cells = params.filter.cells(CELLS, input);
         let mut sums = vec![Block::ZERO; items.len()];
-        (params.filter).send(&mut ots, channel, &mut |band, strings, _| {
+        (params.filter).send(&mut ots, context.channel, &mut |band, strings, _| {
             cells.add(band, items, strings, &mut sums);
             Ok(())
         })?;
 
         // Step 4.
-        context.phase("masks");
+        context.phases.begin("masks");
         let sorted = sort(&outputs(items, &sums, input));
-        params.masks.send(&sorted, channel.halves().0)?;
+        params.masks.send(&sorted, context.channel.halves().0)?;
         Ok(Output::Nothing)
     }
 }
@@ -158,42 +149,33 @@ struct Receiver {
 impl Party for Receiver {
     type Params = Params;
 
-    fn offline(
-        params: &Params,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Self, Error> {
+    fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         // Step 1.
         Ok(Self {
             params: params.clone(),
-            ots: params.filter.set_up_receiver(channel, context)?,
+            ots: params.filter.set_up_receiver(context)?,
         })
     }
 
-    fn online(
-        self,
-        input: &Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
         let Self { params, mut ots } = self;
         let items = input.items.digests();
 
         // Steps 2 and 3.
-        context.phase("oblivious transfers");
+        context.phases.begin("oblivious transfers");
         let cells = params.filter.cells(CELLS, input);
         let mut sums = vec![Block::ZERO; items.len()];
         let mut add = |band: &_, strings: &mut [Block], _: &mut Channel| {
             cells.add(band, items, strings, &mut sums);
             Ok(())
         };
-        (params.filter).receive(&cells, items, &mut ots, channel, &mut add)?;
+        (params.filter).receive(&cells, items, &mut ots, context.channel, &mut add)?;
 
         // Step 5.
-        context.phase("masks");
+        context.phases.begin("masks");
         let outputs = outputs(items, &sums, input);
         let own = Own::new(params.masks, &outputs);
-        let found = params.masks.receive(&own, channel.halves().1)?;
+        let found = params.masks.receive(&own, context.channel.halves().1)?;
         Ok(Output::rows(found.into_iter().flatten(), items.len()))
     }
 }

@@ -58,7 +58,6 @@
 //! triples. Gates are never stored.
 
 use psijoin_block::Prg;
-use psijoin_channel::Channel;
 use psijoin_circuit::{
     Bits, TwoParty,
     garble::{Evaluator, Garbler},
@@ -187,34 +186,31 @@ impl Party for Sender {
     type Params = Params;
 
     /// Step 1.
-    fn offline(
-        params: &Params,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Self, Error> {
+    fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         let gates = &params.work.gates;
         Ok(Self {
             params: params.clone(),
-            setup: params.engine().set_up_sender(gates, channel, context)?,
+            setup: params.engine().set_up_sender(gates, context)?,
         })
     }
 
-    fn online(
-        self,
-        input: &Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
-        context.phase("circuit");
+    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
+        context.phases.begin("circuit");
         let Self { params, setup } = self;
         let (items, rng) = (input.items, &mut context.rng);
         match setup {
-            SenderSetup::Yao(mut setup) => {
-                send(&params, &mut Garbler::new(&mut setup, channel), items, rng)
-            }
-            SenderSetup::Gmw(mut setup) => {
-                send(&params, &mut gmw::Gmw::new(&mut setup, channel), items, rng)
-            }
+            SenderSetup::Yao(mut setup) => send(
+                &params,
+                &mut Garbler::new(&mut setup, context.channel),
+                items,
+                rng,
+            ),
+            SenderSetup::Gmw(mut setup) => send(
+                &params,
+                &mut gmw::Gmw::new(&mut setup, context.channel),
+                items,
+                rng,
+            ),
         }
     }
 }
@@ -244,33 +240,24 @@ impl Party for Receiver {
     type Params = Params;
 
     /// Step 1.
-    fn offline(
-        params: &Params,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Self, Error> {
+    fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         let gates = &params.work.gates;
         Ok(Self {
             params: params.clone(),
-            setup: params.engine().set_up_receiver(gates, channel, context)?,
+            setup: params.engine().set_up_receiver(gates, context)?,
         })
     }
 
-    fn online(
-        self,
-        input: &Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
-        context.phase("circuit");
+    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
+        context.phases.begin("circuit");
         let Self { params, setup } = self;
         match setup {
             ReceiverSetup::Yao(mut setup) => {
-                let mut party = Evaluator::new(&mut setup, channel);
+                let mut party = Evaluator::new(&mut setup, context.channel);
                 receive(&params, &mut party, input.items)
             }
             ReceiverSetup::Gmw(mut setup) => {
-                let mut party = gmw::Gmw::new(&mut setup, channel);
+                let mut party = gmw::Gmw::new(&mut setup, context.channel);
                 receive(&params, &mut party, input.items)
             }
         }

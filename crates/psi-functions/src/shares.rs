@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use std::thread;
-//! use psijoin_channel::{Channel, memory};
+//! use psijoin_channel::memory;
 //! use psijoin_circuit::{Backend, Bits, arithmetic, compare};
 //! use psijoin_psi::{Context, Role, Shares};
 //! use psijoin_psi_functions::shares::{self, Circuit, Places};
@@ -37,7 +37,7 @@
 //!     Some(vec![Some(1), Some(0), None]),
 //! );
 //! let party = |role, shares: &Shares, mut channel: Channel| {
-//!     shares::evaluate(&Large, role, shares, &mut channel, &mut Context::new())
+//!     shares::evaluate(&Large, role, shares, &mut Context::new(&mut channel))
 //! };
 //! let (sending, receiving) = memory::pair();
 //! let learned = thread::scope(|scope| {
@@ -52,7 +52,6 @@
 //! # Ok::<(), psijoin_psi::Error>(())
 //! ```
 
-use psijoin_channel::Channel;
 use psijoin_circuit::{
     Backend, Bits, Side, TwoParty, arithmetic,
     garble::{Evaluator, Garbler, evaluator, garbler},
@@ -101,25 +100,24 @@ pub fn evaluate<C: Circuit>(
     circuit: &C,
     role: Role,
     shares: &Shares,
-    channel: &mut Channel,
     context: &mut Context<'_>,
 ) -> Result<Option<Vec<Bits>>, Error> {
     let mut run = || match role {
         Role::Sender => {
-            let mut setup = garbler::Setup::new(EXTENSION, channel, &mut context.rng)?;
-            let mut party = Garbler::new(&mut setup, channel);
+            let mut setup = garbler::Setup::new(EXTENSION, context.channel, &mut context.rng)?;
+            let mut party = Garbler::new(&mut setup, context.channel);
             let outputs = outputs(circuit, shares, &mut party)?;
             party.reveal(&outputs)?;
             Ok(None)
         }
         Role::Receiver => {
-            let mut setup = evaluator::Setup::new(EXTENSION, channel, &mut context.rng)?;
-            let mut party = Evaluator::new(&mut setup, channel);
+            let mut setup = evaluator::Setup::new(EXTENSION, context.channel, &mut context.rng)?;
+            let mut party = Evaluator::new(&mut setup, context.channel);
             let outputs = outputs(circuit, shares, &mut party)?;
             Ok(Some(party.learn(&outputs)?))
         }
     };
-    run().inspect_err(|error: &Error| channel.abort(error.abort_code()))
+    run().inspect_err(|error: &Error| context.channel.abort(error.abort_code()))
 }
 
 fn outputs<C: Circuit, P: TwoParty>(

@@ -4,7 +4,7 @@
 use divan::Bencher;
 use psijoin_channel::{joint_seed::JointSeed, memory};
 use psijoin_psi::{
-    Context, Input, Items, Output, Request,
+    Input, Items, Output, Request,
     pair::{self, Side},
 };
 use psijoin_psi_ot::{
@@ -52,7 +52,7 @@ fn both_parties(bencher: Bencher, scheme: &'static Scheme, bits: u32, log_n: u32
             };
             let side = Side {
                 channel,
-                context: Context::new(),
+                rng: None,
                 pool,
             };
             (input, side)

@@ -4,7 +4,6 @@
 //! that its bit of Δ chose.
 
 use psijoin_block::Block;
-use psijoin_channel::Channel;
 use psijoin_ot::{
     iknp::{self, Malicious, Model, SemiHonest},
     matrix::{ReceiverMatrix, SenderMatrix},
@@ -41,28 +40,20 @@ impl SeedOts {
     }
 
     /// The sender's part.
-    pub(crate) fn choose(
-        self,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<ChosenSeeds, Error> {
-        context.phase("base OT");
+    pub(crate) fn choose(self, context: &mut Context) -> Result<ChosenSeeds, Error> {
+        context.phases.begin("base OT");
         match self.checked {
-            false => choose::<SemiHonest>(self.columns, channel, context),
-            true => choose::<Malicious>(self.columns, channel, context),
+            false => choose::<SemiHonest>(self.columns, context),
+            true => choose::<Malicious>(self.columns, context),
         }
     }
 
     /// The receiver's part.
-    pub(crate) fn offer(
-        self,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<SeedPairs, Error> {
-        context.phase("base OT");
+    pub(crate) fn offer(self, context: &mut Context) -> Result<SeedPairs, Error> {
+        context.phases.begin("base OT");
         match self.checked {
-            false => offer::<SemiHonest>(self.columns, channel, context),
-            true => offer::<Malicious>(self.columns, channel, context),
+            false => offer::<SemiHonest>(self.columns, context),
+            true => offer::<Malicious>(self.columns, context),
         }
     }
 }
@@ -76,27 +67,19 @@ fn conversation<M: Model>(columns: usize) -> Conversation {
         .sender(answer)
 }
 
-fn choose<M: Model>(
-    columns: usize,
-    channel: &mut Channel,
-    context: &mut Context,
-) -> Result<ChosenSeeds, Error> {
-    let mut ots = iknp::Receiver::<M>::setup(channel, &mut context.rng)?;
+fn choose<M: Model>(columns: usize, context: &mut Context) -> Result<ChosenSeeds, Error> {
+    let mut ots = iknp::Receiver::<M>::setup(context.channel, &mut context.rng)?;
     let mut delta = Zeroizing::new(vec![Block::ZERO; columns.div_ceil(Block::BITS)]);
     context.rng.fill(&mut delta);
     let mut seeds = Zeroizing::new(vec![Block::ZERO; columns]);
-    ots.random(&delta, &mut seeds, channel)?;
+    ots.random(&delta, &mut seeds, context.channel)?;
     Ok(ChosenSeeds { delta, seeds })
 }
 
-fn offer<M: Model>(
-    columns: usize,
-    channel: &mut Channel,
-    context: &mut Context,
-) -> Result<SeedPairs, Error> {
-    let mut ots = iknp::Sender::<M>::setup(channel, &mut context.rng)?;
+fn offer<M: Model>(columns: usize, context: &mut Context) -> Result<SeedPairs, Error> {
+    let mut ots = iknp::Sender::<M>::setup(context.channel, &mut context.rng)?;
     let mut pairs = Zeroizing::new(vec![[Block::ZERO; 2]; columns]);
-    ots.random(&mut pairs, channel)?;
+    ots.random(&mut pairs, context.channel)?;
     Ok(SeedPairs(pairs))
 }
 

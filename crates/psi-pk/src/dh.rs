@@ -138,23 +138,18 @@ impl Party for Sender {
     type Params = Params;
 
     /// Step 1.
-    fn offline(params: &Params, _: &mut Channel, context: &mut Context) -> Result<Self, Error> {
+    fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         Ok(Self(Secret::draw(params, context)))
     }
 
-    fn online(
-        self,
-        input: &Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
         let Self(secret) = self;
         let params = &secret.params;
 
         // Step 2.
-        context.phase("own items");
+        context.phases.begin("own items");
         let order = context.rng.permutation(input.items.len() as u32);
-        let mut received = secret.swap(Role::Sender, input, &order, channel)?;
+        let mut received = secret.swap(Role::Sender, input, &order, context.channel)?;
 
         // Step 3.
         let theirs = params.chunks(Role::Receiver);
@@ -163,9 +158,9 @@ impl Party for Sender {
             let order = context.rng.permutation(theirs.total as u32);
             received = in_order(&order, &received, element_bytes);
         }
-        context.phase("their items");
+        context.phases.begin("their items");
         let powers = secret.powers(input);
-        let (outbound, _) = channel.halves();
+        let (outbound, _) = context.channel.halves();
         compare::try_send(outbound, theirs, &|range, message| {
             let elements = &received[range.start * element_bytes..range.end * element_bytes];
             let masks = powers.masks(elements)?;
@@ -180,29 +175,24 @@ impl Party for Receiver {
     type Params = Params;
 
     /// Step 1.
-    fn offline(params: &Params, _: &mut Channel, context: &mut Context) -> Result<Self, Error> {
+    fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         Ok(Self(Secret::draw(params, context)))
     }
 
-    fn online(
-        self,
-        input: &Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
         let Self(secret) = self;
         let params = &secret.params;
 
         // Step 2.
-        context.phase("own items");
+        context.phases.begin("own items");
         let order: Vec<u32> = (0..input.items.len() as u32).collect();
-        let received = secret.swap(Role::Receiver, input, &order, channel)?;
+        let received = secret.swap(Role::Receiver, input, &order, context.channel)?;
 
         // Steps 3 and 4. The sender computes at the same time: what it sends is taken in
         // meanwhile, so that it need not wait.
-        context.phase("their items");
+        context.phases.begin("their items");
         let powers = secret.powers(input);
-        let (masks, returned) = channel.exchange(
+        let (masks, returned) = context.channel.exchange(
             |_| {
                 let message_bytes =
                     params.group.elements_per_message() * params.group.element_bytes();
@@ -322,14 +312,14 @@ mod tests {
         let (sending, mut receiving) = memory::pair();
         let (mut sending, sent) = recorded(sending);
         let run = |role, items: Items, channel: &mut Channel| {
-            let mut context = Context::new();
+            let mut context = Context::new(channel);
             context.rng = Prg::from_seed(Block(role as u128));
             let input = Input {
                 items: &items,
                 columns: &[],
                 joint_seed: &JointSeed::insecure_fixed([5; 32]),
             };
-            psijoin_psi::run(&plan, role, &input, channel, &mut context).unwrap()
+            psijoin_psi::run(&plan, role, &input, &mut context).unwrap()
         };
         let learned = thread::scope(|scope| {
             scope.spawn(|| run(Role::Sender, items(0..64, &plan), &mut sending));

@@ -15,10 +15,7 @@
 //! of the failure budget.
 
 use psijoin_block::parallel;
-use psijoin_channel::{
-    Channel,
-    stream::{self, Chunks},
-};
+use psijoin_channel::stream::{self, Chunks};
 use psijoin_psi::{
     Adversary, Context, Conversation, Cost, Error, Info, Input, Output, Party, Plan, Protocol,
     Role,
@@ -70,26 +67,21 @@ struct Receiver(MaskParams);
 impl Party for Sender {
     type Params = MaskParams;
 
-    fn offline(params: &MaskParams, _: &mut Channel, _: &mut Context) -> Result<Self, Error> {
+    fn offline(params: &MaskParams, _: &mut Context) -> Result<Self, Error> {
         Ok(Self(params.clone()))
     }
 
-    fn online(
-        self,
-        input: &Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
         let Self(params) = self;
         let length = params.masks;
 
         // Step 1.
-        context.phase("hashing");
+        context.phases.begin("hashing");
         let mut masks = masks(input, length);
         // Sorting is the permutation: the order says nothing about the sender's.
         parallel::sort_unstable(&mut masks);
-        context.phase("masks");
-        let (outbound, _) = channel.halves();
+        context.phases.begin("masks");
+        let (outbound, _) = context.channel.halves();
         stream::send(outbound, chunks(&params), &|range, message| {
             length.pack(masks[range].iter().copied(), message);
         })?;
@@ -100,25 +92,20 @@ impl Party for Sender {
 impl Party for Receiver {
     type Params = MaskParams;
 
-    fn offline(params: &MaskParams, _: &mut Channel, _: &mut Context) -> Result<Self, Error> {
+    fn offline(params: &MaskParams, _: &mut Context) -> Result<Self, Error> {
         Ok(Self(params.clone()))
     }
 
-    fn online(
-        self,
-        input: &Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
         let Self(params) = self;
         let length = params.masks;
 
         // Step 2.
-        context.phase("hashing");
+        context.phases.begin("hashing");
         let masks = masks(input, length);
         let index = MaskIndex::new(&masks, length, 0..masks.len() as u32);
-        context.phase("masks");
-        let (_, inbound) = channel.halves();
+        context.phases.begin("masks");
+        let (_, inbound) = context.channel.halves();
         let found = stream::receive_each(
             inbound,
             chunks(&params),

@@ -3,7 +3,7 @@
 use psijoin_block::{Block, Prg};
 use psijoin_channel::{Channel, joint_seed::JointSeed, memory};
 use psijoin_psi::{
-    Columns, Context, Error, Fingerprint, Input, Items, Output, Plan, Request, Role, Shares, pair,
+    Columns, Error, Fingerprint, Input, Items, Output, Plan, Request, Role, Shares, pair,
 };
 
 use crate::{
@@ -62,13 +62,10 @@ pub fn run_pair(
     let receiver_columns = columns(Role::Receiver, &sets.receiver, output);
     let pools = [pair::single_thread(), pair::single_thread()];
     let side = |channel, party: usize| {
-        let mut context = Context::new();
-        if let Some(seeds) = setup.seeds {
-            context.rng = Prg::from_seed(Block(seeds[party]));
-        }
+        let seeded = |seeds: [u128; 2]| Prg::from_seed(Block(seeds[party]));
         pair::Side {
             channel,
-            context,
+            rng: setup.seeds.map(seeded),
             pool: &pools[party],
         }
     };
@@ -176,7 +173,7 @@ pub fn run_tables(
         };
         let side = pair::Side {
             channel,
-            context: Context::new(),
+            rng: None,
             pool,
         };
         (input, side)

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use psijoin_block::Prg;
-use psijoin_channel::joint_seed::JointSeed;
+use psijoin_channel::{Channel, joint_seed::JointSeed};
 
 use crate::Items;
 
@@ -22,44 +22,49 @@ pub struct Input<'a> {
 
 /// What a run needs from its surroundings.
 pub struct Context<'a> {
+    /// The channel to the peer.
+    pub channel: &'a mut Channel,
     /// This party's own randomness.
     pub rng: Prg,
-    observer: Option<&'a dyn Observer>,
+    /// Who is told how the run proceeds.
+    pub phases: Phases<'a>,
+}
+
+impl<'a> Context<'a> {
+    /// A run over this channel, with randomness from the operating system, and nobody who listens.
+    pub fn new(channel: &'a mut Channel) -> Self {
+        Self {
+            channel,
+            rng: Prg::from_os(),
+            phases: Phases(None),
+        }
+    }
+
+    /// The same, and `observer` is told of the phases.
+    #[must_use]
+    pub fn observed(self, observer: &'a dyn Observer) -> Self {
+        Self {
+            phases: Phases(Some(observer)),
+            ..self
+        }
+    }
+}
+
+/// The phases of a run, and who is told of them.
+#[derive(Clone, Copy)]
+pub struct Phases<'a>(Option<&'a dyn Observer>);
+
+impl Phases<'_> {
+    /// A phase of this name begins.
+    pub fn begin(self, name: &'static str) {
+        if let Some(observer) = self.0 {
+            observer.phase(name, Instant::now());
+        }
+    }
 }
 
 /// Is told how a run proceeds.
 pub trait Observer: Sync {
     /// A phase of this name begins, and the one before it ends.
     fn phase(&self, name: &'static str, now: Instant);
-}
-
-impl<'a> Context<'a> {
-    /// Randomness from the operating system, and nobody who listens.
-    pub fn new() -> Self {
-        Self {
-            rng: Prg::from_os(),
-            observer: None,
-        }
-    }
-
-    /// The same, and `observer` is told of the phases.
-    pub fn observed(observer: &'a dyn Observer) -> Self {
-        Self {
-            rng: Prg::from_os(),
-            observer: Some(observer),
-        }
-    }
-
-    /// A phase of this name begins.
-    pub fn phase(&self, name: &'static str) {
-        if let Some(observer) = self.observer {
-            observer.phase(name, Instant::now());
-        }
-    }
-}
-
-impl Default for Context<'_> {
-    fn default() -> Self {
-        Self::new()
-    }
 }

@@ -2,7 +2,6 @@
 //! know: nothing. That is so if a set is empty, if a threshold is 0, and if a threshold or a
 //! minimum exceeds the smaller set.
 
-use psijoin_channel::Channel;
 use psijoin_circuit::Bits;
 use psijoin_params::FailureBudget;
 
@@ -58,11 +57,11 @@ struct Receiver(Request);
 impl Party for Sender {
     type Params = Request;
 
-    fn offline(request: &Request, _: &mut Channel, _: &mut Context) -> Result<Self, Error> {
+    fn offline(request: &Request, _: &mut Context) -> Result<Self, Error> {
         Ok(Self(request.clone()))
     }
 
-    fn online(self, _: &Input<'_>, _: &mut Channel, _: &mut Context) -> Result<Output, Error> {
+    fn online(self, _: &Input<'_>, _: &mut Context) -> Result<Output, Error> {
         Ok(output(&self.0, Role::Sender))
     }
 }
@@ -70,11 +69,11 @@ impl Party for Sender {
 impl Party for Receiver {
     type Params = Request;
 
-    fn offline(request: &Request, _: &mut Channel, _: &mut Context) -> Result<Self, Error> {
+    fn offline(request: &Request, _: &mut Context) -> Result<Self, Error> {
         Ok(Self(request.clone()))
     }
 
-    fn online(self, _: &Input<'_>, _: &mut Channel, _: &mut Context) -> Result<Output, Error> {
+    fn online(self, _: &Input<'_>, _: &mut Context) -> Result<Output, Error> {
         Ok(output(&self.0, Role::Receiver))
     }
 }

@@ -46,7 +46,7 @@ mod decided;
 mod error;
 mod shares;
 
-pub use context::{Context, Input, Observer};
+pub use context::{Context, Input, Observer, Phases};
 pub use conversation::Conversation;
 pub use cost::{Cost, Traffic};
 pub use error::{Error, ErrorKind};

@@ -11,8 +11,8 @@ use crate::{Context, Error, Fingerprint, Input, Items, Output, Plan, Role, plan}
 pub struct Side<'a> {
     /// Its end of the channel; closed when the party is done.
     pub channel: Channel,
-    /// Its randomness and observer.
-    pub context: Context<'a>,
+    /// Its randomness; from the operating system if there is none.
+    pub rng: Option<Prg>,
     /// Its threads.
     pub pool: &'a Pool,
 }
@@ -72,7 +72,7 @@ pub fn run<'a>(
     let (a, b) = memory::pair();
     let side = |channel, pool| Side {
         channel,
-        context: Context::new(),
+        rng: None,
         pool,
     };
     let (sent, received) = run_sides(
@@ -107,10 +107,16 @@ pub fn run_sides(
     let run = |role, (input, side): (Input<'_>, Side<'_>)| {
         let Side {
             mut channel,
-            mut context,
+            rng,
             pool,
         } = side;
-        pool.run(|| plan::run(plan, role, &input, &mut channel, &mut context))
+        pool.run(|| {
+            let mut context = Context::new(&mut channel);
+            if let Some(rng) = rng {
+                context.rng = rng;
+            }
+            plan::run(plan, role, &input, &mut context)
+        })
     };
     thread::scope(|scope| {
         let sender = scope.spawn(|| run(Role::Sender, sender));

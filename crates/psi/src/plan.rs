@@ -4,7 +4,6 @@
 //! is [`prepare`], [`Prepared::run`] and [`run`]: they check their input, and tell the peer if this
 //! party gives up.
 
-use psijoin_channel::Channel;
 use psijoin_params::FailureBudget;
 
 use crate::{Context, Cost, Error, Info, Input, Output, Request, Role};
@@ -145,11 +144,7 @@ pub trait Party: Sized + Send + 'static {
     ///
     /// # Errors
     /// If the channel breaks or the peer misbehaves.
-    fn offline(
-        params: &Self::Params,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Self, Error>;
+    fn offline(params: &Self::Params, context: &mut Context) -> Result<Self, Error>;
 
     /// Runs the online phase, on an input that was checked.
     ///
@@ -158,12 +153,7 @@ pub trait Party: Sized + Send + 'static {
     ///
     /// # Panics
     /// It may, if the input does not fit the plan.
-    fn online(
-        self,
-        input: &Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error>;
+    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error>;
 
     /// Runs both phases, on an input that was checked. A protocol that gains from it lets them
     /// overlap here. The messages of either party are the same then, in the same order: the peer
@@ -174,34 +164,26 @@ pub trait Party: Sized + Send + 'static {
     fn at_once(
         params: &Self::Params,
         input: &Input<'_>,
-        channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Output, Error> {
-        Self::offline(params, channel, context)?.online(input, channel, context)
+        Self::offline(params, context)?.online(input, context)
     }
 }
 
 /// Both parties of a protocol, whichever it is.
 trait Driver: Send + Sync {
-    fn offline(
-        &self,
-        role: Role,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Online, Error>;
+    fn offline(&self, role: Role, context: &mut Context) -> Result<Online, Error>;
 
     fn at_once(
         &self,
         role: Role,
         input: &Input<'_>,
-        channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Output, Error>;
 }
 
 /// The online phase of a party.
-type Online =
-    Box<dyn FnOnce(&Input<'_>, &mut Channel, &mut Context<'_>) -> Result<Output, Error> + Send>;
+type Online = Box<dyn FnOnce(&Input<'_>, &mut Context<'_>) -> Result<Output, Error> + Send>;
 
 /// The parties S and R.
 struct Pair<S: Party, R> {
@@ -210,18 +192,13 @@ struct Pair<S: Party, R> {
 }
 
 impl<S: Party, R: Party<Params = S::Params>> Driver for Pair<S, R> {
-    fn offline(
-        &self,
-        role: Role,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Online, Error> {
+    fn offline(&self, role: Role, context: &mut Context) -> Result<Online, Error> {
         fn online<P: Party>(party: P) -> Online {
-            Box::new(|input, channel, context| party.online(input, channel, context))
+            Box::new(|input, context| party.online(input, context))
         }
         Ok(match role {
-            Role::Sender => online(S::offline(&self.params, channel, context)?),
-            Role::Receiver => online(R::offline(&self.params, channel, context)?),
+            Role::Sender => online(S::offline(&self.params, context)?),
+            Role::Receiver => online(R::offline(&self.params, context)?),
         })
     }
 
@@ -229,12 +206,11 @@ impl<S: Party, R: Party<Params = S::Params>> Driver for Pair<S, R> {
         &self,
         role: Role,
         input: &Input<'_>,
-        channel: &mut Channel,
         context: &mut Context,
     ) -> Result<Output, Error> {
         match role {
-            Role::Sender => S::at_once(&self.params, input, channel, context),
-            Role::Receiver => R::at_once(&self.params, input, channel, context),
+            Role::Sender => S::at_once(&self.params, input, context),
+            Role::Receiver => R::at_once(&self.params, input, context),
         }
     }
 }
@@ -252,16 +228,11 @@ impl Prepared {
     /// # Errors
     /// [`Error::Misuse`] if the input does not fit the plan. Else if the channel breaks, the peer
     /// misbehaves, or luck fails.
-    pub fn run(
-        self,
-        input: &Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    pub fn run(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
         self.demands
             .check(input)
-            .and_then(|()| (self.online)(input, channel, context))
-            .inspect_err(|error| channel.abort(error.abort_code()))
+            .and_then(|()| (self.online)(input, context))
+            .inspect_err(|error| context.channel.abort(error.abort_code()))
     }
 }
 
@@ -269,16 +240,11 @@ impl Prepared {
 ///
 /// # Errors
 /// If the plan is refused ([`Plan::feasible`]), the channel breaks, or the peer misbehaves.
-pub fn prepare(
-    plan: &Plan,
-    role: Role,
-    channel: &mut Channel,
-    context: &mut Context,
-) -> Result<Prepared, Error> {
+pub fn prepare(plan: &Plan, role: Role, context: &mut Context) -> Result<Prepared, Error> {
     let online = plan
         .feasible()
-        .and_then(|()| plan.driver.offline(role, channel, context))
-        .inspect_err(|error| channel.abort(error.abort_code()))?;
+        .and_then(|()| plan.driver.offline(role, context))
+        .inspect_err(|error| context.channel.abort(error.abort_code()))?;
     Ok(Prepared {
         online,
         demands: Demands::of(plan, role),
@@ -294,14 +260,13 @@ pub fn run(
     plan: &Plan,
     role: Role,
     input: &Input<'_>,
-    channel: &mut Channel,
     context: &mut Context,
 ) -> Result<Output, Error> {
     Demands::of(plan, role)
         .check(input)
         .and_then(|()| plan.feasible())
-        .and_then(|()| plan.driver.at_once(role, input, channel, context))
-        .inspect_err(|error| channel.abort(error.abort_code()))
+        .and_then(|()| plan.driver.at_once(role, input, context))
+        .inspect_err(|error| context.channel.abort(error.abort_code()))
 }
 
 /// What a plan demands of a party's input.

@@ -14,8 +14,7 @@ use std::{
 };
 
 use psijoin::{
-    Context, Fingerprint, Input, Items, JointSeed, Output, Pool, Request, channel::memory, pair,
-    registry,
+    Fingerprint, Input, Items, JointSeed, Output, Pool, Request, channel::memory, pair, registry,
 };
 use psijoin_block::{Block, Prg, blake3_rows, crhf, gf128, transpose};
 
@@ -82,17 +81,12 @@ fn run(name: &str) {
             columns: &[],
             joint_seed,
         };
-        let mut context = Context::new();
-        context.rng = Prg::from_seed(Block(party as u128));
-        let pool = &pools[party];
-        (
-            input,
-            pair::Side {
-                channel,
-                context,
-                pool,
-            },
-        )
+        let side = pair::Side {
+            channel,
+            rng: Some(Prg::from_seed(Block(party as u128))),
+            pool: &pools[party],
+        };
+        (input, side)
     };
     let (_, found) = pair::run_sides(
         &plan,

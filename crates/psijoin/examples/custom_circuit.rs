@@ -46,7 +46,7 @@ fn play(
     let Output::Shares(shares) = output else {
         unreachable!("shares were asked for")
     };
-    let bits = circuits::evaluate(&Large, role, &shares, channel, &mut Context::new())?;
+    let bits = circuits::evaluate(&Large, role, &shares, &mut Context::new(channel))?;
     // A wire per bit of the count, the lowest first.
     let number = |bits: Vec<circuits::Bits>| {
         let bits = (0..).zip(&bits);

@@ -148,7 +148,7 @@ impl Join {
             columns,
             joint_seed,
         };
-        Ok(run(&plan, role, &input, channel, &mut Context::new())?)
+        Ok(run(&plan, role, &input, &mut Context::new(channel))?)
     }
 
     fn hello(&self, role: Role, items: u64) -> Hello {

@@ -50,8 +50,8 @@ pub use psijoin_channel::{self as channel, Channel, joint_seed::JointSeed};
 pub use psijoin_params::{Error as ParametersError, FailureBudget, Log2Prob, Security, Sizes};
 pub use psijoin_psi::{
     Adversary, Columns, Context, Cost, Error, ErrorKind, Fingerprint, Info, Input, Items, Observer,
-    Output, OutputKind, Parameter, Plan, Prepared, Protocol, Request, Role, Shares, Traffic, pair,
-    prepare, run,
+    Output, OutputKind, Parameter, Phases, Plan, Prepared, Protocol, Request, Role, Shares,
+    Traffic, pair, prepare, run,
 };
 #[cfg(feature = "transport")]
 pub use psijoin_transport as transport;

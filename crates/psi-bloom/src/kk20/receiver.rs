@@ -1,5 +1,4 @@
 use psijoin_block::memory::Buffer;
-use psijoin_channel::Channel;
 use psijoin_circuit::Bits;
 use psijoin_ot::extension;
 use psijoin_psi::{Context, Error, Input, Output, Party};
@@ -21,27 +20,22 @@ pub(super) struct Receiver<F> {
 impl<F: Form> Party for Receiver<F> {
     type Params = Params<F>;
 
-    fn offline(
-        params: &Params<F>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Self, Error> {
+    fn offline(params: &Params<F>, context: &mut Context) -> Result<Self, Error> {
         // Step 1.
-        let ots = (params.transfer.filter).set_up_receiver(channel, context)?;
-        context.phase("output OTs");
+        let ots = (params.transfer.filter).set_up_receiver(context)?;
+        context.phases.begin("output OTs");
         Ok(Self {
-            output: functions::Receiver::offline(params.function(), channel, &mut context.rng)?,
+            output: functions::Receiver::offline(
+                params.function(),
+                context.channel,
+                &mut context.rng,
+            )?,
             params: params.clone(),
             ots,
         })
     }
 
-    fn online(
-        self,
-        input: &Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
         let Self {
             params,
             mut ots,
@@ -50,15 +44,15 @@ impl<F: Form> Party for Receiver<F> {
         let (items, transfer) = (input.items.digests(), params.transfer);
 
         // Step 2.
-        context.phase("hashing");
+        context.phases.begin("hashing");
         let keys = params.keys(input.joint_seed);
         let table = Table::build(&keys.bins(items), params.bins, params.sigma())?;
         let keys = keys.of_placed(items, &table);
 
         // Step 3.
-        context.phase("oblivious transfers");
+        context.phases.begin("oblivious transfers");
         let cells = transfer.filter.cells(CELLS, input);
-        let sums = transfer.receive(&cells, keys.as_digests(), &mut ots, channel)?;
+        let sums = transfer.receive(&cells, keys.as_digests(), &mut ots, context.channel)?;
         let mut numbers = Buffer::zeroed(params.lanes());
         context.rng.fill(&mut numbers);
         for (placed, sum) in table.placed.iter().zip(sums) {
@@ -67,13 +61,13 @@ impl<F: Form> Party for Receiver<F> {
         drop(keys);
 
         // Step 4.
-        context.phase("equality tests");
+        context.phases.begin("equality tests");
         let tests = params.tests(input.joint_seed);
-        let opened = tests.receive(&numbers, &mut ots, channel)?;
+        let opened = tests.receive(&numbers, &mut ots, context.channel)?;
         let shares: Bits = opened.iter().map(|share| share.bit(0)).collect();
 
         // Step 5.
-        context.phase("output");
+        context.phases.begin("output");
         let compared = Compared {
             shares,
             placed: &mut table.placed.iter().map(|placed| (placed.bin, placed.item)),
@@ -81,6 +75,6 @@ impl<F: Form> Party for Receiver<F> {
             numbers: Vec::new(),
             columns: input.columns,
         };
-        output.learn(compared, channel)
+        output.learn(compared, context.channel)
     }
 }

@@ -1,5 +1,4 @@
 use psijoin_block::{Block, memory::Buffer};
-use psijoin_channel::Channel;
 use psijoin_circuit::Bits;
 use psijoin_encode::CHOICES;
 use psijoin_ot::extension;
@@ -19,27 +18,22 @@ pub(super) struct Sender<F> {
 impl<F: Form> Party for Sender<F> {
     type Params = Params<F>;
 
-    fn offline(
-        params: &Params<F>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Self, Error> {
+    fn offline(params: &Params<F>, context: &mut Context) -> Result<Self, Error> {
         // Step 1.
-        let ots = (params.transfer.filter).set_up_sender(channel, context)?;
-        context.phase("output OTs");
+        let ots = (params.transfer.filter).set_up_sender(context)?;
+        context.phases.begin("output OTs");
         Ok(Self {
-            output: functions::Sender::offline(params.function(), channel, &mut context.rng)?,
+            output: functions::Sender::offline(
+                params.function(),
+                context.channel,
+                &mut context.rng,
+            )?,
             params: params.clone(),
             ots,
         })
     }
 
-    fn online(
-        self,
-        input: &Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
         let Self {
             params,
             mut ots,
@@ -48,7 +42,7 @@ impl<F: Form> Party for Sender<F> {
         let transfer = params.transfer;
 
         // Step 2.
-        context.phase("hashing");
+        context.phases.begin("hashing");
         // Nothing is to depend on their order.
         let items = input.items.digests().sorted();
         let keys = params.keys(input.joint_seed);
@@ -58,19 +52,19 @@ impl<F: Form> Party for Sender<F> {
         context.rng.fill(&mut targets);
 
         // Step 3.
-        context.phase("garbled Bloom filter");
+        context.phases.begin("garbled Bloom filter");
         let target = |key: usize| targets[bins[key / CHOICES][key % CHOICES] as usize];
         let keys = keys.as_digests();
         let values = (0..keys.len()).map(target).collect();
         let cells = transfer.filter.cells(CELLS, input);
         let filter = transfer.garble(&cells, keys, values, params.sigma(), &mut context.rng)?;
         drop((items, bins));
-        context.phase("oblivious transfers");
-        transfer.send(&filter, &mut ots, channel)?;
+        context.phases.begin("oblivious transfers");
+        transfer.send(&filter, &mut ots, context.channel)?;
         drop(filter);
 
         // Step 4.
-        context.phase("equality tests");
+        context.phases.begin("equality tests");
         let mut shares = vec![Block::ZERO; params.lanes().div_ceil(Block::BITS)];
         // Forked, so that the opened shares are no output of what all else is drawn from.
         context.rng.fork().fill(&mut shares);
@@ -79,10 +73,16 @@ impl<F: Form> Party for Sender<F> {
             .map(|share| [share, !share].map(|share| Block(share.into())))
             .collect();
         let tests = params.tests(input.joint_seed);
-        tests.send(&targets, &opened, &mut ots, channel, &mut context.rng)?;
+        tests.send(
+            &targets,
+            &opened,
+            &mut ots,
+            context.channel,
+            &mut context.rng,
+        )?;
 
         // Step 5.
-        context.phase("output");
-        output.release(shares, Vec::new(), channel)
+        context.phases.begin("output");
+        output.release(shares, Vec::new(), context.channel)
     }
 }

@@ -1,6 +1,5 @@
 //! What evaluates the circuits.
 
-use psijoin_channel::Channel;
 use psijoin_circuit::{
     Error, Side,
     count::Count,
@@ -77,19 +76,16 @@ impl Engine {
     pub(super) fn set_up_sender(
         self,
         gates: &Gates,
-        channel: &mut Channel,
         context: &mut Context,
     ) -> Result<SenderSetup, Error> {
-        context.phase("base OT");
+        context.phases.begin("base OT");
         let rng = &mut context.rng;
         Ok(match self {
             Self::Yao => {
-                let setup = garbler::Setup::new(garbling::EXTENSION, channel, rng)?;
+                let setup = garbler::Setup::new(garbling::EXTENSION, context.channel, rng)?;
                 SenderSetup::Yao(setup.into())
             }
-            Self::Gmw(gmw) => {
-                SenderSetup::Gmw(gmw.set_up(Side::First, gates, channel, context)?.into())
-            }
+            Self::Gmw(gmw) => SenderSetup::Gmw(gmw.set_up(Side::First, gates, context)?.into()),
         })
     }
 
@@ -97,19 +93,16 @@ impl Engine {
     pub(super) fn set_up_receiver(
         self,
         gates: &Gates,
-        channel: &mut Channel,
         context: &mut Context,
     ) -> Result<ReceiverSetup, Error> {
-        context.phase("base OT");
+        context.phases.begin("base OT");
         let rng = &mut context.rng;
         Ok(match self {
             Self::Yao => {
-                let setup = evaluator::Setup::new(garbling::EXTENSION, channel, rng)?;
+                let setup = evaluator::Setup::new(garbling::EXTENSION, context.channel, rng)?;
                 ReceiverSetup::Yao(setup.into())
             }
-            Self::Gmw(gmw) => {
-                ReceiverSetup::Gmw(gmw.set_up(Side::Second, gates, channel, context)?.into())
-            }
+            Self::Gmw(gmw) => ReceiverSetup::Gmw(gmw.set_up(Side::Second, gates, context)?.into()),
         })
     }
 }
@@ -123,17 +116,17 @@ fn garbled(work: &Work) -> Conversation {
 
 impl Gmw {
     /// Makes triples for all gates.
-    fn set_up(
-        self,
-        side: Side,
-        gates: &Gates,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<gmw::Setup, Error> {
+    fn set_up(self, side: Side, gates: &Gates, context: &mut Context) -> Result<gmw::Setup, Error> {
         let rng = &mut context.rng;
-        let mut setup = gmw::Setup::new(side, self.extension, self.multiplication, channel, rng)?;
-        context.phase("multiplication triples");
-        setup.triples().prepare(gates, channel)?;
+        let mut setup = gmw::Setup::new(
+            side,
+            self.extension,
+            self.multiplication,
+            context.channel,
+            rng,
+        )?;
+        context.phases.begin("multiplication triples");
+        setup.triples().prepare(gates, context.channel)?;
         Ok(setup)
     }
 

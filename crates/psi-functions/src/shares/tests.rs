@@ -1,7 +1,7 @@
 use std::thread;
 
 use psijoin_block::Prg;
-use psijoin_channel::memory;
+use psijoin_channel::{Channel, memory};
 use psijoin_circuit::compare;
 use psijoin_psi::ErrorKind;
 
@@ -54,7 +54,7 @@ fn shared(places: &[(bool, [u64; 2])]) -> [Shares; 2] {
 fn evaluated([ours, theirs]: [Shares; 2]) -> [Result<Option<Vec<Bits>>, Error>; 2] {
     let (mut sending, mut receiving) = memory::pair();
     let run = |role, shares: &Shares, channel: &mut Channel| {
-        evaluate(&Everything, role, shares, channel, &mut Context::new())
+        evaluate(&Everything, role, shares, &mut Context::new(channel))
     };
     thread::scope(|scope| {
         let sent = scope.spawn(move || run(Role::Sender, &ours, &mut sending));

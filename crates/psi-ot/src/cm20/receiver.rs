@@ -1,5 +1,5 @@
 use psijoin_block::{Block, cells::Cells, positions::POSITIONS, scatter};
-use psijoin_channel::{Channel, Outbound, stream};
+use psijoin_channel::{Outbound, stream};
 use psijoin_encode::{Digests, okvs::Partition};
 use psijoin_psi::{Context, Error, Input, Output, Party};
 
@@ -22,43 +22,34 @@ impl Party for Receiver {
     type Params = Params;
 
     /// Step 1.
-    fn offline(
-        params: &Params,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Self, Error> {
+    fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         Ok(Self {
             params: params.clone(),
-            seeds: params.ots().offer(channel, context)?,
+            seeds: params.ots().offer(context)?,
         })
     }
 
-    fn online(
-        self,
-        input: &Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
         let Self { params, seeds } = self;
 
         // Step 2.
-        let keys = Keys::draw(input.joint_seed, channel, &mut context.rng)?;
+        let keys = Keys::draw(input.joint_seed, context.channel, &mut context.rng)?;
         let matrix = Matrix {
             columns: ReceiverColumns::new(&seeds, &keys.columns()),
             function: Function::new(keys.function(), params.columns(), params.shape.bin_rows),
             mask_key: keys.masks(),
             params: &params,
         };
-        context.phase("bins");
+        context.phases.begin("bins");
         let items = Partition::new(input.items.digests(), params.shape.bins);
 
         // Step 3, and the own values of step 5 while the rows are at hand.
-        context.phase("columns");
-        let (outbound, inbound) = channel.halves();
+        context.phases.begin("columns");
+        let (outbound, inbound) = context.channel.halves();
         let outputs = matrix.send(&items, outbound)?;
 
         // Step 5.
-        context.phase("masks");
+        context.phases.begin("masks");
         let found = params.masks().find(&outputs, inbound)?;
         let positions = items.positions();
         let rows = found.iter().map(|place| positions[*place as usize]);

@@ -1,7 +1,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use psijoin_block::{Block, cells::Cells, parallel, positions::POSITIONS, scatter};
-use psijoin_channel::{Channel, Inbound, stream};
+use psijoin_channel::{Inbound, stream};
 use psijoin_encode::{Digests, okvs::Partition};
 use psijoin_psi::{Context, Error, Input, Output, Party};
 
@@ -27,29 +27,20 @@ impl Party for Sender {
     type Params = Params;
 
     /// Step 1.
-    fn offline(
-        params: &Params,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Self, Error> {
+    fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         Ok(Self {
             params: params.clone(),
-            seeds: params.ots().choose(channel, context)?,
+            seeds: params.ots().choose(context)?,
         })
     }
 
-    fn online(
-        self,
-        input: &Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
         let Self { params, seeds } = self;
-        context.phase("bins");
+        context.phases.begin("bins");
         let items = Partition::new(input.items.digests(), params.shape.bins);
 
         // Step 2.
-        let keys = Keys::receive(input.joint_seed, channel)?;
+        let keys = Keys::receive(input.joint_seed, context.channel)?;
         let columns = SenderColumns::new(seeds, &keys.columns());
         let evaluators = Evaluators {
             function: Function::new(keys.function(), params.columns(), params.shape.bin_rows),
@@ -59,13 +50,13 @@ impl Party for Sender {
         };
 
         // Step 3, and the values of step 4 while a bin's columns are at hand.
-        context.phase("columns");
-        let (outbound, inbound) = channel.halves();
+        context.phases.begin("columns");
+        let (outbound, inbound) = context.channel.halves();
         let outputs = evaluators.receive(&columns, &items, inbound)?;
         drop(items);
 
         // Step 4.
-        context.phase("masks");
+        context.phases.begin("masks");
         params.masks().send_unsorted(outputs, outbound)?;
         Ok(Output::Nothing)
     }

@@ -1,5 +1,5 @@
 use psijoin_block::{memory::Buffer, parallel};
-use psijoin_channel::{Channel, Inbound, Outbound, stream};
+use psijoin_channel::{Inbound, Outbound, stream};
 use psijoin_encode::{BinHasher, CHOICES, CuckooTable, Digests};
 use psijoin_ot::matrix::{ReceiverMatrix, ReceiverRows, Row};
 use psijoin_psi::{
@@ -22,38 +22,29 @@ impl<const R: usize> Party for Receiver<R> {
     type Params = Params;
 
     /// Step 1.
-    fn offline(
-        params: &Params,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Self, Error> {
-        let seeds = params.ots().offer(channel, context)?;
+    fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
+        let seeds = params.ots().offer(context)?;
         Ok(Self {
             params: params.clone(),
             matrix: seeds.into_matrix(COLUMNS_PER_WORD),
         })
     }
 
-    fn online(
-        self,
-        input: &Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
-        let (outbound, inbound) = channel.halves();
+    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
+        let (outbound, inbound) = context.channel.halves();
         let items = input.items.digests();
 
         // Step 2.
-        context.phase("Cuckoo hashing");
+        context.phases.begin("Cuckoo hashing");
         let functions = Functions::<R>::new(&self.params, input.joint_seed);
         let table = Table::build(items, &functions.bins, &self.params)?;
 
         // Step 3, and the own masks of step 5 while the rows are at hand.
-        context.phase("code words");
+        context.phases.begin("code words");
         let own = self.send_code_words(items, &table, &functions, outbound)?;
 
         // Step 5.
-        context.phase("masks");
+        context.phases.begin("masks");
         let found = self.find_shared(&own, &table, inbound)?;
         Ok(Output::rows(found, items.len()))
     }

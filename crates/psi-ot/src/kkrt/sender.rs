@@ -1,6 +1,6 @@
 use psijoin_block::memory::{Buffer, prefetch};
 use psijoin_channel::{
-    Channel, Inbound, Outbound,
+    Inbound, Outbound,
     stream::{self, Chunks},
 };
 use psijoin_encode::{CHOICES, DigestVec, Digests};
@@ -23,36 +23,27 @@ impl<const R: usize> Party for Sender<R> {
     type Params = Params;
 
     /// Step 1.
-    fn offline(
-        params: &Params,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Self, Error> {
-        let seeds = params.ots().choose(channel, context)?;
+    fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
+        let seeds = params.ots().choose(context)?;
         Ok(Self {
             params: params.clone(),
             matrix: seeds.into_matrix(COLUMNS_PER_WORD),
         })
     }
 
-    fn online(
-        self,
-        input: &Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
-        let (outbound, inbound) = channel.halves();
+    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
+        let (outbound, inbound) = context.channel.halves();
         let order = context.rng.permutation(input.items.len() as u32);
         // Step 2.
         let functions = Functions::new(&self.params, input.joint_seed);
 
         // Step 3.
-        context.phase("code words");
+        context.phases.begin("code words");
         let delta = self.matrix.delta();
         let rows = self.receive_code_words(&delta, inbound)?;
 
         // Step 4.
-        context.phase("masks");
+        context.phases.begin("masks");
         let oprf = Oprf {
             params: &self.params,
             functions,

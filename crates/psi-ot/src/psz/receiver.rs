@@ -1,5 +1,5 @@
 use psijoin_block::memory::Buffer;
-use psijoin_channel::{Channel, Outbound, stream};
+use psijoin_channel::{Outbound, stream};
 use psijoin_ot::kk13::{self, Choice, Hash, Row};
 use psijoin_psi::{Context, Error, Input, Output, Party};
 
@@ -21,34 +21,25 @@ impl Party for Receiver {
     type Params = Params;
 
     /// Step 1.
-    fn offline(
-        params: &Params,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Self, Error> {
-        context.phase("base OT");
+    fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
+        context.phases.begin("base OT");
         Ok(Self {
             params: params.clone(),
-            ots: kk13::Receiver::setup(channel, &mut context.rng)?,
+            ots: kk13::Receiver::setup(context.channel, &mut context.rng)?,
         })
     }
 
-    fn online(
-        self,
-        input: &Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
         let params = &self.params;
-        let (outbound, inbound) = channel.halves();
+        let (outbound, inbound) = context.channel.halves();
 
         // Step 2.
         let functions = Functions::new(params, input)?;
-        context.phase("hashing");
+        context.phases.begin("hashing");
         let placed = Placed::build(input.items, &functions, params)?;
 
         // Step 3: the hashes of m_y, and the items y.
-        context.phase("letters");
+        context.phases.begin("letters");
         let (mut own, mut owners) = (Vec::new(), Vec::new());
         for section in params.sections() {
             let places = placed.of(&section);
@@ -62,7 +53,7 @@ impl Party for Receiver {
         }
 
         // Step 5.
-        context.phase("masks");
+        context.phases.begin("masks");
         let mut found = Vec::new();
         for list in params.lists() {
             let positions = params.masks(&list).find(&own[list.clone()], inbound)?;

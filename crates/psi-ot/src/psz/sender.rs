@@ -27,39 +27,30 @@ impl Party for Sender {
     type Params = Params;
 
     /// Step 1.
-    fn offline(
-        params: &Params,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Self, Error> {
-        context.phase("base OT");
+    fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
+        context.phases.begin("base OT");
         Ok(Self {
             params: params.clone(),
-            ots: kk13::Sender::setup(channel, &mut context.rng)?,
+            ots: kk13::Sender::setup(context.channel, &mut context.rng)?,
         })
     }
 
-    fn online(
-        self,
-        input: &Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
         let items = input.items.digests();
         // Step 2.
         let functions = Functions::new(&self.params, input)?;
         match (self.params.spelling.method, &self.params.sections()[..]) {
             (Method::None, [section]) => {
-                context.phase("letters");
+                context.phases.begin("letters");
                 let opened = self.opened(*section, &functions);
-                opened.send_lists(items, &self.params, channel)?;
+                opened.send_lists(items, &self.params, context.channel)?;
             }
             (_, sections) => {
-                let hashes = self.evaluate(items, sections, &functions, channel, context)?;
+                let hashes = self.evaluate(items, sections, &functions, context)?;
                 // Step 5.
-                context.phase("masks");
+                context.phases.begin("masks");
                 let masks = self.params.masks(&self.params.whole_list());
-                masks.send_unsorted(hashes, channel.halves().0)?;
+                masks.send_unsorted(hashes, context.channel.halves().0)?;
             }
         }
         Ok(Output::Nothing)
@@ -73,24 +64,23 @@ impl Sender {
         items: Digests<'_>,
         sections: &[Section],
         functions: &Functions,
-        channel: &mut Channel,
-        context: &Context,
+        context: &mut Context,
     ) -> Result<Vec<u128>, Error> {
-        let (_, inbound) = channel.halves();
+        let (_, inbound) = context.channel.halves();
         let mut hashes = Vec::new();
         for section in sections {
             let opened = self.opened(*section, functions);
             match section.candidates {
                 Candidates::OfBin => {
-                    context.phase("hashing");
+                    context.phases.begin("hashing");
                     let spots = Grouped::new(items, functions, section);
-                    context.phase("letters");
+                    context.phases.begin("letters");
                     hashes.extend(opened.receive(inbound, &|message, rows| {
                         opened.evaluate_bins(message, &rows, spots.of_message(message))
                     })?);
                 }
                 Candidates::All => {
-                    context.phase("letters");
+                    context.phases.begin("letters");
                     hashes.extend(opened.receive(inbound, &|message, rows| {
                         opened.evaluate_all(section.first_ot_of(message), &rows, items)
                     })?);

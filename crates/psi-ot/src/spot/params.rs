@@ -1,4 +1,3 @@
-use psijoin_channel::Channel;
 use psijoin_ot::matrix::{ReceiverMatrix, SenderMatrix};
 use psijoin_params::{FailureBudget, mask, sparse_ot::Layout};
 use psijoin_psi::{
@@ -80,22 +79,14 @@ impl SparseParams {
     }
 
     /// Steps 1 and 2 of the sender: s, and one seed of each pair.
-    pub(crate) fn choose(
-        &self,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<SenderMatrix, Error> {
-        let seeds = self.ots().choose(channel, context)?;
+    pub(crate) fn choose(&self, context: &mut Context) -> Result<SenderMatrix, Error> {
+        let seeds = self.ots().choose(context)?;
         Ok(seeds.into_matrix(self.extension.columns_per_word()))
     }
 
     /// Step 2 of the receiver: the seed pairs.
-    pub(crate) fn offer(
-        &self,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<ReceiverMatrix, Error> {
-        let seeds = self.ots().offer(channel, context)?;
+    pub(crate) fn offer(&self, context: &mut Context) -> Result<ReceiverMatrix, Error> {
+        let seeds = self.ots().offer(context)?;
         Ok(seeds.into_matrix(self.extension.columns_per_word()))
     }
 

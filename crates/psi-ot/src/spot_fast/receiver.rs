@@ -1,5 +1,5 @@
 use psijoin_block::{Prg, gf2k::Element, parallel, scatter};
-use psijoin_channel::{Channel, stream};
+use psijoin_channel::stream;
 use psijoin_encode::{Chosen, DigestVec, Digests, TwoChoiceTable, poly::Quadratic};
 use psijoin_ot::matrix::ReceiverMatrix;
 use psijoin_psi::{Context, Error, Input, Output, Party};
@@ -17,24 +17,15 @@ impl<const R: usize> Party for Receiver<R> {
     type Params = Params;
 
     /// Step 2.
-    fn offline(
-        params: &Params,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Self, Error> {
+    fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         Ok(Self {
             params: params.clone(),
-            matrix: params.base.offer(channel, context)?,
+            matrix: params.base.offer(context)?,
         })
     }
 
-    fn online(
-        self,
-        input: &Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
-        let (outbound, inbound) = channel.halves();
+    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
+        let (outbound, inbound) = context.channel.halves();
         let Self { params, matrix } = &self;
         let interpolation = Interpolation {
             params,
@@ -43,12 +34,12 @@ impl<const R: usize> Party for Receiver<R> {
         };
 
         // Step 3.
-        context.phase("2-choice hashing");
+        context.phases.begin("2-choice hashing");
         let bins = Bins::new(params, input.joint_seed);
         let table = place(params, interpolation.items, &bins)?;
 
         // Step 4, and the own values of step 6 while the rows are at hand.
-        context.phase("polynomials");
+        context.phases.begin("polynomials");
         let mut own = vec![0; input.items.len()];
         stream::send_with(
             outbound,
@@ -63,7 +54,7 @@ impl<const R: usize> Party for Receiver<R> {
         )?;
 
         // Step 6.
-        context.phase("masks");
+        context.phases.begin("masks");
         let found = params.base.masks.find(&own, inbound)?;
         let item = |place: u32| table.items()[place as usize].item;
         Ok(Output::rows(found.into_iter().map(item), input.items.len()))

@@ -1,5 +1,5 @@
 use psijoin_block::gf2k::Element;
-use psijoin_channel::{Channel, stream};
+use psijoin_channel::stream;
 use psijoin_encode::poly::Quadratic;
 use psijoin_ot::matrix::{Row, SenderMatrix};
 use psijoin_psi::{Context, Error, Input, Output, Party};
@@ -21,24 +21,15 @@ impl<const R: usize> Party for Sender<R> {
     type Params = Params;
 
     /// Steps 1 and 2.
-    fn offline(
-        params: &Params,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Self, Error> {
+    fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         Ok(Self {
             params: params.clone(),
-            matrix: params.base.choose(channel, context)?,
+            matrix: params.base.choose(context)?,
         })
     }
 
-    fn online(
-        self,
-        input: &Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
-        let (outbound, inbound) = channel.halves();
+    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
+        let (outbound, inbound) = context.channel.halves();
         let Self { params, matrix } = &self;
         let evaluation = Evaluation {
             params,
@@ -47,12 +38,12 @@ impl<const R: usize> Party for Sender<R> {
         };
 
         // Both bins of each item.
-        context.phase("hashing");
+        context.phases.begin("hashing");
         let items = input.items.digests();
         let table = SimpleTable::new(items, &Bins::new(params, input.joint_seed));
 
         // Step 5, bin by bin as the polynomials arrive.
-        context.phase("polynomials");
+        context.phases.begin("polynomials");
         let mut outputs = vec![0; 2 * items.len()];
         stream::receive_into(
             inbound,
@@ -69,7 +60,7 @@ impl<const R: usize> Party for Sender<R> {
             },
         )?;
 
-        context.phase("masks");
+        context.phases.begin("masks");
         params.base.masks.send_unsorted(outputs, outbound)?;
         Ok(Output::Nothing)
     }

@@ -1,5 +1,5 @@
 use psijoin_block::{additive_fft::AdditiveFft, gf2k::Element, parallel, scatter, select};
-use psijoin_channel::{Channel, Outbound, stream};
+use psijoin_channel::{Outbound, stream};
 use psijoin_encode::{Digests, okvs::Partition, poly::Interpolator};
 use psijoin_ot::matrix::ReceiverMatrix;
 use psijoin_psi::{Context, Error, Input, Output, Party};
@@ -17,29 +17,20 @@ impl<const R: usize> Party for Receiver<R> {
     type Params = Params;
 
     /// Step 2.
-    fn offline(
-        params: &Params,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Self, Error> {
+    fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         Ok(Self {
             params: params.clone(),
-            matrix: params.base.offer(channel, context)?,
+            matrix: params.base.offer(context)?,
         })
     }
 
-    fn online(
-        self,
-        input: &Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
-        let (outbound, inbound) = channel.halves();
+    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
+        let (outbound, inbound) = context.channel.halves();
         let extension = &self.params.base.extension;
         let functions = Functions::new(extension, input.joint_seed);
 
         // Step 3, and the own values of step 6 while the rows are at hand.
-        context.phase("extension");
+        context.phases.begin("extension");
         let items = Partition::new(input.items.digests(), extension.buckets as u32);
         let Expanded {
             points,
@@ -48,16 +39,16 @@ impl<const R: usize> Party for Receiver<R> {
         } = self.expand(&items, &functions);
 
         // Step 4.
-        context.phase("tree");
+        context.phases.begin("tree");
         let fft = AdditiveFft::new(functions.field);
         let interpolator = Interpolator::start(&fft, &points, &mut slices);
         let interpolator = interpolator.map_err(|_| self.params.base.unfit_points())?;
         drop(points);
-        context.phase("polynomials");
+        context.phases.begin("polynomials");
         self.send_polynomials(interpolator, slices, &functions, outbound)?;
 
         // Step 6.
-        context.phase("masks");
+        context.phases.begin("masks");
         let found = self.params.base.masks.find(&own, inbound)?;
         let positions = items.positions();
         let found = found.into_iter().map(|place| positions[place as usize]);

@@ -1,5 +1,5 @@
 use psijoin_block::{additive_fft::AdditiveFft, gf2k::Element, parallel, scatter, select};
-use psijoin_channel::{Channel, Inbound, stream};
+use psijoin_channel::{Inbound, stream};
 use psijoin_encode::{okvs::Partition, poly::Evaluator};
 use psijoin_ot::matrix::{Row, SenderMatrix};
 use psijoin_psi::{Context, Error, Input, Output, Party};
@@ -20,42 +20,33 @@ impl<const R: usize> Party for Sender<R> {
     type Params = Params;
 
     /// Steps 1 and 2.
-    fn offline(
-        params: &Params,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Self, Error> {
+    fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         Ok(Self {
             params: params.clone(),
-            matrix: params.base.choose(channel, context)?,
+            matrix: params.base.choose(context)?,
         })
     }
 
-    fn online(
-        self,
-        input: &Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
-        let (outbound, inbound) = channel.halves();
+    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
+        let (outbound, inbound) = context.channel.halves();
         let extension = &self.params.base.extension;
         let functions = Functions::new(extension, input.joint_seed);
 
-        context.phase("extension");
+        context.phases.begin("extension");
         let items = Partition::new(input.items.digests(), extension.buckets as u32);
         let (points, mut rows) = self.expand(&items, &functions);
 
         // Step 5.
-        context.phase("tree");
+        context.phases.begin("tree");
         let fft = AdditiveFft::new(functions.field);
         let evaluator = Evaluator::new(&fft, &points, self.params.coefficients().total);
         let evaluator = evaluator.map_err(|_| self.params.base.unfit_points())?;
-        context.phase("polynomials");
+        context.phases.begin("polynomials");
         let values = self.evaluate(evaluator, &functions, inbound)?;
         self.add_values(&values, &functions, &mut rows);
         drop(values);
 
-        context.phase("masks");
+        context.phases.begin("masks");
         let outputs = outputs(rows, &items, &functions);
         self.params.base.masks.send_unsorted(outputs, outbound)?;
         Ok(Output::Nothing)

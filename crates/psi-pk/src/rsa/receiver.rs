@@ -2,7 +2,7 @@
 
 use crypto_bigint::{U3072, modular::FixedMontyForm};
 use psijoin_block::{Prg, parallel};
-use psijoin_channel::{Channel, stream};
+use psijoin_channel::stream;
 use psijoin_psi::{Context, Error, Input, Output, Party, Role, mask_params::MaskParams};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
@@ -35,19 +35,15 @@ struct BlindingFactor {
 impl Party for Receiver {
     type Params = MaskParams;
 
-    fn offline(
-        params: &MaskParams,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Self, Error> {
+    fn offline(params: &MaskParams, context: &mut Context) -> Result<Self, Error> {
         // Step 1.
-        context.phase("key");
+        context.phases.begin("key");
         let mut encoded = vec![0; PublicKey::encoded_bytes()];
-        channel.recv(&mut encoded)?;
+        context.channel.recv(&mut encoded)?;
         let key = PublicKey::decode(&encoded)?;
 
         // Step 2.
-        context.phase("blinding factors");
+        context.phases.begin("blinding factors");
         let count = chunks(params, Role::Receiver).total;
         let factors = random_factors(&key, count, &mut context.rng)?;
         Ok(Self {
@@ -57,22 +53,17 @@ impl Party for Receiver {
         })
     }
 
-    fn online(
-        self,
-        input: &Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
         let Self {
             params,
             key,
             factors,
         } = self;
         let own = chunks(&params, Role::Receiver);
-        let (outbound, inbound) = channel.halves();
+        let (outbound, inbound) = context.channel.halves();
 
         // Step 3.
-        context.phase("own items");
+        context.phases.begin("own items");
         let hash_key = hash_key(input);
         compare::try_send(outbound, own, &|range, message| {
             let rows = input.items.rows(range.clone().map(|i| i as u32));
@@ -96,7 +87,7 @@ impl Party for Receiver {
             .into_iter()
             .collect::<Result<Vec<_>, Error>>()?
             .concat();
-        context.phase("their items");
+        context.phases.begin("their items");
         let theirs = length.receive(inbound, chunks(&params, Role::Sender))?;
         let found = compare::find(&own_masks, &theirs, length);
         Ok(Output::rows(found, own_masks.len()))

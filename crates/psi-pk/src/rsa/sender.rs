@@ -1,6 +1,5 @@
 //! The party that signs.
 
-use psijoin_channel::Channel;
 use psijoin_psi::{Context, Error, Input, Output, Party, Role, mask_params::MaskParams};
 
 use super::{
@@ -19,33 +18,24 @@ pub(super) struct Sender {
 impl Party for Sender {
     type Params = MaskParams;
 
-    fn offline(
-        params: &MaskParams,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Self, Error> {
+    fn offline(params: &MaskParams, context: &mut Context) -> Result<Self, Error> {
         // Step 1.
-        context.phase("key");
+        context.phases.begin("key");
         let key = PrivateKey::generate(&mut context.rng);
         let roots = key.sign(&key.public.challenges())?;
-        channel.send(&key.public.encode(&roots))?;
+        context.channel.send(&key.public.encode(&roots))?;
         Ok(Self {
             params: params.clone(),
             key,
         })
     }
 
-    fn online(
-        self,
-        input: &Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
         let Self { params, key } = self;
-        let (outbound, inbound) = channel.halves();
+        let (outbound, inbound) = context.channel.halves();
 
         // Step 3.
-        context.phase("their items");
+        context.phases.begin("their items");
         let theirs = chunks(&params, Role::Receiver);
         let mut blinded = vec![0; theirs.total * NUMBER_BYTES];
         for message in blinded.chunks_mut(theirs.per_message * NUMBER_BYTES) {
@@ -59,7 +49,7 @@ impl Party for Sender {
             encode(&key.sign(&numbers)?, message);
             Ok(())
         })?;
-        context.phase("own items");
+        context.phases.begin("own items");
         let order = context.rng.permutation(input.items.len() as u32);
         let hash_key = hash_key(input);
         let length = params.masks;

@@ -80,15 +80,15 @@ fn check(plan: &Plan, mistaken: Role, wrong: Wrong) {
 fn run(plan: &Plan, mistaken: Role, wrong: Wrong) -> [Result<Output, Error>; 2] {
     let joint_seed = &JointSeed::insecure_fixed(JOINT_SEED);
     let run = |role, channel: &mut Channel| {
-        let mut context = Context::new();
-        let prepared = prepare(plan, role, channel, &mut context).unwrap();
+        let mut context = Context::new(channel);
+        let prepared = prepare(plan, role, &mut context).unwrap();
         let (items, columns) = input(plan, role, (role == mistaken).then_some(wrong));
         let input = Input {
             items: &items,
             columns: &columns,
             joint_seed,
         };
-        prepared.run(&input, channel, &mut context)
+        prepared.run(&input, &mut context)
     };
     let (mut sending, mut receiving) = memory::pair();
     thread::scope(|scope| {

@@ -6,7 +6,7 @@ use psijoin_block::{
     parallel, scatter,
     tower::{Element, Tower},
 };
-use psijoin_channel::{Channel, Outbound, stream};
+use psijoin_channel::{Outbound, stream};
 use psijoin_encode::{
     Digests,
     okvs::{self, Encoder, Row, RowHasher},
@@ -27,26 +27,21 @@ pub(crate) struct Receiver<B: Base> {
 
 impl<B: Base> Receiver<B> {
     /// Step 1.
-    pub(crate) fn offline<M: Model>(
-        layout: &Layout,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Self, Error> {
-        let planted = Self::begin::<M>(layout, channel, context)?;
-        let (a, c) = planted.finish(channel)?;
+    pub(crate) fn offline<M: Model>(layout: &Layout, context: &mut Context) -> Result<Self, Error> {
+        let planted = Self::begin::<M>(layout, context)?;
+        let (a, c) = planted.finish(context.channel)?;
         Ok(Self { a, c })
     }
 
     /// The first half of step 1.
     pub(crate) fn begin<M: Model>(
         layout: &Layout,
-        channel: &mut Channel,
         context: &mut Context,
     ) -> Result<vole::Planted<M, B>, Error> {
-        context.phase("base OT");
-        let mut vole = vole::Receiver::<M>::setup(channel, &mut context.rng)?;
-        context.phase("VOLE");
-        Ok(vole.begin::<B>(layout.shape.len(), channel)?)
+        context.phases.begin("base OT");
+        let mut vole = vole::Receiver::<M>::setup(context.channel, &mut context.rng)?;
+        context.phases.begin("VOLE");
+        Ok(vole.begin::<B>(layout.shape.len(), context.channel)?)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use psijoin_block::{memory::Buffer, scatter, tower::Tower};
-use psijoin_channel::{Channel, Inbound, stream};
+use psijoin_channel::{Inbound, stream};
 use psijoin_encode::{
     Digests,
     okvs::{self, Row},
@@ -26,25 +26,20 @@ pub(crate) struct Sender<B> {
 
 impl<B: Base> Sender<B> {
     /// Step 1.
-    pub(crate) fn offline<M: Model>(
-        layout: &Layout,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Self, Error> {
-        let granted = Self::begin::<M>(layout, channel, context)?;
-        Ok(Self::new(granted.finish(channel)?))
+    pub(crate) fn offline<M: Model>(layout: &Layout, context: &mut Context) -> Result<Self, Error> {
+        let granted = Self::begin::<M>(layout, context)?;
+        Ok(Self::new(granted.finish(context.channel)?))
     }
 
     /// The first half of step 1.
     pub(crate) fn begin<M: Model>(
         layout: &Layout,
-        channel: &mut Channel,
         context: &mut Context,
     ) -> Result<vole::Granted<M>, Error> {
-        context.phase("base OT");
-        let mut vole = vole::Sender::<M>::setup(channel, &mut context.rng)?;
-        context.phase("VOLE");
-        Ok(vole.begin::<B>(layout.shape.len(), channel)?)
+        context.phases.begin("base OT");
+        let mut vole = vole::Sender::<M>::setup(context.channel, &mut context.rng)?;
+        context.phases.begin("VOLE");
+        Ok(vole.begin::<B>(layout.shape.len(), context.channel)?)
     }
 
     /// What both halves of step 1 give.

@@ -2,7 +2,6 @@
 //! sent before the sender has passed its check.
 
 use psijoin_block::tower::Tower;
-use psijoin_channel::Channel;
 use psijoin_ot::iknp::Malicious;
 use psijoin_psi::{Context, Error, Input, Output, Party};
 
@@ -29,70 +28,53 @@ pub(super) struct Receiver {
 impl Party for Sender {
     type Params = Params;
 
-    fn offline(
-        params: &Params,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Self, Error> {
+    fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         // Step 1.
-        let oprf = oprf::Sender::offline::<Malicious>(&params.oprf, channel, context)?;
+        let oprf = oprf::Sender::offline::<Malicious>(&params.oprf, context)?;
         Ok(Self {
             params: params.clone(),
             oprf,
         })
     }
 
-    fn online(
-        self,
-        input: &Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
         let Self { params, oprf } = self;
         // Before step 2.
-        let coin = Committed::exchange(channel, &mut context.rng)?;
+        let coin = Committed::exchange(context.channel, &mut context.rng)?;
         // Steps 3 and 4.
-        let (w, inbound) = (coin.joint(), channel.halves().1);
-        let outputs = evaluate::<Malicious, _>(&params, oprf, w, input, inbound, context)?;
+        let (w, inbound) = (coin.joint(), context.channel.halves().1);
+        let outputs = evaluate::<Malicious, _>(&params, oprf, w, input, inbound, context.phases)?;
         // After step 3.
-        coin.open(channel)?;
-        send_masks(&params, outputs, channel, context)
+        coin.open(context.channel)?;
+        send_masks(&params, outputs, context)
     }
 }
 
 impl Party for Receiver {
     type Params = Params;
 
-    fn offline(
-        params: &Params,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Self, Error> {
+    fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         // Step 1.
-        let oprf = oprf::Receiver::offline::<Malicious>(&params.oprf, channel, context)?;
+        let oprf = oprf::Receiver::offline::<Malicious>(&params.oprf, context)?;
         Ok(Self {
             params: params.clone(),
             oprf,
         })
     }
 
-    fn online(
-        self,
-        input: &Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
         let Self { params, oprf } = self;
         let oprf::Receiver { a, c } = oprf;
         // Before step 2.
-        let coin = Promised::exchange(channel, &mut context.rng)?;
+        let coin = Promised::exchange(context.channel, &mut context.rng)?;
         // Steps 2 and 3.
-        let outbound = channel.halves().0;
-        let sent = send_store::<Malicious, _>(&params, &a, input, outbound, context)?;
+        let outbound = context.channel.halves().0;
+        let (rng, phases) = (&mut context.rng, context.phases);
+        let sent = send_store::<Malicious, _>(&params, &a, input, outbound, rng, phases)?;
         drop(a);
         // After step 3.
-        let w = coin.joint(channel)?;
+        let w = coin.joint(context.channel)?;
         // Step 5.
-        find(&params, sent, c, w, channel, context)
+        find(&params, sent, c, w, context)
     }
 }

@@ -5,7 +5,7 @@ use psijoin_ot::{
 };
 use psijoin_params::{FailureBudget, Log2Prob, digest, mask};
 use psijoin_psi::{
-    Context, Conversation, Cost, Derived, Error, Info, Input, Plan, Request, items, parameters,
+    Conversation, Cost, Derived, Error, Info, Input, Phases, Plan, Request, items, parameters,
     sorted_masks::SortedMasks,
 };
 
@@ -162,8 +162,8 @@ impl Params {
     }
 
     /// A party's items in their bins.
-    pub(super) fn inputs<M: Model>(&self, input: &Input<'_>, context: &Context) -> Inputs<'_> {
-        context.phase("bins");
+    pub(super) fn inputs<M: Model>(&self, input: &Input<'_>, phases: Phases<'_>) -> Inputs<'_> {
+        phases.begin("bins");
         Inputs::new::<M>(&self.oprf, input.items.digests(), input.joint_seed)
     }
 }

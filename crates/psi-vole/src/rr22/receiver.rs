@@ -1,11 +1,11 @@
-use psijoin_block::{memory::Buffer, tower::Tower};
-use psijoin_channel::{Channel, Outbound};
+use psijoin_block::{Prg, memory::Buffer, tower::Tower};
+use psijoin_channel::Outbound;
 use psijoin_encode::okvs::Row;
 use psijoin_ot::{
     iknp::{Model, SemiHonest},
     vole::Base,
 };
-use psijoin_psi::{Context, Error, Input, Output, Party, sorted_masks::Own};
+use psijoin_psi::{Context, Error, Input, Output, Party, Phases, sorted_masks::Own};
 
 use super::Params;
 use crate::oprf;
@@ -19,53 +19,43 @@ pub(super) struct Receiver<B: Base> {
 impl<B: Base> Party for Receiver<B> {
     type Params = Params;
 
-    fn offline(
-        params: &Params,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Self, Error> {
+    fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         // Step 1.
-        let oprf = oprf::Receiver::offline::<SemiHonest>(&params.oprf, channel, context)?;
+        let oprf = oprf::Receiver::offline::<SemiHonest>(&params.oprf, context)?;
         Ok(Self {
             params: params.clone(),
             oprf,
         })
     }
 
-    fn online(
-        self,
-        input: &Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
         let Self { params, oprf } = self;
         let oprf::Receiver { a, c } = oprf;
-        let (outbound, w) = (channel.halves().0, Tower::default());
+        let (outbound, w) = (context.channel.halves().0, Tower::default());
+        let (rng, phases) = (&mut context.rng, context.phases);
         // Steps 2 and 3.
-        let sent = send_store::<SemiHonest, B>(&params, &a, input, outbound, context)?;
+        let sent = send_store::<SemiHonest, B>(&params, &a, input, outbound, rng, phases)?;
         drop(a);
         // Step 5.
-        find(&params, sent, c, w, channel, context)
+        find(&params, sent, c, w, context)
     }
 
     /// The store is on its way while the vector OLE is still computed.
-    fn at_once(
-        params: &Params,
-        input: &Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn at_once(params: &Params, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
         // Step 1, the receiver's half.
-        let planted = oprf::Receiver::<B>::begin::<SemiHonest>(&params.oprf, channel, context)?;
+        let planted = oprf::Receiver::<B>::begin::<SemiHonest>(&params.oprf, context)?;
+        let (rng, phases) = (&mut context.rng, context.phases);
         // Steps 2 and 3, while the sender's half of step 1 arrives.
-        let (sent, corrections) = channel.exchange(
-            |outbound| send_store::<SemiHonest, B>(params, planted.a(), input, outbound, context),
+        let (sent, corrections) = context.channel.exchange(
+            |outbound| {
+                send_store::<SemiHonest, B>(params, planted.a(), input, outbound, rng, phases)
+            },
             |inbound| Ok(planted.receive(inbound)?),
         )?;
-        context.phase("VOLE");
+        context.phases.begin("VOLE");
         let c = planted.finish_received(corrections);
         // Step 5.
-        find(params, sent, c, Tower::default(), channel, context)
+        find(params, sent, c, Tower::default(), context)
     }
 }
 
@@ -81,11 +71,12 @@ pub(super) fn send_store<'a, M: Model, B: Base>(
     a: &[B],
     input: &Input<'_>,
     outbound: &mut dyn Outbound,
-    context: &mut Context,
+    rng: &mut Prg,
+    phases: Phases<'_>,
 ) -> Result<Sent<'a>, Error> {
-    let inputs = params.inputs::<M>(input, context);
-    context.phase("store");
-    let rows = inputs.send_store(a, outbound, &mut context.rng)?;
+    let inputs = params.inputs::<M>(input, phases);
+    phases.begin("store");
+    let rows = inputs.send_store(a, outbound, rng)?;
     Ok(Sent { inputs, rows })
 }
 
@@ -95,14 +86,13 @@ pub(super) fn find(
     Sent { inputs, rows }: Sent<'_>,
     c: Buffer<Tower>,
     w: Tower,
-    channel: &mut Channel,
-    context: &Context,
+    context: &mut Context,
 ) -> Result<Output, Error> {
-    context.phase("outputs");
+    context.phases.begin("outputs");
     let outputs = inputs.outputs(c, rows, w);
     let own = Own::new(params.masks(), &outputs);
-    context.phase("masks");
-    let found = params.masks().receive(&own, channel.halves().1)?;
+    context.phases.begin("masks");
+    let found = params.masks().receive(&own, context.channel.halves().1)?;
     let positions = inputs.items.positions();
     let found = found.iter().flatten();
     let found = found.map(|place| positions[*place as usize]);

@@ -1,10 +1,10 @@
 use psijoin_block::{memory::Buffer, tower::Tower};
-use psijoin_channel::{Channel, Inbound, read_ahead};
+use psijoin_channel::{Inbound, read_ahead};
 use psijoin_ot::{
     iknp::{Model, SemiHonest},
     vole::Base,
 };
-use psijoin_psi::{Context, Error, Input, Output, Party, sorted_masks::sort};
+use psijoin_psi::{Context, Error, Input, Output, Party, Phases, sorted_masks::sort};
 
 use super::Params;
 use crate::oprf;
@@ -18,55 +18,40 @@ pub(super) struct Sender<B: Base> {
 impl<B: Base> Party for Sender<B> {
     type Params = Params;
 
-    fn offline(
-        params: &Params,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Self, Error> {
+    fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         // Step 1.
-        let oprf = oprf::Sender::offline::<SemiHonest>(&params.oprf, channel, context)?;
+        let oprf = oprf::Sender::offline::<SemiHonest>(&params.oprf, context)?;
         Ok(Self {
             params: params.clone(),
             oprf,
         })
     }
 
-    fn online(
-        self,
-        input: &Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
         let Self { params, oprf } = self;
-        let (w, inbound) = (Tower::default(), channel.halves().1);
+        let (w, inbound) = (Tower::default(), context.channel.halves().1);
         // Steps 3 and 4.
-        let outputs = evaluate::<SemiHonest, B>(&params, oprf, w, input, inbound, context)?;
-        send_masks(&params, outputs, channel, context)
+        let outputs = evaluate::<SemiHonest, B>(&params, oprf, w, input, inbound, context.phases)?;
+        send_masks(&params, outputs, context)
     }
 
     /// The store arrives while the vector OLE is still computed.
-    fn at_once(
-        params: &Params,
-        input: &Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn at_once(params: &Params, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
         // Step 1, the receiver's half.
-        let granted = oprf::Sender::<B>::begin::<SemiHonest>(&params.oprf, channel, context)?;
-        let (reader, mut store) = read_ahead::queue();
-        let (outputs, ()) = channel.exchange(
+        let granted = oprf::Sender::<B>::begin::<SemiHonest>(&params.oprf, context)?;
+        let ((reader, mut store), phases) = (read_ahead::queue(), context.phases);
+        let (outputs, ()) = context.channel.exchange(
             |outbound| {
                 // Step 1, the sender's half.
                 let oprf = oprf::Sender::<B>::new(granted.finish_sending(outbound)?);
                 // Steps 3 and 4. If the store ends too early, the reader's error says why.
                 let w = Tower::default();
-                let outputs =
-                    evaluate::<SemiHonest, B>(params, oprf, w, input, &mut store, context);
+                let outputs = evaluate::<SemiHonest, B>(params, oprf, w, input, &mut store, phases);
                 Ok::<_, Error>(outputs)
             },
             |inbound| Ok(reader.read(inbound, params.oprf.messages::<B>())?),
         )?;
-        send_masks(params, outputs?, channel, context)
+        send_masks(params, outputs?, context)
     }
 }
 
@@ -77,10 +62,10 @@ pub(super) fn evaluate<M: Model, B: Base>(
     w: Tower,
     input: &Input<'_>,
     inbound: &mut dyn Inbound,
-    context: &Context,
+    phases: Phases<'_>,
 ) -> Result<Buffer<u128>, Error> {
-    let inputs = params.inputs::<M>(input, context);
-    context.phase("evaluation");
+    let inputs = params.inputs::<M>(input, phases);
+    phases.begin("evaluation");
     oprf.evaluate(&inputs, w, inbound)
 }
 
@@ -88,12 +73,11 @@ pub(super) fn evaluate<M: Model, B: Base>(
 pub(super) fn send_masks(
     params: &Params,
     outputs: Buffer<u128>,
-    channel: &mut Channel,
-    context: &Context,
+    context: &mut Context,
 ) -> Result<Output, Error> {
-    context.phase("masks");
+    context.phases.begin("masks");
     let sorted = sort(&outputs);
     drop(outputs);
-    params.masks().send(&sorted, channel.halves().0)?;
+    params.masks().send(&sorted, context.channel.halves().0)?;
     Ok(Output::Nothing)
 }

@@ -19,11 +19,11 @@ fn phases_may_overlap_on_either_side() {
                 columns: &[],
                 joint_seed: &JointSeed::insecure_fixed([5; 32]),
             };
-            let (channel, context) = (&mut channel, &mut Context::new());
+            let context = &mut Context::new(&mut channel);
             if role == at_once {
-                run(plan, role, &input, channel, context)
+                run(plan, role, &input, context)
             } else {
-                prepare(plan, role, channel, context)?.run(&input, channel, context)
+                prepare(plan, role, context)?.run(&input, context)
             }
         };
         let (sending, receiving) = memory::Builder::new()

@@ -26,18 +26,15 @@ pub(super) struct Receiver<B: Base> {
 impl<B: Base> Party for Receiver<B> {
     type Params = Params;
 
-    fn offline(
-        params: &Params,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Self, Error> {
+    fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         // Step 1.
-        let oprf = oprf::Receiver::offline::<SemiHonest>(&params.oprf, channel, context)?;
-        context.phase("lookups");
-        let mut tests = equality::Receiver::set_up(channel, &mut context.rng)?;
-        tests.prepare(params.lookups(), channel)?;
-        context.phase("output OTs");
-        let output = functions::Receiver::offline(params.function(), channel, &mut context.rng)?;
+        let oprf = oprf::Receiver::offline::<SemiHonest>(&params.oprf, context)?;
+        context.phases.begin("lookups");
+        let mut tests = equality::Receiver::set_up(context.channel, &mut context.rng)?;
+        tests.prepare(params.lookups(), context.channel)?;
+        context.phases.begin("output OTs");
+        let output =
+            functions::Receiver::offline(params.function(), context.channel, &mut context.rng)?;
         Ok(Self {
             params: params.clone(),
             oprf,
@@ -46,12 +43,7 @@ impl<B: Base> Party for Receiver<B> {
         })
     }
 
-    fn online(
-        self,
-        input: &Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
         let Self {
             params,
             oprf,
@@ -60,27 +52,27 @@ impl<B: Base> Party for Receiver<B> {
         } = self;
         let items = input.items.digests();
         // Step 2.
-        context.phase("hashing");
+        context.phases.begin("hashing");
         let (table, inputs) = place(&params, items, input.joint_seed)?;
         // Step 3.
-        context.phase("store");
-        let outputs = evaluate(&inputs, oprf, channel, context)?;
+        context.phases.begin("store");
+        let outputs = evaluate(&inputs, oprf, context)?;
         // Step 4.
-        context.phase("hints");
+        context.phases.begin("hints");
         let keys = inputs.items.digests();
         let hints = Hints::new(&params.hints, input.joint_seed, keys, outputs);
         let bin = |place: usize| {
             let key = inputs.items.positions()[place] as usize;
             table.placed[key].bin as usize
         };
-        let targets = receive_targets::<B>(&params, &hints, &bin, channel, context)?;
-        let numbers = receive_columns(&params, &hints, &bin, channel)?;
+        let targets = receive_targets::<B>(&params, &hints, &bin, context)?;
+        let numbers = receive_columns(&params, &hints, &bin, context.channel)?;
         drop((hints, inputs));
         // Step 5.
-        context.phase("equality tests");
-        let shares = tests.equal(&targets, params.number_bits(), channel)?;
+        context.phases.begin("equality tests");
+        let shares = tests.equal(&targets, params.number_bits(), context.channel)?;
         // Step 6.
-        context.phase("output");
+        context.phases.begin("output");
         let compared = Compared {
             shares,
             placed: &mut table.placed.iter().map(|placed| (placed.bin, placed.item)),
@@ -88,7 +80,7 @@ impl<B: Base> Party for Receiver<B> {
             numbers,
             columns: input.columns,
         };
-        output.learn(compared, channel)
+        output.learn(compared, context.channel)
     }
 }
 
@@ -109,10 +101,9 @@ fn place<'a>(
 fn evaluate<B: Base>(
     inputs: &oprf::Inputs<'_>,
     oprf::Receiver { a, c }: oprf::Receiver<B>,
-    channel: &mut Channel,
     context: &mut Context,
 ) -> Result<Buffer<u128>, Error> {
-    let rows = inputs.send_store(&a, channel.halves().0, &mut context.rng)?;
+    let rows = inputs.send_store(&a, context.channel.halves().0, &mut context.rng)?;
     drop(a);
     Ok(inputs.outputs(c, rows, Tower::default()))
 }
@@ -122,12 +113,11 @@ fn receive_targets<B: Base>(
     params: &Params,
     hints: &Hints<'_>,
     bin: &impl Fn(usize) -> usize,
-    channel: &mut Channel,
     context: &mut Context,
 ) -> Result<Buffer<B>, Error> {
     let mut targets: Buffer<B> = Buffer::zeroed(params.lanes());
     (context.rng).fill_bytes(bytemuck::cast_slice_mut(&mut targets));
-    hints.receive(Of::Target, channel.halves().1, |place, target| {
+    hints.receive(Of::Target, context.channel.halves().1, |place, target| {
         targets[bin(place)] = target;
     })?;
     Ok(targets)

@@ -3,7 +3,7 @@ use psijoin_block::{
     parallel,
     tower::{Gf64, Tower},
 };
-use psijoin_channel::{Channel, joint_seed::JointSeed};
+use psijoin_channel::joint_seed::JointSeed;
 use psijoin_circuit::equality;
 use psijoin_encode::{CHOICES, DigestVec, Digests};
 use psijoin_ot::{iknp::SemiHonest, vole::Base};
@@ -24,18 +24,15 @@ pub(super) struct Sender<B: Base> {
 impl<B: Base> Party for Sender<B> {
     type Params = Params;
 
-    fn offline(
-        params: &Params,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Self, Error> {
+    fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         // Step 1.
-        let oprf = oprf::Sender::offline::<SemiHonest>(&params.oprf, channel, context)?;
-        context.phase("lookups");
-        let mut tests = equality::Sender::set_up(channel, &mut context.rng)?;
-        tests.prepare(params.lookups(), channel)?;
-        context.phase("output OTs");
-        let output = functions::Sender::offline(params.function(), channel, &mut context.rng)?;
+        let oprf = oprf::Sender::offline::<SemiHonest>(&params.oprf, context)?;
+        context.phases.begin("lookups");
+        let mut tests = equality::Sender::set_up(context.channel, &mut context.rng)?;
+        tests.prepare(params.lookups(), context.channel)?;
+        context.phases.begin("output OTs");
+        let output =
+            functions::Sender::offline(params.function(), context.channel, &mut context.rng)?;
         Ok(Self {
             params: params.clone(),
             oprf,
@@ -44,12 +41,7 @@ impl<B: Base> Party for Sender<B> {
         })
     }
 
-    fn online(
-        self,
-        input: &Input<'_>,
-        channel: &mut Channel,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
         let Self {
             params,
             oprf,
@@ -57,28 +49,28 @@ impl<B: Base> Party for Sender<B> {
             output,
         } = self;
         // Step 2.
-        context.phase("hashing");
+        context.phases.begin("hashing");
         let (owners, inputs) = spread(&params, input.items.digests(), input.joint_seed);
         // Step 3.
-        context.phase("evaluation");
-        let outputs = oprf.evaluate(&inputs, Tower::default(), channel.halves().1)?;
+        context.phases.begin("evaluation");
+        let outputs = oprf.evaluate(&inputs, Tower::default(), context.channel.halves().1)?;
         // Step 4.
-        context.phase("hints");
+        context.phases.begin("hints");
         let keys = inputs.items.digests();
         let hints = Hints::new(&params.hints, input.joint_seed, keys, outputs);
         let owner = |place: u32| {
             let key = inputs.items.positions()[place as usize] as usize;
             owners.of(key)
         };
-        let targets = send_targets::<B>(&params, &hints, &owner, channel, context)?;
-        let numbers = send_columns(&params, &hints, &owner, input.columns, channel, context)?;
+        let targets = send_targets::<B>(&params, &hints, &owner, context)?;
+        let numbers = send_columns(&params, &hints, &owner, input.columns, context)?;
         drop((hints, inputs, owners));
         // Step 5.
-        context.phase("equality tests");
-        let shares = tests.equal(&targets, params.number_bits(), channel)?;
+        context.phases.begin("equality tests");
+        let shares = tests.equal(&targets, params.number_bits(), context.channel)?;
         // Step 6.
-        context.phase("output");
-        output.release(shares, numbers, channel)
+        context.phases.begin("output");
+        output.release(shares, numbers, context.channel)
     }
 }
 
@@ -148,7 +140,6 @@ fn send_targets<B: Base>(
     params: &Params,
     hints: &Hints<'_>,
     owner: &(impl Fn(u32) -> Owner + Sync),
-    channel: &mut Channel,
     context: &mut Context,
 ) -> Result<Buffer<B>, Error> {
     let mut targets: Buffer<B> = Buffer::zeroed(params.lanes());
@@ -158,7 +149,7 @@ fn send_targets<B: Base>(
             *hint = targets[owner(*place).bin];
         }
     };
-    let outbound = channel.halves().0;
+    let outbound = context.channel.halves().0;
     hints.send(Of::Target, &program, outbound, &mut context.rng)?;
     Ok(targets)
 }
@@ -169,7 +160,6 @@ fn send_columns(
     hints: &Hints<'_>,
     owner: &(impl Fn(u32) -> Owner + Sync),
     columns: &[Vec<i64>],
-    channel: &mut Channel,
     context: &mut Context,
 ) -> Result<Vec<Vec<u64>>, Error> {
     let send = |(column, v): (usize, &Vec<i64>)| {
@@ -181,7 +171,7 @@ fn send_columns(
                 *hint = Gf64((v[item] as u64).wrapping_sub(u[bin]));
             }
         };
-        let outbound = channel.halves().0;
+        let outbound = context.channel.halves().0;
         hints.send(Of::Column(column), &program, outbound, &mut context.rng)?;
         Ok(u)
     };
