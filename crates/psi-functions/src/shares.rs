@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use std::thread;
-//! use psijoin_channel::memory;
+//! use psijoin_channel::{Channel, memory};
 //! use psijoin_circuit::{Backend, Bits, arithmetic, compare};
 //! use psijoin_psi::{Context, Role, Shares};
 //! use psijoin_psi_functions::shares::{self, Circuit, Places};
