@@ -28,6 +28,8 @@
 //! # Ok::<(), psijoin_channel::Error>(())
 //! ```
 
+#![forbid(unsafe_code)]
+
 use std::{
     fmt,
     sync::atomic::{AtomicBool, Ordering},

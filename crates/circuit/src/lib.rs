@@ -61,6 +61,8 @@
 //! # Ok::<(), Error>(())
 //! ```
 
+#![forbid(unsafe_code)]
+
 pub mod arithmetic;
 pub mod backend;
 pub mod bits;

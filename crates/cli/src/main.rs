@@ -19,6 +19,8 @@
 //! | [`closing_statement`] | what was run and learned, for people |
 //! | [`console`], [`log`], [`progress`], [`output`] | what goes to standard error, and what to standard output |
 
+#![forbid(unsafe_code)]
+
 mod args;
 mod clashes;
 mod closing_statement;

@@ -48,6 +48,8 @@
 //! # Ok::<(), psijoin_ot::Error>(())
 //! ```
 
+#![forbid(unsafe_code)]
+
 pub mod base;
 pub mod block_accumulate;
 pub mod chosen;

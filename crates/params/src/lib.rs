@@ -53,6 +53,8 @@
 //! # }
 //! ```
 
+#![forbid(unsafe_code)]
+
 pub mod binomial;
 pub mod bloom;
 pub mod cm20;

@@ -61,9 +61,8 @@ use psijoin_channel::Channel;
 use psijoin_encode::Digests;
 use psijoin_ot::extension::{self, Extension};
 use psijoin_psi::{
-    Adversary, Context, Error, Info, Input, Output, Party, Protocol,
-    output_hash::OutputHash,
-    sorted_masks::{Own, sort},
+    Adversary, Context, Error, Info, Input, Output, Party, Protocol, output_hash::OutputHash,
+    sorted_masks::sort,
 };
 
 mod params;
@@ -174,9 +173,8 @@ impl Party for Receiver {
         // Step 5.
         context.phases.begin("masks");
         let outputs = outputs(items, &sums, input);
-        let own = Own::new(params.masks, &outputs);
-        let found = params.masks.receive(&own, context.channel.halves().1)?;
-        Ok(Output::rows(found.into_iter().flatten(), items.len()))
+        let found = params.masks.find(&outputs, context.channel.halves().1)?;
+        Ok(Output::rows(found, items.len()))
     }
 }
 

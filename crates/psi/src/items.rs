@@ -6,8 +6,6 @@
 //! seed, 128 or 256 bits as the plan demands. Protocols see digests only. Since the salt
 //! comes after the sets, nobody can have prepared items whose digests collide.
 
-use std::ops::Range;
-
 use psijoin_block::{blake3_rows, parallel};
 use psijoin_channel::joint_seed::JointSeed;
 use psijoin_encode::{DigestVec, Digests, digests::words};
@@ -69,11 +67,6 @@ impl Items {
     /// The digests.
     pub fn digests(&self) -> Digests<'_> {
         self.0.as_digests()
-    }
-
-    /// The digests of these items.
-    pub fn slice(&self, range: Range<usize>) -> Digests<'_> {
-        self.digests().slice(range)
     }
 
     /// The digests at these positions as words, short ones padded with zeros.

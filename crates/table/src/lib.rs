@@ -137,6 +137,8 @@
 //! written as CSV, nulls and empty texts are both nothing, unless they are to be told apart:
 //! [`Destination::quoting_empty`].
 
+#![forbid(unsafe_code)]
+
 mod arrow;
 pub mod atomic_file;
 mod calendar;

@@ -30,6 +30,8 @@
 //! Whoever has not proved to be the peer is a stranger, and decides nothing: it cannot end the
 //! wait for the peer, nor keep it out.
 
+#![forbid(unsafe_code)]
+
 pub mod connection;
 pub mod endpoint;
 pub mod fingerprint;

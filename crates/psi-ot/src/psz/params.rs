@@ -1,10 +1,7 @@
 use std::ops::Range;
 
 use psijoin_encode::CHOICES;
-use psijoin_ot::{
-    iknp::{self, SemiHonest},
-    kk13,
-};
+use psijoin_ot::kk13;
 use psijoin_params::{FailureBudget, letters, mask};
 use psijoin_psi::{
     Conversation, Cost, Derived, Error, Parameter, Plan, Request, items, parameters,
@@ -16,6 +13,7 @@ use super::{
     layout::{Candidates, Section},
     spelling::{Method, Spelling},
 };
+use crate::seeds::SeedOts;
 
 /// Masks of a list where all items are compared with all places, about: 64 MiB of hashes.
 const MASKS_PER_LIST: usize = 1 << 22;
@@ -162,10 +160,10 @@ impl Params {
     }
 
     fn cost(&self) -> Cost {
-        // The sender of the intersection chooses in the OTs that give the seeds.
-        let seeds = Conversation::default()
-            .both(iknp::SETUP_RECEIVER_BYTES, iknp::SETUP_SENDER_BYTES)
-            .sender(iknp::receiver_bytes::<SemiHonest>(kk13::COLUMNS));
+        let seeds = SeedOts {
+            columns: kk13::COLUMNS,
+            checked: false,
+        };
         let letters = (self.sections().iter())
             .map(|section| section.messages().bytes(|bins| section.message_bytes(bins)))
             .sum();
@@ -173,7 +171,7 @@ impl Params {
             .map(|list| self.masks(list).coded_bytes())
             .sum();
         let online = Conversation::default().receiver(letters).sender(masks);
-        Cost::new(seeds, online)
+        Cost::new(seeds.conversation(), online)
     }
 
     /// The places of step 3.
