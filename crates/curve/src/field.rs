@@ -394,7 +394,7 @@ impl<L: Lanes> Element<L> {
     }
 
     /// The largest magnitude of any limb.
-    #[cfg(debug_assertions)]
+    #[cfg(test)]
     fn magnitude(&self) -> f64 {
         let magnitudes = self.limbs.map(|limb| {
             let lanes = self.lanes.store(self.lanes.bits_of(limb));
@@ -468,7 +468,9 @@ impl<L: Lanes> Job<L> for Multiply<'_, L> {
 
     #[inline(always)]
     fn run(self, lanes: L) -> Element<L> {
-        #[cfg(debug_assertions)]
+        // That the bound holds depends on the formula, not on the numbers: this crate's own tests
+        // check it, and those of others do not wait for it.
+        #[cfg(test)]
         assert!(self.a.magnitude() * self.b.magnitude() < power_of_two(102));
         let (a, b) = (self.a.limbs, self.b.limbs);
         let mut columns = Columns::new(lanes, [1, 2, 3, 4, 5, 4, 3, 2, 1]);
@@ -518,7 +520,7 @@ impl<L: Lanes, const N: usize> Job<L> for SquareTimes<'_, L, N> {
 
 #[inline(always)]
 fn squared<L: Lanes>(lanes: L, x: &Element<L>) -> Element<L> {
-    #[cfg(debug_assertions)]
+    #[cfg(test)]
     assert!(2.0 * x.magnitude() * x.magnitude() < power_of_two(102));
     let a = x.limbs;
     let mut columns = Columns::new(lanes, [1, 1, 2, 2, 3, 2, 2, 1, 1]);
