@@ -11,7 +11,7 @@ use psijoin_channel::{
     fault::{Fault, FaultKind, faulty},
     memory::{self, Builder},
 };
-use psijoin_psi::{Columns, Error, ErrorKind, Output, OutputKind, Request, Role};
+use psijoin_psi::{Columns, Error, ErrorKind, Output, OutputKind, Plan, Request, Role};
 
 use crate::{
     Results, Sets, Setup, Subject,
@@ -129,13 +129,14 @@ fn at_every_message(
     check: impl Fn(&str, Results) + Sync,
 ) {
     for (sets, request) in requests(subject) {
+        let plan = subject.plan(&request);
         let hit = |target: Target| {
-            let results = run_with_fault(subject, &sets, &request, target, kind(target));
+            let results = run_with_fault(&plan, &sets, target, kind(target));
             let Target { role, message } = target;
             let case = format!("{}, message {message} of the {role}", request.output);
             check(&case, results);
         };
-        let targets = targets(subject, &sets, &request);
+        let targets = targets(subject, &sets, &plan);
         if kind(targets[0]) == FaultKind::Stall {
             for targets in targets.chunks(STALLS_AT_ONCE) {
                 thread::scope(|scope| {
@@ -151,12 +152,11 @@ fn at_every_message(
 }
 
 /// The messages that a run has.
-fn targets(subject: &Subject, sets: &Sets, request: &Request) -> Vec<Target> {
+fn targets(subject: &Subject, sets: &Sets, plan: &Plan) -> Vec<Target> {
     let (sender, receiver) = memory::pair();
     let (sender, counters) = counted(sender);
-    let plan = subject.plan(request);
-    let results = run_pair(&plan, sets, (sender, receiver), &Setup::default());
-    assert_output(subject, sets, request, results);
+    let results = run_pair(plan, sets, (sender, receiver), &Setup::default());
+    assert_output(subject, sets, plan.request(), results);
     let traffic = counters.snapshot();
     let messages = |role, count: u64| {
         let (first, apart) = match subject.layered {
@@ -173,13 +173,7 @@ fn targets(subject: &Subject, sets: &Sets, request: &Request) -> Vec<Target> {
 
 /// The results of a run in which a message is hit. Whatever happens, the run ends soon, and rows
 /// that it returns exist.
-fn run_with_fault(
-    subject: &Subject,
-    sets: &Sets,
-    request: &Request,
-    target: Target,
-    kind: FaultKind,
-) -> Results {
+fn run_with_fault(plan: &Plan, sets: &Sets, target: Target, kind: FaultKind) -> Results {
     let fault = Fault {
         at: target.message,
         kind,
@@ -197,8 +191,7 @@ fn run_with_fault(
             Role::Receiver => (receiver, probe) = faulty(receiver, fault),
         }
         let started = Instant::now();
-        let plan = subject.plan(request);
-        let results = run_pair(&plan, sets, (sender, receiver), &Setup::default());
+        let results = run_pair(plan, sets, (sender, receiver), &Setup::default());
         assert!(started.elapsed() < PATIENCE, "a party hung");
         if let Ok(Output::Rows(rows)) = &results.1 {
             let exists = |row: &u32| (*row as usize) < sets.receiver.len();
