@@ -102,7 +102,7 @@ pub enum Error {
     },
 
     /// A connection was made, but then nothing came.
-    #[error("the other party did not set up the connection within {} s", .0.as_secs_f32())]
+    #[error("the other party did not set up the connection within {} s", tenths(*.0))]
     SetupTimedOut(Duration),
 
     /// The other party closed the connection before a session was set up.
@@ -234,6 +234,11 @@ fn outcome(attempt: &Option<Attempt>) -> &'static str {
     }
 }
 
+/// Seconds, without the digits of a measured time that nobody reads.
+fn tenths(time: Duration) -> f32 {
+    (time.as_secs_f32() * 10.0).round() / 10.0
+}
+
 fn told(details: &Option<impl ToString>) -> String {
     details
         .as_ref()
@@ -320,6 +325,15 @@ impl From<&ChannelError> for Kind {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_measured_time_is_rounded() {
+        for (milliseconds, shown) in [(10_000, "10 s"), (1_004, "1 s"), (349, "0.3 s")] {
+            let error = Error::SetupTimedOut(Duration::from_millis(milliseconds));
+            let text = error.to_string();
+            assert!(text.ends_with(&format!(" within {shown}")), "{text}");
+        }
+    }
 
     #[test]
     fn the_reason_of_a_peer_that_gave_up_says_who_has_to_act() {

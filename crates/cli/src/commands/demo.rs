@@ -142,14 +142,15 @@ fn story(shared: &str, sent: &Summary, received: &Summary) -> String {
     let sizes = received.plan.request().sizes;
     text += &format!(
         "The shop learned {} and that the newspaper has {}.\n\
-         The newspaper learned that the shop has {}. Neither learned anything else.\n",
+         The newspaper learned that the shop has {}.",
         humanize::counted(keys, "shared key"),
         humanize::counted(sizes.sender(), "distinct key"),
         humanize::counted(sizes.receiver(), "distinct key"),
     );
-    if let Some(warning) = closing_statement::insecurity(info) {
-        text += &format!("{warning}\n");
-    }
+    text += &match closing_statement::insecurity(info) {
+        Some(warning) => format!("\n{warning}\n"),
+        None => " Neither learned anything else.\n".to_owned(),
+    };
     text + "\nYour own tables: psijoin keygen, then psijoin receive --help and psijoin send --help.\n"
 }
 

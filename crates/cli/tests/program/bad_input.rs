@@ -2,10 +2,10 @@
 
 use std::fs::OpenOptions;
 
-use crate::support::{Folder, exists, join, join_with, lines, run};
+use crate::support::{Ended, Folder, assert_said, exists, join, join_with, lines, run};
 
 #[track_caller]
-fn fails_alone(args: &[&str], texts: &[&str]) {
+fn fails_alone(args: &[&str]) -> Ended {
     let receive = [
         "receive",
         "--connect",
@@ -15,56 +15,41 @@ fn fails_alone(args: &[&str], texts: &[&str]) {
         "1",
     ];
     let ended = run(&[&receive[..], args].concat());
-    ended.says(3, texts);
-    let (before, _) = ended.stderr.split_once("connecting").unwrap();
-    for text in texts {
-        assert!(before.contains(text), "before it looks for the other party");
-    }
-    assert_eq!(ended.stderr.matches("psijoin: ").count(), 1, "said once");
+    ended.says(3, &[]);
+    ended
 }
 
+/// Before the other party is looked for.
 #[test]
 fn what_can_be_seen_at_once_is_said_at_once() {
     let folder = Folder::new();
     let table = folder.file("table.csv", "id,name\n1,ann\n");
     let nowhere = folder.path("nowhere.csv");
-    fails_alone(&["--input", &nowhere], &["cannot open", "nowhere.csv"]);
-    fails_alone(
-        &["--input", &table],
-        &[
-            "has 2 columns: say which of them are the key",
-            "psijoin columns",
-        ],
-    );
-    fails_alone(
-        &["--input", &table, "--key", "email"],
-        &["no column `email`", "2 columns", "psijoin columns"],
-    );
     let not_gzip = folder.file("table.csv.gz", "id,name\n1,ann\n");
-    fails_alone(
-        &["--input", &not_gzip, "--key", "id"],
-        &["cannot decompress", "table.csv.gz", "`gzip -t`"],
-    );
-    fails_alone(
-        &["--input", &table, "--key", "id", "--output", &table],
-        &["cannot write", "it is the input"],
-    );
     let in_no_folder = folder.path("none/shared.csv");
-    fails_alone(
-        &["--input", &table, "--key", "id", "--output", &in_no_folder],
-        &["cannot create"],
-    );
     let report = folder.path("none/report.json");
-    fails_alone(
-        &["--input", &table, "--key", "id", "--report", &report],
-        &["no report can be written"],
-    );
+    let with_key =
+        |more: &[&str]| fails_alone(&[&["--input", &table, "--key", "id"], more].concat());
+    assert_said!([
+        fails_alone(&["--input", &nowhere]),
+        fails_alone(&["--input", &table]),
+        fails_alone(&["--input", &table, "--key", "email"]),
+        fails_alone(&["--input", &not_gzip, "--key", "id"]),
+        with_key(&["--output", &table]),
+        with_key(&["--output", &in_no_folder]),
+        with_key(&["--report", &report]),
+    ]);
 }
 
 #[test]
+#[cfg(unix)]
 fn identities_must_be_there() {
+    use std::{fs, os::unix::fs::PermissionsExt};
+
     let folder = Folder::new();
     let table = folder.file("table", "ann\n");
+    let rights = fs::Permissions::from_mode(0o644);
+    fs::set_permissions(&table, rights).unwrap();
     let nowhere = folder.path("me.pem");
     let made = run(&["keygen", "--out", &folder.path("other.pem")]);
     let args = |identity| {
@@ -80,8 +65,11 @@ fn identities_must_be_there() {
             made.stdout.trim(),
         ]
     };
-    run(&args(&nowhere)).says(3, &["me.pem", "hint: `psijoin keygen`"]);
-    run(&args(&table)).says(3, &["is not an identity"]);
+    let said = [&nowhere, &table].map(|identity| run(&args(identity)));
+    for ended in &said {
+        ended.says(3, &[]);
+    }
+    assert_said!(said);
 }
 
 #[test]
@@ -102,12 +90,9 @@ fn a_fault_within_a_table_is_told_to_both() {
         ],
         &["--input", &ragged, "--key", "id", "--insecure-plaintext"],
     );
-    joined
-        .sender
-        .says(3, &["ragged.csv, line 3: 1 field where the header has 2"]);
-    joined
-        .receiver
-        .says(7, &["the other party gave up: it cannot use its own input"]);
+    joined.sender.says(3, &[]);
+    joined.receiver.says(7, &[]);
+    assert_said!(joined.both());
     assert!(!exists(&output));
     assert_eq!(folder.names(), ["good.csv", "ragged.csv"]);
 }
@@ -122,7 +107,6 @@ fn a_full_disk_is_the_receivers_own_affair() {
     let args = ["--input", &words, "--insecure-plaintext"];
     let joined = join_with(&args, &args, |command| command.stdout(full));
     joined.sender.says(0, &[]);
-    joined
-        .receiver
-        .says(3, &["cannot write standard output", "No space left"]);
+    joined.receiver.says(3, &[]);
+    assert_said!(joined.both());
 }

@@ -5,7 +5,7 @@ use psijoin_handshake::HELLO_BYTES;
 
 use crate::{
     line::{Cheat, join_over_a_line},
-    support::{Ended, Folder, Joined, lines},
+    support::{Ended, Folder, Joined, assert_said, lines},
 };
 
 /// Bytes of a hash, of a commitment and of what opens it.
@@ -47,48 +47,45 @@ fn scramble(message: &mut [u8]) {
 
 /// The honest party says what is wrong, the cheat is told, and there is no output.
 #[track_caller]
-fn is_caught(cheat: Cheat, at: usize, count: fn(usize) -> bool, text: &str) {
+fn caught(cheat: Cheat, at: usize, count: fn(usize) -> bool) -> [Ended; 2] {
     let folder = Folder::new();
-    let Joined { receiver, sender } = join(&folder, cheat, at, count);
-    let (honest, cheating): (Ended, Ended) = match cheat {
-        Cheat::Sender => (receiver, sender),
-        Cheat::Receiver => (sender, receiver),
-    };
-    honest.says(5, &[text]);
-    cheating.says(5, &["it says that this side broke the protocol"]);
+    let both = join(&folder, cheat, at, count).both();
+    for ended in &both {
+        ended.says(5, &[]);
+    }
     assert_eq!(folder.names(), ["receivers", "senders"], "no output");
+    both
 }
-
-const FAILED: &str = "it failed the consistency check";
 
 #[test]
 fn a_receiver_that_chooses_other_bits_in_a_column_is_caught() {
-    is_caught(Cheat::Receiver, 0, is_long, FAILED);
+    assert_said!(caught(Cheat::Receiver, 0, is_long));
 }
 
 #[test]
 fn a_sender_with_a_wrong_correction_of_vector_ole_is_caught() {
-    is_caught(Cheat::Sender, 0, is_long, FAILED);
+    assert_said!(caught(Cheat::Sender, 0, is_long));
 }
 
 #[test]
 fn a_sender_that_answers_the_check_of_vector_ole_wrongly_is_caught() {
-    is_caught(Cheat::Sender, 0, |length| length == HASH_BYTES, FAILED);
+    assert_said!(caught(Cheat::Sender, 0, |length| length == HASH_BYTES));
 }
 
 #[test]
 fn a_sender_that_opens_something_else_is_caught() {
-    let text = "it did not open what it had committed to";
     // After the answer to the check, and the commitment.
-    is_caught(Cheat::Sender, 2, |length| length == HASH_BYTES, text);
+    assert_said!(caught(Cheat::Sender, 2, |length| length == HASH_BYTES));
 }
 
 /// The line itself is no cheat.
 #[test]
 fn without_a_cheat_they_join() {
     let folder = Folder::new();
-    let Joined { receiver, sender } = join(&folder, Cheat::Sender, 0, |_| false);
-    receiver.says(0, &["200 shared keys"]);
-    sender.says(0, &[]);
+    let both = join(&folder, Cheat::Sender, 0, |_| false).both();
+    for ended in &both {
+        ended.says(0, &[]);
+    }
+    assert_said!(both);
     assert_eq!(folder.read("shared"), lines(100..300));
 }

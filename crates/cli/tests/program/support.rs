@@ -1,6 +1,7 @@
 //! Starting the program, and waiting for what it says.
 
 use std::{
+    fmt::{self, Display},
     fs::{self, File},
     io::{BufRead, BufReader, Read},
     path::{Path, PathBuf},
@@ -66,6 +67,8 @@ impl Folder {
 /// What a process left behind.
 #[derive(Debug)]
 pub(crate) struct Ended {
+    /// As it would be typed.
+    pub(crate) command: String,
     /// `None` if a signal ended it.
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
@@ -73,7 +76,8 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    /// Asserts the exit code, and that standard error has all these texts.
+    /// Asserts the exit code, and that standard error has all these texts. For all that is said
+    /// there is [`assert_said`].
     #[track_caller]
     pub(crate) fn says(&self, code: i32, texts: &[&str]) -> &Self {
         assert_eq!(self.code, Some(code), "{self:#?}");
@@ -85,8 +89,96 @@ impl Ended {
     }
 }
 
+/// For snapshots.
+impl Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "$ {}", self.command)?;
+        for (stream, text) in [("error", &self.stderr), ("output", &self.stdout)] {
+            if !text.is_empty() {
+                let end = if text.ends_with('\n') { "" } else { "\n" };
+                write!(f, "-- standard {stream}\n{text}{end}")?;
+            }
+        }
+        match self.code {
+            Some(code) => writeln!(f, "-- exit code {code}"),
+            None => writeln!(f, "-- ended by a signal"),
+        }
+    }
+}
+
+/// Asserts that these processes were started, ended and said as the test's snapshot has it. Texts
+/// of files can stand among them.
+///
+/// One snapshot a test: what both sides of a join say stands together. Not for what may come or
+/// not, as a matter of time.
+macro_rules! assert_said {
+    ($said:expr) => {
+        insta::with_settings!(
+            { filters => $crate::support::VARYING, omit_expression => true },
+            { insta::assert_snapshot!($crate::support::transcript(&$said)) }
+        )
+    };
+}
+pub(crate) use assert_said;
+
+/// All in their order, for [`assert_said`].
+pub(crate) fn transcript(said: &[impl Display]) -> String {
+    let said: Vec<_> = said.iter().map(ToString::to_string).collect();
+    said.join("\n")
+}
+
+/// What differs from run to run, or from machine to machine, and what stands for it in snapshots;
+/// also the figures of a protocol, which are no words and are tested elsewhere.
+pub(crate) const VARYING: [(&str, &str); 20] = [
+    (r#"(?:/[^\s/"'`]+)*/\.tmp\w{6}"#, "[FOLDER]"),
+    (r"127\.0\.0\.1:\d{4,5}", "127.0.0.1:[PORT]"),
+    (r"psi1(-\w{4}){7}", "[FINGERPRINT]"),
+    (r"[A-Z][^:;\n]* \(os error \d+\)", "[OS ERROR]"),
+    (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z", "[TIME]"),
+    (r"done in [\d.]+ m?s:", "done in [TIME]:"),
+    (r"connection within [\d.]+ s", "connection within [TIME]"),
+    (r"\b[\d.]+ [kMG]?B( to move| of traffic|,)", "[BYTES]$1"),
+    (r"(?m)^[\d.]+ m?s, \[BYTES\]", "[TIME], [BYTES]"),
+    (r"memory for [\d,]+", "memory for [COUNT]"),
+    (r"(psijoin|Unicode) \d+\.\d+\.\d+", "$1 [VERSION]"),
+    (r"`[0-9a-f]{16}`", "`[DIGEST]`"),
+    // Blanks at the ends of lines, which clap leaves.
+    (r"(?m) +$", ""),
+    // Reports.
+    (r#"("psijoin": ?)"[\d.]+""#, r#"$1"[VERSION]""#),
+    (r#"("session": ?)"\w{32}""#, r#"$1"[SESSION]""#),
+    (r#"("(?:seconds|threads)": ?)[\d.e-]+"#, "$1[NUMBER]"),
+    (r#"("\w+_bytes": ?)\w+"#, "$1[BYTES]"),
+    (r#"("parameters": ?)\{[^}]*\}"#, "$1[NUMBERS]"),
+    (r#"("failure_log2": ?)\{[^}]*\}"#, "$1[NUMBERS]"),
+    (r#"("total_failure_log2": ?)[\d.-]+"#, "$1[NUMBER]"),
+];
+
+/// A command as it would be typed. What starts the program for it is left out.
+fn shown(command: &Command) -> String {
+    let program = env!("CARGO_BIN_EXE_psijoin");
+    let words = [command.get_program()]
+        .into_iter()
+        .chain(command.get_args());
+    let words = words.skip_while(|word| *word != program).skip(1);
+    let words = words.map(|word| {
+        let word = word.to_str().unwrap();
+        let is_plain = |c: char| c.is_alphanumeric() || "-_./:,=+%^".contains(c);
+        match !word.is_empty() && word.chars().all(is_plain) {
+            true => word.to_owned(),
+            false => format!("'{word}'"),
+        }
+    });
+    ["psijoin".to_owned()]
+        .into_iter()
+        .chain(words)
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
 /// A running process.
 pub(crate) struct Process {
+    command: String,
     child: Child,
     stdout: Option<JoinHandle<String>>,
     stderr: Receiver<String>,
@@ -137,6 +229,9 @@ impl Process {
     }
 
     fn spawn_as_it_is(mut command: Command) -> Self {
+        // Help is as wide as the terminal.
+        command.env_remove("COLUMNS");
+        let shown = shown(&command);
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         // It holds this side's copies of the child's streams.
         drop(command);
@@ -155,6 +250,7 @@ impl Process {
             }
         });
         Self {
+            command: shown,
             child,
             stdout,
             stderr,
@@ -220,6 +316,7 @@ impl Process {
             self.note(&line);
         }
         Ended {
+            command: self.command,
             code: status.code(),
             stdout: self
                 .stdout
@@ -259,6 +356,11 @@ pub(crate) struct Joined {
 }
 
 impl Joined {
+    /// Both; the receiver first.
+    pub(crate) fn both(self) -> [Ended; 2] {
+        [self.receiver, self.sender]
+    }
+
     #[track_caller]
     fn of((receiver, sender): (Process, Process)) -> Self {
         Self {

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{Folder, join, run};
+use crate::support::{Folder, assert_said, join, run};
 
 /// A text in UTF-16, little-endian, with a byte order mark.
 fn utf_16(text: &str) -> Vec<u8> {
@@ -41,20 +41,11 @@ fn encodings_and_escapes_of_both_sides_may_differ() {
         &args(&names, &receiver.concat()),
         &args(&people, &["--key", "name", "--escapes"]),
     );
-    joined.receiver.says(
-        0,
-        &[
-            "names.csv is read as CSV, semicolons, windows-1252",
-            "You learned 1 shared key",
-        ],
-    );
-    joined
-        .sender
-        .says(0, &["people.tsv is read as TSV, escapes, UTF-16LE"]);
     assert_eq!(
         fs::read(&shared).unwrap(),
         b"name;n\r\nZo\xeb;\x80 1\r\nZo\xeb;3\r\n"
     );
+    assert_said!(joined.both());
 }
 
 #[test]
@@ -63,42 +54,27 @@ fn words_that_seem_to_be_missing_are_named() {
     let names = folder.file("names.csv", "name;n\nAnn;2\n");
     let people = folder.file("people.tsv", "name\tn\n\"Ann\"\t1\nEve\t2\n");
     let joined = join(&args(&names, &[]), &args(&people, &["--key", "name"]));
-    joined.receiver.says(
-        0,
-        &[
-            "WARNING: ",
-            "names.csv: the first line is read as one field, and holds a semicolon",
-            "say --delimiter semicolon.",
-        ],
-    );
-    joined.sender.says(
-        0,
-        &[
-            "WARNING: ",
-            "people.tsv: 1 key field begins and ends with a quote",
-            "say --quote '\"'.",
-        ],
-    );
     assert!(!joined.sender.stderr.contains("Ann"));
+    let [receiver, sender] = joined.both();
     let columns = run(&["columns", &names]);
-    columns.says(0, &["WARNING: ", "say --delimiter semicolon."]);
-    assert_eq!(columns.stdout, "name;n\n");
+    for ended in [&receiver, &sender, &columns] {
+        ended.says(0, &["WARNING: "]);
+    }
+    assert_said!([receiver, sender, columns]);
 }
 
 #[test]
 fn columns_are_listed_in_any_encoding() {
     let folder = Folder::new();
     let latin = folder.file("latin.csv", b"gr\xf6\xdfe,\xa4\n");
-    let listed = run(&["columns", &latin, "--encoding", "iso-8859-15"]);
-    listed.says(0, &["is read as CSV, ISO-8859-15"]);
-    assert_eq!(listed.stdout, "größe\n€\n");
-    run(&["columns", &latin]).says(
-        3,
-        &["line 1, field 1: not UTF-8", "--encoding windows-1252"],
-    );
-    run(&["columns", &latin, "--encoding", "shift_jis"]).says(
-        2,
-        &["Shift_JIS may write a text in several ways", "UTF-8 first"],
-    );
-    run(&["columns", &latin, "--escapes"]).says(2, &["--quote none"]);
+    let said = [
+        run(&["columns", &latin, "--encoding", "iso-8859-15"]),
+        run(&["columns", &latin]),
+        run(&["columns", &latin, "--encoding", "shift_jis"]),
+        run(&["columns", &latin, "--escapes"]),
+    ];
+    for (ended, code) in said.iter().zip([0, 3, 2, 2]) {
+        ended.says(code, &[]);
+    }
+    assert_said!(said);
 }

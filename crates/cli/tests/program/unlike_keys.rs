@@ -6,7 +6,7 @@ use arrow_array::{
     ArrayRef, BooleanArray, Date32Array, Decimal128Array, Int64Array, TimestampMicrosecondArray,
 };
 
-use crate::support::{Folder, Joined, join};
+use crate::support::{Ended, Folder, Joined, assert_said, join};
 
 const COMMON: [&str; 4] = ["--insecure-plaintext", "--key", "k", "--input"];
 
@@ -19,22 +19,28 @@ fn joined(receiver: (&str, &[&str]), sender: (&str, &[&str])) -> Joined {
     )
 }
 
-/// Both sides are warned, in these words, and go on, unless one of them is strict.
+/// Both sides are warned and go on, unless one of them is strict: what is said first if neither is,
+/// then if the receiver is, and last if the sender is.
 #[track_caller]
-fn warns(receiver: (&str, &[&str]), sender: (&str, &[&str]), here: &str, there: &str) {
+fn warned(receiver: (&str, &[&str]), sender: (&str, &[&str])) -> [[Ended; 2]; 3] {
     let both = joined(receiver, sender);
-    both.receiver.says(0, &["WARNING", here]);
-    both.sender.says(0, &["WARNING", there]);
+    for ended in [&both.receiver, &both.sender] {
+        ended.says(0, &["WARNING: key column 1 (`k` here) is "]);
+    }
     assert!(both.receiver.stdout.starts_with('k'), "{:?}", both.receiver);
-    for strict in [true, false] {
+    let refused = [true, false].map(|strict| {
         let mut ours = receiver.1.to_vec();
         let mut theirs = sender.1.to_vec();
         if strict { &mut ours } else { &mut theirs }.push("--strict");
-        let refused = joined((receiver.0, &ours), (sender.0, &theirs));
-        refused.receiver.says(5, &[here, "--strict"]);
-        refused.sender.says(5, &[there, "--strict"]);
-        assert_eq!(refused.receiver.stdout, "");
-    }
+        let refused = joined((receiver.0, &ours), (sender.0, &theirs)).both();
+        for ended in &refused {
+            ended.says(5, &["WARNING: key column 1 (`k` here) is ", "--strict"]);
+        }
+        assert_eq!(refused[0].stdout, "");
+        refused
+    });
+    let [by_receiver, by_sender] = refused;
+    [both.both(), by_receiver, by_sender]
 }
 
 #[track_caller]
@@ -67,29 +73,18 @@ fn kinds_that_differ_are_told_on_both_sides() {
     let zoned = folder.parquet("zoned.parquet", column(zoned));
     let plain = folder.parquet("plain.parquet", column(plain));
     let text = folder.file("text.csv", "k\n01\n");
-    for (typed, kind, advice) in [
-        (&number, "number", "COLUMN=number"),
-        (&flag, "boolean", "COLUMN=bool"),
-        (&date, "date", "COLUMN=date"),
-        (&zoned, "timestamp in universal time", "COLUMN=timestamp"),
-    ] {
-        warns(
-            (&text, &[]),
-            (typed, &[]),
-            &format!("key column 1 (`k` here) is text here and {kind} on the other side"),
-            &format!("key column 1 (`k` here) is {kind} here and text on the other side"),
-        );
-        let both = joined((&text, &[]), (typed, &[]));
-        both.receiver.says(0, &[advice, "here reads the text"]);
-        both.sender
-            .says(0, &[advice, "on the other side reads the text"]);
-    }
-    warns(
-        (&plain, &[]),
-        (&zoned, &[]),
-        "is timestamp without a zone here and timestamp in universal time on the other side",
-        "COLUMN=timestamp:ZONE",
-    );
+    let pairs = [
+        (&text, &number),
+        (&text, &flag),
+        (&text, &date),
+        (&text, &zoned),
+        (&plain, &zoned),
+    ];
+    let said = pairs.map(|(receiver, sender)| {
+        let [by_none, ..] = warned((receiver, &[]), (sender, &[]));
+        by_none
+    });
+    assert_said!(said.as_flattened());
 }
 
 #[test]
@@ -112,18 +107,12 @@ fn one_value_in_two_types_needs_no_word() {
 fn rules_on_one_side_only_are_told_on_both() {
     let folder = Folder::new();
     let text = folder.file("text.csv", "k\nann 1\n");
-    warns(
-        (&text, &["--normalize", "k=trim"]),
-        (&text, &[]),
-        "key column 1 (`k` here) is normalised by `trim` here and by no rule on the other side",
-        "by no rule here and by `trim` on the other side",
-    );
-    warns(
-        (&text, &["--normalize", "k=digits"]),
-        (&text, &["--normalize", "k=phone"]),
-        "is digits here and telephone number without a country code on the other side",
-        "is telephone number without a country code here and digits on the other side",
-    );
+    let trim = warned((&text, &["--normalize", "k=trim"]), (&text, &[]));
+    let digits = ["--normalize", "k=digits"];
+    let phone = ["--normalize", "k=phone"];
+    let [kinds, ..] = warned((&text, &digits), (&text, &phone));
+    let [neither, by_receiver, by_sender] = trim;
+    assert_said!([neither, by_receiver, by_sender, kinds].as_flattened());
 }
 
 #[test]
@@ -137,15 +126,15 @@ fn columns_in_another_order_are_told_on_both_sides() {
             &[&common[..], sender].concat(),
         )
     };
-    let words = "the same key columns in another order";
-    let both = run(&["k,v"], &["v,k"]);
-    both.receiver.says(0, &[words, "no key is shared"]);
-    both.sender.says(0, &[words]);
-    let both = run(&["k,v", "--strict"], &["v,k"]);
-    both.receiver.says(5, &[words]);
-    both.sender.says(5, &[words]);
-    let both = run(&["k,v", "--strict"], &["k,v", "--strict"]);
-    both.receiver.says(0, &["1 shared key"]);
+    let warned = run(&["k,v"], &["v,k"]).both();
+    let refused = run(&["k,v", "--strict"], &["v,k"]).both();
+    let silent = run(&["k,v", "--strict"], &["k,v", "--strict"]).both();
+    for (both, code) in [(&warned, 0), (&refused, 5), (&silent, 0)] {
+        for ended in both {
+            ended.says(code, &[]);
+        }
+    }
+    assert_said!([warned, refused, silent].as_flattened());
 }
 
 #[test]
@@ -157,15 +146,14 @@ fn a_table_that_cannot_match_is_refused_by_the_strict() {
     );
     let plain = folder.file("plain.csv", "k\n2024-02-03 12:00:00\n");
     let rule = ["--normalize", "k=timestamp"];
-    let both = joined((&mixed, &rule), (&plain, &rule));
-    both.receiver
-        .says(0, &["timestamps with a zone and others without"]);
-    both.sender.says(0, &["some with a zone and some without"]);
+    let warned = joined((&mixed, &rule), (&plain, &rule));
+    warned.receiver.says(0, &[]);
+    warned.sender.says(0, &[]);
     let strict = [&rule[..], &["--strict"]].concat();
-    let both = joined((&mixed, &strict), (&plain, &rule));
-    both.receiver
-        .says(3, &["timestamps with a zone and others without"]);
-    both.sender.says(7, &["cannot use its own input"]);
+    let refused = joined((&mixed, &strict), (&plain, &rule));
+    refused.receiver.says(3, &[]);
+    refused.sender.says(7, &[]);
+    assert_said!([warned.both(), refused.both()].as_flattened());
 }
 
 #[test]
@@ -176,53 +164,47 @@ fn a_check_compares_and_moves_nothing() {
     let (output, report) = (folder.path("shared.csv"), folder.path("report.json"));
     let receive = ["--check", "--output", &output, "--report", &report];
 
-    let both = joined((&text, &receive), (&text, &["--check"]));
-    for ended in [&both.receiver, &both.sender] {
-        ended.says(
-            0,
-            &[
-                "2 keys of the sender, 2 keys of the receiver",
-                "checked: the two sides can join",
-                "Nothing was joined",
-            ],
-        );
+    let agreed = joined((&text, &receive), (&text, &["--check"]));
+    for ended in [&agreed.receiver, &agreed.sender] {
+        ended.says(0, &[]);
         assert_eq!(ended.stdout, "");
     }
     let reported = folder.read("report.json");
-    assert!(reported.contains("\"outcome\": \"checked\""), "{reported}");
     assert!(!folder.names().contains(&"shared.csv".to_owned()));
 
-    let both = joined((&text, &receive), (&number, &["--check"]));
-    both.receiver
-        .says(0, &["is text here and number", "with 2 warnings above"]);
-    let both = joined((&text, &receive), (&number, &["--check", "--strict"]));
-    both.receiver.says(5, &["is text here and number"]);
-
-    let both = joined(
+    let warned = joined((&text, &receive), (&number, &["--check"]));
+    warned.receiver.says(0, &[]);
+    let refused = joined((&text, &receive), (&number, &["--check", "--strict"]));
+    refused.receiver.says(5, &[]);
+    let two_settings = joined(
         (&text, &["--check", "--protocol", "dh"]),
         (&text, &["--check", "--output-kind", "count"]),
     );
-    let all = ["the protocol:", "and on the output:"];
-    both.receiver.says(5, &all);
-    both.sender.says(5, &all);
-
-    let both = joined(
+    two_settings.receiver.says(5, &[]);
+    let setting_and_kind = joined(
         (&text, &["--check", "--protocol", "dh"]),
         (&number, &["--check", "--protocol", "kkrt"]),
     );
-    let all = ["the protocol:", "is text here and number on the other side"];
-    both.receiver.says(5, &all);
+    setting_and_kind.receiver.says(5, &[]);
+
+    let [receiver, sender] = agreed.both().map(|ended| ended.to_string());
+    let mut said = vec![receiver, reported, sender];
+    for joined in [warned, refused, two_settings, setting_and_kind] {
+        said.extend(joined.both().map(|ended| ended.to_string()));
+    }
+    assert_said!(said);
 }
 
 #[test]
 fn whoever_joins_with_somebody_who_checks_is_told() {
     let folder = Folder::new();
     let text = folder.file("text.csv", "k\n1\n");
-    let both = joined((&text, &["--check"]), (&text, &[]));
-    both.receiver.says(0, &["checked"]);
-    both.sender.says(5, &["the other party only checks"]);
-    let both = joined((&text, &[]), (&text, &["--check"]));
-    both.receiver.says(5, &["the other party only checks"]);
-    both.sender.says(0, &["checked"]);
-    assert_eq!(both.receiver.stdout, "");
+    let by_receiver = joined((&text, &["--check"]), (&text, &[]));
+    by_receiver.receiver.says(0, &[]);
+    by_receiver.sender.says(5, &[]);
+    let by_sender = joined((&text, &[]), (&text, &["--check"]));
+    by_sender.receiver.says(5, &[]);
+    by_sender.sender.says(0, &[]);
+    assert_eq!(by_sender.receiver.stdout, "");
+    assert_said!([by_receiver.both(), by_sender.both()].as_flattened());
 }
