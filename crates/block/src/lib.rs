@@ -46,3 +46,8 @@ pub mod transpose;
 
 pub use block::Block;
 pub use prg::Prg;
+
+/// Its example is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
