@@ -10,6 +10,19 @@ use zeroize::DefaultIsZeroes;
 ///
 /// Bit `i` of the block is bit `i` of the integer, and byte `j` of its wire form is bits
 /// `8j..8j+8` (little endian).
+///
+/// ```
+/// use psijoin_block::Block;
+///
+/// let row = Block(0b1010);
+/// assert!(row.bit(1) && !row.bit(0));
+/// assert!((row ^ Block::ONES).bit(0));
+/// assert_eq!(row.to_bytes()[0], 0b1010);
+///
+/// // One of two, without a branch on the bit that chooses.
+/// let (left, right, choice) = (Block(3), Block(5), true);
+/// assert!(left ^ (Block::splat(choice) & (left ^ right)) == right);
+/// ```
 #[derive(
     Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, bytemuck::Pod, bytemuck::Zeroable,
 )]

@@ -2,8 +2,7 @@
 
 /// An instruction set that kernels are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Backend {
+pub(crate) enum Backend {
     /// What every processor of the target has. Miri runs this one.
     Portable,
     /// x86-64 with AVX2, BMI2 and PCLMULQDQ.
@@ -14,7 +13,7 @@ pub enum Backend {
 
 /// The widest backend that this processor has.
 #[inline]
-pub fn best() -> Backend {
+pub(crate) fn best() -> Backend {
     if has_avx512() {
         Backend::Avx512
     } else if has_avx2() {
@@ -25,7 +24,8 @@ pub fn best() -> Backend {
 }
 
 /// Every backend that this processor has, the portable one first.
-pub fn available() -> Vec<Backend> {
+#[cfg(test)]
+pub(crate) fn available() -> Vec<Backend> {
     let mut backends = vec![Backend::Portable];
     backends.extend(has_avx2().then_some(Backend::Avx2));
     backends.extend(has_avx512().then_some(Backend::Avx512));

@@ -1,9 +1,9 @@
 //! The kernels that every protocol stands on, on 128-bit [`Block`]s.
 //!
-//! | module | what |
+//! | module or type | what |
 //! |---|---|
 //! | [`aes`] | AES-128 under one key, many blocks at a time |
-//! | [`prg`] | pseudorandom generator: AES in counter mode; randomness from the operating system |
+//! | [`Prg`] | pseudorandom generator: AES in counter mode; randomness from the operating system |
 //! | [`crhf`] | (tweakable circular) correlation-robust hashes from fixed-key AES |
 //! | [`blake3_rows`] | BLAKE3 of many short rows at once: random oracle, PRF, pseudorandom code |
 //! | [`gf128`] | GF(2^128) |
@@ -18,7 +18,6 @@
 //! | [`select`] | sums of rows that bits select |
 //! | [`parallel`] | the threads of the caller's pool: the door to parallel work |
 //! | [`memory`] | large buffers for random access, prefetching; what happens when there is no memory left |
-//! | [`cpu`] | which instruction set is used |
 //!
 //! Kernels do no I/O and, but for [`parallel`], know no threads: slices in, slices out. Each one dispatches
 //! once a call, at run time, to the widest instruction set that the processor has; the
@@ -30,14 +29,14 @@ pub mod additive_fft;
 pub mod aes;
 pub mod blake3_rows;
 pub mod cells;
-pub mod cpu;
+mod cpu;
 pub mod crhf;
 pub mod gf128;
 pub mod gf2k;
 pub mod memory;
 pub mod parallel;
 pub mod positions;
-pub mod prg;
+mod prg;
 pub mod scatter;
 pub mod select;
 pub mod subproducts;
@@ -46,3 +45,8 @@ pub mod transpose;
 
 pub use block::Block;
 pub use prg::Prg;
+
+/// Its example is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

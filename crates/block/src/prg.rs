@@ -11,6 +11,22 @@ use crate::{
 ///
 /// Its output is indistinguishable from random for up to 2^60 blocks. The key schedule is
 /// wiped when it is dropped.
+///
+/// ```
+/// use psijoin_block::{Block, Prg};
+///
+/// // A party draws a seed, and one for each other use of its randomness.
+/// let mut rng = Prg::from_os();
+/// let (seed, mut other) = (rng.block(), rng.fork());
+/// assert!(other.block() != seed);
+///
+/// // Who knows the seed knows the whole stream, from any place on.
+/// let mut masks = [Block::ZERO; 100];
+/// Prg::from_seed(seed).fill(&mut masks);
+/// let mut last = [Block::ZERO];
+/// Prg::from_seed(seed).fill_at(99, &mut last);
+/// assert!(last[0] == masks[99]);
+/// ```
 #[derive(Clone)]
 pub struct Prg {
     aes: Aes128,

@@ -5,10 +5,10 @@
 //! layers, and a gate works on many *lanes* at once, so that memory is that of the wires that
 //! live, whatever the number of gates.
 //!
-//! | module | what |
+//! | module or type | what |
 //! |---|---|
-//! | [`backend`] | what a circuit is written against: wires of many lanes, XOR, NOT, and products |
-//! | [`bits`] | a bit a lane, packed |
+//! | [`Backend`], [`TwoParty`] | what a circuit is written against: wires of many lanes, XOR, NOT, and products |
+//! | [`Bits`] | a bit a lane, packed |
 //! | [`plain`] | evaluation in the clear, and the count of gates |
 //! | [`count`] | the count of gates alone, layer by layer |
 //! | [`compare`] | equality; greater-than, small or shallow |
@@ -64,8 +64,8 @@
 #![forbid(unsafe_code)]
 
 pub mod arithmetic;
-pub mod backend;
-pub mod bits;
+mod backend;
+mod bits;
 pub mod compare;
 pub mod count;
 pub mod duplicates;

@@ -92,12 +92,10 @@ pub(crate) fn warning(name: &str, doubt: Doubt) -> String {
 
 /// Reads the name of a format.
 fn format() -> impl TypedValueParser<Value = Format> {
-    PossibleValuesParser::new(Format::ALL.map(Format::name)).map(|name| {
+    let formats = || Format::ALL.iter().copied();
+    PossibleValuesParser::new(formats().map(Format::name)).map(move |name| {
         let named = |format: &Format| format.name() == name;
-        Format::ALL
-            .into_iter()
-            .find(named)
-            .expect("only names of formats pass")
+        formats().find(named).expect("only names of formats pass")
     })
 }
 

@@ -175,6 +175,22 @@ impl Backend {
 /// A public element with a table of its multiples, for products with many secret scalars:
 /// each takes a third of the time of a product with an element of its own, and the table that
 /// of sixteen or so.
+///
+/// ```
+/// use psijoin_curve::{FixedBase, Scalar};
+///
+/// // In earnest these are secret uniform bytes.
+/// let secrets = [[1; 64], [2; 64], [3; 64]].map(|bytes| Scalar::from_uniform_bytes(&bytes));
+/// let mut public = [[0; 32]; 3];
+/// FixedBase::generator().mul_encode(&secrets, &mut public);
+///
+/// // The others take the first one's element times their secrets as keys, and the first has the same.
+/// let (mut with_first, mut with_second) = ([[0; 32]; 2], [[0; 32]]);
+/// FixedBase::new(&public[0])?.mul_encode(&secrets[1..], &mut with_first);
+/// FixedBase::new(&public[1])?.mul_encode(&secrets[..1], &mut with_second);
+/// assert_eq!(with_first[0], with_second[0]);
+/// # Ok::<(), psijoin_curve::Error>(())
+/// ```
 pub struct FixedBase(Prepared);
 
 enum Prepared {

@@ -16,6 +16,29 @@
 //! and choose once a call, at run time, the widest [`Backend`] that the processor has.
 //! Results are those of `curve25519-dalek` bit by bit.
 //!
+//! Two parties multiply each other's items by secret scalars; an item of both ends as the same 32 bytes:
+//!
+//! ```
+//! use psijoin_curve::{Scalar, decode_mul_encode, hash_mul_encode};
+//!
+//! // In earnest these are a hash of each item, and secret uniform bytes.
+//! let [ann, bob, eve] = [[1; 64], [2; 64], [3; 64]];
+//! let [alice, carl] = [[4; 64], [5; 64]].map(|bytes| Scalar::from_uniform_bytes(&bytes));
+//!
+//! let mut blinded = [[0; 32]; 2];
+//! let (mut alices, mut carls) = (blinded, blinded);
+//! // Alice has Ann and Bob. She sends them blinded, and Carl multiplies them once more.
+//! hash_mul_encode(&[ann, bob], &alice, &mut blinded);
+//! decode_mul_encode(&blinded, &carl, &mut alices)?;
+//! // Carl has Bob and Eve, and it goes the other way.
+//! hash_mul_encode(&[bob, eve], &carl, &mut blinded);
+//! decode_mul_encode(&blinded, &alice, &mut carls)?;
+//!
+//! assert_eq!(alices[1], carls[0]);
+//! assert_ne!(alices[0], carls[1]);
+//! # Ok::<(), psijoin_curve::Error>(())
+//! ```
+//!
 //! Beside it, [`ffdhe3072`] is a group modulo a large prime, and [`modular`] the arithmetic of that and of
 //! RSA.
 //!

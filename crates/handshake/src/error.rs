@@ -71,6 +71,7 @@ impl Error {
 
 /// Something on which the two sides were not set up alike.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Disagreement {
     /// What they disagree on.
     pub field: String,

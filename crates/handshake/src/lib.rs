@@ -14,6 +14,27 @@
 //! Each party sends before it compares, so a disagreement is an error on both sides that
 //! names each such setting and both values.
 //!
+//! ```
+//! use std::thread;
+//!
+//! use psijoin_channel::{Channel, joint_seed::JointSeed, memory};
+//! use psijoin_handshake::{Error, Hello, Role, begin};
+//!
+//! /// Both parties run this, in different roles.
+//! fn agree(channel: &mut Channel, hello: Hello) -> Result<JointSeed, Error> {
+//!     let pending = begin(channel, hello.setting("protocol", "kkrt"))?;
+//!     println!("the other party has {} items", pending.peer().set_size());
+//!     pending.confirm(channel, &[b"what both derive from the sizes"])
+//! }
+//!
+//! let (mut alice, mut bob) = memory::pair();
+//! let sender = thread::spawn(move || agree(&mut alice, Hello::new(Role::Sender, 1000)));
+//! let seed = agree(&mut bob, Hello::new(Role::Receiver, 50))?;
+//! let purpose = "example 2026 a key that both have";
+//! assert_eq!(seed.key(purpose), sender.join().expect("no panic")?.key(purpose));
+//! # Ok::<(), Error>(())
+//! ```
+//!
 //! # The seed
 //! It hashes both hellos and both shares: see [`psijoin_channel::joint_seed`].
 

@@ -6,7 +6,7 @@ use crate::Log2Prob;
 
 /// The probability that a uniform word of `bits` bits has a Hamming weight below
 /// `weight`: 2^-n Σ_{i<d} C(n, i) with n = `bits`, d = `weight`.
-pub fn tail(bits: u32, weight: u32) -> Log2Prob {
+pub(crate) fn tail(bits: u32, weight: u32) -> Log2Prob {
     biased_tail(bits, weight, 0.5)
 }
 
@@ -18,7 +18,7 @@ pub fn tail(bits: u32, weight: u32) -> Log2Prob {
 ///
 /// # Panics
 /// Unless 0 < `success` < 1.
-pub fn biased_tail(trials: u32, successes: u32, success: f64) -> Log2Prob {
+pub(crate) fn biased_tail(trials: u32, successes: u32, success: f64) -> Log2Prob {
     assert!(
         success > 0.0 && success < 1.0,
         "a biased coin can fall on both sides"
@@ -60,7 +60,7 @@ pub fn biased_tail(trials: u32, successes: u32, success: f64) -> Log2Prob {
 ///
 /// # Panics
 /// Unless 0 < `success` < 1.
-pub fn upper_tail(trials: u64, successes: u64, success: f64) -> Log2Prob {
+pub(crate) fn upper_tail(trials: u64, successes: u64, success: f64) -> Log2Prob {
     assert!(
         success > 0.0 && success < 1.0,
         "a biased coin can fall on both sides"

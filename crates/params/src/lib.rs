@@ -7,7 +7,6 @@
 //!
 //! | module | what it derives | source |
 //! |---|---|---|
-//! | [`binomial`] | tails of the binomial distribution, in log space | |
 //! | [`bloom`] | slices and cells of a Bloom filter | PSZ14 §4.1; proof in the module |
 //! | [`code`] | width of a pseudorandom code | KKRT16 §3.2, §6.1; SpOT19 §3.3 |
 //! | [`cm20`] | bins and width of CM20's matrix | CM20 §3.3; proof in the module |
@@ -55,7 +54,7 @@
 
 #![forbid(unsafe_code)]
 
-pub mod binomial;
+mod binomial;
 pub mod bloom;
 pub mod cm20;
 pub mod code;

@@ -21,6 +21,7 @@ pub struct Input<'a> {
 }
 
 /// What a run needs from its surroundings.
+#[non_exhaustive]
 pub struct Context<'a> {
     /// The channel to the peer.
     pub channel: &'a mut Channel,

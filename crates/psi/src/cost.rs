@@ -2,6 +2,7 @@ use crate::Conversation;
 
 /// What passes over the wire in one phase: exact, framing not included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Traffic {
     /// Bytes that the sender sends.
     pub sender_bytes: u64,
@@ -20,6 +21,7 @@ impl Traffic {
 
 /// What a run costs on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Cost {
     /// Before the inputs are known.
     pub offline: Traffic,

@@ -14,11 +14,13 @@
 //! each role; who calls it goes through [`prepare`] and [`run`], which check what they are given and
 //! tell the peer if this party gives up.
 //!
+//! The interface is at the root. Beside it:
+//!
 //! | module | what lives there |
 //! |---|---|
-//! | [`protocol`], [`request`], [`plan`], [`context`], [`output`] | the interface |
+//! | [`output`] | what can be learned |
 //! | [`items`] | fixed-size digests of items, under a salt of both parties |
-//! | [`conversation`], [`ots`] | who says what in which order: bytes and flights |
+//! | [`ots`] | the part of OTs in a [`Conversation`] |
 //! | [`masks`], [`sorted_masks`], [`output_hash`], [`mask_params`] | what stands for items at the end of a protocol |
 //! | [`pair`] | both parties in one process, for tests, benches and demonstrations |
 //!
@@ -27,8 +29,8 @@
 
 #![forbid(unsafe_code)]
 
-pub mod context;
-pub mod conversation;
+mod context;
+mod conversation;
 pub mod items;
 pub mod mask_params;
 pub mod masks;
@@ -36,9 +38,9 @@ pub mod ots;
 pub mod output;
 pub mod output_hash;
 pub mod pair;
-pub mod plan;
-pub mod protocol;
-pub mod request;
+mod plan;
+mod protocol;
+mod request;
 pub mod sorted_masks;
 
 mod cost;

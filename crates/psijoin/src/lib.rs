@@ -62,3 +62,8 @@ pub mod circuits {
     pub use psijoin_circuit::{Backend, Bits, Lanes, arithmetic, compare, select};
     pub use psijoin_psi_functions::shares::{Circuit, Places, evaluate};
 }
+
+/// Its example is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -912,6 +912,7 @@ fn fields(count: usize) -> String {
 
 /// What an error says of a table's columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Columns {
     /// Their names, where they are names for sure.
     Named(Vec<String>),

@@ -17,6 +17,7 @@ pub(crate) const ARROW_MESSAGE: &[u8] = &[0xff; 4];
 
 /// How a table is laid out in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Format {
     /// Comma-separated values with quotes and a header line (RFC 4180), or another
     /// [`Dialect`](crate::Dialect).
@@ -35,7 +36,7 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: &[Self] = &[
         Self::Csv,
         Self::Tsv,
         Self::Lines,

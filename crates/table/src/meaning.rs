@@ -47,7 +47,7 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: &[Self] = &[
         Self::Text,
         Self::Number,
         Self::Bool,

@@ -95,8 +95,17 @@ impl Listener {
     }
 }
 
-/// How a connection is made and kept.
+/// How a connection is made and kept. Made by [`new`](Self::new), and changed field by field:
+///
+/// ```
+/// use std::time::Duration;
+/// use psijoin_transport::{Options, Security};
+///
+/// let mut options = Options::new(Security::InsecurePlaintext);
+/// options.timeouts.meet = Duration::from_secs(600);
+/// ```
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Options {
     /// Who may be at the other end, and who may read along.
     pub security: Security,
@@ -149,6 +158,7 @@ impl fmt::Debug for Pulse {
 
 /// Who may be at the other end, and who may read along.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum Security {
     /// TLS 1.3 with the party whose key has the fingerprint `peer`, and nobody else.
     PinnedTls {

@@ -180,6 +180,7 @@ pub enum Error {
 /// One of many attempts to connect, all of which failed. It is shown as what follows the text of
 /// an error.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Attempt {
     /// Why it failed.
     pub why: Box<Error>,
@@ -204,6 +205,7 @@ impl fmt::Display for Attempt {
 /// Any of them may be anybody: the reason is the one that hints most at a mistake, and proves
 /// nothing.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Strangers {
     /// How many there were.
     pub count: u64,

@@ -1,18 +1,16 @@
-//! How two parties reach each other: TCP, TLS 1.3 with pinned peers, and the session
-//! handshake.
+//! How two parties reach each other: TCP, and TLS 1.3 with pinned peers.
 //!
 //! A [`Connection`] is made by [`Connection::open`], [`connect`](Connection::connect) or
 //! [`accept`](Connection::accept), and gives a [`Channel`](psijoin_channel::Channel) for a
 //! protocol to run over. Who listens and who connects says nothing about who sends and who
-//! receives.
+//! receives. An [`Identity`] is the key that a party is known by, and an [`Interrupt`] stops a session from
+//! another thread.
 //!
 //! | module | what lives there |
 //! |---|---|
-//! | [`identity`], [`fingerprint`] | the key that a party is known by, and its short name |
+//! | [`fingerprint`] | the short name of the key that a party is known by |
 //! | [`endpoint`] | addresses, listening, connecting, time-outs |
-//! | [`connection`] | an established connection: channel, abort, clean close |
 //! | [`frame`] | how messages are laid out on the wire |
-//! | [`interrupt`] | stopping a session from another thread |
 //!
 //! # Layers on the wire
 //! 1. TCP, and TLS 1.3 over it unless [`Security::InsecurePlaintext`] was asked for;
@@ -32,12 +30,12 @@
 
 #![forbid(unsafe_code)]
 
-pub mod connection;
+mod connection;
 pub mod endpoint;
 pub mod fingerprint;
 pub mod frame;
-pub mod identity;
-pub mod interrupt;
+mod identity;
+mod interrupt;
 
 mod error;
 mod establish;

@@ -191,12 +191,10 @@ impl Order<'_> {
         if let Some(seconds) = join.deadline {
             guard::set_deadline(seconds);
         }
-        let options = Options {
-            security,
-            timeouts: timeouts(join),
-            pulse: pulse::of(&progress),
-            interrupt,
-        };
+        let mut options = Options::new(security);
+        options.timeouts = timeouts(join);
+        options.pulse = pulse::of(&progress);
+        options.interrupt = interrupt;
         let pool = pool(join.threads);
         match reportable.and_then(|()| self.ready(key, &pool, &progress, console, record)) {
             Ok(ready) => {

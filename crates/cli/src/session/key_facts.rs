@@ -129,7 +129,8 @@ fn is_other_order(ours: &[String], theirs: &str) -> bool {
 /// What to do where kinds differ.
 fn advice(ours: Kind, theirs: &str) -> String {
     let known = Kind::ALL
-        .into_iter()
+        .iter()
+        .copied()
         .find(|kind| kind.to_string() == theirs);
     let both = [Some(ours), known];
     if both.contains(&Some(Kind::MixedTimestamp)) || both.iter().all(is_timestamp) {

@@ -9,9 +9,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use psijoin_transport::{Connection, Identity, Options, Timeouts, endpoint::Address};
+use psijoin_transport::{Connection, Identity, Options, endpoint::Address};
 
-use crate::{QUICK, listener, meeting::patient_for, tls};
+use crate::{listener, meeting::patient_for, tls};
 
 const CONNECTIONS: usize = 10_000;
 
@@ -78,13 +78,10 @@ fn flood(
 #[test]
 fn the_peer_gets_through_a_flood() {
     let [a, b, stranger] = std::array::from_fn(|_| Identity::generate().unwrap());
-    let patient = |options: Options| Options {
-        timeouts: Timeouts {
-            meet: Duration::from_secs(120),
-            setup: Duration::from_secs(10),
-            ..QUICK
-        },
-        ..options
+    let patient = |mut options: Options| {
+        options.timeouts.meet = Duration::from_secs(120);
+        options.timeouts.setup = Duration::from_secs(10);
+        options
     };
     let (listening, connecting) = (patient(tls(&a, &b)), patient(tls(&b, &a)));
     let stranger = patient_for(Duration::from_millis(500), tls(&stranger, &a));

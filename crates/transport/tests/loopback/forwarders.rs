@@ -7,9 +7,9 @@ use std::{
     time::Duration,
 };
 
-use psijoin_transport::{Connection, Kind, Listener, Options, Timeouts, endpoint::Address};
+use psijoin_transport::{Connection, Kind, Listener, Options, endpoint::Address};
 
-use crate::{Meeting, QUICK, listener, meeting::patient_for, plaintext, tls_pair};
+use crate::{Meeting, listener, meeting::patient_for, plaintext, tls_pair};
 
 /// What a forwarder does with a connection while nobody listens behind it.
 #[derive(Clone, Copy)]
@@ -74,15 +74,10 @@ const NOW: Duration = Duration::ZERO;
 const LATER: Duration = Duration::from_millis(700);
 
 /// Time-outs of which a held connection passes several.
-fn patient(options: Options) -> Options {
-    Options {
-        timeouts: Timeouts {
-            meet: Duration::from_secs(60),
-            setup: Duration::from_millis(500),
-            ..QUICK
-        },
-        ..options
-    }
+fn patient(mut options: Options) -> Options {
+    options.timeouts.meet = Duration::from_secs(60);
+    options.timeouts.setup = Duration::from_millis(500);
+    options
 }
 
 #[test]

@@ -31,22 +31,21 @@ const QUICK: Timeouts = Timeouts {
 
 type Meeting = Result<(Connection, Channel), Error>;
 
+fn quick(security: Security) -> Options {
+    let mut options = Options::new(security);
+    options.timeouts = QUICK;
+    options
+}
+
 fn plaintext() -> Options {
-    Options {
-        timeouts: QUICK,
-        ..Options::new(Security::InsecurePlaintext)
-    }
+    quick(Security::InsecurePlaintext)
 }
 
 fn tls(identity: &Identity, peer: &Identity) -> Options {
-    let security = Security::PinnedTls {
+    quick(Security::PinnedTls {
         identity: identity.clone(),
         peer: peer.fingerprint(),
-    };
-    Options {
-        timeouts: QUICK,
-        ..Options::new(security)
-    }
+    })
 }
 
 /// Options for two parties that trust each other.

@@ -8,18 +8,15 @@ use std::{
 };
 
 use psijoin_transport::{
-    Connection, Endpoint, Error, Identity, Interrupt, Kind, Options, Timeouts, endpoint::Address,
+    Connection, Endpoint, Error, Identity, Interrupt, Kind, Options, endpoint::Address,
 };
 
-use crate::{QUICK, listener, meet, plaintext, tls, tls_pair};
+use crate::{listener, meet, plaintext, tls, tls_pair};
 
 /// The options of somebody who waits for others only so long.
-pub(crate) fn patient_for(meet: Duration, options: Options) -> Options {
-    let timeouts = Timeouts { meet, ..QUICK };
-    Options {
-        timeouts,
-        ..options
-    }
+pub(crate) fn patient_for(meet: Duration, mut options: Options) -> Options {
+    options.timeouts.meet = meet;
+    options
 }
 
 fn impatient() -> Options {
@@ -140,14 +137,9 @@ fn a_silent_server_is_given_up() {
     let short = Duration::from_millis(200);
     // Several attempts, and one that is cut short.
     for (setup, expected) in [(short, format!("{last}0.2 s")), (2 * A_WHILE, last.into())] {
-        let options = Options {
-            timeouts: Timeouts {
-                setup,
-                meet: A_WHILE,
-                ..QUICK
-            },
-            ..plaintext()
-        };
+        let mut options = plaintext();
+        options.timeouts.setup = setup;
+        options.timeouts.meet = A_WHILE;
         let error = Connection::connect(&address, &options).unwrap_err();
         assert!(error.to_string().contains(&expected), "{error}");
         assert_eq!(error.kind(), Kind::Network);
@@ -182,10 +174,8 @@ fn when_both_listen_or_both_connect_the_error_says_what_to_do() {
 #[test]
 fn waiting_can_be_interrupted() {
     let interrupt = Interrupt::new();
-    let options = Options {
-        interrupt: interrupt.clone(),
-        ..plaintext()
-    };
+    let mut options = plaintext();
+    options.interrupt = interrupt.clone();
     let free = listener().address().clone();
     let interrupted_at = thread::scope(|scope| {
         let waiting = [

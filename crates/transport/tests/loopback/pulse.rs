@@ -10,22 +10,19 @@ use std::{
 };
 
 use psijoin_channel::Error;
-use psijoin_transport::{Options, Pulse};
+use psijoin_transport::Pulse;
 
 use crate::{Pair, QUICK, pair_with, plaintext, tls_pair};
 
 /// A pair of which the first party's pulse is the number given with it.
 fn pair_with_pulse() -> (Pair, Arc<AtomicU64>) {
-    let (a, b) = tls_pair();
+    let (mut a, b) = tls_pair();
     let beats = Arc::new(AtomicU64::new(7));
     let pulse = {
         let beats = beats.clone();
         Pulse::new(move || beats.load(Ordering::Relaxed))
     };
-    let a = Options {
-        pulse: Some(pulse),
-        ..a
-    };
+    a.pulse = Some(pulse);
     (pair_with(&a, &b), beats)
 }
 

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use psijoin_transport::{Connection, Error, Identity, Options, Timeouts, endpoint::Address};
+use psijoin_transport::{Connection, Error, Identity, Options, endpoint::Address};
 
 use crate::{QUICK, listener, meeting::patient_for, plaintext, tls, tls_pair};
 
@@ -94,15 +94,9 @@ fn another_key_does_not_end_the_wait() {
 
 #[test]
 fn silent_connections_do_not_keep_the_peer_out() {
-    for (listening, connecting) in patient_pairs() {
+    for (mut listening, connecting) in patient_pairs() {
         // More than are ever heard at once, and they stay for longer than the test.
-        let listening = Options {
-            timeouts: Timeouts {
-                setup: LONG,
-                ..listening.timeouts
-            },
-            ..listening
-        };
+        listening.timeouts.setup = LONG;
         let took = come_after(&listening, &connecting, |address| {
             (0..200).map(|_| dial(address)).collect::<Vec<_>>()
         });
