@@ -1,7 +1,7 @@
 //! Bits that are read at random, spread out to a byte each.
 //!
 //! A bit of a packed table costs a shift, a mask and, where it is written, a dependent load. A
-//! cell costs a load or a store. Spreading and packing take 64 bits an instruction with AVX-512,
+//! cell costs a load or a store. Spreading and packing take 64 bits per instruction with AVX-512,
 //! so it pays as soon as a bit is touched about once, and the cells fit the first-level cache.
 
 use crate::cpu::{self, multiversion};

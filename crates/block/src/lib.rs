@@ -21,7 +21,7 @@
 //! | [`cpu`] | which instruction set is used |
 //!
 //! Kernels do no I/O and, but for [`parallel`], know no threads: slices in, slices out. Each one dispatches
-//! once a call, at run time, to the widest instruction set that the processor has; the
+//! once per call, at run time, to the widest instruction set that the processor has; the
 //! portable version is always there and is what the others are tested against.
 
 mod block;

@@ -144,7 +144,7 @@ impl Drop for ExchangeGuard {
     }
 }
 
-/// A logical clock that ticks once a flight.
+/// A logical clock that ticks once per flight.
 #[derive(Debug, Default)]
 struct State {
     sent: Direction,

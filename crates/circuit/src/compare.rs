@@ -83,7 +83,7 @@ pub fn at_least<B: Backend>(
     greater(backend, number, &below)
 }
 
-/// Whether a > b: a gate and a layer a bit (Kolesnikov, Sadeghi and Schneider, CANS 2009).
+/// Whether a > b: one gate and one layer per bit (Kolesnikov, Sadeghi and Schneider, CANS 2009).
 ///
 /// # Errors
 /// As [`Backend::products`].

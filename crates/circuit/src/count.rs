@@ -4,7 +4,7 @@ use std::{convert::Infallible, ops::Range};
 
 use crate::{Backend, Lanes, Product, plain::Gates};
 
-/// So many lanes.
+/// A number of lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Width(pub usize);
 

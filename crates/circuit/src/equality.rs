@@ -1,4 +1,4 @@
-//! Whether numbers of the two parties are equal, as XOR shares: a test a lane, on many lanes at
+//! Whether numbers of the two parties are equal, as XOR shares: one test per lane, on many lanes at
 //! once.
 //!
 //! It is GMW with AND gates of four inputs. Goldreich, Micali and Wigderson evaluate a gate by
@@ -32,14 +32,14 @@ use crate::{Bits, Error};
 const AT_ONCE: usize = 1 << 21;
 
 /// Tables that are sent together, of 15 entries each: in as many words of 16 bits as they have
-/// bits. What is left over at the end has a word a table.
+/// bits. Each table left over at the end takes one word.
 const PACKED: usize = 16;
 const PACKED_WORDS: usize = PLACES - 1;
 
 /// Lookups that a task does: whole packs.
 const LOOKUPS_PER_TASK: usize = 256 * PACKED;
 
-/// The words of so many tables.
+/// The words that `tables` tables take.
 fn packed_words(tables: usize) -> usize {
     tables / PACKED * PACKED_WORDS + tables % PACKED
 }
@@ -230,7 +230,7 @@ impl Receiver {
     }
 }
 
-/// y ⊕ r, two a byte.
+/// y ⊕ r, two per byte.
 fn send_turns(digits: &[u8], lookups: &[Lookup], channel: &mut Channel) -> Result<(), Error> {
     let turns: Vec<u8> = (digits.iter().zip(lookups))
         .map(|(digit, lookup)| digit ^ lookup.place)

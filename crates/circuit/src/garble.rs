@@ -19,7 +19,7 @@
 //! correlated OT of Δ ([`extension`](psijoin_ot::extension)) each. The lowest bits of a wire's
 //! labels, of W on one side and of its own on the other, are XOR shares of what it carries.
 //!
-//! **Security**: semi-honest. **Cost**: 32 bytes an AND gate from the garbler; 16 AES calls for two
+//! **Security**: semi-honest. **Cost**: 32 bytes per AND gate from the garbler; 16 AES calls for two
 //! gates on its side, 8 on the other.
 
 use std::ops::Range;
@@ -53,7 +53,7 @@ const GATES_PER_TASK: usize = 256;
 /// cache.
 const LANES_AT_ONCE: usize = 1 << 12;
 
-/// A label a lane.
+/// One label per lane.
 #[derive(Clone)]
 pub struct Labels(Vec<Block>);
 

@@ -8,7 +8,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`backend`] | what a circuit is written against: wires of many lanes, XOR, NOT, and products |
-//! | [`bits`] | a bit a lane, packed |
+//! | [`bits`] | one bit per lane, packed |
 //! | [`plain`] | evaluation in the clear, and the count of gates |
 //! | [`count`] | the count of gates alone, layer by layer |
 //! | [`compare`] | equality; greater-than, small or shallow |

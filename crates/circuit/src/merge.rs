@@ -60,7 +60,8 @@ pub fn compare_and_swap<B: Backend>(
     select::swap(backend, &greater, a, b)
 }
 
-/// How many comparators each layer of [`merge`] has, for so many numbers of both lists together.
+/// How many comparators each layer of [`merge`] has, where both lists together have `numbers`
+/// numbers.
 pub fn comparators_by_layer(numbers: usize) -> Vec<usize> {
     let places = numbers.next_power_of_two();
     // Blocks of a layer are of numbers alone, of greatest items alone, or there is one of both. If

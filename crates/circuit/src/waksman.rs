@@ -58,7 +58,7 @@ pub fn settings(permutation: &[u32]) -> Vec<Vec<bool>> {
     layers
 }
 
-/// Sends lanes through the network: a layer of products a layer of switches, whose settings are
+/// Sends lanes through the network: one layer of products per layer of switches, whose settings are
 /// the lanes of a wire.
 ///
 /// # Errors

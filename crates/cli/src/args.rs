@@ -231,7 +231,7 @@ pub(crate) struct Join {
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) deadline: Option<u32>,
 
-    /// Threads to compute with. [default: one a core]
+    /// Threads to compute with. [default: one per core]
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,
 

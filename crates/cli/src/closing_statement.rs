@@ -253,7 +253,7 @@ pub(crate) fn few_shared(summary: &Summary) -> Option<String> {
     })
 }
 
-/// Fewer than one in so many keys of the smaller set are worth a word.
+/// Fewer shared keys than one in this many of the smaller set are worth a word.
 const FEW: u64 = 100;
 
 /// What a run took.

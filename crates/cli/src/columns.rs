@@ -251,7 +251,7 @@ mod tests {
     use super::*;
     use crate::exit::Code;
 
-    /// A party whose table has these columns of numbers, with so many decimals.
+    /// A party whose table has these columns of numbers, with their decimals.
     struct Party {
         own: OwnColumns,
         numbers: Vec<Numbers>,

@@ -118,7 +118,7 @@ pub(crate) fn on_trouble(farewell: impl Fn(&Failure) + Send + Sync + 'static) {
     }
 }
 
-/// Ends the process after so many seconds.
+/// Ends the process after this many seconds.
 pub(crate) fn set_deadline(seconds: u32) {
     if let Some(guard) = GUARD.get() {
         let end = Instant::now() + Duration::from_secs(seconds.into());

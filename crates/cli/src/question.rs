@@ -15,7 +15,7 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// Checks that the protocol can answer it, where each party has at least so many of the columns.
+    /// Checks that the protocol can answer it if each party has at least this many of the columns.
     ///
     /// # Errors
     /// [`Failure::Usage`].

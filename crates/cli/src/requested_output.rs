@@ -41,7 +41,7 @@ impl RequestedOutput {
         }
     }
 
-    /// What the protocol is to compute, where each party has so many of the columns.
+    /// What the protocol is to compute if each party has this many of the columns.
     pub(crate) fn output_kind(&self, columns: Columns) -> OutputKind {
         match *self {
             Self::Rows => OutputKind::Rows,

@@ -425,7 +425,7 @@ impl Party<'_> {
 pub(crate) struct Set<F> {
     /// Its items' fingerprints.
     pub(crate) fingerprints: F,
-    /// Its columns, with a number an item each.
+    /// Its columns, each with one number per item.
     pub(crate) columns: Vec<Vec<i64>>,
 }
 

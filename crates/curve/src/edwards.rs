@@ -1,4 +1,4 @@
-//! The group of the curve −x² + y² = 1 + d·x²·y², one point a lane, and multiplication of a
+//! The group of the curve −x² + y² = 1 + d·x²·y², one point per lane, and multiplication of a
 //! point in each lane by a scalar that all share, or of a point that all share by a scalar
 //! for each.
 //!

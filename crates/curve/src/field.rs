@@ -1,4 +1,4 @@
-//! The field of 2^255 − 19, one element a lane, in double-precision arithmetic.
+//! The field of 2^255 − 19, one element per lane, in double-precision arithmetic.
 //!
 //! # Representation
 //!
@@ -119,7 +119,7 @@ impl<L: Lanes> Mask<L> {
         }
     }
 
-    /// Yes where a word, one a lane, equals `value`. All are below 2^63.
+    /// Yes where a word, one per lane, equals `value`. All are below 2^63.
     #[inline(always)]
     pub(crate) fn equal(lanes: L, words: &[u64; MAX_LANES], value: u64) -> Self {
         Self::zero(lanes, lanes.xor(lanes.load(words), lanes.splat_word(value)))
@@ -543,7 +543,7 @@ impl<L: Lanes> Columns<L> {
     ///
     /// They start with what takes off the constants of all those products. The lower five
     /// also start with 256·p + Σ 2^50·2^(51k), which makes them positive whatever the
-    /// products, and of which [`Self::reduce`] takes off the second part.
+    /// products. [`Self::reduce`] takes off the second part of this.
     #[inline(always)]
     fn new(lanes: L, products: [u64; 9]) -> Self {
         let mut sums = [lanes.splat_word(0); 10];

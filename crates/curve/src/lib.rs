@@ -13,7 +13,7 @@
 //!   an element that all share, less a hash → 32 bytes.
 //!
 //! All take slices of any length, start no threads (give each thread a part of the slice),
-//! and choose once a call, at run time, the widest [`Backend`] that the processor has.
+//! and choose once per call, at run time, the widest [`Backend`] that the processor has.
 //! Results are those of `curve25519-dalek` bit by bit.
 //!
 //! Beside it, [`ffdhe3072`] is a group modulo a large prime, and [`modular`] the arithmetic of that and of

@@ -2,7 +2,7 @@
 //!
 //! For groups that are not curves: that of RSA, and that of a large prime
 //! ([`ffdhe3072`](crate::ffdhe3072)). Numbers are those of `crypto-bigint`, which does all that is
-//! not done once a bit of an exponent, and everything on processors without vectors of doubles.
+//! not done once per bit of an exponent, and everything on processors without vectors of doubles.
 //!
 //! # Why not `crypto-bigint` alone
 //!
@@ -85,8 +85,8 @@ impl<const WORDS: usize, const LIMBS: usize> Modulus<WORDS, LIMBS> {
         self.reduce(&Uint::from_le_slice(low), &Uint::from_le_slice(&padded))
     }
 
-    /// Raises each base, which need not be reduced, to the exponent, of which only the lowest
-    /// `exponent_bits` may be set. Results are reduced.
+    /// Raises each base, which need not be reduced, to the exponent. Only the lowest
+    /// `exponent_bits` of the exponent may be set. Results are reduced.
     ///
     /// # Panics
     /// If the slices differ in length.

@@ -20,7 +20,7 @@ use crate::{DigestVec, Digests, Error, bloom::Cells};
 /// Strings that are drawn together, in L1.
 const BATCH: usize = 1024;
 
-/// A garbled filter, of which any band can be had.
+/// A garbled filter that gives any of its bands.
 pub struct GarbledBloomFilter {
     seed: Prg,
     /// The cell in which each item is adjusted.

@@ -6,7 +6,7 @@
 //! *simple hashing*: a party that treats an item in each of its bins (the sender of a
 //! protocol on Cuckoo hashing) walks over its items and takes bins 0, 1 and 2 of each; it
 //! never needs the items sorted by bin. [`CuckooTable`] puts each item of the other party
-//! into one of its bins, at most one item a bin.
+//! into one of its bins, at most one item per bin.
 //!
 //! [`SimpleHasher`] has one bin for an item, and [`SimpleTable`] holds all items of each bin.
 //! [`Permutations`] map short items to three bins as [`BinHasher`] does, and to what is left of

@@ -2,7 +2,7 @@
 //! each of n keys gives its value, and which hides the keys if the values are random.
 //!
 //! The store of RR22 (Rindal and Raghuraman, *Blazing Fast PSI*, ePrint 2022/320, Figure 1)
-//! with three slots an item and dense columns, in bins of their own (§3, "separate"). Keys
+//! with three slots per item and dense columns, in bins of their own (§3, "separate"). Keys
 //! are digests of items; here they are called items.
 //!
 //! 1. [`Partition`] sorts the items into bins by their first eight bytes.

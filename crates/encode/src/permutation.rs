@@ -96,7 +96,7 @@ impl Permutations {
 
     /// The Feistel network of a function, on (upper, lower) parts.
     fn permute(&self, function: usize, parts: &mut [(u32, u64)]) {
-        let uppers = self.bins - function as u32;
+        let bins = self.bins - function as u32;
         let mut words = [Block::ZERO; BATCH];
         let words = &mut words[..parts.len()];
         let input = |round: u64, part: u64| Block(u128::from(round) << 64 | u128::from(part));
@@ -111,9 +111,9 @@ impl Permutations {
                 if of_upper {
                     *lower ^= word & self.lower_mask();
                 } else {
-                    let shift = ((u128::from(word) * u128::from(uppers)) >> 64) as u32;
+                    let shift = ((u128::from(word) * u128::from(bins)) >> 64) as u32;
                     *upper += shift;
-                    *upper -= if *upper >= uppers { uppers } else { 0 };
+                    *upper -= if *upper >= bins { bins } else { 0 };
                 }
             }
         }

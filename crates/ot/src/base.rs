@@ -29,7 +29,7 @@
 //! of G by a random scalar, which is forgotten. Only the hash with c is computed, with c as one
 //! of its inputs: BLAKE3 takes the same time for all.
 //!
-//! Cost: one flight each way, at once; 64 bytes an OT from the receiver, 32 bytes in all from
+//! Cost: one flight each way, at once; 64 bytes per OT from the receiver, 32 bytes in all from
 //! the sender.
 
 use std::slice;

@@ -5,7 +5,7 @@
 //! receiver has choices c_j and gets t_j = q_j ⊕ c_j·Δ. The choices are random, or those that the
 //! receiver has.
 //!
-//! | | bytes an OT, random choices | given choices |
+//! | | bytes per OT, random choices | given choices |
 //! |---|---|---|
 //! | [`Iknp`](Extension::Iknp) | 16 | 16 |
 //! | [`Silent`](Extension::Silent) | none, but a few 100 KB a call | 1/8 more |
@@ -231,7 +231,7 @@ impl Receiver {
     }
 }
 
-/// Choices are sent eight a byte, so many bytes in a message.
+/// Choices are sent eight per byte, with this many bytes in a message.
 const CHOICE_BYTES_PER_MESSAGE: usize = 1 << 16;
 
 /// Says where the choices differ from the random ones, of `count` OTs.

@@ -4,7 +4,7 @@
 //! The receiver encodes each *letter* by the Walsh-Hadamard code: bit i of the code word of a is
 //! the parity of a ∧ i. Any two of the 256 words differ in 128 places. So does the word of all
 //! ones from each but that of letter 0, from which it differs in 256: a 257th letter, the
-//! [*blank*](Choice::BLANK), for OTs of which the receiver wants none of the strings.
+//! [*blank*](Choice::BLANK), for OTs from which the receiver wants no string.
 //!
 //! 1. The sender draws Δ ∈ {0,1}^256. By 256 random OTs (IKNP, on 128 base OTs) it gets one seed
 //!    of each pair of the receiver's.
@@ -17,7 +17,7 @@
 //! **Security.** Semi-honest. For every other letter 128 bits of Δ are missing to the receiver;
 //! H (keyed BLAKE3) is correlation robust for differences C(a) ∧ Δ (KK13, Definition 1).
 //!
-//! **Cost.** 32 bytes an OT from the receiver; before that [`setup_sender_bytes`] and
+//! **Cost.** 32 bytes per OT from the receiver; before that [`setup_sender_bytes`] and
 //! [`setup_receiver_bytes`] in two flights.
 
 use psijoin_block::{
@@ -59,7 +59,7 @@ pub fn setup_receiver_bytes() -> u64 {
     iknp::SETUP_SENDER_BYTES + iknp::sender_bytes::<SemiHonest>(COLUMNS)
 }
 
-/// Bytes of the receiver's message for so many OTs.
+/// Bytes of the receiver's message for `count` OTs.
 pub const fn message_bytes(count: usize) -> usize {
     COLUMNS * count.div_ceil(8)
 }
@@ -132,7 +132,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Blocks of a column of so many rows.
+    /// Blocks of a column of `rows` rows.
     fn start(&mut self, rows: usize) -> usize {
         let stride = rows.next_multiple_of(ROW_GROUP) / Block::BITS;
         self.columns.resize(COLUMNS * stride, Block::ZERO);

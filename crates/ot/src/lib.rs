@@ -5,7 +5,7 @@
 //! |---|---|---|
 //! | [`base`] | random OT from Diffie-Hellman, for the first few | malicious |
 //! | [`iknp`] | OT extension: from 128 base OTs to any number of random or correlated OTs | semi-honest or malicious, by type |
-//! | [`kk13`] | OT extension with 256 strings an OT: the receiver chooses one of them, or none | semi-honest |
+//! | [`kk13`] | OT extension with 256 strings per OT: the receiver chooses one of them, or none | semi-honest |
 //! | [`block_accumulate`] | the linear code of silent OT and VOLE | |
 //! | [`extension`] | IKNP and silent OT behind one interface: a protocol takes either | semi-honest |
 //! | [`matrix`] | matrices of one's own width, from the seeds of their columns | that of the OTs of the seeds |

@@ -9,7 +9,7 @@
 //! entries are among them too: a_j is the place r_j. Bit x of the table is the lowest bit of
 //! H(b_j + x·Δ), and the receiver's that of H(c_j).
 //!
-//! One entry of vector OLE does the work of four of silent OT, of which the same lookup could be
+//! One entry of vector OLE does the work of four of silent OT, from which the same lookup could be
 //! made as well.
 //!
 //! **Security.** For semi-honest parties. Dual LPN with values that are uniform in a space of 2^4

@@ -7,7 +7,7 @@
 //! leaves v, the receiver gets w with w_i = v_i for i ≠ α and w_α = v_α ⊕ δ ⊕ γ.
 //!
 //! **Source.** Half-tree (Guo et al., EUROCRYPT 2023) for all levels but the last, where one
-//! node has 5 to 8 leaves. For a tree of 2^a nodes and c leaves a node, with correlated OTs
+//! node has 5 to 8 leaves. For a tree of 2^a nodes and c leaves per node, with correlated OTs
 //! q, t = q ⊕ r·Δ (receiver's choice r):
 //!
 //! 1. The dealer draws k; the nodes of level 1 are k, k ⊕ Δ. Node x has the children H(x),
@@ -16,13 +16,12 @@
 //!    the i-th bit of its path: it gets K_i ⊕ r_i·Δ, the sum of the nodes on the side that it does
 //!    not go, and so the one that it misses there, the sibling of its path.
 //! 2. The seed of a node x of level a is H(x), its leaves are π'(seed ⊕ j) ⊕ seed, j < c. From
-//!    three further OTs, hashed, both get eight keys of which the receiver misses one
-//!    (`few.rs`). The dealer sends the sum of all leaves number j under key number j, and the
-//!    receiver, which knows this leaf of all nodes but one, learns it for that one as well;
-//!    except number j = α mod c. The last sum goes under all keys that are left over: so
-//!    *every* choice of a malicious receiver misses one leaf of the tree. If c − 1 < 7 keys
-//!    were simply left unused, a receiver that missed one of those would learn every leaf,
-//!    and with it Δ.
+//!    three further OTs, hashed, both get eight keys, but the receiver misses one (`few.rs`). The
+//!    dealer sends the sum of all leaves number j under key number j, and the receiver, which knows
+//!    this leaf of all nodes but one, learns it for that one as well; except number j = α mod c.
+//!    The last sum goes under all keys that are left over: so *every* choice of a malicious
+//!    receiver misses one leaf of the tree. If c − 1 < 7 keys were simply left unused, a receiver
+//!    that missed one of those would learn every leaf, and with it Δ.
 //! 3. The dealer sends d = δ ⊕ Σ v_i. The receiver's missing leaf is what is left of d ⊕ γ.
 //!
 //! Why not half-trees to the bottom: there the missing leaf would be H(x) for an x that the
@@ -30,13 +29,13 @@
 //! asks for robustness against circular correlations by any field element, which H with its
 //! linear σ does not have: if σ(Δ) = β·Δ has many solutions, few bits of Δ remain unknown.
 //! Seeds depend on Δ only through H, and are not correlated any more. It also costs less: 1 +
-//! 2/c calls of AES a leaf, instead of 1.5.
+//! 2/c calls of AES per leaf, instead of 1.5.
 //!
 //! **Security.** In the random-permutation model: H is circular correlation robust (the inputs,
-//! known to the receiver up to Δ, are distinct but for 2^-128 a pair, because k is the
+//! known to the receiver up to Δ, are distinct but for 2^-128 per pair, because k is the
 //! dealer's), seeds are then uniform, the keys of `few.rs` as well. As with any fixed-key
 //! construction, an attacker who computes p permutations has an advantage of about p·q/2^127
-//! for q nodes on paths under one Δ, thousands a run.
+//! for q nodes on paths under one Δ, thousands per run.
 //!
 //! A malicious receiver has no message here but its OT choices, and any choices define α. A
 //! malicious dealer can send wrong sums; what it gains is up to the check of the caller
@@ -162,13 +161,13 @@ pub(crate) struct Dealer<'a> {
     pub(crate) shape: Shape,
     /// Δ.
     pub(crate) delta: &'a Block,
-    /// k, one a tree.
+    /// k, one per tree.
     pub(crate) roots: &'a [Block],
     /// q of the OTs of the paths, tree by tree.
     pub(crate) path_ots: &'a [Block],
     /// Both keys of the OTs for the leaves, tree by tree.
     pub(crate) leaf_ots: &'a [[Block; 2]],
-    /// δ, one a tree.
+    /// δ, one per tree.
     pub(crate) shares: &'a [Block],
 }
 
@@ -241,13 +240,13 @@ impl Dealer<'_> {
 #[derive(Clone, Copy)]
 pub(crate) struct Receiver<'a> {
     pub(crate) shape: Shape,
-    /// α, one a tree.
+    /// α, one per tree.
     pub(crate) positions: &'a [usize],
     /// t of the OTs of the paths, tree by tree.
     pub(crate) path_ots: &'a [Block],
     /// The chosen keys of the OTs for the leaves, tree by tree.
     pub(crate) leaf_ots: &'a [Block],
-    /// γ, one a tree.
+    /// γ, one per tree.
     pub(crate) shares: &'a [Block],
 }
 

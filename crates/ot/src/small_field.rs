@@ -27,8 +27,8 @@
 //! in the setup. Not needed here: after the check of the hashes, V and r are fixed but for 2^-100,
 //! the same for all Δ that pass, whatever made the columns what they are.)
 //!
-//! **Cost.** Setup: 128 base OTs, 96 blocks from the receiver. Then half a byte a bit and
-//! group: 4 bytes a bit of r from the receiver.
+//! **Cost.** Setup: 128 base OTs, 96 blocks from the receiver. Then half a byte per bit and
+//! group: 4 bytes per bit of r from the receiver.
 
 use psijoin_block::{Block, Prg, parallel};
 use psijoin_channel::{Channel, MAX_MESSAGE_BYTES};

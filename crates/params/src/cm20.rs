@@ -68,8 +68,9 @@ impl Shape {
     }
 }
 
-/// Rows for so many items of the receiver: 1.4 an item. Of the rows at which the traffic stays
-/// below the paper's these need the fewest columns, which is what the time goes into.
+/// Rows for a receiver with this many items: 1.4 per item. Among the numbers of rows that keep the
+/// traffic below the paper's, this one needs the fewest columns, and columns are what takes the
+/// time.
 pub fn default_rows(receiver_items: u64) -> u64 {
     receiver_items * 7 / 5
 }
@@ -199,7 +200,7 @@ fn scaled_picks(rows: u32) -> [Picks; 2] {
     ]
 }
 
-/// How likely an item meets a one where so many others cleared theirs.
+/// How likely an item meets a one after `items` others cleared theirs.
 fn one(picks: &[Picks], items: u64) -> f64 {
     // An empty set clears nothing; as if it had one item, so that the coin stays biased.
     let cleared = items.max(1) as f64;

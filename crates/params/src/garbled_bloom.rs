@@ -32,8 +32,8 @@
 //!
 //! > Q_t = P\[no cell holds one of t items\],
 //!
-//! of which `falls` has the value or a bound too, and in all slices for any S with a probability of at
-//! most Σ_t C(n, t)·Q_t^k.
+//! for which `falls` has the value or a bound too, and in all slices for any S with a probability
+//! of at most Σ_t C(n, t)·Q_t^k.
 //!
 //! **Two filters.** [`shape`] has k = κ slices, as the papers have, of max(n_sender, n_receiver)/ln 2
 //! cells each. [`programmed`] has only as many of either as both sums demand: k ≈ σ + log2 h, for the
@@ -61,9 +61,9 @@ pub fn shape(sizes: Sizes, share: Log2Prob) -> Result<Shape, Error> {
     fewest_cells(paper, share, suffices)
 }
 
-/// A filter for so many items of the sender, of which the receiver sees the cells of so many
-/// others: the sender's are [`dependent`], or the filter is [`stuck`], with a probability of at most
-/// `share`. A slice is about half full with what the receiver sees.
+/// A filter for the sender's items. The receiver sees the cells of its own. The sender's are
+/// [`dependent`], or the filter is [`stuck`], with a probability of at most `share`. A slice is
+/// about half full with what the receiver sees.
 ///
 /// # Errors
 /// [`Error::Unreachable`] if no slice of up to 2^28 cells is enough.
@@ -98,7 +98,7 @@ fn fewest_cells(
     Ok(with(cells))
 }
 
-/// A bound on a filter of so many items being impossible to make as described above.
+/// A bound on a filter of this many items being impossible to make as described above.
 pub fn stuck(items: u64, shape: Shape) -> Log2Prob {
     subsets(items, 2, Weights { one: 0.0, odd: 1.0 }, shape)
 }

@@ -33,7 +33,7 @@ pub fn collision(comparisons: u128, letters: usize) -> Log2Prob {
     Log2Prob::from_log2(-f64::from(BITS) * letters as f64).times(comparisons)
 }
 
-/// The letters that spell an item of so many bits.
+/// The letters that spell an item of `bits` bits.
 pub fn of_bits(bits: u32) -> usize {
     bits.div_ceil(BITS).max(1) as usize
 }

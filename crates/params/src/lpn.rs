@@ -240,8 +240,8 @@ mod tests {
         assert_eq!(bias_of_ones(&filled), 1.0);
     }
 
-    /// How many words of the code the first accumulation makes of at most so many differences, in the
-    /// mean over all codes: words of weight h of the blocks of 32 + 32 (x, and z = R^T·x), permuted and
+    /// How many words with at most this many differences the first accumulation makes, in the mean
+    /// over all codes: words of weight h of the blocks of 32 + 32 (x, and z = R^T·x), permuted and
     /// accumulated. (Accumulators: Divsalar, Jin and McEliece, Allerton 1998.)
     #[test]
     fn words_have_many_runs() {

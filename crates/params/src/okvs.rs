@@ -43,7 +43,7 @@
 //!
 //! # What results
 //!
-//! At 2^20 items and 2^-43: 16 bins and two dense columns, 1.27 elements an item.
+//! At 2^20 items and 2^-43: 16 bins and two dense columns, 1.27 elements per item.
 
 mod deficiency;
 
@@ -66,7 +66,7 @@ pub const MIN_SLOTS: u32 = 3;
 /// The most items of a store: a set in which each has three keys, and some more.
 pub const MAX_ITEMS: u64 = 4 * Sizes::MAX_ITEMS;
 
-/// About this many items go to a bin, at most. The encoder's working set, 16 bytes a slot for
+/// About this many items go to a bin, at most. The encoder's working set, 16 bytes per slot for
 /// values of 64 bits, then stays in a second-level cache or near it.
 const ITEMS_A_BIN: u64 = 1 << 16;
 

@@ -14,8 +14,8 @@ pub const SHORT_EXPONENT_BITS: u32 = 275;
 /// The public exponent of RSA, 2^16 + 1: a prime.
 pub const RSA_PUBLIC_EXPONENT: u32 = 65_537;
 
-/// Uniform bits that are reduced to a number below a modulus: so many more than it has that no number is
-/// likelier than another by more than 2^-κ of its probability.
+/// Uniform bits that are reduced to a number below a modulus. They are enough more than the modulus
+/// has that no number is likelier than another by more than 2^-κ of its probability.
 pub const UNIFORM_BITS: u32 = MODULUS_BITS + Security::COMPUTATIONAL_BITS;
 
 /// How many random numbers must have an e-th root modulo N, e the [public

@@ -26,7 +26,7 @@ impl Shape {
 /// What a table costs on the wire, in bits both ways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Costs {
-    /// A place for an item, of which there are b·c.
+    /// A place for an item. There are b·c of them.
     pub place_bits: u64,
     /// One more place in all bins: what each item of the sender is compared with grows by one for
     /// each bin that it has.

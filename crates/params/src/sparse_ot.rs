@@ -50,7 +50,7 @@ pub fn point_failure(layout: Layout, point_bits: u32) -> Log2Prob {
     Log2Prob::from_log2(-f64::from(point_bits)).times(own + others + on_subspace)
 }
 
-/// A bound on any selectors being dependent, with so many buckets for each polynomial.
+/// A bound on any selectors being dependent, with this many buckets for each polynomial.
 pub fn selector_failure(layout: Layout, buckets: u64) -> Log2Prob {
     let events = u128::from(layout.polynomials) * u128::from(buckets);
     let log2_mean =

@@ -29,8 +29,8 @@ use crate::{Error, Log2Prob, Sizes, binomial::ln_choose, ln_sum::LnSum, search::
 
 pub use crate::simple::{Costs, Shape};
 
-/// Sets of up to so many bins are counted size by size, larger ones in groups of a
-/// so-many-th part of their size.
+/// Sets of up to this many bins are counted size by size. Larger ones are counted in groups: as
+/// many sizes as the first, divided by this.
 const SINGLE: u32 = 2000;
 
 /// By how much, relatively, two given bins may be likelier than any others: a bin is a fraction of
@@ -171,7 +171,7 @@ mod tests {
         Log2Prob::from_log2(-44.0)
     }
 
-    /// SpOT19 §4.2: n/m = λ = 40 items a bin, and one dummy: 2.5 % of all.
+    /// SpOT19 §4.2: n/m = λ = 40 items per bin, and one dummy: 2.5 % of all.
     #[test]
     fn one_dummy_a_bin_is_enough_as_spot19_says() {
         for log_n in 11..=24 {

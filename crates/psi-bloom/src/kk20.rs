@@ -21,8 +21,8 @@
 //!    marks the cells of its (y, i), i being the function that led y to its bin. OT of each cell, with
 //!    messages (nothing, string). The receiver adds up: the target of its bin if the item is shared, and
 //!    else a random number. In an empty bin it takes one itself.
-//! 4. Step 5. Equality tests ([`psm_co`](crate::psm_co)) of the numbers in each bin, of which the
-//!    sender draws its share of the result.
+//! 4. Step 5. Equality tests ([`psm_co`](crate::psm_co)) of the numbers in each bin. The sender
+//!    draws its share of the result.
 //! 5. The output is made of these shares.
 //!
 //! With a single bin, steps 3 and 4 are Protocol 1, the one-time OPPRF, and Protocol 2, private set membership.
@@ -35,7 +35,7 @@
 //! - Nothing is sent for cells that the receiver does not choose, where the paper sends zero: it gets a
 //!   random string there, and adds it to nothing.
 //! - The filter has 1.44·k·n_receiver cells (more if the sender's set is much larger), not
-//!   1.44·k·3·n_sender, and k ≈ σ + log2(n_sender) + 5 slices. It is the receiver's keys, one an item,
+//!   1.44·k·3·n_sender, and k ≈ σ + log2(n_sender) + 5 slices. It is the receiver's keys, one per item,
 //!   that must leave enough of the filter unseen; the sender's find their places round by round
 //!   (`psijoin_encode::garbled_bloom`). [`psijoin_params::garbled_bloom`] has the proofs.
 //! - The hash functions of a bin ("H_i") are one set of functions, of keys (x, i) instead of items.
@@ -43,7 +43,7 @@
 //!   shared with a probability of 2^-20.
 //! - The sender's bins are not padded with random items: nothing shows how many keys a bin holds, since
 //!   there is one filter, whose cells are all random, for all 3·n_sender keys.
-//! - 1.23 bins an item, more for small sets, as `psijoin_params::cuckoo` proves; the paper has 1.27.
+//! - 1.23 bins per item, more for small sets, as `psijoin_params::cuckoo` proves; the paper has 1.27.
 //! - Those of [`psm_co`](crate::psm_co), and in `kk20-silent` its slimmer ciphertexts.
 //!
 //! **Security.** Semi-honest. The sender sees what the sender of OTs sees. The receiver sees the filter in
@@ -57,7 +57,7 @@
 //!
 //! **Cost.** See [`Plan::cost`]: exact. On IKNP m·(κ + η) bits for the filter and β·η·(κ + 4·(κ + c))
 //! for the tests with tags of c bits; silent, m·(1 + η) and β·η·(1 + 2·κ + 4). Linear in the sizes, as is
-//! the time. Memory: a band of 2^22 cells, 2^21 OTs of the tests, and 200 bytes an item.
+//! the time. Memory: a band of 2^22 cells, 2^21 OTs of the tests, and 200 bytes per item.
 
 use psijoin_ot::extension::Extension;
 use psijoin_psi::{Adversary, Error, Info, OutputKind, Plan, Protocol, Request};

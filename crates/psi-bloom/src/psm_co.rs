@@ -12,11 +12,11 @@
 //! (CANS 2020) §2.6, and here by [`kk20`](crate::kk20). The general protocol is [`Membership`], in which
 //! the receiver walks through a tree of the beginnings of the sender's items.
 //!
-//! The test is a walk through a graph of two nodes per bit, "equal so far" and "differs", each with a
-//! label of κ bits, of which the receiver has one:
+//! The test is a walk through a graph of two nodes per bit, "equal so far" and "differs", each with
+//! a label of κ bits. The receiver has one of the two labels:
 //!
-//! 1. For each bit there is an OT of two random strings of κ bits, of which the receiver chooses
-//!    one by its own bit.
+//! 1. For each bit there is an OT of two random strings of κ bits. The receiver chooses one by its
+//!    own bit.
 //! 2. After the first bit, that string is the receiver's label: "equal" is the one for the sender's
 //!    bit, "differs" the other.
 //! 3. At any later bit the sender has four ciphertexts, for either node and either bit: what they hold
@@ -188,7 +188,7 @@ impl<F: Form> Tests<F> {
         Ok(opened)
     }
 
-    /// Some tests, of which the first has this number.
+    /// Some tests, beginning with this number.
     fn lanes<'a>(&'a self, first: usize, numbers: &'a [Block]) -> Lanes<'a, F> {
         Lanes {
             tests: self,

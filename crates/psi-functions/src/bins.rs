@@ -21,7 +21,7 @@ pub fn sender_keys(sizes: Sizes) -> u64 {
     CHOICES as u64 * sizes.sender()
 }
 
-/// The length of the shortest digests and keys of which no two are alike, within a sixteenth of the
+/// The length of the shortest digests and keys that are all different, within a sixteenth of the
 /// failure budget.
 ///
 /// # Errors

@@ -83,8 +83,8 @@ impl From<DigestVec> for Items {
     }
 }
 
-/// The length of the shortest digests of which no two are alike, within an eighth of the
-/// failure budget.
+/// The length of the shortest digests that are all different, within an eighth of the failure
+/// budget.
 ///
 /// # Errors
 /// If there are none.

@@ -10,7 +10,7 @@ use psijoin_params::{Error, FailureBudget, mask};
 
 use psijoin_channel::stream::Chunks;
 
-/// A mask of so many bits, right-aligned.
+/// A mask, right-aligned.
 pub type Mask = u128;
 
 /// How long the masks of a run are.
@@ -21,7 +21,7 @@ pub struct MaskLength {
 }
 
 impl MaskLength {
-    /// The shortest masks of which no `comparisons` pairs of different items agree by chance,
+    /// The shortest masks that agree by chance in none of `comparisons` pairs of different items,
     /// within half of the failure budget.
     pub fn derive(comparisons: u128, budget: &mut FailureBudget) -> Result<Self, Error> {
         let bits = mask::bits(comparisons, budget.share(0.5))?;

@@ -12,7 +12,7 @@ pub enum OutputKind {
     Rows,
     /// The receiver learns how many items are shared.
     Count,
-    /// The receiver learns whether at least so many items are shared.
+    /// The receiver learns whether at least this many items are shared.
     Threshold(u64),
     /// The receiver learns the sum of each of these columns over the shared items.
     Sums(Columns),

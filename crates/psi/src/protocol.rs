@@ -88,7 +88,7 @@ impl Protocol {
         }
     }
 
-    /// The same, for the outputs of which `computes` is true.
+    /// The same, for the outputs for which `computes` is true.
     #[must_use]
     pub const fn computing(self, computes: fn(&OutputKind) -> bool) -> Self {
         Self { computes, ..self }

@@ -5,10 +5,10 @@
 //! | n | protocol | why |
 //! |---|---|---|
 //! | up to [`MOST_DH_ITEMS`] | `dh` | its time and bytes are proportional to n: nothing has to be set up |
-//! | up to [`MOST_KKRT_ITEMS`] | `kkrt` | its set-up is small: 128 base OTs and 16 bytes a column |
+//! | up to [`MOST_KKRT_ITEMS`] | `kkrt` | its set-up is small: 128 base OTs and 16 bytes per column |
 //! | more | `rr22` | the set-up of its vector OLE costs much the same for any n; and little per item |
 //!
-//! Measured with equal sets, one thread a party, over memory: `dh` and `kkrt` take the same time
+//! Measured with equal sets, one thread per party, over memory: `dh` and `kkrt` take the same time
 //! at about n = 600. `kkrt` is faster than `rr22` up to about 2^16, but sends more from 2^13 on
 //! (2.1 times as much at 2^15), and bytes are what a network makes dear.
 //!

@@ -14,15 +14,15 @@ pub enum Doubt {
     /// There is one column, and a character in the first line suggests that it is several: what
     /// the option `--delimiter` calls this character.
     Undivided(&'static str),
-    /// So many names of columns stand in quotes, of which this text has none.
+    /// This many names of columns stand in quotes, though this text has no quoting.
     QuotedNames(u64),
-    /// So many fields of the key stand in quotes, of which this text has none.
+    /// This many fields of the key stand in quotes, though this text has no quoting.
     QuotedKeys(u64),
-    /// So many fields of the key are `\N`, as databases write nulls, in a text without escapes.
+    /// This many fields of the key are `\N`, as databases write nulls, in a text without escapes.
     NullMarks(u64),
     /// There are rows, and none has a key.
     NoKeys,
-    /// The first line is one by which Excel is told the delimiter.
+    /// The first line names the delimiter for Excel.
     SeparatorLine,
     /// The key column at this position, from 1, has telephone numbers with the code of a country and
     /// others without.

@@ -149,7 +149,7 @@ struct Decoded<R> {
     done: bool,
 }
 
-/// Bytes of which those before `start` are used up, and those from `end` on are yet to come.
+/// Bytes. Those before `start` are used up, and those from `end` on are yet to come.
 struct Buffer {
     bytes: Box<[u8]>,
     start: usize,

@@ -887,7 +887,7 @@ pub enum NumberFault {
     /// It has more than [`MAX_SCALE`](crate::MAX_SCALE) decimals.
     #[error("a number of more than 18 decimals (round it)")]
     TooManyDecimals,
-    /// The column's positive numbers, or the negative ones, add up to too much, at so many
+    /// The column's positive numbers, or the negative ones, add up to too much, at this many
     /// decimals.
     #[error(
         "up to here the numbers add up to more than 64 bits hold, with {} (round to fewer \
@@ -921,7 +921,7 @@ pub enum Columns {
     /// There is one, and a character in its name suggests that it is several: what the option
     /// `--delimiter` calls this character.
     Undivided(&'static str),
-    /// So many, of which one differs from the one asked for in case or spaces only.
+    /// This many. One differs from the one asked for in case or spaces only.
     Alike(usize),
     /// The only column of a file of lines.
     Lines,

@@ -120,7 +120,7 @@
 //! source has; what TSV cannot hold is an error.
 //!
 //! A text that was written in another way than it is read can be a table all the same, whose keys
-//! match nothing: one with semicolons, of which each line is one field of CSV, or with quotes around
+//! match nothing: one with semicolons, where each line is one field of CSV, or with quotes around
 //! the fields of TSV. Then there is a [`Doubt`].
 //!
 //! In a file of lines every line is a row, a blank one a row without a key.

@@ -16,7 +16,7 @@ pub(crate) struct Part {
     pub(crate) name: String,
     /// Where the file is, by whatever way the user's name leads there; `None` for a stream.
     pub(crate) path: Option<PathBuf>,
-    /// How the text was compressed of which `content` is a copy.
+    /// How the text that `content` is a copy of was compressed.
     pub(crate) compression: Option<Compression>,
     /// How the text was encoded; if not as UTF-8, `content` is a copy in UTF-8.
     pub(crate) encoding: Encoding,

@@ -112,7 +112,7 @@ impl Source {
         Self::of_files(inputs, planned, said, progress)
     }
 
-    /// A table of the files that these inputs stand for, of which there must be one.
+    /// A table of the files that these inputs stand for. There must be at least one.
     fn of_files(
         inputs: &[PathBuf],
         planned: Vec<Planned>,

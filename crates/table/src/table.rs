@@ -171,7 +171,7 @@ pub(crate) fn read(
     })
 }
 
-/// Reads the texts of a table of this name, of which there is one at least.
+/// Reads the texts of a table of this name. There is at least one.
 fn read_text<'a, R: Read>(
     name: &'a str,
     layout: Layout,

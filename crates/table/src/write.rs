@@ -114,7 +114,7 @@ fn first_repeated(names: &[String]) -> Option<(usize, usize)> {
     })
 }
 
-/// Writes those rows of `source` of which `matches` says so, and returns their number. In CSV,
+/// Writes the rows of `source` for which `matches` is true, and returns their number. In CSV,
 /// `quote_empty` tells empty texts from nulls.
 pub(crate) fn matching_rows(
     source: &Source,

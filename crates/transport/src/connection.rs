@@ -121,7 +121,7 @@ impl Connection {
         self.link.abort(code);
     }
 
-    /// Ends the session by itself when so many payload bytes of messages have passed each way
+    /// Ends the session by itself when this many payload bytes of messages have passed each way
     /// over `channel`, which is this connection's, from now on; if that is none, at once.
     ///
     /// The last word of a session then says nothing about what this party does with the last

@@ -102,7 +102,7 @@ impl WireReader {
         Ok(Received::Bytes(&self.plaintext))
     }
 
-    /// Reads from the socket: so many bytes, 0 at the end, or nothing for a moment.
+    /// Reads from the socket. Gives the number of bytes, 0 at the end, or nothing for a moment.
     fn read_raw(&mut self) -> Result<Option<usize>, ChannelError> {
         match (&self.wire.socket).read(&mut self.raw) {
             Ok(length) => Ok(Some(length)),

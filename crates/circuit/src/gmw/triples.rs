@@ -40,7 +40,7 @@ pub struct Triples {
     kept: BTreeMap<usize, Kept>,
 }
 
-/// Triples of vectors of one length, of which the first lanes are used.
+/// Triples of vectors of one length, the first lanes of which are used.
 #[derive(Default)]
 struct Kept {
     part: Part,

@@ -117,8 +117,7 @@ fn pool(threads: NonZeroUsize) -> Result<Pool, Failure> {
 }
 
 impl Sets {
-    /// Random sets, of which half of the smaller one is shared, at random places of the
-    /// receiver's.
+    /// Random sets. Half of the smaller one is shared, at random places of the receiver's.
     fn random(SetSizes { sender, receiver }: SetSizes) -> Self {
         let mut rng = Prg::from_os();
         let sender: Vec<Fingerprint> = (0..sender).map(|_| rng.bytes()).collect();

@@ -384,7 +384,7 @@ fn timeouts(args: &args::Join) -> Timeouts {
 }
 
 fn pool(threads: Option<NonZeroUsize>) -> Result<Pool, Failure> {
-    // Zero stands for one a core.
+    // Zero stands for one per core.
     let threads = threads.map_or(0, NonZeroUsize::get);
     Pool::new(threads).map_err(|_| Failure::OutOfMemory)
 }

@@ -53,7 +53,8 @@ impl<const N: usize> Constants<N> {
     pub(super) fn new<const WORDS: usize>(modulus: &Odd<Uint<WORDS>>) -> Self {
         const { assert!(N * LIMB_BITS as usize >= 64 * WORDS + 39 && N <= 64) };
         let modulus_limbs = split(modulus.as_ref());
-        // Newton: each step doubles the bits that are right, of which an odd number has three.
+        // Newton: each step doubles the bits that are right. For an odd number three are at the
+        // start.
         let mut inverse = modulus_limbs[0];
         for _ in 0..5 {
             let error = modulus_limbs[0].wrapping_mul(inverse);
@@ -318,7 +319,7 @@ fn starts<const N: usize>(square: bool) -> [[u64; N]; 2] {
     starts
 }
 
-/// The constants of so many low halves and high halves.
+/// The constants of this many low halves and high halves.
 fn constants(low: u64, high: u64) -> u64 {
     let low = low.wrapping_mul(INTEGER.to_bits());
     low.wrapping_add(high.wrapping_mul(SPLIT.to_bits()))

@@ -7,9 +7,9 @@
 //! be void of free slots, because sparse rows depend on each other, are left to the dense
 //! columns.
 //!
-//! In RR22 all rows set aside are left to the dense columns. That needs more slots, so many
-//! that (almost) none is set aside; here the whole solution space of the equations is used,
-//! however many there are.
+//! In RR22 all rows set aside are left to the dense columns. That needs enough more slots that
+//! (almost) none is set aside; here the whole solution space of the equations is used, however many
+//! there are.
 
 use psijoin_block::tower::{Element, Gf64};
 
@@ -90,8 +90,7 @@ impl Core {
         solve(equations.collect(), columns)
     }
 
-    /// The rows, set aside or peeled, of which a void combination consists: their slots
-    /// cancel.
+    /// The rows, set aside or peeled, of a void combination: their slots cancel.
     fn members(&self, combination: &[u64]) -> impl Iterator<Item = u32> {
         let aside = self.chosen(combination);
         let peeled = self.peeled.iter();

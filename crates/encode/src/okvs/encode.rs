@@ -19,7 +19,7 @@ impl<V: Element> Encoder<V> {
     /// For stores of this shape.
     ///
     /// # Panics
-    /// If the shape has less than 3 or more than 2^17 slots a bin, more than 2^17 items, or
+    /// If the shape has less than 3 or more than 2^17 slots per bin, more than 2^17 items, or
     /// more than one check column.
     pub fn new(shape: Shape) -> Self {
         assert!(

@@ -104,7 +104,7 @@ impl<'a> Interpolator<'a> {
     }
 }
 
-/// The coefficients of the derivative of the monic polynomial with so many roots, given on W_top.
+/// The coefficients of the derivative of the monic polynomial with `roots` roots, given on W_top.
 fn derive(fft: &AdditiveFft, top: u32, mut root: Vec<Element>, roots: usize) -> Vec<Element> {
     let field = fft.field();
     transform::to_coefficients(fft, top, Places::Base, &mut root);

@@ -84,7 +84,7 @@ impl Quadratic {
         Ok(())
     }
 
-    /// The values of polynomials of so many coefficients at the points.
+    /// The values of polynomials at the points, given their coefficients.
     ///
     /// # Panics
     /// If there are no coefficients, or not as many in each polynomial, or no place for the values.

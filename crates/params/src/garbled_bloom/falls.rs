@@ -58,7 +58,7 @@ impl Weights {
         for cells in cells - used + 1..=cells {
             let one = 1.0 / f64::from(cells);
             let (mut here, mut elsewhere) = (1.0, 1.0);
-            // Of so many items together with the first, and of so many apart from it.
+            // By how many items are together with the first, and by how many are apart from it.
             let (mut with, mut apart) = ([0.0; EXACT], [0.0; EXACT]);
             for items in 0..EXACT {
                 with[items] = self.of(items + 1) * here;
@@ -103,8 +103,8 @@ impl Weights {
     }
 }
 
-/// A bound on there being a set of `least` or more of `items` items of which something is true, if
-/// for each set that is no likelier than the expected product of these weights, in each of the
+/// A bound on there being a set of `least` or more of `items` items with some property, if no set
+/// has it with a higher probability than the expected product of these weights, in each of the
 /// slices, independently.
 pub(super) fn subsets(items: u64, least: u64, weights: Weights, shape: Shape) -> Log2Prob {
     let slices = f64::from(shape.slices);

@@ -170,7 +170,7 @@ impl Membership {
         item.reverse_bits() >> (Block::BITS - self.bits)
     }
 
-    /// The beginnings of so many bits, ascending.
+    /// The beginnings of `depth` bits, ascending.
     fn beginnings(&self, set: &[u128], depth: usize) -> Vec<u128> {
         let mut beginnings: Vec<u128> = (set.iter())
             .map(|item| item.checked_shr((self.bits - depth) as u32).unwrap_or(0))
@@ -237,7 +237,7 @@ impl Membership {
         length.pack(texts, message);
     }
 
-    /// The label and the place in a message of so many nodes, for one of them and a bit.
+    /// The label, and the place in a message, for one of the nodes and a bit.
     fn open(
         &self,
         depth: usize,

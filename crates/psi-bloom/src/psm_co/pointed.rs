@@ -6,7 +6,7 @@ use super::form::{
     Form, Held, Nodes, Pad, arranged, at, block, contents, pack_all, packed, unpack_all,
 };
 
-/// Two blocks a test and bit, and the place of the next node.
+/// Two blocks per test and bit, and the place of the next node.
 ///
 /// The receiver's label is its pad, to which it adds the first block if its node stands second, and
 /// the second block if its bit is one. The sender takes such blocks that three of the four agree, and

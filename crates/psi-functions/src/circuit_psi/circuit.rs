@@ -35,11 +35,11 @@ impl Reveals {
 
 /// What goes into a circuit.
 pub(super) struct Inputs<W> {
-    /// The sender's numbers, ascending: a wire a bit, the lowest first.
+    /// The sender's numbers, ascending: one wire per bit, the lowest first.
     pub(super) sender: Vec<W>,
     /// The receiver's.
     pub(super) receiver: Vec<W>,
-    /// The sender's switches, a wire a layer; none where nothing is shuffled.
+    /// The sender's switches, one wire per layer; none where nothing is shuffled.
     pub(super) switches: Vec<W>,
 }
 
@@ -71,8 +71,8 @@ pub(super) fn outputs<B: Backend>(
     Ok(numbers)
 }
 
-/// Counts the gates of [`outputs`], for so many numbers of both parties together, and the bits
-/// that the receiver learns. Nothing is as long as the sets, so that any sizes can be asked for.
+/// Counts the gates of [`outputs`] for the numbers of both parties together, and the bits that the
+/// receiver learns. Nothing is as long as the sets, so that any sizes can be asked for.
 pub(super) fn count(
     mut count: Count,
     reveals: Reveals,

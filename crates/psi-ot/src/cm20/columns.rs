@@ -1,4 +1,4 @@
-//! The columns of the matrices, expanded from the seeds of the OTs a bin at a time.
+//! The columns of the matrices, expanded from the seeds of the OTs, one bin at a time.
 
 use psijoin_block::{Block, Prg, blake3_rows};
 use zeroize::Zeroize;

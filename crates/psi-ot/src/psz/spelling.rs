@@ -109,7 +109,8 @@ impl Spelling {
         }
     }
 
-    /// The fewest letters, and then the fewest bins, in which items of so many bits have places.
+    /// The fewest letters, and then the fewest bins, in which items of `item_bits` bits have
+    /// places.
     fn permuted(item_bits: u32, items: u64, share: Log2Prob, price: &Price) -> Result<Self, Error> {
         let all_letters = letters::of_bits(item_bits);
         for letters in 1..all_letters {
@@ -155,7 +156,7 @@ impl Price {
         (kk13::COLUMNS * letters) as u64
     }
 
-    /// Bins of several places, where an item has so many bins.
+    /// Bins of several places, where an item has `per_item` bins.
     fn bins(&self, letters: usize, per_item: usize) -> simple::Costs {
         simple::Costs {
             place_bits: Self::place_bits(letters),

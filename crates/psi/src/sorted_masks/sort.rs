@@ -69,7 +69,7 @@ pub(super) fn sort_by<S: Sync, T: Key>(
     sorted
 }
 
-/// So many bits of a key, after the first `skipped` ones.
+/// `bits` bits of a key, after the first `skipped` ones.
 #[inline]
 fn digit<T: Key>(key: T, skipped: u32, bits: u32) -> usize {
     // Without bits the mask is zero, whatever the shift.

@@ -90,7 +90,7 @@ fn always<'a>(write: WriteCell<'a>) -> WriteKey<'a> {
     })
 }
 
-/// Whole numbers as integers. The type has so many binary digits: from 2^digits on, it rounds
+/// Whole numbers as integers. The type has `digits` binary digits: from 2^digits on, it rounds
 /// other integers to those that it has, so that one there may stand for its neighbour.
 fn whole<T: ArrowPrimitiveType>(
     array: &ArrayRef,

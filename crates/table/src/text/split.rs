@@ -149,7 +149,7 @@ fn unquoted_with_escapes(text: &[u8], delimiter: u8, start: usize) -> (Field, us
     (field, end)
 }
 
-/// A field in quotes, of which the first is at `start`, and the place behind the last.
+/// A field in quotes, the first of them at `start`, and the place behind the last.
 fn quoted(text: &[u8], quote: u8, start: usize, at_end: bool) -> Result<(Field, usize), Stop> {
     let mut escaped = false;
     let mut from = start + 1;

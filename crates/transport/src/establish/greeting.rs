@@ -223,7 +223,7 @@ mod tests {
             Self { greeting, unsent }
         }
 
-        /// Takes what the other end has to say, at most so many bytes at a time.
+        /// Takes what the other end has to say, at most `piece_bytes` at a time.
         fn hear(&mut self, other: &mut Self, piece_bytes: usize) -> Result<bool, Fault> {
             let mut is_found = false;
             while !other.unsent.is_empty() {
