@@ -132,7 +132,7 @@ impl std::fmt::Display for AbortCode {
             Self::TimedOut => "it heard nothing from this side for too long",
             Self::OutOfMemory => "it ran out of memory",
             Self::InternalFailure => "it met an internal failure, which is not this side's fault",
-            Self::DeadlinePassed => "the time that its user gave the session is over",
+            Self::DeadlinePassed => "the deadline that its user set has passed",
             Self::TooManyItems => "this side's set is larger than it allows",
             Self::ReceiverSums => "it does not allow sums of the receiver's columns",
             Self::UnlikeItems => {

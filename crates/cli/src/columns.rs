@@ -160,7 +160,7 @@ fn settle(
             )));
         }
         // This party would have missed its own column before.
-        (Some(_), ..) => return Err(broken("it did not tell of a column that is to be its own")),
+        (Some(_), ..) => return Err(broken("it did not name a column that is to be its own")),
     };
     Ok(AgreedColumn {
         name: column.clone(),
@@ -227,7 +227,7 @@ impl AgreedColumns {
             Sum {
                 column: column.clone(),
                 value: Decimal {
-                    mantissa: *mantissa.expect("a sum a column"),
+                    mantissa: *mantissa.expect("one sum per column"),
                     scale: column.scale,
                 },
             }

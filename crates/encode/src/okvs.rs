@@ -25,7 +25,7 @@
 //! - Rows that cannot be peeled are eliminated over the sparse slots first. The dense columns
 //!   need only make up for linear dependence, not for all that peeling leaves. That is why
 //!   fewer slots suffice, and why their number can be proved to.
-//! - Failure is counted a bin, with a union bound over bins.
+//! - Failure is counted per bin, with a union bound over bins.
 //! - What the equations leave free is filled at random.
 //!
 //! The time that encoding takes depends on the items; it does not depend on their values.

@@ -140,7 +140,7 @@ struct Load {
 /// All loads of the bin that some item is in, in intervals: an interval counts as its largest
 /// load.
 fn loads(bins: u32, bin_rows: u32, receiver_items: u64) -> Vec<Load> {
-    /// Intervals a standard deviation: more would not save a column.
+    /// Intervals per standard deviation: more would not save a column.
     const STEPS: f64 = 16.0;
     /// Standard deviations about the mean that are looked at. What is below counts as if it were
     /// certain, and weighs little in spite of that; what is above hardly ever happens.

@@ -62,7 +62,7 @@ pub struct Costs {
 
 /// The cheapest table in which `items` items find a place, but for a probability of at
 /// most `share`: stash sizes 0 to [`MAX_STASH`] are tried, each with the fewest bins that
-/// suffice (at least 1.23 an item, and at least 3).
+/// suffice (at least 1.23 per item, and at least 3).
 ///
 /// # Errors
 /// [`Error::Unreachable`] if no table of up to [`MAX_BINS`] bins keeps within `share`.

@@ -24,7 +24,7 @@
 //!   on average at most μ·2^-64 with μ the expected number of sets of dependent rows; or
 //!   g(g+1)/2·2^-64 if that is less.
 //!
-//!   Two items with the same slots and the same k (probability about 3/(e³n)·2^-64 a bin)
+//!   Two items with the same slots and the same k (probability about 3/(e³n)·2^-64 per bin)
 //!   cannot be told apart however large g is. Where that is too likely there is one column
 //!   more, the *check* column, with an independent coefficient of 32 bits. A failure then
 //!   needs that one row is in the span of those before it and that the one remaining

@@ -50,10 +50,11 @@
 //! the cells of its own keys. Let the sender's keys that the receiver does not have be linearly independent
 //! in the other cells, which fails within the budget: then what the receiver sees goes with equally many
 //! fillings of those, for any targets of those keys. So it is uniform but for the sums of the keys
-//! that both have; these are targets of different bins, for the receiver has one key a bin, and targets are
-//! uniform. *What the receiver sees is uniform*, whichever of its items are shared; a simulator draws it.
-//! And the target of a bin whose item is not shared is uniform given all that: equal to the receiver's
-//! number with a probability of 2^-η. What follows is the equality tests, and the output.
+//! that both have; these are targets of different bins, for the receiver has one key per bin, and
+//! targets are uniform. *What the receiver sees is uniform*, whichever of its items are shared; a
+//! simulator draws it. And the target of a bin whose item is not shared is uniform given all that:
+//! equal to the receiver's number with a probability of 2^-η. What follows is the equality tests,
+//! and the output.
 //!
 //! **Cost.** See [`Plan::cost`]: exact. On IKNP m·(κ + η) bits for the filter and β·η·(κ + 4·(κ + c))
 //! for the tests with tags of c bits; silent, m·(1 + η) and β·η·(1 + 2·κ + 4). Linear in the sizes, as is

@@ -40,7 +40,7 @@ impl fmt::Display for Doubt {
             }
             write!(
                 f,
-                " with a quote, which is no more than a character here: if quotes stand around \
+                " with a quote, which is an ordinary character here: if quotes stand around \
                  fields, say --quote '\"'"
             )
         };
@@ -58,12 +58,12 @@ impl fmt::Display for Doubt {
                 }
             ),
             Self::NoKeys => f.write_str(
-                "no row has a key: each has an empty field in it, or one of which normalisation \
-                 leaves nothing",
+                "no row has a key: in each, a field of the key is empty, or normalisation leaves \
+                 nothing of it",
             ),
             Self::SeparatorLine => f.write_str(
-                "the first line begins with `sep=`, as Excel is told the delimiter: delete it, as \
-                 the first line names the columns",
+                "the first line begins with `sep=`, which names the delimiter for Excel: delete \
+                 it, as the first line must name the columns",
             ),
             Self::MixedPhones(position) => write!(
                 f,
@@ -84,7 +84,7 @@ impl fmt::Display for Doubt {
             ),
             Self::Utf16(encoding) => write!(
                 f,
-                "each second byte is zero, as in {encoding} without a byte order mark: if it is \
+                "every second byte is zero, as in {encoding} without a byte order mark: if it is \
                  that, say --encoding {encoding}"
             ),
         }
@@ -100,12 +100,12 @@ mod tests {
         for (doubt, expected) in [
             (
                 Doubt::QuotedKeys(1),
-                "1 key field begins and ends with a quote, which is no more than a character here: if \
+                "1 key field begins and ends with a quote, which is an ordinary character here: if \
                  quotes stand around fields, say --quote '\"'",
             ),
             (
                 Doubt::QuotedNames(2),
-                "2 column names begin and end with a quote, which is no more than a character here: if \
+                "2 column names begin and end with a quote, which is an ordinary character here: if \
                  quotes stand around fields, say --quote '\"'",
             ),
             (
@@ -115,7 +115,7 @@ mod tests {
             ),
             (
                 Doubt::Utf16("utf-16be".parse().unwrap()),
-                "each second byte is zero, as in UTF-16BE without a byte order mark: if it is \
+                "every second byte is zero, as in UTF-16BE without a byte order mark: if it is \
                  that, say --encoding UTF-16BE",
             ),
         ] {

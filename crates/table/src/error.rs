@@ -28,12 +28,14 @@ pub enum Error {
     UnknownRule(String),
 
     /// Dates cannot be read by a format.
-    #[error("`{0}` is no format of dates: it must hold day, month and year, as in date:%d.%m.%Y")]
+    #[error(
+        "`{0}` is not a format of dates: it must hold day, month and year, as in date:%d.%m.%Y"
+    )]
     DateFormat(String),
 
     /// No numbering plan is known for a country.
     #[error(
-        "`{0}` is no country with telephone numbers: give its ISO 3166 code of two letters, as in \
+        "`{0}` is not a country with telephone numbers: give its two-letter ISO 3166 code, as in \
          phone:DE"
     )]
     UnknownCountry(String),
@@ -72,7 +74,7 @@ pub enum Error {
     EscapesWithQuotes,
 
     /// The delimiter is a character that escapes are made of.
-    #[error("with --escapes the delimiter can be no letter, digit or backslash")]
+    #[error("with --escapes the delimiter cannot be a letter, a digit or a backslash")]
     DelimiterOfEscapes,
 
     /// No encoding has this label.
@@ -104,7 +106,7 @@ pub enum Error {
 
     /// Nulls are to be told from empty texts where there are none, or no way to write them.
     #[error(
-        "--quote-empty tells nulls from empty texts where Parquet or Arrow is written as CSV, and here \
+        "--quote-empty tells nulls from empty texts when Parquet or Arrow is written as CSV, but here \
          {from} is written as {to}: leave it out"
     )]
     NoNulls {
@@ -116,8 +118,8 @@ pub enum Error {
 
     /// The name of an input tells no format.
     #[error(
-        "cannot tell the format of {file} by its name: say it with --input-format; the endings \
-         known are {ENDINGS} (a file without an ending is read as text, one value a line, if no key column is given; \
+        "cannot tell the format of {file} from its name: say it with --input-format; the endings \
+         known are {ENDINGS} (a file without an ending is read as text, one value per line, if no key column is given; \
          one with --delimiter as CSV; what is compressed in another way can be decompressed \
          to standard input)"
     )]
@@ -172,7 +174,7 @@ pub enum Error {
 
     /// A folder's name tells a partition column's name or value, and is not UTF-8.
     #[error(
-        "the path of {file} tells columns as in day=2024-02-03/, and is not UTF-8: rename its \
+        "the path of {file} names columns as in day=2024-02-03/, and is not UTF-8: rename its \
          folders"
     )]
     PartitionName {
@@ -182,8 +184,8 @@ pub enum Error {
 
     /// A partition column has the name of another column.
     #[error(
-        "the folders of {file} tell a column `{column}`, and there is another of that name: rename \
-         one, or name the files by a pattern, so that their folders tell nothing"
+        "the folders of {file} name a column `{column}`, and there is another of that name: rename \
+         one, or name the files by a pattern, so that their folders name no columns"
     )]
     PartitionColumn {
         /// A file of the table.
@@ -338,7 +340,7 @@ pub enum Error {
     },
 
     /// The table has no header, as was said, and no row either.
-    #[error("{file} has no rows: without a header, the first row tells how many columns there are")]
+    #[error("{file} has no rows: without a header, the first row shows how many columns there are")]
     NoRows {
         /// The file as the user named it.
         file: String,
@@ -483,7 +485,7 @@ pub enum Error {
     },
 
     /// The name of the output tells no format.
-    #[error("cannot tell the format of {file} by its name: the endings known are {ENDINGS}")]
+    #[error("cannot tell the format of {file} from its name: the endings known are {ENDINGS}")]
     OutputEnding {
         /// The file as the user named it.
         file: String,
@@ -505,7 +507,7 @@ pub enum Error {
 
     /// The output would be one of the inputs the next time.
     #[error(
-        "cannot write {file}: it would be read as a part of the input the next time (write it \
+        "cannot write {file}: the next run would read it as a part of the input (write it \
          outside of the folder, or with a name that the pattern does not match)"
     )]
     OutputAmongInputs {
@@ -721,7 +723,7 @@ impl fmt::Display for Differing<'_> {
             ),
             Difference::Encoding => write!(f, "{file} is encoded in another way than"),
             Difference::Partition => {
-                write!(f, "the folders of {file} tell other columns than those of")
+                write!(f, "the folders of {file} name other columns than those of")
             }
         }
     }
@@ -737,7 +739,7 @@ pub enum Fault {
     )]
     NotUtf8,
     /// Bytes that the encoding that was said, or that a byte order mark tells, does not define.
-    #[error("not {0} (the file is damaged, or --encoding must be another)")]
+    #[error("not {0} (the file is damaged, or needs another --encoding)")]
     NotEncoded(Encoding),
     /// A quoted field that never ends.
     #[error(
@@ -812,7 +814,7 @@ pub enum KeyFault {
     Exponent,
     /// The rule `bool` cannot read it.
     #[error(
-        "no truth value (the rule `bool` reads true and false, t and f, yes and no, y and n, 1 \
+        "not a truth value (the rule `bool` reads true and false, t and f, yes and no, y and n, 1 \
          and 0; correct or empty the cell)"
     )]
     NotABool,
@@ -824,8 +826,8 @@ pub enum KeyFault {
     NotAUuid,
     /// The rule `date` cannot read it.
     #[error(
-        "not a date (the rule `date` reads 2024-02-29, 20240229 and timestamps at midnight; for dates that are written \
-         otherwise give their format, as in date:%d.%m.%Y, and else correct or empty the cell)"
+        "not a date (the rule `date` reads 2024-02-29, 20240229 and timestamps at midnight; if dates are written \
+         otherwise, give their format, as in date:%d.%m.%Y; or correct or empty the cell)"
     )]
     NotADate,
     /// It is no date of the format that the user gave.
@@ -846,8 +848,8 @@ pub enum KeyFault {
     RepeatedLocalTime(String),
     /// The clocks of the zone that the user gave never showed this time.
     #[error(
-        "a local time that `{0}` never had, as its clocks were set forward (is it another zone's? \
-         else correct or empty the cell)"
+        "a local time that `{0}` never had, as its clocks were set forward (is it a time of \
+         another zone? if not, correct or empty the cell)"
     )]
     SkippedLocalTime(String),
     /// The rules of time zones are not known for this year.
@@ -890,7 +892,7 @@ pub enum NumberFault {
     /// The column's positive numbers, or the negative ones, add up to too much, at this many
     /// decimals.
     #[error(
-        "up to here the numbers add up to more than 64 bits hold, with {} (round to fewer \
+        "up to here the numbers add up to more than 64 bits can hold, with {} (round to fewer \
          decimals, or give larger units, as thousands for ones)", decimals(*.0)
     )]
     Overflow(u32),
@@ -957,7 +959,7 @@ impl fmt::Display for Columns {
         match self {
             Self::Lines => write!(
                 f,
-                "it is read as lines, whose only column is `{}`: if it has columns, say \
+                "it is read as lines, and their only column is `{}`: if it has several columns, say \
                  --input-format csv or tsv",
                 LINE_COLUMN
             ),

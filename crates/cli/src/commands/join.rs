@@ -345,7 +345,7 @@ fn tell(failure: &Failure, join: &args::Join, options: &Options, console: Consol
     console.say("telling the other party; Ctrl-C ends this at once");
     match meet(join, options, console) {
         Ok((connection, _)) => connection.abort(failure.abort_code()),
-        Err(failure) => console.say(format_args!("it was not told: {failure}")),
+        Err(failure) => console.say(format_args!("the other party could not be told: {failure}")),
     }
 }
 

@@ -72,8 +72,8 @@ impl<'a> KeyFacts<'a> {
         let (their_kind, their_rules) = theirs.split_once(": ").unwrap_or((theirs, ""));
         if our_kind != their_kind {
             return Some(format!(
-                "WARNING: {column} is {our_kind} here and {} on the other side, so that one value \
-                 may be written in two ways and not match. {}",
+                "WARNING: {column} is {our_kind} here and {} on the other side, so one value may \
+                 be written in two ways and not match. {}",
                 their_kind.escape_debug(),
                 advice(ours.kind(), their_kind),
             ));
@@ -84,8 +84,8 @@ impl<'a> KeyFacts<'a> {
             rules => format!("`{}`", rules.escape_debug()),
         };
         Some(format!(
-            "WARNING: {column} is normalised by {} here and by {} on the other side, so that one \
-             value may be written in two ways and not match. Give the same --normalize on both \
+            "WARNING: {column} is normalised by {} here and by {} on the other side, so one value \
+             may be written in two ways and not match. Give the same --normalize on both \
              sides.",
             shown(our_rules),
             shown(their_rules),

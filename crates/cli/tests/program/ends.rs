@@ -214,7 +214,10 @@ fn a_deadline_bounds_the_whole_session() {
         "--deadline",
         "1",
     ]);
-    ended.says(4, &["it was not done within the 1 second of --deadline"]);
+    ended.says(
+        4,
+        &["the run did not end within the 1 second of --deadline"],
+    );
     assert!(started.elapsed() < Duration::from_secs(20));
 
     let words = folder.file("words", lines(0..400_000));
@@ -235,7 +238,7 @@ fn a_deadline_bounds_the_whole_session() {
         .says(4, &["within the 4 seconds of --deadline"]);
     joined.sender.says(
         4,
-        &["the other party gave up: the time that its user gave the session is over"],
+        &["the other party gave up: the deadline that its user set has passed"],
     );
     assert_eq!(folder.names(), ["table", "words"]);
 }
@@ -330,7 +333,7 @@ fn levels_of_the_log_do_what_they_say() {
     }
     logged("bogus").says(
         2,
-        &["`bogus` is no level", "off, error, warn, info and debug"],
+        &["`bogus` is not a level", "off, error, warn, info and debug"],
     );
 }
 

@@ -297,7 +297,7 @@ fn what_cannot_be_added_up_ends_both() {
         ),
         (
             &*overflow,
-            "line 3, column `n`: up to here the numbers add up to more than 64 bits hold, with 2 \
+            "line 3, column `n`: up to here the numbers add up to more than 64 bits can hold, with 2 \
              decimals (round to fewer decimals, or give larger units",
         ),
     ] {

@@ -59,7 +59,7 @@ fn wrong_values_are_named() {
     refused(&with(&["--normalize", "email"]), &["COLUMN=RULE"]);
     refused(
         &with(&["--normalize", "a=phone:XX"]),
-        &["`XX` is no country", "ISO 3166"],
+        &["`XX` is not a country", "ISO 3166"],
     );
     refused(
         &with(&["--normalize", "a=timestamp:Berlin"]),

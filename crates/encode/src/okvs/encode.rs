@@ -7,7 +7,7 @@ use super::{Row, core, decode, peeling::Peeling};
 use crate::Error;
 
 /// Encodes bins of one shape, one after the other; keeps its working memory (about 12 bytes a
-/// slot, and the size of a value an item) from bin to bin. Each thread needs its own.
+/// slot, and the size of one value per item) from bin to bin. Each thread needs its own.
 pub struct Encoder<V> {
     shape: Shape,
     peeling: Peeling,
