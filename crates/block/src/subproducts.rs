@@ -1,8 +1,8 @@
-//! The pointwise steps of subproduct trees over [`gf2k`](crate::gf2k), a level at a time.
+//! The pointwise steps of subproduct trees over [`gf2k`](crate::gf2k), one level at a time.
 //!
 //! A level has nodes of `half` values each, one after the other; two neighbours have a parent of
-//! 2·`half` values. A last node without a neighbour stands for a parent by itself. What the
-//! values are of is the business of who builds the tree.
+//! 2·`half` values. A last node without a neighbour stands for a parent by itself. What the values
+//! belong to is up to the code that builds the tree.
 
 use crate::{
     cpu::{self, multiversion},

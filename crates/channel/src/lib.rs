@@ -5,12 +5,11 @@
 //! a party can send while it receives; [`Channel::exchange`] is the one place where
 //! a protocol that needs both at once gets it.
 //!
-//! Everything that is not transport is a decorator: counting bytes and rounds
-//! ([`count`]), injecting faults ([`fault`]), hashing the transcript ([`transcript`]),
-//! emulating a link ([`link`]). Each is a function named by what the channel becomes,
-//! which takes a [`Channel`] and returns the decorated one, with a handle if there is
-//! something to read. They stack in any order. [`memory`] joins two parties of one
-//! process.
+//! Everything that is not transport is a decorator: counting bytes and flights ([`count`]),
+//! injecting faults ([`fault`]), hashing the transcript ([`transcript`]), emulating a link
+//! ([`link`]). Each is a function named by what the channel becomes, which takes a [`Channel`] and
+//! returns the decorated one, with a handle if there is something to read. They stack in any order.
+//! [`memory`] joins two parties of one process.
 //!
 //! What parties do over any channel lives here as well: long data is sent and received in pieces that
 //! all threads compute ([`stream`]), or read while something else is computed ([`read_ahead`]); and a

@@ -1,4 +1,4 @@
-//! What a circuit takes, found out without evaluating it: wires have lanes, but nothing in them.
+//! What a circuit costs, found without evaluating it: wires have lanes, but nothing in them.
 
 use std::{convert::Infallible, ops::Range};
 

@@ -5,20 +5,21 @@
 //! 1-out-of-4 OT from a table that one party masks; here tables have 16 entries (as in Dessouky et
 //! al., NDSS 2017), and the OTs are silent ([`lookup`]). Numbers are cut into digits of four bits:
 //!
-//! 1. For each digit the receiver chooses by its own digit y among 16 bits of the sender: s, or
-//!    s ⊕ 1 where y is the sender's digit. What it gets and s are shares of whether the digits are
-//!    equal.
+//! 1. For each digit the receiver chooses by its own digit y among 16 bits of the sender: s, or s ⊕
+//!    1 where y is the sender's digit. The bit that it gets and s are shares of whether the digits
+//!    are equal.
 //! 2. Four such bits at a time are multiplied the same way: the receiver chooses by its shares, and
-//!    the sender's digit is the one at which all four bits are one. So on until one is left.
+//!    the sender's digit is the one at which all four bits are one. This goes on until one is left.
 //!
-//! For its digit y and a random OT with place r, the receiver sends y ⊕ r; the sender turns its table
-//! by that. It takes for s what makes the entry at 0 vanish, which it need not send.
+//! For its digit y and a random OT with place r, the receiver sends y ⊕ r, and the sender turns its
+//! table by that. The sender takes the s that makes the entry at 0 vanish, so it need not send that
+//! entry.
 //!
-//! **Security**: semi-honest. The receiver's digits are masked by r, which only it knows; of the
-//! sender's entries the receiver can read one, which s masks.
+//! **Security**: semi-honest. The receiver's digits are masked by r, which only it knows. The
+//! receiver can read one of the sender's entries, and s masks it.
 //!
 //! **Cost** of a test of ℓ bits: about ℓ/3 lookups, of 19 bits each, in 2·⌈log4 ℓ⌉ flights,
-//! the receiver's first. By bit triples from silent OT it would be ℓ − 1 triples of two OTs each.
+//! the receiver's first. With bit triples from silent OT it would be ℓ − 1 triples of two OTs each.
 
 use bytemuck::{Pod, bytes_of};
 use psijoin_block::{Prg, parallel};

@@ -7,12 +7,12 @@
 //! one round per layer.
 //!
 //! Where one bit multiplies a whole vector, one *vector* triple does for all of it (PSZ14 §3.2): α
-//! is a bit, β and γ are vectors. A triple costs a random OT in each direction, whatever the
-//! length of the vector ([`triples`]); see there for the source of the OTs, IKNP or silent.
+//! is a bit, β and γ are vectors. A triple costs a random OT in each direction, whatever the length
+//! of the vector. [`triples`] says where the OTs come from, IKNP or silent OT.
 //!
-//! **Inputs** are masked with pseudorandom bits from a seed that the other side knows, and which
-//! are its share: they cost nothing. **Security**: semi-honest. **Cost** of a layer: from either
-//! party 1 + w bits for each lane of a product with a vector of w bits.
+//! ***Inputs** are masked with pseudorandom bits from a seed that the other side knows. These bits
+//! are its share, so inputs cost nothing. **Security**: semi-honest. **Cost** of a layer: from
+//! either party 1 + w bits for each lane of a product with a vector of w bits.
 
 use psijoin_block::{Block, Prg};
 use psijoin_channel::Channel;

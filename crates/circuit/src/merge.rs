@@ -1,10 +1,10 @@
 //! Merging two sorted lists into one, by Batcher's bitonic network.
 //!
 //! One list ascends, the other descends after it, so that together they are bitonic, and
-//! log2 N layers of N/2 comparators sort them. If the number of items is not a power of two, N
-//! is the next one, and greatest items are thought in between. Where those are is public, at
-//! every layer, since nothing is greater: they take no comparator, but only names of places
-//! change.
+//! log2 N layers of N/2 comparators sort them. If the number of items is not a power of two, N is
+//! the next one, and the list is filled up in the middle with imaginary greatest items. Their
+//! places are public at every layer, since nothing is greater. So they take no comparator: only
+//! names of places change.
 
 use crate::{Backend, Lanes, compare, select};
 

@@ -4,14 +4,14 @@
 //!
 //! x = Σ xₖ·2^(51k), k = 0…4, each limb a double that holds a *signed integer*. Limbs are
 //! *reduced* if |xₖ| ≤ R = 2^50 + 2^13. Additions and subtractions do not reduce: their
-//! results are within a few R, and every function says how many it takes. Called *size*
-//! below: size n is |xₖ| ≤ n·R.
+//! results are within a few R, and every function says how many it takes. Below, an element has
+//! *size* n if |xₖ| ≤ n·R.
 //!
 //! # Products
 //!
 //! Processors without the 52-bit integer multiplier (AVX-512 IFMA) multiply doubles twice as
 //! wide as they multiply integers: 53 bits against 32. A fused multiply-add rounds only once,
-//! so the two halves of a 102-bit product are had exactly with two of them (Dekker's and
+//! so two of them give the two halves of a 102-bit product exactly (Dekker's and
 //! Knuth's error-free transformations, in the form of Emmart, Zheng and Weems, "Faster
 //! modular exponentiation using double precision floating point arithmetic on the GPU",
 //! ARITH 2018):

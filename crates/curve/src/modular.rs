@@ -1,8 +1,9 @@
 //! Powers modulo an odd number of many digits, in batches: many bases, one secret exponent.
 //!
-//! For groups that are not curves: that of RSA, and that of a large prime
-//! ([`ffdhe3072`](crate::ffdhe3072)). Numbers are those of `crypto-bigint`, which does all that is
-//! not done once per bit of an exponent, and everything on processors without vectors of doubles.
+//! It is for groups that are not curves: that of RSA, and that of a large prime
+//! ([`ffdhe3072`](crate::ffdhe3072)). Numbers are those of `crypto-bigint`, which does everything
+//! that is not repeated for each bit of an exponent. On processors without vectors of doubles it
+//! does all the work.
 //!
 //! # Why not `crypto-bigint` alone
 //!

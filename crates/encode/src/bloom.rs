@@ -1,7 +1,7 @@
-//! Bloom filters, plain and garbled, a band of cells at a time.
+//! Bloom filters, plain and garbled, one band of cells at a time.
 //!
 //! A filter has k slices; an item has one cell in each ([`psijoin_params::bloom`]). A *garbled*
-//! filter (Dong, Chen, Wen 2013) has a string in each cell, and says of an item the sum (XOR) of
+//! filter (Dong, Chen, Wen 2013) has a string in each cell, and gives for an item the sum (XOR) of
 //! the strings in its cells.
 //!
 //! A filter has about 185 cells per item, too many to keep as strings. So nothing here holds a

@@ -1,12 +1,11 @@
 //! Cuckoo hashing of a whole set at once.
 //!
 //! The set is known beforehand, so nothing is ever kicked out. *Peeling* places every item
-//! that is alone in one of its bins, takes it out of its other bins, and so on; with at
-//! least 1.23 bins per item that places nearly all, in linear time. What remains (the
-//! 2-core: every bin of it has two candidates or more) is placed by breadth-first search
-//! for augmenting paths. Peeled items take no bin that a remaining item could use, so both
-//! together place as many items as any algorithm could: the failure probability is exactly
-//! that a placement does not exist.
+//! that is alone in one of its bins, takes it out of its other bins, and so on; with at least 1.23
+//! bins per item that places nearly all, in linear time. The rest (the 2-core: each of its bins has
+//! two candidates or more) is placed by breadth-first search for augmenting paths. Peeled items
+//! take no bin that a remaining item could use, so both together place as many items as any
+//! algorithm could: the failure probability is exactly that a placement does not exist.
 
 mod core;
 mod peeling;

@@ -2,17 +2,17 @@
 //! the papers, and on silent OT, which sends far less.
 //!
 //! The sender holds Δ, whose lowest bit is 1 (so that 127 bits are secret), and gets q_j; the
-//! receiver has choices c_j and gets t_j = q_j ⊕ c_j·Δ. The choices are random, or those that the
-//! receiver has.
+//! receiver has choices c_j and gets t_j = q_j ⊕ c_j·Δ. The choices are random, or given by the
+//! receiver.
 //!
 //! | | bytes per OT, random choices | given choices |
 //! |---|---|---|
 //! | [`Iknp`](Extension::Iknp) | 16 | 16 |
-//! | [`Silent`](Extension::Silent) | none, but a few 100 KB a call | 1/8 more |
+//! | [`Silent`](Extension::Silent) | none, but a few 100 KB per call | 1/8 more |
 //!
-//! On silent OT, whose choices r are random, the receiver of given choices sends c ⊕ r, and the
+//! The choices r of silent OT are random. For given choices c, the receiver sends c ⊕ r, and the
 //! sender adds Δ where that is 1 (Beaver). Since r is pseudorandom for the sender, that says
-//! nothing of c. Parties are semi-honest.
+//! nothing about c. Parties are semi-honest.
 
 use psijoin_block::{Block, Prg, memory::Buffer, parallel};
 use psijoin_channel::Channel;

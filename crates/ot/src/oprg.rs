@@ -1,6 +1,6 @@
 //! Oblivious pseudorandom generator (PSZ14 §4.3): at each place the sender gets a random string,
 //! and the receiver gets it too where its choice is one. The sender does not learn the choices;
-//! the receiver knows nothing of the other strings.
+//! the receiver knows nothing about the other strings.
 //!
 //! It is random OT with one message of each pair never looked at: the sender computes only that for
 //! choice one, H(q_j ⊕ Δ), and the receiver ignores what it gets for choice zero. Bytes and security

@@ -1,6 +1,6 @@
-//! Puncturable pseudorandom functions: trees whose leaves the dealer knows all, and the receiver
-//! all but one, at a position of its choice that the dealer does not learn. At that position
-//! the receiver gets the dealer's leaf plus a difference that the dealer does not choose.
+//! Puncturable pseudorandom functions: trees. The dealer knows all leaves. The receiver knows all
+//! but one, at a position of its choice that the dealer does not learn. At that position the
+//! receiver gets the dealer's leaf plus a difference that the dealer does not choose.
 //!
 //! **Functionality**, for each tree: the receiver chooses a position α; the dealer inputs Δ,
 //! the same for all trees, and a share δ, the receiver a share γ. The dealer gets pseudorandom
@@ -32,17 +32,17 @@
 //! 2/c calls of AES per leaf, instead of 1.5.
 //!
 //! **Security.** In the random-permutation model: H is circular correlation robust (the inputs,
-//! known to the receiver up to Δ, are distinct but for 2^-128 per pair, because k is the
-//! dealer's), seeds are then uniform, the keys of `few.rs` as well. As with any fixed-key
-//! construction, an attacker who computes p permutations has an advantage of about p·q/2^127
-//! for q nodes on paths under one Δ, thousands per run.
+//! known to the receiver up to Δ, are distinct except with probability 2^-128 per pair, because k
+//! is the dealer's). Seeds are then uniform, and so are the keys of `few.rs`. As with any fixed-key
+//! construction, an attacker who computes p permutations has an advantage of about p·q/2^127 for q
+//! nodes on paths under one Δ, thousands per run.
 //!
 //! A malicious receiver has no message here but its OT choices, and any choices define α. A
-//! malicious dealer can send wrong sums; what it gains is up to the check of the caller
-//! (`vole/check.rs`): the receiver's leaves are wrong then in a way that depends on α.
+//! malicious dealer can send wrong sums; the receiver's leaves are then wrong in a way that depends
+//! on α. How much it gains is up to the check of the caller (`vole/check.rs`).
 //!
-//! **Cost** a tree: a + 3 correlated OTs; a + c + 5 blocks from the dealer; c·2^a + 2^(a+1) calls
-//! of AES for each party. The positions of the leaves are number j of node x at j·2^a + x.
+//! ***Cost** per tree: a + 3 correlated OTs; a + c + 5 blocks from the dealer; c·2^a + 2^(a+1)
+//! calls of AES for each party. The positions of the leaves are number j of node x at j·2^a + x.
 
 mod expand;
 pub(crate) mod few;

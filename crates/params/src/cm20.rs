@@ -4,13 +4,13 @@
 //! a pseudorandom function picks. An item of the sender that is not shared picks one bit of each
 //! column too, and at least κ of them must still be ones.
 //!
-//! **Bins.** The paper's matrix has about as many rows as the receiver has items. Here its rows
-//! are cut into bins, of so few rows that a column of one fits the first-level cache: a digest
-//! says which bin an item is in, the function picks rows within it. The bins are independent of
-//! the columns, so that the columns of a bin are independent once it is known how many items L it
-//! has. Then a bit is still one with probability p(L) = Σ_r q_r·(1 − q_r)^L, where q_r is the
-//! probability that an item picks row r, and the sender's item meets Bin(w, p(L)) ones. L itself
-//! is Bin(n, 1/bins), and so
+//! **Bins.** The paper's matrix has about as many rows as the receiver has items. Here its rows are
+//! cut into bins. A bin has few enough rows that a column of it fits the first-level cache. A
+//! digest says which bin an item is in, and the function picks rows within it. The bins are
+//! independent of the columns, so the columns of a bin are independent given its number of items L.
+//! Then a bit is still one with probability p(L) = Σ_r q_r·(1 − q_r)^L, where q_r is the
+//! probability that an item picks row r, and the sender's item meets Bin(w, p(L)) ones. L itself is
+//! Bin(n, 1/bins), and so
 //!
 //! > P\[few ones\] = E_L P\[Bin(w, p(L)) < κ\],
 //!
@@ -18,8 +18,8 @@
 //! the formula of the paper. With as many rows as items, bins of 2^13 rows take eight or nine
 //! columns more than one bin: 1.4 %.
 //!
-//! **Rows** are picked by scaling 16 bits, [`POSITION_BITS`]. If the number of rows is no power of
-//! two then q_r is ⌊2^16/rows⌋ or ⌈2^16/rows⌉ times 2^-16. The formula takes both as they are.
+//! **Rows** are picked by scaling 16 bits, [`POSITION_BITS`]. If the number of rows is not a power
+//! of two, q_r is ⌊2^16/rows⌋ or ⌈2^16/rows⌉ times 2^-16. The formula uses both values exactly.
 
 use crate::{
     Error, Log2Prob, Security,

@@ -1,10 +1,10 @@
 //! Width of a pseudorandom code.
 //!
-//! KKRT16, Lemma 1 and 2: code words are outputs of a random function. The receiver learns
-//! nothing of the sender's value for another item as long as the code words of both items
-//! differ in at least κ places; for a given pair that fails with probability
-//! 2^-k Σ_{i<κ} C(k, i) at width k, and the sender evaluates many. SpOT19 (Proposition 2)
-//! has the same sum for the distance between polynomial and target.
+//! KKRT16, Lemma 1 and 2: code words are outputs of a random function. The receiver learns nothing
+//! about the sender's value for another item as long as the code words of both items differ in at
+//! least κ places; for a given pair that fails with probability 2^-k Σ_{i<κ} C(k, i) at width k,
+//! and the sender evaluates many. SpOT19 (Proposition 2) has the same sum for the distance between
+//! polynomial and target.
 
 use crate::{Error, Log2Prob, Security, binomial, search::least};
 

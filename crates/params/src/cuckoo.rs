@@ -16,11 +16,11 @@
 //! A placement exists, with probability tending to 1, down to 1.089 bins per item, and the
 //! bound is useful down to about 1.20. [`smallest`] never goes below
 //! [1.23](MIN_BINS_PERCENT): above 1/0.818 = 1.222 *peeling* (placing items that are alone
-//! in a bin, again and again) places nearly all items, in linear time; below it most items
-//! would be left to a search that is slower by far. At 2^-42 (σ = 40 and a quarter share)
-//! what results is 1.23 bins per item and no stash from 2^11 items on, with room to spare
-//! (2^-99 at 2^20); smaller sets need more: 1.40 and one stash place at 2^8, or 1.58 where
-//! the sender's set makes a stash place dear.
+//! in a bin, again and again) places nearly all items, in linear time; below it most items would be
+//! left to a search that is far slower. At 2^-42 (σ = 40 and a quarter share) the result is 1.23
+//! bins per item and no stash from 2^11 items on, with room to spare (2^-99 at 2^20); smaller sets
+//! need more: 1.40 and one stash place at 2^8, or 1.58 if the sender's set makes a stash place
+//! expensive.
 
 mod bound;
 

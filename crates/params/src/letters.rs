@@ -1,8 +1,8 @@
-//! Letters of a representation: how many bytes stand for an item where it is compared by
-//! 1-out-of-256 OTs, one for each byte (PSZ14 §5, Appendix A).
+//! Letters of a representation: how many bytes stand for an item that is compared by 1-out-of-256
+//! OTs, one for each byte (PSZ14 §5, Appendix A).
 //!
 //! A long item is first mapped to a short string by a random function. Two different items with
-//! the same string are taken for the same, which happens with probability 256^-t for a pair that
+//! the same string are taken for one item, which happens with probability 256^-t for a pair that
 //! is compared. PSZ14 (Appendix A) counts all pairs of the parties' items, PSZ14 (§6.1, note 7)
 //! and PSSZ15 only those that meet in a bin.
 

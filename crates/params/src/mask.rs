@@ -1,4 +1,4 @@
-//! Length of the masks by which the receiver finds out which items are shared.
+//! Length of the masks that show the receiver which items are shared.
 
 use crate::{Error, Log2Prob};
 

@@ -19,24 +19,24 @@
 //! - *The dense columns do not repair the dependent rows.* Let B hold a basis of the d ≤ g
 //!   dependencies, in reduced row echelon form. Its pivots give each row of B·(k_i^j) a
 //!   variable of its own. Row t, cut after t columns, lies in the span of the rows before it
-//!   only if a polynomial in that variable, not constant and of degree at most t, is zero;
-//!   which has probability t/2^64 (Schwartz-Zippel). In all d(d+1)/2·2^-64 ≤ (2^d - 1)·2^-64,
-//!   on average at most μ·2^-64 with μ the expected number of sets of dependent rows; or
-//!   g(g+1)/2·2^-64 if that is less.
+//!   only if a polynomial in that variable, not constant and of degree at most t, is zero. That has
+//!   probability t/2^64 (Schwartz-Zippel). In all d(d+1)/2·2^-64 ≤ (2^d - 1)·2^-64, on average at
+//!   most μ·2^-64 with μ the expected number of sets of dependent rows; or g(g+1)/2·2^-64 if that
+//!   is less.
 //!
 //!   Two items with the same slots and the same k (probability about 3/(e³n)·2^-64 per bin)
-//!   cannot be told apart however large g is. Where that is too likely there is one column
-//!   more, the *check* column, with an independent coefficient of 32 bits. A failure then
-//!   needs that one row is in the span of those before it and that the one remaining
-//!   combination is zero in the check column, too (2^-32), or that two rows are in the span
-//!   of those before them: at most μ·2^-64·(2^-32 + g(g+1)/4·2^-64).
+//!   cannot be told apart however large g is. If that is too likely, there is one more column, the
+//!   *check* column, with an independent coefficient of 32 bits. A failure then needs that one row
+//!   is in the span of those before it and that the one remaining combination is zero in the check
+//!   column, too (2^-32), or that two rows are in the span of those before them: at most
+//!   μ·2^-64·(2^-32 + g(g+1)/4·2^-64).
 //!
 //! Nothing here is extrapolated from experiments. RR22's formulas are: they ask that peeling
 //! leaves at most g rows, which is likelier to fail than independence and for which no sharp
 //! bound is known, and fit e = 1.223 + (λ + 9.2)/s and g = ⌊λ/log2(e·n)⌋ to measured failures
 //! down to 2^-30, where log2(s) = 0.555·log2(n) + 2.336. This store needs fewer slots. The fit
-//! serves as a matter of speed only: [`smallest`] never goes below the e at which, by the
-//! fit, peeling leaves rows in one bin of 2^8. Such a bin takes a few times as long.
+//! matters for speed only: [`smallest`] never goes below the e at which, by the fit, peeling leaves
+//! rows in one bin of 2^8. Such a bin takes a few times as long.
 //!
 //! The probabilities are over the key of the row hash, which must be drawn after the items
 //! are fixed, and over the digests' first eight bytes.

@@ -1,13 +1,13 @@
-//! What may fail in sparse OT extension (SpOT19), beside the distance that [`code`](crate::code)
-//! bounds.
+//! What may fail in sparse OT extension (SpOT19), apart from the distance that
+//! [`code`](crate::code) bounds.
 //!
 //! A polynomial goes through at most `capacity` points of the receiver; there are `polynomials` of
 //! them, and the sender evaluates at `evaluations` points in all.
 //!
 //! **Points** are uniform elements of a field of 2^b elements. Two of the receiver's in one
 //! polynomial must differ, and the sender's must differ from those of the receiver's that stand
-//! for other items; neither may lie on the subspace of 2^⌈log2 capacity⌉ elements that is computed
-//! with. [`point_failure`] is the union bound.
+//! for other items; neither may lie on the subspace of 2^⌈log2 capacity⌉ elements that the
+//! computation uses. [`point_failure`] is the union bound.
 //!
 //! **Selectors.** The extension matrix has a row for each possible item: a sum of some of the 128
 //! rows of the item's bucket, which a uniform selector of 128 bits picks. Rows of the

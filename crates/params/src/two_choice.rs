@@ -6,8 +6,8 @@
 //! one.
 //!
 //! **Proof.** By Hall's theorem a placement exists unless the items that have *both* bins in some
-//! set S of s bins are more than s·c. An item has with probability (s/m)², so the failure is at
-//! most
+//! set S of s bins are more than s·c. An item has both bins there with probability (s/m)², so the
+//! failure is at most
 //!
 //! > Σ_s C(m, s) · P\[Bin(n, (s/m)²) > s·c\],
 //!
@@ -17,7 +17,7 @@
 //!
 //! Items with two *distinct* bins (balanced allocations, PSZ14 §6.1, where the sender's masks for
 //! the two must differ) have both in S with probability s(s − 1)/(m(m − 1)), and the sum begins
-//! with two bins. That is what matters for small bins: three items on one bin of two places are
+//! with two bins. This matters for small bins: three items on one bin of two places are
 //! likelier than five on two such bins.
 //!
 //! The placement is found whenever there is one (`psijoin_encode::TwoChoiceTable`), so this is

@@ -13,7 +13,7 @@
 //!   negative. A square doubles one factor, which a product has returned. So |a·b| < 2^102, as
 //!   splitting demands.
 //! - A column of a product has at most 2N ≤ 128 products; low halves are at most 2^50, high halves at
-//!   most 2^51 + 1. So with what is carried in it stays below 2^60.
+//!   most 2^51 + 1. With the carry it stays below 2^60.
 //! - The product of x and y is (x·y + m·M)/R with |m| < 0.51·R. While |x·y| < 2^38·M², that is
 //!   within ±0.52·M. So values need no reduction in between; the last, a product with 1, is within ±0.52·M too, and
 //!   gets M added if it is negative.

@@ -3,9 +3,8 @@
 //! If every slot that is left has two rows or more, rows are *set aside* one by one, until the
 //! others can be peeled. Each row that is set aside is then a combination of the rows peeled
 //! after it was (their own slots cancel) and of *free* slots, at which no row was peeled: one
-//! equation for the free slots, over GF(2). Those equations that Gaussian elimination finds to
-//! be void of free slots, because sparse rows depend on each other, are left to the dense
-//! columns.
+//! equation for the free slots, over GF(2). Gaussian elimination may find equations without free
+//! slots, because sparse rows depend on each other. These are left to the dense columns.
 //!
 //! In RR22 all rows set aside are left to the dense columns. That needs enough more slots that
 //! (almost) none is set aside; here the whole solution space of the equations is used, however many

@@ -1,9 +1,9 @@
 //! How items fall into the cells of one slice: expectations of products over all cells, from which
 //! [`subsets`] bounds what any set of items might do in all slices.
 //!
-//! Let a cell that holds j of t items count as `a_j`. The expected product over the s cells of a slice
-//! is t!/s^t times the coefficient of x^t in φ(x)^s, φ(x) = Σ_j a_j·x^j/j!. Since no coefficient is
-//! negative, it is at most t!/(s·x)^t·φ(x)^s for any x > 0.
+//! Let a cell that holds j of t items have the weight `a_j`. The expected product over the s cells
+//! of a slice is t!/s^t times the coefficient of x^t in φ(x)^s, φ(x) = Σ_j a_j·x^j/j!. Since no
+//! coefficient is negative, it is at most t!/(s·x)^t·φ(x)^s for any x > 0.
 
 use std::f64::consts::E;
 
