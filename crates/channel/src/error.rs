@@ -38,8 +38,8 @@ pub enum Error {
     Io(#[from] io::Error),
 }
 
-/// For those who must report one failure to both halves of a channel. Of an I/O error the
-/// kind and the text are kept.
+/// For reporting one failure to both halves of a channel. The clone of an I/O error keeps its kind
+/// and text.
 impl Clone for Error {
     fn clone(&self) -> Self {
         match self {
@@ -56,8 +56,8 @@ impl Clone for Error {
     }
 }
 
-/// What a party that gives up tells its peer. It never carries data: an error text could
-/// hold something private.
+/// What a party that gives up tells its peer. It never carries data, since an error text could hold
+/// something private.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 #[repr(u8)]

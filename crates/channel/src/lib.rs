@@ -168,7 +168,7 @@ impl Channel {
     ///
     /// # Errors
     /// The error of the side that failed. If sending fails for a reason other than the
-    /// channel, the peer is told so ([`AbortCode::LocalFailure`], unless `send` has aborted
+    /// channel, the peer hears about it ([`AbortCode::LocalFailure`], unless `send` has aborted
     /// with a better code), and that error is returned. If receiving fails, sending stops
     /// at its next message. If the channel breaks under both, the receiving side's error is
     /// returned, since it says what the peer did.

@@ -1,4 +1,4 @@
-//! What can be said on the command line.
+//! What the command line can say.
 
 use std::{num::NonZeroUsize, path::PathBuf};
 

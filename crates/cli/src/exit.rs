@@ -233,7 +233,7 @@ impl Failure {
         }
     }
 
-    /// What to do about it, where the message does not say.
+    /// What to do about it, if the message does not say.
     pub(crate) fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Transport(psijoin_transport::Error::IdentityFile { source, .. })

@@ -1,7 +1,7 @@
-//! What ends the process where it cannot end in order: no memory is left, something panics, or the
+//! What ends the process if it cannot end in order: no memory is left, something panics, or the
 //! deadline is over.
 //!
-//! The thread that meets such trouble may hold any lock, so it only leaves word of it, and stops.
+//! The thread that meets such trouble may hold any lock, so it only leaves a note, and stops.
 //! Two threads that were started in better times do the rest. One says what has happened, to the
 //! user and to the other party, and writes the report; if a lock that nobody will give back holds
 //! it up, the other ends the process all the same, and the other party sees the connection close.

@@ -1,6 +1,6 @@
 //! How large a set of the other party may be.
 //!
-//! Its size is its own word, and memory and time are planned by it.
+//! Only the other party knows its size, and memory and time are planned by what it says.
 
 use psijoin::Role;
 

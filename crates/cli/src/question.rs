@@ -1,4 +1,4 @@
-//! What both parties want of a run, and whether it can be had.
+//! What both parties want from a run, and whether they can have it.
 
 use psijoin::{Columns, Protocol, Request, registry};
 use psijoin_handshake::Hello;

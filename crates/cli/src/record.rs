@@ -1,4 +1,4 @@
-//! What becomes known of a run while it goes on, so that it can be reported however it ends.
+//! What becomes known about a run while it goes on, so that it can be reported however it ends.
 
 use std::{
     mem,
@@ -96,7 +96,7 @@ impl Record {
         self.known().is_told = true;
     }
 
-    /// Whether the user has read of it.
+    /// Whether the user has read about it.
     pub(crate) fn is_told(&self) -> bool {
         self.known().is_told
     }
@@ -128,7 +128,7 @@ impl Record {
         self.known().is_checked = true;
     }
 
-    /// The run was done, and this is what came of it.
+    /// The run was done, and this is its result.
     pub(crate) fn done(&self, summary: Summary) {
         self.known().summary = Some(summary);
     }

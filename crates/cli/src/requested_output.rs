@@ -29,7 +29,7 @@ impl RequestedOutput {
         }
     }
 
-    /// How many of them it says to be whose.
+    /// How many columns the request assigns to each party by name.
     pub(crate) fn holders(&self) -> Columns {
         let of = |role| {
             let columns = self.columns().iter();

@@ -1,12 +1,13 @@
 //! One party of a join, from its table to its result.
 //!
 //! The two parties meet before they read their tables: the connection stays alive meanwhile,
-//! so that one may take much longer than the other, and a table that cannot be read is an
+//! so one may take much longer than the other, and a table that cannot be read is an
 //! error on both sides.
 //!
 //! The session is over, for the other party, with the last message of the protocol. How long a party
 //! then takes to find its result and to write it, and whether it can, is its own affair: it would
-//! tell how large the result is. Nor can the other party take a result away any more by leaving.
+//! tell how large the result is. Also, the other party can then no longer take a result away by
+//! leaving.
 
 use std::{
     collections::BTreeMap,

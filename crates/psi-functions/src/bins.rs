@@ -2,7 +2,7 @@
 //! number of one of its hash functions.
 //!
 //! Each of the receiver's items is in one bin and has one key, which looks up what the sender says
-//! of that bin. Each of the sender's items has a key for each of its bins.
+//! about that bin. Each of the sender's items has a key for each of its bins.
 
 use std::ops::Range;
 

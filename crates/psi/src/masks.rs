@@ -1,5 +1,5 @@
 //! Masks: the pseudorandom strings of a few dozen bits that stand for items at the end of
-//! a protocol. The sender's travel bit-packed; the receiver looks them up among its own.
+//! a protocol. The sender's masks travel bit-packed, and the receiver looks them up among its own.
 
 use psijoin_block::{
     blake3_rows,

@@ -1,7 +1,7 @@
-//! All that is known of a run before it starts, and what runs it.
+//! Everything that is known about a run before it starts, and what runs it.
 //!
-//! A protocol writes its parameters, which make a [`Plan`], and two [`Party`]s. What a caller takes
-//! is [`prepare`], [`Prepared::run`] and [`run`]: they check their input, and tell the peer if this
+//! A protocol writes its parameters, which make a [`Plan`], and two [`Party`]s. A caller uses
+//! [`prepare`], [`Prepared::run`] and [`run`]: they check their input, and tell the peer if this
 //! party gives up.
 
 use psijoin_params::FailureBudget;
@@ -223,7 +223,7 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Runs the online phase. If it fails, the peer is told why.
+    /// Runs the online phase. If it fails, the peer is told the reason.
     ///
     /// # Errors
     /// [`Error::Misuse`] if the input does not fit the plan. Else if the channel breaks, the peer
@@ -236,7 +236,7 @@ impl Prepared {
     }
 }
 
-/// Runs the offline phase of one party of a plan. If it fails, the peer is told why.
+/// Runs the offline phase of one party of a plan. If it fails, the peer is told the reason.
 ///
 /// # Errors
 /// If the plan is refused ([`Plan::feasible`]), the channel breaks, or the peer misbehaves.
@@ -252,7 +252,7 @@ pub fn prepare(plan: &Plan, role: Role, context: &mut Context) -> Result<Prepare
 }
 
 /// Runs one party of a plan, offline and online, overlapping where the protocol can. If it fails,
-/// the peer is told why.
+/// the peer is told the reason.
 ///
 /// # Errors
 /// As [`prepare`] and [`Prepared::run`].

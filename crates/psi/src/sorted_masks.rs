@@ -7,9 +7,9 @@
 //! decrease, as one vector of n + (M − 1)/2^l bits: that of the i-th mask is u if bit u + i is
 //! one (`upper_parts.rs`). Then come the lower parts, l bits each (`lower_parts.rs`). That takes
 //! n·(l + 1) + M/2^l bits, whatever the masks, about log2(M/n) + 2 per mask; and where each part
-//! of a mask begins is known without the others, so that all threads have something to do.
+//! of a mask begins is known without the others, so all threads have something to do.
 //!
-//! The receiver sorts its own masks, and walks through both sorted lists, a message at a time
+//! The receiver sorts its own masks, and walks through both sorted lists, one message at a time
 //! (`own.rs`).
 
 use psijoin_channel::{

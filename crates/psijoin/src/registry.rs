@@ -142,7 +142,7 @@ mod tests {
         }
     }
 
-    /// Whether as many as the smaller set has are shared, is not known beforehand.
+    /// A threshold or a minimum as large as the smaller set is not decided beforehand.
     #[test]
     fn what_can_be_just_reached_is_computed() {
         for (output, min_intersection) in [(OutputKind::Threshold(2), 0), (OutputKind::Rows, 2)] {

@@ -1,4 +1,4 @@
-//! Texts that are compressed, as the endings of their names tell.
+//! Compressed texts. The endings of their names say so.
 
 use std::{
     fmt,

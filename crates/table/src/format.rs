@@ -25,7 +25,7 @@ pub enum Format {
     /// `text/tab-separated-values`), or another
     /// [`Dialect`](crate::Dialect).
     Tsv,
-    /// Text with one value a line and no header.
+    /// Text with one value per line and no header.
     Lines,
     /// Apache Parquet.
     Parquet,

@@ -1,4 +1,4 @@
-//! What a table's keys look like, for its owner: offline, before anybody is met.
+//! What a table's keys look like, for its owner: offline, before the other party is met.
 
 use crate::{
     Error, InspectedColumn, KeySpec, KeyTable, Progress, Source,

@@ -1,4 +1,4 @@
-//! The key: which columns, how they are normalised, and the fingerprint of their values.
+//! The key: its columns, their normalisation, and the fingerprint of their values.
 
 use std::borrow::Cow;
 

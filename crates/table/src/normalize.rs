@@ -1,4 +1,4 @@
-//! Normalisation: what is done to a key before it is compared, and only if it is asked for.
+//! Normalisation: what is done to a key before it is compared, and only on request.
 
 use std::{borrow::Cow, fmt, str::FromStr};
 

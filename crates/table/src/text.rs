@@ -1,4 +1,4 @@
-//! Tables that are text: CSV, TSV, and one value a line.
+//! Tables that are text: CSV, TSV, and one value per line.
 
 mod escapes;
 mod records;

@@ -40,7 +40,7 @@ impl Interrupt {
     /// `code`. It waits until they have been told, for at most a second.
     ///
     /// It can be called from any thread, whatever the threads of a session are stuck in. Of
-    /// several reasons, a peer is told the first.
+    /// several reasons, a peer gets the first.
     pub fn abort(&self, code: AbortCode) {
         let links = self.stop(code);
         let deadline = Instant::now() + LINGER;

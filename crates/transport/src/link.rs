@@ -10,12 +10,11 @@
 //!
 //! # Time
 //! A wait for the peer ends after [`Timeouts::idle`](crate::Timeouts::idle) without a single
-//! byte from it. A peer that works is never that silent, since its writing thread sends
+//! byte from it. A peer that works is never silent for that long, since its writing thread sends
 //! keep-alives.
 //!
-//! The writing thread lives however stuck the caller is, so it vouches only for a caller that
-//! makes progress: one that waits for the peer, calls the channel, or has a
-//! [`Pulse`] that changes.
+//! The writing thread runs even if the caller is stuck, so it vouches only for a caller that makes
+//! progress: one that waits for the peer, calls the channel, or has a [`Pulse`] that changes.
 
 use std::{
     fmt,

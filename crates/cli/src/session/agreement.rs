@@ -50,7 +50,7 @@ impl Party<'_> {
         self.question.settings(hello)
     }
 
-    /// Says what may keep keys from matching; the failure is for those who are strict.
+    /// Says what may keep keys from matching. The failure is for `--strict`.
     pub(super) fn warn_of(&self, warnings: Vec<String>, failure: Failure) -> Result<(), Failure> {
         let is_failure = self.consent.strict && !warnings.is_empty();
         warnings.into_iter().for_each(|warning| self.warn(warning));

@@ -1,9 +1,9 @@
-//! What each party tells of its key columns, and what follows for a match.
+//! What each party tells about its key columns, and what follows for a match.
 //!
 //! Two parties can be set up alike and share nothing: `1.50` and `1.5`, a date and a text. So each
 //! tells what its key columns [mean](Meaning), and both say where these differ, before any data
 //! moves. With two key columns or more each also tells eight bits of a hash of each name: enough to
-//! see that the same columns stand in another order, and too little to tell a name.
+//! see that the same columns are in another order, and too little to reveal a name.
 
 use psijoin_handshake::Hello;
 use psijoin_table::{Kind, Meaning};

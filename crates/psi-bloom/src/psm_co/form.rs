@@ -1,4 +1,4 @@
-//! What differs between the forms of ciphertexts, and what does not.
+//! The forms of ciphertexts: what they share, and how they differ.
 
 use std::fmt::Debug;
 

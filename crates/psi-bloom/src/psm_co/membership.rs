@@ -1,10 +1,10 @@
 //! The general form: whether the receiver's item is in a set of the sender.
 //!
 //! After each bit the graph has a node for each beginning of an item of the set, and one for "not in
-//! the set". They are filled up to as many as there can be, the less of 2^bits and the number of items,
-//! with others that nothing leads to, and all stand in an order that is drawn anew: then neither how
-//! many there are, nor where the receiver is, says anything of the set. A bit takes two ciphertexts
-//! for each node before it, of κ bits and a place.
+//! the set". They are filled up to the largest possible number, the smaller of 2^bits and the
+//! number of items, with nodes that nothing leads to. All are in an order that is drawn anew. So
+//! neither their number nor the receiver's place says anything about the set. A bit takes two
+//! ciphertexts for each node before it, of κ bits and a place.
 
 use std::ops::Range;
 

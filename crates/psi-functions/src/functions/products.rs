@@ -6,7 +6,7 @@
 //! the number of its factors: messages are stretched to one word per factor.
 //!
 //! OTs of random choices c come from silent OT, with messages m_0 and m_1. The chooser sends
-//! c ⊕ s, by which the giver swaps the messages. For factor k the giver sends
+//! c ⊕ s, and the giver swaps the messages by it. For factor k the giver sends
 //! G_k(m_0) − G_k(m_1) + (1 − 2r)·w_k, and x_k is G_k(m_0).
 //!
 //! **Security**: semi-honest. c hides s, and the message that the chooser does not have hides the

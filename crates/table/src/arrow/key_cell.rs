@@ -1,4 +1,4 @@
-//! The canonical text of a cell of the key, which is that of its value, whatever its type.
+//! The canonical text of a cell of the key. It depends on the value, not on the type.
 
 use std::fmt::{Display, Write};
 

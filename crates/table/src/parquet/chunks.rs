@@ -1,4 +1,4 @@
-//! Column chunks that cannot be read, as the footer tells.
+//! Column chunks that cannot be read, according to the footer.
 
 use parquet::{basic::Compression, file::metadata::ColumnChunkMetaData};
 

@@ -1,4 +1,4 @@
-//! Numbers: exact, and without zeros that say nothing.
+//! Numbers: exact, and without redundant zeros.
 
 use super::is_digits;
 use crate::KeyFault;
@@ -75,7 +75,7 @@ fn read_exponent(text: &str) -> Result<i64, NotationFault> {
         .ok_or(NotationFault::Exponent)
 }
 
-/// Reads a number, and writes it without what says nothing.
+/// Reads a number, and writes it without what is redundant.
 pub(crate) fn canonical(text: &str) -> Result<String, KeyFault> {
     let number = Notation::read(text)?;
     let digits = [number.whole, number.fraction].concat();

@@ -36,7 +36,7 @@ pub(super) struct Inspector {
 }
 
 impl Inspector {
-    /// An inspector of a key of these columns with their rules, who keeps the first `most` keys.
+    /// An inspector of a key of these columns with their rules, which keeps the first `most` keys.
     pub(super) fn new<'a>(
         columns: impl Iterator<Item = (&'a String, &'a Cow<'a, [Rule]>)>,
         most: usize,

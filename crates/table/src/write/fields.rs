@@ -1,4 +1,4 @@
-//! Writers of rows that are given as texts, field by field.
+//! Writers of rows whose fields are given as texts.
 
 use std::borrow::Cow;
 

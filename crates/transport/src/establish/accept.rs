@@ -1,12 +1,12 @@
 //! Waiting for the other party at an address.
 //!
-//! Whoever connects is a candidate. The first that proves to be the peer ends the wait; nothing
-//! that any other does ends it, or keeps the peer from being heard.
+//! Whoever connects is a candidate. The first that proves to be the peer ends the wait. Nothing
+//! that any other candidate does ends it, or keeps the peer from being heard.
 //!
-//! One thread hears all candidates in turn, without blocking on any. So there is no thread that
-//! cannot be started, turning a candidate away is closing its socket, and a flood is taken in
-//! no faster than it is answered. When there are too many candidates, those go first that have
-//! come least far, and of them the oldest.
+//! One thread hears all candidates in turn, without blocking on any. So no thread can fail to
+//! start, turning a candidate away is closing its socket, and a flood is let in no faster than it
+//! is answered. When there are too many candidates, those that have come least far go first, the
+//! oldest of them before the others.
 
 use std::{
     io::{ErrorKind, Read, Write},

@@ -1,9 +1,9 @@
 //! Going to the other party's address.
 //!
-//! Until the peer has proved who it is, whatever fails may pass: it does not listen yet, a
-//! forwarder stands before it that accepts first and closes or keeps silent then, somebody else
-//! is at the address for now. So all of that is tried again until the time is over. What cannot
-//! pass ends the wait, and so does what the peer itself has said.
+//! Until the peer has proved who it is, any failure may be temporary: the peer does not listen yet;
+//! a forwarder before it accepts first, and then closes or keeps silent; somebody else is at the
+//! address for now. So all of that is tried again until the time is over. A failure that cannot
+//! pass ends the wait, and so does a reason that the peer itself has given.
 
 use std::{
     io::{self, ErrorKind, Read, Write},

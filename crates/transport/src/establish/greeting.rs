@@ -1,5 +1,5 @@
-//! What is said on a fresh connection until the other end has proved to be the peer: a state
-//! machine that is given bytes and gives bytes, and knows no socket.
+//! The exchange on a fresh connection until the other end has proved to be the peer: a state
+//! machine that takes bytes and gives bytes, and knows no socket.
 
 use std::{
     io::{Read, Write},
