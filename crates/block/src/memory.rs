@@ -134,8 +134,8 @@ pub fn on_exhaustion(handler: fn() -> !) {
     let _ = EXHAUSTION_HANDLER.set(handler);
 }
 
-/// Ends whatever the caller does, as the system has not these bytes left: by the program's
-/// [handler](on_exhaustion), or else as the standard library does, by aborting.
+/// Ends whatever the caller does, since the system does not have these bytes left: by the program's
+/// [handler](on_exhaustion), or otherwise as the standard library does, by aborting.
 pub fn exhausted(bytes: usize) -> ! {
     match EXHAUSTION_HANDLER.get() {
         Some(handler) => handler(),

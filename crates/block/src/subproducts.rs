@@ -70,7 +70,7 @@ pub fn remainders(
 /// d from `second`. Without a child r it is n_l.
 ///
 /// # Panics
-/// If the lengths do not fit together: `nodes` have room for whole parents, the others have not.
+/// If the lengths do not fit together: `nodes` have room for whole parents, the others do not.
 pub fn numerators(
     field: &Field,
     half: usize,

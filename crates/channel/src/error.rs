@@ -64,7 +64,7 @@ impl Clone for Error {
 pub enum AbortCode {
     /// Its own input or output cannot be used.
     LocalFailure = 1,
-    /// It holds that the peer broke the protocol.
+    /// It says that the peer broke the protocol.
     ProtocolViolation = 2,
     /// The two sides were not set up alike.
     Incompatible = 3,
@@ -80,13 +80,13 @@ pub enum AbortCode {
     OutOfMemory = 8,
     /// It met a fault of its own, or of its machine.
     InternalFailure = 9,
-    /// The time that its user gave the session is over.
+    /// The deadline that its user set has passed.
     DeadlinePassed = 10,
     /// This side's set is larger than it allows.
     TooManyItems = 11,
     /// It allows no sums of the receiver's columns.
     ReceiverSums = 12,
-    /// What the two sides' items mean differs, and it demands that it does not.
+    /// The two sides' items differ in meaning, and it demands that they do not.
     UnlikeItems = 13,
     /// A reason that this version does not know: the peer's may be a later one.
     Unknown = 0,

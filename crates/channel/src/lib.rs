@@ -95,7 +95,7 @@ pub trait Inbound: Send {
 pub struct Channel {
     outbound: Box<dyn Outbound>,
     inbound: Box<dyn Inbound>,
-    /// Told of exchanges, in which rounds are counted otherwise.
+    /// Hears about exchanges, in which flights are counted differently.
     counters: Vec<Counters>,
 }
 
@@ -126,7 +126,7 @@ impl Channel {
         }
     }
 
-    /// Takes the halves apart. Counters keep counting, but no longer learn of exchanges:
+    /// Takes the halves apart. Counters keep counting, but no longer hear about exchanges:
     /// to wrap the halves, use [`Channel::decorate`].
     pub fn into_halves(self) -> (Box<dyn Outbound>, Box<dyn Inbound>) {
         (self.outbound, self.inbound)
@@ -163,7 +163,7 @@ impl Channel {
     /// much to say never wait for each other with full queues.
     ///
     /// `receive` runs on a thread of its own (outside any thread pool the caller may be
-    /// in), `send` on the caller's. For the count of [rounds](count) an exchange is one:
+    /// in), `send` on the caller's. In the count of [flights](count) an exchange is one:
     /// what is sent should not depend on what is received.
     ///
     /// # Errors
@@ -195,11 +195,11 @@ impl Channel {
                 receiving_failed.store(received.is_err(), Ordering::Relaxed);
                 received
             });
-            // A system that gives no thread has no memory for its stack.
+            // If the system gives no thread, it has no memory for its stack.
             let receiving = receiving.unwrap_or_else(|_| exhausted(THREAD_BYTES));
             let sent = send(&mut outbound);
             if sent.is_err() && !outbound.is_broken {
-                // Without a word to the peer, both sides would wait for the time-out.
+                // If the peer heard nothing, both sides would wait for the time-out.
                 outbound.abort(AbortCode::LocalFailure);
             }
             let received = match receiving.join() {

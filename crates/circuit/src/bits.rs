@@ -106,7 +106,7 @@ impl Bits {
     /// What [`to_bytes`](Self::to_bytes) gave. Bits beyond the last lane are ignored.
     ///
     /// # Panics
-    /// If there are not as many bytes as the lanes take.
+    /// If the number of bytes is not what the lanes take.
     pub fn from_bytes(bytes: &[u8], lanes: usize) -> Self {
         assert_eq!(bytes.len(), lanes.div_ceil(8), "bytes for the lanes");
         let words = bytes.chunks(8).map(|chunk| {
@@ -129,7 +129,7 @@ impl Bits {
     /// The first `lanes` bits of blocks.
     ///
     /// # Panics
-    /// If there are not as many blocks as the lanes take.
+    /// If the number of blocks is not what the lanes take.
     pub fn from_blocks(blocks: &[Block], lanes: usize) -> Self {
         assert_eq!(
             blocks.len(),

@@ -11,7 +11,7 @@ type Wire<B> = <B as Backend>::Wires;
 /// As [`Backend::products`].
 ///
 /// # Panics
-/// If the numbers have not as many bits, or none. So do all functions here.
+/// If the numbers differ in length, or have no bits. So do all functions here.
 pub fn equal<B: Backend>(
     backend: &mut B,
     a: &[Wire<B>],
@@ -123,7 +123,7 @@ pub fn greater_shallow<B: Backend>(
         })
         .collect();
     let greater = backend.products(&layer)?.into_iter().flatten();
-    // A part of the number: whether a is greater there, and, but for the lowest part, whether
+    // A part of the number: whether a is greater there, and, except for the lowest part, whether
     // the parts are equal.
     let mut parts: Vec<Vec<_>> = greater.zip(equal).map(|(g, e)| vec![g, e]).collect();
     parts[0].pop();

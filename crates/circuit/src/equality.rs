@@ -152,7 +152,7 @@ impl Sender {
     /// If the channel breaks.
     ///
     /// # Panics
-    /// If not as many lookups were prepared, or the numbers have no bits, or fewer than `bits`.
+    /// If another number of lookups was prepared, or the numbers have no bits, or fewer than `bits`.
     pub fn equal<N: Pod>(
         &mut self,
         numbers: &[N],
@@ -208,7 +208,7 @@ impl Receiver {
     /// If the channel breaks.
     ///
     /// # Panics
-    /// If not as many lookups were prepared, or the numbers have no bits, or fewer than `bits`.
+    /// If another number of lookups was prepared, or the numbers have no bits, or fewer than `bits`.
     pub fn equal<N: Pod>(
         &mut self,
         numbers: &[N],

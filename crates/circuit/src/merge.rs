@@ -18,7 +18,7 @@ use crate::{Backend, Lanes, compare, select};
 /// As [`Backend::products`].
 ///
 /// # Panics
-/// If the lists have not as many wires, or fewer than `key`.
+/// If the lists differ in their number of wires, or have fewer than `key`.
 pub fn merge<B: Backend>(
     backend: &mut B,
     key: usize,
@@ -49,7 +49,7 @@ pub fn merge<B: Backend>(
 /// As [`Backend::products`].
 ///
 /// # Panics
-/// If the numbers have not as many wires, or fewer than `key`.
+/// If the numbers differ in their number of wires, or have fewer than `key`.
 pub fn compare_and_swap<B: Backend>(
     backend: &mut B,
     key: usize,

@@ -8,7 +8,7 @@ use crate::{Backend, Product};
 /// As [`Backend::products`].
 ///
 /// # Panics
-/// If the numbers have not as many bits.
+/// If the numbers differ in length.
 pub fn select<B: Backend>(
     backend: &mut B,
     choice: &B::Wires,
@@ -25,7 +25,7 @@ pub fn select<B: Backend>(
 /// As [`Backend::products`].
 ///
 /// # Panics
-/// If the numbers have not as many bits.
+/// If the numbers differ in length.
 pub fn swap<B: Backend>(
     backend: &mut B,
     choice: &B::Wires,

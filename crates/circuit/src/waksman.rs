@@ -51,7 +51,7 @@ pub fn switches_by_layer(lanes: u32) -> Vec<usize> {
 /// `permutation[i]` had. Time depends on the permutation.
 ///
 /// # Panics
-/// If it is no permutation.
+/// If it is not a permutation.
 pub fn settings(permutation: &[u32]) -> Vec<Vec<bool>> {
     let mut layers = empty_layers(permutation.len());
     route(permutation, 0, &mut layers);
@@ -65,7 +65,7 @@ pub fn settings(permutation: &[u32]) -> Vec<Vec<bool>> {
 /// As [`Backend::products`].
 ///
 /// # Panics
-/// If there are not as many settings as switches.
+/// If the numbers of settings and switches differ.
 pub fn permute<B: Backend>(
     backend: &mut B,
     layers: &[Vec<Switch>],

@@ -209,13 +209,14 @@ pub(crate) struct Join {
     #[arg(long, value_name = "N", value_parser = sizes::size)]
     pub(crate) max_peer_keys: Option<u64>,
 
-    /// Refuse what is otherwise a warning: key columns that differ in kind or in normalisation
-    /// between the two sides (exit code 5), or keys of this side that are doubtful (3).
+    /// Refuse what would otherwise be a warning: key columns that differ in kind or in
+    /// normalisation between the two sides (exit code 5), or keys of this side that are doubtful
+    /// (3).
     #[arg(long)]
     pub(crate) strict: bool,
 
     /// Meet the other party, compare all settings and the kinds of the key columns, and stop before
-    /// any data moves. A party that does not say --check too ends with exit code 5.
+    /// any data moves. A party without --check ends with exit code 5.
     #[arg(long)]
     pub(crate) check: bool,
 
@@ -269,7 +270,7 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// The key that was said.
+    /// The key that was given.
     ///
     /// # Errors
     /// If a column is named twice, or rules are given for a column outside the key.
@@ -277,7 +278,7 @@ impl Key {
         KeySpec::new(self.columns.concat(), self.normalize.clone())
     }
 
-    /// Whether any column was said.
+    /// Whether any column was given.
     pub(crate) fn is_named(&self) -> bool {
         !self.columns.is_empty()
     }
@@ -425,7 +426,8 @@ fn protocol() -> impl TypedValueParser<Value = &'static Protocol> {
     named(registry::find)
 }
 
-/// Reads one of the names that stand for something. Of a mistyped one clap says which was meant.
+/// Reads one of the names that stand for something. For a mistyped one, clap suggests which was
+/// meant.
 fn named<T: Clone + std::marker::Send + Sync + 'static>(
     meaning: fn(&str) -> Option<T>,
 ) -> impl TypedValueParser<Value = T> {

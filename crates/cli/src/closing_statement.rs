@@ -254,7 +254,7 @@ pub(crate) fn few_shared(summary: &Summary) -> Option<String> {
     })
 }
 
-/// Fewer shared keys than one in this many of the smaller set are worth a word.
+/// Fewer shared keys than one in this many of the smaller set are worth a warning.
 const FEW: u64 = 100;
 
 /// The cost of a run.

@@ -115,7 +115,7 @@ impl Task {
     }
 }
 
-/// A party whose part can be played, as far as that can be seen before it meets the other.
+/// A party that can play its part, as far as it can tell before it meets the other.
 pub(crate) struct Ready<'a> {
     party: Party<'a>,
     own: OwnColumns,
@@ -137,7 +137,7 @@ impl<'a> Party<'a> {
     ///
     /// # Errors
     /// If the settings cannot be told to the other party, the protocol cannot answer the question,
-    /// or the table has not what is needed.
+    /// or the table lacks what is needed.
     pub(crate) fn ready(self) -> Result<Ready<'a>, Failure> {
         self.doubt(&self.source.doubts()?)?;
         self.check_hello()?;
@@ -158,7 +158,7 @@ impl<'a> Party<'a> {
         self.warn_of(warnings.collect(), Failure::DoubtfulTable)
     }
 
-    /// Says what a person should think about, and notes it.
+    /// Says what the user should think about, and notes it.
     fn warn(&self, warning: String) {
         self.console.warn(&warning);
         self.record.warn(warning);
@@ -169,7 +169,7 @@ impl Ready<'_> {
     /// Meets the other party by `meet`, and joins the tables.
     ///
     /// # Errors
-    /// Whatever fails; the other party is told, unless it has done its part already.
+    /// Any failure. The other party learns about it, unless it has done its part already.
     pub(crate) fn join(
         self,
         meet: impl FnOnce() -> Result<(Connection, Channel), Failure>,
@@ -260,8 +260,8 @@ impl Ready<'_> {
 
     /// Ends the session.
     ///
-    /// A party that helps waits for the other to confirm that it has all. Shares are of use only
-    /// where both have theirs, so that both wait. A receiver has its result, whatever the other does.
+    /// A party that helps waits for the other to confirm that it has all. Shares are useful only if
+    /// both have theirs, so both wait. A receiver has its result, whatever the other does.
     fn part(&self, connection: Connection) -> Result<(), Failure> {
         match self.party.task {
             Task::Receive(_) | Task::Learn => Ok(()),
@@ -398,7 +398,7 @@ impl Party<'_> {
         }
     }
 
-    /// Writes the rows whose items are flagged, and returns how many they are; `None` if their reader
+    /// Writes the rows whose items are flagged, and returns their number; `None` if their reader
     /// went away.
     fn write(
         &self,

@@ -377,7 +377,7 @@ impl<L: Lanes> Element<L> {
             let offset = (2 * P[k]).wrapping_sub(INTEGER.to_bits());
             limbs[k] = l.add_words(integer, l.splat_word(offset));
         }
-        // The first pass leaves limbs below 2^51, but for 19·3 more in the lowest. The second
+        // The first pass leaves limbs below 2^51, except for 19·3 more in the lowest. The second
         // carries out at most once more, and then only out of limbs that were all ones, so
         // that the 19 cannot carry again: the number is below 2^255.
         for _ in 0..2 {

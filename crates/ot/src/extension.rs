@@ -206,7 +206,7 @@ impl Receiver {
     /// If the channel breaks.
     ///
     /// # Panics
-    /// If there are not as many blocks as the choices take.
+    /// If the number of blocks is not what the choices take.
     pub fn receive_chosen(
         &mut self,
         choices: &[Block],

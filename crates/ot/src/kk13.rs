@@ -185,7 +185,7 @@ impl Sender {
     /// message. `message` has [`message_bytes`] bytes.
     ///
     /// # Panics
-    /// If `first` is no multiple of 128, or the message has another length.
+    /// If `first` is not a multiple of 128, or the message has another length.
     pub fn rows(
         &self,
         first: u64,
@@ -237,7 +237,7 @@ impl Receiver {
     /// Step 2 for the OTs from number `first` on: appends the message, and writes the rows t_j.
     ///
     /// # Panics
-    /// If `first` is no multiple of 128.
+    /// If `first` is not a multiple of 128.
     pub fn choose(
         &self,
         first: u64,

@@ -120,7 +120,7 @@ pub struct Strip<const R: usize> {
     /// 64 for each word of a row. Those that a word does not use stay zero.
     columns: Vec<Block>,
     columns_per_word: usize,
-    /// For a strip that is no whole number of groups.
+    /// For a strip that is not a whole number of groups.
     rows: Vec<Row<R>>,
 }
 

@@ -42,7 +42,7 @@ pub fn send(
 /// If the channel breaks.
 ///
 /// # Panics
-/// If there are not as many blocks as the choices take.
+/// If the number of blocks is not what the choices take.
 pub fn receive(
     receiver: &mut Receiver,
     first: usize,

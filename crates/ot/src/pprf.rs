@@ -34,7 +34,7 @@
 //! **Security.** In the random-permutation model: H is circular correlation robust (the inputs,
 //! known to the receiver up to Δ, are distinct except with probability 2^-128 per pair, because k
 //! is the dealer's). Seeds are then uniform, and so are the keys of `few.rs`. As with any fixed-key
-//! construction, an attacker who computes p permutations has an advantage of about p·q/2^127 for q
+//! construction, an attacker that computes p permutations has an advantage of about p·q/2^127 for q
 //! nodes on paths under one Δ, thousands per run.
 //!
 //! A malicious receiver has no message here but its OT choices, and any choices define α. A

@@ -76,7 +76,7 @@ pub fn default_rows(receiver_items: u64) -> u64 {
 }
 
 /// The matrix with `rows` rows, rounded up, and the fewest columns at which every item of the
-/// sender that is not shared meets at least κ ones, but for a probability of at most `share`.
+/// sender that is not shared meets at least κ ones, except with a probability of at most `share`.
 ///
 /// # Errors
 /// [`Error::Unreachable`] if there are too few rows for the receiver's items, or `share` is zero

@@ -12,7 +12,7 @@ use crate::{Error, Log2Prob, Security, binomial, search::least};
 const MAX_WIDTH_BITS: u32 = 1 << 14;
 
 /// The smallest width k, in bits, at which all of the sender's `evaluations` are far from
-/// what the receiver knows, but for a probability of at most `share`.
+/// what the receiver knows, except with a probability of at most `share`.
 ///
 /// `evaluations` is the number of values that the sender computes: for KKRT16 (3 + s)·n
 /// with stash s, for SpOT19 n (`spot_low`) or 2n (`spot_fast`), with n the sender's items.

@@ -56,7 +56,7 @@ pub struct Costs {
     /// One more bin: usually one code word.
     pub bin_bits: u64,
     /// One more place in the stash: usually one code word, and one mask for each item of
-    /// the sender, who must try all of them there.
+    /// the sender, which must try all of them there.
     pub stash_bits: u64,
 }
 

@@ -11,7 +11,7 @@ use crate::{Error, Log2Prob, Sizes, search};
 /// The most bits: those of a short digest.
 pub const MAX_BITS: u32 = 128;
 
-/// The fewest bits at which all items, and 0, are distinct, but for a probability of at most
+/// The fewest bits at which all items, and 0, are distinct, except with a probability of at most
 /// `share`.
 ///
 /// # Errors

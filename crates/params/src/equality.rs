@@ -6,7 +6,7 @@ use crate::{Error, Log2Prob, search};
 pub const MAX_BITS: u32 = 128;
 
 /// The fewest bits, a multiple of `digit_bits`, at which none of the tests finds random numbers
-/// equal by chance, but for a probability of at most `share`.
+/// equal by chance, except with a probability of at most `share`.
 ///
 /// # Errors
 /// [`Error::Unreachable`] if [`MAX_BITS`] are not enough.

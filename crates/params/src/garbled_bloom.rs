@@ -110,7 +110,7 @@ pub fn dependent(hidden: u64, seen: u64, shape: Shape) -> Log2Prob {
     subsets(hidden, 1, unseen(seen, shape), shape)
 }
 
-/// A cell with an odd number of hidden items does not tell of them if it is seen.
+/// A cell with an odd number of hidden items does not show them if it is seen.
 fn unseen(seen: u64, shape: Shape) -> Weights {
     let cell = (1.0 + CELL_BIAS) / f64::from(shape.slice_cells);
     let chance = -(seen as f64 * (-cell.min(1.0)).ln_1p()).exp_m1();

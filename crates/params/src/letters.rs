@@ -15,7 +15,7 @@ pub const BITS: u32 = 8;
 pub const MAX: usize = 16;
 
 /// The fewest letters, at least one, with which none of `comparisons` pairs of different items
-/// has the same string, but for a probability of at most `share`.
+/// has the same string, except with a probability of at most `share`.
 ///
 /// # Errors
 /// [`Error::Unreachable`] if [`MAX`] are not enough.

@@ -116,7 +116,7 @@ impl RegularNoise {
     pub fn new(len: usize, values: NoiseValues) -> Self {
         let len = len.max(MIN_LEN);
         let longest = len / noise_points(values);
-        // 4·2^depth < longest ≤ 8·2^depth, but for rounding.
+        // 4·2^depth < longest ≤ 8·2^depth, except for rounding.
         let depth = (longest / (Self::MAX_FANOUT / 2 + 1)).ilog2();
         let fanout = (longest >> depth).min(Self::MAX_FANOUT);
         let unit = LEN_UNIT >> depth.min(LEN_UNIT.ilog2());

@@ -197,7 +197,7 @@ fn overload(items: u64, bins: u64, bin_items: u64) -> Log2Prob {
     Log2Prob::from_log2((term - (-growth).ln_1p()) / LN_2)
 }
 
-/// The smallest capacity at which no bin overflows, but for `share`.
+/// The smallest capacity at which no bin overflows, except with probability `share`.
 fn fewest_capacity(items: u64, bins: u64, share: Log2Prob) -> Option<u64> {
     let suffices = |capacity| overload(items, bins, capacity).times(bins.into()) <= share;
     let capacity = least(items / bins..=items, suffices)?;
@@ -241,7 +241,7 @@ impl Bin {
         once.and(Log2Prob::from_log2(-CHECK_BITS).or(twice))
     }
 
-    /// The smallest bin in which this many rows are independent, but for `share`.
+    /// The smallest bin in which this many rows are independent, except with probability `share`.
     fn smallest(rows: u64, share: Log2Prob) -> Option<Self> {
         let a_column_each = (0..=1).map(|checks| Self {
             slots: MIN_SLOTS,

@@ -83,7 +83,7 @@ pub trait Circuit {
 pub struct Places<W> {
     /// Whether the place's item is shared.
     pub shared: W,
-    /// For each column, the sender's first, the item's number if it is shared, and else 0: 64
+    /// For each column, the sender's first, the item's number if it is shared, and otherwise 0: 64
     /// wires in two's complement, the lowest bit first.
     pub columns: Vec<Vec<W>>,
 }

@@ -26,12 +26,12 @@ pub struct Context<'a> {
     pub channel: &'a mut Channel,
     /// This party's own randomness.
     pub rng: Prg,
-    /// Who is told how the run proceeds.
+    /// Who hears how the run proceeds.
     pub phases: Phases<'a>,
 }
 
 impl<'a> Context<'a> {
-    /// A run over this channel, with randomness from the operating system, and nobody who listens.
+    /// A run over this channel, with randomness from the operating system, and nobody listening.
     pub fn new(channel: &'a mut Channel) -> Self {
         Self {
             channel,
@@ -40,7 +40,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The same, and `observer` is told of the phases.
+    /// The same, and `observer` hears about the phases.
     #[must_use]
     pub fn observed(self, observer: &'a dyn Observer) -> Self {
         Self {
@@ -50,7 +50,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// The phases of a run, and who is told of them.
+/// The phases of a run, and who hears about them.
 #[derive(Clone, Copy)]
 pub struct Phases<'a>(Option<&'a dyn Observer>);
 

@@ -9,7 +9,7 @@ use zeroize::Zeroize;
 ///
 /// Of both parties' together: the XOR of [`membership`](Self::membership) is whether the place's
 /// item is shared, and the sum modulo 2^64 of a column is the item's number in that column if it
-/// is shared, or else 0.
+/// is shared, or otherwise 0.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Shares {
     membership: Bits,

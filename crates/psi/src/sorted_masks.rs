@@ -132,7 +132,7 @@ impl SortedMasks {
     /// If the channel breaks.
     ///
     /// # Panics
-    /// If there are not as many as planned.
+    /// If their number is not the planned one.
     pub fn send(self, hashes: &[u128], outbound: &mut dyn Outbound) -> Result<(), Error> {
         assert_eq!(hashes.len(), self.count, "as many masks as planned");
         stream::send(outbound, self.upper_messages(), &|bytes, message| {
@@ -151,7 +151,7 @@ impl SortedMasks {
     /// If the channel breaks.
     ///
     /// # Panics
-    /// If there are not as many as planned.
+    /// If their number is not the planned one.
     pub fn send_unsorted(
         self,
         hashes: Vec<u128>,
@@ -179,7 +179,7 @@ impl SortedMasks {
     /// positions, message by message, some of them perhaps more than once.
     ///
     /// # Errors
-    /// If the channel breaks, or the peer sent what are no masks.
+    /// If the channel breaks, or the peer sent something that is not masks.
     pub fn receive(self, own: &Own<'_>, inbound: &mut dyn Inbound) -> Result<Vec<Vec<u32>>, Error> {
         self.receive_each(inbound, &|masks| own.find(masks))
     }

@@ -37,8 +37,8 @@ pub const MOST_DH_ITEMS_COUNTED: u64 = 2048;
 /// Up to this many, `kkrt` is taken.
 pub const MOST_KKRT_ITEMS: u64 = 1 << 13;
 
-/// Stands for the protocol that suits a request. It is no protocol of its own, so it is not in the
-/// list of [`PROTOCOLS`](crate::registry::PROTOCOLS).
+/// Stands for the protocol that suits a request. It is not a protocol of its own, so it is not in
+/// the list of [`PROTOCOLS`](crate::registry::PROTOCOLS).
 pub static AUTO: Protocol = Protocol::choosing(&INFO, choose);
 
 static INFO: Info = Info {

@@ -4,7 +4,7 @@ use crate::Encoding;
 
 /// What suggests that a table is written in another way than it is read, or that its keys cannot match.
 ///
-/// It is no fault: the table can be read as it is. Shown, it is a sentence about the table which
+/// It is not a fault: the table can be read as it is. Its text is a sentence about the table that
 /// says what to do, and holds no value of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

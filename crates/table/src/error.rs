@@ -10,8 +10,8 @@ use arrow_schema::DataType;
 /// Why a table could not be read, or the matching rows could not be written.
 ///
 /// The texts name files, lines and fields, and never hold a value of the table. Nor do they name
-/// the columns of a text but by what the user called them, as the first record of a text without
-/// a header is a row; `Debug` shows no more.
+/// the columns of a text, except as the user called them, since the first record of a text without
+/// a header is a row. `Debug` shows no more.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -58,7 +58,7 @@ pub enum Error {
     /// A delimiter or a quote cannot be told from a line's end, or from a part of a character.
     #[error("the {what} must be a single ASCII character, and no line break")]
     DialectByte {
-        /// What it was to be.
+        /// What it was meant to be.
         what: &'static str,
     },
 
@@ -92,7 +92,7 @@ pub enum Error {
     )]
     AmbiguousEncoding(&'static str),
 
-    /// Something is said of the dialect of a table that has none.
+    /// A dialect is given for a table that has none.
     #[error(
         "{file} is read as {format}: --delimiter, --quote, --escapes and --no-header are for CSV \
          and TSV, --encoding for these and lines"
@@ -116,7 +116,7 @@ pub enum Error {
         to: Format,
     },
 
-    /// The name of an input tells no format.
+    /// The name of an input stands for no format.
     #[error(
         "cannot tell the format of {file} from its name: say it with --input-format; the endings \
          known are {ENDINGS} (a file without an ending is read as text, one value per line, if no key column is given; \
@@ -172,7 +172,7 @@ pub enum Error {
         file: String,
     },
 
-    /// A folder's name tells a partition column's name or value, and is not UTF-8.
+    /// A folder's name holds a partition column's name or value, and is not UTF-8.
     #[error(
         "the path of {file} names columns as in day=2024-02-03/, and is not UTF-8: rename its \
          folders"
@@ -303,7 +303,7 @@ pub enum Error {
         file: String,
     },
 
-    /// The input is no Parquet file, or a broken one.
+    /// The input is not a Parquet file, or is a broken one.
     #[error("cannot read {file} as Parquet: {fault}")]
     Parquet {
         /// The file as the user named it.
@@ -312,7 +312,7 @@ pub enum Error {
         fault: ParquetFault,
     },
 
-    /// The input is no Arrow file or stream, or a broken one.
+    /// The input is not an Arrow file or stream, or is a broken one.
     #[error(
         "cannot read {file} as Arrow: it is broken, cut off, or neither an Arrow file nor a stream (get it again)"
     )]
@@ -328,7 +328,7 @@ pub enum Error {
         file: String,
         /// What it was taken for.
         format: Format,
-        /// What it begins like, if that is known and no text.
+        /// What it begins like, if that is known and is not text.
         found: Option<Format>,
     },
 
@@ -484,7 +484,7 @@ pub enum Error {
         file: String,
     },
 
-    /// The name of the output tells no format.
+    /// The name of the output stands for no format.
     #[error("cannot tell the format of {file} from its name: the endings known are {ENDINGS}")]
     OutputEnding {
         /// The file as the user named it.
@@ -533,7 +533,7 @@ pub enum Error {
         reason: String,
     },
 
-    /// The output could not be written. If it was a file, nothing of it is left, unless it has its
+    /// The output could not be written. If it was a file, nothing is left of it, unless it has its
     /// name and only a power cut could undo that.
     #[error("cannot write {file}: {source}")]
     Write {
@@ -659,7 +659,7 @@ pub enum Difference {
         /// Its type in the first file.
         expected: String,
     },
-    /// The folders' names tell other columns.
+    /// The folders' names hold other columns.
     Partition,
     /// The text is encoded in another way.
     Encoding,
@@ -738,7 +738,7 @@ pub enum Fault {
         "not UTF-8 (say how the file is encoded, as in --encoding windows-1252, or save it as UTF-8)"
     )]
     NotUtf8,
-    /// Bytes that the encoding that was said, or that a byte order mark tells, does not define.
+    /// Bytes that the encoding does not define, be it given or that of a byte order mark.
     #[error("not {0} (the file is damaged, or needs another --encoding)")]
     NotEncoded(Encoding),
     /// A quoted field that never ends.
@@ -759,7 +759,7 @@ pub enum Fault {
          are mere characters in this file, leave --escapes out; delete a last line \\., which is an end mark)"
     )]
     UnknownEscape,
-    /// A carriage return that is no part of a line ending.
+    /// A carriage return that is not part of a line ending.
     #[error("a carriage return without a line feed (lines must end in LF or CRLF)")]
     BareCarriageReturn,
     /// A record longer than [`MAX_RECORD_BYTES`](crate::MAX_RECORD_BYTES).
@@ -830,7 +830,7 @@ pub enum KeyFault {
          otherwise, give their format, as in date:%d.%m.%Y; or correct or empty the cell)"
     )]
     NotADate,
-    /// It is no date of the format that the user gave.
+    /// It is not a date of the format that the user gave.
     #[error("not a date of the format `{0}` (give another format, or correct or empty the cell)")]
     NotOfFormat(String),
     /// The rule `timestamp` cannot read it.
@@ -864,7 +864,7 @@ pub enum KeyFault {
          second where there is one, and 1:05 PM, and no zone; correct or empty the cell)"
     )]
     NotATime,
-    /// It is no telephone number of the country that the user gave, nor of another.
+    /// It is not a telephone number of the country that the user gave, nor of another.
     #[error(
         "not a telephone number (the rule `phone:{0}` reads numbers of this country with their \
          area, and international ones with a + or the prefix that is dialled for it; correct or \
@@ -912,7 +912,7 @@ fn fields(count: usize) -> String {
     }
 }
 
-/// What an error says of a table's columns.
+/// What an error says about a table's columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Columns {
     /// Their names, where they are names for sure.
@@ -942,7 +942,7 @@ impl Columns {
         }
     }
 
-    /// What there is to be said behind a part of a sentence that tells how many there are.
+    /// What follows the part of a sentence that says how many there are.
     fn behind_their_number(&self) -> String {
         match self {
             Self::Named(names) if names.is_empty() => String::new(),
@@ -1034,7 +1034,7 @@ pub enum ParquetFault {
     },
 }
 
-/// An error without what a library has put around it, as the names of temporary files and values
+/// An error without what a library has put around it, such as names of temporary files and values
 /// of the table.
 pub(crate) fn nameless(error: io::Error) -> io::Error {
     match error.raw_os_error() {

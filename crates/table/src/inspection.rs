@@ -9,7 +9,7 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Inspection {
-    /// What a protocol gets of the table.
+    /// What a protocol gets from the table.
     pub keys: KeyTable,
     /// The columns of the key, in its order.
     pub columns: Vec<InspectedColumn>,

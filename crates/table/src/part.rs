@@ -21,7 +21,7 @@ pub(crate) struct Part {
     /// How the text was encoded; if not as UTF-8, `content` is a copy in UTF-8.
     pub(crate) encoding: Encoding,
     pub(crate) content: Content,
-    /// What its folders' names say of its rows, for each of the table's partition columns.
+    /// What its folders' names say about its rows, for each of the table's partition columns.
     pub(crate) partition: Vec<Option<String>>,
 }
 
@@ -91,7 +91,7 @@ impl Part {
         }
     }
 
-    /// What its folders' names say of its rows, for each of the table's partition columns.
+    /// What its folders' names say about its rows, for each of the table's partition columns.
     pub(crate) fn partition(&self) -> &[Option<String>] {
         &self.partition
     }

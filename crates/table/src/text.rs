@@ -82,7 +82,8 @@ impl<'a, R: Read> Table<'a, R> {
         &self.columns
     }
 
-    /// What the first record suggests of how the text is written, which is then read no further.
+    /// What the first record suggests about how the text is written. The text is then read no
+    /// further.
     pub(crate) fn doubts(mut self) -> Result<Vec<Doubt>, Error> {
         let Layout::Delimited(dialect) = self.layout else {
             return Ok(Vec::new());

@@ -21,7 +21,7 @@ mod turned_away;
 pub(crate) use accept::accept;
 pub(crate) use connect::connect;
 
-/// How often a wait looks whether it shall end.
+/// How often a wait checks whether it is to end.
 const POLL: Duration = Duration::from_millis(50);
 
 /// How long a party that refuses waits for the other to take its reason.

@@ -56,7 +56,7 @@ struct Run {
     /// Of both parties together, with their input.
     peak_bytes: Option<u64>,
     /// The same beyond what was resident before the first run of all. What the allocator has
-    /// kept from earlier runs counts, so this is rather too much than too little.
+    /// kept from earlier runs counts, so this is too much rather than too little.
     peak_above_input_bytes: Option<u64>,
 }
 

@@ -10,7 +10,7 @@ use psijoin_table::{Kind, Meaning};
 
 use crate::exit::Failure;
 
-/// The fact that tells of the names.
+/// The fact about the names.
 const NAMES: &str = "marks of the key columns' names";
 
 /// A party's own key columns.
@@ -25,7 +25,7 @@ impl<'a> KeyFacts<'a> {
         Self { names, meanings }
     }
 
-    /// Adds to a hello what the other party is told.
+    /// Adds the facts to a hello.
     pub(super) fn tell(&self, hello: Hello) -> Hello {
         let hello = (0..)
             .zip(self.meanings)
@@ -36,10 +36,10 @@ impl<'a> KeyFacts<'a> {
         }
     }
 
-    /// Where the parties' key columns differ so that what should match may not.
+    /// Where the parties' key columns differ so much that equal keys may not match.
     ///
     /// # Errors
-    /// If the peer did not tell what it must.
+    /// If the peer left out a required fact.
     pub(super) fn differences(&self, theirs: &Hello) -> Result<Vec<String>, Failure> {
         let told = |at| {
             let missing = "it did not tell what its key columns mean";
@@ -92,7 +92,7 @@ impl<'a> KeyFacts<'a> {
         ))
     }
 
-    /// What people call a key column.
+    /// The name of a key column for people.
     fn called(&self, at: usize) -> String {
         match self.names.get(at) {
             None => "the key".to_owned(),
@@ -126,7 +126,7 @@ fn is_other_order(ours: &[String], theirs: &str) -> bool {
     ours != theirs && sorted(ours) == sorted(theirs)
 }
 
-/// What to do where kinds differ.
+/// What to do if kinds differ.
 fn advice(ours: Kind, theirs: &str) -> String {
     let known = Kind::ALL
         .into_iter()

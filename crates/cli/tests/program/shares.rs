@@ -103,7 +103,7 @@ fn a_file_is_shown_as_csv() {
         assert!(lines[1].starts_with("0,"));
     }
     let table = shared.folder.path("mine.csv");
-    run(&["shares", &table]).says(3, &["it is no file of psijoin's shares"]);
+    run(&["shares", &table]).says(3, &["it is not a file of psijoin's shares"]);
     run(&["shares", "missing"]).says(3, &["missing"]);
 }
 

@@ -361,7 +361,7 @@ fn a_peer_that_tells_other_decimals_is_refused() {
         (b"17", "disagree on the derived parameters"),
         (
             b"19",
-            "the decimals of its column are no number from 0 to 18",
+            "the decimals of its column are not a number from 0 to 18",
         ),
     ] {
         for cheat in [Cheat::Sender, Cheat::Receiver] {

@@ -440,8 +440,8 @@ impl<L: Lanes, const N: usize> Columns<L, N> {
         l.sub(low, l.splat(INTEGER))
     }
 
-    /// Carries column k, plus a constant, into the next, if there is one, but for its lowest 51 bits,
-    /// which are returned.
+    /// Carries column k, plus a constant, into the next, if there is one, except for its lowest 51
+    /// bits, which are returned.
     #[inline(always)]
     fn carry(&mut self, k: usize, plus: u64) -> L::Word {
         let l = self.lanes;

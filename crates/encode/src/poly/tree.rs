@@ -237,7 +237,7 @@ pub(super) fn corrections(
     points: &[Element],
     top: u32,
 ) -> Option<(Vec<Element>, Vec<Element>)> {
-    // ŝ_k + 1 is s_(k+1)/s_k, but for the pivot: of the product, s_top/s_0 is left.
+    // ŝ_k + 1 is s_(k+1)/s_k, except for the pivot: s_top/s_0 is left of the product.
     let field = fft.field();
     let mut monic = points.to_vec();
     let mut shifted = vec![Element::ZERO; points.len()];

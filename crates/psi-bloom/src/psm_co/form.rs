@@ -32,7 +32,7 @@ pub struct Held {
 /// other bit, and "differs" with either. On the wire, those of the first node come before those of
 /// the second, and of a node that for 0 before that for 1.
 pub trait Form: Copy + Debug + Send + Sync + 'static {
-    /// The form in which none of this many decryptions goes wrong, but for a probability of at most
+    /// The form in which none of this many decryptions goes wrong, except with a probability of at most
     /// `share`.
     ///
     /// # Errors

@@ -107,7 +107,7 @@ impl Engine {
     }
 }
 
-/// What is said of a garbled circuit, but for its outputs.
+/// The messages of a garbled circuit, except for its outputs.
 fn garbled(work: &Work) -> Conversation {
     garbling::OTS
         .chosen(work.receiver_bits)

@@ -20,7 +20,7 @@ pub(crate) struct SparseParams {
 }
 
 impl SparseParams {
-    /// Derives them, given the length of digests, with what is left of the failure budget: what
+    /// Derives them, given the length of digests, with the rest of the failure budget: what
     /// [`Extension::derive`] takes, and all the rest, at least a quarter or so, for the masks. If the
     /// sender may be malicious, masks have 128 bits.
     pub(crate) fn derive(

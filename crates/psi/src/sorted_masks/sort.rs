@@ -7,7 +7,7 @@ use psijoin_block::{memory::Buffer, parallel, scatter};
 
 /// What is sorted.
 pub trait Key: Pod + Ord + Send + Sync {
-    /// Its highest bits: in their order, but for those where they are equal.
+    /// Its highest bits: keys are in their order, except where these are equal.
     fn top(self) -> u64;
 }
 

@@ -51,7 +51,7 @@ impl UpperParts {
     /// Receives the vector.
     ///
     /// # Errors
-    /// If the channel breaks, or it is none of as many masks as planned, all in their range.
+    /// If the channel breaks, or it does not hold as many masks as planned, all in their range.
     pub(super) fn receive(masks: SortedMasks, inbound: &mut dyn Inbound) -> Result<Self, Error> {
         let messages = masks.upper_messages();
         let mut words = vec![0_u64; messages.total.div_ceil(8)];

@@ -22,7 +22,7 @@ pub(crate) struct KeyColumn<'a> {
 }
 
 impl<'a> KeyColumn<'a> {
-    /// `None` if the array's type is none of a key: [`can_be_key`]. `is_uuid` says that 16 bytes
+    /// `None` if the array's type cannot be a key: [`can_be_key`]. `is_uuid` says that 16 bytes
     /// are one.
     pub(crate) fn new(array: &'a ArrayRef, is_uuid: bool) -> Option<Self> {
         let cell = key_cell(array, is_uuid)?;

@@ -96,7 +96,7 @@ mod tests {
                 "America/New_York",
                 "2024-01-01 04:30:00Z",
             ),
-            // What tells its zone is in no other.
+            // A text that names its zone is in no other.
             (
                 "2024-02-03 12:34:56Z",
                 "Europe/Berlin",

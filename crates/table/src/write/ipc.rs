@@ -104,7 +104,7 @@ fn io_error(error: ArrowError) -> io::Error {
     }
 }
 
-/// Whether a column can be written without anything of other rows.
+/// Whether a column can be written without anything from other rows.
 pub(super) fn can_hold(field: &Field) -> bool {
     match written(field).data_type() {
         DataType::Utf8View | DataType::BinaryView => true,

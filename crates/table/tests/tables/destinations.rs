@@ -83,7 +83,7 @@ fn nested_columns_go_to_no_text() {
         "{message}"
     );
     assert!(
-        message.ends_with("which is no text; write .parquet or .arrow"),
+        message.ends_with("which is not text; write .parquet or .arrow"),
         "{message}"
     );
     assert!(

@@ -72,7 +72,7 @@ struct Entrance {
     listener: Listener,
     greeter: Greeter,
     setup: Duration,
-    /// In the order of their coming.
+    /// In the order in which they came.
     candidates: Vec<Candidate>,
     turned_away: TurnedAway,
     /// Once, the system had nothing left for one more connection.
@@ -86,8 +86,8 @@ impl Entrance {
     /// Lets in those who wait outside, or some of them.
     ///
     /// # Errors
-    /// The system has no descriptor or no memory for one more connection. That passes, the
-    /// sooner since a candidate has gone.
+    /// The system has no descriptor or no memory for one more connection. That passes, and sooner
+    /// because a candidate has gone.
     fn admit(&mut self) -> Result<(), Short> {
         for _ in 0..MAX_ADMITTED {
             let (socket, from) = match self.listener.socket.accept() {
@@ -206,7 +206,7 @@ struct Candidate {
     since: Instant,
 }
 
-/// What came of hearing a candidate.
+/// The result of hearing a candidate.
 enum Step {
     Stays,
     IsPeer,

@@ -74,7 +74,7 @@ pub(super) enum Greeting {
     Tls(Box<TlsGreeting>),
 }
 
-/// Why a greeting came to nothing.
+/// Why a greeting failed.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) error: Error,
@@ -169,7 +169,7 @@ impl TlsGreeting {
             }
             Some(false) => self.feed(&opening, answer),
             Some(true) => {
-                // What TLS has to say about it tells the other side what this one speaks.
+                // The answer of TLS shows the other side what this one speaks.
                 let _ = self.feed(&opening, answer);
                 Err(preamble::tls_was_due().into())
             }

@@ -23,7 +23,7 @@ pub(super) struct TurnedAway {
     lines: u32,
     last_line: Option<Instant>,
     unlogged: u64,
-    /// Whom the next line names.
+    /// The one that the next line names.
     last: Option<(SocketAddr, String)>,
 }
 
