@@ -93,7 +93,7 @@ pub fn greater_small<B: Backend>(
     b: &[Wire<B>],
 ) -> Result<Wire<B>, B::Error> {
     assert_eq!(a.len(), b.len(), "as many bits");
-    // Of the bits so far, a is greater: the highest bit decides if it differs.
+    // a is greater in the bits so far: the highest bit decides if it differs.
     let mut greater = backend.constant(false, a[0].lanes());
     for (a, b) in a.iter().zip(b) {
         let carried = backend.xor(b, &greater);

@@ -210,7 +210,7 @@ impl Failure {
         }
     }
 
-    /// What the other party is told.
+    /// The code that the other party gets.
     pub(crate) fn abort_code(&self) -> AbortCode {
         match self {
             Self::Psi(error) => error.abort_code(),

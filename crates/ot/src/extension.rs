@@ -234,7 +234,7 @@ impl Receiver {
 /// Choices are sent eight per byte, with this many bytes in a message.
 const CHOICE_BYTES_PER_MESSAGE: usize = 1 << 16;
 
-/// Says where the choices differ from the random ones, of `count` OTs.
+/// Says where the choices of `count` OTs differ from the random ones.
 fn send_flips(
     random: Zeroizing<Vec<Block>>,
     choices: &[Block],
@@ -275,7 +275,7 @@ fn add_where_flipped(rows: &mut [Block], flips: &[Block], delta: &Block) {
     });
 }
 
-/// Clears the bits behind the first `count`.
+/// Clears the bits after the first `count`.
 fn clear_behind(choices: &mut [Block], count: usize) {
     if let (Some(last), used @ 1..) = (choices.last_mut(), count % Block::BITS) {
         *last = Block(last.0 & ((1 << used) - 1));

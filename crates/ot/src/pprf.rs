@@ -183,7 +183,7 @@ impl Dealer<'_> {
         }
     }
 
-    /// Grows the trees, and says what the receiver must be told.
+    /// Grows the trees, and gives the messages for the receiver.
     pub(crate) fn grow(&self, leaves: &mut [Words], corrections: &mut [Block]) {
         let shape = self.shape;
         let nodes = self.nodes(corrections);

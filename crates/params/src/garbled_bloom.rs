@@ -78,7 +78,7 @@ pub fn programmed(hidden: u64, seen: u64, share: Log2Prob) -> Result<Shape, Erro
     fewest_cells(one_cell, share, suffices)
 }
 
-/// The fewest cells a slice, at least as many as `from` has, that suffice.
+/// The fewest cells per slice that suffice, at least as many as `from` has.
 fn fewest_cells(
     from: Shape,
     share: Log2Prob,

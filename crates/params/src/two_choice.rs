@@ -71,7 +71,7 @@ pub fn shape(items: u64, items_per_bin: u32, share: Log2Prob) -> Result<Shape, E
     })
 }
 
-/// The cheapest table in which items with two distinct bins each find a place, but for a
+/// The cheapest table in which items with two distinct bins each find a place, except with a
 /// probability of at most `share`.
 ///
 /// # Errors

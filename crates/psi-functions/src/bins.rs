@@ -39,7 +39,7 @@ pub fn digest_bytes(sizes: Sizes, budget: &mut FailureBudget) -> Result<usize, E
 /// # Errors
 /// If no number of bins is enough.
 pub fn without_stash(sizes: Sizes, budget: &mut FailureBudget) -> Result<Shape, Error> {
-    // Bins alone are weighed: nothing is to find no bin.
+    // Only bins are weighed: every item must find a bin.
     let costs = Costs {
         bin_bits: 1,
         stash_bits: u64::from(cuckoo::MAX_BINS),
@@ -135,7 +135,7 @@ impl Keys {
     }
 }
 
-/// Of the keys with these numbers, the item and the number of the hash function.
+/// The item, and the number of the hash function, of each key with one of these numbers.
 type Inputs<'a> = dyn Fn(Range<usize>) -> Vec<(usize, u8)> + Sync + 'a;
 
 /// An item of the receiver in its bin.

@@ -66,8 +66,8 @@ const NUMBER_BITS: usize = u64::BITS as usize;
 
 /// A function of shared items.
 pub trait Circuit {
-    /// Its outputs, which are all that anybody learns. Both parties run it on the same number of
-    /// places, and must come to the same gates.
+    /// Its outputs, and nobody learns anything else. Both parties run it on the same number of
+    /// places, and must get the same gates.
     ///
     /// # Errors
     /// As [`Backend::products`].

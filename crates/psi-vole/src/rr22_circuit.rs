@@ -68,7 +68,7 @@ pub use params::Params;
 use receiver::Receiver;
 use sender::Sender;
 
-/// All that there is to learn, and it can be withheld.
+/// Every kind of output, and it can be withheld.
 pub static RR22_CIRCUIT: Protocol =
     Protocol::new(&INFO, |request| Ok(Params::new(request)?.plan()))
         .computing(|output| {

@@ -63,7 +63,7 @@ impl Phases<'_> {
     }
 }
 
-/// Is told how a run proceeds.
+/// Hears how a run proceeds.
 pub trait Observer: Sync {
     /// A phase of this name begins, and the one before it ends.
     fn phase(&self, name: &'static str, now: Instant);

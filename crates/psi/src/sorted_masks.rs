@@ -58,7 +58,7 @@ impl SortedMasks {
             range,
             low_bits,
         };
-        // The upper parts take as much as there are masks when M/2^l is about n.
+        // The upper parts take as many bits as there are masks when M/2^l is about n.
         let middle = (range / count as u128).max(1).ilog2();
         (middle.saturating_sub(1)..=middle + 1)
             .map(with)

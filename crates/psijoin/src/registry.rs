@@ -96,7 +96,7 @@ mod tests {
         );
     }
 
-    /// What both learn of 3 and 2 items, 2 of them shared, with nothing sent for it.
+    /// What both learn from 3 and 2 items, 2 of them shared, with nothing sent.
     fn learned(
         protocol: &'static Protocol,
         output: OutputKind,

@@ -28,7 +28,7 @@ pub enum Multiplication {
 /// The longest vector of a triple; longer ones take several.
 const LONGEST: usize = Block::BITS;
 
-/// Triples that are made at once: silent OT needs 100 bytes a triple while it runs.
+/// Triples that are made at once: silent OT needs 100 bytes per triple while it runs.
 const AT_ONCE: usize = 1 << 21;
 
 /// Makes triples, and keeps those that were not yet used, by the length of their vectors.

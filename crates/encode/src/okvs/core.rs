@@ -185,7 +185,7 @@ impl Left {
         self.seen = peeling.peeled().len();
     }
 
-    /// Of the rows of a slot, one with the most slots of two rows.
+    /// The row of a slot that has the most slots of two rows.
     fn best_of(&self, slot: usize, peeling: &Peeling, rows: &[Row]) -> u32 {
         let candidates = self.by_slot[slot].iter().copied();
         let slots_of_two = |row: u32| {

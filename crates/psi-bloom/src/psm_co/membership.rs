@@ -54,8 +54,8 @@ impl Membership {
         ots.chosen(self.bits).says(ots.sender, levels.sum())
     }
 
-    /// Lets the receiver have λ1 if its item is in the set, else λ0: the lowest bits of `opened`. The
-    /// peer calls [`receive`](Self::receive).
+    /// Lets the receiver have λ1 if its item is in the set, otherwise λ0: the lowest bits of
+    /// `opened`. The peer calls [`receive`](Self::receive).
     ///
     /// # Errors
     /// If the channel breaks.
@@ -73,7 +73,7 @@ impl Membership {
         let mut zeros = Buffer::zeroed(self.bits);
         ots.send_chosen(&mut zeros, channel)?;
         let ones = extension::random_messages(&mut zeros, &ots.delta());
-        // Bit 0 is the highest, so that what begins alike stands together.
+        // Bit 0 is the highest, so that items with the same beginning are neighbours.
         let mut set: Vec<u128> = set.iter().map(|item| self.turned(item.0)).collect();
         set.sort_unstable();
         set.dedup();
@@ -165,7 +165,7 @@ impl Membership {
         2 * nodes * self.label_bytes(depth) + packed(self.place_bits(depth)).packed_bytes(2 * nodes)
     }
 
-    /// An item with bit 0 as the highest, and nothing behind the bits that count.
+    /// An item with bit 0 as the highest, and nothing after the bits that count.
     fn turned(&self, item: u128) -> u128 {
         item.reverse_bits() >> (Block::BITS - self.bits)
     }

@@ -6,7 +6,7 @@ use super::form::{
     Form, Held, Nodes, Pad, arranged, at, block, contents, pack_all, packed, unpack_all,
 };
 
-/// Ciphertexts as published: with zeros at the end, by which the receiver knows its own.
+/// Ciphertexts as published: with zeros at the end, which show the receiver its own.
 #[derive(Debug, Clone, Copy)]
 pub struct Tagged {
     /// How many zeros.

@@ -33,7 +33,7 @@ const OTS: Extension = Extension::Silent;
 /// OTs that are made at once: silent OT needs 100 bytes per OT while it runs.
 const AT_ONCE: usize = 1 << 21;
 
-/// How many OTs each of the calls makes that make `count`.
+/// How many OTs each call makes, for `count` in all.
 fn calls(count: usize) -> impl Iterator<Item = usize> {
     (0..count)
         .step_by(AT_ONCE)

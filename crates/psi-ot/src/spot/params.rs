@@ -73,7 +73,8 @@ impl SparseParams {
         }
     }
 
-    /// The error for points that no polynomial is computed for: two of them are equal, say.
+    /// The error for points that no polynomial is computed for, for example because two of them are
+    /// equal.
     pub(crate) fn unfit_points(&self) -> Error {
         (self.request).bad_luck("the items do not fit into a polynomial")
     }

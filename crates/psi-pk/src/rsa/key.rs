@@ -125,7 +125,7 @@ impl PrivateKey {
         })
     }
 
-    /// The e-th roots modulo N: numbers to the d.
+    /// The e-th roots modulo N: numbers to the power d.
     ///
     /// # Errors
     /// If this machine computed one wrongly.

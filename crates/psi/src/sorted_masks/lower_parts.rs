@@ -21,7 +21,7 @@ pub(super) fn pack(numbers: impl ExactSizeIterator<Item = u128>, bits: u32, mess
     message.truncate(length);
 }
 
-/// Packs the numbers into words: of each the lowest bits, as many as stand beside it.
+/// Packs numbers into words, each given with how many of its lowest bits count.
 #[inline(always)]
 fn pack_words<'a>(
     numbers: impl Iterator<Item = (u64, u32)>,

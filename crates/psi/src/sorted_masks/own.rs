@@ -45,8 +45,8 @@ impl<'a> Own<'a> {
         }
     }
 
-    /// The positions of the own hashes whose masks are among these, which ascend, or else the
-    /// sender misses some.
+    /// The positions of the own hashes whose masks are among these, which ascend; if they do not,
+    /// some are missed.
     pub(super) fn find(&self, sent: impl Iterator<Item = u128>) -> Vec<u32> {
         let mut sent = sent.peekable();
         let lowest = sent.peek().map_or(0, |mask| self.masks.prefix(*mask));

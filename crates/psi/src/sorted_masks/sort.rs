@@ -24,7 +24,7 @@ const BUCKET_LEN: usize = 512;
 /// More streams than this would be written at random.
 const MAX_BUCKETS: usize = 1 << 12;
 
-/// Keys with the same slot, beyond which they are not taken for uniform.
+/// More keys than this with one slot are not taken for uniform.
 const MAX_SLOT_LEN: u32 = 32;
 
 /// Sorts, on the threads of the caller's pool: the topmost bits say which bucket, the next ones
