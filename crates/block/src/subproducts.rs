@@ -90,7 +90,7 @@ pub fn numerators(
 fn check(half: usize, nodes: usize, parents: usize) {
     assert!(
         nodes.is_multiple_of(half) && parents == nodes.next_multiple_of(2 * half),
-        "two nodes for each parent, but for the last one"
+        "two nodes for each parent, except the last one"
     );
 }
 

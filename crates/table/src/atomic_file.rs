@@ -87,8 +87,8 @@ impl AtomicFile {
         &self.path
     }
 
-    /// Writes the file, to the disk, but for its name: what can fail, such as a disk that is full,
-    /// has failed when this returns. Then nothing is left.
+    /// Writes the file to the disk, without its name yet. What can fail, such as a full disk, has
+    /// failed when this returns. Then nothing is left.
     ///
     /// # Errors
     /// Those of `write`, and those of the operating system.
