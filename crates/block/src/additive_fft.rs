@@ -124,7 +124,7 @@ impl AdditiveFft {
     /// Coefficients to values on `offset` + W_log, in each chunk of 2^`log` elements.
     ///
     /// # Panics
-    /// If the data is no whole number of chunks, or the offset no multiple of 2^`log`.
+    /// If the data is not a whole number of chunks, or the offset is not a multiple of 2^`log`.
     pub fn evaluate(&self, log: u32, offset: usize, data: &mut [Element]) {
         self.check(log, offset, data);
         if log <= KERNEL_LOG {

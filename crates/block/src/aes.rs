@@ -1,8 +1,8 @@
 //! AES-128 under one key, many blocks at a time.
 //!
 //! The cipher itself is RustCrypto's, which dispatches at run time to VAES, AES-NI or a
-//! constant-time software version, and keeps enough blocks in flight to reach one AES
-//! round a cycle.
+//! constant-time software version, and keeps enough blocks in flight to reach one AES round per
+//! cycle.
 
 use aes::{
     Aes128Enc,

@@ -1,8 +1,9 @@
-//! Bits that are read at random, spread out to a byte each.
+//! Bits that are read at random, spread out to one byte per bit.
 //!
-//! A bit of a packed table costs a shift, a mask and, where it is written, a dependent load. A
-//! cell costs a load or a store. Spreading and packing take 64 bits an instruction with AVX-512,
-//! so it pays as soon as a bit is touched about once, and the cells fit the first-level cache.
+//! Access to a bit of a packed table costs a shift, a mask and, for a write, a dependent load.
+//! Access to a cell costs a load or a store. Spreading and packing take 64 bits per instruction
+//! with AVX-512, so it pays as soon as a bit is touched about once, and the cells fit the
+//! first-level cache.
 
 use crate::cpu::{self, multiversion};
 

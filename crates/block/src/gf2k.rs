@@ -1,22 +1,22 @@
 //! GF(2^w) for widths w up to 63, chosen at run time, and its quadratic extension GF(2^2w).
 //!
-//! For values that are not 64 or 128 bits long: what travels is then no longer than the values
-//! are. Linear maps over the small field act on both halves of an element of the extension alike,
-//! which costs two carry-less products; [`AdditiveFft`](crate::additive_fft::AdditiveFft) is
-//! such a map.
+//! It is for values that are not 64 or 128 bits long, so that no more bits travel than the values
+//! have. Linear maps over the small field act on both halves of an element of the extension alike,
+//! which costs two carry-less products; [`AdditiveFft`](crate::additive_fft::AdditiveFft) is such a
+//! map.
 //!
-//! **Representation.** The small field is `GF(2)[x]/m` with an irreducible m of degree w. What
-//! is computed with are residues modulo a multiple M = x^d + r of m, where r is short: its degree
-//! is at most d − w + 1. The product of a residue and a *reduced* constant (of degree below
-//! w) is then reduced by one more carry-less product with r, without carries into x^d.
-//! [`Field::to_words`] reduces modulo m. A residue is kept shifted up by 64 − d bits, so that the
-//! upper word of a product is what lies above x^d.
+//! **Representation.** The small field is `GF(2)[x]/m` with an irreducible m of degree w.
+//! Computation is with residues modulo a multiple M = x^d + r of m, where r is short: its degree is
+//! at most d − w + 1. The product of a residue and a *reduced* constant (of degree below w) is then
+//! reduced by one more carry-less product with r, without carries into x^d. [`Field::to_words`]
+//! reduces modulo m. A residue is kept shifted up by 64 − d bits, so that the upper word of a
+//! product is what lies above x^d.
 //!
-//! The extension is `GF(2^w)[t]/(t^2 + t + x^e)`: e = 0 for odd w, where 1 has trace 1, and else
-//! e = 1, since m is chosen so that x has trace 1.
+//! The extension is `GF(2^w)[t]/(t^2 + t + x^e)`: e = 0 for odd w, where 1 has trace 1. For even w,
+//! e = 1: m is chosen so that x has trace 1.
 //!
-//! Addition is exclusive or. Everything is constant time, but for [`Field::invert_all`], which
-//! shows whether it was given a zero.
+//! Addition is exclusive or. Everything is constant time, except [`Field::invert_all`], which shows
+//! whether it was given a zero.
 
 use std::ops::{BitXor, BitXorAssign};
 

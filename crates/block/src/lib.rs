@@ -13,14 +13,14 @@
 //! | [`tower`] | GF(2^64), and GF(2^128) as its quadratic extension |
 //! | [`transpose`] | bit-matrix transposition |
 //! | [`positions`] | positions in tables from pseudorandom blocks |
-//! | [`cells`] | bits that are read at random, a byte each |
+//! | [`cells`] | bits that are read at random, one byte per bit |
 //! | [`scatter`] | distributing elements among buckets |
 //! | [`select`] | sums of rows that bits select |
 //! | [`parallel`] | the threads of the caller's pool: the door to parallel work |
 //! | [`memory`] | large buffers for random access, prefetching; what happens when there is no memory left |
 //!
-//! Kernels do no I/O and, but for [`parallel`], know no threads: slices in, slices out. Each one dispatches
-//! once a call, at run time, to the widest instruction set that the processor has; the
+//! Kernels do no I/O and, except for [`parallel`], know no threads: slices in, slices out. Each one
+//! dispatches once per call, at run time, to the widest instruction set that the processor has; the
 //! portable version is always there and is what the others are tested against.
 
 mod block;

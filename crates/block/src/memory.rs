@@ -21,7 +21,7 @@ const HUGE_PAGE_BYTES: usize = 2 << 20;
 /// It is wiped when it is dropped: what lies on pages of its own goes back to the system, which clears
 /// pages before anyone gets them, and what lies on the heap is cleared.
 ///
-/// Making one where no memory is left ends as [`exhausted`] says.
+/// Making one when no memory is left ends as [`exhausted`] says.
 pub struct Buffer<T: Pod> {
     storage: Storage<T>,
 }
@@ -134,8 +134,8 @@ pub fn on_exhaustion(handler: fn() -> !) {
     let _ = EXHAUSTION_HANDLER.set(handler);
 }
 
-/// Ends whatever the caller does, as the system has not these bytes left: by the program's
-/// [handler](on_exhaustion), or else as the standard library does, by aborting.
+/// Ends whatever the caller does, since the system does not have these bytes left: by the program's
+/// [handler](on_exhaustion), or otherwise as the standard library does, by aborting.
 pub fn exhausted(bytes: usize) -> ! {
     match EXHAUSTION_HANDLER.get() {
         Some(handler) => handler(),
@@ -145,8 +145,8 @@ pub fn exhausted(bytes: usize) -> ! {
     }
 }
 
-/// The system's allocator; a program that takes it as its own is [told](on_exhaustion) when there
-/// is no memory left, where the standard library would abort.
+/// The system's allocator; a program that takes it as its own gets a [call](on_exhaustion) when no
+/// memory is left, where the standard library would abort.
 pub struct ReportingAllocator;
 
 impl ReportingAllocator {

@@ -1,8 +1,8 @@
-//! The pointwise steps of subproduct trees over [`gf2k`](crate::gf2k), a level at a time.
+//! The pointwise steps of subproduct trees over [`gf2k`](crate::gf2k), one level at a time.
 //!
 //! A level has nodes of `half` values each, one after the other; two neighbours have a parent of
-//! 2·`half` values. A last node without a neighbour stands for a parent by itself. What the
-//! values are of is the business of who builds the tree.
+//! 2·`half` values. A last node without a neighbour stands for a parent by itself. What the values
+//! belong to is up to the code that builds the tree.
 
 use crate::{
     cpu::{self, multiversion},
@@ -70,7 +70,7 @@ pub fn remainders(
 /// d from `second`. Without a child r it is n_l.
 ///
 /// # Panics
-/// If the lengths do not fit together: `nodes` have room for whole parents, the others have not.
+/// If the lengths do not fit together: `nodes` have room for whole parents, the others do not.
 pub fn numerators(
     field: &Field,
     half: usize,
@@ -90,7 +90,7 @@ pub fn numerators(
 fn check(half: usize, nodes: usize, parents: usize) {
     assert!(
         nodes.is_multiple_of(half) && parents == nodes.next_multiple_of(2 * half),
-        "two nodes for each parent, but for the last one"
+        "two nodes for each parent, except the last one"
     );
 }
 

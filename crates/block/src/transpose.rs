@@ -1,6 +1,6 @@
 //! Bit-matrix transposition: columns of an OT matrix to rows.
 //!
-//! The kernel works on tiles of 64 columns by 512 rows: one 512-bit vector a column, eight
+//! The kernel works on tiles of 64 columns by 512 rows: one 512-bit vector per column, eight
 //! 64 × 64-bit squares side by side, each transposed by six rounds of exchanging
 //! off-diagonal squares (Eklundh; Warren, *Hacker's Delight*, §7-3).
 

@@ -9,7 +9,7 @@
 //! answer are two flights. Literature that speaks of rounds often means this.
 //!
 //! A party sees only its own end of the wire, so flights are told apart by this rule: what
-//! a party sends depends on all that it has received, and the other way flight. Hence a
+//! a party sends depends on all that it has received, and vice versa. Hence a
 //! flight begins whenever a message is sent after one was received, or received after one
 //! was sent. Inside [`Channel::exchange`] the rule is suspended: what is sent there must
 //! not depend on what is received there, and both together make one flight. Two parties
@@ -144,7 +144,7 @@ impl Drop for ExchangeGuard {
     }
 }
 
-/// A logical clock that ticks once a flight.
+/// A logical clock that ticks once per flight.
 #[derive(Debug, Default)]
 struct State {
     sent: Direction,

@@ -38,8 +38,8 @@ pub enum Error {
     Io(#[from] io::Error),
 }
 
-/// For those who must report one failure to both halves of a channel. Of an I/O error the
-/// kind and the text are kept.
+/// For reporting one failure to both halves of a channel. The clone of an I/O error keeps its kind
+/// and text.
 impl Clone for Error {
     fn clone(&self) -> Self {
         match self {
@@ -56,15 +56,15 @@ impl Clone for Error {
     }
 }
 
-/// What a party that gives up tells its peer. It never carries data: an error text could
-/// hold something private.
+/// What a party that gives up tells its peer. It never carries data, since an error text could hold
+/// something private.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 #[repr(u8)]
 pub enum AbortCode {
     /// Its own input or output cannot be used.
     LocalFailure = 1,
-    /// It holds that the peer broke the protocol.
+    /// It says that the peer broke the protocol.
     ProtocolViolation = 2,
     /// The two sides were not set up alike.
     Incompatible = 3,
@@ -80,13 +80,13 @@ pub enum AbortCode {
     OutOfMemory = 8,
     /// It met a fault of its own, or of its machine.
     InternalFailure = 9,
-    /// The time that its user gave the session is over.
+    /// The deadline that its user set has passed.
     DeadlinePassed = 10,
     /// This side's set is larger than it allows.
     TooManyItems = 11,
     /// It allows no sums of the receiver's columns.
     ReceiverSums = 12,
-    /// What the two sides' items mean differs, and it demands that it does not.
+    /// The two sides' items differ in meaning, and it demands that they do not.
     UnlikeItems = 13,
     /// A reason that this version does not know: the peer's may be a later one.
     Unknown = 0,
@@ -132,7 +132,7 @@ impl std::fmt::Display for AbortCode {
             Self::TimedOut => "it heard nothing from this side for too long",
             Self::OutOfMemory => "it ran out of memory",
             Self::InternalFailure => "it met an internal failure, which is not this side's fault",
-            Self::DeadlinePassed => "the time that its user gave the session is over",
+            Self::DeadlinePassed => "the deadline that its user set has passed",
             Self::TooManyItems => "this side's set is larger than it allows",
             Self::ReceiverSums => "it does not allow sums of the receiver's columns",
             Self::UnlikeItems => {

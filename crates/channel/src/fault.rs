@@ -1,4 +1,4 @@
-//! Breaking a channel on purpose, to test what a protocol makes of it.
+//! Breaking a channel on purpose, to test how a protocol reacts.
 //!
 //! ```
 //! use psijoin_channel::{Error, fault::{Fault, FaultKind, faulty}, memory};

@@ -9,10 +9,11 @@ use crate::{Channel, Error};
 /// Bytes of a share, and of the commitment to it.
 pub const SHARE_BYTES: usize = 32;
 
-/// Public randomness to which both parties contributed. It is no secret between them.
+/// Public randomness to which both parties contributed. It is not secret between them.
 ///
-/// Its worth is that neither party could choose it, nor know it before both had fixed their sets. So
-/// it comes from an agreement only: [`JointSeed::agree`], or an own exchange of [`Share`]s.
+/// What matters is that neither party could choose it, or know it before both had fixed their sets.
+/// So it comes only from an agreement: [`JointSeed::agree`], or the caller's own exchange of
+/// [`Share`]s.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JointSeed([u8; 32]);
 

@@ -5,12 +5,11 @@
 //! a party can send while it receives; [`Channel::exchange`] is the one place where
 //! a protocol that needs both at once gets it.
 //!
-//! Everything that is not transport is a decorator: counting bytes and rounds
-//! ([`count`]), injecting faults ([`fault`]), hashing the transcript ([`transcript`]),
-//! emulating a link ([`link`]). Each is a function named by what the channel becomes,
-//! which takes a [`Channel`] and returns the decorated one, with a handle if there is
-//! something to read. They stack in any order. [`memory`] joins two parties of one
-//! process.
+//! Everything that is not transport is a decorator: counting bytes and flights ([`count`]),
+//! injecting faults ([`fault`]), hashing the transcript ([`transcript`]), emulating a link
+//! ([`link`]). Each is a function named by what the channel becomes, which takes a [`Channel`] and
+//! returns the decorated one, with a handle if there is something to read. They stack in any order.
+//! [`memory`] joins two parties of one process.
 //!
 //! What parties do over any channel lives here as well: long data is sent and received in pieces that
 //! all threads compute ([`stream`]), or read while something else is computed ([`read_ahead`]); and a
@@ -96,7 +95,7 @@ pub trait Inbound: Send {
 pub struct Channel {
     outbound: Box<dyn Outbound>,
     inbound: Box<dyn Inbound>,
-    /// Told of exchanges, in which rounds are counted otherwise.
+    /// Hears about exchanges, in which flights are counted differently.
     counters: Vec<Counters>,
 }
 
@@ -127,7 +126,7 @@ impl Channel {
         }
     }
 
-    /// Takes the halves apart. Counters keep counting, but no longer learn of exchanges:
+    /// Takes the halves apart. Counters keep counting, but no longer hear about exchanges:
     /// to wrap the halves, use [`Channel::decorate`].
     pub fn into_halves(self) -> (Box<dyn Outbound>, Box<dyn Inbound>) {
         (self.outbound, self.inbound)
@@ -164,12 +163,12 @@ impl Channel {
     /// much to say never wait for each other with full queues.
     ///
     /// `receive` runs on a thread of its own (outside any thread pool the caller may be
-    /// in), `send` on the caller's. For the count of [rounds](count) an exchange is one:
+    /// in), `send` on the caller's. In the count of [flights](count) an exchange is one:
     /// what is sent should not depend on what is received.
     ///
     /// # Errors
     /// The error of the side that failed. If sending fails for a reason other than the
-    /// channel, the peer is told so ([`AbortCode::LocalFailure`], unless `send` has aborted
+    /// channel, the peer hears about it ([`AbortCode::LocalFailure`], unless `send` has aborted
     /// with a better code), and that error is returned. If receiving fails, sending stops
     /// at its next message. If the channel breaks under both, the receiving side's error is
     /// returned, since it says what the peer did.
@@ -196,11 +195,11 @@ impl Channel {
                 receiving_failed.store(received.is_err(), Ordering::Relaxed);
                 received
             });
-            // A system that gives no thread has no memory for its stack.
+            // If the system gives no thread, it has no memory for its stack.
             let receiving = receiving.unwrap_or_else(|_| exhausted(THREAD_BYTES));
             let sent = send(&mut outbound);
             if sent.is_err() && !outbound.is_broken {
-                // Without a word to the peer, both sides would wait for the time-out.
+                // If the peer heard nothing, both sides would wait for the time-out.
                 outbound.abort(AbortCode::LocalFailure);
             }
             let received = match receiving.join() {

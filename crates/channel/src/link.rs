@@ -1,4 +1,4 @@
-//! Emulating a network link, where the kernel offers no way to do so.
+//! Emulating a network link, for systems whose kernel offers no way to do so.
 //!
 //! [`linked`] delays what one party sends: a message is delivered when its last bit would
 //! have arrived over a wire of the given bandwidth and half the given round-trip time.

@@ -28,8 +28,8 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// The defaults: [`Window::default`] each way, and ten minutes of idleness, since a
-    /// peer in the same process rather computes than dies.
+    /// The defaults: [`Window::default`] each way, and ten minutes of idleness, since a silent peer
+    /// in the same process is more likely computing than dead.
     pub fn new() -> Self {
         Self {
             window: Window::default(),

@@ -9,7 +9,7 @@ use crate::{Error, Inbound};
 pub struct Reader(mpsc::Sender<Vec<u8>>);
 
 /// Where they are taken out, in order. [`Error::Closed`] says that there will be no more, and
-/// that it is the reader who knows why.
+/// that the reader knows why.
 pub struct Ahead(mpsc::Receiver<Vec<u8>>);
 
 /// A queue of messages. It has no bound: what is read ahead should not be longer than what the

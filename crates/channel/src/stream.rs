@@ -1,7 +1,7 @@
 //! Long data as a sequence of messages, computed in parallel and sent in order.
 //!
-//! While a channel carries one message the next ones are computed; how many threads do
-//! that changes nothing on the wire. What is too long for a message takes several.
+//! While a channel carries one message, the next ones are computed. The number of threads that
+//! compute them changes nothing on the wire. Data that is too long for one message takes several.
 
 use std::{ops::Range, slice::ChunksMut};
 

@@ -44,7 +44,7 @@ fn single_thread() -> Pool {
     Pool::new(1).expect("the system gives a thread")
 }
 
-/// Hashes alone, a batch that stays in the first-level cache at a time: four a gate for the
+/// Hashes alone, a batch that stays in the first-level cache at a time: four per gate for the
 /// garbler, two for the evaluator.
 #[divan::bench(args = [4, 2])]
 fn hashes(bencher: Bencher, hashes: usize) {
@@ -105,7 +105,7 @@ fn evaluate(bencher: Bencher) {
         .bench_local(|| pool.run(&mut layers));
 }
 
-/// So many AND gates in a row, both parties, base OTs and all.
+/// `gates` AND gates in a row, both parties, base OTs and all.
 #[divan::bench(args = [10_000_000, 100_000_000], sample_count = 1, sample_size = 1)]
 fn streamed(bencher: Bencher, gates: usize) {
     fn layers<P: TwoParty>(mut party: P, gates: usize) -> Result<(), psijoin_circuit::Error> {

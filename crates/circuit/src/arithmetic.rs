@@ -2,7 +2,7 @@
 
 use crate::{Backend, Lanes};
 
-/// a + b, with a bit more than the longer of them: a gate a bit of the longer.
+/// a + b, with a bit more than the longer of them: one gate per bit of the longer.
 ///
 /// # Errors
 /// As [`Backend::products`].
@@ -32,7 +32,7 @@ pub fn add<B: Backend>(
     Ok(sum)
 }
 
-/// How many lanes of `bits` are one: a number of one lane. About a gate a lane, in about
+/// How many lanes of `bits` are one: a number of one lane. About one gate per lane, in about
 /// (log2 n)²/2 layers.
 ///
 /// # Errors

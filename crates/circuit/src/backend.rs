@@ -47,7 +47,7 @@ pub trait Backend {
     /// What may go wrong.
     type Error;
 
-    /// Whether a layer of products costs a round trip, so that a circuit had better be shallow
+    /// Whether a layer of products costs a round trip, so that a circuit should be shallow
     /// than small.
     fn layers_take_rounds(&self) -> bool;
 

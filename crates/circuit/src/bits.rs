@@ -1,4 +1,4 @@
-//! A bit a lane.
+//! One bit per lane.
 
 use std::{
     fmt,
@@ -13,7 +13,7 @@ use crate::Lanes;
 /// Bits of a word.
 const WORD: usize = u64::BITS as usize;
 
-/// Packed bits: one a lane. Bits beyond the last lane are zero.
+/// Packed bits: one per lane. Bits beyond the last lane are zero.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Bits {
     words: Vec<u64>,
@@ -48,7 +48,7 @@ impl Bits {
         Self { words, lanes }
     }
 
-    /// The words, of which the last may have bits to spare: zeros.
+    /// The words. Spare bits of the last one are zero.
     pub fn words(&self) -> &[u64] {
         &self.words
     }
@@ -97,7 +97,7 @@ impl Bits {
         parts.collect()
     }
 
-    /// Eight lanes a byte, the lowest bit first.
+    /// Eight lanes per byte, the lowest bit first.
     pub fn to_bytes(&self) -> Vec<u8> {
         let bytes = self.words.iter().flat_map(|word| word.to_le_bytes());
         bytes.take(self.lanes.div_ceil(8)).collect()
@@ -106,7 +106,7 @@ impl Bits {
     /// What [`to_bytes`](Self::to_bytes) gave. Bits beyond the last lane are ignored.
     ///
     /// # Panics
-    /// If there are not as many bytes as the lanes take.
+    /// If the number of bytes is not what the lanes take.
     pub fn from_bytes(bytes: &[u8], lanes: usize) -> Self {
         assert_eq!(bytes.len(), lanes.div_ceil(8), "bytes for the lanes");
         let words = bytes.chunks(8).map(|chunk| {
@@ -117,7 +117,7 @@ impl Bits {
         Self::from_words(words.collect(), lanes)
     }
 
-    /// 128 lanes a block, the lowest bit first.
+    /// 128 lanes per block, the lowest bit first.
     pub fn to_blocks(&self) -> Vec<Block> {
         let blocks = self.words.chunks(2).map(|words| {
             let high = words.get(1).copied().unwrap_or(0);
@@ -129,7 +129,7 @@ impl Bits {
     /// The first `lanes` bits of blocks.
     ///
     /// # Panics
-    /// If there are not as many blocks as the lanes take.
+    /// If the number of blocks is not what the lanes take.
     pub fn from_blocks(blocks: &[Block], lanes: usize) -> Self {
         assert_eq!(
             blocks.len(),

@@ -11,7 +11,7 @@ type Wire<B> = <B as Backend>::Wires;
 /// As [`Backend::products`].
 ///
 /// # Panics
-/// If the numbers have not as many bits, or none. So do all functions here.
+/// If the numbers differ in length, or have no bits. So do all functions here.
 pub fn equal<B: Backend>(
     backend: &mut B,
     a: &[Wire<B>],
@@ -83,7 +83,7 @@ pub fn at_least<B: Backend>(
     greater(backend, number, &below)
 }
 
-/// Whether a > b: a gate and a layer a bit (Kolesnikov, Sadeghi and Schneider, CANS 2009).
+/// Whether a > b: one gate and one layer per bit (Kolesnikov, Sadeghi and Schneider, CANS 2009).
 ///
 /// # Errors
 /// As [`Backend::products`].
@@ -93,7 +93,7 @@ pub fn greater_small<B: Backend>(
     b: &[Wire<B>],
 ) -> Result<Wire<B>, B::Error> {
     assert_eq!(a.len(), b.len(), "as many bits");
-    // Of the bits so far, a is greater: the highest bit decides if it differs.
+    // a is greater in the bits so far: the highest bit decides if it differs.
     let mut greater = backend.constant(false, a[0].lanes());
     for (a, b) in a.iter().zip(b) {
         let carried = backend.xor(b, &greater);
@@ -123,7 +123,7 @@ pub fn greater_shallow<B: Backend>(
         })
         .collect();
     let greater = backend.products(&layer)?.into_iter().flatten();
-    // A part of the number: whether a is greater there, and, but for the lowest part, whether
+    // A part of the number: whether a is greater there, and, except for the lowest part, whether
     // the parts are equal.
     let mut parts: Vec<Vec<_>> = greater.zip(equal).map(|(g, e)| vec![g, e]).collect();
     parts[0].pop();

@@ -1,10 +1,10 @@
-//! What a circuit takes, found out without evaluating it: wires have lanes, but nothing in them.
+//! What a circuit costs, found without evaluating it: wires have lanes, but nothing in them.
 
 use std::{convert::Infallible, ops::Range};
 
 use crate::{Backend, Lanes, Product, plain::Gates};
 
-/// So many lanes.
+/// A number of lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Width(pub usize);
 

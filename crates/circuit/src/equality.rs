@@ -1,24 +1,25 @@
-//! Whether numbers of the two parties are equal, as XOR shares: a test a lane, on many lanes at
+//! Whether numbers of the two parties are equal, as XOR shares: one test per lane, on many lanes at
 //! once.
 //!
 //! It is GMW with AND gates of four inputs. Goldreich, Micali and Wigderson evaluate a gate by
 //! 1-out-of-4 OT from a table that one party masks; here tables have 16 entries (as in Dessouky et
 //! al., NDSS 2017), and the OTs are silent ([`lookup`]). Numbers are cut into digits of four bits:
 //!
-//! 1. For each digit the receiver chooses by its own digit y among 16 bits of the sender: s, or
-//!    s ⊕ 1 where y is the sender's digit. What it gets and s are shares of whether the digits are
-//!    equal.
+//! 1. For each digit the receiver chooses by its own digit y among 16 bits of the sender: s, or s ⊕
+//!    1 where y is the sender's digit. The bit that it gets and s are shares of whether the digits
+//!    are equal.
 //! 2. Four such bits at a time are multiplied the same way: the receiver chooses by its shares, and
-//!    the sender's digit is the one at which all four bits are one. So on until one is left.
+//!    the sender's digit is the one at which all four bits are one. This goes on until one is left.
 //!
-//! For its digit y and a random OT with place r, the receiver sends y ⊕ r; the sender turns its table
-//! by that. It takes for s what makes the entry at 0 vanish, which it need not send.
+//! For its digit y and a random OT with place r, the receiver sends y ⊕ r, and the sender turns its
+//! table by that. The sender takes the s that makes the entry at 0 vanish, so it need not send that
+//! entry.
 //!
-//! **Security**: semi-honest. The receiver's digits are masked by r, which only it knows; of the
-//! sender's entries the receiver can read one, which s masks.
+//! **Security**: semi-honest. The receiver's digits are masked by r, which only it knows. The
+//! receiver can read one of the sender's entries, and s masks it.
 //!
 //! **Cost** of a test of ℓ bits: about ℓ/3 lookups, of 19 bits each, in 2·⌈log4 ℓ⌉ flights,
-//! the receiver's first. By bit triples from silent OT it would be ℓ − 1 triples of two OTs each.
+//! the receiver's first. With bit triples from silent OT it would be ℓ − 1 triples of two OTs each.
 
 use bytemuck::{Pod, bytes_of};
 use psijoin_block::{Prg, parallel};
@@ -32,14 +33,14 @@ use crate::{Bits, Error};
 const AT_ONCE: usize = 1 << 21;
 
 /// Tables that are sent together, of 15 entries each: in as many words of 16 bits as they have
-/// bits. What is left over at the end has a word a table.
+/// bits. Each table left over at the end takes one word.
 const PACKED: usize = 16;
 const PACKED_WORDS: usize = PLACES - 1;
 
 /// Lookups that a task does: whole packs.
 const LOOKUPS_PER_TASK: usize = 256 * PACKED;
 
-/// The words of so many tables.
+/// The words that `tables` tables take.
 fn packed_words(tables: usize) -> usize {
     tables / PACKED * PACKED_WORDS + tables % PACKED
 }
@@ -151,7 +152,7 @@ impl Sender {
     /// If the channel breaks.
     ///
     /// # Panics
-    /// If not as many lookups were prepared, or the numbers have no bits, or fewer than `bits`.
+    /// If another number of lookups was prepared, or the numbers have no bits, or fewer than `bits`.
     pub fn equal<N: Pod>(
         &mut self,
         numbers: &[N],
@@ -207,7 +208,7 @@ impl Receiver {
     /// If the channel breaks.
     ///
     /// # Panics
-    /// If not as many lookups were prepared, or the numbers have no bits, or fewer than `bits`.
+    /// If another number of lookups was prepared, or the numbers have no bits, or fewer than `bits`.
     pub fn equal<N: Pod>(
         &mut self,
         numbers: &[N],
@@ -230,7 +231,7 @@ impl Receiver {
     }
 }
 
-/// y ⊕ r, two a byte.
+/// y ⊕ r, two per byte.
 fn send_turns(digits: &[u8], lookups: &[Lookup], channel: &mut Channel) -> Result<(), Error> {
     let turns: Vec<u8> = (digits.iter().zip(lookups))
         .map(|(digit, lookup)| digit ^ lookup.place)

@@ -2,8 +2,8 @@
 //! (Kolesnikov and Schneider, ICALP 2008), point and permute.
 //!
 //! The first party garbles: a wire has two labels, W and W ⊕ Δ, for 0 and 1. The second evaluates:
-//! of each wire it gets the label for the bit that the wire carries, and does not know which that
-//! is. XOR and NOT cost nothing. For a ∧ b, the garbler sends two blocks:
+//! for each wire it gets the label of the bit that the wire carries, and does not know which bit
+//! that is. XOR and NOT cost nothing. For a ∧ b, the garbler sends two blocks:
 //!
 //! > T_G = H(A, j) ⊕ H(A ⊕ Δ, j) ⊕ p_b·Δ, and T_E = H(B, j') ⊕ H(B ⊕ Δ, j') ⊕ A,
 //!
@@ -15,11 +15,12 @@
 //! tweak j serves one half of one gate. π(x) ⊕ x with tweaked x, as in older code, is not.
 //!
 //! **Inputs.** Labels of the garbler's bits are pseudorandom from a seed that both know: the
-//! evaluator takes label L, and the garbler L ⊕ b·Δ for 0. They cost nothing. The evaluator's are a
-//! correlated OT of Δ ([`extension`](psijoin_ot::extension)) each. The lowest bits of a wire's
-//! labels, of W on one side and of its own on the other, are XOR shares of what it carries.
+//! evaluator takes label L, and the garbler L ⊕ b·Δ for 0. They cost nothing. Each of the
+//! evaluator's costs a correlated OT of Δ ([`extension`](psijoin_ot::extension)). The lowest bits
+//! of a wire's labels, W on one side and the evaluator's own on the other, are XOR shares of the
+//! bit that it carries.
 //!
-//! **Security**: semi-honest. **Cost**: 32 bytes an AND gate from the garbler; 16 AES calls for two
+//! **Security**: semi-honest. **Cost**: 32 bytes per AND gate from the garbler; 16 AES calls for two
 //! gates on its side, 8 on the other.
 
 use std::ops::Range;
@@ -53,7 +54,7 @@ const GATES_PER_TASK: usize = 256;
 /// cache.
 const LANES_AT_ONCE: usize = 1 << 12;
 
-/// A label a lane.
+/// One label per lane.
 #[derive(Clone)]
 pub struct Labels(Vec<Block>);
 

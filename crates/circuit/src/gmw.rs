@@ -4,15 +4,15 @@
 //! XOR and NOT are local. A product takes a multiplication triple, shares of random α, β and
 //! γ = α·β: the parties open d = u ⊕ α and e = v ⊕ β, and
 //! u·v = d·e ⊕ d·β ⊕ e·α ⊕ γ (Beaver, CRYPTO 1991). All products of a layer are opened together:
-//! a round a layer.
+//! one round per layer.
 //!
 //! Where one bit multiplies a whole vector, one *vector* triple does for all of it (PSZ14 §3.2): α
-//! is a bit, β and γ are vectors. A triple costs a random OT in each direction, whatever the
-//! length of the vector ([`triples`]); see there for the source of the OTs, IKNP or silent.
+//! is a bit, β and γ are vectors. A triple costs a random OT in each direction, whatever the length
+//! of the vector. [`triples`] says where the OTs come from, IKNP or silent OT.
 //!
-//! **Inputs** are masked with pseudorandom bits from a seed that the other side knows, and which
-//! are its share: they cost nothing. **Security**: semi-honest. **Cost** of a layer: from either
-//! party 1 + w bits for each lane of a product with a vector of w bits.
+//! ***Inputs** are masked with pseudorandom bits from a seed that the other side knows. These bits
+//! are its share, so inputs cost nothing. **Security**: semi-honest. **Cost** of a layer: from
+//! either party 1 + w bits for each lane of a product with a vector of w bits.
 
 use psijoin_block::{Block, Prg};
 use psijoin_channel::Channel;
@@ -91,7 +91,7 @@ impl<'a> Gmw<'a> {
         Self { setup, channel }
     }
 
-    /// Lets both learn bits of which each has a share.
+    /// Lets both learn bits that they share.
     fn open(&mut self, shares: &Bits) -> Result<Bits, Error> {
         let message = shares.to_bytes();
         let mut theirs = vec![0; message.len()];

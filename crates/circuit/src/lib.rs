@@ -8,7 +8,7 @@
 //! | module or type | what |
 //! |---|---|
 //! | [`Backend`], [`TwoParty`] | what a circuit is written against: wires of many lanes, XOR, NOT, and products |
-//! | [`Bits`] | a bit a lane, packed |
+//! | [`Bits`] | one bit per lane, packed |
 //! | [`plain`] | evaluation in the clear, and the count of gates |
 //! | [`count`] | the count of gates alone, layer by layer |
 //! | [`compare`] | equality; greater-than, small or shallow |
@@ -21,8 +21,8 @@
 //! | [`garble`] | Yao: half gates, free XOR |
 //! | [`gmw`] | Goldreich, Micali and Wigderson: XOR shares and multiplication triples |
 //!
-//! Which of the first party's numbers are greater than those of the second, which learns that alone.
-//! Both run the same function; one garbles it, the other evaluates it:
+//! An example: which of the first party's numbers are greater than the second party's. Only the
+//! second party learns it. Both run the same function; one garbles it, the other evaluates it:
 //!
 //! ```
 //! use std::thread;

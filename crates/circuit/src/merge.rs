@@ -1,10 +1,10 @@
 //! Merging two sorted lists into one, by Batcher's bitonic network.
 //!
 //! One list ascends, the other descends after it, so that together they are bitonic, and
-//! log2 N layers of N/2 comparators sort them. If the number of items is not a power of two, N
-//! is the next one, and greatest items are thought in between. Where those are is public, at
-//! every layer, since nothing is greater: they take no comparator, but only names of places
-//! change.
+//! log2 N layers of N/2 comparators sort them. If the number of items is not a power of two, N is
+//! the next one, and the list is filled up in the middle with imaginary greatest items. Their
+//! places are public at every layer, since nothing is greater. So they take no comparator: only
+//! names of places change.
 
 use crate::{Backend, Lanes, compare, select};
 
@@ -18,7 +18,7 @@ use crate::{Backend, Lanes, compare, select};
 /// As [`Backend::products`].
 ///
 /// # Panics
-/// If the lists have not as many wires, or fewer than `key`.
+/// If the lists differ in their number of wires, or have fewer than `key`.
 pub fn merge<B: Backend>(
     backend: &mut B,
     key: usize,
@@ -49,7 +49,7 @@ pub fn merge<B: Backend>(
 /// As [`Backend::products`].
 ///
 /// # Panics
-/// If the numbers have not as many wires, or fewer than `key`.
+/// If the numbers differ in their number of wires, or have fewer than `key`.
 pub fn compare_and_swap<B: Backend>(
     backend: &mut B,
     key: usize,
@@ -60,7 +60,8 @@ pub fn compare_and_swap<B: Backend>(
     select::swap(backend, &greater, a, b)
 }
 
-/// How many comparators each layer of [`merge`] has, for so many numbers of both lists together.
+/// How many comparators each layer of [`merge`] has, where both lists together have `numbers`
+/// numbers.
 pub fn comparators_by_layer(numbers: usize) -> Vec<usize> {
     let places = numbers.next_power_of_two();
     // Blocks of a layer are of numbers alone, of greatest items alone, or there is one of both. If

@@ -2,13 +2,13 @@
 
 use crate::{Backend, Product};
 
-/// `if choice { a } else { b }`: a gate a bit, all of them one product.
+/// `if choice { a } else { b }`: one gate per bit, all of them one product.
 ///
 /// # Errors
 /// As [`Backend::products`].
 ///
 /// # Panics
-/// If the numbers have not as many bits.
+/// If the numbers differ in length.
 pub fn select<B: Backend>(
     backend: &mut B,
     choice: &B::Wires,
@@ -19,13 +19,13 @@ pub fn select<B: Backend>(
     Ok(xor(backend, b, &change))
 }
 
-/// `if choice { (b, a) } else { (a, b) }`: a gate a bit, all of them one product.
+/// `if choice { (b, a) } else { (a, b) }`: one gate per bit, all of them one product.
 ///
 /// # Errors
 /// As [`Backend::products`].
 ///
 /// # Panics
-/// If the numbers have not as many bits.
+/// If the numbers differ in length.
 pub fn swap<B: Backend>(
     backend: &mut B,
     choice: &B::Wires,
@@ -86,7 +86,7 @@ mod tests {
         assert_eq!(Bits::numbers(&swapped[1]), [5, 2, 7, 4]);
         let masked = mask(plain, &choice, &a).unwrap();
         assert_eq!(Bits::numbers(&masked), [5, 0, 7, 0]);
-        // Each of them is one product a lane.
+        // Each of them is one product per lane.
         assert_eq!(plain.gates().products, [(4, 3 * 4)].into());
     }
 }

@@ -1,13 +1,13 @@
 //! Waksman's permutation network (Waksman, J. ACM 1968), for any number of lanes (Beauquier and
 //! Darrot, 2002): switches that swap two lanes or leave them, in 2⌈log2 n⌉ − 1 layers. One party
-//! chooses the permutation and computes how the switches stand; they are its secret input, and so
+//! chooses the permutation and computes the settings of the switches. They are its secret input, so
 //! nobody else learns the permutation.
 //!
 //! A network of n lanes is a row of ⌊n/2⌋ switches, an upper and a lower network of half the size,
-//! and another row of switches. Of each pair of lanes one goes through the upper network and one
-//! through the lower one; the switches decide which, before and behind. A lane left over goes
-//! through the lower one; if there is none, the last switch behind is not needed. So n lanes take
-//! Σ ⌈log2 i⌉ switches, i from 1 to n: n·log2 n − n + 1 for a power of two.
+//! and another row of switches. One lane of each pair goes through the upper network and one
+//! through the lower network; the switches before and behind decide which. A lane left over goes
+//! through the lower network. If there is none, the last switch behind is not needed. So n lanes
+//! take Σ ⌈log2 i⌉ switches, i from 1 to n: n·log2 n − n + 1 for a power of two.
 
 use std::collections::BTreeMap;
 
@@ -51,21 +51,21 @@ pub fn switches_by_layer(lanes: u32) -> Vec<usize> {
 /// `permutation[i]` had. Time depends on the permutation.
 ///
 /// # Panics
-/// If it is no permutation.
+/// If it is not a permutation.
 pub fn settings(permutation: &[u32]) -> Vec<Vec<bool>> {
     let mut layers = empty_layers(permutation.len());
     route(permutation, 0, &mut layers);
     layers
 }
 
-/// Sends lanes through the network: a layer of products a layer of switches, whose settings are
+/// Sends lanes through the network: one layer of products per layer of switches, whose settings are
 /// the lanes of a wire.
 ///
 /// # Errors
 /// As [`Backend::products`].
 ///
 /// # Panics
-/// If there are not as many settings as switches.
+/// If the numbers of settings and switches differ.
 pub fn permute<B: Backend>(
     backend: &mut B,
     layers: &[Vec<Switch>],

@@ -1,4 +1,4 @@
-//! What can be said on the command line.
+//! What the command line can say.
 
 use std::{num::NonZeroUsize, path::PathBuf};
 
@@ -26,8 +26,8 @@ Environment:
 ///
 /// Both parties run psijoin at the same time, one as `send` and one as `receive`. The receiver
 /// gets those of its own rows whose key the sender has too; or instead, if both say so, how many
-/// they are, whether they are at least so many, or what columns add up to over them; or both get
-/// shares. Beyond that, both learn only how many distinct keys the other has.
+/// they are, whether they are at least a given number, or what columns add up to over them; or both
+/// get shares. Beyond that, both learn only how many distinct keys the other has.
 #[derive(Parser)]
 #[command(name = "psijoin", version, after_help = format!("{}\n\n{ENVIRONMENT}", exit::TABLE), max_term_width = 100)]
 pub(crate) struct Args {
@@ -45,8 +45,8 @@ pub(crate) enum Command {
     Fingerprint(Fingerprinted),
     /// List a table's columns.
     Columns(Columns),
-    /// Show a table's keys as they are compared: their kinds, the first of them, and what each rule
-    /// of --normalize changed.
+    /// Show a table's keys as they are compared: their kinds, the first keys, and what each rule of
+    /// --normalize changed.
     Keys(Keys),
     /// Join, and receive the shared rows, or what was agreed on instead.
     #[command(after_help = exit::TABLE)]
@@ -56,7 +56,7 @@ pub(crate) enum Command {
     Send(Send),
     /// Measure protocols: both parties in one process, on random items.
     Bench(Bench),
-    /// List the protocols: what they protect from whom, and what they cost.
+    /// List the protocols: whom they protect against, and what they cost.
     Protocols(Protocols),
     /// Show a file of shares, as CSV.
     Shares(Shares),
@@ -85,7 +85,7 @@ pub(crate) struct Fingerprinted {
 
 #[derive(ClapArgs)]
 pub(crate) struct Columns {
-    /// The table, as --input of `send` and `receive` takes it. Of CSV and TSV, the first line is
+    /// The table, as --input of `send` and `receive` takes it. In CSV and TSV, the first line is
     /// taken for the header, whatever it holds, unless --no-header is given.
     #[arg(value_name = "FILE", required = true)]
     pub(crate) input: Vec<PathBuf>,
@@ -122,8 +122,8 @@ pub(crate) struct Receive {
 
     /// Where to write the shared rows: .csv, .tsv, .txt, .parquet or .arrow; a text also
     /// compressed, as .csv.gz or .csv.zst; or - for standard output, which is the default. The file
-    /// appears when all is done; if anything fails, what is there already stays as it is. What is
-    /// not rows goes to standard output, but for shares, whose file can have any name.
+    /// appears when all is done. If anything fails, an existing file stays as it is. Other results
+    /// go to standard output, except shares, whose file can have any name.
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
@@ -144,7 +144,7 @@ pub(crate) struct Send {
     pub(crate) join: Join,
 
     /// Where to write this party's shares, with --output-kind shares. The file appears when all is
-    /// done; if anything fails, what is there already stays as it is.
+    /// done. If anything fails, an existing file stays as it is.
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
@@ -171,9 +171,10 @@ pub(crate) struct Join {
 
     /// This party's table: .csv, .tsv, .parquet, .arrow, .txt (one value per line), a text also
     /// compressed, as .csv.gz or .csv.zst; or - for standard input (CSV if --key is given, else
-    /// lines). What is named otherwise is read as CSV if --delimiter, --quote, --escapes or
-    /// --no-header says how. Several files with the same columns are one table, in the order of their names: give
-    /// them all, or a pattern in quotes, as 'export/*.csv', or a folder of Parquet or Arrow files.
+    /// lines). A file with another ending is read as CSV if --delimiter, --quote, --escapes or
+    /// --no-header is given. Several files with the same columns are one table, in the order of
+    /// their names: give them all, or a pattern in quotes, as 'export/*.csv', or a folder of
+    /// Parquet or Arrow files.
     #[arg(long, value_name = "FILE", num_args = 1.., required = true)]
     pub(crate) input: Vec<PathBuf>,
 
@@ -186,12 +187,12 @@ pub(crate) struct Join {
     /// What the receiver learns, the same on both sides: `rows`; `count`, how many keys are shared,
     /// and not which; `threshold:K`, whether at least K are; or `sum:COL[,COL…]`, what these columns
     /// of numbers add up to over the shared keys. A column is of the table that has it;
-    /// `sender.COL` and `receiver.COL` say of which. Or `shares[:COL[,COL…]]`: each party gets a
+    /// `sender.COL` and `receiver.COL` say whose it is. Or `shares[:COL[,COL…]]`: each party gets a
     /// file with its shares of which keys are shared, and of their numbers, to compute with.
     #[arg(long, value_name = "KIND", default_value = "rows")]
     pub(crate) output_kind: RequestedOutput,
 
-    /// Learn rows, a count or a sum only if at least K keys are shared, and else no more than that
+    /// Learn rows, a count or a sum only if at least K keys are shared, and otherwise only that
     /// they are fewer. Must be the same on both sides.
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) min_intersection: Option<u64>,
@@ -202,19 +203,20 @@ pub(crate) struct Join {
     pub(crate) protocol: &'static Protocol,
 
     /// Refuse a set of the other party with more keys than this. It bounds the memory and the time
-    /// that its word can cost you; and it is a sender's only defence against a receiver that puts in
-    /// every key it can think of. [default: as many as this machine has memory for, or as this
-    /// party has itself]
+    /// that a large set can cost you. It is also a sender's only defence against a receiver that
+    /// puts in every key it can think of. [default: as many as this machine has memory for, or as
+    /// this party has itself]
     #[arg(long, value_name = "N", value_parser = sizes::size)]
     pub(crate) max_peer_keys: Option<u64>,
 
-    /// Refuse what is otherwise a warning: key columns that differ in kind or in normalisation
-    /// between the two sides (exit code 5), or keys of this side that are doubtful (3).
+    /// Refuse what would otherwise be a warning: key columns that differ in kind or in
+    /// normalisation between the two sides (exit code 5), or keys of this side that are doubtful
+    /// (3).
     #[arg(long)]
     pub(crate) strict: bool,
 
     /// Meet the other party, compare all settings and the kinds of the key columns, and stop before
-    /// any data moves. A party that does not say --check too ends with exit code 5.
+    /// any data moves. A party without --check ends with exit code 5.
     #[arg(long)]
     pub(crate) check: bool,
 
@@ -222,8 +224,8 @@ pub(crate) struct Join {
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) wait: u32,
 
-    /// How long the other party may be silent, once it is there, before it counts as gone. A party
-    /// that computes, or waits for the other, says once a second that it lives.
+    /// How long the other party may be silent, once it is connected, before it counts as gone. A
+    /// party that computes, or waits for the other, sends a sign of life once a second.
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = clap::value_parser!(u32).range(3..))]
     pub(crate) timeout: u32,
 
@@ -231,12 +233,12 @@ pub(crate) struct Join {
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) deadline: Option<u32>,
 
-    /// Threads to compute with. [default: one a core]
+    /// Threads to compute with. [default: one per core]
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,
 
-    /// Write how it ended, what was run, what it cost and how much was learned to this file, also
-    /// where it fails. It never holds an item.
+    /// Write to this file how the run ended, what was run, what it cost and how much was learned,
+    /// also if it fails. It never holds an item.
     #[arg(long, value_name = "FILE.json")]
     pub(crate) report: Option<PathBuf>,
 
@@ -244,7 +246,7 @@ pub(crate) struct Join {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Say nothing on standard error unless something fails. Warnings stand in the report.
+    /// Say nothing on standard error unless something fails. Warnings are in the report.
     #[arg(long)]
     pub(crate) quiet: bool,
 }
@@ -253,22 +255,22 @@ pub(crate) struct Join {
 #[derive(ClapArgs)]
 pub(crate) struct Key {
     /// The key columns, in the same order on both sides; their names may differ. Not needed if
-    /// the table has one column only. A name that holds a comma stands in quotes, as CSV has it:
+    /// the table has one column only. A name that holds a comma is put in quotes, as in CSV:
     /// '"last, first",zip'.
     #[arg(long = "key", value_name = "COL[,COL…]", value_parser = names::parse)]
     columns: Vec<Vec<String>>,
 
-    /// How a key column is normalised before it is compared, by trim, lowercase, casefold, digits,
-    /// nfc, nfkc, email (trim+lowercase), phone, or by what is read from it: number, bool, uuid,
-    /// phone:COUNTRY (such as phone:DE), date, date:FORMAT (such as date:%d.%m.%Y),
-    /// timestamp, timestamp:ZONE (such as timestamp:Europe/Berlin) or time. Where the two sides
-    /// differ, both are warned. Can be repeated.
+    /// How a key column is normalised before it is compared: trim, lowercase, casefold, digits,
+    /// nfc, nfkc, email (trim+lowercase), phone, or a rule that reads a value: number, bool, uuid,
+    /// phone:COUNTRY (such as phone:DE), date, date:FORMAT (such as date:%d.%m.%Y), timestamp,
+    /// timestamp:ZONE (such as timestamp:Europe/Berlin) or time. If the two sides differ, both get
+    /// a warning. Can be repeated.
     #[arg(long, value_name = "COL=RULE[+RULE…]")]
     normalize: Vec<ColumnRules>,
 }
 
 impl Key {
-    /// The key that was said.
+    /// The key that was given.
     ///
     /// # Errors
     /// If a column is named twice, or rules are given for a column outside the key.
@@ -276,7 +278,7 @@ impl Key {
         KeySpec::new(self.columns.concat(), self.normalize.clone())
     }
 
-    /// Whether any column was said.
+    /// Whether any column was given.
     pub(crate) fn is_named(&self) -> bool {
         !self.columns.is_empty()
     }
@@ -291,7 +293,7 @@ pub(crate) struct Meeting {
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) listen: Option<Address>,
 
-    /// Go to the other party at HOST:PORT.
+    /// Connect to the other party at HOST:PORT.
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) connect: Option<Address>,
 }
@@ -325,8 +327,8 @@ pub(crate) struct Bench {
     )]
     pub(crate) protocol: Vec<Selection>,
 
-    /// How many items each party has, or the sender and the receiver: 65536, 2^20, 1e6,
-    /// 2^10:2^20. Half of the smaller set is shared.
+    /// How many items each party has, or sender:receiver. For example 65536, 2^20, 1e6, 2^10:2^20.
+    /// Half of the smaller set is shared.
     #[arg(long, value_name = "N[:M]", default_value = "2^16", value_parser = sizes::parse)]
     pub(crate) items: SetSizes,
 
@@ -346,7 +348,7 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "N", default_value = "3")]
     pub(crate) runs: NonZeroUsize,
 
-    /// Print one JSON object a protocol.
+    /// Print one JSON object per protocol.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -357,7 +359,7 @@ pub(crate) struct Protocols {
     #[arg(long, value_name = "N[:M]", default_value = "2^20", value_parser = sizes::parse)]
     pub(crate) items: SetSizes,
 
-    /// Print one JSON object a protocol.
+    /// Print one JSON object per protocol.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -424,7 +426,8 @@ fn protocol() -> impl TypedValueParser<Value = &'static Protocol> {
     named(registry::find)
 }
 
-/// Reads one of the names that stand for something. Of a mistyped one clap says which was meant.
+/// Reads one of the names that stand for something. For a mistyped one, clap suggests which was
+/// meant.
 fn named<T: Clone + std::marker::Send + Sync + 'static>(
     meaning: fn(&str) -> Option<T>,
 ) -> impl TypedValueParser<Value = T> {

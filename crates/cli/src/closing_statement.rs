@@ -19,7 +19,7 @@ pub(crate) fn insecurity(info: &Info) -> Option<String> {
     })
 }
 
-/// What came of a check.
+/// The result of a check.
 pub(crate) fn checked(warnings: usize) -> String {
     let but = match warnings {
         0 => String::new(),
@@ -31,7 +31,7 @@ pub(crate) fn checked(warnings: usize) -> String {
     format!("checked: the two sides can join{but}. Nothing was joined (--check).")
 }
 
-/// Who has learned what, and what became of the rows: the end of every run.
+/// Who has learned what, and where the rows are: the end of every run.
 pub(crate) fn statement(summary: &Summary, output: &str) -> String {
     let mut lines = vec![learned(summary)];
     lines.extend(readable_from_sums(summary));
@@ -75,7 +75,7 @@ pub(crate) fn statement(summary: &Summary, output: &str) -> String {
     lines.join("\n")
 }
 
-/// From what kind of peer the protocol has protected this party.
+/// What kind of peer the protocol has protected this party from.
 fn protection(info: &Info, role: Role) -> Option<String> {
     let (name, other) = (info.name, role.other());
     match info.adversary {
@@ -178,7 +178,8 @@ fn of_shares(summary: &Summary) -> String {
     )
 }
 
-/// The sums of columns as a party in this role may call them, to whom the others are `theirs`.
+/// The sums of columns in the words for a party in this role, which calls the other party's columns
+/// `theirs`.
 fn sums(columns: &[AgreedColumn], role: Role, theirs: &str) -> String {
     let called = |column: &AgreedColumn| {
         let whose = if column.holder == role {
@@ -200,7 +201,7 @@ fn sums(columns: &[AgreedColumn], role: Role, theirs: &str) -> String {
     )
 }
 
-/// What had to be told about the columns.
+/// What each side had to tell about the columns.
 fn known_of_columns(columns: &[AgreedColumn]) -> Option<String> {
     let known = |column: &AgreedColumn| {
         let not_other = match column.name.holder {
@@ -218,15 +219,15 @@ fn known_of_columns(columns: &[AgreedColumn]) -> Option<String> {
     (!known.is_empty()).then(|| format!("Both sides know that {}.", known.join("; ")))
 }
 
-/// What a run shows that would have ended otherwise with fewer shared keys.
+/// What both sides know from a minimum that is reached.
 fn known_of_size(summary: &Summary) -> Option<String> {
     let least = summary.plan.request().min_intersection;
     let keys = || humanize::counted(least, "key");
     (least > 0).then(|| format!("Both sides know that they share at least {}.", keys()))
 }
 
-/// What a receiver should look at that finds next to nothing, since that is more often a matter of
-/// spelling than of the sets. The sender must not learn it.
+/// What a receiver that finds next to nothing should look at: this is more often due to spelling
+/// than to the sets. The sender must not learn it.
 pub(crate) fn few_shared(summary: &Summary) -> Option<String> {
     let shared = match summary.received {
         Some(Received::Rows { shared_keys, .. } | Received::Count(shared_keys)) => shared_keys,
@@ -253,10 +254,10 @@ pub(crate) fn few_shared(summary: &Summary) -> Option<String> {
     })
 }
 
-/// Fewer than one in so many keys of the smaller set are worth a word.
+/// Fewer shared keys than one in this many of the smaller set are worth a warning.
 const FEW: u64 = 100;
 
-/// What a run took.
+/// The cost of a run.
 pub(crate) fn cost(summary: &Summary) -> String {
     format!(
         "done in {}: sent {}, received {}, {}",

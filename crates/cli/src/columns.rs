@@ -84,11 +84,11 @@ impl OwnColumns {
         })
     }
 
-    /// What both parties derive from what they told each other.
+    /// What both parties derive from the facts of both.
     ///
     /// # Errors
     /// [`Failure::Usage`] if both tables have a column that was named without its holder, or none
-    /// has it, or it was named in two ways. If the peer told nonsense.
+    /// has it, or it was named in two ways. If what the peer told makes no sense.
     pub(crate) fn agree(
         &self,
         numbers: &[Numbers],
@@ -127,7 +127,7 @@ fn scale(told: &str) -> Result<u32, Failure> {
     match told.parse() {
         Ok(scale @ 0..=MAX_SCALE) => Ok(scale),
         _ => Err(broken(
-            "the decimals of its column are no number from 0 to 18",
+            "the decimals of its column are not a number from 0 to 18",
         )),
     }
 }
@@ -136,7 +136,7 @@ fn broken(what: &'static str) -> Failure {
     psijoin_handshake::Error::Malformed(what).into()
 }
 
-/// Whose a column is, given its decimals in each table that has one of its name.
+/// Whose column it is, given its decimals in each table that has one of its name.
 fn settle(
     column: &ColumnName,
     sender: Option<u32>,
@@ -160,7 +160,7 @@ fn settle(
             )));
         }
         // This party would have missed its own column before.
-        (Some(_), ..) => return Err(broken("it did not tell of a column that is to be its own")),
+        (Some(_), ..) => return Err(broken("it did not name a column that is to be its own")),
     };
     Ok(AgreedColumn {
         name: column.clone(),
@@ -169,7 +169,7 @@ fn settle(
     })
 }
 
-/// A column of numbers that both parties know of.
+/// A column of numbers that both parties know about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AgreedColumn {
     /// As it was asked for.
@@ -227,7 +227,7 @@ impl AgreedColumns {
             Sum {
                 column: column.clone(),
                 value: Decimal {
-                    mantissa: *mantissa.expect("a sum a column"),
+                    mantissa: *mantissa.expect("one sum per column"),
                     scale: column.scale,
                 },
             }
@@ -251,7 +251,7 @@ mod tests {
     use super::*;
     use crate::exit::Code;
 
-    /// A party whose table has these columns of numbers, with so many decimals.
+    /// A party whose table has these columns of numbers, with their decimals.
     struct Party {
         own: OwnColumns,
         numbers: Vec<Numbers>,

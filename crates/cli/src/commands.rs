@@ -1,4 +1,4 @@
-//! One module a command.
+//! One module per command.
 
 use crate::{
     args::Command,
@@ -16,7 +16,7 @@ mod keys;
 mod protocols;
 mod shares;
 
-/// Does what was asked; if that fails, the user has been told why.
+/// Does what was asked. If that fails, the user has read why.
 pub(crate) fn run(command: Command) -> Result<(), Code> {
     let done = match command {
         Command::Receive(args) => return join::receive(&args),

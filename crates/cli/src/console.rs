@@ -18,7 +18,7 @@ pub(crate) enum Console {
 }
 
 impl Console {
-    /// How a command talks: to a log where the user asked for one, and else to a person, unless it
+    /// How a command talks: to a log if the user asked for one, and otherwise to a person, unless it
     /// shall be `quiet`.
     pub(crate) fn wanted(quiet: bool) -> Self {
         match (log::is_wanted(), quiet) {
@@ -37,7 +37,7 @@ impl Console {
         }
     }
 
-    /// Says what a person should think about.
+    /// Says what the user should think about.
     pub(crate) fn warn(self, text: impl Display) {
         match self {
             Self::Logged => tracing::warn!("{text}"),
@@ -73,6 +73,6 @@ pub(crate) fn failure(failure: &Failure) {
 }
 
 fn line_to_stderr(line: impl Display) {
-    // When nobody listens, there is nobody to tell that either.
+    // If nobody reads this, nobody can be told so.
     let _ = writeln!(io::stderr(), "{line}");
 }

@@ -1,4 +1,4 @@
-//! How a table is written, as people say it.
+//! How a table is written, as the command line says it.
 
 use clap::{
     Args as ClapArgs,
@@ -11,8 +11,8 @@ use crate::console::Console;
 /// How a table is written.
 #[derive(ClapArgs)]
 pub(crate) struct Said {
-    /// The table's format, where its file is named otherwise or has no name. [default: what the
-    /// file name's ending tells]
+    /// The table's format, if the ending of its file's name does not say it, or it has no name.
+    /// [default: by the ending]
     #[arg(long = "input-format", value_name = "FORMAT", value_parser = format())]
     pub(crate) format: Option<Format>,
 
@@ -21,7 +21,7 @@ pub(crate) struct Said {
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
     delimiter: Option<u8>,
 
-    /// What stands around fields that hold a delimiter or a line break: a character, or the word
+    /// The quote around fields that hold a delimiter or a line break: a character, or the word
     /// none if a quote is a character like any other. [default: " in CSV, none in TSV]
     #[arg(long, value_name = "CHAR|none", value_parser = quote)]
     quote: Option<Quote>,
@@ -33,13 +33,14 @@ pub(crate) struct Said {
 
     /// A backslash begins an escape, in a table without quotes, as PostgreSQL's COPY and MySQL write
     /// it: \t, \n, \r and \\ stand for a tab, a line feed, a carriage return and a backslash, and a
-    /// field \N is null. Anything else behind a backslash must be an escape of theirs.
+    /// field \N is null. Anything else after a backslash must be one of their escapes.
     #[arg(long)]
     escapes: bool,
 
-    /// How the text is encoded: utf-8, utf-16, windows-1252, iso-8859-15 or another with a byte per
-    /// character, by its name in the WHATWG Encoding Standard. Rows that are written in the table's
-    /// own format keep the encoding. [default: utf-16 if its byte order mark is there, else utf-8]
+    /// How the text is encoded: utf-8, utf-16, windows-1252, iso-8859-15 or another encoding with
+    /// one byte per character, by its name in the WHATWG Encoding Standard. Rows that are written
+    /// in the table's own format keep the encoding. [default: utf-16 if its byte order mark is
+    /// there, else utf-8]
     #[arg(long, value_name = "NAME")]
     encoding: Option<Encoding>,
 }
@@ -52,7 +53,7 @@ enum Quote {
 
 impl Said {
     /// # Errors
-    /// If a character is none that can be told apart.
+    /// If a character cannot be told apart from others.
     pub(crate) fn dialect(&self) -> Result<Dialect, Error> {
         let mut dialect = Dialect::default();
         if let Some(delimiter) = self.delimiter {
@@ -77,7 +78,7 @@ impl Said {
     }
 }
 
-/// Says how a table is read, if that is not as its format tells.
+/// Says how a table is read, if not in the usual way of its format.
 pub(crate) fn tell(source: &Source, console: Console) {
     if !source.is_usual() {
         let (name, description) = (source.name(), source.description());
@@ -85,7 +86,7 @@ pub(crate) fn tell(source: &Source, console: Console) {
     }
 }
 
-/// What a person should think about who gave the table of this name.
+/// What the person who gave the table of this name should think about.
 pub(crate) fn warning(name: &str, doubt: Doubt) -> String {
     format!("WARNING: {name}: {doubt}.")
 }

@@ -17,11 +17,13 @@ Exit codes:
   1  unexpected failure, or interrupted
   2  wrong usage
   3  an input cannot be used, an output cannot be written, or memory ran out
-  4  the network failed, nobody came in time, or the other party went away: try again
+  4  the network failed, nobody came in time, the other party went away, or a --deadline
+     passed: try again
   5  the other party broke the protocol, is not who it should be, has other settings, or
      refuses this run
   6  refused by policy: fewer keys are shared than --min-intersection demands, the other
-     party's set is larger than --max-peer-keys, or a sum would reveal keys
+     party's set is larger than --max-peer-keys or, without it, than this machine has memory
+     for, or a sum would reveal keys
   7  the other party cannot go on, for a reason that its own message tells";
 
 /// How the program ends.
@@ -106,7 +108,7 @@ pub(crate) enum Failure {
     #[error("internal failure at {file}:{line}; this is a bug: please report this line")]
     Bug { file: &'static str, line: u32 },
 
-    #[error("it was not done within the {} of --deadline", humanize::counted((*.0).into(), "second"))]
+    #[error("the run did not end within the {} of --deadline", humanize::counted((*.0).into(), "second"))]
     Deadline(u32),
 
     #[error("no report can be written to {}: {source}", path.display())]
@@ -117,7 +119,9 @@ pub(crate) enum Failure {
     )]
     Report { path: PathBuf, source: io::Error },
 
-    #[error("`{0}` is no level for PSIJOIN_LOG: the levels are off, error, warn, info and debug")]
+    #[error(
+        "`{0}` is not a level for PSIJOIN_LOG: the levels are off, error, warn, info and debug"
+    )]
     LogLevel(String),
 
     #[error("cannot use the file of shares {}: {source}", path.display())]
@@ -206,7 +210,7 @@ impl Failure {
         }
     }
 
-    /// What the other party is told.
+    /// The code that the other party gets.
     pub(crate) fn abort_code(&self) -> AbortCode {
         match self {
             Self::Psi(error) => error.abort_code(),
@@ -229,7 +233,7 @@ impl Failure {
         }
     }
 
-    /// What to do about it, where the message does not say.
+    /// What to do about it, if the message does not say.
     pub(crate) fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Transport(psijoin_transport::Error::IdentityFile { source, .. })
@@ -249,8 +253,8 @@ impl Failure {
                 "if the other side's column is meant, both name it as sender.COLUMN or receiver.COLUMN",
             ),
             Self::TooManyPeerKeys { .. } => Some(
-                "if so large a set is right, raise --max-peer-keys; as the sender think of what a \
-                 receiver learns that puts in every key it can think of",
+                "if such a large set is right, raise --max-peer-keys; as the sender, consider what \
+                 a receiver learns if it puts in every key it can think of",
             ),
             Self::NoRoomForPeerKeys { .. } => {
                 Some("--max-peer-keys N tries it all the same; a machine with more memory is safer")

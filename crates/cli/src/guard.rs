@@ -1,7 +1,7 @@
-//! What ends the process where it cannot end in order: no memory is left, something panics, or the
+//! What ends the process if it cannot end in order: no memory is left, something panics, or the
 //! deadline is over.
 //!
-//! The thread that meets such trouble may hold any lock, so it only leaves word of it, and stops.
+//! The thread that meets such trouble may hold any lock, so it only leaves a note, and stops.
 //! Two threads that were started in better times do the rest. One says what has happened, to the
 //! user and to the other party, and writes the report; if a lock that nobody will give back holds
 //! it up, the other ends the process all the same, and the other party sees the connection close.
@@ -34,13 +34,13 @@ const STACK_BYTES: usize = 512 << 10;
 static GUARD: OnceLock<Guard> = OnceLock::new();
 
 thread_local! {
-    /// Whether this thread is one of the guard's, which has nobody to leave word with.
+    /// Whether this thread is one of the guard's, which has no other thread to leave a note with.
     static IS_GUARDING: Cell<bool> = const { Cell::new(false) };
 }
 
 struct Guard {
     watch: Mutex<Watch>,
-    /// Told of trouble, of last words, and of a deadline.
+    /// Gets trouble, last words, and a deadline.
     changed: Condvar,
     reserve: Mutex<Vec<u8>>,
     /// Tells the other party, and writes the report.
@@ -110,15 +110,15 @@ fn start(name: &str, run: impl FnOnce() + Send + 'static) -> Result<(), Failure>
         .map_err(|_: io::Error| Failure::OutOfMemory)
 }
 
-/// What the last words are, beyond a line to the user: `farewell` tells the other party, and writes
-/// the report. The first one stays.
+/// Sets the last words, beyond a line to the user: `farewell` tells the other party, and writes the
+/// report. The first one stays.
 pub(crate) fn on_trouble(farewell: impl Fn(&Failure) + Send + Sync + 'static) {
     if let Some(guard) = GUARD.get() {
         let _ = guard.farewell.set(Box::new(farewell));
     }
 }
 
-/// Ends the process after so many seconds.
+/// Ends the process after this many seconds.
 pub(crate) fn set_deadline(seconds: u32) {
     if let Some(guard) = GUARD.get() {
         let end = Instant::now() + Duration::from_secs(seconds.into());
@@ -151,7 +151,7 @@ pub(crate) fn exit(code: i32) -> ! {
     process::exit(code)
 }
 
-/// A panic's message can hold data, so that only its place is told.
+/// A panic's message can hold data, so only its place is shown.
 fn on_panic(info: &PanicHookInfo<'_>) {
     if is_panic_contained() {
         return;
@@ -163,7 +163,7 @@ fn on_panic(info: &PanicHookInfo<'_>) {
     leave(Trouble::Panic(file, line))
 }
 
-/// Leaves word of trouble, from any thread, whatever locks it holds. Allocates nothing.
+/// Leaves a note of trouble, from any thread, whatever locks it holds. Allocates nothing.
 fn leave(trouble: Trouble) -> ! {
     let guard = GUARD
         .get()

@@ -1,4 +1,4 @@
-//! Ctrl-C: the other party is told, nothing half-done is left, and the program ends.
+//! Ctrl-C: the program tells the other party, leaves nothing half-done, and ends.
 
 use std::{
     sync::{

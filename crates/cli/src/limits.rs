@@ -1,16 +1,17 @@
 //! How large a set of the other party may be.
 //!
-//! Its size is its own word, and memory and time are planned by it.
+//! Only the other party knows its size, and memory and time are planned by what it says.
 
 use psijoin::Role;
 
 use crate::{exit::Failure, humanize, memory};
 
 /// Memory that a run is given for each key of the other party. The protocols that `auto` takes for
-/// rows of large sets take 93 to 125 bytes (docs/performance.md); the rest is for what else grows.
+/// rows of large sets take 93 to 125 bytes (docs/performance.md); the rest is for other memory that
+/// grows.
 const BYTES_PER_KEY: u64 = 256;
 
-/// A receiver's set this many times as large as the sender's is worth a word.
+/// A receiver's set this many times as large as the sender's is worth a warning.
 const CURIOUS: u64 = 20;
 
 /// The most keys that the other party may have.
@@ -23,8 +24,8 @@ pub(crate) enum MaxPeerKeys {
 }
 
 impl MaxPeerKeys {
-    /// Checks what the other party said, where this one has `own` keys. A set no larger than one's
-    /// own is what one came for.
+    /// Checks what the other party said, where this one has `own` keys. A set that is no larger
+    /// than its own is never refused.
     ///
     /// # Errors
     /// [`Failure::TooManyPeerKeys`] or [`Failure::NoRoomForPeerKeys`].

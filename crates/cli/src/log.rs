@@ -20,7 +20,7 @@ fn asked() -> Option<String> {
     Some(asked).filter(|asked| !asked.is_empty())
 }
 
-/// Logs what the user asked for, with the time; or else warnings, unless it shall be `quiet`.
+/// Logs what the user asked for, with the time; otherwise warnings, unless it is to be `quiet`.
 ///
 /// # Errors
 /// [`Failure::LogLevel`] if there is no such level.

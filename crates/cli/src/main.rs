@@ -3,19 +3,19 @@
 //! | module | what lives there |
 //! |---|---|
 //! | [`args`] | what can be said on the command line |
-//! | [`commands`] | one module a command |
-//! | [`dialect`] | how a table is written, as people say it |
+//! | [`commands`] | one module per command |
+//! | [`dialect`] | how a table is written, as the command line says it |
 //! | [`requested_output`], [`question`] | what the receiver is to learn |
 //! | [`columns`] | which party has which column of numbers |
-//! | [`settings`] | the names of what both sides must say alike |
+//! | [`settings`] | the names of what must be the same on both sides |
 //! | [`session`] | one party of a join, from its table to its result |
-//! | [`summary`] | what came of a run |
+//! | [`summary`] | the result of a run |
 //! | [`limits`] | how large a set of the other party may be |
 //! | [`exit`] | every failure, and the exit code that it ends with |
 //! | [`clashes`] | files of a run that must not be the same |
 //! | [`guard`], [`interrupt`] | ends that are not in order: no memory, panics, deadlines, Ctrl-C |
 //! | [`pulse`] | whether this party makes progress, for the heartbeat |
-//! | [`record`], [`report`] | what is known of a run, and what scripts are told of it |
+//! | [`record`], [`report`] | what is known about a run, and what scripts read about it |
 //! | [`closing_statement`] | what was run and learned, for people |
 //! | [`console`], [`log`], [`progress`], [`output`] | what goes to standard error, and what to standard output |
 

@@ -1,5 +1,4 @@
-//! How much memory the process takes, and how much it can still have, where the operating system
-//! tells.
+//! How much memory the process takes, and how much it can still have, if the operating system says.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Whether this party makes progress, for the heartbeat that tells the other.
+//! Whether this party makes progress, for its heartbeat to the other party.
 
 use std::{fs, sync::Arc};
 

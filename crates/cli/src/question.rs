@@ -1,11 +1,11 @@
-//! What both parties want of a run, and whether it can be had.
+//! What both parties want from a run, and whether they can have it.
 
 use psijoin::{Columns, Protocol, Request, registry};
 use psijoin_handshake::Hello;
 
 use crate::{exit::Failure, requested_output::RequestedOutput, settings::OUTPUT};
 
-/// What is to be learned, and on which condition.
+/// What is to be learned, and on what condition.
 #[derive(Debug, Clone)]
 pub(crate) struct Question {
     /// The kind of output.
@@ -15,7 +15,7 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// Checks that the protocol can answer it, where each party has at least so many of the columns.
+    /// Checks that the protocol can answer it if each party has at least this many of the columns.
     ///
     /// # Errors
     /// [`Failure::Usage`].
@@ -57,7 +57,7 @@ impl Question {
             .setting("the least number of shared keys", self.min_intersection)
     }
 
-    /// What the protocol is asked, where the sets and the numbers of columns are these.
+    /// The request to the protocol for these sizes and numbers of columns.
     ///
     /// # Errors
     /// If a set is too large.
@@ -73,7 +73,7 @@ impl Question {
     }
 }
 
-/// What to do where a protocol cannot do what these can.
+/// What to do if a protocol cannot do what these can.
 fn others(able: impl Fn(&Protocol) -> bool) -> String {
     let names: Vec<_> = registry::PROTOCOLS
         .iter()

@@ -1,4 +1,4 @@
-//! What becomes known of a run while it goes on, so that it can be reported however it ends.
+//! What becomes known about a run while it goes on, so that it can be reported however it ends.
 
 use std::{
     mem,
@@ -32,7 +32,7 @@ pub(crate) struct Known {
     pub(crate) report: Option<ReportFile>,
     /// The report goes out once.
     is_reported: bool,
-    /// The user has read of the failure already.
+    /// The user has read about the failure already.
     is_told: bool,
 }
 
@@ -91,12 +91,12 @@ impl Record {
         self.known().threads = Some(threads);
     }
 
-    /// The user has read of the failure that this run ends with.
+    /// The user has read about the failure that this run ends with.
     pub(crate) fn told(&self) {
         self.known().is_told = true;
     }
 
-    /// Whether the user has read of it.
+    /// Whether the user has read about it.
     pub(crate) fn is_told(&self) -> bool {
         self.known().is_told
     }
@@ -113,7 +113,7 @@ impl Record {
         self.known().session = Some(name.collect());
     }
 
-    /// A person should think about this.
+    /// The user should think about this.
     pub(crate) fn warn(&self, warning: String) {
         self.known().warnings.push(warning);
     }
@@ -123,12 +123,12 @@ impl Record {
         self.known().warnings.len()
     }
 
-    /// Both parties agreed, and no more was wanted.
+    /// Both parties agreed, and nothing more was asked for.
     pub(crate) fn checked(&self) {
         self.known().is_checked = true;
     }
 
-    /// The run was done, and this is what came of it.
+    /// The run was done, and this is its result.
     pub(crate) fn done(&self, summary: Summary) {
         self.known().summary = Some(summary);
     }

@@ -203,7 +203,7 @@ struct SumReport {
 }
 
 impl Report {
-    /// The report of a run of which this is known, and which may have failed.
+    /// The report of a run that may have failed, from what is known of it.
     fn new(known: &Known, failure: Option<&Failure>) -> Self {
         let plan = &known.plan;
         let fingerprint = plan.peer.map(|fingerprint| fingerprint.to_string());

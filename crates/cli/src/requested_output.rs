@@ -29,7 +29,7 @@ impl RequestedOutput {
         }
     }
 
-    /// How many of them it says to be whose.
+    /// How many columns the request assigns to each party by name.
     pub(crate) fn holders(&self) -> Columns {
         let of = |role| {
             let columns = self.columns().iter();
@@ -41,7 +41,7 @@ impl RequestedOutput {
         }
     }
 
-    /// What the protocol is to compute, where each party has so many of the columns.
+    /// What the protocol is to compute if each party has this many of the columns.
     pub(crate) fn output_kind(&self, columns: Columns) -> OutputKind {
         match *self {
             Self::Rows => OutputKind::Rows,

@@ -1,12 +1,13 @@
 //! One party of a join, from its table to its result.
 //!
 //! The two parties meet before they read their tables: the connection stays alive meanwhile,
-//! so that one may take much longer than the other, and a table that cannot be read is an
+//! so one may take much longer than the other, and a table that cannot be read is an
 //! error on both sides.
 //!
 //! The session is over, for the other party, with the last message of the protocol. How long a party
 //! then takes to find its result and to write it, and whether it can, is its own affair: it would
-//! tell how large the result is. Nor can the other party take a result away any more by leaving.
+//! tell how large the result is. Also, the other party can then no longer take a result away by
+//! leaving.
 
 use std::{
     collections::BTreeMap,
@@ -114,7 +115,7 @@ impl Task {
     }
 }
 
-/// A party whose part can be played, as far as that can be seen before it meets the other.
+/// A party that can play its part, as far as it can tell before it meets the other.
 pub(crate) struct Ready<'a> {
     party: Party<'a>,
     own: OwnColumns,
@@ -136,7 +137,7 @@ impl<'a> Party<'a> {
     ///
     /// # Errors
     /// If the settings cannot be told to the other party, the protocol cannot answer the question,
-    /// or the table has not what is needed.
+    /// or the table lacks what is needed.
     pub(crate) fn ready(self) -> Result<Ready<'a>, Failure> {
         self.doubt(&self.source.doubts()?)?;
         self.check_hello()?;
@@ -157,7 +158,7 @@ impl<'a> Party<'a> {
         self.warn_of(warnings.collect(), Failure::DoubtfulTable)
     }
 
-    /// Says what a person should think about, and notes it.
+    /// Says what the user should think about, and notes it.
     fn warn(&self, warning: String) {
         self.console.warn(&warning);
         self.record.warn(warning);
@@ -168,7 +169,7 @@ impl Ready<'_> {
     /// Meets the other party by `meet`, and joins the tables.
     ///
     /// # Errors
-    /// Whatever fails; the other party is told, unless it has done its part already.
+    /// Any failure. The other party learns about it, unless it has done its part already.
     pub(crate) fn join(
         self,
         meet: impl FnOnce() -> Result<(Connection, Channel), Failure>,
@@ -259,8 +260,8 @@ impl Ready<'_> {
 
     /// Ends the session.
     ///
-    /// A party that helps waits for the other to confirm that it has all. Shares are of use only
-    /// where both have theirs, so that both wait. A receiver has its result, whatever the other does.
+    /// A party that helps waits for the other to confirm that it has all. Shares are useful only if
+    /// both have theirs, so both wait. A receiver has its result, whatever the other does.
     fn part(&self, connection: Connection) -> Result<(), Failure> {
         match self.party.task {
             Task::Receive(_) | Task::Learn => Ok(()),
@@ -397,7 +398,7 @@ impl Party<'_> {
         }
     }
 
-    /// Writes the rows whose items are flagged, and returns how many they are; `None` if their reader
+    /// Writes the rows whose items are flagged, and returns their number; `None` if their reader
     /// went away.
     fn write(
         &self,
@@ -425,7 +426,7 @@ impl Party<'_> {
 pub(crate) struct Set<F> {
     /// Its items' fingerprints.
     pub(crate) fingerprints: F,
-    /// Its columns, with a number an item each.
+    /// Its columns, each with one number per item.
     pub(crate) columns: Vec<Vec<i64>>,
 }
 

@@ -1,4 +1,4 @@
-//! The names of settings that more than one module speaks of. Both sides' values are compared, and
+//! The names of settings that more than one module mentions. Both sides' values are compared, and
 //! people read: "the two sides disagree on ...".
 
 /// The protocol.

@@ -1,4 +1,4 @@
-//! What came of a run.
+//! The result of a run.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -43,11 +43,11 @@ pub(crate) enum Received {
     },
     /// How many are.
     Count(u64),
-    /// Whether at least so many are.
+    /// Whether at least `least` are.
     Threshold { least: u64, reached: bool },
     /// What columns add up to over them.
     Sums(Vec<Sum>),
-    /// Shares of both, at so many places.
+    /// Shares of both, at this many places.
     Shares { places: u64 },
 }
 

@@ -1,5 +1,5 @@
-//! Time an item of powers modulo large numbers, on every backend of this processor; the portable one is
-//! `crypto-bigint`. `cargo bench -p psijoin-curve --bench modular`.
+//! Time per item of powers modulo large numbers, on every backend of this processor; the portable
+//! one is `crypto-bigint`. `cargo bench -p psijoin-curve --bench modular`.
 
 use std::hint::black_box;
 

@@ -1,4 +1,4 @@
-//! Time an item: every function on every backend of this processor, and the operations of
+//! Time per item: every function on every backend of this processor, and the operations of
 //! `curve25519-dalek` that each replaces. `cargo bench -p psijoin-curve`.
 //!
 //! `scaling` shares the work among the threads of a pool, as a party of the `dh` protocol does:

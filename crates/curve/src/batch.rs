@@ -1,4 +1,4 @@
-//! Dispatch of a batch to the widest instruction set there is.
+//! Dispatch of a batch to the widest instruction set that the processor has.
 
 use std::sync::LazyLock;
 

@@ -1,6 +1,6 @@
-//! The group of the curve −x² + y² = 1 + d·x²·y², one point a lane, and multiplication of a
-//! point in each lane by a scalar that all share, or of a point that all share by a scalar
-//! for each.
+//! The group of the curve −x² + y² = 1 + d·x²·y², one point per lane, and multiplication: of one
+//! point per lane by a scalar that all lanes share, or of a point that all lanes share by one
+//! scalar per lane.
 //!
 //! Formulas are those of Hisil, Wong, Carter and Dawson, "Twisted Edwards curves revisited"
 //! (ASIACRYPT 2008), under their names in the Explicit-Formulas Database. They are complete

@@ -1,16 +1,16 @@
-//! The group ffdhe3072 (RFC 7919) in batches: many elements to one secret exponent.
+//! The group ffdhe3072 (RFC 7919) in batches: many elements raised to one secret exponent.
 //!
 //! p = 2^3072 − 2^3008 + (⌊2^2942·e⌋ + 2625351)·2^64 − 1 is a safe prime: q = (p − 1)/2 is prime too.
-//! The group is that of the squares modulo p, of order q. An element is encoded as the number below p, little
-//! endian, in 384 bytes.
+//! The group consists of the squares modulo p, and has order q. An element is encoded as the number
+//! below p, little endian, in 384 bytes.
 //!
 //! # The cofactor
 //!
 //! Modulo p there are two numbers, x and −x, for each square x². Exponents here are even, 2α:
 //! whatever number is raised, the result is in the group of prime order, and x and −x give the same.
-//! That hashes to the group, squaring a uniform number, and clears what a peer may have put
-//! in beside the group, without a Legendre symbol. Of the numbers below p only 0, 1 and −1 have a power that says
-//! nothing about α; they are refused.
+//! Squaring a uniform number hashes to the group. It also clears any component outside of the group
+//! that a peer may have put in, without a Legendre symbol. Among the numbers below p, only 0, 1 and
+//! −1 have a power that says nothing about α; they are refused.
 //!
 //! # Short exponents
 //!

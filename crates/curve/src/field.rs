@@ -1,17 +1,17 @@
-//! The field of 2^255 − 19, one element a lane, in double-precision arithmetic.
+//! The field of 2^255 − 19, one element per lane, in double-precision arithmetic.
 //!
 //! # Representation
 //!
 //! x = Σ xₖ·2^(51k), k = 0…4, each limb a double that holds a *signed integer*. Limbs are
 //! *reduced* if |xₖ| ≤ R = 2^50 + 2^13. Additions and subtractions do not reduce: their
-//! results are within a few R, and every function says how many it takes. Called *size*
-//! below: size n is |xₖ| ≤ n·R.
+//! results are within a few R, and every function says how many it takes. Below, an element has
+//! *size* n if |xₖ| ≤ n·R.
 //!
 //! # Products
 //!
 //! Processors without the 52-bit integer multiplier (AVX-512 IFMA) multiply doubles twice as
 //! wide as they multiply integers: 53 bits against 32. A fused multiply-add rounds only once,
-//! so the two halves of a 102-bit product are had exactly with two of them (Dekker's and
+//! so two of them give the two halves of a 102-bit product exactly (Dekker's and
 //! Knuth's error-free transformations, in the form of Emmart, Zheng and Weems, "Faster
 //! modular exponentiation using double precision floating point arithmetic on the GPU",
 //! ARITH 2018):
@@ -119,7 +119,7 @@ impl<L: Lanes> Mask<L> {
         }
     }
 
-    /// Yes where a word, one a lane, equals `value`. All are below 2^63.
+    /// Yes where a word, one per lane, equals `value`. All are below 2^63.
     #[inline(always)]
     pub(crate) fn equal(lanes: L, words: &[u64; MAX_LANES], value: u64) -> Self {
         Self::zero(lanes, lanes.xor(lanes.load(words), lanes.splat_word(value)))
@@ -377,7 +377,7 @@ impl<L: Lanes> Element<L> {
             let offset = (2 * P[k]).wrapping_sub(INTEGER.to_bits());
             limbs[k] = l.add_words(integer, l.splat_word(offset));
         }
-        // The first pass leaves limbs below 2^51, but for 19·3 more in the lowest. The second
+        // The first pass leaves limbs below 2^51, except for 19·3 more in the lowest. The second
         // carries out at most once more, and then only out of limbs that were all ones, so
         // that the 19 cannot carry again: the number is below 2^255.
         for _ in 0..2 {
@@ -545,7 +545,7 @@ impl<L: Lanes> Columns<L> {
     ///
     /// They start with what takes off the constants of all those products. The lower five
     /// also start with 256·p + Σ 2^50·2^(51k), which makes them positive whatever the
-    /// products, and of which [`Self::reduce`] takes off the second part.
+    /// products. [`Self::reduce`] takes off the second part of this.
     #[inline(always)]
     fn new(lanes: L, products: [u64; 9]) -> Self {
         let mut sums = [lanes.splat_word(0); 10];

@@ -1,19 +1,19 @@
 //! ristretto255 (RFC 9496) in batches: many points times one secret scalar, or one public
 //! point times many secret scalars.
 //!
-//! What a party of Diffie-Hellman private set intersection does to every item is one of
+//! In Diffie-Hellman private set intersection, a party does one of these to every item:
 //!
 //! - [`hash_mul_encode`]: uniform bytes → element → times the secret scalar → 32 bytes,
 //! - [`decode_mul_encode`]: 32 bytes → element → times the secret scalar → 32 bytes,
 //!
-//! and what a party of an oblivious transfer does to every instance,
+//! In an oblivious transfer, a party does one of these to every instance:
 //!
 //! - [`decode_add_hash_mul_encode`]: the second, with a hash added before the product,
-//! - [`FixedBase::mul_encode`] and [`FixedBase::mul_sub_hash_encode`]: secret scalar → times
-//!   an element that all share, less a hash → 32 bytes.
+//! - [`FixedBase::mul_encode`] and [`FixedBase::mul_sub_hash_encode`]: secret scalar → times an
+//!   element that all share, minus a hash → 32 bytes.
 //!
 //! All take slices of any length, start no threads (give each thread a part of the slice),
-//! and choose once a call, at run time, the widest [`Backend`] that the processor has.
+//! and choose once per call, at run time, the widest [`Backend`] that the processor has.
 //! Results are those of `curve25519-dalek` bit by bit.
 //!
 //! Two parties multiply each other's items by secret scalars; an item of both ends as the same 32 bytes:
@@ -39,16 +39,15 @@
 //! # Ok::<(), psijoin_curve::Error>(())
 //! ```
 //!
-//! Beside it, [`ffdhe3072`] is a group modulo a large prime, and [`modular`] the arithmetic of that and of
-//! RSA.
+//! Besides, [`ffdhe3072`] is a group modulo a large prime, and [`modular`] is the arithmetic of
+//! that group and of RSA.
 //!
 //! # Why not `curve25519-dalek` alone
 //!
 //! It multiplies one point at a time. With one scalar for all, eight points (AVX-512) or four
-//! (AVX2 and FMA) go through the same steps in the lanes of a vector, which no data has to
-//! leave; and all the points of a batch share the inversion in the encoding. On a processor
-//! without these instructions `curve25519-dalek` does the work, and it is what the tests
-//! compare with.
+//! (AVX2 and FMA) go through the same steps in the lanes of a vector, and no data has to leave it.
+//! All the points of a batch share the inversion in the encoding. On a processor without these
+//! instructions `curve25519-dalek` does the work, and it is what the tests compare with.
 //!
 //! # How
 //!

@@ -1,8 +1,9 @@
 //! Powers modulo an odd number of many digits, in batches: many bases, one secret exponent.
 //!
-//! For groups that are not curves: that of RSA, and that of a large prime
-//! ([`ffdhe3072`](crate::ffdhe3072)). Numbers are those of `crypto-bigint`, which does all that is
-//! not done once a bit of an exponent, and everything on processors without vectors of doubles.
+//! It is for groups that are not curves: that of RSA, and that of a large prime
+//! ([`ffdhe3072`](crate::ffdhe3072)). Numbers are those of `crypto-bigint`, which does everything
+//! that is not repeated for each bit of an exponent. On processors without vectors of doubles it
+//! does all the work.
 //!
 //! # Why not `crypto-bigint` alone
 //!
@@ -85,8 +86,8 @@ impl<const WORDS: usize, const LIMBS: usize> Modulus<WORDS, LIMBS> {
         self.reduce(&Uint::from_le_slice(low), &Uint::from_le_slice(&padded))
     }
 
-    /// Raises each base, which need not be reduced, to the exponent, of which only the lowest
-    /// `exponent_bits` may be set. Results are reduced.
+    /// Raises each base, which need not be reduced, to the exponent. Only the lowest
+    /// `exponent_bits` of the exponent may be set. Results are reduced.
     ///
     /// # Panics
     /// If the slices differ in length.

@@ -1,4 +1,4 @@
-//! Encodings of the group ristretto255 (RFC 9496), one element a lane.
+//! Encodings of the group ristretto255 (RFC 9496), one element per lane.
 
 use zeroize::Zeroize;
 

@@ -59,7 +59,7 @@ fn place(bencher: Bencher, log_items: u32) {
         .bench_local(|| CuckooTable::build(&choices, shape).expect("these items fit"));
 }
 
-/// In the bins of `psz-balanced`: three places each, of which four in five are taken.
+/// In the bins of `psz-balanced`: three places each, four in five of them taken.
 #[divan::bench(sample_count = 3, args = LOG_ITEMS)]
 fn place_in_two_bins(bencher: Bencher, log_items: u32) {
     let digests = digests(log_items, 16);

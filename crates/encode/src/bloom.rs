@@ -1,10 +1,10 @@
-//! Bloom filters, plain and garbled, a band of cells at a time.
+//! Bloom filters, plain and garbled, one band of cells at a time.
 //!
 //! A filter has k slices; an item has one cell in each ([`psijoin_params::bloom`]). A *garbled*
-//! filter (Dong, Chen, Wen 2013) has a string in each cell, and says of an item the sum (XOR) of
+//! filter (Dong, Chen, Wen 2013) has a string in each cell, and gives for an item the sum (XOR) of
 //! the strings in its cells.
 //!
-//! A filter has about 185 cells an item, too many to keep as strings. So nothing here holds a
+//! A filter has about 185 cells per item, too many to keep as strings. So nothing here holds a
 //! filter: cells are numbered slice by slice, and [`mark`](Cells::mark) and [`add`](Cells::add)
 //! work on any *band*, a range of cells. Walking through all bands takes memory for one, and
 //! computes each item's cells once if bands are whole pairs of slices
@@ -187,7 +187,7 @@ fn encrypt(cipher: &Aes128, digests: Digests<'_>, blocks: &mut [Block]) {
     cipher.encrypt(blocks);
 }
 
-/// A word, as a fraction of 2^64, of so many cells.
+/// The cell that a word, as a fraction of 2^64, stands for.
 #[inline]
 fn scale(word: u64, cells: u32) -> usize {
     ((u128::from(word) * u128::from(cells)) >> 64) as usize

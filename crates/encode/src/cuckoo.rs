@@ -1,12 +1,11 @@
 //! Cuckoo hashing of a whole set at once.
 //!
 //! The set is known beforehand, so nothing is ever kicked out. *Peeling* places every item
-//! that is alone in one of its bins, takes it out of its other bins, and so on; with at
-//! least 1.23 bins an item that places nearly all, in linear time. What remains (the
-//! 2-core: every bin of it has two candidates or more) is placed by breadth-first search
-//! for augmenting paths. Peeled items take no bin that a remaining item could use, so both
-//! together place as many items as any algorithm could: the failure probability is exactly
-//! that a placement does not exist.
+//! that is alone in one of its bins, takes it out of its other bins, and so on; with at least 1.23
+//! bins per item that places nearly all, in linear time. The rest (the 2-core: each of its bins has
+//! two candidates or more) is placed by breadth-first search for augmenting paths. Peeled items
+//! take no bin that a remaining item could use, so both together place as many items as any
+//! algorithm could: the failure probability is exactly that a placement does not exist.
 
 mod core;
 mod peeling;
@@ -24,10 +23,10 @@ pub struct Placed {
     pub choice: u8,
 }
 
-/// Each item in one of its bins, at most one item a bin, and a few in the stash.
+/// Each item in one of its bins, at most one item per bin, and a few in the stash.
 ///
-/// Takes 4 bytes a bin, at 1.23 bins an item 5 bytes an item. Building it takes little more
-/// (one byte a bin if peeling leaves items), beside the 12 bytes an item of the choices.
+/// Takes 4 bytes per bin, at 1.23 bins per item 5 bytes per item. Building it takes little more
+/// (one byte per bin if peeling leaves items), beside the 12 bytes per item of the choices.
 pub struct CuckooTable {
     slots: Vec<Slot>,
     stash: Vec<u32>,

@@ -2,26 +2,26 @@
 //!
 //! Items are digests of 16 or 32 bytes, all of one width: [`Digests`].
 //!
-//! [`BinHasher`] maps digests of items to three distinct bins each. That is all there is to
-//! *simple hashing*: a party that treats an item in each of its bins (the sender of a
-//! protocol on Cuckoo hashing) walks over its items and takes bins 0, 1 and 2 of each; it
-//! never needs the items sorted by bin. [`CuckooTable`] puts each item of the other party
-//! into one of its bins, at most one item a bin.
+//! [`BinHasher`] maps digests of items to three distinct bins each. That is all there is to *simple
+//! hashing*. A party that handles an item in each of its bins (the sender of a protocol on Cuckoo
+//! hashing) walks over its items and takes bins 0, 1 and 2 of each. It never needs the items sorted
+//! by bin. [`CuckooTable`] puts each item of the other party into one of its bins, at most one item
+//! per bin.
 //!
-//! [`SimpleHasher`] has one bin for an item, and [`SimpleTable`] holds all items of each bin.
-//! [`Permutations`] map short items to three bins as [`BinHasher`] does, and to what is left of
-//! the item: bin and rest together are the item, so that only the rest must be compared.
+//! [`SimpleHasher`] has one bin per item, and [`SimpleTable`] holds all items of each bin.
+//! [`Permutations`] map short items to three bins as [`BinHasher`] does, and to the rest of the
+//! item: bin and rest together determine the item, so only the rest must be compared.
 //!
-//! Sizes come from [`psijoin_params::cuckoo`] and [`psijoin_params::simple`], which also prove how
-//! rarely a table cannot be built. [`TwoChoiceTable`] puts each item into one of two bins of many items,
-//! with hardly any place left free.
+//! Sizes come from [`psijoin_params::cuckoo`] and [`psijoin_params::simple`], which also bound how
+//! often a table cannot be built. [`TwoChoiceTable`] puts each item into one of two bins of many
+//! items, with hardly any place left free.
 //!
-//! [`bloom`] is the cells of items in a Bloom filter, and what a *garbled* one (which has a string
-//! in each cell) says of an item. [`garbled_bloom`] makes one that says what is wanted.
+//! [`bloom`] computes the cells of items in a Bloom filter, and what a *garbled* one (which has a
+//! string in each cell) gives for an item. [`garbled_bloom`] makes one that gives chosen values.
 //!
-//! [`okvs`] is the other way: a set laid out as one vector over a field, from which a linear
-//! function of each item gives a value of the item. [`poly`] is the oldest such layout, and the
-//! shortest: a polynomial.
+//! [`okvs`] works the other way round: a set is laid out as one vector over a field, and a linear
+//! function of each item takes it to a value of the item. [`poly`] is the oldest such layout, and
+//! the shortest: a polynomial.
 //!
 //! ```
 //! use psijoin_encode::{DigestVec, Digests, SimpleHasher};

@@ -1,8 +1,8 @@
-//! An oblivious key-value store (OKVS): a vector from which, by a linear function of its own,
-//! each of n keys gives its value, and which hides the keys if the values are random.
+//! An oblivious key-value store (OKVS): a vector that each of n keys takes to its value, by a
+//! linear function of its own. The vector hides the keys if the values are random.
 //!
 //! The store of RR22 (Rindal and Raghuraman, *Blazing Fast PSI*, ePrint 2022/320, Figure 1)
-//! with three slots an item and dense columns, in bins of their own (§3, "separate"). Keys
+//! with three slots per item and dense columns, in bins of their own (§3, "separate"). Keys
 //! are digests of items; here they are called items.
 //!
 //! 1. [`Partition`] sorts the items into bins by their first eight bytes.
@@ -12,9 +12,9 @@
 //! 4. [`decode_bin`] evaluates rows in a vector of a bin: this or another, since decoding is
 //!    linear over GF(2^64).
 //!
-//! Each step treats a bin for itself: bins can be spread over threads, and made, sent and
-//! received one by one. Sizes come from [`psijoin_params::okvs`], with the proof of how rarely
-//! a bin cannot be encoded.
+//! Each step handles one bin by itself: bins can be spread over threads, and made, sent and
+//! received one by one. Sizes come from [`psijoin_params::okvs`], with a proof of how rarely a bin
+//! cannot be encoded.
 //!
 //! What differs from the paper and its code:
 //!
@@ -22,11 +22,11 @@
 //!   third of the products, and values of 64 bits are possible. The failure bound allows for
 //!   the smaller field, at high security by a check column.
 //! - The bin comes from the digest itself, and only the rest of the row from the keyed hash.
-//! - Rows that cannot be peeled are eliminated over the sparse slots first. The dense columns
-//!   need only make up for linear dependence, not for all that peeling leaves. That is why
-//!   fewer slots suffice, and why their number can be proved to.
-//! - Failure is counted a bin, with a union bound over bins.
-//! - What the equations leave free is filled at random.
+//! - Rows that cannot be peeled are eliminated over the sparse slots first. The dense columns need
+//!   only make up for linear dependence, not for all rows that peeling leaves. That is why fewer
+//!   slots suffice, and why their number can be proved to.
+//! - Failure is counted per bin, with a union bound over bins.
+//! - Elements that the equations leave free are filled at random.
 //!
 //! The time that encoding takes depends on the items; it does not depend on their values.
 

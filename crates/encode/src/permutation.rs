@@ -1,13 +1,13 @@
-//! Permutation-based hashing (Arbitman, Naor, Segev; PSSZ15): bin and rest of a short item are
-//! the item, so that of items in a bin the rests alone must be compared.
+//! Permutation-based hashing (Arbitman, Naor, Segev; PSSZ15): the bin and the rest of a short item
+//! determine it, so only the rests of items in a bin must be compared.
 //!
 //! With b bins and an item x of at most log2(b - 2) + r bits, hash function i (0, 1 or 2) is a
 //! pseudorandom permutation of {0..b - i} × {0,1}^r, from the item's upper and lower bits. Its
 //! first part counts the bins that functions 0 .. i have not taken, as
 //! [`BinHasher`](crate::BinHasher) does, so that an item has three *distinct* bins. Its second
 //! part, with three bits that say which function it was and how many of the bins taken lie below,
-//! is the *rest*. From bin and rest all can be undone: two different items have never the same
-//! bin and rest, also not by different functions.
+//! is the *rest*. Bin and rest determine the item: two different items never have the same bin and
+//! rest, even by different functions.
 //!
 //! The permutation is a Feistel network over both parts, with AES as round function: ten rounds,
 //! as many as the format-preserving FF1 has (NIST SP 800-38G).
@@ -96,7 +96,7 @@ impl Permutations {
 
     /// The Feistel network of a function, on (upper, lower) parts.
     fn permute(&self, function: usize, parts: &mut [(u32, u64)]) {
-        let uppers = self.bins - function as u32;
+        let bins = self.bins - function as u32;
         let mut words = [Block::ZERO; BATCH];
         let words = &mut words[..parts.len()];
         let input = |round: u64, part: u64| Block(u128::from(round) << 64 | u128::from(part));
@@ -111,9 +111,9 @@ impl Permutations {
                 if of_upper {
                     *lower ^= word & self.lower_mask();
                 } else {
-                    let shift = ((u128::from(word) * u128::from(uppers)) >> 64) as u32;
+                    let shift = ((u128::from(word) * u128::from(bins)) >> 64) as u32;
                     *upper += shift;
-                    *upper -= if *upper >= uppers { uppers } else { 0 };
+                    *upper -= if *upper >= bins { bins } else { 0 };
                 }
             }
         }

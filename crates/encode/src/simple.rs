@@ -1,4 +1,4 @@
-//! Simple hashing: each item in one bin, as many of them together as there are.
+//! Simple hashing: each item in one bin, and a bin holds all items that fall into it.
 
 use psijoin_block::{Block, aes::Aes128};
 use psijoin_params::simple::Shape;

@@ -2,9 +2,9 @@
 //! than a few items above the mean.
 //!
 //! **Source.** SpOT19, Algorithm 1: every item goes to its first bin, and is then moved to the
-//! other one if that has fewer items; which takes linear time. The second step is repeated a
-//! few times. Then, where a bin still has too many items, breadth-first search finds a chain of
-//! moves to a bin that has room: so there is a placement whenever one exists, and
+//! other one if that has fewer items. This takes linear time. The second step is repeated a few
+//! times. Then, where a bin still has too many items, breadth-first search finds a chain of moves
+//! to a bin that has room: so there is a placement whenever one exists, and
 //! [`psijoin_params::two_choice`] bounds the probability that none does.
 
 use psijoin_block::{Block, aes::Aes128};

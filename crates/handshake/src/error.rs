@@ -22,7 +22,7 @@ pub enum Error {
     SetTooLarge(u64),
 
     /// The other side speaks something else.
-    #[error("the other side does not speak psijoin, or another version of it: {0}")]
+    #[error("the other side does not speak psijoin, or speaks another version of it: {0}")]
     NotPsijoin(&'static str),
 
     /// The other side speaks another version.

@@ -1,4 +1,4 @@
-//! What each party says about itself, and how it is laid out.
+//! What each party says about itself, and its layout in bytes.
 
 use std::fmt;
 

@@ -1,8 +1,8 @@
 //! The session handshake: both parties check that they were set up alike before any data
 //! moves, and draw a seed that neither controls.
 //!
-//! It runs over any [`Channel`] and knows no protocol: what must agree is a list of named
-//! [settings](Hello::setting), and what one party has to tell the other a list of named
+//! It runs over any [`Channel`] and knows no protocol. What must agree is a list of named
+//! [settings](Hello::setting). What one party has to tell the other is a list of named
 //! [facts](Hello::fact). Both parties speak at the same time:
 //!
 //! 1. *opening*, 16 bytes, the same in all versions: magic and version;

@@ -49,13 +49,13 @@ fn both<M: Model, B: Base>(bencher: Bencher) {
     });
 }
 
-/// Setup and one call, a thread a party.
+/// Setup and one call, one thread per party.
 #[divan::bench(types = [SemiHonest, Malicious], sample_count = 5)]
 fn subfield<M: Model>(bencher: Bencher) {
     both::<M, Gf64>(bencher);
 }
 
-/// Setup and one call, a thread a party.
+/// Setup and one call, one thread per party.
 #[divan::bench(types = [SemiHonest, Malicious], sample_count = 5)]
 fn field<M: Model>(bencher: Bencher) {
     both::<M, Tower>(bencher);

@@ -14,22 +14,21 @@
 //! nothing about another's although b is shared.
 //!
 //! **One round.** Neither message is computed from the other, so both travel at once, and each
-//! party may see the other's before it sends its own. That helps neither:
+//! party may see the other's before it sends its own. This helps neither of them:
 //!
 //! - A sender that chooses B after it has seen R_0 and R_1 learns no more from them: both are
 //!   uniform whatever c, because a is. The simulator draws both, and programs H so that it
 //!   knows the logarithm of both R_i + H_{j,i}(R_{1−i}), hence both keys, whatever B.
-//! - A receiver that chooses R_0 and R_1 after it has seen B still asks for one of the two
-//!   hashes last. Its answer, fresh, makes that sum uniform, with a logarithm that the receiver
-//!   does not know: that key is a Diffie-Hellman secret of this sum and B. B was fixed before
-//!   in any case.
+//! - A receiver that chooses R_0 and R_1 after it has seen B still asks for one of the two hashes
+//!   last. The fresh answer makes that sum uniform, with a logarithm that the receiver does not
+//!   know: that key is a Diffie-Hellman secret of this sum and B. B was fixed before in any case.
 //!
 //! **Choices that the paper leaves open.** H is twice the one-way map of RFC 9496, as uniform as
 //! the map in a group of odd order, for [`curve`](psijoin_curve)'s sake. R_{1−c} is a multiple
-//! of G by a random scalar, which is forgotten. Only the hash with c is computed, with c as one
-//! of its inputs: BLAKE3 takes the same time for all.
+//! of G by a random scalar, which is then forgotten. Only the hash with c is computed, with c as
+//! one of its inputs: BLAKE3 takes the same time for all.
 //!
-//! Cost: one flight each way, at once; 64 bytes an OT from the receiver, 32 bytes in all from
+//! Cost: one flight each way, at once; 64 bytes per OT from the receiver, 32 bytes in all from
 //! the sender.
 
 use std::slice;

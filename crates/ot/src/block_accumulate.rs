@@ -208,7 +208,7 @@ impl Permutation {
         piece: &Range<usize>,
         random: &'a mut Vec<Block>,
     ) -> impl Iterator<Item = usize> + use<'a> {
-        // At most a block an element, so no two pieces draw the same.
+        // At most one block per element, so no two pieces draw the same.
         random.resize(piece.len().div_ceil(8), Block::ZERO);
         self.prg.fill_at(piece.start as u128, random);
         let last = self.buckets.len() - 1;
@@ -234,8 +234,8 @@ impl Permutation {
 /// A random order of the elements of a bucket that begins at `start`.
 ///
 /// # Panics
-/// If there are more than 2^16. (A bucket of so many has four times its mean length or more: no
-/// code of a practical size has one.)
+/// If there are more than 2^16. (Such a bucket has four times its mean length or more: no code of a
+/// practical size has one.)
 fn shuffle(prg: &Prg, start: usize, order: &mut [u16], random: &mut Vec<Block>) {
     // Buckets are drawn from the lower half of the stream.
     const UPPER_HALF: u128 = 1 << 64;

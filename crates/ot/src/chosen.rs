@@ -1,6 +1,6 @@
 //! OT of chosen messages: a random OT whose keys mask the sender's messages.
 //!
-//! Cost on top of the random OT: one flight of 32 bytes an OT from the sender.
+//! Cost on top of the random OT: one flight of 32 bytes per OT from the sender.
 
 use psijoin_block::Block;
 use psijoin_channel::Channel;

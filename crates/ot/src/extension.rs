@@ -2,17 +2,17 @@
 //! the papers, and on silent OT, which sends far less.
 //!
 //! The sender holds Δ, whose lowest bit is 1 (so that 127 bits are secret), and gets q_j; the
-//! receiver has choices c_j and gets t_j = q_j ⊕ c_j·Δ. The choices are random, or those that the
-//! receiver has.
+//! receiver has choices c_j and gets t_j = q_j ⊕ c_j·Δ. The choices are random, or given by the
+//! receiver.
 //!
-//! | | bytes an OT, random choices | given choices |
+//! | | bytes per OT, random choices | given choices |
 //! |---|---|---|
 //! | [`Iknp`](Extension::Iknp) | 16 | 16 |
-//! | [`Silent`](Extension::Silent) | none, but a few 100 KB a call | 1/8 more |
+//! | [`Silent`](Extension::Silent) | none, but a few 100 KB per call | 1/8 more |
 //!
-//! On silent OT, whose choices r are random, the receiver of given choices sends c ⊕ r, and the
+//! The choices r of silent OT are random. For given choices c, the receiver sends c ⊕ r, and the
 //! sender adds Δ where that is 1 (Beaver). Since r is pseudorandom for the sender, that says
-//! nothing of c. Parties are semi-honest.
+//! nothing about c. Parties are semi-honest.
 
 use psijoin_block::{Block, Prg, memory::Buffer, parallel};
 use psijoin_channel::Channel;
@@ -206,7 +206,7 @@ impl Receiver {
     /// If the channel breaks.
     ///
     /// # Panics
-    /// If there are not as many blocks as the choices take.
+    /// If the number of blocks is not what the choices take.
     pub fn receive_chosen(
         &mut self,
         choices: &[Block],
@@ -231,10 +231,10 @@ impl Receiver {
     }
 }
 
-/// Choices are sent eight a byte, so many bytes in a message.
+/// Choices are sent eight per byte, with this many bytes in a message.
 const CHOICE_BYTES_PER_MESSAGE: usize = 1 << 16;
 
-/// Says where the choices differ from the random ones, of `count` OTs.
+/// Says where the choices of `count` OTs differ from the random ones.
 fn send_flips(
     random: Zeroizing<Vec<Block>>,
     choices: &[Block],
@@ -275,7 +275,7 @@ fn add_where_flipped(rows: &mut [Block], flips: &[Block], delta: &Block) {
     });
 }
 
-/// Clears the bits behind the first `count`.
+/// Clears the bits after the first `count`.
 fn clear_behind(choices: &mut [Block], count: usize) {
     if let (Some(last), used @ 1..) = (choices.last_mut(), count % Block::BITS) {
         *last = Block(last.0 & ((1 << used) - 1));

@@ -18,11 +18,11 @@
 //! 5. Both transpose their matrix, and hash its rows if the OTs are to be random.
 //!
 //! The adversary model is part of the type: `Sender<SemiHonest>` or `Sender<Malicious>`. The
-//! semi-honest hash is π(x) ⊕ x; the rows of T are uniformly random there, so they are
-//! distinct but for 2^-128 a pair, which is what that hash asks for. The malicious one is
+//! semi-honest hash is π(x) ⊕ x; the rows of T are uniformly random there, so they are distinct
+//! except with probability 2^-128 per pair, which is what that hash asks for. The malicious one is
 //! tweakable, since a malicious receiver can steer the rows.
 //!
-//! Cost of m OTs: one flight of 16 bytes an OT from the receiver (m rounded up to 128 in
+//! Cost of m OTs: one flight of 16 bytes per OT from the receiver (m rounded up to 128 in
 //! every chunk); malicious: 128 OTs and two flights more. See [`receiver_bytes`].
 
 use std::{marker::PhantomData, ops::Range};

@@ -2,9 +2,9 @@
 //! uses it: 256 columns, whatever the length of the strings.
 //!
 //! The receiver encodes each *letter* by the Walsh-Hadamard code: bit i of the code word of a is
-//! the parity of a ∧ i. Any two of the 256 words differ in 128 places. So does the word of all
-//! ones from each but that of letter 0, from which it differs in 256: a 257th letter, the
-//! [*blank*](Choice::BLANK), for OTs of which the receiver wants none of the strings.
+//! the parity of a ∧ i. Any two of the 256 words differ in 128 places. The word of all ones also
+//! differs from each of them in 128 places or more: from that of letter 0 in all 256. It is a 257th
+//! letter, the [*blank*](Choice::BLANK), for OTs from which the receiver wants no string.
 //!
 //! 1. The sender draws Δ ∈ {0,1}^256. By 256 random OTs (IKNP, on 128 base OTs) it gets one seed
 //!    of each pair of the receiver's.
@@ -14,10 +14,10 @@
 //!    q_j = t_j ⊕ (C(a_j) ∧ Δ).
 //! 4. The string of letter a in OT j is H(j, q_j ⊕ (C(a) ∧ Δ)); the receiver's is H(j, t_j).
 //!
-//! **Security.** Semi-honest. For every other letter 128 bits of Δ are missing to the receiver;
+//! **Security.** Semi-honest. For every other letter the receiver lacks 128 bits of Δ;
 //! H (keyed BLAKE3) is correlation robust for differences C(a) ∧ Δ (KK13, Definition 1).
 //!
-//! **Cost.** 32 bytes an OT from the receiver; before that [`setup_sender_bytes`] and
+//! **Cost.** 32 bytes per OT from the receiver; before that [`setup_sender_bytes`] and
 //! [`setup_receiver_bytes`] in two flights.
 
 use psijoin_block::{
@@ -59,7 +59,7 @@ pub fn setup_receiver_bytes() -> u64 {
     iknp::SETUP_SENDER_BYTES + iknp::sender_bytes::<SemiHonest>(COLUMNS)
 }
 
-/// Bytes of the receiver's message for so many OTs.
+/// Bytes of the receiver's message for `count` OTs.
 pub const fn message_bytes(count: usize) -> usize {
     COLUMNS * count.div_ceil(8)
 }
@@ -132,7 +132,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Blocks of a column of so many rows.
+    /// Blocks of a column of `rows` rows.
     fn start(&mut self, rows: usize) -> usize {
         let stride = rows.next_multiple_of(ROW_GROUP) / Block::BITS;
         self.columns.resize(COLUMNS * stride, Block::ZERO);
@@ -185,7 +185,7 @@ impl Sender {
     /// message. `message` has [`message_bytes`] bytes.
     ///
     /// # Panics
-    /// If `first` is no multiple of 128, or the message has another length.
+    /// If `first` is not a multiple of 128, or the message has another length.
     pub fn rows(
         &self,
         first: u64,
@@ -237,7 +237,7 @@ impl Receiver {
     /// Step 2 for the OTs from number `first` on: appends the message, and writes the rows t_j.
     ///
     /// # Panics
-    /// If `first` is no multiple of 128.
+    /// If `first` is not a multiple of 128.
     pub fn choose(
         &self,
         first: u64,

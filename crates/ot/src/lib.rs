@@ -1,16 +1,16 @@
-//! Oblivious transfer: the sender has two messages, the receiver learns the one that it
-//! chose; the sender does not learn which, the receiver learns nothing of the other.
+//! Oblivious transfer: the sender has two messages, and the receiver learns the one that it chose.
+//! The sender does not learn which one. The receiver learns nothing about the other.
 //!
 //! | module | what | security |
 //! |---|---|---|
 //! | [`base`] | random OT from Diffie-Hellman, for the first few | malicious |
 //! | [`iknp`] | OT extension: from 128 base OTs to any number of random or correlated OTs | semi-honest or malicious, by type |
-//! | [`kk13`] | OT extension with 256 strings an OT: the receiver chooses one of them, or none | semi-honest |
+//! | [`kk13`] | OT extension with 256 strings per OT: the receiver chooses one of them, or none | semi-honest |
 //! | [`block_accumulate`] | the linear code of silent OT and VOLE | |
 //! | [`extension`] | IKNP and silent OT behind one interface: a protocol takes either | semi-honest |
-//! | [`matrix`] | matrices of one's own width, from the seeds of their columns | that of the OTs of the seeds |
+//! | [`matrix`] | matrices of any width, from the seeds of their columns | that of the OTs of the seeds |
 //! | [`chosen`] | OT of chosen messages, on top of either | that of the OT under it |
-//! | [`oprg`] | oblivious PRG: a string for who says one, on either extension | semi-honest |
+//! | [`oprg`] | oblivious PRG: a random string per place for the sender, and for the receiver where its choice is one; on either extension | semi-honest |
 //! | [`silent`] | silent OT: as many random or correlated OTs for a few hundred KB | semi-honest or malicious, by type |
 //! | [`lookup`] | silent 1-out-of-16 OT of random bits | semi-honest |
 //! | [`vole`] | silent vector OLE, also over a subfield | semi-honest or malicious, by type |

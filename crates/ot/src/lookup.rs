@@ -1,26 +1,26 @@
-//! Silent 1-out-of-16 OT of random bits: what it takes to look a secret up in a table that the
-//! other party keeps secret too.
+//! Silent 1-out-of-16 OT of random bits. With it, a party looks up a secret place in a table that
+//! the other party keeps secret.
 //!
 //! **Functionality.** In each OT the sender gets 16 random bits, a [`Table`]; the receiver gets a
 //! random place r and the bit there.
 //!
 //! It is silent vector OLE ([`vole`]), c = b + Δ·a, with noise values in the 16
-//! elements x of GF(2^64) that have their four lowest bits only. The code is binary, so that a's
-//! entries are among them too: a_j is the place r_j. Bit x of the table is the lowest bit of
-//! H(b_j + x·Δ), and the receiver's that of H(c_j).
+//! elements x of GF(2^64) that have their four lowest bits only. The code is binary, so the entries
+//! of a are among them too: a_j is the place r_j. Bit x of the table is the lowest bit of H(b_j +
+//! x·Δ), and the receiver's bit is that of H(c_j).
 //!
-//! One entry of vector OLE does the work of four of silent OT, of which the same lookup could be
+//! One entry of vector OLE does the work of four of silent OT, from which the same lookup could be
 //! made as well.
 //!
 //! **Security.** For semi-honest parties. Dual LPN with values that are uniform in a space of 2^4
 //! elements ([`NoiseValues::Uniform`](psijoin_params::lpn::NoiseValues): its bound sums over all
-//! linear functions of the values, which is all that it uses of a field). The receiver knows
-//! π(x) ⊕ x at c_j, which is the point of table j for r_j; the other points of that table differ
-//! from it by multiples of Δ by public elements other than zero, so that each is uniform for the
-//! receiver. With a random permutation their bits are random unless it guesses a point, or two
-//! tables share one, which has probability 2^-128 for each guess and each pair of points.
+//! linear functions of the values, and uses nothing else of a field). The receiver knows π(x) ⊕ x
+//! at c_j, which is the point of table j for r_j; the other points of that table differ from it by
+//! multiples of Δ by public elements other than zero, so each is uniform for the receiver.
+//! With a random permutation their bits are random unless it guesses a point, or two tables share
+//! one, which has probability 2^-128 for each guess and each pair of points.
 //!
-//! **Cost.** Some 100 KB a call in all, in two flights: [`sender_bytes`], [`receiver_bytes`].
+//! **Cost.** Some 100 KB per call in all, in two flights: [`sender_bytes`], [`receiver_bytes`].
 
 use psijoin_block::{
     Block, Prg, crhf,

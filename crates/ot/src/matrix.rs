@@ -1,8 +1,8 @@
-//! OT matrices, expanded from the seeds of their columns a strip of rows at a time.
+//! OT matrices, expanded from the seeds of their columns, one strip of rows at a time.
 //!
-//! By a random OT per column the receiver has both seeds of each pair, and the sender, who has Δ,
-//! the seed that its bit of Δ chose. Row j of the sender is T_0 ⊕ ((T_0 ⊕ T_1) ∧ Δ) then, where the
-//! receiver has rows j of T_0 and T_0 ⊕ T_1.
+//! From a random OT per column the receiver has both seeds of a pair. The sender, which has Δ, has
+//! the seed that its bit of Δ chose. So row j of the sender is T_0 ⊕ ((T_0 ⊕ T_1) ∧ Δ), where the
+//! receiver has row j of T_0 and of T_0 ⊕ T_1.
 
 use std::ops::Range;
 
@@ -120,7 +120,7 @@ pub struct Strip<const R: usize> {
     /// 64 for each word of a row. Those that a word does not use stay zero.
     columns: Vec<Block>,
     columns_per_word: usize,
-    /// For a strip that is no whole number of groups.
+    /// For a strip that is not a whole number of groups.
     rows: Vec<Row<R>>,
 }
 

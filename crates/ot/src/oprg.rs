@@ -1,8 +1,8 @@
 //! Oblivious pseudorandom generator (PSZ14 §4.3): at each place the sender gets a random string,
 //! and the receiver gets it too where its choice is one. The sender does not learn the choices;
-//! the receiver knows nothing of the other strings.
+//! the receiver knows nothing about the other strings.
 //!
-//! It is random OT of which one message of two is never looked at: the sender computes only that for
+//! It is random OT with one message of each pair never looked at: the sender computes only that for
 //! choice one, H(q_j ⊕ Δ), and the receiver ignores what it gets for choice zero. Bytes and security
 //! are those of the [extension](crate::extension) under it, which is semi-honest and has 127 secret
 //! bits of Δ. Places are numbered, so that no two of a session are hashed alike.
@@ -16,7 +16,7 @@ use crate::{
     iknp::{Model, ROWS_PER_TASK, SemiHonest, hash_rows},
 };
 
-/// A string for each place of `out`, of which the first has the number `first`.
+/// A string for each place of `out`. The first place has the number `first`.
 ///
 /// # Errors
 /// If the channel breaks.
@@ -42,7 +42,7 @@ pub fn send(
 /// If the channel breaks.
 ///
 /// # Panics
-/// If there are not as many blocks as the choices take.
+/// If the number of blocks is not what the choices take.
 pub fn receive(
     receiver: &mut Receiver,
     first: usize,

@@ -1,13 +1,13 @@
-//! Puncturable pseudorandom functions: trees whose leaves the dealer knows all, and the receiver
-//! all but one, at a position of its choice that the dealer does not learn. At that position
-//! the receiver gets the dealer's leaf plus a difference that the dealer does not choose.
+//! Puncturable pseudorandom functions: trees. The dealer knows all leaves. The receiver knows all
+//! but one, at a position of its choice that the dealer does not learn. At that position the
+//! receiver gets the dealer's leaf plus a difference that the dealer does not choose.
 //!
 //! **Functionality**, for each tree: the receiver chooses a position α; the dealer inputs Δ,
 //! the same for all trees, and a share δ, the receiver a share γ. The dealer gets pseudorandom
 //! leaves v, the receiver gets w with w_i = v_i for i ≠ α and w_α = v_α ⊕ δ ⊕ γ.
 //!
 //! **Source.** Half-tree (Guo et al., EUROCRYPT 2023) for all levels but the last, where one
-//! node has 5 to 8 leaves. For a tree of 2^a nodes and c leaves a node, with correlated OTs
+//! node has 5 to 8 leaves. For a tree of 2^a nodes and c leaves per node, with correlated OTs
 //! q, t = q ⊕ r·Δ (receiver's choice r):
 //!
 //! 1. The dealer draws k; the nodes of level 1 are k, k ⊕ Δ. Node x has the children H(x),
@@ -16,13 +16,12 @@
 //!    the i-th bit of its path: it gets K_i ⊕ r_i·Δ, the sum of the nodes on the side that it does
 //!    not go, and so the one that it misses there, the sibling of its path.
 //! 2. The seed of a node x of level a is H(x), its leaves are π'(seed ⊕ j) ⊕ seed, j < c. From
-//!    three further OTs, hashed, both get eight keys of which the receiver misses one
-//!    (`few.rs`). The dealer sends the sum of all leaves number j under key number j, and the
-//!    receiver, which knows this leaf of all nodes but one, learns it for that one as well;
-//!    except number j = α mod c. The last sum goes under all keys that are left over: so
-//!    *every* choice of a malicious receiver misses one leaf of the tree. If c − 1 < 7 keys
-//!    were simply left unused, a receiver that missed one of those would learn every leaf,
-//!    and with it Δ.
+//!    three further OTs, hashed, both get eight keys, but the receiver misses one (`few.rs`). The
+//!    dealer sends the sum of all leaves number j under key number j, and the receiver, which knows
+//!    this leaf of all nodes but one, learns it for that one as well; except number j = α mod c.
+//!    The last sum goes under all keys that are left over: so *every* choice of a malicious
+//!    receiver misses one leaf of the tree. If c − 1 < 7 keys were simply left unused, a receiver
+//!    that missed one of those would learn every leaf, and with it Δ.
 //! 3. The dealer sends d = δ ⊕ Σ v_i. The receiver's missing leaf is what is left of d ⊕ γ.
 //!
 //! Why not half-trees to the bottom: there the missing leaf would be H(x) for an x that the
@@ -30,20 +29,20 @@
 //! asks for robustness against circular correlations by any field element, which H with its
 //! linear σ does not have: if σ(Δ) = β·Δ has many solutions, few bits of Δ remain unknown.
 //! Seeds depend on Δ only through H, and are not correlated any more. It also costs less: 1 +
-//! 2/c calls of AES a leaf, instead of 1.5.
+//! 2/c calls of AES per leaf, instead of 1.5.
 //!
 //! **Security.** In the random-permutation model: H is circular correlation robust (the inputs,
-//! known to the receiver up to Δ, are distinct but for 2^-128 a pair, because k is the
-//! dealer's), seeds are then uniform, the keys of `few.rs` as well. As with any fixed-key
-//! construction, an attacker who computes p permutations has an advantage of about p·q/2^127
-//! for q nodes on paths under one Δ, thousands a run.
+//! known to the receiver up to Δ, are distinct except with probability 2^-128 per pair, because k
+//! is the dealer's). Seeds are then uniform, and so are the keys of `few.rs`. As with any fixed-key
+//! construction, an attacker that computes p permutations has an advantage of about p·q/2^127 for q
+//! nodes on paths under one Δ, thousands per run.
 //!
 //! A malicious receiver has no message here but its OT choices, and any choices define α. A
-//! malicious dealer can send wrong sums; what it gains is up to the check of the caller
-//! (`vole/check.rs`): the receiver's leaves are wrong then in a way that depends on α.
+//! malicious dealer can send wrong sums; the receiver's leaves are then wrong in a way that depends
+//! on α. How much it gains is up to the check of the caller (`vole/check.rs`).
 //!
-//! **Cost** a tree: a + 3 correlated OTs; a + c + 5 blocks from the dealer; c·2^a + 2^(a+1) calls
-//! of AES for each party. The positions of the leaves are number j of node x at j·2^a + x.
+//! ***Cost** per tree: a + 3 correlated OTs; a + c + 5 blocks from the dealer; c·2^a + 2^(a+1)
+//! calls of AES for each party. The positions of the leaves are number j of node x at j·2^a + x.
 
 mod expand;
 pub(crate) mod few;
@@ -162,13 +161,13 @@ pub(crate) struct Dealer<'a> {
     pub(crate) shape: Shape,
     /// Δ.
     pub(crate) delta: &'a Block,
-    /// k, one a tree.
+    /// k, one per tree.
     pub(crate) roots: &'a [Block],
     /// q of the OTs of the paths, tree by tree.
     pub(crate) path_ots: &'a [Block],
     /// Both keys of the OTs for the leaves, tree by tree.
     pub(crate) leaf_ots: &'a [[Block; 2]],
-    /// δ, one a tree.
+    /// δ, one per tree.
     pub(crate) shares: &'a [Block],
 }
 
@@ -184,7 +183,7 @@ impl Dealer<'_> {
         }
     }
 
-    /// Grows the trees, and says what the receiver must be told.
+    /// Grows the trees, and gives the messages for the receiver.
     pub(crate) fn grow(&self, leaves: &mut [Words], corrections: &mut [Block]) {
         let shape = self.shape;
         let nodes = self.nodes(corrections);
@@ -241,13 +240,13 @@ impl Dealer<'_> {
 #[derive(Clone, Copy)]
 pub(crate) struct Receiver<'a> {
     pub(crate) shape: Shape,
-    /// α, one a tree.
+    /// α, one per tree.
     pub(crate) positions: &'a [usize],
     /// t of the OTs of the paths, tree by tree.
     pub(crate) path_ots: &'a [Block],
     /// The chosen keys of the OTs for the leaves, tree by tree.
     pub(crate) leaf_ots: &'a [Block],
-    /// γ, one a tree.
+    /// γ, one per tree.
     pub(crate) shares: &'a [Block],
 }
 

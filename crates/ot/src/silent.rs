@@ -1,16 +1,16 @@
 //! Silent OT: any number of correlated or random OTs, with random choices, for a few hundred
 //! kilobytes in all.
 //!
-//! **Functionality.** The sender has Δ ∈ {0,1}^128 with lowest bit 1. Of *correlated* OTs it gets
-//! q_j, the receiver random choices r_j and t_j = q_j ⊕ r_j·Δ. Of *random* OTs the sender gets two
-//! random messages each, the receiver r_j and the message that it selects.
+//! **Functionality.** The sender has Δ ∈ {0,1}^128 with lowest bit 1. In *correlated* OTs it gets
+//! q_j, and the receiver gets random choices r_j and t_j = q_j ⊕ r_j·Δ. In each *random* OT the
+//! sender gets two random messages, and the receiver gets r_j and the message that it selects.
 //!
 //! This is silent vector OLE ([`vole`](crate::vole)) with a over GF(2): the noise is 1 at its
 //! points. Entries of v have lowest bit 0, so that w, and after compression t, has e, then r, in
 //! the lowest bit; the choices take no vector of their own. Random OTs are the hashes of
 //! correlated ones, as in [`iknp`](crate::iknp).
 //!
-//! **Security** as for vector OLE, with dual LPN over GF(2). Of Δ, 127 bits are secret.
+//! **Security** as for vector OLE, with dual LPN over GF(2). 127 bits of Δ are secret.
 //!
 //! **Cost.** As for vector OLE, with fewer noise points: [`sender_bytes`], [`receiver_bytes`].
 

@@ -2,11 +2,11 @@
 //! 2022, §3 and §4), with k = 4.
 //!
 //! **Functionality.** The sender has Δ ∈ {0,1}^128. The receiver inputs a vector r of bits, as
-//! long as it likes; it gets 128 vectors V_c, the sender Q_c with Q_c = V_c ⊕ Δ_c·r. Read across,
-//! that is a correlated OT for each bit of r. Read as field elements, with Σ Q_c·e_c and
+//! long as it likes; it gets 128 vectors V_c, and the sender gets Q_c with Q_c = V_c ⊕ Δ_c·r. Read
+//! across, that is a correlated OT for each bit of r. Read as field elements, with Σ Q_c·e_c and
 //! Σ V_c·e_c for the basis e_c of F in which Δ = Σ Δ_c·e_c, it is vector OLE: q = v + Δ·r.
 //!
-//! 1. Setup: 128 base OTs, in groups of k = 4. Of each group's keys the receiver makes 2^k
+//! 1. Setup: 128 base OTs, in groups of k = 4. From each group's keys the receiver makes 2^k
 //!    generators, indexed by x ∈ {0,1}^k; the sender learns all but number Δ_g, the bits of Δ in
 //!    the group (`pprf/few.rs`).
 //! 2. The receiver expands them all, G_x, and sends u_g ⊕ r with u_g = Σ_x G_x. Its V for
@@ -14,21 +14,21 @@
 //! 3. The sender adds up the G_x where x ⊕ Δ_g has bit b, without ever needing x = Δ_g: this is
 //!    V_b ⊕ (Δ_g)_b·u_g. It adds (Δ_g)_b times the message.
 //!
-//! Against IKNP (k = 1) that is a quarter of the bytes and twice the work, which for the few
-//! thousand bits that silent OT and VOLE need is next to nothing.
+//! Compared with IKNP (k = 1) that is a quarter of the bytes and twice the work. For the few
+//! thousand bits that silent OT and VOLE need, the work is negligible.
 //!
-//! **Security.** The receiver sees nothing of Δ. The sender sees r masked by the generator that
-//! it misses in each group. A malicious receiver can use another r in some groups, or make the
+//! **Security.** The receiver learns nothing about Δ. The sender sees r masked by the generator
+//! that it misses in each group. A malicious receiver can use another r in some groups, or make the
 //! sender's generators wrong by sending wrong corrections in the setup; both show in the check
 //! of `consistency.rs`, which must follow every use. Whether that check passes is all that the
 //! receiver learns, and with a wrong message it depends on Δ: passing for a fraction ρ of the
 //! possible Δ, the receiver has narrowed Δ down to these, at the risk 1 − ρ of being caught. This
 //! is the leakage in SoftSpokenOT's functionality. (The paper checks the generators as well,
-//! in the setup. Not needed here: after the check of the hashes, V and r are fixed but for 2^-100,
-//! the same for all Δ that pass, whatever made the columns what they are.)
+//! in the setup. That is not needed here: after the check of the hashes, V and r are fixed except
+//! with probability 2^-100, the same for all Δ that pass, whatever the columns were made from.)
 //!
-//! **Cost.** Setup: 128 base OTs, 96 blocks from the receiver. Then half a byte a bit and
-//! group: 4 bytes a bit of r from the receiver.
+//! **Cost.** Setup: 128 base OTs, 96 blocks from the receiver. Then half a byte per bit and
+//! group: 4 bytes per bit of r from the receiver.
 
 use psijoin_block::{Block, Prg, parallel};
 use psijoin_channel::{Channel, MAX_MESSAGE_BYTES};

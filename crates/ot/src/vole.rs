@@ -2,7 +2,7 @@
 //!
 //! **Functionality.** F = [`Tower`] = GF(2^128); B is F or [`Gf64`], the subfield GF(2^64). The
 //! sender gets Δ ∈ F, the same for all calls, and b ∈ F^m; the receiver gets a ∈ B^m and c ∈ F^m
-//! with **c = b + Δ·a**. All but that is random.
+//! with **c = b + Δ·a**. Otherwise all values are random.
 //!
 //! 1. Setup: 128 base OTs, in which the sender chooses the bits of Δ; it serves any number of
 //!    calls.
@@ -16,7 +16,7 @@
 //! is part of the type, as in [`iknp`](crate::iknp), for *both* parties here:
 //!
 //! - [`Malicious`](crate::iknp::Malicious) **receiver**: it may narrow Δ down to a set of its
-//!   choice, at the risk of being caught of all that it excludes (`small_field.rs`); guess Δ;
+//!   choice, at the risk of being caught if Δ is outside of the set (`small_field.rs`); guess Δ;
 //!   and choose e, hence a, and w.
 //! - [`Malicious`](crate::iknp::Malicious) **sender**: it may learn that the noise points lie
 //!   in sets of its choice, at the same risk (`vole/check.rs`); and choose Δ and v.
@@ -25,15 +25,15 @@
 //! since after an error a `Sender` or `Receiver` must not be used again.
 //!
 //! The receiver uses its noise positions as indices into its own memory, as it will use hashes
-//! of its items: someone who watches its caches is not kept out.
+//! of its items: this does not protect against someone who watches its caches.
 //!
-//! **Cost.** Setup as in [`SETUP_SENDER_BYTES`], [`SETUP_RECEIVER_BYTES`]; a call as in
-//! [`flights`]: 2 of them (receiver first), or 6 if malicious. Bytes grow with log m only: about
-//! 400 KB for B = GF(2^64) and a million entries.
+//! **Cost.** Setup as in [`SETUP_SENDER_BYTES`] and [`SETUP_RECEIVER_BYTES`]. A call takes
+//! [`flights`]: 2 (receiver first), or 6 if malicious. Bytes grow with log m only: about 400 KB for
+//! B = GF(2^64) and a million entries.
 //!
 //! **Two halves.** A call is `begin` and `finish`. In the first half the receiver says all that a
 //! semi-honest sender needs, and knows a. In the second half the sender speaks. So semi-honest
-//! parties may send on while they receive, and have a second half that uses one direction of the
+//! parties may go on sending while they receive. Their second half uses one direction of the
 //! channel only. A malicious sender must have passed its check before it sees anything that depends
 //! on a. So where there are checks, the receiver gets a at the end.
 

@@ -52,7 +52,7 @@ pub fn smallest(items: u64) -> Shape {
         slices: SLICES,
         slice_cells,
     };
-    // The guess is exact, but for rounding.
+    // The guess is exact, except for rounding.
     let allowed = -f64::from(Security::COMPUTATIONAL_BITS);
     (guess.saturating_sub(1).max(2)..)
         .map(with)

@@ -25,7 +25,7 @@ pub struct FailureBudget {
 }
 
 impl FailureBudget {
-    /// A budget of 2^-σ, of which nothing is spent.
+    /// A budget of 2^-σ, with nothing spent.
     pub fn new(security: Security) -> Self {
         Self {
             allowed: security.failure(),

@@ -4,13 +4,13 @@
 //! a pseudorandom function picks. An item of the sender that is not shared picks one bit of each
 //! column too, and at least κ of them must still be ones.
 //!
-//! **Bins.** The paper's matrix has about as many rows as the receiver has items. Here its rows
-//! are cut into bins, of so few rows that a column of one fits the first-level cache: a digest
-//! says which bin an item is in, the function picks rows within it. The bins are independent of
-//! the columns, so that the columns of a bin are independent once it is known how many items L it
-//! has. Then a bit is still one with probability p(L) = Σ_r q_r·(1 − q_r)^L, where q_r is the
-//! probability that an item picks row r, and the sender's item meets Bin(w, p(L)) ones. L itself
-//! is Bin(n, 1/bins), and so
+//! **Bins.** The paper's matrix has about as many rows as the receiver has items. Here its rows are
+//! cut into bins. A bin has few enough rows that a column of it fits the first-level cache. A
+//! digest says which bin an item is in, and the function picks rows within it. The bins are
+//! independent of the columns, so the columns of a bin are independent given its number of items L.
+//! Then a bit is still one with probability p(L) = Σ_r q_r·(1 − q_r)^L, where q_r is the
+//! probability that an item picks row r, and the sender's item meets Bin(w, p(L)) ones. L itself is
+//! Bin(n, 1/bins), and so
 //!
 //! > P\[few ones\] = E_L P\[Bin(w, p(L)) < κ\],
 //!
@@ -18,8 +18,8 @@
 //! the formula of the paper. With as many rows as items, bins of 2^13 rows take eight or nine
 //! columns more than one bin: 1.4 %.
 //!
-//! **Rows** are picked by scaling 16 bits, [`POSITION_BITS`]. If the number of rows is no power of
-//! two then q_r is ⌊2^16/rows⌋ or ⌈2^16/rows⌉ times 2^-16. The formula takes both as they are.
+//! **Rows** are picked by scaling 16 bits, [`POSITION_BITS`]. If the number of rows is not a power
+//! of two, q_r is ⌊2^16/rows⌋ or ⌈2^16/rows⌉ times 2^-16. The formula uses both values exactly.
 
 use crate::{
     Error, Log2Prob, Security,
@@ -68,14 +68,15 @@ impl Shape {
     }
 }
 
-/// Rows for so many items of the receiver: 1.4 an item. Of the rows at which the traffic stays
-/// below the paper's these need the fewest columns, which is what the time goes into.
+/// Rows for a receiver with this many items: 1.4 per item. Among the numbers of rows that keep the
+/// traffic below the paper's, this one needs the fewest columns, and columns are what takes the
+/// time.
 pub fn default_rows(receiver_items: u64) -> u64 {
     receiver_items * 7 / 5
 }
 
 /// The matrix with `rows` rows, rounded up, and the fewest columns at which every item of the
-/// sender that is not shared meets at least κ ones, but for a probability of at most `share`.
+/// sender that is not shared meets at least κ ones, except with a probability of at most `share`.
 ///
 /// # Errors
 /// [`Error::Unreachable`] if there are too few rows for the receiver's items, or `share` is zero
@@ -139,7 +140,7 @@ struct Load {
 /// All loads of the bin that some item is in, in intervals: an interval counts as its largest
 /// load.
 fn loads(bins: u32, bin_rows: u32, receiver_items: u64) -> Vec<Load> {
-    /// Intervals a standard deviation: more would not save a column.
+    /// Intervals per standard deviation: more would not save a column.
     const STEPS: f64 = 16.0;
     /// Standard deviations about the mean that are looked at. What is below counts as if it were
     /// certain, and weighs little in spite of that; what is above hardly ever happens.
@@ -199,7 +200,7 @@ fn scaled_picks(rows: u32) -> [Picks; 2] {
     ]
 }
 
-/// How likely an item meets a one where so many others cleared theirs.
+/// How likely an item meets a one after `items` others cleared theirs.
 fn one(picks: &[Picks], items: u64) -> f64 {
     // An empty set clears nothing; as if it had one item, so that the coin stays biased.
     let cleared = items.max(1) as f64;

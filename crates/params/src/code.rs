@@ -1,10 +1,10 @@
 //! Width of a pseudorandom code.
 //!
-//! KKRT16, Lemma 1 and 2: code words are outputs of a random function. The receiver learns
-//! nothing of the sender's value for another item as long as the code words of both items
-//! differ in at least κ places; for a given pair that fails with probability
-//! 2^-k Σ_{i<κ} C(k, i) at width k, and the sender evaluates many. SpOT19 (Proposition 2)
-//! has the same sum for the distance between polynomial and target.
+//! KKRT16, Lemma 1 and 2: code words are outputs of a random function. The receiver learns nothing
+//! about the sender's value for another item as long as the code words of both items differ in at
+//! least κ places; for a given pair that fails with probability 2^-k Σ_{i<κ} C(k, i) at width k,
+//! and the sender evaluates many. SpOT19 (Proposition 2) has the same sum for the distance between
+//! polynomial and target.
 
 use crate::{Error, Log2Prob, Security, binomial, search::least};
 
@@ -12,7 +12,7 @@ use crate::{Error, Log2Prob, Security, binomial, search::least};
 const MAX_WIDTH_BITS: u32 = 1 << 14;
 
 /// The smallest width k, in bits, at which all of the sender's `evaluations` are far from
-/// what the receiver knows, but for a probability of at most `share`.
+/// what the receiver knows, except with a probability of at most `share`.
 ///
 /// `evaluations` is the number of values that the sender computes: for KKRT16 (3 + s)·n
 /// with stash s, for SpOT19 n (`spot_low`) or 2n (`spot_fast`), with n the sender's items.

@@ -13,14 +13,14 @@
 //!
 //! # How many bins
 //!
-//! A placement exists, with probability tending to 1, down to 1.089 bins an item, and the
+//! A placement exists, with probability tending to 1, down to 1.089 bins per item, and the
 //! bound is useful down to about 1.20. [`smallest`] never goes below
 //! [1.23](MIN_BINS_PERCENT): above 1/0.818 = 1.222 *peeling* (placing items that are alone
-//! in a bin, again and again) places nearly all items, in linear time; below it most items
-//! would be left to a search that is slower by far. At 2^-42 (σ = 40 and a quarter share)
-//! what results is 1.23 bins an item and no stash from 2^11 items on, with room to spare
-//! (2^-99 at 2^20); smaller sets need more: 1.40 and one stash place at 2^8, or 1.58 where
-//! the sender's set makes a stash place dear.
+//! in a bin, again and again) places nearly all items, in linear time; below it most items would be
+//! left to a search that is far slower. At 2^-42 (σ = 40 and a quarter share) the result is 1.23
+//! bins per item and no stash from 2^11 items on, with room to spare (2^-99 at 2^20); smaller sets
+//! need more: 1.40 and one stash place at 2^8, or 1.58 if the sender's set makes a stash place
+//! expensive.
 
 mod bound;
 
@@ -44,7 +44,7 @@ const MIN_BINS: u32 = 3;
 /// The size of a Cuckoo table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Shape {
-    /// Bins, of which each holds at most one item.
+    /// Bins. Each holds at most one item.
     pub bins: u32,
     /// Places for items that found no bin.
     pub stash: u32,
@@ -56,13 +56,13 @@ pub struct Costs {
     /// One more bin: usually one code word.
     pub bin_bits: u64,
     /// One more place in the stash: usually one code word, and one mask for each item of
-    /// the sender, who must try all of them there.
+    /// the sender, which must try all of them there.
     pub stash_bits: u64,
 }
 
-/// The cheapest table in which `items` items find a place, but for a probability of at
-/// most `share`: stash sizes 0 to [`MAX_STASH`] are tried, each with the fewest bins that
-/// suffice (at least 1.23 an item, and at least 3).
+/// The cheapest table in which `items` items find a place, except with a probability of at most
+/// `share`: stash sizes 0 to [`MAX_STASH`] are tried, each with the fewest bins that suffice (at
+/// least 1.23 per item, and at least 3).
 ///
 /// # Errors
 /// [`Error::Unreachable`] if no table of up to [`MAX_BINS`] bins keeps within `share`.

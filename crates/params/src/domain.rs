@@ -1,17 +1,17 @@
 //! Bits of the numbers that stand for items in a circuit (PSZ14 Appendix A: hashing to a smaller
 //! domain).
 //!
-//! A circuit takes as many gates as its numbers have bits, so that items are first mapped to short
+//! The gates of a circuit grow with the bits of its numbers, so items are first mapped to short
 //! numbers by a random function. Within a set as well as between the sets, different items must
-//! have different numbers; and none may have the number 0, which stands for no item. So 0 counts
-//! as one more item: of N items, N(N + 1)/2 pairs are distinct.
+//! have different numbers. None may have the number 0, which stands for no item. So 0 counts as one
+//! more item: of N items, N(N + 1)/2 pairs are distinct.
 
 use crate::{Error, Log2Prob, Sizes, search};
 
 /// The most bits: those of a short digest.
 pub const MAX_BITS: u32 = 128;
 
-/// The fewest bits at which all items, and 0, are distinct, but for a probability of at most
+/// The fewest bits at which all items, and 0, are distinct, except with a probability of at most
 /// `share`.
 ///
 /// # Errors
@@ -27,7 +27,7 @@ pub fn bits(sizes: Sizes, share: Log2Prob) -> Result<u32, Error> {
     })
 }
 
-/// A bound on two different items having the same number of so many bits, or one the number 0.
+/// A bound on two different items having the same number of `bits` bits, or one the number 0.
 pub fn collision(sizes: Sizes, bits: u32) -> Log2Prob {
     let items = u128::from(sizes.union());
     Log2Prob::from_log2(-f64::from(bits)).times(items * (items + 1) / 2)

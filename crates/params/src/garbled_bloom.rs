@@ -1,20 +1,20 @@
 //! Size of a garbled Bloom filter (Dong, Chen, Wen 2013) that is transferred obliviously.
 //!
 //! The strings in the cells of each of the sender's items x sum up to a value of x, and are random
-//! but for that. The receiver sees the cells of its own items. What it sees must look as if the
-//! sender had only the items that the parties share. The papers argue with a single item: one that
-//! is not the receiver's has, but for a false positive, a cell that the receiver does not see. Yet
-//! hidden strings of *several* items may cancel out, and then the sum of what is seen is the sum of
-//! their values. What it takes is that the h items of the sender that are hidden are *linearly
-//! independent* where the receiver sees nothing: then, for all strings that it may see, equally
-//! many filters have them.
+//! otherwise. The receiver sees the cells of its own items. What it sees must look as if the sender
+//! had only the items that the parties share. The papers argue with a single item: an item that is
+//! not the receiver's has a cell that the receiver does not see, unless it is a false positive. But
+//! hidden strings of *several* items may cancel out. Then the sum of what is seen is the sum of
+//! their values. It is enough that the h hidden items of the sender are *linearly independent* in
+//! the cells that the receiver does not see: then each choice of strings that it may see is in
+//! equally many filters.
 //!
 //! **Proof that the papers' number of cells is enough.** Let S be t of the hidden items, and r the
-//! receiver's items. A slice of s cells does not tell S from nothing if each cell that holds an odd
-//! number of S has one of the receiver's items. A cell has one with probability q = 1 − (1 − 1/s)^r;
-//! whether cells do is negatively associated, as balls in bins are (Joag-Dev, Proschan 1983), so that
-//! any given cells all have one with probability q^(cells) at most. Hence S is not told with a probability
-//! of at most
+//! receiver's items. A slice of s cells does not show S if each cell that holds an odd number of S
+//! also has one of the receiver's items. A cell has one with probability q = 1 − (1 − 1/s)^r;
+//! whether cells do is negatively associated, as balls in bins are (Joag-Dev, Proschan 1983), so
+//! that any given cells all have one with probability q^(cells) at most. Hence S stays hidden with
+//! a probability of at most
 //!
 //! > P_t = E\[q^(cells with an odd number of S)\],
 //!
@@ -25,20 +25,21 @@
 //! P_1 is q. With k = κ slices that are half full, that term of the sum is h·2^-128; later ones
 //! vanish.
 //!
-//! **Proof that the filter can be made.** Items are adjusted in a cell that they share with no other
-//! item; those that have none, in one that they share with no other *of these*; and so on
-//! (`psijoin_encode::garbled_bloom`). It goes on unless some set S of the items is such that each
-//! cell that holds one of S holds two. That happens in a slice with a probability of
+//! **Proof that the filter can be made.** Items are adjusted in a cell that they share with no
+//! other item. Items without such a cell are adjusted in one that they share with no other *of
+//! these*, and so on (`psijoin_encode::garbled_bloom`). It goes on unless some set S of the items
+//! is such that each cell that holds one of S holds two. That happens in a slice with a probability
+//! of
 //!
 //! > Q_t = P\[no cell holds one of t items\],
 //!
-//! of which `falls` has the value or a bound too, and in all slices for any S with a probability of at
-//! most Σ_t C(n, t)·Q_t^k.
+//! for which `falls` has the value or a bound too, and in all slices for any S with a probability
+//! of at most Σ_t C(n, t)·Q_t^k.
 //!
 //! **Two filters.** [`shape`] has k = κ slices, as the papers have, of max(n_sender, n_receiver)/ln 2
-//! cells each. [`programmed`] has only as many of either as both sums demand: k ≈ σ + log2 h, for the
-//! event is statistical, and a number of cells that follows from what the *receiver* sees, unless
-//! the sender has many more items.
+//! cells each. [`programmed`] has only as many slices and cells as both sums demand: k ≈ σ + log2
+//! h, because the event is statistical, and a number of cells that follows from what the *receiver*
+//! sees, unless the sender has many more items.
 
 use crate::{
     Error, Log2Prob, Sizes,
@@ -61,9 +62,9 @@ pub fn shape(sizes: Sizes, share: Log2Prob) -> Result<Shape, Error> {
     fewest_cells(paper, share, suffices)
 }
 
-/// A filter for so many items of the sender, of which the receiver sees the cells of so many
-/// others: the sender's are [`dependent`], or the filter is [`stuck`], with a probability of at most
-/// `share`. A slice is about half full with what the receiver sees.
+/// A filter for the sender's items. The receiver sees the cells of its own. The sender's are
+/// [`dependent`], or the filter is [`stuck`], with a probability of at most `share`. A slice is
+/// about half full with what the receiver sees.
 ///
 /// # Errors
 /// [`Error::Unreachable`] if no slice of up to 2^28 cells is enough.
@@ -77,7 +78,7 @@ pub fn programmed(hidden: u64, seen: u64, share: Log2Prob) -> Result<Shape, Erro
     fewest_cells(one_cell, share, suffices)
 }
 
-/// The fewest cells a slice, at least as many as `from` has, that suffice.
+/// The fewest cells per slice that suffice, at least as many as `from` has.
 fn fewest_cells(
     from: Shape,
     share: Log2Prob,
@@ -98,7 +99,7 @@ fn fewest_cells(
     Ok(with(cells))
 }
 
-/// A bound on a filter of so many items being impossible to make as described above.
+/// A bound on a filter of this many items being impossible to make as described above.
 pub fn stuck(items: u64, shape: Shape) -> Log2Prob {
     subsets(items, 2, Weights { one: 0.0, odd: 1.0 }, shape)
 }
@@ -109,7 +110,7 @@ pub fn dependent(hidden: u64, seen: u64, shape: Shape) -> Log2Prob {
     subsets(hidden, 1, unseen(seen, shape), shape)
 }
 
-/// A cell with an odd number of hidden items does not tell of them if it is seen.
+/// A cell with an odd number of hidden items does not show them if it is seen.
 fn unseen(seen: u64, shape: Shape) -> Weights {
     let cell = (1.0 + CELL_BIAS) / f64::from(shape.slice_cells);
     let chance = -(seen as f64 * (-cell.min(1.0)).ln_1p()).exp_m1();

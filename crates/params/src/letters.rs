@@ -1,8 +1,8 @@
-//! Letters of a representation: how many bytes stand for an item where it is compared by
-//! 1-out-of-256 OTs, one for each byte (PSZ14 §5, Appendix A).
+//! Letters of a representation: how many bytes stand for an item that is compared by 1-out-of-256
+//! OTs, one for each byte (PSZ14 §5, Appendix A).
 //!
 //! A long item is first mapped to a short string by a random function. Two different items with
-//! the same string are taken for the same, which happens with probability 256^-t for a pair that
+//! the same string are taken for one item, which happens with probability 256^-t for a pair that
 //! is compared. PSZ14 (Appendix A) counts all pairs of the parties' items, PSZ14 (§6.1, note 7)
 //! and PSSZ15 only those that meet in a bin.
 
@@ -15,7 +15,7 @@ pub const BITS: u32 = 8;
 pub const MAX: usize = 16;
 
 /// The fewest letters, at least one, with which none of `comparisons` pairs of different items
-/// has the same string, but for a probability of at most `share`.
+/// has the same string, except with a probability of at most `share`.
 ///
 /// # Errors
 /// [`Error::Unreachable`] if [`MAX`] are not enough.
@@ -33,7 +33,7 @@ pub fn collision(comparisons: u128, letters: usize) -> Log2Prob {
     Log2Prob::from_log2(-f64::from(BITS) * letters as f64).times(comparisons)
 }
 
-/// The letters that spell an item of so many bits.
+/// The letters that spell an item of `bits` bits.
 pub fn of_bits(bits: u32) -> usize {
     bits.div_ceil(BITS).max(1) as usize
 }

@@ -2,8 +2,8 @@
 //!
 //! Pure arithmetic, no I/O. No other crate holds a width, a table size or a mask length
 //! as a literal: it asks here, with the sizes of the run and a share of its failure
-//! budget. The published tables (KKRT16 Table 2, SpOT19 Figure 6, CM20 Table 1) stand in
-//! the tests only, where they check the formulas.
+//! budget. The published tables (KKRT16 Table 2, SpOT19 Figure 6, CM20 Table 1) are in the tests
+//! only, where they check the formulas.
 //!
 //! | module | what it derives | source |
 //! |---|---|---|

@@ -10,23 +10,23 @@
 //! # How many points
 //!
 //! All known attacks on dual LPN over a code without algebraic structure are *linear tests*
-//! (Boyle et al., CRYPTO 2022, ePrint 2022/1014): find a vector v in the row space of H and
-//! look at ⟨v, e⟩, which H·e gives away. Let ω_i be how much of block i is ones in v: the chance that
-//! v hits the point there.
+//! (Boyle et al., CRYPTO 2022, ePrint 2022/1014): find a vector v in the row space of H and look at
+//! ⟨v, e⟩, which H·e gives away. Let ω_i be the fraction of ones in block i of v: the probability
+//! that v hits the point there.
 //!
 //! - **Ones**: ⟨v, e⟩ is a sum of t independent bits, each 1 with probability ω_i: its bias is
 //!   Π |1 − 2ω_i|. A block that v fills serves the attacker as well as one that v leaves alone: a word
 //!   that fills 35 of 174 blocks has 0.20·N ones, and is 1 for every e. So what counts is not how
 //!   light v is, but how far from the span of the t vectors that each fill one block, none of which
-//!   says anything of e. Let that distance be ω·N: ω is the mean of ω'_i = min(ω_i, 1 − ω_i), and
-//!   the bias is Π (1 − 2ω'_i) ≤ (1 − 2ω)^t, the geometric mean being at most the arithmetic one.
-//!   Demanded: at most 2^-κ.
-//! - **Uniform values**: ⟨v, e⟩ = 0 where v misses every point, and uniform otherwise: bias
-//!   Π (1 − ω_i), for which a full block is no help. Moreover, since H is binary, each of the b bit
-//!   planes of H·e is a syndrome of the same support, and so is each of their 2^b − 1 sums, which the
-//!   attacker may choose among. A point survives in a sum with probability 1/2, so over all sums the
-//!   biases, Π |1 − 2ω_i| over the surviving points, add up to at most
-//!   2^b·Π (1 − ω'_i) ≤ 2^b·(1 − ω)^t. Demanded: at most 2^-κ, which is the stronger condition.
+//!   says anything about e. Let that distance be ω·N: ω is the mean of ω'_i = min(ω_i, 1 − ω_i),
+//!   and the bias is Π (1 − 2ω'_i) ≤ (1 − 2ω)^t, the geometric mean being at most the arithmetic
+//!   one. It must be at most 2^-κ.
+//! - **Uniform values**: ⟨v, e⟩ = 0 where v misses every point, and uniform otherwise: bias Π (1 −
+//!   ω_i). A full block does not help the attacker here. Moreover, since H is binary, each of the b
+//!   bit planes of H·e is a syndrome of the same support, and so is each of their 2^b − 1 sums,
+//!   which the attacker may choose among. A point survives in a sum with probability 1/2, so over
+//!   all sums the biases, Π |1 − 2ω_i| over the surviving points, add up to at most 2^b·Π (1 −
+//!   ω'_i) ≤ 2^b·(1 − ω)^t. This must be at most 2^-κ, which is the stronger condition.
 //!
 //! The second condition also covers the decoding of interleaved codes. With t ≤ b points the
 //! planes span the space of all syndromes of the support, which then falls to linear algebra
@@ -39,20 +39,20 @@
 //!
 //! Words at about 0.11·N (the Gilbert-Varshamov bound) exist, but are not known to be findable.
 //! The rows of a systematic form of H, and sums of a few, have weight N/4. They are closer than
-//! that to the span of full blocks where a block has many random bits: where it has nothing else, by
-//! about 0.4·√L of its L positions. An attacker who chooses the form puts them in as few blocks as
-//! there can be. Even so, and at the smallest N that is used, 2^16, none of 2^64 rows is nearer than
+//! that to the span of full blocks if a block has many random bits: by about 0.4·√L of its L
+//! positions if it has nothing else. An attacker that chooses the form puts them in as few blocks
+//! as possible. Even so, and at the smallest N that is used, 2^16, none of 2^64 rows is nearer than
 //! 0.228·N with the blocks for ones, 0.216·N with those for 64 bits and 0.213·N with those for 128,
-//! which are the shortest (0.235·N is what no row is lighter than; all tested below). Merging lists
+//! which are the shortest (no row is lighter than 0.235·N; all tested below). Merging lists
 //! of 2^64 rows cancels at most a few hundred positions more, which leaves 0.220·N, 0.208·N and
-//! 0.205·N. Longer codes have longer blocks, and lose less. What is left is a margin for weaknesses
-//! of the code itself: **ω = 0.20** ([`PSEUDO_DISTANCE`]), which is what libOTe has come to take for
-//! the code with blocks of 32 (it took 0.25 at first).
+//! 0.205·N. Longer codes have longer blocks, and lose less. The rest is a margin for weaknesses of
+//! the code itself: **ω = 0.20** ([`PSEUDO_DISTANCE`]). libOTe now takes the same value for the
+//! code with blocks of 32 (it took 0.25 at first).
 //!
 //! One trait of the code deserves a look here. The first thing it does with e is to add up
 //! neighbours, so its words consist of runs of ones, and a block in which no run begins or ends is
 //! full or empty. Words of few runs would be near the span whatever their weight. There are none:
-//! at N = 2^16 a code has 2^-14 words of at most 250 ends of runs in the mean, and 2^-4 of at most
+//! at N = 2^16 a code has on average 2^-14 words of at most 250 ends of runs, and 2^-4 of at most
 //! 1,000, five for each block (tested below, from the code's weight enumerators).
 //!
 //! That makes t = 174 for ones, 597 for 64 bits and 796 for 128. Published code takes 128 to
@@ -116,7 +116,7 @@ impl RegularNoise {
     pub fn new(len: usize, values: NoiseValues) -> Self {
         let len = len.max(MIN_LEN);
         let longest = len / noise_points(values);
-        // 4·2^depth < longest ≤ 8·2^depth, but for rounding.
+        // 4·2^depth < longest ≤ 8·2^depth, except for rounding.
         let depth = (longest / (Self::MAX_FANOUT / 2 + 1)).ilog2();
         let fanout = (longest >> depth).min(Self::MAX_FANOUT);
         let unit = LEN_UNIT >> depth.min(LEN_UNIT.ilog2());
@@ -240,8 +240,8 @@ mod tests {
         assert_eq!(bias_of_ones(&filled), 1.0);
     }
 
-    /// How many words of the code the first accumulation makes of at most so many differences, in the
-    /// mean over all codes: words of weight h of the blocks of 32 + 32 (x, and z = R^T·x), permuted and
+    /// How many words with at most this many differences the first accumulation makes, in the mean
+    /// over all codes: words of weight h of the blocks of 32 + 32 (x, and z = R^T·x), permuted and
     /// accumulated. (Accumulators: Divsalar, Jin and McEliece, Allerton 1998.)
     #[test]
     fn words_have_many_runs() {

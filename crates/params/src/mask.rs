@@ -1,4 +1,4 @@
-//! Length of the masks by which the receiver finds out which items are shared.
+//! Length of the masks that show the receiver which items are shared.
 
 use crate::{Error, Log2Prob};
 
@@ -6,7 +6,7 @@ use crate::{Error, Log2Prob};
 pub const MAX_BITS: u32 = 128;
 
 /// The smallest length v, in bits, at which none of `comparisons` pairs of masks of
-/// different items is equal, but for a probability of at most `share`.
+/// different items is equal, except with a probability of at most `share`.
 ///
 /// `comparisons` is the number of pairs that the receiver tries; with 2^-σ for share and
 /// all pairs of two sets of n it is the σ + 2·log2(n) of the papers. The length is not
@@ -31,7 +31,7 @@ pub fn collision(comparisons: u128, bits: u32) -> Log2Prob {
 }
 
 /// The smallest M at which none of `comparisons` pairs of masks of different items, uniform in
-/// 0..M, is equal, but for a probability of at most `share`. Where masks are sorted and coded,
+/// 0..M, is equal, except with a probability of at most `share`. Where masks are sorted and coded,
 /// M needs not be a power of two: the fraction of a bit is saved.
 ///
 /// # Errors

@@ -19,31 +19,31 @@
 //! - *The dense columns do not repair the dependent rows.* Let B hold a basis of the d ≤ g
 //!   dependencies, in reduced row echelon form. Its pivots give each row of B·(k_i^j) a
 //!   variable of its own. Row t, cut after t columns, lies in the span of the rows before it
-//!   only if a polynomial in that variable, not constant and of degree at most t, is zero;
-//!   which has probability t/2^64 (Schwartz-Zippel). In all d(d+1)/2·2^-64 ≤ (2^d - 1)·2^-64,
-//!   on average at most μ·2^-64 with μ the expected number of sets of dependent rows; or
-//!   g(g+1)/2·2^-64 if that is less.
+//!   only if a polynomial in that variable, not constant and of degree at most t, is zero. That has
+//!   probability t/2^64 (Schwartz-Zippel). In all d(d+1)/2·2^-64 ≤ (2^d - 1)·2^-64, on average at
+//!   most μ·2^-64 with μ the expected number of sets of dependent rows; or g(g+1)/2·2^-64 if that
+//!   is less.
 //!
-//!   Two items with the same slots and the same k (probability about 3/(e³n)·2^-64 a bin)
-//!   cannot be told apart however large g is. Where that is too likely there is one column
-//!   more, the *check* column, with an independent coefficient of 32 bits. A failure then
-//!   needs that one row is in the span of those before it and that the one remaining
-//!   combination is zero in the check column, too (2^-32), or that two rows are in the span
-//!   of those before them: at most μ·2^-64·(2^-32 + g(g+1)/4·2^-64).
+//!   Two items with the same slots and the same k (probability about 3/(e³n)·2^-64 per bin)
+//!   cannot be told apart however large g is. If that is too likely, there is one more column, the
+//!   *check* column, with an independent coefficient of 32 bits. A failure then needs that one row
+//!   is in the span of those before it and that the one remaining combination is zero in the check
+//!   column, too (2^-32), or that two rows are in the span of those before them: at most
+//!   μ·2^-64·(2^-32 + g(g+1)/4·2^-64).
 //!
 //! Nothing here is extrapolated from experiments. RR22's formulas are: they ask that peeling
 //! leaves at most g rows, which is likelier to fail than independence and for which no sharp
 //! bound is known, and fit e = 1.223 + (λ + 9.2)/s and g = ⌊λ/log2(e·n)⌋ to measured failures
 //! down to 2^-30, where log2(s) = 0.555·log2(n) + 2.336. This store needs fewer slots. The fit
-//! serves as a matter of speed only: [`smallest`] never goes below the e at which, by the
-//! fit, peeling leaves rows in one bin of 2^8. Such a bin takes a few times as long.
+//! matters for speed only: [`smallest`] never goes below the e at which, by the fit, peeling leaves
+//! rows in one bin of 2^8. Such a bin takes a few times as long.
 //!
 //! The probabilities are over the key of the row hash, which must be drawn after the items
 //! are fixed, and over the digests' first eight bytes.
 //!
 //! # What results
 //!
-//! At 2^20 items and 2^-43: 16 bins and two dense columns, 1.27 elements an item.
+//! At 2^20 items and 2^-43: 16 bins and two dense columns, 1.27 elements per item.
 
 mod deficiency;
 
@@ -66,7 +66,7 @@ pub const MIN_SLOTS: u32 = 3;
 /// The most items of a store: a set in which each has three keys, and some more.
 pub const MAX_ITEMS: u64 = 4 * Sizes::MAX_ITEMS;
 
-/// About this many items go to a bin, at most. The encoder's working set, 16 bytes a slot for
+/// About this many items go to a bin, at most. The encoder's working set, 16 bytes per slot for
 /// values of 64 bits, then stays in a second-level cache or near it.
 const ITEMS_A_BIN: u64 = 1 << 16;
 
@@ -197,7 +197,7 @@ fn overload(items: u64, bins: u64, bin_items: u64) -> Log2Prob {
     Log2Prob::from_log2((term - (-growth).ln_1p()) / LN_2)
 }
 
-/// The smallest capacity at which no bin overflows, but for `share`.
+/// The smallest capacity at which no bin overflows, except with probability `share`.
 fn fewest_capacity(items: u64, bins: u64, share: Log2Prob) -> Option<u64> {
     let suffices = |capacity| overload(items, bins, capacity).times(bins.into()) <= share;
     let capacity = least(items / bins..=items, suffices)?;
@@ -241,7 +241,7 @@ impl Bin {
         once.and(Log2Prob::from_log2(-CHECK_BITS).or(twice))
     }
 
-    /// The smallest bin in which this many rows are independent, but for `share`.
+    /// The smallest bin in which this many rows are independent, except with probability `share`.
     fn smallest(rows: u64, share: Log2Prob) -> Option<Self> {
         let a_column_each = (0..=1).map(|checks| Self {
             slots: MIN_SLOTS,

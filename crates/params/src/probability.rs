@@ -8,7 +8,7 @@ pub struct Log2Prob(f64);
 impl Log2Prob {
     /// The impossible event.
     pub const ZERO: Self = Self(f64::NEG_INFINITY);
-    /// The event of which nothing is known.
+    /// An event that nothing is known about.
     pub const ONE: Self = Self(0.0);
 
     /// The probability 2^`log2`, or 1 if that is less.

@@ -14,8 +14,8 @@ pub const SHORT_EXPONENT_BITS: u32 = 275;
 /// The public exponent of RSA, 2^16 + 1: a prime.
 pub const RSA_PUBLIC_EXPONENT: u32 = 65_537;
 
-/// Uniform bits that are reduced to a number below a modulus: so many more than it has that no number is
-/// likelier than another by more than 2^-κ of its probability.
+/// Uniform bits that are reduced to a number below a modulus. They are enough more than the modulus
+/// has that no number is likelier than another by more than 2^-κ of its probability.
 pub const UNIFORM_BITS: u32 = MODULUS_BITS + Security::COMPUTATIONAL_BITS;
 
 /// How many random numbers must have an e-th root modulo N, e the [public
@@ -24,8 +24,8 @@ pub const UNIFORM_BITS: u32 = MODULUS_BITS + Security::COMPUTATIONAL_BITS;
 /// If it does not, e divides φ(N), since e is a prime. Then the e-th powers are a subgroup of index e or
 /// more, and a random unit is one of them with a probability of at most 1/e. So k random units all
 /// are with e^-k at most, which is 2^-κ here; where they are hash values, that is what a try costs
-/// who looks for such an N. (Bellare and Yung, J. Cryptology 1996; Goldberg, Reyzin, Sagga and Baldimtsi, ePrint
-/// 2018/057, §3.)
+/// that looks for such an N. (Bellare and Yung, J. Cryptology 1996; Goldberg, Reyzin, Sagga and
+/// Baldimtsi, ePrint 2018/057, §3.)
 pub fn rsa_root_proofs() -> usize {
     Security::COMPUTATIONAL_BITS.div_ceil(RSA_PUBLIC_EXPONENT.ilog2()) as usize
 }

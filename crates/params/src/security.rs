@@ -11,7 +11,7 @@ pub struct Security {
 }
 
 impl Security {
-    /// κ: the bits that an attacker who can compute must guess.
+    /// κ: the bits that an attacker that can compute must guess.
     pub const COMPUTATIONAL_BITS: u32 = 128;
 
     /// The level with σ = `statistical_bits`.

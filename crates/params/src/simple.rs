@@ -26,7 +26,7 @@ impl Shape {
 /// What a table costs on the wire, in bits both ways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Costs {
-    /// A place for an item, of which there are b·c.
+    /// A place for an item. There are b·c of them.
     pub place_bits: u64,
     /// One more place in all bins: what each item of the sender is compared with grows by one for
     /// each bin that it has.
@@ -47,7 +47,7 @@ const BIAS: f64 = 1.0 / (1_u64 << 36) as f64;
 /// Steps of the search for each doubling of the number of bins.
 const STEPS: u32 = 8;
 
-/// The cheapest table with room for `items` items, but for a probability of at most `share`: one
+/// The cheapest table with room for `items` items, except with a probability of at most `share`: one
 /// bin with room for all at the one end, one bin an item at the other.
 ///
 /// # Errors
@@ -66,7 +66,7 @@ pub fn smallest(items: u64, share: Log2Prob, costs: Costs) -> Result<Shape, Erro
     Ok(cheapest.expect("there is always one bin"))
 }
 
-/// The smallest capacity, at least one, that all of `bins` bins keep but for `share`.
+/// The smallest capacity, at least one, that all of `bins` bins keep except with probability `share`.
 fn capacity(items: u64, bins: u32, share: Log2Prob) -> u32 {
     let suffices = |capacity: u64| {
         let capacity = capacity as u32;

@@ -1,13 +1,13 @@
-//! What may fail in sparse OT extension (SpOT19), beside the distance that [`code`](crate::code)
-//! bounds.
+//! What may fail in sparse OT extension (SpOT19), apart from the distance that
+//! [`code`](crate::code) bounds.
 //!
 //! A polynomial goes through at most `capacity` points of the receiver; there are `polynomials` of
 //! them, and the sender evaluates at `evaluations` points in all.
 //!
 //! **Points** are uniform elements of a field of 2^b elements. Two of the receiver's in one
 //! polynomial must differ, and the sender's must differ from those of the receiver's that stand
-//! for other items; neither may lie on the subspace of 2^⌈log2 capacity⌉ elements that is computed
-//! with. [`point_failure`] is the union bound.
+//! for other items; neither may lie on the subspace of 2^⌈log2 capacity⌉ elements that the
+//! computation uses. [`point_failure`] is the union bound.
 //!
 //! **Selectors.** The extension matrix has a row for each possible item: a sum of some of the 128
 //! rows of the item's bucket, which a uniform selector of 128 bits picks. Rows of the
@@ -50,7 +50,7 @@ pub fn point_failure(layout: Layout, point_bits: u32) -> Log2Prob {
     Log2Prob::from_log2(-f64::from(point_bits)).times(own + others + on_subspace)
 }
 
-/// A bound on any selectors being dependent, with so many buckets for each polynomial.
+/// A bound on any selectors being dependent, with this many buckets for each polynomial.
 pub fn selector_failure(layout: Layout, buckets: u64) -> Log2Prob {
     let events = u128::from(layout.polynomials) * u128::from(buckets);
     let log2_mean =

@@ -6,8 +6,8 @@
 //! one.
 //!
 //! **Proof.** By Hall's theorem a placement exists unless the items that have *both* bins in some
-//! set S of s bins are more than s·c. An item has with probability (s/m)², so the failure is at
-//! most
+//! set S of s bins are more than s·c. An item has both bins there with probability (s/m)², so the
+//! failure is at most
 //!
 //! > Σ_s C(m, s) · P\[Bin(n, (s/m)²) > s·c\],
 //!
@@ -17,7 +17,7 @@
 //!
 //! Items with two *distinct* bins (balanced allocations, PSZ14 §6.1, where the sender's masks for
 //! the two must differ) have both in S with probability s(s − 1)/(m(m − 1)), and the sum begins
-//! with two bins. That is what matters for small bins: three items on one bin of two places are
+//! with two bins. This matters for small bins: three items on one bin of two places are
 //! likelier than five on two such bins.
 //!
 //! The placement is found whenever there is one (`psijoin_encode::TwoChoiceTable`), so this is
@@ -29,8 +29,8 @@ use crate::{Error, Log2Prob, Sizes, binomial::ln_choose, ln_sum::LnSum, search::
 
 pub use crate::simple::{Costs, Shape};
 
-/// Sets of up to so many bins are counted size by size, larger ones in groups of a
-/// so-many-th part of their size.
+/// Sets of up to this many bins are counted size by size. Larger ones are counted in groups: as
+/// many sizes as the first, divided by this.
 const SINGLE: u32 = 2000;
 
 /// By how much, relatively, two given bins may be likelier than any others: a bin is a fraction of
@@ -71,7 +71,7 @@ pub fn shape(items: u64, items_per_bin: u32, share: Log2Prob) -> Result<Shape, E
     })
 }
 
-/// The cheapest table in which items with two distinct bins each find a place, but for a
+/// The cheapest table in which items with two distinct bins each find a place, except with a
 /// probability of at most `share`.
 ///
 /// # Errors
@@ -171,7 +171,7 @@ mod tests {
         Log2Prob::from_log2(-44.0)
     }
 
-    /// SpOT19 §4.2: n/m = λ = 40 items a bin, and one dummy: 2.5 % of all.
+    /// SpOT19 §4.2: n/m = λ = 40 items per bin, and one dummy: 2.5 % of all.
     #[test]
     fn one_dummy_a_bin_is_enough_as_spot19_says() {
         for log_n in 11..=24 {

@@ -1,4 +1,4 @@
-//! Oblivious transfers for the cells of a Bloom filter, a band at a time.
+//! Oblivious transfers for the cells of a Bloom filter, one band at a time.
 //!
 //! For each cell there is a random string, by the oblivious PRG of [`psijoin_ot::oprg`]. The sender
 //! gets all of them, and the receiver those in the cells of its items. Elsewhere it gets random

@@ -35,7 +35,7 @@ impl GarbledTransfer {
     }
 
     /// The filter in which the strings of each item sum up to its value. `sigma` is for the error
-    /// that says how unlikely it is that there is none.
+    /// that says how unlikely it is that no such filter exists.
     ///
     /// # Errors
     /// [`Error::BadLuck`] if there is none.
@@ -102,7 +102,7 @@ impl GarbledTransfer {
         Ok(())
     }
 
-    /// Adds what comes to these.
+    /// Adds what arrives to these.
     fn receive_strings(
         self,
         strings: &mut [Block],

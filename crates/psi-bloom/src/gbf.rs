@@ -29,8 +29,8 @@
 //!   (`psijoin_params::bloom`). The number of cells is that of the paper, and the bound on false
 //!   positives is exact.
 //! - An item is adjusted in a cell that no other item has, not in the last free one
-//!   (`psijoin_encode::garbled_bloom`). So the filter is never held. Several threads make it, a band
-//!   at a time, in any order. The paper says that this filter cannot be made in parallel.
+//!   (`psijoin_encode::garbled_bloom`). So the filter is never held. Several threads make it, one
+//!   band at a time, in any order. The paper says that this filter cannot be made in parallel.
 //! - Strings have ℓ = σ + 1 + log2(n_receiver) bits, not λ = 40. Each of the receiver's items may be
 //!   taken for shared by chance: 40 bits would let one of 2^20 pass with probability 2^-20.
 //! - Items are digests. A string has their first ℓ bits.

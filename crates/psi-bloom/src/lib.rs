@@ -9,8 +9,8 @@
 //! | [`KK20`](kk20::KK20) | a function of the intersection, or shares | KK20, CO18 | IKNP's OT extension |
 //! | [`KK20_SILENT`](kk20::KK20_SILENT) | the same | the same | silent OT |
 //!
-//! All are for semi-honest parties. [`psm_co`] has the equality tests of `kk20`, and the test of
-//! membership that they are a case of.
+//! All are for semi-honest parties. [`psm_co`] has the equality tests of `kk20`, and the more
+//! general test of membership.
 
 #![forbid(unsafe_code)]
 

@@ -1,5 +1,6 @@
-//! Ciampi and Orlandi's functional test of equality, and of membership in a set: the receiver gets one of
-//! two strings of the sender, by whether both have the same number; neither learns which it was.
+//! Ciampi and Orlandi's functional test of equality, and of membership in a set: the receiver gets
+//! one of two strings of the sender, depending on whether both have the same number. Neither learns
+//! which one it was.
 //!
 //! **Functionality.** In each of many lanes the sender has a number a and strings λ0, λ1, and the
 //! receiver a number b. The receiver gets λ1 if a = b, else λ0. With λ1 = λ0 ⊕ 1, a single bit,
@@ -7,41 +8,42 @@
 //! labels of a circuit.
 //!
 //! **Source.** Ciampi and Orlandi, *Combining Private Set-Intersection with Secure Two-Party
-//! Computation* (SCN 2018), whose set membership for a set of one item is this test; so used by
-//! Karakoç and Küpçü, *Linear Complexity Private Set Intersection for Secure Two-Party Protocols*
-//! (CANS 2020) §2.6, and here by [`kk20`](crate::kk20). The general protocol is [`Membership`], in which
-//! the receiver walks through a tree of the beginnings of the sender's items.
+//! Computation* (SCN 2018), whose set membership for a set of one item is this test. It is used
+//! this way by Karakoç and Küpçü, *Linear Complexity Private Set Intersection for Secure Two-Party
+//! Protocols* (CANS 2020) §2.6, and here by [`kk20`](crate::kk20). The general protocol is
+//! [`Membership`], in which the receiver walks through a tree of the beginnings of the sender's
+//! items.
 //!
-//! The test is a walk through a graph of two nodes per bit, "equal so far" and "differs", each with a
-//! label of κ bits, of which the receiver has one:
+//! The test is a walk through a graph of two nodes per bit, "equal so far" and "differs", each with
+//! a label of κ bits. The receiver has one of the two labels:
 //!
-//! 1. For each bit there is an OT of two random strings of κ bits, of which the receiver chooses
-//!    one by its own bit.
+//! 1. For each bit there is an OT of two random strings of κ bits. The receiver chooses one by its
+//!    own bit.
 //! 2. After the first bit, that string is the receiver's label: "equal" is the one for the sender's
 //!    bit, "differs" the other.
-//! 3. At any later bit the sender has four ciphertexts, for either node and either bit: what they hold
-//!    leads to "equal" from "equal" if the bit is the sender's, and else to "differs". The receiver
-//!    can decrypt the one for its label and its string. The ciphertexts of the last bit hold λ1
-//!    and λ0.
+//! 3. At any later bit the sender has four ciphertexts, one for each node and each bit. Their
+//!    contents lead from "equal" to "equal" if the bit is the sender's, and to "differs" otherwise.
+//!    The receiver can decrypt the one for its label and its string. The ciphertexts of the last
+//!    bit hold λ1 and λ0.
 //!
 //! **Two forms** of ciphertexts, by the type parameter:
-//! - [`Tagged`], as published: of the two that are for its bit, the receiver finds its own by a tag,
-//!   which it decrypts to zeros. 4·(κ + c) bits for tags of c bits.
-//! - [`Pointed`]: nodes stand in an order that is drawn anew after each bit (point and permute,
-//!   Beaver, Micali, Rogaway 1990), and each label comes with its node's place. So no tag is needed;
-//!   and three of four ciphertexts hold the same label, so that two are enough (Gueron, Lindell, Nof,
-//!   Pinkas, *Fast Garbling of Circuits Under Standard Assumptions*, CCS 2015, §3.2). 2·κ + 4 bits.
+//! - [`Tagged`], as published: of the two for its bit, the receiver finds its own by a tag, which
+//!   it decrypts to zeros. 4·(κ + c) bits for tags of c bits.
+//! - [`Pointed`]: nodes are in an order that is drawn anew after each bit (point and permute,
+//!   Beaver, Micali, Rogaway 1990), and each label comes with its node's place. So no tag is
+//!   needed. Three of the four ciphertexts hold the same label, so two are enough (Gueron, Lindell,
+//!   Nof, Pinkas, *Fast Garbling of Circuits Under Standard Assumptions*, CCS 2015, §3.2). 2·κ + 4
+//!   bits.
 //!
-//! **Deviations.** Messages of the OTs are random, and used as keys: nothing need be sent for them,
-//! and the pair that the paper sends by OT is in the clear, encrypted under both keys. The first
-//! bit takes no ciphertexts.
+//! **Deviations.** Messages of the OTs are random, and used as keys, so nothing need be sent for
+//! them. The pair that the paper sends by OT travels encrypted under both keys. The first bit takes
+//! no ciphertexts.
 //!
 //! **Security**: semi-honest. A ciphertext is masked by keyed BLAKE3 of label, OT string and number of
 //! the test and the bit, as a PRF in either of the first two; so the receiver can read what its
-//! label and its choice are for, and nothing else. Labels and order say nothing of the node. The
+//! label and its choice are for, and nothing else. Labels and order say nothing about the node. The
 //! sender sees what the sender of OTs sees. With [`Tagged`], the wrong ciphertext may pass for the
-//! right one, with a probability of 2^-c where it stands first:
-//! [`Form::wrong`].
+//! right one, with a probability of 2^-c if it comes first: [`Form::wrong`].
 //!
 //! **Cost.** For η bits, η OTs, and (η − 1) times four ciphertexts, in the forms above; those of the last bit
 //! are as long as λ. 4·(η − 1) hashes for the sender, η − 1 for the receiver. Tests are worked on, and
@@ -188,7 +190,7 @@ impl<F: Form> Tests<F> {
         Ok(opened)
     }
 
-    /// Some tests, of which the first has this number.
+    /// Some tests, beginning with this number.
     fn lanes<'a>(&'a self, first: usize, numbers: &'a [Block]) -> Lanes<'a, F> {
         Lanes {
             tests: self,

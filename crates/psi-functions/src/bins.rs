@@ -2,7 +2,7 @@
 //! number of one of its hash functions.
 //!
 //! Each of the receiver's items is in one bin and has one key, which looks up what the sender says
-//! of that bin. Each of the sender's items has a key for each of its bins.
+//! about that bin. Each of the sender's items has a key for each of its bins.
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ pub fn sender_keys(sizes: Sizes) -> u64 {
     CHOICES as u64 * sizes.sender()
 }
 
-/// The length of the shortest digests and keys of which no two are alike, within a sixteenth of the
+/// The length of the shortest digests and keys that are all different, within a sixteenth of the
 /// failure budget.
 ///
 /// # Errors
@@ -39,7 +39,7 @@ pub fn digest_bytes(sizes: Sizes, budget: &mut FailureBudget) -> Result<usize, E
 /// # Errors
 /// If no number of bins is enough.
 pub fn without_stash(sizes: Sizes, budget: &mut FailureBudget) -> Result<Shape, Error> {
-    // Bins alone are weighed: nothing is to find no bin.
+    // Only bins are weighed: every item must find a bin.
     let costs = Costs {
         bin_bits: 1,
         stash_bits: u64::from(cuckoo::MAX_BINS),
@@ -135,7 +135,7 @@ impl Keys {
     }
 }
 
-/// Of the keys with these numbers, the item and the number of the hash function.
+/// The item, and the number of the hash function, of each key with one of these numbers.
 type Inputs<'a> = dyn Fn(Range<usize>) -> Vec<(usize, u8)> + Sync + 'a;
 
 /// An item of the receiver in its bin.

@@ -17,8 +17,8 @@
 //! 4. **Compare**: every second number of the merged list is kept if it equals a neighbour; else it
 //!    becomes ⊥, which is 0 ([`duplicates`](psijoin_circuit::duplicates)).
 //! 5. **Shuffle**: Waksman's network permutes the ⌊N/2⌋ numbers. The sender draws the permutation
-//!    and puts in how the switches stand ([`waksman`]).
-//! 6. The numbers are revealed to the receiver, who knows which of its items they stand for.
+//!    and inputs the settings of the switches ([`waksman`]).
+//! 6. The numbers are revealed to the receiver, which knows which of its items they stand for.
 //!
 //! If the receiver is to learn a count or a threshold, another circuit replaces steps 5 and 6: it
 //! adds up the number of duplicates, and for a threshold compares it with K. The bits of the count,
@@ -50,7 +50,7 @@
 //! reveals the shared numbers in a random order, which the receiver could draw itself from its
 //! output: only the sender knows the permutation. Positions in the sorted list depend on items that
 //! are not shared, and are never revealed. Time and access pattern of either party depend on the sizes
-//! alone, but for the local sorting of its own numbers and the setting of the switches.
+//! alone, except for the local sorting of its own numbers and the setting of the switches.
 //!
 //! **Cost.** [`Plan::cost`](psijoin_psi::Plan::cost) is exact, `docs/protocols.md` has the formulas.
 //! Yao: 32 bytes per AND gate, 3 flights. GMW: per triple a random OT in either direction, and a
@@ -303,7 +303,7 @@ fn switches<P: TwoParty>(
     Ok(wires.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
-/// The same for the receiver, who does not know how they stand.
+/// The same for the receiver, which does not know their settings.
 fn their_switches<P: TwoParty>(
     party: &mut P,
     lanes: u32,

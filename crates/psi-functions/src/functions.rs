@@ -1,5 +1,5 @@
-//! What is learned of shared bits: from XOR shares of whether each of the receiver's items is
-//! shared, one bit per *lane*, to an [`OutputKind`].
+//! What the parties learn from shared bits: XOR shares of whether each of the receiver's items is
+//! shared, one bit per *lane*, become an [`OutputKind`].
 //!
 //! - **Rows**: the sender opens its shares.
 //! - **Count**: each bit is multiplied by 1, which gives shares modulo 2^64 (`products.rs`). Each
@@ -12,10 +12,10 @@
 //!   is not, w and u may be anything, since the bit is 0.
 //! - **Shares**: each party keeps its shares of the bits and of the products.
 //!
-//! If the output is to be withheld where too few items are shared, their number is compared as for
-//! a threshold before anything is opened, and both learn the result of that.
+//! If the output is to be withheld when too few items are shared, their number is compared as for a
+//! threshold before anything is opened. Both learn the result of that.
 //!
-//! Otherwise the sender learns nothing. Of what is not asked for, the receiver sees shares only.
+//! Otherwise the sender learns nothing. The receiver sees only shares of what was not asked for.
 
 use psijoin_channel::Channel;
 use psijoin_psi::{Conversation, Error, OutputKind, Request, Role};
@@ -76,7 +76,7 @@ impl Function {
         [offline, online.sender(self.opened_bytes() as u64)]
     }
 
-    /// Whether shared items are counted, whoever is to learn how many they are.
+    /// Whether shared items are counted, whichever party is to learn the number.
     fn counts(&self) -> bool {
         self.output == OutputKind::Count || self.comparison.is_some()
     }

@@ -66,8 +66,8 @@ const NUMBER_BITS: usize = u64::BITS as usize;
 
 /// A function of shared items.
 pub trait Circuit {
-    /// Its outputs, which are all that anybody learns. Both parties run it on the same number of
-    /// places, and must come to the same gates.
+    /// Its outputs, and nobody learns anything else. Both parties run it on the same number of
+    /// places, and must get the same gates.
     ///
     /// # Errors
     /// As [`Backend::products`].
@@ -83,7 +83,7 @@ pub trait Circuit {
 pub struct Places<W> {
     /// Whether the place's item is shared.
     pub shared: W,
-    /// For each column, the sender's first, the item's number if it is shared, and else 0: 64
+    /// For each column, the sender's first, the item's number if it is shared, and otherwise 0: 64
     /// wires in two's complement, the lowest bit first.
     pub columns: Vec<Vec<W>>,
 }

@@ -30,23 +30,23 @@
 //!   and no party ever holds more than a bin of its matrix. It costs 1.4 % more columns; the proof
 //!   is in [`psijoin_params::cm20`]. Up to 2^13 rows there is one bin, and F is the paper's.
 //! - *The nonce*, instead of the key itself: the key of F is a hash of it and of the joint
-//!   seed, so that both parties contribute to it and it is drawn after the OTs, as the proof for
-//!   a malicious sender wants. It travels before the first bin and costs no flight. Column keys are
-//!   hashes of nonce and OT seed, since base OTs let a malicious party choose its own seeds.
-//! - *H1* is the item digest: 256 bits against a malicious sender, 128 else.
+//!   seed, so that both parties contribute to it and it is drawn after the OTs, as the proof for a
+//!   malicious sender requires. It travels before the first bin and costs no flight. Column keys
+//!   are hashes of nonce and OT seed, since base OTs let a malicious party choose its own seeds.
+//! - *H1* is the item digest: 256 bits against a malicious sender, 128 otherwise.
 //! - *H2* is keyed BLAKE3, one row per lane.
-//! - *Masks* are sorted and coded as differences: the order of the input stays hidden, where the
-//!   authors' code shows it.
+//! - *Masks* are sorted and coded as differences: the order of the input stays hidden; the authors'
+//!   code shows it.
 //! - m is 1.4 times the receiver's items by default, not 1: fewer columns, which take most of the
 //!   time, for 1 % more bytes. See [`Params::with_rows`].
 //!
 //! **Security.** Semi-honest: F (AES) is a PRF, H2 Hamming correlation robust. Each item of the
 //! sender that is not shared meets at least κ = 128 ones of D, within the failure budget.
 //! `cm20-malicious-sender`: also against a malicious sender. H1 and H2 are random oracles, and OT
-//! extension has its check. Then a receiver that follows the protocol has in its result only
-//! what the sender put in, i.e. asked H1 for; see `docs/protocols.md` for the length of the masks.
-//! Both learn the set sizes. Rows are looked up at positions that depend on a party's
-//! own items: see SECURITY.md on what is not constant time.
+//! extension has its check. Then a receiver that follows the protocol has in its result only what
+//! the sender put in, that is, queried H1 for. See `docs/protocols.md` for the length of the masks.
+//! Both learn the set sizes. Rows are looked up at positions that depend on a party's own items:
+//! see SECURITY.md on what is not constant time.
 //!
 //! **Cost.** Four flights, or six. Offline 8.3 KiB and 16 bytes per column (malicious: 4 KiB more);
 //! online m·w bits and 32 bytes from the receiver, and about σ + log2(n_receiver) + 2 bits per mask

@@ -13,8 +13,8 @@
 //! 2. Both expand hash functions h_0, h_1, h_2 and the code C from the joint seed. The
 //!    receiver places each item y in a bin h_z(y), or in the stash.
 //! 3. For bin j with (y, z) the receiver takes rows j of T_0 and T_1, expanded from its seed
-//!    pairs, and sends u_j = T_0 ⊕ T_1 ⊕ C(y, z). The sender, who has expanded row j of
-//!    its seeds to q, gets q_j = q ⊕ (u_j ∧ Δ) = T_0 ⊕ (C(y, z) ∧ Δ).
+//!    pairs, and sends u_j = T_0 ⊕ T_1 ⊕ C(y, z). The sender, which has expanded row j of its seeds
+//!    to q, gets q_j = q ⊕ (u_j ∧ Δ) = T_0 ⊕ (C(y, z) ∧ Δ).
 //! 4. The sender sends, for each of its items x, the masks F_{h_z(x)}(x, z) for z = 0, 1, 2 and
 //!    F_j(x) for each stash place j, where F_j(x, z) = H(j, q_j ⊕ (C(x, z) ∧ Δ)), in an order
 //!    drawn at random.

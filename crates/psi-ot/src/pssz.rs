@@ -4,9 +4,9 @@
 //!
 //! **Source.** Pinkas, Schneider, Segev, Zohner (USENIX Security 2015), as KKRT16 describes it (§5,
 //! Tables 1, 3 and 5). Steps, OTs and masks are those of [`psz`](crate::psz) with 3-way Cuckoo
-//! hashing. What differs is what is compared: the bin is a part of the item, and only the rest
-//! must be spelled, which is log2(n) bits shorter. For 2^20 items of 32 bits that takes two letters,
-//! where `psz-cuckoo` takes four.
+//! hashing. The difference is in what is compared: the bin is a part of the item, and only the rest
+//! must be spelled, which is log2(n) bits shorter. For 2^20 items of 32 bits that takes two
+//! letters, where `psz-cuckoo` takes four.
 //!
 //! **Deviations.** Those of `psz`, and
 //! - Hash function i is a pseudorandom permutation of bins × rests, and not x_L ⊕ f_i(x_R): the
@@ -19,11 +19,11 @@
 //!   part of what the letters spell. If they were an input of the final hash only, the receiver could
 //!   test the other items with the same rest.
 //! - A long item is a random digest. No part of it depends on its bin, so the part alone stands for
-//!   the item there. The letters are as many as make it unlikely that any of the items that meet
-//!   in a place agree by chance: σ + log2((3 + s)·n_sender) bits and what the budget's share
-//!   costs, where `psz` counts all pairs.
+//!   the item there. There are enough letters that items that meet in a place are unlikely to agree
+//!   by chance: σ + log2((3 + s)·n_sender) bits and what the budget's share costs, where `psz`
+//!   counts all pairs.
 //!
-//! **Short items.** Digests have lost what makes items short, so the program has no use for it
+//! **Short items.** Digests do not keep what makes items short, so the program has no use for it
 //! yet: [`psz::Params::short`](crate::psz::Params::short) with [`PERMUTATION`] makes the plan, and
 //! [`Items::numbers`](psijoin_psi::Items::numbers) its input.
 //!

@@ -25,9 +25,9 @@
 //! 5. The sender sends the masks H(m_x) of its items, and of nothing else, in sorted order (§6.2).
 //!    y is shared if its own mask is among them.
 //!
-//! **Items.** A long item is a random digest, and its first t bytes are the letters: as many
-//! as make it unlikely that any of the n_sender·n_receiver pairs agrees by chance (Appendix A).
-//! Short items, numbers of up to 64 bits, can be spelled as they are ([`Params::short`],
+//! **Items.** A long item is a random digest, and its first t bytes are the letters: enough that
+//! none of the n_sender·n_receiver pairs is likely to agree by chance (Appendix A). Short items,
+//! numbers of up to 64 bits, can be spelled as they are ([`Params::short`],
 //! [`Items::numbers`](psijoin_psi::Items::numbers)): four letters for 32 bits, and no two agree.
 //!
 //! **Deviations.**
@@ -53,16 +53,17 @@
 //! - Cuckoo hashing has three functions with a proved bound (`psijoin_params::cuckoo`): 1.23 bins
 //!   per item and no stash from a few thousand items on. The paper has two functions, 2.4 bins
 //!   and a stash of 4, and its bound is asymptotic.
-//! - Masks are sorted and coded as differences. The receiver compares each with all of its own, for
-//!   which they are long enough, and learns nothing of their order.
+//! - Masks are sorted and coded as differences. The receiver compares each with all of its own.
+//!   They are long enough for that. It learns nothing about their order.
 //! - Seeds of the hash functions come from the joint seed, fixed after both sets.
 //!
 //! **Security.** Semi-honest; H of the OTs is correlation robust for KK13's code. Both learn the
 //! set sizes.
 //!
 //! **Cost.** Four flights. Offline 12 KiB. Online 32·t bytes per place: there are n_receiver places
-//! (none), b·c (simple, balanced) or 1.23·n_receiver and the stash (Cuckoo). And n_receiver, c, 2c or
-//! 3 + s masks for each item of the sender. `psz-none` refuses more than 2^28 pairs of items.
+//! (none), b·c (simple, balanced) or 1.23·n_receiver and the stash (Cuckoo). In addition there are
+//! n_receiver, c, 2c or 3 + s masks for each item of the sender. `psz-none` refuses more than 2^28
+//! pairs of items.
 
 use psijoin_psi::{Adversary, Info, Protocol};
 

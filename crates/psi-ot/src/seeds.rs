@@ -1,4 +1,4 @@
-//! Where the protocols on OT matrices begin: a random OT per column, for its seeds.
+//! How the protocols on OT matrices begin: one random OT per column, for its seeds.
 //!
 //! The sender of the intersection is the receiver of these OTs: it has Δ, and the seed of each pair
 //! that its bit of Δ chose.

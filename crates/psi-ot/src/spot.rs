@@ -1,8 +1,8 @@
 //! Sparse OT extension (SpOT19 §3), which `spot_low` and `spot_fast` share: an OT extension matrix with
 //! a row for each *possible* item. A party computes only the rows of the items that it has.
 //!
-//! After OTs of ℓ seed pairs the receiver has matrices T and U, and the sender, who knows s, has Q
-//! with Q(x) = T(x) ⊕ s·(T(x) ⊕ U(x)) for every item x. The receiver sends polynomials with
+//! After OTs of ℓ seed pairs the receiver has matrices T and U, and the sender, which knows s, has
+//! Q with Q(x) = T(x) ⊕ s·(T(x) ⊕ U(x)) for every item x. The receiver sends polynomials with
 //! P(y) = R(y) = T(y) ⊕ U(y) for its items y. The sender computes
 //! H(Q(x) ⊕ s·P(x), x) = H(T(x) ⊕ s·(P(x) ⊕ R(x)), x). For a shared item that is the receiver's
 //! H(T(x), x). For another item it is pseudorandom, as long as P(x) and R(x) differ in κ bits.
@@ -14,10 +14,10 @@
 //!
 //! > F(k_i, x) = ⟨selector(x), AES(k_i, bucket(x))⟩, the bit in column i.
 //!
-//! That is a pseudorandom function as far as the proofs of the paper use it. They use it twice, each
-//! time with F under seeds that the party concerned does not know:
+//! The proofs of the paper need no more of F than this. They use it twice, each time with F under
+//! seeds that the party concerned does not know:
 //! - *The polynomial hides Y* (Proposition 1) if the R(y) are independent and uniform. They are
-//!   images of the rows of T ⊕ U, uniform for a sender who has one seed of each pair, under the
+//!   images of the rows of T ⊕ U, uniform for a sender that has one seed of each pair, under the
 //!   selectors: independent and uniform exactly if the selectors are linearly independent in
 //!   each bucket.
 //! - *P(x) and R(x) are far apart* (Proposition 2) with the binomial bound if R(x) is uniform given

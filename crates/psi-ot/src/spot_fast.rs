@@ -31,7 +31,7 @@
 //! - Seeds of all public functions come from the joint seed, which is fixed after both sets.
 //!
 //! **Security.** Semi-honest: Theorem 5; AES is a PRF, H is Hamming correlation robust. Both learn the
-//! set sizes. A sender that cheats could find out in which bin an item is: only `spot_low` has a
+//! set sizes. A sender that cheats could find out in which bin an item is. Only `spot_low` has a
 //! version against that.
 //!
 //! **Cost.** Four flights. Offline 8.3 KiB and 16 bytes per column; online ℓ·m·c bits, some 1.025·ℓ

@@ -31,12 +31,12 @@
 //!
 //! `spot_low_malicious_sender`: the sender may do what it likes. In Theorem 2 the simulator takes
 //! the sender's items from its queries to F, a random oracle. Here F is a PRF, and the items are
-//! taken from queries to H, a random oracle that is told the item. An item x is the sender's if the
-//! sender queries (Q(x) ⊕ s·P(x), x). The simulator recognises that query, since it knows s and the
-//! sender's seeds. For an item y of the receiver that the sender did not query, H(T(y), y) is uniform, and
-//! among the sender's masks with probability n_sender/2^128. What the sender sees is simulated by
-//! uniform polynomials, as above: it lacks a seed of each pair, whatever it does in the OTs, which
-//! are SoftSpokenOT's with their check.
+//! taken from queries to H, a random oracle that also takes the item. An item x is the sender's if
+//! the sender queries (Q(x) ⊕ s·P(x), x). The simulator recognises that query, since it knows s and
+//! the sender's seeds. For an item y of the receiver that the sender did not query, H(T(y), y) is
+//! uniform, and among the sender's masks with probability n_sender/2^128. What the sender sees is
+//! simulated by uniform polynomials, as above: it lacks a seed of each pair, whatever it does in
+//! the OTs, which are SoftSpokenOT's with their check.
 //!
 //! Two more things change:
 //! - Digests have 256 bits, or a sender that knows the salt could find two items with one digest.

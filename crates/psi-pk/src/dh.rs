@@ -13,10 +13,10 @@
 //! *Online.*
 //! 2. Each party hashes its items to the group. The sender sends { H(x)^α } in random order, the
 //!    receiver { H(y)^β }.
-//! 3. The sender raises what it got to the α. It returns a mask of each H(y)^βα in the order in which
-//!    they came; for a count, in random order.
-//! 4. The receiver raises what it got to the β. Its item y is shared if the mask of H(y)^βα is one of
-//!    those of the H(x)^αβ. For a count it cannot tell which item a mask belongs to.
+//! 3. The sender raises what it got to the power α. It returns a mask of each H(y)^βα in the order
+//!    in which they came; for a count, in random order.
+//! 4. The receiver raises what it got to the power β. Its item y is shared if the mask of H(y)^βα
+//!    is one of those of the H(x)^αβ. For a count it cannot tell which item a mask belongs to.
 //!
 //! **Deviation.** Only the last list is cut to masks, as in SpOT19. A mask is a hash of the element and
 //! not some bits of its encoding, since one of those is always zero.
@@ -25,8 +25,8 @@
 //! a random oracle. Over ristretto255, H is the map of RFC 9496 §4.3.4 on a keyed hash; over
 //! ffdhe3072, the square of a keyed hash of 3,072 + 128 bits modulo p. So nobody knows discrete
 //! logarithms of H(x). Encodings that are not canonical, and the identity, are refused. Exponents are
-//! fresh in every run. Both learn the set sizes. Under a count the receiver sees either list in an
-//! order that only the sender knows: what matches says how many are shared, and no more.
+//! fresh in every run. Both learn the set sizes. For a count the receiver sees both lists in an
+//! order that only the sender knows. The matches say how many items are shared, and no more.
 //!
 //! Exponents modulo p are short, 275 bits, as RFC 7919 §5.2 has it for Diffie-Hellman key exchange.
 //! The assumption is DDH with short exponents ([`psijoin_curve::ffdhe3072`] says why that is enough).

@@ -6,7 +6,7 @@
 //! | [`dh`], `dh-ffdhe3072` | Diffie-Hellman, over ristretto255 or ffdhe3072 | semi-honest |
 //! | [`rsa`] | blind RSA signatures | semi-honest |
 //!
-//! Each ends with a comparison of masks, and all but the length of messages follows from
+//! Each ends with a comparison of masks. Everything except the length of messages follows from
 //! [`MaskParams`](psijoin_psi::mask_params::MaskParams).
 
 #![forbid(unsafe_code)]

@@ -6,41 +6,43 @@
 //!
 //! *Offline.*
 //! 1. The sender makes a key: N = p·q, e, d = 1/e modulo φ(N). It sends N, and the d-th powers of
-//!    hashes of N. From these the receiver sees that raising to e permutes the units modulo N.
+//!    hashes of N. From these the receiver sees that raising to the power e permutes the units
+//!    modulo N.
 //! 2. The receiver draws a unit r for each of its items, and keeps r^e and 1/r.
 //!
 //! *Online.*
 //! 3. The receiver sends H(y)·r^e for each of its items y.
-//! 4. The sender raises what it got to the d, which gives H(y)^d·r, and returns that in the order in which
-//!    it came. For its own items x it sends masks, hashes of H(x)^d, in random order.
-//! 5. The receiver takes off the r. Its item y is shared if the mask of H(y)^d is one of the sender's.
+//! 4. The sender raises what it got to the power d, which gives H(y)^d·r, and returns that in the
+//!    order in which it came. For its own items x it sends masks, hashes of H(x)^d, in random
+//!    order.
+//! 5. The receiver removes r. Its item y is shared if the mask of H(y)^d is one of the sender's.
 //!
 //! **Deviations.**
 //!
 //! - e = 2^16 + 1, and step 1 proves that (N, e) is a permutation. In the paper both follow the
 //!   protocol, and nothing is proved; but with an e that divides φ(N), the blinded values would tell
 //!   the sender in which coset of the e-th powers each H(y) is. A prime e above N would do without a
-//!   proof, since it divides φ(N) for no N, but it would make the receiver's r^e 180 times as costly:
-//!   more than all that the sender does. The proof is eight numbers ([`rsa_root_proofs`]).
+//!   proof, since it divides φ(N) for no N, but it would make the receiver's r^e 180 times as
+//!   costly: more than all the sender's work. The proof is eight numbers ([`rsa_root_proofs`]).
 //! - The receiver demands that each H(y) is a unit modulo N, since it cannot hide a common factor.
 //! - Masks are as long as the failure budget asks for, not 2κ bits.
 //! - H and the hash that makes masks are keyed from the joint seed, drawn after both sets are fixed.
 //!
 //! **Security.** Semi-honest, if the one-more-RSA problem is hard for N of 3,072 bits, and H and the
 //! hash that makes masks are random oracles. H is BLAKE3's extendable output of 3,200 bits modulo N:
-//! full-domain, uniform but for 2^-128. Each blinded value is a uniform unit, whatever y, since r^e is
-//! one: this holds without an assumption, and for every N. Keys are fresh in every run. Both learn the
-//! set sizes.
+//! full-domain, uniform up to 2^-128. Each blinded value is a uniform unit, whatever y, since r^e
+//! is one: this holds without an assumption, and for every N. Keys are fresh in every run. Both
+//! learn the set sizes.
 //!
 //! **The key at work.** Powers are computed modulo p and q apart, in constant time, and put together
 //! (CRT). A fault in one of them would give the receiver a factor of N (Boneh, DeMillo and Lipton,
-//! Eurocrypt 1997). So each result is raised to the e again, and none leaves that does not give back
-//! what was signed.
+//! Eurocrypt 1997). So each result is raised to the power e again, and is sent only if this gives
+//! back what was signed.
 //!
 //! **Cost.** Offline one message of 9·384 bytes. Online two flights: 384 bytes per item of the
 //! receiver, both ways, and n_sender masks of σ + 1 + log2(n_sender·n_receiver) bits. At 2^20 items
-//! each that is 6,225 bits per item. The sender computes a power with d for every item of either; the
-//! receiver one with e for each of its own, 1/64 of the work.
+//! each that is 6,225 bits per item. The sender computes a power with d for every item of either
+//! party. The receiver computes one with e for each of its own, 1/64 of the work.
 
 use psijoin_channel::stream::Chunks;
 use psijoin_params::public_key::{MODULUS_BITS, RSA_PUBLIC_EXPONENT, rsa_root_proofs};

@@ -2,7 +2,8 @@
 
 use psijoin_params::public_key::UNIFORM_BITS;
 
-/// Uniform bytes that hit each number alike, but for 2^-128, when they are reduced to one.
+/// Uniform bytes that hit each number with the same probability, up to 2^-128, when they are
+/// reduced to one.
 pub(crate) const BYTES: usize = UNIFORM_BITS as usize / 8;
 
 /// A keyed hash of each row: BLAKE3's extendable output.

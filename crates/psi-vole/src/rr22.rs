@@ -30,7 +30,7 @@
 //!   not from the receiver. Row and H_B are different words of one hash.
 //! - H_o takes the item in both models. The paper leaves it out for semi-honest parties.
 //! - Masks are sorted and coded as differences. The paper sends them in the order of the input,
-//!   which they would give away.
+//!   which this would give away.
 //!
 //! **Security.** Semi-honest: H_o is correlation robust for x ↦ v + Δ·x; dual LPN
 //! ([`psijoin_ot::vole`]). Malicious: H_B and H_o are random oracles. A malicious receiver that

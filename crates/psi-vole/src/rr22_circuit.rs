@@ -4,7 +4,7 @@
 //!
 //! **Functionality.** For each bin of the receiver both parties get a bit, and the XOR of the two says
 //! whether the item in that bin is shared. For each column of the sender they also get a number each,
-//! and the sum of the two is that of the item if it is shared. The output is made from these
+//! and the sum of the two is the item's number if the item is shared. The output is made from these
 //! ([`functions`](psijoin_psi_functions::functions)).
 //!
 //! **Source.** Rindal and Schoppmann, *VOLE-PSI: Fast OPRF and Circuit-PSI from Vector-OLE* (EUROCRYPT
@@ -32,13 +32,13 @@
 //!
 //! **Deviations.**
 //! - Equality tests are lookups in tables of 16 entries from silent OT. The paper evaluates AND
-//!   gates: three times as many as there are lookups, in more rounds.
+//!   gates: three times as many as lookups, in more rounds.
 //! - Hints are the store of RR22 over B, for all bins of the Cuckoo table together, with its proved
 //!   bounds ([`psijoin_params::okvs`]).
 //! - The Cuckoo table has no stash at any size. Its failure is within the budget, by more bins if
 //!   there are few items.
 //! - G stretches an output of the PRF to a mask for the target and one for each column. It is
-//!   fixed-key AES, since an output is secret wherever its masks are to be. Columns travel as in
+//!   fixed-key AES: an output is secret wherever its masks must be secret. Columns travel as in
 //!   PSTY19, each in a store of hints.
 //! - Numbers are compared in as many bits as the budget demands, about σ + log2(bins) + 2, up to a
 //!   multiple of four.
@@ -47,8 +47,8 @@
 //! **Security.** Semi-honest: that of the PRF ([`rr22`](crate::rr22)), of silent OT, and of the
 //! equality tests. To the receiver, hints are a random vector except at its own keys. It has at most
 //! one key per bin and gets t_j there, which is random and used nowhere else. The sender sees the
-//! receiver's store, and otherwise what is uniform. Of a column the receiver decodes v(x) − u_j for
-//! at most one item per bin, and u_j hides it.
+//! receiver's store, and otherwise only uniform data. For a column, the receiver decodes v(x) − u_j
+//! for at most one item per bin, and u_j hides it.
 //!
 //! **Cost.** [`Plan::cost`](psijoin_psi::Plan::cost) is exact. Online: m·log2|B| bits for the
 //! receiver's store, with m about 1.27·n_receiver, and for the hints, with m about 3.8·n_sender. Each
@@ -68,7 +68,7 @@ pub use params::Params;
 use receiver::Receiver;
 use sender::Sender;
 
-/// All that there is to learn, and it can be withheld.
+/// Every kind of output, and it can be withheld.
 pub static RR22_CIRCUIT: Protocol =
     Protocol::new(&INFO, |request| Ok(Params::new(request)?.plan()))
         .computing(|output| {

@@ -27,12 +27,12 @@ pub struct Context<'a> {
     pub channel: &'a mut Channel,
     /// This party's own randomness.
     pub rng: Prg,
-    /// Who is told how the run proceeds.
+    /// Who hears how the run proceeds.
     pub phases: Phases<'a>,
 }
 
 impl<'a> Context<'a> {
-    /// A run over this channel, with randomness from the operating system, and nobody who listens.
+    /// A run over this channel, with randomness from the operating system, and nobody listening.
     pub fn new(channel: &'a mut Channel) -> Self {
         Self {
             channel,
@@ -41,7 +41,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The same, and `observer` is told of the phases.
+    /// The same, and `observer` hears about the phases.
     #[must_use]
     pub fn observed(self, observer: &'a dyn Observer) -> Self {
         Self {
@@ -51,7 +51,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// The phases of a run, and who is told of them.
+/// The phases of a run, and who hears about them.
 #[derive(Clone, Copy)]
 pub struct Phases<'a>(Option<&'a dyn Observer>);
 
@@ -64,7 +64,7 @@ impl Phases<'_> {
     }
 }
 
-/// Is told how a run proceeds.
+/// Hears how a run proceeds.
 pub trait Observer: Sync {
     /// A phase of this name begins, and the one before it ends.
     fn phase(&self, name: &'static str, now: Instant);

@@ -1,4 +1,4 @@
-//! Who says what in which order, from which a plan's bytes and flights follow.
+//! Who says what in which order. A plan's bytes and flights follow from it.
 
 use crate::{Role, Traffic};
 

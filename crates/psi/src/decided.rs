@@ -10,7 +10,7 @@ use crate::{
     Shares,
 };
 
-/// Bytes of a digest, of which nothing depends on here.
+/// Bytes of a digest. Nothing here depends on it.
 const DIGEST_BYTES: usize = 16;
 
 /// The plan of a protocol, if the result of this request follows from the sizes.

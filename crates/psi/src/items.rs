@@ -43,7 +43,7 @@ impl Items {
     }
 
     /// Distinct items that are numbers of at most 64 bits, as they are, for a plan of short
-    /// items (`psz::Params::short`). All other plans want digests.
+    /// items (`psz::Params::short`). All other plans require digests.
     pub fn numbers(items: &[u64]) -> Self {
         let item = |number: &u64| u128::from(*number).to_le_bytes();
         Self(DigestVec::Short(items.iter().map(item).collect()))
@@ -76,15 +76,15 @@ impl Items {
     }
 }
 
-/// For tests: digests that are none.
+/// For tests: digests of nothing.
 impl From<DigestVec> for Items {
     fn from(digests: DigestVec) -> Self {
         Self(digests)
     }
 }
 
-/// The length of the shortest digests of which no two are alike, within an eighth of the
-/// failure budget.
+/// The length of the shortest digests that are all different, within an eighth of the failure
+/// budget.
 ///
 /// # Errors
 /// If there are none.

@@ -6,12 +6,12 @@
 //! 1. A [`Protocol`] makes a [`Plan`] from a [`Request`]: every parameter derived, the cost
 //!    known to the byte. Both parties make the same plan, and compare its
 //!    [digest](Plan::digest) before data moves.
-//! 2. [`prepare`] runs the offline phase, which needs no input. What is [`Prepared`] may be kept,
-//!    and used over a later channel.
+//! 2. [`prepare`] runs the offline phase, which needs no input. A [`Prepared`] may be kept, and
+//!    used over a later channel.
 //! 3. [`Prepared::run`] runs the online phase on an [`Input`] and returns an [`Output`].
 //!
 //! [`run`] does 2 and 3, overlapping where a protocol can. A protocol implements a [`Party`] for
-//! each role; who calls it goes through [`prepare`] and [`run`], which check what they are given and
+//! each role. A caller goes through [`prepare`] and [`run`], which check what they are given and
 //! tell the peer if this party gives up.
 //!
 //! The interface is at the root. Beside it:

@@ -1,4 +1,4 @@
-//! What every protocol derives first that compares masks in the end.
+//! What every protocol that compares masks at its end derives first.
 
 use psijoin_params::{FailureBudget, Sizes};
 

@@ -1,5 +1,5 @@
 //! Masks: the pseudorandom strings of a few dozen bits that stand for items at the end of
-//! a protocol. The sender's travel bit-packed; the receiver looks them up among its own.
+//! a protocol. The sender's masks travel bit-packed, and the receiver looks them up among its own.
 
 use psijoin_block::{
     blake3_rows,
@@ -10,7 +10,7 @@ use psijoin_params::{Error, FailureBudget, mask};
 
 use psijoin_channel::stream::Chunks;
 
-/// A mask of so many bits, right-aligned.
+/// A mask, right-aligned.
 pub type Mask = u128;
 
 /// How long the masks of a run are.
@@ -21,7 +21,7 @@ pub struct MaskLength {
 }
 
 impl MaskLength {
-    /// The shortest masks of which no `comparisons` pairs of different items agree by chance,
+    /// The shortest masks that agree by chance in none of `comparisons` pairs of different items,
     /// within half of the failure budget.
     pub fn derive(comparisons: u128, budget: &mut FailureBudget) -> Result<Self, Error> {
         let bits = mask::bits(comparisons, budget.share(0.5))?;

@@ -1,4 +1,4 @@
-//! What is said in OTs of an [`Extension`], and in which order.
+//! The messages of OTs of an [`Extension`], and their order.
 
 use psijoin_ot::{extension::Extension, iknp};
 

@@ -12,7 +12,7 @@ pub enum OutputKind {
     Rows,
     /// The receiver learns how many items are shared.
     Count,
-    /// The receiver learns whether at least so many items are shared.
+    /// The receiver learns whether at least this many items are shared.
     Threshold(u64),
     /// The receiver learns the sum of each of these columns over the shared items.
     Sums(Columns),
@@ -29,9 +29,9 @@ impl OutputKind {
         }
     }
 
-    /// Whether it can be withheld where too few items are shared
-    /// ([`Request::min_intersection`](crate::Request::min_intersection)). A threshold says nothing
-    /// but whether they are too few, and shares say nothing at all.
+    /// Whether it can be withheld if too few items are shared
+    /// ([`Request::min_intersection`](crate::Request::min_intersection)). A threshold says only
+    /// whether they are too few, and shares say nothing at all.
     pub fn can_be_withheld(&self) -> bool {
         matches!(self, Self::Rows | Self::Count | Self::Sums(_))
     }
@@ -93,7 +93,7 @@ pub enum Output {
     Rows(Vec<u32>),
     /// How many items are shared.
     Count(u64),
-    /// Whether as many items are shared as was asked.
+    /// Whether at least the requested number of items are shared.
     Reached(bool),
     /// The sum of each column over the shared items: the sender's columns, then the receiver's.
     Sums(Vec<i64>),

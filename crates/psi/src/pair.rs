@@ -46,7 +46,7 @@ pub struct Outcome {
 }
 
 /// Runs both parties, one thread each, over an in-memory channel. An error is the
-/// receiver's, or else the sender's.
+/// receiver's, or otherwise the sender's.
 ///
 /// # Errors
 /// As [`run`](crate::run).

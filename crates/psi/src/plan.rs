@@ -1,7 +1,7 @@
-//! All that is known of a run before it starts, and what runs it.
+//! Everything that is known about a run before it starts, and what runs it.
 //!
-//! A protocol writes its parameters, which make a [`Plan`], and two [`Party`]s. What a caller takes
-//! is [`prepare`], [`Prepared::run`] and [`run`]: they check their input, and tell the peer if this
+//! A protocol writes its parameters, which make a [`Plan`], and two [`Party`]s. A caller uses
+//! [`prepare`], [`Prepared::run`] and [`run`]: they check their input, and tell the peer if this
 //! party gives up.
 
 use psijoin_params::FailureBudget;
@@ -39,8 +39,9 @@ pub struct Derived {
     pub cost: Cost,
 }
 
-/// All that is known of a run before it starts: every parameter, the cost to the byte, and both
-/// parties. Both make the same plan, and compare its [digest](Self::digest) before data moves.
+/// Everything that is known about a run before it starts: every parameter, the cost to the byte,
+/// and both parties. Both make the same plan, and compare its [digest](Self::digest) before data
+/// moves.
 pub struct Plan {
     derived: Derived,
     refusal: Option<&'static str>,
@@ -223,11 +224,11 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Runs the online phase. If it fails, the peer is told why.
+    /// Runs the online phase. If it fails, this tells the peer why.
     ///
     /// # Errors
-    /// [`Error::Misuse`] if the input does not fit the plan. Else if the channel breaks, the peer
-    /// misbehaves, or luck fails.
+    /// [`Error::Misuse`] if the input does not fit the plan. Otherwise if the channel breaks, the
+    /// peer misbehaves, or a statistical failure occurs.
     pub fn run(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
         self.demands
             .check(input)
@@ -236,7 +237,7 @@ impl Prepared {
     }
 }
 
-/// Runs the offline phase of one party of a plan. If it fails, the peer is told why.
+/// Runs the offline phase of one party of a plan. If it fails, this tells the peer why.
 ///
 /// # Errors
 /// If the plan is refused ([`Plan::feasible`]), the channel breaks, or the peer misbehaves.
@@ -252,7 +253,7 @@ pub fn prepare(plan: &Plan, role: Role, context: &mut Context) -> Result<Prepare
 }
 
 /// Runs one party of a plan, offline and online, overlapping where the protocol can. If it fails,
-/// the peer is told why.
+/// this tells the peer why.
 ///
 /// # Errors
 /// As [`prepare`] and [`Prepared::run`].

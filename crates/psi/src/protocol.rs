@@ -29,7 +29,7 @@ impl fmt::Display for Adversary {
     }
 }
 
-/// What a person should know before choosing a protocol.
+/// What a user should know before choosing a protocol.
 #[derive(Debug)]
 pub struct Info {
     /// The name on the command line and in the handshake.
@@ -38,7 +38,7 @@ pub struct Info {
     pub summary: &'static str,
     /// Where it comes from.
     pub paper: &'static str,
-    /// Against whom it is secure.
+    /// Whom it is secure against.
     pub adversary: Adversary,
     /// What either party learns beyond the output.
     pub leaks: &'static str,
@@ -88,7 +88,7 @@ impl Protocol {
         }
     }
 
-    /// The same, for the outputs of which `computes` is true.
+    /// The same, for the outputs for which `computes` is true.
     #[must_use]
     pub const fn computing(self, computes: fn(&OutputKind) -> bool) -> Self {
         Self { computes, ..self }

@@ -4,12 +4,12 @@ use psijoin_circuit::{Bits, Lanes};
 use zeroize::Zeroize;
 
 /// A party's shares of the intersection, place by place. A place holds one item of the receiver,
-/// or none; either party has as many places, and none at all if a set is empty. Alone they are
-/// random numbers.
+/// or none. Both parties have the same number of places, and none at all if a set is empty. Alone,
+/// a party's shares are random numbers.
 ///
-/// Of both parties' together: the XOR of [`membership`](Self::membership) is whether the place's
-/// item is shared, and the sum modulo 2^64 of a column is the item's number in that column if it
-/// is shared, or else 0.
+/// With both parties' shares together, the XOR of [`membership`](Self::membership) is whether the
+/// place's item is shared, and the sum modulo 2^64 of a column is the item's number in that column
+/// if it is shared, or otherwise 0.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Shares {
     membership: Bits,

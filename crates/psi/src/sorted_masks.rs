@@ -5,11 +5,11 @@
 //! ([`SortedMasks::mask`]). Scaling keeps the order, so the sender sorts the hashes. On the
 //! wire a mask is split at bit l (Elias and Fano). First come the upper parts, which never
 //! decrease, as one vector of n + (M − 1)/2^l bits: that of the i-th mask is u if bit u + i is
-//! one (`uppers.rs`). Then come the lower parts, l bits each (`lowers.rs`). That takes
-//! n·(l + 1) + M/2^l bits, whatever the masks, about log2(M/n) + 2 a mask; and where each part
-//! of a mask begins is known without the others, so that all threads have something to do.
+//! one (`upper_parts.rs`). Then come the lower parts, l bits each (`lower_parts.rs`). That takes
+//! n·(l + 1) + M/2^l bits, whatever the masks, about log2(M/n) + 2 per mask; and where each part
+//! of a mask begins is known without the others, so all threads have something to do.
 //!
-//! The receiver sorts its own masks, and walks through both sorted lists, a message at a time
+//! The receiver sorts its own masks, and walks through both sorted lists, one message at a time
 //! (`own.rs`).
 
 use psijoin_channel::{
@@ -19,17 +19,17 @@ use psijoin_channel::{
 
 use crate::{Error, Parameter};
 
-mod lowers;
+mod lower_parts;
 mod own;
 mod sort;
-mod uppers;
+mod upper_parts;
 
-use lowers::Lowers;
+use lower_parts::LowerParts;
 pub use own::Own;
 pub use sort::{Key, sort};
-use uppers::{Masks, Uppers};
+use upper_parts::{Masks, UpperParts};
 
-/// How many masks are sent, and of which range.
+/// How many masks are sent, and their range.
 #[derive(Debug, Clone, Copy)]
 pub struct SortedMasks {
     /// n.
@@ -58,7 +58,7 @@ impl SortedMasks {
             range,
             low_bits,
         };
-        // The upper parts take as much as there are masks when M/2^l is about n.
+        // The upper parts take as many bits as there are masks when M/2^l is about n.
         let middle = (range / count as u128).max(1).ilog2();
         (middle.saturating_sub(1)..=middle + 1)
             .map(with)
@@ -132,15 +132,15 @@ impl SortedMasks {
     /// If the channel breaks.
     ///
     /// # Panics
-    /// If there are not as many as planned.
+    /// If their number is not the planned one.
     pub fn send(self, hashes: &[u128], outbound: &mut dyn Outbound) -> Result<(), Error> {
         assert_eq!(hashes.len(), self.count, "as many masks as planned");
         stream::send(outbound, self.upper_messages(), &|bytes, message| {
-            uppers::pack(self, hashes, bytes, message);
+            upper_parts::pack(self, hashes, bytes, message);
         })?;
         stream::send(outbound, self.lower_messages(), &|range, message| {
             let masks = hashes[range].iter().map(|hash| self.mask(*hash));
-            lowers::pack(masks, self.low_bits, message);
+            lower_parts::pack(masks, self.low_bits, message);
         })?;
         Ok(())
     }
@@ -151,7 +151,7 @@ impl SortedMasks {
     /// If the channel breaks.
     ///
     /// # Panics
-    /// If there are not as many as planned.
+    /// If their number is not the planned one.
     pub fn send_unsorted(
         self,
         hashes: Vec<u128>,
@@ -179,7 +179,7 @@ impl SortedMasks {
     /// positions, message by message, some of them perhaps more than once.
     ///
     /// # Errors
-    /// If the channel breaks, or the peer sent what are no masks.
+    /// If the channel breaks, or the peer sent something that is not masks.
     pub fn receive(self, own: &Own<'_>, inbound: &mut dyn Inbound) -> Result<Vec<Vec<u32>>, Error> {
         self.receive_each(inbound, &|masks| own.find(masks))
     }
@@ -204,15 +204,15 @@ impl SortedMasks {
         inbound: &mut dyn Inbound,
         inspect: &(dyn Fn(Masks<'_>) -> Vec<T> + Sync),
     ) -> Result<Vec<Vec<T>>, Error> {
-        let uppers = Uppers::receive(self, inbound)?;
-        let length = |masks| lowers::bytes(masks, self.low_bits);
+        let upper_parts = UpperParts::receive(self, inbound)?;
+        let length = |masks| lower_parts::bytes(masks, self.low_bits);
         let received = stream::receive_each(
             inbound,
             self.lower_messages(),
             &length,
             &|range, message| {
-                let lowers = Lowers::new(message, self.low_bits);
-                inspect(uppers.masks(range, lowers))
+                let lower_parts = LowerParts::new(message, self.low_bits);
+                inspect(upper_parts.masks(range, lower_parts))
             },
         )?;
         Ok(received)

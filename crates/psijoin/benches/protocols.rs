@@ -17,10 +17,10 @@ const FAST: [&str; 8] = [
     "rr22-circuit",
 ];
 
-/// Those that take 185 oblivious transfers an item.
+/// Those that take 185 oblivious transfers per item.
 const ON_BLOOM_FILTERS: [&str; 4] = ["gbf", "gbf-silent", "random-gbf", "random-gbf-silent"];
 
-/// Those that evaluate circuits, of thousands of gates an item.
+/// Those that evaluate circuits, of thousands of gates per item.
 const CIRCUITS: [&str; 4] = [
     "circuit-yao",
     "circuit-gmw",
@@ -28,7 +28,7 @@ const CIRCUITS: [&str; 4] = [
     "circuit-gmw-vector-silent",
 ];
 
-/// Those that take a hundred oblivious transfers an item, and as many bits of equality tests.
+/// Those that take a hundred oblivious transfers per item, and as many bits of equality tests.
 const ON_FILTERS_AND_TESTS: [&str; 2] = ["kk20", "kk20-silent"];
 
 fn main() {

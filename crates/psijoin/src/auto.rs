@@ -5,22 +5,22 @@
 //! | n | protocol | why |
 //! |---|---|---|
 //! | up to [`MOST_DH_ITEMS`] | `dh` | its time and bytes are proportional to n: nothing has to be set up |
-//! | up to [`MOST_KKRT_ITEMS`] | `kkrt` | its set-up is small: 128 base OTs and 16 bytes a column |
-//! | more | `rr22` | the set-up of its vector OLE costs much the same for any n; and little per item |
+//! | up to [`MOST_KKRT_ITEMS`] | `kkrt` | its set-up is small: 128 base OTs and 16 bytes per column |
+//! | more | `rr22` | the set-up of its vector OLE costs much the same for any n, and each item costs little |
 //!
-//! Measured with equal sets, one thread a party, over memory: `dh` and `kkrt` take the same time
+//! Measured with equal sets, one thread per party, over memory: `dh` and `kkrt` take the same time
 //! at about n = 600. `kkrt` is faster than `rr22` up to about 2^16, but sends more from 2^13 on
-//! (2.1 times as much at 2^15), and bytes are what a network makes dear.
+//! (2.1 times as much at 2^15), and on a network bytes cost time.
 //!
-//! Where the receiver is to learn a function of the intersection instead of its rows, or nothing if
-//! too few items are shared, `rr22-circuit` is taken at any size; but for a count of up to
-//! [`MOST_DH_ITEMS_COUNTED`], `dh`, which takes as long at 1,024 items each, a quarter of it at
-//! 256, and sends less at any size.
+//! If the receiver is to learn a function of the intersection instead of its rows, or nothing if
+//! too few items are shared, `rr22-circuit` is taken at any size. The exception is a count of up to
+//! [`MOST_DH_ITEMS_COUNTED`] items, for which `dh` is taken. It takes as long at 1,024 items each,
+//! a quarter of the time at 256, and sends less at any size.
 //!
-//! The rule looks at nothing else, so both parties take the same protocol without a word. The
-//! plan *is* that protocol's: its name, version and parameters are in the digest that the
-//! handshake compares. Only protocols for semi-honest parties are taken. Security against a
-//! party that cheats is a decision of people, and `naive` protects nothing.
+//! The rule looks at nothing else, so both parties take the same protocol without talking about it.
+//! The plan *is* that protocol's: its name, version and parameters are in the digest that the
+//! handshake compares. Only protocols for semi-honest parties are taken. Security against a party
+//! that cheats is for people to decide, and `naive` protects nothing.
 
 use psijoin_psi_ot::kkrt::KKRT;
 use psijoin_psi_pk::dh::DH;
@@ -37,8 +37,8 @@ pub const MOST_DH_ITEMS_COUNTED: u64 = 2048;
 /// Up to this many, `kkrt` is taken.
 pub const MOST_KKRT_ITEMS: u64 = 1 << 13;
 
-/// Stands for the protocol that suits a request. It is no protocol of its own, so it is not in the
-/// list of [`PROTOCOLS`](crate::registry::PROTOCOLS).
+/// Stands for the protocol that suits a request. It is not a protocol of its own, so it is not in
+/// the list of [`PROTOCOLS`](crate::registry::PROTOCOLS).
 pub static AUTO: Protocol = Protocol::choosing(&INFO, choose);
 
 static INFO: Info = Info {

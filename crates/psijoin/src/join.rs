@@ -11,8 +11,8 @@ use crate::{
     run,
 };
 
-/// Sends to a peer that calls [`receive`] with its own items: it learns which of them are among
-/// these. See [`Join`] for other protocols and outputs.
+/// Sends to a peer that calls [`receive`] with its own items. The peer learns which of them are
+/// among these. See [`Join`] for other protocols and outputs.
 ///
 /// # Errors
 /// As [`Join::send`].
@@ -20,7 +20,7 @@ pub fn send(channel: &mut Channel, items: &[impl AsRef<[u8]>]) -> Result<(), Joi
     Join::default().send(channel, items, &[]).map(drop)
 }
 
-/// The positions of those items, ascending, that the peer has too, which calls [`send`].
+/// The positions, ascending, of the items that the peer, which calls [`send`], has too.
 ///
 /// # Errors
 /// As [`Join::receive`].
@@ -31,7 +31,8 @@ pub fn receive(channel: &mut Channel, items: &[impl AsRef<[u8]>]) -> Result<Vec<
     }
 }
 
-/// What two parties compute, and how. Both must say the same: they compare it before anything else.
+/// What two parties compute, and how. It must be the same on both sides: they compare it before
+/// anything else.
 ///
 /// ```
 /// use psijoin::{Join, Output, OutputKind, channel::memory};
@@ -140,7 +141,7 @@ impl Join {
             .output(self.output.clone())
             .min_intersection(self.min_intersection);
         let plan = self.protocol.plan(&request)?;
-        // Only now, when both sets are fixed, is the seed drawn that salts their digests.
+        // The seed that salts the digests is drawn only now, when both sets are fixed.
         let joint_seed = &pending.confirm(channel, &[&plan.digest()])?;
         let items = &Items::digest(fingerprints, joint_seed, plan.digest_bytes());
         let input = Input {
@@ -186,9 +187,9 @@ pub enum JoinError {
     /// An item is given twice. A set has each item once.
     #[error("item {again} is the same as item {first}: give each item once")]
     Duplicate {
-        /// Where it stands first, from 0.
+        /// Its first position, from 0.
         first: usize,
-        /// Where it stands again.
+        /// Its next position.
         again: usize,
     },
 

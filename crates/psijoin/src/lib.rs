@@ -1,10 +1,10 @@
 //! Private set intersection: two parties hold a set each, and one of them learns which items are in
-//! both, or a function of that. Neither learns anything else, but for the sizes of the sets.
+//! both, or a function of that. Neither learns anything else, except the sizes of the sets.
 //!
 //! ```
 //! use psijoin::channel::memory;
 //!
-//! // Two ends of a channel: here in one process, else `psijoin::transport` over TCP and TLS.
+//! // Two ends of a channel: here in one process, otherwise `psijoin::transport` over TCP and TLS.
 //! let (mut alice, mut bob) = memory::pair();
 //! let shared = std::thread::scope(|scope| {
 //!     scope.spawn(|| psijoin::send(&mut alice, &["ann", "bob", "eve"]));
@@ -18,14 +18,15 @@
 //! is reached, sums over columns, or [shares](circuits) of the intersection for any circuit.
 //!
 //! # One level below
-//! A [`Join`] hashes items, compares how both sides were set up, draws a seed, plans and runs. Whoever
-//! does some of that in another way takes the parts:
+//! A [`Join`] hashes items, compares how both sides were set up, draws a seed, plans and runs. To
+//! do some of that in another way, take the parts:
 //!
 //! 1. a [`Protocol`] of the [`registry`] makes a [`Plan`] from a [`Request`], with every parameter
 //!    derived and the [`Cost`] known to the byte;
 //! 2. once both parties have fixed their sets, they draw a [`JointSeed`] over their channel, and each
 //!    digests its items under it ([`Items`]);
-//! 3. [`run`] does the rest; or [`prepare`] what needs no input, and [`Prepared::run`] what does.
+//! 3. [`run`] does the rest. Or [`prepare`] does what needs no input, and [`Prepared::run`] what
+//!    does.
 //!
 //! | module | what lives there |
 //! |---|---|

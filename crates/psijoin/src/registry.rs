@@ -96,7 +96,7 @@ mod tests {
         );
     }
 
-    /// What both learn of 3 and 2 items, 2 of them shared, with nothing sent for it.
+    /// What both learn from 3 and 2 items, 2 of them shared, with nothing sent.
     fn learned(
         protocol: &'static Protocol,
         output: OutputKind,
@@ -142,7 +142,7 @@ mod tests {
         }
     }
 
-    /// Whether as many as the smaller set has are shared, is not known beforehand.
+    /// A threshold or a minimum as large as the smaller set is not decided beforehand.
     #[test]
     fn what_can_be_just_reached_is_computed() {
         for (output, min_intersection) in [(OutputKind::Threshold(2), 0), (OutputKind::Rows, 2)] {

@@ -119,7 +119,7 @@ impl File {
     pub fn read(mut input: impl BufRead) -> io::Result<Self> {
         if line(&mut input)? != MAGIC {
             return Err(broken(
-                "it is no file of psijoin's shares, or of another version",
+                "it is not a file of psijoin's shares, or it is of another version",
             ));
         }
         let session = field(&mut input, "session")?;

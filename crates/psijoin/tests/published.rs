@@ -73,8 +73,8 @@ fn the_documented_traffic_of_spot_follows_its_formulas() {
                 | u128::from(parameter("mask range, low half"));
             let masks = |count: u64| {
                 let bytes = |l: u32| {
-                    let uppers = u128::from(count) + ((range - 1) >> l);
-                    uppers.div_ceil(8) + (u128::from(count) * u128::from(l)).div_ceil(8)
+                    let upper_bits = u128::from(count) + ((range - 1) >> l);
+                    upper_bits.div_ceil(8) + (u128::from(count) * u128::from(l)).div_ceil(8)
                 };
                 (1..128).map(bytes).min().unwrap() as u64
             };

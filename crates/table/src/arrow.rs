@@ -11,7 +11,7 @@ pub(crate) use cell::{Column, has_text};
 pub(crate) use key_cell::{KeyColumn, can_be_key};
 pub(crate) use typed_file::{FileBatches, TypedFile};
 
-/// Whether a column holds UUIDs, of which Arrow's type, binary data of 16 bytes, tells nothing.
+/// Whether a column holds UUIDs. Arrow's type, binary data of 16 bytes, does not say so.
 pub(crate) fn is_uuid(field: &Field) -> bool {
     field.extension_type_name() == Some(<extension::Uuid as extension::ExtensionType>::NAME)
 }

@@ -17,7 +17,7 @@ use std::{
 use staging::Temporary;
 pub use staging::remove_staged;
 
-/// What becomes of a file that has the name already.
+/// What happens to a file that has the name already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Existing {
     /// It is replaced, at the commit.
@@ -44,7 +44,8 @@ struct Place {
     fresh: Box<Metadata>,
 }
 
-/// A file that is complete, and on the disk, but for its name. When dropped, it is gone.
+/// A file that is complete, and on the disk, except that it does not have its name yet. When
+/// dropped, it is gone.
 #[derive(Debug)]
 #[must_use = "a staged file goes away unless it is committed"]
 pub struct Staged {
@@ -86,8 +87,8 @@ impl AtomicFile {
         &self.path
     }
 
-    /// Writes the file, to the disk, but for its name: what can fail, such as a disk that is full,
-    /// has failed when this returns. Then nothing is left.
+    /// Writes the file to the disk, without its name yet. What can fail, such as a full disk, has
+    /// failed when this returns. Then nothing is left.
     ///
     /// # Errors
     /// Those of `write`, and those of the operating system.
@@ -138,7 +139,7 @@ impl Write for Unfinished {
 }
 
 impl Staged {
-    /// Gives the file its name, and the rights of the file that it replaces, or else those of a
+    /// Gives the file its name, and the rights of the file that it replaces, or otherwise those of a
     /// new one. A power cut after this returns does not undo it.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Texts that are compressed, as the endings of their names tell.
+//! Compressed texts. The endings of their names say so.
 
 use std::{
     fmt,
@@ -28,7 +28,7 @@ impl fmt::Display for Compression {
 }
 
 impl Compression {
-    /// The compression that a file name's ending tells, in upper or lower case.
+    /// The compression that a file name's ending stands for, in upper or lower case.
     pub(crate) fn of_ending(path: &Path) -> Option<Self> {
         let ending = path.extension()?.to_str()?.to_ascii_lowercase();
         Some(match ending.as_str() {
@@ -38,7 +38,7 @@ impl Compression {
         })
     }
 
-    /// The compression that the first bytes tell. Neither is UTF-8: no text begins so.
+    /// The compression that the first bytes show. Neither is UTF-8: no text begins like that.
     pub(crate) fn of_beginning(bytes: &[u8]) -> Option<Self> {
         match bytes {
             [0x1f, 0x8b, ..] => Some(Self::Gzip),
@@ -47,7 +47,7 @@ impl Compression {
         }
     }
 
-    /// The ending of file names that tells it.
+    /// The ending of file names that stands for it.
     pub(crate) fn ending(self) -> &'static str {
         match self {
             Self::Gzip => ".gz",
@@ -72,8 +72,8 @@ impl Compression {
     }
 
     /// Runs `write` with a writer that compresses to `output`, and ends the stream. If `write`
-    /// fails the stream stays cut off, so that nobody takes it for the whole. `failed` makes an
-    /// error of one of `output`.
+    /// fails the stream stays cut off, so nobody takes it for the whole. `failed` converts an error
+    /// of `output`.
     pub(crate) fn written<T, E>(
         self,
         output: &mut (dyn Write + Send),

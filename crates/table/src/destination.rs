@@ -34,13 +34,13 @@ impl Destination {
     /// without one, so that a run does not fail at its end. What is there already is replaced or
     /// kept, if it is a file; a stream, as a pipe or a device, is written either way.
     ///
-    /// The file name's ending tells the format, and whether a text is compressed; without one,
-    /// lines stay lines. What is no regular file, as standard output, gets CSV from Parquet and
-    /// Arrow, and else the source's own format.
+    /// The file name's ending says the format, and whether a text is compressed; without one,
+    /// lines stay lines. A destination that is not a regular file, such as standard output, gets
+    /// CSV from Parquet and Arrow, and otherwise the source's own format.
     ///
     /// # Errors
-    /// If no file can be created there, it is the input, its name tells no format, or the format
-    /// cannot hold the source's columns, or one of those cannot be read; or as
+    /// If no file can be created there, it is the input, its name stands for no format, or the
+    /// format cannot hold the source's columns, or one of those cannot be read; or as
     /// [`AtomicFile::prepare`].
     pub fn prepare(
         path: Option<&Path>,
@@ -94,7 +94,7 @@ impl Destination {
     /// As those.
     ///
     /// # Panics
-    /// If `matched` has not one flag for each distinct key.
+    /// If `matched` does not have one flag for each distinct key.
     pub fn write(
         &self,
         source: &Source,
@@ -119,7 +119,7 @@ impl Destination {
     /// the output's reader wants no more.
     ///
     /// # Panics
-    /// If `matched` has not one flag for each distinct key.
+    /// If `matched` does not have one flag for each distinct key.
     pub fn stage(
         &self,
         source: &Source,

@@ -1,6 +1,6 @@
 use crate::{Encoding, Error, Format};
 
-/// What is said of how a text is written, in place of what its format takes for granted.
+/// What is said about how a text is written, instead of what is usual in its format.
 ///
 /// Nothing is said by default. Then CSV has commas, quotes `"` and a header (RFC 4180), and TSV
 /// tabs, no quotes and a header (IANA `text/tab-separated-values`); all texts are UTF-8, or UTF-16
@@ -53,7 +53,7 @@ impl Dialect {
 
     /// Says that a backslash begins an escape, as PostgreSQL's `COPY` and MySQL write them in texts
     /// without quotes: `\t`, `\n`, `\r`, `\\` and rarer ones stand for the control character or the
-    /// backslash, a line break or a delimiter behind a backslash is a character of its field, and a
+    /// backslash, a line break or a delimiter after a backslash is a character of its field, and a
     /// field that is `\N` is null.
     pub fn with_escapes(self) -> Self {
         Self {
@@ -62,7 +62,7 @@ impl Dialect {
         }
     }
 
-    /// Says how the text is encoded, which lines are, too.
+    /// Says how the text is encoded. This also holds for lines.
     pub fn with_encoding(self, encoding: Encoding) -> Self {
         Self {
             encoding: Some(encoding),
@@ -75,7 +75,7 @@ impl Dialect {
         *self == Self::default()
     }
 
-    /// Whether nothing is said of how records and fields are told apart, as in CSV and TSV.
+    /// Whether nothing is said about how records and fields are separated, as in CSV and TSV.
     pub(crate) fn is_layout_default(&self) -> bool {
         let Self { encoding, .. } = *self;
         *self
@@ -90,8 +90,8 @@ impl Dialect {
         self.encoding
     }
 
-    /// How a table of this format is written, given what is said of it; `None` if it is no text.
-    /// `file` stands for it in errors.
+    /// How a table of this format is written, given what is said about it; `None` if it is not
+    /// text. `file` stands for it in errors.
     pub(crate) fn layout(&self, format: Format, file: &str) -> Result<Option<Layout>, Error> {
         match Layout::usual(format) {
             Some(Layout::Delimited(usual)) => Ok(Some(Layout::Delimited(self.over(usual)?))),
@@ -132,7 +132,7 @@ fn check(what: &'static str, byte: u8) -> Result<(), Error> {
     }
 }
 
-/// How records and fields are told apart in a text.
+/// How records and fields are separated in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layout {
     /// Records of several fields.
@@ -167,7 +167,8 @@ impl Delimited {
         escapes: false,
     };
 
-    /// What `--delimiter` calls the character that seems to divide what was read as one field.
+    /// The name that `--delimiter` has for the character that seems to divide what was read as one
+    /// field.
     pub(crate) fn likelier_delimiter(self, field: &str) -> Option<&'static str> {
         let known = [
             (b';', "semicolon"),
@@ -219,8 +220,8 @@ fn shown(byte: u8) -> String {
 }
 
 impl Layout {
-    /// How this format is written unless something else is said; `None` for Parquet and Arrow, which
-    /// are no texts.
+    /// How this format is written unless something else is said; `None` for Parquet and Arrow,
+    /// which are not text.
     pub(crate) fn usual(format: Format) -> Option<Self> {
         match format {
             Format::Csv => Some(Self::Delimited(Delimited::CSV)),

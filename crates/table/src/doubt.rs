@@ -4,7 +4,7 @@ use crate::Encoding;
 
 /// What suggests that a table is written in another way than it is read, or that its keys cannot match.
 ///
-/// It is no fault: the table can be read as it is. Shown, it is a sentence about the table which
+/// It is not a fault: the table can be read as it is. Its text is a sentence about the table that
 /// says what to do, and holds no value of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -14,15 +14,15 @@ pub enum Doubt {
     /// There is one column, and a character in the first line suggests that it is several: what
     /// the option `--delimiter` calls this character.
     Undivided(&'static str),
-    /// So many names of columns stand in quotes, of which this text has none.
+    /// This many names of columns stand in quotes, though this text has no quoting.
     QuotedNames(u64),
-    /// So many fields of the key stand in quotes, of which this text has none.
+    /// This many fields of the key stand in quotes, though this text has no quoting.
     QuotedKeys(u64),
-    /// So many fields of the key are `\N`, as databases write nulls, in a text without escapes.
+    /// This many fields of the key are `\N`, as databases write nulls, in a text without escapes.
     NullMarks(u64),
     /// There are rows, and none has a key.
     NoKeys,
-    /// The first line is one by which Excel is told the delimiter.
+    /// The first line names the delimiter for Excel.
     SeparatorLine,
     /// The key column at this position, from 1, has telephone numbers with the code of a country and
     /// others without.
@@ -40,7 +40,7 @@ impl fmt::Display for Doubt {
             }
             write!(
                 f,
-                " with a quote, which is no more than a character here: if quotes stand around \
+                " with a quote, which is an ordinary character here: if quotes stand around \
                  fields, say --quote '\"'"
             )
         };
@@ -58,12 +58,12 @@ impl fmt::Display for Doubt {
                 }
             ),
             Self::NoKeys => f.write_str(
-                "no row has a key: each has an empty field in it, or one of which normalisation \
-                 leaves nothing",
+                "no row has a key: in each, a field of the key is empty, or normalisation leaves \
+                 nothing of it",
             ),
             Self::SeparatorLine => f.write_str(
-                "the first line begins with `sep=`, as Excel is told the delimiter: delete it, as \
-                 the first line names the columns",
+                "the first line begins with `sep=`, which names the delimiter for Excel: delete \
+                 it, as the first line must name the columns",
             ),
             Self::MixedPhones(position) => write!(
                 f,
@@ -84,7 +84,7 @@ impl fmt::Display for Doubt {
             ),
             Self::Utf16(encoding) => write!(
                 f,
-                "each second byte is zero, as in {encoding} without a byte order mark: if it is \
+                "every second byte is zero, as in {encoding} without a byte order mark: if it is \
                  that, say --encoding {encoding}"
             ),
         }
@@ -100,12 +100,12 @@ mod tests {
         for (doubt, expected) in [
             (
                 Doubt::QuotedKeys(1),
-                "1 key field begins and ends with a quote, which is no more than a character here: if \
+                "1 key field begins and ends with a quote, which is an ordinary character here: if \
                  quotes stand around fields, say --quote '\"'",
             ),
             (
                 Doubt::QuotedNames(2),
-                "2 column names begin and end with a quote, which is no more than a character here: if \
+                "2 column names begin and end with a quote, which is an ordinary character here: if \
                  quotes stand around fields, say --quote '\"'",
             ),
             (
@@ -115,7 +115,7 @@ mod tests {
             ),
             (
                 Doubt::Utf16("utf-16be".parse().unwrap()),
-                "each second byte is zero, as in UTF-16BE without a byte order mark: if it is \
+                "every second byte is zero, as in UTF-16BE without a byte order mark: if it is \
                  that, say --encoding UTF-16BE",
             ),
         ] {

@@ -25,21 +25,21 @@ pub struct Encoding(&'static encoding_rs::Encoding);
 /// of records finds it, with its line and field.
 const UNDEFINED: u8 = 0xff;
 
-/// How many bytes are decoded at once, and the most that come of them.
+/// How many bytes are decoded at once, and the most that they become.
 const ENCODED_BYTES: usize = 1 << 16;
 const DECODED_BYTES: usize = 3 * ENCODED_BYTES;
 
-/// The longest beginning that tells something of a text's encoding.
+/// The longest beginning that says something about a text's encoding.
 pub(crate) const BEGINNING_BYTES: usize = 4;
 
 impl Encoding {
     /// UTF-8, with or without a byte order mark.
     pub const UTF_8: Self = Self(UTF_8);
 
-    /// The encoding of a text that begins so, given what is said of it: that of its byte order
-    /// mark, if there is one, with which no text in another encoding begins that makes sense.
+    /// The encoding of a text that begins like this, given what is said about it: that of its byte
+    /// order mark, if there is one. No sensible text in another encoding begins with it.
     ///
-    /// Where UTF-16 is said, in either byte order, the mark tells the order.
+    /// If UTF-16 is given, in either byte order, the mark decides the order.
     pub(crate) fn of_beginning(
         beginning: &[u8],
         said: Option<Self>,
@@ -69,7 +69,7 @@ impl Encoding {
     }
 
     /// The kind of UTF-16 that a text in ASCII characters without a byte order mark may be, if it
-    /// begins so. It is UTF-8 too, with a NUL at each second place.
+    /// begins like this. It is UTF-8 too, with a NUL at every second place.
     pub(crate) fn unmarked_utf_16(beginning: &[u8]) -> Option<Self> {
         match *beginning {
             [first, 0, second, 0] if first != 0 && second != 0 => Some(Self(UTF_16LE)),
@@ -149,7 +149,7 @@ struct Decoded<R> {
     done: bool,
 }
 
-/// Bytes of which those before `start` are used up, and those from `end` on are yet to come.
+/// Bytes. Those before `start` are used up, and those from `end` on are yet to come.
 struct Buffer {
     bytes: Box<[u8]>,
     start: usize,
@@ -273,7 +273,7 @@ mod tests {
         text
     }
 
-    /// Gives a byte at a time, as a pipe may.
+    /// Gives one byte at a time, as a pipe may.
     struct Dripping<'a>(&'a [u8]);
 
     impl Read for Dripping<'_> {
@@ -400,7 +400,7 @@ mod tests {
     }
 
     proptest! {
-        /// What decodes at all is written back, however it comes in.
+        /// Text that decodes at all is written back, however it comes in.
         #[test]
         fn what_is_decoded_is_written_back(
             bytes in prop::collection::vec(any::<u8>(), 0..64),

@@ -10,8 +10,8 @@ use arrow_schema::DataType;
 /// Why a table could not be read, or the matching rows could not be written.
 ///
 /// The texts name files, lines and fields, and never hold a value of the table. Nor do they name
-/// the columns of a text but by what the user called them, as the first record of a text without
-/// a header is a row; `Debug` shows no more.
+/// the columns of a text, except as the user called them, since the first record of a text without
+/// a header is a row. `Debug` shows no more.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -28,12 +28,14 @@ pub enum Error {
     UnknownRule(String),
 
     /// Dates cannot be read by a format.
-    #[error("`{0}` is no format of dates: it must hold day, month and year, as in date:%d.%m.%Y")]
+    #[error(
+        "`{0}` is not a format of dates: it must hold day, month and year, as in date:%d.%m.%Y"
+    )]
     DateFormat(String),
 
     /// No numbering plan is known for a country.
     #[error(
-        "`{0}` is no country with telephone numbers: give its ISO 3166 code of two letters, as in \
+        "`{0}` is not a country with telephone numbers: give its two-letter ISO 3166 code, as in \
          phone:DE"
     )]
     UnknownCountry(String),
@@ -56,7 +58,7 @@ pub enum Error {
     /// A delimiter or a quote cannot be told from a line's end, or from a part of a character.
     #[error("the {what} must be a single ASCII character, and no line break")]
     DialectByte {
-        /// What it was to be.
+        /// What it was meant to be.
         what: &'static str,
     },
 
@@ -72,7 +74,7 @@ pub enum Error {
     EscapesWithQuotes,
 
     /// The delimiter is a character that escapes are made of.
-    #[error("with --escapes the delimiter can be no letter, digit or backslash")]
+    #[error("with --escapes the delimiter cannot be a letter, a digit or a backslash")]
     DelimiterOfEscapes,
 
     /// No encoding has this label.
@@ -90,7 +92,7 @@ pub enum Error {
     )]
     AmbiguousEncoding(&'static str),
 
-    /// Something is said of the dialect of a table that has none.
+    /// A dialect is given for a table that has none.
     #[error(
         "{file} is read as {format}: --delimiter, --quote, --escapes and --no-header are for CSV \
          and TSV, --encoding for these and lines"
@@ -104,7 +106,7 @@ pub enum Error {
 
     /// Nulls are to be told from empty texts where there are none, or no way to write them.
     #[error(
-        "--quote-empty tells nulls from empty texts where Parquet or Arrow is written as CSV, and here \
+        "--quote-empty tells nulls from empty texts when Parquet or Arrow is written as CSV, but here \
          {from} is written as {to}: leave it out"
     )]
     NoNulls {
@@ -114,10 +116,10 @@ pub enum Error {
         to: Format,
     },
 
-    /// The name of an input tells no format.
+    /// The name of an input stands for no format.
     #[error(
-        "cannot tell the format of {file} by its name: say it with --input-format; the endings \
-         known are {ENDINGS} (a file without an ending is read as text, one value a line, if no key column is given; \
+        "cannot tell the format of {file} from its name: say it with --input-format; the endings \
+         known are {ENDINGS} (a file without an ending is read as text, one value per line, if no key column is given; \
          one with --delimiter as CSV; what is compressed in another way can be decompressed \
          to standard input)"
     )]
@@ -170,9 +172,9 @@ pub enum Error {
         file: String,
     },
 
-    /// A folder's name tells a partition column's name or value, and is not UTF-8.
+    /// A folder's name holds a partition column's name or value, and is not UTF-8.
     #[error(
-        "the path of {file} tells columns as in day=2024-02-03/, and is not UTF-8: rename its \
+        "the path of {file} names columns as in day=2024-02-03/, and is not UTF-8: rename its \
          folders"
     )]
     PartitionName {
@@ -182,8 +184,8 @@ pub enum Error {
 
     /// A partition column has the name of another column.
     #[error(
-        "the folders of {file} tell a column `{column}`, and there is another of that name: rename \
-         one, or name the files by a pattern, so that their folders tell nothing"
+        "the folders of {file} name a column `{column}`, and there is another of that name: rename \
+         one, or name the files by a pattern, so that their folders name no columns"
     )]
     PartitionColumn {
         /// A file of the table.
@@ -301,7 +303,7 @@ pub enum Error {
         file: String,
     },
 
-    /// The input is no Parquet file, or a broken one.
+    /// The input is not a Parquet file, or is a broken one.
     #[error("cannot read {file} as Parquet: {fault}")]
     Parquet {
         /// The file as the user named it.
@@ -310,7 +312,7 @@ pub enum Error {
         fault: ParquetFault,
     },
 
-    /// The input is no Arrow file or stream, or a broken one.
+    /// The input is not an Arrow file or stream, or is a broken one.
     #[error(
         "cannot read {file} as Arrow: it is broken, cut off, or neither an Arrow file nor a stream (get it again)"
     )]
@@ -326,7 +328,7 @@ pub enum Error {
         file: String,
         /// What it was taken for.
         format: Format,
-        /// What it begins like, if that is known and no text.
+        /// What it begins like, if that is known and is not text.
         found: Option<Format>,
     },
 
@@ -338,7 +340,7 @@ pub enum Error {
     },
 
     /// The table has no header, as was said, and no row either.
-    #[error("{file} has no rows: without a header, the first row tells how many columns there are")]
+    #[error("{file} has no rows: without a header, the first row shows how many columns there are")]
     NoRows {
         /// The file as the user named it.
         file: String,
@@ -482,8 +484,8 @@ pub enum Error {
         file: String,
     },
 
-    /// The name of the output tells no format.
-    #[error("cannot tell the format of {file} by its name: the endings known are {ENDINGS}")]
+    /// The name of the output stands for no format.
+    #[error("cannot tell the format of {file} from its name: the endings known are {ENDINGS}")]
     OutputEnding {
         /// The file as the user named it.
         file: String,
@@ -505,7 +507,7 @@ pub enum Error {
 
     /// The output would be one of the inputs the next time.
     #[error(
-        "cannot write {file}: it would be read as a part of the input the next time (write it \
+        "cannot write {file}: the next run would read it as a part of the input (write it \
          outside of the folder, or with a name that the pattern does not match)"
     )]
     OutputAmongInputs {
@@ -531,7 +533,7 @@ pub enum Error {
         reason: String,
     },
 
-    /// The output could not be written. If it was a file, nothing of it is left, unless it has its
+    /// The output could not be written. If it was a file, nothing is left of it, unless it has its
     /// name and only a power cut could undo that.
     #[error("cannot write {file}: {source}")]
     Write {
@@ -657,7 +659,7 @@ pub enum Difference {
         /// Its type in the first file.
         expected: String,
     },
-    /// The folders' names tell other columns.
+    /// The folders' names hold other columns.
     Partition,
     /// The text is encoded in another way.
     Encoding,
@@ -721,7 +723,7 @@ impl fmt::Display for Differing<'_> {
             ),
             Difference::Encoding => write!(f, "{file} is encoded in another way than"),
             Difference::Partition => {
-                write!(f, "the folders of {file} tell other columns than those of")
+                write!(f, "the folders of {file} name other columns than those of")
             }
         }
     }
@@ -736,8 +738,8 @@ pub enum Fault {
         "not UTF-8 (say how the file is encoded, as in --encoding windows-1252, or save it as UTF-8)"
     )]
     NotUtf8,
-    /// Bytes that the encoding that was said, or that a byte order mark tells, does not define.
-    #[error("not {0} (the file is damaged, or --encoding must be another)")]
+    /// Bytes that the encoding does not define, be it given or that of a byte order mark.
+    #[error("not {0} (the file is damaged, or needs another --encoding)")]
     NotEncoded(Encoding),
     /// A quoted field that never ends.
     #[error(
@@ -757,7 +759,7 @@ pub enum Fault {
          are mere characters in this file, leave --escapes out; delete a last line \\., which is an end mark)"
     )]
     UnknownEscape,
-    /// A carriage return that is no part of a line ending.
+    /// A carriage return that is not part of a line ending.
     #[error("a carriage return without a line feed (lines must end in LF or CRLF)")]
     BareCarriageReturn,
     /// A record longer than [`MAX_RECORD_BYTES`](crate::MAX_RECORD_BYTES).
@@ -812,7 +814,7 @@ pub enum KeyFault {
     Exponent,
     /// The rule `bool` cannot read it.
     #[error(
-        "no truth value (the rule `bool` reads true and false, t and f, yes and no, y and n, 1 \
+        "not a truth value (the rule `bool` reads true and false, t and f, yes and no, y and n, 1 \
          and 0; correct or empty the cell)"
     )]
     NotABool,
@@ -824,11 +826,11 @@ pub enum KeyFault {
     NotAUuid,
     /// The rule `date` cannot read it.
     #[error(
-        "not a date (the rule `date` reads 2024-02-29, 20240229 and timestamps at midnight; for dates that are written \
-         otherwise give their format, as in date:%d.%m.%Y, and else correct or empty the cell)"
+        "not a date (the rule `date` reads 2024-02-29, 20240229 and timestamps at midnight; if dates are written \
+         otherwise, give their format, as in date:%d.%m.%Y; or correct or empty the cell)"
     )]
     NotADate,
-    /// It is no date of the format that the user gave.
+    /// It is not a date of the format that the user gave.
     #[error("not a date of the format `{0}` (give another format, or correct or empty the cell)")]
     NotOfFormat(String),
     /// The rule `timestamp` cannot read it.
@@ -846,8 +848,8 @@ pub enum KeyFault {
     RepeatedLocalTime(String),
     /// The clocks of the zone that the user gave never showed this time.
     #[error(
-        "a local time that `{0}` never had, as its clocks were set forward (is it another zone's? \
-         else correct or empty the cell)"
+        "a local time that `{0}` never had, as its clocks were set forward (is it a time of \
+         another zone? if not, correct or empty the cell)"
     )]
     SkippedLocalTime(String),
     /// The rules of time zones are not known for this year.
@@ -862,7 +864,7 @@ pub enum KeyFault {
          second where there is one, and 1:05 PM, and no zone; correct or empty the cell)"
     )]
     NotATime,
-    /// It is no telephone number of the country that the user gave, nor of another.
+    /// It is not a telephone number of the country that the user gave, nor of another.
     #[error(
         "not a telephone number (the rule `phone:{0}` reads numbers of this country with their \
          area, and international ones with a + or the prefix that is dialled for it; correct or \
@@ -887,10 +889,10 @@ pub enum NumberFault {
     /// It has more than [`MAX_SCALE`](crate::MAX_SCALE) decimals.
     #[error("a number of more than 18 decimals (round it)")]
     TooManyDecimals,
-    /// The column's positive numbers, or the negative ones, add up to too much, at so many
+    /// The column's positive numbers, or the negative ones, add up to too much, at this many
     /// decimals.
     #[error(
-        "up to here the numbers add up to more than 64 bits hold, with {} (round to fewer \
+        "up to here the numbers add up to more than 64 bits can hold, with {} (round to fewer \
          decimals, or give larger units, as thousands for ones)", decimals(*.0)
     )]
     Overflow(u32),
@@ -910,7 +912,7 @@ fn fields(count: usize) -> String {
     }
 }
 
-/// What an error says of a table's columns.
+/// What an error says about a table's columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Columns {
@@ -922,7 +924,7 @@ pub enum Columns {
     /// There is one, and a character in its name suggests that it is several: what the option
     /// `--delimiter` calls this character.
     Undivided(&'static str),
-    /// So many, of which one differs from the one asked for in case or spaces only.
+    /// This many. One differs from the one asked for in case or spaces only.
     Alike(usize),
     /// The only column of a file of lines.
     Lines,
@@ -941,7 +943,7 @@ impl Columns {
         }
     }
 
-    /// What there is to be said behind a part of a sentence that tells how many there are.
+    /// What follows the part of a sentence that says how many there are.
     fn behind_their_number(&self) -> String {
         match self {
             Self::Named(names) if names.is_empty() => String::new(),
@@ -958,7 +960,7 @@ impl fmt::Display for Columns {
         match self {
             Self::Lines => write!(
                 f,
-                "it is read as lines, whose only column is `{}`: if it has columns, say \
+                "it is read as lines, and their only column is `{}`: if it has several columns, say \
                  --input-format csv or tsv",
                 LINE_COLUMN
             ),
@@ -1033,7 +1035,7 @@ pub enum ParquetFault {
     },
 }
 
-/// An error without what a library has put around it, as the names of temporary files and values
+/// An error without what a library has put around it, such as names of temporary files and values
 /// of the table.
 pub(crate) fn nameless(error: io::Error) -> io::Error {
     match error.raw_os_error() {

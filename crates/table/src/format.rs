@@ -5,7 +5,7 @@ use crate::Compression;
 /// The name of the only column of a file of lines.
 pub const LINE_COLUMN: &str = "value";
 
-/// The endings of file names that tell a format.
+/// The endings of file names that stand for a format.
 pub(crate) const ENDINGS: &str = ".csv, .tsv, .txt, .parquet and .arrow (or .feather, .ipc), and of texts also with .gz or .zst \
      behind, as in .csv.gz";
 
@@ -26,7 +26,7 @@ pub enum Format {
     /// `text/tab-separated-values`), or another
     /// [`Dialect`](crate::Dialect).
     Tsv,
-    /// Text with one value a line and no header.
+    /// Text with one value per line and no header.
     Lines,
     /// Apache Parquet.
     Parquet,
@@ -55,8 +55,8 @@ impl Format {
         }
     }
 
-    /// The format that a file name's ending tells, in upper or lower case; of a compressed text
-    /// the ending before the last.
+    /// The format that a file name's ending stands for, in upper or lower case; for a compressed
+    /// text, the ending before the last.
     pub(crate) fn of_ending(path: &Path) -> Option<Self> {
         let ending = decompressed(path)
             .extension()?
@@ -73,7 +73,7 @@ impl Format {
         })
     }
 
-    /// The format that the first bytes tell, if it is no text.
+    /// The format that the first bytes show, if it is not text.
     pub(crate) fn of_beginning(bytes: &[u8]) -> Option<Self> {
         if bytes.starts_with(b"PAR1") || bytes.starts_with(b"PARE") {
             Some(Self::Parquet)
@@ -84,7 +84,7 @@ impl Format {
         }
     }
 
-    /// Whether a file's name tells no format as it has no ending, as those of word lists.
+    /// Whether a file's name has no ending, as those of word lists.
     pub(crate) fn is_without_ending(path: &Path) -> bool {
         decompressed(path).extension().is_none()
     }

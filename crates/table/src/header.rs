@@ -1,4 +1,4 @@
-//! The columns of a table, as far as its header tells them.
+//! The columns of a table, as far as its header names them.
 
 use crate::{
     Error,

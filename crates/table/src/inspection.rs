@@ -1,4 +1,4 @@
-//! What a table's keys look like, for its owner: offline, before anybody is met.
+//! What a table's keys look like, for its owner: offline, before the other party is met.
 
 use crate::{
     Error, InspectedColumn, KeySpec, KeyTable, Progress, Source,
@@ -9,7 +9,7 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Inspection {
-    /// What a protocol gets of the table.
+    /// What a protocol gets from the table.
     pub keys: KeyTable,
     /// The columns of the key, in its order.
     pub columns: Vec<InspectedColumn>,

@@ -55,7 +55,7 @@ impl<'a> TypedFile<'a> for Reader<'a> {
     }
 }
 
-/// The rows of an Arrow file or stream, as many at a time as were written at once.
+/// The rows of an Arrow file or stream, each batch as it was written.
 struct Batches<'a> {
     part: &'a Part,
     rows: Rows,
@@ -95,7 +95,7 @@ impl Rows {
                 batches_read: 0,
             });
         }
-        // Without its end, a stream could be cut off behind any batch and nobody would notice.
+        // Without its end, a stream could be cut off after any batch and nobody would notice.
         let mut end = [0; END_OF_STREAM.len()];
         section.seek(SeekFrom::End(-(end.len() as i64)))?;
         section.read_exact(&mut end)?;

@@ -1,4 +1,4 @@
-//! The key: which columns, how they are normalised, and the fingerprint of their values.
+//! The key: its columns, their normalisation, and the fingerprint of their values.
 
 use std::borrow::Cow;
 
@@ -112,7 +112,7 @@ impl KeySpec {
                     columns: header.shown(),
                 });
             }
-            // The one rule there may be must be meant for this column.
+            // The only rule that may be given must be for this column.
             for rules in &self.rules {
                 header.find(&rules.column)?;
             }
@@ -163,8 +163,8 @@ struct FingerprintedColumn<'a> {
 /// The rules as they are meant for fields of this kind.
 fn meant_for(kind: Kind, rules: &[Rule]) -> Cow<'_, [Rule]> {
     let mut rules = Cow::from(rules);
-    // No format is meant for dates that are typed: it is there as one command may read tables of
-    // both sorts.
+    // No format is meant for typed dates: it is there because one command may read tables of both
+    // sorts.
     if kind.is_of_dates() {
         for rule in rules.to_mut() {
             if let Rule::Date(format) = rule {

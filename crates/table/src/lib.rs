@@ -21,8 +21,8 @@
 //!
 //! # Keys
 //!
-//! The key is one column or several. Each field has one canonical text, which is that of its
-//! value and not of its type, so that the same value in another type or format is the same key:
+//! The key is one column or several. Each field has one canonical text, which depends on its value
+//! and not on its type. So the same value in another type or format is the same key:
 //!
 //! | type | text | rule for text |
 //! |---|---|---|
@@ -37,22 +37,22 @@
 //! | binary | hexadecimal, in lower case | `lowercase` |
 //! | UUID of Parquet or Arrow | `f81d4fae-7dec-11d0-a765-00a0c91e6bf6` | `uuid` |
 //!
-//! Fractions of a second carry no trailing zeros, so that the unit does not matter. NaN is a
-//! null. Nested types are no keys. Rows are written to CSV and TSV with other texts, which keep
-//! what a type shows: `1.50`, `0.1`, `2024-02-29T13:05:00`.
+//! Fractions of a second have no trailing zeros, so the unit does not matter. NaN is a null. Nested
+//! types cannot be keys. Rows are written to CSV and TSV with other texts, which keep what a type
+//! shows: `1.50`, `0.1`, `2024-02-29T13:05:00`.
 //!
-//! Normalisation ([`Rule`]) is applied on request only. Text that is written otherwise comes to
-//! the form of a type by the rule beside it, which leaves the type's own texts as they are; but
-//! `timestamp:ZONE` makes universal time also of typed dates and of typed timestamps without a
-//! zone. What a rule cannot read is an error with line and column.
+//! Normalisation ([`Rule`]) is applied on request only. The rule beside a type brings text that is
+//! written otherwise to the form of that type, and leaves the type's own texts as they are. Only
+//! `timestamp:ZONE` changes typed values too: it makes universal time of dates and of timestamps
+//! without a zone. Text that a rule cannot read is an error with line and column.
 //!
-//! A row is left out, and counted, if any field of its key is null, or empty once normalised. The
-//! fields are joined with their lengths, so that `("ab", "c")` is not `("a", "bc")`, and hashed
+//! A row is left out, and counted, if any field of its key is null, or empty after normalisation.
+//! The fields are joined with their lengths, so that `("ab", "c")` is not `("a", "bc")`, and hashed
 //! with BLAKE3 to 256 bits.
 //!
 //! # Numbers
 //!
-//! Beside its keys a table can be asked for columns of numbers, to be added up: [`Numbers`]. A
+//! Besides its keys, a table can give columns of numbers, to be added up: [`Numbers`]. A
 //! number is written with digits, with a sign, a decimal point and an exponent where needed, as
 //! `-0.50` or `1.5e3`; spaces around it do not count; anything else is an error. Typed columns
 //! may be text, integers, decimals of at most 18 places, and floating-point numbers, which stand
@@ -64,78 +64,80 @@
 //! - An empty cell, or a null, counts as nothing, and is counted. A row without a key is left out
 //!   with its numbers.
 //! - The positive numbers of a column, and the negative ones, must each add up to no more than an
-//!   `i64` holds, so that any of its sums does.
+//!   `i64` holds, so any sum of some of them fits too.
 //!
 //! # Files
 //!
-//! A table is one file, or several with the same columns in the same order: named one by one, by
-//! a pattern as `export/*.csv` (`*`, `?`, `[ab]`, and `**` for any folders), or by the folder that
-//! holds them. The rows are those of the files in the order of their absolute paths, compared byte
-//! by byte, so that `part-10` is before `part-2`. Only the first header is part of the output;
-//! each row keeps its bytes, and gets a line ending only where it has none and another follows.
-//! A file that is there twice, or differs in its columns (in Parquet and Arrow also in their
-//! types), is an error.
+//! A table is one file, or several with the same columns in the same order: named one by one, by a
+//! pattern such as `export/*.csv` (`*`, `?`, `[ab]`, and `**` for any folders), or by the folder
+//! that holds them. The rows are those of the files in the order of their absolute paths, compared
+//! byte by byte, so that `part-10` is before `part-2`. Only the first header is part of the output;
+//! each row keeps its bytes, and gets a line ending only where it has none and another follows. A
+//! file that is there twice, or differs in its columns (in Parquet and Arrow also in their types),
+//! is an error.
 //!
 //! A folder must hold files of Parquet or Arrow, at any depth; names that begin with `_` or `.`
-//! do not count. Folders in it may be named as Hive does, like `day=2024-02-03`: then the table
-//! has a further column `day`, behind those of the files, of text, percent-decoded; the value
+//! do not count. Folders in it may be named as Hive does, like `day=2024-02-03`: then the table has
+//! a further text column `day` after those of the files, percent-decoded. The value
 //! `__HIVE_DEFAULT_PARTITION__` is a null. All files must be in such folders of the same columns.
 //! Outputs have these columns as text.
 //!
 //! Arrow files (IPC) are also known as Feather (version 2). Streams are read too, if they have an
-//! end; a file is written, and not compressed. In it a dictionary is written as its values, as
-//! there would be those of other rows in it. Rows go from Arrow and Parquet to either with their
-//! types; what the output has no type for is an error at the start. Parquet counts no seconds: they
-//! become milliseconds there.
+//! end. Output is a file, not compressed. A dictionary is written as its values, since it would
+//! also hold those of other rows. Rows go from Arrow and Parquet to either with their types; a type
+//! that the output does not have is an error at the start. Parquet has no timestamps in seconds:
+//! they become milliseconds there.
 //!
 //! The endings of names tell formats: `.csv`, `.tsv`, `.txt` for lines, `.parquet`, and `.arrow`,
-//! `.feather` or `.ipc`. Another format can be said instead. What begins like Parquet or Arrow
-//! under another name, or has their name and begins otherwise, is an error unless it is said.
+//! `.feather` or `.ipc`. Another format can be given instead. A file that begins like Parquet or
+//! Arrow under another name, or that has their name and begins otherwise, is an error unless its
+//! format is given.
 //!
 //! # Text
 //!
 //! CSV follows RFC 4180: fields are separated by commas; the first line names the columns; a field
 //! that begins with a quote ends at the next single one. TSV is IANA's
 //! `text/tab-separated-values`: fields are separated by tabs, and a quote is a character like any
-//! other, so that no field holds a tab or a line break. A [`Dialect`] says otherwise: another
-//! delimiter, another quote or none, or no header. Then the columns are called 1, 2 and so on, the
-//! first row tells how many there are, and the output has no header either.
+//! other, so no field holds a tab or a line break. A [`Dialect`] changes that: another delimiter,
+//! another quote or none, or no header. Without a header the columns are called 1, 2 and so on, the
+//! first row shows how many there are, and the output has no header either.
 //!
 //! In a text without quotes a dialect can also say that there are escapes, as PostgreSQL's `COPY`
 //! and MySQL write them: `\t`, `\n`, `\r`, `\b`, `\v`, `\f`, `\0` and `\Z` stand for control
-//! characters, `\\` for a backslash; a delimiter or a line feed behind a backslash is a character
-//! of its field. A field that is `\N` is null: an empty text, and no key. A backslash before
-//! anything else is an error.
+//! characters, `\\` for a backslash; a delimiter or a line feed after a backslash is a character of
+//! its field. A field that is `\N` is null: an empty text, and no key. A backslash before anything
+//! else is an error.
 //!
 //! Texts are UTF-8, or UTF-16 if its byte order mark is there. A dialect can say another
 //! [`Encoding`]; the same characters are the same key in all of them. A byte order mark is skipped,
-//! and must be that of the encoding that was said.
+//! and must be that of the given encoding.
 //!
-//! Lines end in LF or CRLF. Blank lines are no rows. What is not of the encoding, rows with too
-//! many or too few fields, and faulty quotes are errors with line and field; nothing is guessed or
-//! repaired.
+//! Lines end in LF or CRLF. Blank lines are not rows. Bytes that are not of the encoding, rows with
+//! too many or too few fields, and faulty quotes are errors with line and field. Nothing is guessed
+//! or repaired.
 //!
 //! Rows that are written in the source's own format keep its dialect, its encoding, and their
-//! bytes. In another format they are written as is usual there, in UTF-8, with the header that the
-//! source has; what TSV cannot hold is an error.
+//! bytes. In another format they are written as is usual there, in UTF-8, with the header of the
+//! source. A value that TSV cannot hold is an error.
 //!
-//! A text that was written in another way than it is read can be a table all the same, whose keys
-//! match nothing: one with semicolons, of which each line is one field of CSV, or with quotes around
-//! the fields of TSV. Then there is a [`Doubt`].
+//! A text that is read in another way than it was written can still be a table, but its keys match
+//! nothing: one with semicolons, where each line is one field of CSV, or with quotes around the
+//! fields of TSV. Then there is a [`Doubt`].
 //!
-//! In a file of lines every line is a row, a blank one a row without a key.
+//! In a file of lines every line is a row, and a blank line is a row without a key.
 //!
 //! A text may be compressed, with gzip or Zstandard, if its name says so by a second ending, as in
-//! `customers.csv.gz`. It is decompressed once, to a temporary file without a name, as what is not
-//! UTF-8 is decoded; a stream that is damaged or cut off is an error. Nothing else is taken for compressed: what begins like gzip
-//! or Zstandard under another name, or on standard input, is an error.
+//! `customers.csv.gz`. It is decompressed once, to a temporary file without a name; text that is
+//! not UTF-8 is decoded in the same way. A stream that is damaged or cut off is an error. Nothing
+//! else is taken for compressed: a file that begins like gzip or Zstandard under another name, or
+//! on standard input, is an error.
 //!
 //! # Parquet
 //!
-//! Columns may be compressed with Snappy, gzip, Zstandard, LZ4 (both kinds) or Brotli; LZO is an
-//! error, as encryption is, where a column is needed. Parquet is written with Snappy. Where it is
-//! written as CSV, nulls and empty texts are both nothing, unless they are to be told apart:
-//! [`Destination::quoting_empty`].
+//! Columns may be compressed with Snappy, gzip, Zstandard, LZ4 (both kinds) or Brotli; LZO and
+//! encryption are errors if the column is needed. Parquet is written with Snappy. When it is
+//! written as CSV, nulls and empty texts are both written as nothing, unless they are to be told
+//! apart: [`Destination::quoting_empty`].
 
 #![forbid(unsafe_code)]
 

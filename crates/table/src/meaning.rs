@@ -21,7 +21,7 @@ pub enum Kind {
     Uuid,
     /// Days.
     Date,
-    /// Dates with times, of a zone that is not told.
+    /// Dates with times, of an unknown zone.
     Timestamp,
     /// Moments: dates with times in universal time.
     UniversalTimestamp,
@@ -142,8 +142,8 @@ pub struct Meaning {
 }
 
 impl Meaning {
-    /// What values of this kind mean once they are normalised by these rules. What a timestamp
-    /// that is read from a text means, its zone tells: see [`Observed`].
+    /// What values of this kind mean once they are normalised by these rules. The meaning of a
+    /// timestamp that is read from a text depends on its zone: see [`Observed`].
     fn of(kind: Kind, rules: &[Rule]) -> Self {
         let unread = Self {
             kind,
@@ -166,14 +166,14 @@ impl Meaning {
             Rule::UniversalTimestamp(_) => Kind::UniversalTimestamp,
             Rule::Time => Kind::Time,
             Rule::E164(_) => {
-                // The numbering plans tell what a number is.
+                // The numbering plans define what a number is.
                 return Self {
                     kind: Kind::E164,
                     rules: vec![rule.clone()],
                 };
             }
             Rule::Trim | Rule::Nfc | Rule::Nfkc | Rule::Lowercase | Rule::Casefold => {
-                // Other kinds' texts are ASCII, and in lower case but for the `Z` of a moment.
+                // Other kinds' texts are ASCII, and in lower case except for the `Z` of a moment.
                 let changes = match kind {
                     Kind::Text => true,
                     Kind::UniversalTimestamp | Kind::MixedTimestamp => {
@@ -210,8 +210,8 @@ impl fmt::Display for Meaning {
     }
 }
 
-/// Finds out what a column means while it is read, as only its values tell whether timestamps
-/// have a zone, and telephone numbers the code of a country.
+/// Finds out what a column means while it is read. Only its values show whether timestamps have a
+/// zone, and telephone numbers the code of a country.
 pub(crate) struct Observed {
     meaning: Meaning,
     /// Which sorts of values were seen, where that has to be seen.

@@ -1,4 +1,4 @@
-//! Normalisation: what is done to a key before it is compared, and only if it is asked for.
+//! Normalisation: what is done to a key before it is compared, and only on request.
 
 use std::{borrow::Cow, fmt, str::FromStr};
 
@@ -24,8 +24,8 @@ pub const SPELLING_VERSION: u32 = 3;
 
 /// One step of normalisation.
 ///
-/// `email` is no rule of its own but short for `trim+lowercase`: dots and `+tags` stay, since
-/// what they mean is the mail provider's affair.
+/// `email` is not a rule of its own but short for `trim+lowercase`. Dots and `+tags` stay, since
+/// their meaning is up to the mail provider.
 ///
 /// The rules from `number` on read a value, and give the canonical text of a column of that type.
 /// White space at both ends does not count for them. What they cannot read is a [`KeyFault`],
@@ -45,7 +45,7 @@ pub enum Rule {
     /// `nfc`: Unicode's canonical composition, so that `é` is the same however it was typed.
     Nfc,
     /// `phone`: keeps the ASCII digits. A `+` before the first digit is kept; without one, two
-    /// leading zeros become a `+`. If no digit is left behind it, nothing is: `00` is empty, as
+    /// leading zeros become a `+`. If no digit is left after it, nothing is left: `00` is empty, as
     /// `+` is. The country is not guessed: `0171 …` stays what it is.
     Phone,
     /// `phone:COUNTRY`, as `phone:DE`: a telephone number as E.164 writes it, `+49301234567`, with
@@ -128,8 +128,8 @@ impl Rule {
         }
     }
 
-    /// As the other party is told of it: by its name and by the version of the tables that it rests
-    /// on, without what is each side's own.
+    /// As the other party sees it: its name and the version of the tables that it uses, without
+    /// what is each side's own.
     pub(crate) fn told(&self) -> String {
         match self.tables() {
             Some(tables) => format!("{} ({tables})", self.name()),
@@ -250,7 +250,7 @@ impl FromStr for ColumnRules {
     type Err = Error;
 
     /// Parses `COLUMN=RULE+RULE`, where the column may stand in quotes, as it must in a list. A column's name may hold a `=`, and so may the format of a date:
-    /// of all `=`, the last counts that has rules behind it.
+    /// the last `=` with rules after it counts.
     fn from_str(text: &str) -> Result<Self, Error> {
         let mut fault = None;
         for (at, _) in text.rmatch_indices('=') {
@@ -279,8 +279,8 @@ fn unquoted(name: &str) -> String {
     }
 }
 
-/// Parses `RULE+RULE`. A format and a zone may hold a `+`, as `Etc/GMT+5` does: rules end at the
-/// first `+` behind which others begin.
+/// Parses `RULE+RULE`. A format and a zone may hold a `+`, as `Etc/GMT+5` does: a rule ends at the
+/// first `+` that another rule follows.
 fn parse_rules(text: &str) -> Result<Vec<Rule>, Error> {
     let mut fault = None;
     let ends = text.match_indices('+').map(|(at, _)| at);
@@ -299,7 +299,7 @@ fn parse_rules(text: &str) -> Result<Vec<Rule>, Error> {
 }
 
 impl fmt::Display for Rule {
-    /// As it is written on request, with the version of the tables that the rule rests on, as in
+    /// As it is written on request, with the version of the tables that the rule uses, as in
     /// `nfc (Unicode 17.0.0)`: texts are the same only if the tables are.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.named_in_full())?;
@@ -449,7 +449,7 @@ mod tests {
     }
 
     proptest! {
-        /// A key that is already as a rule makes it stays what it is, and the empty text does.
+        /// A key that is already as a rule makes it stays as it is, and so does the empty text.
         #[test]
         fn rules_are_idempotent(
             text in r"\PC{0,12}|[0-9+() ./-]{0,16}|[0-9T:. -]{0,20}|[0-9:. APM]{0,10}|[tfyn01]",

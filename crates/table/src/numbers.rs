@@ -33,7 +33,7 @@ pub struct Numbers {
 ///
 /// # Errors
 /// If the header cannot be read, a column is missing or not unique, or the values of a Parquet
-/// column are no numbers, or cannot be read.
+/// column are not numbers, or cannot be read.
 pub fn check_numbers(source: &Source, columns: &[String]) -> Result<(), Error> {
     let names = source.columns()?;
     let found = source.header(&names).find_all(columns)?;

@@ -27,7 +27,7 @@ use crate::{
 /// Rows that are decoded at once.
 const BATCH_ROWS: usize = 8192;
 
-/// What the library makes of a footer that it has read.
+/// What the library gives for a footer that it has read.
 type Builder = ParquetRecordBatchReaderBuilder<Section>;
 
 /// A Parquet file whose footer has been read.
@@ -47,8 +47,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether the footer is there and encrypted. A file that is none, or cannot be read, is the
-/// reader's affair.
+/// Whether the footer is there and encrypted. A file that is not Parquet, or cannot be read, is
+/// left to the reader.
 fn has_encrypted_footer(section: &mut Section) -> bool {
     let mut tail = [0; FOOTER_SIZE];
     let read = section
@@ -99,8 +99,8 @@ struct Batches<'a> {
 }
 
 impl Iterator for Batches<'_> {
-    /// Rows, and how much of the file lies before those that follow: as many of its bytes as
-    /// correspond to the rows read.
+    /// Rows, and how much of the file lies before those that follow: the bytes that correspond to
+    /// the rows read.
     type Item = Result<(RecordBatch, u64), Error>;
 
     fn next(&mut self) -> Option<Self::Item> {

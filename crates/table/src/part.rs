@@ -16,12 +16,12 @@ pub(crate) struct Part {
     pub(crate) name: String,
     /// Where the file is, by whatever way the user's name leads there; `None` for a stream.
     pub(crate) path: Option<PathBuf>,
-    /// How the text was compressed of which `content` is a copy.
+    /// How the text that `content` is a copy of was compressed.
     pub(crate) compression: Option<Compression>,
     /// How the text was encoded; if not as UTF-8, `content` is a copy in UTF-8.
     pub(crate) encoding: Encoding,
     pub(crate) content: Content,
-    /// What its folders' names say of its rows, for each of the table's partition columns.
+    /// What its folders' names say about its rows, for each of the table's partition columns.
     pub(crate) partition: Vec<Option<String>>,
 }
 
@@ -91,7 +91,7 @@ impl Part {
         }
     }
 
-    /// What its folders' names say of its rows, for each of the table's partition columns.
+    /// What its folders' names say about its rows, for each of the table's partition columns.
     pub(crate) fn partition(&self) -> &[Option<String>] {
         &self.partition
     }

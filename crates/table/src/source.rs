@@ -60,26 +60,27 @@ impl Source {
         Self::open_all(&[input.to_owned()], format, dialect, keyed, progress)
     }
 
-    /// Opens a table: standard input if the only input is `-`, and else all files that the inputs
+    /// Opens a table: standard input if the only input is `-`, and otherwise all files that the inputs
     /// stand for. An input is a file; if there is none of that name, a pattern as `export/*.csv`;
     /// or a folder of Parquet or Arrow files ([Files](crate#files)).
     ///
-    /// The format, unless given, is told by the file name's ending. A file without an ending, as
-    /// word lists are, is lines, if no key columns are named (`keyed` is false). Standard input, or
-    /// a pipe without an ending, is CSV if key columns are named, and else lines. What is said of
-    /// the `dialect` goes before what is usual in the format; what has no known ending is CSV then.
+    /// The format, unless given, follows from the file name's ending. A file without an ending,
+    /// such as a word list, is lines, if no key columns are named (`keyed` is false). Standard
+    /// input, or a pipe without an ending, is CSV if key columns are named, and otherwise lines.
+    /// The `dialect` goes before what is usual in the format. With one, a file without a known
+    /// ending is CSV.
     ///
-    /// What cannot be read twice (standard input, pipes), what is compressed, as a second ending
-    /// `.gz` or `.zst` tells, and what is not UTF-8, as is said or a byte order mark of UTF-16
-    /// tells, is copied to a temporary file without a name before this function returns. Of
-    /// several files the headers or footers are read.
+    /// Some inputs are copied to a temporary file without a name before this function returns:
+    /// those that cannot be read twice (standard input, pipes), those that are compressed, by a
+    /// second ending `.gz` or `.zst`, and those that are not UTF-8, by the dialect or a byte order
+    /// mark of UTF-16. If there are several files, their headers or footers are read.
     ///
     /// # Errors
-    /// If a file cannot be opened, or tells no format, or seems to be of another one; if it is
-    /// compressed and its name does not say so, or cannot be decompressed to its end; if a byte
-    /// order mark tells another encoding than was said; if something is said of the dialect that the
-    /// format does not have, or its delimiter is its quote. If there are several files, and two of
-    /// them are the same, or differ in format, encoding or columns, or one is `-`.
+    /// If a file cannot be opened, or its format is not known, or it seems to be of another one; if
+    /// it is compressed and its name does not say so, or cannot be decompressed to its end; if a
+    /// byte order mark is that of another encoding than was said; if the dialect says something
+    /// that the format does not have, or its delimiter is its quote. If there are several files,
+    /// and two of them are the same, or differ in format, encoding or columns, or one is `-`.
     ///
     /// # Panics
     /// If there are no inputs.
@@ -112,7 +113,7 @@ impl Source {
         Self::of_files(inputs, planned, said, progress)
     }
 
-    /// A table of the files that these inputs stand for, of which there must be one.
+    /// A table of the files that these inputs stand for. There must be at least one.
     fn of_files(
         inputs: &[PathBuf],
         planned: Vec<Planned>,
@@ -268,7 +269,7 @@ impl Source {
         }
     }
 
-    /// What the table's beginning suggests of how it is written.
+    /// What the table's beginning suggests about how it is written.
     ///
     /// # Errors
     /// If the header cannot be read, or there is none.
@@ -334,8 +335,8 @@ impl Source {
         })
     }
 
-    /// Runs a pass over the table, and holds a file's change during or before it against
-    /// whatever came out, as a fault in a file that somebody is writing misleads.
+    /// Runs a pass over the table. If a file changed before or during it, that is the error,
+    /// whatever the result: a fault in a file that somebody is writing would mislead.
     pub(crate) fn unchanged_by<T>(
         &self,
         pass: impl FnOnce() -> Result<T, Error>,
@@ -358,7 +359,7 @@ impl Source {
     }
 }
 
-/// What a table of this many files is called that these inputs stand for.
+/// The name of a table of this many files that these inputs stand for.
 fn table_name(inputs: &[PathBuf], files: usize) -> String {
     match inputs {
         [input] => input.display().to_string(),
@@ -380,7 +381,7 @@ fn open_text<'a>(
     text::Table::open(part.open()?, part.name(), layout, part.encoding(), progress)
 }
 
-/// Refuses what begins as another format does, unless the user has said which it is.
+/// Refuses a file that begins like another format, unless the user has said which it is.
 fn check_beginning(part: &Part, format: Format, is_said: bool) -> Result<(), Error> {
     let mut beginning = Vec::new();
     let read = part.open()?.take(8).read_to_end(&mut beginning);

@@ -1,4 +1,4 @@
-//! One spelling for one value: what typed columns and rules make keys of.
+//! One spelling for one value: the texts that typed columns and rules give as keys.
 
 pub(crate) mod date_format;
 pub(crate) mod moment;

@@ -24,8 +24,8 @@ use inspector::Inspector;
 /// Marks a row without a key among the rows' items.
 const LEFT_OUT: u32 = u32::MAX;
 
-/// The keys of a table: what a protocol needs of it, and what is needed to find the matching
-/// rows again.
+/// The keys of a table: what a protocol needs from the table, and what is needed to find the
+/// matching rows again.
 ///
 /// Takes 32 bytes per distinct key, 8 more for each column of numbers, and 4 per row; while it is
 /// being read, up to 32 more per distinct key. The vectors grow by doubling, so their peak can be twice that.
@@ -43,7 +43,7 @@ pub struct KeyTable {
     pub counts: Counts,
     /// What the fields at each position of the key mean.
     pub meanings: Vec<Meaning>,
-    /// What the keys suggest of how the table is written, as they are read.
+    /// What the keys, as they are read, suggest about how the table is written.
     pub doubts: Vec<Doubt>,
 }
 
@@ -93,8 +93,8 @@ impl RowItems {
 }
 
 impl KeyTable {
-    /// Reads the keys of a table and, for each key, the numbers in these columns, holding nothing
-    /// else of it.
+    /// Reads the keys of a table and, for each key, the numbers in these columns, and holds nothing
+    /// else.
     ///
     /// # Errors
     /// If the table cannot be read, breaks its format, lacks a column, or has more than
@@ -171,7 +171,7 @@ pub(crate) fn read(
     })
 }
 
-/// Reads the texts of a table of this name, of which there is one at least.
+/// Reads the texts of a table of this name. There is at least one.
 fn read_text<'a, R: Read>(
     name: &'a str,
     layout: Layout,
@@ -313,7 +313,7 @@ impl<'a> Builder<'a> {
         self.adders[column].add(item, cell, self.file, place)
     }
 
-    /// Notes what a person should know of the keys.
+    /// Notes what the user should know about the keys.
     pub(crate) fn doubt(&mut self, doubt: Doubt) {
         self.doubts.push(doubt);
     }

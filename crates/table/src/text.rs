@@ -1,4 +1,4 @@
-//! Tables that are text: CSV, TSV, and one value a line.
+//! Tables that are text: CSV, TSV, and one value per line.
 
 mod escapes;
 mod records;
@@ -82,7 +82,8 @@ impl<'a, R: Read> Table<'a, R> {
         &self.columns
     }
 
-    /// What the first record suggests of how the text is written, which is then read no further.
+    /// What the first record suggests about how the text is written. The text is then read no
+    /// further.
     pub(crate) fn doubts(mut self) -> Result<Vec<Doubt>, Error> {
         let Layout::Delimited(dialect) = self.layout else {
             return Ok(Vec::new());

@@ -69,7 +69,7 @@ pub(crate) fn fits(source: &Source, format: Format) -> Result<Option<String>, Er
         );
         return Ok(Some(reason));
     }
-    // The name is not told: in a text without a header it is a value.
+    // The name is not shown: in a text without a header it is a value.
     if !format.is_text()
         && source.format() != format
         && let Some((first, second)) = first_repeated(&names)
@@ -96,7 +96,7 @@ fn first_unfit(schema: &Schema, from: Format, to: Format) -> Option<String> {
         ),
         Format::Csv | Format::Tsv | Format::Lines => (
             |field| has_text(field.data_type()),
-            "is no text; write .parquet or .arrow",
+            "is not text; write .parquet or .arrow",
         ),
     };
     let field = schema.fields().iter().find(|field| !fits(field))?;
@@ -114,7 +114,7 @@ fn first_repeated(names: &[String]) -> Option<(usize, usize)> {
     })
 }
 
-/// Writes those rows of `source` of which `matches` says so, and returns their number. In CSV,
+/// Writes the rows of `source` for which `matches` is true, and returns their number. In CSV,
 /// `quote_empty` tells empty texts from nulls.
 pub(crate) fn matching_rows(
     source: &Source,
@@ -173,7 +173,7 @@ impl<I: Iterator<Item = bool>> Matches<'_, I> {
         Ok(matches)
     }
 
-    /// The number of matching rows, if the rows are as many as they were.
+    /// The number of matching rows, if the number of rows has not changed.
     fn finish(&mut self) -> Result<u64, Error> {
         match self.flags.next() {
             None => Ok(self.matching),

@@ -115,14 +115,14 @@ impl Connection {
         self.peer_address
     }
 
-    /// Gives up, telling the peer why; as [`Channel::abort`], for those who have handed the
+    /// Gives up, telling the peer why; as [`Channel::abort`], for a caller that has handed the
     /// channel on.
     pub fn abort(&self, code: AbortCode) {
         self.link.abort(code);
     }
 
-    /// Ends the session by itself when so many payload bytes of messages have passed each way
-    /// over `channel`, which is this connection's, from now on; if that is none, at once.
+    /// Ends the session by itself when this many payload bytes of messages have passed each way
+    /// over `channel`, which is this connection's, from now on; or at once, if this is zero.
     ///
     /// The last word of a session then says nothing about what this party does with the last
     /// message: a peer cannot time how long it works on the result. [`finish`](Self::finish)

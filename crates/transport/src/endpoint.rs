@@ -63,8 +63,8 @@ impl FromStr for Address {
 /// of the standard library are few where thousands come at once.
 const BACKLOG: i32 = 4096;
 
-/// An address that this side listens at already: whoever binds to port 0 learns here which
-/// one it got.
+/// An address that this side already listens at. After binding to port 0, it says which port this
+/// is.
 #[derive(Debug)]
 pub struct Listener {
     pub(crate) socket: TcpListener,

@@ -72,7 +72,7 @@ pub enum Error {
         source: io::Error,
     },
 
-    /// Nobody who could be the other party listened.
+    /// Nobody that could be the other party listened.
     #[error(
         "{} {address} within {} s; one side must listen and the other connect{}",
         outcome(attempt), waited.as_secs_f32(), told(attempt)
@@ -82,11 +82,11 @@ pub enum Error {
         address: String,
         /// How long this side tried.
         waited: Duration,
-        /// The attempt that told most, unless none came to an end.
+        /// The most telling attempt, unless none came to an end.
         attempt: Option<Attempt>,
     },
 
-    /// Nobody who could be the other party connected.
+    /// Nobody that could be the other party connected.
     #[error(
         "the other party did not connect to {address} within {} s; one side must listen and the \
          other connect{}",
@@ -144,7 +144,7 @@ pub enum Error {
     Tls(String),
 
     /// The other side speaks something else.
-    #[error("the other side does not speak psijoin, or another version of it: {0}")]
+    #[error("the other side does not speak psijoin, or speaks another version of it: {0}")]
     NotPsijoin(&'static str),
 
     /// The other side speaks another version.
@@ -184,7 +184,7 @@ pub enum Error {
 pub struct Attempt {
     /// Why it failed.
     pub why: Box<Error>,
-    /// Whether all attempts after it told nothing else.
+    /// Whether all attempts after it failed for the same reason.
     pub is_last: bool,
 }
 
@@ -202,7 +202,7 @@ impl fmt::Display for Attempt {
 /// Those who connected and were not the other party. They are shown as what follows the text of
 /// an error.
 ///
-/// Any of them may be anybody: the reason is the one that hints most at a mistake, and proves
+/// Any of them may be anybody. The reason is the one that points most to a mistake, and proves
 /// nothing.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -228,7 +228,7 @@ impl fmt::Display for Strangers {
     }
 }
 
-/// What became of attempts to connect.
+/// How attempts to connect ended.
 fn outcome(attempt: &Option<Attempt>) -> &'static str {
     match attempt.as_ref().map(|attempt| &*attempt.why) {
         None | Some(Error::Connect { .. } | Error::Resolve { .. }) => "nobody listened at",
@@ -252,7 +252,7 @@ fn told(details: &Option<impl ToString>) -> String {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
-    /// The caller: what it asked for cannot be.
+    /// The caller: it asked for something impossible.
     Usage,
     /// The caller: one of its files is missing, or not what it should be.
     LocalFile,
@@ -315,7 +315,7 @@ impl From<&ChannelError> for Kind {
                 | AbortCode::UnlikeItems => Self::Peer,
                 AbortCode::LocalFailure | AbortCode::InternalFailure => Self::PeerFailed,
                 AbortCode::Refused => Self::Policy,
-                // All that may be otherwise the next time.
+                // Everything that may be different the next time.
                 _ => Self::Network,
             },
             ChannelError::Interrupted => Self::Interrupted,

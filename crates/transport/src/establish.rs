@@ -1,8 +1,8 @@
 //! From a fresh socket to a peer that is known to be the right one.
 //!
-//! Until it has proved who it is, whoever is at the other end is a stranger, whose word must
-//! decide nothing: what goes wrong with it is logged, and told at the end if the peer was not
-//! met, but neither ends nor delays the wait for the peer.
+//! Until the other end has proved who it is, it is a stranger, and nothing it says may decide
+//! anything. What goes wrong with it is logged, and reported at the end if the peer was not met. It
+//! neither ends nor delays the wait for the peer.
 
 use std::{
     net::TcpStream,
@@ -21,7 +21,7 @@ mod turned_away;
 pub(crate) use accept::accept;
 pub(crate) use connect::connect;
 
-/// How often a wait looks whether it shall end.
+/// How often a wait checks whether it is to end.
 const POLL: Duration = Duration::from_millis(50);
 
 /// How long a party that refuses waits for the other to take its reason.

@@ -42,7 +42,7 @@ impl Fingerprint {
     }
 }
 
-/// Five bits of each byte: of a uniform hash, they are uniform.
+/// Five bits of each byte. If the hash is uniform, they are too.
 fn symbols_of<const N: usize>(hash: &[u8; 32]) -> [u8; N] {
     std::array::from_fn(|i| hash[i] & 31)
 }

@@ -8,7 +8,7 @@
 //! | 3 | 1 byte, an [`AbortCode`] | the party gives up |
 //! | 4 | none | the party is done: it has received all it expects and will send no more |
 //!
-//! A reason to give up that is of a later version counts as [`AbortCode::Unknown`].
+//! A reason to give up that only a later version knows counts as [`AbortCode::Unknown`].
 
 use psijoin_channel::{AbortCode, MAX_MESSAGE_BYTES};
 

@@ -20,7 +20,7 @@ use crate::{Error, Fingerprint, tls};
 
 /// An Ed25519 key pair with the self-signed certificate that carries it in TLS.
 ///
-/// Of the certificate only the key counts: its names and dates mean nothing.
+/// Only the key in the certificate counts: its names and dates mean nothing.
 #[derive(Clone)]
 pub struct Identity {
     certified: Arc<CertifiedKey>,

@@ -13,8 +13,8 @@ use crate::link::{LINGER, Link};
 /// a clone.
 ///
 /// Once [triggered](Interrupt::trigger), whatever waits (to connect, to send, to receive)
-/// returns an error within a fifth of a second, and the peers of established connections are
-/// told.
+/// returns an error within a fifth of a second, and the peers of established connections hear about
+/// it.
 #[derive(Debug, Clone, Default)]
 pub struct Interrupt(Arc<Inner>);
 
@@ -37,10 +37,10 @@ impl Interrupt {
     }
 
     /// Stops the sessions, now and for good, as [`trigger`](Self::trigger), and tells the peers
-    /// `code`. It waits until they have been told, for at most a second.
+    /// `code`. It waits until they have heard it, for at most a second.
     ///
-    /// It can be called from any thread, whatever the threads of a session are stuck in. Of
-    /// several reasons, a peer is told the first.
+    /// It can be called from any thread, whatever the threads of a session are stuck in. If there
+    /// are several reasons, a peer gets the first.
     pub fn abort(&self, code: AbortCode) {
         let links = self.stop(code);
         let deadline = Instant::now() + LINGER;

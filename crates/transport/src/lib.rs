@@ -2,9 +2,8 @@
 //!
 //! A [`Connection`] is made by [`Connection::open`], [`connect`](Connection::connect) or
 //! [`accept`](Connection::accept), and gives a [`Channel`](psijoin_channel::Channel) for a
-//! protocol to run over. Who listens and who connects says nothing about who sends and who
-//! receives. An [`Identity`] is the key that a party is known by, and an [`Interrupt`] stops a session from
-//! another thread.
+//! protocol to run over. Either the sender or the receiver may listen. An [`Identity`] is the key
+//! that a party is known by, and an [`Interrupt`] stops a session from another thread.
 //!
 //! | module | what lives there |
 //! |---|---|
@@ -14,19 +13,18 @@
 //!
 //! # Layers on the wire
 //! 1. TCP, and TLS 1.3 over it unless [`Security::InsecurePlaintext`] was asked for;
-//! 2. an 8-byte preamble each way, by which a party knows that its peer speaks psijoin and
-//!    (under TLS) has accepted its identity;
+//! 2. an 8-byte preamble each way, which shows a party that its peer speaks psijoin and (under TLS)
+//!    has accepted its identity;
 //! 3. [frames](frame);
 //! 4. the session handshake (the crate `psijoin-handshake`), which runs over any channel, then the protocol.
 //!
 //! # When things go wrong
 //! Every wait is bounded and can be [interrupted](Interrupt). A party that works, as far as its
-//! [`Pulse`] shows, sends keep-alives, however long it computes, so silence for
-//! [`Timeouts::idle`] means that it is dead, stuck or cut off. [`Error::kind`] sorts errors by
-//! who has to act.
+//! [`Pulse`] shows, sends keep-alives, however long it computes. So silence for [`Timeouts::idle`]
+//! means that it is dead, stuck or cut off. [`Error::kind`] sorts errors by who has to act.
 //!
-//! Whoever has not proved to be the peer is a stranger, and decides nothing: it cannot end the
-//! wait for the peer, nor keep it out.
+//! Anyone who has not proved to be the peer is a stranger, and decides nothing. A stranger can
+//! neither end the wait for the peer nor keep the peer out.
 
 #![forbid(unsafe_code)]
 

@@ -10,12 +10,11 @@
 //!
 //! # Time
 //! A wait for the peer ends after [`Timeouts::idle`](crate::Timeouts::idle) without a single
-//! byte from it. A peer that works is never that silent, since its writing thread sends
+//! byte from it. A peer that works is never silent for that long, since its writing thread sends
 //! keep-alives.
 //!
-//! The writing thread lives however stuck the caller is, so it vouches only for a caller that
-//! makes progress: one that waits for the peer, calls the channel, or has a
-//! [`Pulse`] that changes.
+//! The writing thread runs even if the caller is stuck, so it vouches only for a caller that makes
+//! progress: one that waits for the peer, calls the channel, or has a [`Pulse`] that changes.
 
 use std::{
     fmt,
@@ -48,15 +47,15 @@ pub(crate) struct Link {
     timeouts: Timeouts,
     pulse: Option<Pulse>,
     state: Mutex<State>,
-    /// Told when the outgoing lane is no longer full.
+    /// Notified when the outgoing lane is no longer full.
     room_to_send: Condvar,
-    /// Told when the writing thread has something to do.
+    /// Notified when the writing thread has something to do.
     work_to_write: Condvar,
-    /// Told when the incoming lane is no longer empty.
+    /// Notified when the incoming lane is no longer empty.
     arrival: Condvar,
-    /// Told when the incoming lane is no longer full.
+    /// Notified when the incoming lane is no longer full.
     room_to_receive: Condvar,
-    /// Told when a thread has ended.
+    /// Notified when a thread has ended.
     thread_ended: Condvar,
 }
 
@@ -80,7 +79,7 @@ struct State {
     peer_is_done: bool,
     /// Nothing goes to the peer any more; reading goes on to learn why.
     is_writing_broken: bool,
-    /// The threads shall end, whatever they do.
+    /// The threads are to end, whatever they do.
     is_stopped: bool,
     has_reader_ended: bool,
     has_writer_ended: bool,
@@ -98,7 +97,7 @@ enum Farewell {
 }
 
 impl State {
-    /// Whether what the peer sends is of no use any more.
+    /// Whether what the peer sends is no longer of use.
     fn discards(&self) -> bool {
         self.ended_here.is_some() || self.is_writing_broken || self.is_stopped
     }
@@ -143,7 +142,7 @@ impl Link {
         }
     }
 
-    /// Gives up, and waits a moment until the peer has been told.
+    /// Gives up, and waits a moment until the peer has heard.
     pub(crate) fn abort(&self, code: AbortCode) {
         let mut state = self.lock();
         state.end_here(Error::Closed, Farewell::Abort(code));
@@ -166,7 +165,7 @@ impl Link {
         self.tell_everyone();
     }
 
-    /// Waits until the peer has been told how this party ended the link, at most until
+    /// Waits until the peer has heard how this party ended the link, at most until
     /// `deadline`.
     pub(crate) fn wait_until_told(&self, deadline: Instant) {
         let limit = deadline.saturating_duration_since(Instant::now());
@@ -182,7 +181,7 @@ impl Link {
         let mut state = self.lock();
         if state.ended_here.is_none() && state.farewell.is_none() {
             state.farewell = Some(Farewell::Bye);
-            // Whoever waits for room to send waits in vain.
+            // A caller that waits for room to send waits in vain.
             self.tell_everyone();
         }
     }
@@ -228,7 +227,7 @@ impl Link {
         self.tell_everyone();
     }
 
-    /// Waits for a change that `condvar` tells, or fails after hearing nothing for too long
+    /// Waits for a change that `condvar` reports, or fails after hearing nothing for too long
     /// since the wait has `started`.
     fn wait_for_peer<'a>(
         &self,

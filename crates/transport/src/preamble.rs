@@ -1,4 +1,4 @@
-//! The first eight bytes each way: what is spoken, and in which version of the framing.
+//! The first eight bytes each way: the protocol, and the version of its framing.
 
 use crate::Error;
 

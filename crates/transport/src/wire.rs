@@ -18,7 +18,7 @@ use crate::tls;
 /// How much is read from the socket at once, and how much is encrypted at once.
 const PIECE_BYTES: usize = 128 << 10;
 
-/// How long a system call may block before the thread looks whether it is still wanted.
+/// How long a system call may block before the thread checks whether it is still wanted.
 const POLL: Duration = Duration::from_millis(200);
 
 /// An established connection.
@@ -102,7 +102,7 @@ impl WireReader {
         Ok(Received::Bytes(&self.plaintext))
     }
 
-    /// Reads from the socket: so many bytes, 0 at the end, or nothing for a moment.
+    /// Reads from the socket. Gives the number of bytes, 0 at the end, or nothing for a moment.
     fn read_raw(&mut self) -> Result<Option<usize>, ChannelError> {
         match (&self.wire.socket).read(&mut self.raw) {
             Ok(length) => Ok(Some(length)),
@@ -185,7 +185,7 @@ impl<S: Fn() -> bool> WireWriter<S> {
         self.wire.socket.shutdown(Shutdown::Write).map_err(broken)
     }
 
-    /// Writes what TLS has to say after `act`, the lock being free again by then.
+    /// Writes what TLS has to say after `act`. The lock is free again by then.
     fn write_tls(
         &mut self,
         act: impl FnOnce(&mut Connection) -> io::Result<()>,

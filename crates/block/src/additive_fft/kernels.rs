@@ -1,8 +1,8 @@
 //! The layers, once for each instruction set.
 //!
 //! The lowest three work on groups of eight elements in registers: their blocks are too short for
-//! loops. Where the offset is zero the first twiddle of every layer is, and its products are left
-//! out: two layers' worth of them in all.
+//! loops. Where the offset is zero, the first twiddle of every layer is zero too, and its products
+//! are left out: as many as two layers have.
 
 /// Layers of a group.
 const GROUP_LOG: u32 = 3;

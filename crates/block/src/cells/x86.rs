@@ -1,4 +1,4 @@
-//! Masks of AVX-512 are packed bits. The compiler does not see it.
+//! Masks of AVX-512 are packed bits. The compiler does not make use of that.
 
 use std::arch::x86_64::*;
 

@@ -20,7 +20,7 @@ pub enum InvalidLink {
 }
 
 /// Largest first, so that the first one that fits reads best; but `bps` ends like the others,
-/// which [`parse_quantity`] minds.
+/// which [`parse_quantity`] takes care of.
 const RATES: [(&str, f64); 4] = [("gbps", 1e9), ("mbps", 1e6), ("kbps", 1e3), ("bps", 1.0)];
 /// In nanoseconds.
 const TIMES: [(&str, f64); 3] = [("s", 1e9), ("ms", 1e6), ("us", 1e3)];
@@ -66,7 +66,7 @@ impl fmt::Display for Link {
     }
 }
 
-/// In the largest unit that gives at least 1 and reads back exactly, else in the smallest.
+/// In the largest unit that gives at least 1 and reads back exactly, otherwise in the smallest.
 fn write_quantity(f: &mut fmt::Formatter<'_>, quantity: f64, units: &[(&str, f64)]) -> fmt::Result {
     let fits = |factor: f64| quantity >= factor && quantity / factor * factor == quantity;
     let (name, factor) = units

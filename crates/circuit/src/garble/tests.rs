@@ -48,7 +48,7 @@ fn silent_ot_serves_as_well() {
     );
 }
 
-/// Of one AND gate of many lanes, more than a message: two blocks a lane, and nothing else.
+/// Of one AND gate of many lanes, more than a message: two blocks per lane, and nothing else.
 #[test]
 fn a_gate_costs_two_blocks() {
     let lanes = GATES_PER_MESSAGE + 1;

@@ -134,7 +134,7 @@ fn setup_bytes(extension: Extension) -> u64 {
     SEED_BYTES + extension.setup_sender_bytes() + extension.setup_receiver_bytes()
 }
 
-/// Triples of several lengths: so many bytes, and two flights each time that some are made.
+/// Triples of several lengths: their bytes, and two flights each time that some are made.
 fn check_making(extension: Extension, setup_flights: u64) {
     for lengths in [&[1][..], &[1, 2, 300]] {
         let gates = Gates {

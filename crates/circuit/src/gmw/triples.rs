@@ -1,11 +1,11 @@
 //! Multiplication triples from random OT, in both directions (Asharov et al., CCS 2013; for
 //! vectors PSZ14 §3.2).
 //!
-//! For shares of γ = (α₁ ⊕ α₂)(β₁ ⊕ β₂), either party i sends in one random OT, of messages
-//! x₀ and x₁, and takes β_i = x₀ ⊕ x₁; in the other it chooses α_i, and gets y = x₀ ⊕ α_i·β of the
-//! other. Then γ_i = α_i·β_i ⊕ x₀ ⊕ y. Choices are random, so that silent OT serves as well as
-//! IKNP's. A bit of each message makes a triple, as many bits as a vector has make a vector
-//! triple.
+//! For shares of γ = (α₁ ⊕ α₂)(β₁ ⊕ β₂), either party i is the sender of one random OT, with
+//! messages x₀ and x₁, and takes β_i = x₀ ⊕ x₁. In the other OT it chooses α_i, and gets the other
+//! party's y = x₀ ⊕ α_i·β. Then γ_i = α_i·β_i ⊕ x₀ ⊕ y. Choices are random, so that silent OT
+//! serves as well as IKNP's. One bit of each message makes a triple. As many bits as a vector has
+//! make a vector triple.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub enum Multiplication {
 /// The longest vector of a triple; longer ones take several.
 const LONGEST: usize = Block::BITS;
 
-/// Triples that are made at once: silent OT needs 100 bytes a triple while it runs.
+/// Triples that are made at once: silent OT needs 100 bytes per triple while it runs.
 const AT_ONCE: usize = 1 << 21;
 
 /// Makes triples, and keeps those that were not yet used, by the length of their vectors.
@@ -40,7 +40,7 @@ pub struct Triples {
     kept: BTreeMap<usize, Kept>,
 }
 
-/// Triples of vectors of one length, of which the first lanes are used.
+/// Triples of vectors of one length, the first lanes of which are used.
 #[derive(Default)]
 struct Kept {
     part: Part,

@@ -56,7 +56,7 @@ struct Run {
     /// Of both parties together, with their input.
     peak_bytes: Option<u64>,
     /// The same beyond what was resident before the first run of all. What the allocator has
-    /// kept from earlier runs counts, so this is rather too much than too little.
+    /// kept from earlier runs counts, so this is too much rather than too little.
     peak_above_input_bytes: Option<u64>,
 }
 
@@ -117,8 +117,7 @@ fn pool(threads: NonZeroUsize) -> Result<Pool, Failure> {
 }
 
 impl Sets {
-    /// Random sets, of which half of the smaller one is shared, at random places of the
-    /// receiver's.
+    /// Random sets. Half of the smaller one is shared, at random places of the receiver's.
     fn random(SetSizes { sender, receiver }: SetSizes) -> Self {
         let mut rng = Prg::from_os();
         let sender: Vec<Fingerprint> = (0..sender).map(|_| rng.bytes()).collect();

@@ -1,4 +1,4 @@
-//! `psijoin fingerprint`: what the other party must know this one by.
+//! `psijoin fingerprint`: by what the other party must know this one.
 
 use psijoin_transport::Identity;
 

@@ -32,12 +32,12 @@ use crate::{
     summary::Received,
 };
 
-/// What one party was told on its command line.
+/// What one party's command line says.
 struct Order<'a> {
     role: Role,
     join: &'a args::Join,
     output: Option<&'a Path>,
-    /// What becomes of an output that is there already.
+    /// What happens to an output that is there already.
     existing: Existing,
     /// Whether nulls are told from empty texts in the output.
     quote_empty: bool,
@@ -124,7 +124,7 @@ impl Order<'_> {
         }
     }
 
-    /// Makes sure that a report can be written, before anything else can fail that is worth one.
+    /// Makes sure that a report can be written, before anything that is worth a report can fail.
     fn prepare_report(&self, record: &Record) -> Result<(), Failure> {
         if let Some(path) = &self.join.report {
             record.report_to(ReportFile::prepare(path)?);
@@ -132,7 +132,7 @@ impl Order<'_> {
         Ok(())
     }
 
-    /// Checks that what was said goes together.
+    /// Checks that the options fit together.
     fn check(&self) -> Result<(), Failure> {
         let usage = |text: String| Err(Failure::Usage(text));
         let kind = &self.join.output_kind;
@@ -173,7 +173,7 @@ impl Order<'_> {
         clashes::refuse(self.join, self.output)
     }
 
-    /// Meets the other party, and joins; if this one cannot, the other is told all the same.
+    /// Meets the other party, and joins. If this side cannot, it still meets the other, to tell it.
     fn join(
         &self,
         reportable: Result<(), Failure>,
@@ -328,7 +328,7 @@ impl Order<'_> {
     }
 }
 
-/// If the process cannot end in order, the other party hears of it, and the report is written.
+/// If the process cannot end in order, the other party hears about it, and the report is written.
 fn on_trouble(interrupt: Interrupt, record: Arc<Record>) {
     guard::on_trouble(move |failure| {
         interrupt.abort(failure.abort_code());
@@ -343,7 +343,7 @@ fn tell(failure: &Failure, join: &args::Join, options: &Options, console: Consol
     console.say("telling the other party; Ctrl-C ends this at once");
     match meet(join, options, console) {
         Ok((connection, _)) => connection.abort(failure.abort_code()),
-        Err(failure) => console.say(format_args!("it was not told: {failure}")),
+        Err(failure) => console.say(format_args!("the other party could not be told: {failure}")),
     }
 }
 
@@ -382,7 +382,7 @@ fn timeouts(args: &args::Join) -> Timeouts {
 }
 
 fn pool(threads: Option<NonZeroUsize>) -> Result<Pool, Failure> {
-    // Zero stands for one a core.
+    // Zero stands for one per core.
     let threads = threads.map_or(0, NonZeroUsize::get);
     Pool::new(threads).map_err(|_| Failure::OutOfMemory)
 }

@@ -1,4 +1,4 @@
-//! `psijoin protocols`: what there is to choose from.
+//! `psijoin protocols`: the protocols to choose from.
 
 use psijoin::{Columns, OutputKind, Protocol, Request, registry};
 use psijoin_params::Sizes;

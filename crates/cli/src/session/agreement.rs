@@ -23,7 +23,7 @@ pub(super) struct Agreement {
     pub(super) peer_only_checks: bool,
 }
 
-/// The fact that a party wants no more than to agree.
+/// The fact that a party only wants to agree.
 const ONLY_CHECKS: &str = "only a check";
 
 impl Party<'_> {
@@ -50,7 +50,7 @@ impl Party<'_> {
         self.question.settings(hello)
     }
 
-    /// Says what may keep keys from matching; the failure is for those who are strict.
+    /// Says what may keep keys from matching. The failure is for `--strict`.
     pub(super) fn warn_of(&self, warnings: Vec<String>, failure: Failure) -> Result<(), Failure> {
         let is_failure = self.consent.strict && !warnings.is_empty();
         warnings.into_iter().for_each(|warning| self.warn(warning));
@@ -60,7 +60,8 @@ impl Party<'_> {
         }
     }
 
-    /// Checks that all can be told that has to be, as far as that is known without the table.
+    /// Checks that everything that the other party must know can be sent, as far as it is known
+    /// without the table.
     pub(super) fn check_hello(&self) -> Result<(), Failure> {
         let texts = self.key.meanings_of_text();
         let facts = KeyFacts::new(self.key.columns(), &texts);
@@ -83,7 +84,7 @@ impl Party<'_> {
             || (0, 0),
             || handshake::begin(channel, hello),
         )?;
-        // Whoever has to change a setting should know at once what else there is to change.
+        // A user that has to change a setting should know at once what else there is to change.
         let differences = facts.differences(pending.peer());
         if let Err(mismatch) = pending.compare() {
             let differences = differences.into_iter().flatten();

@@ -1,16 +1,16 @@
-//! What each party tells of its key columns, and what follows for a match.
+//! What each party tells about its key columns, and what follows for a match.
 //!
 //! Two parties can be set up alike and share nothing: `1.50` and `1.5`, a date and a text. So each
 //! tells what its key columns [mean](Meaning), and both say where these differ, before any data
 //! moves. With two key columns or more each also tells eight bits of a hash of each name: enough to
-//! see that the same columns stand in another order, and too little to tell a name.
+//! see that the same columns are in another order, and too little to reveal a name.
 
 use psijoin_handshake::Hello;
 use psijoin_table::{Kind, Meaning};
 
 use crate::exit::Failure;
 
-/// The fact that tells of the names.
+/// The fact about the names.
 const NAMES: &str = "marks of the key columns' names";
 
 /// A party's own key columns.
@@ -25,7 +25,7 @@ impl<'a> KeyFacts<'a> {
         Self { names, meanings }
     }
 
-    /// Adds to a hello what the other party is told.
+    /// Adds the facts to a hello.
     pub(super) fn tell(&self, hello: Hello) -> Hello {
         let hello = (0..)
             .zip(self.meanings)
@@ -36,10 +36,10 @@ impl<'a> KeyFacts<'a> {
         }
     }
 
-    /// Where the parties' key columns differ so that what should match may not.
+    /// Where the parties' key columns differ so much that equal keys may not match.
     ///
     /// # Errors
-    /// If the peer did not tell what it must.
+    /// If the peer left out a required fact.
     pub(super) fn differences(&self, theirs: &Hello) -> Result<Vec<String>, Failure> {
         let told = |at| {
             let missing = "it did not tell what its key columns mean";
@@ -72,8 +72,8 @@ impl<'a> KeyFacts<'a> {
         let (their_kind, their_rules) = theirs.split_once(": ").unwrap_or((theirs, ""));
         if our_kind != their_kind {
             return Some(format!(
-                "WARNING: {column} is {our_kind} here and {} on the other side, so that one value \
-                 may be written in two ways and not match. {}",
+                "WARNING: {column} is {our_kind} here and {} on the other side, so one value may \
+                 be written in two ways and not match. {}",
                 their_kind.escape_debug(),
                 advice(ours.kind(), their_kind),
             ));
@@ -84,15 +84,15 @@ impl<'a> KeyFacts<'a> {
             rules => format!("`{}`", rules.escape_debug()),
         };
         Some(format!(
-            "WARNING: {column} is normalised by {} here and by {} on the other side, so that one \
-             value may be written in two ways and not match. Give the same --normalize on both \
+            "WARNING: {column} is normalised by {} here and by {} on the other side, so one value \
+             may be written in two ways and not match. Give the same --normalize on both \
              sides.",
             shown(our_rules),
             shown(their_rules),
         ))
     }
 
-    /// What people call a key column.
+    /// The name of a key column for people.
     fn called(&self, at: usize) -> String {
         match self.names.get(at) {
             None => "the key".to_owned(),
@@ -126,7 +126,7 @@ fn is_other_order(ours: &[String], theirs: &str) -> bool {
     ours != theirs && sorted(ours) == sorted(theirs)
 }
 
-/// What to do where kinds differ.
+/// What to do if kinds differ.
 fn advice(ours: Kind, theirs: &str) -> String {
     let known = Kind::ALL
         .iter()

@@ -8,7 +8,7 @@ use psijoin_table::{RowItems, atomic_file::AtomicFile};
 
 use crate::{exit::Failure, guard};
 
-/// What is kept of a run with its shares.
+/// What is kept with the shares of a run.
 pub(super) struct Kept<'a> {
     pub(super) role: Role,
     pub(super) columns: Vec<Column>,

@@ -213,7 +213,7 @@ fn a_deadline_bounds_the_whole_session() {
         .says(4, &["within the 4 seconds of --deadline"]);
     joined.sender.says(
         4,
-        &["the other party gave up: the time that its user gave the session is over"],
+        &["the other party gave up: the deadline that its user set has passed"],
     );
     assert_eq!(folder.names(), ["table", "words"]);
 }

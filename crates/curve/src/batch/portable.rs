@@ -1,5 +1,5 @@
-//! Any processor: `curve25519-dalek`, point by point, whose arithmetic in 64-bit integers is
-//! hard to beat without vectors.
+//! For any processor: `curve25519-dalek`, point by point. Its arithmetic in 64-bit integers is hard
+//! to beat without vectors.
 
 use curve25519_dalek::ristretto::{CompressedRistretto, RistrettoBasepointTable, RistrettoPoint};
 use zeroize::Zeroizing;

@@ -2,7 +2,7 @@
 
 use super::{LIMB_BITS, LIMB_MASK};
 
-/// A field element of which there is one for all lanes; size 1. Those known at compile time
+/// A field element that all lanes share; size 1. Those known at compile time
 /// have balanced limbs: |limb| ≤ 2^50 + 1.
 #[derive(Clone, Copy)]
 pub(crate) struct Constant(pub(super) [f64; 5]);

@@ -13,7 +13,7 @@
 //!   negative. A square doubles one factor, which a product has returned. So |a·b| < 2^102, as
 //!   splitting demands.
 //! - A column of a product has at most 2N ≤ 128 products; low halves are at most 2^50, high halves at
-//!   most 2^51 + 1. So with what is carried in it stays below 2^60.
+//!   most 2^51 + 1. With the carry it stays below 2^60.
 //! - The product of x and y is (x·y + m·M)/R with |m| < 0.51·R. While |x·y| < 2^38·M², that is
 //!   within ±0.52·M. So values need no reduction in between; the last, a product with 1, is within ±0.52·M too, and
 //!   gets M added if it is negative.
@@ -53,7 +53,8 @@ impl<const N: usize> Constants<N> {
     pub(super) fn new<const WORDS: usize>(modulus: &Odd<Uint<WORDS>>) -> Self {
         const { assert!(N * LIMB_BITS as usize >= 64 * WORDS + 39 && N <= 64) };
         let modulus_limbs = split(modulus.as_ref());
-        // Newton: each step doubles the bits that are right, of which an odd number has three.
+        // Newton: each step doubles the bits that are right. For an odd number three are at the
+        // start.
         let mut inverse = modulus_limbs[0];
         for _ in 0..5 {
             let error = modulus_limbs[0].wrapping_mul(inverse);
@@ -318,7 +319,7 @@ fn starts<const N: usize>(square: bool) -> [[u64; N]; 2] {
     starts
 }
 
-/// The constants of so many low halves and high halves.
+/// The constants of this many low halves and high halves.
 fn constants(low: u64, high: u64) -> u64 {
     let low = low.wrapping_mul(INTEGER.to_bits());
     low.wrapping_add(high.wrapping_mul(SPLIT.to_bits()))
@@ -439,8 +440,8 @@ impl<L: Lanes, const N: usize> Columns<L, N> {
         l.sub(low, l.splat(INTEGER))
     }
 
-    /// Carries column k, plus a constant, into the next, if there is one, but for its lowest 51 bits,
-    /// which are returned.
+    /// Carries column k, plus a constant, into the next, if there is one, except for its lowest 51
+    /// bits, which are returned.
     #[inline(always)]
     fn carry(&mut self, k: usize, plus: u64) -> L::Word {
         let l = self.lanes;

@@ -63,7 +63,7 @@ pub(crate) fn two_functions(effort: Effort) {
         }
     }
     Report::table(
-        "Cuckoo hashing, two functions, 2.4 bins an item: more items than the stash holds find no bin",
+        "Cuckoo hashing, two functions, 2.4 bins per item: more items than the stash holds find no bin",
         ["items", "bins", "stash", "rate", "PSZ14: n^-s"],
         &rows,
     );

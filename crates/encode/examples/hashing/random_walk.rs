@@ -1,5 +1,5 @@
 //! Cuckoo hashing as papers describe it (KKRT16 §5.1): an item that finds its bins taken throws out
-//! what lies in one of them, and so on, at most so many times.
+//! what lies in one of them, and so on, up to a limit.
 //!
 //! psijoin does without: `CuckooTable` finds a placement whenever there is one. It is here because
 //! published stash sizes come from it.

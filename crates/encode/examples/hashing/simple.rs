@@ -37,7 +37,7 @@ pub(crate) fn table_10(effort: Effort, report: &mut Report) {
         }
     }
     Report::table(
-        "Simple hashing, PSZ14 Table 10: 2^18 = c·b·ln b items, (d_c − 1 + α)·ln b places a bin",
+        "Simple hashing, PSZ14 Table 10: 2^18 = c·b·ln b items, (d_c − 1 + α)·ln b places per bin",
         ["c", "α", "bins", "room", "OTs", "rate", "bound", "PSZ14"],
         &rows,
     );

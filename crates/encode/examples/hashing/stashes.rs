@@ -30,7 +30,7 @@ pub(crate) fn needed(effort: Effort) {
         }
     }
     Report::table(
-        "Cuckoo hashing, three functions that may agree, 1.2 bins an item: more items than the \
+        "Cuckoo hashing, three functions that may agree, 1.2 bins per item: more items than the \
          stash holds find no bin; the stash for 2^-40, if logarithms go on as a line",
         [
             "items", "inserter", "runs", "s = 0", "1", "2", "3", "4", "2^-40", "KKRT16",

@@ -1,4 +1,4 @@
-//! Two bins an item, of several places each: balanced allocations (PSZ14 §6.1), where each item
+//! Two bins per item, of several places each: balanced allocations (PSZ14 §6.1), where each item
 //! goes to the emptier of its bins, and 2-choice hashing (SpOT19 §4.2), where items move on.
 
 use psijoin_block::Block;
@@ -77,7 +77,7 @@ pub(crate) fn spot19(effort: Effort, report: &mut Report) {
         }
     }
     Report::table(
-        "2-choice hashing, SpOT19 §4.2: 40 items a bin, room for ⌈n/m⌉ and for one more",
+        "2-choice hashing, SpOT19 §4.2: 40 items per bin, room for ⌈n/m⌉ and for one more",
         ["items", "bins", "room", "rate", "bound"],
         &rows,
     );

@@ -11,7 +11,7 @@ const BATCH: usize = 128;
 const SCAN: usize = 1024;
 
 /// A bin during peeling, in one word so that reaching it costs one cache line: the XOR of
-/// the slots of its candidates, who are the items not yet placed that may go there, and
+/// the slots of its candidates, that is, the items not yet placed that may go there, and
 /// above it their number. The XOR for a single candidate is its slot.
 #[derive(Clone, Copy)]
 struct Bin(u32);
@@ -120,7 +120,7 @@ impl Bins {
         }
     }
 
-    /// The bins of a batch that still have a single candidate, and who it is.
+    /// The bins of a batch that still have a single candidate, with that candidate.
     ///
     /// Counts instead of branching: the processor cannot guess which bins these are, and a
     /// wrong guess would wait for memory.

@@ -3,13 +3,12 @@
 //! If every slot that is left has two rows or more, rows are *set aside* one by one, until the
 //! others can be peeled. Each row that is set aside is then a combination of the rows peeled
 //! after it was (their own slots cancel) and of *free* slots, at which no row was peeled: one
-//! equation for the free slots, over GF(2). Those equations that Gaussian elimination finds to
-//! be void of free slots, because sparse rows depend on each other, are left to the dense
-//! columns.
+//! equation for the free slots, over GF(2). Gaussian elimination may find equations without free
+//! slots, because sparse rows depend on each other. These are left to the dense columns.
 //!
-//! In RR22 all rows set aside are left to the dense columns. That needs more slots, so many
-//! that (almost) none is set aside; here the whole solution space of the equations is used,
-//! however many there are.
+//! In RR22 all rows set aside are left to the dense columns. That needs enough more slots that
+//! (almost) none is set aside; here the whole solution space of the equations is used, however many
+//! there are.
 
 use psijoin_block::tower::{Element, Gf64};
 
@@ -90,8 +89,7 @@ impl Core {
         solve(equations.collect(), columns)
     }
 
-    /// The rows, set aside or peeled, of which a void combination consists: their slots
-    /// cancel.
+    /// The rows, set aside or peeled, of a void combination: their slots cancel.
     fn members(&self, combination: &[u64]) -> impl Iterator<Item = u32> {
         let aside = self.chosen(combination);
         let peeled = self.peeled.iter();
@@ -187,7 +185,7 @@ impl Left {
         self.seen = peeling.peeled().len();
     }
 
-    /// Of the rows of a slot, one with the most slots of two rows.
+    /// The row of a slot that has the most slots of two rows.
     fn best_of(&self, slot: usize, peeling: &Peeling, rows: &[Row]) -> u32 {
         let candidates = self.by_slot[slot].iter().copied();
         let slots_of_two = |row: u32| {

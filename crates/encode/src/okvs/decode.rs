@@ -11,7 +11,7 @@ pub(super) const BATCH: usize = 128;
 /// Computes the values of rows in a vector of one bin, which may be any vector.
 ///
 /// # Panics
-/// If `rows` and `values` differ in length, `bin` has not the length of a bin, or a row has
+/// If `rows` and `values` differ in length, `bin` does not have the length of a bin, or a row has
 /// slots out of range.
 pub fn decode_bin<V: Element>(shape: Shape, bin: &[V], rows: &[Row], values: &mut [V]) {
     assert_eq!(rows.len(), values.len(), "a value for each row");

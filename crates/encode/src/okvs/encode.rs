@@ -7,7 +7,7 @@ use super::{Row, core, decode, peeling::Peeling};
 use crate::Error;
 
 /// Encodes bins of one shape, one after the other; keeps its working memory (about 12 bytes a
-/// slot, and the size of a value an item) from bin to bin. Each thread needs its own.
+/// slot, and the size of one value per item) from bin to bin. Each thread needs its own.
 pub struct Encoder<V> {
     shape: Shape,
     peeling: Peeling,
@@ -19,7 +19,7 @@ impl<V: Element> Encoder<V> {
     /// For stores of this shape.
     ///
     /// # Panics
-    /// If the shape has less than 3 or more than 2^17 slots a bin, more than 2^17 items, or
+    /// If the shape has less than 3 or more than 2^17 slots per bin, more than 2^17 items, or
     /// more than one check column.
     pub fn new(shape: Shape) -> Self {
         assert!(
@@ -38,11 +38,11 @@ impl<V: Element> Encoder<V> {
     /// Writes a uniformly random vector `bin` in which `rows[i]` has the value `values[i]`
     /// for all i: the slots, then the dense columns, then the check column.
     ///
-    /// All freedom that the equations leave is filled from `prg`. If the values are random to
-    /// the one who sees the vector, then so is the whole vector, whatever the rows: it has
-    /// every value that solves the equations with the same probability, and each vector
-    /// solves them for exactly one choice of values. With fixed numbers in unused slots
-    /// instead, the vector would tell which slots no item has.
+    /// All freedom that the equations leave is filled from `prg`. If the values are random to the
+    /// party that sees the vector, then so is the whole vector, whatever the rows: it has every
+    /// value that solves the equations with the same probability, and each vector solves them for
+    /// exactly one choice of values. With fixed numbers in unused slots instead, the vector would
+    /// tell which slots no item has.
     ///
     /// # Errors
     /// [`Error::TooManyItems`] if there are more rows than the bin is made for, and
@@ -50,7 +50,7 @@ impl<V: Element> Encoder<V> {
     /// holds nothing of use. [`psijoin_params::okvs::failure`] bounds the probability of both.
     ///
     /// # Panics
-    /// If there is not a value for each row, `bin` has not the length of a bin, or a row has
+    /// If there is not a value for each row, `bin` does not have the length of a bin, or a row has
     /// slots out of range.
     pub fn encode_bin(
         &mut self,

@@ -191,7 +191,7 @@ fn many_bins() {
     }
 }
 
-/// Far below the peeling threshold (1.222 slots a row), and just above the threshold of
+/// Far below the peeling threshold (1.222 slots per row), and just above the threshold of
 /// independence (1.089), elimination does most of the work.
 #[test]
 fn what_peeling_leaves_is_eliminated() {

@@ -26,7 +26,7 @@ pub struct Remainders {
 }
 
 impl<'a> Evaluator<'a> {
-    /// Builds the tree for polynomials of so many coefficients.
+    /// Builds the tree for polynomials of this many coefficients.
     ///
     /// # Errors
     /// If a point lies on the subspace that is computed with.

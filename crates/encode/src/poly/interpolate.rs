@@ -25,7 +25,7 @@ impl<'a> Interpolator<'a> {
     /// If two points are equal, or one lies on the subspace that is computed with.
     ///
     /// # Panics
-    /// If there are no points, or not as many values.
+    /// If there are no points, or another number of values.
     pub fn start(
         fft: &'a AdditiveFft,
         points: &[Element],
@@ -91,7 +91,7 @@ impl<'a> Interpolator<'a> {
         tree::try_each(&mut blocks, &|block| block.sum(self.fft, self.top))
     }
 
-    /// M' modulo the polynomials of the blocks, but for the factors that remainders have.
+    /// M' modulo the polynomials of the blocks, except for the factors that remainders have.
     fn derivative(&self, root: Vec<Element>) -> Result<Vec<Element>, Error> {
         let mut polynomial = derive(self.fft, self.top, root, self.count);
         transform::to_values(self.fft, self.top, Places::Base, &mut polynomial);
@@ -104,7 +104,7 @@ impl<'a> Interpolator<'a> {
     }
 }
 
-/// The coefficients of the derivative of the monic polynomial with so many roots, given on W_top.
+/// The coefficients of the derivative of the monic polynomial with `roots` roots, given on W_top.
 fn derive(fft: &AdditiveFft, top: u32, mut root: Vec<Element>, roots: usize) -> Vec<Element> {
     let field = fft.field();
     transform::to_coefficients(fft, top, Places::Base, &mut root);

@@ -48,7 +48,7 @@ impl Quadratic {
     /// If two points are equal.
     ///
     /// # Panics
-    /// If there are no points, or not as many values in each slice.
+    /// If there are no points, or another number of values in a slice.
     pub fn interpolate(&mut self, points: &[Element], slices: &mut [Element]) -> Result<(), Error> {
         let count = points.len();
         assert!(
@@ -84,10 +84,10 @@ impl Quadratic {
         Ok(())
     }
 
-    /// The values of polynomials of so many coefficients at the points.
+    /// The values of polynomials at the points, given their coefficients.
     ///
     /// # Panics
-    /// If there are no coefficients, or not as many in each polynomial, or no place for the values.
+    /// If there are no coefficients, or another number in a polynomial, or no place for the values.
     pub fn evaluate(
         &mut self,
         points: &[Element],

@@ -35,7 +35,7 @@ fn task_len(log: u32) -> usize {
 }
 
 impl Level {
-    /// A node a point: x − point at 0 and 1.
+    /// One node per point: x − point at 0 and 1.
     fn leaves(fft: &AdditiveFft, points: &[Element]) -> Self {
         let one = fft.field().one();
         Self {
@@ -59,7 +59,7 @@ impl Level {
         base
     }
 
-    /// The level of 2^`log` points a node with these values on W_log.
+    /// The level of 2^`log` points per node with these values on W_log.
     fn from_base(fft: &AdditiveFft, log: u32, base: Vec<Element>, points: usize) -> Self {
         let mut shifted = base.clone();
         shift(fft, log, &mut shifted, points);
@@ -237,7 +237,7 @@ pub(super) fn corrections(
     points: &[Element],
     top: u32,
 ) -> Option<(Vec<Element>, Vec<Element>)> {
-    // ŝ_k + 1 is s_(k+1)/s_k, but for the pivot: of the product, s_top/s_0 is left.
+    // ŝ_k + 1 is s_(k+1)/s_k, except for the pivot: s_top/s_0 is left of the product.
     let field = fft.field();
     let mut monic = points.to_vec();
     let mut shifted = vec![Element::ZERO; points.len()];

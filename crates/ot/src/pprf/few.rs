@@ -1,4 +1,4 @@
-//! A GGM tree of a few leaves, punctured at one: 2^d keys of which the receiver misses one.
+//! A GGM tree of a few leaves, punctured at one: 2^d keys, and the receiver misses one of them.
 //!
 //! Each of the d levels takes one random OT. The receiver's choice there is the side that it
 //! does *not* go; the keys of the first OT are the two nodes of the first level. On each further
@@ -19,7 +19,7 @@ pub(crate) const fn corrections(levels: usize) -> usize {
     levels - 1
 }
 
-/// The dealer's side: all keys, from both keys of an OT a level.
+/// The dealer's side: all keys, from both keys of one OT per level.
 pub(crate) fn deal(ots: &[[Block; 2]], keys: &mut [Block], corrections: &mut [Correction]) {
     let (first, rest) = ots.split_first().expect("a tree has a level");
     keys[..2].copy_from_slice(first);

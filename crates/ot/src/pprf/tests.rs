@@ -3,7 +3,7 @@ use psijoin_params::lpn::{MIN_LEN, NoiseValues};
 
 use super::*;
 
-/// All that both parties bring, but for the receiver's choices.
+/// Everything that both parties bring, except the receiver's choices.
 struct Setting {
     shape: Shape,
     delta: Block,

@@ -10,22 +10,22 @@
 //! 3. The receiver compares it with the hash of Σ χ^(i+1)·w_i + c*, and aborts if it differs.
 //!
 //! *Correct.* If w = v + Δ·e, both are equal. *Sound.* Otherwise, with f = w − v − Δ·e ≠ 0 fixed
-//! before χ, the receiver's value is the sender's plus Σ χ^(i+1)·f_i ≠ 0, but for N/2^128. To
-//! pass, the sender must know that sum, and f is a function of α: for each tree it must know
-//! f's part. So a sender that cheats passes if its guess "α_j lies in a set I_j" holds for all
-//! trees j that it tampered with, and learns that it does; else the receiver stops, before it
-//! has sent anything that depends on e. This leakage is that of the functionality in Wolverine
-//! and Ferret; the noise loses no more entropy than the risk to be caught is worth: one bit in
-//! the mean. Dual LPN is assumed to hold under it ("static leakage", Boyle et al., CCS 2019).
+//! before χ, the receiver's value is the sender's plus Σ χ^(i+1)·f_i ≠ 0, except with probability
+//! N/2^128. To pass, the sender must know that sum, and f is a function of α: for each tree it must
+//! know f's part. So a sender that cheats passes if its guess "α_j lies in a set I_j" holds for all
+//! trees j that it tampered with, and learns that it does. Otherwise the receiver stops, before it
+//! has sent anything that depends on e. This leakage is that of the functionality in Wolverine and
+//! Ferret; the noise loses no more entropy than the risk of being caught is worth: one bit on
+//! average. Dual LPN is assumed to hold under it ("static leakage", Boyle et al., CCS 2019).
 //!
 //! *The receiver learns nothing.* It cannot have cheated before (`consistency.rs`). If it sends
 //! another x, it gets the hash of a value that differs from one it knows by Δ times one it
-//! knows: in the random-oracle model, a way to test guesses of all of Δ, 128 bits. (In the
-//! paper's version the sender reveals y itself, after a commitment by the receiver; then a wrong
-//! x gives Δ away, to be sure, to a receiver that is caught. With the hash, nobody has to open
-//! anything, and it takes one flight less.)
+//! knows: in the random-oracle model, a way to test guesses of all of Δ, 128 bits. (In the paper's
+//! version the sender reveals y itself, after a commitment by the receiver. Then a wrong x gives Δ
+//! away, though to a receiver that is caught. With the hash, nobody has to open anything, and there
+//! is one flight less.)
 //!
-//! *The sender learns nothing of e:* x* masks x, and is used once.
+//! **The sender learns nothing about e:* x* masks x, and is used once.
 
 use psijoin_block::{
     Block, Prg, parallel,

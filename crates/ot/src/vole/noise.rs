@@ -8,9 +8,9 @@
 //!    and vector OLE δ_j = γ_j + Δ·β_j. With [`Ones`], δ_j = Δ and γ_j = 0.
 //! 3. Each block is a tree (`pprf.rs`) with the shares δ_j and γ_j.
 //!
-//! A malicious party is kept in check twice. The *receiver* by `consistency.rs`, right after step
-//! 2 and before the sender has sent anything that depends on Δ: then its α_j and β_j are fixed,
-//! and it has nothing more to say. The *sender* by `check.rs` after step 3.
+//! Both parties are checked for malice. The *receiver* is checked by `consistency.rs`, right after
+//! step 2 and before the sender has sent anything that depends on Δ: then its α_j and β_j are
+//! fixed, and it has nothing more to say. The *sender* is checked by `check.rs` after step 3.
 //!
 //! A sender or receiver whose call has failed must not be used again: the streams of both
 //! parties may have come apart, and after a failed check the peer may know bits of Δ.

@@ -38,7 +38,7 @@
 //!
 //! The best λ makes 3k/m the mean of a Poisson variable that is conditioned to be at least
 //! two; the best x solves px + ℓqx/(1+qx) = N, a quadratic equation. Without condition 2 the
-//! sum would be useless below 1.30 bins an item (terms at k ≈ 2n/3); with it, it serves down
+//! sum would be useless below 1.30 bins per item (terms at k ≈ 2n/3); with it, it serves down
 //! to 1.20.
 //!
 //! # Summing over k
@@ -54,14 +54,13 @@
 //! # Summing over m
 //!
 //! Up to [`SUMMED_SINGLY`] bins, term by term. After that in cells \[a, c\] of about a/64
-//! terms with one λ and one x for the whole cell, of which each is a valid choice for every
-//! m. For fixed λ and x the logarithm f of the first term is a smooth function of m with
-//! f'' ≥ -M: ln C(b, m) and -ln k! contribute -1/(m+½) - 1/(ℓ+½) - 1/(k+½), by
-//! ψ'(y+1) ≤ 1/(y+½); ln (3k)! is convex; px contributes at least -6x/((b-1)(b-2)); and
-//! ℓ·ln(1+qx) at least -2ρu - ℓρ²u² with ρ = q'/q = (2m-1)/(m(m-1)) and u = qx/(1+qx); the
-//! rest is linear. A function with f'' ≥ -M exceeds the larger of its values at the ends of
-//! an interval by at most M·(c-a)²/8. The ratio r is bounded over the cell by taking each
-//! factor at its worst end.
+//! terms with one λ and one x for the whole cell. Each of them is a valid choice for every m. For
+//! fixed λ and x the logarithm f of the first term is a smooth function of m with f'' ≥ -M: ln C(b,
+//! m) and -ln k! contribute -1/(m+½) - 1/(ℓ+½) - 1/(k+½), by ψ'(y+1) ≤ 1/(y+½); ln (3k)! is convex;
+//! px contributes at least -6x/((b-1)(b-2)); and ℓ·ln(1+qx) at least -2ρu - ℓρ²u² with ρ = q'/q =
+//! (2m-1)/(m(m-1)) and u = qx/(1+qx); the rest is linear. A function with f'' ≥ -M exceeds the
+//! larger of its values at the ends of an interval by at most M·(c-a)²/8. The ratio r is bounded
+//! over the cell by taking each factor at its worst end.
 //!
 //! # Without replacement
 //!

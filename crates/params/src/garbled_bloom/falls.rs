@@ -1,9 +1,9 @@
 //! How items fall into the cells of one slice: expectations of products over all cells, from which
 //! [`subsets`] bounds what any set of items might do in all slices.
 //!
-//! Let a cell that holds j of t items count as `a_j`. The expected product over the s cells of a slice
-//! is t!/s^t times the coefficient of x^t in φ(x)^s, φ(x) = Σ_j a_j·x^j/j!. Since no coefficient is
-//! negative, it is at most t!/(s·x)^t·φ(x)^s for any x > 0.
+//! Let a cell that holds j of t items have the weight `a_j`. The expected product over the s cells
+//! of a slice is t!/s^t times the coefficient of x^t in φ(x)^s, φ(x) = Σ_j a_j·x^j/j!. Since no
+//! coefficient is negative, it is at most t!/(s·x)^t·φ(x)^s for any x > 0.
 
 use std::f64::consts::E;
 
@@ -58,7 +58,7 @@ impl Weights {
         for cells in cells - used + 1..=cells {
             let one = 1.0 / f64::from(cells);
             let (mut here, mut elsewhere) = (1.0, 1.0);
-            // Of so many items together with the first, and of so many apart from it.
+            // By how many items are together with the first, and by how many are apart from it.
             let (mut with, mut apart) = ([0.0; EXACT], [0.0; EXACT]);
             for items in 0..EXACT {
                 with[items] = self.of(items + 1) * here;
@@ -103,8 +103,8 @@ impl Weights {
     }
 }
 
-/// A bound on there being a set of `least` or more of `items` items of which something is true, if
-/// for each set that is no likelier than the expected product of these weights, in each of the
+/// A bound on there being a set of `least` or more of `items` items with some property, if no set
+/// has it with a higher probability than the expected product of these weights, in each of the
 /// slices, independently.
 pub(super) fn subsets(items: u64, least: u64, weights: Weights, shape: Shape) -> Log2Prob {
     let slices = f64::from(shape.slices);

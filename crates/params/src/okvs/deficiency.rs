@@ -342,7 +342,7 @@ mod tests {
         }
     }
 
-    /// Single terms, of which cells may only lose little.
+    /// Single terms. Cells may lose only little compared with them.
     #[test]
     fn wide_cells_lose_little() {
         let (n, m) = (30_000.0, 37_000.0);

@@ -20,7 +20,7 @@ impl Params {
     /// Derives them, for a run on this OT extension.
     ///
     /// The failure budget: up to an eighth for digests, half for strings that sum up to an item's
-    /// value by chance, up to a quarter for hidden items that the receiver could tell from nothing,
+    /// value by chance, up to a quarter for hidden items that the receiver could notice,
     /// and next to nothing for a filter that cannot be made, or contains what it should not.
     ///
     /// # Errors

@@ -66,7 +66,8 @@ impl<F: Form> Party for Sender<F> {
         // Step 4.
         context.phases.begin("equality tests");
         let mut shares = vec![Block::ZERO; params.lanes().div_ceil(Block::BITS)];
-        // Forked, so that the opened shares are no output of what all else is drawn from.
+        // Forked, so that the opened shares do not come from the generator that everything else is
+        // drawn from.
         context.rng.fork().fill(&mut shares);
         let shares = Bits::from_blocks(&shares, params.lanes());
         let opened: Vec<[Block; 2]> = (shares.iter())

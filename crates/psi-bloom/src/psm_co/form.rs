@@ -1,4 +1,4 @@
-//! What differs between the forms of ciphertexts, and what does not.
+//! The forms of ciphertexts: what they share, and how they differ.
 
 use std::fmt::Debug;
 
@@ -14,7 +14,7 @@ pub(crate) type Pad = [u64; 4];
 pub struct Nodes {
     /// Of "differs", and of "equal".
     pub(super) labels: [Block; 2],
-    /// Where "equal" stands: second, or first.
+    /// Where "equal" is: second, or first.
     pub(super) place: bool,
 }
 
@@ -22,7 +22,7 @@ pub struct Nodes {
 #[derive(Clone, Copy)]
 pub struct Held {
     pub(super) label: Block,
-    /// Where it stands, if that is known.
+    /// Where it is, if that is known.
     pub(super) place: bool,
 }
 
@@ -30,9 +30,9 @@ pub struct Held {
 ///
 /// The four pads of a test and a bit are those of "equal" with the sender's bit, "equal" with the
 /// other bit, and "differs" with either. On the wire, those of the first node come before those of
-/// the second, and of a node that for 0 before that for 1.
+/// the second, and the one for 0 of a node before the one for 1.
 pub trait Form: Copy + Debug + Send + Sync + 'static {
-    /// The form in which none of this many decryptions goes wrong, but for a probability of at most
+    /// The form in which none of this many decryptions goes wrong, except with a probability of at most
     /// `share`.
     ///
     /// # Errors

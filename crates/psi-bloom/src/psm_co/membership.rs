@@ -1,10 +1,10 @@
 //! The general form: whether the receiver's item is in a set of the sender.
 //!
 //! After each bit the graph has a node for each beginning of an item of the set, and one for "not in
-//! the set". They are filled up to as many as there can be, the less of 2^bits and the number of items,
-//! with others that nothing leads to, and all stand in an order that is drawn anew: then neither how
-//! many there are, nor where the receiver is, says anything of the set. A bit takes two ciphertexts
-//! for each node before it, of κ bits and a place.
+//! the set". They are filled up to the largest possible number, the smaller of 2^bits and the
+//! number of items, with nodes that nothing leads to. All are in an order that is drawn anew. So
+//! neither their number nor the receiver's place says anything about the set. A bit takes two
+//! ciphertexts for each node before it, of κ bits and a place.
 
 use std::ops::Range;
 
@@ -54,8 +54,8 @@ impl Membership {
         ots.chosen(self.bits).says(ots.sender, levels.sum())
     }
 
-    /// Lets the receiver have λ1 if its item is in the set, else λ0: the lowest bits of `opened`. The
-    /// peer calls [`receive`](Self::receive).
+    /// Lets the receiver have λ1 if its item is in the set, otherwise λ0: the lowest bits of
+    /// `opened`. The peer calls [`receive`](Self::receive).
     ///
     /// # Errors
     /// If the channel breaks.
@@ -73,7 +73,7 @@ impl Membership {
         let mut zeros = Buffer::zeroed(self.bits);
         ots.send_chosen(&mut zeros, channel)?;
         let ones = extension::random_messages(&mut zeros, &ots.delta());
-        // Bit 0 is the highest, so that what begins alike stands together.
+        // Bit 0 is the highest, so that items with the same beginning are neighbours.
         let mut set: Vec<u128> = set.iter().map(|item| self.turned(item.0)).collect();
         set.sort_unstable();
         set.dedup();
@@ -165,12 +165,12 @@ impl Membership {
         2 * nodes * self.label_bytes(depth) + packed(self.place_bits(depth)).packed_bytes(2 * nodes)
     }
 
-    /// An item with bit 0 as the highest, and nothing behind the bits that count.
+    /// An item with bit 0 as the highest, and nothing after the bits that count.
     fn turned(&self, item: u128) -> u128 {
         item.reverse_bits() >> (Block::BITS - self.bits)
     }
 
-    /// The beginnings of so many bits, ascending.
+    /// The beginnings of `depth` bits, ascending.
     fn beginnings(&self, set: &[u128], depth: usize) -> Vec<u128> {
         let mut beginnings: Vec<u128> = (set.iter())
             .map(|item| item.checked_shr((self.bits - depth) as u32).unwrap_or(0))
@@ -237,7 +237,7 @@ impl Membership {
         length.pack(texts, message);
     }
 
-    /// The label and the place in a message of so many nodes, for one of them and a bit.
+    /// The label, and the place in a message, for one of the nodes and a bit.
     fn open(
         &self,
         depth: usize,

@@ -6,11 +6,11 @@ use super::form::{
     Form, Held, Nodes, Pad, arranged, at, block, contents, pack_all, packed, unpack_all,
 };
 
-/// Two blocks a test and bit, and the place of the next node.
+/// Two blocks per test and bit, and the place of the next node.
 ///
 /// The receiver's label is its pad, to which it adds the first block if its node stands second, and
-/// the second block if its bit is one. The sender takes such blocks that three of the four agree, and
-/// for "differs" what they agree on.
+/// the second block if its bit is one. The sender chooses the blocks so that three of the four
+/// agree, and takes what they agree on for "differs".
 #[derive(Debug, Clone, Copy)]
 pub struct Pointed;
 
@@ -137,7 +137,7 @@ impl Form for Pointed {
     }
 }
 
-/// Of four ciphertexts the receiver's.
+/// The receiver's one of four ciphertexts.
 fn own(texts: [Block; 4], choice: bool, held: &Held) -> Block {
     let of_node = [0, 1].map(|bit| at(held.place, [texts[bit], texts[2 + bit]]));
     at(choice, of_node)

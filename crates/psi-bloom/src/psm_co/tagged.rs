@@ -6,7 +6,7 @@ use super::form::{
     Form, Held, Nodes, Pad, arranged, at, block, contents, pack_all, packed, unpack_all,
 };
 
-/// Ciphertexts as published: with zeros at the end, by which the receiver knows its own.
+/// Ciphertexts as published: with zeros at the end, which show the receiver its own.
 #[derive(Debug, Clone, Copy)]
 pub struct Tagged {
     /// How many zeros.
@@ -14,7 +14,7 @@ pub struct Tagged {
 }
 
 impl Tagged {
-    /// Bytes of contents of so many bits with their tags.
+    /// Bytes of contents of `bits` bits with their tags.
     fn bytes(self, lanes: usize, bits: usize) -> usize {
         packed(bits).packed_bytes(4 * lanes)
             + packed(self.tag_bits as usize).packed_bytes(4 * lanes)

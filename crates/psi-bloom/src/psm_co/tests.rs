@@ -249,7 +249,7 @@ proptest! {
     }
 }
 
-/// Sets of two messages a bit; one item; one bit.
+/// Sets of two messages per bit; one item; one bit.
 #[test]
 fn membership_in_sets_of_any_size() {
     let set: Vec<Block> = (0..3000).map(|i| Block(i * 7)).collect();

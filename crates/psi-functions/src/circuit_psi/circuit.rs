@@ -15,7 +15,7 @@ use psijoin_psi::OutputKind;
 pub(super) enum Reveals {
     /// The shared numbers.
     Rows,
-    /// How many they are.
+    /// Their number.
     Count,
     /// Whether they are at least this many.
     Threshold(u64),
@@ -35,11 +35,11 @@ impl Reveals {
 
 /// What goes into a circuit.
 pub(super) struct Inputs<W> {
-    /// The sender's numbers, ascending: a wire a bit, the lowest first.
+    /// The sender's numbers, ascending: one wire per bit, the lowest first.
     pub(super) sender: Vec<W>,
     /// The receiver's.
     pub(super) receiver: Vec<W>,
-    /// The sender's switches, a wire a layer; none where nothing is shuffled.
+    /// The sender's switches, one wire per layer; none where nothing is shuffled.
     pub(super) switches: Vec<W>,
 }
 
@@ -71,8 +71,8 @@ pub(super) fn outputs<B: Backend>(
     Ok(numbers)
 }
 
-/// Counts the gates of [`outputs`], for so many numbers of both parties together, and the bits
-/// that the receiver learns. Nothing is as long as the sets, so that any sizes can be asked for.
+/// Counts the gates of [`outputs`] for the numbers of both parties together, and the bits that the
+/// receiver learns. Nothing is as long as the sets, so this works for any sizes.
 pub(super) fn count(
     mut count: Count,
     reveals: Reveals,
@@ -149,8 +149,8 @@ mod tests {
     }
 
     proptest! {
-        /// What is revealed is the output, and nothing else: of the items that are not shared no
-        /// bit, and for count and threshold of no item any.
+        /// Only the output is revealed: no bit of the items that are not shared, and for count and
+        /// threshold no bit of any item.
         #[test]
         fn the_output_is_all_that_is_revealed(
             sender in btree_set(1..256_u128, 1..40),

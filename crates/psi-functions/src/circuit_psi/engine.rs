@@ -20,7 +20,7 @@ use crate::garbling;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Engine {
     /// Yao's garbled circuits. The sender garbles: its items and its permutation then cost nothing,
-    /// and the receiver, who learns the result, has it as soon as it has evaluated the last gate.
+    /// and the receiver, which learns the result, has it as soon as it has evaluated the last gate.
     Yao,
     /// Goldreich, Micali and Wigderson's protocol.
     Gmw(Gmw),
@@ -107,7 +107,7 @@ impl Engine {
     }
 }
 
-/// What is said of a garbled circuit, but for its outputs.
+/// The messages of a garbled circuit, except for its outputs.
 fn garbled(work: &Work) -> Conversation {
     garbling::OTS
         .chosen(work.receiver_bits)

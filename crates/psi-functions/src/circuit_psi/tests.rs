@@ -7,7 +7,7 @@ fn plan(protocol: &'static Protocol, n: u64, output: OutputKind) -> Plan {
     protocol.plan(&request).unwrap()
 }
 
-/// PSZ14 App. D.1, of ℓ bits: 32 bytes an AND gate, the receiver's bits by OT, what is revealed.
+/// PSZ14 App. D.1, of ℓ bits: 32 bytes per AND gate, the receiver's bits by OT, what is revealed.
 #[test]
 fn yao_sends_the_gates_that_are_published() {
     for log2 in [2, 8, 12, 16] {

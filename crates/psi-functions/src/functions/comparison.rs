@@ -67,13 +67,13 @@ impl Comparison {
     }
 }
 
-/// The sender, who garbles.
+/// The sender, which garbles.
 pub(super) struct Sender {
     comparison: Comparison,
     setup: garbler::Setup,
 }
 
-/// The receiver, who evaluates.
+/// The receiver, which evaluates.
 pub(super) struct Receiver {
     comparison: Comparison,
     setup: evaluator::Setup,

@@ -6,7 +6,7 @@
 //! the number of its factors: messages are stretched to one word per factor.
 //!
 //! OTs of random choices c come from silent OT, with messages m_0 and m_1. The chooser sends
-//! c ⊕ s, by which the giver swaps the messages. For factor k the giver sends
+//! c ⊕ s, and the giver swaps the messages by it. For factor k the giver sends
 //! G_k(m_0) − G_k(m_1) + (1 − 2r)·w_k, and x_k is G_k(m_0).
 //!
 //! **Security**: semi-honest. c hides s, and the message that the chooser does not have hides the
@@ -33,7 +33,7 @@ const OTS: Extension = Extension::Silent;
 /// OTs that are made at once: silent OT needs 100 bytes per OT while it runs.
 const AT_ONCE: usize = 1 << 21;
 
-/// How many OTs each of the calls makes that make `count`.
+/// How many OTs each call makes, for `count` in all.
 fn calls(count: usize) -> impl Iterator<Item = usize> {
     (0..count)
         .step_by(AT_ONCE)

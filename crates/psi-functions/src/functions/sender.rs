@@ -34,7 +34,7 @@ impl Sender {
         })
     }
 
-    /// Lets the receiver learn what it is to, which calls
+    /// Lets the receiver learn its output. The receiver calls
     /// [`Receiver::learn`](super::Receiver::learn). `numbers` has a column u for each of the sender's
     /// columns, with one number per lane.
     ///

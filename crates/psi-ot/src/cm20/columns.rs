@@ -1,4 +1,4 @@
-//! The columns of the matrices, expanded from the seeds of the OTs a bin at a time.
+//! The columns of the matrices, expanded from the seeds of the OTs, one bin at a time.
 
 use psijoin_block::{Block, Prg, blake3_rows};
 use zeroize::Zeroize;
@@ -125,7 +125,7 @@ mod tests {
         }
     }
 
-    /// Who chooses its own OT seeds has no hold on its columns: the key comes later.
+    /// A party that chooses its own OT seeds does not control its columns: the key comes later.
     #[test]
     fn equal_seeds_make_other_columns_in_every_place_and_under_every_key() {
         let pairs = SeedPairs(Zeroizing::new(vec![[Block(5); 2]; COLUMNS]));

@@ -10,14 +10,14 @@ pub(super) const MAX_COLUMNS: usize = 1024;
 #[derive(Default)]
 pub(super) struct Evaluation {
     items: usize,
-    /// Column by column, a bit an item.
+    /// Column by column, one bit per item.
     bits: Vec<u64>,
     narrow: Vec<[u64; MAX_COLUMNS / 128]>,
     wide: Vec<[u64; MAX_COLUMNS / 64]>,
 }
 
 impl Evaluation {
-    /// Makes room for so many items and columns.
+    /// Makes room for the items and columns.
     pub(super) fn resize(&mut self, items: usize, columns: usize) {
         self.items = items;
         self.bits.resize(columns * self.stride(), 0);

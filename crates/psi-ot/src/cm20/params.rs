@@ -9,7 +9,7 @@ use super::{
 };
 use crate::seeds::SeedOts;
 
-/// Against whom a plan protects.
+/// Whom a plan protects against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Variant {
     SemiHonest,

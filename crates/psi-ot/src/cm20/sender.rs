@@ -14,7 +14,7 @@ use super::{
 };
 use crate::seeds::ChosenSeeds;
 
-/// Items that are evaluated at once. A bin may have many more, if the sender has.
+/// Items that are evaluated at once. A bin may have many more, if the sender has many.
 const ITEMS_PER_TASK: usize = 8192;
 
 /// The party that learns nothing, after the offline phase.

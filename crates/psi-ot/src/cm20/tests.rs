@@ -98,8 +98,8 @@ fn the_cost_is_that_of_the_document() {
         for (params, more_of_sender, more_of_receiver) in plans {
             let (w, m) = (u64::from(params.shape.columns), params.shape.rows());
             let masks = (1..128).map(|l| {
-                let uppers = u128::from(n) + ((params.mask_range - 1) >> l);
-                uppers.div_ceil(8) + (u128::from(n) * l).div_ceil(8)
+                let upper_bits = u128::from(n) + ((params.mask_range - 1) >> l);
+                upper_bits.div_ceil(8) + (u128::from(n) * l).div_ceil(8)
             });
             let masks = masks.min().unwrap() as u64;
             let sender = 32 + 2048 * w.div_ceil(128) + masks + more_of_sender;

@@ -9,7 +9,7 @@ const OTS_PER_MESSAGE: usize = 4096;
 /// A message starts with a whole block of every column.
 const OT_GROUP: usize = 128;
 
-/// Whom the sender compares with a place.
+/// The items that the sender compares with a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Candidates {
     /// The items that have the place's bin.

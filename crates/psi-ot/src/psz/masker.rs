@@ -1,4 +1,4 @@
-//! The masks of words: what the strings of their letters come to.
+//! The masks of words, from the strings of their letters.
 
 use psijoin_block::{Block, crhf};
 use psijoin_ot::kk13::{Hash, HashInput};

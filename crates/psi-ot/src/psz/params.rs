@@ -62,7 +62,7 @@ impl Params {
     /// for another. Both parties must say the same. The sets are not empty.
     ///
     /// # Errors
-    /// As [`new`](Self::new); and unless items have 1 to 64 bits.
+    /// As [`new`](Self::new), and if items do not have 1 to 64 bits.
     pub fn short(
         request: &Request,
         scheme: &'static Scheme,

@@ -41,7 +41,7 @@ fn permuted_failure(items: u64, shape: cuckoo::Shape, letters: usize) -> Log2Pro
     cuckoo::failure_without_replacement(items, shape, places as f64)
 }
 
-/// A table, and what spells the items in it.
+/// A table, and the letters that spell the items in it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Spelling {
     pub(super) method: Method,
@@ -89,7 +89,7 @@ impl Spelling {
                     return Self::permuted(bits, items, share, &price);
                 }
                 // A long item is a random digest. No part of it depends on its bins, so the part
-                // alone is what is left of the item in a bin.
+                // alone stands for the item in a bin.
                 let met = |lists: usize| lists as u128 * u128::from(sizes.sender());
                 let shape = cuckoo(spelled(met(CHOICES))?)?;
                 let compared = met(CHOICES + shape.stash as usize);
@@ -109,7 +109,8 @@ impl Spelling {
         }
     }
 
-    /// The fewest letters, and then the fewest bins, in which items of so many bits have places.
+    /// The fewest letters, and then the fewest bins, in which items of `item_bits` bits have
+    /// places.
     fn permuted(item_bits: u32, items: u64, share: Log2Prob, price: &Price) -> Result<Self, Error> {
         let all_letters = letters::of_bits(item_bits);
         for letters in 1..all_letters {
@@ -128,7 +129,7 @@ impl Spelling {
                 });
             }
         }
-        // So few items that their bins save no letter.
+        // With so few items, their bins save no letter.
         let costs = price.cuckoo(all_letters, all_letters);
         let shape = cuckoo::smallest(items, share, costs)?;
         Ok(Self::uniform(Method::Cuckoo(shape), all_letters, 0))
@@ -155,7 +156,7 @@ impl Price {
         (kk13::COLUMNS * letters) as u64
     }
 
-    /// Bins of several places, where an item has so many bins.
+    /// Bins of several places, where an item has `per_item` bins.
     fn bins(&self, letters: usize, per_item: usize) -> simple::Costs {
         simple::Costs {
             place_bits: Self::place_bits(letters),

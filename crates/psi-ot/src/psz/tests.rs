@@ -41,7 +41,7 @@ fn shared(sender: &[u64], receiver: &[u64]) -> Output {
     )
 }
 
-/// Ranges of consecutive numbers, disjoint but for some: permutation-based hashing without the
+/// Ranges of consecutive numbers, disjoint except for some: permutation-based hashing without the
 /// function's number finds thousands of false matches among them.
 #[test]
 fn ranges_of_short_numbers() {

@@ -1,4 +1,4 @@
-//! Coefficients on the wire: w bits each half of an element, without gaps.
+//! Coefficients on the wire: w bits for each half of an element, without gaps.
 
 use psijoin_block::gf2k::{Element, Field};
 

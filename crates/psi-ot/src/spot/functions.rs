@@ -33,7 +33,7 @@ pub(crate) struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// Items of a set of points that knows one hash function only.
+    /// Items of a set of points with one hash function only.
     pub(crate) fn by_one_function(digests: Digests<'a>) -> Self {
         Self {
             digests,

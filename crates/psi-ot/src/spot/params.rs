@@ -20,7 +20,7 @@ pub(crate) struct SparseParams {
 }
 
 impl SparseParams {
-    /// Derives them, given the length of digests, with what is left of the failure budget: what
+    /// Derives them, given the length of digests, with the rest of the failure budget: what
     /// [`Extension::derive`] takes, and all the rest, at least a quarter or so, for the masks. If the
     /// sender may be malicious, masks have 128 bits.
     pub(crate) fn derive(
@@ -73,7 +73,8 @@ impl SparseParams {
         }
     }
 
-    /// The error for points that no polynomial is computed for: two of them are equal, say.
+    /// The error for points that no polynomial is computed for, for example because two of them are
+    /// equal.
     pub(crate) fn unfit_points(&self) -> Error {
         (self.request).bad_luck("the items do not fit into a polynomial")
     }

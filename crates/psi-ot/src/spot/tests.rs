@@ -70,8 +70,8 @@ fn mask_bytes(plan: &Plan, count: u64) -> u64 {
     let half = |name| u128::from(parameter(plan, name));
     let range = half("mask range, high half") << 64 | half("mask range, low half");
     let bytes = |low_bits: u32| {
-        let uppers = u128::from(count) + ((range - 1) >> low_bits);
-        uppers.div_ceil(8) + (u128::from(count) * u128::from(low_bits)).div_ceil(8)
+        let upper_bits = u128::from(count) + ((range - 1) >> low_bits);
+        upper_bits.div_ceil(8) + (u128::from(count) * u128::from(low_bits)).div_ceil(8)
     };
     (1..128).map(bytes).min().unwrap() as u64
 }

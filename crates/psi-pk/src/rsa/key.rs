@@ -125,7 +125,7 @@ impl PrivateKey {
         })
     }
 
-    /// The e-th roots modulo N: numbers to the d.
+    /// The e-th roots modulo N: numbers to the power d.
     ///
     /// # Errors
     /// If this machine computed one wrongly.
@@ -153,7 +153,7 @@ impl PrivateKey {
         multiple.wrapping_add(&modulo_q.resize())
     }
 
-    /// The same key, but for the prime p: half of what it computes is wrong.
+    /// The same key, except for the prime p: half of what it computes is wrong.
     #[cfg(test)]
     pub(super) fn insecure_with_fault(mut self) -> Self {
         self.p.exponent = self.p.exponent.wrapping_sub(&U1536::ONE);

@@ -1,4 +1,4 @@
-//! What both parties know of a key, and why the receiver may trust it to blind.
+//! What both parties know about a key, and why the receiver may blind its items with it.
 
 use crypto_bigint::{Odd, U64, U3072};
 use psijoin_curve::modular::Modulus3072;
@@ -11,7 +11,7 @@ use psijoin_psi::{
 use super::NUMBER_BYTES;
 use crate::{compare, uniform_hash};
 
-/// A modulus N with which raising to e permutes the units.
+/// A modulus N for which raising to the power e permutes the units.
 pub(super) struct PublicKey {
     pub(super) modulus: Modulus3072,
 }
@@ -50,7 +50,7 @@ impl PublicKey {
         Ok(key)
     }
 
-    /// Hashes of N. To know their e-th roots shows that raising to e permutes the units.
+    /// Hashes of N. Knowing their e-th roots shows that raising to the power e permutes the units.
     pub(super) fn challenges(&self) -> Vec<U3072> {
         let mut modulus = Vec::new();
         encode([self.modulus.get()], &mut modulus);

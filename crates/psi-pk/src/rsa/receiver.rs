@@ -97,7 +97,7 @@ impl Party for Receiver {
 /// Appends H(y)·r^e of each hash.
 ///
 /// # Errors
-/// If a hash is no unit modulo N: then N is not what it should be.
+/// If a hash is not a unit modulo N: then N is not what it should be.
 fn blind(
     key: &PublicKey,
     hashes: &[U3072],
@@ -131,7 +131,7 @@ fn unblind(key: &PublicKey, blinded: &[U3072], factors: &[BlindingFactor]) -> Ve
 /// Random units r, as r^e and 1/r.
 ///
 /// # Errors
-/// If one is no unit.
+/// If one is not a unit.
 fn random_factors(
     key: &PublicKey,
     count: usize,

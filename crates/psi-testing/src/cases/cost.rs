@@ -1,4 +1,4 @@
-//! What passes over the wire is what the plan's cost says, to the byte.
+//! The traffic on the wire is what the plan's cost says, to the byte.
 
 use psijoin_channel::{count::counted, memory};
 use psijoin_psi::{Output, Plan};

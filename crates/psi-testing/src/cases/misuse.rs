@@ -1,4 +1,5 @@
-//! Input that does not fit the plan, after the offline phase: it is refused, and the peer is told.
+//! Input that does not fit the plan, after the offline phase: it is refused, and the peer learns
+//! why.
 
 use std::thread;
 

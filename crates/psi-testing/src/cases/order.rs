@@ -1,9 +1,9 @@
 //! The order of the sender's items never shows in its messages.
 //!
 //! They hold one unit (a group element, some masks) per item, or are sorted. Two facts together
-//! say that a permuted input leaves their distribution as it is: the units are the same set
-//! whatever the order of the input, and their order on the wire is that of the input no more
-//! than any other.
+//! show that permuting the input does not change their distribution: the units are the same set
+//! whatever the order of the input, and their order on the wire is no more likely to be that of the
+//! input than any other.
 
 use std::collections::HashSet;
 

@@ -139,7 +139,7 @@ pub fn many_items(subject: &Subject) {
     }
 }
 
-/// The same of a million items, unless so many are refused.
+/// The same of a million items, unless a set of this size is refused.
 pub fn a_million_items(subject: &Subject) {
     const ITEMS: usize = 1 << 20;
     if subject.takes_a_million {

@@ -1,5 +1,5 @@
-//! What a party sees and gets holds no bit that tells whether an item is shared, unless rows are
-//! what was asked for.
+//! What a party sees and gets holds no bit that tells whether an item is shared, unless rows were
+//! asked for.
 
 use psijoin_channel::{memory, transcript::recorded};
 use psijoin_psi::{Columns, Output, OutputKind, Plan};

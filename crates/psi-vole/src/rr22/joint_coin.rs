@@ -47,7 +47,7 @@ impl Committed {
     }
 }
 
-/// What the receiver has of it.
+/// The receiver's part, once the sender has committed.
 pub(super) struct Promised {
     commitment: [u8; 32],
     own: Tower,

@@ -59,7 +59,7 @@ impl<B: Base> Party for Receiver<B> {
     }
 }
 
-/// What the receiver knows of a store that it has sent.
+/// What the receiver knows about a store that it has sent.
 pub(super) struct Sent<'a> {
     inputs: oprf::Inputs<'a>,
     rows: Buffer<Row>,

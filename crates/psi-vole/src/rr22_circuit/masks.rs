@@ -14,7 +14,7 @@ pub(super) enum Of {
 }
 
 /// This mask of each output F: the lowest bits of π(x) ⊕ x, where x is F with the mask's number
-/// added. F is random to whoever must not know its masks, so that no x comes twice.
+/// added. F is random to a party that must not know its masks, so no x comes twice.
 pub(super) fn masks<V: Element>(of: Of, outputs: &[u128]) -> Buffer<V> {
     let number = match of {
         Of::Target => 0,

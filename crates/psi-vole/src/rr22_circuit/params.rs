@@ -176,7 +176,7 @@ mod tests {
 
     use super::*;
 
-    /// Nor is the budget exceeded where digests are about to become longer.
+    /// The budget is not exceeded where digests are about to become longer, either.
     #[test]
     fn no_size_needs_a_stash() {
         for sigma in [40, 60, 70, 80] {

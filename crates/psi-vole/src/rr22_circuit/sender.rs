@@ -74,7 +74,7 @@ impl<B: Base> Party for Sender<B> {
     }
 }
 
-/// Which item and which bin each key is of.
+/// The item and the bin of each key.
 struct Owners {
     /// The positions of the items, in ascending order of the items.
     items: Vec<u32>,

@@ -45,8 +45,8 @@ impl<'a> Own<'a> {
         }
     }
 
-    /// The positions of the own hashes whose masks are among these, which ascend, or else the
-    /// sender misses some.
+    /// The positions of the own hashes whose masks are among these, which ascend; if they do not,
+    /// some are missed.
     pub(super) fn find(&self, sent: impl Iterator<Item = u128>) -> Vec<u32> {
         let mut sent = sent.peekable();
         let lowest = sent.peek().map_or(0, |mask| self.masks.prefix(*mask));
@@ -68,7 +68,7 @@ impl<'a> Own<'a> {
     /// Walks through both lists, and notes where the prefix of a mask is that of a key: the place
     /// of the mask, and of the first such key. Returns how many keys precede all masks to come.
     ///
-    /// Which list goes on is a coin toss, so it is no branch.
+    /// Which list goes on is a coin toss, so it is not a branch.
     fn merge(&self, masks: &[u128], own: &[u64], alike: &mut Vec<(u32, u32)>) -> usize {
         alike.resize(masks.len() + 1, (0, 0));
         let (mut mask, mut key, mut count) = (0, 0, 0);

@@ -7,7 +7,7 @@ use psijoin_block::{memory::Buffer, parallel, scatter};
 
 /// What is sorted.
 pub trait Key: Pod + Ord + Send + Sync {
-    /// Its highest bits: in their order, but for those where they are equal.
+    /// Its highest bits: keys are in their order, except where these are equal.
     fn top(self) -> u64;
 }
 
@@ -24,7 +24,7 @@ const BUCKET_LEN: usize = 512;
 /// More streams than this would be written at random.
 const MAX_BUCKETS: usize = 1 << 12;
 
-/// Keys with the same slot, beyond which they are not taken for uniform.
+/// More keys than this with one slot are not taken for uniform.
 const MAX_SLOT_LEN: u32 = 32;
 
 /// Sorts, on the threads of the caller's pool: the topmost bits say which bucket, the next ones
@@ -69,7 +69,7 @@ pub(super) fn sort_by<S: Sync, T: Key>(
     sorted
 }
 
-/// So many bits of a key, after the first `skipped` ones.
+/// `bits` bits of a key, after the first `skipped` ones.
 #[inline]
 fn digit<T: Key>(key: T, skipped: u32, bits: u32) -> usize {
     // Without bits the mask is zero, whatever the shift.

@@ -75,17 +75,17 @@ fn another_number_of_masks_or_higher_ones_are_refused() {
         range: 24,
         low_bits: 3,
     };
-    for (uppers, is_valid) in [
+    for (upper_parts, is_valid) in [
         (0b0101_1011_u8, true),
         (0b0111_1011, false),
         (0b0001_1011, false),
         (0b1001_1011, false),
     ] {
         let (mut left, mut right) = memory::pair();
-        left.send(&[uppers]).unwrap();
+        left.send(&[upper_parts]).unwrap();
         left.send(&[0; 2]).unwrap();
         let result = masks.receive(&Own::new(masks, &[]), right.halves().1);
-        assert_eq!(result.is_ok(), is_valid, "{uppers:08b}");
+        assert_eq!(result.is_ok(), is_valid, "{upper_parts:08b}");
     }
 }
 
@@ -166,17 +166,17 @@ proptest! {
     /// Upper parts that are right now and then, and any lower ones.
     #[test]
     fn garbage_is_an_error_or_masks(
-        uppers in any::<u16>(),
-        lowers in prop::collection::vec(any::<u8>(), 15),
+        upper_parts in any::<u16>(),
+        lower_parts in prop::collection::vec(any::<u8>(), 15),
         count in 2_usize..9,
         low_bits in 9_u32..16,
     ) {
         let range = 8 << low_bits;
         let masks = SortedMasks { count, range, low_bits };
-        let is_valid = uppers.count_ones() as usize == count && uppers >> (count + 7) == 0;
+        let is_valid = upper_parts.count_ones() as usize == count && upper_parts >> (count + 7) == 0;
         let (mut left, mut right) = memory::pair();
-        left.send(&uppers.to_le_bytes()).unwrap();
-        left.send(&lowers[..lowers::bytes(count, low_bits)]).unwrap();
+        left.send(&upper_parts.to_le_bytes()).unwrap();
+        left.send(&lower_parts[..lower_parts::bytes(count, low_bits)]).unwrap();
         let own = [0, 1 << 127, u128::MAX];
         match masks.receive(&Own::new(masks, &own), right.halves().1) {
             Ok(_) => prop_assert!(is_valid),

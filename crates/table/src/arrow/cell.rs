@@ -1,4 +1,5 @@
-//! The text of a cell, as it is written to CSV, and as it is added up. Keys may have others.
+//! The text of a cell, as it is written to CSV, and as it is added up. Its text as a key may be
+//! another.
 
 use std::fmt::{Display, Write};
 

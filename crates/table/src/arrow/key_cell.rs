@@ -1,4 +1,4 @@
-//! The canonical text of a cell of the key, which is that of its value, whatever its type.
+//! The canonical text of a cell of the key. It depends on the value, not on the type.
 
 use std::fmt::{Display, Write};
 
@@ -22,7 +22,7 @@ pub(crate) struct KeyColumn<'a> {
 }
 
 impl<'a> KeyColumn<'a> {
-    /// `None` if the array's type is none of a key: [`can_be_key`]. `is_uuid` says that 16 bytes
+    /// `None` if the array's type cannot be a key: [`can_be_key`]. `is_uuid` says that 16 bytes
     /// are one.
     pub(crate) fn new(array: &'a ArrayRef, is_uuid: bool) -> Option<Self> {
         let cell = key_cell(array, is_uuid)?;
@@ -90,7 +90,7 @@ fn always<'a>(write: WriteCell<'a>) -> WriteKey<'a> {
     })
 }
 
-/// Whole numbers as integers. The type has so many binary digits: from 2^digits on, it rounds
+/// Whole numbers as integers. The type has `digits` binary digits: from 2^digits on, it rounds
 /// other integers to those that it has, so that one there may stand for its neighbour.
 fn whole<T: ArrowPrimitiveType>(
     array: &ArrayRef,

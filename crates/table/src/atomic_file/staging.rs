@@ -18,7 +18,7 @@ use super::{Existing, rights};
 /// What the names of staged files begin with; 16 hexadecimal digits follow.
 const PREFIX: &str = ".psijoin-staged-";
 
-/// A name is free by all odds, and nobody else takes hold of its file.
+/// A name is almost certainly free, and nobody else takes its file.
 const ATTEMPTS: usize = 16;
 
 /// The staged files of this process.
@@ -26,7 +26,7 @@ static STAGED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Removes all files that this process has staged and not committed, for a program that ends
 /// without an orderly return, right before it ends: from a panic hook, or when it is asked twice
-/// to stop. Nothing else is done with what is being written; to commit it fails.
+/// to stop. Nothing else happens to what is being written; a commit of it fails.
 ///
 /// Another thread may hold the list of these files, even one that waits for this one. Then, after
 /// a tenth of a second, they are left to the next [`AtomicFile::prepare`](super::AtomicFile::prepare).
@@ -41,7 +41,7 @@ pub fn remove_staged() {
             }
         };
         for path in &*paths {
-            // There is nobody to be told, and a committed file is no more there.
+            // There is nobody to tell, and a committed file is no longer there.
             let _ = fs::remove_file(path);
         }
         return;
@@ -177,7 +177,7 @@ fn hold(path: &Path, file: &File) -> io::Result<bool> {
 }
 
 /// Removes the staged files in this folder that are left of processes of ours, `own` being a file
-/// of ours. What cannot be removed stays: it is no reason not to work.
+/// of ours. What cannot be removed stays: that is no reason to fail.
 pub(super) fn remove_abandoned(folder: &Path, own: &Metadata) {
     let Ok(entries) = fs::read_dir(folder) else {
         return;
@@ -233,7 +233,7 @@ fn have_one_owner(a: &Metadata, b: &Metadata) -> bool {
     a.uid() == b.uid()
 }
 
-/// Elsewhere who can lock a file to write it may remove it.
+/// Elsewhere, a process that can lock a file to write it may remove it.
 #[cfg(not(unix))]
 fn have_one_owner(_: &Metadata, _: &Metadata) -> bool {
     true

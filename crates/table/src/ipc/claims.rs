@@ -15,8 +15,8 @@ use crate::{format::ARROW_MESSAGE, section::Section};
 const LENGTH_BYTES: u64 = 8;
 
 /// # Errors
-/// If a buffer of a file claims more than as many bytes can be decompressed to, or what stands
-/// behind the rows is not understood.
+/// If a buffer of a file claims more than its bytes can be decompressed to, or what follows the
+/// rows is not understood.
 pub(super) fn check_file(section: &mut Section) -> Result<(), ArrowError> {
     let mut end = [0; 10];
     section.seek(SeekFrom::End(-(end.len() as i64)))?;
@@ -48,7 +48,7 @@ pub(super) fn check_file(section: &mut Section) -> Result<(), ArrowError> {
 }
 
 /// # Errors
-/// If a buffer of a stream claims more than as many bytes can be decompressed to. What is not
+/// If a buffer of a stream claims more than its bytes can be decompressed to. What is not
 /// understood is left to the reader.
 pub(super) fn check_stream(section: &mut Section) -> io::Result<()> {
     let mut at = 0;

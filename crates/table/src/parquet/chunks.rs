@@ -1,4 +1,4 @@
-//! Column chunks that cannot be read, as the footer tells.
+//! Column chunks that cannot be read, according to the footer.
 
 use parquet::{basic::Compression, file::metadata::ColumnChunkMetaData};
 
@@ -17,7 +17,7 @@ pub(super) fn unreadable(reader: &Builder, columns: &[usize]) -> Option<ParquetF
 
 fn fault(chunk: &ColumnChunkMetaData, column: &str) -> Option<ParquetFault> {
     let column = || column.to_owned();
-    // Of an encrypted chunk the footer need not tell more.
+    // The footer need not say more about an encrypted chunk.
     if chunk.crypto_metadata().is_some() {
         return Some(ParquetFault::EncryptedColumn { column: column() });
     }

@@ -1,4 +1,4 @@
-//! Texts in UTF-8, whatever they were encoded in.
+//! Texts in UTF-8, whatever their encoding was.
 
 use std::io::{self, Cursor, Read};
 

@@ -22,12 +22,12 @@ const AS_A_SHELL: MatchOptions = MatchOptions {
 #[derive(Debug)]
 pub(super) struct Listed {
     pub(super) path: PathBuf,
-    /// The folder in which it was found, and what the folders below that say of its rows.
+    /// The folder in which it was found, and what the folders below that say about its rows.
     pub(super) found_in: Option<(PathBuf, Vec<Partition>)>,
 }
 
 impl Listed {
-    /// What its folders' names say of its rows.
+    /// What its folders' names say about its rows.
     pub(super) fn partitions(&self) -> &[Partition] {
         match &self.found_in {
             Some((_, partitions)) => partitions,
@@ -102,13 +102,13 @@ fn cannot_open(path: &Path, source: io::Error) -> Error {
     }
 }
 
-/// The input as a pattern, if it has something of one.
+/// The input as a pattern, if it looks like one.
 fn pattern(input: &Path) -> Option<&str> {
     input.to_str().filter(|text| text.contains(['*', '?', '[']))
 }
 
-/// Adds what matches a pattern as a shell would expand it, but for what is left aside in a folder
-/// and not asked for by its first letter.
+/// Adds what matches a pattern as a shell would expand it, except files that are left aside in a
+/// folder, unless the pattern has their first letter.
 fn matching(pattern: &str, files: &mut Vec<Listed>) -> Result<(), Error> {
     let no_match = || Error::NoMatch {
         pattern: pattern.to_owned(),
@@ -168,13 +168,13 @@ fn in_folder(root: &Path, files: &mut Vec<Listed>) -> Result<(), Error> {
     }
 }
 
-/// Whether a file or folder of this name is none of the table, as `_SUCCESS`, `_metadata` and
-/// `.part-0.crc` of Spark.
+/// Whether a file or folder of this name is not part of the table, such as Spark's `_SUCCESS`,
+/// `_metadata` and `.part-0.crc`.
 fn is_left_aside(name: &std::ffi::OsStr) -> bool {
     matches!(name.as_encoded_bytes(), [b'_' | b'.', ..])
 }
 
-/// Refuses a file that is there twice, by whatever ways. A stream is another at each opening.
+/// Refuses a file that is there twice, by whatever paths. A stream is a new one at each opening.
 fn refuse_repeated(files: &[Listed]) -> Result<(), Error> {
     let mut known: HashMap<PathBuf, &Path> = HashMap::new();
     for Listed { path, .. } in files {

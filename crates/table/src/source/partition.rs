@@ -1,4 +1,4 @@
-//! Columns whose values the names of folders tell, as Hive writes them: `day=2024-02-03/`.
+//! Columns whose values are in the names of folders, as Hive writes them: `day=2024-02-03/`.
 
 use std::path::{Component, Path};
 

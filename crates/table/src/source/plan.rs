@@ -16,7 +16,7 @@ use crate::{
     part::{Content, Part, Version},
 };
 
-/// What is said of a table beside where it is.
+/// What is said about a table, besides its place.
 #[derive(Clone, Copy)]
 pub(super) struct Said<'a> {
     pub(super) format: Option<Format>,
@@ -32,7 +32,7 @@ pub(super) struct Planned {
     compression: Option<Compression>,
     /// Its length; `None` if it is a pipe or a device.
     pub(super) bytes: Option<u64>,
-    /// Whether it is no text, or one in UTF-8, as far as it can be read before it is copied.
+    /// Whether it is not text, or is UTF-8, as far as it can be read before it is copied.
     is_utf_8: bool,
 }
 
@@ -56,7 +56,7 @@ impl Said<'_> {
                 file: name,
             });
         }
-        // What is no text is compressed within, if at all.
+        // A file that is not text is compressed within, if at all.
         let compression = Compression::of_ending(path).filter(|_| is_text);
         let is_utf_8 = match metadata.is_file() && is_text && compression.is_none() {
             true => is_utf_8(path, self.dialect, &name)?,
@@ -73,7 +73,7 @@ impl Said<'_> {
     }
 
     /// The format of a file by its name: the ending's; for another ending, or none,
-    /// [`Format::Csv`] if something is said of its delimiter, quote or header; [`Format::Lines`]
+    /// [`Format::Csv`] if something is said about its delimiter, quote or header; [`Format::Lines`]
     /// for a file without an ending (as word lists are) if the key is not named.
     fn format_of_file(&self, path: &Path) -> Result<Format, Error> {
         match Format::of_ending(path) {
@@ -86,8 +86,8 @@ impl Said<'_> {
         }
     }
 
-    /// The format of an input without a name: CSV if the key is named or something is said of its
-    /// delimiter, quote or header, else lines.
+    /// The format of an input without a name: CSV if the key is named or something is said about
+    /// its delimiter, quote or header, otherwise lines.
     pub(super) fn format_of_stream(&self) -> Format {
         match self.keyed || !self.dialect.is_layout_default() {
             true => Format::Csv,

@@ -14,7 +14,7 @@ use crate::{
     part::Part,
 };
 
-/// Reads a part's schema, in a format that is no text.
+/// Reads a part's schema, in a format that is not text.
 pub(super) fn open(part: &Part, format: Format) -> Result<Box<dyn TypedFile<'_> + '_>, Error> {
     Ok(match format {
         Format::Parquet => Box::new(parquet::Reader::open(part)?),
@@ -32,7 +32,7 @@ fn broken(part: &Part, format: Format) -> Error {
 }
 
 impl Source {
-    /// The columns of a table that is no text.
+    /// The columns of a table that is not text.
     pub(crate) fn schema(&self) -> Result<SchemaRef, Error> {
         match &self.schema {
             Some(schema) => Ok(schema.clone()),
@@ -62,8 +62,7 @@ impl Source {
         parts.try_for_each(|part| open(part, self.format)?.check(&in_files))
     }
 
-    /// Those of the typed columns that are in the files themselves, and not told by the names of
-    /// folders.
+    /// Those typed columns that are in the files themselves, not in the names of folders.
     pub(crate) fn in_files(&self, schema: &SchemaRef, columns: &[usize]) -> Vec<usize> {
         let file_columns = schema.fields().len() - self.partition_columns.len();
         let columns = columns.iter().copied();
@@ -192,7 +191,7 @@ impl<'a> Batches<'a> {
         }
     }
 
-    /// Adds to a part's rows what its folders' names say of them.
+    /// Adds to a part's rows what its folders' names say about them.
     fn of_table(
         &self,
         part: &'a Part,

@@ -124,8 +124,8 @@ fn names_differ<T: PartialEq>(found: &[T], expected: &[T]) -> Option<Difference>
     Some(Difference::Name { column: index + 1 })
 }
 
-/// Makes the fields hold what a file of this schema holds too: the same columns, of which some
-/// may have nulls only there.
+/// Makes the fields hold what a file of this schema holds too: the same columns. Some may have
+/// nulls only there.
 fn merge(fields: &mut [Field], found: &Schema) -> Result<(), Difference> {
     let found_names: Vec<_> = found.fields().iter().map(|field| field.name()).collect();
     let names: Vec<_> = fields.iter().map(|field| field.name()).collect();

@@ -115,7 +115,7 @@ mod tests {
             assert_eq!(
                 DateFormat::new(format).unwrap_err().to_string(),
                 format!(
-                    "`{format}` is no format of dates: it must hold day, month and year, as in \
+                    "`{format}` is not a format of dates: it must hold day, month and year, as in \
                      date:%d.%m.%Y"
                 )
             );

@@ -86,7 +86,7 @@ impl<'a> Moment<'a> {
     }
 }
 
-/// Appends a time of day with the digits of its fraction that say something.
+/// Appends a time of day without the redundant digits of its fraction.
 fn write_clock(text: &mut String, seconds: i64, fraction: &str) {
     write_time(text, seconds, 1);
     let fraction = fraction.trim_end_matches('0');

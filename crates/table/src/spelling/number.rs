@@ -1,4 +1,4 @@
-//! Numbers: exact, and without zeros that say nothing.
+//! Numbers: exact, and without redundant zeros.
 
 use super::is_digits;
 use crate::KeyFault;
@@ -24,8 +24,8 @@ impl From<NotationFault> for KeyFault {
     }
 }
 
-/// A number as it is written: a sign, digits with a point among them or beside, and an exponent,
-/// of which only a digit must be there.
+/// A number as it is written: a sign, digits with a point among them or beside, and an exponent.
+/// Only one digit must be there.
 pub(crate) struct Notation<'a> {
     pub(crate) negative: bool,
     whole: &'a str,
@@ -75,7 +75,7 @@ fn read_exponent(text: &str) -> Result<i64, NotationFault> {
         .ok_or(NotationFault::Exponent)
 }
 
-/// Reads a number, and writes it without what says nothing.
+/// Reads a number, and writes it without what is redundant.
 pub(crate) fn canonical(text: &str) -> Result<String, KeyFault> {
     let number = Notation::read(text)?;
     let digits = [number.whole, number.fraction].concat();
@@ -207,7 +207,7 @@ mod tests {
                 let sign = if mantissa < 0 { "-" } else { "" };
                 format!("{sign}{whole}.{fraction}e{exponent}")
             };
-            // In units of 10^-11, of which each is a whole number.
+            // In units of 10^-11: each is a whole number of them.
             let value = |mantissa: i128, scale: usize, exponent: i32| {
                 mantissa * 10_i128.pow((11 - scale as i32 + exponent) as u32)
             };

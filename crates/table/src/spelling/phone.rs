@@ -166,8 +166,8 @@ mod tests {
             assert_eq!(
                 Country::new(code).unwrap_err().to_string(),
                 format!(
-                    "`{code}` is no country with telephone numbers: give its ISO 3166 code of two \
-                     letters, as in phone:DE"
+                    "`{code}` is not a country with telephone numbers: give its two-letter ISO \
+                     3166 code, as in phone:DE"
                 )
             );
         }

@@ -36,8 +36,8 @@ impl Zone {
         })
     }
 
-    /// The seconds by which the zone is ahead of universal time when its clocks show so many
-    /// seconds since midnight, so many days after 1970-01-01.
+    /// The seconds by which the zone is ahead of universal time when its clocks show `seconds`
+    /// since midnight, `days` days after 1970-01-01.
     pub(crate) fn offset(&self, days: i64, seconds: i64) -> Result<i64, KeyFault> {
         let (date, time) = local(days, seconds).ok_or(KeyFault::FarLocalTime)?;
         match self
@@ -96,7 +96,7 @@ mod tests {
                 "America/New_York",
                 "2024-01-01 04:30:00Z",
             ),
-            // What tells its zone is in no other.
+            // A text that names its zone is in no other.
             (
                 "2024-02-03 12:34:56Z",
                 "Europe/Berlin",

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::normalize::Rule;
 
-/// What became of a column of the key.
+/// What happened to a column of the key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InspectedColumn {
@@ -36,7 +36,7 @@ pub(super) struct Inspector {
 }
 
 impl Inspector {
-    /// An inspector of a key of these columns with their rules, who keeps the first `most` keys.
+    /// An inspector of a key of these columns with their rules, which keeps the first `most` keys.
     pub(super) fn new<'a>(
         columns: impl Iterator<Item = (&'a String, &'a Cow<'a, [Rule]>)>,
         most: usize,
@@ -56,8 +56,8 @@ impl Inspector {
         }
     }
 
-    /// Looks at the row's field at this position of the key. What a rule cannot read is left to
-    /// whoever normalises the field after this.
+    /// Looks at the row's field at this position of the key. A field that a rule cannot read is
+    /// left to the code that normalises it after this.
     pub(super) fn field(&mut self, position: usize, text: &str) {
         let column = &mut self.columns[position];
         let mut text = text.to_owned();

@@ -14,7 +14,7 @@ use crate::{
     source::Batches,
 };
 
-/// Reads what is wanted of a table of typed columns.
+/// Reads what is wanted from a table of typed columns.
 pub(super) fn read_typed(
     source: &Source,
     wanted: &Wanted<'_>,

@@ -7,8 +7,8 @@ const NULL: &str = r"\N";
 ///
 /// The escapes are those that either database writes, or reads as one character: letters for
 /// control characters, and what has a meaning in the text, the line break and the delimiter,
-/// behind a backslash. PostgreSQL also reads numbers (`\101`) and takes other characters as they
-/// are, but writes neither, so that such a backslash is likely to be none of its own.
+/// after a backslash. PostgreSQL also reads numbers (`\101`) and takes other characters as they
+/// are, but writes neither, so such a backslash is probably not one of its own.
 pub(super) fn unescaped(field: &str, delimiter: u8) -> Option<String> {
     if field == NULL {
         return Some(String::new());
@@ -24,7 +24,7 @@ pub(super) fn unescaped(field: &str, delimiter: u8) -> Option<String> {
     Some(text)
 }
 
-/// What a character behind a backslash stands for.
+/// What a character after a backslash stands for.
 fn meaning(escaped: char, delimiter: char) -> Option<char> {
     Some(match escaped {
         't' => '\t',

@@ -145,7 +145,7 @@ impl<'a, R: Read> Records<'a, R> {
         })
     }
 
-    /// Reads more behind what is yet to be split, which moves to the buffer's beginning.
+    /// Moves what is yet to be split to the buffer's beginning, and reads more after it.
     fn fill(&mut self) -> Result<(), Error> {
         self.buffer.copy_within(self.start..self.end, 0);
         self.end -= self.start;
@@ -373,7 +373,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is accepted is what the `csv` crate reads, and nothing of it is lost.
+        /// Whatever is accepted is what the `csv` crate reads, and nothing is lost.
         #[test]
         fn agrees_with_the_csv_crate(text in "[ab,\"\r\n]{0,24}", buffer_bytes in 1usize..20) {
             let Ok(records) = read(text.as_bytes(), buffer_bytes) else { return Ok(()) };

@@ -125,8 +125,8 @@ fn unquoted(text: &[u8], delimiter: u8, start: usize) -> (Field, usize) {
     (Field::plain(start, end), end)
 }
 
-/// A field without quotes around it, and its end, which is no delimiter or line break behind a
-/// backslash.
+/// A field without quotes around it, and its end. A delimiter or line break after a backslash does
+/// not end it.
 fn unquoted_with_escapes(text: &[u8], delimiter: u8, start: usize) -> (Field, usize) {
     let mut end = start;
     let mut escaped = false;
@@ -149,7 +149,7 @@ fn unquoted_with_escapes(text: &[u8], delimiter: u8, start: usize) -> (Field, us
     (field, end)
 }
 
-/// A field in quotes, of which the first is at `start`, and the place behind the last.
+/// A field in quotes, the first of them at `start`, and the place behind the last.
 fn quoted(text: &[u8], quote: u8, start: usize, at_end: bool) -> Result<(Field, usize), Stop> {
     let mut escaped = false;
     let mut from = start + 1;
@@ -181,7 +181,7 @@ fn quoted(text: &[u8], quote: u8, start: usize, at_end: bool) -> Result<(Field, 
     }
 }
 
-/// The place behind the line ending at `end`, or `None` if something else is there. The end of
+/// The place after the line ending at `end`, or `None` if something else is there. The end of
 /// the text ends a line, too. `field` is where the field before it began.
 fn line_ending(text: &[u8], field: usize, end: usize, at_end: bool) -> Result<Option<usize>, Stop> {
     match &text[end..] {

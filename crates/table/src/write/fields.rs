@@ -1,4 +1,4 @@
-//! Writers of rows that are given as texts, field by field.
+//! Writers of rows whose fields are given as texts.
 
 use std::borrow::Cow;
 
@@ -7,8 +7,8 @@ use crate::{Error, error::Place};
 
 /// Writes rows of texts.
 pub(super) trait FieldWriter {
-    /// Writes a row, which has a field for each column. `nulls` tells which of them are no text,
-    /// but null; they are empty. `place` is where the source has the row.
+    /// Writes a row, which has a field for each column. `nulls` says which of them are null and not
+    /// text; they are empty. `place` is where the source has the row.
     fn row(&mut self, fields: &[Cow<'_, str>], nulls: &[bool], place: Place) -> Result<(), Error>;
 
     /// Writes what is still held back.
@@ -17,7 +17,8 @@ pub(super) trait FieldWriter {
 
 /// Writes CSV, with quotes where they are needed.
 ///
-/// Not by a library, as none has quotes around some empty fields and not around others.
+/// This is not done by a library, since none has quotes around some empty fields and not around
+/// others.
 pub(super) struct Quoted<'a, 'b> {
     output: &'a mut Output<'b>,
     /// Whether an empty field has quotes if it is a text, and none if it is null.
@@ -85,8 +86,8 @@ pub(super) fn fits_unquoted(text: &str) -> bool {
 
 /// Writes TSV.
 ///
-/// A row of one empty field would be a blank line, which is no row; but it has no key, and is not
-/// written.
+/// A row of one empty field would be a blank line, which is not a row. But it has no key, and is
+/// not written.
 pub(super) struct Unquoted<'a, 'b> {
     output: &'a mut Output<'b>,
     line: String,

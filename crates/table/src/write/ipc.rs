@@ -1,7 +1,7 @@
 //! Writes files of Arrow's own format.
 //!
 //! Arrays may share what is not in their rows: the values of a dictionary, the texts behind views.
-//! Nothing of rows that do not match may get into the file, so dictionaries are written as their
+//! The file must hold nothing from rows that do not match, so dictionaries are written as their
 //! values, and the texts behind views are copied.
 
 use std::{io, mem, sync::Arc};
@@ -104,7 +104,7 @@ fn io_error(error: ArrowError) -> io::Error {
     }
 }
 
-/// Whether a column can be written without anything of other rows.
+/// Whether a column can be written without anything from other rows.
 pub(super) fn can_hold(field: &Field) -> bool {
     match written(field).data_type() {
         DataType::Utf8View | DataType::BinaryView => true,

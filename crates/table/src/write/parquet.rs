@@ -92,7 +92,8 @@ impl BatchWriter for Writer<'_, '_> {
     }
 }
 
-/// A column as it is written: Parquet counts no seconds, which would be written as mere integers.
+/// A column as it is written: Parquet has no timestamps in seconds: they would be written as mere
+/// integers.
 fn written(field: &Field) -> Field {
     field
         .clone()
@@ -151,8 +152,8 @@ fn in_milliseconds(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
 }
 
 /// Whether there are dates of 64 bits. Parquet has none, and they would be written as mere integers
-/// unless types are made to fit; which also gives parts of lists other names, so that nothing else
-/// is.
+/// unless types are made to fit. This also gives parts of lists other names, so it is done for
+/// nothing else.
 fn has_long_dates(schema: &Schema) -> bool {
     let fields = schema.flattened_fields();
     fields

@@ -9,7 +9,7 @@ use arrow_select::filter::filter_record_batch;
 use super::{Matches, Output, cannot_write, fields::FieldWriter, ipc, parquet};
 use crate::{Error, Format, Progress, Source, error::Place, source::Batches};
 
-/// Texts are handed to the writer when there are this many bytes of them, or rows.
+/// Texts are handed to the writer when there are this many bytes or rows of them.
 const BATCH_BYTES: usize = 1 << 24;
 const BATCH_ROWS: usize = 8192;
 

@@ -352,7 +352,7 @@ fn types_that_an_output_cannot_hold_are_refused_at_the_start() {
         ),
         "{arrow_text}"
     );
-    assert!(refused("o.csv").ends_with("which is no text; write .parquet or .arrow"));
+    assert!(refused("o.csv").ends_with("which is not text; write .parquet or .arrow"));
     let output = files.path("o.parquet");
     join(&path, &key(&["id"], &[]), |_| true, &output).unwrap();
 

@@ -189,7 +189,7 @@ fn without_a_header_columns_are_numbered() {
         (
             "\n\r\n",
             &["1"],
-            "standard input has no rows: without a header, the first row tells how many columns \
+            "standard input has no rows: without a header, the first row shows how many columns \
              there are",
         ),
     ] {

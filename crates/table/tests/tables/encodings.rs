@@ -212,7 +212,7 @@ fn what_is_not_in_the_encoding_is_told_by_line_and_field() {
         ("utf-16be", u16::to_be_bytes),
     ] {
         let name = label.to_uppercase();
-        let fault = format!("not {name} (the file is damaged, or --encoding must be another)");
+        let fault = format!("not {name} (the file is damaged, or needs another --encoding)");
         let units: Vec<u16> = "id,b\n1,2\n3,4".encode_utf16().collect();
         let places = [
             (0, 1, 1),

@@ -72,8 +72,8 @@ fn broken_fields_are_named_by_line_and_field() {
     }
     assert_eq!(
         message(Format::Lines, b"a\nb\xff\n".as_slice()),
-        " has no column `id`; it is read as lines, whose only column is `value`: if it has columns, \
-         say --input-format csv or tsv"
+        " has no column `id`; it is read as lines, and their only column is `value`: if it has \
+         several columns, say --input-format csv or tsv"
     );
     assert_eq!(
         read_bytes(Format::Lines, b"a\nb\xff\n", &key(&[], &[]))

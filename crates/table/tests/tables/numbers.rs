@@ -283,8 +283,8 @@ fn what_is_no_number_is_named_by_line_and_column() {
     );
     let too_large = |line: u64, decimals: &str| {
         format!(
-            "t, line {line}, column `n`: up to here the numbers add up to more than 64 bits hold, \
-             with {decimals} (round to fewer decimals, or give larger units, as thousands for \
+            "t, line {line}, column `n`: up to here the numbers add up to more than 64 bits can \
+             hold, with {decimals} (round to fewer decimals, or give larger units, as thousands for \
              ones)"
         )
     };

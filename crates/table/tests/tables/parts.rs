@@ -561,7 +561,7 @@ fn folders_must_tell_the_same_columns_and_new_ones() {
     let text = message(open_all(&[root]));
     assert!(text.starts_with("the folders of "), "{text}");
     assert!(
-        text.contains(" tell other columns than those of "),
+        text.contains(" name other columns than those of "),
         "{text}"
     );
 
@@ -569,7 +569,7 @@ fn folders_must_tell_the_same_columns_and_new_ones() {
     let root = hive(&files, &[("id=1/a.parquet", &[1])]);
     let text = message(open_all(std::slice::from_ref(&root)));
     assert!(
-        text.contains("tell a column `id`, and there is another of that name"),
+        text.contains("name a column `id`, and there is another of that name"),
         "{text}"
     );
     // Named by themselves, files have the columns that are in them.

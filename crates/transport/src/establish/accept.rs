@@ -1,12 +1,12 @@
 //! Waiting for the other party at an address.
 //!
-//! Whoever connects is a candidate. The first that proves to be the peer ends the wait; nothing
-//! that any other does ends it, or keeps the peer from being heard.
+//! Whoever connects is a candidate. The first that proves to be the peer ends the wait. Nothing
+//! that any other candidate does ends it, or keeps the peer from being heard.
 //!
-//! One thread hears all candidates in turn, without blocking on any. So there is no thread that
-//! cannot be started, turning a candidate away is closing its socket, and a flood is taken in
-//! no faster than it is answered. When there are too many candidates, those go first that have
-//! come least far, and of them the oldest.
+//! One thread hears all candidates in turn, without blocking on any. So no thread can fail to
+//! start, turning a candidate away is closing its socket, and a flood is let in no faster than it
+//! is answered. When there are too many candidates, those that have come least far go first, the
+//! oldest of them before the others.
 
 use std::{
     io::{ErrorKind, Read, Write},
@@ -72,7 +72,7 @@ struct Entrance {
     listener: Listener,
     greeter: Greeter,
     setup: Duration,
-    /// In the order of their coming.
+    /// In the order in which they came.
     candidates: Vec<Candidate>,
     turned_away: TurnedAway,
     /// Once, the system had nothing left for one more connection.
@@ -86,8 +86,8 @@ impl Entrance {
     /// Lets in those who wait outside, or some of them.
     ///
     /// # Errors
-    /// The system has no descriptor or no memory for one more connection. That passes, the
-    /// sooner since a candidate has gone.
+    /// The system has no descriptor or no memory for one more connection. That passes, and sooner
+    /// because a candidate has gone.
     fn admit(&mut self) -> Result<(), Short> {
         for _ in 0..MAX_ADMITTED {
             let (socket, from) = match self.listener.socket.accept() {
@@ -206,7 +206,7 @@ struct Candidate {
     since: Instant,
 }
 
-/// What came of hearing a candidate.
+/// The result of hearing a candidate.
 enum Step {
     Stays,
     IsPeer,

@@ -1,9 +1,9 @@
 //! Going to the other party's address.
 //!
-//! Until the peer has proved who it is, whatever fails may pass: it does not listen yet, a
-//! forwarder stands before it that accepts first and closes or keeps silent then, somebody else
-//! is at the address for now. So all of that is tried again until the time is over. What cannot
-//! pass ends the wait, and so does what the peer itself has said.
+//! Until the peer has proved who it is, any failure may be temporary: the peer does not listen yet;
+//! a forwarder before it accepts first, and then closes or keeps silent; somebody else is at the
+//! address for now. So all of that is tried again until the time is over. A failure that cannot
+//! pass ends the wait, and so does a reason that the peer itself has given.
 
 use std::{
     io::{self, ErrorKind, Read, Write},
@@ -65,7 +65,7 @@ enum Failure {
     Passing(Error),
     /// The next one will too.
     Lasting(Error),
-    /// There was no time to learn why: at most so much is known.
+    /// There was no time to learn why: this is the most that is known.
     Unfinished(Option<Error>),
 }
 
@@ -87,7 +87,7 @@ impl Going<'_> {
         for address in addresses {
             match self.attempt(address) {
                 Ok(established) => return Ok(Some(established)),
-                // Another of the addresses may be of use.
+                // Another of the addresses may work.
                 Err(Failure::Lasting(error @ Error::Connect { .. })) => lasting = Some(error),
                 Err(failure) => {
                     may_pass = true;
@@ -243,7 +243,7 @@ fn connect_once(address: SocketAddr, limit: Duration) -> io::Result<TcpStream> {
     Ok(socket)
 }
 
-/// Whoever is at the address.
+/// The other end, whoever it is.
 struct Host<'a> {
     socket: TcpStream,
     /// Until when this side tries at all.
@@ -311,7 +311,7 @@ impl<'a> Host<'a> {
     }
 }
 
-/// What is known of the attempts so far.
+/// What is known about the attempts so far.
 #[derive(Default)]
 struct Failures {
     most_telling: Option<Attempt>,

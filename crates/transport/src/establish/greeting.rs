@@ -1,5 +1,5 @@
-//! What is said on a fresh connection until the other end has proved to be the peer: a state
-//! machine that is given bytes and gives bytes, and knows no socket.
+//! The exchange on a fresh connection until the other end has proved to be the peer: a state
+//! machine that takes bytes and gives bytes, and knows no socket.
 
 use std::{
     io::{Read, Write},
@@ -74,7 +74,7 @@ pub(super) enum Greeting {
     Tls(Box<TlsGreeting>),
 }
 
-/// Why a greeting came to nothing.
+/// Why a greeting failed.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) error: Error,
@@ -169,7 +169,7 @@ impl TlsGreeting {
             }
             Some(false) => self.feed(&opening, answer),
             Some(true) => {
-                // What TLS has to say about it tells the other side what this one speaks.
+                // The answer of TLS shows the other side what this one speaks.
                 let _ = self.feed(&opening, answer);
                 Err(preamble::tls_was_due().into())
             }
@@ -223,7 +223,7 @@ mod tests {
             Self { greeting, unsent }
         }
 
-        /// Takes what the other end has to say, at most so many bytes at a time.
+        /// Takes what the other end has to say, at most `piece_bytes` at a time.
         fn hear(&mut self, other: &mut Self, piece_bytes: usize) -> Result<bool, Fault> {
             let mut is_found = false;
             while !other.unsent.is_empty() {

@@ -1,4 +1,4 @@
-//! What becomes known of those who connected and were not the peer.
+//! What becomes known about those who connected and were not the peer.
 
 use std::{
     net::SocketAddr,
@@ -23,7 +23,7 @@ pub(super) struct TurnedAway {
     lines: u32,
     last_line: Option<Instant>,
     unlogged: u64,
-    /// Whom the next line names.
+    /// The one that the next line names.
     last: Option<(SocketAddr, String)>,
 }
 
@@ -64,7 +64,7 @@ impl TurnedAway {
         self.last_line = Some(Instant::now());
     }
 
-    /// What is told in the end, after what is still to be logged.
+    /// What is reported in the end, after what is still to be logged.
     pub(super) fn into_strangers(mut self) -> Option<Strangers> {
         self.log();
         let (from, why) = self.most_telling?;

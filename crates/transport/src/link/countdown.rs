@@ -6,7 +6,7 @@ use psijoin_channel::{AbortCode, Channel, Error, Inbound, Outbound};
 
 use super::{Link, UNPOISONED};
 
-/// Says on `link` that this party is done as soon as so many payload bytes have passed each way
+/// Says on `link` that this party is done as soon as this many payload bytes have passed each way
 /// over `channel`.
 pub(crate) fn ends_after(
     link: &Arc<Link>,

@@ -114,10 +114,10 @@ impl Link {
     }
 }
 
-/// What the writing thread knows of the caller, for which it vouches.
+/// What the writing thread knows about the caller, for which it vouches.
 struct Caller<'a> {
     pulse: Option<&'a Pulse>,
-    /// For how long a pulse may stand still.
+    /// How long a pulse may stand still.
     patience: Duration,
     /// The pulse and the number of calls when they were read last.
     progress: (u64, u64),

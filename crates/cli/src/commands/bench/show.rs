@@ -69,7 +69,7 @@ pub(super) fn tables(setting: &Setting, measurements: &[Measurement]) -> String 
 
 fn heading(setting: &Setting) -> String {
     format!(
-        "{} of the sender, {} of the receiver; over {}{}; {} a party",
+        "{} of the sender, {} of the receiver; over {}{}; {} per party",
         humanize::counted(setting.sizes.sender, "item"),
         humanize::count(setting.sizes.receiver),
         setting.transport.name(),

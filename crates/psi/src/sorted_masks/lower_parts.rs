@@ -1,6 +1,6 @@
 //! Numbers of l bits each, one after the other. The lowest bit of a byte comes first.
 
-/// Bytes of so many numbers.
+/// Bytes of `count` numbers of `bits` bits each.
 pub(super) fn bytes(count: usize, bits: u32) -> usize {
     (count * bits as usize).div_ceil(8)
 }
@@ -21,7 +21,7 @@ pub(super) fn pack(numbers: impl ExactSizeIterator<Item = u128>, bits: u32, mess
     message.truncate(length);
 }
 
-/// Packs the lowest bits, so many, of each number.
+/// Packs numbers into words, each given with how many of its lowest bits count.
 #[inline(always)]
 fn pack_words<'a>(
     numbers: impl Iterator<Item = (u64, u32)>,
@@ -48,7 +48,7 @@ fn pack_words<'a>(
 
 /// Packed numbers.
 #[derive(Clone, Copy)]
-pub(super) struct Lowers<'a> {
+pub(super) struct LowerParts<'a> {
     message: &'a [u8],
     bits: u32,
 }
@@ -56,7 +56,7 @@ pub(super) struct Lowers<'a> {
 /// A number of 128 bits, and up to seven bits before it.
 const WINDOW_BYTES: usize = 17;
 
-impl<'a> Lowers<'a> {
+impl<'a> LowerParts<'a> {
     pub(super) fn new(message: &'a [u8], bits: u32) -> Self {
         Self { message, bits }
     }

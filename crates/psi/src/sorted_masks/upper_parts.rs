@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use psijoin_channel::{Inbound, stream};
 
-use super::{Lowers, MASKS_PER_MESSAGE, SortedMasks};
+use super::{LowerParts, MASKS_PER_MESSAGE, SortedMasks};
 use crate::Error;
 
 /// Appends these bytes of the vector to an empty message, given all hashes.
@@ -41,17 +41,17 @@ fn first(len: usize, is_late: impl Fn(usize) -> bool) -> usize {
 }
 
 /// The vector.
-pub(super) struct Uppers {
+pub(super) struct UpperParts {
     words: Vec<u64>,
     /// The bit of the first mask of each message of lower parts.
     starts: Vec<usize>,
 }
 
-impl Uppers {
+impl UpperParts {
     /// Receives the vector.
     ///
     /// # Errors
-    /// If the channel breaks, or it is none of as many masks as planned, all in their range.
+    /// If the channel breaks, or it does not hold as many masks as planned, all in their range.
     pub(super) fn receive(masks: SortedMasks, inbound: &mut dyn Inbound) -> Result<Self, Error> {
         let messages = masks.upper_messages();
         let mut words = vec![0_u64; messages.total.div_ceil(8)];
@@ -78,7 +78,11 @@ impl Uppers {
     }
 
     /// The masks at `indices`, which are those of one message, given their lower parts.
-    pub(super) fn masks<'a>(&'a self, indices: Range<usize>, lowers: Lowers<'a>) -> Masks<'a> {
+    pub(super) fn masks<'a>(
+        &'a self,
+        indices: Range<usize>,
+        lower_parts: LowerParts<'a>,
+    ) -> Masks<'a> {
         let start = self.starts[indices.start / MASKS_PER_MESSAGE];
         let word = start / 64;
         Masks {
@@ -87,7 +91,7 @@ impl Uppers {
             pending: self.words[word] >> (start % 64) << (start % 64),
             first: indices.start,
             indices,
-            lowers,
+            lower_parts,
         }
     }
 }
@@ -117,7 +121,7 @@ pub(super) struct Masks<'a> {
     /// The first index of the message.
     first: usize,
     indices: Range<usize>,
-    lowers: Lowers<'a>,
+    lower_parts: LowerParts<'a>,
 }
 
 impl Iterator for Masks<'_> {
@@ -133,7 +137,7 @@ impl Iterator for Masks<'_> {
         let bit = 64 * self.word + self.pending.trailing_zeros() as usize;
         self.pending &= self.pending - 1;
         let upper = (bit - index) as u128;
-        let low = self.lowers.get(index - self.first);
-        Some(upper.checked_shl(self.lowers.bits()).unwrap_or(0) | low)
+        let low = self.lower_parts.get(index - self.first);
+        Some(upper.checked_shl(self.lower_parts.bits()).unwrap_or(0) | low)
     }
 }
