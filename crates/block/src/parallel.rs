@@ -51,7 +51,13 @@ impl Pool {
     /// Calls `work` on one of its threads. The functions of this module, called there, use all
     /// of them.
     pub fn run<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
-        self.0.install(work)
+        let (mut work, mut result) = (Some(work), None);
+        self.run_dyn(&mut || result = work.take().map(|work| work()));
+        result.expect("it has run")
+    }
+
+    fn run_dyn(&self, work: &mut (dyn FnMut() + Send)) {
+        self.0.install(work);
     }
 }
 

@@ -181,6 +181,32 @@ impl Channel {
         R: Send,
         E: Send,
     {
+        let (mut send, mut receive) = (Some(send), Some(receive));
+        let (mut sent, mut received) = (None, None);
+        let is_broken = self.send_and_receive(
+            &mut |outbound| {
+                sent = send.take().map(|send| send(outbound));
+                matches!(sent, Some(Ok(_)))
+            },
+            &mut |inbound| {
+                received = receive.take().map(|receive| receive(inbound));
+                matches!(received, Some(Ok(_)))
+            },
+        );
+        match sent.zip(received).expect("both have run") {
+            (Ok(sent), Ok(received)) => Ok((sent, received)),
+            (Err(error), _) if !is_broken => Err(error),
+            (_, Err(error)) | (Err(error), _) => Err(error),
+        }
+    }
+
+    /// [`exchange`](Self::exchange), compiled once. Both say whether they succeeded; the answer is
+    /// whether the channel broke under `send`.
+    fn send_and_receive(
+        &mut self,
+        send: &mut dyn FnMut(&mut dyn Outbound) -> bool,
+        receive: &mut (dyn FnMut(&mut dyn Inbound) -> bool + Send),
+    ) -> bool {
         let _counting: Vec<_> = self.counters.iter().map(Counters::exchange).collect();
         let (outbound, inbound) = self.halves();
         let receiving_failed = &AtomicBool::new(false);
@@ -191,27 +217,20 @@ impl Channel {
         };
         thread::scope(|scope| {
             let receiving = thread::Builder::new().spawn_scoped(scope, move || {
-                let received = receive(inbound);
-                receiving_failed.store(received.is_err(), Ordering::Relaxed);
-                received
+                let succeeded = receive(inbound);
+                receiving_failed.store(!succeeded, Ordering::Relaxed);
             });
             // If the system gives no thread, it has no memory for its stack.
             let receiving = receiving.unwrap_or_else(|_| exhausted(THREAD_BYTES));
-            let sent = send(&mut outbound);
-            if sent.is_err() && !outbound.is_broken {
+            if !send(&mut outbound) && !outbound.is_broken {
                 // If the peer heard nothing, both sides would wait for the time-out.
                 outbound.abort(AbortCode::LocalFailure);
             }
-            let received = match receiving.join() {
-                Ok(received) => received,
-                Err(panic) => std::panic::resume_unwind(panic),
-            };
-            match (sent, received) {
-                (Ok(sent), Ok(received)) => Ok((sent, received)),
-                (Err(error), _) if !outbound.is_broken => Err(error),
-                (_, Err(error)) | (Err(error), _) => Err(error),
+            if let Err(panic) = receiving.join() {
+                std::panic::resume_unwind(panic);
             }
-        })
+        });
+        outbound.is_broken
     }
 }
 

@@ -70,6 +70,20 @@ impl<'a> Digests<'a> {
         }
     }
 
+    /// As [`sorted`](Self::sorted), with the position that each digest had.
+    pub fn sorted_with_positions(self) -> (DigestVec, Vec<u32>) {
+        match self {
+            Self::Short(digests) => {
+                let (sorted, positions) = sorted_with_positions(digests);
+                (DigestVec::Short(sorted), positions)
+            }
+            Self::Long(digests) => {
+                let (sorted, positions) = sorted_with_positions(digests);
+                (DigestVec::Long(sorted), positions)
+            }
+        }
+    }
+
     /// Digest number `i` as little-endian words; a short one is padded with zeros.
     ///
     /// # Panics
@@ -105,6 +119,12 @@ fn sorted<const D: usize>(digests: &[[u8; D]]) -> Vec<[u8; D]> {
     let mut digests = digests.to_vec();
     parallel::sort_unstable(&mut digests);
     digests
+}
+
+fn sorted_with_positions<const D: usize>(digests: &[[u8; D]]) -> (Vec<[u8; D]>, Vec<u32>) {
+    let mut placed: Vec<_> = digests.iter().copied().zip(0_u32..).collect();
+    parallel::sort_unstable(&mut placed);
+    placed.into_iter().unzip()
 }
 
 /// A digest as little-endian words, padded with zeros.

@@ -1,11 +1,10 @@
 use psijoin_block::{
     memory::Buffer,
-    parallel,
     tower::{Gf64, Tower},
 };
 use psijoin_channel::joint_seed::JointSeed;
 use psijoin_circuit::equality;
-use psijoin_encode::{CHOICES, DigestVec, Digests};
+use psijoin_encode::{CHOICES, Digests};
 use psijoin_ot::{iknp::SemiHonest, vole::Base};
 use psijoin_psi::{Context, Error, Input, Output, Party};
 use psijoin_psi_functions::functions;
@@ -105,7 +104,7 @@ fn spread<'a>(
     items: Digests<'_>,
     joint_seed: &JointSeed,
 ) -> (Owners, oprf::Inputs<'a>) {
-    let (sorted, positions) = sorted(items);
+    let (sorted, positions) = items.sorted_with_positions();
     let (items, keys) = (sorted.as_digests(), params.keys(joint_seed));
     let owners = Owners {
         items: positions,
@@ -114,25 +113,6 @@ fn spread<'a>(
     let keys = keys.of_all(items);
     let inputs = oprf::Inputs::new::<SemiHonest>(&params.oprf, keys.as_digests(), joint_seed);
     (owners, inputs)
-}
-
-/// Items in ascending order, and where each was.
-fn sorted(items: Digests<'_>) -> (DigestVec, Vec<u32>) {
-    fn sort<T: Ord + Copy + Send>(items: &[T]) -> (Vec<T>, Vec<u32>) {
-        let mut placed: Vec<_> = items.iter().copied().zip(0_u32..).collect();
-        parallel::sort_unstable(&mut placed);
-        placed.into_iter().unzip()
-    }
-    match items {
-        Digests::Short(items) => {
-            let (sorted, positions) = sort(items);
-            (DigestVec::Short(sorted), positions)
-        }
-        Digests::Long(items) => {
-            let (sorted, positions) = sort(items);
-            (DigestVec::Long(sorted), positions)
-        }
-    }
 }
 
 /// Step 4: draws the target of each bin, and sends the hints for them.
