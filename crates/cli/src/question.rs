@@ -80,5 +80,9 @@ fn others(able: impl Fn(&Protocol) -> bool) -> String {
         .filter(|protocol| able(protocol))
         .map(|protocol| protocol.info().name)
         .collect();
-    format!("leave --protocol out, or take one of {}", names.join(", "))
+    let choice = match &*names {
+        [only] => (*only).to_owned(),
+        _ => format!("one of {}", names.join(", ")),
+    };
+    format!("leave --protocol out, or take {choice}")
 }

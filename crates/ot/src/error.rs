@@ -12,6 +12,8 @@ pub enum Error {
 
     /// The peer's answer to the consistency check is wrong: it tried to cheat, or its
     /// messages were damaged.
-    #[error("the other party failed the consistency check of the oblivious transfers")]
+    #[error(
+        "the other party failed a consistency check: it tried to cheat, or its messages were damaged"
+    )]
     ConsistencyCheck,
 }

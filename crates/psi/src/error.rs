@@ -93,7 +93,7 @@ impl From<psijoin_ot::Error> for Error {
         match error {
             psijoin_ot::Error::Channel(error) => Self::Channel(error),
             psijoin_ot::Error::InvalidPoint => Self::Peer("it sent an invalid group element"),
-            _ => Self::Peer("it failed the consistency check of the oblivious transfers"),
+            _ => Self::Peer("it failed a consistency check"),
         }
     }
 }

@@ -107,7 +107,7 @@ pub enum Error {
     /// Nulls are to be told from empty texts where there are none, or no way to write them.
     #[error(
         "--quote-empty tells nulls from empty texts when Parquet or Arrow is written as CSV, but here \
-         {from} is written as {to}: leave it out"
+         the table is {from} and the output {to}: leave it out"
     )]
     NoNulls {
         /// The format of the table.
