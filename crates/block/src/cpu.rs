@@ -1,4 +1,7 @@
-//! Which instruction set the kernels use.
+//! Which instruction set the kernels use: the widest that the processor has.
+//!
+//! With `--cfg psijoin_backend="portable"` or `"avx2"` none wider is taken, so that whole protocols are
+//! tested on what other machines have.
 
 /// An instruction set that kernels are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +35,7 @@ pub(crate) fn available() -> Vec<Backend> {
     backends
 }
 
-#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[cfg(all(target_arch = "x86_64", not(any(miri, psijoin_backend = "portable"))))]
 #[inline]
 fn has_avx2() -> bool {
     is_x86_feature_detected!("avx2")
@@ -40,7 +43,10 @@ fn has_avx2() -> bool {
         && is_x86_feature_detected!("pclmulqdq")
 }
 
-#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[cfg(all(
+    target_arch = "x86_64",
+    not(any(miri, psijoin_backend = "portable", psijoin_backend = "avx2"))
+))]
 #[inline]
 fn has_avx512() -> bool {
     has_avx2()
@@ -50,12 +56,15 @@ fn has_avx512() -> bool {
         && is_x86_feature_detected!("avx512vl")
 }
 
-#[cfg(not(all(target_arch = "x86_64", not(miri))))]
+#[cfg(not(all(target_arch = "x86_64", not(any(miri, psijoin_backend = "portable")))))]
 fn has_avx2() -> bool {
     false
 }
 
-#[cfg(not(all(target_arch = "x86_64", not(miri))))]
+#[cfg(not(all(
+    target_arch = "x86_64",
+    not(any(miri, psijoin_backend = "portable", psijoin_backend = "avx2"))
+)))]
 fn has_avx512() -> bool {
     false
 }

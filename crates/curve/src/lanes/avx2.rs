@@ -11,8 +11,12 @@ pub(crate) struct Avx2 {
 }
 
 impl Avx2 {
-    /// The proof, if this processor has the instructions.
+    /// The proof, if this processor has the instructions, and the build takes them
+    /// (`psijoin_backend`, as in `psijoin_block`).
     pub(crate) fn detect() -> Option<Self> {
+        if cfg!(psijoin_backend = "portable") {
+            return None;
+        }
         (is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"))
             .then_some(Self { _detected: () })
     }

@@ -11,8 +11,12 @@ pub(crate) struct Avx512 {
 }
 
 impl Avx512 {
-    /// The proof, if this processor has the instructions.
+    /// The proof, if this processor has the instructions, and the build takes them
+    /// (`psijoin_backend`, as in `psijoin_block`).
     pub(crate) fn detect() -> Option<Self> {
+        if cfg!(any(psijoin_backend = "portable", psijoin_backend = "avx2")) {
+            return None;
+        }
         (is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq"))
             .then_some(Self { _detected: () })
     }
