@@ -21,3 +21,15 @@ pub mod random_gbf;
 
 mod filter_ot;
 mod garbled_transfer;
+
+use psijoin_psi::Protocol;
+
+/// The protocols of this crate, in the order of their papers.
+pub const PROTOCOLS: &[&Protocol] = &[
+    &gbf::GBF,
+    &gbf::GBF_SILENT,
+    &random_gbf::RANDOM_GBF,
+    &random_gbf::RANDOM_GBF_SILENT,
+    &kk20::KK20,
+    &kk20::KK20_SILENT,
+];

@@ -20,3 +20,13 @@ pub mod functions;
 pub mod shares;
 
 mod garbling;
+
+use psijoin_psi::Protocol;
+
+/// The protocols of this crate, in the order of their papers.
+pub const PROTOCOLS: &[&Protocol] = &[
+    &circuit_psi::CIRCUIT_YAO,
+    &circuit_psi::CIRCUIT_GMW,
+    &circuit_psi::CIRCUIT_GMW_VECTOR,
+    &circuit_psi::CIRCUIT_GMW_VECTOR_SILENT,
+];

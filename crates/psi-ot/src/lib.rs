@@ -23,3 +23,20 @@ pub mod spot_low;
 
 mod seeds;
 mod spot;
+
+use psijoin_psi::Protocol;
+
+/// The protocols of this crate, in the order of their papers.
+pub const PROTOCOLS: &[&Protocol] = &[
+    &psz::PSZ_NONE,
+    &psz::PSZ_SIMPLE,
+    &psz::PSZ_BALANCED,
+    &psz::PSZ_CUCKOO,
+    &pssz::PSSZ,
+    &kkrt::KKRT,
+    &spot_fast::SPOT_FAST,
+    &spot_low::SPOT_LOW,
+    &spot_low::SPOT_LOW_MALICIOUS_SENDER,
+    &cm20::CM20,
+    &cm20::CM20_MALICIOUS_SENDER,
+];

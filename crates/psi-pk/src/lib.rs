@@ -17,3 +17,8 @@ pub mod rsa;
 
 mod compare;
 mod uniform_hash;
+
+use psijoin_psi::Protocol;
+
+/// The protocols of this crate, in the order of their papers.
+pub const PROTOCOLS: &[&Protocol] = &[&naive::NAIVE, &dh::DH, &dh::DH_FFDHE3072, &rsa::RSA];

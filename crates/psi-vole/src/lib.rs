@@ -12,3 +12,12 @@ pub mod rr22;
 pub mod rr22_circuit;
 
 mod oprf;
+
+use psijoin_psi::Protocol;
+
+/// The protocols of this crate, in the order of their papers.
+pub const PROTOCOLS: &[&Protocol] = &[
+    &rr22::RR22,
+    &rr22::RR22_MALICIOUS,
+    &rr22_circuit::RR22_CIRCUIT,
+];

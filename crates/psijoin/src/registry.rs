@@ -1,65 +1,39 @@
 //! All protocols by name.
 
-use psijoin_psi_bloom::{
-    gbf::{GBF, GBF_SILENT},
-    kk20::{KK20, KK20_SILENT},
-    random_gbf::{RANDOM_GBF, RANDOM_GBF_SILENT},
-};
-use psijoin_psi_functions::circuit_psi::{
-    CIRCUIT_GMW, CIRCUIT_GMW_VECTOR, CIRCUIT_GMW_VECTOR_SILENT, CIRCUIT_YAO,
-};
-use psijoin_psi_ot::{
-    cm20::{CM20, CM20_MALICIOUS_SENDER},
-    kkrt::KKRT,
-    pssz::PSSZ,
-    psz::{PSZ_BALANCED, PSZ_CUCKOO, PSZ_NONE, PSZ_SIMPLE},
-    spot_fast::SPOT_FAST,
-    spot_low::{SPOT_LOW, SPOT_LOW_MALICIOUS_SENDER},
-};
-use psijoin_psi_pk::{
-    dh::{DH, DH_FFDHE3072},
-    naive::NAIVE,
-    rsa::RSA,
-};
-use psijoin_psi_vole::{
-    rr22::{RR22, RR22_MALICIOUS},
-    rr22_circuit::RR22_CIRCUIT,
-};
-
 use crate::Protocol;
 pub use crate::auto::AUTO;
 
-/// Every protocol, insecure baselines first, then in the order of their papers.
-pub static PROTOCOLS: &[&Protocol] = &[
-    &NAIVE,
-    &DH,
-    &DH_FFDHE3072,
-    &RSA,
-    &PSZ_NONE,
-    &PSZ_SIMPLE,
-    &PSZ_BALANCED,
-    &PSZ_CUCKOO,
-    &PSSZ,
-    &GBF,
-    &GBF_SILENT,
-    &RANDOM_GBF,
-    &RANDOM_GBF_SILENT,
-    &CIRCUIT_YAO,
-    &CIRCUIT_GMW,
-    &CIRCUIT_GMW_VECTOR,
-    &CIRCUIT_GMW_VECTOR_SILENT,
-    &KKRT,
-    &SPOT_FAST,
-    &SPOT_LOW,
-    &SPOT_LOW_MALICIOUS_SENDER,
-    &CM20,
-    &CM20_MALICIOUS_SENDER,
-    &KK20,
-    &KK20_SILENT,
-    &RR22,
-    &RR22_MALICIOUS,
-    &RR22_CIRCUIT,
+/// The protocols of each family.
+const FAMILIES: [&[&Protocol]; 5] = [
+    psijoin_psi_pk::PROTOCOLS,
+    psijoin_psi_ot::PROTOCOLS,
+    psijoin_psi_bloom::PROTOCOLS,
+    psijoin_psi_functions::PROTOCOLS,
+    psijoin_psi_vole::PROTOCOLS,
 ];
+
+const COUNT: usize = {
+    let (mut count, mut family) = (0, 0);
+    while family < FAMILIES.len() {
+        count += FAMILIES[family].len();
+        family += 1;
+    }
+    count
+};
+
+/// Every protocol, family by family; the insecure baseline is the first.
+pub static PROTOCOLS: &[&Protocol] = &{
+    let mut all = [FAMILIES[0][0]; COUNT];
+    let (mut count, mut family) = (0, 0);
+    while family < FAMILIES.len() {
+        let (_, rest) = all.split_at_mut(count);
+        let (place, _) = rest.split_at_mut(FAMILIES[family].len());
+        place.copy_from_slice(FAMILIES[family]);
+        count += FAMILIES[family].len();
+        family += 1;
+    }
+    all
+};
 
 /// The protocol with this name; [`AUTO`], which stands for one of them, is among them here.
 pub fn find(name: &str) -> Option<&'static Protocol> {
@@ -70,6 +44,8 @@ pub fn find(name: &str) -> Option<&'static Protocol> {
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
+
+    use psijoin_psi_pk::naive::NAIVE;
 
     use super::*;
     use crate::{Columns, Cost, ErrorKind, Output, OutputKind, Request, pair};
