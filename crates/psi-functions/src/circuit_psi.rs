@@ -171,46 +171,37 @@ fn has_circuit(output: &OutputKind) -> bool {
 }
 
 /// The party that learns nothing, after the offline phase.
-struct Sender {
-    params: Params,
-    setup: SenderSetup,
-}
+struct Sender(SenderSetup);
 
 /// The party that learns the result, after the offline phase.
-struct Receiver {
-    params: Params,
-    setup: ReceiverSetup,
-}
+struct Receiver(ReceiverSetup);
 
 impl Party for Sender {
     type Params = Params;
 
     /// Step 1.
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
-        let gates = &params.work.gates;
-        Ok(Self {
-            params: params.clone(),
-            setup: params.engine().set_up_sender(gates, context)?,
-        })
+        let setup = params.engine().set_up_sender(&params.work.gates, context)?;
+        Ok(Self(setup))
     }
 
-    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
+    fn online(
+        self,
+        params: &Params,
+        input: &Input<'_>,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
         context.phases.begin("circuit");
-        let Self { params, setup } = self;
-        let (items, rng) = (input.items, &mut context.rng);
-        match setup {
-            SenderSetup::Yao(mut setup) => send(
-                &params,
-                &mut Garbler::new(&mut setup, context.channel),
-                items,
-                rng,
-            ),
-            SenderSetup::Gmw(mut setup) => send(
-                &params,
-                &mut gmw::Gmw::new(&mut setup, context.channel),
-                items,
-                rng,
-            ),
+        let rng = &mut context.rng;
+        match self.0 {
+            SenderSetup::Yao(mut setup) => {
+                let mut party = Garbler::new(&mut setup, context.channel);
+                send(params, &mut party, input.items, rng)
+            }
+            SenderSetup::Gmw(mut setup) => {
+                let mut party = gmw::Gmw::new(&mut setup, context.channel);
+                send(params, &mut party, input.items, rng)
+            }
         }
     }
 }
@@ -241,24 +232,27 @@ impl Party for Receiver {
 
     /// Step 1.
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
-        let gates = &params.work.gates;
-        Ok(Self {
-            params: params.clone(),
-            setup: params.engine().set_up_receiver(gates, context)?,
-        })
+        let setup = params
+            .engine()
+            .set_up_receiver(&params.work.gates, context)?;
+        Ok(Self(setup))
     }
 
-    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
+    fn online(
+        self,
+        params: &Params,
+        input: &Input<'_>,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
         context.phases.begin("circuit");
-        let Self { params, setup } = self;
-        match setup {
+        match self.0 {
             ReceiverSetup::Yao(mut setup) => {
                 let mut party = Evaluator::new(&mut setup, context.channel);
-                receive(&params, &mut party, input.items)
+                receive(params, &mut party, input.items)
             }
             ReceiverSetup::Gmw(mut setup) => {
                 let mut party = gmw::Gmw::new(&mut setup, context.channel);
-                receive(&params, &mut party, input.items)
+                receive(params, &mut party, input.items)
             }
         }
     }
