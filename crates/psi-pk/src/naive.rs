@@ -44,7 +44,7 @@ const MASKS_PER_MESSAGE: usize = 8192;
 const ITEMS_PER_TASK: usize = 1024;
 
 fn plan(params: MaskParams) -> Plan {
-    let masks = chunks(params).bytes(|count| params.masks.packed_bytes(count));
+    let masks = chunks(&params).bytes(|count| params.masks.packed_bytes(count));
     let cost = Cost::new(
         Conversation::default(),
         Conversation::default().sender(masks),
