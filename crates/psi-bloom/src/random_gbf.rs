@@ -102,24 +102,23 @@ const CELLS: &str = "psijoin 2026 random-gbf cells";
 const ITEMS_PER_TASK: usize = 4096;
 
 /// The party that learns nothing, after the offline phase.
-struct Sender {
-    params: Params,
-    ots: extension::Sender,
-}
+struct Sender(extension::Sender);
 
 impl Party for Sender {
     type Params = Params;
 
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         // Step 1.
-        Ok(Self {
-            params: params.clone(),
-            ots: params.filter.set_up_sender(context)?,
-        })
+        Ok(Self(params.filter.set_up_sender(context)?))
     }
 
-    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
-        let Self { params, mut ots } = self;
+    fn online(
+        self,
+        params: &Params,
+        input: &Input<'_>,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        let Self(mut ots) = self;
         let items = input.items.digests();
 
         // Steps 2 and 3.
@@ -140,24 +139,23 @@ impl Party for Sender {
 }
 
 /// The party that learns the result, after the offline phase.
-struct Receiver {
-    params: Params,
-    ots: extension::Receiver,
-}
+struct Receiver(extension::Receiver);
 
 impl Party for Receiver {
     type Params = Params;
 
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         // Step 1.
-        Ok(Self {
-            params: params.clone(),
-            ots: params.filter.set_up_receiver(context)?,
-        })
+        Ok(Self(params.filter.set_up_receiver(context)?))
     }
 
-    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
-        let Self { params, mut ots } = self;
+    fn online(
+        self,
+        params: &Params,
+        input: &Input<'_>,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        let Self(mut ots) = self;
         let items = input.items.digests();
 
         // Steps 2 and 3.

@@ -8,7 +8,7 @@ use super::{INFO, Receiver, SILENT_INFO, Sender};
 use crate::{filter_ot::FilterOt, garbled_transfer::GarbledTransfer};
 
 /// All numbers of a run.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Params {
     request: Request,
     digest_bytes: usize,

@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// All numbers of a run.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Params<F> {
     pub(super) request: Request,
     digest_bytes: usize,

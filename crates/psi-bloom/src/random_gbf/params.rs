@@ -9,7 +9,7 @@ use super::{INFO, Receiver, SILENT_INFO, Sender};
 use crate::filter_ot::FilterOt;
 
 /// All numbers of a run.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Params {
     request: Request,
     digest_bytes: usize,
