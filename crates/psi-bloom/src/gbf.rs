@@ -118,7 +118,7 @@ impl Party for Sender {
         let cells = transfer.filter.cells(CELLS, input);
         let values = (0..items.len()).map(|i| value(items, i)).collect();
         let rng = &mut context.rng;
-        let filter = transfer.garble(&cells, items, values, params.sigma(), rng)?;
+        let filter = transfer.garble(&cells, items, values, params.base.sigma(), rng)?;
 
         // Step 3.
         context.phases.begin("oblivious transfers");

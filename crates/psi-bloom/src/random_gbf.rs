@@ -57,7 +57,6 @@
 //! silent OT.
 
 use psijoin_block::{Block, memory::Buffer, parallel};
-use psijoin_channel::Channel;
 use psijoin_encode::Digests;
 use psijoin_ot::extension::{self, Extension};
 use psijoin_psi::{
@@ -119,13 +118,13 @@ impl Party for Sender {
         context: &mut Context,
     ) -> Result<Output, Error> {
         let Self(mut ots) = self;
-        let items = input.items.digests();
+        let (filter, items) = (params.filter, input.items.digests());
 
         // Steps 2 and 3.
         context.phases.begin("oblivious transfers");
-        let cells = params.filter.cells(CELLS, input);
+        let cells = filter.cells(CELLS, input);
         let mut sums = vec![Block::ZERO; items.len()];
-        (params.filter).send(&mut ots, context.channel, &mut |band, strings, _| {
+        filter.send(&mut ots, context.channel, &mut |band, strings, _| {
             cells.add(band, items, strings, &mut sums);
             Ok(())
         })?;
@@ -156,17 +155,14 @@ impl Party for Receiver {
         context: &mut Context,
     ) -> Result<Output, Error> {
         let Self(mut ots) = self;
-        let items = input.items.digests();
+        let (filter, items) = (params.filter, input.items.digests());
 
         // Steps 2 and 3.
         context.phases.begin("oblivious transfers");
-        let cells = params.filter.cells(CELLS, input);
-        let mut sums = vec![Block::ZERO; items.len()];
-        let mut add = |band: &_, strings: &mut [Block], _: &mut Channel| {
-            cells.add(band, items, strings, &mut sums);
+        let cells = filter.cells(CELLS, input);
+        let sums = filter.receive(&cells, items, &mut ots, context.channel, &mut |_, _, _| {
             Ok(())
-        };
-        (params.filter).receive(&cells, items, &mut ots, context.channel, &mut add)?;
+        })?;
 
         // Step 5.
         context.phases.begin("masks");

@@ -39,7 +39,7 @@ impl<F: Form> Party for Receiver<F> {
         // Step 2.
         context.phases.begin("hashing");
         let keys = params.keys(input.joint_seed);
-        let table = Table::build(&keys.bins(items), params.bins, params.sigma())?;
+        let table = Table::build(&keys.bins(items), params.bins, params.base.sigma())?;
         let keys = keys.of_placed(items, &table);
 
         // Step 3.

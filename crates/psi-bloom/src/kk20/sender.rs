@@ -50,7 +50,8 @@ impl<F: Form> Party for Sender<F> {
         let keys = keys.as_digests();
         let values = (0..keys.len()).map(target).collect();
         let cells = transfer.filter.cells(CELLS, input);
-        let filter = transfer.garble(&cells, keys, values, params.sigma(), &mut context.rng)?;
+        let filter =
+            transfer.garble(&cells, keys, values, params.base.sigma(), &mut context.rng)?;
         drop((items, bins));
         context.phases.begin("oblivious transfers");
         transfer.send(&filter, &mut ots, context.channel)?;
