@@ -59,8 +59,8 @@
 
 use psijoin_block::Prg;
 use psijoin_circuit::{
-    Bits, TwoParty,
-    garble::{Evaluator, Garbler},
+    Bits, Side, TwoParty,
+    garble::{Evaluator, Garbler, evaluator, garbler},
     gmw::{self, triples::Multiplication},
     waksman,
 };
@@ -77,7 +77,7 @@ mod params;
 pub use params::MOST_ITEMS;
 
 use circuit::{Inputs, Reveals};
-use engine::{Engine, Gmw, ReceiverSetup, SenderSetup};
+use engine::{Engine, Gmw, Setup};
 use params::Params;
 
 /// One of the protocols: they differ in what evaluates the circuit.
@@ -171,17 +171,18 @@ fn has_circuit(output: &OutputKind) -> bool {
 }
 
 /// The party that learns nothing, after the offline phase.
-struct Sender(SenderSetup);
+struct Sender(Setup<garbler::Setup>);
 
 /// The party that learns the result, after the offline phase.
-struct Receiver(ReceiverSetup);
+struct Receiver(Setup<evaluator::Setup>);
 
 impl Party for Sender {
     type Params = Params;
 
     /// Step 1.
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
-        let setup = params.engine().set_up_sender(&params.work.gates, context)?;
+        let (engine, gates) = (params.engine(), &params.work.gates);
+        let setup = engine.set_up(Side::First, garbler::Setup::new, gates, context)?;
         Ok(Self(setup))
     }
 
@@ -194,11 +195,11 @@ impl Party for Sender {
         context.phases.begin("circuit");
         let rng = &mut context.rng;
         match self.0 {
-            SenderSetup::Yao(mut setup) => {
+            Setup::Yao(mut setup) => {
                 let mut party = Garbler::new(&mut setup, context.channel);
                 send(params, &mut party, input.items, rng)
             }
-            SenderSetup::Gmw(mut setup) => {
+            Setup::Gmw(mut setup) => {
                 let mut party = gmw::Gmw::new(&mut setup, context.channel);
                 send(params, &mut party, input.items, rng)
             }
@@ -232,9 +233,8 @@ impl Party for Receiver {
 
     /// Step 1.
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
-        let setup = params
-            .engine()
-            .set_up_receiver(&params.work.gates, context)?;
+        let (engine, gates) = (params.engine(), &params.work.gates);
+        let setup = engine.set_up(Side::Second, evaluator::Setup::new, gates, context)?;
         Ok(Self(setup))
     }
 
@@ -246,11 +246,11 @@ impl Party for Receiver {
     ) -> Result<Output, Error> {
         context.phases.begin("circuit");
         match self.0 {
-            ReceiverSetup::Yao(mut setup) => {
+            Setup::Yao(mut setup) => {
                 let mut party = Evaluator::new(&mut setup, context.channel);
                 receive(params, &mut party, input.items)
             }
-            ReceiverSetup::Gmw(mut setup) => {
+            Setup::Gmw(mut setup) => {
                 let mut party = gmw::Gmw::new(&mut setup, context.channel);
                 receive(params, &mut party, input.items)
             }
