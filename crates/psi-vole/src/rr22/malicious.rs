@@ -24,8 +24,7 @@ impl Party for Sender {
 
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         // Step 1.
-        let oprf = oprf::Sender::offline::<Malicious>(&params.oprf, context)?;
-        Ok(Self(oprf))
+        oprf::Sender::offline::<Malicious>(&params.oprf, context).map(Self)
     }
 
     fn online(
@@ -50,8 +49,7 @@ impl Party for Receiver {
 
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         // Step 1.
-        let oprf = oprf::Receiver::offline::<Malicious>(&params.oprf, context)?;
-        Ok(Self(oprf))
+        oprf::Receiver::offline::<Malicious>(&params.oprf, context).map(Self)
     }
 
     fn online(

@@ -18,8 +18,7 @@ impl<B: Base> Party for Receiver<B> {
 
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         // Step 1.
-        let oprf = oprf::Receiver::offline::<SemiHonest>(&params.oprf, context)?;
-        Ok(Self(oprf))
+        oprf::Receiver::offline::<SemiHonest>(&params.oprf, context).map(Self)
     }
 
     fn online(

@@ -17,8 +17,7 @@ impl<B: Base> Party for Sender<B> {
 
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         // Step 1.
-        let oprf = oprf::Sender::offline::<SemiHonest>(&params.oprf, context)?;
-        Ok(Self(oprf))
+        oprf::Sender::offline::<SemiHonest>(&params.oprf, context).map(Self)
     }
 
     fn online(
