@@ -14,7 +14,9 @@ use psijoin_ot::{
     oprg,
 };
 use psijoin_params::bloom::Shape;
-use psijoin_psi::{Context, Conversation, Error, Input, Parameter, Role, ots::Ots, parameters};
+use psijoin_psi::{
+    Context, Conversation, Error, Info, Input, Parameter, Role, ots::Ots, parameters,
+};
 
 /// Cells whose strings a party holds at once: 64 MiB. Larger bands cost silent OT fewer bytes in
 /// all, and fewer flights.
@@ -64,6 +66,14 @@ impl FilterOt {
             ("cells a hash function", self.shape.slice_cells.into()),
             ("cells a band", self.longest_band() as u64),
         ])
+    }
+
+    /// Of two protocols that differ in their OTs, the one on these.
+    pub(crate) fn info(self, iknp: &'static Info, silent: &'static Info) -> &'static Info {
+        match self.extension {
+            Extension::Iknp => iknp,
+            Extension::Silent => silent,
+        }
     }
 
     /// What is said in the base OTs.
@@ -134,7 +144,8 @@ impl FilterOt {
         Ok(())
     }
 
-    /// Runs the receiver, which chooses the cells of these items.
+    /// Runs the receiver, which chooses the cells of these items: the sum of the strings in the
+    /// cells of each item. `use_band` may change the strings of a band before they are added.
     ///
     /// # Errors
     /// If the channel breaks, and as `use_band`.
@@ -145,7 +156,8 @@ impl FilterOt {
         ots: &mut Receiver,
         channel: &mut Channel,
         use_band: &mut Use<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result<Vec<Block>, Error> {
+        let mut sums = vec![Block::ZERO; items.len()];
         let mut strings = Buffer::zeroed(self.longest_band());
         let mut choices = Vec::new();
         for band in self.bands() {
@@ -155,8 +167,9 @@ impl FilterOt {
             let strings = &mut strings[..band.len()];
             oprg::receive(ots, band.start, &choices, strings, channel)?;
             use_band(&band, strings, channel)?;
+            cells.add(&band, items, strings, &mut sums);
         }
-        Ok(())
+        Ok(sums)
     }
 }
 

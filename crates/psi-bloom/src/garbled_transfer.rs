@@ -82,14 +82,9 @@ impl GarbledTransfer {
         ots: &mut Receiver,
         channel: &mut Channel,
     ) -> Result<Vec<Block>, Error> {
-        let mut sums = vec![Block::ZERO; items.len()];
-        let mut add = |band: &_, strings: &mut [Block], channel: &mut Channel| {
-            self.receive_strings(strings, channel.halves().1)?;
-            cells.add(band, items, strings, &mut sums);
-            Ok(())
-        };
-        (self.filter).receive(cells, items, ots, channel, &mut add)?;
-        Ok(sums)
+        (self.filter).receive(cells, items, ots, channel, &mut |_, strings, channel| {
+            self.receive_strings(strings, channel.halves().1)
+        })
     }
 
     /// Sends the first ℓ bits of these.

@@ -94,24 +94,23 @@ const SILENT_INFO: Info = Info {
 const CELLS: &str = "psijoin 2026 gbf cells";
 
 /// The party that learns nothing, after the offline phase.
-struct Sender {
-    params: Params,
-    ots: extension::Sender,
-}
+struct Sender(extension::Sender);
 
 impl Party for Sender {
     type Params = Params;
 
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         // Step 1.
-        Ok(Self {
-            params: params.clone(),
-            ots: (params.transfer.filter).set_up_sender(context)?,
-        })
+        Ok(Self(params.transfer.filter.set_up_sender(context)?))
     }
 
-    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
-        let Self { params, mut ots } = self;
+    fn online(
+        self,
+        params: &Params,
+        input: &Input<'_>,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        let Self(mut ots) = self;
         let (transfer, items) = (params.transfer, input.items.digests());
 
         // Step 2.
@@ -119,7 +118,7 @@ impl Party for Sender {
         let cells = transfer.filter.cells(CELLS, input);
         let values = (0..items.len()).map(|i| value(items, i)).collect();
         let rng = &mut context.rng;
-        let filter = transfer.garble(&cells, items, values, params.sigma(), rng)?;
+        let filter = transfer.garble(&cells, items, values, params.base.sigma(), rng)?;
 
         // Step 3.
         context.phases.begin("oblivious transfers");
@@ -129,24 +128,23 @@ impl Party for Sender {
 }
 
 /// The party that learns the result, after the offline phase.
-struct Receiver {
-    params: Params,
-    ots: extension::Receiver,
-}
+struct Receiver(extension::Receiver);
 
 impl Party for Receiver {
     type Params = Params;
 
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         // Step 1.
-        Ok(Self {
-            params: params.clone(),
-            ots: (params.transfer.filter).set_up_receiver(context)?,
-        })
+        Ok(Self(params.transfer.filter.set_up_receiver(context)?))
     }
 
-    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
-        let Self { params, mut ots } = self;
+    fn online(
+        self,
+        params: &Params,
+        input: &Input<'_>,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        let Self(mut ots) = self;
         let (transfer, items) = (params.transfer, input.items.digests());
 
         // Steps 2 and 3.

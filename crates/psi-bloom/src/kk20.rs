@@ -67,6 +67,7 @@ use psijoin_psi::{Adversary, Error, Info, OutputKind, Plan, Protocol, Request};
 use crate::psm_co::{Pointed, Tagged};
 
 mod params;
+mod prepared;
 mod receiver;
 mod sender;
 #[cfg(test)]

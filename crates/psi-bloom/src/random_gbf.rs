@@ -57,7 +57,6 @@
 //! silent OT.
 
 use psijoin_block::{Block, memory::Buffer, parallel};
-use psijoin_channel::Channel;
 use psijoin_encode::Digests;
 use psijoin_ot::extension::{self, Extension};
 use psijoin_psi::{
@@ -102,31 +101,30 @@ const CELLS: &str = "psijoin 2026 random-gbf cells";
 const ITEMS_PER_TASK: usize = 4096;
 
 /// The party that learns nothing, after the offline phase.
-struct Sender {
-    params: Params,
-    ots: extension::Sender,
-}
+struct Sender(extension::Sender);
 
 impl Party for Sender {
     type Params = Params;
 
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         // Step 1.
-        Ok(Self {
-            params: params.clone(),
-            ots: params.filter.set_up_sender(context)?,
-        })
+        Ok(Self(params.filter.set_up_sender(context)?))
     }
 
-    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
-        let Self { params, mut ots } = self;
-        let items = input.items.digests();
+    fn online(
+        self,
+        params: &Params,
+        input: &Input<'_>,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        let Self(mut ots) = self;
+        let (filter, items) = (params.filter, input.items.digests());
 
         // Steps 2 and 3.
         context.phases.begin("oblivious transfers");
-        let cells = params.filter.cells(CELLS, input);
+        let cells = filter.cells(CELLS, input);
         let mut sums = vec![Block::ZERO; items.len()];
-        (params.filter).send(&mut ots, context.channel, &mut |band, strings, _| {
+        filter.send(&mut ots, context.channel, &mut |band, strings, _| {
             cells.add(band, items, strings, &mut sums);
             Ok(())
         })?;
@@ -140,35 +138,31 @@ impl Party for Sender {
 }
 
 /// The party that learns the result, after the offline phase.
-struct Receiver {
-    params: Params,
-    ots: extension::Receiver,
-}
+struct Receiver(extension::Receiver);
 
 impl Party for Receiver {
     type Params = Params;
 
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         // Step 1.
-        Ok(Self {
-            params: params.clone(),
-            ots: params.filter.set_up_receiver(context)?,
-        })
+        Ok(Self(params.filter.set_up_receiver(context)?))
     }
 
-    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
-        let Self { params, mut ots } = self;
-        let items = input.items.digests();
+    fn online(
+        self,
+        params: &Params,
+        input: &Input<'_>,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        let Self(mut ots) = self;
+        let (filter, items) = (params.filter, input.items.digests());
 
         // Steps 2 and 3.
         context.phases.begin("oblivious transfers");
-        let cells = params.filter.cells(CELLS, input);
-        let mut sums = vec![Block::ZERO; items.len()];
-        let mut add = |band: &_, strings: &mut [Block], _: &mut Channel| {
-            cells.add(band, items, strings, &mut sums);
+        let cells = filter.cells(CELLS, input);
+        let sums = filter.receive(&cells, items, &mut ots, context.channel, &mut |_, _, _| {
             Ok(())
-        };
-        (params.filter).receive(&cells, items, &mut ots, context.channel, &mut add)?;
+        })?;
 
         // Step 5.
         context.phases.begin("masks");

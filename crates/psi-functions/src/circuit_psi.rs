@@ -59,8 +59,8 @@
 
 use psijoin_block::Prg;
 use psijoin_circuit::{
-    Bits, TwoParty,
-    garble::{Evaluator, Garbler},
+    Bits, Side, TwoParty,
+    garble::{Evaluator, Garbler, evaluator, garbler},
     gmw::{self, triples::Multiplication},
     waksman,
 };
@@ -77,7 +77,7 @@ mod params;
 pub use params::MOST_ITEMS;
 
 use circuit::{Inputs, Reveals};
-use engine::{Engine, Gmw, ReceiverSetup, SenderSetup};
+use engine::{Engine, Gmw, Setup};
 use params::Params;
 
 /// One of the protocols: they differ in what evaluates the circuit.
@@ -171,46 +171,38 @@ fn has_circuit(output: &OutputKind) -> bool {
 }
 
 /// The party that learns nothing, after the offline phase.
-struct Sender {
-    params: Params,
-    setup: SenderSetup,
-}
+struct Sender(Setup<garbler::Setup>);
 
 /// The party that learns the result, after the offline phase.
-struct Receiver {
-    params: Params,
-    setup: ReceiverSetup,
-}
+struct Receiver(Setup<evaluator::Setup>);
 
 impl Party for Sender {
     type Params = Params;
 
     /// Step 1.
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
-        let gates = &params.work.gates;
-        Ok(Self {
-            params: params.clone(),
-            setup: params.engine().set_up_sender(gates, context)?,
-        })
+        let (engine, gates) = (params.engine(), &params.work.gates);
+        let setup = engine.set_up(Side::First, garbler::Setup::new, gates, context)?;
+        Ok(Self(setup))
     }
 
-    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
+    fn online(
+        self,
+        params: &Params,
+        input: &Input<'_>,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
         context.phases.begin("circuit");
-        let Self { params, setup } = self;
-        let (items, rng) = (input.items, &mut context.rng);
-        match setup {
-            SenderSetup::Yao(mut setup) => send(
-                &params,
-                &mut Garbler::new(&mut setup, context.channel),
-                items,
-                rng,
-            ),
-            SenderSetup::Gmw(mut setup) => send(
-                &params,
-                &mut gmw::Gmw::new(&mut setup, context.channel),
-                items,
-                rng,
-            ),
+        let rng = &mut context.rng;
+        match self.0 {
+            Setup::Yao(mut setup) => {
+                let mut party = Garbler::new(&mut setup, context.channel);
+                send(params, &mut party, input.items, rng)
+            }
+            Setup::Gmw(mut setup) => {
+                let mut party = gmw::Gmw::new(&mut setup, context.channel);
+                send(params, &mut party, input.items, rng)
+            }
         }
     }
 }
@@ -241,24 +233,26 @@ impl Party for Receiver {
 
     /// Step 1.
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
-        let gates = &params.work.gates;
-        Ok(Self {
-            params: params.clone(),
-            setup: params.engine().set_up_receiver(gates, context)?,
-        })
+        let (engine, gates) = (params.engine(), &params.work.gates);
+        let setup = engine.set_up(Side::Second, evaluator::Setup::new, gates, context)?;
+        Ok(Self(setup))
     }
 
-    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
+    fn online(
+        self,
+        params: &Params,
+        input: &Input<'_>,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
         context.phases.begin("circuit");
-        let Self { params, setup } = self;
-        match setup {
-            ReceiverSetup::Yao(mut setup) => {
+        match self.0 {
+            Setup::Yao(mut setup) => {
                 let mut party = Evaluator::new(&mut setup, context.channel);
-                receive(&params, &mut party, input.items)
+                receive(params, &mut party, input.items)
             }
-            ReceiverSetup::Gmw(mut setup) => {
+            Setup::Gmw(mut setup) => {
                 let mut party = gmw::Gmw::new(&mut setup, context.channel);
-                receive(&params, &mut party, input.items)
+                receive(params, &mut party, input.items)
             }
         }
     }

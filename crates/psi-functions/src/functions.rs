@@ -17,8 +17,11 @@
 //!
 //! Otherwise the sender learns nothing. The receiver sees only shares of what was not asked for.
 
+use psijoin_block::Prg;
 use psijoin_channel::Channel;
 use psijoin_psi::{Conversation, Error, OutputKind, Request, Role};
+
+use crate::garbling::{EXTENSION, SetUp};
 
 mod comparison;
 mod products;
@@ -115,6 +118,36 @@ impl Function {
     fn take_count(&self, products: &mut Vec<Vec<u64>>) -> u64 {
         let ones = self.counts().then(|| products.pop()).flatten();
         ones.map_or(0, |ones| sum(&ones))
+    }
+}
+
+/// What a party needs, after the offline phase. S is its half of a garbled circuit.
+struct Prepared<S> {
+    function: Function,
+    multipliers: Vec<Multiplier>,
+    /// If there is a comparison.
+    circuit: Option<S>,
+}
+
+impl<S> Prepared<S> {
+    /// Prepares the function, for one of the parties.
+    fn offline(
+        function: Function,
+        role: Role,
+        set_up: SetUp<S>,
+        channel: &mut Channel,
+        rng: &mut Prg,
+    ) -> Result<Self, Error> {
+        let multipliers = Multiplier::prepare(&function, role, channel, rng)?;
+        let circuit = function
+            .comparison
+            .map(|_| set_up(EXTENSION, channel, rng))
+            .transpose()?;
+        Ok(Self {
+            function,
+            multipliers,
+            circuit,
+        })
     }
 }
 

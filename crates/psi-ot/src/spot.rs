@@ -39,7 +39,7 @@ mod functions;
 mod params;
 mod rows;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub(crate) use coefficients::{pack, unpack};
 pub(crate) use extension::Extension;

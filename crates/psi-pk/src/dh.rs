@@ -90,7 +90,6 @@ fn rows_or_count(output: &OutputKind) -> bool {
 }
 
 /// All numbers of a run.
-#[derive(Debug, Clone)]
 struct Params {
     group: Group,
     masks: MaskParams,
@@ -129,22 +128,29 @@ impl Params {
 }
 
 /// The party that helps.
-struct Sender(Secret);
+struct Sender(Exponent);
 
 /// The party that learns the result.
-struct Receiver(Secret);
+struct Receiver(Exponent);
 
 impl Party for Sender {
     type Params = Params;
 
     /// Step 1.
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
-        Ok(Self(Secret::draw(params, context)))
+        Ok(Self(params.group.exponent(&mut context.rng)))
     }
 
-    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
-        let Self(secret) = self;
-        let params = &secret.params;
+    fn online(
+        self,
+        params: &Params,
+        input: &Input<'_>,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        let secret = Secret {
+            params,
+            exponent: self.0,
+        };
 
         // Step 2.
         context.phases.begin("own items");
@@ -176,12 +182,19 @@ impl Party for Receiver {
 
     /// Step 1.
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
-        Ok(Self(Secret::draw(params, context)))
+        Ok(Self(params.group.exponent(&mut context.rng)))
     }
 
-    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
-        let Self(secret) = self;
-        let params = &secret.params;
+    fn online(
+        self,
+        params: &Params,
+        input: &Input<'_>,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        let secret = Secret {
+            params,
+            exponent: self.0,
+        };
 
         // Step 2.
         context.phases.begin("own items");
@@ -226,20 +239,13 @@ fn in_order(order: &[u32], elements: &[u8], element_bytes: usize) -> Vec<u8> {
     ordered
 }
 
-/// What either party has after the offline phase.
-struct Secret {
-    params: Params,
+/// What either party raises to its secret exponent.
+struct Secret<'a> {
+    params: &'a Params,
     exponent: Exponent,
 }
 
-impl Secret {
-    fn draw(params: &Params, context: &mut Context) -> Self {
-        Self {
-            params: params.clone(),
-            exponent: params.group.exponent(&mut context.rng),
-        }
-    }
-
+impl Secret<'_> {
     /// Step 2: the elements of this party's items go out, in this order; the other party's come in.
     fn swap(
         &self,
@@ -279,7 +285,7 @@ impl Secret {
 
 /// The second exponentiation.
 struct Powers<'a> {
-    secret: &'a Secret,
+    secret: &'a Secret<'a>,
     key: [u8; 32],
     length: MaskLength,
 }

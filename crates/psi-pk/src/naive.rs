@@ -59,20 +59,24 @@ fn chunks(params: &MaskParams) -> Chunks {
 }
 
 /// The party that sends its hashes.
-struct Sender(MaskParams);
+struct Sender;
 
 /// The party that compares.
-struct Receiver(MaskParams);
+struct Receiver;
 
 impl Party for Sender {
     type Params = MaskParams;
 
-    fn offline(params: &MaskParams, _: &mut Context) -> Result<Self, Error> {
-        Ok(Self(params.clone()))
+    fn offline(_: &MaskParams, _: &mut Context) -> Result<Self, Error> {
+        Ok(Self)
     }
 
-    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
-        let Self(params) = self;
+    fn online(
+        self,
+        params: &MaskParams,
+        input: &Input<'_>,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
         let length = params.masks;
 
         // Step 1.
@@ -82,7 +86,7 @@ impl Party for Sender {
         parallel::sort_unstable(&mut masks);
         context.phases.begin("masks");
         let (outbound, _) = context.channel.halves();
-        stream::send(outbound, chunks(&params), &|range, message| {
+        stream::send(outbound, chunks(params), &|range, message| {
             length.pack(masks[range].iter().copied(), message);
         })?;
         Ok(Output::Nothing)
@@ -92,12 +96,16 @@ impl Party for Sender {
 impl Party for Receiver {
     type Params = MaskParams;
 
-    fn offline(params: &MaskParams, _: &mut Context) -> Result<Self, Error> {
-        Ok(Self(params.clone()))
+    fn offline(_: &MaskParams, _: &mut Context) -> Result<Self, Error> {
+        Ok(Self)
     }
 
-    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
-        let Self(params) = self;
+    fn online(
+        self,
+        params: &MaskParams,
+        input: &Input<'_>,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
         let length = params.masks;
 
         // Step 2.
@@ -108,7 +116,7 @@ impl Party for Receiver {
         let (_, inbound) = context.channel.halves();
         let found = stream::receive_each(
             inbound,
-            chunks(&params),
+            chunks(params),
             &|count| length.packed_bytes(count),
             &|range, message| {
                 let sent = length.unpack(message, range.len());

@@ -22,7 +22,7 @@ pub(crate) use receiver::{BinEncoder, Receiver};
 pub(crate) use sender::Sender;
 
 /// How a store is laid out.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Layout {
     pub(crate) shape: okvs::Shape,
     security: Security,

@@ -50,30 +50,30 @@ fn output(request: &Request, role: Role) -> Output {
     }
 }
 
-struct Sender(Request);
+struct Sender;
 
-struct Receiver(Request);
+struct Receiver;
 
 impl Party for Sender {
     type Params = Request;
 
-    fn offline(request: &Request, _: &mut Context) -> Result<Self, Error> {
-        Ok(Self(request.clone()))
+    fn offline(_: &Request, _: &mut Context) -> Result<Self, Error> {
+        Ok(Self)
     }
 
-    fn online(self, _: &Input<'_>, _: &mut Context) -> Result<Output, Error> {
-        Ok(output(&self.0, Role::Sender))
+    fn online(self, request: &Request, _: &Input<'_>, _: &mut Context) -> Result<Output, Error> {
+        Ok(output(request, Role::Sender))
     }
 }
 
 impl Party for Receiver {
     type Params = Request;
 
-    fn offline(request: &Request, _: &mut Context) -> Result<Self, Error> {
-        Ok(Self(request.clone()))
+    fn offline(_: &Request, _: &mut Context) -> Result<Self, Error> {
+        Ok(Self)
     }
 
-    fn online(self, _: &Input<'_>, _: &mut Context) -> Result<Output, Error> {
-        Ok(output(&self.0, Role::Receiver))
+    fn online(self, request: &Request, _: &Input<'_>, _: &mut Context) -> Result<Output, Error> {
+        Ok(output(request, Role::Receiver))
     }
 }

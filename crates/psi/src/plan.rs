@@ -4,6 +4,8 @@
 //! [`prepare`], [`Prepared::run`] and [`run`]: they check their input, and tell the peer if this
 //! party gives up.
 
+use std::sync::Arc;
+
 use psijoin_params::FailureBudget;
 
 use crate::{Context, Cost, Error, Info, Input, Output, Request, Role};
@@ -55,7 +57,7 @@ impl Plan {
         params: S::Params,
     ) -> Self {
         let driver = Pair::<S, R> {
-            params,
+            params: Arc::new(params),
             parties: std::marker::PhantomData,
         };
         Self {
@@ -154,7 +156,12 @@ pub trait Party: Sized + Send + 'static {
     ///
     /// # Panics
     /// It may, if the input does not fit the plan.
-    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error>;
+    fn online(
+        self,
+        params: &Self::Params,
+        input: &Input<'_>,
+        context: &mut Context,
+    ) -> Result<Output, Error>;
 
     /// Runs both phases, on an input that was checked. A protocol that gains from it lets them
     /// overlap here. The messages of either party are the same then, in the same order: the peer
@@ -167,7 +174,7 @@ pub trait Party: Sized + Send + 'static {
         input: &Input<'_>,
         context: &mut Context,
     ) -> Result<Output, Error> {
-        Self::offline(params, context)?.online(input, context)
+        Self::offline(params, context)?.online(params, input, context)
     }
 }
 
@@ -188,19 +195,26 @@ type Online = Box<dyn FnOnce(&Input<'_>, &mut Context<'_>) -> Result<Output, Err
 
 /// The parties S and R.
 struct Pair<S: Party, R> {
-    params: S::Params,
+    params: Arc<S::Params>,
     parties: std::marker::PhantomData<fn() -> (S, R)>,
 }
 
 impl<S: Party, R: Party<Params = S::Params>> Driver for Pair<S, R> {
     fn offline(&self, role: Role, context: &mut Context) -> Result<Online, Error> {
-        fn online<P: Party>(party: P) -> Online {
-            Box::new(|input, context| party.online(input, context))
+        fn offline<P: Party>(
+            params: &Arc<P::Params>,
+            context: &mut Context,
+        ) -> Result<Online, Error> {
+            let party = P::offline(params, context)?;
+            let params = params.clone();
+            Ok(Box::new(move |input, context| {
+                party.online(&params, input, context)
+            }))
         }
-        Ok(match role {
-            Role::Sender => online(S::offline(&self.params, context)?),
-            Role::Receiver => online(R::offline(&self.params, context)?),
-        })
+        match role {
+            Role::Sender => offline::<S>(&self.params, context),
+            Role::Receiver => offline::<R>(&self.params, context),
+        }
     }
 
     fn at_once(

@@ -1,19 +1,15 @@
 use psijoin_ot::extension::Extension;
-use psijoin_params::{FailureBudget, bloom, garbled_bloom, mask};
-use psijoin_psi::{
-    Cost, Derived, Error, Info, Parameter, Plan, Request, items, masks::MaskLength, parameters,
-};
+use psijoin_params::{bloom, garbled_bloom, mask};
+use psijoin_psi::{Cost, Error, Plan, Request, items, masks::MaskLength, parameters};
 
 use super::{INFO, Receiver, SILENT_INFO, Sender};
-use crate::{filter_ot::FilterOt, garbled_transfer::GarbledTransfer};
+use crate::{base_params::BaseParams, filter_ot::FilterOt, garbled_transfer::GarbledTransfer};
 
 /// All numbers of a run.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Params {
-    request: Request,
-    digest_bytes: usize,
+    pub(super) base: BaseParams,
     pub(super) transfer: GarbledTransfer,
-    budget: FailureBudget,
 }
 
 impl Params {
@@ -27,8 +23,8 @@ impl Params {
     /// If no parameters reach the security level.
     pub fn new(request: &Request, extension: Extension) -> Result<Self, Error> {
         let sizes = request.sizes;
-        let mut budget = FailureBudget::new(request.security);
-        let digest_bytes = items::digest_bytes(sizes, &mut budget)?;
+        let mut base = BaseParams::new(request, items::digest_bytes)?;
+        let budget = &mut base.budget;
         // Each of the receiver's items is compared with its own value alone.
         let compared = sizes.receiver().into();
         let bits = mask::bits(compared, budget.share(0.5))?;
@@ -44,45 +40,23 @@ impl Params {
             contained.times(sizes.receiver().into()),
         )?;
         Ok(Self {
-            request: request.clone(),
-            digest_bytes,
+            base,
             transfer: GarbledTransfer {
                 filter: FilterOt { shape, extension },
                 strings: MaskLength { bits },
             },
-            budget,
         })
     }
 
     /// The plan of such a run.
     pub fn plan(self) -> Plan {
-        let derived = Derived {
-            info: self.info(),
-            request: self.request.clone(),
-            digest_bytes: self.digest_bytes,
-            parameters: self.parameters(),
-            budget: self.budget.clone(),
-            cost: Cost::new(self.transfer.filter.setup(), self.transfer.conversation()),
-        };
+        let GarbledTransfer { filter, strings } = self.transfer;
+        let strings = parameters([("string bits", strings.bits.into())]);
+        let derived = self.base.derived(
+            filter.info(&INFO, &SILENT_INFO),
+            &[&filter.parameters("hash functions"), &strings],
+            Cost::new(filter.setup(), self.transfer.conversation()),
+        );
         Plan::new::<Sender, Receiver>(derived, self)
-    }
-
-    fn info(&self) -> &'static Info {
-        match self.transfer.filter.extension {
-            Extension::Iknp => &INFO,
-            Extension::Silent => &SILENT_INFO,
-        }
-    }
-
-    fn parameters(&self) -> Vec<Parameter> {
-        let digest_bytes = parameters([("digest bytes", self.digest_bytes as u64)]);
-        let filter = self.transfer.filter.parameters("hash functions");
-        let strings = parameters([("string bits", self.transfer.strings.bits.into())]);
-        [&digest_bytes[..], &filter, &strings].concat()
-    }
-
-    /// σ.
-    pub(super) fn sigma(&self) -> u32 {
-        self.request.security.statistical_bits()
     }
 }

@@ -1,15 +1,11 @@
 use psijoin_channel::joint_seed::JointSeed;
 use psijoin_ot::extension::Extension;
 use psijoin_params::{
-    FailureBudget,
     cuckoo::Shape,
     equality,
     garbled_bloom::{self, dependent, stuck},
 };
-use psijoin_psi::{
-    Cost, Derived, Error, Info, Parameter, Plan, Request, Role, masks::MaskLength, ots::Ots,
-    parameters,
-};
+use psijoin_psi::{Cost, Error, Plan, Request, Role, masks::MaskLength, ots::Ots, parameters};
 use psijoin_psi_functions::{
     bins::{self, Keys},
     functions::Function,
@@ -17,16 +13,16 @@ use psijoin_psi_functions::{
 
 use super::{INFO, Receiver, SILENT_INFO, Sender};
 use crate::{
+    base_params::BaseParams,
     filter_ot::FilterOt,
     garbled_transfer::GarbledTransfer,
     psm_co::{Form, Tests, decryptions},
 };
 
 /// All numbers of a run.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Params<F> {
-    pub(super) request: Request,
-    digest_bytes: usize,
+    pub(super) base: BaseParams,
     /// Bins, without a stash.
     pub(super) bins: Shape,
     /// The filter of the sender's keys. Its strings have η bits, as targets and numbers that are
@@ -34,7 +30,6 @@ pub struct Params<F> {
     pub(super) transfer: GarbledTransfer,
     /// Ciphertexts of the equality tests.
     form: F,
-    budget: FailureBudget,
 }
 
 impl<F: Form> Params<F> {
@@ -48,9 +43,9 @@ impl<F: Form> Params<F> {
     /// If no parameters reach the security level.
     pub fn new(request: &Request, extension: Extension) -> Result<Self, Error> {
         let sizes = request.sizes;
-        let mut budget = FailureBudget::new(request.security);
-        let digest_bytes = bins::digest_bytes(sizes, &mut budget)?;
-        let bins = bins::without_stash(sizes, &mut budget)?;
+        let mut base = BaseParams::new(request, bins::digest_bytes)?;
+        let budget = &mut base.budget;
+        let bins = bins::without_stash(sizes, budget)?;
 
         let (keys, seen) = (bins::sender_keys(sizes), sizes.receiver());
         let filter = garbled_bloom::programmed(keys, seen, budget.share(0.125))?;
@@ -64,8 +59,7 @@ impl<F: Form> Params<F> {
         let form = F::derive(decryptions, budget.share(0.25))?;
         budget.charge("another ciphertext's tag", form.wrong(decryptions))?;
         Ok(Self {
-            request: request.clone(),
-            digest_bytes,
+            base,
             bins,
             transfer: GarbledTransfer {
                 filter: FilterOt {
@@ -75,7 +69,6 @@ impl<F: Form> Params<F> {
                 strings: MaskLength { bits: number_bits },
             },
             form,
-            budget,
         })
     }
 
@@ -86,35 +79,20 @@ impl<F: Form> Params<F> {
         let online = (self.transfer.conversation())
             .then(tests.conversation(self.ots(), self.lanes()))
             .then(function_online);
-        let derived = Derived {
-            info: self.info(),
-            request: self.request.clone(),
-            digest_bytes: self.digest_bytes,
-            parameters: self.parameters(),
-            budget: self.budget.clone(),
-            cost: Cost::new(self.transfer.filter.setup().then(function_offline), online),
-        };
+        let GarbledTransfer { filter, strings } = self.transfer;
+        let derived = self.base.derived(
+            filter.info(&INFO, &SILENT_INFO),
+            &[
+                &parameters([("bins", self.bins.bins.into())]),
+                &filter.parameters("hash functions of the filter"),
+                &parameters([
+                    ("compared bits", strings.bits.into()),
+                    ("tag bits", self.form.tag_bits().into()),
+                ]),
+            ],
+            Cost::new(filter.setup().then(function_offline), online),
+        );
         Plan::new::<Sender<F>, Receiver<F>>(derived, self)
-    }
-
-    fn info(&self) -> &'static Info {
-        match self.transfer.filter.extension {
-            Extension::Iknp => &INFO,
-            Extension::Silent => &SILENT_INFO,
-        }
-    }
-
-    fn parameters(&self) -> Vec<Parameter> {
-        let items = parameters([
-            ("digest bytes", self.digest_bytes as u64),
-            ("bins", self.bins.bins.into()),
-        ]);
-        let filter = (self.transfer.filter).parameters("hash functions of the filter");
-        let tests = parameters([
-            ("compared bits", self.transfer.strings.bits.into()),
-            ("tag bits", self.form.tag_bits().into()),
-        ]);
-        [&items[..], &filter, &tests].concat()
     }
 
     fn ots(&self) -> Ots {
@@ -151,12 +129,7 @@ impl<F: Form> Params<F> {
 
     /// What is made of the shares.
     pub(super) fn function(&self) -> Function {
-        Function::new(&self.request, self.lanes())
-    }
-
-    /// σ.
-    pub(super) fn sigma(&self) -> u32 {
-        self.request.security.statistical_bits()
+        Function::new(&self.base.request, self.lanes())
     }
 }
 
@@ -179,7 +152,7 @@ mod tests {
                 let request = Request::of(sizes, security).output(OutputKind::Count);
                 let params = Params::<Tagged>::new(&request, Extension::Iknp).unwrap();
                 assert_eq!(params.bins.stash, 0);
-                assert!(params.budget.total() <= request.security.failure());
+                assert!(params.base.budget.total() <= request.security.failure());
             }
         }
     }

@@ -7,46 +7,39 @@ use psijoin_psi_functions::{
     functions::{self, Compared},
 };
 
-use super::{CELLS, Params};
-use crate::psm_co::Form;
+use super::{CELLS, Params, prepared::Prepared};
+use crate::{filter_ot::FilterOt, psm_co::Form};
 
 /// The party that learns the result, after the offline phase.
-pub(super) struct Receiver<F> {
-    params: Params<F>,
-    ots: extension::Receiver,
-    output: functions::Receiver,
-}
+pub(super) type Receiver<F> = Prepared<F, extension::Receiver, functions::Receiver>;
 
 impl<F: Form> Party for Receiver<F> {
     type Params = Params<F>;
 
     fn offline(params: &Params<F>, context: &mut Context) -> Result<Self, Error> {
-        // Step 1.
-        let ots = (params.transfer.filter).set_up_receiver(context)?;
-        context.phases.begin("output OTs");
-        Ok(Self {
-            output: functions::Receiver::offline(
-                params.function(),
-                context.channel,
-                &mut context.rng,
-            )?,
-            params: params.clone(),
-            ots,
-        })
+        Self::prepare(
+            params,
+            context,
+            FilterOt::set_up_receiver,
+            functions::Receiver::offline,
+        )
     }
 
-    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
+    fn online(
+        self,
+        params: &Params<F>,
+        input: &Input<'_>,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
         let Self {
-            params,
-            mut ots,
-            output,
+            mut ots, output, ..
         } = self;
         let (items, transfer) = (input.items.digests(), params.transfer);
 
         // Step 2.
         context.phases.begin("hashing");
         let keys = params.keys(input.joint_seed);
-        let table = Table::build(&keys.bins(items), params.bins, params.sigma())?;
+        let table = Table::build(&keys.bins(items), params.bins, params.base.sigma())?;
         let keys = keys.of_placed(items, &table);
 
         // Step 3.

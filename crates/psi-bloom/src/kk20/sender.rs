@@ -5,39 +5,32 @@ use psijoin_ot::extension;
 use psijoin_psi::{Context, Error, Input, Output, Party};
 use psijoin_psi_functions::functions;
 
-use super::{CELLS, Params};
-use crate::psm_co::Form;
+use super::{CELLS, Params, prepared::Prepared};
+use crate::{filter_ot::FilterOt, psm_co::Form};
 
 /// The party that learns nothing, after the offline phase.
-pub(super) struct Sender<F> {
-    params: Params<F>,
-    ots: extension::Sender,
-    output: functions::Sender,
-}
+pub(super) type Sender<F> = Prepared<F, extension::Sender, functions::Sender>;
 
 impl<F: Form> Party for Sender<F> {
     type Params = Params<F>;
 
     fn offline(params: &Params<F>, context: &mut Context) -> Result<Self, Error> {
-        // Step 1.
-        let ots = (params.transfer.filter).set_up_sender(context)?;
-        context.phases.begin("output OTs");
-        Ok(Self {
-            output: functions::Sender::offline(
-                params.function(),
-                context.channel,
-                &mut context.rng,
-            )?,
-            params: params.clone(),
-            ots,
-        })
+        Self::prepare(
+            params,
+            context,
+            FilterOt::set_up_sender,
+            functions::Sender::offline,
+        )
     }
 
-    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
+    fn online(
+        self,
+        params: &Params<F>,
+        input: &Input<'_>,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
         let Self {
-            params,
-            mut ots,
-            output,
+            mut ots, output, ..
         } = self;
         let transfer = params.transfer;
 
@@ -57,7 +50,8 @@ impl<F: Form> Party for Sender<F> {
         let keys = keys.as_digests();
         let values = (0..keys.len()).map(target).collect();
         let cells = transfer.filter.cells(CELLS, input);
-        let filter = transfer.garble(&cells, keys, values, params.sigma(), &mut context.rng)?;
+        let filter =
+            transfer.garble(&cells, keys, values, params.base.sigma(), &mut context.rng)?;
         drop((items, bins));
         context.phases.begin("oblivious transfers");
         transfer.send(&filter, &mut ots, context.channel)?;

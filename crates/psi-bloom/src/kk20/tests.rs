@@ -130,7 +130,7 @@ fn all_that_is_sent_is_uniform() {
 #[test]
 fn what_the_receiver_sees_is_the_same_for_shared_items_and_others() {
     let params = tagged(600, 600);
-    let plan = params.clone().plan();
+    let plan = tagged(600, 600).plan();
     let receivers = items(0..600, &plan);
     let joint_seed = &JointSeed::insecure_fixed([7; 32]);
     let input = Input {

@@ -1,21 +1,16 @@
 use psijoin_ot::extension::Extension;
-use psijoin_params::{FailureBudget, bloom, mask};
-use psijoin_psi::{
-    Cost, Derived, Error, Info, Parameter, Plan, Request, items, parameters,
-    sorted_masks::SortedMasks,
-};
+use psijoin_params::{bloom, mask};
+use psijoin_psi::{Cost, Error, Plan, Request, items, sorted_masks::SortedMasks};
 
 use super::{INFO, Receiver, SILENT_INFO, Sender};
-use crate::filter_ot::FilterOt;
+use crate::{base_params::BaseParams, filter_ot::FilterOt};
 
 /// All numbers of a run.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Params {
-    request: Request,
-    digest_bytes: usize,
+    base: BaseParams,
     pub(super) filter: FilterOt,
     pub(super) masks: SortedMasks,
-    budget: FailureBudget,
 }
 
 impl Params {
@@ -28,8 +23,8 @@ impl Params {
     /// If no parameters reach the security level.
     pub fn new(request: &Request, extension: Extension) -> Result<Self, Error> {
         let sizes = request.sizes;
-        let mut budget = FailureBudget::new(request.security);
-        let digest_bytes = items::digest_bytes(sizes, &mut budget)?;
+        let mut base = BaseParams::new(request, items::digest_bytes)?;
+        let budget = &mut base.budget;
         let shape = bloom::smallest(sizes.receiver());
         let contained = bloom::false_positive(sizes.receiver(), shape);
         budget.charge(
@@ -40,41 +35,21 @@ impl Params {
         let collision = mask::range_collision(sizes.pairs(), mask_range);
         budget.charge("mask collision", collision)?;
         Ok(Self {
-            request: request.clone(),
-            digest_bytes,
+            base,
             filter: FilterOt { shape, extension },
             masks: SortedMasks::new(sizes.sender() as usize, mask_range),
-            budget,
         })
     }
 
     /// The plan of such a run.
     pub fn plan(self) -> Plan {
-        let transfers = self.filter.conversation(|_| 0);
-        let derived = Derived {
-            info: self.info(),
-            request: self.request.clone(),
-            digest_bytes: self.digest_bytes,
-            parameters: self.parameters(),
-            budget: self.budget.clone(),
-            cost: Cost::new(
-                self.filter.setup(),
-                transfers.sender(self.masks.coded_bytes()),
-            ),
-        };
+        let Self { filter, masks, .. } = self;
+        let online = (filter.conversation(|_| 0)).sender(masks.coded_bytes());
+        let derived = self.base.derived(
+            filter.info(&INFO, &SILENT_INFO),
+            &[&filter.parameters("hash functions"), &masks.parameters()],
+            Cost::new(filter.setup(), online),
+        );
         Plan::new::<Sender, Receiver>(derived, self)
-    }
-
-    fn info(&self) -> &'static Info {
-        match self.filter.extension {
-            Extension::Iknp => &INFO,
-            Extension::Silent => &SILENT_INFO,
-        }
-    }
-
-    fn parameters(&self) -> Vec<Parameter> {
-        let digest_bytes = parameters([("digest bytes", self.digest_bytes as u64)]);
-        let filter = self.filter.parameters("hash functions");
-        [&digest_bytes[..], &filter, &self.masks.parameters()].concat()
     }
 }

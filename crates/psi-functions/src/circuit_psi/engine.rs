@@ -3,7 +3,7 @@
 use psijoin_circuit::{
     Error, Side,
     count::Count,
-    garble::{AND_BYTES, evaluator, garbler},
+    garble::AND_BYTES,
     gmw::{
         self,
         triples::{self, Multiplication},
@@ -14,7 +14,7 @@ use psijoin_ot::extension::Extension;
 use psijoin_psi::{Context, Conversation, Role, ots::Ots};
 
 use super::params::Work;
-use crate::garbling;
+use crate::garbling::{self, SetUp};
 
 /// A way for two parties to evaluate circuits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,18 +35,10 @@ pub(super) struct Gmw {
     pub(super) multiplication: Multiplication,
 }
 
-/// What the sender has after the offline phase.
-pub(super) enum SenderSetup {
-    /// It garbles.
-    Yao(Box<garbler::Setup>),
-    /// It has shares.
-    Gmw(Box<gmw::Setup>),
-}
-
-/// What the receiver has after the offline phase.
-pub(super) enum ReceiverSetup {
-    /// It evaluates.
-    Yao(Box<evaluator::Setup>),
+/// What a party has after the offline phase. Y is its half of Yao's protocol.
+pub(super) enum Setup<Y> {
+    /// It garbles or evaluates.
+    Yao(Box<Y>),
     /// It has shares.
     Gmw(Box<gmw::Setup>),
 }
@@ -72,37 +64,21 @@ impl Engine {
         ]
     }
 
-    /// The sender's offline phase, for a circuit of these gates.
-    pub(super) fn set_up_sender(
+    /// A party's offline phase, for a circuit of these gates; `set_up` is its own of Yao's protocol.
+    pub(super) fn set_up<Y>(
         self,
+        side: Side,
+        set_up: SetUp<Y>,
         gates: &Gates,
         context: &mut Context,
-    ) -> Result<SenderSetup, Error> {
+    ) -> Result<Setup<Y>, Error> {
         context.phases.begin("base OT");
-        let rng = &mut context.rng;
         Ok(match self {
             Self::Yao => {
-                let setup = garbler::Setup::new(garbling::EXTENSION, context.channel, rng)?;
-                SenderSetup::Yao(setup.into())
+                let setup = set_up(garbling::EXTENSION, context.channel, &mut context.rng)?;
+                Setup::Yao(setup.into())
             }
-            Self::Gmw(gmw) => SenderSetup::Gmw(gmw.set_up(Side::First, gates, context)?.into()),
-        })
-    }
-
-    /// The receiver's.
-    pub(super) fn set_up_receiver(
-        self,
-        gates: &Gates,
-        context: &mut Context,
-    ) -> Result<ReceiverSetup, Error> {
-        context.phases.begin("base OT");
-        let rng = &mut context.rng;
-        Ok(match self {
-            Self::Yao => {
-                let setup = evaluator::Setup::new(garbling::EXTENSION, context.channel, rng)?;
-                ReceiverSetup::Yao(setup.into())
-            }
-            Self::Gmw(gmw) => ReceiverSetup::Gmw(gmw.set_up(Side::Second, gates, context)?.into()),
+            Self::Gmw(gmw) => Setup::Gmw(gmw.set_up(side, gates, context)?.into()),
         })
     }
 }

@@ -17,7 +17,7 @@ pub const MOST_ITEMS: u64 = 1 << 20;
 const DIGEST_BYTES: usize = domain::MAX_BITS as usize / 8;
 
 /// All numbers of a run.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Params {
     entry: &'static Entry,
     request: Request,
@@ -28,7 +28,7 @@ pub(super) struct Params {
 }
 
 /// What a run has to do.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Work {
     /// The gates of each layer.
     pub(super) layers: Vec<Gates>,

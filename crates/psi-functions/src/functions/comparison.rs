@@ -1,7 +1,6 @@
 //! Whether a count is at least K. Each party has a share of the count. A garbled circuit adds them,
 //! compares, and shows one bit; it has two gates per bit of the count.
 
-use psijoin_block::Prg;
 use psijoin_channel::Channel;
 use psijoin_circuit::{
     Backend, Bits, TwoParty, arithmetic, compare,
@@ -10,7 +9,7 @@ use psijoin_circuit::{
 };
 use psijoin_psi::{Conversation, Error};
 
-use crate::garbling::{self, EXTENSION, OTS};
+use crate::garbling::{self, OTS};
 
 /// Bytes that reveal whether K is reached.
 const REVEALED_BYTES: u64 = 1;
@@ -65,78 +64,41 @@ impl Comparison {
         let Ok(_) = self.circuit(&mut plain, &zeros, &zeros);
         plain.gates().ands()
     }
-}
 
-/// The sender, which garbles.
-pub(super) struct Sender {
-    comparison: Comparison,
-    setup: garbler::Setup,
-}
-
-/// The receiver, which evaluates.
-pub(super) struct Receiver {
-    comparison: Comparison,
-    setup: evaluator::Setup,
-}
-
-impl Sender {
-    /// Runs the base OTs; the peer calls [`Receiver::prepare`].
-    pub(super) fn prepare(
-        comparison: Comparison,
-        channel: &mut Channel,
-        rng: &mut Prg,
-    ) -> Result<Self, Error> {
-        Ok(Self {
-            comparison,
-            setup: garbler::Setup::new(EXTENSION, channel, rng)?,
-        })
-    }
-
-    /// Whether the count is large enough, if the sender is to learn it.
-    pub(super) fn compare(
-        mut self,
+    /// Whether the sum of both shares is large enough, if the sender, which garbles, is to learn it.
+    /// The peer calls [`evaluate`](Self::evaluate).
+    pub(super) fn garble(
+        self,
+        mut circuit: garbler::Setup,
         share: u64,
         channel: &mut Channel,
     ) -> Result<Option<bool>, Error> {
-        let own = self.comparison.wires(share);
-        let mut garbler = Garbler::new(&mut self.setup, channel);
+        let own = self.wires(share);
+        let mut garbler = Garbler::new(&mut circuit, channel);
         let senders = garbler.own(&own)?;
         let receivers = garbler.theirs(own.len(), 1)?;
-        let reached = [self
-            .comparison
-            .circuit(&mut garbler, &senders, &receivers)?];
+        let reached = [self.circuit(&mut garbler, &senders, &receivers)?];
         garbler.reveal(&reached)?;
-        if !self.comparison.both_learn {
+        if !self.both_learn {
             return Ok(None);
         }
         Ok(Some(garbler.learn(&reached)?[0].get(0)))
     }
-}
 
-impl Receiver {
-    /// As [`Sender::prepare`].
-    pub(super) fn prepare(
-        comparison: Comparison,
+    /// Whether it is large enough, for the receiver; the peer calls [`garble`](Self::garble).
+    pub(super) fn evaluate(
+        self,
+        mut circuit: evaluator::Setup,
+        share: u64,
         channel: &mut Channel,
-        rng: &mut Prg,
-    ) -> Result<Self, Error> {
-        Ok(Self {
-            comparison,
-            setup: evaluator::Setup::new(EXTENSION, channel, rng)?,
-        })
-    }
-
-    /// Whether the count is large enough.
-    pub(super) fn compare(mut self, share: u64, channel: &mut Channel) -> Result<bool, Error> {
-        let own = self.comparison.wires(share);
-        let mut evaluator = Evaluator::new(&mut self.setup, channel);
+    ) -> Result<bool, Error> {
+        let own = self.wires(share);
+        let mut evaluator = Evaluator::new(&mut circuit, channel);
         let senders = evaluator.theirs(own.len(), 1)?;
         let receivers = evaluator.own(&own)?;
-        let reached = [self
-            .comparison
-            .circuit(&mut evaluator, &senders, &receivers)?];
+        let reached = [self.circuit(&mut evaluator, &senders, &receivers)?];
         let learned = evaluator.learn(&reached)?[0].get(0);
-        if self.comparison.both_learn {
+        if self.both_learn {
             evaluator.reveal(&reached)?;
         }
         Ok(learned)

@@ -75,9 +75,9 @@ impl Multiplier {
             .givers()
             .map(|giver| {
                 Ok(if giver == role {
-                    Self::Giver(Giver::prepare(lanes, channel, rng)?)
+                    Self::Giver(Giver::prepare(AT_ONCE, lanes, channel, rng)?)
                 } else {
-                    Self::Chooser(Chooser::prepare(lanes, channel, rng)?)
+                    Self::Chooser(Chooser::prepare(AT_ONCE, lanes, channel, rng)?)
                 })
             })
             .collect()
@@ -134,17 +134,8 @@ pub(super) struct Chooser {
 }
 
 impl Giver {
-    /// OTs for `count` bits; the peer calls [`Chooser::prepare`].
-    pub(super) fn prepare(
-        count: usize,
-        channel: &mut Channel,
-        rng: &mut Prg,
-    ) -> Result<Self, Error> {
-        Self::prepare_by(AT_ONCE, count, channel, rng)
-    }
-
-    /// The same, at most `at_once` at once.
-    fn prepare_by(
+    /// OTs for `count` bits, at most `at_once` at once; the peer calls [`Chooser::prepare`].
+    fn prepare(
         at_once: usize,
         count: usize,
         channel: &mut Channel,
@@ -163,7 +154,7 @@ impl Giver {
 
     /// Replaces the `factors` by this party's shares of their products with the bits that it has
     /// `shares` of.
-    pub(super) fn multiply(
+    fn multiply(
         self,
         shares: &Bits,
         factors: &mut [Vec<u64>],
@@ -204,16 +195,7 @@ impl Giver {
 
 impl Chooser {
     /// As [`Giver::prepare`].
-    pub(super) fn prepare(
-        count: usize,
-        channel: &mut Channel,
-        rng: &mut Prg,
-    ) -> Result<Self, Error> {
-        Self::prepare_by(AT_ONCE, count, channel, rng)
-    }
-
-    /// As [`Giver::prepare_by`].
-    fn prepare_by(
+    fn prepare(
         at_once: usize,
         count: usize,
         channel: &mut Channel,
@@ -230,7 +212,7 @@ impl Chooser {
     }
 
     /// This party's shares of the products with each of the peer's `factors`.
-    pub(super) fn multiply(
+    fn multiply(
         self,
         shares: &Bits,
         factors: usize,
@@ -291,12 +273,12 @@ mod tests {
         let count = lanes.len();
         let (given, chosen) = thread::scope(|scope| {
             let giver = scope.spawn(move || {
-                Giver::prepare_by(at_once, count, &mut giving, &mut Prg::from_os())
+                Giver::prepare(at_once, count, &mut giving, &mut Prg::from_os())
                     .and_then(|giver| giver.multiply(&given, &mut factors, &mut giving))
                     .unwrap();
                 factors
             });
-            let chosen = Chooser::prepare_by(at_once, count, &mut choosing, &mut Prg::from_os())
+            let chosen = Chooser::prepare(at_once, count, &mut choosing, &mut Prg::from_os())
                 .and_then(|chooser| chooser.multiply(&chosen, 2, &mut choosing))
                 .unwrap();
             (giver.join().unwrap(), chosen)

@@ -2,17 +2,13 @@
 
 use psijoin_block::Prg;
 use psijoin_channel::Channel;
-use psijoin_circuit::{Bits, Lanes};
+use psijoin_circuit::{Bits, Lanes, garble::evaluator};
 use psijoin_psi::{Error, Output, OutputKind, Role, Shares};
 
-use super::{Function, Multiplier, comparison, products, receive, sums};
+use super::{Function, Prepared, products, receive, sums};
 
 /// What the receiver needs, after the offline phase.
-pub struct Receiver {
-    function: Function,
-    multipliers: Vec<Multiplier>,
-    comparison: Option<comparison::Receiver>,
-}
+pub struct Receiver(Prepared<evaluator::Setup>);
 
 /// What the receiver has when its items are compared with the sender's.
 pub struct Compared<'a> {
@@ -38,14 +34,9 @@ impl Receiver {
         channel: &mut Channel,
         rng: &mut Prg,
     ) -> Result<Self, Error> {
-        Ok(Self {
-            multipliers: Multiplier::prepare(&function, Role::Receiver, channel, rng)?,
-            comparison: function
-                .comparison
-                .map(|comparison| comparison::Receiver::prepare(comparison, channel, rng))
-                .transpose()?,
-            function,
-        })
+        let set_up = evaluator::Setup::new;
+        let prepared = Prepared::offline(function, Role::Receiver, set_up, channel, rng)?;
+        Ok(Self(prepared))
     }
 
     /// Learns the output; the peer calls [`Sender::release`](super::Sender::release).
@@ -53,7 +44,11 @@ impl Receiver {
     /// # Errors
     /// If the channel breaks or the peer misbehaves.
     pub fn learn(self, compared: Compared<'_>, channel: &mut Channel) -> Result<Output, Error> {
-        let Self { function, .. } = self;
+        let Prepared {
+            function,
+            multipliers,
+            circuit,
+        } = self.0;
         let Compared { shares, items, .. } = compared;
         let placed: Vec<(u32, u32)> = compared.placed.collect();
         let mut numbers = compared.numbers;
@@ -64,11 +59,12 @@ impl Receiver {
             numbers.push(vec![1; function.lanes]);
         }
         let theirs = function.factors(Role::Sender);
-        let mut products = products::multiply(self.multipliers, &shares, numbers, theirs, channel)?;
+        let mut products = products::multiply(multipliers, &shares, numbers, theirs, channel)?;
         let count = function.take_count(&mut products);
-        let reached = self
+        let reached = function
             .comparison
-            .map(|comparison| comparison.compare(count, channel))
+            .zip(circuit)
+            .map(|(comparison, circuit)| comparison.evaluate(circuit, count, channel))
             .transpose()?;
         match (&function.output, reached) {
             (OutputKind::Threshold(_), reached) => Ok(Output::Reached(reached == Some(true))),

@@ -2,17 +2,13 @@
 
 use psijoin_block::Prg;
 use psijoin_channel::Channel;
-use psijoin_circuit::Bits;
+use psijoin_circuit::{Bits, garble::garbler};
 use psijoin_psi::{Error, Output, OutputKind, Role, Shares};
 
-use super::{Function, Multiplier, comparison, products, send, sums};
+use super::{Function, Prepared, products, send, sums};
 
 /// What the sender needs, after the offline phase.
-pub struct Sender {
-    function: Function,
-    multipliers: Vec<Multiplier>,
-    comparison: Option<comparison::Sender>,
-}
+pub struct Sender(Prepared<garbler::Setup>);
 
 impl Sender {
     /// Prepares the function; the peer calls [`Receiver::offline`](super::Receiver::offline).
@@ -24,14 +20,9 @@ impl Sender {
         channel: &mut Channel,
         rng: &mut Prg,
     ) -> Result<Self, Error> {
-        Ok(Self {
-            multipliers: Multiplier::prepare(&function, Role::Sender, channel, rng)?,
-            comparison: function
-                .comparison
-                .map(|comparison| comparison::Sender::prepare(comparison, channel, rng))
-                .transpose()?,
-            function,
-        })
+        let set_up = garbler::Setup::new;
+        let prepared = Prepared::offline(function, Role::Sender, set_up, channel, rng)?;
+        Ok(Self(prepared))
     }
 
     /// Lets the receiver learn its output. The receiver calls
@@ -46,12 +37,16 @@ impl Sender {
         numbers: Vec<Vec<u64>>,
         channel: &mut Channel,
     ) -> Result<Output, Error> {
-        let Self { function, .. } = self;
+        let Prepared {
+            function,
+            multipliers,
+            circuit,
+        } = self.0;
         let theirs = function.factors(Role::Receiver);
-        let mut products = products::multiply(self.multipliers, &shares, numbers, theirs, channel)?;
+        let mut products = products::multiply(multipliers, &shares, numbers, theirs, channel)?;
         let count = function.take_count(&mut products);
-        if let Some(comparison) = self.comparison
-            && comparison.compare(count, channel)? == Some(false)
+        if let Some((comparison, circuit)) = function.comparison.zip(circuit)
+            && comparison.garble(circuit, count, channel)? == Some(false)
         {
             return Ok(Output::TooFew);
         }

@@ -17,7 +17,7 @@ enum Variant {
 }
 
 /// All numbers of a run.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Params {
     pub(super) request: Request,
     variant: Variant,

@@ -13,32 +13,29 @@ use super::{
 use crate::seeds::SeedPairs;
 
 /// The party that learns the result, after the offline phase.
-pub(super) struct Receiver {
-    params: Params,
-    seeds: SeedPairs,
-}
+pub(super) struct Receiver(SeedPairs);
 
 impl Party for Receiver {
     type Params = Params;
 
     /// Step 1.
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
-        Ok(Self {
-            params: params.clone(),
-            seeds: params.ots().offer(context)?,
-        })
+        Ok(Self(params.ots().offer(context)?))
     }
 
-    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
-        let Self { params, seeds } = self;
-
+    fn online(
+        self,
+        params: &Params,
+        input: &Input<'_>,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
         // Step 2.
         let keys = Keys::draw(input.joint_seed, context.channel, &mut context.rng)?;
         let matrix = Matrix {
-            columns: ReceiverColumns::new(&seeds, &keys.columns()),
+            columns: ReceiverColumns::new(&self.0, &keys.columns()),
             function: Function::new(keys.function(), params.columns(), params.shape.bin_rows),
             mask_key: keys.masks(),
-            params: &params,
+            params,
         };
         context.phases.begin("bins");
         let items = Partition::new(input.items.digests(), params.shape.bins);

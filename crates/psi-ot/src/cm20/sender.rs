@@ -18,34 +18,32 @@ use crate::seeds::ChosenSeeds;
 const ITEMS_PER_TASK: usize = 8192;
 
 /// The party that learns nothing, after the offline phase.
-pub(super) struct Sender {
-    params: Params,
-    seeds: ChosenSeeds,
-}
+pub(super) struct Sender(ChosenSeeds);
 
 impl Party for Sender {
     type Params = Params;
 
     /// Step 1.
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
-        Ok(Self {
-            params: params.clone(),
-            seeds: params.ots().choose(context)?,
-        })
+        Ok(Self(params.ots().choose(context)?))
     }
 
-    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
-        let Self { params, seeds } = self;
+    fn online(
+        self,
+        params: &Params,
+        input: &Input<'_>,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
         context.phases.begin("bins");
         let items = Partition::new(input.items.digests(), params.shape.bins);
 
         // Step 2.
         let keys = Keys::receive(input.joint_seed, context.channel)?;
-        let columns = SenderColumns::new(seeds, &keys.columns());
+        let columns = SenderColumns::new(self.0, &keys.columns());
         let evaluators = Evaluators {
             function: Function::new(keys.function(), params.columns(), params.shape.bin_rows),
             mask_key: keys.masks(),
-            params: &params,
+            params,
             idle: Mutex::default(),
         };
 

@@ -24,7 +24,7 @@ const ROW_WORDS: usize = 8;
 const WIDE_ROW_WORDS: usize = 16;
 
 /// All numbers of a run.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Params {
     pub(super) base: MaskParams,
     pub(super) shape: Shape,

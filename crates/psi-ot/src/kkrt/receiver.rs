@@ -13,10 +13,7 @@ use super::{
 };
 
 /// The party that learns the result, after the offline phase. Its rows have R words.
-pub(super) struct Receiver<const R: usize> {
-    params: Params,
-    matrix: ReceiverMatrix,
-}
+pub(super) struct Receiver<const R: usize>(ReceiverMatrix);
 
 impl<const R: usize> Party for Receiver<R> {
     type Params = Params;
@@ -24,28 +21,30 @@ impl<const R: usize> Party for Receiver<R> {
     /// Step 1.
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         let seeds = params.ots().offer(context)?;
-        Ok(Self {
-            params: params.clone(),
-            matrix: seeds.into_matrix(COLUMNS_PER_WORD),
-        })
+        Ok(Self(seeds.into_matrix(COLUMNS_PER_WORD)))
     }
 
-    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
+    fn online(
+        self,
+        params: &Params,
+        input: &Input<'_>,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
         let (outbound, inbound) = context.channel.halves();
         let items = input.items.digests();
 
         // Step 2.
         context.phases.begin("Cuckoo hashing");
-        let functions = Functions::<R>::new(&self.params, input.joint_seed);
-        let table = Table::build(items, &functions.bins, &self.params)?;
+        let functions = Functions::<R>::new(params, input.joint_seed);
+        let table = Table::build(items, &functions.bins, params)?;
 
         // Step 3, and the own masks of step 5 while the rows are at hand.
         context.phases.begin("code words");
-        let own = self.send_code_words(items, &table, &functions, outbound)?;
+        let own = self.send_code_words(params, items, &table, &functions, outbound)?;
 
         // Step 5.
         context.phases.begin("masks");
-        let found = self.find_shared(&own, &table, inbound)?;
+        let found = find_shared(params, &own, &table, inbound)?;
         Ok(Output::rows(found, items.len()))
     }
 }
@@ -54,12 +53,13 @@ impl<const R: usize> Receiver<R> {
     /// Step 3: sends u_j, and returns H(j, T_0,j), of all rows j.
     fn send_code_words(
         &self,
+        params: &Params,
         items: Digests<'_>,
         table: &Table,
         functions: &Functions<R>,
         outbound: &mut dyn Outbound,
     ) -> Result<Buffer<Mask>, Error> {
-        let chunks = self.params.row_chunks();
+        let chunks = params.row_chunks();
         let mut own = Buffer::<Mask>::zeroed(chunks.total);
         stream::send_with(
             outbound,
@@ -68,11 +68,11 @@ impl<const R: usize> Receiver<R> {
             &Scratch::<R>::default,
             &|range, own, scratch, message| {
                 let first_row = range.start as u32;
-                self.matrix.expand(range, &mut scratch.rows);
+                self.0.expand(range, &mut scratch.rows);
                 // u_j = T_0 ⊕ T_1 ⊕ C(y, z)
                 scratch.add_code_words(first_row, items, table, functions);
                 let ReceiverRows { t0, sum, .. } = &mut scratch.rows;
-                code::append_bytes(sum, self.params.row_bytes(), message);
+                code::append_bytes(sum, params.row_bytes(), message);
                 for (number, row) in (first_row..).zip(&mut *t0) {
                     code::tag(row, number);
                 }
@@ -82,36 +82,36 @@ impl<const R: usize> Receiver<R> {
         )?;
         Ok(own)
     }
+}
 
-    /// Step 5: the items whose own mask is in the list of the sender's that it should be in.
-    fn find_shared(
-        &self,
-        own: &[Mask],
-        table: &Table,
-        inbound: &mut dyn Inbound,
-    ) -> Result<Vec<u32>, Error> {
-        let (params, masks) = (&self.params, self.params.base.masks);
-        let index = MaskIndex::new(own, masks, table.occupied().into_iter());
-        // A message holds the masks of some items, one list after the other.
-        let find = |items: usize, message: &[u8]| {
-            let mut found = Vec::new();
-            let sent = masks.unpack(message, items * params.lists());
-            index.find_all(sent, |number, row| {
-                let list = number / items;
-                let owner = table.row(row);
-                let owner = owner.filter(|(_, input)| params.list_of(row, *input) == list);
-                found.extend(owner.map(|(item, _)| item));
-            });
-            found
-        };
-        let found = stream::receive_each(
-            inbound,
-            params.mask_chunks(),
-            &|items| params.mask_message_bytes(items),
-            &|range, message| find(range.len(), message),
-        )?;
-        Ok(found.concat())
-    }
+/// Step 5: the items whose own mask is in the list of the sender's that it should be in.
+fn find_shared(
+    params: &Params,
+    own: &[Mask],
+    table: &Table,
+    inbound: &mut dyn Inbound,
+) -> Result<Vec<u32>, Error> {
+    let masks = params.base.masks;
+    let index = MaskIndex::new(own, masks, table.occupied().into_iter());
+    // A message holds the masks of some items, one list after the other.
+    let find = |items: usize, message: &[u8]| {
+        let mut found = Vec::new();
+        let sent = masks.unpack(message, items * params.lists());
+        index.find_all(sent, |number, row| {
+            let list = number / items;
+            let owner = table.row(row);
+            let owner = owner.filter(|(_, input)| params.list_of(row, *input) == list);
+            found.extend(owner.map(|(item, _)| item));
+        });
+        found
+    };
+    let found = stream::receive_each(
+        inbound,
+        params.mask_chunks(),
+        &|items| params.mask_message_bytes(items),
+        &|range, message| find(range.len(), message),
+    )?;
+    Ok(found.concat())
 }
 
 /// The matrix rows of one message.

@@ -14,10 +14,7 @@ use super::{
 };
 
 /// The party that learns nothing, after the offline phase. Its rows have R words.
-pub(super) struct Sender<const R: usize> {
-    params: Params,
-    matrix: SenderMatrix,
-}
+pub(super) struct Sender<const R: usize>(SenderMatrix);
 
 impl<const R: usize> Party for Sender<R> {
     type Params = Params;
@@ -25,27 +22,29 @@ impl<const R: usize> Party for Sender<R> {
     /// Step 1.
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         let seeds = params.ots().choose(context)?;
-        Ok(Self {
-            params: params.clone(),
-            matrix: seeds.into_matrix(COLUMNS_PER_WORD),
-        })
+        Ok(Self(seeds.into_matrix(COLUMNS_PER_WORD)))
     }
 
-    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
+    fn online(
+        self,
+        params: &Params,
+        input: &Input<'_>,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
         let (outbound, inbound) = context.channel.halves();
         let order = context.rng.permutation(input.items.len() as u32);
         // Step 2.
-        let functions = Functions::new(&self.params, input.joint_seed);
+        let functions = Functions::new(params, input.joint_seed);
 
         // Step 3.
         context.phases.begin("code words");
-        let delta = self.matrix.delta();
-        let rows = self.receive_code_words(&delta, inbound)?;
+        let delta = self.0.delta();
+        let rows = self.receive_code_words(params, &delta, inbound)?;
 
         // Step 4.
         context.phases.begin("masks");
         let oprf = Oprf {
-            params: &self.params,
+            params,
             functions,
             delta,
             rows,
@@ -59,10 +58,11 @@ impl<const R: usize> Sender<R> {
     /// Step 3: the rows q_j.
     fn receive_code_words(
         &self,
+        params: &Params,
         delta: &Row<R>,
         inbound: &mut dyn Inbound,
     ) -> Result<Buffer<Row<R>>, Error> {
-        let (chunks, row_bytes) = (self.params.row_chunks(), self.params.row_bytes());
+        let (chunks, row_bytes) = (params.row_chunks(), params.row_bytes());
         let mut rows = Buffer::<Row<R>>::zeroed(chunks.total);
         stream::receive_into(
             inbound,
@@ -72,7 +72,7 @@ impl<const R: usize> Sender<R> {
             &Strip::default,
             &|range, message, rows, strip| {
                 // q ⊕ (u_j ∧ Δ)
-                self.matrix.expand(range, strip, rows);
+                self.0.expand(range, strip, rows);
                 for (row, sent) in rows.iter_mut().zip(message.chunks_exact(row_bytes)) {
                     code::add_masked(row, &code::from_bytes(sent), delta);
                 }

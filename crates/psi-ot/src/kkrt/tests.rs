@@ -10,13 +10,13 @@ fn params(sender: u64, receiver: u64) -> Params {
 
 #[test]
 fn long_digests_and_wide_code_words() {
-    let mut params = params(900, 700);
-    for code_bits in [params.code_bits, 480, 488, 544] {
-        params.code_bits = code_bits;
-        assert_eq!(params.wide_rows(), code_bits > 480);
+    for code_bits in [params(900, 700).code_bits, 480, 488, 544] {
         for digest_bytes in [16, 32] {
+            let mut params = params(900, 700);
+            params.code_bits = code_bits;
             params.base.digest_bytes = digest_bytes;
-            let plan = params.clone().plan();
+            assert_eq!(params.wide_rows(), code_bits > 480);
+            let plan = params.plan();
             let found = output(&plan, &items(0..900, &plan), &items(600..1300, &plan));
             assert_eq!(
                 found.unwrap(),

@@ -32,7 +32,7 @@ pub(super) enum Domain {
 }
 
 /// All numbers of a run.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Params {
     request: Request,
     scheme: &'static Scheme,

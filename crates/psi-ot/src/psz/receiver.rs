@@ -12,25 +12,24 @@ use super::{
 };
 
 /// The party that learns the result, after the offline phase.
-pub(super) struct Receiver {
-    params: Params,
-    ots: kk13::Receiver,
-}
+pub(super) struct Receiver(kk13::Receiver);
 
 impl Party for Receiver {
     type Params = Params;
 
     /// Step 1.
-    fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
+    fn offline(_: &Params, context: &mut Context) -> Result<Self, Error> {
         context.phases.begin("base OT");
-        Ok(Self {
-            params: params.clone(),
-            ots: kk13::Receiver::setup(context.channel, &mut context.rng)?,
-        })
+        let ots = kk13::Receiver::setup(context.channel, &mut context.rng)?;
+        Ok(Self(ots))
     }
 
-    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
-        let params = &self.params;
+    fn online(
+        self,
+        params: &Params,
+        input: &Input<'_>,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
         let (outbound, inbound) = context.channel.halves();
 
         // Step 2.
@@ -82,7 +81,7 @@ impl Receiver {
             &Scratch::default,
             &|range, own, scratch, message| {
                 let words = Words {
-                    ots: &self.ots,
+                    ots: &self.0,
                     first_ot: section.first_ot_of(range.start / messages.per_message),
                     letters: section.letters,
                     places: &places[range],

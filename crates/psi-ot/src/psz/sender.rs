@@ -18,38 +18,38 @@ use super::{
 const ITEMS_PER_TASK: usize = 4096;
 
 /// The party that learns nothing, after the offline phase.
-pub(super) struct Sender {
-    params: Params,
-    ots: kk13::Sender,
-}
+pub(super) struct Sender(kk13::Sender);
 
 impl Party for Sender {
     type Params = Params;
 
     /// Step 1.
-    fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
+    fn offline(_: &Params, context: &mut Context) -> Result<Self, Error> {
         context.phases.begin("base OT");
-        Ok(Self {
-            params: params.clone(),
-            ots: kk13::Sender::setup(context.channel, &mut context.rng)?,
-        })
+        let ots = kk13::Sender::setup(context.channel, &mut context.rng)?;
+        Ok(Self(ots))
     }
 
-    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
+    fn online(
+        self,
+        params: &Params,
+        input: &Input<'_>,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
         let items = input.items.digests();
         // Step 2.
-        let functions = Functions::new(&self.params, input)?;
-        match (self.params.spelling.method, &self.params.sections()[..]) {
+        let functions = Functions::new(params, input)?;
+        match (params.spelling.method, &params.sections()[..]) {
             (Method::None, [section]) => {
                 context.phases.begin("letters");
                 let opened = self.opened(*section, &functions);
-                opened.send_lists(items, &self.params, context.channel)?;
+                opened.send_lists(items, params, context.channel)?;
             }
             (_, sections) => {
                 let hashes = self.evaluate(items, sections, &functions, context)?;
                 // Step 5.
                 context.phases.begin("masks");
-                let masks = self.params.masks(&self.params.whole_list());
+                let masks = params.masks(&params.whole_list());
                 masks.send_unsorted(hashes, context.channel.halves().0)?;
             }
         }
@@ -93,7 +93,7 @@ impl Sender {
     fn opened<'a>(&'a self, section: Section, functions: &'a Functions) -> Opened<'a> {
         Opened {
             section,
-            ots: &self.ots,
+            ots: &self.0,
             functions,
         }
     }

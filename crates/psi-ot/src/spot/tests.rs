@@ -1,6 +1,7 @@
-use psijoin_psi::{Plan, Protocol, Request};
-use psijoin_psi_testing::parameter;
+use psijoin_psi::{Output, Plan, Protocol, Request};
+use psijoin_psi_testing::{items, output, parameter};
 
+use super::SparseParams;
 use crate::{
     spot_fast::SPOT_FAST,
     spot_low::{SPOT_LOW, SPOT_LOW_MALICIOUS_SENDER},
@@ -9,6 +10,25 @@ use crate::{
 fn plan(protocol: &'static Protocol, items: u64) -> Plan {
     let request = Request::rows(items, items).unwrap();
     protocol.plan(&request).unwrap()
+}
+
+/// Runs the plan of a protocol with rows of any width and digests of either length, given its numbers
+/// for 900 and 700 items.
+pub(crate) fn assert_any_rows_work(base: &SparseParams, plan: impl Fn(SparseParams) -> Plan) {
+    for (slices, field_bits) in [(4, 54), (4, 55), (4, 63), (5, 60)] {
+        for digest_bytes in [16, 32] {
+            let mut base = base.clone();
+            base.extension.slices = slices;
+            base.extension.field_bits = field_bits;
+            base.digest_bytes = digest_bytes;
+            assert_eq!(base.extension.wide_rows(), slices == 5);
+            let plan = plan(base);
+            let (senders, receivers) = (items(0..900, &plan), items(600..1300, &plan));
+            let found = output(&plan, &senders, &receivers).unwrap();
+            let expected = Output::Rows((0..300).collect());
+            assert_eq!(found, expected, "{slices}, {field_bits}, {digest_bytes}");
+        }
+    }
 }
 
 /// Bits on the wire, both ways, per element of one side.

@@ -13,7 +13,7 @@ use crate::spot::{ROW_WORDS, SparseParams, WIDE_ROW_WORDS};
 const MESSAGE_BYTES: usize = 1 << 16;
 
 /// All numbers of a run.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Params {
     pub(super) base: SparseParams,
     pub(super) shape: Shape,

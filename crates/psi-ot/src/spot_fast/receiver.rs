@@ -8,25 +8,23 @@ use super::{Bins, Params};
 use crate::spot::{self, Functions, Group, ReceiverPart};
 
 /// The party that learns the result, after the offline phase. Its rows have R words.
-pub(super) struct Receiver<const R: usize> {
-    params: Params,
-    matrix: ReceiverMatrix,
-}
+pub(super) struct Receiver<const R: usize>(ReceiverMatrix);
 
 impl<const R: usize> Party for Receiver<R> {
     type Params = Params;
 
     /// Step 2.
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
-        Ok(Self {
-            params: params.clone(),
-            matrix: params.base.offer(context)?,
-        })
+        Ok(Self(params.base.offer(context)?))
     }
 
-    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
+    fn online(
+        self,
+        params: &Params,
+        input: &Input<'_>,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
         let (outbound, inbound) = context.channel.halves();
-        let Self { params, matrix } = &self;
         let interpolation = Interpolation {
             params,
             functions: Functions::new(&params.base.extension, input.joint_seed),
@@ -47,7 +45,7 @@ impl<const R: usize> Party for Receiver<R> {
             &mut bins_of(&table, &mut own, &mut context.rng),
             &|| Scratch::<R>::new(params, interpolation.items.digest_bytes()),
             &|range, bins, scratch, message| {
-                scratch.part.expand(matrix, range);
+                scratch.part.expand(&self.0, range);
                 let mut bins = bins.iter_mut().enumerate();
                 bins.try_for_each(|(i, bin)| scratch.interpolate(i, bin, &interpolation, message))
             },

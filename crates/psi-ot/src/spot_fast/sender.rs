@@ -12,25 +12,24 @@ use super::{
 use crate::spot::{self, Functions, SenderPart};
 
 /// The party that learns nothing, after the offline phase. Its rows have R words.
-pub(super) struct Sender<const R: usize> {
-    params: Params,
-    matrix: SenderMatrix,
-}
+pub(super) struct Sender<const R: usize>(SenderMatrix);
 
 impl<const R: usize> Party for Sender<R> {
     type Params = Params;
 
     /// Steps 1 and 2.
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
-        Ok(Self {
-            params: params.clone(),
-            matrix: params.base.choose(context)?,
-        })
+        Ok(Self(params.base.choose(context)?))
     }
 
-    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
+    fn online(
+        self,
+        params: &Params,
+        input: &Input<'_>,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
         let (outbound, inbound) = context.channel.halves();
-        let Self { params, matrix } = &self;
+        let Self(matrix) = &self;
         let evaluation = Evaluation {
             params,
             functions: Functions::new(&params.base.extension, input.joint_seed),

@@ -9,7 +9,7 @@ use crate::spot::{ROW_WORDS, SparseParams, WIDE_ROW_WORDS};
 const COEFFICIENTS_PER_MESSAGE: usize = 4096;
 
 /// All numbers of a run.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Params {
     pub(super) base: SparseParams,
 }

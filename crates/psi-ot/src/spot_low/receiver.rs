@@ -8,25 +8,24 @@ use super::{BUCKETS_PER_TASK, Params};
 use crate::spot::{self, Functions, Group, ReceiverPart};
 
 /// The party that learns the result, after the offline phase. Its rows have R words.
-pub(super) struct Receiver<const R: usize> {
-    params: Params,
-    matrix: ReceiverMatrix,
-}
+pub(super) struct Receiver<const R: usize>(ReceiverMatrix);
 
 impl<const R: usize> Party for Receiver<R> {
     type Params = Params;
 
     /// Step 2.
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
-        Ok(Self {
-            params: params.clone(),
-            matrix: params.base.offer(context)?,
-        })
+        Ok(Self(params.base.offer(context)?))
     }
 
-    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
+    fn online(
+        self,
+        params: &Params,
+        input: &Input<'_>,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
         let (outbound, inbound) = context.channel.halves();
-        let extension = &self.params.base.extension;
+        let extension = &params.base.extension;
         let functions = Functions::new(extension, input.joint_seed);
 
         // Step 3, and the own values of step 6 while the rows are at hand.
@@ -36,20 +35,20 @@ impl<const R: usize> Party for Receiver<R> {
             points,
             mut slices,
             own,
-        } = self.expand(&items, &functions);
+        } = self.expand(params, &items, &functions);
 
         // Step 4.
         context.phases.begin("tree");
         let fft = AdditiveFft::new(functions.field);
         let interpolator = Interpolator::start(&fft, &points, &mut slices);
-        let interpolator = interpolator.map_err(|_| self.params.base.unfit_points())?;
+        let interpolator = interpolator.map_err(|_| params.base.unfit_points())?;
         drop(points);
         context.phases.begin("polynomials");
-        self.send_polynomials(interpolator, slices, &functions, outbound)?;
+        send_polynomials(params, interpolator, slices, &functions, outbound)?;
 
         // Step 6.
         context.phases.begin("masks");
-        let found = self.params.base.masks.find(&own, inbound)?;
+        let found = params.base.masks.find(&own, inbound)?;
         let positions = items.positions();
         let found = found.into_iter().map(|place| positions[place as usize]);
         Ok(Output::rows(found, positions.len()))
@@ -75,8 +74,8 @@ struct Bucket<'a> {
 
 impl<const R: usize> Receiver<R> {
     /// Step 3.
-    fn expand(&self, items: &Partition, functions: &Functions) -> Expanded {
-        let (count, slices) = (items.digests().len(), self.params.base.extension.slices);
+    fn expand(&self, params: &Params, items: &Partition, functions: &Functions) -> Expanded {
+        let (count, slices) = (items.digests().len(), params.base.extension.slices);
         let mut expanded = Expanded {
             points: vec![Element::ZERO; count],
             slices: vec![vec![Element::ZERO; count]; slices],
@@ -87,7 +86,7 @@ impl<const R: usize> Receiver<R> {
             BUCKETS_PER_TASK,
             &|| ReceiverPart::<R>::new(select::ROWS),
             &|range, buckets, part| {
-                part.expand(&self.matrix, range);
+                part.expand(&self.0, range);
                 for (i, bucket) in buckets.iter_mut().enumerate() {
                     bucket.fill(i, part, functions);
                 }
@@ -95,23 +94,23 @@ impl<const R: usize> Receiver<R> {
         );
         expanded
     }
+}
 
-    /// Step 4: each slice as soon as it is interpolated.
-    fn send_polynomials(
-        &self,
-        interpolator: Interpolator<'_>,
-        slices: Vec<Vec<Element>>,
-        functions: &Functions,
-        outbound: &mut dyn Outbound,
-    ) -> Result<(), Error> {
-        for slice in slices {
-            let coefficients = interpolator.finish(slice);
-            stream::send(outbound, self.params.coefficients(), &|range, message| {
-                spot::pack(&functions.field, coefficients[range].iter(), message);
-            })?;
-        }
-        Ok(())
+/// Step 4: each slice as soon as it is interpolated.
+fn send_polynomials(
+    params: &Params,
+    interpolator: Interpolator<'_>,
+    slices: Vec<Vec<Element>>,
+    functions: &Functions,
+    outbound: &mut dyn Outbound,
+) -> Result<(), Error> {
+    for slice in slices {
+        let coefficients = interpolator.finish(slice);
+        stream::send(outbound, params.coefficients(), &|range, message| {
+            spot::pack(&functions.field, coefficients[range].iter(), message);
+        })?;
     }
+    Ok(())
 }
 
 impl Expanded {

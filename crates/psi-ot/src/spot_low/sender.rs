@@ -11,25 +11,24 @@ use crate::spot::{self, Functions, Group, SenderPart};
 const ITEMS_PER_TASK: usize = 1024;
 
 /// The party that learns nothing, after the offline phase. Its rows have R words.
-pub(super) struct Sender<const R: usize> {
-    params: Params,
-    matrix: SenderMatrix,
-}
+pub(super) struct Sender<const R: usize>(SenderMatrix);
 
 impl<const R: usize> Party for Sender<R> {
     type Params = Params;
 
     /// Steps 1 and 2.
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
-        Ok(Self {
-            params: params.clone(),
-            matrix: params.base.choose(context)?,
-        })
+        Ok(Self(params.base.choose(context)?))
     }
 
-    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
+    fn online(
+        self,
+        params: &Params,
+        input: &Input<'_>,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
         let (outbound, inbound) = context.channel.halves();
-        let extension = &self.params.base.extension;
+        let extension = &params.base.extension;
         let functions = Functions::new(extension, input.joint_seed);
 
         context.phases.begin("extension");
@@ -39,16 +38,16 @@ impl<const R: usize> Party for Sender<R> {
         // Step 5.
         context.phases.begin("tree");
         let fft = AdditiveFft::new(functions.field);
-        let evaluator = Evaluator::new(&fft, &points, self.params.coefficients().total);
-        let evaluator = evaluator.map_err(|_| self.params.base.unfit_points())?;
+        let evaluator = Evaluator::new(&fft, &points, params.coefficients().total);
+        let evaluator = evaluator.map_err(|_| params.base.unfit_points())?;
         context.phases.begin("polynomials");
-        let values = self.evaluate(evaluator, &functions, inbound)?;
-        self.add_values(&values, &functions, &mut rows);
+        let values = evaluate(params, evaluator, &functions, inbound)?;
+        add_values(&self.0.delta(), &values, &functions, &mut rows);
         drop(values);
 
         context.phases.begin("masks");
         let outputs = outputs(rows, &items, &functions);
-        self.params.base.masks.send_unsorted(outputs, outbound)?;
+        params.base.masks.send_unsorted(outputs, outbound)?;
         Ok(Output::Nothing)
     }
 }
@@ -68,7 +67,7 @@ impl<const R: usize> Sender<R> {
             BUCKETS_PER_TASK,
             &|| SenderPart::<R>::new(select::ROWS),
             &|range, buckets, part| {
-                part.expand(&self.matrix, range);
+                part.expand(&self.0, range);
                 for (i, (((digests, _), points), rows)) in buckets.iter_mut().enumerate() {
                     let group = Group::by_one_function(*digests);
                     points.copy_from_slice(part.evaluate(i, group, functions, rows));
@@ -78,42 +77,46 @@ impl<const R: usize> Sender<R> {
         drop(buckets);
         (points, rows)
     }
+}
 
-    /// Step 5: P(x) of all items. A slice's evaluation begins as soon as the slice is there.
-    fn evaluate(
-        &self,
-        evaluator: Evaluator<'_>,
-        functions: &Functions,
-        inbound: &mut dyn Inbound,
-    ) -> Result<Vec<Vec<Element>>, Error> {
-        let Params { base } = &self.params;
-        let mut started = Vec::with_capacity(base.extension.slices);
-        let mut coefficients = vec![Element::ZERO; self.params.coefficients().total];
-        for _ in 0..base.extension.slices {
-            stream::receive_into(
-                inbound,
-                self.params.coefficients(),
-                &|count| base.extension.coefficient_bytes(count),
-                &mut coefficients,
-                &|| (),
-                &|_, message, coefficients, ()| {
-                    spot::unpack(&functions.field, message, coefficients.iter_mut());
-                },
-            )?;
-            started.push(evaluator.start(&coefficients));
-        }
-        drop(coefficients);
-        evaluator.finish(started).map_err(|_| base.unfit_points())
+/// Step 5: P(x) of all items. A slice's evaluation begins as soon as the slice is there.
+fn evaluate(
+    params: &Params,
+    evaluator: Evaluator<'_>,
+    functions: &Functions,
+    inbound: &mut dyn Inbound,
+) -> Result<Vec<Vec<Element>>, Error> {
+    let Params { base } = params;
+    let mut started = Vec::with_capacity(base.extension.slices);
+    let mut coefficients = vec![Element::ZERO; params.coefficients().total];
+    for _ in 0..base.extension.slices {
+        stream::receive_into(
+            inbound,
+            params.coefficients(),
+            &|count| base.extension.coefficient_bytes(count),
+            &mut coefficients,
+            &|| (),
+            &|_, message, coefficients, ()| {
+                spot::unpack(&functions.field, message, coefficients.iter_mut());
+            },
+        )?;
+        started.push(evaluator.start(&coefficients));
     }
+    drop(coefficients);
+    evaluator.finish(started).map_err(|_| base.unfit_points())
+}
 
-    /// Step 5: turns Q(x) into Q(x) ⊕ s·P(x).
-    fn add_values(&self, values: &[Vec<Element>], functions: &Functions, rows: &mut [Row<R>]) {
-        let delta = self.matrix.delta();
-        for (slice, values) in values.iter().enumerate() {
-            parallel::chunks_mut(rows, ITEMS_PER_TASK, &|range, rows| {
-                spot::add_masked(&functions.field, rows, slice, &delta, &values[range]);
-            });
-        }
+/// Step 5: turns Q(x) into Q(x) ⊕ s·P(x).
+fn add_values<const R: usize>(
+    delta: &Row<R>,
+    values: &[Vec<Element>],
+    functions: &Functions,
+    rows: &mut [Row<R>],
+) {
+    for (slice, values) in values.iter().enumerate() {
+        parallel::chunks_mut(rows, ITEMS_PER_TASK, &|range, rows| {
+            spot::add_masked(&functions.field, rows, slice, delta, &values[range]);
+        });
     }
 }
 

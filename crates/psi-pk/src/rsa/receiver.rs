@@ -17,7 +17,6 @@ const FACTORS_PER_INVERSION: usize = 256;
 
 /// The receiver after the offline phase.
 pub(super) struct Receiver {
-    params: MaskParams,
     key: PublicKey,
     /// One for each item.
     factors: Vec<BlindingFactor>,
@@ -46,20 +45,17 @@ impl Party for Receiver {
         context.phases.begin("blinding factors");
         let count = chunks(params, Role::Receiver).total;
         let factors = random_factors(&key, count, &mut context.rng)?;
-        Ok(Self {
-            params: params.clone(),
-            key,
-            factors,
-        })
+        Ok(Self { key, factors })
     }
 
-    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
-        let Self {
-            params,
-            key,
-            factors,
-        } = self;
-        let own = chunks(&params, Role::Receiver);
+    fn online(
+        self,
+        params: &MaskParams,
+        input: &Input<'_>,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        let Self { key, factors } = self;
+        let own = chunks(params, Role::Receiver);
         let (outbound, inbound) = context.channel.halves();
 
         // Step 3.
@@ -88,7 +84,7 @@ impl Party for Receiver {
             .collect::<Result<Vec<_>, Error>>()?
             .concat();
         context.phases.begin("their items");
-        let theirs = length.receive(inbound, chunks(&params, Role::Sender))?;
+        let theirs = length.receive(inbound, chunks(params, Role::Sender))?;
         let found = compare::find(&own_masks, &theirs, length);
         Ok(Output::rows(found, own_masks.len()))
     }

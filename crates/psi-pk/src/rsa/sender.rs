@@ -10,33 +10,32 @@ use super::{
 use crate::compare;
 
 /// The sender after the offline phase.
-pub(super) struct Sender {
-    params: MaskParams,
-    key: PrivateKey,
-}
+pub(super) struct Sender(PrivateKey);
 
 impl Party for Sender {
     type Params = MaskParams;
 
-    fn offline(params: &MaskParams, context: &mut Context) -> Result<Self, Error> {
+    fn offline(_: &MaskParams, context: &mut Context) -> Result<Self, Error> {
         // Step 1.
         context.phases.begin("key");
         let key = PrivateKey::generate(&mut context.rng);
         let roots = key.sign(&key.public.challenges())?;
         context.channel.send(&key.public.encode(&roots))?;
-        Ok(Self {
-            params: params.clone(),
-            key,
-        })
+        Ok(Self(key))
     }
 
-    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
-        let Self { params, key } = self;
+    fn online(
+        self,
+        params: &MaskParams,
+        input: &Input<'_>,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        let Self(key) = self;
         let (outbound, inbound) = context.channel.halves();
 
         // Step 3.
         context.phases.begin("their items");
-        let theirs = chunks(&params, Role::Receiver);
+        let theirs = chunks(params, Role::Receiver);
         let mut blinded = vec![0; theirs.total * NUMBER_BYTES];
         for message in blinded.chunks_mut(theirs.per_message * NUMBER_BYTES) {
             inbound.recv(message)?;
@@ -53,7 +52,7 @@ impl Party for Sender {
         let order = context.rng.permutation(input.items.len() as u32);
         let hash_key = hash_key(input);
         let length = params.masks;
-        let own = chunks(&params, Role::Sender);
+        let own = chunks(params, Role::Sender);
         compare::try_send(outbound, own, &|range, message| {
             let rows = input.items.rows(order[range].iter().copied());
             let signatures = key.sign(&key.public.hash(&hash_key, &rows))?;

@@ -14,39 +14,33 @@ use super::{
 use crate::oprf;
 
 /// The party that learns nothing, after the offline phase.
-pub(super) struct Sender {
-    params: Params,
-    oprf: oprf::Sender<Tower>,
-}
+pub(super) struct Sender(oprf::Sender<Tower>);
 
 /// The party that learns the result, after the offline phase.
-pub(super) struct Receiver {
-    params: Params,
-    oprf: oprf::Receiver<Tower>,
-}
+pub(super) struct Receiver(oprf::Receiver<Tower>);
 
 impl Party for Sender {
     type Params = Params;
 
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         // Step 1.
-        let oprf = oprf::Sender::offline::<Malicious>(&params.oprf, context)?;
-        Ok(Self {
-            params: params.clone(),
-            oprf,
-        })
+        oprf::Sender::offline::<Malicious>(&params.oprf, context).map(Self)
     }
 
-    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
-        let Self { params, oprf } = self;
+    fn online(
+        self,
+        params: &Params,
+        input: &Input<'_>,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
         // Before step 2.
         let coin = Committed::exchange(context.channel, &mut context.rng)?;
         // Steps 3 and 4.
         let (w, inbound) = (coin.joint(), context.channel.halves().1);
-        let outputs = evaluate::<Malicious, _>(&params, oprf, w, input, inbound, context.phases)?;
+        let outputs = evaluate::<Malicious, _>(params, self.0, w, input, inbound, context.phases)?;
         // After step 3.
         coin.open(context.channel)?;
-        send_masks(&params, outputs, context)
+        send_masks(params, outputs, context)
     }
 }
 
@@ -55,26 +49,26 @@ impl Party for Receiver {
 
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         // Step 1.
-        let oprf = oprf::Receiver::offline::<Malicious>(&params.oprf, context)?;
-        Ok(Self {
-            params: params.clone(),
-            oprf,
-        })
+        oprf::Receiver::offline::<Malicious>(&params.oprf, context).map(Self)
     }
 
-    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
-        let Self { params, oprf } = self;
-        let oprf::Receiver { a, c } = oprf;
+    fn online(
+        self,
+        params: &Params,
+        input: &Input<'_>,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        let oprf::Receiver { a, c } = self.0;
         // Before step 2.
         let coin = Promised::exchange(context.channel, &mut context.rng)?;
         // Steps 2 and 3.
         let outbound = context.channel.halves().0;
         let (rng, phases) = (&mut context.rng, context.phases);
-        let sent = send_store::<Malicious, _>(&params, &a, input, outbound, rng, phases)?;
+        let sent = send_store::<Malicious, _>(params, &a, input, outbound, rng, phases)?;
         drop(a);
         // After step 3.
         let w = coin.joint(context.channel)?;
         // Step 5.
-        find(&params, sent, c, w, context)
+        find(params, sent, c, w, context)
     }
 }

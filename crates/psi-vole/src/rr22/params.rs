@@ -24,7 +24,7 @@ pub(super) enum Variant {
 }
 
 /// What is derived for a run.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Params {
     pub(super) request: Request,
     pub(super) digest_bytes: usize,

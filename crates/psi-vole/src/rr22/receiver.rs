@@ -11,33 +11,30 @@ use super::Params;
 use crate::oprf;
 
 /// The party that learns the result, after the offline phase.
-pub(super) struct Receiver<B: Base> {
-    params: Params,
-    oprf: oprf::Receiver<B>,
-}
+pub(super) struct Receiver<B: Base>(oprf::Receiver<B>);
 
 impl<B: Base> Party for Receiver<B> {
     type Params = Params;
 
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         // Step 1.
-        let oprf = oprf::Receiver::offline::<SemiHonest>(&params.oprf, context)?;
-        Ok(Self {
-            params: params.clone(),
-            oprf,
-        })
+        oprf::Receiver::offline::<SemiHonest>(&params.oprf, context).map(Self)
     }
 
-    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
-        let Self { params, oprf } = self;
-        let oprf::Receiver { a, c } = oprf;
+    fn online(
+        self,
+        params: &Params,
+        input: &Input<'_>,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        let oprf::Receiver { a, c } = self.0;
         let (outbound, w) = (context.channel.halves().0, Tower::default());
         let (rng, phases) = (&mut context.rng, context.phases);
         // Steps 2 and 3.
-        let sent = send_store::<SemiHonest, B>(&params, &a, input, outbound, rng, phases)?;
+        let sent = send_store::<SemiHonest, B>(params, &a, input, outbound, rng, phases)?;
         drop(a);
         // Step 5.
-        find(&params, sent, c, w, context)
+        find(params, sent, c, w, context)
     }
 
     /// The store is on its way while the vector OLE is still computed.

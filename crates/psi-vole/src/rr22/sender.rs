@@ -10,29 +10,26 @@ use super::Params;
 use crate::oprf;
 
 /// The party that learns nothing, after the offline phase.
-pub(super) struct Sender<B: Base> {
-    params: Params,
-    oprf: oprf::Sender<B>,
-}
+pub(super) struct Sender<B: Base>(oprf::Sender<B>);
 
 impl<B: Base> Party for Sender<B> {
     type Params = Params;
 
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         // Step 1.
-        let oprf = oprf::Sender::offline::<SemiHonest>(&params.oprf, context)?;
-        Ok(Self {
-            params: params.clone(),
-            oprf,
-        })
+        oprf::Sender::offline::<SemiHonest>(&params.oprf, context).map(Self)
     }
 
-    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
-        let Self { params, oprf } = self;
+    fn online(
+        self,
+        params: &Params,
+        input: &Input<'_>,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
         let (w, inbound) = (Tower::default(), context.channel.halves().1);
         // Steps 3 and 4.
-        let outputs = evaluate::<SemiHonest, B>(&params, oprf, w, input, inbound, context.phases)?;
-        send_masks(&params, outputs, context)
+        let outputs = evaluate::<SemiHonest, B>(params, self.0, w, input, inbound, context.phases)?;
+        send_masks(params, outputs, context)
     }
 
     /// The store arrives while the vector OLE is still computed.

@@ -17,7 +17,7 @@ use super::{INFO, Receiver, Sender};
 use crate::oprf::{CIPHERS, Layout, ciphers, dictionary};
 
 /// What is derived for a run.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Params {
     pub(super) request: Request,
     digest_bytes: usize,

@@ -17,7 +17,6 @@ use crate::oprf;
 
 /// The party that learns the result, after the offline phase.
 pub(super) struct Receiver<B: Base> {
-    params: Params,
     oprf: oprf::Receiver<B>,
     tests: equality::Receiver,
     output: functions::Receiver,
@@ -36,16 +35,19 @@ impl<B: Base> Party for Receiver<B> {
         let output =
             functions::Receiver::offline(params.function(), context.channel, &mut context.rng)?;
         Ok(Self {
-            params: params.clone(),
             oprf,
             tests,
             output,
         })
     }
 
-    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
+    fn online(
+        self,
+        params: &Params,
+        input: &Input<'_>,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
         let Self {
-            params,
             oprf,
             mut tests,
             output,
@@ -53,7 +55,7 @@ impl<B: Base> Party for Receiver<B> {
         let items = input.items.digests();
         // Step 2.
         context.phases.begin("hashing");
-        let (table, inputs) = place(&params, items, input.joint_seed)?;
+        let (table, inputs) = place(params, items, input.joint_seed)?;
         // Step 3.
         context.phases.begin("store");
         let outputs = evaluate(&inputs, oprf, context)?;
@@ -65,8 +67,8 @@ impl<B: Base> Party for Receiver<B> {
             let key = inputs.items.positions()[place] as usize;
             table.placed[key].bin as usize
         };
-        let targets = receive_targets::<B>(&params, &hints, &bin, context)?;
-        let numbers = receive_columns(&params, &hints, &bin, context.channel)?;
+        let targets = receive_targets::<B>(params, &hints, &bin, context)?;
+        let numbers = receive_columns(params, &hints, &bin, context.channel)?;
         drop((hints, inputs));
         // Step 5.
         context.phases.begin("equality tests");

@@ -14,7 +14,6 @@ use crate::oprf;
 
 /// The party that learns nothing, after the offline phase.
 pub(super) struct Sender<B: Base> {
-    params: Params,
     oprf: oprf::Sender<B>,
     tests: equality::Sender,
     output: functions::Sender,
@@ -33,23 +32,26 @@ impl<B: Base> Party for Sender<B> {
         let output =
             functions::Sender::offline(params.function(), context.channel, &mut context.rng)?;
         Ok(Self {
-            params: params.clone(),
             oprf,
             tests,
             output,
         })
     }
 
-    fn online(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
+    fn online(
+        self,
+        params: &Params,
+        input: &Input<'_>,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
         let Self {
-            params,
             oprf,
             mut tests,
             output,
         } = self;
         // Step 2.
         context.phases.begin("hashing");
-        let (owners, inputs) = spread(&params, input.items.digests(), input.joint_seed);
+        let (owners, inputs) = spread(params, input.items.digests(), input.joint_seed);
         // Step 3.
         context.phases.begin("evaluation");
         let outputs = oprf.evaluate(&inputs, Tower::default(), context.channel.halves().1)?;
@@ -61,8 +63,8 @@ impl<B: Base> Party for Sender<B> {
             let key = inputs.items.positions()[place as usize] as usize;
             owners.of(key)
         };
-        let targets = send_targets::<B>(&params, &hints, &owner, context)?;
-        let numbers = send_columns(&params, &hints, &owner, input.columns, context)?;
+        let targets = send_targets::<B>(params, &hints, &owner, context)?;
+        let numbers = send_columns(params, &hints, &owner, input.columns, context)?;
         drop((hints, inputs, owners));
         // Step 5.
         context.phases.begin("equality tests");
