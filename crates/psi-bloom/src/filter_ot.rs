@@ -98,7 +98,7 @@ impl FilterOt {
     }
 
     /// The cells of items, whose hash functions come from the joint seed.
-    pub(crate) fn cells(self, purpose: &str, input: &Input<'_>) -> Cells {
+    pub(crate) fn cells(self, purpose: &str, input: &Input) -> Cells {
         let seed = input.joint_seed.key(purpose);
         Cells::new(*seed.first_chunk().expect("16 of 32 bytes"), self.shape)
     }

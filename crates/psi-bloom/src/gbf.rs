@@ -58,7 +58,7 @@
 use psijoin_block::Block;
 use psijoin_encode::Digests;
 use psijoin_ot::extension::{self, Extension};
-use psijoin_psi::{Adversary, Context, Error, Info, Input, Output, Party, Protocol};
+use psijoin_psi::{Adversary, Context, Error, Info, Input, Output, Party, Protocol, Result};
 
 mod params;
 
@@ -104,12 +104,7 @@ impl Party for Sender {
         Ok(Self(params.transfer.filter.set_up_sender(context)?))
     }
 
-    fn online(
-        self,
-        params: &Params,
-        input: &Input<'_>,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
         let Self(mut ots) = self;
         let (transfer, items) = (params.transfer, input.items.digests());
 
@@ -138,12 +133,7 @@ impl Party for Receiver {
         Ok(Self(params.transfer.filter.set_up_receiver(context)?))
     }
 
-    fn online(
-        self,
-        params: &Params,
-        input: &Input<'_>,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
         let Self(mut ots) = self;
         let (transfer, items) = (params.transfer, input.items.digests());
 

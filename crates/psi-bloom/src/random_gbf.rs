@@ -60,8 +60,8 @@ use psijoin_block::{Block, memory::Buffer, parallel};
 use psijoin_encode::Digests;
 use psijoin_ot::extension::{self, Extension};
 use psijoin_psi::{
-    Adversary, Context, Error, Info, Input, Output, Party, Protocol, output_hash::OutputHash,
-    sorted_masks::sort,
+    Adversary, Context, Error, Info, Input, Output, Party, Protocol, Result,
+    output_hash::OutputHash, sorted_masks::sort,
 };
 
 mod params;
@@ -111,12 +111,7 @@ impl Party for Sender {
         Ok(Self(params.filter.set_up_sender(context)?))
     }
 
-    fn online(
-        self,
-        params: &Params,
-        input: &Input<'_>,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
         let Self(mut ots) = self;
         let (filter, items) = (params.filter, input.items.digests());
 
@@ -148,12 +143,7 @@ impl Party for Receiver {
         Ok(Self(params.filter.set_up_receiver(context)?))
     }
 
-    fn online(
-        self,
-        params: &Params,
-        input: &Input<'_>,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
         let Self(mut ots) = self;
         let (filter, items) = (params.filter, input.items.digests());
 
@@ -173,7 +163,7 @@ impl Party for Receiver {
 }
 
 /// H of the sums.
-fn outputs(items: Digests<'_>, sums: &[Block], input: &Input<'_>) -> Buffer<u128> {
+fn outputs(items: Digests<'_>, sums: &[Block], input: &Input) -> Buffer<u128> {
     let hash = OutputHash(input.joint_seed.key("psijoin 2026 random-gbf masks"));
     let mut outputs = Buffer::zeroed(sums.len());
     parallel::chunks_mut(&mut outputs, ITEMS_PER_TASK, &|range, outputs| {

@@ -67,7 +67,7 @@ use psijoin_circuit::{
 use psijoin_ot::extension::Extension;
 use psijoin_psi::{
     Adversary, Context, Error, Info, Input, Items, Output, OutputKind, Party, Plan, Protocol,
-    Request, Role,
+    Request, Result, Role,
 };
 
 mod circuit;
@@ -186,12 +186,7 @@ impl Party for Sender {
         Ok(Self(setup))
     }
 
-    fn online(
-        self,
-        params: &Params,
-        input: &Input<'_>,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
         context.phases.begin("circuit");
         let rng = &mut context.rng;
         match self.0 {
@@ -238,12 +233,7 @@ impl Party for Receiver {
         Ok(Self(setup))
     }
 
-    fn online(
-        self,
-        params: &Params,
-        input: &Input<'_>,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
         context.phases.begin("circuit");
         match self.0 {
             Setup::Yao(mut setup) => {

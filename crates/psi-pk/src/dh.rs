@@ -44,7 +44,7 @@ use psijoin_channel::{
 };
 use psijoin_psi::{
     Adversary, Context, Conversation, Cost, Error, Info, Input, Output, OutputKind, Party, Plan,
-    Protocol, Request, Role,
+    Protocol, Request, Result, Role,
     mask_params::MaskParams,
     masks::{Mask, MaskLength},
     output::ascending,
@@ -141,12 +141,7 @@ impl Party for Sender {
         Ok(Self(params.group.exponent(&mut context.rng)))
     }
 
-    fn online(
-        self,
-        params: &Params,
-        input: &Input<'_>,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
         let secret = Secret {
             params,
             exponent: self.0,
@@ -185,12 +180,7 @@ impl Party for Receiver {
         Ok(Self(params.group.exponent(&mut context.rng)))
     }
 
-    fn online(
-        self,
-        params: &Params,
-        input: &Input<'_>,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
         let secret = Secret {
             params,
             exponent: self.0,
@@ -250,7 +240,7 @@ impl Secret<'_> {
     fn swap(
         &self,
         role: Role,
-        input: &Input<'_>,
+        input: &Input,
         order: &[u32],
         channel: &mut Channel,
     ) -> Result<Vec<u8>, Error> {
@@ -274,7 +264,7 @@ impl Secret<'_> {
         Ok(received)
     }
 
-    fn powers(&self, input: &Input<'_>) -> Powers<'_> {
+    fn powers(&self, input: &Input) -> Powers<'_> {
         Powers {
             secret: self,
             key: input.joint_seed.key("psijoin 2026 dh masks"),

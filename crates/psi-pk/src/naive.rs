@@ -18,7 +18,7 @@ use psijoin_block::parallel;
 use psijoin_channel::stream::{self, Chunks};
 use psijoin_psi::{
     Adversary, Context, Conversation, Cost, Error, Info, Input, Output, Party, Plan, Protocol,
-    Role,
+    Result, Role,
     mask_params::MaskParams,
     masks::{Mask, MaskIndex, MaskLength},
 };
@@ -71,12 +71,7 @@ impl Party for Sender {
         Ok(Self)
     }
 
-    fn online(
-        self,
-        params: &MaskParams,
-        input: &Input<'_>,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, params: &MaskParams, input: &Input, context: &mut Context) -> Result<Output> {
         let length = params.masks;
 
         // Step 1.
@@ -100,12 +95,7 @@ impl Party for Receiver {
         Ok(Self)
     }
 
-    fn online(
-        self,
-        params: &MaskParams,
-        input: &Input<'_>,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, params: &MaskParams, input: &Input, context: &mut Context) -> Result<Output> {
         let length = params.masks;
 
         // Step 2.
@@ -130,7 +120,7 @@ impl Party for Receiver {
 }
 
 /// The masks of a party's items.
-fn masks(input: &Input<'_>, length: MaskLength) -> Vec<Mask> {
+fn masks(input: &Input, length: MaskLength) -> Vec<Mask> {
     let key = input.joint_seed.key("psijoin 2026 naive masks");
     let digests = input.items.digests();
     let mut masks = vec![0; digests.len()];

@@ -6,8 +6,8 @@ use psijoin_circuit::Bits;
 use psijoin_params::FailureBudget;
 
 use crate::{
-    Context, Cost, Derived, Error, Info, Input, Output, OutputKind, Party, Plan, Request, Role,
-    Shares,
+    Context, Cost, Derived, Error, Info, Input, Output, OutputKind, Party, Plan, Request, Result,
+    Role, Shares,
 };
 
 /// Bytes of a digest. Nothing here depends on it.
@@ -61,7 +61,7 @@ impl Party for Sender {
         Ok(Self)
     }
 
-    fn online(self, request: &Request, _: &Input<'_>, _: &mut Context) -> Result<Output, Error> {
+    fn online(self, request: &Request, _: &Input, _: &mut Context) -> Result<Output> {
         Ok(output(request, Role::Sender))
     }
 }
@@ -73,7 +73,7 @@ impl Party for Receiver {
         Ok(Self)
     }
 
-    fn online(self, request: &Request, _: &Input<'_>, _: &mut Context) -> Result<Output, Error> {
+    fn online(self, request: &Request, _: &Input, _: &mut Context) -> Result<Output> {
         Ok(output(request, Role::Receiver))
     }
 }

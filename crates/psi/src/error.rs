@@ -1,5 +1,8 @@
 use psijoin_channel::{AbortCode, Error as ChannelError};
 
+/// What a step of a run gives, or why it failed.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
 /// Why a run failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

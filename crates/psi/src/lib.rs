@@ -51,7 +51,7 @@ mod shares;
 pub use context::{Context, Input, Observer, Phases};
 pub use conversation::Conversation;
 pub use cost::{Cost, Traffic};
-pub use error::{Error, ErrorKind};
+pub use error::{Error, ErrorKind, Result};
 pub use items::{Fingerprint, Items};
 pub use output::{Columns, Output, OutputKind};
 pub use plan::{Derived, Parameter, Party, Plan, Prepared, parameters, prepare, run};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use psijoin_params::FailureBudget;
 
-use crate::{Context, Cost, Error, Info, Input, Output, Request, Role};
+use crate::{Context, Cost, Error, Info, Input, Output, Request, Result, Role};
 
 /// A derived parameter that both parties must agree on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -156,12 +156,7 @@ pub trait Party: Sized + Send + 'static {
     ///
     /// # Panics
     /// It may, if the input does not fit the plan.
-    fn online(
-        self,
-        params: &Self::Params,
-        input: &Input<'_>,
-        context: &mut Context,
-    ) -> Result<Output, Error>;
+    fn online(self, params: &Self::Params, input: &Input, context: &mut Context) -> Result<Output>;
 
     /// Runs both phases, on an input that was checked. A protocol that gains from it lets them
     /// overlap here. The messages of either party are the same then, in the same order: the peer
@@ -171,7 +166,7 @@ pub trait Party: Sized + Send + 'static {
     /// As [`offline`](Self::offline) and [`online`](Self::online).
     fn at_once(
         params: &Self::Params,
-        input: &Input<'_>,
+        input: &Input,
         context: &mut Context,
     ) -> Result<Output, Error> {
         Self::offline(params, context)?.online(params, input, context)
@@ -182,16 +177,11 @@ pub trait Party: Sized + Send + 'static {
 trait Driver: Send + Sync {
     fn offline(&self, role: Role, context: &mut Context) -> Result<Online, Error>;
 
-    fn at_once(
-        &self,
-        role: Role,
-        input: &Input<'_>,
-        context: &mut Context,
-    ) -> Result<Output, Error>;
+    fn at_once(&self, role: Role, input: &Input, context: &mut Context) -> Result<Output, Error>;
 }
 
 /// The online phase of a party.
-type Online = Box<dyn FnOnce(&Input<'_>, &mut Context<'_>) -> Result<Output, Error> + Send>;
+type Online = Box<dyn FnOnce(&Input, &mut Context<'_>) -> Result<Output, Error> + Send>;
 
 /// The parties S and R.
 struct Pair<S: Party, R> {
@@ -217,12 +207,7 @@ impl<S: Party, R: Party<Params = S::Params>> Driver for Pair<S, R> {
         }
     }
 
-    fn at_once(
-        &self,
-        role: Role,
-        input: &Input<'_>,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn at_once(&self, role: Role, input: &Input, context: &mut Context) -> Result<Output, Error> {
         match role {
             Role::Sender => S::at_once(&self.params, input, context),
             Role::Receiver => R::at_once(&self.params, input, context),
@@ -243,7 +228,7 @@ impl Prepared {
     /// # Errors
     /// [`Error::Misuse`] if the input does not fit the plan. Otherwise if the channel breaks, the
     /// peer misbehaves, or a statistical failure occurs.
-    pub fn run(self, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
+    pub fn run(self, input: &Input, context: &mut Context) -> Result<Output, Error> {
         self.demands
             .check(input)
             .and_then(|()| (self.online)(input, context))
@@ -271,12 +256,7 @@ pub fn prepare(plan: &Plan, role: Role, context: &mut Context) -> Result<Prepare
 ///
 /// # Errors
 /// As [`prepare`] and [`Prepared::run`].
-pub fn run(
-    plan: &Plan,
-    role: Role,
-    input: &Input<'_>,
-    context: &mut Context,
-) -> Result<Output, Error> {
+pub fn run(plan: &Plan, role: Role, input: &Input, context: &mut Context) -> Result<Output, Error> {
     Demands::of(plan, role)
         .check(input)
         .and_then(|()| plan.feasible())
@@ -301,7 +281,7 @@ impl Demands {
         }
     }
 
-    fn check(&self, input: &Input<'_>) -> Result<(), Error> {
+    fn check(&self, input: &Input) -> Result<(), Error> {
         if input.items.len() as u64 != self.items {
             return Err(Error::Misuse(
                 "the number of items is not the one that was agreed on",

@@ -1,7 +1,7 @@
 use psijoin_block::memory::Buffer;
 use psijoin_circuit::Bits;
 use psijoin_ot::extension;
-use psijoin_psi::{Context, Error, Input, Output, Party};
+use psijoin_psi::{Context, Error, Input, Output, Party, Result};
 use psijoin_psi_functions::{
     bins::Table,
     functions::{self, Compared},
@@ -25,12 +25,7 @@ impl<F: Form> Party for Receiver<F> {
         )
     }
 
-    fn online(
-        self,
-        params: &Params<F>,
-        input: &Input<'_>,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, params: &Params<F>, input: &Input, context: &mut Context) -> Result<Output> {
         let Self {
             mut ots, output, ..
         } = self;

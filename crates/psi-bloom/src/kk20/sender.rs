@@ -2,7 +2,7 @@ use psijoin_block::{Block, memory::Buffer};
 use psijoin_circuit::Bits;
 use psijoin_encode::CHOICES;
 use psijoin_ot::extension;
-use psijoin_psi::{Context, Error, Input, Output, Party};
+use psijoin_psi::{Context, Error, Input, Output, Party, Result};
 use psijoin_psi_functions::functions;
 
 use super::{CELLS, Params, prepared::Prepared};
@@ -23,12 +23,7 @@ impl<F: Form> Party for Sender<F> {
         )
     }
 
-    fn online(
-        self,
-        params: &Params<F>,
-        input: &Input<'_>,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, params: &Params<F>, input: &Input, context: &mut Context) -> Result<Output> {
         let Self {
             mut ots, output, ..
         } = self;

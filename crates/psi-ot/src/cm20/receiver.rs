@@ -1,7 +1,7 @@
 use psijoin_block::{Block, cells::Cells, positions::POSITIONS, scatter};
 use psijoin_channel::{Outbound, stream};
 use psijoin_encode::{Digests, okvs::Partition};
-use psijoin_psi::{Context, Error, Input, Output, Party};
+use psijoin_psi::{Context, Error, Input, Output, Party, Result};
 
 use super::{
     Params,
@@ -23,12 +23,7 @@ impl Party for Receiver {
         Ok(Self(params.ots().offer(context)?))
     }
 
-    fn online(
-        self,
-        params: &Params,
-        input: &Input<'_>,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
         // Step 2.
         let keys = Keys::draw(input.joint_seed, context.channel, &mut context.rng)?;
         let matrix = Matrix {

@@ -3,7 +3,7 @@ use std::sync::{Mutex, PoisonError};
 use psijoin_block::{Block, cells::Cells, parallel, positions::POSITIONS, scatter};
 use psijoin_channel::{Inbound, stream};
 use psijoin_encode::{Digests, okvs::Partition};
-use psijoin_psi::{Context, Error, Input, Output, Party};
+use psijoin_psi::{Context, Error, Input, Output, Party, Result};
 
 use super::{
     Params,
@@ -28,12 +28,7 @@ impl Party for Sender {
         Ok(Self(params.ots().choose(context)?))
     }
 
-    fn online(
-        self,
-        params: &Params,
-        input: &Input<'_>,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
         context.phases.begin("bins");
         let items = Partition::new(input.items.digests(), params.shape.bins);
 

@@ -3,7 +3,7 @@ use psijoin_channel::{Inbound, Outbound, stream};
 use psijoin_encode::{BinHasher, CHOICES, CuckooTable, Digests};
 use psijoin_ot::matrix::{ReceiverMatrix, ReceiverRows, Row};
 use psijoin_psi::{
-    Context, Error, Input, Output, Party,
+    Context, Error, Input, Output, Party, Result,
     masks::{Mask, MaskIndex},
 };
 
@@ -24,12 +24,7 @@ impl<const R: usize> Party for Receiver<R> {
         Ok(Self(seeds.into_matrix(COLUMNS_PER_WORD)))
     }
 
-    fn online(
-        self,
-        params: &Params,
-        input: &Input<'_>,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
         let (outbound, inbound) = context.channel.halves();
         let items = input.items.digests();
 

@@ -5,7 +5,7 @@ use psijoin_channel::{
 };
 use psijoin_encode::{CHOICES, DigestVec, Digests};
 use psijoin_ot::matrix::{Row, SenderMatrix, Strip};
-use psijoin_psi::{Context, Error, Input, Output, Party, masks::Mask};
+use psijoin_psi::{Context, Error, Input, Output, Party, Result, masks::Mask};
 use zeroize::Zeroizing;
 
 use super::{
@@ -25,12 +25,7 @@ impl<const R: usize> Party for Sender<R> {
         Ok(Self(seeds.into_matrix(COLUMNS_PER_WORD)))
     }
 
-    fn online(
-        self,
-        params: &Params,
-        input: &Input<'_>,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
         let (outbound, inbound) = context.channel.halves();
         let order = context.rng.permutation(input.items.len() as u32);
         // Step 2.

@@ -83,7 +83,7 @@ impl Functions {
     ///
     /// # Errors
     /// If an item is a number that is longer than was said.
-    pub(super) fn new(params: &Params, input: &Input<'_>) -> Result<Self, Error> {
+    pub(super) fn new(params: &Params, input: &Input) -> Result<Self, Error> {
         check(params.domain, input.items.digests())?;
         let seed = input.joint_seed;
         Ok(Self {

@@ -1,7 +1,7 @@
 use psijoin_block::memory::Buffer;
 use psijoin_channel::{Outbound, stream};
 use psijoin_ot::kk13::{self, Choice, Hash, Row};
-use psijoin_psi::{Context, Error, Input, Output, Party};
+use psijoin_psi::{Context, Error, Input, Output, Party, Result};
 
 use super::{
     Params,
@@ -24,12 +24,7 @@ impl Party for Receiver {
         Ok(Self(ots))
     }
 
-    fn online(
-        self,
-        params: &Params,
-        input: &Input<'_>,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
         let (outbound, inbound) = context.channel.halves();
 
         // Step 2.

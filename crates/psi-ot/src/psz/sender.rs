@@ -4,7 +4,7 @@ use psijoin_block::{memory::Buffer, parallel, scatter};
 use psijoin_channel::{Channel, Inbound, stream};
 use psijoin_encode::Digests;
 use psijoin_ot::kk13::{self, Row};
-use psijoin_psi::{Context, Error, Input, Output, Party};
+use psijoin_psi::{Context, Error, Input, Output, Party, Result};
 
 use super::{
     Params,
@@ -30,12 +30,7 @@ impl Party for Sender {
         Ok(Self(ots))
     }
 
-    fn online(
-        self,
-        params: &Params,
-        input: &Input<'_>,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
         let items = input.items.digests();
         // Step 2.
         let functions = Functions::new(params, input)?;

@@ -2,7 +2,7 @@ use psijoin_block::{Prg, gf2k::Element, parallel, scatter};
 use psijoin_channel::stream;
 use psijoin_encode::{Chosen, DigestVec, Digests, TwoChoiceTable, poly::Quadratic};
 use psijoin_ot::matrix::ReceiverMatrix;
-use psijoin_psi::{Context, Error, Input, Output, Party};
+use psijoin_psi::{Context, Error, Input, Output, Party, Result};
 
 use super::{Bins, Params};
 use crate::spot::{self, Functions, Group, ReceiverPart};
@@ -18,12 +18,7 @@ impl<const R: usize> Party for Receiver<R> {
         Ok(Self(params.base.offer(context)?))
     }
 
-    fn online(
-        self,
-        params: &Params,
-        input: &Input<'_>,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
         let (outbound, inbound) = context.channel.halves();
         let interpolation = Interpolation {
             params,

@@ -2,7 +2,7 @@ use psijoin_block::gf2k::Element;
 use psijoin_channel::stream;
 use psijoin_encode::poly::Quadratic;
 use psijoin_ot::matrix::{Row, SenderMatrix};
-use psijoin_psi::{Context, Error, Input, Output, Party};
+use psijoin_psi::{Context, Error, Input, Output, Party, Result};
 use zeroize::Zeroizing;
 
 use super::{
@@ -22,12 +22,7 @@ impl<const R: usize> Party for Sender<R> {
         Ok(Self(params.base.choose(context)?))
     }
 
-    fn online(
-        self,
-        params: &Params,
-        input: &Input<'_>,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
         let (outbound, inbound) = context.channel.halves();
         let Self(matrix) = &self;
         let evaluation = Evaluation {

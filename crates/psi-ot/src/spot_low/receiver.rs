@@ -2,7 +2,7 @@ use psijoin_block::{additive_fft::AdditiveFft, gf2k::Element, parallel, scatter,
 use psijoin_channel::{Outbound, stream};
 use psijoin_encode::{Digests, okvs::Partition, poly::Interpolator};
 use psijoin_ot::matrix::ReceiverMatrix;
-use psijoin_psi::{Context, Error, Input, Output, Party};
+use psijoin_psi::{Context, Error, Input, Output, Party, Result};
 
 use super::{BUCKETS_PER_TASK, Params};
 use crate::spot::{self, Functions, Group, ReceiverPart};
@@ -18,12 +18,7 @@ impl<const R: usize> Party for Receiver<R> {
         Ok(Self(params.base.offer(context)?))
     }
 
-    fn online(
-        self,
-        params: &Params,
-        input: &Input<'_>,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
         let (outbound, inbound) = context.channel.halves();
         let extension = &params.base.extension;
         let functions = Functions::new(extension, input.joint_seed);

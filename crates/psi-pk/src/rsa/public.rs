@@ -108,12 +108,12 @@ pub(super) fn encode<'a>(numbers: impl IntoIterator<Item = &'a U3072>, message: 
 }
 
 /// The key of H.
-pub(super) fn hash_key(input: &Input<'_>) -> [u8; 32] {
+pub(super) fn hash_key(input: &Input) -> [u8; 32] {
     input.joint_seed.key("psijoin 2026 rsa full-domain hash")
 }
 
 /// The masks of signatures: hashes of all of their bytes.
-pub(super) fn masks(input: &Input<'_>, length: MaskLength, signatures: &[U3072]) -> Vec<Mask> {
+pub(super) fn masks(input: &Input, length: MaskLength, signatures: &[U3072]) -> Vec<Mask> {
     let key = input.joint_seed.key("psijoin 2026 rsa masks");
     let mut encoded = Vec::with_capacity(signatures.len() * NUMBER_BYTES);
     encode(signatures, &mut encoded);

@@ -3,7 +3,7 @@
 use crypto_bigint::{U3072, modular::FixedMontyForm};
 use psijoin_block::{Prg, parallel};
 use psijoin_channel::stream;
-use psijoin_psi::{Context, Error, Input, Output, Party, Role, mask_params::MaskParams};
+use psijoin_psi::{Context, Error, Input, Output, Party, Result, Role, mask_params::MaskParams};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::{
@@ -48,12 +48,7 @@ impl Party for Receiver {
         Ok(Self { key, factors })
     }
 
-    fn online(
-        self,
-        params: &MaskParams,
-        input: &Input<'_>,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, params: &MaskParams, input: &Input, context: &mut Context) -> Result<Output> {
         let Self { key, factors } = self;
         let own = chunks(params, Role::Receiver);
         let (outbound, inbound) = context.channel.halves();

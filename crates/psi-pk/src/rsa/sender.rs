@@ -1,6 +1,6 @@
 //! The party that signs.
 
-use psijoin_psi::{Context, Error, Input, Output, Party, Role, mask_params::MaskParams};
+use psijoin_psi::{Context, Error, Input, Output, Party, Result, Role, mask_params::MaskParams};
 
 use super::{
     NUMBER_BYTES, chunks,
@@ -24,12 +24,7 @@ impl Party for Sender {
         Ok(Self(key))
     }
 
-    fn online(
-        self,
-        params: &MaskParams,
-        input: &Input<'_>,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, params: &MaskParams, input: &Input, context: &mut Context) -> Result<Output> {
         let Self(key) = self;
         let (outbound, inbound) = context.channel.halves();
 

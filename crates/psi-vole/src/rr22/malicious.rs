@@ -3,7 +3,7 @@
 
 use psijoin_block::tower::Tower;
 use psijoin_ot::iknp::Malicious;
-use psijoin_psi::{Context, Error, Input, Output, Party};
+use psijoin_psi::{Context, Error, Input, Output, Party, Result};
 
 use super::{
     Params,
@@ -27,12 +27,7 @@ impl Party for Sender {
         oprf::Sender::offline::<Malicious>(&params.oprf, context).map(Self)
     }
 
-    fn online(
-        self,
-        params: &Params,
-        input: &Input<'_>,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
         // Before step 2.
         let coin = Committed::exchange(context.channel, &mut context.rng)?;
         // Steps 3 and 4.
@@ -52,12 +47,7 @@ impl Party for Receiver {
         oprf::Receiver::offline::<Malicious>(&params.oprf, context).map(Self)
     }
 
-    fn online(
-        self,
-        params: &Params,
-        input: &Input<'_>,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
         let oprf::Receiver { a, c } = self.0;
         // Before step 2.
         let coin = Promised::exchange(context.channel, &mut context.rng)?;

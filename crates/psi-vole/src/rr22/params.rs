@@ -162,7 +162,7 @@ impl Params {
     }
 
     /// A party's items in their bins.
-    pub(super) fn inputs<M: Model>(&self, input: &Input<'_>, phases: Phases<'_>) -> Inputs<'_> {
+    pub(super) fn inputs<M: Model>(&self, input: &Input, phases: Phases<'_>) -> Inputs<'_> {
         phases.begin("bins");
         Inputs::new::<M>(&self.oprf, input.items.digests(), input.joint_seed)
     }

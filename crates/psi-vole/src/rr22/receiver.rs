@@ -5,7 +5,7 @@ use psijoin_ot::{
     iknp::{Model, SemiHonest},
     vole::Base,
 };
-use psijoin_psi::{Context, Error, Input, Output, Party, Phases, sorted_masks::Own};
+use psijoin_psi::{Context, Error, Input, Output, Party, Phases, Result, sorted_masks::Own};
 
 use super::Params;
 use crate::oprf;
@@ -21,12 +21,7 @@ impl<B: Base> Party for Receiver<B> {
         oprf::Receiver::offline::<SemiHonest>(&params.oprf, context).map(Self)
     }
 
-    fn online(
-        self,
-        params: &Params,
-        input: &Input<'_>,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
         let oprf::Receiver { a, c } = self.0;
         let (outbound, w) = (context.channel.halves().0, Tower::default());
         let (rng, phases) = (&mut context.rng, context.phases);
@@ -38,7 +33,7 @@ impl<B: Base> Party for Receiver<B> {
     }
 
     /// The store is on its way while the vector OLE is still computed.
-    fn at_once(params: &Params, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
+    fn at_once(params: &Params, input: &Input, context: &mut Context) -> Result<Output, Error> {
         // Step 1, the receiver's half.
         let planted = oprf::Receiver::<B>::begin::<SemiHonest>(&params.oprf, context)?;
         let (rng, phases) = (&mut context.rng, context.phases);
@@ -66,7 +61,7 @@ pub(super) struct Sent<'a> {
 pub(super) fn send_store<'a, M: Model, B: Base>(
     params: &'a Params,
     a: &[B],
-    input: &Input<'_>,
+    input: &Input,
     outbound: &mut dyn Outbound,
     rng: &mut Prg,
     phases: Phases<'_>,

@@ -4,7 +4,7 @@ use psijoin_ot::{
     iknp::{Model, SemiHonest},
     vole::Base,
 };
-use psijoin_psi::{Context, Error, Input, Output, Party, Phases, sorted_masks::sort};
+use psijoin_psi::{Context, Error, Input, Output, Party, Phases, Result, sorted_masks::sort};
 
 use super::Params;
 use crate::oprf;
@@ -20,12 +20,7 @@ impl<B: Base> Party for Sender<B> {
         oprf::Sender::offline::<SemiHonest>(&params.oprf, context).map(Self)
     }
 
-    fn online(
-        self,
-        params: &Params,
-        input: &Input<'_>,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
         let (w, inbound) = (Tower::default(), context.channel.halves().1);
         // Steps 3 and 4.
         let outputs = evaluate::<SemiHonest, B>(params, self.0, w, input, inbound, context.phases)?;
@@ -33,7 +28,7 @@ impl<B: Base> Party for Sender<B> {
     }
 
     /// The store arrives while the vector OLE is still computed.
-    fn at_once(params: &Params, input: &Input<'_>, context: &mut Context) -> Result<Output, Error> {
+    fn at_once(params: &Params, input: &Input, context: &mut Context) -> Result<Output, Error> {
         // Step 1, the receiver's half.
         let granted = oprf::Sender::<B>::begin::<SemiHonest>(&params.oprf, context)?;
         let ((reader, mut store), phases) = (read_ahead::queue(), context.phases);
@@ -57,7 +52,7 @@ pub(super) fn evaluate<M: Model, B: Base>(
     params: &Params,
     oprf: oprf::Sender<B>,
     w: Tower,
-    input: &Input<'_>,
+    input: &Input,
     inbound: &mut dyn Inbound,
     phases: Phases<'_>,
 ) -> Result<Buffer<u128>, Error> {

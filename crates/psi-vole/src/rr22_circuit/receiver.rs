@@ -6,7 +6,7 @@ use psijoin_channel::{Channel, joint_seed::JointSeed};
 use psijoin_circuit::equality;
 use psijoin_encode::Digests;
 use psijoin_ot::{iknp::SemiHonest, vole::Base};
-use psijoin_psi::{Context, Error, Input, Output, Party};
+use psijoin_psi::{Context, Error, Input, Output, Party, Result};
 use psijoin_psi_functions::{
     bins::Table,
     functions::{self, Compared},
@@ -41,12 +41,7 @@ impl<B: Base> Party for Receiver<B> {
         })
     }
 
-    fn online(
-        self,
-        params: &Params,
-        input: &Input<'_>,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
         let Self {
             oprf,
             mut tests,

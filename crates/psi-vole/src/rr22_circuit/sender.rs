@@ -6,7 +6,7 @@ use psijoin_channel::joint_seed::JointSeed;
 use psijoin_circuit::equality;
 use psijoin_encode::{CHOICES, Digests};
 use psijoin_ot::{iknp::SemiHonest, vole::Base};
-use psijoin_psi::{Context, Error, Input, Output, Party};
+use psijoin_psi::{Context, Error, Input, Output, Party, Result};
 use psijoin_psi_functions::functions;
 
 use super::{Params, hints::Hints, masks::Of};
@@ -38,12 +38,7 @@ impl<B: Base> Party for Sender<B> {
         })
     }
 
-    fn online(
-        self,
-        params: &Params,
-        input: &Input<'_>,
-        context: &mut Context,
-    ) -> Result<Output, Error> {
+    fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
         let Self {
             oprf,
             mut tests,
