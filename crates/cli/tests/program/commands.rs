@@ -2,6 +2,7 @@
 
 use std::process::Stdio;
 
+use psijoin::registry;
 use serde_json::Value;
 
 use crate::support::{Folder, Process, assert_said, run};
@@ -65,37 +66,9 @@ fn protocols_are_listed_with_their_costs() {
         .iter()
         .map(|object| object["name"].as_str())
         .collect();
-    let expected = [
-        "naive",
-        "dh",
-        "dh-ffdhe3072",
-        "rsa",
-        "psz-none",
-        "psz-simple",
-        "psz-balanced",
-        "psz-cuckoo",
-        "pssz",
-        "gbf",
-        "gbf-silent",
-        "random-gbf",
-        "random-gbf-silent",
-        "circuit-yao",
-        "circuit-gmw",
-        "circuit-gmw-vector",
-        "circuit-gmw-vector-silent",
-        "kkrt",
-        "spot-fast",
-        "spot-low",
-        "spot-low-malicious-sender",
-        "cm20",
-        "cm20-malicious-sender",
-        "kk20",
-        "kk20-silent",
-        "rr22",
-        "rr22-malicious",
-        "rr22-circuit",
-    ];
-    assert_eq!(names, expected.map(Some));
+    let expected = registry::PROTOCOLS.iter().map(|listed| listed.info().name);
+    let expected: Vec<_> = expected.map(Some).collect();
+    assert_eq!(names, expected);
     assert!(objects.iter().all(|object| object["sender_bytes"] == 0));
 }
 

@@ -330,7 +330,7 @@ fn nulls_and_empty_texts_of_parquet_are_told_apart_on_request() {
             error.to_string(),
             format!(
                 "--quote-empty tells nulls from empty texts when Parquet or Arrow is written as CSV, but \
-                 here Parquet is written as {format}: leave it out"
+                 here the table is Parquet and the output {format}: leave it out"
             )
         );
     }
