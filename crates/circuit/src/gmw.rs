@@ -10,7 +10,7 @@
 //! is a bit, β and γ are vectors. A triple costs a random OT in each direction, whatever the length
 //! of the vector. [`triples`] says where the OTs come from, IKNP or silent OT.
 //!
-//! ***Inputs** are masked with pseudorandom bits from a seed that the other side knows. These bits
+//! **Inputs** are masked with pseudorandom bits from a seed that the other side knows. These bits
 //! are its share, so inputs cost nothing. **Security**: semi-honest. **Cost** of a layer: from
 //! either party 1 + w bits for each lane of a product with a vector of w bits.
 

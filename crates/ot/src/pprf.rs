@@ -41,7 +41,7 @@
 //! malicious dealer can send wrong sums; the receiver's leaves are then wrong in a way that depends
 //! on α. How much it gains is up to the check of the caller (`vole/check.rs`).
 //!
-//! ***Cost** per tree: a + 3 correlated OTs; a + c + 5 blocks from the dealer; c·2^a + 2^(a+1)
+//! **Cost** per tree: a + 3 correlated OTs; a + c + 5 blocks from the dealer; c·2^a + 2^(a+1)
 //! calls of AES for each party. The positions of the leaves are number j of node x at j·2^a + x.
 
 mod expand;

@@ -7,7 +7,7 @@
 //! 1. The sender hashes its items, permutes the hashes and sends them.
 //! 2. The receiver hashes its own, and compares.
 //!
-//! ***Security.** None. The receiver can try any item that it can think of
+//! **Security.** None. The receiver can try any item that it can think of
 //! against the sender's hashes, so it learns every item of a small domain (names, numbers,
 //! addresses). A salt does not help: the receiver knows it.
 //!
