@@ -91,7 +91,7 @@ impl<const R: usize> Functions<R> {
         Self {
             bins: BinHasher::new(bins, params.shape.bins),
             code: Code::new(seed.key("psijoin 2026 kkrt code"), params.code_bits),
-            hash: RowHash::new(seed.key("psijoin 2026 kkrt masks"), params.base.masks),
+            hash: RowHash::new(seed.key("psijoin 2026 kkrt masks"), params.masks),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use psijoin_params::FailureBudget;
 
-use crate::{Context, Cost, Error, Info, Input, Output, Request, Result, Role};
+use crate::{BaseParams, Context, Cost, Error, Info, Input, Output, Request, Result, Role};
 
 /// A derived parameter that both parties must agree on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,8 +20,12 @@ pub struct Parameter {
 }
 
 /// Parameters from their names and values.
-pub fn parameters<const N: usize>(named: [(&'static str, u64); N]) -> [Parameter; N] {
-    named.map(|(name, value)| Parameter { name, value })
+pub fn parameters(named: &[(&'static str, u64)]) -> Vec<Parameter> {
+    let parameter = |(name, value): &(&'static str, u64)| Parameter {
+        name,
+        value: *value,
+    };
+    named.iter().map(parameter).collect()
 }
 
 /// What a protocol derived for a request.
@@ -29,14 +33,10 @@ pub fn parameters<const N: usize>(named: [(&'static str, u64); N]) -> [Parameter
 pub struct Derived {
     /// The protocol.
     pub info: &'static Info,
-    /// What it was derived for.
-    pub request: Request,
-    /// Bytes of the item digests that it works on: 16 or 32.
-    pub digest_bytes: usize,
+    /// What it was derived for, the length of digests, and the failure events.
+    pub base: BaseParams,
     /// The parameters, all of which both parties must agree on.
     pub parameters: Vec<Parameter>,
-    /// The failure events, and how likely each is at most.
-    pub budget: FailureBudget,
     /// The exact cost on the wire, of a run whose result is not withheld.
     pub cost: Cost,
 }
@@ -84,7 +84,7 @@ impl Plan {
 
     /// What it was made for.
     pub fn request(&self) -> &Request {
-        &self.derived.request
+        &self.derived.base.request
     }
 
     /// The derived parameters.
@@ -94,7 +94,7 @@ impl Plan {
 
     /// The failure events, and how likely each is at most.
     pub fn budget(&self) -> &FailureBudget {
-        &self.derived.budget
+        &self.derived.base.budget
     }
 
     /// The exact cost on the wire, of a run whose result is not withheld.
@@ -104,7 +104,7 @@ impl Plan {
 
     /// Bytes of the item digests that it works on: 16 or 32.
     pub fn digest_bytes(&self) -> usize {
-        self.derived.digest_bytes
+        self.derived.base.digest_bytes
     }
 
     /// Whether a run is refused though it could be planned, because it would take longer than

@@ -17,7 +17,7 @@ use psijoin_channel::{
     stream::{self, Chunks},
 };
 
-use crate::{Error, Parameter};
+use crate::{Error, Parameter, parameters};
 
 mod lower_parts;
 mod own;
@@ -67,12 +67,11 @@ impl SortedMasks {
     }
 
     /// M, in halves: both parties must agree on it.
-    pub fn parameters(self) -> [Parameter; 2] {
-        [
+    pub fn parameters(self) -> Vec<Parameter> {
+        parameters(&[
             ("mask range, low half", self.range as u64),
             ("mask range, high half", (self.range >> 64) as u64),
-        ]
-        .map(|(name, value)| Parameter { name, value })
+        ])
     }
 
     /// Bytes on the wire.

@@ -86,7 +86,7 @@ fn find_shared(
     table: &Table,
     inbound: &mut dyn Inbound,
 ) -> Result<Vec<u32>, Error> {
-    let masks = params.base.masks;
+    let masks = params.masks;
     let index = MaskIndex::new(own, masks, table.occupied().into_iter());
     // A message holds the masks of some items, one list after the other.
     let find = |items: usize, message: &[u8]| {

@@ -106,7 +106,7 @@ impl<const R: usize> Oprf<'_, R> {
                 scratch.items.gather(items, positions);
                 scratch.evaluate_all(self);
                 let masks = scratch.masks.iter().copied();
-                self.params.base.masks.pack(masks, message);
+                self.params.masks.pack(masks, message);
                 Ok(())
             },
         )

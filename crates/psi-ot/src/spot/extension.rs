@@ -69,8 +69,8 @@ impl Extension {
         packed_bytes(self.field_bits, count)
     }
 
-    pub(crate) fn parameters(&self) -> [Parameter; 3] {
-        parameters([
+    pub(crate) fn parameters(&self) -> Vec<Parameter> {
+        parameters(&[
             ("field bits", u64::from(2 * self.field_bits)),
             ("slices", self.slices as u64),
             ("buckets", self.buckets as u64),

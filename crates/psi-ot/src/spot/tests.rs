@@ -20,7 +20,7 @@ pub(crate) fn assert_any_rows_work(base: &SparseParams, plan: impl Fn(SparsePara
             let mut base = base.clone();
             base.extension.slices = slices;
             base.extension.field_bits = field_bits;
-            base.digest_bytes = digest_bytes;
+            base.base.digest_bytes = digest_bytes;
             assert_eq!(base.extension.wide_rows(), slices == 5);
             let plan = plan(base);
             let (senders, receivers) = (items(0..900, &plan), items(600..1300, &plan));

@@ -15,14 +15,14 @@ impl<const R: usize> Party for Receiver<R> {
 
     /// Step 2.
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
-        Ok(Self(params.base.offer(context)?))
+        Ok(Self(params.spot.offer(context)?))
     }
 
     fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
         let (outbound, inbound) = context.channel.halves();
         let interpolation = Interpolation {
             params,
-            functions: Functions::new(&params.base.extension, input.joint_seed),
+            functions: Functions::new(&params.spot.extension, input.joint_seed),
             items: input.items.digests(),
         };
 
@@ -48,7 +48,7 @@ impl<const R: usize> Party for Receiver<R> {
 
         // Step 6.
         context.phases.begin("masks");
-        let found = params.base.masks.find(&own, inbound)?;
+        let found = params.spot.masks.find(&own, inbound)?;
         let item = |place: u32| table.items()[place as usize].item;
         Ok(Output::rows(found.into_iter().map(item), input.items.len()))
     }
@@ -63,7 +63,7 @@ fn place(params: &Params, items: Digests<'_>, bins: &Bins) -> Result<TwoChoiceTa
     });
     let table = TwoChoiceTable::build(&choices, params.shape);
     table.map_err(|_| {
-        let request = &params.base.request;
+        let request = &params.spot.base.request;
         request.bad_luck("the items do not fit into the bins")
     })
 }
@@ -106,7 +106,7 @@ struct Scratch<const R: usize> {
 
 impl<const R: usize> Scratch<R> {
     fn new(params: &Params, digest_bytes: usize) -> Self {
-        let extension = &params.base.extension;
+        let extension = &params.spot.extension;
         Self {
             part: ReceiverPart::new(extension.rows()),
             digests: DigestVec::zeroed(0, digest_bytes),
@@ -143,7 +143,7 @@ impl<const R: usize> Scratch<R> {
         let mut random = || field.from_words(bytemuck::cast(bin.prg.block().to_bytes()));
         points.resize_with(capacity, &mut random);
         self.slices.clear();
-        for slice in 0..params.base.extension.slices {
+        for slice in 0..params.spot.extension.slices {
             let values = rows.iter().map(|row| spot::slice_of(field, row, slice));
             self.slices.extend(values);
             self.slices.resize_with((slice + 1) * capacity, &mut random);
@@ -151,7 +151,7 @@ impl<const R: usize> Scratch<R> {
 
         // P(y‖b) = R(y‖b)
         (self.quadratic.interpolate(points, &mut self.slices))
-            .map_err(|_| params.base.unfit_points())?;
+            .map_err(|_| params.spot.unfit_points())?;
         spot::pack(field, self.slices.iter(), message);
         Ok(())
     }

@@ -19,7 +19,7 @@ impl<const R: usize> Party for Sender<R> {
 
     /// Steps 1 and 2.
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
-        Ok(Self(params.base.choose(context)?))
+        Ok(Self(params.spot.choose(context)?))
     }
 
     fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
@@ -27,7 +27,7 @@ impl<const R: usize> Party for Sender<R> {
         let Self(matrix) = &self;
         let evaluation = Evaluation {
             params,
-            functions: Functions::new(&params.base.extension, input.joint_seed),
+            functions: Functions::new(&params.spot.extension, input.joint_seed),
             delta: matrix.delta(),
         };
 
@@ -55,7 +55,7 @@ impl<const R: usize> Party for Sender<R> {
         )?;
 
         context.phases.begin("masks");
-        params.base.masks.send_unsorted(outputs, outbound)?;
+        params.spot.masks.send_unsorted(outputs, outbound)?;
         Ok(Output::Nothing)
     }
 }
@@ -78,7 +78,7 @@ struct Scratch<const R: usize> {
 
 impl<const R: usize> Scratch<R> {
     fn new(params: &Params) -> Self {
-        let extension = &params.base.extension;
+        let extension = &params.spot.extension;
         Self {
             part: SenderPart::new(extension.rows()),
             rows: Vec::new(),
@@ -111,7 +111,7 @@ impl<const R: usize> Scratch<R> {
         // P(x‖b)
         spot::unpack(&functions.field, message, self.coefficients.iter_mut());
         self.values
-            .resize(params.base.extension.slices * count, Element::ZERO);
+            .resize(params.spot.extension.slices * count, Element::ZERO);
         let capacity = params.shape.capacity as usize;
         (self.quadratic).evaluate(points, capacity, &self.coefficients, &mut self.values);
         // H(Q(x‖b) ⊕ s·P(x‖b), x)

@@ -15,12 +15,12 @@ impl<const R: usize> Party for Receiver<R> {
 
     /// Step 2.
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
-        Ok(Self(params.base.offer(context)?))
+        Ok(Self(params.spot.offer(context)?))
     }
 
     fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
         let (outbound, inbound) = context.channel.halves();
-        let extension = &params.base.extension;
+        let extension = &params.spot.extension;
         let functions = Functions::new(extension, input.joint_seed);
 
         // Step 3, and the own values of step 6 while the rows are at hand.
@@ -36,14 +36,14 @@ impl<const R: usize> Party for Receiver<R> {
         context.phases.begin("tree");
         let fft = AdditiveFft::new(functions.field);
         let interpolator = Interpolator::start(&fft, &points, &mut slices);
-        let interpolator = interpolator.map_err(|_| params.base.unfit_points())?;
+        let interpolator = interpolator.map_err(|_| params.spot.unfit_points())?;
         drop(points);
         context.phases.begin("polynomials");
         send_polynomials(params, interpolator, slices, &functions, outbound)?;
 
         // Step 6.
         context.phases.begin("masks");
-        let found = params.base.masks.find(&own, inbound)?;
+        let found = params.spot.masks.find(&own, inbound)?;
         let positions = items.positions();
         let found = found.into_iter().map(|place| positions[place as usize]);
         Ok(Output::rows(found, positions.len()))
@@ -70,7 +70,7 @@ struct Bucket<'a> {
 impl<const R: usize> Receiver<R> {
     /// Step 3.
     fn expand(&self, params: &Params, items: &Partition, functions: &Functions) -> Expanded {
-        let (count, slices) = (items.digests().len(), params.base.extension.slices);
+        let (count, slices) = (items.digests().len(), params.spot.extension.slices);
         let mut expanded = Expanded {
             points: vec![Element::ZERO; count],
             slices: vec![vec![Element::ZERO; count]; slices],

@@ -18,12 +18,12 @@ impl<const R: usize> Party for Sender<R> {
 
     /// Steps 1 and 2.
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
-        Ok(Self(params.base.choose(context)?))
+        Ok(Self(params.spot.choose(context)?))
     }
 
     fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
         let (outbound, inbound) = context.channel.halves();
-        let extension = &params.base.extension;
+        let extension = &params.spot.extension;
         let functions = Functions::new(extension, input.joint_seed);
 
         context.phases.begin("extension");
@@ -34,7 +34,7 @@ impl<const R: usize> Party for Sender<R> {
         context.phases.begin("tree");
         let fft = AdditiveFft::new(functions.field);
         let evaluator = Evaluator::new(&fft, &points, params.coefficients().total);
-        let evaluator = evaluator.map_err(|_| params.base.unfit_points())?;
+        let evaluator = evaluator.map_err(|_| params.spot.unfit_points())?;
         context.phases.begin("polynomials");
         let values = evaluate(params, evaluator, &functions, inbound)?;
         add_values(&self.0.delta(), &values, &functions, &mut rows);
@@ -42,7 +42,7 @@ impl<const R: usize> Party for Sender<R> {
 
         context.phases.begin("masks");
         let outputs = outputs(rows, &items, &functions);
-        params.base.masks.send_unsorted(outputs, outbound)?;
+        params.spot.masks.send_unsorted(outputs, outbound)?;
         Ok(Output::Nothing)
     }
 }
@@ -81,14 +81,14 @@ fn evaluate(
     functions: &Functions,
     inbound: &mut dyn Inbound,
 ) -> Result<Vec<Vec<Element>>, Error> {
-    let Params { base } = params;
-    let mut started = Vec::with_capacity(base.extension.slices);
+    let spot = &params.spot;
+    let mut started = Vec::with_capacity(spot.extension.slices);
     let mut coefficients = vec![Element::ZERO; params.coefficients().total];
-    for _ in 0..base.extension.slices {
+    for _ in 0..spot.extension.slices {
         stream::receive_into(
             inbound,
             params.coefficients(),
-            &|count| base.extension.coefficient_bytes(count),
+            &|count| spot.extension.coefficient_bytes(count),
             &mut coefficients,
             &|| (),
             &|_, message, coefficients, ()| {
@@ -98,7 +98,7 @@ fn evaluate(
         started.push(evaluator.start(&coefficients));
     }
     drop(coefficients);
-    evaluator.finish(started).map_err(|_| base.unfit_points())
+    evaluator.finish(started).map_err(|_| spot.unfit_points())
 }
 
 /// Step 5: turns Q(x) into Q(x) ⊕ s·P(x).
