@@ -3,7 +3,7 @@
 //! While a channel carries one message, the next ones are computed. The number of threads that
 //! compute them changes nothing on the wire. Data that is too long for one message takes several.
 
-use std::{ops::Range, slice::ChunksMut};
+use std::{convert::Infallible, ops::Range, slice::ChunksMut};
 
 use psijoin_block::parallel;
 
@@ -123,7 +123,7 @@ pub fn receive_into<T: Send, S: Send>(
         workers.run(group, messages, &|range, piece, scratch, message| {
             consume(range, message, piece, scratch);
             Ok(())
-        })
+        });
     })
 }
 
@@ -140,15 +140,29 @@ pub fn receive_each<T: Send>(
     let mut results = Vec::with_capacity(chunks.count());
     receive_groups(inbound, chunks, length, &mut |group, messages| {
         results.extend(parallel::map(group.len(), &|i| {
-            inspect(chunks.range(group.start + i), &messages[i])
+            inspect(chunks.range(group.start + i), &messages[i].bytes)
         }));
-        Ok(())
     })?;
     Ok(results)
 }
 
-/// What is done with the messages of a group of chunks.
-type GroupWork<'a, E> = dyn FnMut(Range<usize>, &mut [Vec<u8>]) -> Result<(), E> + 'a;
+/// What is done with the messages of a group of chunks; a message that fails has an error.
+type GroupWork<'a, E> = dyn FnMut(Range<usize>, &mut [Message<E>]) + 'a;
+
+/// The message of a chunk, and why it could not be computed.
+struct Message<E> {
+    bytes: Vec<u8>,
+    error: Option<E>,
+}
+
+impl<E> Message<E> {
+    fn empty() -> Self {
+        Self {
+            bytes: Vec::new(),
+            error: None,
+        }
+    }
+}
 
 /// Sends all messages, which `compute` appends to empty ones.
 fn send_groups<E: From<Error>>(
@@ -158,11 +172,17 @@ fn send_groups<E: From<Error>>(
 ) -> Result<(), E> {
     let mut messages = Vec::new();
     for group in groups(chunks) {
-        messages.resize(group.len(), Vec::new());
-        messages.iter_mut().for_each(Vec::clear);
-        compute(group, &mut messages)?;
+        messages.resize_with(group.len(), Message::empty);
+        for message in &mut messages {
+            message.bytes.clear();
+        }
+        compute(group, &mut messages);
+        // Nothing is sent of a group that fails.
+        if let Some(error) = messages.iter_mut().find_map(|message| message.error.take()) {
+            return Err(error);
+        }
         for message in &messages {
-            for part in message.chunks(MAX_MESSAGE_BYTES) {
+            for part in message.bytes.chunks(MAX_MESSAGE_BYTES) {
                 outbound.send(part)?;
             }
         }
@@ -175,18 +195,18 @@ fn receive_groups(
     inbound: &mut dyn Inbound,
     chunks: Chunks,
     length: &dyn Fn(usize) -> usize,
-    consume: &mut GroupWork<'_, Error>,
+    consume: &mut GroupWork<'_, Infallible>,
 ) -> Result<(), Error> {
     let mut messages = Vec::new();
     for group in groups(chunks) {
-        messages.resize(group.len(), Vec::new());
+        messages.resize_with(group.len(), Message::empty);
         for (message, chunk) in messages.iter_mut().zip(group.clone()) {
-            message.resize(length(chunks.range(chunk).len()), 0);
-            for part in message.chunks_mut(MAX_MESSAGE_BYTES) {
+            message.bytes.resize(length(chunks.range(chunk).len()), 0);
+            for part in message.bytes.chunks_mut(MAX_MESSAGE_BYTES) {
                 inbound.recv(part)?;
             }
         }
-        consume(group, &mut messages)?;
+        consume(group, &mut messages);
     }
     Ok(())
 }
@@ -211,10 +231,9 @@ struct Workers<'a, T, S> {
 
 /// A chunk in work.
 struct Task<'a, T, S, E> {
-    message: &'a mut Vec<u8>,
+    message: &'a mut Message<E>,
     piece: &'a mut [T],
     scratch: &'a mut S,
-    result: Result<(), E>,
 }
 
 impl<'a, T: Send, S: Send> Workers<'a, T, S> {
@@ -227,13 +246,13 @@ impl<'a, T: Send, S: Send> Workers<'a, T, S> {
         }
     }
 
-    /// Computes the chunks of the next group. The error is that of the first one that has one.
+    /// Computes the chunks of the next group.
     fn run<E: Send>(
         &mut self,
         group: Range<usize>,
-        messages: &mut [Vec<u8>],
+        messages: &mut [Message<E>],
         compute: &ComputeWith<'_, T, S, E>,
-    ) -> Result<(), E> {
+    ) {
         let chunks = self.chunks;
         let mut tasks = Vec::with_capacity(messages.len());
         for (message, scratch) in messages.iter_mut().zip(&mut self.scratches) {
@@ -241,13 +260,16 @@ impl<'a, T: Send, S: Send> Workers<'a, T, S> {
                 message,
                 piece: self.pieces.next().expect("a piece for each chunk"),
                 scratch,
-                result: Ok(()),
             });
         }
         parallel::each_mut(&mut tasks, &|i, task| {
             let range = chunks.range(group.start + i);
-            task.result = compute(range, task.piece, task.scratch, task.message);
+            let Task {
+                message,
+                piece,
+                scratch,
+            } = task;
+            message.error = compute(range, piece, scratch, &mut message.bytes).err();
         });
-        tasks.into_iter().try_for_each(|task| task.result)
     }
 }
