@@ -26,7 +26,8 @@ mod upper_parts;
 
 use lower_parts::LowerParts;
 pub use own::Own;
-pub use sort::{Key, sort};
+use sort::Key;
+pub use sort::sort;
 use upper_parts::{Masks, UpperParts};
 
 /// How many masks are sent, and their range.
