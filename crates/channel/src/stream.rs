@@ -73,11 +73,10 @@ pub fn send(
     chunks: Chunks,
     compute: &Compute<'_>,
 ) -> Result<(), Error> {
-    let mut no_state = vec![(); chunks.total];
     send_with(
         outbound,
         chunks,
-        &mut no_state,
+        &mut [(); 0],
         &|| (),
         &|range, _, (), message| {
             compute(range, message);
@@ -86,8 +85,8 @@ pub fn send(
     )
 }
 
-/// As [`send`], where computing a chunk also fills its part of `state` (one element per unit),
-/// and uses buffers that `scratch` makes, once for each thread.
+/// As [`send`], where computing a chunk also fills its part of `state` (the same number of elements
+/// for each unit), and uses buffers that `scratch` makes, once for each thread.
 ///
 /// # Errors
 /// If the channel breaks, and as `compute`.
@@ -105,8 +104,8 @@ pub fn send_with<T: Send, S: Send, E: From<Error> + Send>(
 }
 
 /// Receives messages of `length` bytes each (given the units in it), and hands each to
-/// `consume` with the range of its units, their piece of `state` (one element per unit), and
-/// buffers that `scratch` makes, once for each thread.
+/// `consume` with the range of its units, their piece of `state` (the same number of elements for each
+/// unit), and buffers that `scratch` makes, once for each thread.
 ///
 /// # Errors
 /// If the channel breaks.
@@ -238,10 +237,11 @@ struct Task<'a, T, S, E> {
 
 impl<'a, T: Send, S: Send> Workers<'a, T, S> {
     fn new(chunks: Chunks, state: &'a mut [T], scratch: &dyn Fn() -> S) -> Self {
+        let per_unit = state.len().checked_div(chunks.total).unwrap_or(0);
         let longest_group = chunks.count().min(parallel::threads());
         Self {
             chunks,
-            pieces: state.chunks_mut(chunks.per_message),
+            pieces: state.chunks_mut((per_unit * chunks.per_message).max(1)),
             scratches: (0..longest_group).map(|_| scratch()).collect(),
         }
     }
@@ -258,7 +258,7 @@ impl<'a, T: Send, S: Send> Workers<'a, T, S> {
         for (message, scratch) in messages.iter_mut().zip(&mut self.scratches) {
             tasks.push(Task {
                 message,
-                piece: self.pieces.next().expect("a piece for each chunk"),
+                piece: self.pieces.next().unwrap_or_default(),
                 scratch,
             });
         }
