@@ -1,5 +1,6 @@
 use psijoin_channel::stream::Chunks;
 use psijoin_encode::CHOICES;
+use psijoin_ot::matrix::RowShape;
 use psijoin_params::{
     Security,
     code::{near_collision, width_bits},
@@ -21,10 +22,10 @@ const ROWS_PER_MESSAGE: usize = 2048;
 const ITEMS_PER_MESSAGE: usize = 2048;
 
 /// Words of a row, unless it is wide.
-const ROW_WORDS: usize = 8;
+pub(super) const ROW_WORDS: usize = 8;
 
 /// Words of a wide row.
-const WIDE_ROW_WORDS: usize = 16;
+pub(super) const WIDE_ROW_WORDS: usize = 16;
 
 /// All numbers of a run.
 #[derive(Debug)]
@@ -90,15 +91,16 @@ impl Params {
             parameters,
             cost: Cost::new(self.ots().conversation(), online),
         };
-        match self.wide_rows() {
-            false => Plan::new::<Sender<ROW_WORDS>, Receiver<ROW_WORDS>>(derived, self),
-            true => Plan::new::<Sender<WIDE_ROW_WORDS>, Receiver<WIDE_ROW_WORDS>>(derived, self),
-        }
+        Plan::new::<Sender, Receiver>(derived, self)
     }
 
-    /// Whether a row, with 32 bits for its number, needs more than eight words.
-    pub(super) fn wide_rows(&self) -> bool {
-        self.code_bits > ROW_WORDS * 64 - 32
+    /// Rows without gaps, with 32 bits for their number.
+    pub(super) fn row_shape(&self) -> RowShape {
+        let is_wide = self.code_bits > ROW_WORDS * 64 - 32;
+        RowShape {
+            words: if is_wide { WIDE_ROW_WORDS } else { ROW_WORDS },
+            columns_per_word: u64::BITS as usize,
+        }
     }
 
     /// The OTs of step 1.

@@ -75,13 +75,13 @@ impl SparseParams {
     /// Steps 1 and 2 of the sender: s, and one seed of each pair.
     pub(crate) fn choose(&self, context: &mut Context) -> Result<SenderMatrix, Error> {
         let seeds = self.ots().choose(context)?;
-        Ok(seeds.into_matrix(self.extension.columns_per_word()))
+        Ok(seeds.into_matrix(self.extension.row_shape()))
     }
 
     /// Step 2 of the receiver: the seed pairs.
     pub(crate) fn offer(&self, context: &mut Context) -> Result<ReceiverMatrix, Error> {
         let seeds = self.ots().offer(context)?;
-        Ok(seeds.into_matrix(self.extension.columns_per_word()))
+        Ok(seeds.into_matrix(self.extension.row_shape()))
     }
 
     fn ots(&self) -> SeedOts {

@@ -6,7 +6,7 @@ use psijoin_params::{
 use psijoin_psi::{BaseParams, Error, Plan, Request, parameters};
 
 use super::{INFO, Receiver, Sender};
-use crate::spot::{ROW_WORDS, SparseParams, WIDE_ROW_WORDS};
+use crate::spot::SparseParams;
 
 /// A message has at least one bin, and no more than this, about.
 const MESSAGE_BYTES: usize = 1 << 16;
@@ -53,10 +53,7 @@ impl Params {
         ]);
         let polynomial_bytes = self.bins().bytes(|bins| bins * self.bin_bytes());
         let derived = self.spot.derived(own, polynomial_bytes);
-        match self.spot.extension.wide_rows() {
-            false => Plan::new::<Sender<ROW_WORDS>, Receiver<ROW_WORDS>>(derived, self),
-            true => Plan::new::<Sender<WIDE_ROW_WORDS>, Receiver<WIDE_ROW_WORDS>>(derived, self),
-        }
+        Plan::new::<Sender, Receiver>(derived, self)
     }
 
     /// The bins, in messages of their polynomials.

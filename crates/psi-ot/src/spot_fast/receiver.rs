@@ -7,10 +7,10 @@ use psijoin_psi::{Context, Error, Input, Output, Party, Result};
 use super::{Bins, Params};
 use crate::spot::{self, Functions, Group, ReceiverPart};
 
-/// The party that learns the result, after the offline phase. Its rows have R words.
-pub(super) struct Receiver<const R: usize>(ReceiverMatrix);
+/// The party that learns the result, after the offline phase.
+pub(super) struct Receiver(ReceiverMatrix);
 
-impl<const R: usize> Party for Receiver<R> {
+impl Party for Receiver {
     type Params = Params;
 
     /// Step 2.
@@ -38,7 +38,7 @@ impl<const R: usize> Party for Receiver<R> {
             outbound,
             params.bins(),
             &mut bins_of(&table, &mut own, &mut context.rng),
-            &|| Scratch::<R>::new(params, interpolation.items.digest_bytes()),
+            &|| Scratch::new(params, interpolation.items.digest_bytes()),
             &|range, bins, scratch, message| {
                 scratch.part.expand(&self.0, range);
                 let mut bins = bins.iter_mut().enumerate();
@@ -96,15 +96,15 @@ struct Interpolation<'a> {
 }
 
 /// The bins of one message, and the items of one bin.
-struct Scratch<const R: usize> {
-    part: ReceiverPart<R>,
+struct Scratch {
+    part: ReceiverPart,
     digests: DigestVec,
     /// Values, then coefficients.
     slices: Vec<Element>,
     quadratic: Quadratic,
 }
 
-impl<const R: usize> Scratch<R> {
+impl Scratch {
     fn new(params: &Params, digest_bytes: usize) -> Self {
         let extension = &params.spot.extension;
         Self {
@@ -144,7 +144,8 @@ impl<const R: usize> Scratch<R> {
         points.resize_with(capacity, &mut random);
         self.slices.clear();
         for slice in 0..params.spot.extension.slices {
-            let values = rows.iter().map(|row| spot::slice_of(field, row, slice));
+            let rows = rows.chunks_exact(functions.row_words);
+            let values = rows.map(|row| spot::slice_of(field, row, slice));
             self.slices.extend(values);
             self.slices.resize_with((slice + 1) * capacity, &mut random);
         }

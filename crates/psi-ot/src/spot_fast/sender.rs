@@ -1,7 +1,7 @@
 use psijoin_block::gf2k::Element;
 use psijoin_channel::stream;
 use psijoin_encode::poly::Quadratic;
-use psijoin_ot::matrix::{Row, SenderMatrix};
+use psijoin_ot::matrix::SenderMatrix;
 use psijoin_psi::{Context, Error, Input, Output, Party, Result};
 use zeroize::Zeroizing;
 
@@ -11,10 +11,10 @@ use super::{
 };
 use crate::spot::{self, Functions, SenderPart};
 
-/// The party that learns nothing, after the offline phase. Its rows have R words.
-pub(super) struct Sender<const R: usize>(SenderMatrix);
+/// The party that learns nothing, after the offline phase.
+pub(super) struct Sender(SenderMatrix);
 
-impl<const R: usize> Party for Sender<R> {
+impl Party for Sender {
     type Params = Params;
 
     /// Steps 1 and 2.
@@ -44,7 +44,7 @@ impl<const R: usize> Party for Sender<R> {
             params.bins(),
             &|count| count * params.bin_bytes(),
             &mut table.bins(&mut outputs),
-            &|| Scratch::<R>::new(params),
+            &|| Scratch::new(params),
             &|range, message, bins, scratch| {
                 scratch.part.expand(matrix, range);
                 let messages = message.chunks_exact(params.bin_bytes());
@@ -61,22 +61,22 @@ impl<const R: usize> Party for Sender<R> {
 }
 
 /// What step 5 needs for all bins.
-struct Evaluation<'a, const R: usize> {
+struct Evaluation<'a> {
     params: &'a Params,
     functions: Functions,
-    delta: Zeroizing<Row<R>>,
+    delta: Zeroizing<Vec<u64>>,
 }
 
 /// The bins of one message, and the items of one bin.
-struct Scratch<const R: usize> {
-    part: SenderPart<R>,
-    rows: Vec<Row<R>>,
+struct Scratch {
+    part: SenderPart,
+    rows: Vec<u64>,
     coefficients: Vec<Element>,
     values: Vec<Element>,
     quadratic: Quadratic,
 }
 
-impl<const R: usize> Scratch<R> {
+impl Scratch {
     fn new(params: &Params) -> Self {
         let extension = &params.spot.extension;
         Self {
@@ -94,7 +94,7 @@ impl<const R: usize> Scratch<R> {
         number: usize,
         bin: &mut Bin<'_>,
         message: &[u8],
-        evaluation: &Evaluation<'_, R>,
+        evaluation: &Evaluation<'_>,
     ) {
         let count = bin.outputs.len();
         if count == 0 {
@@ -106,7 +106,7 @@ impl<const R: usize> Scratch<R> {
             delta,
         } = evaluation;
         // Q(x‖b)
-        self.rows.resize(count, [0; R]);
+        self.rows.resize(count * functions.row_words, 0);
         let points = (self.part).evaluate(number, bin.group, functions, &mut self.rows);
         // P(x‖b)
         spot::unpack(&functions.field, message, self.coefficients.iter_mut());

@@ -3,7 +3,7 @@ use psijoin_params::sparse_ot::Layout;
 use psijoin_psi::{BaseParams, Error, Info, Plan, Request};
 
 use super::{INFO, MALICIOUS_SENDER_INFO, Receiver, Sender};
-use crate::spot::{ROW_WORDS, SparseParams, WIDE_ROW_WORDS};
+use crate::spot::SparseParams;
 
 /// Coefficients in a message: whole bytes, whatever the width of the field is.
 const COEFFICIENTS_PER_MESSAGE: usize = 4096;
@@ -52,10 +52,7 @@ impl Params {
         let slice_bytes = (self.coefficients()).bytes(|count| extension.coefficient_bytes(count));
         let polynomial_bytes = extension.slices as u64 * slice_bytes;
         let derived = self.spot.derived(Vec::new(), polynomial_bytes);
-        match extension.wide_rows() {
-            false => Plan::new::<Sender<ROW_WORDS>, Receiver<ROW_WORDS>>(derived, self),
-            true => Plan::new::<Sender<WIDE_ROW_WORDS>, Receiver<WIDE_ROW_WORDS>>(derived, self),
-        }
+        Plan::new::<Sender, Receiver>(derived, self)
     }
 
     /// The messages of a slice's coefficients.

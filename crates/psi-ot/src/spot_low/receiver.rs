@@ -7,10 +7,10 @@ use psijoin_psi::{Context, Error, Input, Output, Party, Result};
 use super::{BUCKETS_PER_TASK, Params};
 use crate::spot::{self, Functions, Group, ReceiverPart};
 
-/// The party that learns the result, after the offline phase. Its rows have R words.
-pub(super) struct Receiver<const R: usize>(ReceiverMatrix);
+/// The party that learns the result, after the offline phase.
+pub(super) struct Receiver(ReceiverMatrix);
 
-impl<const R: usize> Party for Receiver<R> {
+impl Party for Receiver {
     type Params = Params;
 
     /// Step 2.
@@ -67,7 +67,7 @@ struct Bucket<'a> {
     own: &'a mut [u128],
 }
 
-impl<const R: usize> Receiver<R> {
+impl Receiver {
     /// Step 3.
     fn expand(&self, params: &Params, items: &Partition, functions: &Functions) -> Expanded {
         let (count, slices) = (items.digests().len(), params.spot.extension.slices);
@@ -79,7 +79,7 @@ impl<const R: usize> Receiver<R> {
         parallel::chunks_mut_with(
             &mut expanded.buckets(items),
             BUCKETS_PER_TASK,
-            &|| ReceiverPart::<R>::new(select::ROWS),
+            &|| ReceiverPart::new(select::ROWS),
             &|range, buckets, part| {
                 part.expand(&self.0, range);
                 for (i, bucket) in buckets.iter_mut().enumerate() {
@@ -133,17 +133,12 @@ impl Expanded {
 
 impl Bucket<'_> {
     /// Step 3, for a bucket whose rows are expanded.
-    fn fill<const R: usize>(
-        &mut self,
-        number: usize,
-        part: &mut ReceiverPart<R>,
-        functions: &Functions,
-    ) {
+    fn fill(&mut self, number: usize, part: &mut ReceiverPart, functions: &Functions) {
         let group = Group::by_one_function(self.digests);
         let (points, rows) = part.evaluate(number, group, functions, self.own);
         self.points.copy_from_slice(points);
         for (i, slice) in self.slices.iter_mut().enumerate() {
-            for (value, row) in slice.iter_mut().zip(rows) {
+            for (value, row) in slice.iter_mut().zip(rows.chunks_exact(functions.row_words)) {
                 *value = spot::slice_of(&functions.field, row, i);
             }
         }
