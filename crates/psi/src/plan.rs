@@ -47,7 +47,8 @@ pub struct Derived {
 pub struct Plan {
     derived: Derived,
     refusal: Option<&'static str>,
-    driver: Box<dyn Driver>,
+    sender: Box<dyn Driver>,
+    receiver: Box<dyn Driver>,
 }
 
 impl Plan {
@@ -56,14 +57,12 @@ impl Plan {
         derived: Derived,
         params: S::Params,
     ) -> Self {
-        let driver = Pair::<S, R> {
-            params: Arc::new(params),
-            parties: std::marker::PhantomData,
-        };
+        let params = Arc::new(params);
         Self {
             derived,
             refusal: None,
-            driver: Box::new(driver),
+            sender: Box::new(Planned::<S>(params.clone())),
+            receiver: Box::new(Planned::<R>(params)),
         }
     }
 
@@ -74,6 +73,13 @@ impl Plan {
         Self {
             refusal: Some(what_to_do),
             ..self
+        }
+    }
+
+    fn driver(&self, role: Role) -> &dyn Driver {
+        match role {
+            Role::Sender => &*self.sender,
+            Role::Receiver => &*self.receiver,
         }
     }
 
@@ -173,52 +179,49 @@ pub trait Party: Sized + Send + 'static {
     }
 }
 
-/// Both parties of a protocol, whichever it is.
+/// A party of a protocol, whichever it is.
 trait Driver: Send + Sync {
-    fn offline(&self, role: Role, context: &mut Context) -> Result<Online, Error>;
+    fn offline(&self, context: &mut Context) -> Result<Box<dyn Online>, Error>;
 
-    fn at_once(&self, role: Role, input: &Input, context: &mut Context) -> Result<Output, Error>;
+    fn at_once(&self, input: &Input, context: &mut Context) -> Result<Output, Error>;
 }
 
-/// The online phase of a party.
-type Online = Box<dyn FnOnce(&Input, &mut Context<'_>) -> Result<Output, Error> + Send>;
-
-/// The parties S and R.
-struct Pair<S: Party, R> {
-    params: Arc<S::Params>,
-    parties: std::marker::PhantomData<fn() -> (S, R)>,
+/// A party after the offline phase.
+trait Online: Send {
+    fn online(self: Box<Self>, input: &Input, context: &mut Context) -> Result<Output, Error>;
 }
 
-impl<S: Party, R: Party<Params = S::Params>> Driver for Pair<S, R> {
-    fn offline(&self, role: Role, context: &mut Context) -> Result<Online, Error> {
-        fn offline<P: Party>(
-            params: &Arc<P::Params>,
-            context: &mut Context,
-        ) -> Result<Online, Error> {
-            let party = P::offline(params, context)?;
-            let params = params.clone();
-            Ok(Box::new(move |input, context| {
-                party.online(&params, input, context)
-            }))
-        }
-        match role {
-            Role::Sender => offline::<S>(&self.params, context),
-            Role::Receiver => offline::<R>(&self.params, context),
-        }
+/// The party P, before a run.
+struct Planned<P: Party>(Arc<P::Params>);
+
+/// The party P in a run.
+struct Running<P: Party> {
+    party: P,
+    params: Arc<P::Params>,
+}
+
+impl<P: Party> Driver for Planned<P> {
+    fn offline(&self, context: &mut Context) -> Result<Box<dyn Online>, Error> {
+        let party = P::offline(&self.0, context)?;
+        let params = self.0.clone();
+        Ok(Box::new(Running { party, params }))
     }
 
-    fn at_once(&self, role: Role, input: &Input, context: &mut Context) -> Result<Output, Error> {
-        match role {
-            Role::Sender => S::at_once(&self.params, input, context),
-            Role::Receiver => R::at_once(&self.params, input, context),
-        }
+    fn at_once(&self, input: &Input, context: &mut Context) -> Result<Output, Error> {
+        P::at_once(&self.0, input, context)
+    }
+}
+
+impl<P: Party> Online for Running<P> {
+    fn online(self: Box<Self>, input: &Input, context: &mut Context) -> Result<Output, Error> {
+        self.party.online(&self.params, input, context)
     }
 }
 
 /// One party after the offline phase. It borrows nothing and no channel, so it may be kept for
 /// a later session with the same peer.
 pub struct Prepared {
-    online: Online,
+    online: Box<dyn Online>,
     demands: Demands,
 }
 
@@ -231,7 +234,7 @@ impl Prepared {
     pub fn run(self, input: &Input, context: &mut Context) -> Result<Output, Error> {
         self.demands
             .check(input)
-            .and_then(|()| (self.online)(input, context))
+            .and_then(|()| self.online.online(input, context))
             .inspect_err(|error| context.channel.abort(error.abort_code()))
     }
 }
@@ -243,7 +246,7 @@ impl Prepared {
 pub fn prepare(plan: &Plan, role: Role, context: &mut Context) -> Result<Prepared, Error> {
     let online = plan
         .feasible()
-        .and_then(|()| plan.driver.offline(role, context))
+        .and_then(|()| plan.driver(role).offline(context))
         .inspect_err(|error| context.channel.abort(error.abort_code()))?;
     Ok(Prepared {
         online,
@@ -260,7 +263,7 @@ pub fn run(plan: &Plan, role: Role, input: &Input, context: &mut Context) -> Res
     Demands::of(plan, role)
         .check(input)
         .and_then(|()| plan.feasible())
-        .and_then(|()| plan.driver.at_once(role, input, context))
+        .and_then(|()| plan.driver(role).at_once(input, context))
         .inspect_err(|error| context.channel.abort(error.abort_code()))
 }
 
