@@ -138,9 +138,12 @@ pub fn receive_each<T: Send>(
 ) -> Result<Vec<T>, Error> {
     let mut results = Vec::with_capacity(chunks.count());
     receive_groups(inbound, chunks, length, &mut |group, messages| {
-        results.extend(parallel::map(group.len(), &|i| {
+        let inspected = parallel::map(group.len(), &|i| {
             inspect(chunks.range(group.start + i), &messages[i].bytes)
-        }));
+        });
+        for result in inspected {
+            results.push(result);
+        }
     })?;
     Ok(results)
 }
@@ -238,11 +241,12 @@ struct Task<'a, T, S, E> {
 impl<'a, T: Send, S: Send> Workers<'a, T, S> {
     fn new(chunks: Chunks, state: &'a mut [T], scratch: &dyn Fn() -> S) -> Self {
         let per_unit = state.len().checked_div(chunks.total).unwrap_or(0);
-        let longest_group = chunks.count().min(parallel::threads());
+        let mut scratches = Vec::new();
+        scratches.resize_with(chunks.count().min(parallel::threads()), scratch);
         Self {
             chunks,
             pieces: state.chunks_mut((per_unit * chunks.per_message).max(1)),
-            scratches: (0..longest_group).map(|_| scratch()).collect(),
+            scratches,
         }
     }
 
