@@ -167,7 +167,7 @@ fn range(i: usize, per_chunk: usize, len: usize) -> Range<usize> {
 
 /// What `work` makes of each number below `tasks`, in order.
 pub fn map<T: Send>(tasks: usize, work: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {
-    // Plain loops: of adapters, each has several functions for each type.
+    // Plain loops, since each adapter of an iterator would be compiled for each type.
     let mut results = Vec::new();
     results.resize_with(tasks, || None);
     each_mut(&mut results, &|i, result| *result = Some(work(i)));

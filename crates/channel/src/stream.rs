@@ -90,6 +90,9 @@ pub fn send(
 ///
 /// # Errors
 /// If the channel breaks, and as `compute`.
+///
+/// # Panics
+/// If `state` has another number of elements.
 pub fn send_with<T: Send, S: Send, E: From<Error> + Send>(
     outbound: &mut dyn Outbound,
     chunks: Chunks,
@@ -109,6 +112,9 @@ pub fn send_with<T: Send, S: Send, E: From<Error> + Send>(
 ///
 /// # Errors
 /// If the channel breaks.
+///
+/// # Panics
+/// As [`send_with`].
 pub fn receive_into<T: Send, S: Send>(
     inbound: &mut dyn Inbound,
     chunks: Chunks,
@@ -241,6 +247,8 @@ struct Task<'a, T, S, E> {
 impl<'a, T: Send, S: Send> Workers<'a, T, S> {
     fn new(chunks: Chunks, state: &'a mut [T], scratch: &dyn Fn() -> S) -> Self {
         let per_unit = state.len().checked_div(chunks.total).unwrap_or(0);
+        let all_units = per_unit * chunks.total;
+        assert_eq!(state.len(), all_units, "as many elements for each unit");
         let mut scratches = Vec::new();
         scratches.resize_with(chunks.count().min(parallel::threads()), scratch);
         Self {
