@@ -93,11 +93,11 @@ fn transpose_2048_rows<const WORDS: usize>(bencher: Bencher) {
 
 #[divan::bench]
 fn select_sums(bencher: Bencher) {
-    let rows = vec![[7_u64; 8]; select::ROWS];
-    let (selectors, mut sums) = (random(4096), vec![[0_u64; 8]; 4096]);
+    let rows = vec![7_u64; 8 * select::ROWS];
+    let (selectors, mut sums) = (random(4096), vec![0_u64; 8 * 4096]);
     bencher
         .counter(ItemsCount::new(selectors.len()))
-        .bench_local(|| select::sums(divan::black_box(&rows), &selectors, &mut sums));
+        .bench_local(|| select::sums(8, divan::black_box(&rows), &selectors, &mut sums));
 }
 
 #[divan::bench]

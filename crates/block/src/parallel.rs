@@ -24,6 +24,7 @@
 use std::{
     io,
     ops::Range,
+    slice,
     sync::atomic::{AtomicUsize, Ordering},
 };
 
@@ -91,18 +92,29 @@ pub fn each_mut_with<T: Send, S>(
     scratch: &(dyn Fn() -> S + Sync),
     work: &(dyn Fn(usize, &mut T, &mut S) + Sync),
 ) {
-    let (start, count) = (Start(tasks.as_mut_ptr()), tasks.len());
+    let start = Start(tasks.as_mut_ptr());
+    for_each_with(tasks.len(), scratch, &|i, scratch| {
+        // SAFETY: `i` is below the length, and `for_each_with` passes each number once, so nobody else
+        // has this element.
+        work(i, unsafe { start.element(i) }, scratch);
+    });
+}
+
+/// As [`for_each`], with buffers that `scratch` makes once for each thread.
+fn for_each_with<S>(
+    tasks: usize,
+    scratch: &(dyn Fn() -> S + Sync),
+    work: &(dyn Fn(usize, &mut S) + Sync),
+) {
     let next = AtomicUsize::new(0);
-    for_each(threads().min(count), &|_| {
+    for_each(threads().min(tasks), &|_| {
         let mut scratch = scratch();
         loop {
             let i = next.fetch_add(1, Ordering::Relaxed);
-            if i >= count {
+            if i >= tasks {
                 break;
             }
-            // SAFETY: `i` is below the length, and the counter gives each number once, so nobody
-            // else has this element.
-            work(i, unsafe { start.element(i) }, &mut scratch);
+            work(i, &mut scratch);
         }
     });
 }
@@ -117,9 +129,12 @@ pub fn chunks_mut<T: Send>(
     per_chunk: usize,
     work: &(dyn Fn(Range<usize>, &mut [T]) + Sync),
 ) {
-    let mut chunks: Vec<&mut [T]> = elements.chunks_mut(per_chunk).collect();
-    each_mut(&mut chunks, &|i, chunk| {
-        work(range(i, per_chunk, chunk), chunk)
+    let (len, start) = (elements.len(), Start(elements.as_mut_ptr()));
+    for_each(len.div_ceil(per_chunk), &|i| {
+        let range = range(i, per_chunk, len);
+        // SAFETY: the range ends at the length or before, and ranges of different numbers have nothing
+        // in common; `for_each` passes each number once.
+        work(range.clone(), unsafe { start.elements(range) });
     });
 }
 
@@ -136,23 +151,31 @@ pub fn chunks_mut_with<T: Send, S>(
     scratch: &(dyn Fn() -> S + Sync),
     work: &ChunkWork<'_, T, S>,
 ) {
-    let mut chunks: Vec<&mut [T]> = elements.chunks_mut(per_chunk).collect();
-    each_mut_with(&mut chunks, scratch, &|i, chunk, scratch| {
-        work(range(i, per_chunk, chunk), chunk, scratch);
+    let (len, start) = (elements.len(), Start(elements.as_mut_ptr()));
+    for_each_with(len.div_ceil(per_chunk), scratch, &|i, scratch| {
+        let range = range(i, per_chunk, len);
+        // SAFETY: as in `chunks_mut`; `for_each_with` passes each number once, too.
+        work(range.clone(), unsafe { start.elements(range) }, scratch);
     });
 }
 
-/// Where chunk number `i` lies.
-fn range<T>(i: usize, per_chunk: usize, chunk: &[T]) -> Range<usize> {
+/// Where chunk number `i` of `len` elements lies.
+fn range(i: usize, per_chunk: usize, len: usize) -> Range<usize> {
     let start = i * per_chunk;
-    start..start + chunk.len()
+    start..len.min(start + per_chunk)
 }
 
 /// What `work` makes of each number below `tasks`, in order.
 pub fn map<T: Send>(tasks: usize, work: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {
-    let mut results: Vec<Option<T>> = (0..tasks).map(|_| None).collect();
+    // Plain loops, since each adapter of an iterator would be compiled for each type.
+    let mut results = Vec::new();
+    results.resize_with(tasks, || None);
     each_mut(&mut results, &|i, result| *result = Some(work(i)));
-    results.into_iter().flatten().collect()
+    let mut all = Vec::with_capacity(tasks);
+    for result in results {
+        all.push(result.expect("each task has one"));
+    }
+    all
 }
 
 /// Runs both, at the same time if there are two threads.
@@ -191,6 +214,15 @@ impl<T> Start<T> {
     unsafe fn element<'a>(&self, i: usize) -> &'a mut T {
         // SAFETY: as promised by the caller.
         unsafe { &mut *self.0.add(i) }
+    }
+
+    /// # Safety
+    /// The range is one of the slice, which is borrowed mutably for `'a`, and nobody else has an
+    /// element of it.
+    #[allow(clippy::mut_from_ref)]
+    unsafe fn elements<'a>(&self, range: Range<usize>) -> &'a mut [T] {
+        // SAFETY: as promised by the caller.
+        unsafe { slice::from_raw_parts_mut(self.0.add(range.start), range.len()) }
     }
 }
 

@@ -51,8 +51,8 @@ pub fn places<'a, T>(
     counts: &[Vec<usize>],
 ) -> (Vec<Places<'a, T>>, Vec<Range<usize>>) {
     let buckets = counts.first().map_or(0, Vec::len);
-    let mut places: Vec<Places<'a, T>> =
-        counts.iter().map(|_| Vec::with_capacity(buckets)).collect();
+    let mut places: Vec<Places<'a, T>> = Vec::new();
+    places.resize_with(counts.len(), || Vec::with_capacity(buckets));
     let mut ranges = Vec::with_capacity(buckets);
     let (mut rest, mut start) = (output, 0);
     for bucket in 0..buckets {
@@ -73,13 +73,13 @@ pub fn places<'a, T>(
 /// # Panics
 /// If there are fewer elements.
 pub fn split<T>(elements: &mut [T], lens: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
-    let mut rest = elements;
-    lens.map(|len| {
-        let (bucket, after) = std::mem::take(&mut rest).split_at_mut(len);
+    let (mut buckets, mut rest) = (Vec::new(), elements);
+    for len in lens {
+        let (bucket, after) = rest.split_at_mut(len);
+        buckets.push(bucket);
         rest = after;
-        bucket
-    })
-    .collect()
+    }
+    buckets
 }
 
 #[cfg(test)]

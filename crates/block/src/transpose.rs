@@ -29,42 +29,54 @@ type Tile = [Column; SQUARE];
 /// If `rows.len()` is not a multiple of [`ROW_GROUP`], if `columns` is not a whole number
 /// of columns, or if a row has no room for them.
 pub fn transpose<const WORDS: usize>(columns: &[u64], rows: &mut [[u64; WORDS]]) {
+    transpose_flat(columns, WORDS, rows.as_flattened_mut());
+}
+
+/// As [`transpose`], for rows of `row_words` words that follow each other. The width is a value and
+/// no type, so that the kernel is compiled once.
+///
+/// # Panics
+/// As [`transpose`].
+pub fn transpose_flat(columns: &[u64], row_words: usize, rows: &mut [u64]) {
+    let count = rows.len() / row_words;
     assert!(
-        rows.len().is_multiple_of(ROW_GROUP),
+        count.is_multiple_of(ROW_GROUP) && rows.len().is_multiple_of(row_words),
         "rows come in groups of {ROW_GROUP}"
     );
-    if rows.is_empty() {
+    if count == 0 {
         return;
     }
-    let words_per_column = rows.len() / 64;
+    let words_per_column = count / 64;
     assert!(
         columns.len().is_multiple_of(words_per_column),
         "a column is incomplete"
     );
     assert!(
-        columns.len() / words_per_column <= 64 * WORDS,
+        columns.len() / words_per_column <= 64 * row_words,
         "a row is too short"
     );
-    on_backend(cpu::best(), columns, rows);
+    on_backend(cpu::best(), columns, row_words, rows);
 }
 
 multiversion! {
-    fn on_backend<const WORDS: usize>(columns: &[u64], rows: &mut [[u64; WORDS]])
-    portable all_tiles(columns, rows, exchange_portable);
-    avx2 all_tiles(columns, rows, |a, b, size, low| x86::exchange_avx2(a, b, size, low));
-    avx512 all_tiles(columns, rows, |a, b, size, low| x86::exchange_avx512(a, b, size, low));
+    fn on_backend(columns: &[u64], row_words: usize, rows: &mut [u64])
+    portable all_tiles(columns, row_words, rows, exchange_portable);
+    avx2 all_tiles(columns, row_words, rows, |a, b, size, low| x86::exchange_avx2(a, b, size, low));
+    avx512 all_tiles(columns, row_words, rows, |a, b, size, low| x86::exchange_avx512(a, b, size, low));
 }
 
 #[inline(always)]
-fn all_tiles<const WORDS: usize>(
+fn all_tiles(
     columns: &[u64],
-    rows: &mut [[u64; WORDS]],
+    row_words: usize,
+    rows: &mut [u64],
     exchange: impl Fn(&mut Column, &mut Column, u32, u64) + Copy,
 ) {
-    let words_per_column = rows.len() / 64;
+    let words_per_column = rows.len() / row_words / 64;
+    let group_words = ROW_GROUP * row_words;
     let mut tile = [Column([0; SQUARES]); SQUARE];
-    for (group, rows) in rows.chunks_exact_mut(ROW_GROUP).enumerate() {
-        for word in 0..WORDS {
+    for (group, rows) in rows.chunks_exact_mut(group_words).enumerate() {
+        for word in 0..row_words {
             let first = (word * SQUARE * words_per_column).min(columns.len());
             load(
                 &columns[first..],
@@ -73,7 +85,7 @@ fn all_tiles<const WORDS: usize>(
                 &mut tile,
             );
             transpose_squares(&mut tile, exchange);
-            store(&tile, word, rows);
+            store(&tile, word, row_words, rows);
         }
     }
 }
@@ -98,9 +110,9 @@ fn load(columns: &[u64], words_per_column: usize, first_word: usize, tile: &mut 
 /// Not compiled for wide vectors, on purpose: the compiler would use scatter instructions,
 /// which measured slower than plain stores.
 #[inline(never)]
-fn store<const WORDS: usize>(tile: &Tile, word: usize, rows: &mut [[u64; WORDS]]) {
-    for (square, rows) in rows.chunks_exact_mut(SQUARE).enumerate() {
-        for (row, part) in rows.iter_mut().zip(tile) {
+fn store(tile: &Tile, word: usize, row_words: usize, rows: &mut [u64]) {
+    for (square, rows) in rows.chunks_exact_mut(SQUARE * row_words).enumerate() {
+        for (row, part) in rows.chunks_exact_mut(row_words).zip(tile) {
             row[word] = part.0[square];
         }
     }
@@ -185,7 +197,7 @@ mod tests {
         let mut prg = Prg::from_seed(Block(column_count as u128));
         prg.fill_bytes(bytemuck::cast_slice_mut(&mut columns));
         let mut rows = vec![[u64::MAX; WORDS]; row_count];
-        on_backend(backend, &columns, &mut rows);
+        on_backend(backend, &columns, WORDS, rows.as_flattened_mut());
         for (r, row) in rows.iter().enumerate() {
             for c in 0..64 * WORDS {
                 let expected =

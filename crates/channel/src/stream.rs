@@ -3,7 +3,7 @@
 //! While a channel carries one message, the next ones are computed. The number of threads that
 //! compute them changes nothing on the wire. Data that is too long for one message takes several.
 
-use std::{ops::Range, slice::ChunksMut};
+use std::{convert::Infallible, ops::Range, slice::ChunksMut};
 
 use psijoin_block::parallel;
 
@@ -73,11 +73,10 @@ pub fn send(
     chunks: Chunks,
     compute: &Compute<'_>,
 ) -> Result<(), Error> {
-    let mut no_state = vec![(); chunks.total];
     send_with(
         outbound,
         chunks,
-        &mut no_state,
+        &mut [(); 0],
         &|| (),
         &|range, _, (), message| {
             compute(range, message);
@@ -86,11 +85,14 @@ pub fn send(
     )
 }
 
-/// As [`send`], where computing a chunk also fills its part of `state` (one element per unit),
-/// and uses buffers that `scratch` makes, once for each thread.
+/// As [`send`], where computing a chunk also fills its part of `state` (the same number of elements
+/// for each unit), and uses buffers that `scratch` makes, once for each thread.
 ///
 /// # Errors
 /// If the channel breaks, and as `compute`.
+///
+/// # Panics
+/// If `state` has another number of elements.
 pub fn send_with<T: Send, S: Send, E: From<Error> + Send>(
     outbound: &mut dyn Outbound,
     chunks: Chunks,
@@ -105,11 +107,14 @@ pub fn send_with<T: Send, S: Send, E: From<Error> + Send>(
 }
 
 /// Receives messages of `length` bytes each (given the units in it), and hands each to
-/// `consume` with the range of its units, their piece of `state` (one element per unit), and
-/// buffers that `scratch` makes, once for each thread.
+/// `consume` with the range of its units, their piece of `state` (the same number of elements for each
+/// unit), and buffers that `scratch` makes, once for each thread.
 ///
 /// # Errors
 /// If the channel breaks.
+///
+/// # Panics
+/// As [`send_with`].
 pub fn receive_into<T: Send, S: Send>(
     inbound: &mut dyn Inbound,
     chunks: Chunks,
@@ -123,7 +128,7 @@ pub fn receive_into<T: Send, S: Send>(
         workers.run(group, messages, &|range, piece, scratch, message| {
             consume(range, message, piece, scratch);
             Ok(())
-        })
+        });
     })
 }
 
@@ -139,16 +144,33 @@ pub fn receive_each<T: Send>(
 ) -> Result<Vec<T>, Error> {
     let mut results = Vec::with_capacity(chunks.count());
     receive_groups(inbound, chunks, length, &mut |group, messages| {
-        results.extend(parallel::map(group.len(), &|i| {
-            inspect(chunks.range(group.start + i), &messages[i])
-        }));
-        Ok(())
+        let inspected = parallel::map(group.len(), &|i| {
+            inspect(chunks.range(group.start + i), &messages[i].bytes)
+        });
+        for result in inspected {
+            results.push(result);
+        }
     })?;
     Ok(results)
 }
 
-/// What is done with the messages of a group of chunks.
-type GroupWork<'a, E> = dyn FnMut(Range<usize>, &mut [Vec<u8>]) -> Result<(), E> + 'a;
+/// What is done with the messages of a group of chunks; a message that fails has an error.
+type GroupWork<'a, E> = dyn FnMut(Range<usize>, &mut [Message<E>]) + 'a;
+
+/// The message of a chunk, and why it could not be computed.
+struct Message<E> {
+    bytes: Vec<u8>,
+    error: Option<E>,
+}
+
+impl<E> Message<E> {
+    fn empty() -> Self {
+        Self {
+            bytes: Vec::new(),
+            error: None,
+        }
+    }
+}
 
 /// Sends all messages, which `compute` appends to empty ones.
 fn send_groups<E: From<Error>>(
@@ -158,11 +180,17 @@ fn send_groups<E: From<Error>>(
 ) -> Result<(), E> {
     let mut messages = Vec::new();
     for group in groups(chunks) {
-        messages.resize(group.len(), Vec::new());
-        messages.iter_mut().for_each(Vec::clear);
-        compute(group, &mut messages)?;
+        messages.resize_with(group.len(), Message::empty);
+        for message in &mut messages {
+            message.bytes.clear();
+        }
+        compute(group, &mut messages);
+        // Nothing is sent of a group that fails.
+        if let Some(error) = messages.iter_mut().find_map(|message| message.error.take()) {
+            return Err(error);
+        }
         for message in &messages {
-            for part in message.chunks(MAX_MESSAGE_BYTES) {
+            for part in message.bytes.chunks(MAX_MESSAGE_BYTES) {
                 outbound.send(part)?;
             }
         }
@@ -175,18 +203,18 @@ fn receive_groups(
     inbound: &mut dyn Inbound,
     chunks: Chunks,
     length: &dyn Fn(usize) -> usize,
-    consume: &mut GroupWork<'_, Error>,
+    consume: &mut GroupWork<'_, Infallible>,
 ) -> Result<(), Error> {
     let mut messages = Vec::new();
     for group in groups(chunks) {
-        messages.resize(group.len(), Vec::new());
+        messages.resize_with(group.len(), Message::empty);
         for (message, chunk) in messages.iter_mut().zip(group.clone()) {
-            message.resize(length(chunks.range(chunk).len()), 0);
-            for part in message.chunks_mut(MAX_MESSAGE_BYTES) {
+            message.bytes.resize(length(chunks.range(chunk).len()), 0);
+            for part in message.bytes.chunks_mut(MAX_MESSAGE_BYTES) {
                 inbound.recv(part)?;
             }
         }
-        consume(group, &mut messages)?;
+        consume(group, &mut messages);
     }
     Ok(())
 }
@@ -211,43 +239,49 @@ struct Workers<'a, T, S> {
 
 /// A chunk in work.
 struct Task<'a, T, S, E> {
-    message: &'a mut Vec<u8>,
+    message: &'a mut Message<E>,
     piece: &'a mut [T],
     scratch: &'a mut S,
-    result: Result<(), E>,
 }
 
 impl<'a, T: Send, S: Send> Workers<'a, T, S> {
     fn new(chunks: Chunks, state: &'a mut [T], scratch: &dyn Fn() -> S) -> Self {
-        let longest_group = chunks.count().min(parallel::threads());
+        let per_unit = state.len().checked_div(chunks.total).unwrap_or(0);
+        let all_units = per_unit * chunks.total;
+        assert_eq!(state.len(), all_units, "as many elements for each unit");
+        let mut scratches = Vec::new();
+        scratches.resize_with(chunks.count().min(parallel::threads()), scratch);
         Self {
             chunks,
-            pieces: state.chunks_mut(chunks.per_message),
-            scratches: (0..longest_group).map(|_| scratch()).collect(),
+            pieces: state.chunks_mut((per_unit * chunks.per_message).max(1)),
+            scratches,
         }
     }
 
-    /// Computes the chunks of the next group. The error is that of the first one that has one.
+    /// Computes the chunks of the next group.
     fn run<E: Send>(
         &mut self,
         group: Range<usize>,
-        messages: &mut [Vec<u8>],
+        messages: &mut [Message<E>],
         compute: &ComputeWith<'_, T, S, E>,
-    ) -> Result<(), E> {
+    ) {
         let chunks = self.chunks;
         let mut tasks = Vec::with_capacity(messages.len());
         for (message, scratch) in messages.iter_mut().zip(&mut self.scratches) {
             tasks.push(Task {
                 message,
-                piece: self.pieces.next().expect("a piece for each chunk"),
+                piece: self.pieces.next().unwrap_or_default(),
                 scratch,
-                result: Ok(()),
             });
         }
         parallel::each_mut(&mut tasks, &|i, task| {
             let range = chunks.range(group.start + i);
-            task.result = compute(range, task.piece, task.scratch, task.message);
+            let Task {
+                message,
+                piece,
+                scratch,
+            } = task;
+            message.error = compute(range, piece, scratch, &mut message.bytes).err();
         });
-        tasks.into_iter().try_for_each(|task| task.result)
     }
 }

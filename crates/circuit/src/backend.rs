@@ -83,6 +83,37 @@ pub trait Backend {
     }
 }
 
+/// A party whose engine is chosen at run time, so that a circuit is compiled once for all that have
+/// the same wires. Each call is for many lanes, beside which it costs nothing.
+impl<W: Lanes> Backend for &mut (dyn TwoParty<Wires = W> + '_) {
+    type Wires = W;
+    type Error = Error;
+
+    fn layers_take_rounds(&self) -> bool {
+        (**self).layers_take_rounds()
+    }
+
+    fn lanes_at_once(&self) -> usize {
+        (**self).lanes_at_once()
+    }
+
+    fn constant(&self, bit: bool, lanes: usize) -> W {
+        (**self).constant(bit, lanes)
+    }
+
+    fn xor(&self, a: &W, b: &W) -> W {
+        (**self).xor(a, b)
+    }
+
+    fn not(&self, a: &W) -> W {
+        (**self).not(a)
+    }
+
+    fn products(&mut self, layer: &[Product<'_, W>]) -> Result<Vec<Vec<W>>, Error> {
+        (**self).products(layer)
+    }
+}
+
 /// Which of the two parties.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Side {

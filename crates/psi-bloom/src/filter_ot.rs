@@ -60,8 +60,8 @@ impl FilterOt {
     }
 
     /// What both must agree on; `functions` is the name of the number of hash functions.
-    pub(crate) fn parameters(self, functions: &'static str) -> [Parameter; 3] {
-        parameters([
+    pub(crate) fn parameters(self, functions: &'static str) -> Vec<Parameter> {
+        parameters(&[
             (functions, self.shape.slices.into()),
             ("cells a hash function", self.shape.slice_cells.into()),
             ("cells a band", self.longest_band() as u64),

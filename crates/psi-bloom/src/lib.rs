@@ -19,7 +19,6 @@ pub mod kk20;
 pub mod psm_co;
 pub mod random_gbf;
 
-mod base_params;
 mod filter_ot;
 mod garbled_transfer;
 

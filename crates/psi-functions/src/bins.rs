@@ -14,24 +14,26 @@ use psijoin_params::{
     cuckoo::{self, Costs, Shape},
     digest,
 };
-use psijoin_psi::Error;
+use psijoin_psi::{BaseParams, Error, Request};
 
 /// How many keys the sender has.
 pub fn sender_keys(sizes: Sizes) -> u64 {
     CHOICES as u64 * sizes.sender()
 }
 
-/// The length of the shortest digests and keys that are all different, within a sixteenth of the
-/// failure budget.
+/// What protocols with bins derive first: the shortest digests and keys that are all different,
+/// within a sixteenth of the failure budget.
 ///
 /// # Errors
 /// If there are none.
-pub fn digest_bytes(sizes: Sizes, budget: &mut FailureBudget) -> Result<usize, Error> {
+pub fn base_params(request: &Request) -> Result<BaseParams, Error> {
+    let sizes = request.sizes;
     let keys = sender_keys(sizes) + sizes.receiver();
-    let bytes = digest::bytes_among(keys, budget.share(1.0 / 32.0))?;
-    budget.charge("digest collision", digest::collision(sizes, bytes))?;
-    budget.charge("key collision", digest::collision_among(keys, bytes))?;
-    Ok(bytes)
+    let share = FailureBudget::new(request.security).share(1.0 / 32.0);
+    let bytes = digest::bytes_among(keys, share)?;
+    let mut base = BaseParams::with_digests(request, bytes)?;
+    (base.budget).charge("key collision", digest::collision_among(keys, bytes))?;
+    Ok(base)
 }
 
 /// Bins for the receiver's items, without a stash, within an eighth of the failure budget.

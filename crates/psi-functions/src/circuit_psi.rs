@@ -59,7 +59,7 @@
 
 use psijoin_block::Prg;
 use psijoin_circuit::{
-    Bits, Side, TwoParty,
+    Bits, Lanes, Side, TwoParty,
     garble::{Evaluator, Garbler, evaluator, garbler},
     gmw::{self, triples::Multiplication},
     waksman,
@@ -203,9 +203,9 @@ impl Party for Sender {
 }
 
 /// The sender's online phase, with any engine.
-fn send<P: TwoParty>(
+fn send<W: Lanes>(
     params: &Params,
-    party: &mut P,
+    mut party: &mut dyn TwoParty<Wires = W>,
     items: &Items,
     rng: &mut Prg,
 ) -> Result<Output, Error> {
@@ -217,7 +217,7 @@ fn send<P: TwoParty>(
         switches: switches(party, &rng.permutation(params.shuffled()))?,
     };
     // Steps 3 to 5.
-    let outputs = circuit::outputs(party, params.reveals, inputs)?;
+    let outputs = circuit::outputs(&mut party, params.reveals, inputs)?;
     // Step 6.
     party.reveal(&outputs)?;
     Ok(Output::Nothing)
@@ -249,7 +249,11 @@ impl Party for Receiver {
 }
 
 /// The receiver's online phase, with any engine.
-fn receive<P: TwoParty>(params: &Params, party: &mut P, items: &Items) -> Result<Output, Error> {
+fn receive<W: Lanes>(
+    params: &Params,
+    mut party: &mut dyn TwoParty<Wires = W>,
+    items: &Items,
+) -> Result<Output, Error> {
     // Step 2.
     let numbers = params.numbers(items);
     let inputs = Inputs {
@@ -258,7 +262,7 @@ fn receive<P: TwoParty>(params: &Params, party: &mut P, items: &Items) -> Result
         switches: their_switches(party, params.shuffled())?,
     };
     // Steps 3 to 5.
-    let outputs = circuit::outputs(party, params.reveals, inputs)?;
+    let outputs = circuit::outputs(&mut party, params.reveals, inputs)?;
     // Step 6.
     let learned = Bits::numbers(&party.learn(&outputs)?);
     match params.reveals {
@@ -278,20 +282,20 @@ fn wires(numbers: &[(u128, u32)], bits: usize) -> Vec<Bits> {
 }
 
 /// The sender's switches.
-fn switches<P: TwoParty>(
-    party: &mut P,
+fn switches<W: Lanes>(
+    party: &mut dyn TwoParty<Wires = W>,
     permutation: &[u32],
-) -> Result<Vec<P::Wires>, psijoin_circuit::Error> {
+) -> Result<Vec<W>, psijoin_circuit::Error> {
     let layers = waksman::settings(permutation).into_iter();
     let wires = layers.map(|layer| party.own(&[Bits::from_iter(layer)]));
     Ok(wires.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
 /// The same for the receiver, which does not know their settings.
-fn their_switches<P: TwoParty>(
-    party: &mut P,
+fn their_switches<W: Lanes>(
+    party: &mut dyn TwoParty<Wires = W>,
     lanes: u32,
-) -> Result<Vec<P::Wires>, psijoin_circuit::Error> {
+) -> Result<Vec<W>, psijoin_circuit::Error> {
     let layers = waksman::switches_by_layer(lanes).into_iter();
     let wires = layers.map(|switches| party.theirs(1, switches));
     Ok(wires.collect::<Result<Vec<_>, _>>()?.concat())

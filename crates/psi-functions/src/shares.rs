@@ -54,7 +54,7 @@
 
 use psijoin_circuit::{
     Backend, Bits, Side, TwoParty, arithmetic,
-    garble::{Evaluator, Garbler, evaluator, garbler},
+    garble::{Evaluator, Garbler, Labels, evaluator, garbler},
 };
 use psijoin_psi::{Context, Error, Role, Shares};
 use zeroize::Zeroizing;
@@ -120,25 +120,25 @@ pub fn evaluate<C: Circuit>(
     run().inspect_err(|error: &Error| context.channel.abort(error.abort_code()))
 }
 
-fn outputs<C: Circuit, P: TwoParty>(
+fn outputs<C: Circuit>(
     circuit: &C,
     shares: &Shares,
-    party: &mut P,
-) -> Result<Vec<P::Wires>, psijoin_circuit::Error> {
+    mut party: &mut dyn TwoParty<Wires = Labels>,
+) -> Result<Vec<Labels>, psijoin_circuit::Error> {
     let shared = party.share_in(std::slice::from_ref(shares.membership()))?;
     let columns = shares.columns().iter().map(|column| number(party, column));
     let places = Places {
         columns: columns.collect::<Result<_, _>>()?,
         shared: shared.into_iter().next().expect("a wire for one"),
     };
-    circuit.outputs(party, &places)
+    circuit.outputs(&mut party, &places)
 }
 
 /// The sum of both parties' shares modulo 2^64.
-fn number<P: TwoParty>(
-    party: &mut P,
+fn number(
+    mut party: &mut dyn TwoParty<Wires = Labels>,
     shares: &[u64],
-) -> Result<Vec<P::Wires>, psijoin_circuit::Error> {
+) -> Result<Vec<Labels>, psijoin_circuit::Error> {
     let shares: Vec<u128> = shares.iter().map(|share| u128::from(*share)).collect();
     let shares = Zeroizing::new(shares);
     let own = Zeroizing::new(Bits::transposed(&shares, NUMBER_BITS));
@@ -149,7 +149,7 @@ fn number<P: TwoParty>(
             (theirs, party.own(&own)?)
         }
     };
-    let mut number = arithmetic::add(party, &senders, &receivers)?;
+    let mut number = arithmetic::add(&mut party, &senders, &receivers)?;
     number.truncate(NUMBER_BITS);
     Ok(number)
 }

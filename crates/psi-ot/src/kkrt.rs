@@ -72,26 +72,27 @@ static INFO: Info = Info {
     version: 1,
 };
 
-/// Rows have no gaps.
-const COLUMNS_PER_WORD: usize = u64::BITS as usize;
-
 /// The last input of the code for stash places; for bins it is the hash function's number.
 const STASH: u8 = CHOICES as u8;
 
-/// What both expand from the joint seed in step 2, for rows of R words.
-struct Functions<const R: usize> {
+/// What both expand from the joint seed in step 2.
+struct Functions {
     bins: BinHasher,
-    code: Code<R>,
+    code: Code,
     hash: RowHash,
 }
 
-impl<const R: usize> Functions<R> {
+impl Functions {
     fn new(params: &Params, seed: &JointSeed) -> Self {
         let bins = seed.short_key("psijoin 2026 kkrt bins");
         Self {
             bins: BinHasher::new(bins, params.shape.bins),
-            code: Code::new(seed.key("psijoin 2026 kkrt code"), params.code_bits),
-            hash: RowHash::new(seed.key("psijoin 2026 kkrt masks"), params.base.masks),
+            code: Code::new(
+                seed.key("psijoin 2026 kkrt code"),
+                params.code_bits,
+                params.row_shape().words,
+            ),
+            hash: RowHash::new(seed.key("psijoin 2026 kkrt masks"), params.masks),
         }
     }
 }

@@ -6,7 +6,7 @@
 use psijoin_block::Block;
 use psijoin_ot::{
     iknp::{self, Malicious, Model, SemiHonest},
-    matrix::{ReceiverMatrix, SenderMatrix},
+    matrix::{ReceiverMatrix, RowShape, SenderMatrix},
 };
 use psijoin_psi::{Context, Conversation, Error};
 use zeroize::Zeroizing;
@@ -85,14 +85,14 @@ fn offer<M: Model>(columns: usize, context: &mut Context) -> Result<SeedPairs, E
 
 impl ChosenSeeds {
     /// The sender's matrix.
-    pub(crate) fn into_matrix(self, columns_per_word: usize) -> SenderMatrix {
-        SenderMatrix::new(self.delta, &self.seeds, columns_per_word)
+    pub(crate) fn into_matrix(self, shape: RowShape) -> SenderMatrix {
+        SenderMatrix::new(self.delta, &self.seeds, shape)
     }
 }
 
 impl SeedPairs {
     /// The receiver's matrix.
-    pub(crate) fn into_matrix(self, columns_per_word: usize) -> ReceiverMatrix {
-        ReceiverMatrix::new(&self.0, columns_per_word)
+    pub(crate) fn into_matrix(self, shape: RowShape) -> ReceiverMatrix {
+        ReceiverMatrix::new(&self.0, shape)
     }
 }

@@ -29,11 +29,10 @@ pub(crate) fn try_send(
     chunks: Chunks,
     compute: &Compute<'_>,
 ) -> Result<(), Error> {
-    let mut no_state = vec![(); chunks.total];
     stream::send_with(
         outbound,
         chunks,
-        &mut no_state,
+        &mut [(); 0],
         &|| (),
         &|range, _, (), message| compute(range, message),
     )

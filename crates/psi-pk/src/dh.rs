@@ -118,7 +118,7 @@ impl Params {
 
     /// Whether the receiver is to learn a count.
     fn counts(&self) -> bool {
-        self.masks.request.output == OutputKind::Count
+        self.masks.base.request.output == OutputKind::Count
     }
 
     /// How a party's elements travel.

@@ -76,9 +76,8 @@ impl Party for Sender {
 
         // Step 1.
         context.phases.begin("hashing");
-        let mut masks = masks(input, length);
         // Sorting is the permutation: the order says nothing about the sender's.
-        parallel::sort_unstable(&mut masks);
+        let masks = length.sort(masks(input, length));
         context.phases.begin("masks");
         let (outbound, _) = context.channel.halves();
         stream::send(outbound, chunks(params), &|range, message| {

@@ -89,7 +89,7 @@ fn plan(params: MaskParams) -> Plan {
             .sender(masks),
     );
     let mut all = params.parameters();
-    all.extend(parameters([
+    all.extend(parameters(&[
         ("modulus bits", MODULUS_BITS.into()),
         ("public exponent", RSA_PUBLIC_EXPONENT.into()),
         ("roots that prove a permutation", rsa_root_proofs() as u64),

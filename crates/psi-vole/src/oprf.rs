@@ -75,9 +75,9 @@ impl Layout {
         Conversation::default().flights(vole::flights::<M, B>(self.shape.len()))
     }
 
-    pub(crate) fn parameters(&self) -> [Parameter; 5] {
+    pub(crate) fn parameters(&self) -> Vec<Parameter> {
         let shape = self.shape;
-        parameters([
+        parameters(&[
             ("bins", shape.bins.into()),
             ("items a bin", shape.bin_items.into()),
             ("slots a bin", shape.slots.into()),

@@ -6,8 +6,8 @@ use psijoin_circuit::Bits;
 use psijoin_params::FailureBudget;
 
 use crate::{
-    Context, Cost, Derived, Error, Info, Input, Output, OutputKind, Party, Plan, Request, Result,
-    Role, Shares,
+    BaseParams, Context, Cost, Derived, Error, Info, Input, Output, OutputKind, Party, Plan,
+    Request, Result, Role, Shares,
 };
 
 /// Bytes of a digest. Nothing here depends on it.
@@ -17,10 +17,12 @@ const DIGEST_BYTES: usize = 16;
 pub(crate) fn plan(info: &'static Info, request: &Request) -> Option<Plan> {
     let derived = Derived {
         info,
-        request: request.clone(),
-        digest_bytes: DIGEST_BYTES,
+        base: BaseParams {
+            request: request.clone(),
+            digest_bytes: DIGEST_BYTES,
+            budget: FailureBudget::new(request.security),
+        },
         parameters: Vec::new(),
-        budget: FailureBudget::new(request.security),
         cost: Cost::default(),
     };
     is_decided(request).then(|| Plan::new::<Sender, Receiver>(derived, request.clone()))

@@ -29,6 +29,7 @@
 
 #![forbid(unsafe_code)]
 
+mod base_params;
 mod context;
 mod conversation;
 pub mod items;
@@ -48,6 +49,7 @@ mod decided;
 mod error;
 mod shares;
 
+pub use base_params::BaseParams;
 pub use context::{Context, Input, Observer, Phases};
 pub use conversation::Conversation;
 pub use cost::{Cost, Traffic};

@@ -10,6 +10,8 @@ use psijoin_params::{Error, FailureBudget, mask};
 
 use psijoin_channel::stream::Chunks;
 
+use crate::sorted_masks::sort;
+
 /// A mask, right-aligned.
 pub type Mask = u128;
 
@@ -32,6 +34,16 @@ impl MaskLength {
     /// Cuts a 128-bit hash to a mask.
     pub fn cut(self, hash: u128) -> Mask {
         hash & (u128::MAX >> (128 - self.bits))
+    }
+
+    /// Masks in ascending order.
+    pub fn sort(self, mut masks: Vec<Mask>) -> Buffer<Mask> {
+        // As what is sorted by its topmost bits: uniform hashes.
+        let shift = 128 - self.bits;
+        masks.iter_mut().for_each(|mask| *mask <<= shift);
+        let mut sorted = sort(&masks);
+        sorted.iter_mut().for_each(|mask| *mask >>= shift);
+        sorted
     }
 
     /// The masks of these rows: a keyed hash of each, cut.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use psijoin_params::FailureBudget;
 
-use crate::{Context, Cost, Error, Info, Input, Output, Request, Result, Role};
+use crate::{BaseParams, Context, Cost, Error, Info, Input, Output, Request, Result, Role};
 
 /// A derived parameter that both parties must agree on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,8 +20,12 @@ pub struct Parameter {
 }
 
 /// Parameters from their names and values.
-pub fn parameters<const N: usize>(named: [(&'static str, u64); N]) -> [Parameter; N] {
-    named.map(|(name, value)| Parameter { name, value })
+pub fn parameters(named: &[(&'static str, u64)]) -> Vec<Parameter> {
+    let parameter = |(name, value): &(&'static str, u64)| Parameter {
+        name,
+        value: *value,
+    };
+    named.iter().map(parameter).collect()
 }
 
 /// What a protocol derived for a request.
@@ -29,14 +33,10 @@ pub fn parameters<const N: usize>(named: [(&'static str, u64); N]) -> [Parameter
 pub struct Derived {
     /// The protocol.
     pub info: &'static Info,
-    /// What it was derived for.
-    pub request: Request,
-    /// Bytes of the item digests that it works on: 16 or 32.
-    pub digest_bytes: usize,
+    /// What it was derived for, the length of digests, and the failure events.
+    pub base: BaseParams,
     /// The parameters, all of which both parties must agree on.
     pub parameters: Vec<Parameter>,
-    /// The failure events, and how likely each is at most.
-    pub budget: FailureBudget,
     /// The exact cost on the wire, of a run whose result is not withheld.
     pub cost: Cost,
 }
@@ -47,7 +47,8 @@ pub struct Derived {
 pub struct Plan {
     derived: Derived,
     refusal: Option<&'static str>,
-    driver: Box<dyn Driver>,
+    sender: Box<dyn Driver>,
+    receiver: Box<dyn Driver>,
 }
 
 impl Plan {
@@ -56,14 +57,12 @@ impl Plan {
         derived: Derived,
         params: S::Params,
     ) -> Self {
-        let driver = Pair::<S, R> {
-            params: Arc::new(params),
-            parties: std::marker::PhantomData,
-        };
+        let params = Arc::new(params);
         Self {
             derived,
             refusal: None,
-            driver: Box::new(driver),
+            sender: Box::new(Planned::<S>(params.clone())),
+            receiver: Box::new(Planned::<R>(params)),
         }
     }
 
@@ -77,6 +76,13 @@ impl Plan {
         }
     }
 
+    fn driver(&self, role: Role) -> &dyn Driver {
+        match role {
+            Role::Sender => &*self.sender,
+            Role::Receiver => &*self.receiver,
+        }
+    }
+
     /// The protocol that made it.
     pub fn info(&self) -> &'static Info {
         self.derived.info
@@ -84,7 +90,7 @@ impl Plan {
 
     /// What it was made for.
     pub fn request(&self) -> &Request {
-        &self.derived.request
+        &self.derived.base.request
     }
 
     /// The derived parameters.
@@ -94,7 +100,7 @@ impl Plan {
 
     /// The failure events, and how likely each is at most.
     pub fn budget(&self) -> &FailureBudget {
-        &self.derived.budget
+        &self.derived.base.budget
     }
 
     /// The exact cost on the wire, of a run whose result is not withheld.
@@ -104,7 +110,7 @@ impl Plan {
 
     /// Bytes of the item digests that it works on: 16 or 32.
     pub fn digest_bytes(&self) -> usize {
-        self.derived.digest_bytes
+        self.derived.base.digest_bytes
     }
 
     /// Whether a run is refused though it could be planned, because it would take longer than
@@ -173,52 +179,49 @@ pub trait Party: Sized + Send + 'static {
     }
 }
 
-/// Both parties of a protocol, whichever it is.
+/// A party of a protocol, whichever it is.
 trait Driver: Send + Sync {
-    fn offline(&self, role: Role, context: &mut Context) -> Result<Online, Error>;
+    fn offline(&self, context: &mut Context) -> Result<Box<dyn Online>, Error>;
 
-    fn at_once(&self, role: Role, input: &Input, context: &mut Context) -> Result<Output, Error>;
+    fn at_once(&self, input: &Input, context: &mut Context) -> Result<Output, Error>;
 }
 
-/// The online phase of a party.
-type Online = Box<dyn FnOnce(&Input, &mut Context<'_>) -> Result<Output, Error> + Send>;
-
-/// The parties S and R.
-struct Pair<S: Party, R> {
-    params: Arc<S::Params>,
-    parties: std::marker::PhantomData<fn() -> (S, R)>,
+/// A party after the offline phase.
+trait Online: Send {
+    fn online(self: Box<Self>, input: &Input, context: &mut Context) -> Result<Output, Error>;
 }
 
-impl<S: Party, R: Party<Params = S::Params>> Driver for Pair<S, R> {
-    fn offline(&self, role: Role, context: &mut Context) -> Result<Online, Error> {
-        fn offline<P: Party>(
-            params: &Arc<P::Params>,
-            context: &mut Context,
-        ) -> Result<Online, Error> {
-            let party = P::offline(params, context)?;
-            let params = params.clone();
-            Ok(Box::new(move |input, context| {
-                party.online(&params, input, context)
-            }))
-        }
-        match role {
-            Role::Sender => offline::<S>(&self.params, context),
-            Role::Receiver => offline::<R>(&self.params, context),
-        }
+/// The party P, before a run.
+struct Planned<P: Party>(Arc<P::Params>);
+
+/// The party P in a run.
+struct Running<P: Party> {
+    party: P,
+    params: Arc<P::Params>,
+}
+
+impl<P: Party> Driver for Planned<P> {
+    fn offline(&self, context: &mut Context) -> Result<Box<dyn Online>, Error> {
+        let party = P::offline(&self.0, context)?;
+        let params = self.0.clone();
+        Ok(Box::new(Running { party, params }))
     }
 
-    fn at_once(&self, role: Role, input: &Input, context: &mut Context) -> Result<Output, Error> {
-        match role {
-            Role::Sender => S::at_once(&self.params, input, context),
-            Role::Receiver => R::at_once(&self.params, input, context),
-        }
+    fn at_once(&self, input: &Input, context: &mut Context) -> Result<Output, Error> {
+        P::at_once(&self.0, input, context)
+    }
+}
+
+impl<P: Party> Online for Running<P> {
+    fn online(self: Box<Self>, input: &Input, context: &mut Context) -> Result<Output, Error> {
+        self.party.online(&self.params, input, context)
     }
 }
 
 /// One party after the offline phase. It borrows nothing and no channel, so it may be kept for
 /// a later session with the same peer.
 pub struct Prepared {
-    online: Online,
+    online: Box<dyn Online>,
     demands: Demands,
 }
 
@@ -231,7 +234,7 @@ impl Prepared {
     pub fn run(self, input: &Input, context: &mut Context) -> Result<Output, Error> {
         self.demands
             .check(input)
-            .and_then(|()| (self.online)(input, context))
+            .and_then(|()| self.online.online(input, context))
             .inspect_err(|error| context.channel.abort(error.abort_code()))
     }
 }
@@ -243,7 +246,7 @@ impl Prepared {
 pub fn prepare(plan: &Plan, role: Role, context: &mut Context) -> Result<Prepared, Error> {
     let online = plan
         .feasible()
-        .and_then(|()| plan.driver.offline(role, context))
+        .and_then(|()| plan.driver(role).offline(context))
         .inspect_err(|error| context.channel.abort(error.abort_code()))?;
     Ok(Prepared {
         online,
@@ -260,7 +263,7 @@ pub fn run(plan: &Plan, role: Role, input: &Input, context: &mut Context) -> Res
     Demands::of(plan, role)
         .check(input)
         .and_then(|()| plan.feasible())
-        .and_then(|()| plan.driver.at_once(role, input, context))
+        .and_then(|()| plan.driver(role).at_once(input, context))
         .inspect_err(|error| context.channel.abort(error.abort_code()))
 }
 

@@ -17,7 +17,7 @@ use psijoin_channel::{
     stream::{self, Chunks},
 };
 
-use crate::{Error, Parameter};
+use crate::{Error, Parameter, parameters};
 
 mod lower_parts;
 mod own;
@@ -26,7 +26,8 @@ mod upper_parts;
 
 use lower_parts::LowerParts;
 pub use own::Own;
-pub use sort::{Key, sort};
+use sort::Key;
+pub use sort::sort;
 use upper_parts::{Masks, UpperParts};
 
 /// How many masks are sent, and their range.
@@ -67,12 +68,11 @@ impl SortedMasks {
     }
 
     /// M, in halves: both parties must agree on it.
-    pub fn parameters(self) -> [Parameter; 2] {
-        [
+    pub fn parameters(self) -> Vec<Parameter> {
+        parameters(&[
             ("mask range, low half", self.range as u64),
             ("mask range, high half", (self.range >> 64) as u64),
-        ]
-        .map(|(name, value)| Parameter { name, value })
+        ])
     }
 
     /// Bytes on the wire.

@@ -1,9 +1,9 @@
 use psijoin_ot::extension::Extension;
 use psijoin_params::{bloom, garbled_bloom, mask};
-use psijoin_psi::{Cost, Error, Plan, Request, items, masks::MaskLength, parameters};
+use psijoin_psi::{BaseParams, Cost, Derived, Error, Plan, Request, masks::MaskLength, parameters};
 
 use super::{INFO, Receiver, SILENT_INFO, Sender};
-use crate::{base_params::BaseParams, filter_ot::FilterOt, garbled_transfer::GarbledTransfer};
+use crate::{filter_ot::FilterOt, garbled_transfer::GarbledTransfer};
 
 /// All numbers of a run.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ impl Params {
     /// If no parameters reach the security level.
     pub fn new(request: &Request, extension: Extension) -> Result<Self, Error> {
         let sizes = request.sizes;
-        let mut base = BaseParams::new(request, items::digest_bytes)?;
+        let mut base = BaseParams::new(request)?;
         let budget = &mut base.budget;
         // Each of the receiver's items is compared with its own value alone.
         let compared = sizes.receiver().into();
@@ -51,12 +51,17 @@ impl Params {
     /// The plan of such a run.
     pub fn plan(self) -> Plan {
         let GarbledTransfer { filter, strings } = self.transfer;
-        let strings = parameters([("string bits", strings.bits.into())]);
-        let derived = self.base.derived(
-            filter.info(&INFO, &SILENT_INFO),
-            &[&filter.parameters("hash functions"), &strings],
-            Cost::new(filter.setup(), self.transfer.conversation()),
-        );
+        let derived = Derived {
+            info: filter.info(&INFO, &SILENT_INFO),
+            base: self.base.clone(),
+            parameters: [
+                parameters(&[("digest bytes", self.base.digest_bytes as u64)]),
+                filter.parameters("hash functions"),
+                parameters(&[("string bits", strings.bits.into())]),
+            ]
+            .concat(),
+            cost: Cost::new(filter.setup(), self.transfer.conversation()),
+        };
         Plan::new::<Sender, Receiver>(derived, self)
     }
 }

@@ -5,7 +5,9 @@ use psijoin_params::{
     equality,
     garbled_bloom::{self, dependent, stuck},
 };
-use psijoin_psi::{Cost, Error, Plan, Request, Role, masks::MaskLength, ots::Ots, parameters};
+use psijoin_psi::{
+    BaseParams, Cost, Derived, Error, Plan, Request, Role, masks::MaskLength, ots::Ots, parameters,
+};
 use psijoin_psi_functions::{
     bins::{self, Keys},
     functions::Function,
@@ -13,7 +15,6 @@ use psijoin_psi_functions::{
 
 use super::{INFO, Receiver, SILENT_INFO, Sender};
 use crate::{
-    base_params::BaseParams,
     filter_ot::FilterOt,
     garbled_transfer::GarbledTransfer,
     psm_co::{Form, Tests, decryptions},
@@ -43,7 +44,7 @@ impl<F: Form> Params<F> {
     /// If no parameters reach the security level.
     pub fn new(request: &Request, extension: Extension) -> Result<Self, Error> {
         let sizes = request.sizes;
-        let mut base = BaseParams::new(request, bins::digest_bytes)?;
+        let mut base = bins::base_params(request)?;
         let budget = &mut base.budget;
         let bins = bins::without_stash(sizes, budget)?;
 
@@ -80,18 +81,23 @@ impl<F: Form> Params<F> {
             .then(tests.conversation(self.ots(), self.lanes()))
             .then(function_online);
         let GarbledTransfer { filter, strings } = self.transfer;
-        let derived = self.base.derived(
-            filter.info(&INFO, &SILENT_INFO),
-            &[
-                &parameters([("bins", self.bins.bins.into())]),
-                &filter.parameters("hash functions of the filter"),
-                &parameters([
+        let derived = Derived {
+            info: filter.info(&INFO, &SILENT_INFO),
+            base: self.base.clone(),
+            parameters: [
+                parameters(&[
+                    ("digest bytes", self.base.digest_bytes as u64),
+                    ("bins", self.bins.bins.into()),
+                ]),
+                filter.parameters("hash functions of the filter"),
+                parameters(&[
                     ("compared bits", strings.bits.into()),
                     ("tag bits", self.form.tag_bits().into()),
                 ]),
-            ],
-            Cost::new(filter.setup().then(function_offline), online),
-        );
+            ]
+            .concat(),
+            cost: Cost::new(filter.setup().then(function_offline), online),
+        };
         Plan::new::<Sender<F>, Receiver<F>>(derived, self)
     }
 

@@ -1,9 +1,11 @@
 use psijoin_ot::extension::Extension;
 use psijoin_params::{bloom, mask};
-use psijoin_psi::{Cost, Error, Plan, Request, items, sorted_masks::SortedMasks};
+use psijoin_psi::{
+    BaseParams, Cost, Derived, Error, Plan, Request, parameters, sorted_masks::SortedMasks,
+};
 
 use super::{INFO, Receiver, SILENT_INFO, Sender};
-use crate::{base_params::BaseParams, filter_ot::FilterOt};
+use crate::filter_ot::FilterOt;
 
 /// All numbers of a run.
 #[derive(Debug)]
@@ -23,7 +25,7 @@ impl Params {
     /// If no parameters reach the security level.
     pub fn new(request: &Request, extension: Extension) -> Result<Self, Error> {
         let sizes = request.sizes;
-        let mut base = BaseParams::new(request, items::digest_bytes)?;
+        let mut base = BaseParams::new(request)?;
         let budget = &mut base.budget;
         let shape = bloom::smallest(sizes.receiver());
         let contained = bloom::false_positive(sizes.receiver(), shape);
@@ -45,11 +47,17 @@ impl Params {
     pub fn plan(self) -> Plan {
         let Self { filter, masks, .. } = self;
         let online = (filter.conversation(|_| 0)).sender(masks.coded_bytes());
-        let derived = self.base.derived(
-            filter.info(&INFO, &SILENT_INFO),
-            &[&filter.parameters("hash functions"), &masks.parameters()],
-            Cost::new(filter.setup(), online),
-        );
+        let derived = Derived {
+            info: filter.info(&INFO, &SILENT_INFO),
+            base: self.base.clone(),
+            parameters: [
+                parameters(&[("digest bytes", self.base.digest_bytes as u64)]),
+                filter.parameters("hash functions"),
+                masks.parameters(),
+            ]
+            .concat(),
+            cost: Cost::new(filter.setup(), online),
+        };
         Plan::new::<Sender, Receiver>(derived, self)
     }
 }

@@ -2,7 +2,7 @@
 
 use psijoin_circuit::plain::Gates;
 use psijoin_params::{FailureBudget, domain};
-use psijoin_psi::{Cost, Derived, Error, Items, Plan, Request, Role, parameters};
+use psijoin_psi::{BaseParams, Cost, Derived, Error, Items, Plan, Request, Role, parameters};
 
 use super::{
     Engine, Entry, Receiver, Sender,
@@ -20,10 +20,9 @@ const DIGEST_BYTES: usize = domain::MAX_BITS as usize / 8;
 #[derive(Debug)]
 pub(super) struct Params {
     entry: &'static Entry,
-    request: Request,
+    base: BaseParams,
     pub(super) reveals: Reveals,
     bits: u32,
-    budget: FailureBudget,
     pub(super) work: Work,
 }
 
@@ -62,10 +61,13 @@ impl Params {
         );
         Ok(Self {
             entry,
-            request: request.clone(),
+            base: BaseParams {
+                request: request.clone(),
+                digest_bytes: DIGEST_BYTES,
+                budget,
+            },
             reveals,
             bits,
-            budget,
             work: Work {
                 layers: count.layers().to_vec(),
                 gates: count.gates(),
@@ -78,13 +80,11 @@ impl Params {
     /// The plan.
     pub(super) fn plan(self) -> Plan {
         let [offline, online] = self.engine().conversations(&self.work);
-        let too_many = self.request.sizes.union() > MOST_ITEMS;
+        let too_many = self.base.request.sizes.union() > MOST_ITEMS;
         let derived = Derived {
             info: &self.entry.info,
-            request: self.request.clone(),
-            digest_bytes: DIGEST_BYTES,
-            parameters: parameters([("bits of a number", self.bits.into())]).into(),
-            budget: self.budget.clone(),
+            base: self.base.clone(),
+            parameters: parameters(&[("bits of a number", self.bits.into())]),
             cost: Cost::new(offline, online),
         };
         let plan = Plan::new::<Sender, Receiver>(derived, self);
@@ -109,13 +109,13 @@ impl Params {
 
     /// How many items a party has.
     pub(super) fn items(&self, role: Role) -> usize {
-        role.items(self.request.sizes) as usize
+        role.items(self.base.request.sizes) as usize
     }
 
     /// How many lanes are shuffled: none if the receiver does not learn rows.
     pub(super) fn shuffled(&self) -> u32 {
         match self.reveals {
-            Reveals::Rows => (self.request.sizes.union() / 2) as u32,
+            Reveals::Rows => (self.base.request.sizes.union() / 2) as u32,
             Reveals::Count | Reveals::Threshold(_) => 0,
         }
     }

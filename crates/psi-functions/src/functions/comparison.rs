@@ -4,8 +4,8 @@
 use psijoin_channel::Channel;
 use psijoin_circuit::{
     Backend, Bits, TwoParty, arithmetic, compare,
-    garble::{AND_BYTES, Evaluator, Garbler, evaluator, garbler},
-    plain::Plain,
+    count::{Count, Width},
+    garble::{AND_BYTES, Evaluator, Garbler, Labels, evaluator, garbler},
 };
 use psijoin_psi::{Conversation, Error};
 
@@ -59,10 +59,10 @@ impl Comparison {
 
     /// The AND gates of the circuit.
     fn gates(self) -> u64 {
-        let zeros = self.wires(0);
-        let mut plain = Plain::small();
-        let Ok(_) = self.circuit(&mut plain, &zeros, &zeros);
-        plain.gates().ands()
+        let mut count = Count::small();
+        let share = vec![Width(1); self.bits()];
+        let Ok(_) = self.circuit(&mut count, &share, &share);
+        count.gates().ands()
     }
 
     /// Whether the sum of both shares is large enough, if the sender, which garbles, is to learn it.
@@ -74,7 +74,8 @@ impl Comparison {
         channel: &mut Channel,
     ) -> Result<Option<bool>, Error> {
         let own = self.wires(share);
-        let mut garbler = Garbler::new(&mut circuit, channel);
+        let mut garbler: &mut dyn TwoParty<Wires = Labels> =
+            &mut Garbler::new(&mut circuit, channel);
         let senders = garbler.own(&own)?;
         let receivers = garbler.theirs(own.len(), 1)?;
         let reached = [self.circuit(&mut garbler, &senders, &receivers)?];
@@ -93,7 +94,8 @@ impl Comparison {
         channel: &mut Channel,
     ) -> Result<bool, Error> {
         let own = self.wires(share);
-        let mut evaluator = Evaluator::new(&mut circuit, channel);
+        let mut evaluator: &mut dyn TwoParty<Wires = Labels> =
+            &mut Evaluator::new(&mut circuit, channel);
         let senders = evaluator.theirs(own.len(), 1)?;
         let receivers = evaluator.own(&own)?;
         let reached = [self.circuit(&mut evaluator, &senders, &receivers)?];

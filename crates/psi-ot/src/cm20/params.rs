@@ -1,7 +1,8 @@
 use psijoin_channel::stream::Chunks;
-use psijoin_params::{FailureBudget, cm20, digest, mask};
+use psijoin_params::{cm20, digest, mask};
 use psijoin_psi::{
-    Conversation, Cost, Derived, Error, Info, Plan, Request, parameters, sorted_masks::SortedMasks,
+    BaseParams, Conversation, Cost, Derived, Error, Info, Plan, Request, parameters,
+    sorted_masks::SortedMasks,
 };
 
 use super::{
@@ -19,11 +20,10 @@ enum Variant {
 /// All numbers of a run.
 #[derive(Debug)]
 pub struct Params {
-    pub(super) request: Request,
+    base: BaseParams,
     variant: Variant,
     pub(super) shape: cm20::Shape,
     pub(super) mask_range: u128,
-    budget: FailureBudget,
 }
 
 impl Params {
@@ -54,14 +54,13 @@ impl Params {
     /// If there are fewer than about 0.75 rows per item of the receiver: the matrix would be wider than
     /// 1,024 columns.
     pub fn with_rows(&self, rows: u64) -> Result<Self, Error> {
-        Self::derive(&self.request, self.variant, rows)
+        Self::derive(&self.base.request, self.variant, rows)
     }
 
     fn derive(request: &Request, variant: Variant, rows: u64) -> Result<Self, Error> {
         let sizes = request.sizes;
-        let mut budget = FailureBudget::new(request.security);
-        let digests = digest::collision(sizes, variant.digest_bytes());
-        budget.charge("digest collision", digests)?;
+        let mut base = BaseParams::with_digests(request, variant.digest_bytes())?;
+        let budget = &mut base.budget;
         if variant.digest_bytes() > function::INPUT_BYTES {
             let inputs = digest::collision(sizes, function::INPUT_BYTES);
             budget.charge("pseudorandom function's inputs", inputs)?;
@@ -87,11 +86,10 @@ impl Params {
         let masks = mask::range_collision(sizes.pairs(), mask_range);
         budget.charge("mask collision", masks)?;
         Ok(Self {
-            request: request.clone(),
+            base,
             variant,
             shape,
             mask_range,
-            budget,
         })
     }
 
@@ -114,7 +112,7 @@ impl Params {
     }
 
     pub(super) fn masks(&self) -> SortedMasks {
-        SortedMasks::new(self.request.sizes.sender() as usize, self.mask_range)
+        SortedMasks::new(self.base.request.sizes.sender() as usize, self.mask_range)
     }
 
     /// The OTs of step 1.
@@ -131,21 +129,16 @@ impl Params {
             .receiver(keys::NONCE_BYTES as u64)
             .receiver(self.bins().bytes(|_| self.bin_bytes()))
             .sender(self.masks().coded_bytes());
-        let parameters = parameters([
-            ("digest bytes", self.variant.digest_bytes() as u64),
+        let own = parameters(&[
+            ("digest bytes", self.base.digest_bytes as u64),
             ("bins", self.shape.bins.into()),
             ("rows a bin", self.shape.bin_rows.into()),
             ("columns", self.shape.columns.into()),
         ]);
         let derived = Derived {
             info: self.variant.info(),
-            request: self.request.clone(),
-            digest_bytes: self.variant.digest_bytes(),
-            parameters: parameters
-                .into_iter()
-                .chain(self.masks().parameters())
-                .collect(),
-            budget: self.budget.clone(),
+            base: self.base.clone(),
+            parameters: [own, self.masks().parameters()].concat(),
             cost: Cost::new(self.ots().conversation(), online),
         };
         Plan::new::<Sender, Receiver>(derived, self)

@@ -1,15 +1,23 @@
 //! The pseudorandom code C, the hash H, and rows of the matrix: the code word, zeros, and in the
 //! topmost 32 bits, once it is [tagged](tag), the row's number.
+//!
+//! How many words a row has is a value: what is done to a row is done to its parts of eight words.
 
 use psijoin_block::blake3_rows;
-use psijoin_ot::matrix::Row;
 use psijoin_psi::masks::{Mask, MaskLength};
 
+use super::params::{ROW_WORDS, WIDE_ROW_WORDS};
+
+/// Words that are combined at once.
+const PART: usize = 8;
+
+type Part = [u64; PART];
+
 /// C: a digest and the list that it is looked for in, to a word of w bits.
-pub(super) struct Code<const R: usize> {
+pub(super) struct Code {
     key: [u8; 32],
-    /// The bits of a word.
-    kept: Row<R>,
+    /// The bits of a code word, in a row.
+    kept: Vec<u64>,
 }
 
 /// The input of C for a digest and a list.
@@ -19,36 +27,44 @@ pub(super) fn code_input([a, b, c, d]: [u64; 4], list: u8) -> CodeInput {
     [a, b, c, d, list.into()]
 }
 
-impl<const R: usize> Code<R> {
-    pub(super) fn new(key: [u8; 32], bits: usize) -> Self {
-        let kept = std::array::from_fn(|i| {
+impl Code {
+    pub(super) fn new(key: [u8; 32], bits: usize, row_words: usize) -> Self {
+        let kept = (0..row_words).map(|i| {
             let kept = bits.saturating_sub(64 * i).min(64) as u32;
             u64::MAX.checked_shr(64 - kept).unwrap_or(0)
         });
-        Self { key, kept }
+        Self {
+            key,
+            kept: kept.collect(),
+        }
     }
 
-    /// The code words of these inputs: BLAKE3 under a key that was drawn after the inputs were
-    /// fixed, a pseudorandom function as Lemma 1 asks for. The second eight words come from a
+    /// Words of a row.
+    pub(super) fn row_words(&self) -> usize {
+        self.kept.len()
+    }
+
+    /// The code words of these inputs, in rows: BLAKE3 under a key that was drawn after the inputs
+    /// were fixed, a pseudorandom function as Lemma 1 asks for. The second eight words come from a
     /// second call.
-    pub(super) fn encode(&self, inputs: &mut [CodeInput], code_words: &mut [Row<R>]) {
-        if R == 8 {
-            let halves: &mut [Row<8>] = bytemuck::cast_slice_mut(code_words);
-            blake3_rows::keyed_hash(&self.key, inputs, halves);
+    pub(super) fn encode(&self, inputs: &mut [CodeInput], code_words: &mut [u64]) {
+        let row_words = self.row_words();
+        if row_words == PART {
+            blake3_rows::keyed_hash(&self.key, inputs, parts_mut(code_words));
         } else {
-            let mut half = vec![[0_u64; 8]; inputs.len()];
-            for part in 0..R / 8 {
+            let mut half = vec![[0_u64; PART]; inputs.len()];
+            for first in (0..row_words).step_by(PART) {
                 blake3_rows::keyed_hash(&self.key, inputs, &mut half);
-                for (word, half) in code_words.iter_mut().zip(&half) {
-                    word[8 * part..8 * (part + 1)].copy_from_slice(half);
+                for (word, half) in code_words.chunks_exact_mut(row_words).zip(&half) {
+                    word[first..first + PART].copy_from_slice(half);
                 }
                 inputs.iter_mut().for_each(|input| input[4] += 1 << 8);
             }
         }
-        for word in code_words {
-            word.iter_mut()
-                .zip(&self.kept)
-                .for_each(|(word, kept)| *word &= kept);
+        for word in code_words.chunks_exact_mut(row_words) {
+            for (part, kept) in parts_mut(word).iter_mut().zip(parts(&self.kept)) {
+                *part = std::array::from_fn(|i| part[i] & kept[i]);
+            }
         }
     }
 }
@@ -64,56 +80,73 @@ impl RowHash {
         Self { key, length }
     }
 
-    pub(super) fn masks<const R: usize>(&self, rows: &[Row<R>], masks: &mut [Mask]) {
+    pub(super) fn masks(&self, rows: &[u64], masks: &mut [Mask]) {
         let hashes: &mut [[u64; 2]] = bytemuck::cast_slice_mut(masks);
-        blake3_rows::keyed_hash(&self.key, rows, hashes);
+        if rows.len() == hashes.len() * ROW_WORDS {
+            blake3_rows::keyed_hash(&self.key, rows.as_chunks::<ROW_WORDS>().0, hashes);
+        } else {
+            blake3_rows::keyed_hash(&self.key, rows.as_chunks::<WIDE_ROW_WORDS>().0, hashes);
+        }
         masks
             .iter_mut()
             .for_each(|mask| *mask = self.length.cut(*mask));
     }
 }
 
+/// The parts of a row.
+pub(super) fn parts(row: &[u64]) -> &[Part] {
+    row.as_chunks().0
+}
+
+fn parts_mut(row: &mut [u64]) -> &mut [Part] {
+    row.as_chunks_mut().0
+}
+
 /// row ⊕ other.
-pub(super) fn add<const R: usize>(row: &mut Row<R>, other: &Row<R>) {
-    row.iter_mut()
-        .zip(other)
-        .for_each(|(word, other)| *word ^= other);
+pub(super) fn add(row: &mut [u64], other: &[u64]) {
+    for (part, other) in parts_mut(row).iter_mut().zip(parts(other)) {
+        *part = std::array::from_fn(|i| part[i] ^ other[i]);
+    }
 }
 
 /// row ⊕ (other ∧ delta).
-pub(super) fn add_masked<const R: usize>(row: &mut Row<R>, other: &Row<R>, delta: &Row<R>) {
-    for ((word, other), delta) in row.iter_mut().zip(other).zip(delta) {
-        *word ^= other & delta;
+pub(super) fn add_masked(row: &mut [u64], other: &[u64], delta: &[u64]) {
+    let others = parts(other).iter().zip(parts(delta));
+    for (part, (other, delta)) in parts_mut(row).iter_mut().zip(others) {
+        *part = std::array::from_fn(|i| part[i] ^ (other[i] & delta[i]));
     }
 }
 
 /// Turns the code word of an item into the input of H: q ⊕ (code word ∧ Δ), tagged.
-pub(super) fn evaluate<const R: usize>(word: &mut Row<R>, q: &Row<R>, delta: &Row<R>, number: u32) {
-    for ((word, q), delta) in word.iter_mut().zip(q).zip(delta) {
-        *word = q ^ (*word & delta);
+pub(super) fn evaluate(word: &mut [u64], q: &[u64], delta: &[u64], number: u32) {
+    let others = parts(q).iter().zip(parts(delta));
+    for (part, (q, delta)) in parts_mut(word).iter_mut().zip(others) {
+        *part = std::array::from_fn(|i| q[i] ^ (part[i] & delta[i]));
     }
     tag(word, number);
 }
 
 /// Writes the row's number, the tweak of H, into the row.
-pub(super) fn tag<const R: usize>(row: &mut Row<R>, number: u32) {
-    row[R - 1] |= u64::from(number) << 32;
+pub(super) fn tag(row: &mut [u64], number: u32) {
+    let last = row.len() - 1;
+    row[last] |= u64::from(number) << 32;
 }
 
 /// Appends the first bytes of each row.
-pub(super) fn append_bytes<const R: usize>(
-    rows: &[Row<R>],
+pub(super) fn append_bytes(
+    rows: &[u64],
+    row_words: usize,
     row_bytes: usize,
     message: &mut Vec<u8>,
 ) {
-    for row in rows {
+    for row in rows.chunks_exact(row_words) {
         message.extend_from_slice(&bytemuck::cast_slice(row)[..row_bytes]);
     }
 }
 
-/// The row whose first bytes these are.
-pub(super) fn from_bytes<const R: usize>(bytes: &[u8]) -> Row<R> {
-    let mut row = [0; R];
+/// The words of the row whose first bytes these are, and zeros.
+pub(super) fn from_bytes(bytes: &[u8]) -> [u64; WIDE_ROW_WORDS] {
+    let mut row = [0; WIDE_ROW_WORDS];
     bytemuck::cast_slice_mut(&mut row)[..bytes.len()].copy_from_slice(bytes);
     row
 }
@@ -127,20 +160,20 @@ mod tests {
     fn encode<const D: usize, const R: usize>(
         bits: usize,
         inputs: &[([u8; D], u8)],
-    ) -> Vec<Row<R>> {
+    ) -> Vec<[u64; R]> {
         let mut inputs: Vec<CodeInput> = inputs
             .iter()
             .map(|(digest, list)| code_input(words(digest), *list))
             .collect();
         let mut words = vec![[0; R]; inputs.len()];
-        Code::new([1; 32], bits).encode(&mut inputs, &mut words);
+        Code::new([1; 32], bits, R).encode(&mut inputs, words.as_flattened_mut());
         words
     }
 
     #[test]
     fn words_are_cut_and_depend_on_every_input() {
         let inputs: Vec<_> = (0..8).map(|i| ([i / 4; 16], i % 4)).collect();
-        let mut words: Vec<Row<8>> = encode(440, &inputs);
+        let mut words: Vec<[u64; 8]> = encode(440, &inputs);
         assert!(words.iter().all(|word| word[6] >> 56 == 0 && word[7] == 0));
         assert!(
             words
@@ -154,7 +187,7 @@ mod tests {
 
     #[test]
     fn wide_words_fill_both_halves() {
-        let words: Vec<Row<16>> = encode(536, &[([7; 32], 0)]);
+        let words: Vec<[u64; 16]> = encode(536, &[([7; 32], 0)]);
         assert!(words[0][..8].iter().all(|word| *word != 0));
         assert!(words[0][8] != 0 && words[0][8] >> 24 == 0 && words[0][9..] == [0; 7]);
         assert_ne!(
@@ -166,11 +199,11 @@ mod tests {
 
     #[test]
     fn bytes_round_trip() {
-        let rows: [Row<8>; 2] = [[1, 2, 3, 4, 5, 6, 0xff, 0], [u64::MAX; 8]];
+        let rows: [[u64; 8]; 2] = [[1, 2, 3, 4, 5, 6, 0xff, 0], [u64::MAX; 8]];
         let mut bytes = Vec::new();
-        append_bytes(&rows, 49, &mut bytes);
+        append_bytes(rows.as_flattened(), 8, 49, &mut bytes);
         assert_eq!(bytes.len(), 98);
-        assert_eq!(from_bytes::<8>(&bytes[..49]), rows[0]);
-        assert_eq!(from_bytes::<8>(&bytes[49..])[6], 0xff);
+        assert_eq!(from_bytes(&bytes[..49])[..8], rows[0]);
+        assert_eq!(from_bytes(&bytes[49..])[6], 0xff);
     }
 }

@@ -1,11 +1,15 @@
 use psijoin_channel::stream::Chunks;
 use psijoin_encode::CHOICES;
+use psijoin_ot::matrix::RowShape;
 use psijoin_params::{
     Security,
     code::{near_collision, width_bits},
     cuckoo::{self, Costs, Shape},
 };
-use psijoin_psi::{Conversation, Cost, Error, Plan, Request, mask_params::MaskParams, parameters};
+use psijoin_psi::{
+    BaseParams, Conversation, Cost, Derived, Error, Plan, Request, mask_params::MaskParams,
+    masks::MaskLength, parameters,
+};
 
 use super::{INFO, Receiver, STASH, Sender};
 use crate::seeds::SeedOts;
@@ -18,15 +22,16 @@ const ROWS_PER_MESSAGE: usize = 2048;
 const ITEMS_PER_MESSAGE: usize = 2048;
 
 /// Words of a row, unless it is wide.
-const ROW_WORDS: usize = 8;
+pub(super) const ROW_WORDS: usize = 8;
 
 /// Words of a wide row.
-const WIDE_ROW_WORDS: usize = 16;
+pub(super) const WIDE_ROW_WORDS: usize = 16;
 
 /// All numbers of a run.
 #[derive(Debug)]
 pub struct Params {
-    pub(super) base: MaskParams,
+    pub(super) base: BaseParams,
+    pub(super) masks: MaskLength,
     pub(super) shape: Shape,
     /// w, a multiple of eight: a row is sent as whole bytes.
     pub(super) code_bits: usize,
@@ -41,7 +46,7 @@ impl Params {
     /// If no table or code reaches the security level.
     pub fn new(request: &Request) -> Result<Self, Error> {
         let sizes = request.sizes;
-        let mut base = MaskParams::new(request)?;
+        let MaskParams { mut base, masks } = MaskParams::new(request)?;
         let budget = &mut base.budget;
 
         let kappa = u64::from(Security::COMPUTATIONAL_BITS);
@@ -49,7 +54,7 @@ impl Params {
         let row_bits = 4 * kappa;
         let costs = Costs {
             bin_bits: row_bits,
-            stash_bits: row_bits + sizes.sender() * u64::from(base.masks.bits),
+            stash_bits: row_bits + sizes.sender() * u64::from(masks.bits),
         };
         let shape = cuckoo::smallest(sizes.receiver(), budget.share(0.125), costs)?;
         budget.charge("Cuckoo hashing", cuckoo::failure(sizes.receiver(), shape))?;
@@ -59,6 +64,7 @@ impl Params {
         budget.charge("code distance", near_collision(code_bits, evaluations))?;
         Ok(Self {
             base,
+            masks,
             shape,
             code_bits: code_bits as usize,
         })
@@ -72,24 +78,29 @@ impl Params {
                 self.mask_chunks()
                     .bytes(|items| self.mask_message_bytes(items)),
             );
-        let parameters = parameters([
+        let parameters = parameters(&[
             ("digest bytes", self.base.digest_bytes as u64),
             ("bins", self.shape.bins.into()),
             ("stash places", self.shape.stash.into()),
             ("code bits", self.code_bits as u64),
-            ("mask bits", self.base.masks.bits.into()),
+            ("mask bits", self.masks.bits.into()),
         ]);
-        let cost = Cost::new(self.ots().conversation(), online);
-        let derived = self.base.derived(&INFO, parameters.into(), cost);
-        match self.wide_rows() {
-            false => Plan::new::<Sender<ROW_WORDS>, Receiver<ROW_WORDS>>(derived, self),
-            true => Plan::new::<Sender<WIDE_ROW_WORDS>, Receiver<WIDE_ROW_WORDS>>(derived, self),
-        }
+        let derived = Derived {
+            info: &INFO,
+            base: self.base.clone(),
+            parameters,
+            cost: Cost::new(self.ots().conversation(), online),
+        };
+        Plan::new::<Sender, Receiver>(derived, self)
     }
 
-    /// Whether a row, with 32 bits for its number, needs more than eight words.
-    pub(super) fn wide_rows(&self) -> bool {
-        self.code_bits > ROW_WORDS * 64 - 32
+    /// Rows without gaps, with 32 bits for their number.
+    pub(super) fn row_shape(&self) -> RowShape {
+        let is_wide = self.code_bits > ROW_WORDS * 64 - 32;
+        RowShape {
+            words: if is_wide { WIDE_ROW_WORDS } else { ROW_WORDS },
+            columns_per_word: u64::BITS as usize,
+        }
     }
 
     /// The OTs of step 1.
@@ -116,7 +127,7 @@ impl Params {
 
     /// The sender's items, in messages of their masks.
     pub(super) fn mask_chunks(&self) -> Chunks {
-        let total = self.base.sizes().sender() as usize;
+        let total = self.base.request.sizes.sender() as usize;
         Chunks {
             total,
             per_message: ITEMS_PER_MESSAGE,
@@ -139,6 +150,6 @@ impl Params {
 
     /// Bytes of the masks of this many items.
     pub(super) fn mask_message_bytes(&self, items: usize) -> usize {
-        self.base.masks.packed_bytes(items * self.lists())
+        self.masks.packed_bytes(items * self.lists())
     }
 }

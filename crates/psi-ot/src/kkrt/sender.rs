@@ -4,25 +4,25 @@ use psijoin_channel::{
     stream::{self, Chunks},
 };
 use psijoin_encode::{CHOICES, DigestVec, Digests};
-use psijoin_ot::matrix::{Row, SenderMatrix, Strip};
+use psijoin_ot::matrix::{SenderMatrix, Strip};
 use psijoin_psi::{Context, Error, Input, Output, Party, Result, masks::Mask};
 use zeroize::Zeroizing;
 
 use super::{
-    COLUMNS_PER_WORD, Functions, Params, STASH,
+    Functions, Params, STASH,
     code::{self, CodeInput, code_input},
 };
 
-/// The party that learns nothing, after the offline phase. Its rows have R words.
-pub(super) struct Sender<const R: usize>(SenderMatrix);
+/// The party that learns nothing, after the offline phase.
+pub(super) struct Sender(SenderMatrix);
 
-impl<const R: usize> Party for Sender<R> {
+impl Party for Sender {
     type Params = Params;
 
     /// Step 1.
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
         let seeds = params.ots().choose(context)?;
-        Ok(Self(seeds.into_matrix(COLUMNS_PER_WORD)))
+        Ok(Self(seeds.into_matrix(params.row_shape())))
     }
 
     fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
@@ -49,16 +49,17 @@ impl<const R: usize> Party for Sender<R> {
     }
 }
 
-impl<const R: usize> Sender<R> {
+impl Sender {
     /// Step 3: the rows q_j.
     fn receive_code_words(
         &self,
         params: &Params,
-        delta: &Row<R>,
+        delta: &[u64],
         inbound: &mut dyn Inbound,
-    ) -> Result<Buffer<Row<R>>, Error> {
+    ) -> Result<Buffer<u64>, Error> {
         let (chunks, row_bytes) = (params.row_chunks(), params.row_bytes());
-        let mut rows = Buffer::<Row<R>>::zeroed(chunks.total);
+        let row_words = delta.len();
+        let mut rows = Buffer::zeroed(chunks.total * row_words);
         stream::receive_into(
             inbound,
             chunks,
@@ -68,7 +69,8 @@ impl<const R: usize> Sender<R> {
             &|range, message, rows, strip| {
                 // q ⊕ (u_j ∧ Δ)
                 self.0.expand(range, strip, rows);
-                for (row, sent) in rows.iter_mut().zip(message.chunks_exact(row_bytes)) {
+                let rows = rows.chunks_exact_mut(row_words);
+                for (row, sent) in rows.zip(message.chunks_exact(row_bytes)) {
                     code::add_masked(row, &code::from_bytes(sent), delta);
                 }
             },
@@ -78,15 +80,20 @@ impl<const R: usize> Sender<R> {
 }
 
 /// The oblivious PRF, as the sender knows it.
-struct Oprf<'a, const R: usize> {
+struct Oprf<'a> {
     params: &'a Params,
-    functions: Functions<R>,
-    delta: Zeroizing<Row<R>>,
+    functions: Functions,
+    delta: Zeroizing<Vec<u64>>,
     /// q_j.
-    rows: Buffer<Row<R>>,
+    rows: Buffer<u64>,
 }
 
-impl<const R: usize> Oprf<'_, R> {
+impl Oprf<'_> {
+    fn row(&self, number: u32) -> &[u64] {
+        let row_words = self.delta.len();
+        &self.rows[number as usize * row_words..][..row_words]
+    }
+
     /// Step 4: the masks of all items, in this order. A message holds the same items of each list.
     fn send_masks(
         &self,
@@ -95,18 +102,17 @@ impl<const R: usize> Oprf<'_, R> {
         outbound: &mut dyn Outbound,
     ) -> Result<(), Error> {
         let chunks: Chunks = self.params.mask_chunks();
-        let mut no_state = vec![(); chunks.total];
         stream::send_with(
             outbound,
             chunks,
-            &mut no_state,
+            &mut [(); 0],
             &|| Scratch::new(items.digest_bytes()),
             &|range, _, scratch, message| {
                 let positions = order[range].iter().map(|position| *position as usize);
                 scratch.items.gather(items, positions);
                 scratch.evaluate_all(self);
                 let masks = scratch.masks.iter().copied();
-                self.params.base.masks.pack(masks, message);
+                self.params.masks.pack(masks, message);
                 Ok(())
             },
         )
@@ -114,15 +120,15 @@ impl<const R: usize> Oprf<'_, R> {
 }
 
 /// The values of step 4 for the items of one message.
-struct Scratch<const R: usize> {
+struct Scratch {
     items: DigestVec,
     bins: Vec<[u32; CHOICES]>,
     inputs: Vec<CodeInput>,
-    rows: Vec<Row<R>>,
+    rows: Vec<u64>,
     masks: Vec<Mask>,
 }
 
-impl<const R: usize> Scratch<R> {
+impl Scratch {
     fn new(digest_bytes: usize) -> Self {
         Self {
             items: DigestVec::zeroed(0, digest_bytes),
@@ -134,7 +140,7 @@ impl<const R: usize> Scratch<R> {
     }
 
     /// The masks of all lists, one list after the other.
-    fn evaluate_all(&mut self, oprf: &Oprf<'_, R>) {
+    fn evaluate_all(&mut self, oprf: &Oprf<'_>) {
         let items = self.items.as_digests();
         self.bins.resize(items.len(), [0; CHOICES]);
         oprf.functions.bins.hash(items, &mut self.bins);
@@ -149,23 +155,27 @@ impl<const R: usize> Scratch<R> {
     }
 
     /// Appends F_j(x, list) of each item, in the row j that `row_of` picks.
-    fn evaluate(&mut self, oprf: &Oprf<'_, R>, list: u8, row_of: impl Fn(&[u32; CHOICES]) -> u32) {
+    fn evaluate(&mut self, oprf: &Oprf<'_>, list: u8, row_of: impl Fn(&[u32; CHOICES]) -> u32) {
         // The rows arrive while the code words are computed.
         for bins in &self.bins {
-            prefetch(&oprf.rows[row_of(bins) as usize]);
+            for part in code::parts(oprf.row(row_of(bins))) {
+                prefetch(part);
+            }
         }
         let items = self.items.as_digests();
         self.inputs.clear();
         self.inputs
             .extend((0..items.len()).map(|i| code_input(items.words(i), list)));
-        self.rows.resize(items.len(), [0; R]);
+        let row_words = oprf.delta.len();
+        self.rows.resize(items.len() * row_words, 0);
         oprf.functions.code.encode(&mut self.inputs, &mut self.rows);
-        for (row, bins) in self.rows.iter_mut().zip(&self.bins) {
+        let rows = self.rows.chunks_exact_mut(row_words);
+        for (row, bins) in rows.zip(&self.bins) {
             let number = row_of(bins);
-            code::evaluate(row, &oprf.rows[number as usize], &oprf.delta, number);
+            code::evaluate(row, oprf.row(number), &oprf.delta, number);
         }
         let done = self.masks.len();
-        self.masks.resize(done + self.rows.len(), 0);
+        self.masks.resize(done + self.bins.len(), 0);
         oprf.functions
             .hash
             .masks(&self.rows, &mut self.masks[done..]);

@@ -15,7 +15,7 @@ fn long_digests_and_wide_code_words() {
             let mut params = params(900, 700);
             params.code_bits = code_bits;
             params.base.digest_bytes = digest_bytes;
-            assert_eq!(params.wide_rows(), code_bits > 480);
+            assert_eq!(params.row_shape().words == 16, code_bits > 480);
             let plan = params.plan();
             let found = output(&plan, &items(0..900, &plan), &items(600..1300, &plan));
             assert_eq!(

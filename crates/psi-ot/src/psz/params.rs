@@ -4,7 +4,7 @@ use psijoin_encode::CHOICES;
 use psijoin_ot::kk13;
 use psijoin_params::{FailureBudget, letters, mask};
 use psijoin_psi::{
-    Conversation, Cost, Derived, Error, Parameter, Plan, Request, items, parameters,
+    BaseParams, Conversation, Cost, Derived, Error, Parameter, Plan, Request, parameters,
     sorted_masks::SortedMasks,
 };
 
@@ -34,13 +34,11 @@ pub(super) enum Domain {
 /// All numbers of a run.
 #[derive(Debug)]
 pub struct Params {
-    request: Request,
+    pub(super) base: BaseParams,
     scheme: &'static Scheme,
     pub(super) domain: Domain,
-    pub(super) digest_bytes: usize,
     pub(super) spelling: Spelling,
     mask_range: u128,
-    budget: FailureBudget,
 }
 
 impl Params {
@@ -52,9 +50,7 @@ impl Params {
     /// # Errors
     /// If no parameters reach the security level.
     pub fn new(request: &Request, scheme: &'static Scheme) -> Result<Self, Error> {
-        let mut budget = FailureBudget::new(request.security);
-        let bytes = items::digest_bytes(request.sizes, &mut budget)?;
-        Self::derive(request, scheme, Domain::Digests, bytes, budget)
+        Self::derive(BaseParams::new(request)?, scheme, Domain::Digests)
     }
 
     /// For items that *are* numbers of `item_bits` bits
@@ -71,19 +67,21 @@ impl Params {
         if !(1..=64).contains(&item_bits) {
             return Err(Error::Misuse("short items have 1 to 64 bits"));
         }
-        let budget = FailureBudget::new(request.security);
-        let domain = Domain::Numbers { bits: item_bits };
-        Self::derive(request, scheme, domain, NUMBER_BYTES, budget)
+        let base = BaseParams {
+            request: request.clone(),
+            digest_bytes: NUMBER_BYTES,
+            budget: FailureBudget::new(request.security),
+        };
+        Self::derive(base, scheme, Domain::Numbers { bits: item_bits })
     }
 
     fn derive(
-        request: &Request,
+        mut base: BaseParams,
         scheme: &'static Scheme,
         domain: Domain,
-        digest_bytes: usize,
-        mut budget: FailureBudget,
     ) -> Result<Self, Error> {
-        let spelling = Spelling::cheapest(request, scheme.hashing, domain, &budget)?;
+        let (request, budget) = (&base.request, &mut base.budget);
+        let spelling = Spelling::cheapest(request, scheme.hashing, domain, budget)?;
         let letters = spelling.letters;
         if domain == Domain::Digests {
             let collision = letters::collision(spelling.compared, letters);
@@ -93,18 +91,16 @@ impl Params {
         budget.charge("hashing to bins", spelling.method.failure(items, letters))?;
 
         let mut params = Self {
-            request: request.clone(),
+            base,
             scheme,
             domain,
-            digest_bytes,
             spelling,
             mask_range: 1,
-            budget,
         };
         let comparisons = params.comparisons();
-        params.mask_range = mask::range(comparisons, params.budget.remaining())?;
+        params.mask_range = mask::range(comparisons, params.base.budget.remaining())?;
         let collision = mask::range_collision(comparisons, params.mask_range);
-        params.budget.charge("mask collision", collision)?;
+        params.base.budget.charge("mask collision", collision)?;
         Ok(params)
     }
 
@@ -112,14 +108,12 @@ impl Params {
     pub fn plan(self) -> Plan {
         let derived = Derived {
             info: self.scheme.info(),
-            request: self.request.clone(),
-            digest_bytes: self.digest_bytes,
+            base: self.base.clone(),
             parameters: self.parameters(),
-            budget: self.budget.clone(),
             cost: self.cost(),
         };
         let all_pairs = self.scheme.hashing == Hashing::None;
-        let too_many = all_pairs && self.request.sizes.pairs() > MOST_PAIRS;
+        let too_many = all_pairs && self.base.request.sizes.pairs() > MOST_PAIRS;
         let plan = Plan::new::<Sender, Receiver>(derived, self);
         match too_many {
             false => plan,
@@ -135,12 +129,12 @@ impl Params {
         let section = |candidates| sections.iter().find(|it| it.candidates == candidates);
         let (of_bins, of_all) = (section(Candidates::OfBin), section(Candidates::All));
         let item_bits = match self.domain {
-            Domain::Digests => 8 * self.digest_bytes as u64,
+            Domain::Digests => 8 * self.base.digest_bytes as u64,
             Domain::Numbers { bits } => bits.into(),
         };
         let places_beside = of_all.map_or(0, |section| section.places() as u64);
-        parameters([
-            ("digest bytes", self.digest_bytes as u64),
+        parameters(&[
+            ("digest bytes", self.base.digest_bytes as u64),
             ("item bits", item_bits),
             ("bins", of_bins.map_or(0, |section| section.bins.into())),
             (
@@ -156,7 +150,6 @@ impl Params {
             ("mask range, high half", (self.mask_range >> 64) as u64),
             ("mask range, low half", self.mask_range as u64),
         ])
-        .into()
     }
 
     fn cost(&self) -> Cost {
@@ -179,7 +172,7 @@ impl Params {
         let bins = |bins, capacity| (Candidates::OfBin, bins, capacity, self.spelling.letters);
         let all = |places| (Candidates::All, places, 1, self.spelling.all_letters);
         match self.spelling.method {
-            Method::None => Section::sequence([all(self.request.sizes.receiver() as u32)]),
+            Method::None => Section::sequence([all(self.base.request.sizes.receiver() as u32)]),
             Method::Simple(shape) | Method::Balanced(shape) => {
                 Section::sequence([bins(shape.bins, shape.capacity)])
             }
@@ -192,7 +185,7 @@ impl Params {
     /// Places that a list of masks is for, where all items of the sender are compared with all
     /// places: a message of places is cut into lists that fit into memory.
     pub(super) fn places_per_list(&self) -> usize {
-        (MASKS_PER_LIST / self.request.sizes.sender() as usize).max(1)
+        (MASKS_PER_LIST / self.base.request.sizes.sender() as usize).max(1)
     }
 
     /// The lists of masks of step 5, each for a range of the places that hold an item, which are
@@ -213,7 +206,7 @@ impl Params {
 
     /// The only list, where items have bins.
     pub(super) fn whole_list(&self) -> Range<usize> {
-        0..self.request.sizes.receiver() as usize
+        0..self.base.request.sizes.receiver() as usize
     }
 
     /// The masks of a list: one for each item of the sender and each place that it is compared
@@ -229,7 +222,7 @@ impl Params {
             Method::Balanced(shape) => TWO * shape.capacity as usize,
             Method::Cuckoo(shape) | Method::Permuted(shape) => CHOICES + shape.stash as usize,
         };
-        places * self.request.sizes.sender() as usize
+        places * self.base.request.sizes.sender() as usize
     }
 
     /// How many pairs of masks are compared.
@@ -240,6 +233,8 @@ impl Params {
 
     /// The items do not fit into the table.
     pub(super) fn no_placement(&self) -> Error {
-        self.request.bad_luck("the items do not fit into the bins")
+        self.base
+            .request
+            .bad_luck("the items do not fit into the bins")
     }
 }

@@ -117,7 +117,7 @@ fn lists_of_masks_end_within_a_message() {
 fn long_digests() {
     for scheme in SCHEMES {
         let mut params = Params::new(&rows(300, 200), scheme).unwrap();
-        params.digest_bytes = 32;
+        params.base.digest_bytes = 32;
         let plan = params.plan();
         let output = output(&plan, &items(0..300, &plan), &items(250..450, &plan));
         assert_eq!(

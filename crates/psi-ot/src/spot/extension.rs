@@ -1,4 +1,5 @@
 use psijoin_block::{Block, gf2k::Field};
+use psijoin_ot::matrix::RowShape;
 use psijoin_params::{
     Error, FailureBudget, Log2Prob,
     code::{near_collision, width_bits},
@@ -6,7 +7,7 @@ use psijoin_params::{
 };
 use psijoin_psi::{Parameter, parameters};
 
-use super::{ROW_WORDS, coefficients::packed_bytes};
+use super::{ROW_WORDS, WIDE_ROW_WORDS, coefficients::packed_bytes};
 
 /// How many slices a value may have. Rows of more than 504 bits need more than four.
 const SLICES: [usize; 2] = [4, 5];
@@ -54,9 +55,15 @@ impl Extension {
         2 * self.slices * self.field_bits as usize
     }
 
-    /// Whether a row, which has w bits in each word, needs more than eight words.
-    pub(crate) fn wide_rows(&self) -> bool {
-        2 * self.slices > ROW_WORDS
+    /// An element's halves lie in words of their own.
+    pub(crate) fn row_shape(&self) -> RowShape {
+        RowShape {
+            words: match 2 * self.slices <= ROW_WORDS {
+                true => ROW_WORDS,
+                false => WIDE_ROW_WORDS,
+            },
+            columns_per_word: self.field_bits as usize,
+        }
     }
 
     /// Rows of the ordinary OT extension for each set of points.
@@ -69,17 +76,12 @@ impl Extension {
         packed_bytes(self.field_bits, count)
     }
 
-    pub(crate) fn parameters(&self) -> [Parameter; 3] {
-        parameters([
+    pub(crate) fn parameters(&self) -> Vec<Parameter> {
+        parameters(&[
             ("field bits", u64::from(2 * self.field_bits)),
             ("slices", self.slices as u64),
             ("buckets", self.buckets as u64),
         ])
-    }
-
-    /// An element's halves lie in words of their own.
-    pub(crate) fn columns_per_word(&self) -> usize {
-        self.field_bits as usize
     }
 }
 
@@ -166,7 +168,11 @@ mod tests {
         ] {
             let mut budget = FailureBudget::new(Security::new(sigma).unwrap());
             let extension = Extension::derive(layout(1, 7, evaluations), &mut budget).unwrap();
-            assert_eq!(extension.wide_rows(), wide, "{sigma}, {evaluations}");
+            assert_eq!(
+                extension.row_shape().words == WIDE_ROW_WORDS,
+                wide,
+                "{sigma}, {evaluations}"
+            );
         }
     }
 }

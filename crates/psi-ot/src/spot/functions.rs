@@ -7,9 +7,8 @@ use psijoin_block::{
 };
 use psijoin_channel::joint_seed::JointSeed;
 use psijoin_encode::{Digests, okvs::bin_of};
-use psijoin_ot::matrix::Row;
 
-use super::{Extension, ROW_WORDS};
+use super::{Extension, ROW_WORDS, WIDE_ROW_WORDS};
 
 /// What both parties expand from the joint seed.
 ///
@@ -18,6 +17,7 @@ use super::{Extension, ROW_WORDS};
 /// AES of them, each under keys of their own.
 pub(crate) struct Functions {
     pub(crate) field: Field,
+    pub(crate) row_words: usize,
     /// Points and selectors, under each of the hash functions that led to a bin.
     points: [Aes128; 2],
     selectors: [Aes128; 2],
@@ -44,14 +44,14 @@ impl<'a> Group<'a> {
 
 /// Points and selectors of a group, and room to compute with them.
 #[derive(Default)]
-pub(crate) struct Selection<const R: usize> {
+pub(crate) struct Selection {
     pub(crate) points: Vec<Element>,
     selectors: Vec<Block>,
     blocks: Vec<Block>,
     /// The items of one bucket.
     members: Vec<usize>,
     chosen: Vec<Block>,
-    sums: Vec<Row<R>>,
+    sums: Vec<u64>,
 }
 
 /// The first 128 bits of each digest.
@@ -70,6 +70,7 @@ impl Functions {
         let [first, second, third, fourth] = keys.map(Aes128::new);
         Self {
             field: extension.field(),
+            row_words: extension.row_shape().words,
             points: [first, second],
             selectors: [third, fourth],
             output_key: joint_seed.key("psijoin 2026 spot outputs"),
@@ -77,30 +78,29 @@ impl Functions {
     }
 
     /// H of rows and the items that they belong to.
-    pub(crate) fn outputs<const R: usize>(
-        &self,
-        rows: &[Row<R>],
-        digests: Digests<'_>,
-        outputs: &mut [u128],
-    ) {
-        match (R, digests) {
-            (ROW_WORDS, Digests::Short(_)) => self.hash::<R, 10>(rows, digests, outputs),
-            (ROW_WORDS, Digests::Long(_)) => self.hash::<R, 12>(rows, digests, outputs),
-            (_, Digests::Short(_)) => self.hash::<R, 18>(rows, digests, outputs),
-            (_, Digests::Long(_)) => self.hash::<R, 20>(rows, digests, outputs),
+    pub(crate) fn outputs(&self, rows: &[u64], digests: Digests<'_>, outputs: &mut [u128]) {
+        match (self.row_words, digests) {
+            (ROW_WORDS, Digests::Short(_)) => self.hash::<ROW_WORDS, 10>(rows, digests, outputs),
+            (ROW_WORDS, Digests::Long(_)) => self.hash::<ROW_WORDS, 12>(rows, digests, outputs),
+            (_, Digests::Short(_)) => self.hash::<WIDE_ROW_WORDS, 18>(rows, digests, outputs),
+            (_, Digests::Long(_)) => self.hash::<WIDE_ROW_WORDS, 20>(rows, digests, outputs),
         }
     }
 
-    /// The same, where a row and a digest have `WORDS` words together.
+    /// The same, where a row has R words, and `WORDS` with a digest.
     fn hash<const R: usize, const WORDS: usize>(
         &self,
-        rows: &[Row<R>],
+        rows: &[u64],
         digests: Digests<'_>,
         outputs: &mut [u128],
     ) {
         const BATCH: usize = 64;
         let mut inputs = [[0; WORDS]; BATCH];
-        let batches = rows.chunks(BATCH).zip(digests.chunks(BATCH));
+        let batches = rows
+            .as_chunks::<R>()
+            .0
+            .chunks(BATCH)
+            .zip(digests.chunks(BATCH));
         for ((rows, digests), outputs) in batches.zip(outputs.chunks_mut(BATCH)) {
             let inputs = &mut inputs[..rows.len()];
             for (i, (input, row)) in inputs.iter_mut().zip(rows).enumerate() {
@@ -114,7 +114,7 @@ impl Functions {
     }
 }
 
-impl<const R: usize> Selection<R> {
+impl Selection {
     /// Computes points and selectors.
     pub(crate) fn prepare(&mut self, functions: &Functions, group: Group<'_>) {
         self.blocks.clear();
@@ -138,22 +138,30 @@ impl<const R: usize> Selection<R> {
 
     /// The rows of the prepared items, given those of all buckets of this set of points, one bucket
     /// after the other.
-    pub(crate) fn rows(&mut self, digests: Digests<'_>, buckets: &[Row<R>], rows: &mut [Row<R>]) {
-        let count = buckets.len() / select::ROWS;
+    pub(crate) fn rows(
+        &mut self,
+        digests: Digests<'_>,
+        row_words: usize,
+        buckets: &[u64],
+        rows: &mut [u64],
+    ) {
+        let bucket_words = select::ROWS * row_words;
+        let count = buckets.len() / bucket_words;
         if count == 1 {
-            return select::sums(buckets, &self.selectors, rows);
+            return select::sums(row_words, buckets, &self.selectors, rows);
         }
-        for (bucket, matrix) in (0..).zip(buckets.chunks_exact(select::ROWS)) {
+        for (bucket, matrix) in (0..).zip(buckets.chunks_exact(bucket_words)) {
             let is_member = |item: &usize| bin_of(digests.words(*item)[0], count as u32) == bucket;
             self.members.clear();
             self.members.extend((0..digests.len()).filter(is_member));
             self.chosen.clear();
             self.chosen
                 .extend(self.members.iter().map(|item| self.selectors[*item]));
-            self.sums.resize(self.chosen.len(), [0; R]);
-            select::sums(matrix, &self.chosen, &mut self.sums);
-            for (item, sum) in self.members.iter().zip(&self.sums) {
-                rows[*item] = *sum;
+            self.sums.resize(self.chosen.len() * row_words, 0);
+            select::sums(row_words, matrix, &self.chosen, &mut self.sums);
+            let sums = self.sums.chunks_exact(row_words);
+            for (item, sum) in self.members.iter().zip(sums) {
+                rows[item * row_words..][..row_words].copy_from_slice(sum);
             }
         }
     }
@@ -184,7 +192,7 @@ mod tests {
             digests: Digests::Short(&digests),
             firsts: 1000,
         };
-        let mut selection = Selection::<8>::default();
+        let mut selection = Selection::default();
         selection.prepare(&functions, group);
         let points = selection
             .points

@@ -1,8 +1,8 @@
 use psijoin_ot::matrix::{ReceiverMatrix, SenderMatrix};
-use psijoin_params::{FailureBudget, mask, sparse_ot::Layout};
+use psijoin_params::{mask, sparse_ot::Layout};
 use psijoin_psi::{
-    Adversary, Context, Conversation, Cost, Derived, Error, Info, Parameter, Request, parameters,
-    sorted_masks::SortedMasks,
+    Adversary, BaseParams, Context, Conversation, Cost, Derived, Error, Info, Parameter,
+    parameters, sorted_masks::SortedMasks,
 };
 
 use super::Extension;
@@ -12,27 +12,25 @@ use crate::seeds::SeedOts;
 #[derive(Debug, Clone)]
 pub(crate) struct SparseParams {
     info: &'static Info,
-    pub(crate) request: Request,
-    pub(crate) digest_bytes: usize,
+    pub(crate) base: BaseParams,
     pub(crate) extension: Extension,
     pub(crate) masks: SortedMasks,
-    budget: FailureBudget,
 }
 
 impl SparseParams {
-    /// Derives them, given the length of digests, with the rest of the failure budget: what
+    /// Derives them, with the rest of the failure budget: what
     /// [`Extension::derive`] takes, and all the rest, at least a quarter or so, for the masks. If the
     /// sender may be malicious, masks have 128 bits.
     pub(crate) fn derive(
         info: &'static Info,
-        request: &Request,
-        digest_bytes: usize,
+        mut base: BaseParams,
         layout: Layout,
-        mut budget: FailureBudget,
     ) -> Result<Self, Error> {
-        let extension = Extension::derive(layout, &mut budget)?;
+        let budget = &mut base.budget;
+        let extension = Extension::derive(layout, budget)?;
         // Each evaluation makes a mask, which meets that of each item of the receiver.
-        let comparisons = u128::from(layout.evaluations) * u128::from(request.sizes.receiver());
+        let comparisons =
+            u128::from(layout.evaluations) * u128::from(base.request.sizes.receiver());
         let mask_range = match info.adversary {
             Adversary::MaliciousSender => u128::MAX,
             _ => mask::range(comparisons, budget.remaining())?,
@@ -41,34 +39,29 @@ impl SparseParams {
         budget.charge("mask collision", collision)?;
         Ok(Self {
             info,
-            request: request.clone(),
-            digest_bytes,
+            base,
             extension,
             masks: SortedMasks::new(layout.evaluations as usize, mask_range),
-            budget,
         })
     }
 
     /// What a protocol derived, given its own parameters and how many bytes all polynomials take.
-    pub(crate) fn derived(
-        &self,
-        own: impl IntoIterator<Item = Parameter>,
-        polynomial_bytes: u64,
-    ) -> Derived {
-        let digest_bytes = parameters([("digest bytes", self.digest_bytes as u64)]);
+    pub(crate) fn derived(&self, own: Vec<Parameter>, polynomial_bytes: u64) -> Derived {
+        let digest_bytes = parameters(&[("digest bytes", self.base.digest_bytes as u64)]);
         // Steps 4 and 5.
         let online = Conversation::default()
             .receiver(polynomial_bytes)
             .sender(self.masks.coded_bytes());
         Derived {
             info: self.info,
-            request: self.request.clone(),
-            digest_bytes: self.digest_bytes,
-            parameters: (digest_bytes.into_iter().chain(own))
-                .chain(self.extension.parameters())
-                .chain(self.masks.parameters())
-                .collect(),
-            budget: self.budget.clone(),
+            base: self.base.clone(),
+            parameters: [
+                digest_bytes,
+                own,
+                self.extension.parameters(),
+                self.masks.parameters(),
+            ]
+            .concat(),
             cost: Cost::new(self.ots().conversation(), online),
         }
     }
@@ -76,19 +69,19 @@ impl SparseParams {
     /// The error for points that no polynomial is computed for, for example because two of them are
     /// equal.
     pub(crate) fn unfit_points(&self) -> Error {
-        (self.request).bad_luck("the items do not fit into a polynomial")
+        (self.base.request).bad_luck("the items do not fit into a polynomial")
     }
 
     /// Steps 1 and 2 of the sender: s, and one seed of each pair.
     pub(crate) fn choose(&self, context: &mut Context) -> Result<SenderMatrix, Error> {
         let seeds = self.ots().choose(context)?;
-        Ok(seeds.into_matrix(self.extension.columns_per_word()))
+        Ok(seeds.into_matrix(self.extension.row_shape()))
     }
 
     /// Step 2 of the receiver: the seed pairs.
     pub(crate) fn offer(&self, context: &mut Context) -> Result<ReceiverMatrix, Error> {
         let seeds = self.ots().offer(context)?;
-        Ok(seeds.into_matrix(self.extension.columns_per_word()))
+        Ok(seeds.into_matrix(self.extension.row_shape()))
     }
 
     fn ots(&self) -> SeedOts {

@@ -6,19 +6,19 @@
 use std::ops::Range;
 
 use psijoin_block::gf2k::{Element, Field};
-use psijoin_ot::matrix::{ReceiverMatrix, ReceiverRows, Row, SenderMatrix, Strip};
+use psijoin_ot::matrix::{ReceiverMatrix, ReceiverRows, SenderMatrix, Strip};
 
 use super::functions::{Functions, Group, Selection};
 
 /// The sender's rows of some parts of the matrix, and those of the items of one.
-pub(crate) struct SenderPart<const R: usize> {
+pub(crate) struct SenderPart {
     rows_per_part: usize,
-    strip: Strip<R>,
-    matrix: Vec<Row<R>>,
-    selection: Selection<R>,
+    strip: Strip,
+    matrix: Vec<u64>,
+    selection: Selection,
 }
 
-impl<const R: usize> SenderPart<R> {
+impl SenderPart {
     pub(crate) fn new(rows_per_part: usize) -> Self {
         Self {
             rows_per_part,
@@ -31,7 +31,7 @@ impl<const R: usize> SenderPart<R> {
     /// Expands these parts of the matrix.
     pub(crate) fn expand(&mut self, matrix: &SenderMatrix, parts: Range<usize>) {
         let rows = rows_of(parts, self.rows_per_part);
-        self.matrix.resize(rows.len(), [0; R]);
+        self.matrix.resize(rows.len() * matrix.shape().words, 0);
         matrix.expand(rows, &mut self.strip, &mut self.matrix);
     }
 
@@ -42,24 +42,25 @@ impl<const R: usize> SenderPart<R> {
         part: usize,
         group: Group<'_>,
         functions: &Functions,
-        q: &mut [Row<R>],
+        q: &mut [u64],
     ) -> &[Element] {
-        let matrix = &self.matrix[rows_of(part..part + 1, self.rows_per_part)];
+        let row_words = functions.row_words;
+        let matrix = &self.matrix[rows_of(part..part + 1, self.rows_per_part * row_words)];
         self.selection.prepare(functions, group);
-        self.selection.rows(group.digests, matrix, q);
+        (self.selection).rows(group.digests, row_words, matrix, q);
         &self.selection.points
     }
 }
 
 /// The receiver's rows of some parts of the matrices, and those of the items of one.
-pub(crate) struct ReceiverPart<const R: usize> {
+pub(crate) struct ReceiverPart {
     rows_per_part: usize,
-    matrices: ReceiverRows<R>,
-    selection: Selection<R>,
-    rows: Vec<Row<R>>,
+    matrices: ReceiverRows,
+    selection: Selection,
+    rows: Vec<u64>,
 }
 
-impl<const R: usize> ReceiverPart<R> {
+impl ReceiverPart {
     pub(crate) fn new(rows_per_part: usize) -> Self {
         Self {
             rows_per_part,
@@ -82,14 +83,15 @@ impl<const R: usize> ReceiverPart<R> {
         group: Group<'_>,
         functions: &Functions,
         own: &mut [u128],
-    ) -> (&mut Vec<Element>, &[Row<R>]) {
-        let part = rows_of(part..part + 1, self.rows_per_part);
+    ) -> (&mut Vec<Element>, &[u64]) {
+        let row_words = functions.row_words;
+        let part = rows_of(part..part + 1, self.rows_per_part * row_words);
         let ReceiverRows { t0, sum, .. } = &self.matrices;
         self.selection.prepare(functions, group);
-        self.rows.resize(group.digests.len(), [0; R]);
-        (self.selection).rows(group.digests, &t0[part.clone()], &mut self.rows);
+        self.rows.resize(group.digests.len() * row_words, 0);
+        (self.selection).rows(group.digests, row_words, &t0[part.clone()], &mut self.rows);
         functions.outputs(&self.rows, group.digests, own);
-        (self.selection).rows(group.digests, &sum[part], &mut self.rows);
+        (self.selection).rows(group.digests, row_words, &sum[part], &mut self.rows);
         (&mut self.selection.points, &self.rows)
     }
 }
@@ -101,19 +103,19 @@ fn rows_of(parts: Range<usize>, rows_per_part: usize) -> Range<usize> {
 
 /// Slice `slice` of a row, as an element of the field.
 #[inline]
-pub(crate) fn slice_of<const R: usize>(field: &Field, row: &Row<R>, slice: usize) -> Element {
+pub(crate) fn slice_of(field: &Field, row: &[u64], slice: usize) -> Element {
     field.from_words([row[2 * slice], row[2 * slice + 1]])
 }
 
 /// Adds s·P(x) to a slice of each row of the sender, given P(x).
-pub(crate) fn add_masked<const R: usize>(
+pub(crate) fn add_masked(
     field: &Field,
-    rows: &mut [Row<R>],
+    rows: &mut [u64],
     slice: usize,
-    delta: &Row<R>,
+    delta: &[u64],
     values: &[Element],
 ) {
-    for (row, value) in rows.iter_mut().zip(values) {
+    for (row, value) in rows.chunks_exact_mut(delta.len()).zip(values) {
         for (i, word) in (2 * slice..).zip(field.to_words(*value)) {
             row[i] ^= word & delta[i];
         }

@@ -1,7 +1,7 @@
 use psijoin_psi::{Output, Plan, Protocol, Request};
 use psijoin_psi_testing::{items, output, parameter};
 
-use super::SparseParams;
+use super::{SparseParams, WIDE_ROW_WORDS};
 use crate::{
     spot_fast::SPOT_FAST,
     spot_low::{SPOT_LOW, SPOT_LOW_MALICIOUS_SENDER},
@@ -20,8 +20,9 @@ pub(crate) fn assert_any_rows_work(base: &SparseParams, plan: impl Fn(SparsePara
             let mut base = base.clone();
             base.extension.slices = slices;
             base.extension.field_bits = field_bits;
-            base.digest_bytes = digest_bytes;
-            assert_eq!(base.extension.wide_rows(), slices == 5);
+            base.base.digest_bytes = digest_bytes;
+            let wide = base.extension.row_shape().words == WIDE_ROW_WORDS;
+            assert_eq!(wide, slices == 5);
             let plan = plan(base);
             let (senders, receivers) = (items(0..900, &plan), items(600..1300, &plan));
             let found = output(&plan, &senders, &receivers).unwrap();

@@ -1,13 +1,12 @@
 use psijoin_channel::stream::Chunks;
 use psijoin_params::{
-    FailureBudget,
     sparse_ot::Layout,
     two_choice::{self, Shape},
 };
-use psijoin_psi::{Error, Plan, Request, items, parameters};
+use psijoin_psi::{BaseParams, Error, Plan, Request, parameters};
 
 use super::{INFO, Receiver, Sender};
-use crate::spot::{ROW_WORDS, SparseParams, WIDE_ROW_WORDS};
+use crate::spot::SparseParams;
 
 /// A message has at least one bin, and no more than this, about.
 const MESSAGE_BYTES: usize = 1 << 16;
@@ -15,7 +14,7 @@ const MESSAGE_BYTES: usize = 1 << 16;
 /// All numbers of a run.
 #[derive(Debug)]
 pub struct Params {
-    pub(super) base: SparseParams,
+    pub(super) spot: SparseParams,
     pub(super) shape: Shape,
 }
 
@@ -29,8 +28,8 @@ impl Params {
     /// If no parameters reach the security level.
     pub fn new(request: &Request) -> Result<Self, Error> {
         let sizes = request.sizes;
-        let mut budget = FailureBudget::new(request.security);
-        let digest_bytes = items::digest_bytes(sizes, &mut budget)?;
+        let mut base = BaseParams::new(request)?;
+        let budget = &mut base.budget;
         // n/m = σ, as in the paper.
         let items_per_bin = request.security.statistical_bits();
         let share = budget.share(1.0 / 16.0);
@@ -42,22 +41,19 @@ impl Params {
             capacity: shape.capacity.into(),
             evaluations: 2 * sizes.sender(),
         };
-        let base = SparseParams::derive(&INFO, request, digest_bytes, layout, budget)?;
-        Ok(Self { base, shape })
+        let spot = SparseParams::derive(&INFO, base, layout)?;
+        Ok(Self { spot, shape })
     }
 
     /// The plan of a run with these numbers.
     pub fn plan(self) -> Plan {
-        let own = parameters([
+        let own = parameters(&[
             ("bins", self.shape.bins.into()),
             ("places a bin", self.shape.capacity.into()),
         ]);
         let polynomial_bytes = self.bins().bytes(|bins| bins * self.bin_bytes());
-        let derived = self.base.derived(own, polynomial_bytes);
-        match self.base.extension.wide_rows() {
-            false => Plan::new::<Sender<ROW_WORDS>, Receiver<ROW_WORDS>>(derived, self),
-            true => Plan::new::<Sender<WIDE_ROW_WORDS>, Receiver<WIDE_ROW_WORDS>>(derived, self),
-        }
+        let derived = self.spot.derived(own, polynomial_bytes);
+        Plan::new::<Sender, Receiver>(derived, self)
     }
 
     /// The bins, in messages of their polynomials.
@@ -70,11 +66,11 @@ impl Params {
 
     /// Coefficients of a bin, those of all slices.
     pub(super) fn bin_coefficients(&self) -> usize {
-        self.base.extension.slices * self.shape.capacity as usize
+        self.spot.extension.slices * self.shape.capacity as usize
     }
 
     /// Bytes of a bin's polynomials.
     pub(super) fn bin_bytes(&self) -> usize {
-        (self.base.extension).coefficient_bytes(self.bin_coefficients())
+        (self.spot.extension).coefficient_bytes(self.bin_coefficients())
     }
 }

@@ -7,22 +7,22 @@ use psijoin_psi::{Context, Error, Input, Output, Party, Result};
 use super::{Bins, Params};
 use crate::spot::{self, Functions, Group, ReceiverPart};
 
-/// The party that learns the result, after the offline phase. Its rows have R words.
-pub(super) struct Receiver<const R: usize>(ReceiverMatrix);
+/// The party that learns the result, after the offline phase.
+pub(super) struct Receiver(ReceiverMatrix);
 
-impl<const R: usize> Party for Receiver<R> {
+impl Party for Receiver {
     type Params = Params;
 
     /// Step 2.
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
-        Ok(Self(params.base.offer(context)?))
+        Ok(Self(params.spot.offer(context)?))
     }
 
     fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
         let (outbound, inbound) = context.channel.halves();
         let interpolation = Interpolation {
             params,
-            functions: Functions::new(&params.base.extension, input.joint_seed),
+            functions: Functions::new(&params.spot.extension, input.joint_seed),
             items: input.items.digests(),
         };
 
@@ -38,7 +38,7 @@ impl<const R: usize> Party for Receiver<R> {
             outbound,
             params.bins(),
             &mut bins_of(&table, &mut own, &mut context.rng),
-            &|| Scratch::<R>::new(params, interpolation.items.digest_bytes()),
+            &|| Scratch::new(params, interpolation.items.digest_bytes()),
             &|range, bins, scratch, message| {
                 scratch.part.expand(&self.0, range);
                 let mut bins = bins.iter_mut().enumerate();
@@ -48,7 +48,7 @@ impl<const R: usize> Party for Receiver<R> {
 
         // Step 6.
         context.phases.begin("masks");
-        let found = params.base.masks.find(&own, inbound)?;
+        let found = params.spot.masks.find(&own, inbound)?;
         let item = |place: u32| table.items()[place as usize].item;
         Ok(Output::rows(found.into_iter().map(item), input.items.len()))
     }
@@ -63,7 +63,7 @@ fn place(params: &Params, items: Digests<'_>, bins: &Bins) -> Result<TwoChoiceTa
     });
     let table = TwoChoiceTable::build(&choices, params.shape);
     table.map_err(|_| {
-        let request = &params.base.request;
+        let request = &params.spot.base.request;
         request.bad_luck("the items do not fit into the bins")
     })
 }
@@ -96,17 +96,17 @@ struct Interpolation<'a> {
 }
 
 /// The bins of one message, and the items of one bin.
-struct Scratch<const R: usize> {
-    part: ReceiverPart<R>,
+struct Scratch {
+    part: ReceiverPart,
     digests: DigestVec,
     /// Values, then coefficients.
     slices: Vec<Element>,
     quadratic: Quadratic,
 }
 
-impl<const R: usize> Scratch<R> {
+impl Scratch {
     fn new(params: &Params, digest_bytes: usize) -> Self {
-        let extension = &params.base.extension;
+        let extension = &params.spot.extension;
         Self {
             part: ReceiverPart::new(extension.rows()),
             digests: DigestVec::zeroed(0, digest_bytes),
@@ -143,15 +143,16 @@ impl<const R: usize> Scratch<R> {
         let mut random = || field.from_words(bytemuck::cast(bin.prg.block().to_bytes()));
         points.resize_with(capacity, &mut random);
         self.slices.clear();
-        for slice in 0..params.base.extension.slices {
-            let values = rows.iter().map(|row| spot::slice_of(field, row, slice));
+        for slice in 0..params.spot.extension.slices {
+            let rows = rows.chunks_exact(functions.row_words);
+            let values = rows.map(|row| spot::slice_of(field, row, slice));
             self.slices.extend(values);
             self.slices.resize_with((slice + 1) * capacity, &mut random);
         }
 
         // P(y‖b) = R(y‖b)
         (self.quadratic.interpolate(points, &mut self.slices))
-            .map_err(|_| params.base.unfit_points())?;
+            .map_err(|_| params.spot.unfit_points())?;
         spot::pack(field, self.slices.iter(), message);
         Ok(())
     }

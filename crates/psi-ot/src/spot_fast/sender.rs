@@ -1,7 +1,7 @@
 use psijoin_block::gf2k::Element;
 use psijoin_channel::stream;
 use psijoin_encode::poly::Quadratic;
-use psijoin_ot::matrix::{Row, SenderMatrix};
+use psijoin_ot::matrix::SenderMatrix;
 use psijoin_psi::{Context, Error, Input, Output, Party, Result};
 use zeroize::Zeroizing;
 
@@ -11,15 +11,15 @@ use super::{
 };
 use crate::spot::{self, Functions, SenderPart};
 
-/// The party that learns nothing, after the offline phase. Its rows have R words.
-pub(super) struct Sender<const R: usize>(SenderMatrix);
+/// The party that learns nothing, after the offline phase.
+pub(super) struct Sender(SenderMatrix);
 
-impl<const R: usize> Party for Sender<R> {
+impl Party for Sender {
     type Params = Params;
 
     /// Steps 1 and 2.
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
-        Ok(Self(params.base.choose(context)?))
+        Ok(Self(params.spot.choose(context)?))
     }
 
     fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
@@ -27,7 +27,7 @@ impl<const R: usize> Party for Sender<R> {
         let Self(matrix) = &self;
         let evaluation = Evaluation {
             params,
-            functions: Functions::new(&params.base.extension, input.joint_seed),
+            functions: Functions::new(&params.spot.extension, input.joint_seed),
             delta: matrix.delta(),
         };
 
@@ -44,7 +44,7 @@ impl<const R: usize> Party for Sender<R> {
             params.bins(),
             &|count| count * params.bin_bytes(),
             &mut table.bins(&mut outputs),
-            &|| Scratch::<R>::new(params),
+            &|| Scratch::new(params),
             &|range, message, bins, scratch| {
                 scratch.part.expand(matrix, range);
                 let messages = message.chunks_exact(params.bin_bytes());
@@ -55,30 +55,30 @@ impl<const R: usize> Party for Sender<R> {
         )?;
 
         context.phases.begin("masks");
-        params.base.masks.send_unsorted(outputs, outbound)?;
+        params.spot.masks.send_unsorted(outputs, outbound)?;
         Ok(Output::Nothing)
     }
 }
 
 /// What step 5 needs for all bins.
-struct Evaluation<'a, const R: usize> {
+struct Evaluation<'a> {
     params: &'a Params,
     functions: Functions,
-    delta: Zeroizing<Row<R>>,
+    delta: Zeroizing<Vec<u64>>,
 }
 
 /// The bins of one message, and the items of one bin.
-struct Scratch<const R: usize> {
-    part: SenderPart<R>,
-    rows: Vec<Row<R>>,
+struct Scratch {
+    part: SenderPart,
+    rows: Vec<u64>,
     coefficients: Vec<Element>,
     values: Vec<Element>,
     quadratic: Quadratic,
 }
 
-impl<const R: usize> Scratch<R> {
+impl Scratch {
     fn new(params: &Params) -> Self {
-        let extension = &params.base.extension;
+        let extension = &params.spot.extension;
         Self {
             part: SenderPart::new(extension.rows()),
             rows: Vec::new(),
@@ -94,7 +94,7 @@ impl<const R: usize> Scratch<R> {
         number: usize,
         bin: &mut Bin<'_>,
         message: &[u8],
-        evaluation: &Evaluation<'_, R>,
+        evaluation: &Evaluation<'_>,
     ) {
         let count = bin.outputs.len();
         if count == 0 {
@@ -106,12 +106,12 @@ impl<const R: usize> Scratch<R> {
             delta,
         } = evaluation;
         // Q(x‖b)
-        self.rows.resize(count, [0; R]);
+        self.rows.resize(count * functions.row_words, 0);
         let points = (self.part).evaluate(number, bin.group, functions, &mut self.rows);
         // P(x‖b)
         spot::unpack(&functions.field, message, self.coefficients.iter_mut());
         self.values
-            .resize(params.base.extension.slices * count, Element::ZERO);
+            .resize(params.spot.extension.slices * count, Element::ZERO);
         let capacity = params.shape.capacity as usize;
         (self.quadratic).evaluate(points, capacity, &self.coefficients, &mut self.values);
         // H(Q(x‖b) ⊕ s·P(x‖b), x)

@@ -12,8 +12,8 @@ fn params(sender: u64, receiver: u64) -> Params {
 
 #[test]
 fn rows_of_any_width_with_digests_of_either_length() {
-    let Params { base, shape } = params(900, 700);
-    assert_any_rows_work(&base, |base| Params { base, shape }.plan());
+    let Params { spot, shape } = params(900, 700);
+    assert_any_rows_work(&spot, |spot| Params { spot, shape }.plan());
 }
 
 #[test]
@@ -22,7 +22,7 @@ fn bins_and_buckets_of_every_number() {
         for buckets in [1, 2, 7] {
             let mut params = params(900, 700);
             params.shape = Shape { bins, capacity };
-            params.base.extension.buckets = match bins {
+            params.spot.extension.buckets = match bins {
                 1 => 20 * buckets,
                 2 => 10 * buckets,
                 _ => buckets,
@@ -71,6 +71,6 @@ fn bins_that_are_too_small_are_bad_luck_and_not_a_wrong_result() {
 #[test]
 fn masks_and_polynomials_show_nothing_of_items_that_are_not_shared() {
     let params = params(1 << 12, 1 << 12);
-    let masks = params.base.masks;
+    let masks = params.spot.masks;
     assert_nothing_shows(&params.plan(), masks);
 }

@@ -1,9 +1,9 @@
 use psijoin_channel::stream::Chunks;
-use psijoin_params::{FailureBudget, digest, sparse_ot::Layout};
-use psijoin_psi::{Error, Info, Plan, Request, items};
+use psijoin_params::sparse_ot::Layout;
+use psijoin_psi::{BaseParams, Error, Info, Plan, Request};
 
 use super::{INFO, MALICIOUS_SENDER_INFO, Receiver, Sender};
-use crate::spot::{ROW_WORDS, SparseParams, WIDE_ROW_WORDS};
+use crate::spot::SparseParams;
 
 /// Coefficients in a message: whole bytes, whatever the width of the field is.
 const COEFFICIENTS_PER_MESSAGE: usize = 4096;
@@ -11,7 +11,7 @@ const COEFFICIENTS_PER_MESSAGE: usize = 4096;
 /// All numbers of a run.
 #[derive(Debug)]
 pub struct Params {
-    pub(super) base: SparseParams,
+    pub(super) spot: SparseParams,
 }
 
 impl Params {
@@ -22,9 +22,7 @@ impl Params {
     /// # Errors
     /// If no parameters reach the security level.
     pub fn semi_honest(request: &Request) -> Result<Self, Error> {
-        let mut budget = FailureBudget::new(request.security);
-        let digest_bytes = items::digest_bytes(request.sizes, &mut budget)?;
-        Self::derive(&INFO, request, digest_bytes, budget)
+        Self::derive(&INFO, BaseParams::new(request)?)
     }
 
     /// Derives them, for a sender that may be malicious: digests of 256 bits, masks of 128.
@@ -33,43 +31,34 @@ impl Params {
     /// As [`semi_honest`](Self::semi_honest).
     pub fn malicious_sender(request: &Request) -> Result<Self, Error> {
         const DIGEST_BYTES: usize = 32;
-        let mut budget = FailureBudget::new(request.security);
-        let collision = digest::collision(request.sizes, DIGEST_BYTES);
-        budget.charge("digest collision", collision)?;
-        Self::derive(&MALICIOUS_SENDER_INFO, request, DIGEST_BYTES, budget)
+        let base = BaseParams::with_digests(request, DIGEST_BYTES)?;
+        Self::derive(&MALICIOUS_SENDER_INFO, base)
     }
 
-    fn derive(
-        info: &'static Info,
-        request: &Request,
-        digest_bytes: usize,
-        budget: FailureBudget,
-    ) -> Result<Self, Error> {
+    fn derive(info: &'static Info, base: BaseParams) -> Result<Self, Error> {
+        let sizes = base.request.sizes;
         let layout = Layout {
             polynomials: 1,
-            capacity: request.sizes.receiver(),
-            evaluations: request.sizes.sender(),
+            capacity: sizes.receiver(),
+            evaluations: sizes.sender(),
         };
-        let base = SparseParams::derive(info, request, digest_bytes, layout, budget)?;
-        Ok(Self { base })
+        let spot = SparseParams::derive(info, base, layout)?;
+        Ok(Self { spot })
     }
 
     /// The plan of a run with these numbers.
     pub fn plan(self) -> Plan {
-        let extension = &self.base.extension;
+        let extension = &self.spot.extension;
         let slice_bytes = (self.coefficients()).bytes(|count| extension.coefficient_bytes(count));
         let polynomial_bytes = extension.slices as u64 * slice_bytes;
-        let derived = self.base.derived([], polynomial_bytes);
-        match extension.wide_rows() {
-            false => Plan::new::<Sender<ROW_WORDS>, Receiver<ROW_WORDS>>(derived, self),
-            true => Plan::new::<Sender<WIDE_ROW_WORDS>, Receiver<WIDE_ROW_WORDS>>(derived, self),
-        }
+        let derived = self.spot.derived(Vec::new(), polynomial_bytes);
+        Plan::new::<Sender, Receiver>(derived, self)
     }
 
     /// The messages of a slice's coefficients.
     pub(super) fn coefficients(&self) -> Chunks {
         Chunks {
-            total: self.base.request.sizes.receiver() as usize,
+            total: self.spot.base.request.sizes.receiver() as usize,
             per_message: COEFFICIENTS_PER_MESSAGE,
         }
     }

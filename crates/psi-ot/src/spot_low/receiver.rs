@@ -7,20 +7,20 @@ use psijoin_psi::{Context, Error, Input, Output, Party, Result};
 use super::{BUCKETS_PER_TASK, Params};
 use crate::spot::{self, Functions, Group, ReceiverPart};
 
-/// The party that learns the result, after the offline phase. Its rows have R words.
-pub(super) struct Receiver<const R: usize>(ReceiverMatrix);
+/// The party that learns the result, after the offline phase.
+pub(super) struct Receiver(ReceiverMatrix);
 
-impl<const R: usize> Party for Receiver<R> {
+impl Party for Receiver {
     type Params = Params;
 
     /// Step 2.
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
-        Ok(Self(params.base.offer(context)?))
+        Ok(Self(params.spot.offer(context)?))
     }
 
     fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
         let (outbound, inbound) = context.channel.halves();
-        let extension = &params.base.extension;
+        let extension = &params.spot.extension;
         let functions = Functions::new(extension, input.joint_seed);
 
         // Step 3, and the own values of step 6 while the rows are at hand.
@@ -36,14 +36,14 @@ impl<const R: usize> Party for Receiver<R> {
         context.phases.begin("tree");
         let fft = AdditiveFft::new(functions.field);
         let interpolator = Interpolator::start(&fft, &points, &mut slices);
-        let interpolator = interpolator.map_err(|_| params.base.unfit_points())?;
+        let interpolator = interpolator.map_err(|_| params.spot.unfit_points())?;
         drop(points);
         context.phases.begin("polynomials");
         send_polynomials(params, interpolator, slices, &functions, outbound)?;
 
         // Step 6.
         context.phases.begin("masks");
-        let found = params.base.masks.find(&own, inbound)?;
+        let found = params.spot.masks.find(&own, inbound)?;
         let positions = items.positions();
         let found = found.into_iter().map(|place| positions[place as usize]);
         Ok(Output::rows(found, positions.len()))
@@ -67,10 +67,10 @@ struct Bucket<'a> {
     own: &'a mut [u128],
 }
 
-impl<const R: usize> Receiver<R> {
+impl Receiver {
     /// Step 3.
     fn expand(&self, params: &Params, items: &Partition, functions: &Functions) -> Expanded {
-        let (count, slices) = (items.digests().len(), params.base.extension.slices);
+        let (count, slices) = (items.digests().len(), params.spot.extension.slices);
         let mut expanded = Expanded {
             points: vec![Element::ZERO; count],
             slices: vec![vec![Element::ZERO; count]; slices],
@@ -79,7 +79,7 @@ impl<const R: usize> Receiver<R> {
         parallel::chunks_mut_with(
             &mut expanded.buckets(items),
             BUCKETS_PER_TASK,
-            &|| ReceiverPart::<R>::new(select::ROWS),
+            &|| ReceiverPart::new(select::ROWS),
             &|range, buckets, part| {
                 part.expand(&self.0, range);
                 for (i, bucket) in buckets.iter_mut().enumerate() {
@@ -133,17 +133,12 @@ impl Expanded {
 
 impl Bucket<'_> {
     /// Step 3, for a bucket whose rows are expanded.
-    fn fill<const R: usize>(
-        &mut self,
-        number: usize,
-        part: &mut ReceiverPart<R>,
-        functions: &Functions,
-    ) {
+    fn fill(&mut self, number: usize, part: &mut ReceiverPart, functions: &Functions) {
         let group = Group::by_one_function(self.digests);
         let (points, rows) = part.evaluate(number, group, functions, self.own);
         self.points.copy_from_slice(points);
         for (i, slice) in self.slices.iter_mut().enumerate() {
-            for (value, row) in slice.iter_mut().zip(rows) {
+            for (value, row) in slice.iter_mut().zip(rows.chunks_exact(functions.row_words)) {
                 *value = spot::slice_of(&functions.field, row, i);
             }
         }

@@ -1,7 +1,7 @@
 use psijoin_block::{additive_fft::AdditiveFft, gf2k::Element, parallel, scatter, select};
 use psijoin_channel::{Inbound, stream};
 use psijoin_encode::{okvs::Partition, poly::Evaluator};
-use psijoin_ot::matrix::{Row, SenderMatrix};
+use psijoin_ot::matrix::SenderMatrix;
 use psijoin_psi::{Context, Error, Input, Output, Party, Result};
 
 use super::{BUCKETS_PER_TASK, Params};
@@ -10,20 +10,20 @@ use crate::spot::{self, Functions, Group, SenderPart};
 /// Items whose masks one task computes.
 const ITEMS_PER_TASK: usize = 1024;
 
-/// The party that learns nothing, after the offline phase. Its rows have R words.
-pub(super) struct Sender<const R: usize>(SenderMatrix);
+/// The party that learns nothing, after the offline phase.
+pub(super) struct Sender(SenderMatrix);
 
-impl<const R: usize> Party for Sender<R> {
+impl Party for Sender {
     type Params = Params;
 
     /// Steps 1 and 2.
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
-        Ok(Self(params.base.choose(context)?))
+        Ok(Self(params.spot.choose(context)?))
     }
 
     fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
         let (outbound, inbound) = context.channel.halves();
-        let extension = &params.base.extension;
+        let extension = &params.spot.extension;
         let functions = Functions::new(extension, input.joint_seed);
 
         context.phases.begin("extension");
@@ -34,7 +34,7 @@ impl<const R: usize> Party for Sender<R> {
         context.phases.begin("tree");
         let fft = AdditiveFft::new(functions.field);
         let evaluator = Evaluator::new(&fft, &points, params.coefficients().total);
-        let evaluator = evaluator.map_err(|_| params.base.unfit_points())?;
+        let evaluator = evaluator.map_err(|_| params.spot.unfit_points())?;
         context.phases.begin("polynomials");
         let values = evaluate(params, evaluator, &functions, inbound)?;
         add_values(&self.0.delta(), &values, &functions, &mut rows);
@@ -42,25 +42,28 @@ impl<const R: usize> Party for Sender<R> {
 
         context.phases.begin("masks");
         let outputs = outputs(rows, &items, &functions);
-        params.base.masks.send_unsorted(outputs, outbound)?;
+        params.spot.masks.send_unsorted(outputs, outbound)?;
         Ok(Output::Nothing)
     }
 }
 
-impl<const R: usize> Sender<R> {
+impl Sender {
     /// Points and rows Q(x) of all items, bucket by bucket.
-    fn expand(&self, items: &Partition, functions: &Functions) -> (Vec<Element>, Vec<Row<R>>) {
+    fn expand(&self, items: &Partition, functions: &Functions) -> (Vec<Element>, Vec<u64>) {
         let count = items.digests().len();
-        let (mut points, mut rows) = (vec![Element::ZERO; count], vec![[0; R]; count]);
+        let row_words = functions.row_words;
+        let mut points = vec![Element::ZERO; count];
+        let mut rows = vec![0; count * row_words];
+        let row_lens = items.lens().map(|len| len * row_words);
         let mut buckets: Vec<_> = items
             .iter()
             .zip(scatter::split(&mut points, items.lens()))
-            .zip(scatter::split(&mut rows, items.lens()))
+            .zip(scatter::split(&mut rows, row_lens))
             .collect();
         parallel::chunks_mut_with(
             &mut buckets,
             BUCKETS_PER_TASK,
-            &|| SenderPart::<R>::new(select::ROWS),
+            &|| SenderPart::new(select::ROWS),
             &|range, buckets, part| {
                 part.expand(&self.0, range);
                 for (i, (((digests, _), points), rows)) in buckets.iter_mut().enumerate() {
@@ -81,14 +84,14 @@ fn evaluate(
     functions: &Functions,
     inbound: &mut dyn Inbound,
 ) -> Result<Vec<Vec<Element>>, Error> {
-    let Params { base } = params;
-    let mut started = Vec::with_capacity(base.extension.slices);
+    let spot = &params.spot;
+    let mut started = Vec::with_capacity(spot.extension.slices);
     let mut coefficients = vec![Element::ZERO; params.coefficients().total];
-    for _ in 0..base.extension.slices {
+    for _ in 0..spot.extension.slices {
         stream::receive_into(
             inbound,
             params.coefficients(),
-            &|count| base.extension.coefficient_bytes(count),
+            &|count| spot.extension.coefficient_bytes(count),
             &mut coefficients,
             &|| (),
             &|_, message, coefficients, ()| {
@@ -98,33 +101,28 @@ fn evaluate(
         started.push(evaluator.start(&coefficients));
     }
     drop(coefficients);
-    evaluator.finish(started).map_err(|_| base.unfit_points())
+    evaluator.finish(started).map_err(|_| spot.unfit_points())
 }
 
 /// Step 5: turns Q(x) into Q(x) ⊕ s·P(x).
-fn add_values<const R: usize>(
-    delta: &Row<R>,
-    values: &[Vec<Element>],
-    functions: &Functions,
-    rows: &mut [Row<R>],
-) {
+fn add_values(delta: &[u64], values: &[Vec<Element>], functions: &Functions, rows: &mut [u64]) {
+    let row_words = functions.row_words;
     for (slice, values) in values.iter().enumerate() {
-        parallel::chunks_mut(rows, ITEMS_PER_TASK, &|range, rows| {
-            spot::add_masked(&functions.field, rows, slice, delta, &values[range]);
+        parallel::chunks_mut(rows, ITEMS_PER_TASK * row_words, &|range, rows| {
+            let values = &values[range.start / row_words..range.end / row_words];
+            spot::add_masked(&functions.field, rows, slice, delta, values);
         });
     }
 }
 
 /// Step 5: H of all rows and their items.
-fn outputs<const R: usize>(
-    rows: Vec<Row<R>>,
-    items: &Partition,
-    functions: &Functions,
-) -> Vec<u128> {
-    let mut outputs = vec![0; rows.len()];
+fn outputs(rows: Vec<u64>, items: &Partition, functions: &Functions) -> Vec<u128> {
+    let row_words = functions.row_words;
+    let mut outputs = vec![0; items.digests().len()];
     parallel::chunks_mut(&mut outputs, ITEMS_PER_TASK, &|range, outputs| {
         let digests = items.digests().slice(range.clone());
-        functions.outputs(&rows[range], digests, outputs);
+        let rows = &rows[range.start * row_words..range.end * row_words];
+        functions.outputs(rows, digests, outputs);
     });
     outputs
 }

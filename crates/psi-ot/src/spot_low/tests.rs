@@ -17,7 +17,7 @@ fn rows_of_any_width_with_digests_of_either_length() {
         Params::semi_honest(&request(900, 700)),
         Params::malicious_sender(&request(900, 700)),
     ] {
-        assert_any_rows_work(&params.unwrap().base, |base| Params { base }.plan());
+        assert_any_rows_work(&params.unwrap().spot, |spot| Params { spot }.plan());
     }
 }
 
@@ -25,8 +25,8 @@ fn rows_of_any_width_with_digests_of_either_length() {
 fn a_malicious_sender_meets_long_digests_long_masks_and_a_check() {
     let malicious = Params::malicious_sender(&request(900, 700)).unwrap();
     let semi_honest = Params::semi_honest(&request(900, 700)).unwrap();
-    assert_eq!(malicious.base.digest_bytes, 32);
-    assert_eq!(malicious.base.masks.mask(u128::MAX), u128::MAX - 1);
+    assert_eq!(malicious.spot.base.digest_bytes, 32);
+    assert_eq!(malicious.spot.masks.mask(u128::MAX), u128::MAX - 1);
     let (malicious, semi_honest) = (malicious.plan(), semi_honest.plan());
     assert_ne!(malicious.digest(), semi_honest.digest());
     assert!(malicious.cost().offline.sender_bytes > semi_honest.cost().offline.sender_bytes);
@@ -40,7 +40,7 @@ fn masks_and_polynomials_show_nothing_of_items_that_are_not_shared() {
         Params::malicious_sender(&request),
     ] {
         let params = params.unwrap();
-        let masks = params.base.masks;
+        let masks = params.spot.masks;
         assert_nothing_shows(&params.plan(), masks);
     }
 }

@@ -3,9 +3,9 @@ use psijoin_ot::{
     iknp::{Malicious, Model, SemiHonest},
     vole::Base,
 };
-use psijoin_params::{FailureBudget, Log2Prob, digest, mask};
+use psijoin_params::{Log2Prob, mask};
 use psijoin_psi::{
-    Conversation, Cost, Derived, Error, Info, Input, Phases, Plan, Request, items, parameters,
+    BaseParams, Conversation, Cost, Derived, Error, Info, Input, Phases, Plan, Request, parameters,
     sorted_masks::SortedMasks,
 };
 
@@ -26,12 +26,10 @@ pub(super) enum Variant {
 /// What is derived for a run.
 #[derive(Debug)]
 pub struct Params {
-    pub(super) request: Request,
-    pub(super) digest_bytes: usize,
+    pub(super) base: BaseParams,
     pub(super) variant: Variant,
     pub(super) oprf: Layout,
     pub(super) mask_range: u128,
-    budget: FailureBudget,
 }
 
 impl Params {
@@ -44,17 +42,17 @@ impl Params {
     /// If no parameters reach the security level.
     pub fn semi_honest(request: &Request) -> Result<Self, Error> {
         let sizes = request.sizes;
-        let mut budget = FailureBudget::new(request.security);
-        let digest_bytes = items::digest_bytes(sizes, &mut budget)?;
+        let mut base = BaseParams::new(request)?;
+        let budget = &mut base.budget;
         let narrow = dictionary(sizes.sender(), Gf64::BITS);
         let (variant, bound) = if narrow <= budget.share(0.5) {
             (Variant::Narrow, narrow)
         } else {
             (Variant::Wide, dictionary(sizes.sender(), Tower::BITS))
         };
-        budget.charge(CIPHERS, ciphers(sizes.union(), digest_bytes))?;
+        budget.charge(CIPHERS, ciphers(sizes.union(), base.digest_bytes))?;
         budget.charge("sender's item in the store", bound)?;
-        Self::derive(request, digest_bytes, variant, budget)
+        Self::derive(base, variant)
     }
 
     /// Derives them, for parties that may be malicious: B = F, masks of 128 bits, and digests of
@@ -64,29 +62,20 @@ impl Params {
     /// If no parameters reach the security level.
     pub fn malicious(request: &Request) -> Result<Self, Error> {
         const DIGEST_BYTES: usize = 32;
-        let sizes = request.sizes;
-        let mut budget = FailureBudget::new(request.security);
-        budget.charge("digest collision", digest::collision(sizes, DIGEST_BYTES))?;
-        budget.charge(CIPHERS, Log2Prob::ZERO)?;
-        let bound = dictionary(sizes.sender(), Tower::BITS);
-        budget.charge("sender's item in the store", bound)?;
-        Self::derive(request, DIGEST_BYTES, Variant::Malicious, budget)
+        let mut base = BaseParams::with_digests(request, DIGEST_BYTES)?;
+        base.budget.charge(CIPHERS, Log2Prob::ZERO)?;
+        let bound = dictionary(request.sizes.sender(), Tower::BITS);
+        (base.budget).charge("sender's item in the store", bound)?;
+        Self::derive(base, Variant::Malicious)
     }
 
     /// What is the same for all variants.
-    fn derive(
-        request: &Request,
-        digest_bytes: usize,
-        variant: Variant,
-        mut budget: FailureBudget,
-    ) -> Result<Self, Error> {
-        let sizes = request.sizes;
-        let oprf = Layout::derive(
-            "store of the receiver's items",
-            sizes.receiver(),
-            request.security,
-            &mut budget,
-        )?;
+    fn derive(mut base: BaseParams, variant: Variant) -> Result<Self, Error> {
+        let sizes = base.request.sizes;
+        let security = base.request.security;
+        let budget = &mut base.budget;
+        let name = "store of the receiver's items";
+        let oprf = Layout::derive(name, sizes.receiver(), security, budget)?;
         let mask_range = match variant {
             Variant::Malicious => u128::MAX,
             _ => mask::range(sizes.pairs(), budget.remaining())?,
@@ -94,12 +83,10 @@ impl Params {
         let collision = mask::range_collision(sizes.pairs(), mask_range);
         budget.charge("mask collision", collision)?;
         Ok(Self {
-            request: request.clone(),
-            digest_bytes,
+            base,
             variant,
             oprf,
             mask_range,
-            budget,
         })
     }
 
@@ -121,17 +108,14 @@ impl Params {
     }
 
     fn derived(&self, info: &'static Info, base_bits: u32, cost: Cost) -> Derived {
-        let own = parameters([
-            ("digest bytes", self.digest_bytes as u64),
+        let own = parameters(&[
+            ("digest bytes", self.base.digest_bytes as u64),
             ("value bits", base_bits.into()),
         ]);
-        let parameters = own.into_iter().chain(self.oprf.parameters());
         Derived {
             info,
-            request: self.request.clone(),
-            digest_bytes: self.digest_bytes,
-            parameters: parameters.chain(self.masks().parameters()).collect(),
-            budget: self.budget.clone(),
+            base: self.base.clone(),
+            parameters: [own, self.oprf.parameters(), self.masks().parameters()].concat(),
             cost,
         }
     }
@@ -158,7 +142,7 @@ impl Params {
     }
 
     pub(super) fn masks(&self) -> SortedMasks {
-        SortedMasks::new(self.request.sizes.sender() as usize, self.mask_range)
+        SortedMasks::new(self.base.request.sizes.sender() as usize, self.mask_range)
     }
 
     /// A party's items in their bins.

@@ -46,7 +46,7 @@ fn every_variant_with_digests_of_either_length() {
             let mut params = Params::semi_honest(&request).unwrap();
             assert_eq!(params.variant, Variant::Narrow);
             params.variant = variant;
-            params.digest_bytes = digest_bytes;
+            params.base.digest_bytes = digest_bytes;
             let plan = params.plan();
             let (sending, receiving) = memory::pair();
             let (sent, received) = run_items(
@@ -78,7 +78,7 @@ fn the_malicious_plan_has_long_masks_and_another_digest() {
     let request = Request::rows(900, 700).unwrap();
     let malicious = Params::malicious(&request).unwrap();
     assert_eq!(malicious.mask_range, u128::MAX);
-    assert_eq!(malicious.digest_bytes, 32);
+    assert_eq!(malicious.base.digest_bytes, 32);
     let semi_honest = Params::semi_honest(&request).unwrap();
     assert_ne!(malicious.plan().digest(), semi_honest.plan().digest());
 }

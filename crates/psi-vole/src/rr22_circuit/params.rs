@@ -6,8 +6,8 @@ use psijoin_ot::{
     lookup::{self, PLACE_BITS},
     vole::Base,
 };
-use psijoin_params::{FailureBudget, cuckoo::Shape, equality as equality_params};
-use psijoin_psi::{Conversation, Cost, Derived, Error, Plan, Request, parameters};
+use psijoin_params::{cuckoo::Shape, equality as equality_params};
+use psijoin_psi::{BaseParams, Conversation, Cost, Derived, Error, Plan, Request, parameters};
 use psijoin_psi_functions::{
     bins::{self, Keys},
     functions::Function,
@@ -19,8 +19,7 @@ use crate::oprf::{CIPHERS, Layout, ciphers, dictionary};
 /// What is derived for a run.
 #[derive(Debug)]
 pub struct Params {
-    pub(super) request: Request,
-    digest_bytes: usize,
+    pub(super) base: BaseParams,
     /// Bins, without a stash.
     pub(super) bins: Shape,
     /// Bits of B: of the PRF's values, and of targets.
@@ -31,7 +30,6 @@ pub struct Params {
     pub(super) oprf: Layout,
     /// That of the sender's.
     pub(super) hints: Layout,
-    budget: FailureBudget,
 }
 
 impl Params {
@@ -45,13 +43,13 @@ impl Params {
     /// If no parameters reach the security level.
     pub fn new(request: &Request) -> Result<Self, Error> {
         let sizes = request.sizes;
-        let mut budget = FailureBudget::new(request.security);
-        let digest_bytes = bins::digest_bytes(sizes, &mut budget)?;
+        let mut base = bins::base_params(request)?;
+        let budget = &mut base.budget;
         let sender_keys = bins::sender_keys(sizes);
         let keys = sender_keys + sizes.receiver();
         // Both stores have rows from ciphers.
-        budget.charge(CIPHERS, ciphers(keys, digest_bytes).times(2))?;
-        let bins = bins::without_stash(sizes, &mut budget)?;
+        budget.charge(CIPHERS, ciphers(keys, base.digest_bytes).times(2))?;
+        let bins = bins::without_stash(sizes, budget)?;
 
         let (share, tests) = (budget.share(0.25), bins.bins.into());
         let number_bits = equality_params::bits(tests, PLACE_BITS as u32, share)?;
@@ -69,23 +67,21 @@ impl Params {
             "store of the receiver's keys",
             sizes.receiver(),
             request.security,
-            &mut budget,
+            budget,
         )?;
         let hints = Layout::derive(
             "store of the sender's hints",
             sender_keys,
             request.security,
-            &mut budget,
+            budget,
         )?;
         Ok(Self {
-            request: request.clone(),
-            digest_bytes,
+            base,
             bins,
             base_bits,
             number_bits,
             oprf,
             hints,
-            budget,
         })
     }
 
@@ -106,7 +102,7 @@ impl Params {
 
     /// What is made of the shares.
     pub(super) fn function(&self) -> Function {
-        Function::new(&self.request, self.lanes())
+        Function::new(&self.base.request, self.lanes())
     }
 
     /// Hash functions of items.
@@ -118,11 +114,6 @@ impl Params {
         Keys::new(self.bins, purposes, joint_seed)
     }
 
-    /// σ.
-    pub(super) fn sigma(&self) -> u32 {
-        self.request.security.statistical_bits()
-    }
-
     /// The plan that follows.
     pub fn plan(self) -> Plan {
         match self.base_bits {
@@ -132,19 +123,16 @@ impl Params {
     }
 
     fn plan_over<B: Base>(self) -> Plan {
-        let own = parameters([
-            ("digest bytes", self.digest_bytes as u64),
+        let own = parameters(&[
+            ("digest bytes", self.base.digest_bytes as u64),
             ("bins", self.bins.bins.into()),
             ("value bits", self.base_bits.into()),
             ("compared bits", self.number_bits.into()),
         ]);
-        let stores = [self.oprf.parameters(), self.hints.parameters()];
         let derived = Derived {
             info: &INFO,
-            request: self.request.clone(),
-            digest_bytes: self.digest_bytes,
-            parameters: own.into_iter().chain(stores.concat()).collect(),
-            budget: self.budget.clone(),
+            base: self.base.clone(),
+            parameters: [own, self.oprf.parameters(), self.hints.parameters()].concat(),
             cost: self.cost::<B>(),
         };
         Plan::new::<Sender<B>, Receiver<B>>(derived, self)
@@ -159,7 +147,7 @@ impl Params {
             .flights(equality::preparing_flights(self.lookups()))
             .then(function_offline);
         // Steps 3 to 6.
-        let columns = self.request.output.columns().sender as u64;
+        let columns = self.base.request.output.columns().sender as u64;
         let online = Conversation::default()
             .receiver(self.oprf.bytes::<B>())
             .sender(self.hints.bytes::<B>() + columns * self.hints.bytes::<Gf64>())

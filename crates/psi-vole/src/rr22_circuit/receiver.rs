@@ -88,7 +88,7 @@ fn place<'a>(
     joint_seed: &JointSeed,
 ) -> Result<(Table, oprf::Inputs<'a>), Error> {
     let keys = params.keys(joint_seed);
-    let table = Table::build(&keys.bins(items), params.bins, params.sigma())?;
+    let table = Table::build(&keys.bins(items), params.bins, params.base.sigma())?;
     let keys = keys.of_placed(items, &table);
     let inputs = oprf::Inputs::new::<SemiHonest>(&params.oprf, keys.as_digests(), joint_seed);
     Ok((table, inputs))
@@ -138,7 +138,7 @@ fn receive_columns(
         )?;
         Ok(numbers)
     };
-    (0..params.request.output.columns().sender)
+    (0..params.base.request.output.columns().sender)
         .map(receive)
         .collect()
 }

@@ -6,7 +6,7 @@ use bytemuck::Pod;
 use psijoin_block::{memory::Buffer, parallel, scatter};
 
 /// What is sorted.
-pub trait Key: Pod + Ord + Send + Sync {
+pub(super) trait Key: Pod + Ord + Send + Sync {
     /// Its highest bits: keys are in their order, except where these are equal.
     fn top(self) -> u64;
 }
@@ -28,10 +28,10 @@ const MAX_BUCKETS: usize = 1 << 12;
 const MAX_SLOT_LEN: u32 = 32;
 
 /// Sorts, on the threads of the caller's pool: the topmost bits say which bucket, the next ones
-/// which slot of it, and a slot has one key or two. Keys that are not uniform are sorted as well,
-/// but more slowly.
-pub fn sort<T: Key>(keys: &[T]) -> Buffer<T> {
-    sort_by(keys, |_, key| *key)
+/// which slot of it, and a slot has one key or two. Hashes that are not uniform are sorted as
+/// well, but more slowly.
+pub fn sort(hashes: &[u128]) -> Buffer<u128> {
+    sort_by(hashes, |_, hash| *hash)
 }
 
 /// Sorts the keys of elements, given the position of each. Each is made twice.

@@ -1,0 +1,52 @@
+//! What every protocol derives first.
+
+use psijoin_params::{FailureBudget, digest};
+
+use crate::{Error, Request, items};
+
+/// The numbers that follow from the request alone. A protocol goes on to charge the budget for its
+/// own events.
+#[derive(Debug, Clone)]
+pub struct BaseParams {
+    /// What they were derived for.
+    pub request: Request,
+    /// Bytes of the item digests that it works on: 16 or 32.
+    pub digest_bytes: usize,
+    /// The failure events so far, and how likely each is at most.
+    pub budget: FailureBudget,
+}
+
+impl BaseParams {
+    /// With the shortest digests that take at most an eighth of the failure budget.
+    ///
+    /// # Errors
+    /// If there are none.
+    pub fn new(request: &Request) -> Result<Self, Error> {
+        let mut budget = FailureBudget::new(request.security);
+        Ok(Self {
+            request: request.clone(),
+            digest_bytes: items::digest_bytes(request.sizes, &mut budget)?,
+            budget,
+        })
+    }
+
+    /// With digests of this length, whatever they take of the failure budget.
+    ///
+    /// # Errors
+    /// If they take more than all of it.
+    pub fn with_digests(request: &Request, digest_bytes: usize) -> Result<Self, Error> {
+        let mut budget = FailureBudget::new(request.security);
+        let collision = digest::collision(request.sizes, digest_bytes);
+        budget.charge("digest collision", collision)?;
+        Ok(Self {
+            request: request.clone(),
+            digest_bytes,
+            budget,
+        })
+    }
+
+    /// σ.
+    pub fn sigma(&self) -> u32 {
+        self.request.security.statistical_bits()
+    }
+}
