@@ -8,11 +8,7 @@ use std::{
 use psijoin_channel::{AbortCode, Channel, Error, MAX_MESSAGE_BYTES};
 use psijoin_transport::Kind;
 
-use crate::{Pair, QUICK, meet, plaintext, plaintext_connected, tls_connected, tls_pair};
-
-fn connected_pairs() -> [Pair; 2] {
-    [tls_connected(), plaintext_connected()]
-}
+use crate::{QUICK, connected_pairs, meet, plaintext, tls_connected, tls_pair};
 
 /// Sends until the channel breaks.
 fn send_until_error(channel: &mut Channel) -> Error {
@@ -26,10 +22,7 @@ fn send_until_error(channel: &mut Channel) -> Error {
 
 #[test]
 fn a_clean_close_waits_for_a_peer_that_computes() {
-    let Pair {
-        a: (connection_a, mut a),
-        b: (connection_b, mut b),
-    } = tls_connected();
+    let [(connection_a, mut a), (connection_b, mut b)] = tls_connected();
     thread::scope(|scope| {
         scope.spawn(move || {
             a.send(b"the last message").unwrap();
@@ -43,10 +36,7 @@ fn a_clean_close_waits_for_a_peer_that_computes() {
 
 #[test]
 fn a_message_that_nobody_expected_spoils_the_close() {
-    let Pair {
-        a: (connection_a, mut a),
-        b: (connection_b, _channel),
-    } = tls_connected();
+    let [(connection_a, mut a), (connection_b, _channel)] = tls_connected();
     a.send(b"one too many").unwrap();
     thread::scope(|scope| {
         let finished = scope.spawn(|| connection_a.finish());
@@ -63,10 +53,7 @@ fn a_message_that_nobody_expected_spoils_the_close() {
 
 #[test]
 fn a_peer_that_is_done_early_is_an_error_and_no_wait() {
-    let Pair {
-        a: (connection_a, _a),
-        b: (connection_b, mut b),
-    } = tls_connected();
+    let [(connection_a, _a), (connection_b, mut b)] = tls_connected();
     thread::scope(|scope| {
         scope.spawn(move || connection_a.finish());
         let error = b.recv_array::<1>().unwrap_err();
@@ -77,11 +64,7 @@ fn a_peer_that_is_done_early_is_an_error_and_no_wait() {
 
 #[test]
 fn an_abort_reaches_a_peer_that_receives_after_all_that_was_sent_before() {
-    for Pair {
-        a: (_a, mut a),
-        b: (_b, mut b),
-    } in connected_pairs()
-    {
+    for [(_a, mut a), (_b, mut b)] in connected_pairs() {
         a.send(b"before").unwrap();
         a.abort(AbortCode::LocalFailure);
         assert_eq!(&b.recv_array().unwrap(), b"before");
@@ -98,11 +81,7 @@ fn an_abort_reaches_a_peer_that_receives_after_all_that_was_sent_before() {
 
 #[test]
 fn an_abort_reaches_a_peer_that_sends() {
-    for Pair {
-        a: (connection_a, _channel),
-        b: (_b, mut b),
-    } in connected_pairs()
-    {
+    for [(connection_a, _channel), (_b, mut b)] in connected_pairs() {
         thread::scope(|scope| {
             let sending = scope.spawn(move || send_until_error(&mut b));
             thread::sleep(Duration::from_millis(100));
@@ -168,11 +147,7 @@ fn an_interrupt_ends_the_wait_for_a_clean_close() {
 
 #[test]
 fn a_connection_that_is_dropped_delivers_what_was_sent_and_then_is_closed() {
-    for Pair {
-        a: (connection_a, mut a),
-        b: (_b, mut b),
-    } in connected_pairs()
-    {
+    for [(connection_a, mut a), (_b, mut b)] in connected_pairs() {
         for _ in 0..4 {
             a.send(&vec![5; MAX_MESSAGE_BYTES]).unwrap();
         }
@@ -244,11 +219,7 @@ fn the_first_reason_to_stop_is_the_one_that_later_sessions_give() {
 
 #[test]
 fn a_session_ends_with_its_last_byte_and_not_with_what_is_made_of_it() {
-    for Pair {
-        a: (connection_a, a),
-        b: (connection_b, mut b),
-    } in connected_pairs()
-    {
+    for [(connection_a, a), (connection_b, mut b)] in connected_pairs() {
         let mut a = connection_a.ends_after(a, 5, 7);
         b.send(&[]).unwrap();
         b.send(b"123").unwrap();
@@ -268,10 +239,7 @@ fn a_session_ends_with_its_last_byte_and_not_with_what_is_made_of_it() {
 
 #[test]
 fn a_session_goes_on_until_both_totals_are_reached() {
-    let Pair {
-        a: (connection_a, a),
-        b: (connection_b, mut b),
-    } = tls_connected();
+    let [(connection_a, a), (connection_b, mut b)] = tls_connected();
     let mut a = connection_a.ends_after(a, 2, 1);
     a.send(&[1]).unwrap();
     b.send(&[2]).unwrap();
@@ -289,10 +257,7 @@ fn a_session_goes_on_until_both_totals_are_reached() {
 
 #[test]
 fn a_session_of_no_bytes_ends_at_once_and_both_can_do_so() {
-    let Pair {
-        a: (connection_a, a),
-        b: (connection_b, b),
-    } = tls_connected();
+    let [(connection_a, a), (connection_b, b)] = tls_connected();
     let mut a = connection_a.ends_after(a, 0, 0);
     let _b = connection_b.ends_after(b, 0, 0);
     let error = a.send(&[]).unwrap_err();
