@@ -12,7 +12,9 @@ use serde_json::Value;
 
 use crate::{
     line::join_without_goodbye,
-    support::{Ended, Folder, Process, assert_said, join, lines, run, start_pair_with, trust},
+    support::{
+        Ended, Folder, Process, all_exit, assert_said, join, lines, run, start_pair_with, trust,
+    },
 };
 
 fn report(folder: &Folder, name: &str) -> Value {
@@ -162,9 +164,8 @@ fn a_report_that_fails_hides_no_result() {
         "--output-kind",
         "count",
     ];
-    let receive = ["receive", "--listen", "127.0.0.1:0", "--report", &report];
-    let mut receiver = Process::start(&[&receive[..], &args].concat());
-    let address = receiver.address();
+    let (receiver, address) =
+        Process::listen("receive", &[&["--report", &report], &args[..]].concat());
     // Permissions do not hold root back, but a folder that is gone does.
     fs::set_permissions(folder.path("reports"), fs::Permissions::from_mode(0o700)).unwrap();
     fs::remove_dir_all(folder.path("reports")).unwrap();
@@ -180,16 +181,9 @@ fn a_deadline_bounds_the_whole_session() {
     let folder = Folder::new();
     let table = folder.file("table", "ann\n");
     let started = Instant::now();
-    let ended = run(&[
-        "send",
-        "--listen",
-        "127.0.0.1:0",
-        "--input",
-        &table,
-        "--insecure-plaintext",
-        "--deadline",
-        "1",
-    ]);
+    let args = ["--input", &table, "--insecure-plaintext", "--deadline", "1"];
+    let (waiting, _) = Process::listen("send", &args);
+    let ended = waiting.end();
     ended.says(4, &[]);
     assert!(started.elapsed() < Duration::from_secs(20));
     assert_said!([ended]);
@@ -264,9 +258,8 @@ fn logged(level: &str) -> Ended {
     let folder = Folder::new();
     let table = folder.file("table", "ann\n");
     let args = ["--input", &table, "--insecure-plaintext"];
-    let listen = ["receive", "--listen", "127.0.0.1:0"];
-    let mut receiver = Process::start(&[&listen[..], &args].concat());
-    let connect = ["send", "--connect", &receiver.address()];
+    let (receiver, address) = Process::listen("receive", &args);
+    let connect = ["send", "--connect", &address];
     let sender = Process::start_logging(level, &[&connect[..], &args].concat());
     let sender = sender.end();
     match sender.code {
@@ -282,9 +275,7 @@ fn logged(level: &str) -> Ended {
 #[test]
 fn levels_of_the_log_do_what_they_say() {
     let said = ["off", "error", "warn", "info", "bogus"].map(logged);
-    for ended in &said[..4] {
-        ended.says(0, &[]);
-    }
+    all_exit(&said[..4], 0);
     said[4].says(2, &[]);
     assert_said!(said);
     // What it tells of connections and phases is for developers.
