@@ -8,7 +8,9 @@ use std::{
 use psijoin_channel::{AbortCode, Channel, Error, MAX_MESSAGE_BYTES};
 use psijoin_transport::Kind;
 
-use crate::{QUICK, connected_pairs, meet, plaintext, tls_connected, tls_pair};
+use crate::{
+    QUICK, connected_pairs, pair_with, pairs_of_options, plaintext, tls_connected, tls_pair,
+};
 
 /// Sends until the channel breaks.
 fn send_until_error(channel: &mut Channel) -> Error {
@@ -98,9 +100,8 @@ fn an_abort_reaches_a_peer_that_sends() {
 
 #[test]
 fn an_interrupt_ends_both_halves_and_is_told_to_the_peer() {
-    for (options, peer_options) in [tls_pair(), (plaintext(), plaintext())] {
-        let (party, peer) = meet(&options, &peer_options);
-        let ((_connection, mut channel), (_peer, mut peer)) = (party.unwrap(), peer.unwrap());
+    for (options, peer_options) in pairs_of_options() {
+        let [(_connection, mut channel), (_peer, mut peer)] = pair_with(&options, &peer_options);
         thread::scope(|scope| {
             let (outbound, inbound) = channel.halves();
             let receiving = scope.spawn(|| inbound.recv(&mut [0]).unwrap_err());
@@ -135,8 +136,7 @@ fn an_interrupt_ends_both_halves_and_is_told_to_the_peer() {
 #[test]
 fn an_interrupt_ends_the_wait_for_a_clean_close() {
     let (options, peer_options) = tls_pair();
-    let (party, peer) = meet(&options, &peer_options);
-    let ((connection, _channel), _peer) = (party.unwrap(), peer.unwrap());
+    let [(connection, _channel), _peer] = pair_with(&options, &peer_options);
     thread::scope(|scope| {
         let finishing = scope.spawn(|| connection.finish().unwrap_err());
         thread::sleep(Duration::from_millis(100));
@@ -165,9 +165,8 @@ fn a_connection_that_is_dropped_delivers_what_was_sent_and_then_is_closed() {
 
 #[test]
 fn an_abort_from_elsewhere_is_told_whatever_the_session_is_stuck_in() {
-    for (options, peer_options) in [tls_pair(), (plaintext(), plaintext())] {
-        let (party, peer) = meet(&options, &peer_options);
-        let ((_connection, mut channel), (_peer, mut peer)) = (party.unwrap(), peer.unwrap());
+    for (options, peer_options) in pairs_of_options() {
+        let [(_connection, mut channel), (_peer, mut peer)] = pair_with(&options, &peer_options);
         thread::scope(|scope| {
             let receiving = scope.spawn(|| channel.recv(&mut [0]).unwrap_err());
             thread::sleep(Duration::from_millis(100));
@@ -189,8 +188,7 @@ fn an_abort_from_elsewhere_is_told_whatever_the_session_is_stuck_in() {
 #[test]
 fn an_abort_of_a_peer_that_takes_nothing_does_not_wait_for_good() {
     let options = plaintext();
-    let (party, _peer) = meet(&options, &plaintext());
-    let (_connection, mut channel) = party.unwrap();
+    let [(_connection, mut channel), _peer] = pair_with(&options, &plaintext());
     thread::scope(|scope| {
         let sending = scope.spawn(move || send_until_error(&mut channel));
         // Until lanes and sockets are full.
@@ -205,10 +203,9 @@ fn an_abort_of_a_peer_that_takes_nothing_does_not_wait_for_good() {
 #[test]
 fn the_first_reason_to_stop_is_the_one_that_later_sessions_give() {
     let options = plaintext();
-    let (party, peer) = meet(&options, &plaintext());
+    let [(connection, _channel), (_peer, mut peer)] = pair_with(&options, &plaintext());
     options.interrupt.abort(AbortCode::InternalFailure);
     options.interrupt.trigger();
-    let ((connection, _channel), (_peer, mut peer)) = (party.unwrap(), peer.unwrap());
     let error = peer.recv_array::<1>().unwrap_err();
     assert!(
         matches!(error, Error::PeerAborted(AbortCode::InternalFailure)),
@@ -270,8 +267,7 @@ fn a_session_of_no_bytes_ends_at_once_and_both_can_do_so() {
 #[test]
 fn a_party_that_drops_messages_never_says_that_it_is_done() {
     let options = plaintext();
-    let (party, peer) = meet(&options, &plaintext());
-    let ((connection, channel), (_peer, mut peer)) = (party.unwrap(), peer.unwrap());
+    let [(connection, channel), (_peer, mut peer)] = pair_with(&options, &plaintext());
     const MESSAGES: u64 = 64;
     let total = MESSAGES * MAX_MESSAGE_BYTES as u64;
     let mut channel = connection.ends_after(channel, total, 0);

@@ -85,9 +85,14 @@ fn plaintext_connected() -> Pair {
     pair_with(&plaintext(), &plaintext())
 }
 
+/// Options for two parties, of each kind.
+fn pairs_of_options() -> [(Options, Options); 2] {
+    [tls_pair(), (plaintext(), plaintext())]
+}
+
 /// One pair of each kind.
 fn connected_pairs() -> [Pair; 2] {
-    [tls_connected(), plaintext_connected()]
+    pairs_of_options().map(|(a, b)| pair_with(&a, &b))
 }
 
 /// A party whose peer is a bare socket that has said its preamble.
