@@ -27,8 +27,8 @@ use psijoin_table::{
 };
 
 use crate::{
-    Files, array, assert_contains, assert_ends_with, items, join, key, open, read, read_bytes,
-    set_of, typed_columns,
+    Files, array, assert_contains, assert_ends_with, items, join, key, only_batch, open, read,
+    read_bytes, set_of, typed_columns,
 };
 
 fn batch(columns: &[(&str, ArrayRef)]) -> RecordBatch {
@@ -72,10 +72,7 @@ fn arrow(files: &Files, name: &str, columns: &[(&str, ArrayRef)]) -> PathBuf {
 }
 
 fn rows(path: &Path) -> RecordBatch {
-    let mut reader = FileReader::try_new(File::open(path).unwrap(), None).unwrap();
-    let rows = reader.next().unwrap().unwrap();
-    assert!(reader.next().is_none());
-    rows
+    only_batch(FileReader::try_new(File::open(path).unwrap(), None).unwrap())
 }
 
 #[test]

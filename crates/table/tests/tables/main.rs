@@ -19,6 +19,7 @@ mod secrecy;
 mod spellings;
 
 use std::{
+    fmt::Debug,
     fs::{self, File},
     path::{Path, PathBuf},
     sync::Arc,
@@ -163,6 +164,13 @@ fn assert_starts_with(text: &str, start: &str) {
 #[track_caller]
 fn assert_ends_with(text: &str, end: &str) {
     assert!(text.ends_with(end), "{text}");
+}
+
+/// The rows of a file that a reader has in one batch.
+fn only_batch<E: Debug>(mut reader: impl Iterator<Item = Result<RecordBatch, E>>) -> RecordBatch {
+    let rows = reader.next().unwrap().unwrap();
+    assert!(reader.next().is_none());
+    rows
 }
 
 /// What a table's keys are, whatever its columns mean or seem to.

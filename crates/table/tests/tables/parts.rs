@@ -15,7 +15,8 @@ use psijoin_table::{
 };
 
 use crate::{
-    Files, array, assert_contains, assert_starts_with, items, key, read, set_of, write_some,
+    Files, array, assert_contains, assert_starts_with, items, key, only_batch, read, set_of,
+    write_some,
 };
 
 fn open_all(inputs: &[PathBuf]) -> Result<Source, Error> {
@@ -45,13 +46,8 @@ fn message<T>(result: Result<T, Error>) -> String {
 
 fn parquet_rows(path: &Path) -> RecordBatch {
     let file = fs::File::open(path).unwrap();
-    let mut reader = ParquetRecordBatchReaderBuilder::try_new(file)
-        .unwrap()
-        .build()
-        .unwrap();
-    let rows = reader.next().unwrap().unwrap();
-    assert!(reader.next().is_none());
-    rows
+    let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
+    only_batch(reader.build().unwrap())
 }
 
 #[test]
