@@ -13,7 +13,8 @@ use serde_json::Value;
 use crate::{
     line::join_without_goodbye,
     support::{
-        Ended, Folder, Process, all_exit, assert_said, join, lines, run, start_pair_with, trust,
+        Ended, Folder, Process, all_exit, assert_said, join, lines, long_rows, run,
+        start_pair_with, trust,
     },
 };
 
@@ -25,13 +26,7 @@ fn report(folder: &Folder, name: &str) -> Value {
 #[test]
 fn the_sender_cannot_tell_how_long_the_receiver_writes() {
     let folder = Folder::new();
-    let row = "x".repeat(100);
-    let rows: String = (0..20_000).map(|id| format!("{id},{row}\n")).collect();
-    let mine = folder.file("mine.csv", "id,text\n".to_owned() + &rows);
-    let theirs = folder.file(
-        "theirs.csv",
-        "id\n".to_owned() + &rows.replace(&format!(",{row}"), ""),
-    );
+    let [mine, theirs] = long_rows(&folder, 20_000, 100);
     let common = ["--key", "id", "--insecure-plaintext"];
     let (mut reader, writer) = std::io::pipe().unwrap();
     let (receiver, sender) = start_pair_with(
@@ -44,7 +39,7 @@ fn the_sender_cannot_tell_how_long_the_receiver_writes() {
         .says(0, &["The receiver learned which of its keys you share"]);
     let mut written = String::new();
     reader.read_to_string(&mut written).unwrap();
-    assert_eq!(written.len(), "id,text\n".len() + rows.len());
+    assert_eq!(written.len(), folder.read("mine.csv").len());
     receiver.end().says(0, &["20,000 shared keys"]);
 }
 

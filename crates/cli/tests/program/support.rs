@@ -464,6 +464,18 @@ pub(crate) fn trust(folder: &Folder) -> Trust {
     }
 }
 
+/// Writes the receiver's and the sender's tables of the same ids, where each row of the receiver
+/// has a text of so many bytes.
+pub(crate) fn long_rows(folder: &Folder, ids: u32, bytes: usize) -> [String; 2] {
+    let text = "x".repeat(bytes);
+    let rows: String = (0..ids).map(|id| format!("{id},{text}\n")).collect();
+    let keys: String = (0..ids).map(|id| format!("{id}\n")).collect();
+    [
+        folder.file("mine.csv", "id,text\n".to_owned() + &rows),
+        folder.file("theirs.csv", "id\n".to_owned() + &keys),
+    ]
+}
+
 /// Lines `from..to` as a text.
 pub(crate) fn lines(range: std::ops::Range<u32>) -> String {
     range.map(|line| format!("word {line}\n")).collect()
