@@ -21,19 +21,20 @@ use std::{
     sync::{Arc, Mutex, MutexGuard},
 };
 
-use crate::{AbortCode, Channel, Error, Inbound, Outbound};
+use crate::{Channel, observed::Observed};
 
 /// Counts what passes through `channel` from now on.
 pub fn counted(channel: Channel) -> (Channel, Counters) {
     let counters = Counters::default();
+    let [sent, received] = [counters.clone(), counters.clone()];
     let mut channel = channel.decorate(
-        |inner| CountedOutbound {
+        |inner| Observed {
             inner,
-            counters: counters.clone(),
+            show: move |message: &[u8]| sent.lock().sent(message.len()),
         },
-        |inner| CountedInbound {
+        |inner| Observed {
             inner,
-            counters: counters.clone(),
+            show: move |message: &[u8]| received.lock().received(message.len()),
         },
     );
     channel.counters.push(counters.clone());
@@ -195,42 +196,12 @@ impl Direction {
     }
 }
 
-struct CountedOutbound {
-    inner: Box<dyn Outbound>,
-    counters: Counters,
-}
-
-impl Outbound for CountedOutbound {
-    fn send(&mut self, message: &[u8]) -> Result<(), Error> {
-        self.inner.send(message)?;
-        self.counters.lock().sent(message.len());
-        Ok(())
-    }
-
-    fn abort(&mut self, code: AbortCode) {
-        self.inner.abort(code);
-    }
-}
-
-struct CountedInbound {
-    inner: Box<dyn Inbound>,
-    counters: Counters,
-}
-
-impl Inbound for CountedInbound {
-    fn recv(&mut self, message: &mut [u8]) -> Result<(), Error> {
-        self.inner.recv(message)?;
-        self.counters.lock().received(message.len());
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::thread;
 
     use super::*;
-    use crate::memory;
+    use crate::{Inbound, Outbound, memory};
 
     type Party = (Channel, Counters);
 

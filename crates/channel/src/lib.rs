@@ -50,6 +50,7 @@ pub mod transcript;
 
 mod error;
 mod exchange;
+mod observed;
 mod queue;
 
 pub use error::{AbortCode, Error};

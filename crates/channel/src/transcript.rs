@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use crate::{AbortCode, Channel, Error, Inbound, Outbound};
+use crate::{Channel, observed::Observed};
 
 /// Separates these hashes from any other use of BLAKE3.
 const CONTEXT: &str = "psijoin transcript v1";
@@ -17,10 +17,13 @@ pub fn hashed(channel: Channel, party: Party) -> (Channel, Transcript) {
     let sent = transcript.by(party).clone();
     let received = transcript.by(party.other()).clone();
     let channel = channel.decorate(
-        |inner| HashedOutbound { inner, hash: sent },
-        |inner| HashedInbound {
+        |inner| Observed {
             inner,
-            hash: received,
+            show: move |message: &[u8]| sent.add(message),
+        },
+        |inner| Observed {
+            inner,
+            show: move |message: &[u8]| received.add(message),
         },
     );
     (channel, transcript)
@@ -92,45 +95,15 @@ impl DirectionHash {
     }
 }
 
-struct HashedOutbound {
-    inner: Box<dyn Outbound>,
-    hash: DirectionHash,
-}
-
-impl Outbound for HashedOutbound {
-    fn send(&mut self, message: &[u8]) -> Result<(), Error> {
-        self.inner.send(message)?;
-        self.hash.add(message);
-        Ok(())
-    }
-
-    fn abort(&mut self, code: AbortCode) {
-        self.inner.abort(code);
-    }
-}
-
-struct HashedInbound {
-    inner: Box<dyn Inbound>,
-    hash: DirectionHash,
-}
-
-impl Inbound for HashedInbound {
-    fn recv(&mut self, message: &mut [u8]) -> Result<(), Error> {
-        self.inner.recv(message)?;
-        self.hash.add(message);
-        Ok(())
-    }
-}
-
 /// Keeps a copy of every message that `channel` sends from now on: for tests, which look
 /// for secrets in it.
 pub fn recorded(channel: Channel) -> (Channel, Recorder) {
     let recorder = Recorder::default();
     let recording = recorder.clone();
     let channel = channel.decorate(
-        |inner| RecordedOutbound {
+        |inner| Observed {
             inner,
-            recorder: recording,
+            show: move |message: &[u8]| recording.lock().push(message.to_vec()),
         },
         |inner| inner,
     );
@@ -164,23 +137,6 @@ impl Recorder {
 
     fn lock(&self) -> MutexGuard<'_, Vec<Vec<u8>>> {
         self.messages.lock().expect("recording does not panic")
-    }
-}
-
-struct RecordedOutbound {
-    inner: Box<dyn Outbound>,
-    recorder: Recorder,
-}
-
-impl Outbound for RecordedOutbound {
-    fn send(&mut self, message: &[u8]) -> Result<(), Error> {
-        self.inner.send(message)?;
-        self.recorder.lock().push(message.to_vec());
-        Ok(())
-    }
-
-    fn abort(&mut self, code: AbortCode) {
-        self.inner.abort(code);
     }
 }
 

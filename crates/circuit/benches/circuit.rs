@@ -8,7 +8,7 @@ use divan::{Bencher, counter::ItemsCount};
 use psijoin_block::{Block, Prg, crhf, parallel::Pool};
 use psijoin_channel::{AbortCode, Channel, Error, Inbound, Outbound, memory};
 use psijoin_circuit::{
-    Backend, Bits, Side, TwoParty, equality,
+    Bits, Side, TwoParty, equality,
     garble::{Evaluator, Garbler, evaluator, garbler},
     gmw::{self, triples::Multiplication},
     plain::Gates,
@@ -71,16 +71,16 @@ fn set_up() -> (garbler::Setup, evaluator::Setup) {
     })
 }
 
-#[divan::bench]
-fn garble(bencher: Bencher) {
-    let (mut setup, _) = set_up();
+/// The square of these bits, again and again.
+fn bench_gates<P>(bencher: Bencher, mut party: P, bits: &P::Wires)
+where
+    P: TwoParty + Send,
+    P::Wires: Sync,
+{
     let pool = single_thread();
-    let mut nobody = Channel::new(Nobody, Nobody);
-    let mut party = Garbler::new(&mut setup, &mut nobody);
-    let bits = party.own(&[Bits::ones(LANES)]).expect("labels");
     let mut layers = || {
         for _ in 0..GATES / LANES {
-            party.and(&bits[0], &bits[0]).expect("nobody objects");
+            party.and(bits, bits).expect("nobody objects");
         }
     };
     bencher
@@ -89,20 +89,21 @@ fn garble(bencher: Bencher) {
 }
 
 #[divan::bench]
+fn garble(bencher: Bencher) {
+    let (mut setup, _) = set_up();
+    let mut nobody = Channel::new(Nobody, Nobody);
+    let mut party = Garbler::new(&mut setup, &mut nobody);
+    let bits = party.own(&[Bits::ones(LANES)]).expect("labels");
+    bench_gates(bencher, party, &bits[0]);
+}
+
+#[divan::bench]
 fn evaluate(bencher: Bencher) {
     let (_, mut setup) = set_up();
-    let pool = single_thread();
     let mut nobody = Channel::new(Nobody, Nobody);
     let mut party = Evaluator::new(&mut setup, &mut nobody);
     let bits = party.theirs(1, LANES).expect("labels");
-    let mut layers = || {
-        for _ in 0..GATES / LANES {
-            party.and(&bits[0], &bits[0]).expect("nobody objects");
-        }
-    };
-    bencher
-        .counter(ItemsCount::new(GATES))
-        .bench_local(|| pool.run(&mut layers));
+    bench_gates(bencher, party, &bits[0]);
 }
 
 /// `gates` AND gates in a row, both parties, base OTs and all.

@@ -51,8 +51,11 @@ pub trait Backend {
     /// than small.
     fn layers_take_rounds(&self) -> bool;
 
-    /// How many lanes are best computed at once, where the order of gates is free.
-    fn lanes_at_once(&self) -> usize;
+    /// How many lanes are best computed at once, where the order of gates is free: all, unless a
+    /// backend says otherwise.
+    fn lanes_at_once(&self) -> usize {
+        usize::MAX
+    }
 
     /// A wire that carries a public bit.
     fn constant(&self, bit: bool, lanes: usize) -> Self::Wires;

@@ -34,6 +34,15 @@ impl Bits {
         Self::from_words(vec![u64::MAX; lanes.div_ceil(WORD)], lanes)
     }
 
+    /// The same bit in each lane.
+    pub(crate) fn constant(bit: bool, lanes: usize) -> Self {
+        if bit {
+            Self::ones(lanes)
+        } else {
+            Self::zeros(lanes)
+        }
+    }
+
     /// The first `lanes` bits of `words`, the lowest bit of each first.
     ///
     /// # Panics

@@ -27,11 +27,7 @@ pub fn equal<B: Backend>(
 /// As [`Backend::products`].
 pub fn all<B: Backend>(backend: &mut B, mut bits: Vec<Wire<B>>) -> Result<Wire<B>, B::Error> {
     while bits.len() > 1 {
-        let odd = if bits.len() % 2 == 1 {
-            bits.pop()
-        } else {
-            None
-        };
+        let odd = pop_unpaired(&mut bits);
         let layer: Vec<_> = (bits.chunks_exact(2))
             .map(|pair| Product {
                 bit: &pair[0],
@@ -128,11 +124,7 @@ pub fn greater_shallow<B: Backend>(
     let mut parts: Vec<Vec<_>> = greater.zip(equal).map(|(g, e)| vec![g, e]).collect();
     parts[0].pop();
     while parts.len() > 1 {
-        let odd = if parts.len() % 2 == 1 {
-            parts.pop()
-        } else {
-            None
-        };
+        let odd = pop_unpaired(&mut parts);
         let layer: Vec<_> = (parts.chunks_exact(2))
             .map(|pair| Product {
                 bit: &pair[1][1],
@@ -147,6 +139,15 @@ pub fn greater_shallow<B: Backend>(
         parts = joined;
     }
     Ok(parts.swap_remove(0).swap_remove(0))
+}
+
+/// Takes the last of an odd number away, which has no neighbour.
+fn pop_unpaired<T>(list: &mut Vec<T>) -> Option<T> {
+    if list.len() % 2 == 1 {
+        list.pop()
+    } else {
+        None
+    }
 }
 
 fn bits_equal<B: Backend>(backend: &B, a: &[Wire<B>], b: &[Wire<B>]) -> Vec<Wire<B>> {

@@ -75,10 +75,6 @@ impl Backend for Count {
         self.shallow
     }
 
-    fn lanes_at_once(&self) -> usize {
-        usize::MAX
-    }
-
     fn constant(&self, _bit: bool, lanes: usize) -> Width {
         Width(lanes)
     }

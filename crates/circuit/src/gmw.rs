@@ -123,16 +123,8 @@ impl Backend for Gmw<'_> {
         true
     }
 
-    fn lanes_at_once(&self) -> usize {
-        usize::MAX
-    }
-
     fn constant(&self, bit: bool, lanes: usize) -> Bits {
-        if bit && self.setup.side == Side::First {
-            Bits::ones(lanes)
-        } else {
-            Bits::zeros(lanes)
-        }
+        Bits::constant(bit && self.setup.side == Side::First, lanes)
     }
 
     fn xor(&self, a: &Bits, b: &Bits) -> Bits {

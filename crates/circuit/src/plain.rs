@@ -76,16 +76,8 @@ impl Backend for Plain {
         self.shallow
     }
 
-    fn lanes_at_once(&self) -> usize {
-        usize::MAX
-    }
-
     fn constant(&self, bit: bool, lanes: usize) -> Bits {
-        if bit {
-            Bits::ones(lanes)
-        } else {
-            Bits::zeros(lanes)
-        }
+        Bits::constant(bit, lanes)
     }
 
     fn xor(&self, a: &Bits, b: &Bits) -> Bits {

@@ -118,7 +118,7 @@ impl Slot {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BinHasher, digests::numbers};
+    use crate::{BinHasher, digests::numbers, testing::assert_fails_as_bounded};
     use proptest::prelude::*;
 
     fn choices(seed: u64, items: u64, bins: u32) -> Vec<[u32; CHOICES]> {
@@ -240,18 +240,9 @@ mod tests {
         ] {
             let build = |trial: u32| build(&choices(trial.into(), items, bins), bins, stash);
             let failed = (0..trials).filter(|&trial| build(trial).is_err()).count() as f64;
-            let rate = failed / f64::from(trials);
-            let three_deviations = 3.0 * failed.sqrt() / f64::from(trials);
             let bound = psijoin_params::cuckoo::failure(items, Shape { bins, stash }).log2();
-            let case = format!("{items} items, {bins} bins, stash {stash}: {failed} failed");
-            assert!(
-                rate - three_deviations <= bound.exp2(),
-                "{case}, bound 2^{bound}"
-            );
-            assert!(
-                rate.log2() >= bound - factor_log2,
-                "{case}, bound 2^{bound}"
-            );
+            let case = format!("{items} items, {bins} bins, stash {stash}");
+            assert_fails_as_bounded(&case, failed, trials.into(), bound, factor_log2);
         }
     }
 

@@ -48,6 +48,8 @@ pub mod okvs;
 mod permutation;
 pub mod poly;
 mod simple;
+#[cfg(test)]
+mod testing;
 mod two_choice;
 
 pub use cuckoo::{CuckooTable, Placed};

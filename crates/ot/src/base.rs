@@ -98,6 +98,17 @@ pub fn send(
     Ok(keys)
 }
 
+/// As [`receive`], where the choices are the bits of Δ.
+pub(crate) fn receive_by_bits(
+    delta: &Block,
+    channel: &mut Channel,
+    rng: &mut Prg,
+) -> Result<Zeroizing<Vec<Block>>, Error> {
+    let choices: Zeroizing<Vec<bool>> =
+        Zeroizing::new((0..Block::BITS).map(|i| delta.bit(i)).collect());
+    receive(&choices, channel, rng)
+}
+
 /// The keys that `choices` select.
 ///
 /// # Errors

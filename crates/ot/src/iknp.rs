@@ -158,9 +158,7 @@ impl<M: Model> Sender<M> {
         channel: &mut Channel,
         rng: &mut Prg,
     ) -> Result<Self, Error> {
-        let choices: Zeroizing<Vec<bool>> =
-            Zeroizing::new((0..COLUMNS).map(|i| delta.bit(i)).collect());
-        let seeds = base::receive(&choices, channel, rng)?;
+        let seeds = base::receive_by_bits(&delta, channel, rng)?;
         let columns = seeds.iter().map(|seed| Prg::from_seed(*seed)).collect();
         Ok(Self {
             delta,

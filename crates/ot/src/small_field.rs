@@ -81,9 +81,7 @@ impl Sender {
         channel: &mut Channel,
         rng: &mut Prg,
     ) -> Result<Self, Error> {
-        let choices: Zeroizing<Vec<bool>> =
-            Zeroizing::new((0..COLUMNS).map(|i| delta.bit(i)).collect());
-        let ots = base::receive(&choices, channel, rng)?;
+        let ots = base::receive_by_bits(&delta, channel, rng)?;
         let mut corrections = [[[Block::ZERO; 2]; CORRECTIONS]; GROUPS];
         channel.recv(bytemuck::cast_slice_mut(corrections.as_flattened_mut()))?;
         let generators = ots

@@ -26,7 +26,7 @@ mod bound;
 
 pub use bound::{failure, failure_without_replacement};
 
-use crate::{Error, Log2Prob};
+use crate::{Error, Log2Prob, search};
 
 /// Bins per hundred items, at least: enough for placing by peeling alone.
 pub const MIN_BINS_PERCENT: u64 = 123;
@@ -130,16 +130,7 @@ fn fewest_bins(
         too_few = enough;
         enough = enough.saturating_mul(2).min(MAX_BINS);
     }
-    // Keeps `enough` sufficient even if the bound should not fall at every step.
-    while enough - too_few > 1 {
-        let middle = too_few + (enough - too_few) / 2;
-        if suffices(middle) {
-            enough = middle;
-        } else {
-            too_few = middle;
-        }
-    }
-    Some(enough)
+    Some(search::narrow(too_few, enough, 1, suffices))
 }
 
 #[cfg(test)]

@@ -49,7 +49,11 @@ mod deficiency;
 
 use std::f64::consts::LN_2;
 
-use crate::{Error, Log2Prob, Sizes, binomial::ln_choose, search::least};
+use crate::{
+    Error, Log2Prob, Sizes,
+    binomial::ln_choose,
+    search::{least, narrow},
+};
 
 use deficiency::Deficiency;
 
@@ -286,16 +290,7 @@ fn fewest_slots(floor: u32, most: u32, suffices: impl Fn(u32) -> bool) -> Option
     if !suffices(most) {
         return None;
     }
-    let (mut too_few, mut enough) = (floor, most);
-    while enough - too_few > 1 + floor / 100 {
-        let middle = too_few + (enough - too_few) / 2;
-        if suffices(middle) {
-            enough = middle;
-        } else {
-            too_few = middle;
-        }
-    }
-    Some(enough)
+    Some(narrow(floor, most, 1 + floor / 100, suffices))
 }
 
 /// The fewest slots above which peeling leaves rows in one bin of about 2^8 only, so that

@@ -18,6 +18,25 @@ pub(crate) fn least(range: RangeInclusive<u64>, suffices: impl Fn(u64) -> bool) 
     Some(high)
 }
 
+/// A number that suffices, at most `apart` above one that does not, by bisection from two such
+/// numbers. What is returned suffices, even if not all above it do.
+pub(crate) fn narrow(
+    mut too_few: u32,
+    mut enough: u32,
+    apart: u32,
+    suffices: impl Fn(u32) -> bool,
+) -> u32 {
+    while enough - too_few > apart {
+        let middle = too_few + (enough - too_few) / 2;
+        if suffices(middle) {
+            enough = middle;
+        } else {
+            too_few = middle;
+        }
+    }
+    enough
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,4 +1,5 @@
 use proptest::prelude::*;
+use psijoin_channel::count::Snapshot;
 use psijoin_ot::extension::Extension;
 
 use super::*;
@@ -48,17 +49,16 @@ fn silent_ot_serves_as_well() {
     );
 }
 
-/// Of one AND gate of many lanes, more than a message: two blocks per lane, and nothing else.
-#[test]
-fn a_gate_costs_two_blocks() {
-    let lanes = GATES_PER_MESSAGE + 1;
-    let bits = [Bits::ones(lanes)];
-    let ((), (), traffic) = both(
+/// Computes a ∧ a for a of the garbler: the lowest bits of the labels that the evaluator has for
+/// a and for the product, and what passed at the garbler.
+fn squared(a: Bits) -> ([Bits; 2], Snapshot) {
+    let lanes = a.lanes();
+    let (_, seen, traffic) = both(
         |channel| {
             let mut setup =
                 garbler::Setup::new(Extension::Iknp, channel, &mut Prg::from_os()).unwrap();
             let mut party = Garbler::new(&mut setup, channel);
-            let a = party.own(&bits).unwrap().swap_remove(0);
+            let a = party.own(&[a]).unwrap().swap_remove(0);
             party.and(&a, &a).unwrap();
         },
         |channel| {
@@ -66,9 +66,18 @@ fn a_gate_costs_two_blocks() {
                 evaluator::Setup::new(Extension::Iknp, channel, &mut Prg::from_os()).unwrap();
             let mut party = Evaluator::new(&mut setup, channel);
             let a = party.theirs(1, lanes).unwrap().swap_remove(0);
-            party.and(&a, &a).unwrap();
+            let product = party.and(&a, &a).unwrap();
+            [a.lowest_bits(), product.lowest_bits()]
         },
     );
+    (seen, traffic)
+}
+
+/// Of one AND gate of many lanes, more than a message: two blocks per lane, and nothing else.
+#[test]
+fn a_gate_costs_two_blocks() {
+    let lanes = GATES_PER_MESSAGE + 1;
+    let (_, traffic) = squared(Bits::ones(lanes));
     let setup = garbler::SEED_BYTES + Extension::Iknp.setup_sender_bytes();
     assert_eq!(traffic.sent.bytes, setup + AND_BYTES * lanes as u64);
 }
@@ -77,27 +86,7 @@ fn a_gate_costs_two_blocks() {
 #[test]
 fn labels_and_tables_do_not_show_bits() {
     let view = |bit: bool| {
-        let bits = [Bits::from_words(
-            vec![u64::from(bit).wrapping_neg(); 16],
-            1024,
-        )];
-        let (_, seen, _) = both(
-            |channel| {
-                let mut setup =
-                    garbler::Setup::new(Extension::Iknp, channel, &mut Prg::from_os()).unwrap();
-                let mut party = Garbler::new(&mut setup, channel);
-                let a = party.own(&bits).unwrap().swap_remove(0);
-                party.and(&a, &a).unwrap();
-            },
-            |channel| {
-                let mut setup =
-                    evaluator::Setup::new(Extension::Iknp, channel, &mut Prg::from_os()).unwrap();
-                let mut party = Evaluator::new(&mut setup, channel);
-                let a = party.theirs(1, 1024).unwrap().swap_remove(0);
-                let product = party.and(&a, &a).unwrap();
-                [a.lowest_bits(), product.lowest_bits()]
-            },
-        );
+        let (seen, _) = squared(Bits::constant(bit, 1024));
         seen.map(|bits| bits.count_ones())
     };
     // Standard deviation 16.

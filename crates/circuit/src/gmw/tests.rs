@@ -11,6 +11,22 @@ use crate::{
     testing::{Case, both},
 };
 
+fn set_up(
+    side: Side,
+    extension: Extension,
+    multiplication: Multiplication,
+    channel: &mut Channel,
+) -> Setup {
+    Setup::new(
+        side,
+        extension,
+        multiplication,
+        channel,
+        &mut Prg::from_os(),
+    )
+    .unwrap()
+}
+
 /// Runs a circuit, its triples made beforehand or not.
 fn run(
     case: &Case,
@@ -19,14 +35,7 @@ fn run(
     prepared: Option<&Gates>,
 ) -> (Vec<Bits>, Snapshot) {
     let party = |side, channel: &mut Channel| {
-        let mut setup = Setup::new(
-            side,
-            extension,
-            multiplication,
-            channel,
-            &mut Prg::from_os(),
-        )
-        .unwrap();
+        let mut setup = set_up(side, extension, multiplication, channel);
         if let Some(gates) = prepared {
             setup.triples().prepare(gates, channel).unwrap();
         }
@@ -99,27 +108,21 @@ fn shares_alone_show_nothing() {
     let bits = [Bits::ones(1024)];
     let (own, theirs, traffic) = both(
         |channel| {
-            let rng = &mut Prg::from_os();
-            let mut setup = Setup::new(
+            let mut setup = set_up(
                 Side::First,
                 Extension::Iknp,
                 Multiplication::Bitwise,
                 channel,
-                rng,
-            )
-            .unwrap();
+            );
             Gmw::new(&mut setup, channel).own(&bits).unwrap()
         },
         |channel| {
-            let rng = &mut Prg::from_os();
-            let mut setup = Setup::new(
+            let mut setup = set_up(
                 Side::Second,
                 Extension::Iknp,
                 Multiplication::Bitwise,
                 channel,
-                rng,
-            )
-            .unwrap();
+            );
             Gmw::new(&mut setup, channel).theirs(1, 1024).unwrap()
         },
     );
@@ -143,8 +146,7 @@ fn check_making(extension: Extension, setup_flights: u64) {
         };
         for multiplication in [Multiplication::Bitwise, Multiplication::Vectors] {
             let party = |side, channel: &mut Channel| {
-                let rng = &mut Prg::from_os();
-                let mut setup = Setup::new(side, extension, multiplication, channel, rng).unwrap();
+                let mut setup = set_up(side, extension, multiplication, channel);
                 setup.triples().prepare(&gates, channel).unwrap();
             };
             let (_, _, traffic) = both(

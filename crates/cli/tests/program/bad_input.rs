@@ -2,7 +2,7 @@
 
 use std::fs::OpenOptions;
 
-use crate::support::{Ended, Folder, assert_said, exists, join, join_with, lines, run};
+use crate::support::{Ended, Folder, all_exit, assert_said, exists, join, join_with, lines, run};
 
 #[track_caller]
 fn fails_alone(args: &[&str]) -> Ended {
@@ -66,9 +66,7 @@ fn identities_must_be_there() {
         ]
     };
     let said = [&nowhere, &table].map(|identity| run(&args(identity)));
-    for ended in &said {
-        ended.says(3, &[]);
-    }
+    all_exit(&said, 3);
     assert_said!(said);
 }
 

@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 
 use crate::support::{
-    Ended, Folder, Process, assert_said, exists, join, lines, run, start_pair, trust,
+    Ended, Folder, Process, all_exit, assert_said, join, lines, run, start_pair, trust,
 };
 
 #[track_caller]
@@ -17,9 +17,7 @@ fn disagree(receiver: &[&str], sender: &[&str]) -> [Ended; 2] {
         &[&common[..], sender].concat(),
     )
     .both();
-    for ended in &both {
-        ended.says(5, &[]);
-    }
+    all_exit(&both, 5);
     assert_eq!(folder.names(), ["table.csv"]);
     both
 }
@@ -45,14 +43,11 @@ fn different_settings_are_named_with_both_values() {
 fn two_receivers_are_told_so() {
     let folder = Folder::new();
     let table = folder.file("table", "ann\n");
-    let common = ["receive", "--input", &table, "--insecure-plaintext"];
-    let mut one = Process::start(&[&common[..], &["--listen", "127.0.0.1:0"]].concat());
-    let address = one.address();
-    let other = run(&[&common[..], &["--connect", &address]].concat());
+    let args = ["--input", &table, "--insecure-plaintext"];
+    let (one, address) = Process::listen("receive", &args);
+    let other = run(&[&["receive", "--connect", &address], &args[..]].concat());
     let both = [one.end(), other];
-    for ended in &both {
-        ended.says(5, &[]);
-    }
+    all_exit(&both, 5);
     assert_said!(both);
 }
 
@@ -119,7 +114,9 @@ fn a_taken_port_is_an_error_of_the_network() {
 }
 
 /// A run that takes long enough to be disturbed.
-fn long_run(folder: &Folder, output: &str) -> (Process, Process) {
+fn long_run() -> (Folder, Process, Process) {
+    let folder = Folder::new();
+    let output = folder.path("shared");
     let words = folder.file("words", lines(0..200_000));
     let common = [
         "--input",
@@ -133,17 +130,15 @@ fn long_run(folder: &Folder, output: &str) -> (Process, Process) {
         "3",
     ];
     let (mut receiver, sender) =
-        start_pair(&[&common[..], &["--output", output]].concat(), &common);
+        start_pair(&[&common[..], &["--output", &output]].concat(), &common);
     receiver.wait_for("dh: 200,000 keys of the sender");
-    (receiver, sender)
+    (folder, receiver, sender)
 }
 
 #[test]
 #[cfg(unix)]
 fn a_peer_that_dies_is_an_error_within_seconds() {
-    let folder = Folder::new();
-    let output = folder.path("shared");
-    let (receiver, sender) = long_run(&folder, &output);
+    let (folder, receiver, sender) = long_run();
     sender.signal("KILL");
     // Whether the connection was closed or reset is a matter of time.
     receiver.end().says(4, &["the other party"]);
@@ -154,9 +149,7 @@ fn a_peer_that_dies_is_an_error_within_seconds() {
 #[test]
 #[cfg(unix)]
 fn a_peer_that_freezes_is_an_error_within_the_timeout() {
-    let folder = Folder::new();
-    let output = folder.path("shared");
-    let (receiver, sender) = long_run(&folder, &output);
+    let (folder, receiver, sender) = long_run();
     sender.signal("STOP");
     let receiver = receiver.end();
     receiver.says(4, &[]);
@@ -169,15 +162,12 @@ fn a_peer_that_freezes_is_an_error_within_the_timeout() {
 #[test]
 #[cfg(unix)]
 fn ctrl_c_ends_both_and_leaves_nothing() {
-    let folder = Folder::new();
-    let output = folder.path("shared");
-    let (receiver, sender) = long_run(&folder, &output);
+    let (folder, receiver, sender) = long_run();
     receiver.signal("INT");
     let both = [receiver.end(), sender.end()];
     both[0].says(1, &[]);
     both[1].says(4, &[]);
     assert_said!(both);
-    assert!(!exists(&output));
     assert_eq!(folder.names(), ["words"]);
 }
 
@@ -186,15 +176,7 @@ fn ctrl_c_ends_both_and_leaves_nothing() {
 fn ctrl_c_ends_the_wait_for_the_other_party() {
     let folder = Folder::new();
     let table = folder.file("table", "ann\n");
-    let mut waiting = Process::start(&[
-        "send",
-        "--listen",
-        "127.0.0.1:0",
-        "--input",
-        &table,
-        "--insecure-plaintext",
-    ]);
-    waiting.address();
+    let (waiting, _) = Process::listen("send", &["--input", &table, "--insecure-plaintext"]);
     waiting.signal("INT");
     let ended = waiting.end();
     ended.says(1, &[]);

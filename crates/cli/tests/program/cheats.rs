@@ -5,7 +5,7 @@ use psijoin_handshake::HELLO_BYTES;
 
 use crate::{
     line::{Cheat, join_over_a_line},
-    support::{Ended, Folder, Joined, assert_said, lines},
+    support::{Ended, Folder, Joined, all_exit, assert_said, lines},
 };
 
 /// Bytes of a hash, of a commitment and of what opens it.
@@ -50,9 +50,7 @@ fn scramble(message: &mut [u8]) {
 fn caught(cheat: Cheat, at: usize, count: fn(usize) -> bool) -> [Ended; 2] {
     let folder = Folder::new();
     let both = join(&folder, cheat, at, count).both();
-    for ended in &both {
-        ended.says(5, &[]);
-    }
+    all_exit(&both, 5);
     assert_eq!(folder.names(), ["receivers", "senders"], "no output");
     both
 }
@@ -83,9 +81,7 @@ fn a_sender_that_opens_something_else_is_caught() {
 fn without_a_cheat_they_join() {
     let folder = Folder::new();
     let both = join(&folder, Cheat::Sender, 0, |_| false).both();
-    for ended in &both {
-        ended.says(0, &[]);
-    }
+    all_exit(&both, 0);
     assert_said!(both);
     assert_eq!(folder.read("shared"), lines(100..300));
 }

@@ -5,7 +5,7 @@ use std::process::Stdio;
 use psijoin::registry;
 use serde_json::Value;
 
-use crate::support::{Folder, Process, assert_said, run};
+use crate::support::{Folder, Process, all_exit, assert_said, run};
 
 fn objects(text: &str) -> Vec<Value> {
     text.lines()
@@ -34,9 +34,7 @@ fn keygen_prints_a_fingerprint_and_never_overwrites() {
 #[test]
 fn the_demo_shows_shared_rows_bytes_time_and_what_was_learned() {
     let demos = [run(&["demo"]), run(&["demo", "--protocol", "naive"])];
-    for demo in &demos {
-        demo.says(0, &[]);
-    }
+    all_exit(&demos, 0);
     assert_said!(demos);
 }
 
@@ -56,9 +54,7 @@ fn temporary_files_are_not_named() {
 #[test]
 fn protocols_are_listed_with_their_costs() {
     let said = ["2^10:1e6", "100"].map(|items| run(&["protocols", "--items", items]));
-    for table in &said {
-        table.says(0, &[]);
-    }
+    all_exit(&said, 0);
     assert_said!(said);
     let list = run(&["protocols", "--items", "0", "--json"]);
     let objects = objects(&list.stdout);

@@ -2,7 +2,17 @@
 
 use psijoin_table::MAX_ITEMS;
 
-use crate::support::{Ended, Folder, assert_said, join, lines};
+use crate::support::{Ended, Folder, Joined, all_exit, assert_said, join, lines};
+
+/// Both parties with these tables, the sum of `n` over the shared ids, and what the sender allows.
+fn summed(mine: &str, theirs: &str, consent: &[&str]) -> Joined {
+    let sum = ["--key", "id", "--output-kind", "sum:n"];
+    let common = [&sum[..], &["--insecure-plaintext"]].concat();
+    join(
+        &[&["--input", mine], &common[..]].concat(),
+        &[&["--input", theirs], &common[..], consent].concat(),
+    )
+}
 
 /// A receiver that gives its keys the powers of two reads from their sum which are shared.
 #[test]
@@ -15,26 +25,12 @@ fn a_sum_of_chosen_numbers_names_the_shared_keys_if_the_sender_allows_it() {
     let shared = [0, 3, 17, 40, 61];
     let keys: String = shared.iter().map(|key| format!("{key}\n")).collect();
     let theirs = folder.file("theirs.csv", "id\n".to_owned() + &keys + "not mine\n");
-    let common = [
-        "--key",
-        "id",
-        "--output-kind",
-        "sum:n",
-        "--insecure-plaintext",
-    ];
-    let ended = |consent: &[&str]| {
-        join(
-            &[&["--input", &mine], &common[..]].concat(),
-            &[&["--input", &theirs], &common[..], consent].concat(),
-        )
-    };
-
-    let refused = ended(&[]);
+    let refused = summed(&mine, &theirs, &[]);
     refused.sender.says(6, &[]);
     refused.receiver.says(5, &[]);
     assert_eq!(refused.receiver.stdout, "");
 
-    let allowed = ended(&["--allow-sums-that-reveal-keys"]);
+    let allowed = summed(&mine, &theirs, &["--allow-sums-that-reveal-keys"]);
     allowed.sender.says(0, &[]);
     let sum: u64 = allowed.receiver.stdout.trim().parse().unwrap();
     let read: Vec<_> = (0..62).filter(|key| sum >> key & 1 == 1).collect();
@@ -48,17 +44,7 @@ fn sums_of_the_senders_columns_are_computed() {
     let folder = Folder::new();
     let mine = folder.file("mine.csv", "id\n1\n2\n");
     let theirs = folder.file("theirs.csv", "id,n\n2,5\n3,7\n");
-    let common = [
-        "--key",
-        "id",
-        "--output-kind",
-        "sum:n",
-        "--insecure-plaintext",
-    ];
-    let joined = join(
-        &[&["--input", &mine], &common[..]].concat(),
-        &[&["--input", &theirs], &common[..]].concat(),
-    );
+    let joined = summed(&mine, &theirs, &[]);
     assert_eq!(joined.receiver.stdout, "5\n");
     assert_said!(joined.both());
 }
@@ -84,9 +70,8 @@ fn a_set_above_the_limit_is_refused_right_after_the_hello() {
     let by_receiver = unequal(&["--max-peer-keys", "3"], &[]);
     by_receiver[0].says(6, &[]);
     by_receiver[1].says(5, &[]);
-    for ended in unequal(&["--max-peer-keys", "4"], &["--max-peer-keys", "1e2"]) {
-        ended.says(0, &[]);
-    }
+    let allowed = unequal(&["--max-peer-keys", "4"], &["--max-peer-keys", "1e2"]);
+    all_exit(&allowed, 0);
     assert_said!([by_sender, by_receiver].as_flattened());
 }
 

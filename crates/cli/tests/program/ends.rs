@@ -12,7 +12,10 @@ use serde_json::Value;
 
 use crate::{
     line::join_without_goodbye,
-    support::{Ended, Folder, Process, assert_said, join, lines, run, start_pair_with, trust},
+    support::{
+        Ended, Folder, Process, all_exit, assert_said, join, lines, long_rows, run,
+        start_pair_with, trust,
+    },
 };
 
 fn report(folder: &Folder, name: &str) -> Value {
@@ -23,13 +26,7 @@ fn report(folder: &Folder, name: &str) -> Value {
 #[test]
 fn the_sender_cannot_tell_how_long_the_receiver_writes() {
     let folder = Folder::new();
-    let row = "x".repeat(100);
-    let rows: String = (0..20_000).map(|id| format!("{id},{row}\n")).collect();
-    let mine = folder.file("mine.csv", "id,text\n".to_owned() + &rows);
-    let theirs = folder.file(
-        "theirs.csv",
-        "id\n".to_owned() + &rows.replace(&format!(",{row}"), ""),
-    );
+    let [mine, theirs] = long_rows(&folder, 20_000, 100);
     let common = ["--key", "id", "--insecure-plaintext"];
     let (mut reader, writer) = std::io::pipe().unwrap();
     let (receiver, sender) = start_pair_with(
@@ -42,7 +39,7 @@ fn the_sender_cannot_tell_how_long_the_receiver_writes() {
         .says(0, &["The receiver learned which of its keys you share"]);
     let mut written = String::new();
     reader.read_to_string(&mut written).unwrap();
-    assert_eq!(written.len(), "id,text\n".len() + rows.len());
+    assert_eq!(written.len(), folder.read("mine.csv").len());
     receiver.end().says(0, &["20,000 shared keys"]);
 }
 
@@ -162,9 +159,8 @@ fn a_report_that_fails_hides_no_result() {
         "--output-kind",
         "count",
     ];
-    let receive = ["receive", "--listen", "127.0.0.1:0", "--report", &report];
-    let mut receiver = Process::start(&[&receive[..], &args].concat());
-    let address = receiver.address();
+    let (receiver, address) =
+        Process::listen("receive", &[&["--report", &report], &args[..]].concat());
     // Permissions do not hold root back, but a folder that is gone does.
     fs::set_permissions(folder.path("reports"), fs::Permissions::from_mode(0o700)).unwrap();
     fs::remove_dir_all(folder.path("reports")).unwrap();
@@ -180,16 +176,9 @@ fn a_deadline_bounds_the_whole_session() {
     let folder = Folder::new();
     let table = folder.file("table", "ann\n");
     let started = Instant::now();
-    let ended = run(&[
-        "send",
-        "--listen",
-        "127.0.0.1:0",
-        "--input",
-        &table,
-        "--insecure-plaintext",
-        "--deadline",
-        "1",
-    ]);
+    let args = ["--input", &table, "--insecure-plaintext", "--deadline", "1"];
+    let (waiting, _) = Process::listen("send", &args);
+    let ended = waiting.end();
     ended.says(4, &[]);
     assert!(started.elapsed() < Duration::from_secs(20));
     assert_said!([ended]);
@@ -264,9 +253,8 @@ fn logged(level: &str) -> Ended {
     let folder = Folder::new();
     let table = folder.file("table", "ann\n");
     let args = ["--input", &table, "--insecure-plaintext"];
-    let listen = ["receive", "--listen", "127.0.0.1:0"];
-    let mut receiver = Process::start(&[&listen[..], &args].concat());
-    let connect = ["send", "--connect", &receiver.address()];
+    let (receiver, address) = Process::listen("receive", &args);
+    let connect = ["send", "--connect", &address];
     let sender = Process::start_logging(level, &[&connect[..], &args].concat());
     let sender = sender.end();
     match sender.code {
@@ -282,9 +270,7 @@ fn logged(level: &str) -> Ended {
 #[test]
 fn levels_of_the_log_do_what_they_say() {
     let said = ["off", "error", "warn", "info", "bogus"].map(logged);
-    for ended in &said[..4] {
-        ended.says(0, &[]);
-    }
+    all_exit(&said[..4], 0);
     said[4].says(2, &[]);
     assert_said!(said);
     // What it tells of connections and phases is for developers.

@@ -8,7 +8,7 @@ use std::{
 
 use psijoin_handshake::{HELLO_BYTES, VERSION};
 
-use crate::support::{Ended, Folder, Process, assert_said, run, trust};
+use crate::support::{Ended, Folder, Process, all_exit, assert_said, run, trust};
 
 /// The first bytes of a party that does not encrypt.
 const PREAMBLE: &[u8] = b"psijoin\x02";
@@ -46,10 +46,13 @@ impl Files {
     /// Starts a receiver that listens.
     fn listen(&self, more: &[&str]) -> (Process, String) {
         let files = ["--input", &self.table, "--output", &self.output];
-        let receive = ["receive", "--listen", "127.0.0.1:0"];
-        let mut receiver = Process::start(&[&receive[..], &files, more].concat());
-        let address = receiver.address();
-        (receiver, address)
+        Process::listen("receive", &[&files[..], more].concat())
+    }
+
+    /// A sender that connects to this address, without encryption, for a second.
+    fn connect(&self, address: &str) -> Ended {
+        let connect = ["send", "--connect", address, "--input", &self.table];
+        run(&[&connect[..], &["--insecure-plaintext", "--wait", "1"]].concat())
     }
 
     /// A receiver that listens, without encryption, hears these bytes and then nothing.
@@ -79,16 +82,7 @@ fn two_listeners_are_told_that_one_must_connect() {
 fn who_connects_to_nobody_is_told_that_one_must_listen() {
     let files = Files::new();
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr();
-    let ended = run(&[
-        "send",
-        "--connect",
-        &free.unwrap().to_string(),
-        "--input",
-        &files.table,
-        "--insecure-plaintext",
-        "--wait",
-        "1",
-    ]);
+    let ended = files.connect(&free.unwrap().to_string());
     ended.says(4, &[]);
     assert_said!([ended]);
 }
@@ -130,9 +124,7 @@ fn strangers_do_not_end_the_wait() {
     let send = ["send", "--connect", &address, "--input", &files.table];
     let sender = run(&[&send[..], &sender].concat());
     let both = [receiver.end(), sender];
-    for ended in &both {
-        ended.says(0, &[]);
-    }
+    all_exit(&both, 0);
     assert_said!(both);
     assert_eq!(files.folder.read("shared"), "ann\n");
 }
@@ -158,16 +150,7 @@ fn who_is_connected_to_must_speak_psijoin() {
             let _ = socket.read_to_end(&mut Vec::new());
         }
     });
-    let ended = run(&[
-        "send",
-        "--connect",
-        &address,
-        "--input",
-        &files.table,
-        "--insecure-plaintext",
-        "--wait",
-        "1",
-    ]);
+    let ended = files.connect(&address);
     ended.says(5, &[]);
     assert_said!([ended]);
 }

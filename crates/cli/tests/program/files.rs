@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use crate::support::{Folder, Joined, assert_said, join, lines, run, start_pair};
+use crate::support::{Folder, Joined, assert_said, join, lines, long_rows, run, start_pair};
 
 fn joined(folder: &Folder, output: &str, more: &[&str]) -> Joined {
     let mine = folder.file("mine", lines(0..50));
@@ -89,12 +89,7 @@ fn a_link_is_followed() {
 #[test]
 fn what_a_killed_run_leaves_is_private_and_removed_by_the_next() {
     let folder = Folder::new();
-    let row = "x".repeat(1000);
-    let rows: String = (0..300_000).map(|id| format!("{id},{row}\n")).collect();
-    let mine = folder.file("mine.csv", "id,text\n".to_owned() + &rows);
-    let keys: String = (0..300_000).map(|id| format!("{id}\n")).collect();
-    let theirs = folder.file("theirs.csv", "id\n".to_owned() + &keys);
-    drop(rows);
+    let [mine, theirs] = long_rows(&folder, 300_000, 1000);
     let output = folder.path("shared.csv");
     let common = ["--key", "id", "--insecure-plaintext"];
     let (receiver, sender) = start_pair(

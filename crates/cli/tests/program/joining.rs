@@ -6,7 +6,7 @@ use psijoin::{Adversary, registry};
 use serde_json::Value;
 
 use crate::support::{
-    Folder, Process, assert_said, closed_pipe, join, join_with, lines, run, trust,
+    Folder, Process, all_exit, assert_said, closed_pipe, join, join_with, lines, run, trust,
 };
 
 const CUSTOMERS: &str = "id,email,name\r\n\
@@ -204,23 +204,15 @@ fn the_receiver_may_connect_and_reports_never_hold_an_item() {
     let report = folder.path("report.json");
     let trust = trust(&folder);
 
-    let mut sender = Process::start(
+    let (sender, address) = Process::listen(
+        "send",
         &[
-            &[
-                "send",
-                "--listen",
-                "127.0.0.1:0",
-                "--input",
-                &subscribers,
-                "--key",
-                "mail",
-            ],
+            &["--input", &subscribers, "--key", "mail"],
             &["--json", "--threads", "2"][..],
             &args(&trust.sender),
         ]
         .concat(),
     );
-    let address = sender.address();
     let receiver = run(&[
         &[
             "receive",
@@ -413,10 +405,9 @@ fn a_reader_that_goes_away_is_no_failure() {
     let words = folder.file("words", lines(0..20_000));
     let args = ["--input", &words, "--insecure-plaintext"];
     let joined = join_with(&args, &args, |command| command.stdout(closed_pipe()));
-    for ended in [&joined.receiver, &joined.sender] {
-        ended.says(0, &[]);
-    }
-    assert_said!(joined.both());
+    let both = joined.both();
+    all_exit(&both, 0);
+    assert_said!(both);
 }
 
 #[test]

@@ -56,13 +56,12 @@ fn join_by(
     cheat: Cheat,
     change: impl FnMut(u8, &mut [u8]) -> io::Result<()> + Send,
 ) -> Joined {
-    let mut receiver =
-        Process::start(&[&["receive", "--listen", "127.0.0.1:0"], receiver].concat());
+    let (receiver, receivers_address) = Process::listen("receive", receiver);
     let line = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = line.local_addr().unwrap().to_string();
     let sender = Process::start(&[&["send", "--connect", &address], sender].concat());
 
-    let to_receiver = TcpStream::connect(receiver.address()).unwrap();
+    let to_receiver = TcpStream::connect(receivers_address).unwrap();
     let (to_sender, _) = line.accept().unwrap();
     let honest = |_, _: &mut [u8]| Ok(());
     // A party that ends may reset the line.

@@ -43,9 +43,8 @@ impl Listening {
         let trust = trust(&folder);
         let table = folder.file("mine", lines(0..1000));
         let own: Vec<_> = trust.receiver.iter().map(String::as_str).collect();
-        let args = ["receive", "--listen", "127.0.0.1:0", "--input", &table];
-        let mut receiver = Process::start(&[&args[..], &own, more].concat());
-        let address = receiver.address();
+        let args = [&["--input", &table], &own[..], more].concat();
+        let (receiver, address) = Process::listen("receive", &args);
         Self {
             folder,
             receiver,

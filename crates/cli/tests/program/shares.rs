@@ -5,7 +5,9 @@ use std::{collections::BTreeMap, fs};
 use psijoin::{Role, Shares, share_file::File};
 use psijoin_circuit::Bits;
 
-use crate::support::{Ended, Folder, Process, assert_said, closed_pipe, exists, join, run};
+use crate::support::{
+    Ended, Folder, Process, all_exit, assert_said, closed_pipe, exists, join, run,
+};
 
 const RECEIVERS: &str = "id,paid\nann,1.25\nbob,-2\n,9\nann,0.5\ncid,7\n";
 const SENDERS: &str = "id,qty\nann,3\ndan,4\ncid,-5\n";
@@ -106,9 +108,7 @@ fn a_file_is_shown_as_csv() {
     }
     let table = shared.folder.path("mine.csv");
     let said = [&*table, "missing"].map(|file| run(&["shares", file]));
-    for ended in &said {
-        ended.says(3, &[]);
-    }
+    all_exit(&said, 3);
     assert_said!(said);
 }
 
@@ -174,8 +174,6 @@ fn an_empty_set_has_no_places() {
     };
     let outputs = ["a", "b"].map(|name| folder.path(name));
     let both = join(&args(&mine, &outputs[0]), &args(&theirs, &outputs[1])).both();
-    for party in &both {
-        party.says(0, &[]);
-    }
+    all_exit(&both, 0);
     assert_said!(both);
 }

@@ -7,7 +7,9 @@ use serde_json::Value;
 
 use crate::{
     line::{Cheat, join_over_a_line},
-    support::{Ended, Folder, assert_said, join, run, start_pair},
+    support::{
+        Ended, Folder, all_exit, all_exit_without_result, assert_said, join, run, start_pair,
+    },
 };
 
 /// A row: the key, which may be missing, and two cells.
@@ -121,9 +123,7 @@ fn both_are_told_what_was_learned() {
     let theirs = csv(&folder, "theirs.csv", ["price", "unused"], SENDERS);
     let said = ["sum:price,receiver.qty", "sum:price"].map(|kind| {
         let both = added([&mine, &theirs], &["--output-kind", kind]);
-        for party in &both {
-            party.says(0, &[]);
-        }
+        all_exit(&both, 0);
         both
     });
     assert_said!(said.as_flattened());
@@ -246,10 +246,7 @@ fn other_columns_are_a_disagreement() {
         [&kind[..], &rest].concat()
     };
     let both = join(&args("sum:sender.a"), &args("sum:sender.b")).both();
-    for party in &both {
-        party.says(5, &[]);
-        assert_eq!(party.stdout, "");
-    }
+    all_exit_without_result(&both, 5);
     assert_said!(both);
 }
 
@@ -262,9 +259,7 @@ fn a_protocol_that_has_no_room_for_a_column_is_refused() {
     let theirs = csv(&folder, "theirs.csv", ["price", "qty"], SENDERS);
     let kk20 = |kind| ["--output-kind", kind, "--protocol", "kk20-silent"];
     let together = added([&mine, &theirs], &kk20("sum:price"));
-    for party in &together {
-        party.says(2, &[]);
-    }
+    all_exit(&together, 2);
     let alone = refused("send", &theirs, &kk20("sum:sender.qty")[1..], 2);
     let [receiver, _] = added([&mine, &theirs], &kk20("sum:amount"));
     receiver.says(0, &[]);
@@ -309,10 +304,7 @@ fn a_peer_that_tells_other_decimals_is_refused() {
             });
             assert_eq!(lies, 1);
             let both = joined.both();
-            for party in &both {
-                party.says(5, &[]);
-                assert_eq!(party.stdout, "");
-            }
+            all_exit_without_result(&both, 5);
             said.extend(both);
         }
     }

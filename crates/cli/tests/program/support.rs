@@ -89,6 +89,23 @@ impl Ended {
     }
 }
 
+/// Asserts that each ended with this exit code.
+#[track_caller]
+pub(crate) fn all_exit(processes: &[Ended], code: i32) {
+    for ended in processes {
+        ended.says(code, &[]);
+    }
+}
+
+/// As [`all_exit`], and that none wrote a result to standard output.
+#[track_caller]
+pub(crate) fn all_exit_without_result(processes: &[Ended], code: i32) {
+    all_exit(processes, code);
+    for ended in processes {
+        assert_eq!(ended.stdout, "");
+    }
+}
+
 /// For snapshots.
 impl Display for Ended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -197,6 +214,24 @@ impl Process {
         let mut command = Command::new(env!("CARGO_BIN_EXE_psijoin"));
         streams(command.args(args));
         Self::spawn(command)
+    }
+
+    /// Starts a party that listens, and tells its address.
+    #[track_caller]
+    pub(crate) fn listen(party: &str, args: &[&str]) -> (Self, String) {
+        Self::listen_with(party, args, quiet)
+    }
+
+    #[track_caller]
+    fn listen_with(
+        party: &str,
+        args: &[&str],
+        streams: impl FnOnce(&mut Command) -> &mut Command,
+    ) -> (Self, String) {
+        let args = [&[party, "--listen", "127.0.0.1:0"], args].concat();
+        let mut process = Self::start_with(&args, streams);
+        let address = process.address();
+        (process, address)
     }
 
     /// Starts the program, which logs at this level.
@@ -378,9 +413,7 @@ pub(crate) fn start_pair_with(
     sender: &[&str],
     streams: impl FnOnce(&mut Command) -> &mut Command,
 ) -> (Process, Process) {
-    let receiver = [&["receive", "--listen", "127.0.0.1:0"], receiver].concat();
-    let mut receiver = Process::start_with(&receiver, streams);
-    let address = receiver.address();
+    let (receiver, address) = Process::listen_with("receive", receiver, streams);
     let sender = Process::start(&[&["send", "--connect", &address], sender].concat());
     (receiver, sender)
 }
@@ -429,6 +462,18 @@ pub(crate) fn trust(folder: &Folder) -> Trust {
         receiver: args(&receiver, &sender_is),
         sender: args(&sender, &receiver_is),
     }
+}
+
+/// Writes the receiver's and the sender's tables of the same ids, where each row of the receiver
+/// has a text of so many bytes.
+pub(crate) fn long_rows(folder: &Folder, ids: u32, bytes: usize) -> [String; 2] {
+    let text = "x".repeat(bytes);
+    let rows: String = (0..ids).map(|id| format!("{id},{text}\n")).collect();
+    let keys: String = (0..ids).map(|id| format!("{id}\n")).collect();
+    [
+        folder.file("mine.csv", "id,text\n".to_owned() + &rows),
+        folder.file("theirs.csv", "id\n".to_owned() + &keys),
+    ]
 }
 
 /// Lines `from..to` as a text.

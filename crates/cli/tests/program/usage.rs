@@ -1,6 +1,6 @@
 //! What is wrong on the command line is said before anything happens.
 
-use crate::support::{Ended, Folder, assert_said, run};
+use crate::support::{Ended, Folder, all_exit, assert_said, run};
 
 const SEND: [&str; 5] = ["send", "--connect", "127.0.0.1:1", "--input", "x"];
 
@@ -108,9 +108,7 @@ fn the_program_and_each_command_have_help() {
     let mut said = vec![run(&["--version"]), run(&["-h"])];
     said.extend(names.iter().map(|name| run(&[name, "--help"])));
     said.insert(0, help);
-    for help in &said {
-        help.says(0, &[]);
-    }
+    all_exit(&said, 0);
     assert_said!(said);
 }
 

@@ -13,7 +13,7 @@ use psijoin_params::{
 };
 
 use super::{Encoder, Partition, Row, RowHasher, bin_of, decode_bin};
-use crate::{DigestVec, Digests, Error};
+use crate::{DigestVec, Digests, Error, testing::assert_fails_as_bounded};
 
 fn prg(seed: u64) -> Prg {
     Prg::from_seed(Block(seed.into()))
@@ -470,18 +470,9 @@ fn bins_fail_as_often_as_the_bound_says() {
                     .is_err()
             })
             .count() as f64;
-        let rate = failed / trials as f64;
-        let three_deviations = 3.0 * failed.sqrt() / trials as f64;
         let bound = failure(items as u64, shape).log2();
-        let case = format!("{items} items, {slots} slots, {dense} dense: {failed} failed");
-        assert!(
-            rate - three_deviations <= bound.exp2(),
-            "{case}, bound 2^{bound}"
-        );
-        assert!(
-            rate.log2() >= bound - factor_log2,
-            "{case}, bound 2^{bound}"
-        );
+        let case = format!("{items} items, {slots} slots, {dense} dense");
+        assert_fails_as_bounded(&case, failed, trials as f64, bound, factor_log2);
     }
 }
 

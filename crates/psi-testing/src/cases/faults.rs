@@ -34,14 +34,7 @@ const LAYERS_APART: usize = 11;
 
 /// The peer goes away.
 pub fn a_cut_connection(subject: &Subject) {
-    at_every_message(
-        subject,
-        |_| FaultKind::Cut,
-        |case, (_, received)| {
-            let error = received.expect_err(case);
-            assert_eq!(error.kind(), ErrorKind::Channel, "{case}: {error}");
-        },
-    );
+    at_every_message(subject, |_| FaultKind::Cut, loses_the_channel);
 }
 
 /// The peer sends a byte less.
@@ -75,14 +68,12 @@ pub fn a_short_message(subject: &Subject) {
 
 /// The peer stands still.
 pub fn a_stalled_peer(subject: &Subject) {
-    at_every_message(
-        subject,
-        |_| FaultKind::Stall,
-        |case, (_, received)| {
-            let error = received.expect_err(case);
-            assert_eq!(error.kind(), ErrorKind::Channel, "{case}: {error}");
-        },
-    );
+    at_every_message(subject, |_| FaultKind::Stall, loses_the_channel);
+}
+
+fn loses_the_channel(case: &str, (_, received): Results) {
+    let error = received.expect_err(case);
+    assert_eq!(error.kind(), ErrorKind::Channel, "{case}: {error}");
 }
 
 /// Semi-honest protocols do not promise to notice a changed bit (the transport does), but

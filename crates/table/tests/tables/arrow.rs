@@ -26,7 +26,10 @@ use psijoin_table::{
     atomic_file::Existing,
 };
 
-use crate::{Files, array, items, join, key, open, read, read_bytes, set_of, typed_columns};
+use crate::{
+    Files, array, assert_contains, assert_ends_with, items, join, key, only_batch, open, read,
+    read_bytes, set_of, typed_columns,
+};
 
 fn batch(columns: &[(&str, ArrayRef)]) -> RecordBatch {
     let columns = columns
@@ -69,10 +72,7 @@ fn arrow(files: &Files, name: &str, columns: &[(&str, ArrayRef)]) -> PathBuf {
 }
 
 fn rows(path: &Path) -> RecordBatch {
-    let mut reader = FileReader::try_new(File::open(path).unwrap(), None).unwrap();
-    let rows = reader.next().unwrap().unwrap();
-    assert!(reader.next().is_none());
-    rows
+    only_batch(FileReader::try_new(File::open(path).unwrap(), None).unwrap())
 }
 
 #[test]
@@ -250,9 +250,9 @@ fn texts_are_written_as_columns_of_strings() {
     let twice = files.text("u.csv", "id,id\n1,2\n");
     let refused = Destination::prepare(Some(&output), &open(&twice), Existing::Replace);
     let message = refused.unwrap_err().to_string();
-    assert!(
-        message.ends_with("its columns 1 and 2 would have the same name; write .csv"),
-        "{message}"
+    assert_ends_with(
+        &message,
+        "its columns 1 and 2 would have the same name; write .csv",
     );
 }
 
@@ -342,15 +342,10 @@ fn types_that_an_output_cannot_hold_are_refused_at_the_start() {
         error.to_string()
     };
     let arrow_text = refused("o.arrow");
-    assert!(
-        arrow_text.contains("the column `nested` holds Struct("),
-        "{arrow_text}"
-    );
-    assert!(
-        arrow_text.ends_with(
-            "which cannot go to Arrow files without values of other rows; write .parquet"
-        ),
-        "{arrow_text}"
+    assert_contains(&arrow_text, "the column `nested` holds Struct(");
+    assert_ends_with(
+        &arrow_text,
+        "which cannot go to Arrow files without values of other rows; write .parquet",
     );
     assert!(refused("o.csv").ends_with("which is not text; write .parquet or .arrow"));
     let output = files.path("o.parquet");

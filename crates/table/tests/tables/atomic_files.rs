@@ -220,7 +220,7 @@ fn a_forced_exit_can_remove_staged_files() {
     let status = child_process("remove", files.0.path()).status().unwrap();
     assert!(status.success());
     assert_eq!(files.names(), ["out"]);
-    assert_eq!(fs::read_to_string(files.path("out")).unwrap(), "committed");
+    assert_eq!(files.read("out"), "committed");
 }
 
 fn spool() {

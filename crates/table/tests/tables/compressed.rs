@@ -12,7 +12,7 @@ use psijoin_table::{
     atomic_file::Existing,
 };
 
-use crate::{Files, array, join, join_dialect, key, open, read, read_bytes};
+use crate::{Files, array, assert_contains, join, join_dialect, key, open, read, read_bytes};
 
 const TABLE: &str = "\u{feff}id,b\r\n7,\"x\"\"\n,\"\r\n8,y\n\n7,\"w\"";
 const MATCHING: &str = "\u{feff}id,b\r\n7,\"x\"\"\n,\"\r\n7,\"w\"";
@@ -163,8 +163,8 @@ fn what_is_damaged_or_cut_off_is_never_a_shorter_table() {
         };
         for end in (0..whole.len()).filter(|&end| end != halves[0].len()) {
             let message = refused(&whole[..end]);
-            assert!(message.contains("damaged, cut off"), "{message}");
-            assert!(message.contains(" -t` checks it"), "{message}");
+            assert_contains(&message, "damaged, cut off");
+            assert_contains(&message, " -t` checks it");
         }
         for at in 0..whole.len() {
             let mut bytes = whole.clone();

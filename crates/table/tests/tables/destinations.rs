@@ -10,11 +10,10 @@ use std::{
 use arrow_array::{Int32Array, StringArray, StructArray};
 use arrow_schema::{DataType, Field};
 use psijoin_table::{
-    Destination, Dialect, Error, ErrorKind, Format, KeyTable, Progress, Source,
-    atomic_file::Existing,
+    Destination, Dialect, Error, ErrorKind, KeyTable, Progress, Source, atomic_file::Existing,
 };
 
-use crate::{Files, array, join, key, open};
+use crate::{Files, array, assert_ends_with, assert_starts_with, join, key, open};
 
 fn refused(files: &Files, input: &Path, output: &str) -> String {
     let error = Destination::prepare(Some(&files.path(output)), &open(input), Existing::Replace)
@@ -78,14 +77,11 @@ fn nested_columns_go_to_no_text() {
         ],
     );
     let message = refused(&files, &input, "out.csv");
-    assert!(
-        message.starts_with("cannot write OUT: the column `point` holds Struct("),
-        "{message}"
+    assert_starts_with(
+        &message,
+        "cannot write OUT: the column `point` holds Struct(",
     );
-    assert!(
-        message.ends_with("which is not text; write .parquet or .arrow"),
-        "{message}"
-    );
+    assert_ends_with(&message, "which is not text; write .parquet or .arrow");
     assert!(
         Destination::prepare(
             Some(&files.path("out.parquet")),
@@ -125,7 +121,7 @@ fn lines_stay_lines_without_an_ending() {
     destination
         .write(&source, &keys.rows, &[false, true], &progress)
         .unwrap();
-    assert_eq!(fs::read_to_string(files.path("shared")).unwrap(), "b\n");
+    assert_eq!(files.read("shared"), "b\n");
     assert_eq!(progress.bytes(), (4, 4));
 }
 
@@ -199,10 +195,7 @@ fn replacing_the_input_by_another_file_does_no_harm() {
     destination
         .write(&source, &keys.rows, &[false, true], &progress)
         .unwrap();
-    assert_eq!(
-        fs::read_to_string(files.path("out.csv")).unwrap(),
-        "id\n2\n"
-    );
+    assert_eq!(files.read("out.csv"), "id\n2\n");
 }
 
 #[cfg(target_os = "linux")]
@@ -251,10 +244,7 @@ mod unix {
         symlink(&input, files.path("input.csv")).unwrap();
         assert!(refused(&files, &input, "input.csv").ends_with("it is the input"));
         join(&input, &key(&[], &[]), |_| true, &files.path("link.csv")).unwrap();
-        assert_eq!(
-            fs::read_to_string(files.path("real.csv")).unwrap(),
-            "id\n1\n"
-        );
+        assert_eq!(files.read("real.csv"), "id\n1\n");
         assert!(
             fs::symlink_metadata(files.path("link.csv"))
                 .unwrap()
@@ -275,15 +265,9 @@ fn a_pipe_whose_reader_left_is_told_apart() {
 #[test]
 #[should_panic(expected = "one flag for each distinct key")]
 fn flags_must_fit_the_keys() {
+    let files = Files::new();
+    let source = open(&files.text("t.txt", "a\nb\n"));
     let progress = Progress::default();
-    let source = Source::spool(
-        &b"a\nb\n"[..],
-        "memory",
-        Format::Lines,
-        &Dialect::default(),
-        &progress,
-    )
-    .unwrap();
     let keys = KeyTable::read(&source, &key(&[], &[]), &[], &progress).unwrap();
     let destination = Destination::prepare(None, &source, Existing::Replace).unwrap();
     let _ = destination.write(&source, &keys.rows, &[true], &progress);
@@ -312,7 +296,7 @@ fn nulls_and_empty_texts_of_parquet_are_told_apart_on_request() {
     let write = |destination: Destination| {
         let rows = destination.write(&source, &keys.rows, &[true; 3], &progress);
         assert_eq!(rows.unwrap(), 3);
-        fs::read_to_string(files.path("o.csv")).unwrap()
+        files.read("o.csv")
     };
     assert_eq!(
         write(prepared("o.csv").quoting_empty(&source).unwrap()),

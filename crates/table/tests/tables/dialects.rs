@@ -8,7 +8,10 @@ use psijoin_table::{
     Dialect, Doubt, Error, ErrorKind, Format, KeySpec, KeyTable, Progress, Source,
 };
 
-use crate::{Files, array, items, join, join_dialect, key, read, read_bytes, read_dialect};
+use crate::{
+    Files, array, assert_ends_with, assert_starts_with, items, join, join_dialect, key, read,
+    read_bytes, read_dialect,
+};
 
 fn dialect(delimiter: u8, quote: Option<u8>) -> Dialect {
     let dialect = Dialect::default().with_delimiter(delimiter).unwrap();
@@ -97,10 +100,7 @@ fn a_quote_is_a_character_in_tsv() {
         &files.path("o.tsv"),
     )
     .unwrap();
-    assert_eq!(
-        fs::read_to_string(files.path("o.tsv")).unwrap(),
-        "id\tb\n\"a\t\"1\" x\n\"a\t\"\n"
-    );
+    assert_eq!(files.read("o.tsv"), "id\tb\n\"a\t\"1\" x\n\"a\t\"\n");
     join(
         &input,
         &key(&["id"], &[]),
@@ -109,7 +109,7 @@ fn a_quote_is_a_character_in_tsv() {
     )
     .unwrap();
     assert_eq!(
-        fs::read_to_string(files.path("o.csv")).unwrap(),
+        files.read("o.csv"),
         "id,b\n\"\"\"a\",\"\"\"1\"\" x\"\n\"\"\"a\",\"\"\"\"\n"
     );
 }
@@ -126,11 +126,11 @@ fn a_quote_deep_in_a_table_is_a_fault_only_where_quotes_are() {
     let quoted = Dialect::default().with_quote(Some(b'"')).unwrap();
     let error = read_dialect(Format::Tsv, &quoted, &text, &id).unwrap_err();
     let message = error.to_string();
-    assert!(
-        message.starts_with("standard input, line 13512, field 2: text after the closing quote"),
-        "{message}"
+    assert_starts_with(
+        &message,
+        "standard input, line 13512, field 2: text after the closing quote",
     );
-    assert!(message.ends_with("say --quote none)"), "{message}");
+    assert_ends_with(&message, "say --quote none)");
 }
 
 #[test]
@@ -271,12 +271,12 @@ fn what_tsv_cannot_hold_is_refused_with_its_row() {
     };
     for (matched, place) in [(1, "line 3"), (2, "line 5")] {
         let message = message(&csv, matched);
-        assert!(
-            message.ends_with(&format!(
+        assert_ends_with(
+            &message,
+            &format!(
                 "{place} of the input has a tab or a line break in a field, which a .tsv file \
                  cannot hold; write .csv or .parquet"
-            )),
-            "{message}"
+            ),
         );
     }
     assert_eq!(

@@ -9,7 +9,7 @@ use std::{
 use proptest::prelude::*;
 use psijoin_table::{Dialect, Encoding, Error, ErrorKind, Format, KeyTable, Progress, Source};
 
-use crate::{Files, items, join_dialect, key, read, read_bytes, read_dialect};
+use crate::{Files, assert_starts_with, items, join_dialect, key, read, read_bytes, read_dialect};
 
 const LABELS: [&str; 6] = [
     "utf-8",
@@ -31,22 +31,20 @@ fn encoded(text: &str, label: &str) -> Vec<u8> {
         "utf-8" => text.into(),
         "utf-16le" => units.flat_map(u16::to_le_bytes).collect(),
         "utf-16be" => units.flat_map(u16::to_be_bytes).collect(),
-        "windows-1252" => text
-            .chars()
-            .map(|c| match c {
-                '€' => 0x80,
-                c => u8::try_from(c).unwrap(),
-            })
-            .collect(),
-        "iso-8859-15" => text
-            .chars()
-            .map(|c| match c {
-                '€' => 0xa4,
-                c => u8::try_from(c).unwrap(),
-            })
-            .collect(),
+        "windows-1252" => latin(text, 0x80),
+        "iso-8859-15" => latin(text, 0xa4),
         _ => panic!("no such encoding here"),
     }
+}
+
+/// A text in an encoding that differs from Latin-1 in the place of the euro sign.
+fn latin(text: &str, euro: u8) -> Vec<u8> {
+    text.chars()
+        .map(|c| match c {
+            '€' => euro,
+            c => u8::try_from(c).unwrap(),
+        })
+        .collect()
 }
 
 fn open(path: &Path, dialect: &Dialect) -> Result<Source, Error> {
@@ -254,11 +252,8 @@ fn what_is_not_in_the_encoding_is_told_by_line_and_field() {
         let mut bytes = b"id,b\n1,2\n3,4".to_vec();
         bytes[9] = byte;
         let message = message(label, bytes);
-        assert!(
-            message.starts_with("standard input, line 3, field 1: not ")
-                && !message.contains("UTF-8"),
-            "{message}"
-        );
+        assert_starts_with(&message, "standard input, line 3, field 1: not ");
+        assert!(!message.contains("UTF-8"), "{message}");
     }
     let text = [&b"\xff\xfe"[..], &encoded("id\n", "utf-16le"), b"1"].concat();
     let error = read_bytes(Format::Csv, text, &id).unwrap_err();

@@ -5,7 +5,9 @@ use std::fs;
 use proptest::prelude::*;
 use psijoin_table::{Dialect, Error, ErrorKind, Format, KeyTable, Progress, Source};
 
-use crate::{Files, items, join_dialect, key, read, read_bytes, read_dialect, set_of};
+use crate::{
+    Files, assert_contains, items, join_dialect, key, read, read_bytes, read_dialect, set_of,
+};
 
 fn escapes() -> Dialect {
     Dialect::default().with_escapes()
@@ -16,48 +18,42 @@ fn pipes() -> Dialect {
     dialect.with_quote(None).unwrap()
 }
 
-/// A field as PostgreSQL's `COPY` writes it.
-fn postgresql(field: Option<&str>, delimiter: char) -> String {
+/// A field where `letter` tells what follows the backslash of a character that is escaped.
+fn escaped(field: Option<&str>, letter: impl Fn(char) -> Option<char>) -> String {
     let Some(field) = field else {
         return r"\N".to_owned();
     };
     let mut text = String::new();
     for character in field.chars() {
-        match character {
-            '\x08' => text += r"\b",
-            '\x0c' => text += r"\f",
-            '\n' => text += r"\n",
-            '\r' => text += r"\r",
-            '\t' => text += r"\t",
-            '\x0b' => text += r"\v",
-            _ if character == '\\' || character == delimiter => {
-                text.push('\\');
-                text.push(character);
-            }
-            _ => text.push(character),
+        match letter(character) {
+            Some(letter) => text.extend(['\\', letter]),
+            None => text.push(character),
         }
     }
     text
 }
 
+/// A field as PostgreSQL's `COPY` writes it.
+fn postgresql(field: Option<&str>, delimiter: char) -> String {
+    escaped(field, |character| match character {
+        '\x08' => Some('b'),
+        '\x0c' => Some('f'),
+        '\n' => Some('n'),
+        '\r' => Some('r'),
+        '\t' => Some('t'),
+        '\x0b' => Some('v'),
+        _ => ['\\', delimiter].contains(&character).then_some(character),
+    })
+}
+
 /// A field as MySQL's `SELECT … INTO OUTFILE` writes it.
 fn mysql(field: Option<&str>, delimiter: char) -> String {
-    let Some(field) = field else {
-        return r"\N".to_owned();
-    };
-    let mut text = String::new();
-    for character in field.chars() {
-        match character {
-            '\0' => text += r"\0",
-            _ => {
-                if ['\\', '\n', delimiter].contains(&character) {
-                    text.push('\\');
-                }
-                text.push(character);
-            }
-        }
-    }
-    text
+    escaped(field, |character| match character {
+        '\0' => Some('0'),
+        _ => ['\\', '\n', delimiter]
+            .contains(&character)
+            .then_some(character),
+    })
 }
 
 #[test]
@@ -117,10 +113,7 @@ fn what_tsv_cannot_hold_stays_an_error() {
     let output = files.path("o.tsv");
     let refused = join_dialect(&input, &pipes(), &key(&["id"], &[]), |_| true, &output);
     let message = refused.unwrap_err().to_string();
-    assert!(
-        message.contains("line 2 of the input has a tab or a line break"),
-        "{message}"
-    );
+    assert_contains(&message, "line 2 of the input has a tab or a line break");
 }
 
 #[test]

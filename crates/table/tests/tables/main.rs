@@ -19,6 +19,7 @@ mod secrecy;
 mod spellings;
 
 use std::{
+    fmt::Debug,
     fs::{self, File},
     path::{Path, PathBuf},
     sync::Arc,
@@ -47,6 +48,10 @@ impl Files {
         let path = self.path(name);
         fs::write(&path, text).unwrap();
         path
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
     }
 
     fn parquet(&self, name: &str, columns: &[(&str, ArrayRef)]) -> PathBuf {
@@ -146,6 +151,28 @@ fn typed_columns() -> Vec<(&'static str, ArrayRef)> {
     ]
 }
 
+#[track_caller]
+fn assert_contains(text: &str, part: &str) {
+    assert!(text.contains(part), "{text}");
+}
+
+#[track_caller]
+fn assert_starts_with(text: &str, start: &str) {
+    assert!(text.starts_with(start), "{text}");
+}
+
+#[track_caller]
+fn assert_ends_with(text: &str, end: &str) {
+    assert!(text.ends_with(end), "{text}");
+}
+
+/// The rows of a file that a reader has in one batch.
+fn only_batch<E: Debug>(mut reader: impl Iterator<Item = Result<RecordBatch, E>>) -> RecordBatch {
+    let rows = reader.next().unwrap().unwrap();
+    assert!(reader.next().is_none());
+    rows
+}
+
 /// What a table's keys are, whatever its columns mean or seem to.
 fn set_of(table: Result<KeyTable, Error>) -> KeyTable {
     let mut table = table.unwrap();
@@ -176,10 +203,22 @@ fn join_dialect(
     matched: impl Fn(usize) -> bool,
     output: &Path,
 ) -> Result<u64, Error> {
+    let source = Source::open(input, None, dialect, true, &Progress::default())?;
+    write_some(&source, key, matched, output)
+}
+
+/// Writes the rows of a table whose items are `matched`.
+fn write_some(
+    source: &Source,
+    key: &KeySpec,
+    matched: impl Fn(usize) -> bool,
+    output: &Path,
+) -> Result<u64, Error> {
     let progress = Progress::default();
-    let source = Source::open(input, None, dialect, true, &progress)?;
-    let destination = Destination::prepare(Some(output), &source, Existing::Replace)?;
-    let keys = KeyTable::read(&source, key, &[], &progress)?;
+    let destination = Destination::prepare(Some(output), source, Existing::Replace)?;
+    let keys = KeyTable::read(source, key, &[], &progress)?;
     let matched: Vec<bool> = (0..keys.fingerprints.len()).map(matched).collect();
-    destination.write(&source, &keys.rows, &matched, &progress)
+    let rows = destination.write(source, &keys.rows, &matched, &progress)?;
+    assert_eq!(progress.bytes(), (source.bytes(), source.bytes()));
+    Ok(rows)
 }

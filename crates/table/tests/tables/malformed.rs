@@ -2,7 +2,7 @@
 
 use psijoin_table::{ErrorKind, Format};
 
-use crate::{key, read_bytes};
+use crate::{assert_contains, key, read_bytes};
 
 fn message(format: Format, text: impl AsRef<[u8]>) -> String {
     let error = read_bytes(format, text, &key(&["id"], &[])).unwrap_err();
@@ -19,7 +19,7 @@ fn ragged_rows_are_named_by_line() {
     let ragged = |format, text| {
         let message = message(format, text);
         let (place, advice) = message.split_once(" (").unwrap();
-        assert!(advice.contains("--delimiter"), "{advice}");
+        assert_contains(advice, "--delimiter");
         place.to_owned()
     };
     let text = "id,name\n1,\"two\nlines\"\n\n3,a,secret\n4,b\n";

@@ -6,7 +6,7 @@ use psijoin_table::{
     Dialect, Error, ErrorKind, Format, KeyTable, MAX_SCALE, Progress, Source, check_numbers,
 };
 
-use crate::{Files, array, key, open};
+use crate::{Files, array, assert_contains, key, open};
 
 fn names(columns: &[&str]) -> Vec<String> {
     columns.iter().map(|&column| column.to_owned()).collect()
@@ -170,10 +170,7 @@ fn parquet_has_the_numbers_of_csv() {
     assert_eq!(all.numbers[0], all.numbers[2]);
     assert_eq!(all.numbers[1].values, [-127, 127]);
     let overflow = read(&parquet, &["i8", "u64"]).unwrap_err().to_string();
-    assert!(
-        overflow.contains(", row 1, column `u64`: up to here"),
-        "{overflow}"
-    );
+    assert_contains(&overflow, ", row 1, column `u64`: up to here");
 }
 
 #[test]
@@ -214,10 +211,7 @@ fn a_text_column_of_parquet_is_added_up_as_in_csv() {
         ],
     );
     let error = read(&open(&path), &["n"]).unwrap_err().to_string();
-    assert!(
-        error.contains(", row 6, column `n`: not a number"),
-        "{error}"
-    );
+    assert_contains(&error, ", row 6, column `n`: not a number");
 }
 
 #[test]
@@ -252,10 +246,7 @@ fn floating_point_numbers_may_have_an_exponent() {
         ("huge", "up to here the numbers add up"),
     ] {
         let error = read(&parquet, &[name]).unwrap_err().to_string();
-        assert!(
-            error.contains(&format!(", row 2, column `{name}`: {fault}")),
-            "{error}"
-        );
+        assert_contains(&error, &format!(", row 2, column `{name}`: {fault}"));
     }
 }
 
@@ -376,7 +367,7 @@ fn what_cannot_be_added_up_is_refused_before_any_row_is_read() {
             let error = check_numbers(source, &names(&[name]))
                 .unwrap_err()
                 .to_string();
-            assert!(error.contains(expected), "{error}");
+            assert_contains(&error, expected);
             assert_eq!(read(source, &[name]).unwrap_err().to_string(), error);
         }
     }

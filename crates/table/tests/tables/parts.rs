@@ -14,7 +14,10 @@ use psijoin_table::{
     atomic_file::Existing, check_numbers,
 };
 
-use crate::{Files, array, items, key, read, set_of};
+use crate::{
+    Files, array, assert_contains, assert_starts_with, items, key, only_batch, read, set_of,
+    write_some,
+};
 
 fn open_all(inputs: &[PathBuf]) -> Result<Source, Error> {
     open_dialect(inputs, &Dialect::default())
@@ -33,21 +36,6 @@ fn write_all(source: &Source, key: &KeySpec, output: &Path) -> Result<u64, Error
     write_some(source, key, |_| true, output)
 }
 
-fn write_some(
-    source: &Source,
-    key: &KeySpec,
-    matched: impl Fn(usize) -> bool,
-    output: &Path,
-) -> Result<u64, Error> {
-    let progress = Progress::default();
-    let destination = Destination::prepare(Some(output), source, Existing::Replace)?;
-    let keys = KeyTable::read(source, key, &[], &progress)?;
-    let matched: Vec<bool> = (0..keys.fingerprints.len()).map(matched).collect();
-    let rows = destination.write(source, &keys.rows, &matched, &progress)?;
-    assert_eq!(progress.bytes(), (source.bytes(), source.bytes()));
-    Ok(rows)
-}
-
 fn message<T>(result: Result<T, Error>) -> String {
     let Err(error) = result else {
         panic!("not an error");
@@ -58,13 +46,8 @@ fn message<T>(result: Result<T, Error>) -> String {
 
 fn parquet_rows(path: &Path) -> RecordBatch {
     let file = fs::File::open(path).unwrap();
-    let mut reader = ParquetRecordBatchReaderBuilder::try_new(file)
-        .unwrap()
-        .build()
-        .unwrap();
-    let rows = reader.next().unwrap().unwrap();
-    assert!(reader.next().is_none());
-    rows
+    let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
+    only_batch(reader.build().unwrap())
 }
 
 #[test]
@@ -241,20 +224,20 @@ fn errors_in_rows_name_the_file() {
         KeyTable::read(&source, &key(&["id"], &[]), &columns, &Progress::default())
     };
     let bad = message(numbers(&inputs[..2]));
-    assert!(
-        bad.starts_with(&format!("{}, line 3, column `n`", inputs[1].display())),
-        "{bad}"
+    assert_starts_with(
+        &bad,
+        &format!("{}, line 3, column `n`", inputs[1].display()),
     );
     let ragged = message(numbers(&[inputs[0].clone(), inputs[2].clone()]));
-    assert!(
-        ragged.starts_with(&format!("{}, line 2: 1 field", inputs[2].display())),
-        "{ragged}"
+    assert_starts_with(
+        &ragged,
+        &format!("{}, line 2: 1 field", inputs[2].display()),
     );
     let rule = key(&["n"], &["n=number"]);
     let key_fault = message(read_all(&inputs[..2], &rule));
-    assert!(
-        key_fault.starts_with(&format!("{}, line 3, column `n`", inputs[1].display())),
-        "{key_fault}"
+    assert_starts_with(
+        &key_fault,
+        &format!("{}, line 3, column `n`", inputs[1].display()),
     );
 
     let column = |cells: Vec<&str>| array(StringArray::from(cells));
@@ -263,9 +246,9 @@ fn errors_in_rows_name_the_file() {
         files.parquet("b.parquet", &[("n", column(vec!["3", "x"]))]),
     ];
     let key_fault = message(read_all(&typed, &rule));
-    assert!(
-        key_fault.starts_with(&format!("{}, row 2, column `n`", typed[1].display())),
-        "{key_fault}"
+    assert_starts_with(
+        &key_fault,
+        &format!("{}, row 2, column `n`", typed[1].display()),
     );
 }
 
@@ -287,10 +270,7 @@ fn a_row_that_an_output_cannot_hold_is_told_with_its_file() {
             let error = write_all(&source, &key(&[], &[]), &files.path(name)).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Output);
             let text = error.to_string();
-            assert!(
-                text.contains(&format!(": in {}, ", inputs[1].display())),
-                "{text}"
-            );
+            assert_contains(&text, &format!(": in {}, ", inputs[1].display()));
         }
     }
 }
@@ -322,8 +302,8 @@ fn inputs_that_are_no_table_are_refused() {
     );
     assert_eq!(error.kind(), ErrorKind::Usage);
     let folder = message(open_all(&[files.0.path().to_owned()]));
-    assert!(folder.contains("holds a text, "), "{folder}");
-    assert!(folder.contains(a.to_str().unwrap()), "{folder}");
+    assert_contains(&folder, "holds a text, ");
+    assert_contains(&folder, a.to_str().unwrap());
 }
 
 #[test]
@@ -559,18 +539,15 @@ fn folders_must_tell_the_same_columns_and_new_ones() {
     let files = Files::new();
     let root = hive(&files, &[("day=1/a.parquet", &[1]), ("b.parquet", &[2])]);
     let text = message(open_all(&[root]));
-    assert!(text.starts_with("the folders of "), "{text}");
-    assert!(
-        text.contains(" name other columns than those of "),
-        "{text}"
-    );
+    assert_starts_with(&text, "the folders of ");
+    assert_contains(&text, " name other columns than those of ");
 
     let files = Files::new();
     let root = hive(&files, &[("id=1/a.parquet", &[1])]);
     let text = message(open_all(std::slice::from_ref(&root)));
-    assert!(
-        text.contains("name a column `id`, and there is another of that name"),
-        "{text}"
+    assert_contains(
+        &text,
+        "name a column `id`, and there is another of that name",
     );
     // Named by themselves, files have the columns that are in them.
     let pattern = root.join("*/*.parquet");
@@ -579,7 +556,7 @@ fn folders_must_tell_the_same_columns_and_new_ones() {
     let files = Files::new();
     let root = hive(&files, &[("day=1/day=2/a.parquet", &[1])]);
     let text = message(open_all(&[root]));
-    assert!(text.contains("a column `day`"), "{text}");
+    assert_contains(&text, "a column `day`");
 }
 
 proptest! {
@@ -640,10 +617,7 @@ fn files_of_one_encoding_are_put_together_and_others_refused() {
 
     let plain = files.text("3.csv", "id,name\n3,x\n");
     let error = open_all(&[first, plain]).unwrap_err().to_string();
-    assert!(
-        error.contains("3.csv is encoded in another way than"),
-        "{error}"
-    );
+    assert_contains(&error, "3.csv is encoded in another way than");
 }
 
 #[test]

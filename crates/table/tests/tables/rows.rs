@@ -52,7 +52,7 @@ fn text_rows_keep_their_bytes() {
         &files.path("out.txt"),
     )
     .unwrap();
-    assert_eq!(fs::read_to_string(files.path("out.txt")).unwrap(), "b\r\nb");
+    assert_eq!(files.read("out.txt"), "b\r\nb");
 }
 
 #[test]
@@ -65,11 +65,8 @@ fn no_match_leaves_the_header() {
             0
         );
     }
-    assert_eq!(fs::read_to_string(files.path("out.csv")).unwrap(), "id,b\n");
-    assert_eq!(
-        fs::read_to_string(files.path("out.tsv")).unwrap(),
-        "id\tb\n"
-    );
+    assert_eq!(files.read("out.csv"), "id,b\n");
+    assert_eq!(files.read("out.tsv"), "id\tb\n");
     let empty = batch(&files.path("out.parquet"));
     assert_eq!((empty.num_rows(), empty.num_columns()), (0, 2));
 }
@@ -79,16 +76,10 @@ fn text_goes_to_other_texts() {
     let files = Files::new();
     let input = files.text("t.csv", "id,b\n1,\"x y\"\n2,\"p,\"\"q\"\"\"\n");
     join(&input, &key(&["id"], &[]), |_| true, &files.path("out.tsv")).unwrap();
-    assert_eq!(
-        fs::read_to_string(files.path("out.tsv")).unwrap(),
-        "id\tb\n1\tx y\n2\tp,\"q\"\n"
-    );
+    assert_eq!(files.read("out.tsv"), "id\tb\n1\tx y\n2\tp,\"q\"\n");
     let lines = files.text("t.txt", "a,b\nc\n");
     join(&lines, &key(&[], &[]), |_| true, &files.path("out.csv")).unwrap();
-    assert_eq!(
-        fs::read_to_string(files.path("out.csv")).unwrap(),
-        "value\n\"a,b\"\nc\n"
-    );
+    assert_eq!(files.read("out.csv"), "value\n\"a,b\"\nc\n");
     join(
         &files.path("out.csv"),
         &key(&[], &[]),
@@ -96,10 +87,7 @@ fn text_goes_to_other_texts() {
         &files.path("back.txt"),
     )
     .unwrap();
-    assert_eq!(
-        fs::read_to_string(files.path("back.txt")).unwrap(),
-        "a,b\nc\n"
-    );
+    assert_eq!(files.read("back.txt"), "a,b\nc\n");
 }
 
 #[test]
@@ -262,6 +250,6 @@ proptest! {
         let files = Files::new();
         let input = files.text("t.csv", input);
         join(&input, &key(&["id"], &[]), |item| matching[ids[item]], &files.path("o.csv")).unwrap();
-        prop_assert_eq!(fs::read_to_string(files.path("o.csv")).unwrap(), expected);
+        prop_assert_eq!(files.read("o.csv"), expected);
     }
 }

@@ -9,7 +9,10 @@ use psijoin_table::{
     check_numbers,
 };
 
-use crate::{Files, array, join, key, open, read, read_bytes, read_dialect};
+use crate::{
+    Files, array, assert_contains, assert_ends_with, join, key, open, read, read_bytes,
+    read_dialect,
+};
 
 /// Stands in each field of the first records.
 const MARKER: &str = "hush";
@@ -296,17 +299,17 @@ fn keys_that_a_rule_cannot_read_are_told_by_line_and_not_quoted() {
             let text = format!("id,n\n,\n,{cell}\n");
             let key = key(&["id", "n"], &[&rules]);
             let message = assert_silent(read_bytes(Format::Csv, text, &key));
-            assert!(message.contains(", line 3, column `n`: "), "{message}");
-            assert!(message.contains(told), "{message}");
+            assert_contains(&message, ", line 3, column `n`: ");
+            assert_contains(&message, told);
         }
     }
     for cell in ["2024-10-27 02:30", "2024-03-31 02:30"] {
         let rule = ["n=timestamp:Europe/Berlin"];
         let read = read_bytes(Format::Csv, format!("n\n{cell}\n"), &key(&["n"], &rule));
         let message = assert_silent(read);
-        assert!(
-            message.contains(", line 2, column `n`: a local time that `Europe/Berlin` "),
-            "{message}"
+        assert_contains(
+            &message,
+            ", line 2, column `n`: a local time that `Europe/Berlin` ",
         );
         assert!(!message.contains("02:30"), "{message}");
     }
@@ -314,7 +317,7 @@ fn keys_that_a_rule_cannot_read_are_told_by_line_and_not_quoted() {
     let texts = StringArray::from(vec![Some("1"), None, Some("hush")]);
     let parquet = files.parquet("t.parquet", &[("id", array(texts))]);
     let message = assert_silent(read(&parquet, &key(&[], &["id=number"])));
-    assert!(message.contains(", row 3, column `id`: "), "{message}");
+    assert_contains(&message, ", row 3, column `id`: ");
     let lines = read_bytes(Format::Lines, "1\n\nhush\n", &key(&[], &["value=number"]));
     assert!(assert_silent(lines).contains(", line 3, column `value`: "));
 }
@@ -354,7 +357,7 @@ fn parquet_shows_its_header_and_no_values() {
         ],
     );
     let missing = assert_silent(read(&good, &key(&["x"], &[])));
-    assert!(missing.ends_with("`id`, `f`, `n`"), "{missing}");
+    assert_ends_with(&missing, "`id`, `f`, `n`");
     assert_silent(read(&good, &key(&["f"], &[])));
     let bytes = std::fs::read(good).unwrap();
     let mut refused = 0;

@@ -8,11 +8,9 @@ use std::{
 use psijoin_channel::{AbortCode, Channel, Error, MAX_MESSAGE_BYTES};
 use psijoin_transport::Kind;
 
-use crate::{Pair, QUICK, meet, plaintext, plaintext_connected, tls_connected, tls_pair};
-
-fn connected_pairs() -> [Pair; 2] {
-    [tls_connected(), plaintext_connected()]
-}
+use crate::{
+    QUICK, connected_pairs, pair_with, pairs_of_options, plaintext, tls_connected, tls_pair,
+};
 
 /// Sends until the channel breaks.
 fn send_until_error(channel: &mut Channel) -> Error {
@@ -26,10 +24,7 @@ fn send_until_error(channel: &mut Channel) -> Error {
 
 #[test]
 fn a_clean_close_waits_for_a_peer_that_computes() {
-    let Pair {
-        a: (connection_a, mut a),
-        b: (connection_b, mut b),
-    } = tls_connected();
+    let [(connection_a, mut a), (connection_b, mut b)] = tls_connected();
     thread::scope(|scope| {
         scope.spawn(move || {
             a.send(b"the last message").unwrap();
@@ -43,10 +38,7 @@ fn a_clean_close_waits_for_a_peer_that_computes() {
 
 #[test]
 fn a_message_that_nobody_expected_spoils_the_close() {
-    let Pair {
-        a: (connection_a, mut a),
-        b: (connection_b, _channel),
-    } = tls_connected();
+    let [(connection_a, mut a), (connection_b, _channel)] = tls_connected();
     a.send(b"one too many").unwrap();
     thread::scope(|scope| {
         let finished = scope.spawn(|| connection_a.finish());
@@ -63,10 +55,7 @@ fn a_message_that_nobody_expected_spoils_the_close() {
 
 #[test]
 fn a_peer_that_is_done_early_is_an_error_and_no_wait() {
-    let Pair {
-        a: (connection_a, _a),
-        b: (connection_b, mut b),
-    } = tls_connected();
+    let [(connection_a, _a), (connection_b, mut b)] = tls_connected();
     thread::scope(|scope| {
         scope.spawn(move || connection_a.finish());
         let error = b.recv_array::<1>().unwrap_err();
@@ -77,11 +66,7 @@ fn a_peer_that_is_done_early_is_an_error_and_no_wait() {
 
 #[test]
 fn an_abort_reaches_a_peer_that_receives_after_all_that_was_sent_before() {
-    for Pair {
-        a: (_a, mut a),
-        b: (_b, mut b),
-    } in connected_pairs()
-    {
+    for [(_a, mut a), (_b, mut b)] in connected_pairs() {
         a.send(b"before").unwrap();
         a.abort(AbortCode::LocalFailure);
         assert_eq!(&b.recv_array().unwrap(), b"before");
@@ -98,11 +83,7 @@ fn an_abort_reaches_a_peer_that_receives_after_all_that_was_sent_before() {
 
 #[test]
 fn an_abort_reaches_a_peer_that_sends() {
-    for Pair {
-        a: (connection_a, _channel),
-        b: (_b, mut b),
-    } in connected_pairs()
-    {
+    for [(connection_a, _channel), (_b, mut b)] in connected_pairs() {
         thread::scope(|scope| {
             let sending = scope.spawn(move || send_until_error(&mut b));
             thread::sleep(Duration::from_millis(100));
@@ -119,9 +100,8 @@ fn an_abort_reaches_a_peer_that_sends() {
 
 #[test]
 fn an_interrupt_ends_both_halves_and_is_told_to_the_peer() {
-    for (options, peer_options) in [tls_pair(), (plaintext(), plaintext())] {
-        let (party, peer) = meet(&options, &peer_options);
-        let ((_connection, mut channel), (_peer, mut peer)) = (party.unwrap(), peer.unwrap());
+    for (options, peer_options) in pairs_of_options() {
+        let [(_connection, mut channel), (_peer, mut peer)] = pair_with(&options, &peer_options);
         thread::scope(|scope| {
             let (outbound, inbound) = channel.halves();
             let receiving = scope.spawn(|| inbound.recv(&mut [0]).unwrap_err());
@@ -156,8 +136,7 @@ fn an_interrupt_ends_both_halves_and_is_told_to_the_peer() {
 #[test]
 fn an_interrupt_ends_the_wait_for_a_clean_close() {
     let (options, peer_options) = tls_pair();
-    let (party, peer) = meet(&options, &peer_options);
-    let ((connection, _channel), _peer) = (party.unwrap(), peer.unwrap());
+    let [(connection, _channel), _peer] = pair_with(&options, &peer_options);
     thread::scope(|scope| {
         let finishing = scope.spawn(|| connection.finish().unwrap_err());
         thread::sleep(Duration::from_millis(100));
@@ -168,11 +147,7 @@ fn an_interrupt_ends_the_wait_for_a_clean_close() {
 
 #[test]
 fn a_connection_that_is_dropped_delivers_what_was_sent_and_then_is_closed() {
-    for Pair {
-        a: (connection_a, mut a),
-        b: (_b, mut b),
-    } in connected_pairs()
-    {
+    for [(connection_a, mut a), (_b, mut b)] in connected_pairs() {
         for _ in 0..4 {
             a.send(&vec![5; MAX_MESSAGE_BYTES]).unwrap();
         }
@@ -190,9 +165,8 @@ fn a_connection_that_is_dropped_delivers_what_was_sent_and_then_is_closed() {
 
 #[test]
 fn an_abort_from_elsewhere_is_told_whatever_the_session_is_stuck_in() {
-    for (options, peer_options) in [tls_pair(), (plaintext(), plaintext())] {
-        let (party, peer) = meet(&options, &peer_options);
-        let ((_connection, mut channel), (_peer, mut peer)) = (party.unwrap(), peer.unwrap());
+    for (options, peer_options) in pairs_of_options() {
+        let [(_connection, mut channel), (_peer, mut peer)] = pair_with(&options, &peer_options);
         thread::scope(|scope| {
             let receiving = scope.spawn(|| channel.recv(&mut [0]).unwrap_err());
             thread::sleep(Duration::from_millis(100));
@@ -214,8 +188,7 @@ fn an_abort_from_elsewhere_is_told_whatever_the_session_is_stuck_in() {
 #[test]
 fn an_abort_of_a_peer_that_takes_nothing_does_not_wait_for_good() {
     let options = plaintext();
-    let (party, _peer) = meet(&options, &plaintext());
-    let (_connection, mut channel) = party.unwrap();
+    let [(_connection, mut channel), _peer] = pair_with(&options, &plaintext());
     thread::scope(|scope| {
         let sending = scope.spawn(move || send_until_error(&mut channel));
         // Until lanes and sockets are full.
@@ -230,10 +203,9 @@ fn an_abort_of_a_peer_that_takes_nothing_does_not_wait_for_good() {
 #[test]
 fn the_first_reason_to_stop_is_the_one_that_later_sessions_give() {
     let options = plaintext();
-    let (party, peer) = meet(&options, &plaintext());
+    let [(connection, _channel), (_peer, mut peer)] = pair_with(&options, &plaintext());
     options.interrupt.abort(AbortCode::InternalFailure);
     options.interrupt.trigger();
-    let ((connection, _channel), (_peer, mut peer)) = (party.unwrap(), peer.unwrap());
     let error = peer.recv_array::<1>().unwrap_err();
     assert!(
         matches!(error, Error::PeerAborted(AbortCode::InternalFailure)),
@@ -244,11 +216,7 @@ fn the_first_reason_to_stop_is_the_one_that_later_sessions_give() {
 
 #[test]
 fn a_session_ends_with_its_last_byte_and_not_with_what_is_made_of_it() {
-    for Pair {
-        a: (connection_a, a),
-        b: (connection_b, mut b),
-    } in connected_pairs()
-    {
+    for [(connection_a, a), (connection_b, mut b)] in connected_pairs() {
         let mut a = connection_a.ends_after(a, 5, 7);
         b.send(&[]).unwrap();
         b.send(b"123").unwrap();
@@ -268,10 +236,7 @@ fn a_session_ends_with_its_last_byte_and_not_with_what_is_made_of_it() {
 
 #[test]
 fn a_session_goes_on_until_both_totals_are_reached() {
-    let Pair {
-        a: (connection_a, a),
-        b: (connection_b, mut b),
-    } = tls_connected();
+    let [(connection_a, a), (connection_b, mut b)] = tls_connected();
     let mut a = connection_a.ends_after(a, 2, 1);
     a.send(&[1]).unwrap();
     b.send(&[2]).unwrap();
@@ -289,10 +254,7 @@ fn a_session_goes_on_until_both_totals_are_reached() {
 
 #[test]
 fn a_session_of_no_bytes_ends_at_once_and_both_can_do_so() {
-    let Pair {
-        a: (connection_a, a),
-        b: (connection_b, b),
-    } = tls_connected();
+    let [(connection_a, a), (connection_b, b)] = tls_connected();
     let mut a = connection_a.ends_after(a, 0, 0);
     let _b = connection_b.ends_after(b, 0, 0);
     let error = a.send(&[]).unwrap_err();
@@ -305,8 +267,7 @@ fn a_session_of_no_bytes_ends_at_once_and_both_can_do_so() {
 #[test]
 fn a_party_that_drops_messages_never_says_that_it_is_done() {
     let options = plaintext();
-    let (party, peer) = meet(&options, &plaintext());
-    let ((connection, channel), (_peer, mut peer)) = (party.unwrap(), peer.unwrap());
+    let [(connection, channel), (_peer, mut peer)] = pair_with(&options, &plaintext());
     const MESSAGES: u64 = 64;
     let total = MESSAGES * MAX_MESSAGE_BYTES as u64;
     let mut channel = connection.ends_after(channel, total, 0);

@@ -68,18 +68,12 @@ fn meet(listening: &Options, connecting: &Options) -> (Meeting, Meeting) {
     })
 }
 
-/// A party each, over TLS.
-struct Pair {
-    a: (Connection, Channel),
-    b: (Connection, Channel),
-}
+/// Two connected parties.
+type Pair = [(Connection, Channel); 2];
 
 fn pair_with(a: &Options, b: &Options) -> Pair {
     let (a, b) = meet(a, b);
-    Pair {
-        a: a.unwrap(),
-        b: b.unwrap(),
-    }
+    [a.unwrap(), b.unwrap()]
 }
 
 fn tls_connected() -> Pair {
@@ -89,6 +83,16 @@ fn tls_connected() -> Pair {
 
 fn plaintext_connected() -> Pair {
     pair_with(&plaintext(), &plaintext())
+}
+
+/// Options for two parties, of each kind.
+fn pairs_of_options() -> [(Options, Options); 2] {
+    [tls_pair(), (plaintext(), plaintext())]
+}
+
+/// One pair of each kind.
+fn connected_pairs() -> [Pair; 2] {
+    pairs_of_options().map(|(a, b)| pair_with(&a, &b))
 }
 
 /// A party whose peer is a bare socket that has said its preamble.

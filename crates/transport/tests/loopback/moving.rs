@@ -5,11 +5,7 @@ use std::{thread, time::Duration};
 use psijoin_channel::{Error, MAX_MESSAGE_BYTES};
 use psijoin_handshake::{self as handshake, Hello, Role};
 
-use crate::{Pair, QUICK, plaintext_connected, tls_connected};
-
-fn connected_pairs() -> [Pair; 2] {
-    [tls_connected(), plaintext_connected()]
-}
+use crate::{QUICK, connected_pairs, tls_connected};
 
 /// Message `i` of a stream: lengths from nothing to the most, contents that differ.
 fn message(i: usize) -> Vec<u8> {
@@ -22,11 +18,7 @@ fn message(i: usize) -> Vec<u8> {
 #[test]
 fn both_directions_can_be_saturated() {
     const MESSAGES: usize = 64;
-    for Pair {
-        a: (connection_a, mut a),
-        b: (connection_b, mut b),
-    } in connected_pairs()
-    {
+    for [(connection_a, mut a), (connection_b, mut b)] in connected_pairs() {
         let run = |channel: &mut psijoin_channel::Channel| {
             channel.exchange(
                 |outbound| (0..MESSAGES).try_for_each(|i| outbound.send(&message(i))),
@@ -54,11 +46,7 @@ fn both_directions_can_be_saturated() {
 
 #[test]
 fn many_small_messages_keep_their_order_and_borders() {
-    for Pair {
-        a: (_a, mut a),
-        b: (_b, mut b),
-    } in connected_pairs()
-    {
+    for [(_a, mut a), (_b, mut b)] in connected_pairs() {
         thread::scope(|scope| {
             scope.spawn(move || {
                 for i in 0..50_000_u32 {
@@ -78,10 +66,7 @@ fn many_small_messages_keep_their_order_and_borders() {
 #[test]
 fn a_sender_waits_for_a_receiver_that_computes_longer_than_the_idle_time_out() {
     const MESSAGES: usize = 40;
-    let Pair {
-        a: (_a, mut a),
-        b: (_b, mut b),
-    } = tls_connected();
+    let [(_a, mut a), (_b, mut b)] = tls_connected();
     thread::scope(|scope| {
         scope.spawn(move || {
             // Ten times what the queues hold.
@@ -102,10 +87,7 @@ fn a_sender_waits_for_a_receiver_that_computes_longer_than_the_idle_time_out() {
 
 #[test]
 fn a_message_of_another_length_is_an_error() {
-    let Pair {
-        a: (_a, mut a),
-        b: (_b, mut b),
-    } = tls_connected();
+    let [(_a, mut a), (_b, mut b)] = tls_connected();
     a.send(&[1, 2, 3]).unwrap();
     let error = b.recv_array::<4>().unwrap_err();
     assert!(
@@ -122,10 +104,7 @@ fn a_message_of_another_length_is_an_error() {
 
 #[test]
 fn the_session_handshake_runs_over_a_connection() {
-    let Pair {
-        a: (_a, mut a),
-        b: (_b, mut b),
-    } = tls_connected();
+    let [(_a, mut a), (_b, mut b)] = tls_connected();
     thread::scope(|scope| {
         let sender = scope.spawn(|| {
             let pending = handshake::begin(&mut a, Hello::new(Role::Sender, 3)).unwrap();
@@ -142,11 +121,7 @@ fn the_session_handshake_runs_over_a_connection() {
 
 #[test]
 fn a_handshake_that_fails_is_heard_by_both_even_if_both_give_up_at_once() {
-    for Pair {
-        a: (connection_a, mut a),
-        b: (connection_b, mut b),
-    } in connected_pairs()
-    {
+    for [(connection_a, mut a), (connection_b, mut b)] in connected_pairs() {
         let hello = |role, rule| Hello::new(role, 1).setting("normalisation", rule);
         let shake = |channel: &mut _, hello| {
             let pending = handshake::begin(channel, hello).unwrap();

@@ -12,7 +12,7 @@ use std::{
 use psijoin_channel::Error;
 use psijoin_transport::Pulse;
 
-use crate::{Pair, QUICK, pair_with, plaintext, tls_pair};
+use crate::{Pair, QUICK, pair_with, plaintext_connected, tls_pair};
 
 /// A pair of which the first party's pulse is the number given with it.
 fn pair_with_pulse() -> (Pair, Arc<AtomicU64>) {
@@ -31,8 +31,7 @@ const LONG: Duration = Duration::from_millis(4 * 600);
 
 #[test]
 fn a_party_that_hangs_falls_silent() {
-    let (pair, _beats) = pair_with_pulse();
-    let (_a, (_connection, mut b)) = (pair.a, pair.b);
+    let ([_a, (_connection, mut b)], _beats) = pair_with_pulse();
     let started = Instant::now();
     let error = b.recv_array::<1>().unwrap_err();
     assert!(
@@ -45,8 +44,7 @@ fn a_party_that_hangs_falls_silent() {
 
 #[test]
 fn a_party_that_works_is_waited_for() {
-    let (pair, beats) = pair_with_pulse();
-    let ((_connection_a, mut a), (_connection_b, mut b)) = (pair.a, pair.b);
+    let ([(_connection_a, mut a), (_connection_b, mut b)], beats) = pair_with_pulse();
     thread::scope(|scope| {
         let received = scope.spawn(move || b.recv_array::<1>());
         let started = Instant::now();
@@ -61,8 +59,7 @@ fn a_party_that_works_is_waited_for() {
 
 #[test]
 fn a_party_that_waits_for_a_message_needs_no_pulse() {
-    let (pair, _beats) = pair_with_pulse();
-    let ((_connection_a, mut a), (_connection_b, mut b)) = (pair.a, pair.b);
+    let ([(_connection_a, mut a), (_connection_b, mut b)], _beats) = pair_with_pulse();
     thread::scope(|scope| {
         scope.spawn(move || {
             assert_eq!(a.recv_array().unwrap(), [1]);
@@ -82,8 +79,7 @@ fn a_party_that_waits_for_a_message_needs_no_pulse() {
 
 #[test]
 fn a_wait_that_was_long_leaves_time_to_work() {
-    let (pair, _beats) = pair_with_pulse();
-    let ((_connection_a, mut a), (_connection_b, mut b)) = (pair.a, pair.b);
+    let ([(_connection_a, mut a), (_connection_b, mut b)], _beats) = pair_with_pulse();
     thread::scope(|scope| {
         scope.spawn(move || {
             assert_eq!(a.recv_array().unwrap(), [1]);
@@ -98,8 +94,7 @@ fn a_wait_that_was_long_leaves_time_to_work() {
 
 #[test]
 fn a_party_without_a_pulse_counts_as_working() {
-    let pair = pair_with(&plaintext(), &plaintext());
-    let ((_connection_a, mut a), (_connection_b, mut b)) = (pair.a, pair.b);
+    let [(_connection_a, mut a), (_connection_b, mut b)] = plaintext_connected();
     thread::scope(|scope| {
         let received = scope.spawn(move || b.recv_array::<1>());
         thread::sleep(LONG);
