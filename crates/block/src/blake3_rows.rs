@@ -8,7 +8,7 @@
 //!
 //! Source: the BLAKE3 specification (O'Connor, Aumasson, Neves, Wilcox-O'Hearn, 2020), §2.
 
-use crate::cpu::{self, Backend, multiversion};
+use crate::cpu::{self, multiversion};
 
 use lanes::Lanes;
 
@@ -72,83 +72,67 @@ pub fn keyed_hash<const ROW: usize, const OUT: usize>(
     out: &mut [[u64; OUT]],
 ) {
     const { assert!(ROW <= MAX_ROW_WORDS && OUT <= MAX_OUTPUT_WORDS) };
-    keyed_hash_on(cpu::best(), key, rows, out);
+    assert_eq!(rows.len(), out.len(), "one output for each row");
+    on_backend(cpu::best(), key, rows, out);
 }
 
-fn keyed_hash_on<const ROW: usize, const OUT: usize>(
-    backend: Backend,
+multiversion! {
+    fn on_backend<const ROW: usize, const OUT: usize>(
+        key: &[u8; 32], rows: &[[u64; ROW]], out: &mut [[u64; OUT]],
+    )
+    portable all_rows::<[u32; 4], 4, ROW, OUT>(key, rows, out);
+    avx2 all_rows::<lanes::Avx2, 8, ROW, OUT>(key, rows, out);
+    avx512 all_rows::<lanes::Avx512, 16, ROW, OUT>(key, rows, out);
+}
+
+#[inline(always)]
+fn all_rows<L: Lanes<COUNT>, const COUNT: usize, const ROW: usize, const OUT: usize>(
     key: &[u8; 32],
     rows: &[[u64; ROW]],
     out: &mut [[u64; OUT]],
 ) {
-    assert_eq!(rows.len(), out.len(), "one output for each row");
-    let shape = Shape {
-        row: ROW,
-        out: OUT,
-        count: rows.len(),
-    };
-    let (rows, out) = (rows.as_flattened(), out.as_flattened_mut());
-    on_backend(backend, key, shape, rows, out);
-}
-
-/// The words per row and per output, and the number of either. Values and no types, so that the
-/// kernel is compiled once.
-#[derive(Clone, Copy)]
-struct Shape {
-    row: usize,
-    out: usize,
-    count: usize,
-}
-
-multiversion! {
-    fn on_backend(key: &[u8; 32], shape: Shape, rows: &[u64], out: &mut [u64])
-    portable all_rows::<[u32; 4], 4>(key, shape, rows, out);
-    avx2 all_rows::<lanes::Avx2, 8>(key, shape, rows, out);
-    avx512 all_rows::<lanes::Avx512, 16>(key, shape, rows, out);
-}
-
-#[inline(always)]
-fn all_rows<L: Lanes<COUNT>, const COUNT: usize>(
-    key: &[u8; 32],
-    shape: Shape,
-    rows: &[u64],
-    out: &mut [u64],
-) {
     let key: [u32; 8] = std::array::from_fn(|i| {
         u32::from_le_bytes(key[4 * i..4 * i + 4].try_into().expect("four bytes"))
     });
-    for first in (0..shape.count).step_by(COUNT) {
-        let end = shape.count.min(first + COUNT);
-        let rows = &rows[first * shape.row..end * shape.row];
-        let out = &mut out[first * shape.out..end * shape.out];
-        one_group::<L, COUNT>(&key, shape, rows, out);
+    let mut groups = rows.chunks_exact(COUNT);
+    let mut outputs = out.chunks_exact_mut(COUNT);
+    for (rows, out) in (&mut groups).zip(&mut outputs) {
+        let rows: &[[u64; ROW]; COUNT] = rows.try_into().expect("a whole group");
+        let out: &mut [[u64; OUT]; COUNT] = out.try_into().expect("a whole group");
+        one_group::<L, COUNT, ROW, OUT>(&key, rows, out);
+    }
+    let (rows, out) = (groups.remainder(), outputs.into_remainder());
+    if !rows.is_empty() {
+        let mut padded = [[0; ROW]; COUNT];
+        let mut hashes = [[0; OUT]; COUNT];
+        padded[..rows.len()].copy_from_slice(rows);
+        one_group::<L, COUNT, ROW, OUT>(&key, &padded, &mut hashes);
+        out.copy_from_slice(&hashes[..rows.len()]);
     }
 }
 
-/// Hashes a row per lane. Lanes without a row hash zeros.
 #[inline(always)]
-fn one_group<L: Lanes<COUNT>, const COUNT: usize>(
+fn one_group<L: Lanes<COUNT>, const COUNT: usize, const ROW: usize, const OUT: usize>(
     key: &[u32; 8],
-    shape: Shape,
-    rows: &[u64],
-    out: &mut [u64],
+    rows: &[[u64; ROW]; COUNT],
+    out: &mut [[u64; OUT]; COUNT],
 ) {
     let mut chaining: [L; 8] = std::array::from_fn(|i| L::splat(key[i]));
-    let block_count = (8 * shape.row).div_ceil(BLOCK_BYTES).max(1);
+    let block_count = (8 * ROW).div_ceil(BLOCK_BYTES).max(1);
     for block in 0..block_count {
         let last = block + 1 == block_count;
         let block_bytes = if last {
-            8 * shape.row - block * BLOCK_BYTES
+            8 * ROW - block * BLOCK_BYTES
         } else {
             BLOCK_BYTES
         };
         let start_flag = if block == 0 { CHUNK_START } else { 0 };
         let end_flags = if last { CHUNK_END | ROOT } else { 0 };
-        let message = load_block(shape, rows, block * BLOCK_WORDS / 2);
+        let message = load_block(rows, block * BLOCK_WORDS / 2);
         let flags = KEYED_HASH | start_flag | end_flags;
         let state = compress(&chaining, &message, block_bytes as u32, flags);
         if last {
-            store(&chaining, &state, shape, out);
+            store(&chaining, &state, out);
         } else {
             chaining = std::array::from_fn(|i| state[i].xor(state[i + 8]));
         }
@@ -157,37 +141,29 @@ fn one_group<L: Lanes<COUNT>, const COUNT: usize>(
 
 /// Gathers the sixteen message words of one block, from word `first` of each row on.
 #[inline(always)]
-fn load_block<L: Lanes<COUNT>, const COUNT: usize>(
-    shape: Shape,
-    rows: &[u64],
+fn load_block<L: Lanes<COUNT>, const COUNT: usize, const ROW: usize>(
+    rows: &[[u64; ROW]; COUNT],
     first: usize,
 ) -> [L; BLOCK_WORDS] {
-    let words = (shape.row - first).min(BLOCK_WORDS / 2);
-    let mut columns = [[0; COUNT]; BLOCK_WORDS / 2];
-    for (lane, row) in rows.chunks_exact(shape.row.max(1)).take(COUNT).enumerate() {
-        for (column, word) in columns.iter_mut().zip(&row[first..first + words]) {
-            column[lane] = *word;
-        }
-    }
     let mut message = [L::splat(0); BLOCK_WORDS];
-    for (halves, column) in message.as_chunks_mut().0.iter_mut().zip(&columns[..words]) {
-        *halves = L::split(column).into();
+    for word in 0..(ROW - first).min(BLOCK_WORDS / 2) {
+        let bits: [u64; COUNT] = std::array::from_fn(|lane| rows[lane][first + word]);
+        (message[2 * word], message[2 * word + 1]) = L::split(&bits);
     }
     message
 }
 
 /// Finishes the output block and writes its first words.
 #[inline(always)]
-fn store<L: Lanes<COUNT>, const COUNT: usize>(
+fn store<L: Lanes<COUNT>, const COUNT: usize, const OUT: usize>(
     chaining: &[L; 8],
     state: &[L; BLOCK_WORDS],
-    shape: Shape,
-    out: &mut [u64],
+    out: &mut [[u64; OUT]; COUNT],
 ) {
     let word = |i: usize| state[i].xor(if i < 8 { state[i + 8] } else { chaining[i - 8] });
-    for pair in 0..shape.out {
+    for pair in 0..OUT {
         let bits = L::join(word(2 * pair), word(2 * pair + 1));
-        for (out, bits) in out.chunks_exact_mut(shape.out).zip(bits) {
+        for (out, bits) in out.iter_mut().zip(bits) {
             out[pair] = bits;
         }
     }
@@ -254,7 +230,7 @@ mod tests {
             .collect();
         for backend in cpu::available() {
             let mut out = vec![[0; OUT]; count];
-            keyed_hash_on(backend, &key, &rows, &mut out);
+            on_backend(backend, &key, &rows, &mut out);
             for (row, out) in rows.iter().zip(&out) {
                 let mut expected = [[0_u64; OUT]];
                 blake3::Hasher::new_keyed(&key)
