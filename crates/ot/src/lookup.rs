@@ -144,7 +144,10 @@ impl Sender {
         let mut tables = Zeroizing::new(vec![0; count]);
         parallel::chunks_mut(&mut tables, ENTRIES_PER_TASK, &|range, tables| {
             for (table, entry) in tables.iter_mut().zip(&entries[range]) {
-                let mut keys = offsets.map(|offset| *entry ^ offset);
+                let mut keys = [*entry; PLACES];
+                for (key, offset) in keys.iter_mut().zip(&*offsets) {
+                    *key ^= *offset;
+                }
                 crhf::correlation_robust(&mut keys);
                 *table = (keys.iter().rev()).fold(0, |table, key| table << 1 | key.0 as u16 & 1);
             }
