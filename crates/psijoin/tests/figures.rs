@@ -3,44 +3,18 @@
 //! Each test compares a picture with the committed one. To draw them again:
 //! `PSIJOIN_DRAW=1 cargo test -p psijoin --test figures`.
 
-use std::{env, error::Error, fs, ops::Range, path::Path};
+use std::{env, fs, path::Path};
 
-use plotters::{
-    coord::Shift,
-    prelude::*,
-    style::text_anchor::{HPos, Pos, VPos},
-};
 use psijoin::{Request, registry};
-
-type Drawn = Result<(), Box<dyn Error>>;
-
-const SIZE: (u32, u32) = (720, 420);
-const FONT: (&str, u32) = ("sans-serif", 13);
-/// They are also told apart by people who see no red or no green (Okabe and Ito).
-const COLORS: [RGBColor; 6] = [
-    RGBColor(0, 114, 178),
-    RGBColor(213, 94, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-    RGBColor(86, 180, 233),
-    RGBColor(110, 110, 110),
-];
+use psijoin_chart::{Axis, Bar, BarChart, Group, Line, LineChart, Scale};
 
 /// Compares what is drawn with the committed file, or writes that.
-fn check(name: &str, draw: impl FnOnce(&DrawingArea<SVGBackend<'_>, Shift>) -> Drawn) {
-    let mut drawn = String::new();
-    {
-        let area = SVGBackend::with_string(&mut drawn, SIZE).into_drawing_area();
-        // Not transparent, so that it can be read on a dark page.
-        area.fill(&WHITE).unwrap();
-        draw(&area).unwrap();
-        area.present().unwrap();
-    }
+fn check(name: &str, drawn: &str) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/figures");
     let path = folder.join(name);
     if env::var_os("PSIJOIN_DRAW").is_some() {
         fs::create_dir_all(&folder).unwrap();
-        fs::write(&path, &drawn).unwrap();
+        fs::write(&path, drawn).unwrap();
     }
     let committed = fs::read_to_string(&path).unwrap_or_default();
     assert!(
@@ -53,33 +27,27 @@ fn check(name: &str, draw: impl FnOnce(&DrawingArea<SVGBackend<'_>, Shift>) -> D
 #[test]
 fn traffic_per_item() {
     const PROTOCOLS: [&str; 6] = ["rr22", "dh", "spot-low", "kkrt", "rr22-circuit", "naive"];
-    const LOG_SIZES: Range<f64> = 8.0..24.0;
-    check("traffic.svg", |area| {
-        let mut chart = ChartBuilder::on(area)
-            .margin(12)
-            .margin_right(110)
-            .x_label_area_size(40)
-            .y_label_area_size(56)
-            .build_cartesian_2d(LOG_SIZES, (50.0..20_000.0).log_scale())?;
-        chart
-            .configure_mesh()
-            .x_labels(9)
-            .x_label_formatter(&|log| format!("2^{log}"))
-            .y_label_formatter(&f64::to_string)
-            .x_desc("items per party")
-            .y_desc("bits on the wire per item, both ways")
-            .label_style(FONT)
-            .light_line_style(WHITE)
-            .draw()?;
-        for (name, color) in PROTOCOLS.into_iter().zip(COLORS) {
-            let points = (8..=24).map(|log| (f64::from(log), bits_per_item(name, 1 << log)));
-            chart.draw_series(LineSeries::new(points, color.stroke_width(2)))?;
-            let (x, y) = chart.backend_coord(&(24.0, bits_per_item(name, 1 << 24)));
-            let style = style(&color, HPos::Left);
-            area.draw(&Text::new(name, (x + 6, y), style))?;
+    let line = |name: &str| {
+        let sizes = (8..=24).map(|log| 1 << log);
+        let points = sizes.map(|items| (items as f64, bits_per_item(name, items)));
+        Line {
+            name: name.into(),
+            points: points.collect(),
         }
-        Ok(())
-    });
+    };
+    let chart = LineChart {
+        title: "Bits on the wire per item, by the set size, of six protocols".into(),
+        x: Axis {
+            label: "items per party".into(),
+            scale: Scale::Powers(2),
+        },
+        y: Axis {
+            label: "bits on the wire per item, both ways".into(),
+            scale: Scale::Powers(10),
+        },
+        lines: PROTOCOLS.map(line).to_vec(),
+    };
+    check("traffic.svg", &chart.svg());
 }
 
 fn bits_per_item(name: &str, items: u64) -> f64 {
@@ -95,46 +63,32 @@ fn rr22_beside_volepsi() {
     const DOCUMENT: &str = include_str!("../../../docs/performance.md");
     let heading = "| n | threads per party | psijoin | volepsi |";
     let table = DOCUMENT.split(heading).nth(1).expect("the table");
-    let rows: Vec<Vec<&str>> = table
+    let rows = table
         .lines()
         .skip(2)
         .take_while(|line| line.starts_with('|'))
-        .map(|line| line.split('|').map(str::trim).collect())
-        .filter(|cells: &Vec<&str>| cells[2] == "1")
-        .collect();
-    check("volepsi.svg", |area| {
-        let mut chart = ChartBuilder::on(area)
-            .margin(12)
-            .x_label_area_size(40)
-            .y_label_area_size(110)
-            .margin_right(90)
-            .build_cartesian_2d(0.0..1.8, 0.0..rows.len() as f64)?;
-        chart
-            .configure_mesh()
-            .disable_y_mesh()
-            .y_labels(0)
-            .x_desc("microseconds per item")
-            .label_style(FONT)
-            .light_line_style(WHITE)
-            .draw()?;
-        for (i, row) in rows.iter().enumerate() {
-            let top = (rows.len() - i) as f64;
-            let (x, y) = chart.backend_coord(&(0.0, top - 0.5));
-            area.draw(&Text::new(row[1], (x - 8, y), style(&BLACK, HPos::Right)))?;
-            for (cell, name, color, place) in [
-                (row[3], "psijoin", COLORS[0], top - 0.45),
-                (row[4], "volepsi", COLORS[5], top - 0.85),
-            ] {
-                let time = 1e3 * least(cell) / items(row[1]);
-                let bar = [(0.0, place), (time, place + 0.35)];
-                chart.draw_series([Rectangle::new(bar, color.filled())])?;
-                let (x, y) = chart.backend_coord(&(time, place + 0.17));
-                let text = format!("{name} {time:.2}");
-                area.draw(&Text::new(text, (x + 6, y), style(&BLACK, HPos::Left)))?;
-            }
+        .map(|line| line.split('|').map(str::trim).collect::<Vec<_>>())
+        .filter(|cells| cells[2] == "1");
+    let group = |row: Vec<&str>| {
+        let bar = |name, cell| {
+            let value = 1e3 * least(cell) / items(row[1]);
+            let label = format!("{name} {value:.2}");
+            Bar { label, value }
+        };
+        Group {
+            name: row[1].into(),
+            bars: vec![bar("psijoin", row[3]), bar("volepsi", row[4])],
         }
-        Ok(())
-    });
+    };
+    let chart = BarChart {
+        title: "Microseconds per item of psijoin and volepsi, by the set size".into(),
+        axis: Axis {
+            label: "microseconds per item".into(),
+            scale: Scale::Linear,
+        },
+        groups: rows.map(group).collect(),
+    };
+    check("volepsi.svg", &chart.svg());
 }
 
 /// The least number of milliseconds in a cell such as "388, 418, 438" or "1,336 – 1,437".
@@ -150,9 +104,4 @@ fn least(cell: &str) -> f64 {
 fn items(cell: &str) -> f64 {
     let log = cell.trim_start_matches("2^").split(',').next();
     log.expect("a size").parse().map(f64::exp2).expect("a size")
-}
-
-fn style(color: &RGBColor, place: HPos) -> TextStyle<'_> {
-    let style = TextStyle::from(FONT).color(color);
-    style.pos(Pos::new(place, VPos::Center))
 }
