@@ -8,6 +8,11 @@
 //!
 //! Source: the BLAKE3 specification (O'Connor, Aumasson, Neves, Wilcox-O'Hearn, 2020), §2.
 
+#![expect(
+    clippy::needless_range_loop,
+    reason = "iterators would be compiled for each pair of lengths, and be most of the code"
+)]
+
 use crate::cpu::{self, multiversion};
 
 use lanes::Lanes;
@@ -91,17 +96,12 @@ fn all_rows<L: Lanes<COUNT>, const COUNT: usize, const ROW: usize, const OUT: us
     rows: &[[u64; ROW]],
     out: &mut [[u64; OUT]],
 ) {
-    let key: [u32; 8] = std::array::from_fn(|i| {
-        u32::from_le_bytes(key[4 * i..4 * i + 4].try_into().expect("four bytes"))
-    });
-    let mut groups = rows.chunks_exact(COUNT);
-    let mut outputs = out.chunks_exact_mut(COUNT);
-    for (rows, out) in (&mut groups).zip(&mut outputs) {
-        let rows: &[[u64; ROW]; COUNT] = rows.try_into().expect("a whole group");
-        let out: &mut [[u64; OUT]; COUNT] = out.try_into().expect("a whole group");
-        one_group::<L, COUNT, ROW, OUT>(&key, rows, out);
+    let key = key_words(key);
+    let (groups, rows) = rows.as_chunks::<COUNT>();
+    let (outputs, out) = out.as_chunks_mut::<COUNT>();
+    for i in 0..groups.len() {
+        one_group::<L, COUNT, ROW, OUT>(&key, &groups[i], &mut outputs[i]);
     }
-    let (rows, out) = (groups.remainder(), outputs.into_remainder());
     if !rows.is_empty() {
         let mut padded = [[0; ROW]; COUNT];
         let mut hashes = [[0; OUT]; COUNT];
@@ -111,13 +111,19 @@ fn all_rows<L: Lanes<COUNT>, const COUNT: usize, const ROW: usize, const OUT: us
     }
 }
 
+fn key_words(key: &[u8; 32]) -> [u32; 8] {
+    std::array::from_fn(|i| {
+        u32::from_le_bytes(key[4 * i..4 * i + 4].try_into().expect("four bytes"))
+    })
+}
+
 #[inline(always)]
 fn one_group<L: Lanes<COUNT>, const COUNT: usize, const ROW: usize, const OUT: usize>(
     key: &[u32; 8],
     rows: &[[u64; ROW]; COUNT],
     out: &mut [[u64; OUT]; COUNT],
 ) {
-    let mut chaining: [L; 8] = std::array::from_fn(|i| L::splat(key[i]));
+    let mut chaining = splat_all::<L, COUNT>(key);
     let block_count = (8 * ROW).div_ceil(BLOCK_BYTES).max(1);
     for block in 0..block_count {
         let last = block + 1 == block_count;
@@ -134,9 +140,20 @@ fn one_group<L: Lanes<COUNT>, const COUNT: usize, const ROW: usize, const OUT: u
         if last {
             store(&chaining, &state, out);
         } else {
-            chaining = std::array::from_fn(|i| state[i].xor(state[i + 8]));
+            chaining = chained(&state);
         }
     }
+}
+
+#[inline(always)]
+fn splat_all<L: Lanes<COUNT>, const COUNT: usize>(key: &[u32; 8]) -> [L; 8] {
+    std::array::from_fn(|i| L::splat(key[i]))
+}
+
+/// What goes from a block to the next.
+#[inline(always)]
+fn chained<L: Lanes<COUNT>, const COUNT: usize>(state: &[L; BLOCK_WORDS]) -> [L; 8] {
+    std::array::from_fn(|i| state[i].xor(state[i + 8]))
 }
 
 /// Gathers the sixteen message words of one block, from word `first` of each row on.
@@ -147,7 +164,10 @@ fn load_block<L: Lanes<COUNT>, const COUNT: usize, const ROW: usize>(
 ) -> [L; BLOCK_WORDS] {
     let mut message = [L::splat(0); BLOCK_WORDS];
     for word in 0..(ROW - first).min(BLOCK_WORDS / 2) {
-        let bits: [u64; COUNT] = std::array::from_fn(|lane| rows[lane][first + word]);
+        let mut bits = [0; COUNT];
+        for lane in 0..COUNT {
+            bits[lane] = rows[lane][first + word];
+        }
         (message[2 * word], message[2 * word + 1]) = L::split(&bits);
     }
     message
@@ -160,13 +180,23 @@ fn store<L: Lanes<COUNT>, const COUNT: usize, const OUT: usize>(
     state: &[L; BLOCK_WORDS],
     out: &mut [[u64; OUT]; COUNT],
 ) {
-    let word = |i: usize| state[i].xor(if i < 8 { state[i + 8] } else { chaining[i - 8] });
     for pair in 0..OUT {
-        let bits = L::join(word(2 * pair), word(2 * pair + 1));
-        for (out, bits) in out.iter_mut().zip(bits) {
-            out[pair] = bits;
+        let bits = output_words(chaining, state, pair);
+        for lane in 0..COUNT {
+            out[lane][pair] = bits[lane];
         }
     }
+}
+
+/// Two words of the output block, of each row.
+#[inline(always)]
+fn output_words<L: Lanes<COUNT>, const COUNT: usize>(
+    chaining: &[L; 8],
+    state: &[L; BLOCK_WORDS],
+    pair: usize,
+) -> [u64; COUNT] {
+    let word = |i: usize| state[i].xor(if i < 8 { state[i + 8] } else { chaining[i - 8] });
+    L::join(word(2 * pair), word(2 * pair + 1))
 }
 
 /// BLAKE3's compression function, before the final exclusive or.
