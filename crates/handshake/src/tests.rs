@@ -167,6 +167,7 @@ fn parameters_that_differ_are_an_error_on_both_sides() {
         hello(Role::Receiver),
         [PARAMS, [4; 32]],
     );
+    assert_eq!(short_hex(&[0x0a; 32]), "0a".repeat(8));
     for error in [a.unwrap_err(), b.unwrap_err()] {
         let text = error.to_string();
         assert!(text.contains("derived parameters"), "{text}");
@@ -189,6 +190,7 @@ fn the_same_role_is_an_error_on_both_sides() {
     let (a, b) = shake_hands(hello(Role::Receiver), hello(Role::Receiver), [PARAMS; 2]);
     for error in [a.unwrap_err(), b.unwrap_err()] {
         assert!(matches!(error, Error::SameRole(Role::Receiver)), "{error}");
+        assert!(error.to_string().contains("receiver"), "{error}");
     }
 }
 

@@ -45,3 +45,15 @@ fn a_table_that_is_too_small_is_bad_luck_and_not_a_wrong_result() {
     let error = output(&plan, &items(0..40, &plan), &items(0..30, &plan)).unwrap_err();
     assert!(matches!(error, Error::BadLuck(_, 40)), "{error}");
 }
+
+/// Without it, parties would still agree; but H would be asked twice about related inputs.
+#[test]
+fn the_number_of_a_row_stands_in_its_last_bits() {
+    for words in [8, 16] {
+        let mut row = vec![1; words];
+        code::tag(&mut row, 5);
+        let (last, others) = row.split_last().unwrap();
+        assert_eq!(*last, 5 << 32 | 1);
+        assert!(others.iter().all(|word| *word == 1));
+    }
+}
