@@ -18,8 +18,8 @@ pub enum Scale {
     Powers(u32),
 }
 
-/// At most as many labels.
-const TICKS: f64 = 9.0;
+/// At most as many steps from tick to tick.
+const STEPS: f64 = 9.0;
 
 /// A scale, with what it has to show.
 #[derive(Debug, Clone, Copy)]
@@ -86,11 +86,11 @@ impl Range {
 
     /// From tick to tick: 1, 2 or 5, and zeros; whole powers.
     fn step(self) -> f64 {
-        let least = (self.to - self.from) / TICKS;
+        let least = (self.to - self.from) / STEPS;
         let magnitude = 10_f64.powf(least.log10().floor());
-        let steps = [1.0, 2.0, 5.0, 10.0].map(|digit| digit * magnitude);
-        let step = steps.into_iter().find(|step| *step >= least);
-        let step = step.unwrap_or(10.0 * magnitude);
+        let mut digits = [1.0, 2.0, 5.0].into_iter();
+        let digit = digits.find(|digit| digit * magnitude >= least);
+        let step = digit.unwrap_or(10.0) * magnitude;
         match self.scale {
             Scale::Linear => step,
             Scale::Powers(_) => step.max(1.0),

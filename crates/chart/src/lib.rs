@@ -2,7 +2,7 @@
 //!
 //! They look the same everywhere: nothing is random, and no font is measured. Colours are those of Okabe
 //! and Ito, which people tell apart who see no red or no green; lines are dashed in different ways and named
-//! where they end. The page decides whether it is light or dark. The title is read aloud by a screen reader.
+//! where they end. The reader's preference decides whether it is light or dark. The title is read aloud by a screen reader.
 //!
 //! ```
 //! use psijoin_chart::{Axis, Line, LineChart, Scale};

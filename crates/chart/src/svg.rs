@@ -3,7 +3,7 @@
 use std::fmt::{Display, Write as _};
 
 /// Colours of Okabe and Ito: they are told apart by people who see no red or no green.
-pub(crate) const COLORS: [&str; 6] = [
+const COLORS: [&str; 6] = [
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#8a8a8a",
 ];
 
@@ -24,7 +24,7 @@ pub(crate) struct Svg {
 }
 
 impl Svg {
-    /// An empty picture. The background is the page's own, so what is drawn has its text's colour.
+    /// An empty picture, light or dark as the reader prefers.
     pub(crate) fn new(width: f64, height: f64, title: &str) -> Self {
         let title = escaped(title);
         let mut text = String::new();
@@ -106,7 +106,7 @@ text {{ fill: currentColor }}
     }
 }
 
-/// How wide a text is at most, in pixels: no font is measured.
+/// About how wide a text is, in pixels: no font is measured.
 pub(crate) fn width(text: &str) -> f64 {
     0.6 * FONT * text.chars().count() as f64
 }
