@@ -3,7 +3,7 @@
 use crate::{
     Axis,
     axis::Range,
-    svg::{Anchor, Svg, width},
+    svg::{Anchor, BELOW, MARGIN, Svg, WIDTH, widest},
 };
 
 /// Bars to the right, in groups below each other.
@@ -36,9 +36,6 @@ pub struct Bar {
 }
 
 /// Pixels.
-const WIDTH: f64 = 720.0;
-const TOP: f64 = 14.0;
-const BELOW: f64 = 52.0;
 const BAR: f64 = 18.0;
 const BETWEEN_GROUPS: f64 = 14.0;
 
@@ -50,22 +47,19 @@ impl BarChart {
     pub fn svg(&self) -> String {
         let bars = || self.groups.iter().flat_map(|group| &group.bars);
         let range = Range::of(self.axis.scale, bars().map(|bar| bar.value)).rounded();
-        let widest = |texts: &mut dyn Iterator<Item = &String>| {
-            texts.map(|text| width(text)).fold(0.0, f64::max)
-        };
-        let left = 20.0 + widest(&mut self.groups.iter().map(|group| &group.name));
-        let right = WIDTH - 14.0 - widest(&mut bars().map(|bar| &bar.label));
+        let left = 20.0 + widest(self.groups.iter().map(|group| &group.name));
+        let right = WIDTH - MARGIN - widest(bars().map(|bar| &bar.label));
         let between = BETWEEN_GROUPS * self.groups.len() as f64;
-        let bottom = TOP + BAR * bars().count() as f64 + between;
+        let bottom = MARGIN + BAR * bars().count() as f64 + between;
         let place = |value| left + range.at(value) * (right - left);
 
-        let mut svg = Svg::new(WIDTH, bottom + BELOW, &self.title);
+        let mut svg = Svg::new(bottom + BELOW, &self.title);
         for (value, label) in range.ticks() {
             let x = place(value);
-            svg.line("grid", (x, TOP), (x, bottom));
+            svg.line("grid", (x, MARGIN), (x, bottom));
             svg.text(Anchor::Middle, (x, bottom + 14.0), &label);
         }
-        let mut top = TOP;
+        let mut top = MARGIN;
         for group in &self.groups {
             let height = BAR * group.bars.len() as f64;
             svg.text(Anchor::End, (left - 8.0, top + height / 2.0), &group.name);
@@ -76,7 +70,7 @@ impl BarChart {
             }
             top += height + BETWEEN_GROUPS;
         }
-        svg.line("axis", (left, TOP), (left, bottom));
+        svg.line("axis", (left, MARGIN), (left, bottom));
         let middle = (left + right) / 2.0;
         svg.text(Anchor::Middle, (middle, bottom + 38.0), &self.axis.label);
         svg.finish()

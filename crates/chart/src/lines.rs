@@ -3,7 +3,7 @@
 use crate::{
     Axis,
     axis::Range,
-    svg::{Anchor, FONT, Svg, width},
+    svg::{Anchor, BELOW, FONT, MARGIN, Svg, WIDTH, widest},
 };
 
 /// Lines over two axes.
@@ -29,10 +29,9 @@ pub struct Line {
 }
 
 /// Pixels.
-const SIZE: (f64, f64) = (720.0, 420.0);
+const HEIGHT: f64 = 420.0;
 const LEFT: f64 = 76.0;
-const TOP: f64 = 14.0;
-const BELOW: f64 = 52.0;
+const BOTTOM: f64 = HEIGHT - BELOW;
 /// From the middle of a name to that of the next.
 const LEADING: f64 = 1.2 * FONT;
 
@@ -46,9 +45,9 @@ impl LineChart {
         let plot = Plot {
             x: Range::of(self.x.scale, points().map(|(x, _)| *x)),
             y: Range::of(self.y.scale, points().map(|(_, y)| *y)).rounded(),
-            right: SIZE.0 - 14.0 - self.names().fold(0.0, f64::max),
+            right: WIDTH - MARGIN - widest(self.lines.iter().map(|line| &line.name)),
         };
-        let mut svg = Svg::new(SIZE.0, SIZE.1, &self.title);
+        let mut svg = Svg::new(HEIGHT, &self.title);
         plot.draw_axes(self, &mut svg);
         for (number, line) in self.lines.iter().enumerate() {
             let points: Vec<_> = line.points.iter().map(|point| plot.place(*point)).collect();
@@ -56,11 +55,6 @@ impl LineChart {
         }
         self.draw_names(&plot, &mut svg);
         svg.finish()
-    }
-
-    /// How wide the names are.
-    fn names(&self) -> impl Iterator<Item = f64> {
-        self.lines.iter().map(|line| width(&line.name))
     }
 
     /// Writes each line's name where it ends, moved down if another one is there.
@@ -90,29 +84,27 @@ struct Plot {
 
 impl Plot {
     fn place(&self, (x, y): (f64, f64)) -> (f64, f64) {
-        let bottom = SIZE.1 - BELOW;
         (
             LEFT + self.x.at(x) * (self.right - LEFT),
-            bottom - self.y.at(y) * (bottom - TOP),
+            BOTTOM - self.y.at(y) * (BOTTOM - MARGIN),
         )
     }
 
     fn draw_axes(&self, chart: &LineChart, svg: &mut Svg) {
-        let bottom = SIZE.1 - BELOW;
         for (value, label) in self.y.ticks() {
-            let y = bottom - self.y.at(value) * (bottom - TOP);
+            let y = BOTTOM - self.y.at(value) * (BOTTOM - MARGIN);
             svg.line("grid", (LEFT, y), (self.right, y));
             svg.text(Anchor::End, (LEFT - 6.0, y), &label);
         }
         for (value, label) in self.x.ticks() {
             let x = LEFT + self.x.at(value) * (self.right - LEFT);
-            svg.line("axis", (x, bottom), (x, bottom + 4.0));
-            svg.text(Anchor::Middle, (x, bottom + 14.0), &label);
+            svg.line("axis", (x, BOTTOM), (x, BOTTOM + 4.0));
+            svg.text(Anchor::Middle, (x, BOTTOM + 14.0), &label);
         }
-        svg.line("axis", (LEFT, bottom), (self.right, bottom));
+        svg.line("axis", (LEFT, BOTTOM), (self.right, BOTTOM));
         let middle = (LEFT + self.right) / 2.0;
-        svg.text(Anchor::Middle, (middle, SIZE.1 - 12.0), &chart.x.label);
-        svg.upright((FONT + 3.0, (TOP + bottom) / 2.0), &chart.y.label);
+        svg.text(Anchor::Middle, (middle, HEIGHT - 12.0), &chart.x.label);
+        svg.upright((FONT + 3.0, (MARGIN + BOTTOM) / 2.0), &chart.y.label);
     }
 }
 

@@ -7,7 +7,12 @@ const COLORS: [&str; 6] = [
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#8a8a8a",
 ];
 
-/// Points of the text.
+/// Pixels: the whole width, what is free above and to the right, and what ticks and labels take below.
+pub(crate) const WIDTH: f64 = 720.0;
+pub(crate) const MARGIN: f64 = 14.0;
+pub(crate) const BELOW: f64 = 52.0;
+
+/// Pixels of the text.
 pub(crate) const FONT: f64 = 13.0;
 
 /// Which end of a text is where it is put.
@@ -25,12 +30,12 @@ pub(crate) struct Svg {
 
 impl Svg {
     /// An empty picture, light or dark as the reader prefers.
-    pub(crate) fn new(width: f64, height: f64, title: &str) -> Self {
+    pub(crate) fn new(height: f64, title: &str) -> Self {
         let title = escaped(title);
         let mut text = String::new();
         let _ = write!(
             text,
-            r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" aria-label="{title}">
+            r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{title}">
 <title>{title}</title>
 <style>
 svg {{ font: {FONT}px sans-serif; background: #fff; color: #222 }}
@@ -106,9 +111,10 @@ text {{ fill: currentColor }}
     }
 }
 
-/// About how wide a text is, in pixels: no font is measured.
-pub(crate) fn width(text: &str) -> f64 {
-    0.6 * FONT * text.chars().count() as f64
+/// About how wide the longest of these texts is, in pixels: no font is measured.
+pub(crate) fn widest<'a>(texts: impl Iterator<Item = &'a String>) -> f64 {
+    let letters = texts.map(|text| text.chars().count()).max();
+    0.6 * FONT * letters.unwrap_or(0) as f64
 }
 
 /// Tenths of a pixel are enough, and the same on every machine.
