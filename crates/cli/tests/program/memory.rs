@@ -13,18 +13,26 @@ const LIMITS: [u64; 10] = [
 
 /// Both ends come at once, and each with the right code, whichever side is short of memory and
 /// wherever that shows: at the first thread, while the table is read, within the protocol.
+/// Making a backtrace takes memory of its own, so every other run asks for one.
 #[test]
 fn too_little_memory_is_an_error_that_the_other_side_hears_of() {
+    too_little_memory_is_an_error(["0", "1"]);
+}
+
+#[test]
+#[ignore = "as long as the one above"]
+fn too_little_memory_is_an_error_with_backtraces_in_the_other_runs() {
+    too_little_memory_is_an_error(["1", "0"]);
+}
+
+fn too_little_memory_is_an_error(backtraces: [&str; 2]) {
     let folder = Folder::new();
     let words = folder.file("words", lines(0..ROWS));
     let output = folder.path("shared");
     let waits = ["--timeout", "10", "--wait", "20"];
     let common = ["--input", &words, "--insecure-plaintext", "--threads", "2"];
     let common = [&common[..], &waits].concat();
-    for (limit, backtrace) in LIMITS
-        .iter()
-        .flat_map(|limit| [(*limit, "0"), (*limit, "1")])
-    {
+    for (limit, backtrace) in LIMITS.into_iter().zip(backtraces.into_iter().cycle()) {
         let started = Instant::now();
         let listen = ["receive", "--listen", "127.0.0.1:0", "--output", &output];
         let args = [&listen[..], &common].concat();

@@ -1,6 +1,7 @@
-//! Whether the compressed buffers of a file may hold as much as they claim.
+//! Whether the blocks and compressed buffers of a file may hold as much as they claim.
 //!
-//! The Arrow reader allocates what a buffer claims to hold, and a damaged file can claim anything.
+//! The Arrow reader allocates what a block or buffer claims to hold, and a damaged file can claim
+//! anything.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -15,11 +16,11 @@ use crate::{format::ARROW_MESSAGE, section::Section};
 const LENGTH_BYTES: u64 = 8;
 
 /// # Errors
-/// If a buffer of a file claims more than its bytes can be decompressed to, or what follows the
-/// rows is not understood.
+/// If a block claims more than the file holds, a buffer more than its bytes can be decompressed to,
+/// or if what follows the rows is not understood.
 pub(super) fn check_file(section: &mut Section) -> Result<(), ArrowError> {
     let mut end = [0; 10];
-    section.seek(SeekFrom::End(-(end.len() as i64)))?;
+    let end_at = section.seek(SeekFrom::End(-(end.len() as i64)))?;
     section.read_exact(&mut end)?;
     let length = read_footer_length(end)?;
     let mut footer = Vec::new();
@@ -42,6 +43,10 @@ pub(super) fn check_file(section: &mut Section) -> Result<(), ArrowError> {
         let message = metadata.get(before..).ok_or_else(broken)?;
         let message = root_as_message(message).map_err(|_| broken())?;
         let body = start.checked_add(length).ok_or_else(broken)?;
+        let body_end = body.checked_add_signed(block.bodyLength());
+        if body_end.is_none_or(|end| end > end_at) {
+            return Err(broken());
+        }
         check_message(section, &message, body)?;
     }
     Ok(())
