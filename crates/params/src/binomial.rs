@@ -142,6 +142,9 @@ mod tests {
         // P[Bin(4, 1/4) < 2] = (81 + 108) / 256.
         let want = (189.0f64 / 256.0).log2();
         assert!((biased_tail(4, 2, 0.25).log2() - want).abs() < 1e-14);
+        // P[Bin(4, 1/4) < 4] = 1 - 1/256: terms fall from the second on.
+        let want = (255.0f64 / 256.0).log2();
+        assert!((biased_tail(4, 4, 0.25).log2() - want).abs() < 1e-14);
         // P[Bin(3, 9/10) < 3] = 1 - 0.729.
         assert!((biased_tail(3, 3, 0.9).log2() - 0.271f64.log2()).abs() < 1e-14);
     }
