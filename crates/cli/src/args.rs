@@ -332,6 +332,16 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "N[:M]", default_value = "2^16", value_parser = sizes::parse)]
     pub(crate) items: SetSizes,
 
+    /// What the receiver learns, as `send` and `receive` say it: `rows`, `count`, `threshold:K`,
+    /// `sum:COL[,COL…]` or `shares[:COL[,COL…]]`. Columns hold random numbers, and can have any
+    /// names; `receiver.COL` is the receiver's, any other the sender's.
+    #[arg(long, value_name = "KIND", default_value = "rows")]
+    pub(crate) output_kind: RequestedOutput,
+
+    /// Learn rows, a count or a sum only if at least K items are shared.
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) min_intersection: Option<u64>,
+
     /// Emulate a network: `lan` (10 Gbit/s, 0.2 ms) or `wan:RATE,RTT`, as in wan:100mbps,80ms.
     #[arg(long, value_name = "LINK")]
     pub(crate) network: Option<Link>,

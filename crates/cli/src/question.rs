@@ -29,25 +29,32 @@ impl Question {
                 others(|other| other.computes(&output)),
             )));
         }
-        if self.min_intersection == 0 {
-            return Ok(());
-        }
-        if !output.can_be_withheld() {
-            let why = match self.asked {
-                RequestedOutput::Shares(_) => "shares tell nothing that could be withheld",
-                _ => "a threshold is itself whether that many keys are shared",
-            };
-            return Err(Failure::Usage(format!(
-                "--min-intersection is for rows, count and sum; {why}: leave --min-intersection out"
-            )));
-        }
-        if !protocol.withholds() {
+        self.check_minimum()?;
+        if self.min_intersection > 0 && !protocol.withholds() {
             return Err(Failure::Usage(format!(
                 "{name} cannot withhold what it finds, as --min-intersection demands: {}",
                 others(|other| other.withholds() && other.computes(&output)),
             )));
         }
         Ok(())
+    }
+
+    /// Checks that the output can be withheld, if that is asked for.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`].
+    pub(crate) fn check_minimum(&self) -> Result<(), Failure> {
+        let output = self.asked.output_kind(Columns::default());
+        if self.min_intersection == 0 || output.can_be_withheld() {
+            return Ok(());
+        }
+        let why = match self.asked {
+            RequestedOutput::Shares(_) => "shares tell nothing that could be withheld",
+            _ => "a threshold is itself whether that many keys are shared",
+        };
+        Err(Failure::Usage(format!(
+            "--min-intersection is for rows, count and sum; {why}: leave --min-intersection out"
+        )))
     }
 
     /// Adds to a hello what must be the same on both sides.

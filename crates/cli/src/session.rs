@@ -240,9 +240,10 @@ impl Ready<'_> {
             Task::Receive(_) | Task::Share(Role::Receiver, _)
         );
         let rows = comes_back.then_some(rows);
+        let columns: Vec<_> = numbers.into_iter().map(|column| column.values).collect();
         let set = Set {
             fingerprints,
-            columns: numbers.into_iter().map(|column| column.values).collect(),
+            columns: &columns,
         };
         let channel =
             ending_with_the_last_message(connection, channel, party.task.role(), &agreement);
@@ -312,7 +313,7 @@ impl Party<'_> {
     fn run(
         &self,
         agreement: &Agreement,
-        set: Set<Vec<Fingerprint>>,
+        set: Set<'_, Vec<Fingerprint>>,
         mut channel: Channel,
         counters: &Counters,
         phases: &Phases,
@@ -423,11 +424,11 @@ impl Party<'_> {
 }
 
 /// What a party brings to a protocol.
-pub(crate) struct Set<F> {
+pub(crate) struct Set<'a, F> {
     /// Its items' fingerprints.
     pub(crate) fingerprints: F,
     /// Its columns, each with one number per item.
-    pub(crate) columns: Vec<Vec<i64>>,
+    pub(crate) columns: &'a [Vec<i64>],
 }
 
 /// Runs one party of a plan in a thread pool, from its fingerprints on, which are dropped as
@@ -441,7 +442,7 @@ pub(crate) fn compute(
     Set {
         fingerprints,
         columns,
-    }: Set<impl AsRef<[Fingerprint]> + Send>,
+    }: Set<'_, impl AsRef<[Fingerprint]> + Send>,
     joint_seed: &JointSeed,
     channel: &mut Channel,
     pool: &Pool,
@@ -453,7 +454,7 @@ pub(crate) fn compute(
         drop(fingerprints);
         let input = Input {
             items,
-            columns: &columns,
+            columns,
             joint_seed,
         };
         let mut context = Context::new(channel).observed(phases);

@@ -3,15 +3,8 @@
 use std::process::Stdio;
 
 use psijoin::registry;
-use serde_json::Value;
 
-use crate::support::{Folder, Process, all_exit, assert_said, run};
-
-fn objects(text: &str) -> Vec<Value> {
-    text.lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
-}
+use crate::support::{Folder, Process, all_exit, assert_said, objects, run};
 
 #[test]
 fn keygen_prints_a_fingerprint_and_never_overwrites() {
@@ -66,55 +59,6 @@ fn protocols_are_listed_with_their_costs() {
     let expected: Vec<_> = expected.map(Some).collect();
     assert_eq!(names, expected);
     assert!(objects.iter().all(|object| object["sender_bytes"] == 0));
-}
-
-#[test]
-fn bench_prints_a_table_for_people_and_lines_for_scripts() {
-    let args = [
-        "bench",
-        "--protocol",
-        "naive,kkrt",
-        "--items",
-        "1000:2000",
-        "--runs",
-        "2",
-    ];
-    let table = run(&args);
-    table.says(0, &[]);
-    for text in [
-        "1,000 items of the sender, 2,000 of the receiver",
-        "median",
-        "base OT",
-    ] {
-        assert!(table.stdout.contains(text), "{text:?} in {}", table.stdout);
-    }
-    let costs = objects(&run(&["protocols", "--items", "1000:2000", "--json"]).stdout);
-    for transport in ["memory", "tcp", "tls"] {
-        let more = [
-            "--json",
-            "--transport",
-            transport,
-            "--network",
-            "wan:1gbps,4ms",
-        ];
-        let bench = run(&[&args[..], &more].concat());
-        bench.says(0, &[]);
-        let objects = objects(&bench.stdout);
-        assert_eq!(objects.len(), 2);
-        for object in objects {
-            assert_eq!(object["network"], "wan:1gbps,4ms");
-            let cost = costs
-                .iter()
-                .find(|cost| cost["name"] == object["protocol"])
-                .unwrap();
-            for figure in ["sender_bytes", "receiver_bytes", "flights"] {
-                assert_eq!(object[figure], cost[figure], "{figure} over {transport}");
-            }
-            let milliseconds = object["minimum_seconds"].as_f64().unwrap() * 1000.0;
-            let waiting = cost["flights"].as_f64().unwrap() * 2.0;
-            assert!(milliseconds >= waiting, "{milliseconds} < {waiting}");
-        }
-    }
 }
 
 #[test]

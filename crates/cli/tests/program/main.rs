@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod bad_peers;
+mod bench;
 mod cheats;
 mod commands;
 mod consent;

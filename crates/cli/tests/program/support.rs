@@ -13,6 +13,7 @@ use std::{
 
 use arrow_array::{ArrayRef, RecordBatch};
 use parquet::arrow::ArrowWriter;
+use serde_json::Value;
 use tempfile::TempDir;
 
 /// Longer than anything takes on a busy machine.
@@ -382,6 +383,13 @@ pub(crate) fn closed_pipe() -> Stdio {
 #[track_caller]
 pub(crate) fn run(args: &[&str]) -> Ended {
     Process::start(args).end()
+}
+
+/// The JSON objects in a text, one a line.
+pub(crate) fn objects(text: &str) -> Vec<Value> {
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 /// What a receiver and a sender left behind.

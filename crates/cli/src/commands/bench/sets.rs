@@ -1,0 +1,140 @@
+//! Random sets with columns of numbers.
+
+use psijoin::{Columns, Fingerprint};
+use psijoin_block::Prg;
+
+use crate::sizes::SetSizes;
+
+/// The parties' sets. The sender's first items are the shared ones.
+pub(super) struct Sets {
+    pub(super) sender: Own,
+    pub(super) receiver: Own,
+    /// Where each shared item is in the receiver's set.
+    shared: Vec<u32>,
+}
+
+/// What one party has.
+pub(super) struct Own {
+    pub(super) items: Vec<Fingerprint>,
+    /// Each with a number per item.
+    pub(super) columns: Vec<Vec<i64>>,
+}
+
+/// The positions of an item that both have: in the sender's set, and in the receiver's.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pair {
+    pub(super) sender: usize,
+    pub(super) receiver: usize,
+}
+
+/// How many items of sets of these sizes are shared.
+pub(super) fn shared_items(SetSizes { sender, receiver }: SetSizes) -> u64 {
+    sender.min(receiver) / 2
+}
+
+impl Sets {
+    /// Random sets. The shared items are at random places of the receiver's.
+    pub(super) fn random(sizes: SetSizes, columns: Columns) -> Self {
+        let mut rng = Prg::from_os();
+        let sender = Own::random(sizes.sender, columns.sender, &mut rng);
+        let mut receiver = Own::random(sizes.receiver, columns.receiver, &mut rng);
+        let mut shared = rng.permutation(sizes.receiver as u32);
+        shared.truncate(shared_items(sizes) as usize);
+        for (&place, item) in shared.iter().zip(&sender.items) {
+            receiver.items[place as usize] = *item;
+        }
+        Self {
+            sender,
+            receiver,
+            shared,
+        }
+    }
+
+    /// How many items are shared.
+    pub(super) fn shared_items(&self) -> u64 {
+        self.shared.len() as u64
+    }
+
+    /// The shared items.
+    pub(super) fn pairs(&self) -> impl Iterator<Item = Pair> {
+        (0..).zip(&self.shared).map(|(sender, &receiver)| Pair {
+            sender,
+            receiver: receiver as usize,
+        })
+    }
+
+    /// The receiver's positions of shared items, ascending.
+    pub(super) fn shared_rows(&self) -> Vec<u32> {
+        let mut rows = self.shared.clone();
+        rows.sort_unstable();
+        rows
+    }
+
+    /// The numbers of a shared item: the sender's columns, then the receiver's.
+    pub(super) fn numbers(&self, pair: Pair) -> impl Iterator<Item = i64> {
+        let senders = self.sender.columns.iter();
+        let receivers = self.receiver.columns.iter();
+        (senders.map(move |column| column[pair.sender]))
+            .chain(receivers.map(move |column| column[pair.receiver]))
+    }
+}
+
+impl Own {
+    /// The numbers are of 32 bits, so that no sum overflows.
+    fn random(items: u64, columns: usize, rng: &mut Prg) -> Self {
+        let mut number = || i64::from(i32::from_le_bytes(rng.bytes()));
+        let mut column = || (0..items).map(|_| number()).collect();
+        Self {
+            columns: (0..columns).map(|_| column()).collect(),
+            items: (0..items).map(|_| rng.bytes()).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn half_of_the_smaller_set_is_shared() {
+        for (sender, receiver, shared) in [(10, 10, 5), (7, 100, 3), (100, 7, 3), (0, 5, 0)] {
+            let sets = Sets::random(SetSizes { sender, receiver }, Columns::default());
+            assert_eq!(sets.shared_items(), shared);
+            let senders: HashSet<_> = sets.sender.items.iter().collect();
+            let expected: Vec<_> = (0..receiver as u32)
+                .filter(|&place| senders.contains(&sets.receiver.items[place as usize]))
+                .collect();
+            assert_eq!(sets.shared_rows(), expected);
+            assert!(sets.pairs().all(|pair| {
+                sets.sender.items[pair.sender] == sets.receiver.items[pair.receiver]
+            }));
+        }
+    }
+
+    #[test]
+    fn each_party_has_its_columns() {
+        let sizes = SetSizes {
+            sender: 4,
+            receiver: 6,
+        };
+        let columns = Columns {
+            sender: 1,
+            receiver: 2,
+        };
+        let sets = Sets::random(sizes, columns);
+        let lengths = |own: &Own| own.columns.iter().map(Vec::len).collect::<Vec<_>>();
+        assert_eq!(lengths(&sets.sender), [4]);
+        assert_eq!(lengths(&sets.receiver), [6, 6]);
+        for pair in sets.pairs() {
+            let numbers: Vec<_> = sets.numbers(pair).collect();
+            let expected = [
+                sets.sender.columns[0][pair.sender],
+                sets.receiver.columns[0][pair.receiver],
+                sets.receiver.columns[1][pair.receiver],
+            ];
+            assert_eq!(numbers, expected);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! What is measured, and how.
+
+use std::num::NonZeroUsize;
+
+use psijoin::Columns;
+use psijoin_channel::link::Link;
+
+use super::sets;
+use crate::{
+    args::{self, Transport},
+    humanize,
+    question::Question,
+    requested_output::RequestedOutput,
+    sizes::SetSizes,
+};
+
+/// What is measured, and how: the same for all protocols.
+pub(super) struct Setting {
+    pub(super) sizes: SetSizes,
+    pub(super) question: Question,
+    /// How many columns of numbers each party has.
+    pub(super) columns: Columns,
+    pub(super) network: Option<Link>,
+    pub(super) transport: Transport,
+    /// Of each party.
+    pub(super) threads: NonZeroUsize,
+    pub(super) runs: NonZeroUsize,
+}
+
+impl Setting {
+    pub(super) fn new(args: &args::Bench) -> Self {
+        Self {
+            sizes: args.items,
+            question: Question {
+                asked: args.output_kind.clone(),
+                min_intersection: args.min_intersection.unwrap_or(0),
+            },
+            columns: columns(&args.output_kind),
+            network: args.network,
+            transport: args.transport,
+            threads: args.threads,
+            runs: args.runs,
+        }
+    }
+
+    /// How many items are shared.
+    pub(super) fn shared_items(&self) -> u64 {
+        sets::shared_items(self.sizes)
+    }
+
+    /// The output, with its condition if it has one.
+    pub(super) fn output(&self) -> String {
+        let Question {
+            asked,
+            min_intersection,
+        } = &self.question;
+        match min_intersection {
+            0 => asked.to_string(),
+            least => format!("{asked} with --min-intersection {least}"),
+        }
+    }
+
+    /// What is computed, in words.
+    pub(super) fn what(&self) -> String {
+        format!(
+            "{} of the sender, {} of the receiver, {} of them shared; output {}",
+            humanize::counted(self.sizes.sender, "item"),
+            humanize::count(self.sizes.receiver),
+            humanize::count(self.shared_items()),
+            self.output(),
+        )
+    }
+
+    /// How it is run, in words.
+    pub(super) fn how(&self) -> String {
+        let network = match self.network {
+            Some(link) => format!("emulating {link}"),
+            None => "no network emulated".to_owned(),
+        };
+        format!(
+            "over {}, {network}; {} per party; {} per protocol",
+            self.transport.name(),
+            humanize::counted(self.threads.get() as u64, "thread"),
+            humanize::counted(self.runs.get() as u64, "run"),
+        )
+    }
+}
+
+/// How many columns each party brings. There is no table to look into, so a name that does not say
+/// whose column it is stands for one of the sender's: nobody has to allow its sum.
+fn columns(asked: &RequestedOutput) -> Columns {
+    let receiver = asked.holders().receiver;
+    Columns {
+        sender: asked.columns().len() - receiver,
+        receiver,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_is_the_senders_unless_it_says_otherwise() {
+        for (asked, [sender, receiver]) in [
+            ("count", [0, 0]),
+            ("sum:a", [1, 0]),
+            ("sum:receiver.a", [0, 1]),
+            ("shares:a,sender.b,receiver.a", [2, 1]),
+        ] {
+            let expected = Columns { sender, receiver };
+            assert_eq!(columns(&asked.parse().unwrap()), expected, "{asked}");
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Measurements as people read them.
+
+use super::{Measurement, Setting};
+use crate::{
+    grid::{Align, Grid},
+    humanize,
+};
+
+/// What the columns of [`figures`] mean.
+const LEGEND: &str = "\
+Bits per item: both directions, per item of the larger set. Memory: the peak of both parties together,
+which share the process, beyond their input.";
+
+/// All that a terminal shows.
+pub(super) fn all(setting: &Setting, measurements: &[Measurement]) -> String {
+    format!(
+        "{}\n{}\n\n{}\n{LEGEND}\n\nPhases of the fastest run:\n\n{}",
+        setting.what(),
+        setting.how(),
+        figures(measurements),
+        phases(measurements),
+    )
+}
+
+/// The figures of each protocol.
+fn figures(measurements: &[Measurement]) -> Grid {
+    let mut grid = Grid::new(&[
+        ("protocol", Align::Left),
+        ("median", Align::Right),
+        ("minimum", Align::Right),
+        ("sender sends", Align::Right),
+        ("receiver sends", Align::Right),
+        ("bits/item", Align::Right),
+        ("flights", Align::Right),
+        ("memory", Align::Right),
+    ]);
+    for measurement in measurements {
+        let fastest = measurement.fastest();
+        let memory = measurement.peak(|run| run.peak_above_input_bytes);
+        grid.row([
+            measurement.plan.info().name.to_owned(),
+            humanize::time(measurement.median()),
+            humanize::time(fastest.time),
+            humanize::bytes(fastest.traffic.received.bytes),
+            humanize::bytes(fastest.traffic.sent.bytes),
+            format!("{:.1}", measurement.bits_per_item()),
+            fastest.traffic.flights.to_string(),
+            memory.map_or("?".to_owned(), humanize::bytes),
+        ]);
+    }
+    grid
+}
+
+fn phases(measurements: &[Measurement]) -> Grid {
+    let mut grid = Grid::new(&[
+        ("protocol", Align::Left),
+        ("party", Align::Left),
+        ("phases", Align::Left),
+    ]);
+    for measurement in measurements {
+        let fastest = measurement.fastest();
+        for (party, phases) in [
+            ("sender", &fastest.sender_phases),
+            ("receiver", &fastest.receiver_phases),
+        ] {
+            let phases: Vec<_> = phases
+                .iter()
+                .map(|phase| format!("{} {}", phase.name, humanize::time(phase.duration())))
+                .collect();
+            grid.row([
+                measurement.plan.info().name.to_owned(),
+                party.to_owned(),
+                phases.join(", "),
+            ]);
+        }
+    }
+    grid
+}

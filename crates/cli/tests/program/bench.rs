@@ -1,0 +1,201 @@
+//! `psijoin bench`: what it measures, and how it says that.
+
+use psijoin::{Columns, OutputKind, Request, registry};
+use serde_json::{Value, json};
+
+use crate::support::{Ended, assert_said, objects, run};
+
+/// A single quick run of each protocol.
+const QUICK: [&str; 3] = ["bench", "--runs", "1"];
+
+/// Half of the sender's items are shared.
+const SHARED: u64 = 20;
+const ITEMS: [&str; 2] = ["--items", "40:60"];
+
+fn quick(options: &[&str]) -> Ended {
+    run(&[&QUICK[..], &ITEMS, options].concat())
+}
+
+/// The only object that is printed.
+#[track_caller]
+fn object(options: &[&str]) -> Value {
+    let ended = quick(&[options, &["--json"]].concat());
+    ended.says(0, &[]);
+    let [object] = &objects(&ended.stdout)[..] else {
+        panic!("{ended:#?}");
+    };
+    object.clone()
+}
+
+#[test]
+fn bench_prints_a_table_for_people_and_lines_for_scripts() {
+    let args = [
+        "bench",
+        "--protocol",
+        "naive,kkrt",
+        "--items",
+        "1000:2000",
+        "--runs",
+        "2",
+    ];
+    let table = run(&args);
+    table.says(0, &[]);
+    for text in [
+        "1,000 items of the sender, 2,000 of the receiver",
+        "median",
+        "base OT",
+    ] {
+        assert!(table.stdout.contains(text), "{text:?} in {}", table.stdout);
+    }
+    let costs = objects(&run(&["protocols", "--items", "1000:2000", "--json"]).stdout);
+    for transport in ["memory", "tcp", "tls"] {
+        let more = [
+            "--json",
+            "--transport",
+            transport,
+            "--network",
+            "wan:1gbps,4ms",
+        ];
+        let bench = run(&[&args[..], &more].concat());
+        bench.says(0, &[]);
+        let objects = objects(&bench.stdout);
+        assert_eq!(objects.len(), 2);
+        for object in objects {
+            assert_eq!(object["network"], "wan:1gbps,4ms");
+            let cost = costs
+                .iter()
+                .find(|cost| cost["name"] == object["protocol"])
+                .unwrap();
+            for figure in ["sender_bytes", "receiver_bytes", "flights"] {
+                assert_eq!(object[figure], cost[figure], "{figure} over {transport}");
+            }
+            let milliseconds = object["minimum_seconds"].as_f64().unwrap() * 1000.0;
+            let waiting = cost["flights"].as_f64().unwrap() * 2.0;
+            assert!(milliseconds >= waiting, "{milliseconds} < {waiting}");
+        }
+    }
+}
+
+/// The program checks every result, so an exit code of 0 says that it was right.
+#[test]
+fn every_kind_of_output_is_measured_and_checked() {
+    let columns = |sender, receiver| Columns { sender, receiver };
+    let [reached, missed] = [SHARED, SHARED + 1];
+    for (said, output) in [
+        ("rows", OutputKind::Rows),
+        ("count", OutputKind::Count),
+        ("threshold:20", OutputKind::Threshold(reached)),
+        ("threshold:21", OutputKind::Threshold(missed)),
+        // More than the sender has.
+        ("threshold:41", OutputKind::Threshold(41)),
+        ("sum:a", OutputKind::Sums(columns(1, 0))),
+        ("sum:receiver.a", OutputKind::Sums(columns(0, 1))),
+        ("sum:a,sender.b,receiver.c", OutputKind::Sums(columns(2, 1))),
+        ("shares", OutputKind::Shares(columns(0, 0))),
+        ("shares:a,receiver.a", OutputKind::Shares(columns(1, 1))),
+    ] {
+        let object = object(&["--protocol", "rr22-circuit", "--output-kind", said]);
+        assert_eq!(object["output"], said);
+        assert_eq!(object["min_intersection"], Value::Null);
+        assert_eq!(object["shared_items"], SHARED);
+        let request = Request::rows(40, 60).unwrap().output(output);
+        let protocol = registry::find("rr22-circuit").unwrap();
+        let cost = protocol.plan(&request).unwrap().cost().total;
+        let bytes = (&object["sender_bytes"], &object["receiver_bytes"]);
+        assert_eq!(
+            bytes,
+            (&json!(cost.sender_bytes), &json!(cost.receiver_bytes)),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn a_minimum_is_measured_whether_it_is_reached_or_not() {
+    for kind in ["rows", "count", "sum:a,receiver.b"] {
+        let bytes = ["20", "21", "41"].map(|least| {
+            let options = ["--output-kind", kind, "--min-intersection", least];
+            let object = object(&[&["--protocol", "rr22-circuit"], &options[..]].concat());
+            assert_eq!(object["min_intersection"].to_string(), least);
+            object["sender_bytes"].as_u64().unwrap()
+        });
+        // What is withheld is not sent. Nothing is, where the sizes tell all.
+        assert!(bytes[0] > bytes[1] && bytes[2] == 0, "{kind}: {bytes:?}");
+    }
+}
+
+#[test]
+fn sets_without_items_have_every_kind_of_output() {
+    for items in ["0:5", "5:0"] {
+        for kind in ["rows", "count", "threshold:1", "sum:a", "shares:a"] {
+            let options = ["--protocol", "rr22-circuit", "--output-kind", kind];
+            run(&[&QUICK[..], &["--items", items], &options[..]].concat()).says(0, &[]);
+        }
+    }
+}
+
+#[test]
+fn protocols_that_cannot_compute_an_output_are_left_out() {
+    let sums = quick(&["--output-kind", "sum:receiver.a", "--json"]);
+    sums.says(0, &["rr22-malicious", " and are left out"]);
+    let found: Vec<_> = objects(&sums.stdout)
+        .iter()
+        .map(|object| object["protocol"].as_str().unwrap().to_owned())
+        .collect();
+    let output = OutputKind::Sums(Columns {
+        sender: 0,
+        receiver: 1,
+    });
+    let expected = registry::PROTOCOLS.iter();
+    let expected = expected.filter(|protocol| protocol.computes(&output));
+    let expected: Vec<_> = expected.map(|protocol| protocol.info().name).collect();
+    assert!(expected.len() > 1);
+    assert_eq!(found, expected);
+
+    let counts = ["--output-kind", "count", "--protocol", "kkrt,dh", "--json"];
+    let dh = quick(&counts);
+    dh.says(
+        0,
+        &["kkrt cannot compute the output count, and is left out\n"],
+    );
+    assert_eq!(dh.stdout.lines().count(), 1);
+    let withheld = quick(
+        &[
+            &counts[..3],
+            &["kkrt,dh,rr22-circuit", "--min-intersection", "3"],
+        ]
+        .concat(),
+    );
+    withheld.says(
+        0,
+        &["kkrt and dh cannot compute the output count with --min-intersection 3"],
+    );
+}
+
+#[test]
+fn what_cannot_be_measured_is_refused_with_what_to_do() {
+    let refused = [
+        &["--protocol", "kkrt", "--output-kind", "count"][..],
+        &["--protocol", "rr22,kkrt", "--output-kind", "shares"],
+        &["--protocol", "kk20", "--output-kind", "sum:a"],
+        &[
+            "--protocol",
+            "dh",
+            "--output-kind",
+            "count",
+            "--min-intersection",
+            "2",
+        ],
+        &["--output-kind", "threshold:3", "--min-intersection", "2"],
+        &["--output-kind", "shares", "--min-intersection", "2"],
+        &["--output-kind", "sum"],
+        &["--min-intersection", "0"],
+        &["--protocol", "circuit-yao", "--items", "2^20"],
+    ]
+    .map(|options| run(&[&["bench"], options].concat()));
+    for ended in &refused {
+        assert_ne!(ended.code, Some(0));
+        assert_eq!(ended.stdout, "");
+    }
+    assert_said!(refused);
+}
