@@ -354,7 +354,12 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "N", default_value = "1")]
     pub(crate) threads: NonZeroUsize,
 
-    /// How often to run each protocol.
+    /// How often to run each protocol before the runs that count.
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub(crate) warm_up: usize,
+
+    /// How often to run each protocol. There is a warning if the median is more than 20 % above the
+    /// minimum.
     #[arg(long, value_name = "N", default_value = "3")]
     pub(crate) runs: NonZeroUsize,
 

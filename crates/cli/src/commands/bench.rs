@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`setting`] | what is measured, and how |
 //! | [`sets`], [`expectation`] | random sets, and what the parties should learn from them |
-//! | [`mod@run`], [`measurement`] | one run, and all runs of a protocol |
+//! | [`mod@run`], [`measurement`], [`times`] | one run, all runs of a protocol, and how far their times are apart |
 //! | [`tables`], [`export`] | measurements for people, and for scripts |
 
 use psijoin::{Plan, Protocol};
@@ -23,6 +23,7 @@ mod run;
 mod sets;
 mod setting;
 mod tables;
+mod times;
 
 use measurement::Measurement;
 use run::Parties;
@@ -35,6 +36,9 @@ pub(super) fn run(args: &args::Bench) -> Result<(), Failure> {
     let mut measurements = Vec::new();
     for plan in plans {
         let measurement = Measurement::take(plan, &setting, &parties)?;
+        if let Some(warning) = measurement.warning() {
+            Console::wanted(false).warn(warning);
+        }
         match args.json {
             // Whoever stops a long bench keeps what is done.
             true => output::json(&export::object(&setting, &measurement))?,

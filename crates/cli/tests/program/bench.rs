@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::support::{Ended, assert_said, objects, run};
 
 /// A single quick run of each protocol.
-const QUICK: [&str; 3] = ["bench", "--runs", "1"];
+const QUICK: [&str; 5] = ["bench", "--warm-up", "0", "--runs", "1"];
 
 /// Half of the sender's items are shared.
 const SHARED: u64 = 20;
@@ -198,4 +198,63 @@ fn what_cannot_be_measured_is_refused_with_what_to_do() {
         assert_eq!(ended.stdout, "");
     }
     assert_said!(refused);
+}
+
+#[test]
+fn runs_to_warm_up_are_told_and_not_counted() {
+    let bench = ["bench", "--protocol", "naive", "--items", "10"];
+    for (options, said, warm_ups, runs) in [
+        (&[][..], "3 runs per protocol, after 1 to warm up", 1, 3),
+        (&["--warm-up", "2"], "after 2 to warm up", 2, 3),
+        (
+            &["--warm-up", "0", "--runs", "1"],
+            "1 run per protocol, no warm-up",
+            0,
+            1,
+        ),
+    ] {
+        let table = run(&[&bench, options].concat());
+        table.says(0, &[]);
+        assert!(table.stdout.contains(said), "{table:#?}");
+        let json = run(&[&bench, options, &["--json"]].concat());
+        let [object] = &objects(&json.stdout)[..] else {
+            panic!("{json:#?}");
+        };
+        assert_eq!(object["warm_up_runs"], warm_ups);
+        assert_eq!(object["runs"], runs);
+    }
+}
+
+/// Whether the runs scatter is a matter of luck. All that is said about it must agree.
+#[test]
+fn runs_that_scatter_are_marked_and_warned_of() {
+    let bench = [
+        "bench",
+        "--protocol",
+        "naive,dh",
+        "--items",
+        "100",
+        "--json",
+    ];
+    let ended = run(&bench);
+    ended.says(0, &[]);
+    for object in objects(&ended.stdout) {
+        let seconds = |which: &str| object[format!("{which}_seconds")].as_f64().unwrap();
+        let [minimum, median, maximum] = ["minimum", "median", "maximum"].map(seconds);
+        assert!(minimum <= median && median <= maximum);
+        let scatter = object["scatter"].as_f64().unwrap();
+        assert!(
+            (scatter - (median - minimum) / minimum).abs() < 1e-9,
+            "{object}"
+        );
+        assert_eq!(object["scattered"], scatter > 0.2);
+        let warning = format!(
+            "the runs of {} scatter",
+            object["protocol"].as_str().unwrap()
+        );
+        assert_eq!(ended.stderr.contains(&warning), scatter > 0.2, "{ended:#?}");
+    }
+    let single = object(&["--protocol", "naive"]);
+    assert_eq!(single["scatter"], Value::Null);
+    assert_eq!(single["scattered"], false);
 }

@@ -19,9 +19,16 @@ pub(super) struct Object<'a> {
     transport: &'static str,
     network: Option<String>,
     threads: usize,
+    /// Before those that are counted.
+    warm_up_runs: usize,
     runs: usize,
     median_seconds: f64,
     minimum_seconds: f64,
+    maximum_seconds: f64,
+    /// By which part of the minimum the median is above it; `null` for a single run.
+    scatter: Option<f64>,
+    /// Whether that is too much to trust the figures.
+    scattered: bool,
     sender_bytes: u64,
     receiver_bytes: u64,
     bits_per_item: f64,
@@ -36,7 +43,7 @@ pub(super) struct Object<'a> {
 
 /// What `--json` prints for a protocol.
 pub(super) fn object<'a>(setting: &Setting, measurement: &'a Measurement) -> Object<'a> {
-    let fastest = measurement.fastest();
+    let (fastest, times) = (measurement.fastest(), &measurement.times);
     let least = setting.question.min_intersection;
     Object {
         protocol: measurement.plan.info().name,
@@ -48,9 +55,13 @@ pub(super) fn object<'a>(setting: &Setting, measurement: &'a Measurement) -> Obj
         transport: setting.transport.name(),
         network: setting.network.map(|link| link.to_string()),
         threads: setting.threads.get(),
+        warm_up_runs: setting.warm_up,
         runs: setting.runs.get(),
-        median_seconds: measurement.median().as_secs_f64(),
-        minimum_seconds: fastest.time.as_secs_f64(),
+        median_seconds: times.median().as_secs_f64(),
+        minimum_seconds: times.minimum().as_secs_f64(),
+        maximum_seconds: times.maximum().as_secs_f64(),
+        scatter: times.scatter(),
+        scattered: times.are_scattered(),
         sender_bytes: fastest.traffic.received.bytes,
         receiver_bytes: fastest.traffic.sent.bytes,
         bits_per_item: measurement.bits_per_item(),

@@ -1,46 +1,46 @@
 //! All runs of one protocol, and what follows from them.
 
-use std::time::Duration;
-
 use psijoin::Plan;
 
 use super::{
     Setting,
     run::{Parties, Run},
+    times::Times,
 };
 use crate::exit::Failure;
 
-/// What the runs of a protocol took.
+/// What the measured runs of a protocol took.
 pub(super) struct Measurement {
     pub(super) plan: Plan,
+    pub(super) times: Times,
     /// The fastest first.
     runs: Vec<Run>,
 }
 
 impl Measurement {
-    /// Runs a plan as often as the setting says.
+    /// Runs a plan, first to warm up, then to measure.
     ///
     /// # Errors
     /// If a run fails.
     pub(super) fn take(plan: Plan, setting: &Setting, parties: &Parties) -> Result<Self, Failure> {
+        let run = |kind: &str, number: usize, of: usize| {
+            let what = format!("{}, {kind} {number} of {of}", plan.info().name);
+            parties.run(&plan, setting, &what)
+        };
+        for number in 1..=setting.warm_up {
+            run("warm-up", number, setting.warm_up)?;
+        }
         let runs = setting.runs.get();
         let mut runs = (1..=runs)
-            .map(|number| {
-                let what = format!("{}, run {number} of {runs}", plan.info().name);
-                parties.run(&plan, setting, &what)
-            })
+            .map(|number| run("run", number, runs))
             .collect::<Result<Vec<_>, _>>()?;
         runs.sort_by_key(|run| run.time);
-        Ok(Self { plan, runs })
+        let times = Times::new(runs.iter().map(|run| run.time));
+        Ok(Self { plan, times, runs })
     }
 
     pub(super) fn fastest(&self) -> &Run {
         &self.runs[0]
-    }
-
-    /// The upper one of the middle two, if there are two.
-    pub(super) fn median(&self) -> Duration {
-        self.runs[self.runs.len() / 2].time
     }
 
     /// Bits on the wire, both ways, per item of the larger set.
@@ -53,5 +53,19 @@ impl Measurement {
     /// The most that any run has of something.
     pub(super) fn peak(&self, of: impl Fn(&Run) -> Option<u64>) -> Option<u64> {
         self.runs.iter().filter_map(of).max()
+    }
+
+    /// What to think about, if the times of the runs are far apart.
+    pub(super) fn warning(&self) -> Option<String> {
+        let scatter = self
+            .times
+            .scatter()
+            .filter(|_| self.times.are_scattered())?;
+        Some(format!(
+            "WARNING: the runs of {} scatter: their median is {:.0} % above their minimum. Let nothing \
+             else run on this machine, or raise --runs.",
+            self.plan.info().name,
+            scatter * 100.0,
+        ))
     }
 }

@@ -24,6 +24,8 @@ pub(super) struct Setting {
     pub(super) transport: Transport,
     /// Of each party.
     pub(super) threads: NonZeroUsize,
+    /// Runs that are not counted, before those that are.
+    pub(super) warm_up: usize,
     pub(super) runs: NonZeroUsize,
 }
 
@@ -39,6 +41,7 @@ impl Setting {
             network: args.network,
             transport: args.transport,
             threads: args.threads,
+            warm_up: args.warm_up,
             runs: args.runs,
         }
     }
@@ -77,8 +80,12 @@ impl Setting {
             Some(link) => format!("emulating {link}"),
             None => "no network emulated".to_owned(),
         };
+        let warm_up = match self.warm_up {
+            0 => "no warm-up".to_owned(),
+            runs => format!("after {} to warm up", humanize::count(runs as u64)),
+        };
         format!(
-            "over {}, {network}; {} per party; {} per protocol",
+            "over {}, {network}; {} per party; {} per protocol, {warm_up}",
             self.transport.name(),
             humanize::counted(self.threads.get() as u64, "thread"),
             humanize::counted(self.runs.get() as u64, "run"),

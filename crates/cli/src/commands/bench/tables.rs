@@ -8,8 +8,9 @@ use crate::{
 
 /// What the columns of [`figures`] mean.
 const LEGEND: &str = "\
-Bits per item: both directions, per item of the larger set. Memory: the peak of both parties together,
-which share the process, beyond their input.";
+Scatter: how far the median is above the minimum; a * marks more than 20 %. Bits per item: both
+directions, per item of the larger set. Memory: the peak of both parties together, which share the
+process, beyond their input.";
 
 /// All that a terminal shows.
 pub(super) fn all(setting: &Setting, measurements: &[Measurement]) -> String {
@@ -28,6 +29,7 @@ fn figures(measurements: &[Measurement]) -> Grid {
         ("protocol", Align::Left),
         ("median", Align::Right),
         ("minimum", Align::Right),
+        ("scatter", Align::Right),
         ("sender sends", Align::Right),
         ("receiver sends", Align::Right),
         ("bits/item", Align::Right),
@@ -39,8 +41,9 @@ fn figures(measurements: &[Measurement]) -> Grid {
         let memory = measurement.peak(|run| run.peak_above_input_bytes);
         grid.row([
             measurement.plan.info().name.to_owned(),
-            humanize::time(measurement.median()),
-            humanize::time(fastest.time),
+            humanize::time(measurement.times.median()),
+            humanize::time(measurement.times.minimum()),
+            scatter(measurement),
             humanize::bytes(fastest.traffic.received.bytes),
             humanize::bytes(fastest.traffic.sent.bytes),
             format!("{:.1}", measurement.bits_per_item()),
@@ -49,6 +52,18 @@ fn figures(measurements: &[Measurement]) -> Grid {
         ]);
     }
     grid
+}
+
+/// With a mark if it is too much.
+fn scatter(measurement: &Measurement) -> String {
+    let mark = match measurement.times.are_scattered() {
+        true => "* ",
+        false => "",
+    };
+    match measurement.times.scatter() {
+        Some(scatter) => format!("{mark}{:.0} %", scatter * 100.0),
+        None => "-".to_owned(),
+    }
 }
 
 fn phases(measurements: &[Measurement]) -> Grid {
@@ -75,4 +90,14 @@ fn phases(measurements: &[Measurement]) -> Grid {
         }
     }
     grid
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::times::MOST_SCATTER, *};
+
+    #[test]
+    fn the_legend_tells_the_limit() {
+        assert!(LEGEND.contains(&format!("more than {:.0} %", MOST_SCATTER * 100.0)));
+    }
 }
