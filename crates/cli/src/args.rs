@@ -363,9 +363,31 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "N", default_value = "3")]
     pub(crate) runs: NonZeroUsize,
 
-    /// Print one JSON object per protocol.
-    #[arg(long)]
-    pub(crate) json: bool,
+    /// Print the measurements in this form, instead of tables for people.
+    #[arg(long, value_enum, value_name = "FORM")]
+    export: Option<Export>,
+
+    /// The same as --export json.
+    #[arg(long, conflicts_with = "export")]
+    json: bool,
+}
+
+impl Bench {
+    /// The form that was asked for.
+    pub(crate) fn export(&self) -> Option<Export> {
+        self.export.or(self.json.then_some(Export::Json))
+    }
+}
+
+/// A form of measurements that is not for people at a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Export {
+    /// One object per protocol, each on a line of its own.
+    Json,
+    /// A line with the names of the columns, and a line per protocol.
+    Csv,
+    /// A table in Markdown, to paste into a document, with the command and the machine above it.
+    Md,
 }
 
 #[derive(ClapArgs)]

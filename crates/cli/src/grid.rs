@@ -33,6 +33,22 @@ impl Grid {
         assert_eq!(cells.len(), self.columns.len(), "a cell for each column");
         self.rows.push(cells);
     }
+
+    /// The same as a table in Markdown.
+    pub(crate) fn markdown(&self) -> String {
+        let header: Vec<_> = self.columns.iter().map(|(name, _)| name.clone()).collect();
+        let rule = |align: &Align| match align {
+            Align::Left => "---".to_owned(),
+            Align::Right => "---:".to_owned(),
+        };
+        let rules: Vec<_> = self.columns.iter().map(|(_, align)| rule(align)).collect();
+        let lines = [&header, &rules].into_iter().chain(&self.rows);
+        lines.map(|cells| markdown_line(cells)).collect()
+    }
+}
+
+fn markdown_line(cells: &[String]) -> String {
+    format!("| {} |\n", cells.join(" | "))
 }
 
 impl fmt::Display for Grid {
@@ -76,6 +92,10 @@ mod tests {
         assert_eq!(
             grid.to_string(),
             "  name       items\n  naïve          1\n  dh     1,000,000\n"
+        );
+        assert_eq!(
+            grid.markdown(),
+            "| name | items |\n| --- | ---: |\n| naïve | 1 |\n| dh | 1,000,000 |\n"
         );
     }
 }

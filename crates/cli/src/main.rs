@@ -40,6 +40,7 @@ mod memory;
 mod names;
 mod output;
 mod phases;
+mod processor;
 mod progress;
 mod pulse;
 mod question;

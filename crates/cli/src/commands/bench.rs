@@ -5,12 +5,12 @@
 //! | [`setting`] | what is measured, and how |
 //! | [`sets`], [`expectation`] | random sets, and what the parties should learn from them |
 //! | [`mod@run`], [`measurement`], [`times`] | one run, all runs of a protocol, and how far their times are apart |
-//! | [`tables`], [`export`] | measurements for people, and for scripts |
+//! | [`tables`], [`export`] | measurements for people, and for scripts and documents |
 
 use psijoin::{Plan, Protocol};
 
 use crate::{
-    args::{self, Selection},
+    args::{self, Export, Selection},
     console::Console,
     exit::Failure,
     humanize, output,
@@ -33,21 +33,27 @@ pub(super) fn run(args: &args::Bench) -> Result<(), Failure> {
     let setting = Setting::new(args);
     let plans = plans(&Selection::resolve(&args.protocol), &setting)?;
     let parties = Parties::new(&setting)?;
+    let form = args.export();
+    if form == Some(Export::Csv) {
+        output::text(&export::csv_header())?;
+    }
     let mut measurements = Vec::new();
     for plan in plans {
         let measurement = Measurement::take(plan, &setting, &parties)?;
         if let Some(warning) = measurement.warning() {
             Console::wanted(false).warn(warning);
         }
-        match args.json {
-            // Whoever stops a long bench keeps what is done.
-            true => output::json(&export::object(&setting, &measurement))?,
-            false => measurements.push(measurement),
+        // Whoever stops a long bench keeps what is done.
+        match form {
+            Some(Export::Json) => output::json(&export::object(&setting, &measurement))?,
+            Some(Export::Csv) => output::text(&export::csv_row(&setting, &measurement))?,
+            Some(Export::Md) | None => measurements.push(measurement),
         }
     }
-    match args.json {
-        true => Ok(()),
-        false => output::text(&tables::all(&setting, &measurements)),
+    match form {
+        Some(Export::Json | Export::Csv) => Ok(()),
+        Some(Export::Md) => output::text(&export::markdown(&setting, &measurements)),
+        None => output::text(&tables::all(&setting, &measurements)),
     }
 }
 

@@ -152,13 +152,20 @@ fn protocols_that_cannot_compute_an_output_are_left_out() {
     assert!(expected.len() > 1);
     assert_eq!(found, expected);
 
-    let counts = ["--output-kind", "count", "--protocol", "kkrt,dh", "--json"];
+    let counts = [
+        "--output-kind",
+        "count",
+        "--protocol",
+        "kkrt,dh",
+        "--export",
+        "csv",
+    ];
     let dh = quick(&counts);
     dh.says(
         0,
         &["kkrt cannot compute the output count, and is left out\n"],
     );
-    assert_eq!(dh.stdout.lines().count(), 1);
+    assert_eq!(dh.stdout.lines().count(), 2);
     let withheld = quick(
         &[
             &counts[..3],
@@ -191,6 +198,8 @@ fn what_cannot_be_measured_is_refused_with_what_to_do() {
         &["--output-kind", "sum"],
         &["--min-intersection", "0"],
         &["--protocol", "circuit-yao", "--items", "2^20"],
+        &["--json", "--export", "csv"],
+        &["--export", "xlsx"],
     ]
     .map(|options| run(&[&["bench"], options].concat()));
     for ended in &refused {
@@ -257,4 +266,123 @@ fn runs_that_scatter_are_marked_and_warned_of() {
     let single = object(&["--protocol", "naive"]);
     assert_eq!(single["scatter"], Value::Null);
     assert_eq!(single["scattered"], false);
+}
+
+#[test]
+fn csv_has_a_row_for_each_protocol_under_names_that_stay() {
+    let options = [
+        "--protocol",
+        "rr22-circuit,kk20",
+        "--output-kind",
+        "sum:receiver.a,receiver.b",
+    ];
+    let csv = quick(
+        &[
+            &options[..],
+            &["--network", "wan:1gbps,4ms", "--export", "csv"],
+        ]
+        .concat(),
+    );
+    csv.says(0, &[]);
+    let mut reader = csv::Reader::from_reader(csv.stdout.as_bytes());
+    let header: Vec<_> = reader
+        .headers()
+        .unwrap()
+        .iter()
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(
+        header,
+        [
+            "protocol",
+            "output",
+            "min_intersection",
+            "sender_items",
+            "receiver_items",
+            "shared_items",
+            "transport",
+            "network",
+            "threads",
+            "warm_up_runs",
+            "runs",
+            "seconds_min",
+            "seconds_median",
+            "seconds_max",
+            "scatter",
+            "scattered",
+            "sender_bytes",
+            "receiver_bytes",
+            "bits_per_item",
+            "flights",
+            "peak_memory_bytes",
+            "peak_memory_above_input_bytes",
+        ]
+    );
+    let rows: Vec<_> = reader.records().map(Result::unwrap).collect();
+    assert_eq!(rows.len(), 2);
+    for (row, protocol) in rows.iter().zip(["rr22-circuit", "kk20"]) {
+        let cell = |name: &str| &row[header.iter().position(|other| other == name).unwrap()];
+        assert_eq!(cell("protocol"), protocol);
+        assert_eq!(cell("output"), "sum:receiver.a,receiver.b");
+        assert_eq!((cell("min_intersection"), cell("scatter")), ("", ""));
+        assert_eq!(cell("network"), "wan:1gbps,4ms");
+        assert_eq!(cell("shared_items"), "20");
+        for name in [
+            "seconds_min",
+            "seconds_median",
+            "seconds_max",
+            "bits_per_item",
+        ] {
+            assert!(cell(name).parse::<f64>().unwrap() > 0.0, "{name}");
+        }
+        for name in ["sender_bytes", "receiver_bytes", "flights"] {
+            assert!(cell(name).parse::<u64>().unwrap() > 0, "{name}");
+        }
+    }
+}
+
+#[test]
+fn markdown_is_a_table_below_what_was_measured() {
+    let options = [
+        "--protocol",
+        "naive,kkrt",
+        "--output-kind",
+        "rows",
+        "--export",
+        "md",
+    ];
+    let ended = quick(&options);
+    ended.says(0, &[]);
+    let mut lines = ended.stdout.lines();
+    let first = lines.next().unwrap();
+    for text in [
+        "`psijoin bench --warm-up 0 --runs 1 --items 40:60 --protocol naive,kkrt --output-kind rows --export md` on ",
+        "; 40 items of the sender, 60 of the receiver, 20 of them shared; output rows; ",
+        "; over memory, no network emulated; 1 thread per party; 1 run per protocol, no warm-up:",
+    ] {
+        assert!(first.contains(text), "{text:?} in {first}");
+    }
+    assert_eq!(lines.next(), Some(""));
+    let table: Vec<_> = lines.by_ref().take_while(|line| !line.is_empty()).collect();
+    assert_eq!(table.len(), 4);
+    assert!(table[0].starts_with("| protocol | median | minimum | scatter | sender sends |"));
+    assert!(table[1].starts_with("| --- | ---: |"));
+    assert!(table[2].starts_with("| naive | ") && table[3].starts_with("| kkrt | "));
+    for line in &table {
+        assert!(line.ends_with(" |"), "{line}");
+        assert_eq!(line.matches('|').count(), 10, "{line}");
+    }
+    assert!(lines.any(|line| line.starts_with("Scatter: ")));
+}
+
+#[test]
+fn json_is_short_for_an_export() {
+    let keys = |options: &[&str]| -> Vec<String> {
+        let ended = quick(&[&["--protocol", "naive"], options].concat());
+        let [Value::Object(object)] = &objects(&ended.stdout)[..] else {
+            panic!("{ended:#?}");
+        };
+        object.keys().cloned().collect()
+    };
+    assert_eq!(keys(&["--json"]), keys(&["--export", "json"]));
 }

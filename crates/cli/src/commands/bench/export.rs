@@ -1,9 +1,12 @@
-//! Measurements as scripts take them.
+//! Measurements as scripts and documents take them.
+
+use std::env;
 
 use serde::Serialize;
+use serde_json::Value;
 
-use super::{Measurement, Setting};
-use crate::phases::Phase;
+use super::{Measurement, Setting, tables};
+use crate::{phases::Phase, processor};
 
 /// What is known about a protocol's runs.
 #[derive(Serialize)]
@@ -41,7 +44,7 @@ pub(super) struct Object<'a> {
     receiver_phases: &'a [Phase],
 }
 
-/// What `--json` prints for a protocol.
+/// What `--export json` prints for a protocol.
 pub(super) fn object<'a>(setting: &Setting, measurement: &'a Measurement) -> Object<'a> {
     let (fastest, times) = (measurement.fastest(), &measurement.times);
     let least = setting.question.min_intersection;
@@ -70,5 +73,109 @@ pub(super) fn object<'a>(setting: &Setting, measurement: &'a Measurement) -> Obj
         peak_memory_above_input_bytes: measurement.peak(|run| run.peak_above_input_bytes),
         sender_phases: &fastest.sender_phases,
         receiver_phases: &fastest.receiver_phases,
+    }
+}
+
+/// The columns of `--export csv`, and what they are called in JSON. Scripts rely on the names, and
+/// perhaps on the order: new ones come at the end.
+const COLUMNS: [(&str, &str); 22] = [
+    ("protocol", "protocol"),
+    ("output", "output"),
+    ("min_intersection", "min_intersection"),
+    ("sender_items", "sender_items"),
+    ("receiver_items", "receiver_items"),
+    ("shared_items", "shared_items"),
+    ("transport", "transport"),
+    ("network", "network"),
+    ("threads", "threads"),
+    ("warm_up_runs", "warm_up_runs"),
+    ("runs", "runs"),
+    ("seconds_min", "minimum_seconds"),
+    ("seconds_median", "median_seconds"),
+    ("seconds_max", "maximum_seconds"),
+    ("scatter", "scatter"),
+    ("scattered", "scattered"),
+    ("sender_bytes", "sender_bytes"),
+    ("receiver_bytes", "receiver_bytes"),
+    ("bits_per_item", "bits_per_item"),
+    ("flights", "flights"),
+    ("peak_memory_bytes", "peak_memory_bytes"),
+    (
+        "peak_memory_above_input_bytes",
+        "peak_memory_above_input_bytes",
+    ),
+];
+
+/// The first line of `--export csv`.
+pub(super) fn csv_header() -> String {
+    csv_line(COLUMNS.map(|(name, _)| name.to_owned()))
+}
+
+/// What `--export csv` prints for a protocol.
+pub(super) fn csv_row(setting: &Setting, measurement: &Measurement) -> String {
+    let object =
+        serde_json::to_value(object(setting, measurement)).expect("figures are plain data");
+    csv_line(COLUMNS.map(|(_, name)| match &object[name] {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }))
+}
+
+fn csv_line(cells: impl IntoIterator<Item = String>) -> String {
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    csv.write_record(cells.into_iter().collect::<Vec<_>>())
+        .expect("a line fits into memory");
+    let line = csv.into_inner().expect("a line fits into memory");
+    String::from_utf8(line).expect("cells are texts")
+}
+
+/// What `--export md` prints.
+pub(super) fn markdown(setting: &Setting, measurements: &[Measurement]) -> String {
+    format!(
+        "`{}` on {}; {}; {}:\n\n{}\n{}\n",
+        command(env::args().skip(1)),
+        processor::name(),
+        setting.what(),
+        setting.how(),
+        tables::figures(measurements).markdown(),
+        tables::LEGEND,
+    )
+}
+
+/// The command of these arguments, as it would be typed.
+fn command(args: impl IntoIterator<Item = String>) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:,=+%^".contains(c);
+    args.into_iter().fold("psijoin".to_owned(), |said, word| {
+        match !word.is_empty() && word.chars().all(is_plain) {
+            true => said + " " + &word,
+            false => format!("{said} '{}'", word.replace('\'', r"'\''")),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_quoted_where_a_shell_needs_it() {
+        let said = [
+            "bench",
+            "--output-kind",
+            "sum:unit price,it's",
+            "--items",
+            "2^10:1e6",
+        ];
+        assert_eq!(
+            command(said.map(str::to_owned)),
+            r"psijoin bench --output-kind 'sum:unit price,it'\''s' --items 2^10:1e6"
+        );
+    }
+
+    #[test]
+    fn a_cell_with_a_comma_is_quoted() {
+        let cells = ["sum:a,b", "", "1"].map(str::to_owned);
+        assert_eq!(csv_line(cells), "\"sum:a,b\",,1\n");
     }
 }

@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// What the columns of [`figures`] mean.
-const LEGEND: &str = "\
+pub(super) const LEGEND: &str = "\
 Scatter: how far the median is above the minimum; a * marks more than 20 %. Bits per item: both
 directions, per item of the larger set. Memory: the peak of both parties together, which share the
 process, beyond their input.";
@@ -24,7 +24,7 @@ pub(super) fn all(setting: &Setting, measurements: &[Measurement]) -> String {
 }
 
 /// The figures of each protocol.
-fn figures(measurements: &[Measurement]) -> Grid {
+pub(super) fn figures(measurements: &[Measurement]) -> Grid {
     let mut grid = Grid::new(&[
         ("protocol", Align::Left),
         ("median", Align::Right),
