@@ -1,9 +1,11 @@
 //! An axis: where a value is, and which values get a label.
 
+use crate::text::width;
+
 /// An axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
-    /// What it shows, with its unit.
+    /// What it shows, with its unit. In a page there is room for some forty letters.
     pub label: String,
     /// How values are spread.
     pub scale: Scale,
@@ -18,8 +20,11 @@ pub enum Scale {
     Powers(u32),
 }
 
-/// At most as many steps from tick to tick.
-const STEPS: f64 = 9.0;
+/// At most as many steps from the first tick to the last.
+const STEPS: usize = 9;
+
+/// A value that gets a label, and the label.
+pub(crate) type Tick = (f64, String);
 
 /// A scale, with what it has to show.
 #[derive(Debug, Clone, Copy)]
@@ -31,33 +36,49 @@ pub(crate) struct Range {
 }
 
 impl Range {
-    /// From the least of the values to the greatest; a linear one from 0, up to a tick.
-    pub(crate) fn of(scale: Scale, values: impl Iterator<Item = f64> + Clone) -> Self {
-        let on_scale = values.map(|value| place(scale, value));
-        let least = on_scale.clone().fold(f64::INFINITY, f64::min);
-        let greatest = on_scale.fold(f64::NEG_INFINITY, f64::max);
-        let (from, to) = match scale {
-            Scale::Linear => (0.0, greatest),
-            Scale::Powers(_) => (least, greatest),
+    /// From the least of the values to the greatest; a linear one from 0.
+    ///
+    /// # Panics
+    /// If there are no values, or if one has no place on the scale.
+    pub(crate) fn of(scale: Scale, values: impl IntoIterator<Item = f64>) -> Self {
+        let start = match scale {
+            Scale::Linear => (0.0, 0.0),
+            Scale::Powers(_) => (f64::INFINITY, f64::NEG_INFINITY),
         };
-        assert!(
-            from.is_finite() && to.is_finite(),
-            "there are values to show"
-        );
-        Self {
-            scale,
-            from,
-            // An axis of one value would have no length.
-            to: if to > from { to } else { from + 1.0 },
+        let mut count = 0;
+        let (from, to) = values.into_iter().fold(start, |(least, greatest), value| {
+            let place = place(scale, value);
+            assert!(place.is_finite(), "{value} has no place on the axis");
+            count += 1;
+            (least.min(place), greatest.max(place))
+        });
+        assert!(count > 0, "there are values to show");
+        Self { scale, from, to }.with_length()
+    }
+
+    /// An axis of one value would have no length.
+    fn with_length(self) -> Self {
+        match self.scale {
+            _ if self.to > self.from => self,
+            Scale::Linear => Self { to: 1.0, ..self },
+            Scale::Powers(_) => Self {
+                from: self.from - 0.5,
+                to: self.to + 0.5,
+                ..self
+            },
         }
+    }
+
+    pub(crate) fn scale(self) -> Scale {
+        self.scale
     }
 
     /// The same, from a tick to a tick.
     pub(crate) fn rounded(self) -> Self {
-        let step = self.step();
+        let steps = Steps::of(self, STEPS);
         Self {
-            from: (self.from / step).floor() * step,
-            to: (self.to / step).ceil() * step,
+            from: steps.place(steps.last_until(self.from)),
+            to: steps.place(steps.first_from(self.to)),
             ..self
         }
     }
@@ -67,35 +88,110 @@ impl Range {
         (place(self.scale, value) - self.from) / (self.to - self.from)
     }
 
-    /// The values that get a label, and the labels.
-    pub(crate) fn ticks(self) -> Vec<(f64, String)> {
-        let step = self.step();
-        let first = (self.from / step).ceil() as i64;
-        let last = (self.to / step).floor() as i64;
-        let tick = |number| {
-            let on_scale = number as f64 * step;
-            match self.scale {
-                Scale::Linear => (on_scale, decimal(on_scale)),
-                Scale::Powers(base) => {
-                    (f64::from(base).powf(on_scale), power(base, on_scale as i64))
-                }
-            }
-        };
-        (first..=last).map(tick).collect()
-    }
-
-    /// From tick to tick: 1, 2 or 5, and zeros; whole powers.
-    fn step(self) -> f64 {
-        let least = (self.to - self.from) / STEPS;
-        let magnitude = 10_f64.powf(least.log10().floor());
-        let mut digits = [1.0, 2.0, 5.0].into_iter();
-        let digit = digits.find(|digit| digit * magnitude >= least);
-        let step = digit.unwrap_or(10.0) * magnitude;
+    /// The value at a place: what [`Range::at`] undoes.
+    pub(crate) fn value(self, at: f64) -> f64 {
+        let place = self.from + at * (self.to - self.from);
         match self.scale {
-            Scale::Linear => step,
-            Scale::Powers(_) => step.max(1.0),
+            Scale::Linear => place,
+            Scale::Powers(base) => f64::from(base).powf(place),
         }
     }
+
+    /// What gets a label.
+    pub(crate) fn ticks(self) -> Vec<Tick> {
+        self.at_most(STEPS)
+    }
+
+    /// What gets a label, if all labels stand beside each other.
+    pub(crate) fn ticks_along(self, length: f64) -> Vec<Tick> {
+        const BETWEEN: f64 = 10.0;
+        let fits = |ticks: &Vec<Tick>| {
+            ticks.windows(2).all(|pair| {
+                let distance = (self.at(pair[1].0) - self.at(pair[0].0)) * length;
+                distance >= (width(&pair[0].1) + width(&pair[1].1)) / 2.0 + BETWEEN
+            })
+        };
+        let mut choices = (1..=STEPS).rev().map(|most| self.at_most(most));
+        choices.find(fits).unwrap_or_default()
+    }
+
+    fn at_most(self, most: usize) -> Vec<Tick> {
+        let steps = Steps::of(self, most);
+        let numbers = steps.first_from(self.from)..=steps.last_until(self.to);
+        match self.scale {
+            Scale::Linear => numbers
+                .map(|number| (steps.place(number), decimal(steps.place(number))))
+                .collect(),
+            Scale::Powers(base) => {
+                let written_out = base == 10 && self.from > -4.0 && self.to < 7.0;
+                let label = |number| power(base, steps.place(number), written_out);
+                numbers
+                    .map(|number| (f64::from(base).powf(steps.place(number)), label(number)))
+                    .collect()
+            }
+        }
+    }
+}
+
+/// Where ticks are.
+#[derive(Debug, Clone, Copy)]
+enum Steps {
+    /// At multiples of this.
+    Even(f64),
+    /// At 1, 2 and 5 times each power of ten.
+    OneTwoFive,
+}
+
+impl Steps {
+    /// At most so many steps.
+    fn of(range: Range, most: usize) -> Self {
+        let least = (range.to - range.from) / most as f64;
+        match range.scale {
+            Scale::Linear => Self::Even(round_step(least)),
+            Scale::Powers(10) if 3.0 * least <= 1.0 => Self::OneTwoFive,
+            Scale::Powers(_) => Self::Even((least.ceil() as u64).next_power_of_two() as f64),
+        }
+    }
+
+    /// A tick's place on the scale.
+    fn place(self, number: i64) -> f64 {
+        match self {
+            Self::Even(step) => number as f64 * step,
+            Self::OneTwoFive => {
+                let digit: f64 = [1.0, 2.0, 5.0][number.rem_euclid(3) as usize];
+                number.div_euclid(3) as f64 + digit.log10()
+            }
+        }
+    }
+
+    /// The first tick that is not before a place, but for the noise of logarithms.
+    fn first_from(self, place: f64) -> i64 {
+        let mut number = match self {
+            Self::Even(step) => (place / step).floor() as i64 - 1,
+            Self::OneTwoFive => 3 * place.floor() as i64 - 1,
+        };
+        while self.place(number) < place - NOISE {
+            number += 1;
+        }
+        number
+    }
+
+    /// The last tick that is not behind a place.
+    fn last_until(self, place: f64) -> i64 {
+        let number = self.first_from(place);
+        number - i64::from(self.place(number) > place + NOISE)
+    }
+}
+
+/// The last digits of a logarithm say nothing.
+const NOISE: f64 = 1e-9;
+
+/// The next of 1, 2 or 5, and zeros.
+fn round_step(least: f64) -> f64 {
+    let magnitude = 10_f64.powf(least.log10().floor());
+    let mut digits = [1.0, 2.0, 5.0].into_iter();
+    let digit = digits.find(|digit| digit * magnitude >= least);
+    digit.unwrap_or(10.0) * magnitude
 }
 
 fn place(scale: Scale, value: f64) -> f64 {
@@ -121,18 +217,25 @@ pub(crate) fn decimal(value: f64) -> String {
     grouped + fraction
 }
 
-/// Small powers of ten are written out.
-fn power(base: u32, exponent: i64) -> String {
+/// A number, written out or as a power.
+fn power(base: u32, exponent: f64, written_out: bool) -> String {
     const SUPERSCRIPTS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
-    if base == 10 && (-3..=6).contains(&exponent) {
-        return decimal(10_f64.powi(exponent as i32));
+    if written_out {
+        return decimal(f64::from(base).powf(exponent));
     }
-    let exponent = exponent.to_string();
+    let whole = (exponent + NOISE).floor();
+    let digit = f64::from(base).powf(exponent - whole).round();
+    let exponent = (whole as i64).to_string();
     let raised = exponent.chars().map(|c| match c.to_digit(10) {
         Some(digit) => SUPERSCRIPTS[digit as usize],
         None => '⁻',
     });
-    base.to_string() + &raised.collect::<String>()
+    let times = if digit > 1.0 {
+        format!("{digit}·")
+    } else {
+        String::new()
+    };
+    times + &base.to_string() + &raised.collect::<String>()
 }
 
 #[cfg(test)]
@@ -141,7 +244,11 @@ mod tests {
 
     fn labels(scale: Scale, values: &[f64]) -> Vec<String> {
         let range = Range::of(scale, values.iter().copied()).rounded();
-        range.ticks().into_iter().map(|(_, label)| label).collect()
+        only_labels(range.ticks())
+    }
+
+    fn only_labels(ticks: Vec<Tick>) -> Vec<String> {
+        ticks.into_iter().map(|(_, label)| label).collect()
     }
 
     #[test]
@@ -162,16 +269,77 @@ mod tests {
                 "0.01", "0.1", "1", "10", "100", "1,000", "10,000", "100,000"
             ]
         );
-        assert_eq!(labels(Scale::Powers(10), &[7.0]), ["1", "10", "100"]);
+    }
+
+    #[test]
+    fn a_short_axis_of_powers_of_ten_has_ticks_at_1_2_and_5() {
+        assert_eq!(
+            labels(Scale::Powers(10), &[0.3, 3.0]),
+            ["0.2", "0.5", "1", "2", "5"]
+        );
+        assert_eq!(
+            labels(Scale::Powers(10), &[3e8, 4e9]),
+            ["2·10⁸", "5·10⁸", "10⁹", "2·10⁹", "5·10⁹"]
+        );
+    }
+
+    #[test]
+    fn powers_are_all_written_out_or_none_is() {
+        assert_eq!(
+            labels(Scale::Powers(10), &[1e3, 1e9]),
+            ["10³", "10⁴", "10⁵", "10⁶", "10⁷", "10⁸", "10⁹"]
+        );
+    }
+
+    #[test]
+    fn a_power_of_ten_is_its_own_tick() {
+        // Its logarithm, as a quotient of logarithms, is a little less than 3.
+        assert_eq!(
+            labels(Scale::Powers(10), &[1e3, 1e6]),
+            labels(Scale::Powers(10), &[1e3 + 1.0, 1e6 - 1.0])
+        );
+    }
+
+    #[test]
+    fn labels_have_room_beside_each_other() {
+        let sizes = Range::of(Scale::Powers(2), [256.0, 16_777_216.0]);
+        assert_eq!(
+            only_labels(sizes.ticks_along(200.0)),
+            ["2⁸", "2¹²", "2¹⁶", "2²⁰", "2²⁴"]
+        );
+        let bandwidths = Range::of(Scale::Powers(10), [1.0, 10_000.0]);
+        assert_eq!(
+            only_labels(bandwidths.ticks_along(230.0)),
+            ["1", "10", "100", "1,000", "10,000"]
+        );
+        assert_eq!(
+            only_labels(bandwidths.ticks_along(130.0)),
+            ["1", "100", "10,000"]
+        );
+    }
+
+    #[test]
+    fn one_value_is_in_the_middle_of_powers() {
+        let range = Range::of(Scale::Powers(2), [65_536.0]);
+        assert!((range.at(65_536.0) - 0.5).abs() < 1e-9);
+        assert_eq!(only_labels(range.ticks()), ["2¹⁶"]);
+        assert_eq!(labels(Scale::Linear, &[0.0]).last().unwrap(), "1");
+    }
+
+    #[test]
+    #[should_panic = "0 has no place on the axis"]
+    fn zero_has_no_logarithm() {
+        let _ = Range::of(Scale::Powers(10), [1.0, 0.0]);
     }
 
     #[test]
     fn values_lie_between_the_ends() {
-        let range = Range::of(Scale::Powers(10), [1.0, 100.0].into_iter());
+        let range = Range::of(Scale::Powers(10), [1.0, 100.0]);
         assert_eq!(
             [1.0, 10.0, 100.0].map(|value| range.at(value)),
             [0.0, 0.5, 1.0]
         );
+        assert!((range.value(0.5) - 10.0).abs() < 1e-9);
     }
 
     #[test]

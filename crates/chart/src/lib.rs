@@ -1,28 +1,66 @@
-//! Charts as SVG: [`lines`](LineChart) over two axes, and [`bars`](BarChart).
+//! Charts as SVG: [lines](LineChart) and [points](ScatterChart) over two axes, [bars](BarChart), and
+//! [maps](MapChart) of who wins where.
 //!
 //! They look the same everywhere: nothing is random, and no font is measured. Colours are those of Okabe
-//! and Ito, which people tell apart who see no red or no green; lines are dashed in different ways and named
-//! where they end. The reader's preference decides whether it is light or dark. The title is read aloud by a screen reader.
+//! and Ito, which people tell apart who see no red or no green, and nothing is told by colours alone: lines have their own
+//! dashes and marks, regions patterns and names. The reader's preference decides whether it is light or dark. Title and
+//! description are read aloud by a screen reader, and each chart is a [table](Data) as well.
 //!
 //! ```
-//! use psijoin_chart::{Axis, Line, LineChart, Scale};
+//! use psijoin_chart::{Axis, Chart, Line, LineChart, Medium, Origin, Point, Scale};
 //!
+//! let point = |x, y| Point { x, y, origin: Origin::Exact };
 //! let chart = LineChart {
 //!     title: "Bits per item".into(),
+//!     description: "Large sets take fewer bits per item.".into(),
 //!     x: Axis { label: "items".into(), scale: Scale::Powers(2) },
 //!     y: Axis { label: "bits".into(), scale: Scale::Linear },
-//!     lines: vec![Line { name: "rr22".into(), points: vec![(256.0, 9000.0), (65536.0, 190.0)] }],
+//!     lines: vec![Line {
+//!         name: "rr22".into(),
+//!         style: 0,
+//!         points: vec![point(256.0, 9000.0), point(65536.0, 190.0)],
+//!         published: vec![],
+//!     }],
 //! };
-//! assert!(chart.svg().contains(">rr22</text>"));
+//! assert!(chart.svg(Medium::File).contains(">rr22</text>"));
 //! ```
 
 #![forbid(unsafe_code)]
 
 mod axis;
 mod bars;
+mod data;
+mod grid;
+mod hatch;
+mod legend;
 mod lines;
+mod map;
+mod marks;
+mod plane;
+mod regions;
+mod room;
+mod scatter;
 mod svg;
+mod text;
 
 pub use axis::{Axis, Scale};
 pub use bars::{Bar, BarChart, Group};
-pub use lines::{Line, LineChart};
+pub use data::Data;
+pub use lines::{Line, LineChart, Point};
+pub use map::{MapChart, Winner};
+pub use marks::Origin;
+pub use scatter::{Cost, NamedPoint, ScatterChart};
+pub use svg::{Medium, STYLE};
+pub use text::escaped;
+
+/// A chart of any kind.
+pub trait Chart: std::fmt::Debug {
+    /// The picture.
+    fn svg(&self, medium: Medium) -> String;
+
+    /// What it shows.
+    fn title(&self) -> &str;
+
+    /// What it shows, as a table.
+    fn data(&self) -> Data;
+}

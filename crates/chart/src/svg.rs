@@ -2,18 +2,40 @@
 
 use std::fmt::{Display, Write as _};
 
-/// Colours of Okabe and Ito: they are told apart by people who see no red or no green.
-const COLORS: [&str; 6] = [
-    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#8a8a8a",
-];
+use crate::text::{FONT, escaped};
 
-/// Pixels: the whole width, what is free above and to the right, and what ticks and labels take below.
-pub(crate) const WIDTH: f64 = 720.0;
+/// The style of all pictures: a page that contains some needs it once. It applies below the class `chart` only.
+///
+/// Colours are those of Okabe and Ito. Some are darker on a light page, and lighter on a dark one, so that they have the
+/// contrast that WCAG 2 asks of graphics.
+pub const STYLE: &str = include_str!("chart.css");
+
+/// How many colours the style has.
+const COLORS: usize = 8;
+
+/// Where a picture goes, and so how wide it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Medium {
+    /// A file of its own, for a document: 720 pixels wide, with its own style.
+    File,
+    /// Part of a page that has [`STYLE`]: 380 pixels wide, so that its text can be read on a telephone.
+    Page,
+}
+
+impl Medium {
+    pub(crate) fn width(self) -> f64 {
+        match self {
+            Self::File => 720.0,
+            Self::Page => 380.0,
+        }
+    }
+}
+
+/// Pixels that are free at the edges.
 pub(crate) const MARGIN: f64 = 14.0;
-pub(crate) const BELOW: f64 = 52.0;
 
-/// Pixels of the text.
-pub(crate) const FONT: f64 = 13.0;
+/// A place in a picture: pixels to the right, and down.
+pub(crate) type Place = (f64, f64);
 
 /// Which end of a text is where it is put.
 #[derive(Debug, Clone, Copy)]
@@ -30,56 +52,96 @@ pub(crate) struct Svg {
 
 impl Svg {
     /// An empty picture, light or dark as the reader prefers.
-    pub(crate) fn new(height: f64, title: &str) -> Self {
-        let title = escaped(title);
+    pub(crate) fn new(medium: Medium, height: f64, title: &str, description: &str) -> Self {
+        let (width, height) = (medium.width(), height.ceil());
+        let (title, description) = (escaped(title), escaped(description));
         let mut text = String::new();
         let _ = write!(
             text,
-            r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{title}">
+            r#"<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 {width} {height}" role="img" aria-label="{title}">
 <title>{title}</title>
-<style>
-svg {{ font: {FONT}px sans-serif; background: #fff; color: #222 }}
-text {{ fill: currentColor }}
-.grid {{ stroke: currentColor; stroke-opacity: 0.15 }}
-.axis {{ stroke: currentColor; stroke-opacity: 0.6 }}
-@media (prefers-color-scheme: dark) {{ svg {{ background: #14171c; color: #e4e4e4 }} }}
-</style>
-"##
+<desc>{description}</desc>
+"#
         );
+        if medium == Medium::File {
+            let _ = writeln!(text, "<style>\n{STYLE}</style>");
+        }
         Self { text }
     }
 
-    pub(crate) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
+    /// What is drawn gets a class together.
+    pub(crate) fn group(&mut self, class: &str, draw: impl FnOnce(&mut Self)) {
+        self.add(format_args!(r#"<g class="{class}">"#));
+        draw(self);
+        self.add("</g>");
+    }
+
+    /// What is drawn gets the colour of a style.
+    pub(crate) fn colored(&mut self, style: usize, draw: impl FnOnce(&mut Self)) {
+        self.group(&format!("c{}", style % COLORS), draw);
+    }
+
+    pub(crate) fn line(&mut self, from: Place, to: Place) {
         let (x1, y1, x2, y2) = (px(from.0), px(from.1), px(to.0), px(to.1));
         self.add(format_args!(
-            r#"<line class="{class}" x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}"/>"#
+            r#"<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}"/>"#
         ));
     }
 
-    /// A line through points, in the color and the dashes of a number.
-    pub(crate) fn path(&mut self, number: usize, points: &[(f64, f64)]) {
-        const DASHES: [&str; 4] = ["none", "6 3", "2 3", "8 3 2 3"];
-        let points: Vec<String> = points
+    /// A line through points, with the dashes of a style.
+    pub(crate) fn dashed(&mut self, style: usize, points: &[Place]) {
+        const DASHES: [&str; 5] = ["none", "8 3", "4 3", "10 3 3 3", "14 4"];
+        let dashes = DASHES[style % DASHES.len()];
+        self.add(format_args!(
+            r#"<polyline class="line" stroke-dasharray="{dashes}" points="{}"/>"#,
+            joined(points)
+        ));
+    }
+
+    /// A line through points.
+    pub(crate) fn polyline(&mut self, class: &str, points: &[Place]) {
+        self.add(format_args!(
+            r#"<polyline class="{class}" points="{}"/>"#,
+            joined(points)
+        ));
+    }
+
+    /// The area between points.
+    pub(crate) fn polygon(&mut self, class: &str, points: &[Place]) {
+        self.add(format_args!(
+            r#"<polygon class="{class}" points="{}"/>"#,
+            joined(points)
+        ));
+    }
+
+    pub(crate) fn circle(&mut self, class: &str, (x, y): Place, radius: f64) {
+        let (x, y) = (px(x), px(y));
+        self.add(format_args!(
+            r#"<circle class="{class}" cx="{x}" cy="{y}" r="{radius}"/>"#
+        ));
+    }
+
+    /// Lines between pairs of points, as one element.
+    pub(crate) fn strokes(&mut self, class: &str, strokes: &[(Place, Place)]) {
+        let drawn: Vec<String> = strokes
             .iter()
-            .map(|(x, y)| format!("{},{}", px(*x), px(*y)))
+            .map(|((x1, y1), (x2, y2))| format!("M{} {}L{} {}", px(*x1), px(*y1), px(*x2), px(*y2)))
             .collect();
-        let (color, dashes) = (COLORS[number % COLORS.len()], DASHES[number % DASHES.len()]);
         self.add(format_args!(
-            r#"<polyline fill="none" stroke="{color}" stroke-width="2" stroke-dasharray="{dashes}" points="{}"/>"#,
-            points.join(" ")
+            r#"<path class="{class}" d="{}"/>"#,
+            drawn.concat()
         ));
     }
 
-    pub(crate) fn bar(&mut self, number: usize, corner: (f64, f64), size: (f64, f64)) {
+    pub(crate) fn rectangle(&mut self, class: &str, corner: Place, size: Place) {
         let (x, y, width, height) = (px(corner.0), px(corner.1), px(size.0), px(size.1));
-        let color = COLORS[number % COLORS.len()];
         self.add(format_args!(
-            r#"<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="{color}"/>"#
+            r#"<rect class="{class}" x="{x}" y="{y}" width="{width}" height="{height}"/>"#
         ));
     }
 
     /// A text whose middle is at this height.
-    pub(crate) fn text(&mut self, anchor: Anchor, (x, y): (f64, f64), text: &str) {
+    pub(crate) fn text(&mut self, anchor: Anchor, (x, y): Place, text: &str) {
         let anchor = match anchor {
             Anchor::Start => "start",
             Anchor::Middle => "middle",
@@ -88,15 +150,6 @@ text {{ fill: currentColor }}
         let (x, y) = (px(x), px(y + 0.35 * FONT));
         self.add(format_args!(
             r#"<text x="{x}" y="{y}" text-anchor="{anchor}">{}</text>"#,
-            escaped(text)
-        ));
-    }
-
-    /// A text that is read from below.
-    pub(crate) fn upright(&mut self, (x, y): (f64, f64), text: &str) {
-        let (x, y) = (px(x), px(y));
-        self.add(format_args!(
-            r#"<text transform="translate({x} {y}) rotate(-90)" text-anchor="middle">{}</text>"#,
             escaped(text)
         ));
     }
@@ -111,20 +164,15 @@ text {{ fill: currentColor }}
     }
 }
 
-/// About how wide the longest of these texts is, in pixels: no font is measured.
-pub(crate) fn widest<'a>(texts: impl Iterator<Item = &'a String>) -> f64 {
-    let letters = texts.map(|text| text.chars().count()).max();
-    0.6 * FONT * letters.unwrap_or(0) as f64
+fn joined(points: &[Place]) -> String {
+    let points: Vec<String> = points
+        .iter()
+        .map(|(x, y)| format!("{},{}", px(*x), px(*y)))
+        .collect();
+    points.join(" ")
 }
 
-/// Tenths of a pixel are enough, and the same on every machine.
+/// Tenths of a pixel are enough, and the same on every machine. There is no negative zero.
 fn px(value: f64) -> f64 {
-    (10.0 * value).round() / 10.0
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
+    (10.0 * value).round() / 10.0 + 0.0
 }
