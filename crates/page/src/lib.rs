@@ -1,0 +1,113 @@
+//! A report as one HTML page: verdicts, charts and tables.
+//!
+//! The page is a single file without scripts, and loads nothing. It is light or dark as the reader prefers, and made for
+//! telephones, for the colour-blind and for screen readers too: each figure has a description, and its data as a
+//! table. All texts are plain; only what stands between backticks becomes code.
+//!
+//! ```
+//! use psijoin_page::{Block, Outcome, Page, Section, Verdict};
+//!
+//! let verdict = Verdict {
+//!     outcome: Outcome::Holds,
+//!     claim: "`spot-fast` is the fastest at 10 Mbit/s".into(),
+//!     reason: "66 s beside 120 s of `kkrt`".into(),
+//! };
+//! let page = Page {
+//!     title: "Laboratory".into(),
+//!     introduction: vec!["Two cores & one network.".into()],
+//!     sections: vec![Section {
+//!         heading: "Slow networks".into(),
+//!         blocks: vec![Block::Verdicts(vec![verdict])],
+//!         sections: vec![],
+//!     }],
+//! };
+//! let html = page.html();
+//! assert!(html.contains("<p>Two cores &amp; one network.</p>"));
+//! assert!(html.contains("<code>spot-fast</code> is the fastest"));
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod blocks;
+mod outline;
+mod page;
+mod text;
+
+use psijoin_chart::Chart;
+
+/// A page.
+#[derive(Debug)]
+pub struct Page {
+    /// What it is about.
+    pub title: String,
+    /// Paragraphs before the first section.
+    pub introduction: Vec<String>,
+    /// What it has to say.
+    pub sections: Vec<Section>,
+}
+
+/// A part of a page under a heading.
+#[derive(Debug)]
+pub struct Section {
+    /// Its heading, which stands in the table of contents, too.
+    pub heading: String,
+    /// What it has to say.
+    pub blocks: Vec<Block>,
+    /// Its parts. They come after the blocks.
+    pub sections: Vec<Section>,
+}
+
+/// Something in a section.
+#[derive(Debug)]
+pub enum Block {
+    /// A paragraph.
+    Paragraph(String),
+    /// What became of claims.
+    Verdicts(Vec<Verdict>),
+    /// Figures, beside each other where there is room.
+    Figures(Vec<Figure>),
+    /// A table.
+    Table(Table),
+}
+
+/// What became of a claim.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    /// Whether it holds.
+    pub outcome: Outcome,
+    /// What is claimed.
+    pub claim: String,
+    /// How we know. It may be empty.
+    pub reason: String,
+}
+
+/// Whether a claim holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// It does.
+    Holds,
+    /// It does not.
+    DoesNotHold,
+    /// Nobody knows yet.
+    NotRun,
+}
+
+/// A chart with a caption, and its data as a table to unfold.
+#[derive(Debug)]
+pub struct Figure {
+    /// What stands above it.
+    pub caption: String,
+    /// What it shows.
+    pub chart: Box<dyn Chart>,
+}
+
+/// A table. One that is too wide for the page scrolls by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    /// What its cells are.
+    pub caption: String,
+    /// The names of its columns; the first one names the rows.
+    pub columns: Vec<String>,
+    /// Each has a cell per column. Columns of numbers are aligned to the right.
+    pub rows: Vec<Vec<String>>,
+}
