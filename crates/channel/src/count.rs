@@ -21,7 +21,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard},
 };
 
-use crate::{Channel, observed::Observed};
+use crate::{Channel, listener::Listener, observed::Observed};
 
 /// Counts what passes through `channel` from now on.
 pub fn counted(channel: Channel) -> (Channel, Counters) {
@@ -37,7 +37,7 @@ pub fn counted(channel: Channel) -> (Channel, Counters) {
             show: move |message: &[u8]| received.lock().received(message.len()),
         },
     );
-    channel.counters.push(counters.clone());
+    channel.listeners.push(Arc::new(counters.clone()));
     (channel, counters)
 }
 
@@ -121,12 +121,6 @@ impl Counters {
         }
     }
 
-    /// Counts as in an exchange until the guard is dropped.
-    pub(crate) fn exchange(&self) -> ExchangeGuard {
-        self.lock().in_exchange = true;
-        ExchangeGuard(self.clone())
-    }
-
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state
             .lock()
@@ -134,12 +128,13 @@ impl Counters {
     }
 }
 
-/// See [`Counters::exchange`].
-pub(crate) struct ExchangeGuard(Counters);
+impl Listener for Counters {
+    fn exchange_begins(&self) {
+        self.lock().in_exchange = true;
+    }
 
-impl Drop for ExchangeGuard {
-    fn drop(&mut self) {
-        let mut state = self.0.lock();
+    fn exchange_ends(&self) {
+        let mut state = self.lock();
         state.in_exchange = false;
         state.await_answers();
     }

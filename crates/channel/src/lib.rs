@@ -7,9 +7,9 @@
 //!
 //! Everything that is not transport is a decorator: counting bytes and flights ([`count`]),
 //! injecting faults ([`fault`]), hashing the transcript ([`transcript`]), emulating a link
-//! ([`link`]). Each is a function named by what the channel becomes, which takes a [`Channel`] and
+//! ([`link`]), tracing what takes how long ([`trace`]). Each is a function named by what the channel becomes, which takes a [`Channel`] and
 //! returns the decorated one, with a handle if there is something to read. They stack in any order.
-//! [`memory`] joins two parties of one process.
+//! [`memory`] joins two parties of one process; [`playback`] stands in for a peer whose messages are known.
 //!
 //! What parties do over any channel lives here as well: long data is sent and received in pieces that
 //! all threads compute ([`stream`]), or read while something else is computed ([`read_ahead`]); and a
@@ -31,25 +31,34 @@
 
 use std::{
     fmt,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
 };
 
 use psijoin_block::memory::exhausted;
 
-use crate::{count::Counters, exchange::ExchangeOutbound};
+use crate::{
+    exchange::ExchangeOutbound,
+    listener::{Exchange, Half, Listener},
+};
 
 pub mod count;
 pub mod fault;
 pub mod joint_seed;
 pub mod link;
 pub mod memory;
+pub mod playback;
 pub mod read_ahead;
 pub mod stream;
+pub mod trace;
 pub mod transcript;
 
 mod error;
 mod exchange;
+mod listener;
 mod observed;
 mod queue;
 
@@ -96,8 +105,8 @@ pub trait Inbound: Send {
 pub struct Channel {
     outbound: Box<dyn Outbound>,
     inbound: Box<dyn Inbound>,
-    /// Hears about exchanges, in which flights are counted differently.
-    counters: Vec<Counters>,
+    /// Hear about what the halves cannot see: exchanges, and reading ahead.
+    listeners: Vec<Arc<dyn Listener>>,
 }
 
 impl Channel {
@@ -106,7 +115,7 @@ impl Channel {
         Self {
             outbound: Box::new(outbound),
             inbound: Box::new(inbound),
-            counters: Vec::new(),
+            listeners: Vec::new(),
         }
     }
 
@@ -123,7 +132,7 @@ impl Channel {
         Self {
             outbound: Box::new(outbound(self.outbound)),
             inbound: Box::new(inbound(self.inbound)),
-            counters: self.counters,
+            listeners: self.listeners,
         }
     }
 
@@ -208,8 +217,8 @@ impl Channel {
         send: &mut dyn FnMut(&mut dyn Outbound) -> bool,
         receive: &mut (dyn FnMut(&mut dyn Inbound) -> bool + Send),
     ) -> bool {
-        let _counting: Vec<_> = self.counters.iter().map(Counters::exchange).collect();
-        let (outbound, inbound) = self.halves();
+        let exchange = &Exchange::begin(&self.listeners);
+        let (outbound, inbound) = (&mut *self.outbound, &mut *self.inbound);
         let receiving_failed = &AtomicBool::new(false);
         let mut outbound = ExchangeOutbound {
             inner: outbound,
@@ -219,6 +228,7 @@ impl Channel {
         thread::scope(|scope| {
             let receiving = thread::Builder::new().spawn_scoped(scope, move || {
                 let succeeded = receive(inbound);
+                exchange.half_ends(Half::Inbound);
                 receiving_failed.store(!succeeded, Ordering::Relaxed);
             });
             // If the system gives no thread, it has no memory for its stack.
@@ -227,6 +237,7 @@ impl Channel {
                 // If the peer heard nothing, both sides would wait for the time-out.
                 outbound.abort(AbortCode::LocalFailure);
             }
+            exchange.half_ends(Half::Outbound);
             if let Err(panic) = receiving.join() {
                 std::panic::resume_unwind(panic);
             }

@@ -70,7 +70,7 @@ impl Link {
 
     /// What may be under way in one direction: what the wire holds, and a few MiB that wait
     /// for it, so that the wire never runs dry while the sender wakes up.
-    fn window(&self) -> Window {
+    pub fn window(&self) -> Window {
         let on_the_wire = self.bits_per_second / 8.0 * self.round_trip.as_secs_f64();
         Window {
             bytes: (on_the_wire as usize).saturating_add(8 << 20),

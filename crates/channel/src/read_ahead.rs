@@ -1,22 +1,35 @@
 //! Receiving ahead: one thread takes messages off the channel while another, which will use
 //! them, still computes and sends.
 
-use std::sync::mpsc;
+use std::{
+    sync::{Arc, mpsc},
+    time::Instant,
+};
 
-use crate::{Error, Inbound};
+use crate::{Channel, Error, Inbound, listener::Listener};
 
 /// Where messages are put.
 pub struct Reader(mpsc::Sender<Vec<u8>>);
 
 /// Where they are taken out, in order. [`Error::Closed`] says that there will be no more, and
 /// that the reader knows why.
-pub struct Ahead(mpsc::Receiver<Vec<u8>>);
+pub struct Ahead {
+    messages: mpsc::Receiver<Vec<u8>>,
+    listeners: Vec<Arc<dyn Listener>>,
+}
 
-/// A queue of messages. It has no bound: what is read ahead should not be longer than what the
-/// party keeps anyway.
-pub fn queue() -> (Reader, Ahead) {
-    let (put, take) = mpsc::channel();
-    (Reader(put), Ahead(take))
+/// A queue of messages that one thread of an exchange reads off `channel` for the other. It has no
+/// bound: what is read ahead should not be longer than what the party keeps anyway.
+pub fn queue(channel: &Channel) -> (Reader, Ahead) {
+    let (put, messages) = mpsc::channel();
+    let listeners = channel.listeners.clone();
+    (
+        Reader(put),
+        Ahead {
+            messages,
+            listeners,
+        },
+    )
 }
 
 impl Reader {
@@ -39,7 +52,11 @@ impl Reader {
 
 impl Inbound for Ahead {
     fn recv(&mut self, message: &mut [u8]) -> Result<(), Error> {
-        let read = self.0.recv().map_err(|_| Error::Closed)?;
+        let since = Instant::now();
+        let read = self.messages.recv().map_err(|_| Error::Closed)?;
+        for listener in &self.listeners {
+            listener.taken_ahead(since);
+        }
         if read.len() != message.len() {
             return Err(Error::MessageLength {
                 expected: message.len(),
@@ -61,7 +78,7 @@ mod tests {
     #[test]
     fn messages_come_in_order_and_then_the_end() {
         let (mut left, mut right) = memory::pair();
-        let (reader, mut ahead) = queue();
+        let (reader, mut ahead) = queue(&right);
         left.send(&[1, 2]).unwrap();
         left.send(&[3]).unwrap();
         reader.read(right.halves().1, [2, 1].into_iter()).unwrap();
@@ -76,7 +93,7 @@ mod tests {
     #[test]
     fn a_reader_whose_messages_nobody_wants_stops() {
         let (mut left, mut right) = memory::pair();
-        let (reader, ahead) = queue();
+        let (reader, ahead) = queue(&right);
         drop(ahead);
         left.send(&[1]).unwrap();
         reader.read(right.halves().1, [1, 1].into_iter()).unwrap();
@@ -85,7 +102,7 @@ mod tests {
     #[test]
     fn another_length_is_an_error() {
         let (mut left, mut right) = memory::pair();
-        let (reader, mut ahead) = queue();
+        let (reader, mut ahead) = queue(&right);
         thread::scope(|scope| {
             scope.spawn(|| reader.read(right.halves().1, [3].into_iter()).unwrap());
             left.send(&[1, 2, 3]).unwrap();

@@ -31,7 +31,7 @@ impl<B: Base> Party for Sender<B> {
     fn at_once(params: &Params, input: &Input, context: &mut Context) -> Result<Output, Error> {
         // Step 1, the receiver's half.
         let granted = oprf::Sender::<B>::begin::<SemiHonest>(&params.oprf, context)?;
-        let ((reader, mut store), phases) = (read_ahead::queue(), context.phases);
+        let ((reader, mut store), phases) = (read_ahead::queue(context.channel), context.phases);
         let (outputs, ()) = context.channel.exchange(
             |outbound| {
                 // Step 1, the sender's half.

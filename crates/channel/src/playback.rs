@@ -1,0 +1,53 @@
+//! A peer whose messages are known beforehand.
+//!
+//! A party that runs against what its peer said in another run, with the same randomness, says and
+//! learns the same as then, and nobody else computes meanwhile: so it can be measured alone.
+//!
+//! ```
+//! use psijoin_channel::{memory, playback::playback, transcript::recorded};
+//!
+//! let (alice, mut bob) = memory::pair();
+//! let (mut alice, said) = recorded(alice);
+//! alice.send(b"hello")?;
+//! bob.recv_array::<5>()?;
+//!
+//! let mut bob_again = playback(said.messages());
+//! assert_eq!(bob_again.recv_array()?, *b"hello");
+//! bob_again.send(b"nobody hears this")?;
+//! # Ok::<(), psijoin_channel::Error>(())
+//! ```
+
+use std::vec::IntoIter;
+
+use crate::{AbortCode, Channel, Error, Inbound, Outbound};
+
+/// A channel whose peer says these messages, at once, and hears nothing.
+pub fn playback(messages: Vec<Vec<u8>>) -> Channel {
+    Channel::new(Nobody, Messages(messages.into_iter()))
+}
+
+struct Nobody;
+
+impl Outbound for Nobody {
+    fn send(&mut self, _message: &[u8]) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn abort(&mut self, _code: AbortCode) {}
+}
+
+struct Messages(IntoIter<Vec<u8>>);
+
+impl Inbound for Messages {
+    fn recv(&mut self, message: &mut [u8]) -> Result<(), Error> {
+        let said = self.0.next().ok_or(Error::Closed)?;
+        if said.len() != message.len() {
+            return Err(Error::MessageLength {
+                expected: message.len(),
+                received: said.len(),
+            });
+        }
+        message.copy_from_slice(&said);
+        Ok(())
+    }
+}
