@@ -135,7 +135,10 @@ mod tests {
             slice_cells: 2,
         };
         let excess = false_positive(1, shape).log2() + 1.0;
-        assert!((0.5 * CELL_BIAS..2.0 * CELL_BIAS).contains(&excess), "{excess}");
+        assert!(
+            (0.5 * CELL_BIAS..2.0 * CELL_BIAS).contains(&excess),
+            "{excess}"
+        );
     }
 
     #[test]

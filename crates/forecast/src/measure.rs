@@ -1,0 +1,161 @@
+//! What both parties of a run do, each measured alone.
+//!
+//! Two parties on one machine disturb each other: they share its cores, its caches and its memory. So a
+//! run is made once to record what the parties say. Then each runs again, with the same randomness,
+//! against what the other one said: it does what it did before, and nobody else computes.
+
+use psijoin_block::{Block, Prg, parallel::Pool};
+use psijoin_channel::{
+    Channel,
+    joint_seed::JointSeed,
+    memory,
+    playback::playback,
+    trace::{Trace, traced},
+    transcript::recorded,
+};
+use psijoin_psi::{Context, Error, Fingerprint, Input, Items, Plan, Role, pair, run};
+
+use crate::{Run, Script};
+
+/// Runs `plan` on random items, a half of the smaller set shared, with this many threads per party;
+/// and then each party alone, `runs` times, and takes the fastest. All messages are kept in memory
+/// meanwhile. Input columns are filled with small numbers.
+///
+/// # Errors
+/// As [`run`].
+///
+/// # Panics
+/// If the operating system gives no threads, or `runs` is 0.
+pub fn measure(plan: &Plan, threads: usize, runs: usize) -> Result<Run, Error> {
+    let session = Session::new(plan, threads);
+    let [by_sender, by_receiver] = session.record()?;
+    let alone = |role, peer: &Vec<Vec<u8>>| session.fastest(role, peer, runs);
+    let sender = alone(Role::Sender, &by_receiver)?;
+    let receiver = alone(Role::Receiver, &by_sender)?;
+    let sizes = plan.request().sizes;
+    Ok(Run {
+        items: [sizes.sender(), sizes.receiver()],
+        scripts: [&sender, &receiver].map(Script::from),
+        memory_bytes: [0; 2],
+    })
+}
+
+/// What does not change from run to run.
+struct Session<'a> {
+    plan: &'a Plan,
+    joint_seed: JointSeed,
+    sets: [Items; 2],
+    columns: [Vec<Vec<i64>>; 2],
+    pools: [Pool; 2],
+}
+
+impl<'a> Session<'a> {
+    fn new(plan: &'a Plan, threads: usize) -> Self {
+        let joint_seed = JointSeed::insecure_fixed([1; 32]);
+        let sizes = plan.request().sizes;
+        let lengths = [sizes.sender(), sizes.receiver()].map(|items| items as usize);
+        let digest = |first: usize, length: usize| {
+            let fingerprints: Vec<_> = (first..first + length).map(fingerprint).collect();
+            Items::digest(&fingerprints, &joint_seed, plan.digest_bytes())
+        };
+        let shared = lengths[0].min(lengths[1]) / 2;
+        let sets = [
+            digest(0, lengths[0]),
+            digest(lengths[0] - shared, lengths[1]),
+        ];
+        let columns = [Role::Sender, Role::Receiver].map(|role| {
+            let columns = plan.request().output.columns().of(role);
+            vec![vec![1; lengths[role as usize]]; columns]
+        });
+        let pools = [0, 1].map(|_| Pool::new(threads).expect("the system gives threads"));
+        Self {
+            plan,
+            joint_seed,
+            sets,
+            columns,
+            pools,
+        }
+    }
+
+    fn input(&self, role: Role) -> Input<'_> {
+        Input {
+            items: &self.sets[role as usize],
+            columns: &self.columns[role as usize],
+            joint_seed: &self.joint_seed,
+        }
+    }
+
+    /// What the sender says in a run, and what the receiver says.
+    fn record(&self) -> Result<[Vec<Vec<u8>>; 2], Error> {
+        let (a, b) = memory::pair();
+        let ((a, by_sender), (b, by_receiver)) = (recorded(a), recorded(b));
+        let side = |channel, role| pair::Side {
+            channel,
+            rng: Some(randomness(role)),
+            pool: &self.pools[role as usize],
+        };
+        let (sent, received) = pair::run_sides(
+            self.plan,
+            (self.input(Role::Sender), side(a, Role::Sender)),
+            (self.input(Role::Receiver), side(b, Role::Receiver)),
+        );
+        received?;
+        sent?;
+        Ok([by_sender, by_receiver].map(|said| said.messages()))
+    }
+
+    /// The trace that computes least of several.
+    fn fastest(&self, role: Role, peer: &[Vec<u8>], runs: usize) -> Result<Trace, Error> {
+        let traces = (0..runs).map(|_| self.alone(role, playback(peer.to_vec())));
+        let traces = traces.collect::<Result<Vec<_>, _>>()?;
+        let fastest = traces.into_iter().min_by_key(Trace::computing);
+        Ok(fastest.expect("there are runs"))
+    }
+
+    fn alone(&self, role: Role, channel: Channel) -> Result<Trace, Error> {
+        let (mut channel, tracer) = traced(channel);
+        self.pools[role as usize].run(|| {
+            let mut context = Context::new(&mut channel);
+            context.rng = randomness(role);
+            run(self.plan, role, &self.input(role), &mut context)
+        })?;
+        Ok(tracer.finish())
+    }
+}
+
+fn fingerprint(number: usize) -> Fingerprint {
+    let mut fingerprint = [0; 32];
+    fingerprint[..8].copy_from_slice(&(number as u64).to_le_bytes());
+    fingerprint
+}
+
+/// The same in every run.
+fn randomness(role: Role) -> Prg {
+    Prg::from_seed(Block(role as u128))
+}
+
+#[cfg(test)]
+mod tests {
+    use psijoin_psi::Request;
+    use psijoin_psi_pk::dh::DH;
+
+    use super::*;
+    use crate::{Cores, Network, simulate};
+
+    #[test]
+    fn both_parties_of_a_run_fit_each_other() {
+        let plan = DH.plan(&Request::rows(100, 30).unwrap()).unwrap();
+        let run = measure(&plan, 1, 2).unwrap();
+        let [sender, receiver] = &run.scripts;
+        let cost = plan.cost().total;
+        let bytes = [cost.sender_bytes as f64, cost.receiver_bytes as f64];
+        assert_eq!(sender.traffic(), bytes);
+        assert_eq!(receiver.traffic(), [bytes[1], bytes[0]]);
+        let forecast = simulate(sender, receiver, &Network::INSTANT, Cores::Own).unwrap();
+        let computing = sender.computing().max(receiver.computing());
+        assert!(
+            forecast.seconds >= computing && computing > 0.0,
+            "{forecast:?}"
+        );
+    }
+}

@@ -1,0 +1,50 @@
+//! A network between two parties.
+
+use psijoin_channel::{link::Link, memory::Window};
+
+/// A network between two parties, as the simulation knows it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Network {
+    /// Bits per second from the sender to the receiver, and back.
+    pub bits_per_second: [f64; 2],
+    /// The time there and back, in seconds.
+    pub round_trip: f64,
+    /// The share of the rate that is not lost: 1 without loss.
+    pub goodput: f64,
+    /// Bytes that a party may have sent without their having arrived; beyond that it waits.
+    pub queue_bytes: [f64; 2],
+    /// What may have arrived without being read; beyond that the line waits.
+    pub unread: Window,
+}
+
+impl Network {
+    /// What carries bytes in no time.
+    pub const INSTANT: Self = Self {
+        bits_per_second: [f64::INFINITY; 2],
+        round_trip: 0.0,
+        goodput: 1.0,
+        queue_bytes: [f64::INFINITY; 2],
+        unread: Window {
+            bytes: usize::MAX,
+            messages: usize::MAX,
+        },
+    };
+
+    /// The seconds that a byte takes in this direction.
+    pub(crate) fn seconds_per_byte(&self, direction: usize) -> f64 {
+        8.0 / (self.bits_per_second[direction] * self.goodput)
+    }
+}
+
+/// The emulated link of [`psijoin_channel::link`], over a pair in memory.
+impl From<Link> for Network {
+    fn from(link: Link) -> Self {
+        Self {
+            bits_per_second: [link.bits_per_second(); 2],
+            round_trip: link.round_trip().as_secs_f64(),
+            goodput: 1.0,
+            queue_bytes: [link.window().bytes as f64; 2],
+            unread: Window::default(),
+        }
+    }
+}
