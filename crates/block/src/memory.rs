@@ -13,6 +13,10 @@ use bytemuck::Pod;
 use memmap2::MmapMut;
 use zeroize::{ZeroizeOnDrop, optimization_barrier};
 
+mod tally;
+
+pub use tally::peak_during;
+
 /// Smaller buffers gain nothing from pages of 2 MiB.
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
@@ -50,6 +54,7 @@ impl<T: Pod> Buffer<T> {
             // Only advice: on a system without huge pages the buffer works as well.
             let _ = map.advise(memmap2::Advice::HugePage);
         }
+        tally::count(bytes as i64);
         Self {
             storage: Storage::Pages { map, len },
         }
@@ -64,6 +69,7 @@ impl<T: Pod> Buffer<T> {
                 elements.shrink_to_fit();
             }
             Storage::Pages { map, len: used } => {
+                tally::count(((len.min(*used) as i64) - *used as i64) * size_of::<T>() as i64);
                 *used = len.min(*used);
                 #[cfg(target_os = "linux")]
                 {
@@ -85,8 +91,9 @@ impl<T: Pod> Buffer<T> {
 
 impl<T: Pod> Drop for Buffer<T> {
     fn drop(&mut self) {
-        if let Storage::Heap(elements) = &mut self.storage {
-            wipe(elements);
+        match &mut self.storage {
+            Storage::Heap(elements) => wipe(elements),
+            Storage::Pages { len, .. } => tally::count(-((*len * size_of::<T>()) as i64)),
         }
     }
 }
@@ -163,21 +170,25 @@ impl ReportingAllocator {
 // SAFETY: it is the system's allocator, but that a call may not return.
 unsafe impl GlobalAlloc for ReportingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        tally::count(layout.size() as i64);
         // SAFETY: the caller keeps the contract, which is the same.
         Self::checked(unsafe { System.alloc(layout) })
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        tally::count(layout.size() as i64);
         // SAFETY: as above.
         Self::checked(unsafe { System.alloc_zeroed(layout) })
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        tally::count(new_size as i64 - layout.size() as i64);
         // SAFETY: as above.
         Self::checked(unsafe { System.realloc(pointer, layout, new_size) })
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        tally::count(-(layout.size() as i64));
         // SAFETY: as above.
         unsafe { System.dealloc(pointer, layout) }
     }

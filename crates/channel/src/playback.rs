@@ -17,13 +17,17 @@
 //! # Ok::<(), psijoin_channel::Error>(())
 //! ```
 
-use std::vec::IntoIter;
-
 use crate::{AbortCode, Channel, Error, Inbound, Outbound};
 
 /// A channel whose peer says these messages, at once, and hears nothing.
 pub fn playback(messages: Vec<Vec<u8>>) -> Channel {
-    Channel::new(Nobody, Messages(messages.into_iter()))
+    Channel::new(
+        Nobody,
+        Messages {
+            said: messages,
+            heard: 0,
+        },
+    )
 }
 
 struct Nobody;
@@ -36,18 +40,23 @@ impl Outbound for Nobody {
     fn abort(&mut self, _code: AbortCode) {}
 }
 
-struct Messages(IntoIter<Vec<u8>>);
+/// They are kept until the end: giving them back one by one would look as if the party took less memory.
+struct Messages {
+    said: Vec<Vec<u8>>,
+    heard: usize,
+}
 
 impl Inbound for Messages {
     fn recv(&mut self, message: &mut [u8]) -> Result<(), Error> {
-        let said = self.0.next().ok_or(Error::Closed)?;
+        let said = self.said.get(self.heard).ok_or(Error::Closed)?;
+        self.heard += 1;
         if said.len() != message.len() {
             return Err(Error::MessageLength {
                 expected: message.len(),
                 received: said.len(),
             });
         }
-        message.copy_from_slice(&said);
+        message.copy_from_slice(said);
         Ok(())
     }
 }

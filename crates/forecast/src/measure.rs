@@ -4,7 +4,7 @@
 //! run is made once to record what the parties say. Then each runs again, with the same randomness,
 //! against what the other one said: it does what it did before, and nobody else computes.
 
-use psijoin_block::{Block, Prg, parallel::Pool};
+use psijoin_block::{Block, Prg, memory::peak_during, parallel::Pool};
 use psijoin_channel::{
     Channel,
     joint_seed::JointSeed,
@@ -18,7 +18,8 @@ use psijoin_psi::{Context, Error, Fingerprint, Input, Items, Plan, Role, pair, r
 use crate::{Run, Script};
 
 /// Runs `plan` on random items, a half of the smaller set shared, with this many threads per party;
-/// and then each party alone, `runs` times, and takes the fastest. All messages are kept in memory
+/// and then each party alone: once to warm up and to see how
+/// much memory it takes, and then `runs` times, of which the one in the middle counts. All messages are kept in memory
 /// meanwhile. Input columns are filled with small numbers.
 ///
 /// # Errors
@@ -29,15 +30,20 @@ use crate::{Run, Script};
 pub fn measure(plan: &Plan, threads: usize, runs: usize) -> Result<Run, Error> {
     let session = Session::new(plan, threads);
     let [by_sender, by_receiver] = session.record()?;
-    let alone = |role, peer: &Vec<Vec<u8>>| session.fastest(role, peer, runs);
-    let sender = alone(Role::Sender, &by_receiver)?;
-    let receiver = alone(Role::Receiver, &by_sender)?;
+    let sender = session.alone(Role::Sender, &by_receiver, runs)?;
+    let receiver = session.alone(Role::Receiver, &by_sender, runs)?;
     let sizes = plan.request().sizes;
     Ok(Run {
         items: [sizes.sender(), sizes.receiver()],
-        scripts: [&sender, &receiver].map(Script::from),
-        memory_bytes: [0; 2],
+        scripts: [&sender, &receiver].map(|alone| Script::from(&alone.trace)),
+        memory_bytes: [sender, receiver].map(|alone| alone.memory_bytes),
     })
+}
+
+/// What a party does and takes.
+struct Alone {
+    trace: Trace,
+    memory_bytes: Option<u64>,
 }
 
 /// What does not change from run to run.
@@ -104,15 +110,22 @@ impl<'a> Session<'a> {
         Ok([by_sender, by_receiver].map(|said| said.messages()))
     }
 
-    /// The trace that computes least of several.
-    fn fastest(&self, role: Role, peer: &[Vec<u8>], runs: usize) -> Result<Trace, Error> {
-        let traces = (0..runs).map(|_| self.alone(role, playback(peer.to_vec())));
-        let traces = traces.collect::<Result<Vec<_>, _>>()?;
-        let fastest = traces.into_iter().min_by_key(Trace::computing);
-        Ok(fastest.expect("there are runs"))
+    /// Against what its peer said.
+    fn alone(&self, role: Role, peer: &[Vec<u8>], runs: usize) -> Result<Alone, Error> {
+        let run = |channel| self.traced(role, channel);
+        let channel = playback(peer.to_vec());
+        let (warm, memory_bytes) = peak_during(|| run(channel));
+        warm?;
+        let traces = (0..runs).map(|_| run(playback(peer.to_vec())));
+        let mut traces = traces.collect::<Result<Vec<_>, _>>()?;
+        traces.sort_by_key(Trace::computing);
+        Ok(Alone {
+            trace: traces.swap_remove((runs - 1) / 2),
+            memory_bytes,
+        })
     }
 
-    fn alone(&self, role: Role, channel: Channel) -> Result<Trace, Error> {
+    fn traced(&self, role: Role, channel: Channel) -> Result<Trace, Error> {
         let (mut channel, tracer) = traced(channel);
         self.pools[role as usize].run(|| {
             let mut context = Context::new(&mut channel);
@@ -152,10 +165,9 @@ mod tests {
         assert_eq!(sender.traffic(), bytes);
         assert_eq!(receiver.traffic(), [bytes[1], bytes[0]]);
         let forecast = simulate(sender, receiver, &Network::INSTANT, Cores::Own).unwrap();
-        let computing = sender.computing().max(receiver.computing());
-        assert!(
-            forecast.seconds >= computing && computing > 0.0,
-            "{forecast:?}"
-        );
+        for (script, party) in run.scripts.iter().zip(forecast.parties) {
+            assert!(script.computing() > 0.0);
+            assert!((party.computing / script.computing() - 1.0).abs() < 1e-6);
+        }
     }
 }

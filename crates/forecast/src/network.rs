@@ -15,6 +15,8 @@ pub struct Network {
     pub queue_bytes: [f64; 2],
     /// What may have arrived without being read; beyond that the line waits.
     pub unread: Window,
+    /// Seconds of computing per byte for whoever sends it, and again for whoever receives it: to copy it, say.
+    pub handling: f64,
 }
 
 impl Network {
@@ -28,6 +30,7 @@ impl Network {
             bytes: usize::MAX,
             messages: usize::MAX,
         },
+        handling: 0.0,
     };
 
     /// The seconds that a byte takes in this direction.
@@ -45,6 +48,7 @@ impl From<Link> for Network {
             goodput: 1.0,
             queue_bytes: [link.window().bytes as f64; 2],
             unread: Window::default(),
+            handling: 0.0,
         }
     }
 }

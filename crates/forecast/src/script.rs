@@ -132,6 +132,25 @@ impl Script {
         };
         Self(self.0.iter().map(stretch).collect())
     }
+
+    /// The same, with so many seconds of computing more for each byte that is sent or received.
+    #[must_use]
+    pub(crate) fn handling(&self, seconds_per_byte: f64) -> Self {
+        let longer = |all: &Messages| Messages {
+            seconds: all.seconds + all.bytes * seconds_per_byte,
+            ..*all
+        };
+        let stretch = |stretch: &Stretch| match stretch {
+            Stretch::Send(all) => Stretch::Send(longer(all)),
+            Stretch::Receive(all) => Stretch::Receive(longer(all)),
+            Stretch::Work(_) | Stretch::Take(_) => stretch.clone(),
+            Stretch::Exchange { sending, receiving } => Stretch::Exchange {
+                sending: sending.handling(seconds_per_byte),
+                receiving: receiving.handling(seconds_per_byte),
+            },
+        };
+        Self(self.0.iter().map(stretch).collect())
+    }
 }
 
 impl From<&Trace> for Script {

@@ -115,11 +115,12 @@ pub fn simulate(
             return Err(Mismatch::Bytes { expected, sent });
         }
     }
+    let [sender, receiver] = [sender, receiver].map(|script| script.handling(network.handling));
     let mut simulation = Simulation {
         now: 0.0,
         network,
         lines: [0, 1].map(|direction| Line::new(network.seconds_per_byte(direction))),
-        parties: [Party::new(sender), Party::new(receiver)],
+        parties: [Party::new(&sender), Party::new(&receiver)],
     };
     while simulation.proceed() {
         let wait = simulation.until_next_event(cores).ok_or(Mismatch::Stuck)?;

@@ -57,6 +57,11 @@ mod tests {
     }
 
     #[test]
+    fn equal_numbers_count_each() {
+        assert!((LnSum::of([-7.0; 3]).ln() - (3f64.ln() - 7.0)).abs() < 1e-12);
+    }
+
+    #[test]
     fn nothing_and_everything() {
         let (none, all) = (f64::NEG_INFINITY, f64::INFINITY);
         assert_eq!(LnSum::default().ln(), none);

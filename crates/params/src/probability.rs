@@ -42,9 +42,6 @@ impl Log2Prob {
     /// Union bound over `count` events of this probability.
     #[must_use]
     pub fn times(self, count: u128) -> Self {
-        if count == 0 || self == Self::ZERO {
-            return Self::ZERO;
-        }
         Self::from_log2(self.0 + (count as f64).log2())
     }
 
@@ -107,6 +104,8 @@ mod tests {
         assert_eq!(p.and(Log2Prob::ONE), p);
         assert_eq!(p.or(Log2Prob::ONE), Log2Prob::ONE);
         assert_eq!(p.times(0), Log2Prob::ZERO);
+        assert_eq!(Log2Prob::ZERO.times(0), Log2Prob::ZERO);
+        assert_eq!(Log2Prob::ZERO.times(u128::MAX), Log2Prob::ZERO);
         assert_eq!(p.times(1 << 10), Log2Prob::ONE);
         assert_eq!(p.minus(p), Log2Prob::ZERO);
         assert_eq!(p.minus(Log2Prob::ZERO), p);

@@ -39,6 +39,12 @@ mod tests {
         const { assert!(SHORT_EXPONENT_BITS >= 2 * Security::COMPUTATIONAL_BITS) };
     }
 
+    /// A number below N is hit by ⌊2^b/N⌋ of b uniform bits, or by one more: that differs by N/2^b at most.
+    #[test]
+    fn reduced_numbers_are_uniform_but_for_2_to_the_minus_kappa() {
+        const { assert!(UNIFORM_BITS - MODULUS_BITS == Security::COMPUTATIONAL_BITS) };
+    }
+
     #[test]
     fn the_public_exponent_is_a_prime() {
         let e = RSA_PUBLIC_EXPONENT;

@@ -10,17 +10,17 @@
 
 #![allow(clippy::print_stdout)]
 
-use std::{env, thread, time::Instant};
+use std::{env, sync::LazyLock, thread, time::Instant};
 
 use psijoin::{
     Fingerprint, Input, Items, JointSeed, OutputKind, Plan, Request,
     channel::{
         link::{Link, linked},
-        memory,
+        memory::{self, Window},
     },
     pair, registry,
 };
-use psijoin_forecast::{Cores, Effort, Profile, Run, measure, profile, simulate};
+use psijoin_forecast::{Cores, Effort, Network, Profile, Run, measure, profile, simulate};
 
 /// Protocols of all families, and items per party. Each takes a few seconds at most.
 const PROTOCOLS: [(&str, u64); 9] = [
@@ -35,8 +35,9 @@ const PROTOCOLS: [(&str, u64); 9] = [
     ("rr22-circuit", 1 << 14),
 ];
 
-/// With their names in the papers.
-const NETWORKS: [&str; 5] = [
+/// None, and those of the papers.
+const NETWORKS: [&str; 6] = [
+    "memory",
     "wan:10gbps,200us",
     "wan:100mbps,80ms",
     "wan:50mbps,96ms",
@@ -47,8 +48,9 @@ const NETWORKS: [&str; 5] = [
 /// Seconds that an emulated run may take.
 const PATIENCE: f64 = 120.0;
 
-/// Runs of which the median counts.
-const RUNS: usize = 3;
+/// Runs of which the median counts; one, where a run takes longer than [`LONG`] seconds.
+const RUNS: usize = 5;
+const LONG: f64 = 10.0;
 
 fn main() {
     let words: Vec<String> = env::args()
@@ -73,6 +75,7 @@ fn main() {
 
 fn networks(protocols: &[(&str, u64)]) {
     let cores = thread::available_parallelism().map_or(1, usize::from);
+    println!("Handling a byte: {:.2} ns.\n", 1e9 * handling());
     println!("| protocol | items | network | forecast | emulated | ratio |");
     println!("|---|---|---|---|---|---|");
     for &(name, items) in protocols {
@@ -122,12 +125,9 @@ fn left_out_row(profile: &Profile, left_out: &Run, place: &str) {
             ..profile.clone()
         }
         .predict(&plan);
-        [NETWORKS[1], NETWORKS[0]].map(|text| {
-            let link: Link = text.parse().expect("a link");
-            let forecast = prediction
-                .on(&link.into(), Cores::Own)
-                .expect("runs that fit");
-            forecast.seconds
+        [NETWORKS[2], NETWORKS[1]].map(|text| {
+            let forecast = prediction.on(&network(text), Cores::Own);
+            forecast.expect("runs that fit").seconds
         })
     };
     let others = profile.runs.iter().filter(|run| *run != left_out);
@@ -144,15 +144,16 @@ fn left_out_row(profile: &Profile, left_out: &Run, place: &str) {
 }
 
 fn row(plan: &Plan, run: &Run, text: &str, cores: Cores) {
-    let link: Link = text.parse().expect("a link");
-    let forecast = simulate(&run.scripts[0], &run.scripts[1], &link.into(), cores);
+    let network = network(text);
+    let forecast = simulate(&run.scripts[0], &run.scripts[1], &network, cores);
     let forecast = forecast.expect("scripts of one run").seconds;
     if forecast > PATIENCE {
         return;
     }
-    let mut times: Vec<f64> = (0..RUNS).map(|_| emulated(plan, link)).collect();
+    let runs = if forecast > LONG { 1 } else { RUNS };
+    let mut times: Vec<f64> = (0..runs).map(|_| emulated(plan, link(text))).collect();
     times.sort_by(f64::total_cmp);
-    let emulated = times[RUNS / 2];
+    let emulated = times[runs / 2];
     println!(
         "| `{}` | {} | {} | {:.3} s | {:.3} s | {:.3} |",
         plan.info().name,
@@ -164,8 +165,41 @@ fn row(plan: &Plan, run: &Run, text: &str, cores: Cores) {
     );
 }
 
+fn network(text: &str) -> Network {
+    let in_memory = Network {
+        unread: Window::default(),
+        ..Network::INSTANT
+    };
+    Network {
+        handling: handling(),
+        ..link(text).map_or(in_memory, Network::from)
+    }
+}
+
+/// Seconds that a byte takes at either end of a pair in memory.
+fn handling() -> f64 {
+    const MESSAGE: usize = 100 << 10;
+    const MESSAGES: usize = 500;
+    static SECONDS: LazyLock<f64> = LazyLock::new(|| {
+        let (mut a, mut b) = memory::pair();
+        let started = Instant::now();
+        thread::scope(|scope| {
+            scope.spawn(move || (0..MESSAGES).for_each(|_| a.send(&[1; MESSAGE]).expect("room")));
+            let mut message = vec![0; MESSAGE];
+            (0..MESSAGES).for_each(|_| b.recv(&mut message).expect("a message"));
+        });
+        started.elapsed().as_secs_f64() / (MESSAGE * MESSAGES) as f64
+    });
+    *SECONDS
+}
+
+/// The link with this name, or none.
+fn link(text: &str) -> Option<Link> {
+    (text != "memory").then(|| text.parse().expect("a link"))
+}
+
 /// Seconds of a run over this link.
-fn emulated(plan: &Plan, link: Link) -> f64 {
+fn emulated(plan: &Plan, link: Option<Link>) -> f64 {
     let joint_seed = &JointSeed::insecure_fixed([1; 32]);
     let size = plan.request().sizes.sender() as usize;
     let digest = |first: usize| {
@@ -182,7 +216,10 @@ fn emulated(plan: &Plan, link: Link) -> f64 {
             joint_seed,
         };
         let side = pair::Side {
-            channel: linked(channel, link),
+            channel: match link {
+                Some(link) => linked(channel, link),
+                None => channel,
+            },
             rng: None,
             pool: &pools[party],
         };

@@ -148,6 +148,19 @@ fn lost_bytes_are_sent_again() {
 }
 
 #[test]
+fn bytes_are_handled_at_both_ends() {
+    let network = Network {
+        handling: 1e-3,
+        ..slow()
+    };
+    // A second at the sender, one on the line, half a round trip, and a second at the receiver.
+    let forecast = forecast(&[send(1000)], &[receive(1000)], &network, Cores::Own);
+    assert_close(forecast.parties[0].computing, 1.0);
+    assert_close(forecast.parties[1].computing, 1.0);
+    assert_close(forecast.seconds, 2.5);
+}
+
+#[test]
 fn parties_on_shared_cores_slow_each_other_down() {
     let (sender, receiver) = ([compute(3.0)], [compute(1.0)]);
     let shared = |cores| forecast(&sender, &receiver, &slow(), Cores::Shared(cores)).seconds;
