@@ -13,7 +13,7 @@ pub struct Effort {
     pub seconds: f64,
     /// Items per party, at most.
     pub most_items: u64,
-    /// How often each party runs alone. The run in the middle counts.
+    /// How often each party runs alone. The fastest run counts.
     pub repeats: usize,
 }
 

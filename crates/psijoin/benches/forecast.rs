@@ -6,7 +6,7 @@
 //!
 //! `… -- sizes` prints another one: what a profile without the run at a size predicts for that size.
 //!
-//! More arguments are names of protocols: only those, then.
+//! More arguments are names of protocols or networks: only those, then.
 
 #![allow(clippy::print_stdout)]
 
@@ -57,23 +57,32 @@ fn main() {
         .skip(1)
         .filter(|word| word != "--bench")
         .collect();
-    let (tables, names): (Vec<_>, Vec<_>) = words
-        .into_iter()
-        .partition(|word| ["networks", "sizes"].contains(&&**word));
-    let wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| wanted == name);
+    let chosen = |all: &[&'static str]| -> Vec<&'static str> {
+        let named = all
+            .iter()
+            .filter(|name| words.iter().any(|word| word == *name));
+        let named: Vec<_> = named.copied().collect();
+        if named.is_empty() {
+            all.to_vec()
+        } else {
+            named
+        }
+    };
+    let names = chosen(&PROTOCOLS.map(|(name, _)| name));
     let protocols: Vec<_> = PROTOCOLS
         .into_iter()
-        .filter(|(name, _)| wanted(name))
+        .filter(|(name, _)| names.contains(name))
         .collect();
-    for table in &tables {
+    for table in &words {
         match &**table {
-            "networks" => networks(&protocols),
-            _ => sizes(&protocols),
+            "networks" => networks(&protocols, &chosen(&NETWORKS)),
+            "sizes" => sizes(&protocols),
+            _ => {}
         }
     }
 }
 
-fn networks(protocols: &[(&str, u64)]) {
+fn networks(protocols: &[(&str, u64)], networks: &[&str]) {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     println!("Handling a byte: {:.2} ns.\n", 1e9 * handling());
     println!("| protocol | items | network | forecast | emulated | ratio |");
@@ -83,7 +92,7 @@ fn networks(protocols: &[(&str, u64)]) {
         let request = Request::rows(items, items).expect("few items");
         let plan = protocol.plan(&request).expect("a plan");
         let run = measure(&plan, 1, 3).expect("a run");
-        for text in NETWORKS {
+        for text in networks {
             row(&plan, &run, text, Cores::Shared(cores));
         }
     }
