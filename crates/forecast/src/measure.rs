@@ -17,10 +17,9 @@ use psijoin_psi::{Context, Error, Fingerprint, Input, Items, Plan, Role, pair, r
 
 use crate::{Run, Script};
 
-/// Runs `plan` on random items, a half of the smaller set shared, with this many threads per party;
-/// and then each party alone: once to warm up and to see how
-/// much memory it takes, and then `runs` times, of which the fastest counts:
-/// what disturbs a machine only adds to a run. All messages are kept in memory
+/// Runs `plan` on random items, a half of the smaller set shared, with this many threads per party. Then
+/// each party runs alone: once to warm up and to see how much memory it takes, and `runs` times more. The
+/// fastest of these counts, as what disturbs a machine only adds to a run. All messages are kept in memory
 /// meanwhile. Input columns are filled with small numbers.
 ///
 /// # Errors
