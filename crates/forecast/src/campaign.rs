@@ -1,10 +1,8 @@
 //! The runs that a profile is made of.
 
-use std::time::Instant;
+use psijoin_psi::{Error, OutputKind, Plan, Protocol, Request};
 
-use psijoin_psi::{Error, OutputKind, Protocol, Request};
-
-use crate::{Profile, Run, measure};
+use crate::{Profile, Run, Script, measure};
 
 /// How long to measure, and how far to go.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,6 +22,37 @@ const FACTOR: u64 = 4;
 /// How much larger one of the sets is in runs with sets of unequal size.
 const UNEQUAL: u64 = 16;
 
+impl Effort {
+    /// The sizes of the next run after `known` ones: growing, and then twice with sets of unequal size. None if
+    /// that was all.
+    ///
+    /// A run is taken to last four times as long as the one before, and as long as its parties computed.
+    fn next(&self, known: &[Run]) -> Option<[u64; 2]> {
+        let equal = known.iter().filter(|run| run.items[0] == run.items[1]);
+        let largest = equal.max_by_key(|run| run.items[0]);
+        let spent: f64 = known.iter().map(|run| self.seconds_of(run)).sum();
+        let (items, seconds) = largest.map_or((FIRST, 0.0), |run| {
+            (
+                run.items[0] * FACTOR,
+                self.seconds_of(run) * FACTOR as f64,
+            )
+        });
+        if items <= self.most_items.max(FIRST) && spent + seconds <= self.seconds {
+            return Some([items; 2]);
+        }
+        let most = largest?.items[0];
+        let unequal = [[most / UNEQUAL, most], [most, most / UNEQUAL]];
+        let mut unequal = unequal.into_iter().filter(|_| most >= FIRST * UNEQUAL);
+        unequal.find(|items| known.iter().all(|run| run.items != *items))
+    }
+
+    /// Both parties compute when they are recorded, and when they run alone.
+    fn seconds_of(&self, run: &Run) -> f64 {
+        let computing = run.scripts.iter().map(Script::computing);
+        computing.sum::<f64>() * (self.repeats + 1) as f64
+    }
+}
+
 /// Runs `protocol` at growing sizes, as far as `effort` goes, and twice with sets of unequal size.
 /// `tell` hears of each run.
 ///
@@ -37,61 +66,113 @@ pub fn profile(
     output: &OutputKind,
     threads: usize,
     effort: Effort,
+    tell: impl FnMut(&Run),
+) -> Result<Profile, Error> {
+    resume(protocol, output, threads, effort, Vec::new(), tell)
+}
+
+/// As [`profile`], after runs that are `known` already. `tell` hears of new ones only.
+///
+/// # Errors
+/// As [`profile`].
+///
+/// # Panics
+/// As [`profile`].
+pub fn resume(
+    protocol: &'static Protocol,
+    output: &OutputKind,
+    threads: usize,
+    effort: Effort,
+    known: Vec<Run>,
     mut tell: impl FnMut(&Run),
 ) -> Result<Profile, Error> {
-    let mut campaign = Campaign {
-        protocol,
-        output,
-        threads,
-        effort,
-        runs: Vec::new(),
-    };
-    let started = Instant::now();
-    let mut items = FIRST;
-    // About how long the next size takes.
-    let mut next_seconds = 0.0;
-    while items <= effort.most_items
-        && started.elapsed().as_secs_f64() + next_seconds <= effort.seconds
-    {
-        let before = Instant::now();
-        if !campaign.run([items, items], &mut tell)? {
-            break;
-        }
-        next_seconds = before.elapsed().as_secs_f64() * FACTOR as f64;
-        items *= FACTOR;
-    }
-    let largest = items / FACTOR;
-    if largest >= FIRST * UNEQUAL {
-        campaign.run([largest / UNEQUAL, largest], &mut tell)?;
-        campaign.run([largest, largest / UNEQUAL], &mut tell)?;
+    let mut runs = known;
+    while let Some(plan) = next_plan(protocol, output, effort, &runs)? {
+        let run = measure(&plan, threads, effort.repeats)?;
+        tell(&run);
+        runs.push(run);
     }
     Ok(Profile {
         protocol: protocol.info().name.to_owned(),
         output: output.to_string(),
         threads,
-        runs: campaign.runs,
+        runs,
     })
 }
 
-struct Campaign<'a> {
+/// The run that [`resume`] would make next; none if nothing is missing.
+///
+/// # Errors
+/// If the protocol cannot compute this output.
+pub fn next_plan(
     protocol: &'static Protocol,
-    output: &'a OutputKind,
-    threads: usize,
+    output: &OutputKind,
     effort: Effort,
-    runs: Vec<Run>,
+    known: &[Run],
+) -> Result<Option<Plan>, Error> {
+    let mut effort = effort;
+    while let Some(items) = effort.next(known) {
+        let request = Request::rows(items[0], items[1])?.output(output.clone());
+        let plan = protocol.plan(&request)?;
+        if plan.feasible().is_ok() {
+            return Ok(Some(plan));
+        }
+        // Larger sets would take too long, too.
+        let most = items[0].max(items[1]) - 1;
+        if most < FIRST || items[0] != items[1] {
+            break;
+        }
+        effort.most_items = most;
+    }
+    Ok(None)
 }
 
-impl Campaign<'_> {
-    /// Adds a run at these sizes. Whether it is feasible.
-    fn run(&mut self, items: [u64; 2], tell: &mut impl FnMut(&Run)) -> Result<bool, Error> {
-        let request = Request::rows(items[0], items[1])?.output(self.output.clone());
-        let plan = self.protocol.plan(&request)?;
-        if plan.feasible().is_err() {
-            return Ok(false);
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::script::Stretch;
+
+    fn run(items: [u64; 2], seconds: f64) -> Run {
+        Run {
+            items,
+            scripts: [0, 1].map(|_| Script(vec![Stretch::Work(seconds / 2.0)])),
+            memory_bytes: [0; 2],
         }
-        let run = measure(&plan, self.threads, self.effort.repeats)?;
-        tell(&run);
-        self.runs.push(run);
-        Ok(true)
+    }
+
+    #[test]
+    fn sizes_grow_until_time_or_sizes_end() {
+        let effort = Effort {
+            seconds: 50.0,
+            most_items: 1 << 14,
+            repeats: 1,
+        };
+        let mut runs = vec![];
+        let mut sizes = vec![];
+        while let Some(items) = effort.next(&runs) {
+            runs.push(run(items, items[0].max(items[1]) as f64 / 1024.0));
+            sizes.push(items);
+        }
+        // 2 * (0.25 + 1 + 4) s, and 32 s more: 2^14 still has its place.
+        let largest = 1 << 14;
+        let unequal = [[largest / 16, largest], [largest, largest / 16]];
+        let equal = [1 << 8, 1 << 10, 1 << 12, largest].map(|items| [items; 2]);
+        assert_eq!(sizes, Vec::from_iter(equal.into_iter().chain(unequal)));
+        let hasty = Effort {
+            seconds: 20.0,
+            ..effort
+        };
+        assert_eq!(hasty.next(&runs[..3]), Some([1 << 8, 1 << 12]));
+    }
+
+    #[test]
+    fn the_smallest_size_is_run_in_any_case() {
+        let effort = Effort {
+            seconds: 0.0,
+            most_items: 1,
+            repeats: 1,
+        };
+        assert_eq!(effort.next(&[]), Some([256; 2]));
+        assert_eq!(effort.next(&[run([256; 2], 1.0)]), None);
     }
 }

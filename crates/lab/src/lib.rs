@@ -1,7 +1,8 @@
-//! The comparisons of the papers, to be made again.
+//! The comparisons of the papers, made again.
 //!
-//! [`published`] has what the papers printed.
+//! Measure once, predict any network: [`measurements`] has runs of each protocol, and all else follows from them.
 
 #![forbid(unsafe_code)]
 
+pub mod measurements;
 pub mod published;

@@ -1,0 +1,118 @@
+//! Measured runs in a file of JSON lines that only grows: a line per run.
+//!
+//! A run is written as soon as it is made, so a campaign that was interrupted goes on where it was. Results of several
+//! machines and versions may stand in one file.
+
+mod journal;
+mod machine;
+mod needs;
+
+use psijoin_forecast::{Profile, Run};
+use serde::{Deserialize, Serialize};
+
+pub use journal::{Journal, JournalError};
+pub use machine::Machine;
+pub use needs::{MeasureError, Need, measure, missing};
+
+/// Where and when runs were made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session {
+    /// The machine.
+    pub machine: Machine,
+    /// The version of psijoin.
+    pub version: String,
+    /// The commit, if somebody said it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// The date, as the caller writes it: `2026-11-23`.
+    pub date: String,
+}
+
+/// A line: a run, and where it was made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Measurement {
+    /// Where and when.
+    pub session: Session,
+    /// The protocol's name.
+    pub protocol: String,
+    /// What was learned: rows, a count, …
+    pub output: String,
+    /// Threads per party.
+    pub threads: usize,
+    /// What the parties did.
+    pub run: Run,
+}
+
+/// What one machine measured with one version.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Measured {
+    /// Where and when its last run was made.
+    pub session: Session,
+    /// A profile per protocol, output and number of threads.
+    pub profiles: Vec<Profile>,
+}
+
+impl Measured {
+    /// Nothing yet.
+    pub fn new(session: Session) -> Self {
+        Self {
+            session,
+            profiles: Vec::new(),
+        }
+    }
+
+    /// The profile of these, if something was measured.
+    pub fn profile(&self, protocol: &str, output: &str, threads: usize) -> Option<&Profile> {
+        let is = |profile: &&Profile| {
+            (&*profile.protocol, &*profile.output, profile.threads) == (protocol, output, threads)
+        };
+        self.profiles.iter().find(is)
+    }
+
+    fn is_of(&self, session: &Session) -> bool {
+        (&self.session.machine, &self.session.version) == (&session.machine, &session.version)
+    }
+
+    /// Adds a run; one of the same sizes makes room.
+    fn add(&mut self, measurement: &Measurement) {
+        let Measurement {
+            session,
+            protocol,
+            output,
+            threads,
+            run,
+        } = measurement;
+        self.session = session.clone();
+        let is = |profile: &Profile| {
+            (&profile.protocol, &profile.output, profile.threads) == (protocol, output, *threads)
+        };
+        let place = self.profiles.iter().position(is).unwrap_or_else(|| {
+            self.profiles.push(Profile {
+                protocol: protocol.clone(),
+                output: output.clone(),
+                threads: *threads,
+                runs: Vec::new(),
+            });
+            self.profiles.len() - 1
+        });
+        let runs = &mut self.profiles[place].runs;
+        runs.retain(|old| old.items != run.items);
+        runs.push(run.clone());
+    }
+}
+
+/// Lines by machine and version, in the order in which these came first.
+pub fn grouped(measurements: &[Measurement]) -> Vec<Measured> {
+    let mut groups: Vec<Measured> = Vec::new();
+    for measurement in measurements {
+        let session = &measurement.session;
+        let place = groups.iter().position(|group| group.is_of(session));
+        let place = place.unwrap_or_else(|| {
+            groups.push(Measured::new(session.clone()));
+            groups.len() - 1
+        });
+        groups[place].add(measurement);
+    }
+    groups
+}
