@@ -32,10 +32,7 @@ impl Effort {
         let largest = equal.max_by_key(|run| run.items[0]);
         let spent: f64 = known.iter().map(|run| self.seconds_of(run)).sum();
         let (items, seconds) = largest.map_or((FIRST, 0.0), |run| {
-            (
-                run.items[0] * FACTOR,
-                self.seconds_of(run) * FACTOR as f64,
-            )
+            (run.items[0] * FACTOR, self.seconds_of(run) * FACTOR as f64)
         });
         if items <= self.most_items.max(FIRST) && spent + seconds <= self.seconds {
             return Some([items; 2]);

@@ -99,7 +99,9 @@ impl Journal {
         let mut line = serde_json::to_string(&measurement).expect("numbers and names are JSON");
         line.push('\n');
         let written = self.file.write_all(line.as_bytes());
-        written.and_then(|()| self.file.flush()).map_err(failed(&self.path))?;
+        written
+            .and_then(|()| self.file.flush())
+            .map_err(failed(&self.path))?;
         self.measurements.push(measurement);
         Ok(())
     }

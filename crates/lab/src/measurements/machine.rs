@@ -53,7 +53,9 @@ fn instructions() -> impl Iterator<Item = &'static str> {
         ("vpclmulqdq", is_x86_feature_detected!("vpclmulqdq")),
         ("gfni", is_x86_feature_detected!("gfni")),
     ];
-    known.into_iter().filter_map(|(name, is)| is.then_some(name))
+    known
+        .into_iter()
+        .filter_map(|(name, is)| is.then_some(name))
 }
 
 #[cfg(not(target_arch = "x86_64"))]

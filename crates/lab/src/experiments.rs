@@ -1,0 +1,180 @@
+//! The tables and figures of the papers that compare something, as experiments to run again.
+//!
+//! An experiment is data: which quantities, of which protocols. Its [cells](Experiment::cells) say what a paper
+//! printed and what is ours; what was never measured is left out of them.
+
+mod cells;
+mod figures;
+mod list;
+mod parameters;
+
+use psijoin::{OutputKind, registry};
+
+use crate::{
+    measurements::Need,
+    published::{Metric, Paper},
+    quantity::{Quantity, distinct},
+    verdicts,
+};
+
+pub use cells::Cell;
+pub use list::{EXPERIMENTS, NOT_COMPARED};
+pub use parameters::Parameters;
+
+pub(crate) use figures::{MAPPED, Sweep, business, internet};
+
+/// A table or figure of a paper, to be made again.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Experiment {
+    /// Its name: `cm20-table-2`.
+    pub name: &'static str,
+    /// What it compares.
+    pub title: &'static str,
+    /// The paper.
+    pub paper: Paper,
+    /// What is in it.
+    pub(crate) content: Content,
+    /// What its charts show.
+    pub(crate) shows: &'static [Show],
+}
+
+/// What is in an experiment.
+#[derive(Debug)]
+pub(crate) enum Content {
+    /// All rows of published tables, and the same of protocols that came later.
+    Tables(&'static [&'static str]),
+    /// Parameters of a protocol.
+    Parameters(Parameters),
+    /// What a paper has only drawn.
+    Sweep(Sweep),
+}
+
+/// What a chart shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Show {
+    /// Ratios of ours to what was published, per protocol.
+    Ratios,
+    /// A quantity over the number of items.
+    OverItems(Metric),
+    /// Seconds over the rate, for sets of this size: its logarithm.
+    OverBandwidth(u32),
+    /// Money per place.
+    Money,
+    /// Seconds over bytes, with lines of equal money.
+    SecondsOverBytes,
+    /// The cheapest over bandwidth and price.
+    CheapestByPrice,
+    /// The fastest over bandwidth and number of items.
+    FastestByItems,
+}
+
+/// The experiment of this name.
+pub fn find(name: &str) -> Option<&'static Experiment> {
+    EXPERIMENTS
+        .iter()
+        .find(|experiment| experiment.name == name)
+}
+
+impl Experiment {
+    /// What it is about, in the order of the paper.
+    pub(crate) fn quantities(&self) -> Vec<Quantity> {
+        match &self.content {
+            Content::Tables(tables) => cells::quantities(self, tables),
+            Content::Parameters(_) => Vec::new(),
+            Content::Sweep(sweep) => sweep.quantities(self.paper),
+        }
+    }
+
+    /// The published tables that it compares with.
+    pub fn tables(&self) -> impl Iterator<Item = &'static str> {
+        let tables = match &self.content {
+            Content::Tables(tables) => tables,
+            Content::Parameters(parameters) => std::slice::from_ref(&parameters.table),
+            Content::Sweep(sweep) => sweep.tables,
+        };
+        tables.iter().copied()
+    }
+
+    /// What our protocols compute in it.
+    pub(crate) fn output(&self) -> OutputKind {
+        match self.paper {
+            // Its output is a function of the intersection.
+            Paper::Kk20 => OutputKind::Count,
+            _ => OutputKind::Rows,
+        }
+    }
+
+    /// What has to be measured for it, on a machine with so many cores.
+    pub fn needs(&self, cores: usize) -> Vec<Need> {
+        let claims = verdicts::of(self.name).flat_map(verdicts::Claim::quantities);
+        let maps = self.shows.iter().flat_map(|show| mapped(*show));
+        let all = self.quantities().into_iter().chain(claims).chain(maps);
+        needs(all, cores)
+    }
+}
+
+/// What has to be measured for some experiments, on a machine with so many cores.
+///
+/// More threads than cores would only wait for each other; figures for more are extrapolated.
+pub fn all_needs<'a>(
+    experiments: impl IntoIterator<Item = &'a Experiment>,
+    cores: usize,
+) -> Vec<Need> {
+    let needs = experiments.into_iter();
+    joined(needs.flat_map(|experiment| experiment.needs(cores)))
+}
+
+/// Protocols of maps, at the largest size of their axis.
+fn mapped(show: Show) -> Vec<Quantity> {
+    let protocols = match show {
+        Show::CheapestByPrice | Show::FastestByItems => MAPPED,
+        _ => return Vec::new(),
+    };
+    let quantity = |protocol: &&str| Quantity::new(protocol, Metric::Seconds, 1 << 20, None);
+    protocols.iter().map(quantity).collect()
+}
+
+fn needs(quantities: impl IntoIterator<Item = Quantity>, cores: usize) -> Vec<Need> {
+    let timed = quantities.into_iter().filter(|quantity| {
+        matches!(
+            quantity.metric,
+            Metric::Seconds | Metric::UsdPer1000Runs | Metric::Speedup
+        ) && registry::find(&quantity.protocol).is_some()
+    });
+    let needs = timed.flat_map(|quantity| {
+        let Quantity {
+            protocol,
+            output,
+            items,
+            ..
+        } = quantity;
+        let threads = match quantity.metric {
+            Metric::Speedup => vec![1, quantity.threads],
+            _ => vec![quantity.threads],
+        };
+        threads.into_iter().map(move |threads| Need {
+            protocol: protocol.clone(),
+            output: output.clone(),
+            threads: threads.min(cores.max(1)),
+            most_items: items[0].max(items[1]),
+        })
+    });
+    joined(needs)
+}
+
+/// One need per profile, of the largest size.
+fn joined(needs: impl IntoIterator<Item = Need>) -> Vec<Need> {
+    let all = Vec::from_iter(needs);
+    let key = |need: &Need| (need.protocol.clone(), need.output.to_string(), need.threads);
+    let largest = |need: Need| {
+        let alike = all.iter().filter(|other| key(other) == key(&need));
+        let most_items = alike.map(|other| other.most_items).max();
+        Need {
+            most_items: most_items.unwrap_or(need.most_items),
+            ..need
+        }
+    };
+    let first = distinct(all.iter().cloned(), key);
+    first.into_iter().map(largest).collect()
+}

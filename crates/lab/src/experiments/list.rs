@@ -1,0 +1,313 @@
+//! All experiments.
+
+use super::{
+    Content::{self, Tables},
+    Experiment, Show, Sweep, figures,
+    parameters::{Column, Parameters},
+};
+use crate::published::{
+    Metric::{BitsPerItem, Bytes, Seconds, UsdPer1000Runs},
+    Paper::{self, Cm20, Kk20, Kkrt16, Psz14, Spot19},
+};
+
+/// Every table and figure that compares something, by paper.
+pub static EXPERIMENTS: &[Experiment] = &[
+    table(
+        Psz14,
+        "psz14-table-1",
+        "Time and bytes of 2^18 items",
+        Tables(&["psz14-table-1"]),
+        &[Show::Ratios],
+    ),
+    table(
+        Psz14,
+        "psz14-table-4",
+        "Bytes by the way of hashing",
+        Tables(&["psz14-table-4"]),
+        &[Show::Ratios],
+    ),
+    table(
+        Psz14,
+        "psz14-table-5",
+        "Time on a Gigabit LAN",
+        Tables(&["psz14-table-5"]),
+        &[Show::Ratios, Show::OverItems(Seconds)],
+    ),
+    table(
+        Psz14,
+        "psz14-table-6",
+        "Bytes",
+        Tables(&["psz14-table-6"]),
+        &[Show::Ratios, Show::OverItems(Bytes)],
+    ),
+    table(
+        Psz14,
+        "psz14-table-7",
+        "Time on five networks",
+        Tables(&["psz14-table-7"]),
+        &[Show::Ratios, Show::OverBandwidth(16)],
+    ),
+    table(
+        Psz14,
+        "psz14-table-8",
+        "Time with four threads",
+        Tables(&["psz14-table-8"]),
+        &[Show::Ratios, Show::OverItems(Seconds)],
+    ),
+    table(
+        Kkrt16,
+        "kkrt16-table-1",
+        "Bits of OT extension per instance",
+        Tables(&["kkrt16-table-1"]),
+        &[Show::Ratios],
+    ),
+    table(
+        Kkrt16,
+        "kkrt16-table-2",
+        "Parameters of KKRT",
+        Content::Parameters(KKRT),
+        &[],
+    ),
+    table(
+        Kkrt16,
+        "kkrt16-table-3",
+        "Time on a LAN and a WAN",
+        Tables(&["kkrt16-table-3"]),
+        &[Show::Ratios, Show::OverItems(Seconds)],
+    ),
+    table(
+        Kkrt16,
+        "kkrt16-table-5",
+        "Bytes",
+        Tables(&["kkrt16-table-5"]),
+        &[Show::Ratios, Show::OverItems(Bytes)],
+    ),
+    table(
+        Spot19,
+        "spot19-table-1",
+        "Bits per item",
+        Tables(&["spot19-table-1"]),
+        &[Show::Ratios, Show::OverItems(BitsPerItem)],
+    ),
+    table(
+        Spot19,
+        "spot19-table-2",
+        "Time and bytes on four networks, with one and four threads",
+        Tables(&["spot19-table-2"]),
+        &[Show::Ratios, Show::OverBandwidth(20), Show::FastestByItems],
+    ),
+    table(
+        Spot19,
+        "spot19-figure-1",
+        "Time against bytes of 2^20 items",
+        Content::Sweep(FIGURE_1),
+        &[Show::SecondsOverBytes],
+    ),
+    table(
+        Spot19,
+        "spot19-figure-6",
+        "Bits of the field",
+        Content::Parameters(FIGURE_6),
+        &[],
+    ),
+    table(
+        Spot19,
+        "spot19-figure-10",
+        "Money between businesses, between sites (Figure 9)",
+        Content::Sweep(FIGURE_10),
+        &[Show::Money],
+    ),
+    table(
+        Spot19,
+        "spot19-figure-11",
+        "Money on the Internet, from sites (Figure 9)",
+        Content::Sweep(FIGURE_11),
+        &[Show::Money],
+    ),
+    table(
+        Spot19,
+        "spot19-figure-12",
+        "Time on five networks",
+        Content::Sweep(FIGURE_12),
+        &[Show::OverBandwidth(20)],
+    ),
+    table(
+        Cm20,
+        "cm20-table-1",
+        "Parameters of CM20",
+        Content::Parameters(CM20),
+        &[],
+    ),
+    table(
+        Cm20,
+        "cm20-table-2",
+        "Time and bytes on eight networks (also Figure 5)",
+        Tables(&["cm20-table-2"]),
+        &[Show::Ratios, Show::OverBandwidth(20), Show::FastestByItems],
+    ),
+    table(
+        Cm20,
+        "cm20-figure-6",
+        "The cheapest by the price of traffic",
+        Tables(&[]),
+        &[Show::CheapestByPrice],
+    ),
+    table(
+        Cm20,
+        "cm20-table-3",
+        "Money between regions (also Figure 7)",
+        Tables(&["cm20-table-3"]),
+        &[Show::Ratios, Show::Money],
+    ),
+    table(
+        Kk20,
+        "kk20-table-2",
+        "The number of hash functions",
+        Tables(&["kk20-table-2"]),
+        &[Show::Ratios],
+    ),
+    table(
+        Kk20,
+        "kk20-table-3",
+        "Time and bytes of functions of an intersection (also Figure 1)",
+        Tables(&["kk20-table-3"]),
+        &[Show::Ratios, Show::OverItems(Seconds)],
+    ),
+    table(
+        Kk20,
+        "kk20-section-6",
+        "Beside other protocols for functions of an intersection (also Figure 2)",
+        Tables(&["kk20-section-6"]),
+        &[Show::Ratios],
+    ),
+];
+
+/// Published tables that are in no experiment, and why.
+pub static NOT_COMPARED: &[(&str, &str)] = &[
+    (
+        "psz14-table-5-80bit",
+        "Ours have a security of 128 bits only.",
+    ),
+    (
+        "psz14-table-6-80bit",
+        "Ours have a security of 128 bits only.",
+    ),
+    (
+        "psz14-table-8-80bit",
+        "Ours have a security of 128 bits only.",
+    ),
+    (
+        "psz14-table-4-formulas",
+        "The plans of psijoin calculate to the byte; Table 4 compares them with what the formulas give.",
+    ),
+    (
+        "psz14-table-9",
+        "Codes for other lengths of a letter; ours has the length that the table finds best.",
+    ),
+    (
+        "psz14-table-10",
+        "Bins that were sized by experiments; ours are sized by a proof.",
+    ),
+    (
+        "kkrt16-table-4",
+        "It divides time into an offline and an online phase; our runs let the phases overlap, and are measured as a whole.",
+    ),
+    (
+        "kk20-table-1",
+        "Private set membership, a building block that is no protocol of the registry.",
+    ),
+];
+
+const fn table(
+    paper: Paper,
+    name: &'static str,
+    title: &'static str,
+    content: Content,
+    shows: &'static [Show],
+) -> Experiment {
+    Experiment {
+        name,
+        title,
+        paper,
+        content,
+        shows,
+    }
+}
+
+const KKRT: Parameters = Parameters {
+    table: "kkrt16-table-2",
+    protocol: "kkrt",
+    items: "n",
+    detail: None,
+    columns: &[
+        Column {
+            name: "s",
+            ours: &["stash places"],
+        },
+        Column {
+            name: "k",
+            ours: &["code bits"],
+        },
+        Column {
+            name: "v",
+            ours: &["mask bits"],
+        },
+    ],
+};
+
+const FIGURE_6: Parameters = Parameters {
+    table: "spot19-fig-6",
+    protocol: "spot-low",
+    items: "sender_items",
+    detail: Some("bad_poly"),
+    columns: &[Column {
+        name: "field_bits",
+        ours: &["field bits", "slices"],
+    }],
+};
+
+const CM20: Parameters = Parameters {
+    table: "cm20-table-1",
+    protocol: "cm20",
+    items: "sender_items",
+    detail: Some("m_as_printed"),
+    columns: &[Column {
+        name: "w",
+        ours: &["columns"],
+    }],
+};
+
+/// The protocols of SpOT19's figures.
+const COMPARED: &[&str] = &["kkrt", "dh", "spot-low", "spot-fast"];
+
+const FIGURE_1: Sweep = Sweep {
+    tables: &[],
+    protocols: COMPARED,
+    log2_items: &[20],
+    places: figures::three_networks,
+    metrics: &[Seconds, Bytes, UsdPer1000Runs],
+};
+
+const FIGURE_10: Sweep = Sweep {
+    tables: &["spot19-fig-9"],
+    protocols: COMPARED,
+    log2_items: &[16, 20],
+    places: figures::business,
+    metrics: &[UsdPer1000Runs],
+};
+
+const FIGURE_11: Sweep = Sweep {
+    tables: &["spot19-fig-9"],
+    protocols: COMPARED,
+    log2_items: &[16, 20],
+    places: figures::internet,
+    metrics: &[UsdPer1000Runs],
+};
+
+const FIGURE_12: Sweep = Sweep {
+    tables: &["spot19-fig-12-setup"],
+    protocols: COMPARED,
+    log2_items: &[16, 20],
+    places: figures::five_networks,
+    metrics: &[Seconds],
+};

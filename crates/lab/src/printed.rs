@@ -1,0 +1,63 @@
+//! Figures that papers printed.
+
+use psijoin::OutputKind;
+
+use crate::{
+    published::{self, Metric, Row},
+    quantity::{Figures, Kind, Quantity, Value},
+};
+
+/// The figures of some tables.
+#[derive(Debug)]
+pub struct Printed(Vec<(Quantity, f64)>);
+
+impl Printed {
+    /// The tables of these names.
+    ///
+    /// # Panics
+    /// If there is no such table.
+    pub fn of(tables: &[&str]) -> Self {
+        let tables = tables.iter().map(|name| {
+            published::find(name).unwrap_or_else(|| panic!("there is no table {name}"))
+        });
+        let rows = tables.flat_map(|table| &table.rows);
+        Self(rows.filter(|row| is_plain(row)).map(figure).collect())
+    }
+
+    fn find(&self, quantity: &Quantity) -> Option<f64> {
+        let is = |(known, _): &&(Quantity, f64)| {
+            let item_bits = quantity.item_bits.or(known.item_bits);
+            known
+                == &Quantity {
+                    item_bits: known.item_bits.and(item_bits),
+                    output: known.output.clone(),
+                    ..quantity.clone()
+                }
+        };
+        self.0.iter().find(is).map(|(_, value)| *value)
+    }
+}
+
+/// Whether it is about a protocol as our registry has it, or about one that it does not have at all.
+fn is_plain(row: &Row) -> bool {
+    row.ours.is_some() || row.more.get("ot").is_none()
+}
+
+fn figure(row: &Row) -> (Quantity, f64) {
+    (Quantity::of(row, &OutputKind::Rows), row.value)
+}
+
+impl Figures for Printed {
+    fn value(&self, quantity: &Quantity) -> Option<Value> {
+        let items = quantity.items[0].max(quantity.items[1]) as f64;
+        let per_item = || {
+            let bits = self.find(&quantity.of_metric(Metric::BitsPerItem))?;
+            (quantity.metric == Metric::Bytes).then_some(bits * items / 8.0)
+        };
+        let value = self.find(quantity).or_else(per_item)?;
+        Some(Value {
+            value,
+            kind: Kind::Published,
+        })
+    }
+}

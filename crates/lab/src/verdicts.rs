@@ -1,0 +1,184 @@
+//! Whether what the papers conclude holds, computed from figures: ours, or the paper's own.
+//!
+//! The conclusions are quoted in `published/conclusions.md` of this crate. Each is a [`Claim`] here, by the same
+//! id, and a relation between quantities; or it says why runs cannot confirm it.
+
+mod cm20;
+mod kk20;
+mod kkrt16;
+mod psz14;
+mod relation;
+mod spot19;
+mod term;
+
+use serde::Serialize;
+
+use crate::{
+    ours::Ours,
+    printed::Printed,
+    quantity::{Figures, Kind, Quantity},
+};
+use relation::Relation;
+
+/// What a paper concludes.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Claim {
+    /// Its id in `conclusions.md`: `CM20-3`. Parts of one have a letter after it.
+    pub id: &'static str,
+    /// The experiment that it belongs to.
+    pub experiment: &'static str,
+    /// The claim in short.
+    pub says: &'static str,
+    /// The tables from which the paper concludes it.
+    pub(crate) tables: &'static [&'static str],
+    pub(crate) test: Test,
+    /// What `conclusions.md` says of the paper's own figures.
+    pub printed: Outcome,
+}
+
+/// How a claim is tested.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Test {
+    /// All of these must hold.
+    Relations(fn() -> Vec<Relation>),
+    /// The same, but for the paper's figures only; why not for ours.
+    PaperOnly(fn() -> Vec<Relation>, &'static str),
+    /// Why it cannot be tested.
+    Impossible(&'static str),
+}
+
+/// Whether a claim holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// All that was claimed holds.
+    Holds,
+    /// Something does not.
+    DoesNotHold,
+    /// Figures are missing.
+    NotMeasured,
+    /// No run could tell.
+    NotTestable,
+}
+
+/// An outcome, and the numbers that decide.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Verdict {
+    /// The claim.
+    pub id: &'static str,
+    /// What it says.
+    pub says: &'static str,
+    /// Whether it holds.
+    pub outcome: Outcome,
+    /// Why.
+    pub reason: String,
+}
+
+/// All claims, paper by paper.
+pub fn claims() -> impl Iterator<Item = &'static Claim> {
+    let papers = [
+        psz14::CLAIMS,
+        kkrt16::CLAIMS,
+        spot19::CLAIMS,
+        cm20::CLAIMS,
+        kk20::CLAIMS,
+    ];
+    papers.into_iter().flatten()
+}
+
+/// The claims that belong to an experiment.
+pub fn of(experiment: &str) -> impl Iterator<Item = &'static Claim> {
+    claims().filter(move |claim| claim.experiment == experiment)
+}
+
+impl Claim {
+    /// Whether it holds for our protocols.
+    pub fn on_ours(&self, ours: &Ours) -> Verdict {
+        match self.test {
+            Test::Relations(relations) => self.decide(&relations(), ours, Gaps::Count),
+            Test::PaperOnly(_, why) | Test::Impossible(why) => self.untestable(why),
+        }
+    }
+
+    /// Whether it holds for the paper's own figures. What is not printed is passed over.
+    pub fn on_printed(&self) -> Verdict {
+        match self.test {
+            Test::Relations(relations) | Test::PaperOnly(relations, _) => {
+                self.decide(&relations(), &Printed::of(self.tables), Gaps::Pass)
+            }
+            Test::Impossible(why) => self.untestable(why),
+        }
+    }
+
+    /// What has to be known of ours.
+    pub(crate) fn quantities(&self) -> Vec<Quantity> {
+        match self.test {
+            Test::Relations(relations) => {
+                relations().iter().flat_map(Relation::quantities).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn untestable(&self, why: &str) -> Verdict {
+        self.verdict(Outcome::NotTestable, why.to_owned())
+    }
+
+    fn verdict(&self, outcome: Outcome, reason: String) -> Verdict {
+        Verdict {
+            id: self.id,
+            says: self.says,
+            outcome,
+            reason,
+        }
+    }
+
+    fn decide(&self, relations: &[Relation], figures: &dyn Figures, gaps: Gaps) -> Verdict {
+        let known = relations.iter().filter_map(|one| one.test(figures));
+        let known = Vec::from_iter(known);
+        let failed = Vec::from_iter(known.iter().filter(|tested| !tested.holds));
+        let all = relations.len();
+        let complete = known.len() == all || gaps == Gaps::Pass;
+        let (outcome, reason) = if !failed.is_empty() {
+            let shown = failed.iter().take(3).map(|tested| &*tested.text);
+            let shown = Vec::from_iter(shown).join("; ");
+            let more = if failed.len() > 3 { "; …" } else { "" };
+            let count = format!("{} of {} relations fail: ", failed.len(), known.len());
+            (Outcome::DoesNotHold, count + &shown + more)
+        } else if known.is_empty() || !complete {
+            let reason = format!("{} of {all} relations have all figures", known.len());
+            (Outcome::NotMeasured, reason)
+        } else {
+            (Outcome::Holds, closest(&known))
+        };
+        let extrapolated = known.iter().any(|tested| tested.kind == Kind::Extrapolated);
+        let note = if extrapolated {
+            " (partly extrapolated)"
+        } else {
+            ""
+        };
+        self.verdict(outcome, reason + note)
+    }
+}
+
+/// What becomes of relations without figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Gaps {
+    Count,
+    Pass,
+}
+
+/// The relation that is closest to failing decides.
+fn closest(known: &[relation::Tested]) -> String {
+    let by_margin = |a: &&relation::Tested, b: &&relation::Tested| a.margin.total_cmp(&b.margin);
+    let closest = known
+        .iter()
+        .min_by(by_margin)
+        .map_or("", |tested| &tested.text);
+    match known.len() {
+        1 => closest.to_owned(),
+        count => format!("all {count} relations hold; the closest: {closest}"),
+    }
+}

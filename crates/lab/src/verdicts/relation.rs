@@ -1,0 +1,136 @@
+//! The vocabulary of claims: relations between figures.
+
+use std::ops::RangeInclusive;
+
+use super::term::Term;
+use crate::quantity::{Figures, Kind, Quantity};
+
+/// A term is within bounds. All that papers claim comes down to it: less is a ratio below 1.
+#[derive(Debug, Clone)]
+pub(crate) struct Relation {
+    term: Term,
+    least: f64,
+    most: f64,
+}
+
+/// What figures say about a relation.
+pub(super) struct Tested {
+    pub(super) holds: bool,
+    /// How far it is from failing, as a share.
+    pub(super) margin: f64,
+    pub(super) kind: Kind,
+    pub(super) text: String,
+}
+
+/// What is below 1 and rounds to it.
+const BELOW_1: f64 = 1.0 - 1e-9;
+
+impl Relation {
+    pub(super) fn quantities(&self) -> Vec<Quantity> {
+        self.term.quantities()
+    }
+
+    /// None if a figure is missing.
+    pub(super) fn test(&self, figures: &dyn Figures) -> Option<Tested> {
+        let value = self.term.value(figures)?;
+        let found = value.value;
+        let margins = [found / self.least, self.most / found].map(|ratio| (ratio - 1.0).abs());
+        Some(Tested {
+            holds: (self.least..=self.most).contains(&found),
+            margin: margins[0].min(margins[1]),
+            kind: value.kind,
+            text: format!(
+                "{} is {}, {}",
+                self.term.text(),
+                short(found),
+                self.bounds()
+            ),
+        })
+    }
+
+    fn bounds(&self) -> String {
+        match (self.least, self.most) {
+            (_, most) if most == BELOW_1 => "claimed below 1".into(),
+            (f64::NEG_INFINITY, most) => format!("claimed at most {}", short(most)),
+            (least, f64::INFINITY) => format!("claimed at least {}", short(least)),
+            (least, most) => format!("claimed {} to {}", short(least), short(most)),
+        }
+    }
+}
+
+/// Three digits, or all before the point.
+pub(crate) fn short(value: f64) -> String {
+    let digits = match value.abs() {
+        0.0 => 0,
+        size => (2 - size.log10().floor() as i32).clamp(0, 12) as usize,
+    };
+    format!("{value:.digits$}")
+}
+
+pub(super) fn within(term: Term, bounds: RangeInclusive<f64>) -> Relation {
+    let (least, most) = bounds.into_inner();
+    Relation { term, least, most }
+}
+
+pub(super) fn at_least(term: Term, least: f64) -> Relation {
+    within(term, least..=f64::INFINITY)
+}
+
+pub(super) fn at_most(term: Term, most: f64) -> Relation {
+    within(term, f64::NEG_INFINITY..=most)
+}
+
+/// Within 15 % of a value.
+pub(super) fn about(term: Term, value: f64) -> Relation {
+    within(term, 0.85 * value..=1.15 * value)
+}
+
+pub(super) fn less(less: Term, more: Term) -> Relation {
+    at_most(less / more, BELOW_1)
+}
+
+/// One is less than each of the others.
+pub(super) fn least(one: &str, others: &[&str], of: impl Fn(&str) -> Term) -> Vec<Relation> {
+    let others = others.iter().filter(|other| **other != one);
+    others.map(|other| less(of(one), of(other))).collect()
+}
+
+/// Each is less than the next one.
+pub(super) fn order(names: &[&str], of: impl Fn(&str) -> Term) -> Vec<Relation> {
+    let pairs = names.windows(2);
+    pairs.map(|pair| less(of(pair[0]), of(pair[1]))).collect()
+}
+
+/// `first` is less at the first of two settings, and `second` at the second: they cross between.
+pub(super) fn break_even<S: Copy>(
+    first: &str,
+    second: &str,
+    settings: [S; 2],
+    of: impl Fn(&str, S) -> Term,
+) -> Vec<Relation> {
+    let [here, there] = settings;
+    vec![
+        less(of(first, here), of(second, here)),
+        less(of(second, there), of(first, there)),
+    ]
+}
+
+/// From each size to the next, the ratio is within bounds.
+pub(super) fn grows(
+    sizes: &[u32],
+    bounds: RangeInclusive<f64>,
+    of: impl Fn(u32) -> Term,
+) -> Vec<Relation> {
+    let pairs = sizes.windows(2);
+    pairs
+        .map(|pair| within(of(pair[1]) / of(pair[0]), bounds.clone()))
+        .collect()
+}
+
+/// The relations of all these.
+pub(super) fn each<T: Copy, R: IntoIterator<Item = Relation>>(
+    all: &[T],
+    of: impl Fn(T) -> R,
+) -> Vec<Relation> {
+    all.iter().flat_map(|one| of(*one)).collect()
+}

@@ -1,0 +1,196 @@
+//! What relations are about: figures, and what is computed from them.
+
+use std::ops::{Add, Div, Mul, Sub};
+
+use psijoin::OutputKind;
+
+use super::relation::short;
+use crate::{
+    published::Metric,
+    quantity::{Figures, Kind, Quantity, Value},
+};
+
+/// A figure, or what is computed from figures.
+#[derive(Debug, Clone)]
+pub(crate) enum Term {
+    Figure(Box<Quantity>),
+    Number(f64),
+    Computed(Operation, Box<[Term; 2]>),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Operation {
+    Sum,
+    Difference,
+    Product,
+    Quotient,
+}
+
+impl Operation {
+    fn of(self, [a, b]: [f64; 2]) -> f64 {
+        match self {
+            Self::Sum => a + b,
+            Self::Difference => a - b,
+            Self::Product => a * b,
+            Self::Quotient => a / b,
+        }
+    }
+
+    fn symbol(self) -> char {
+        match self {
+            Self::Sum => '+',
+            Self::Difference => '−',
+            Self::Product => '·',
+            Self::Quotient => '/',
+        }
+    }
+}
+
+impl Term {
+    pub(super) fn value(&self, figures: &dyn Figures) -> Option<Value> {
+        match self {
+            Self::Figure(quantity) => figures.value(quantity),
+            Self::Number(value) => Some(Value {
+                value: *value,
+                kind: Kind::Published,
+            }),
+            Self::Computed(operation, parts) => {
+                let [a, b] = parts.each_ref().map(|part| part.value(figures));
+                let (a, b) = (a?, b?);
+                Some(Value {
+                    value: operation.of([a.value, b.value]),
+                    kind: a.kind.max(b.kind),
+                })
+            }
+        }
+    }
+
+    pub(super) fn quantities(&self) -> Vec<Quantity> {
+        match self {
+            Self::Figure(quantity) => vec![(**quantity).clone()],
+            Self::Number(_) => vec![],
+            Self::Computed(_, parts) => parts.iter().flat_map(Self::quantities).collect(),
+        }
+    }
+
+    /// In words. A setting that all figures share is said once, at the end.
+    pub(super) fn text(&self) -> String {
+        let all = self.quantities();
+        let shared = all.first().map(Quantity::setting);
+        match shared.filter(|first| all.iter().all(|one| one.setting() == *first)) {
+            Some(setting) => format!("{} at {setting}", self.formula(false)),
+            None => self.formula(true),
+        }
+    }
+
+    fn formula(&self, with_setting: bool) -> String {
+        match self {
+            Self::Figure(quantity) => {
+                let Quantity {
+                    protocol, metric, ..
+                } = &**quantity;
+                let bits = quantity.item_bits.map(|bits| format!(" ({bits} bits)"));
+                let setting = with_setting.then(|| format!(" at {}", quantity.setting()));
+                let words = metric.name().replace('_', " ");
+                let [bits, setting] = [bits, setting].map(Option::unwrap_or_default);
+                format!("{words} of `{protocol}`{bits}{setting}")
+            }
+            Self::Number(value) => short(*value),
+            Self::Computed(operation, parts) => {
+                let [a, b] = parts.each_ref().map(|part| part.operand(with_setting));
+                format!("{a} {} {b}", operation.symbol())
+            }
+        }
+    }
+
+    fn operand(&self, with_setting: bool) -> String {
+        match self {
+            Self::Computed(..) => format!("({})", self.formula(with_setting)),
+            _ => self.formula(with_setting),
+        }
+    }
+
+    /// The same with other quantities.
+    fn map(self, change: &impl Fn(Quantity) -> Quantity) -> Self {
+        match self {
+            Self::Figure(quantity) => Self::Figure(Box::new(change(*quantity))),
+            Self::Number(_) => self,
+            Self::Computed(operation, parts) => {
+                let parts = parts.map(|part| part.map(change));
+                Self::Computed(operation, Box::new(parts))
+            }
+        }
+    }
+
+    /// With so many threads.
+    pub(super) fn threads(self, threads: usize) -> Self {
+        self.map(&|quantity| Quantity {
+            threads,
+            ..quantity
+        })
+    }
+
+    /// For items of so many bits.
+    pub(super) fn item_bits(self, bits: u32) -> Self {
+        self.map(&|quantity| Quantity {
+            item_bits: Some(bits),
+            ..quantity
+        })
+    }
+
+    /// Of a function of the intersection.
+    pub(super) fn counted(self) -> Self {
+        self.map(&|quantity| Quantity {
+            output: OutputKind::Count,
+            ..quantity
+        })
+    }
+}
+
+/// Seconds of 2^`log2` items per party, with a thread each, on a network such as `100mbps,80ms`.
+pub(super) fn seconds(protocol: &str, log2: u32, network: &str) -> Term {
+    figure(protocol, Metric::Seconds, log2, Some(network))
+}
+
+/// Bytes that both parties send.
+pub(super) fn bytes(protocol: &str, log2: u32) -> Term {
+    figure(protocol, Metric::Bytes, log2, None)
+}
+
+pub(super) fn figure(protocol: &str, metric: Metric, log2: u32, network: Option<&str>) -> Term {
+    let parse = |text| format!("wan:{text}").parse().expect("a network of a paper");
+    let quantity = Quantity::new(protocol, metric, 1 << log2, network.map(parse));
+    Term::Figure(Box::new(quantity))
+}
+
+impl Add for Term {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self::Computed(Operation::Sum, Box::new([self, other]))
+    }
+}
+
+impl Sub for Term {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self::Computed(Operation::Difference, Box::new([self, other]))
+    }
+}
+
+impl Div for Term {
+    type Output = Self;
+
+    fn div(self, other: Self) -> Self {
+        Self::Computed(Operation::Quotient, Box::new([self, other]))
+    }
+}
+
+impl Mul<Term> for f64 {
+    type Output = Term;
+
+    fn mul(self, other: Term) -> Term {
+        Term::Computed(Operation::Product, Box::new([Term::Number(self), other]))
+    }
+}

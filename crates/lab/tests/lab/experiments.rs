@@ -1,0 +1,179 @@
+//! Experiments and their cells.
+
+use std::collections::BTreeSet;
+
+use psijoin::{OutputKind, registry};
+use psijoin_lab::{
+    Kind, Ours,
+    experiments::{self, Cell, EXPERIMENTS, NOT_COMPARED},
+    published,
+};
+
+use crate::made_up::measured;
+
+fn cells(experiment: &str, ours: &Ours) -> Vec<Cell> {
+    experiments::find(experiment).unwrap().cells(ours)
+}
+
+fn is(cell: &Cell, protocol: &str, log2: u32, network: Option<&str>, metric: &str) -> bool {
+    (&*cell.protocol, cell.sender_items) == (protocol, 1 << log2)
+        && (cell.network.as_deref(), &*cell.metric) == (network, metric)
+}
+
+#[test]
+fn every_published_table_is_compared_or_has_a_reason() {
+    let nothing = measured(&[]);
+    let ours = Ours::new(&nothing);
+    let shown: BTreeSet<_> = EXPERIMENTS.iter().flat_map(|one| one.tables()).collect();
+    let reasons: BTreeSet<_> = NOT_COMPARED.iter().map(|(name, _)| *name).collect();
+    assert!(shown.is_disjoint(&reasons));
+    let all = published::tables().iter().map(|table| table.name);
+    let all = all.chain(published::parameters().iter().map(|table| table.name));
+    assert_eq!(
+        shown.union(&reasons).copied().collect::<BTreeSet<_>>(),
+        all.collect()
+    );
+    for experiment in EXPERIMENTS {
+        let cells = experiment.cells(&ours);
+        assert!(
+            !cells.is_empty() || experiment.name == "cm20-figure-6",
+            "{}",
+            experiment.name
+        );
+    }
+}
+
+#[test]
+fn every_printed_figure_is_in_a_cell_once() {
+    let nothing = measured(&[]);
+    let ours = Ours::new(&nothing);
+    for experiment in EXPERIMENTS {
+        let rows = experiment.tables().filter_map(published::find);
+        let rows: usize = rows.map(|table| table.rows.len()).sum();
+        let cells = experiment.cells(&ours);
+        let printed = cells.iter().filter(|cell| cell.printed.is_some());
+        if rows > 0 {
+            assert_eq!(printed.count(), rows, "{}", experiment.name);
+        }
+    }
+}
+
+#[test]
+fn time_is_predicted_on_the_network_of_the_row() {
+    let measured = measured(&[("kkrt", 2.0)]);
+    let cells = cells("cm20-table-2", &Ours::new(&measured));
+    let find = |network, metric| {
+        let mut cells = cells
+            .iter()
+            .filter(|cell| is(cell, "kkrt", 20, network, metric));
+        cells.next().unwrap()
+    };
+    let [sent, received] = ["sender_bytes", "receiver_bytes"].map(|metric| find(None, metric));
+    assert_eq!([sent.kind, received.kind], [Some(Kind::Exact); 2]);
+    let bytes = sent.ours.unwrap() + received.ours.unwrap();
+    let slow = find(Some("10mbps,80ms"), "seconds");
+    // Both compute, one after the other, and a message goes each way.
+    let expected = 2.0 + 8.0 * bytes / 10e6 + 0.08;
+    assert!(
+        (slow.ours.unwrap() / expected - 1.0).abs() < 1e-6,
+        "{slow:?} {expected}"
+    );
+    assert_eq!(
+        (slow.kind, slow.published),
+        (Some(Kind::Measured), Some(122.0))
+    );
+    assert!((slow.ratio().unwrap() - expected / 122.0).abs() < 1e-6);
+}
+
+#[test]
+fn larger_sets_and_more_threads_are_extrapolated() {
+    let measured = measured(&[("kkrt", 2.0), ("spot-fast", 2.0)]);
+    let ours = Ours::new(&measured);
+    let kinds = |experiment, protocol, log2, network, threads| {
+        let cells = cells(experiment, &ours).into_iter().filter(|cell| {
+            is(cell, protocol, log2, Some(network), "seconds") && cell.threads == Some(threads)
+        });
+        cells.map(|cell| cell.kind).collect::<Vec<_>>()
+    };
+    let lan = "20gbps,0.1ms";
+    assert_eq!(
+        kinds("cm20-table-2", "kkrt", 22, lan, 1),
+        [Some(Kind::Extrapolated)]
+    );
+    assert_eq!(
+        kinds("cm20-table-2", "kkrt", 18, lan, 1),
+        [Some(Kind::Measured)]
+    );
+    let four = kinds("spot19-table-2", "spot-fast", 20, "10mbps,80ms", 4);
+    assert_eq!(four, [Some(Kind::Extrapolated)]);
+}
+
+#[test]
+fn money_follows_from_time_bytes_and_prices() {
+    let measured = measured(&[("cm20", 3.0)]);
+    let cells = cells("cm20-table-3", &Ours::new(&measured));
+    let of = |metric: &str, setting: &str| {
+        let mut cells = cells.iter().filter(|cell| {
+            (&*cell.protocol, &*cell.metric) == ("cm20", metric)
+                && cell.details["site"] == "Ohio-Virginia"
+                && cell
+                    .details
+                    .get("place")
+                    .is_none_or(|place| place.starts_with(setting))
+        });
+        cells.next().unwrap().ours.unwrap()
+    };
+    let sent = registry::find("cm20").unwrap();
+    let request = psijoin::Request::rows(1 << 20, 1 << 20).unwrap();
+    let sent = sent.plan(&request).unwrap().cost().total;
+    let gb = f64::from(1 << 30);
+    // Internet: the sender's machine and traffic, with its public address.
+    let expected =
+        1000.0 * (of("seconds", "") * 0.096 / 3600.0 + sent.sender_bytes as f64 / gb * 0.10);
+    let usd = of("usd_per_1000_runs", "Internet");
+    assert!((usd / expected - 1.0).abs() < 1e-9, "{usd} {expected}");
+}
+
+#[test]
+fn later_protocols_stand_beside() {
+    let nothing = measured(&[]);
+    let ours = Ours::new(&nothing);
+    let cells = cells("kkrt16-table-5", &ours);
+    let later = cells.iter().filter(|cell| cell.protocol == "rr22");
+    let later = Vec::from_iter(later);
+    // A cell per size: the length of items makes no difference.
+    assert_eq!(later.len(), 5);
+    assert!(
+        later
+            .iter()
+            .all(|cell| cell.kind == Some(Kind::Exact) && cell.printed.is_none())
+    );
+}
+
+#[test]
+fn parameters_are_those_of_plans() {
+    let nothing = measured(&[]);
+    let cells = cells("kkrt16-table-2", &Ours::new(&nothing));
+    let code = cells
+        .iter()
+        .find(|cell| cell.metric == "k" && cell.sender_items == 1 << 20);
+    let code = code.unwrap();
+    assert_eq!((code.published, code.ours), (Some(448.0), Some(448.0)));
+}
+
+#[test]
+fn needs_say_the_largest_sizes_and_no_more_threads_than_cores() {
+    let needs = experiments::find("spot19-table-2").unwrap().needs(2);
+    let of = |protocol: &str, threads| {
+        let mut needs = needs
+            .iter()
+            .filter(|need| need.protocol == protocol && need.threads == threads);
+        let need = needs.next().cloned();
+        assert!(needs.next().is_none(), "{protocol}");
+        need
+    };
+    assert_eq!(of("spot-fast", 1).unwrap().most_items, 1 << 24);
+    assert!(of("spot-fast", 2).is_some() && of("spot-fast", 4).is_none());
+    let needs = experiments::find("kk20-table-3").unwrap().needs(2);
+    assert!(needs.iter().all(|need| need.output == OutputKind::Count));
+}

@@ -1,0 +1,106 @@
+//! Claims and verdicts.
+
+use std::collections::BTreeSet;
+
+use psijoin_lab::{
+    Ours, experiments,
+    verdicts::{self, Outcome},
+};
+
+use crate::made_up::measured;
+
+#[test]
+fn every_conclusion_is_a_claim() {
+    let conclusions = include_str!("../../published/conclusions.md").lines();
+    let headings = conclusions.filter_map(|line| line.strip_prefix("### "));
+    let ids = headings.filter_map(|heading| heading.split_once('.'));
+    let ids: BTreeSet<_> = ids.map(|(id, _)| id).collect();
+    let claimed = verdicts::claims().map(|claim| {
+        let part = |c: char| c.is_ascii_lowercase();
+        claim.id.trim_end_matches(part)
+    });
+    assert_eq!(claimed.collect::<BTreeSet<_>>(), ids);
+    assert!(ids.len() > 60, "{ids:?}");
+}
+
+#[test]
+fn ids_are_distinct_and_experiments_exist() {
+    let mut ids = BTreeSet::new();
+    for claim in verdicts::claims() {
+        assert!(ids.insert(claim.id), "{}", claim.id);
+        assert!(
+            experiments::find(claim.experiment).is_some(),
+            "{}",
+            claim.id
+        );
+    }
+}
+
+#[test]
+fn verdicts_on_the_papers_own_figures_are_what_conclusions_say() {
+    let wrong = verdicts::claims().filter_map(|claim| {
+        let verdict = claim.on_printed();
+        let differs = verdict.outcome != claim.printed;
+        differs.then(|| format!("{}: {:?}, {}", claim.id, verdict.outcome, verdict.reason))
+    });
+    let wrong = Vec::from_iter(wrong);
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+fn claim(id: &str) -> &'static verdicts::Claim {
+    verdicts::claims().find(|claim| claim.id == id).unwrap()
+}
+
+#[test]
+fn a_verdict_says_the_numbers_that_decide() {
+    let verdict = claim("PSZ14-12e").on_printed();
+    assert_eq!(verdict.outcome, Outcome::DoesNotHold);
+    assert_eq!(
+        verdict.reason,
+        "2 of 2 relations fail: seconds of `random-gbf` / seconds of `psz-cuckoo` at 2^18 items, 1gbps,0.4ms is 4.90, \
+         claimed at least 5.00; bytes of `random-gbf` / bytes of `psz-cuckoo` at 2^18 items is 9.45, claimed at least 10.0"
+    );
+    let verdict = claim("CM20-1").on_printed();
+    assert_eq!(
+        verdict.reason,
+        "all 5 relations hold; the closest: bytes of `kkrt` / bytes of `cm20` at 2^18 items is 1.69, claimed 1.46 to 1.70"
+    );
+}
+
+#[test]
+fn what_was_not_measured_has_no_verdict() {
+    let measured = measured(&[("kkrt", 1.0)]);
+    let verdict = claim("SpOT19-4").on_ours(&Ours::new(&measured));
+    assert_eq!(verdict.outcome, Outcome::NotMeasured);
+    assert_eq!(verdict.reason, "0 of 1 relations have all figures");
+}
+
+#[test]
+fn ours_are_judged_by_what_was_measured() {
+    let verdict = |fast: f64| {
+        let measured = measured(&[("kkrt", 1.0), ("spot-fast", fast)]);
+        claim("SpOT19-4").on_ours(&Ours::new(&measured)).outcome
+    };
+    assert_eq!(verdict(5.0), Outcome::Holds);
+    assert_eq!(verdict(1.5), Outcome::DoesNotHold);
+}
+
+#[test]
+fn exact_bytes_need_no_runs() {
+    let nothing = measured(&[("naive", 1.0)]);
+    let verdict = claim("PSZ14-6").on_ours(&Ours::new(&nothing));
+    assert!(matches!(
+        verdict.outcome,
+        Outcome::Holds | Outcome::DoesNotHold
+    ));
+}
+
+#[test]
+fn a_figure_beyond_the_largest_run_is_called_extrapolated() {
+    let measured = measured(&[("naive", 1.0), ("kkrt", 2.0)]);
+    let verdict = claim("KKRT16-5").on_ours(&Ours::new(&measured));
+    assert!(
+        verdict.reason.ends_with("(partly extrapolated)"),
+        "{verdict:?}"
+    );
+}
