@@ -18,6 +18,7 @@ use crate::{
 };
 
 pub use cells::Cell;
+pub(crate) use cells::later;
 pub use list::{EXPERIMENTS, NOT_COMPARED};
 pub use parameters::Parameters;
 

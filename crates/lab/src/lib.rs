@@ -2,16 +2,19 @@
 //!
 //! Measure once, predict any network. [`measurements`] are runs of each protocol, at growing sizes, in a file that only grows. All else
 //! follows from them: the cells of [`experiments`], which are the tables and figures of the papers beside what is
-//! [`published`]; and [`verdicts`] on what the papers conclude.
+//! [`published`]; [`verdicts`] on what the papers conclude; a [`report`] in several forms; and how two machines
+//! [`mod@compare`].
 
 #![forbid(unsafe_code)]
 
+pub mod compare;
 pub mod experiments;
 pub mod measurements;
 mod ours;
 mod printed;
 pub mod published;
 mod quantity;
+pub mod report;
 pub mod verdicts;
 
 pub use ours::Ours;

@@ -20,6 +20,8 @@ use crate::{
 };
 use relation::Relation;
 
+pub(crate) use relation::short;
+
 /// What a paper concludes.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]

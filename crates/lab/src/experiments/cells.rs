@@ -140,7 +140,7 @@ fn later_quantities(experiment: &Experiment, tables: &[&str]) -> Vec<Quantity> {
 }
 
 /// Protocols that came after a paper, and compete with its own.
-pub(super) fn later(paper: Paper) -> &'static [&'static str] {
+pub(crate) fn later(paper: Paper) -> &'static [&'static str] {
     match paper {
         Paper::Psz14 => &[
             "kkrt",

@@ -94,7 +94,7 @@ pub static EXPERIMENTS: &[Experiment] = &[
         "spot19-table-2",
         "Time and bytes on four networks, with one and four threads",
         Tables(&["spot19-table-2"]),
-        &[Show::Ratios, Show::OverBandwidth(20), Show::FastestByItems],
+        &[Show::Ratios, Show::OverBandwidth(20)],
     ),
     table(
         Spot19,

@@ -17,8 +17,7 @@ const TABLE_1: &str = "kkrt16-table-1";
 const TABLE_3: &str = "kkrt16-table-3";
 const TABLE_5: &str = "kkrt16-table-5";
 
-const DIGESTED: &str =
-    "Ours digest items first, so `pssz` takes the time and bytes of long items for short ones.";
+const DIGESTED: &str = "Protocols of the registry digest items first, so `pssz` takes the time and bytes of long items for short ones.";
 
 /// Seconds of `pssz` for items of so many bits, over those of `kkrt`.
 fn gain(bits: u32, log2: u32, network: &str) -> Term {

@@ -3,4 +3,5 @@
 mod experiments;
 mod made_up;
 mod measurements;
+mod report;
 mod verdicts;

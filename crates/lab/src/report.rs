@@ -1,0 +1,145 @@
+//! What came out, in one of several forms.
+
+mod charts;
+mod csv;
+mod maps;
+mod markdown;
+mod page;
+mod text;
+
+use serde::Serialize;
+
+use crate::{
+    Ours,
+    experiments::{Cell, Experiment},
+    measurements::{Measured, Session},
+    published,
+    verdicts::{self, Outcome, Verdict},
+};
+
+/// Experiments on one machine with one version: what was printed beside what is ours, and verdicts.
+#[derive(Debug, Serialize)]
+#[non_exhaustive]
+pub struct Report<'a> {
+    /// Where runs were made, and when the last one was.
+    pub session: &'a Session,
+    /// What a reader should know.
+    pub notes: Vec<String>,
+    /// What was compared.
+    pub experiments: Vec<Section>,
+    #[serde(skip)]
+    ours: Ours<'a>,
+}
+
+/// An experiment in a report.
+#[derive(Debug, Serialize)]
+#[non_exhaustive]
+pub struct Section {
+    /// Its name.
+    pub name: &'static str,
+    /// What it compares.
+    pub title: &'static str,
+    /// The paper's short name.
+    pub paper: &'static str,
+    /// What is to be known about its tables.
+    pub notes: Vec<&'static str>,
+    /// What becomes of the paper's conclusions.
+    pub verdicts: Vec<Judged>,
+    /// The figures.
+    pub cells: Vec<Cell>,
+    #[serde(skip)]
+    experiment: &'static Experiment,
+}
+
+/// A conclusion: on our figures, and on the paper's own.
+#[derive(Debug, Serialize)]
+#[non_exhaustive]
+pub struct Judged {
+    /// On ours.
+    #[serde(flatten)]
+    pub ours: Verdict,
+    /// On what the paper printed.
+    pub on_printed: Outcome,
+}
+
+impl<'a> Report<'a> {
+    /// Of some experiments.
+    pub fn new(
+        measured: &'a Measured,
+        experiments: impl IntoIterator<Item = &'static Experiment>,
+    ) -> Self {
+        let ours = Ours::new(measured);
+        let sections = experiments.into_iter();
+        Self {
+            session: &measured.session,
+            notes: notes(&measured.session),
+            experiments: sections.map(|one| Section::new(one, &ours)).collect(),
+            ours,
+        }
+    }
+
+    /// As JSON.
+    pub fn json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("numbers and names are JSON") + "\n"
+    }
+
+    /// The numbers of claims that hold, that do not, and that nobody knows of.
+    pub fn counted(&self) -> [usize; 3] {
+        let verdicts = self
+            .experiments
+            .iter()
+            .flat_map(|section| &section.verdicts);
+        let outcomes = Vec::from_iter(verdicts.map(|judged| judged.ours.outcome));
+        [Outcome::Holds, Outcome::DoesNotHold, Outcome::NotMeasured].map(|wanted| {
+            outcomes
+                .iter()
+                .filter(|outcome| **outcome == wanted)
+                .count()
+        })
+    }
+}
+
+impl Section {
+    fn new(experiment: &'static Experiment, ours: &Ours) -> Self {
+        let tables = experiment.tables().filter_map(published::find);
+        let judged = verdicts::of(experiment.name).map(|claim| Judged {
+            ours: claim.on_ours(ours),
+            on_printed: claim.on_printed().outcome,
+        });
+        Self {
+            name: experiment.name,
+            title: experiment.title,
+            paper: experiment.paper.name(),
+            notes: tables
+                .flat_map(|table| table.notes.iter().copied())
+                .collect(),
+            verdicts: judged.collect(),
+            cells: experiment.cells(ours),
+            experiment,
+        }
+    }
+}
+
+fn notes(session: &Session) -> Vec<String> {
+    let Session {
+        machine,
+        version,
+        commit,
+        date,
+    } = session;
+    let commit = commit.as_ref().map(|commit| format!(" ({commit})"));
+    let commit = commit.unwrap_or_default();
+    let instructions = machine.instructions.join(", ");
+    vec![
+        format!("psijoin {version}{commit} on {machine} [{instructions}], {date}."),
+        "Each party was measured alone. Times on networks are predicted from that: `measured` if runs were as large, \
+         `extrapolated` if only smaller ones were measured, or ones with fewer threads. Bytes are exact."
+            .into(),
+        "Ratios are ours over what was published: below 1, ours takes less. Papers measured on machines of their time."
+            .into(),
+        "Our protocols digest items first, so the length of items makes no difference to them; where a paper has several, \
+         each is compared with the same figure of ours. A MB is 2^20 bytes."
+            .into(),
+        "SpOT19 gives no round trips between sites: 80 ms are assumed, and 0.2 ms within a site.".into(),
+    ]
+}

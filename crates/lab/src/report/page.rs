@@ -1,0 +1,135 @@
+//! A report as one HTML page.
+
+use psijoin_page::{self as page, Block, Figure, Page};
+
+use super::{
+    Judged, Report, Section, charts, maps,
+    text::{COLUMNS, beside, row},
+};
+use crate::{
+    Ours,
+    experiments::{Cell, NOT_COMPARED, Show},
+    quantity::distinct,
+    verdicts::Outcome,
+};
+
+impl Report<'_> {
+    /// As a page: first ours over what was published, by paper; then each experiment.
+    pub fn page(&self) -> Page {
+        let papers = distinct(self.experiments.iter().map(|one| one.paper), |paper| *paper);
+        let mut sections = vec![self.ratios(&papers)];
+        sections.extend(papers.iter().map(|paper| self.paper(paper)));
+        sections.push(not_compared());
+        Page {
+            title: "The papers' comparisons, made again".into(),
+            introduction: self.notes.clone(),
+            sections,
+        }
+    }
+
+    fn of<'a>(&'a self, paper: &'a str) -> impl Iterator<Item = &'a Section> {
+        self.experiments
+            .iter()
+            .filter(move |section| section.paper == paper)
+    }
+
+    fn ratios(&self, papers: &[&str]) -> page::Section {
+        let figures = papers.iter().filter_map(|paper| {
+            let cells = Vec::from_iter(self.of(paper).flat_map(|section| &section.cells));
+            let figure = charts::ratios(&cells)?;
+            Some(Figure {
+                caption: format!("{paper}: ours over what was published"),
+                ..figure
+            })
+        });
+        let figures = Vec::from_iter(figures);
+        let blocks = match figures.is_empty() {
+            true => vec![Block::Paragraph(
+                "Nothing was measured that a paper has.".into(),
+            )],
+            false => vec![Block::Figures(figures)],
+        };
+        section("Ours over what was published", blocks)
+    }
+
+    fn paper(&self, paper: &str) -> page::Section {
+        let sections = self.of(paper).map(|section| section.section(&self.ours));
+        page::Section {
+            sections: sections.collect(),
+            ..section(paper, vec![])
+        }
+    }
+}
+
+impl Section {
+    fn section(&self, ours: &Ours) -> page::Section {
+        let mut blocks = Vec::new();
+        if !self.verdicts.is_empty() {
+            blocks.push(Block::Verdicts(self.verdicts.iter().map(verdict).collect()));
+        }
+        let figures = self.experiment.shows.iter();
+        let figures = Vec::from_iter(figures.flat_map(|show| self.figures(*show, ours)));
+        if !figures.is_empty() {
+            blocks.push(Block::Figures(figures));
+        }
+        if !self.cells.is_empty() {
+            blocks.push(Block::Table(table(self.title, &self.cells)));
+        }
+        section(&format!("{} ({})", self.title, self.name), blocks)
+    }
+
+    fn figures(&self, show: Show, ours: &Ours) -> Vec<Figure> {
+        let cells = Vec::from_iter(&self.cells);
+        let paper = self.experiment.paper;
+        match show {
+            Show::Ratios => charts::ratios(&cells).into_iter().collect(),
+            Show::OverItems(metric) => charts::over_items(&cells, metric, paper),
+            Show::OverBandwidth(log2) => charts::over_bandwidth(&cells, log2, paper),
+            Show::Money => charts::money(&cells),
+            Show::SecondsOverBytes => charts::seconds_over_bytes(&cells),
+            Show::CheapestByPrice => maps::cheapest_by_price(ours).into_iter().collect(),
+            Show::FastestByItems => maps::fastest_by_items(ours).into_iter().collect(),
+        }
+    }
+}
+
+fn verdict(judged: &Judged) -> page::Verdict {
+    let verdict = &judged.ours;
+    let beside = beside(verdict.outcome, judged.on_printed);
+    let reason = [verdict.reason.trim_end_matches('.').to_owned() + "."];
+    page::Verdict {
+        outcome: match verdict.outcome {
+            Outcome::Holds => page::Outcome::Holds,
+            Outcome::DoesNotHold => page::Outcome::DoesNotHold,
+            Outcome::NotMeasured | Outcome::NotTestable => page::Outcome::NotRun,
+        },
+        claim: format!("{}: {}", verdict.id, verdict.says),
+        reason: Vec::from_iter(reason.into_iter().chain(beside)).join(" "),
+    }
+}
+
+fn table(caption: &str, cells: &[Cell]) -> page::Table {
+    page::Table {
+        caption: caption.into(),
+        columns: COLUMNS.map(String::from).into(),
+        rows: cells.iter().map(row).collect(),
+    }
+}
+
+fn not_compared() -> page::Section {
+    let row = |(table, reason): &(&str, &str)| vec![format!("`{table}`"), (*reason).to_owned()];
+    let table = page::Table {
+        caption: "Published tables that are in no experiment".into(),
+        columns: ["table", "why not"].map(String::from).into(),
+        rows: NOT_COMPARED.iter().map(row).collect(),
+    };
+    section("What is not compared", vec![Block::Table(table)])
+}
+
+fn section(heading: &str, blocks: Vec<Block>) -> page::Section {
+    page::Section {
+        heading: heading.into(),
+        blocks,
+        sections: Vec::new(),
+    }
+}

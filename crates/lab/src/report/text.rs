@@ -1,0 +1,92 @@
+//! Cells in words.
+
+use crate::{
+    experiments::Cell,
+    published::Metric,
+    quantity::items,
+    verdicts::{Outcome, short},
+};
+
+/// The columns of a table of cells.
+pub(super) const COLUMNS: [&str; 9] = [
+    "protocol",
+    "items",
+    "network",
+    "threads",
+    "what",
+    "published",
+    "ours",
+    "ratio",
+    "origin",
+];
+
+/// A cell as a row of a table, for people.
+pub(super) fn row(cell: &Cell) -> Vec<String> {
+    let details = cell.details.iter().map(|(name, text)| detail(name, text));
+    let what = [what(&cell.metric)].into_iter().chain(details);
+    let amount =
+        |value: Option<f64>| value.map_or("–".into(), |value| amount(&cell.metric, value));
+    vec![
+        format!("`{}`", cell.protocol),
+        items([cell.sender_items, cell.receiver_items]).replace(" items", ""),
+        cell.network.clone().unwrap_or_default(),
+        cell.threads
+            .map_or(String::new(), |threads| threads.to_string()),
+        what.collect::<Vec<_>>().join(", "),
+        amount(cell.published),
+        amount(cell.ours),
+        cell.ratio().map_or("–".into(), short),
+        cell.kind.map_or("–", |kind| kind.name()).to_owned(),
+    ]
+}
+
+fn detail(name: &str, text: &str) -> String {
+    match name {
+        "item_bits" => format!("items of {text} bits"),
+        "place" | "site" => text.to_owned(),
+        _ => format!("{} {text}", name.replace('_', " ")),
+    }
+}
+
+/// A quantity in words.
+pub(super) fn what(metric: &str) -> String {
+    match metric.parse() {
+        Ok(Metric::UsdPer1000Runs) => "money for 1,000 runs".into(),
+        _ => metric.replace('_', " "),
+    }
+}
+
+/// A value with its unit.
+pub(super) fn amount(metric: &str, value: f64) -> String {
+    match metric.parse() {
+        Ok(Metric::Bytes | Metric::SenderBytes | Metric::ReceiverBytes) => {
+            format!("{} MB", short(value / f64::from(1 << 20)))
+        }
+        Ok(Metric::Seconds | Metric::OfflineSeconds | Metric::OnlineSeconds) => {
+            format!("{} s", short(value))
+        }
+        Ok(Metric::UsdPer1000Runs) => format!("${}", short(value)),
+        Ok(Metric::Speedup) => format!("{}×", short(value)),
+        _ => short(value),
+    }
+}
+
+pub(super) fn outcome(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Holds => "Holds",
+        Outcome::DoesNotHold => "Does not hold",
+        Outcome::NotMeasured => "Not measured",
+        Outcome::NotTestable => "Cannot be tested",
+    }
+}
+
+/// Where the paper's own figures say something else than ours.
+pub(super) fn beside(ours: Outcome, printed: Outcome) -> Option<String> {
+    let differs = ours != printed && printed != Outcome::NotTestable;
+    let says = match printed {
+        Outcome::Holds => "On the paper's own figures it holds.",
+        Outcome::DoesNotHold => "On the paper's own figures it does not hold.",
+        _ => return None,
+    };
+    differs.then(|| says.to_owned())
+}
