@@ -103,6 +103,8 @@ impl Chart for BarChart {
 /// Where things are.
 struct Layout {
     range: Range,
+    /// Of the picture.
+    width: f64,
     /// Where names end that do not stand above.
     names_end: f64,
     /// Of the axis.
@@ -134,6 +136,7 @@ impl Layout {
         let groups = chart.groups.len() as f64 * (BETWEEN_GROUPS + above);
         Self {
             range: Range::of(scale, values).rounded(),
+            width: medium.width(),
             names_end: before - 8.0,
             left: before + labels(true),
             right: medium.width() - labels(false).max(MARGIN) - MARGIN / 2.0,
@@ -173,7 +176,8 @@ impl Layout {
         }
         let middle = (self.left + self.right) / 2.0;
         let least = (width(&chart.axis.label) + MARGIN) / 2.0;
-        let place = (middle.max(least), self.bottom + 36.0);
+        let place = middle.min(self.width - least).max(least);
+        let place = (place, self.bottom + 36.0);
         svg.text(Anchor::Middle, place, &chart.axis.label);
     }
 

@@ -20,3 +20,8 @@ pub mod verdicts;
 pub use ours::Ours;
 pub use printed::Printed;
 pub use quantity::{Figures, Kind, Place, Quantity, Value};
+
+/// Its example is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -144,11 +144,7 @@ impl Claim {
         let all = relations.len();
         let complete = known.len() == all || gaps == Gaps::Pass;
         let (outcome, reason) = if !failed.is_empty() {
-            let shown = failed.iter().take(3).map(|tested| &*tested.text);
-            let shown = Vec::from_iter(shown).join("; ");
-            let more = if failed.len() > 3 { "; …" } else { "" };
-            let count = format!("{} of {} relations fail: ", failed.len(), known.len());
-            (Outcome::DoesNotHold, count + &shown + more)
+            (Outcome::DoesNotHold, failures(&failed, known.len()))
         } else if known.is_empty() || !complete {
             let reason = format!("{} of {all} relations have all figures", known.len());
             (Outcome::NotMeasured, reason)
@@ -170,6 +166,21 @@ impl Claim {
 enum Gaps {
     Count,
     Pass,
+}
+
+/// What fails, and whether it is about which is less or about how much.
+fn failures(failed: &[&relation::Tested], known: usize) -> String {
+    let shown = failed.iter().take(3).map(|tested| &*tested.text);
+    let shown = Vec::from_iter(shown).join("; ");
+    let more = if failed.len() > 3 { "; …" } else { "" };
+    let orders = failed.iter().filter(|tested| tested.is_order).count();
+    let about = match orders {
+        0 => "all by how much".to_owned(),
+        _ if orders == failed.len() => "all by which is less".to_owned(),
+        _ => format!("{orders} by which is less"),
+    };
+    let count = failed.len();
+    format!("{count} of {known} relations fail, {about}: {shown}{more}")
 }
 
 /// The relation that is closest to failing decides.

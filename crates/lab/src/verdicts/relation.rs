@@ -16,6 +16,8 @@ pub(crate) struct Relation {
 /// What figures say about a relation.
 pub(super) struct Tested {
     pub(super) holds: bool,
+    /// Whether it is about which of two is less, and not about how much.
+    pub(super) is_order: bool,
     /// How far it is from failing, as a share.
     pub(super) margin: f64,
     pub(super) kind: Kind,
@@ -37,6 +39,7 @@ impl Relation {
         let margins = [found / self.least, self.most / found].map(|ratio| (ratio - 1.0).abs());
         Some(Tested {
             holds: (self.least..=self.most).contains(&found),
+            is_order: self.most == BELOW_1 || (self.least, self.most) == (1.0, f64::INFINITY),
             margin: margins[0].min(margins[1]),
             kind: value.kind,
             text: format!(

@@ -57,13 +57,23 @@ fn a_verdict_says_the_numbers_that_decide() {
     assert_eq!(verdict.outcome, Outcome::DoesNotHold);
     assert_eq!(
         verdict.reason,
-        "2 of 2 relations fail: seconds of `random-gbf` / seconds of `psz-cuckoo` at 2^18 items, 1gbps,0.4ms is 4.90, \
+        "2 of 2 relations fail, all by how much: seconds of `random-gbf` / seconds of `psz-cuckoo` at 2^18 items, 1gbps,0.4ms is 4.90, \
          claimed at least 5.00; bytes of `random-gbf` / bytes of `psz-cuckoo` at 2^18 items is 9.45, claimed at least 10.0"
     );
     let verdict = claim("CM20-1").on_printed();
     assert_eq!(
         verdict.reason,
         "all 5 relations hold; the closest: bytes of `kkrt` / bytes of `cm20` at 2^18 items is 1.69, claimed 1.46 to 1.70"
+    );
+}
+
+#[test]
+fn a_verdict_says_whether_the_order_fails() {
+    let verdict = claim("PSZ14-11g").on_printed();
+    assert_eq!(
+        verdict.reason,
+        "1 of 28 relations fail, all by which is less: seconds of `circuit-gmw` / seconds of `dh-ffdhe3072` at 2^18 items, \
+         1gbps,0.4ms is 1.07, claimed below 1"
     );
 }
 
