@@ -63,27 +63,9 @@ pub fn profile(
     output: &OutputKind,
     threads: usize,
     effort: Effort,
-    tell: impl FnMut(&Run),
-) -> Result<Profile, Error> {
-    resume(protocol, output, threads, effort, Vec::new(), tell)
-}
-
-/// As [`profile`], after runs that are `known` already. `tell` hears of new ones only.
-///
-/// # Errors
-/// As [`profile`].
-///
-/// # Panics
-/// As [`profile`].
-pub fn resume(
-    protocol: &'static Protocol,
-    output: &OutputKind,
-    threads: usize,
-    effort: Effort,
-    known: Vec<Run>,
     mut tell: impl FnMut(&Run),
 ) -> Result<Profile, Error> {
-    let mut runs = known;
+    let mut runs = Vec::new();
     while let Some(plan) = next_plan(protocol, output, effort, &runs)? {
         let run = measure(&plan, threads, effort.repeats)?;
         tell(&run);
@@ -97,7 +79,7 @@ pub fn resume(
     })
 }
 
-/// The run that [`resume`] would make next; none if nothing is missing.
+/// What [`profile`] runs next after `known` runs; none if nothing is missing. So it can go on where it was.
 ///
 /// # Errors
 /// If the protocol cannot compute this output.

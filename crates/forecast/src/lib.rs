@@ -16,7 +16,7 @@ mod profile;
 pub mod script;
 mod simulate;
 
-pub use campaign::{Effort, next_plan, profile, resume};
+pub use campaign::{Effort, next_plan, profile};
 pub use measure::measure;
 pub use network::Network;
 pub use profile::{Prediction, Profile, Run};

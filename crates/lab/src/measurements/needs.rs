@@ -1,7 +1,7 @@
 //! What has to be measured.
 
 use psijoin::{OutputKind, Protocol, registry};
-use psijoin_forecast::{Effort, Profile, Run, next_plan, resume};
+use psijoin_forecast::{Effort, Profile, Run, next_plan};
 
 use super::{Journal, JournalError, Measured, Measurement, Session, grouped};
 
@@ -105,23 +105,22 @@ pub fn measure(
     mut tell: impl FnMut(&Run),
 ) -> Result<(), MeasureError> {
     let groups = grouped(journal.measurements());
-    let known = need.known(groups.iter().find(|group| group.is_of(session)));
-    let (threads, effort) = (need.threads, need.effort(effort));
-    let mut written = Ok(());
-    let add = |run: &Run| {
-        let line = Measurement {
+    let mut runs = need.known(groups.iter().find(|group| group.is_of(session)));
+    let (protocol, effort) = (need.find()?, need.effort(effort));
+    while let Some(plan) =
+        next_plan(protocol, &need.output, effort, &runs).map_err(need.failed())?
+    {
+        let run = psijoin_forecast::measure(&plan, need.threads, effort.repeats);
+        let run = run.map_err(need.failed())?;
+        journal.append(Measurement {
             session: session.clone(),
             protocol: need.protocol.clone(),
             output: need.output.to_string(),
-            threads,
+            threads: need.threads,
             run: run.clone(),
-        };
-        if written.is_ok() {
-            written = journal.append(line);
-        }
-        tell(run);
-    };
-    let all = resume(need.find()?, &need.output, threads, effort, known, add);
-    all.map_err(need.failed())?;
-    Ok(written?)
+        })?;
+        tell(&run);
+        runs.push(run);
+    }
+    Ok(())
 }

@@ -232,8 +232,12 @@ pub(super) fn money(cells: &[&Cell]) -> Vec<Figure> {
     let largest = of_money().map(|cell| cell.sender_items).max();
     let of_size = of_money().filter(|cell| Some(cell.sender_items) == largest);
     let of_size = Vec::from_iter(of_size.copied());
-    let place = |cell: &Cell| cell.details.get("place").cloned().unwrap_or_default();
-    let places = distinct(of_size.iter().map(|cell| place(cell)), Clone::clone);
+    let place = |cell: &Cell| {
+        let network = cell.network.as_deref().unwrap_or_default();
+        Some(format!("{}, {network}", cell.details.get("place")?))
+    };
+    let places = of_size.iter().filter_map(|cell| place(cell));
+    let places = distinct(places, Clone::clone);
     let chart = |setting: &str| {
         let here = places.iter().filter(|place| place.starts_with(setting));
         let groups = here.take(5).map(|name| Group {
@@ -243,7 +247,7 @@ pub(super) fn money(cells: &[&Cell]) -> Vec<Figure> {
                 .to_owned(),
             bars: of_size
                 .iter()
-                .filter(|cell| place(cell) == *name)
+                .filter(|cell| place(cell).as_ref() == Some(name))
                 .filter_map(|cell| dollars(cell))
                 .collect(),
         });

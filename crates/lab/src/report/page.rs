@@ -87,8 +87,8 @@ impl Section {
             Show::OverBandwidth(log2) => charts::over_bandwidth(&cells, log2, paper),
             Show::Money => charts::money(&cells),
             Show::SecondsOverBytes => charts::seconds_over_bytes(&cells),
-            Show::CheapestByPrice => maps::cheapest_by_price(ours).into_iter().collect(),
-            Show::FastestByItems => maps::fastest_by_items(ours).into_iter().collect(),
+            Show::CheapestByPrice => maps::cheapest_by_price(ours),
+            Show::FastestByItems => maps::fastest_by_items(ours),
         }
     }
 }

@@ -35,7 +35,11 @@ fn wan(mbps: u32) -> String {
 /// What a run costs by the formula of Figure 6, in units of a second of computing: `y_over_x` is what a MB costs.
 fn cost(protocol: &str, network: &str, y_over_x: f64) -> Term {
     let mb = f64::from(1 << 20);
-    2.0 * seconds(protocol, 20, network) + (y_over_x / mb) * bytes(protocol, 20)
+    let cost = 2.0 * seconds(protocol, 20, network) + (y_over_x / mb) * bytes(protocol, 20);
+    Term::Named(
+        format!("cost of `{protocol}` with y/x {y_over_x}"),
+        Box::new(cost),
+    )
 }
 
 /// `cm20` costs least at both ends of a range of prices, and so within: costs are linear in the price.

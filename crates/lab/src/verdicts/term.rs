@@ -15,6 +15,8 @@ use crate::{
 pub(crate) enum Term {
     Figure(Box<Quantity>),
     Number(f64),
+    /// What has a name of its own.
+    Named(String, Box<Term>),
     Computed(Operation, Box<[Term; 2]>),
 }
 
@@ -54,6 +56,7 @@ impl Term {
                 value: *value,
                 kind: Kind::Published,
             }),
+            Self::Named(_, term) => term.value(figures),
             Self::Computed(operation, parts) => {
                 let [a, b] = parts.each_ref().map(|part| part.value(figures));
                 let (a, b) = (a?, b?);
@@ -69,6 +72,7 @@ impl Term {
         match self {
             Self::Figure(quantity) => vec![(**quantity).clone()],
             Self::Number(_) => vec![],
+            Self::Named(_, term) => term.quantities(),
             Self::Computed(_, parts) => parts.iter().flat_map(Self::quantities).collect(),
         }
     }
@@ -76,8 +80,11 @@ impl Term {
     /// In words. A setting that all figures share is said once, at the end.
     pub(super) fn text(&self) -> String {
         let all = self.quantities();
-        let shared = all.first().map(Quantity::setting);
-        match shared.filter(|first| all.iter().all(|one| one.setting() == *first)) {
+        // Bytes have no network, and need none.
+        let longest = all.iter().map(Quantity::setting).max_by_key(String::len);
+        let is_shared =
+            |setting: &String| all.iter().all(|one| setting.starts_with(&one.setting()));
+        match longest.filter(is_shared) {
             Some(setting) => format!("{} at {setting}", self.formula(false)),
             None => self.formula(true),
         }
@@ -96,6 +103,7 @@ impl Term {
                 format!("{words} of `{protocol}`{bits}{setting}")
             }
             Self::Number(value) => short(*value),
+            Self::Named(name, _) => name.clone(),
             Self::Computed(operation, parts) => {
                 let [a, b] = parts.each_ref().map(|part| part.operand(with_setting));
                 format!("{a} {} {b}", operation.symbol())
@@ -115,6 +123,7 @@ impl Term {
         match self {
             Self::Figure(quantity) => Self::Figure(Box::new(change(*quantity))),
             Self::Number(_) => self,
+            Self::Named(name, term) => Self::Named(name, Box::new(term.map(change))),
             Self::Computed(operation, parts) => {
                 let parts = parts.map(|part| part.map(change));
                 Self::Computed(operation, Box::new(parts))

@@ -68,6 +68,16 @@ fn a_verdict_says_the_numbers_that_decide() {
 }
 
 #[test]
+fn a_computed_cost_has_a_name() {
+    let verdict = claim("CM20-5b").on_printed();
+    assert_eq!(
+        verdict.reason,
+        "1 of 3 relations fail, all by which is less: cost of `spot-fast` with y/x 100 / cost of `spot-low` with y/x 100 at \
+         2^20 items, 20gbps,0.1ms is 1.12, claimed below 1"
+    );
+}
+
+#[test]
 fn a_verdict_says_whether_the_order_fails() {
     let verdict = claim("PSZ14-11g").on_printed();
     assert_eq!(
