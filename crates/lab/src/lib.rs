@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+mod break_even;
 pub mod compare;
 pub mod experiments;
 pub mod measurements;
@@ -17,6 +18,7 @@ mod quantity;
 pub mod report;
 pub mod verdicts;
 
+pub use break_even::BreakEven;
 pub use ours::Ours;
 pub use printed::Printed;
 pub use quantity::{Figures, Kind, Place, Quantity, Value};

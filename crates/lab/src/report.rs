@@ -10,8 +10,9 @@ mod text;
 use serde::Serialize;
 
 use crate::{
-    Ours,
-    experiments::{Cell, Experiment},
+    BreakEven, Ours,
+    break_even::break_evens,
+    experiments::{Cell, Experiment, Show},
     measurements::{Measured, Session},
     published,
     verdicts::{self, Outcome, Verdict},
@@ -45,6 +46,8 @@ pub struct Section {
     pub notes: Vec<&'static str>,
     /// What becomes of the paper's conclusions.
     pub verdicts: Vec<Judged>,
+    /// Rates at which two protocols take the same time, if the experiment is about rates.
+    pub break_evens: Vec<BreakEven>,
     /// The figures.
     pub cells: Vec<Cell>,
     #[serde(skip)]
@@ -106,7 +109,9 @@ impl Section {
             ours: claim.on_ours(ours),
             on_printed: claim.on_printed().outcome,
         });
+        let cells = experiment.cells(ours);
         Self {
+            break_evens: over_rates(experiment, &cells, ours),
             name: experiment.name,
             title: experiment.title,
             paper: experiment.paper.name(),
@@ -114,10 +119,21 @@ impl Section {
                 .flat_map(|table| table.notes.iter().copied())
                 .collect(),
             verdicts: judged.collect(),
-            cells: experiment.cells(ours),
+            cells,
             experiment,
         }
     }
+}
+
+/// The break-even points of an experiment, for sets as large as its chart shows.
+fn over_rates(experiment: &Experiment, cells: &[Cell], ours: &Ours) -> Vec<BreakEven> {
+    let sizes = experiment.shows.iter().filter_map(|show| match show {
+        Show::OverBandwidth(log2) => Some(1 << log2),
+        _ => None,
+    });
+    let protocols = Vec::from_iter(cells.iter().map(|cell| &*cell.protocol));
+    let found = sizes.flat_map(|items| break_evens(ours, &protocols, items));
+    found.collect()
 }
 
 fn notes(session: &Session) -> Vec<String> {

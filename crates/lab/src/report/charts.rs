@@ -59,57 +59,56 @@ fn above_0(value: f64) -> Option<f64> {
     (value > 0.0).then_some(value)
 }
 
-/// Ratios of ours to what was published: the geometric mean of each protocol, by quantity.
-pub(super) fn ratios(cells: &[&Cell]) -> Option<Figure> {
+/// Ratios of ours to what was published: the geometric mean of each protocol, in a chart per quantity.
+pub(super) fn ratios(whose: &str, cells: &[&Cell]) -> Vec<Figure> {
     // More of a speedup is no more to pay.
     let taken = cells
         .iter()
         .filter(|cell| cell.metric != Metric::Speedup.name());
     let names = taken.map(|cell| &*cell.metric);
-    let metrics = distinct(names, |name| name.to_string());
-    let groups = metrics.into_iter().filter_map(|metric| {
+    let metrics = distinct(names, |name| name.to_string()).into_iter();
+    let figures = metrics.filter_map(|metric| {
         let alike = cells.iter().filter(|cell| cell.metric == metric);
         let ratios =
             alike.filter_map(|cell| Some((&*cell.protocol, cell.ratio().and_then(above_0)?)));
-        let bars = means(&Vec::from_iter(ratios));
-        (!bars.is_empty()).then(|| Group {
-            name: what(metric),
-            bars,
-        })
+        let groups = means(&Vec::from_iter(ratios));
+        (!groups.is_empty()).then(|| bars_of_ratios(whose, &what(metric), groups))
     });
-    let groups = Vec::from_iter(groups);
-    let all = groups.iter().flat_map(|group| &group.bars);
-    let less = all.clone().filter(|bar| bar.value < 1.0).count();
-    let description = format!("{less} of {} ratios are below 1.", all.count());
-    (!groups.is_empty()).then(|| {
-        let chart = BarChart {
-            title: "Ours over what was published".into(),
-            description,
-            axis: axis("ours / published (geometric mean)", 10),
-            groups,
-        };
-        figure(
-            "Ours over what was published: to the left, ours takes less",
-            chart,
-        )
-    })
+    figures.collect()
 }
 
-fn means(ratios: &[(&str, f64)]) -> Vec<Bar> {
-    let protocols = distinct(ratios.iter().map(|(protocol, _)| *protocol), |name| {
-        name.to_string()
-    });
-    let bar = |protocol: &str| {
+fn bars_of_ratios(whose: &str, what: &str, groups: Vec<Group>) -> Figure {
+    let bars = groups.iter().flat_map(|group| &group.bars);
+    let less = bars.filter(|bar| bar.value < 1.0).count();
+    let chart = BarChart {
+        title: format!("Ratios to {whose}, {what}"),
+        description: format!("{less} of {} ratios are below 1.", groups.len()),
+        axis: axis("ours / published (geometric mean)", 10),
+        groups,
+    };
+    figure(
+        &format!("{whose}, {what}: to the left, ours takes less"),
+        chart,
+    )
+}
+
+fn means(ratios: &[(&str, f64)]) -> Vec<Group> {
+    let protocols = ratios.iter().map(|(protocol, _)| *protocol);
+    let group = |protocol: &str| {
         let own = ratios.iter().filter(|(name, _)| *name == protocol);
         let logarithms = Vec::from_iter(own.map(|(_, ratio)| ratio.ln()));
-        let mean = (logarithms.iter().sum::<f64>() / logarithms.len() as f64).exp();
-        Bar {
-            label: format!("{protocol} {}×", short(mean)),
-            style: style(protocol),
-            value: mean,
+        let value = (logarithms.iter().sum::<f64>() / logarithms.len() as f64).exp();
+        Group {
+            name: protocol.to_owned(),
+            bars: vec![Bar {
+                label: format!("{}×", short(value)),
+                style: style(protocol),
+                value,
+            }],
         }
     };
-    protocols.into_iter().map(bar).collect()
+    let protocols = distinct(protocols, |name| name.to_string());
+    protocols.into_iter().map(group).collect()
 }
 
 /// Lines over some quantity: of the paper's protocols, and of later ones.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{
     Judged, Report, Section,
-    text::{COLUMNS, beside, outcome, row},
+    text::{BREAK_EVEN, BREAK_EVEN_COLUMNS, COLUMNS, beside, break_even_row, outcome, row},
 };
 use crate::experiments::NOT_COMPARED;
 
@@ -39,17 +39,25 @@ fn write(section: &Section, text: &mut String) {
     for judged in &section.verdicts {
         verdict(judged, text);
     }
-    if section.cells.is_empty() {
-        return;
+    if !section.break_evens.is_empty() {
+        let _ = writeln!(text, "\n{BREAK_EVEN}:");
+        let rows = section.break_evens.iter().map(break_even_row);
+        table(&BREAK_EVEN_COLUMNS, rows, text);
     }
-    let _ = writeln!(text, "\n| {} |", COLUMNS.join(" | "));
-    let rules = COLUMNS.map(|column| match column {
-        "published" | "ours" | "ratio" | "threads" => "---:",
+    if !section.cells.is_empty() {
+        table(&COLUMNS, section.cells.iter().map(row), text);
+    }
+}
+
+fn table(columns: &[&str], rows: impl Iterator<Item = Vec<String>>, text: &mut String) {
+    let _ = writeln!(text, "\n| {} |", columns.join(" | "));
+    let rules = columns.iter().map(|column| match *column {
+        "published" | "ours" | "ratio" | "threads" | "Mbit/s" => "---:",
         _ => "---",
     });
-    let _ = writeln!(text, "|{}|", rules.join("|"));
-    for cell in &section.cells {
-        let cells = row(cell).into_iter().map(|cell| cell.replace('|', "\\|"));
+    let _ = writeln!(text, "|{}|", Vec::from_iter(rules).join("|"));
+    for row in rows {
+        let cells = row.into_iter().map(|cell| cell.replace('|', "\\|"));
         let _ = writeln!(text, "| {} |", Vec::from_iter(cells).join(" | "));
     }
 }

@@ -4,11 +4,11 @@ use psijoin_page::{self as page, Block, Figure, Page};
 
 use super::{
     Judged, Report, Section, charts, maps,
-    text::{COLUMNS, beside, row},
+    text::{BREAK_EVEN, BREAK_EVEN_COLUMNS, COLUMNS, beside, break_even_row, row},
 };
 use crate::{
     Ours,
-    experiments::{Cell, NOT_COMPARED, Show},
+    experiments::{NOT_COMPARED, Show},
     quantity::distinct,
     verdicts::Outcome,
 };
@@ -34,13 +34,9 @@ impl Report<'_> {
     }
 
     fn ratios(&self, papers: &[&str]) -> page::Section {
-        let figures = papers.iter().filter_map(|paper| {
+        let figures = papers.iter().flat_map(|paper| {
             let cells = Vec::from_iter(self.of(paper).flat_map(|section| &section.cells));
-            let figure = charts::ratios(&cells)?;
-            Some(Figure {
-                caption: format!("{paper}: ours over what was published"),
-                ..figure
-            })
+            charts::ratios(paper, &cells)
         });
         let figures = Vec::from_iter(figures);
         let blocks = match figures.is_empty() {
@@ -72,8 +68,12 @@ impl Section {
         if !figures.is_empty() {
             blocks.push(Block::Figures(figures));
         }
+        if !self.break_evens.is_empty() {
+            let rows = self.break_evens.iter().map(break_even_row);
+            blocks.push(table(BREAK_EVEN, &BREAK_EVEN_COLUMNS, rows));
+        }
         if !self.cells.is_empty() {
-            blocks.push(Block::Table(table(self.title, &self.cells)));
+            blocks.push(table(self.title, &COLUMNS, self.cells.iter().map(row)));
         }
         section(&format!("{} ({})", self.title, self.name), blocks)
     }
@@ -82,7 +82,7 @@ impl Section {
         let cells = Vec::from_iter(&self.cells);
         let paper = self.experiment.paper;
         match show {
-            Show::Ratios => charts::ratios(&cells).into_iter().collect(),
+            Show::Ratios => charts::ratios(self.name, &cells),
             Show::OverItems(metric) => charts::over_items(&cells, metric, paper),
             Show::OverBandwidth(log2) => charts::over_bandwidth(&cells, log2, paper),
             Show::Money => charts::money(&cells),
@@ -108,22 +108,22 @@ fn verdict(judged: &Judged) -> page::Verdict {
     }
 }
 
-fn table(caption: &str, cells: &[Cell]) -> page::Table {
-    page::Table {
+fn table(caption: &str, columns: &[&str], rows: impl Iterator<Item = Vec<String>>) -> Block {
+    Block::Table(page::Table {
         caption: caption.into(),
-        columns: COLUMNS.map(String::from).into(),
-        rows: cells.iter().map(row).collect(),
-    }
+        columns: columns.iter().copied().map(String::from).collect(),
+        rows: rows.collect(),
+    })
 }
 
 fn not_compared() -> page::Section {
     let row = |(table, reason): &(&str, &str)| vec![format!("`{table}`"), (*reason).to_owned()];
-    let table = page::Table {
-        caption: "Published tables that are in no experiment".into(),
-        columns: ["table", "why not"].map(String::from).into(),
-        rows: NOT_COMPARED.iter().map(row).collect(),
-    };
-    section("What is not compared", vec![Block::Table(table)])
+    let caption = "Published tables that are in no experiment";
+    let rows = NOT_COMPARED.iter().map(row);
+    section(
+        "What is not compared",
+        vec![table(caption, &["table", "why not"], rows)],
+    )
 }
 
 fn section(heading: &str, blocks: Vec<Block>) -> page::Section {

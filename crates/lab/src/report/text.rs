@@ -1,6 +1,7 @@
 //! Cells in words.
 
 use crate::{
+    BreakEven,
     experiments::Cell,
     published::Metric,
     quantity::items,
@@ -89,4 +90,22 @@ pub(super) fn beside(ours: Outcome, printed: Outcome) -> Option<String> {
         _ => return None,
     };
     differs.then(|| says.to_owned())
+}
+
+/// What stands above a table of break-even points.
+pub(super) const BREAK_EVEN: &str = "Break-even, at a round trip of 80 ms";
+
+/// The columns of a table of break-even points.
+pub(super) const BREAK_EVEN_COLUMNS: [&str; 5] =
+    ["faster above", "faster below", "items", "Mbit/s", "origin"];
+
+/// A break-even point as a row of a table.
+pub(super) fn break_even_row(one: &BreakEven) -> Vec<String> {
+    vec![
+        format!("`{}`", one.above),
+        format!("`{}`", one.below),
+        items([one.items; 2]).replace(" items", ""),
+        short(one.mbps),
+        one.kind.name().to_owned(),
+    ]
 }

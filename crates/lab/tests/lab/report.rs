@@ -88,7 +88,7 @@ fn a_page_has_every_experiment_with_all_figures() {
         "The fastest of the papers' protocols, a round trip of 80 ms",
         "dollars for 1,000 runs",
         "Time and bytes at 10mbps,80ms",
-        "CM20: ours over what was published",
+        "CM20, seconds: to the left, ours takes less",
     ] {
         assert!(html.contains(text), "{text}");
     }
@@ -115,6 +115,35 @@ fn the_fastest_of_made_up_protocols_is_found() {
     let shares = html.split("kkrt wins in ").nth(1).unwrap();
     let shares = shares.split('<').next().unwrap();
     assert!(shares.contains("cm20 wins in "), "{shares}");
+}
+
+#[test]
+fn protocols_break_even_where_bytes_outweigh_computing() {
+    let measured = measured(&[("kkrt", 1.0), ("spot-fast", 5.0)]);
+    let report = Report::new(&measured, only("spot19-figure-12"));
+    let [one] = &report.experiments[0].break_evens[..] else {
+        panic!("{:?}", report.experiments[0].break_evens)
+    };
+    assert_eq!((&*one.above, &*one.below), ("kkrt", "spot-fast"));
+    // Four more seconds of computing, for as many bytes less.
+    let [kkrt, fast] = ["kkrt", "spot-fast"].map(|name| {
+        let request = psijoin::Request::rows(1 << 20, 1 << 20).unwrap();
+        let plan = psijoin::registry::find(name)
+            .unwrap()
+            .plan(&request)
+            .unwrap();
+        plan.cost().total.total_bytes() as f64
+    });
+    let expected = (kkrt - fast) * 8.0 / 4.0 / 1e6;
+    assert!(
+        (one.mbps / expected - 1.0).abs() < 0.02,
+        "{one:?} {expected}"
+    );
+    assert!(
+        report
+            .markdown()
+            .contains("Break-even, at a round trip of 80 ms:")
+    );
 }
 
 #[test]
