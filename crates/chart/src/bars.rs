@@ -232,6 +232,27 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_label_of_the_axis_stays_in_the_picture() {
+        for values in [[0.1, 0.2], [5.0, 7.0]] {
+            let mut chart = chart(Scale::Powers(10), &values);
+            chart.axis.label = "ours / published (geometric mean of all)".into();
+            chart.groups[0].name = "a protocol with a name".into();
+            let svg = chart.svg(Medium::Page);
+            let line = svg
+                .lines()
+                .find(|line| line.contains(&chart.axis.label))
+                .unwrap();
+            let (_, rest) = line.split_once("x=\"").unwrap();
+            let middle: f64 = rest.split('"').next().unwrap().parse().unwrap();
+            let half = width(&chart.axis.label) / 2.0;
+            assert!(
+                middle - half >= 0.0 && middle + half <= Medium::Page.width(),
+                "{line}"
+            );
+        }
+    }
+
     /// Left and right of each bar.
     fn bars(svg: &str) -> Vec<(f64, f64)> {
         let number = |line: &str, name: &str| -> f64 {

@@ -14,13 +14,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let [results, page, seconds, names @ ..] = &arguments[..] else {
         return Err("usage: measure RESULTS.jsonl PAGE.html SECONDS NAME…".into());
     };
-    let found = names.iter().filter_map(|name| experiments::find(name));
-    let chosen = Vec::from_iter(found);
+    let found = names.iter().map(|name| {
+        experiments::find(name).ok_or_else(|| format!("there is no experiment `{name}`"))
+    });
+    let chosen = found.collect::<Result<Vec<_>, _>>()?;
     let session = Session {
         machine: Machine::this(),
         version: env!("CARGO_PKG_VERSION").into(),
         commit: None,
-        date: "today".into(),
+        date: "unknown".into(),
     };
     let effort = Effort {
         seconds: seconds.parse()?,

@@ -70,7 +70,8 @@ impl Measured {
         self.profiles.iter().find(is)
     }
 
-    fn is_of(&self, session: &Session) -> bool {
+    /// Whether it is of this machine and version.
+    pub fn is_of(&self, session: &Session) -> bool {
         (&self.session.machine, &self.session.version) == (&session.machine, &session.version)
     }
 

@@ -97,7 +97,11 @@ impl<'a> Ours<'a> {
         })
     }
 
+    /// None if fewer threads were measured: nothing says what more of them gain.
     fn speedup(&self, quantity: &Quantity, network: Link) -> Option<Value> {
+        if self.profile(quantity)?.threads != quantity.threads {
+            return None;
+        }
         let many = self.seconds(quantity, network)?;
         let alone = Quantity {
             threads: 1,

@@ -36,6 +36,26 @@ impl Printed {
         };
         self.0.iter().find(is).map(|(_, value)| *value)
     }
+
+    /// What follows from other figures.
+    fn derived(&self, quantity: &Quantity) -> Option<f64> {
+        match quantity.metric {
+            Metric::Bytes => {
+                let items = quantity.items[0].max(quantity.items[1]) as f64;
+                let bits = self.find(&quantity.of_metric(Metric::BitsPerItem))?;
+                Some(bits * items / 8.0)
+            }
+            Metric::Speedup => {
+                let many = quantity.of_metric(Metric::Seconds);
+                let one = Quantity {
+                    threads: 1,
+                    ..many.clone()
+                };
+                Some(self.find(&one)? / self.find(&many)?)
+            }
+            _ => None,
+        }
+    }
 }
 
 /// Whether it is about a protocol as our registry has it, or about one that it does not have at all.
@@ -49,12 +69,7 @@ fn figure(row: &Row) -> (Quantity, f64) {
 
 impl Figures for Printed {
     fn value(&self, quantity: &Quantity) -> Option<Value> {
-        let items = quantity.items[0].max(quantity.items[1]) as f64;
-        let per_item = || {
-            let bits = self.find(&quantity.of_metric(Metric::BitsPerItem))?;
-            (quantity.metric == Metric::Bytes).then_some(bits * items / 8.0)
-        };
-        let value = self.find(quantity).or_else(per_item)?;
+        let value = self.find(quantity).or_else(|| self.derived(quantity))?;
         Some(Value {
             value,
             kind: Kind::Published,

@@ -5,7 +5,7 @@ use super::{
     Outcome::{DoesNotHold, Holds, NotMeasured},
     Test::Relations,
     relation::{Relation, about, at_least, at_most, break_even, each, least, less, order, within},
-    term::{Term, bytes, seconds},
+    term::{Term, bytes, figure, seconds},
 };
 use crate::{
     experiments::{business, internet},
@@ -22,7 +22,7 @@ const TABLE_2: &str = "spot19-table-2";
 
 /// How much faster with four threads.
 fn gain(protocol: &str) -> Term {
-    seconds(protocol, 20, LAN) / seconds(protocol, 20, LAN).threads(4)
+    figure(protocol, Metric::Speedup, 20, Some(LAN)).threads(4)
 }
 
 /// Dollars for a thousand runs, in each place.

@@ -106,6 +106,19 @@ fn ours_are_judged_by_what_was_measured() {
 }
 
 #[test]
+fn nothing_is_said_of_threads_that_were_not_measured() {
+    let measured = measured(&[
+        ("kkrt", 1.0),
+        ("spot-fast", 5.0),
+        ("spot-low", 9.0),
+        ("dh", 40.0),
+    ]);
+    let verdict = claim("SpOT19-10").on_ours(&Ours::new(&measured));
+    assert_eq!(verdict.outcome, Outcome::NotMeasured);
+    assert_eq!(verdict.reason, "12 of 15 relations have all figures");
+}
+
+#[test]
 fn exact_bytes_need_no_runs() {
     let nothing = measured(&[("naive", 1.0)]);
     let verdict = claim("PSZ14-6").on_ours(&Ours::new(&nothing));
