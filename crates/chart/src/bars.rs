@@ -237,7 +237,9 @@ mod tests {
         for values in [[0.1, 0.2], [5.0, 7.0]] {
             let mut chart = chart(Scale::Powers(10), &values);
             chart.axis.label = "ours / published (geometric mean of all)".into();
-            chart.groups[0].name = "a protocol with a name".into();
+            for bar in &mut chart.groups[0].bars {
+                bar.label = "a protocol, 0.1×".into();
+            }
             let svg = chart.svg(Medium::Page);
             let line = svg
                 .lines()
