@@ -115,7 +115,7 @@ mod tests {
         Run {
             items,
             scripts: [0, 1].map(|_| Script(vec![Stretch::Work(seconds / 2.0)])),
-            memory_bytes: [0; 2],
+            memory_bytes: [None; 2],
         }
     }
 

@@ -42,7 +42,7 @@ pub(crate) fn run(protocol: &str, output: &OutputKind, items: u64, seconds: [f64
     Run {
         items: [items; 2],
         scripts: scripts.map(Script),
-        memory_bytes: [0; 2],
+        memory_bytes: [None; 2],
     }
 }
 
