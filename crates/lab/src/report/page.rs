@@ -96,7 +96,11 @@ impl Section {
 fn verdict(judged: &Judged) -> page::Verdict {
     let verdict = &judged.ours;
     let beside = beside(verdict.outcome, judged.on_printed);
-    let reason = [verdict.reason.trim_end_matches('.').to_owned() + "."];
+    let reason = verdict.reason.trim_end_matches('.');
+    let reason = match verdict.outcome {
+        Outcome::NotTestable => format!("It cannot be tested: {reason}."),
+        _ => format!("{reason}."),
+    };
     page::Verdict {
         outcome: match verdict.outcome {
             Outcome::Holds => page::Outcome::Holds,
@@ -104,7 +108,7 @@ fn verdict(judged: &Judged) -> page::Verdict {
             Outcome::NotMeasured | Outcome::NotTestable => page::Outcome::NotRun,
         },
         claim: format!("{}: {}", verdict.id, verdict.says),
-        reason: Vec::from_iter(reason.into_iter().chain(beside)).join(" "),
+        reason: Vec::from_iter([reason].into_iter().chain(beside)).join(" "),
     }
 }
 
