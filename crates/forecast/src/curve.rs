@@ -13,9 +13,9 @@ impl Curve {
         Self(points)
     }
 
-    /// Between two sizes, a power law: it is exact where the quantity is one, and a few percent too much, if
-    /// sizes are not far apart, where it is a constant and a share per item. Above all sizes, the larger one of
-    /// that law and of a straight line, as each is too little where the other is right; below them, the line.
+    /// Between two sizes, a smooth curve in logarithms, whose slopes follow from the neighbours: exact for a power
+    /// law, and close for a constant and a share per item. Above all sizes, the larger one of a power law
+    /// and a straight line, as each is too little where the other is right; below them, the line.
     pub(crate) fn at(&self, size: f64) -> f64 {
         let points = &self.0;
         if points.len() == 1 {
@@ -28,9 +28,59 @@ impl Curve {
         match next {
             0 => line(low, high, size).max(0.0),
             _ if next == points.len() => power(low, high, size).max(line(low, high, size)),
-            _ => power(low, high, size),
+            _ => self.smooth(end, size),
         }
     }
+
+    /// Between the point before `end` and that at `end`, by Fritsch and Carlson's cubics, which rise where the points
+    /// do.
+    fn smooth(&self, end: usize, size: f64) -> f64 {
+        if self
+            .0
+            .iter()
+            .any(|(known, value)| *known <= 0.0 || *value <= 0.0)
+        {
+            return line(self.0[end - 1], self.0[end], size);
+        }
+        let points: Vec<Point> = self.0.iter().map(|(x, y)| (x.ln(), y.ln())).collect();
+        let (low, high) = (points[end - 1], points[end]);
+        let width = high.0 - low.0;
+        let [from, to] = [end - 1, end].map(|at| slope(&points, at) * width);
+        let t = (size.ln() - low.0) / width;
+        let rest = 1.0 - t;
+        let ends = low.1 * (1.0 + 2.0 * t) * rest * rest + high.1 * t * t * (3.0 - 2.0 * t);
+        (ends + from * t * rest * rest - to * t * t * rest).exp()
+    }
+}
+
+/// The slope of a curve through points: the harmonic mean of those on both sides, weighted by how near they are; at an
+/// end, what continues the bend.
+fn slope(points: &[Point], at: usize) -> f64 {
+    let between = |a: usize| {
+        let (width, height) = (points[a + 1].0 - points[a].0, points[a + 1].1 - points[a].1);
+        (width, height / width)
+    };
+    let last = points.len() - 1;
+    if last == 1 {
+        return between(0).1;
+    }
+    if at == 0 || at == last {
+        let (near, far) = if at == 0 {
+            (0, 1)
+        } else {
+            (last - 1, last - 2)
+        };
+        let ((w0, s0), (w1, s1)) = (between(near), between(far));
+        let bent = ((2.0 * w0 + w1) * s0 - w0 * s1) / (w0 + w1);
+        // Within these bounds it rises, or falls, as the points do.
+        return s0.signum() * (bent * s0.signum()).clamp(0.0, 3.0 * s0.abs());
+    }
+    let ((w0, s0), (w1, s1)) = (between(at - 1), between(at));
+    if s0 * s1 <= 0.0 {
+        return 0.0;
+    }
+    let (a, b) = (w0 + 2.0 * w1, 2.0 * w0 + w1);
+    (a + b) / (a / s0 + b / s1)
 }
 
 type Point = (f64, f64);
@@ -77,11 +127,32 @@ mod tests {
         let affine = |n: f64| 1000.0 + n;
         let known = curve(&[256.0, 1024.0, 4096.0, 16384.0], affine);
         for n in [300.0, 512.0, 2048.0, 8192.0] {
-            assert_close(known.at(n), affine(n), 0.12);
+            assert_close(known.at(n), affine(n), 0.04);
         }
         for n in [1.0, 100.0, 1e5, 1e7] {
             assert_close(known.at(n), affine(n), 1e-9);
         }
+    }
+
+    #[test]
+    fn what_falls_or_stands_still_does_not_swing() {
+        let known = Curve::new(vec![(1.0, 2.0), (4.0, 2.0), (16.0, 1.0), (64.0, 8.0)]);
+        for n in [1.5, 2.0, 3.0] {
+            assert_close(known.at(n), 2.0, 1e-9);
+        }
+        for n in [5.0, 8.0, 15.0] {
+            assert!((1.0..=2.0).contains(&known.at(n)));
+        }
+        for n in [17.0, 30.0, 63.0] {
+            assert!((1.0..=8.0).contains(&known.at(n)));
+        }
+    }
+
+    #[test]
+    fn nothing_stays_nothing() {
+        let known = Curve::new(vec![(1.0, 0.0), (4.0, 0.0), (16.0, 3.0)]);
+        assert_eq!(known.at(2.0), 0.0);
+        assert_close(known.at(10.0), 1.5, 1e-9);
     }
 
     #[test]
