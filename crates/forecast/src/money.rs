@@ -89,14 +89,14 @@ impl Rates {
 mod tests {
     use super::*;
 
-    fn between(sender: &str, receiver: &str) -> Setting {
+    pub(super) fn between(sender: &str, receiver: &str) -> Setting {
         Setting::BusinessToBusiness {
             sender: sender.into(),
             receiver: receiver.into(),
         }
     }
 
-    fn internet(sender: &str) -> Setting {
+    pub(super) fn internet(sender: &str) -> Setting {
         Setting::Internet {
             sender: sender.into(),
         }

@@ -46,7 +46,9 @@ impl Run {
 pub struct Prediction {
     /// What the parties do, in one or two versions, and how much each of them counts.
     versions: Vec<(f64, [Script; 2])>,
-    /// The most memory of the sender and of the receiver, beyond their input, in bytes, if it is known.
+    /// The most memory of the sender and of the receiver, beyond their input, in bytes, if it is known. Above
+    /// all measured sizes it grows as if there were no end; that is too much where a protocol works in bands of
+    /// fixed size.
     pub memory_bytes: [Option<f64>; 2],
 }
 
@@ -130,14 +132,20 @@ impl Profile {
         let curve = Curve::new(points.collect());
         let [less, more] = [items[0].min(items[1]), items[0].max(items[1])];
         let (least, most) = (curve.at(less), curve.at(more));
-        if less == more {
+        if least == most {
             return most;
         }
         let share = |run: &Run| {
             let items = run.items.map(|items| items as f64);
             let least = curve.at(items[0].min(items[1]));
             let most = curve.at(items[0].max(items[1]));
-            ((quantity(run) - least) / (most - least)).clamp(0.0, 1.0)
+            let share = (quantity(run) - least) / (most - least);
+            // Not a number, if there it makes no difference who has more.
+            if share.is_nan() {
+                0.5
+            } else {
+                share.clamp(0.0, 1.0)
+            }
         };
         let alike = |run: &&Run| {
             !run.has_equal_sizes() && (run.items[0] > run.items[1]) == (items[0] > items[1])
@@ -265,6 +273,20 @@ mod tests {
             let computing = PER_ITEM.map(|per| per[0] * senders as f64 + per[1] * receivers as f64);
             let expected = computing[0] + computing[1];
             assert_close(seconds(&prediction(&profile, senders, receivers)), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_the_same_at_all_sizes_is_predicted_as_that() {
+        let mut constant = profile(&[EQUAL.as_slice(), &[[256, 4096], [4096, 256]]].concat());
+        for run in &mut constant.runs {
+            run.memory_bytes = [Some(7); 2];
+        }
+        for (senders, receivers) in [(300, 300), (300, 1 << 20), (1 << 20, 300)] {
+            let memory = prediction(&constant, senders, receivers).memory_bytes;
+            for bytes in memory {
+                assert_close(bytes.unwrap(), 7.0);
+            }
         }
     }
 

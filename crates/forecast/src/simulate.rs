@@ -243,10 +243,10 @@ impl<'a> Simulation<'a> {
             return false;
         };
         let (unread, window) = (line.unread, self.network.unread);
-        let has_room = unread.bytes + ROUNDING < expected.max(ROUNDING * 2.0)
-            || (unread.messages + load.messages <= window.messages as f64 + ROUNDING
-                && unread.bytes + load.bytes <= window.bytes as f64);
-        if due > self.now || !has_room {
+        let is_wanted = unread.bytes < ROUNDING || unread.bytes + ROUNDING < expected;
+        let has_room = unread.messages + load.messages <= window.messages as f64 + ROUNDING
+            && unread.bytes + load.bytes <= window.bytes as f64;
+        if due > self.now || !(is_wanted || has_room) {
             return false;
         }
         line.under_way.pop_front();

@@ -266,7 +266,10 @@ impl FromStr for Prices {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{
+        super::tests::{between, internet},
+        *,
+    };
 
     /// The example of `prices/README.md`.
     fn example() -> &'static str {
@@ -274,19 +277,6 @@ mod tests {
             .split_once("```toml\n")
             .unwrap();
         rest.split_once("```").unwrap().0
-    }
-
-    fn between(sender: &str, receiver: &str) -> Setting {
-        Setting::BusinessToBusiness {
-            sender: sender.into(),
-            receiver: receiver.into(),
-        }
-    }
-
-    fn internet(sender: &str) -> Setting {
-        Setting::Internet {
-            sender: sender.into(),
-        }
     }
 
     #[test]
