@@ -56,6 +56,10 @@ pub(crate) enum Command {
     Send(Send),
     /// Measure protocols: both parties in one process, on random items.
     Bench(Bench),
+    /// Say what a join will take with each protocol, before any data moves: time, bytes, memory, money.
+    Plan(Plan),
+    /// Measure this machine, so that `plan` knows it.
+    Calibrate(Calibrate),
     /// List the protocols: whom they protect against, and what they cost.
     Protocols(Protocols),
     /// Show a file of shares, as CSV.
@@ -377,6 +381,91 @@ impl Bench {
     pub(crate) fn export(&self) -> Option<Export> {
         self.export.or(self.json.then_some(Export::Json))
     }
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Plan {
+    /// How many items each party has, or sender:receiver. For example 65536, 2^20, 1e6, 2^10:2^20.
+    #[arg(long, value_name = "N[:M]", value_parser = sizes::parse)]
+    pub(crate) items: SetSizes,
+
+    /// What the receiver learns, as `send` and `receive` say it.
+    #[arg(long, value_name = "KIND", default_value = "rows")]
+    pub(crate) output_kind: RequestedOutput,
+
+    /// Learn rows, a count or a sum only if at least K items are shared.
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) min_intersection: Option<u64>,
+
+    /// What is between the parties: `lan` (10 Gbit/s, 0.2 ms) or `wan:RATE,RTT`.
+    #[arg(long, value_name = "LINK", default_value = "wan:100mbps,40ms")]
+    pub(crate) network: Link,
+
+    /// The memory that each party has beyond its table, as 500MB or 4GB. What needs more is left out.
+    #[arg(long, value_name = "BYTES", value_parser = sizes::bytes)]
+    pub(crate) memory: Option<u64>,
+
+    /// What machines and traffic cost: a file (its form is described in crates/forecast/prices), or the
+    /// prices of a paper, `spot19` or `cm20`.
+    #[arg(long, value_name = "FILE", requires = "regions")]
+    pub(crate) prices: Option<PathBuf>,
+
+    /// Where the parties are, by names of the prices: the sender's region, and the receiver's. With one
+    /// region, only the sender's costs count.
+    #[arg(long, value_name = "SENDER[,RECEIVER]", value_delimiter = ',', num_args = 1..=2, requires = "prices")]
+    pub(crate) regions: Vec<String>,
+
+    /// What the best protocol has least of.
+    #[arg(long, value_enum, default_value_t = Goal::Time)]
+    pub(crate) optimise: Goal,
+
+    /// Print one JSON object per protocol.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What the best protocol has least of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Goal {
+    /// Time.
+    Time,
+    /// Bytes on the wire, both ways.
+    Bytes,
+    /// Money: --prices says what things cost.
+    Money,
+}
+
+impl Goal {
+    /// As people say it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Time => "time",
+            Self::Bytes => "bytes",
+            Self::Money => "money",
+        }
+    }
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Calibrate {
+    /// The protocols to measure, or `all`.
+    #[arg(
+        long,
+        value_name = "NAME[,NAME…]",
+        default_value = "all",
+        value_delimiter = ',',
+        hide_possible_values = true,
+        value_parser = selection()
+    )]
+    pub(crate) protocol: Vec<Selection>,
+
+    /// How many seconds a protocol may take, for each kind of output.
+    #[arg(long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) seconds: u32,
+
+    /// Where to write what was measured, instead of the user's cache folder, where `plan` finds it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 /// A form of measurements that is not for people at a terminal.

@@ -7,12 +7,14 @@ use crate::{
 };
 
 mod bench;
+mod calibrate;
 mod columns;
 mod demo;
 mod fingerprint;
 mod join;
 mod keygen;
 mod keys;
+mod plan;
 mod protocols;
 mod shares;
 
@@ -27,6 +29,8 @@ pub(crate) fn run(command: Command) -> Result<(), Code> {
         Command::Columns(args) => columns::run(&args),
         Command::Keys(args) => keys::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Plan(args) => plan::run(&args),
+        Command::Calibrate(args) => calibrate::run(&args),
         Command::Protocols(args) => protocols::run(&args),
         Command::Shares(args) => shares::run(&args),
     };

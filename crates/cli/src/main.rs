@@ -22,6 +22,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod calibration;
 mod clashes;
 mod closing_statement;
 mod columns;

@@ -43,6 +43,21 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
     }
 }
 
+/// Reads bytes with a decimal unit, as 500MB or 4GB.
+pub(crate) fn bytes(text: &str) -> Result<u64, String> {
+    const UNITS: [(&str, u64); 4] = [
+        ("kB", 1_000),
+        ("MB", 1_000_000),
+        ("GB", 1_000_000_000),
+        ("TB", 1_000_000_000_000),
+    ];
+    let with_unit = UNITS.iter().find_map(|(unit, factor)| {
+        let number: u64 = text.strip_suffix(unit)?.trim().parse().ok()?;
+        number.checked_mul(*factor)
+    });
+    with_unit.ok_or_else(|| format!("`{text}` is not a number of bytes: write 500MB or 4GB"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -57,6 +72,15 @@ mod tests {
             ("2^10:2^26", 1 << 10, 1 << 26),
         ] {
             assert_eq!(parse(text), Ok(SetSizes { sender, receiver }), "{text}");
+        }
+    }
+
+    #[test]
+    fn bytes_have_units() {
+        assert_eq!(bytes("500MB"), Ok(500_000_000));
+        assert_eq!(bytes("4 GB"), Ok(4_000_000_000));
+        for text in ["", "4", "GB", "-1GB", "1.5GB", "99999999999TB"] {
+            assert!(bytes(text).is_err(), "{text}");
         }
     }
 

@@ -2,7 +2,7 @@
 
 use psijoin_psi::{Error, OutputKind, Plan, Protocol, Request};
 
-use crate::{Profile, Run, Script, measure};
+use crate::{Profile, Run, Script, calibration::kind, measure};
 
 /// How long to measure, and how far to go.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -73,7 +73,7 @@ pub fn profile(
     }
     Ok(Profile {
         protocol: protocol.info().name.to_owned(),
-        output: output.to_string(),
+        output: kind(output).to_owned(),
         threads,
         runs,
     })

@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+mod calibration;
 mod campaign;
 mod curve;
 mod measure;
@@ -16,6 +17,7 @@ mod profile;
 pub mod script;
 mod simulate;
 
+pub use calibration::{Calibration, kind};
 pub use campaign::{Effort, next_plan, profile};
 pub use measure::measure;
 pub use network::Network;

@@ -12,7 +12,7 @@ use crate::{
 pub struct Profile {
     /// The protocol's name.
     pub protocol: String,
-    /// What is learned: rows, a count, …
+    /// What is learned: the [kind](crate::kind) of output.
     pub output: String,
     /// Threads per party.
     pub threads: usize,

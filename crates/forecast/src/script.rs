@@ -5,7 +5,7 @@
 //! fractions, so it can be scaled to a run of another size.
 
 use psijoin_channel::trace::{Step, Trace};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// What a party does, in order.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -16,8 +16,8 @@ pub struct Script(pub Vec<Stretch>);
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stretch {
-    /// It computes.
-    Work(f64),
+    /// It computes, for so many seconds.
+    Work(#[serde(serialize_with = "as_rounded")] f64),
     /// It sends messages, and computes as long before each.
     Send(Messages),
     /// It waits for messages, and computes as long before each.
@@ -56,10 +56,19 @@ impl From<(f64, f64, f64)> for Messages {
     }
 }
 
+/// Four digits are more than anyone measures, and a file of profiles has many numbers.
 impl From<Messages> for (f64, f64, f64) {
     fn from(all: Messages) -> Self {
-        (all.messages, all.bytes, all.seconds)
+        (all.messages, all.bytes, rounded(all.seconds))
     }
+}
+
+fn as_rounded<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(rounded(*value))
+}
+
+fn rounded(value: f64) -> f64 {
+    format!("{value:.3e}").parse().unwrap_or(value)
 }
 
 /// By how much a run differs from the one that was traced.

@@ -40,6 +40,7 @@
 #![forbid(unsafe_code)]
 
 pub mod auto;
+pub mod planner;
 pub mod registry;
 pub mod share_file;
 

@@ -1,0 +1,111 @@
+//! `psijoin calibrate`: measures this machine.
+
+use std::{fs, path::Path};
+
+use psijoin::{Columns, OutputKind, Protocol};
+use psijoin_forecast::{Calibration, Effort, Profile, profile};
+use psijoin_table::atomic_file::{AtomicFile, Existing};
+
+use crate::{
+    args::{self, Selection},
+    calibration,
+    console::Console,
+    exit::Failure,
+    humanize, processor,
+};
+
+/// The largest sets that are run.
+const MOST_ITEMS: u64 = 1 << 20;
+
+/// How often each party runs.
+const REPEATS: usize = 3;
+
+pub(super) fn run(args: &args::Calibrate) -> Result<(), Failure> {
+    let path = args.out.clone().or_else(calibration::path).ok_or_else(|| {
+        Failure::Usage("there is no folder for caches: say where to write with --out".into())
+    })?;
+    let protocols = Selection::resolve(&args.protocol);
+    let tasks: Vec<_> = protocols.into_iter().flat_map(tasks).collect();
+    let effort = Effort {
+        seconds: args.seconds.into(),
+        most_items: MOST_ITEMS,
+        repeats: REPEATS,
+    };
+    let console = Console::wanted(false);
+    console.say(format_args!(
+        "This takes about {} minutes at most. Other programs on this machine disturb it.",
+        (tasks.len() * args.seconds as usize * 2).div_ceil(60)
+    ));
+    let measured = tasks
+        .iter()
+        .enumerate()
+        .map(|(number, (protocol, output))| {
+            measured(
+                protocol,
+                output,
+                effort,
+                format_args!("{} of {}", number + 1, tasks.len()),
+            )
+        });
+    let calibration = Calibration {
+        processor: processor::name(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        profiles: measured.collect::<Result<_, _>>()?,
+    };
+    write(&path, &calibration)?;
+    console.say(format_args!("written to {}", path.display()));
+    Ok(())
+}
+
+/// A protocol with each kind of output that it computes.
+fn tasks(protocol: &'static Protocol) -> Vec<(&'static Protocol, OutputKind)> {
+    let column = Columns {
+        sender: 1,
+        receiver: 0,
+    };
+    let outputs = [
+        OutputKind::Rows,
+        OutputKind::Count,
+        OutputKind::Threshold(1),
+        OutputKind::Sums(column),
+        OutputKind::Shares(column),
+    ];
+    let computed = outputs
+        .into_iter()
+        .filter(|output| protocol.computes(output));
+    computed.map(|output| (protocol, output)).collect()
+}
+
+fn measured(
+    protocol: &'static Protocol,
+    output: &OutputKind,
+    effort: Effort,
+    position: impl std::fmt::Display,
+) -> Result<Profile, Failure> {
+    let console = Console::wanted(false);
+    let mut sizes = Vec::new();
+    let what = format!("{position}: {}, {output}", protocol.info().name);
+    let profile = console.during(
+        &what,
+        || (0, 0),
+        || profile(protocol, output, 1, effort, |run| sizes.push(run.items[0])),
+    )?;
+    let most = sizes.into_iter().max().unwrap_or_default();
+    console.say(format_args!(
+        "{what}: up to {}",
+        humanize::counted(most, "item")
+    ));
+    Ok(profile)
+}
+
+fn write(path: &Path, calibration: &Calibration) -> Result<(), Failure> {
+    let refused =
+        |error: std::io::Error| Failure::Usage(format!("cannot write {}: {error}", path.display()));
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(refused)?;
+    }
+    let text = serde_json::to_string(calibration).expect("plain data");
+    let file = AtomicFile::prepare(path, Existing::Replace).map_err(refused)?;
+    let staged = file.stage(|out| out.write_all(text.as_bytes()));
+    staged.map_err(refused)?.commit().map_err(refused)
+}

@@ -1,0 +1,162 @@
+//! What a join would take, before any data moves.
+//!
+//! [`compare`] plans a request with every protocol and predicts each plan on a network, from
+//! [profiles](Calibration) of a machine. Bytes and flights are exact; time and memory are predictions, and say nothing of
+//! reading tables and writing results.
+
+use psijoin_forecast::{Calibration, Cores, Forecast, Network, money::Rates};
+
+use crate::{Info, Plan, Protocol, Request, registry};
+
+/// Where the parties are.
+#[derive(Debug, Clone)]
+pub struct Conditions<'a> {
+    /// What is between them.
+    pub network: Network,
+    /// How fast both machines are.
+    pub calibration: &'a Calibration,
+    /// The memory that a party has beyond its table, in bytes, if that is limited.
+    pub memory_bytes: Option<u64>,
+    /// What machines and traffic cost, if that is to be known.
+    pub rates: Option<Rates>,
+}
+
+/// What a run of one protocol would take.
+#[non_exhaustive]
+pub struct Estimate {
+    /// The plan, with its exact bytes and flights.
+    pub plan: Plan,
+    /// Its time, and where it goes.
+    pub forecast: Forecast,
+    /// The most memory of the sender and of the receiver beyond their tables, in bytes, if it was measured.
+    pub memory_bytes: [Option<f64>; 2],
+    /// US dollars.
+    pub usd: Option<f64>,
+}
+
+/// Why a protocol is not a choice.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Obstacle {
+    /// It computes other outputs.
+    #[error("cannot compute this output")]
+    Output,
+    /// The receiver finds the intersection itself.
+    #[error("cannot withhold a small intersection")]
+    Withholding,
+    /// There are no parameters for this request, or a run would take longer than anyone waits.
+    #[error("{0}")]
+    Refused(String),
+    /// A party has too little memory.
+    #[error("needs {needed} bytes of memory")]
+    Memory {
+        /// The bytes that the party needs.
+        needed: u64,
+    },
+    /// The calibration does not have it.
+    #[error("was not measured on this machine")]
+    NotMeasured,
+}
+
+/// What makes a choice better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Order {
+    /// Less time.
+    #[default]
+    Time,
+    /// Fewer bytes, both ways.
+    Bytes,
+    /// Less money; without rates, less time.
+    Money,
+}
+
+/// Every protocol: the estimates, the best first, and the others with what is in their way.
+pub fn compare(
+    request: &Request,
+    conditions: &Conditions<'_>,
+    order: Order,
+) -> (Vec<Estimate>, Vec<(&'static Info, Obstacle)>) {
+    let (mut estimates, mut others) = (Vec::new(), Vec::new());
+    for protocol in registry::PROTOCOLS {
+        match estimate(protocol, request, conditions) {
+            Ok(estimate) => estimates.push(estimate),
+            Err(obstacle) => others.push((protocol.info(), obstacle)),
+        }
+    }
+    estimates.sort_by(|one: &Estimate, other| order.key(one).total_cmp(&order.key(other)));
+    (estimates, others)
+}
+
+/// What a run of this protocol would take.
+///
+/// # Errors
+/// Why there can be none.
+pub fn estimate(
+    protocol: &'static Protocol,
+    request: &Request,
+    conditions: &Conditions<'_>,
+) -> Result<Estimate, Obstacle> {
+    let plan = planned(protocol, request)?;
+    let (forecast, memory_bytes) = match plan.cost().total.total_bytes() {
+        // The result follows from the sizes.
+        0 => (Forecast::default(), [None; 2]),
+        _ => predicted(&plan, request, conditions)?,
+    };
+    let most = conditions.memory_bytes.unwrap_or(u64::MAX) as f64;
+    if let Some(needed) = memory_bytes
+        .into_iter()
+        .flatten()
+        .find(|bytes| *bytes > most)
+    {
+        let needed = needed as u64;
+        return Err(Obstacle::Memory { needed });
+    }
+    let bytes = plan.cost().total;
+    let usd = conditions.rates.as_ref();
+    let usd =
+        usd.map(|rates| rates.usd(forecast.seconds, bytes.sender_bytes, bytes.receiver_bytes));
+    Ok(Estimate {
+        plan,
+        forecast,
+        memory_bytes,
+        usd,
+    })
+}
+
+fn planned(protocol: &'static Protocol, request: &Request) -> Result<Plan, Obstacle> {
+    if !protocol.computes(&request.output) {
+        return Err(Obstacle::Output);
+    }
+    if request.min_intersection > 0 && !protocol.withholds() {
+        return Err(Obstacle::Withholding);
+    }
+    let refused = |error: crate::Error| Obstacle::Refused(error.to_string());
+    let plan = protocol.plan(request).map_err(refused)?;
+    plan.feasible().map_err(refused)?;
+    Ok(plan)
+}
+
+fn predicted(
+    plan: &Plan,
+    request: &Request,
+    conditions: &Conditions<'_>,
+) -> Result<(Forecast, [Option<f64>; 2]), Obstacle> {
+    let profile = conditions
+        .calibration
+        .profile(plan.info().name, &request.output);
+    let prediction = profile.ok_or(Obstacle::NotMeasured)?.predict(plan);
+    let forecast = prediction.on(&conditions.network, Cores::Own);
+    let forecast = forecast.map_err(|error| Obstacle::Refused(error.to_string()))?;
+    Ok((forecast, prediction.memory_bytes))
+}
+
+impl Order {
+    /// Less is better.
+    fn key(self, estimate: &Estimate) -> f64 {
+        match self {
+            Self::Time => estimate.forecast.seconds,
+            Self::Bytes => estimate.plan.cost().total.total_bytes() as f64,
+            Self::Money => estimate.usd.unwrap_or(estimate.forecast.seconds),
+        }
+    }
+}
