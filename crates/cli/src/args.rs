@@ -415,6 +415,10 @@ pub(crate) struct Plan {
     #[arg(long, value_name = "SENDER[,RECEIVER]", value_delimiter = ',', num_args = 1..=2, requires = "prices")]
     pub(crate) regions: Vec<String>,
 
+    /// What `calibrate` wrote of another machine, to plan for that one.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) calibration: Option<PathBuf>,
+
     /// What the best protocol has least of.
     #[arg(long, value_enum, default_value_t = Goal::Time)]
     pub(crate) optimise: Goal,

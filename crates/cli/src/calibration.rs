@@ -1,6 +1,9 @@
-//! Where what was measured of this machine is kept.
+//! Where what was measured of a machine is kept.
 
-use std::{env, fs, io, path::PathBuf};
+use std::{
+    env, fs, io,
+    path::{Path, PathBuf},
+};
 
 use psijoin_forecast::Calibration;
 
@@ -9,9 +12,8 @@ use crate::exit::Failure;
 /// The file in the user's cache folder, if there is such a folder.
 pub(crate) fn path() -> Option<PathBuf> {
     let folder = |name| {
-        env::var_os(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
+        let value = env::var_os(name).filter(|value| !value.is_empty());
+        value.map(PathBuf::from)
     };
     let caches = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")))?;
     Some(caches.join("psijoin").join("calibration.json"))
@@ -22,20 +24,25 @@ pub(crate) fn path() -> Option<PathBuf> {
 /// # Errors
 /// If the file is there and cannot be read.
 pub(crate) fn own() -> Result<Option<Calibration>, Failure> {
-    let Some(path) = path() else {
-        return Ok(None);
-    };
-    let unreadable = |why: String| {
+    match path() {
+        Some(path) if path.exists() => read(&path).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// What was measured of a machine.
+///
+/// # Errors
+/// If the file cannot be read.
+pub(crate) fn read(path: &Path) -> Result<Calibration, Failure> {
+    let parsed = fs::read(path).and_then(|bytes| {
+        let parsed = serde_json::from_slice(&bytes);
+        parsed.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+    });
+    parsed.map_err(|error| {
         Failure::Usage(format!(
-            "cannot read {}: {why} (make it again with psijoin calibrate, or delete it)",
+            "cannot read {}: {error} (make it again with psijoin calibrate, or delete it)",
             path.display()
         ))
-    };
-    match fs::read(&path) {
-        Ok(bytes) => serde_json::from_slice(&bytes)
-            .map(Some)
-            .map_err(|error| unreadable(error.to_string())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(unreadable(error.to_string())),
-    }
+    })
 }

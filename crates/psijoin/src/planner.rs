@@ -6,7 +6,7 @@
 
 use psijoin_forecast::{Calibration, Cores, Forecast, Network, money::Rates};
 
-use crate::{Info, Plan, Protocol, Request, registry};
+use crate::{Adversary, Info, Plan, Protocol, Request, registry};
 
 /// Where the parties are.
 #[derive(Debug, Clone)]
@@ -38,23 +38,26 @@ pub struct Estimate {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Obstacle {
+    /// It is a baseline to measure against.
+    #[error("protects nothing")]
+    Insecure,
     /// It computes other outputs.
-    #[error("cannot compute this output")]
+    #[error("for other outputs")]
     Output,
     /// The receiver finds the intersection itself.
-    #[error("cannot withhold a small intersection")]
+    #[error("without a way to withhold a small intersection")]
     Withholding,
     /// There are no parameters for this request, or a run would take longer than anyone waits.
     #[error("{0}")]
     Refused(String),
     /// A party has too little memory.
-    #[error("needs {needed} bytes of memory")]
+    #[error("too large for the memory, with {needed} bytes")]
     Memory {
         /// The bytes that the party needs.
         needed: u64,
     },
     /// The calibration does not have it.
-    #[error("was not measured on this machine")]
+    #[error("not measured on this machine")]
     NotMeasured,
 }
 
@@ -124,6 +127,9 @@ pub fn estimate(
 }
 
 fn planned(protocol: &'static Protocol, request: &Request) -> Result<Plan, Obstacle> {
+    if protocol.info().adversary == Adversary::Insecure {
+        return Err(Obstacle::Insecure);
+    }
     if !protocol.computes(&request.output) {
         return Err(Obstacle::Output);
     }

@@ -30,7 +30,10 @@ pub(super) fn run(args: &args::Plan) -> Result<(), Failure> {
     question.check_minimum()?;
     let holders = args.output_kind.holders();
     let request = question.request(args.items.sender, args.items.receiver, holders)?;
-    let own = calibration::own()?;
+    let own = match &args.calibration {
+        Some(file) => Some(calibration::read(file)?),
+        None => calibration::own()?,
+    };
     let conditions = Conditions {
         network: Network::from(args.network),
         calibration: own.as_ref().unwrap_or_else(|| Calibration::shipped()),
@@ -87,6 +90,9 @@ fn rates(args: &args::Plan) -> Result<Option<Rates>, Failure> {
 }
 
 fn table(args: &args::Plan, estimates: &[Estimate]) -> String {
+    if estimates.is_empty() {
+        return "No protocol can do this.\n".to_owned();
+    }
     let has_money = args.prices.is_some();
     let mut columns = vec![
         ("protocol", Align::Left),
@@ -133,7 +139,12 @@ fn left_out(others: &[(&'static Info, Obstacle)]) -> String {
     let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
     for (info, obstacle) in others {
         let why = match obstacle {
-            Obstacle::Memory { needed } => format!("needs {} of memory", humanize::bytes(*needed)),
+            Obstacle::Memory { needed } => {
+                format!(
+                    "too large for the memory, with {}",
+                    humanize::bytes(*needed)
+                )
+            }
             other => other.to_string(),
         };
         match reasons.iter_mut().find(|(known, _)| *known == why) {
@@ -143,7 +154,7 @@ fn left_out(others: &[(&'static Info, Obstacle)]) -> String {
     }
     let lines = reasons
         .iter()
-        .map(|(why, names)| format!("  {}: {why}\n", humanize::listed(names)));
+        .map(|(why, names)| format!("  {why}: {}\n", humanize::listed(names)));
     match reasons.is_empty() {
         true => String::new(),
         false => format!("\nNot a choice:\n\n{}", lines.collect::<String>()),

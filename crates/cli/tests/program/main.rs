@@ -20,6 +20,7 @@ mod listener;
 #[cfg(target_os = "linux")]
 mod memory;
 mod minimum;
+mod plan;
 mod round_trips;
 mod shares;
 mod sums;

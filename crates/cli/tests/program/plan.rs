@@ -1,0 +1,203 @@
+//! What a join will take, before it runs.
+
+use serde_json::Value;
+
+use crate::support::{Folder, all_exit, assert_said, objects, run};
+
+/// A calibration with runs of 100 bytes per item each way and a microsecond per item of each party.
+fn calibration(folder: &Folder, protocols: &[&str], outputs: &[&str]) -> String {
+    let run = |items: u64| {
+        let (bytes, seconds) = (100 * items, 1e-6 * items as f64);
+        let send = serde_json::json!({"send": [1.0, bytes, seconds]});
+        let receive = serde_json::json!({"receive": [1.0, bytes, 0.0]});
+        serde_json::json!({
+            "items": [items, items],
+            "scripts": [[send, receive], [receive, send]],
+            "memory_bytes": [1000 * items, 2000 * items],
+        })
+    };
+    let mut profiles = Vec::new();
+    for protocol in protocols {
+        for output in outputs {
+            let runs = [run(256), run(4096)];
+            profiles.push(serde_json::json!({
+                "protocol": protocol, "output": output, "threads": 1, "runs": runs,
+            }));
+        }
+    }
+    let calibration = serde_json::json!({
+        "processor": "a processor", "version": "0.1.0", "profiles": profiles,
+    });
+    folder.file("calibration.json", calibration.to_string())
+}
+
+fn plan(calibration: &str, more: &[&str]) -> Vec<Value> {
+    let args = [&["plan", "--json", "--calibration", calibration], more].concat();
+    let ended = run(&args);
+    ended.says(0, &[]);
+    objects(&ended.stdout)
+}
+
+#[test]
+fn the_best_protocol_comes_first() {
+    let folder = Folder::new();
+    let calibration = calibration(&folder, &["dh", "kkrt", "rr22"], &["rows"]);
+    let network = ["--items", "2^20", "--network", "wan:10mbps,80ms"];
+    for (goal, fields) in [
+        ("time", &["seconds"][..]),
+        ("bytes", &["sender_bytes", "receiver_bytes"]),
+    ] {
+        let plans = plan(
+            &calibration,
+            &[&network[..], &["--optimise", goal]].concat(),
+        );
+        assert_eq!(plans.len(), 3);
+        let key = |plan: &Value| -> f64 {
+            fields
+                .iter()
+                .map(|field| plan[field].as_f64().unwrap())
+                .sum()
+        };
+        assert!(
+            plans.is_sorted_by(|one, other| key(one) <= key(other)),
+            "{plans:?}"
+        );
+    }
+}
+
+#[test]
+fn bytes_are_exact_and_the_rest_follows_from_the_calibration() {
+    let folder = Folder::new();
+    let calibration = calibration(&folder, &["dh"], &["rows"]);
+    let items = 10_000.0;
+    let plans = plan(
+        &calibration,
+        &["--items", "10000", "--network", "wan:1mbps,100ms"],
+    );
+    let [dh] = &plans[..] else {
+        panic!("{plans:?}");
+    };
+    let listed = run(&["protocols", "--items", "10000", "--json"]);
+    let listed = objects(&listed.stdout);
+    let listed = listed.iter().find(|listed| listed["name"] == "dh").unwrap();
+    for field in ["sender_bytes", "receiver_bytes", "flights"] {
+        assert_eq!(dh[field], listed[field]);
+    }
+    assert_eq!(dh["sender_memory_bytes"], 1000.0 * items);
+    assert_eq!(dh["receiver_memory_bytes"], 2000.0 * items);
+    // Both lines carry their bytes one after the other here; computing is a hundredth of a second each.
+    let bytes = dh["sender_bytes"].as_f64().unwrap() + dh["receiver_bytes"].as_f64().unwrap();
+    let expected = 8.0 * bytes / 1e6 + 0.1 + 2e-6 * items;
+    let seconds = dh["seconds"].as_f64().unwrap();
+    assert!(
+        (seconds / expected - 1.0).abs() < 0.01,
+        "{seconds}, not {expected}"
+    );
+}
+
+#[test]
+fn money_is_counted_by_a_file_of_prices() {
+    let folder = Folder::new();
+    let calibration = calibration(&folder, &["dh", "rr22"], &["rows"]);
+    let prices = folder.file(
+        "prices.toml",
+        "name = 'ours'\nsource = 'a list'\ndate = '2026'\nmachine = 'small'\ngb_bytes = 1000000000\n\
+         public_address_usd_per_gb = 0.0\n[regions.here]\nmachine_usd_per_hour = 0.0\n\
+         internet_usd_per_gb = 2.0\n",
+    );
+    let money = [
+        "--prices",
+        &prices,
+        "--regions",
+        "here",
+        "--optimise",
+        "money",
+    ];
+    let plans = plan(&calibration, &[&["--items", "1e6"][..], &money].concat());
+    for plan in &plans {
+        let expected = 2e-9 * plan["sender_bytes"].as_f64().unwrap();
+        assert!(
+            (plan["usd"].as_f64().unwrap() / expected - 1.0).abs() < 1e-9,
+            "{plan}"
+        );
+    }
+    assert_eq!(plans.len(), 2);
+}
+
+#[test]
+fn the_table_says_why_others_are_no_choice() {
+    let folder = Folder::new();
+    let calibration = calibration(&folder, &["dh", "rr22-circuit"], &["count"]);
+    let count = ["--items", "2^18", "--output-kind", "count"];
+    let of = |more: &[&str]| {
+        let args = ["plan", "--calibration", &calibration];
+        run(&[&args[..], &count, more].concat())
+    };
+    let plans = [
+        of(&[]),
+        of(&["--min-intersection", "5"]),
+        of(&["--memory", "1MB"]),
+    ];
+    all_exit(&plans, 0);
+    assert_said!(plans);
+}
+
+#[test]
+fn what_is_wrong_is_said_with_what_to_do() {
+    let folder = Folder::new();
+    let broken = folder.file("broken.json", "{}");
+    let ended = [
+        run(&["plan", "--items", "9", "--optimise", "money"]),
+        run(&["plan", "--items", "9", "--prices", "cm20"]),
+        run(&[
+            "plan",
+            "--items",
+            "9",
+            "--prices",
+            "cm20",
+            "--regions",
+            "the-moon",
+        ]),
+        run(&["plan", "--items", "9", "--memory", "much"]),
+        run(&[
+            "plan",
+            "--items",
+            "9",
+            "--output-kind",
+            "shares",
+            "--min-intersection",
+            "3",
+        ]),
+        run(&["plan", "--items", "9", "--calibration", &broken]),
+    ];
+    all_exit(&ended, 2);
+    assert_said!(ended);
+}
+
+#[test]
+fn a_machine_is_measured_and_then_known() {
+    let folder = Folder::new();
+    let file = folder.path("machine.json");
+    let args = [
+        "calibrate",
+        "--protocol",
+        "dh,kkrt",
+        "--seconds",
+        "1",
+        "--out",
+        &file,
+    ];
+    run(&args).says(
+        0,
+        &["1 of 3: dh, rows", "3 of 3: kkrt, rows", "machine.json"],
+    );
+    let plans = plan(&file, &["--items", "1000"]);
+    assert_eq!(plans.len(), 2);
+    for plan in plans {
+        assert!(plan["seconds"].as_f64().unwrap() > 0.0, "{plan}");
+        assert!(
+            plan["receiver_memory_bytes"].as_u64().unwrap() > 0,
+            "{plan}"
+        );
+    }
+}
