@@ -58,6 +58,9 @@ pub(crate) enum Command {
     Bench(Bench),
     /// Say what a join will take with each protocol, before any data moves: time, bytes, memory, money.
     Plan(Plan),
+    /// Make the comparisons of the papers again, on this machine.
+    #[command(subcommand)]
+    Lab(Lab),
     /// Measure this machine, so that `plan` knows it.
     Calibrate(Calibrate),
     /// List the protocols: whom they protect against, and what they cost.
@@ -448,6 +451,85 @@ impl Goal {
             Self::Money => "money",
         }
     }
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Lab {
+    /// List the experiments: tables and figures of the papers.
+    List,
+    /// Measure what experiments need. What was measured before is not measured again.
+    Run(LabRun),
+    /// Report what came out.
+    Report(LabReport),
+    /// Compare what two machines, or two versions, measured.
+    Compare(LabCompare),
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct LabRun {
+    /// The experiments; all, if none is named.
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) results: LabResults,
+
+    /// Small sizes, in about ten minutes for all experiments; the rest is extrapolated. This is the default.
+    #[arg(long)]
+    pub(crate) quick: bool,
+
+    /// Sizes up to 2^24, overnight.
+    #[arg(long, conflicts_with = "quick")]
+    pub(crate) full: bool,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct LabReport {
+    /// The experiments; all, if none is named.
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) results: LabResults,
+
+    /// The form of the report.
+    #[arg(long, value_enum, default_value_t = LabForm::Html)]
+    pub(crate) form: LabForm,
+
+    /// Where to write it, instead of standard output.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct LabResults {
+    /// The file of measured runs, a line per run.
+    #[arg(long, value_name = "FILE", default_value = "psijoin-lab.jsonl")]
+    pub(crate) results: PathBuf,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct LabCompare {
+    /// A file of measured runs.
+    #[arg(value_name = "FIRST")]
+    pub(crate) first: PathBuf,
+
+    /// Another one.
+    #[arg(value_name = "SECOND")]
+    pub(crate) second: PathBuf,
+}
+
+/// A form of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LabForm {
+    /// One page that needs nothing else.
+    Html,
+    /// Tables and verdicts in Markdown.
+    Md,
+    /// A line per figure.
+    Csv,
+    /// All of it, for scripts.
+    Json,
 }
 
 #[derive(ClapArgs)]

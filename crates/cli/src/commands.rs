@@ -14,6 +14,7 @@ mod fingerprint;
 mod join;
 mod keygen;
 mod keys;
+mod lab;
 mod plan;
 mod protocols;
 mod shares;
@@ -30,6 +31,7 @@ pub(crate) fn run(command: Command) -> Result<(), Code> {
         Command::Keys(args) => keys::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Plan(args) => plan::run(&args),
+        Command::Lab(args) => lab::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Protocols(args) => protocols::run(&args),
         Command::Shares(args) => shares::run(&args),
