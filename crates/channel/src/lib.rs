@@ -12,8 +12,8 @@
 //! [`memory`] joins two parties of one process; [`playback`] stands in for a peer whose messages are known.
 //!
 //! What parties do over any channel lives here as well: long data is sent and received in pieces that
-//! all threads compute ([`stream`]), or read while something else is computed ([`read_ahead`]); and a
-//! seed is drawn that neither party controls ([`joint_seed`]).
+//! all threads compute ([`stream`]), or read while something else is computed ([`read_ahead`]); a
+//! seed is drawn that neither party controls ([`joint_seed`]); and the network is measured ([`gauge`]).
 //!
 //! ```
 //! use psijoin_channel::{count::counted, link::{Link, linked}, memory};
@@ -47,6 +47,7 @@ use crate::{
 
 pub mod count;
 pub mod fault;
+pub mod gauge;
 pub mod joint_seed;
 pub mod link;
 pub mod memory;

@@ -23,7 +23,7 @@ pub use text::InvalidLink;
 
 /// A full-duplex link between the parties.
 ///
-/// Its text form is `lan` or `wan:RATE,RTT`, for example `wan:100mbps,80ms`, with rates in
+/// Its text form is `lan` or `wan:RATE,RTT`, for example `wan:100mbps,80ms`, where `wan:` may be left out, with rates in
 /// `bps`, `kbps`, `mbps` or `gbps` (powers of 1000, bits per second) and times in `us`,
 /// `ms` or `s`. What [`Display`](std::fmt::Display) writes, [`FromStr`](std::str::FromStr)
 /// reads back unchanged.

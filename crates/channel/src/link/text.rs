@@ -8,8 +8,8 @@ use super::Link;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidLink {
-    /// Neither `lan` nor `wan:RATE,RTT`.
-    #[error("a network is written `lan` or `wan:RATE,RTT`, for example `wan:100mbps,80ms`")]
+    /// Neither `lan` nor `RATE,RTT`.
+    #[error("a network is written `lan` or `RATE,RTT`, for example `100mbps,80ms`")]
     Form,
     /// The rate cannot be read or is out of range.
     #[error("a rate is a number with bps, kbps, mbps or gbps, from 1bps to 1000gbps")]
@@ -33,10 +33,8 @@ impl FromStr for Link {
         if text == "lan" {
             return Ok(Self::LAN);
         }
-        let (rate, round_trip) = text
-            .strip_prefix("wan:")
-            .and_then(|text| text.split_once(','))
-            .ok_or(InvalidLink::Form)?;
+        let text = text.strip_prefix("wan:").unwrap_or(&text);
+        let (rate, round_trip) = text.split_once(',').ok_or(InvalidLink::Form)?;
         let rate = parse_quantity(rate, &RATES).ok_or(InvalidLink::Rate)?;
         let nanoseconds = parse_quantity(round_trip, &TIMES).ok_or(InvalidLink::RoundTrip)?;
         // The cast saturates, and `new` refuses what is far too long.
