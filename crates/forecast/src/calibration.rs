@@ -29,6 +29,17 @@ impl Calibration {
         &SHIPPED
     }
 
+    /// The one of another machine, on which each profile's computing takes `ratio` times as long.
+    #[must_use]
+    pub fn scaled(&self, ratio: impl Fn(&Profile) -> f64) -> Self {
+        let profiles = self.profiles.iter();
+        let profiles = profiles.map(|profile| profile.scaled(ratio(profile)));
+        Self {
+            profiles: profiles.collect(),
+            ..self.clone()
+        }
+    }
+
     /// The profile of a protocol for this kind of output, whatever its columns and thresholds.
     pub fn profile(&self, protocol: &str, output: &OutputKind) -> Option<&Profile> {
         let kind = kind(output);

@@ -1,5 +1,7 @@
 //! The runs that a profile is made of.
 
+use std::thread;
+
 use psijoin_psi::{Error, OutputKind, Plan, Protocol, Request};
 
 use crate::{Profile, Run, Script, calibration::kind, measure};
@@ -43,14 +45,16 @@ impl Effort {
         unequal.find(|items| known.iter().all(|run| run.items != *items))
     }
 
-    /// Both parties compute when they are recorded, and when they run alone.
+    /// Both parties compute when they are recorded, when their memory is counted, and when they run alone.
     fn seconds_of(&self, run: &Run) -> f64 {
         let computing = run.scripts.iter().map(Script::computing);
-        computing.sum::<f64>() * (self.repeats + 1) as f64
+        let with_two: f64 = run.on_two_threads.iter().flatten().sum();
+        (computing.sum::<f64>() + with_two) * (self.repeats + 2) as f64
     }
 }
 
 /// Runs `protocol` at growing sizes, as far as `effort` goes, and twice with sets of unequal size.
+/// Parties have one thread. On a machine with more than one core, those with sets of equal size then have two.
 /// `tell` hears of each run.
 ///
 /// # Errors
@@ -61,20 +65,24 @@ impl Effort {
 pub fn profile(
     protocol: &'static Protocol,
     output: &OutputKind,
-    threads: usize,
     effort: Effort,
     mut tell: impl FnMut(&Run),
 ) -> Result<Profile, Error> {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
     let mut runs = Vec::new();
     while let Some(plan) = next_plan(protocol, output, effort, &runs)? {
-        let run = measure(&plan, threads, effort.repeats)?;
+        let mut run = measure(&plan, 1, effort.repeats)?;
+        if cores > 1 && run.has_equal_sizes() {
+            let scripts = measure(&plan, 2, effort.repeats)?.scripts;
+            run.on_two_threads = Some(scripts.map(|script| script.computing()));
+        }
         tell(&run);
         runs.push(run);
     }
     Ok(Profile {
         protocol: protocol.info().name.to_owned(),
         output: kind(output).to_owned(),
-        threads,
+        threads: 1,
         runs,
     })
 }
@@ -116,13 +124,14 @@ mod tests {
             items,
             scripts: [0, 1].map(|_| Script(vec![Stretch::Work(seconds / 2.0)])),
             memory_bytes: [None; 2],
+            on_two_threads: None,
         }
     }
 
     #[test]
     fn sizes_grow_until_time_or_sizes_end() {
         let effort = Effort {
-            seconds: 50.0,
+            seconds: 64.0,
             most_items: 1 << 14,
             repeats: 1,
         };
@@ -132,7 +141,7 @@ mod tests {
             runs.push(run(items, items[0].max(items[1]) as f64 / 1024.0));
             sizes.push(items);
         }
-        // 2 * (0.25 + 1 + 4) s, and 32 s more: 2^14 still has its place.
+        // 3 * (0.25 + 1 + 4) s, and 48 s more: 2^14 still has its place.
         let largest = 1 << 14;
         let unequal = [[largest / 16, largest], [largest, largest / 16]];
         let equal = [1 << 8, 1 << 10, 1 << 12, largest].map(|items| [items; 2]);

@@ -37,6 +37,7 @@ pub fn measure(plan: &Plan, threads: usize, runs: usize) -> Result<Run, Error> {
         items: [sizes.sender(), sizes.receiver()],
         scripts: [&sender, &receiver].map(|alone| Script::from(&alone.trace)),
         memory_bytes: [sender, receiver].map(|alone| alone.memory_bytes),
+        on_two_threads: None,
     })
 }
 

@@ -1,6 +1,6 @@
 //! What a protocol takes at any size, from runs at some.
 
-use psijoin_psi::{Plan, Role};
+use psijoin_psi::Plan;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -29,10 +29,13 @@ pub struct Run {
     pub scripts: [Script; 2],
     /// The most memory that they took beyond their input, in bytes, if it is known.
     pub memory_bytes: [Option<u64>; 2],
+    /// Seconds that they computed with two threads instead of one, if that was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_two_threads: Option<[f64; 2]>,
 }
 
 impl Run {
-    fn has_equal_sizes(&self) -> bool {
+    pub(crate) fn has_equal_sizes(&self) -> bool {
         self.items[0] == self.items[1]
     }
 
@@ -46,10 +49,13 @@ impl Run {
 pub struct Prediction {
     /// What the parties do, in one or two versions, and how much each of them counts.
     versions: Vec<(f64, [Script; 2])>,
-    /// The most memory of the sender and of the receiver, beyond their input, in bytes, if it is known. Above
-    /// all measured sizes it grows as if there were no end; that is too much where a protocol works in bands of
-    /// fixed size.
+    /// The share of its computing that more threads make faster, for each party, if it is known.
+    parallel: Option<[f64; 2]>,
+    /// The most memory of the sender and of the receiver, beyond their input, in bytes, if it is known. It is not
+    /// far above all measured sizes: many protocols work in bands of fixed size there, and take no more.
     pub memory_bytes: [Option<f64>; 2],
+    /// Whether the sizes are above all measured ones.
+    pub is_extrapolated: bool,
 }
 
 impl Prediction {
@@ -63,6 +69,33 @@ impl Prediction {
             sum = sum.plus(&simulate(sender, receiver, network, cores)?, *share);
         }
         Ok(sum)
+    }
+
+    /// Seconds that both parties compute.
+    pub fn computing(&self) -> f64 {
+        let of = |(share, scripts): &(f64, [Script; 2])| {
+            share * scripts.iter().map(Script::computing).sum::<f64>()
+        };
+        self.versions.iter().map(of).sum()
+    }
+
+    /// The same with this many threads per party instead of one, by Amdahl's law: what a second thread did not
+    /// make faster, more do not either. If that was not measured, nothing changes.
+    #[must_use]
+    pub fn with_threads(mut self, threads: usize) -> Self {
+        let Some(parallel) = self.parallel else {
+            return self;
+        };
+        for (_, scripts) in &mut self.versions {
+            for (script, parallel) in scripts.iter_mut().zip(parallel) {
+                let seconds = 1.0 - parallel + parallel / threads as f64;
+                *script = script.scaled(Scale {
+                    seconds,
+                    ..Scale::ONE
+                });
+            }
+        }
+        self
     }
 }
 
@@ -78,22 +111,74 @@ impl Profile {
         let items = [sizes.sender() as f64, sizes.receiver() as f64];
         let traffic = plan.cost().total;
         let bytes = [traffic.sender_bytes as f64, traffic.receiver_bytes as f64];
-        let computing = [Role::Sender, Role::Receiver]
-            .map(|role| self.at(items, |run| run.scripts[role as usize].computing()));
+        let computing = [0, 1].map(|party| self.at(items, |run| run.scripts[party].computing()));
         let versions = self
             .neighbours(items[0].max(items[1]))
             .into_iter()
             .map(|(share, run)| (share, scaled(&run.scripts, computing, bytes)));
         Prediction {
             versions: versions.collect(),
+            parallel: self.parallel(items, computing),
             memory_bytes: [0, 1].map(|party| self.memory(items, party)),
+            is_extrapolated: self.beyond(items) > 1.0,
         }
     }
 
+    /// The same, with `ratio` times as much computing.
+    pub(crate) fn scaled(&self, ratio: f64) -> Self {
+        let by = Scale {
+            seconds: ratio,
+            ..Scale::ONE
+        };
+        let run = |run: &Run| Run {
+            scripts: run.scripts.each_ref().map(|script| script.scaled(by)),
+            on_two_threads: run.on_two_threads.map(|both| both.map(|one| one * ratio)),
+            ..*run
+        };
+        Self {
+            runs: self.runs.iter().map(run).collect(),
+            ..self.clone()
+        }
+    }
+
+    /// How many times as large as the largest measured sets these are.
+    fn beyond(&self, items: [f64; 2]) -> f64 {
+        let largest = self.runs.iter().map(Run::size).fold(0.0, f64::max);
+        items[0].max(items[1]) / largest
+    }
+
     fn memory(&self, items: [f64; 2], party: usize) -> Option<f64> {
+        /// How far the memory of larger runs is believed to follow from that of smaller ones.
+        const FAR: f64 = 16.0;
         let bytes = |run: &Run| run.memory_bytes[party];
-        let is_known = self.runs.iter().all(|run| bytes(run).is_some());
+        let is_known =
+            self.beyond(items) <= FAR && self.runs.iter().all(|run| bytes(run).is_some());
         is_known.then(|| self.at(items, |run| bytes(run).unwrap_or_default() as f64))
+    }
+
+    /// The share of each party's computing that a second thread halves, given what it computes with one.
+    fn parallel(&self, items: [f64; 2], with_one: [f64; 2]) -> Option<[f64; 2]> {
+        let runs = self
+            .equal()
+            .into_iter()
+            .filter(|run| run.on_two_threads.is_some());
+        let known = Self {
+            runs: runs.cloned().collect(),
+            ..self.clone()
+        };
+        if known.runs.is_empty() {
+            return None;
+        }
+        let with_two =
+            |party: usize| known.at(items, |run| run.on_two_threads.unwrap_or_default()[party]);
+        Some([0, 1].map(|party| {
+            let saved = with_one[party] - with_two(party);
+            if with_one[party] > 0.0 {
+                (2.0 * saved / with_one[party]).clamp(0.0, 1.0)
+            } else {
+                0.0
+            }
+        }))
     }
 
     /// Runs with sets of equal size, from the smallest on.
@@ -203,6 +288,7 @@ mod tests {
             items,
             scripts: [Script(sender.to_vec()), Script(receiver.to_vec())],
             memory_bytes: items.map(|items| Some(1000 + 10 * items)),
+            on_two_threads: None,
         }
     }
 
@@ -282,7 +368,7 @@ mod tests {
         for run in &mut constant.runs {
             run.memory_bytes = [Some(7); 2];
         }
-        for (senders, receivers) in [(300, 300), (300, 1 << 20), (1 << 20, 300)] {
+        for (senders, receivers) in [(300, 300), (300, 1 << 16), (1 << 16, 300)] {
             let memory = prediction(&constant, senders, receivers).memory_bytes;
             for bytes in memory {
                 assert_close(bytes.unwrap(), 7.0);
@@ -292,9 +378,42 @@ mod tests {
 
     #[test]
     fn memory_is_predicted_alike() {
-        let memory = prediction(&profile(&EQUAL), 1 << 20, 1 << 20).memory_bytes;
-        for bytes in memory {
-            assert_close(bytes.unwrap(), (1000 + (10 << 20)) as f64);
+        let memory = |items| prediction(&profile(&EQUAL), items, items).memory_bytes;
+        for bytes in memory(1 << 16) {
+            assert_close(bytes.unwrap(), (1000 + (10 << 16)) as f64);
         }
+        // Too far from what was measured.
+        assert_eq!(memory((1 << 16) + 1), [None; 2]);
+    }
+
+    #[test]
+    fn what_is_above_all_measured_sizes_is_extrapolated() {
+        let profile = profile(&EQUAL);
+        assert!(!prediction(&profile, 4096, 10).is_extrapolated);
+        assert!(prediction(&profile, 10, 4097).is_extrapolated);
+    }
+
+    /// Of what the sender computes, four fifths are done by all threads; of the receiver's, nothing.
+    #[test]
+    fn threads_make_faster_what_they_share() {
+        let mut profile = profile(&EQUAL);
+        let alone = |run: &Run| [0, 1].map(|party: usize| run.scripts[party].computing());
+        for run in &mut profile.runs {
+            let [sender, receiver] = alone(run);
+            run.on_two_threads = Some([0.6 * sender, receiver]);
+        }
+        for items in [300, 1 << 14] {
+            let one = prediction(&profile, items, items);
+            let (sender, receiver) = (4e-5 * items as f64, 2e-5 * items as f64);
+            for (threads, share) in [(1, 1.0), (2, 0.6), (8, 0.3)] {
+                let expected = share * sender + receiver;
+                assert_close(seconds(&one.clone().with_threads(threads)), expected);
+            }
+        }
+        for run in &mut profile.runs {
+            run.on_two_threads = None;
+        }
+        let unknown = prediction(&profile, 300, 300);
+        assert_eq!(unknown.clone().with_threads(8), unknown);
     }
 }

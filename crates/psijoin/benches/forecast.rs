@@ -111,7 +111,7 @@ fn sizes(protocols: &[(&str, u64)]) {
             most_items: most_items * 4,
             repeats: 3,
         };
-        let profile = profile(protocol, &OutputKind::Rows, 1, effort, |_| {}).expect("runs");
+        let profile = profile(protocol, &OutputKind::Rows, effort, |_| {}).expect("runs");
         let equal = |run: &&Run| run.items[0] == run.items[1];
         let runs: Vec<&Run> = profile.runs.iter().filter(equal).collect();
         for left_out in 1..runs.len() {

@@ -4,9 +4,13 @@
 //! [profiles](Calibration) of a machine. Bytes and flights are exact; time and memory are predictions, and say nothing of
 //! reading tables and writing results.
 
-use psijoin_forecast::{Calibration, Cores, Forecast, Network, money::Rates};
+use std::num::NonZeroUsize;
 
-use crate::{Adversary, Info, Plan, Protocol, Request, registry};
+use psijoin_forecast::{Calibration, Cores, Forecast, Network, Script, measure, money::Rates};
+use psijoin_psi_pk::dh::DH;
+use psijoin_psi_vole::rr22::RR22;
+
+use crate::{Adversary, Error, Info, OutputKind, Plan, Protocol, Request, registry};
 
 /// Where the parties are.
 #[derive(Debug, Clone)]
@@ -15,6 +19,8 @@ pub struct Conditions<'a> {
     pub network: Network,
     /// How fast both machines are.
     pub calibration: &'a Calibration,
+    /// Threads of each party.
+    pub threads: NonZeroUsize,
     /// The memory that a party has beyond its table, in bytes, if that is limited.
     pub memory_bytes: Option<u64>,
     /// What machines and traffic cost, if that is to be known.
@@ -30,6 +36,8 @@ pub struct Estimate {
     pub forecast: Forecast,
     /// The most memory of the sender and of the receiver beyond their tables, in bytes, if it was measured.
     pub memory_bytes: [Option<f64>; 2],
+    /// Whether the sizes are above all that were measured, so that time and memory are less certain.
+    pub is_extrapolated: bool,
     /// US dollars.
     pub usd: Option<f64>,
 }
@@ -73,6 +81,36 @@ pub enum Order {
     Money,
 }
 
+/// The [shipped](Calibration::shipped) calibration, made as fast as this machine by two small runs, which take
+/// about a second: of `dh` for the protocols that compute with points and large numbers, of `rr22` for the others.
+///
+/// # Errors
+/// As [`psijoin_forecast::measure`].
+pub fn this_machine() -> Result<Calibration, Error> {
+    /// Their computing is in groups whose elements are large.
+    const PUBLIC_KEY: [&str; 3] = ["dh", "dh-ffdhe3072", "rsa"];
+    let shipped = Calibration::shipped();
+    let public_key = slowness(shipped, &DH, 1 << 11)?;
+    let others = slowness(shipped, &RR22, 1 << 16)?;
+    Ok(
+        shipped.scaled(|profile| match PUBLIC_KEY.contains(&&*profile.protocol) {
+            true => public_key,
+            false => others,
+        }),
+    )
+}
+
+/// How many times as long this machine computes as the calibration's in a run of this size.
+fn slowness(calibration: &Calibration, protocol: &Protocol, items: u64) -> Result<f64, Error> {
+    let plan = protocol.plan(&Request::rows(items, items)?)?;
+    let Some(profile) = calibration.profile(protocol.info().name, &OutputKind::Rows) else {
+        return Ok(1.0);
+    };
+    let measured = measure(&plan, 1, 3)?;
+    let measured: f64 = measured.scripts.iter().map(Script::computing).sum();
+    Ok(measured / profile.predict(&plan).computing())
+}
+
 /// Every protocol: the estimates, the best first, and the others with what is in their way.
 pub fn compare(
     request: &Request,
@@ -100,21 +138,16 @@ pub fn estimate(
     conditions: &Conditions<'_>,
 ) -> Result<Estimate, Obstacle> {
     let plan = planned(protocol, request)?;
-    let (forecast, memory_bytes) = match plan.cost().total.total_bytes() {
+    let bytes = plan.cost().total;
+    let (forecast, memory_bytes, is_extrapolated) = match bytes.total_bytes() {
         // The result follows from the sizes.
-        0 => (Forecast::default(), [None; 2]),
+        0 => (Forecast::default(), [None; 2], false),
         _ => predicted(&plan, request, conditions)?,
     };
-    let most = conditions.memory_bytes.unwrap_or(u64::MAX) as f64;
-    if let Some(needed) = memory_bytes
-        .into_iter()
-        .flatten()
-        .find(|bytes| *bytes > most)
-    {
-        let needed = needed as u64;
+    let needed = memory_bytes.into_iter().flatten().fold(0.0, f64::max) as u64;
+    if needed > conditions.memory_bytes.unwrap_or(u64::MAX) {
         return Err(Obstacle::Memory { needed });
     }
-    let bytes = plan.cost().total;
     let usd = conditions.rates.as_ref();
     let usd =
         usd.map(|rates| rates.usd(forecast.seconds, bytes.sender_bytes, bytes.receiver_bytes));
@@ -122,6 +155,7 @@ pub fn estimate(
         plan,
         forecast,
         memory_bytes,
+        is_extrapolated,
         usd,
     })
 }
@@ -146,19 +180,24 @@ fn predicted(
     plan: &Plan,
     request: &Request,
     conditions: &Conditions<'_>,
-) -> Result<(Forecast, [Option<f64>; 2]), Obstacle> {
+) -> Result<(Forecast, [Option<f64>; 2], bool), Obstacle> {
     let profile = conditions
         .calibration
         .profile(plan.info().name, &request.output);
     let prediction = profile.ok_or(Obstacle::NotMeasured)?.predict(plan);
+    let prediction = prediction.with_threads(conditions.threads.get());
     let forecast = prediction.on(&conditions.network, Cores::Own);
     let forecast = forecast.map_err(|error| Obstacle::Refused(error.to_string()))?;
-    Ok((forecast, prediction.memory_bytes))
+    Ok((
+        forecast,
+        prediction.memory_bytes,
+        prediction.is_extrapolated,
+    ))
 }
 
 impl Order {
-    /// Less is better.
-    fn key(self, estimate: &Estimate) -> f64 {
+    /// What there is to have less of: seconds, bytes or US dollars.
+    pub fn key(self, estimate: &Estimate) -> f64 {
         match self {
             Self::Time => estimate.forecast.seconds,
             Self::Bytes => estimate.plan.cost().total.total_bytes() as f64,

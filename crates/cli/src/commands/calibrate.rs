@@ -88,7 +88,7 @@ fn measured(
     let profile = console.during(
         &what,
         || (0, 0),
-        || profile(protocol, output, 1, effort, |run| sizes.push(run.items[0])),
+        || profile(protocol, output, effort, |run| sizes.push(run.items[0])),
     )?;
     let most = sizes.into_iter().max().unwrap_or_default();
     console.say(format_args!(

@@ -43,6 +43,7 @@ pub(crate) fn run(protocol: &str, output: &OutputKind, items: u64, seconds: [f64
         items: [items; 2],
         scripts: scripts.map(Script),
         memory_bytes: [None; 2],
+        on_two_threads: None,
     }
 }
 
