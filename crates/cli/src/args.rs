@@ -392,6 +392,21 @@ pub(crate) struct Plan {
     #[arg(long, value_name = "N[:M]", value_parser = sizes::parse)]
     pub(crate) items: SetSizes,
 
+    /// This party's table, as `send` and `receive` take it: its distinct keys are counted, and --items
+    /// is for the other party.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub(crate) input: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) dialect: dialect::Said,
+
+    #[command(flatten)]
+    pub(crate) key: Key,
+
+    /// Which party has the table of --input.
+    #[arg(long, value_enum, default_value_t = Part::Receiver)]
+    pub(crate) role: Part,
+
     /// What the receiver learns, as `send` and `receive` say it.
     #[arg(long, value_name = "KIND", default_value = "rows")]
     pub(crate) output_kind: RequestedOutput,
@@ -400,9 +415,19 @@ pub(crate) struct Plan {
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) min_intersection: Option<u64>,
 
-    /// What is between the parties: `lan` (10 Gbit/s, 0.2 ms) or `wan:RATE,RTT`.
-    #[arg(long, value_name = "LINK", default_value = "wan:100mbps,40ms")]
+    /// What is between the parties: `lan` (10 Gbit/s, 0.2 ms), or rate and round trip, as 100mbps,80ms.
+    #[arg(long, value_name = "LINK", default_value = "100mbps,40ms")]
     pub(crate) network: Link,
+
+    #[command(flatten)]
+    pub(crate) meeting: PlanMeeting,
+
+    #[command(flatten)]
+    pub(crate) trust: Trust,
+
+    /// Threads of each party. [default: one per core of this machine]
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<NonZeroUsize>,
 
     /// The memory that each party has beyond its table, as 500MB or 4GB. What needs more is left out.
     #[arg(long, value_name = "BYTES", value_parser = sizes::bytes)]
@@ -418,7 +443,9 @@ pub(crate) struct Plan {
     #[arg(long, value_name = "SENDER[,RECEIVER]", value_delimiter = ',', num_args = 1..=2, requires = "prices")]
     pub(crate) regions: Vec<String>,
 
-    /// What `calibrate` wrote of another machine, to plan for that one.
+    /// What `calibrate` wrote, perhaps on another machine, to plan for that one. [default: what it wrote
+    /// last on this machine; if there is nothing, what psijoin's authors measured, scaled by a
+    /// measurement of a second]
     #[arg(long, value_name = "FILE")]
     pub(crate) calibration: Option<PathBuf>,
 
@@ -431,6 +458,29 @@ pub(crate) struct Plan {
     pub(crate) json: bool,
 }
 
+/// Where a party waits for the other to measure the network between them.
+#[derive(ClapArgs)]
+#[group(multiple = false)]
+pub(crate) struct PlanMeeting {
+    /// Measure the network instead, with the other party, which runs `plan` too, and connects to
+    /// HOST:PORT. No data moves, and the number of items is not told.
+    #[arg(long, value_name = "HOST:PORT", conflicts_with = "network")]
+    pub(crate) listen: Option<Address>,
+
+    /// The same, with the other party that listens at HOST:PORT.
+    #[arg(long, value_name = "HOST:PORT", conflicts_with = "network")]
+    pub(crate) connect: Option<Address>,
+}
+
+/// Which part a party plays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Part {
+    /// The one that helps.
+    Sender,
+    /// The one that learns.
+    Receiver,
+}
+
 /// What the best protocol has least of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Goal {
@@ -440,17 +490,6 @@ pub(crate) enum Goal {
     Bytes,
     /// Money: --prices says what things cost.
     Money,
-}
-
-impl Goal {
-    /// As people say it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Time => "time",
-            Self::Bytes => "bytes",
-            Self::Money => "money",
-        }
-    }
 }
 
 #[derive(Subcommand)]

@@ -44,6 +44,14 @@ pub(crate) fn bytes(value: u64) -> String {
     format!("{} {}", three_digits(scaled), UNITS[unit])
 }
 
+/// A rate with a decimal unit and three digits: `12.3 Mbit/s`.
+pub(crate) fn rate(bits_per_second: f64) -> String {
+    const UNITS: [(&str, f64); 3] = [("Gbit/s", 1e9), ("Mbit/s", 1e6), ("kbit/s", 1e3)];
+    let fits = |(_, unit): &&(&str, f64)| bits_per_second >= 0.9995 * unit;
+    let (name, unit) = UNITS.iter().find(fits).unwrap_or(&("bit/s", 1.0));
+    format!("{} {name}", three_digits(bits_per_second / unit))
+}
+
 /// With a unit and three digits: `12.3 ms`, `1.23 s`, `2 min 05 s`.
 pub(crate) fn time(value: Duration) -> String {
     let seconds = value.as_secs_f64();
@@ -106,6 +114,18 @@ mod tests {
             (9_999_999_999, "10.0 GB"),
         ] {
             assert_eq!(bytes(value), text);
+        }
+    }
+
+    #[test]
+    fn rates_have_three_digits() {
+        for (value, text) in [
+            (12.0, "12.0 bit/s"),
+            (999.7, "1.00 kbit/s"),
+            (94_600_000.0, "94.6 Mbit/s"),
+            (2.5e10, "25.0 Gbit/s"),
+        ] {
+            assert_eq!(rate(value), text);
         }
     }
 

@@ -5,14 +5,11 @@ use std::{num::NonZeroUsize, path::Path, sync::Arc, time::Duration};
 use chrono::Utc;
 use psijoin::Role;
 use psijoin_block::parallel::Pool;
-use psijoin_channel::Channel;
 use psijoin_table::{
     Destination, KeySpec, Progress, Source,
     atomic_file::{AtomicFile, Existing},
 };
-use psijoin_transport::{
-    Connection, Identity, Interrupt, Listener, Options, Security, Timeouts, endpoint::Address,
-};
+use psijoin_transport::{Endpoint, Interrupt, Options, Security, Timeouts};
 
 use crate::{
     args, clashes, closing_statement,
@@ -22,6 +19,7 @@ use crate::{
     guard,
     interrupt::handle_ctrl_c,
     limits::MaxPeerKeys,
+    meeting::{self, meet},
     output, pulse,
     question::Question,
     record::{Files, Planned, Record},
@@ -181,7 +179,7 @@ impl Order<'_> {
         record: &Arc<Record>,
     ) -> Result<(), Failure> {
         let join = self.join;
-        let security = security(&join.trust, console, record)?;
+        let security = self.security(console, record)?;
         let key = join.key.spec()?;
         record.normalization(key.normalization());
         let progress = Arc::new(Progress::default());
@@ -199,7 +197,7 @@ impl Order<'_> {
         match reportable.and_then(|()| self.ready(key, &pool, &progress, console, record)) {
             Ok(ready) => {
                 let meet = || {
-                    let met = meet(join, &options, console)?;
+                    let met = meet(&self.endpoint(), &options, console)?;
                     record.met(&met.0);
                     Ok(met)
                 };
@@ -215,11 +213,29 @@ impl Order<'_> {
                 if failure.exit_code() == Code::File {
                     console::failure(&failure);
                     record.told();
-                    tell(&failure, join, &options, console);
+                    tell(&failure, &self.endpoint(), &options, console);
                 }
                 Err(failure)
             }
         }
+    }
+
+    fn endpoint(&self) -> Endpoint {
+        let args::Meeting { listen, connect } = &self.join.meeting;
+        meeting::endpoint(listen.as_ref(), connect.as_ref()).expect("the command line demands one")
+    }
+
+    /// Who the parties are, noted in the record.
+    fn security(&self, console: Console, record: &Record) -> Result<Security, Failure> {
+        let security = meeting::security(&self.join.trust)?;
+        match &security {
+            Security::PinnedTls { identity, .. } => record.identity(identity.fingerprint()),
+            _ => {
+                console.warn(meeting::INSECURE);
+                record.warn(meeting::INSECURE.to_owned());
+            }
+        }
+        Ok(security)
     }
 
     /// Checks all that can be checked before the other party is there.
@@ -339,34 +355,11 @@ fn on_trouble(interrupt: Interrupt, record: Arc<Record>) {
 }
 
 /// Meets the other party only to tell it that this one cannot go on.
-fn tell(failure: &Failure, join: &args::Join, options: &Options, console: Console) {
+fn tell(failure: &Failure, endpoint: &Endpoint, options: &Options, console: Console) {
     console.say("telling the other party; Ctrl-C ends this at once");
-    match meet(join, options, console) {
+    match meet(endpoint, options, console) {
         Ok((connection, _)) => connection.abort(failure.abort_code()),
         Err(failure) => console.say(format_args!("the other party could not be told: {failure}")),
-    }
-}
-
-fn security(trust: &args::Trust, console: Console, record: &Record) -> Result<Security, Failure> {
-    match (&trust.identity, trust.peer) {
-        (Some(identity), Some(peer)) => {
-            let identity = Identity::read(identity)?;
-            record.identity(identity.fingerprint());
-            Ok(Security::PinnedTls { identity, peer })
-        }
-        _ if trust.insecure_plaintext => {
-            let warning = "WARNING: --insecure-plaintext: anybody on the way can read and change \
-                           what the parties say.";
-            console.warn(warning);
-            record.warn(warning.to_owned());
-            Ok(Security::InsecurePlaintext)
-        }
-        _ => Err(Failure::Usage(
-            "say who the parties are: --identity FILE --peer FINGERPRINT \
-             (run `psijoin keygen` on each side, and exchange the fingerprints), \
-             or --insecure-plaintext for a test"
-                .into(),
-        )),
     }
 }
 
@@ -408,53 +401,4 @@ fn open(join: &args::Join, progress: &Progress, console: Console) -> Result<Sour
     }
     dialect::tell(&source, console);
     Ok(source)
-}
-
-fn meet(
-    args::Join { meeting, trust, .. }: &args::Join,
-    options: &Options,
-    console: Console,
-) -> Result<(Connection, Channel), Failure> {
-    let met = match (&meeting.listen, &meeting.connect) {
-        (Some(address), _) => listen(address, options, console),
-        (None, Some(address)) => connect(address, options, console),
-        (None, None) => unreachable!("the command line demands one of them"),
-    }?;
-    let address = met.0.peer_address();
-    match trust.peer {
-        Some(peer) => console.say(format_args!("connected to {peer} at {address}")),
-        None => console.say(format_args!("connected to {address}")),
-    }
-    Ok(met)
-}
-
-fn listen(
-    address: &Address,
-    options: &Options,
-    console: Console,
-) -> Result<(Connection, Channel), Failure> {
-    let listener = Listener::bind(address)?;
-    console.say(format_args!(
-        "listening on {}; waiting up to {} s for the other party",
-        listener.address().as_str(),
-        options.timeouts.meet.as_secs(),
-    ));
-    Ok(waiting(console, || Connection::accept(listener, options))?)
-}
-
-fn connect(
-    address: &Address,
-    options: &Options,
-    console: Console,
-) -> Result<(Connection, Channel), Failure> {
-    console.say(format_args!(
-        "connecting to {}; trying for up to {} s",
-        address.as_str(),
-        options.timeouts.meet.as_secs(),
-    ));
-    Ok(waiting(console, || Connection::connect(address, options))?)
-}
-
-fn waiting<T>(console: Console, meet: impl FnOnce() -> T) -> T {
-    console.during("waiting for the other party", || (0, 0), meet)
 }

@@ -1,26 +1,32 @@
 //! `psijoin plan`: what a join will take, before any data moves.
 
-use std::time::Duration;
+use std::{num::NonZeroUsize, sync::Arc, thread};
 
 use psijoin::{
-    Info,
-    planner::{Conditions, Estimate, Obstacle, Order, compare},
+    planner::{self, Conditions, Order, compare},
+    registry::AUTO,
 };
 use psijoin_forecast::{
     Calibration, Network,
     money::{Prices, Rates, Setting},
 };
-use serde::Serialize;
+use psijoin_table::{KeyTable, Progress, Source};
 
 use crate::{
-    args::{self, Goal},
+    args::{self, Goal, Part},
     calibration,
     console::Console,
+    dialect,
     exit::Failure,
-    grid::{Align, Grid},
-    humanize, output,
+    humanize,
     question::Question,
+    sizes::SetSizes,
 };
+
+mod measured_network;
+mod shown;
+
+use shown::Shown;
 
 pub(super) fn run(args: &args::Plan) -> Result<(), Failure> {
     let question = Question {
@@ -28,42 +34,103 @@ pub(super) fn run(args: &args::Plan) -> Result<(), Failure> {
         min_intersection: args.min_intersection.unwrap_or_default(),
     };
     question.check_minimum()?;
+    let rates = rates(args)?;
+    let order = order(args.optimise, rates.is_some())?;
+    let console = Console::wanted(false);
+    let progress = Arc::new(Progress::default());
+    let items = items(args, &progress, console)?;
     let holders = args.output_kind.holders();
-    let request = question.request(args.items.sender, args.items.receiver, holders)?;
+    let request = question.request(items.sender, items.receiver, holders)?;
+    let measured = measured_network::measure(args, &progress, console)?;
+    let conditions = Conditions {
+        network: measured.unwrap_or_else(|| Network::from(args.network)),
+        calibration: &calibration(args, console)?,
+        threads: args.threads.unwrap_or_else(cores),
+        memory_bytes: args.memory,
+        rates,
+    };
+    let (estimates, others) = compare(&request, &conditions, order);
+    let shown = Shown {
+        items,
+        output: &args.output_kind,
+        order,
+        auto: AUTO.chosen(&request).info().name,
+        network: match measured {
+            None => args.network.to_string(),
+            Some(_) => "the network as measured".to_owned(),
+        },
+        threads: conditions.threads,
+        has_money: conditions.rates.is_some(),
+        estimates: &estimates,
+        others: &others,
+    };
+    match args.json {
+        true => shown.json(),
+        false => shown.text(),
+    }
+}
+
+fn order(goal: Goal, has_rates: bool) -> Result<Order, Failure> {
+    match goal {
+        Goal::Time => Ok(Order::Time),
+        Goal::Bytes => Ok(Order::Bytes),
+        Goal::Money if has_rates => Ok(Order::Money),
+        Goal::Money => Err(Failure::Usage(
+            "--optimise money needs --prices FILE and --regions".into(),
+        )),
+    }
+}
+
+/// How many items each party has: as said, but this party's own table is counted, if it is given.
+fn items(args: &args::Plan, progress: &Progress, console: Console) -> Result<SetSizes, Failure> {
+    let key = args.key.spec()?;
+    if args.input.is_empty() {
+        return Ok(args.items);
+    }
+    let (format, said) = (args.dialect.format, args.dialect.dialect()?);
+    let source = Source::open_all(&args.input, format, &said, args.key.is_named(), progress)?;
+    dialect::tell(&source, console);
+    let table = console.during(
+        &format!("reading {}", source.name()),
+        || progress.bytes(),
+        || KeyTable::read(&source, &key, &[], progress),
+    )?;
+    let own = table.counts.distinct;
+    console.say(format_args!(
+        "{}: {}",
+        source.name(),
+        humanize::counted(own, "distinct key")
+    ));
+    Ok(match args.role {
+        Part::Sender => SetSizes {
+            sender: own,
+            ..args.items
+        },
+        Part::Receiver => SetSizes {
+            receiver: own,
+            ..args.items
+        },
+    })
+}
+
+/// How fast both machines are.
+fn calibration(args: &args::Plan, console: Console) -> Result<Calibration, Failure> {
     let own = match &args.calibration {
         Some(file) => Some(calibration::read(file)?),
         None => calibration::own()?,
     };
-    let conditions = Conditions {
-        network: Network::from(args.network),
-        calibration: own.as_ref().unwrap_or_else(|| Calibration::shipped()),
-        memory_bytes: args.memory,
-        rates: rates(args)?,
-    };
-    let order = match args.optimise {
-        Goal::Time => Order::Time,
-        Goal::Bytes => Order::Bytes,
-        Goal::Money if conditions.rates.is_none() => {
-            return Err(Failure::Usage(
-                "--optimise money needs --prices FILE and --regions".into(),
-            ));
-        }
-        Goal::Money => Order::Money,
-    };
-    let (estimates, others) = compare(&request, &conditions, order);
-    if args.json {
-        return estimates
-            .iter()
-            .map(Line::new)
-            .try_for_each(|line| output::json(&line));
+    if let Some(own) = own {
+        return Ok(own);
     }
-    output::text(&(table(args, &estimates) + &left_out(&others)))?;
-    if own.is_none() {
-        Console::wanted(false).say(
-            "Times are those of the machine that psijoin was measured on: psijoin calibrate measures this one.",
-        );
-    }
-    Ok(())
+    console.say(
+        "Times are those of the machine that psijoin was measured on, scaled to this one: `psijoin calibrate` \
+         measures it well.",
+    );
+    Ok(planner::this_machine()?)
+}
+
+fn cores() -> NonZeroUsize {
+    thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
 /// What things cost, if that was asked for.
@@ -87,112 +154,4 @@ fn rates(args: &args::Plan) -> Result<Option<Rates>, Failure> {
         },
     };
     prices.rates(&setting).map(Some).map_err(usage)
-}
-
-fn table(args: &args::Plan, estimates: &[Estimate]) -> String {
-    if estimates.is_empty() {
-        return "No protocol can do this.\n".to_owned();
-    }
-    let has_money = args.prices.is_some();
-    let mut columns = vec![
-        ("protocol", Align::Left),
-        ("time", Align::Right),
-        ("sender sends", Align::Right),
-        ("receiver sends", Align::Right),
-        ("flights", Align::Right),
-        ("sender's memory", Align::Right),
-        ("receiver's memory", Align::Right),
-    ];
-    if has_money {
-        columns.push(("USD", Align::Right));
-    }
-    columns.extend([("adversary", Align::Left), ("leaks", Align::Left)]);
-    let mut grid = Grid::new(&columns);
-    for estimate in estimates {
-        let line = Line::new(estimate);
-        let memory = |bytes: Option<u64>| bytes.map_or("?".into(), humanize::bytes);
-        let mut cells = vec![
-            line.protocol.to_owned(),
-            humanize::time(Duration::from_secs_f64(line.seconds)),
-            humanize::bytes(line.sender_bytes),
-            humanize::bytes(line.receiver_bytes),
-            line.flights.to_string(),
-            memory(line.sender_memory_bytes),
-            memory(line.receiver_memory_bytes),
-        ];
-        cells.extend(has_money.then(|| line.usd.map_or("?".into(), |usd| format!("{usd:.6}"))));
-        cells.extend([line.adversary, line.leaks.to_owned()]);
-        grid.row(cells);
-    }
-    format!(
-        "{} of the sender and {} of the receiver, over {}, to learn {}; the best first, by {}:\n\n{grid}",
-        humanize::counted(args.items.sender, "item"),
-        humanize::count(args.items.receiver),
-        args.network,
-        args.output_kind,
-        args.optimise.name(),
-    )
-}
-
-/// The others, by what is in their way.
-fn left_out(others: &[(&'static Info, Obstacle)]) -> String {
-    let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
-    for (info, obstacle) in others {
-        let why = match obstacle {
-            Obstacle::Memory { needed } => {
-                format!(
-                    "too large for the memory, with {}",
-                    humanize::bytes(*needed)
-                )
-            }
-            other => other.to_string(),
-        };
-        match reasons.iter_mut().find(|(known, _)| *known == why) {
-            Some((_, names)) => names.push(info.name.to_owned()),
-            None => reasons.push((why, vec![info.name.to_owned()])),
-        }
-    }
-    let lines = reasons
-        .iter()
-        .map(|(why, names)| format!("  {why}: {}\n", humanize::listed(names)));
-    match reasons.is_empty() {
-        true => String::new(),
-        false => format!("\nNot a choice:\n\n{}", lines.collect::<String>()),
-    }
-}
-
-/// An estimate, for scripts.
-#[derive(Serialize)]
-struct Line {
-    protocol: &'static str,
-    seconds: f64,
-    sender_bytes: u64,
-    receiver_bytes: u64,
-    flights: u64,
-    sender_memory_bytes: Option<u64>,
-    receiver_memory_bytes: Option<u64>,
-    usd: Option<f64>,
-    adversary: String,
-    leaks: &'static str,
-}
-
-impl Line {
-    fn new(estimate: &Estimate) -> Self {
-        let (info, cost) = (estimate.plan.info(), estimate.plan.cost().total);
-        let [sender, receiver] = estimate
-            .memory_bytes
-            .map(|bytes| bytes.map(|bytes| bytes as u64));
-        Self {
-            protocol: info.name,
-            seconds: estimate.forecast.seconds,
-            sender_bytes: cost.sender_bytes,
-            receiver_bytes: cost.receiver_bytes,
-            flights: cost.flights,
-            sender_memory_bytes: sender,
-            receiver_memory_bytes: receiver,
-            usd: estimate.usd,
-            adversary: info.adversary.to_string(),
-            leaks: info.leaks,
-        }
-    }
 }

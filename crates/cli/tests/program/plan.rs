@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Folder, all_exit, assert_said, objects, run};
+use crate::support::{Folder, Process, all_exit, assert_said, objects, run, trust};
 
 /// A calibration with runs of 100 bytes per item each way and a microsecond per item of each party.
 fn calibration(folder: &Folder, protocols: &[&str], outputs: &[&str]) -> String {
@@ -35,7 +35,14 @@ fn plan(calibration: &str, more: &[&str]) -> Vec<Value> {
     let args = [&["plan", "--json", "--calibration", calibration], more].concat();
     let ended = run(&args);
     ended.says(0, &[]);
-    objects(&ended.stdout)
+    estimates(&ended.stdout)
+}
+
+/// The protocols that are a choice.
+fn estimates(text: &str) -> Vec<Value> {
+    let mut plans = objects(text);
+    plans.retain(|plan| plan.get("obstacle").is_none());
+    plans
 }
 
 #[test]
@@ -96,6 +103,66 @@ fn bytes_are_exact_and_the_rest_follows_from_the_calibration() {
 }
 
 #[test]
+fn the_own_table_is_counted() {
+    let folder = Folder::new();
+    let calibration = calibration(&folder, &["dh"], &["rows"]);
+    let table = folder.file("table.csv", "name,mail\nAnn,a@x\nEve,e@x\nAnn,A@X\nBob,\n");
+    let key = [
+        "--input",
+        &table,
+        "--key",
+        "mail",
+        "--normalize",
+        "mail=email",
+    ];
+    for (role, sizes) in [("sender", "2:50"), ("receiver", "50:2")] {
+        let mine = plan(
+            &calibration,
+            &[&["--items", "50", "--role", role][..], &key].concat(),
+        );
+        assert_eq!(mine, plan(&calibration, &["--items", sizes]));
+    }
+}
+
+#[test]
+fn the_network_to_a_peer_is_measured() {
+    let folder = Folder::new();
+    let calibration = calibration(&folder, &["dh"], &["rows"]);
+    let trust = trust(&folder);
+    let what = ["--items", "500", "--json", "--calibration", &calibration];
+    let [one, other] = [&trust.sender, &trust.receiver]
+        .map(|pins| [&what[..], &pins.each_ref().map(String::as_str)].concat());
+    let (listening, address) = Process::listen("plan", &one);
+    let connecting = [&["plan", "--connect", &address], &other[..]].concat();
+    let both = [run(&connecting), listening.end()];
+    for ended in &both {
+        ended.says(0, &["the network: ", " there and back, ", "bit/s from it"]);
+        let [dh] = &estimates(&ended.stdout)[..] else {
+            panic!("{}", ended.stdout);
+        };
+        assert!(dh["seconds"].as_f64().unwrap() > 0.0);
+    }
+}
+
+#[test]
+fn a_peer_that_joins_instead_is_told_why_that_fails() {
+    let folder = Folder::new();
+    let table = folder.file("table.csv", "id\n1\n2\n");
+    let (sender, address) = Process::listen("send", &["--input", &table, "--insecure-plaintext"]);
+    let planner = run(&[
+        "plan",
+        "--items",
+        "500",
+        "--connect",
+        &address,
+        "--insecure-plaintext",
+    ]);
+    let said = "none: `plan` measures the network";
+    planner.says(5, &["protocol", said]);
+    sender.end().says(5, &["protocol", said]);
+}
+
+#[test]
 fn money_is_counted_by_a_file_of_prices() {
     let folder = Folder::new();
     let calibration = calibration(&folder, &["dh", "rr22"], &["rows"]);
@@ -130,7 +197,7 @@ fn the_table_says_why_others_are_no_choice() {
     let calibration = calibration(&folder, &["dh", "rr22-circuit"], &["count"]);
     let count = ["--items", "2^18", "--output-kind", "count"];
     let of = |more: &[&str]| {
-        let args = ["plan", "--calibration", &calibration];
+        let args = ["plan", "--threads", "1", "--calibration", &calibration];
         run(&[&args[..], &count, more].concat())
     };
     let plans = [

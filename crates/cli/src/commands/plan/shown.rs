@@ -1,0 +1,212 @@
+//! What `psijoin plan` prints.
+
+use std::{num::NonZeroUsize, time::Duration};
+
+use psijoin::{
+    Info,
+    planner::{Estimate, Obstacle, Order},
+};
+use serde::Serialize;
+
+use crate::{
+    exit::Failure,
+    grid::{Align, Grid},
+    humanize, output,
+    requested_output::RequestedOutput,
+    sizes::SetSizes,
+};
+
+/// All protocols, and what they were compared for.
+pub(super) struct Shown<'a> {
+    pub(super) items: SetSizes,
+    pub(super) output: &'a RequestedOutput,
+    pub(super) order: Order,
+    pub(super) network: String,
+    pub(super) threads: NonZeroUsize,
+    pub(super) has_money: bool,
+    /// The name of the protocol that `auto` takes.
+    pub(super) auto: &'static str,
+    /// The best first.
+    pub(super) estimates: &'a [Estimate],
+    pub(super) others: &'a [(&'static Info, Obstacle)],
+}
+
+impl Shown<'_> {
+    /// For scripts: a line per protocol.
+    pub(super) fn json(&self) -> Result<(), Failure> {
+        let lines = self.estimates.iter().map(|estimate| self.line(estimate));
+        lines.into_iter().try_for_each(|line| output::json(&line))?;
+        let others = self.others.iter().map(|(info, obstacle)| LeftOut {
+            protocol: info.name,
+            obstacle: why(obstacle),
+        });
+        others.into_iter().try_for_each(|line| output::json(&line))
+    }
+
+    /// For people.
+    pub(super) fn text(&self) -> Result<(), Failure> {
+        output::text(&(self.compared() + &left_out(self.others)))
+    }
+
+    /// The protocols that can do it, the best first.
+    fn compared(&self) -> String {
+        let heading = format!(
+            "{} of the sender and {} of the receiver, over {}, with {} per party, to learn {}",
+            humanize::counted(self.items.sender, "item"),
+            humanize::count(self.items.receiver),
+            self.network,
+            humanize::counted(self.threads.get() as u64, "thread"),
+            self.output,
+        );
+        if self.estimates.is_empty() {
+            return format!("{heading}: no protocol can do this.\n");
+        }
+        let mut grid = Grid::new(&self.columns());
+        for estimate in self.estimates {
+            grid.row(self.row(&self.line(estimate)));
+        }
+        let extrapolated = match self
+            .estimates
+            .iter()
+            .any(|estimate| estimate.is_extrapolated)
+        {
+            true => "\n~ extrapolated: sets of this size were not measured\n",
+            false => "",
+        };
+        format!(
+            "{heading}; the best first, by {}:\n\n{grid}{extrapolated}",
+            self.quantity(),
+        )
+    }
+
+    /// What the best has least of.
+    fn quantity(&self) -> &'static str {
+        match self.order {
+            Order::Time => "time",
+            Order::Bytes => "bytes",
+            Order::Money => "money",
+        }
+    }
+
+    fn columns(&self) -> Vec<(&'static str, Align)> {
+        let mut columns = vec![
+            ("protocol", Align::Left),
+            ("time", Align::Right),
+            ("than the best", Align::Right),
+            ("sender sends", Align::Right),
+            ("receiver sends", Align::Right),
+            ("flights", Align::Right),
+            ("sender's memory", Align::Right),
+            ("receiver's memory", Align::Right),
+        ];
+        if self.has_money {
+            columns.push(("USD", Align::Right));
+        }
+        columns.extend([("adversary", Align::Left), ("leaks", Align::Left)]);
+        columns
+    }
+
+    fn row(&self, line: &Line) -> Vec<String> {
+        let name = match line.is_auto {
+            true => format!("{} (auto)", line.protocol),
+            false => line.protocol.to_owned(),
+        };
+        let about = if line.is_extrapolated { "~" } else { "" };
+        let time = humanize::time(Duration::from_secs_f64(line.seconds));
+        let memory = |bytes: Option<u64>| bytes.map_or("?".into(), humanize::bytes);
+        let mut cells = vec![
+            name,
+            format!("{about}{time}"),
+            format!("{:.2} x", line.ratio),
+            humanize::bytes(line.sender_bytes),
+            humanize::bytes(line.receiver_bytes),
+            line.flights.to_string(),
+            memory(line.sender_memory_bytes),
+            memory(line.receiver_memory_bytes),
+        ];
+        cells.extend(
+            self.has_money
+                .then(|| line.usd.map_or("?".into(), |usd| format!("{usd:.6}"))),
+        );
+        cells.extend([line.adversary.clone(), line.leaks.to_owned()]);
+        cells
+    }
+
+    fn line(&self, estimate: &Estimate) -> Line {
+        let (info, cost) = (estimate.plan.info(), estimate.plan.cost().total);
+        let [sender, receiver] = estimate
+            .memory_bytes
+            .map(|bytes| bytes.map(|bytes| bytes as u64));
+        Line {
+            protocol: info.name,
+            is_auto: info.name == self.auto,
+            seconds: estimate.forecast.seconds,
+            is_extrapolated: estimate.is_extrapolated,
+            ratio: self.order.key(estimate) / self.order.key(&self.estimates[0]),
+            sender_bytes: cost.sender_bytes,
+            receiver_bytes: cost.receiver_bytes,
+            flights: cost.flights,
+            sender_memory_bytes: sender,
+            receiver_memory_bytes: receiver,
+            usd: estimate.usd,
+            adversary: info.adversary.to_string(),
+            leaks: info.leaks,
+        }
+    }
+}
+
+/// The others, by what is in their way.
+fn left_out(others: &[(&'static Info, Obstacle)]) -> String {
+    let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
+    for (info, obstacle) in others {
+        let why = why(obstacle);
+        match reasons.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, names)) => names.push(info.name.to_owned()),
+            None => reasons.push((why, vec![info.name.to_owned()])),
+        }
+    }
+    let lines = reasons
+        .iter()
+        .map(|(why, names)| format!("  {why}: {}\n", humanize::listed(names)));
+    match reasons.is_empty() {
+        true => String::new(),
+        false => format!("\nNot a choice:\n\n{}", lines.collect::<String>()),
+    }
+}
+
+fn why(obstacle: &Obstacle) -> String {
+    match obstacle {
+        Obstacle::Memory { needed } => format!(
+            "too large for the memory, with {}",
+            humanize::bytes(*needed)
+        ),
+        other => other.to_string(),
+    }
+}
+
+/// An estimate, for scripts.
+#[derive(Serialize)]
+struct Line {
+    protocol: &'static str,
+    /// Whether `auto` takes it.
+    is_auto: bool,
+    seconds: f64,
+    is_extrapolated: bool,
+    /// How many times as much as the best.
+    ratio: f64,
+    sender_bytes: u64,
+    receiver_bytes: u64,
+    flights: u64,
+    sender_memory_bytes: Option<u64>,
+    receiver_memory_bytes: Option<u64>,
+    usd: Option<f64>,
+    adversary: String,
+    leaks: &'static str,
+}
+
+/// A protocol that is no choice, for scripts.
+#[derive(Serialize)]
+struct LeftOut {
+    protocol: &'static str,
+    obstacle: String,
+}

@@ -1,0 +1,92 @@
+//! How two parties meet.
+
+use psijoin_channel::Channel;
+use psijoin_transport::{
+    Connection, Endpoint, Identity, Listener, Options, Security, endpoint::Address,
+};
+
+use crate::{args, console::Console, exit::Failure};
+
+/// What the user has to know about a connection in plaintext.
+pub(crate) const INSECURE: &str = "WARNING: --insecure-plaintext: anybody on the way can read and change \
+                                   what the parties say.";
+
+/// Who the parties are.
+///
+/// # Errors
+/// If that was not said, or the identity cannot be read.
+pub(crate) fn security(trust: &args::Trust) -> Result<Security, Failure> {
+    match (&trust.identity, trust.peer) {
+        (Some(identity), Some(peer)) => Ok(Security::PinnedTls {
+            identity: Identity::read(identity)?,
+            peer,
+        }),
+        _ if trust.insecure_plaintext => Ok(Security::InsecurePlaintext),
+        _ => Err(Failure::Usage(
+            "say who the parties are: --identity FILE --peer FINGERPRINT \
+             (run `psijoin keygen` on each side, and exchange the fingerprints), \
+             or --insecure-plaintext for a test"
+                .into(),
+        )),
+    }
+}
+
+/// Where the parties meet, if that was said.
+pub(crate) fn endpoint(listen: Option<&Address>, connect: Option<&Address>) -> Option<Endpoint> {
+    let listen = listen.cloned().map(Endpoint::Listen);
+    listen.or_else(|| connect.cloned().map(Endpoint::Connect))
+}
+
+/// Meets the other party.
+///
+/// # Errors
+/// As [`Connection::open`].
+pub(crate) fn meet(
+    endpoint: &Endpoint,
+    options: &Options,
+    console: Console,
+) -> Result<(Connection, Channel), Failure> {
+    let met = match endpoint {
+        Endpoint::Listen(address) => listen(address, options, console),
+        Endpoint::Connect(address) => connect(address, options, console),
+    }?;
+    let address = met.0.peer_address();
+    match &options.security {
+        Security::PinnedTls { peer, .. } => {
+            console.say(format_args!("connected to {peer} at {address}"));
+        }
+        _ => console.say(format_args!("connected to {address}")),
+    }
+    Ok(met)
+}
+
+fn listen(
+    address: &Address,
+    options: &Options,
+    console: Console,
+) -> Result<(Connection, Channel), Failure> {
+    let listener = Listener::bind(address)?;
+    console.say(format_args!(
+        "listening on {}; waiting up to {} s for the other party",
+        listener.address().as_str(),
+        options.timeouts.meet.as_secs(),
+    ));
+    Ok(waiting(console, || Connection::accept(listener, options))?)
+}
+
+fn connect(
+    address: &Address,
+    options: &Options,
+    console: Console,
+) -> Result<(Connection, Channel), Failure> {
+    console.say(format_args!(
+        "connecting to {}; trying for up to {} s",
+        address.as_str(),
+        options.timeouts.meet.as_secs(),
+    ));
+    Ok(waiting(console, || Connection::connect(address, options))?)
+}
+
+fn waiting<T>(console: Console, meet: impl FnOnce() -> T) -> T {
+    console.during("waiting for the other party", || (0, 0), meet)
+}
