@@ -5,6 +5,9 @@
 //! Decorate both parties to emulate the link in both directions; the directions do not
 //! slow each other down. Only payload bytes take time: framing, TLS and TCP are not
 //! emulated.
+//!
+//! For two parties in one process, [`memory::Builder::link`](crate::memory::Builder::link) does the same
+//! without threads of its own, which would take processor time from the parties.
 
 use std::{
     sync::{Arc, mpsc},
@@ -113,7 +116,8 @@ pub fn linked(channel: Channel, link: Link) -> Channel {
 }
 
 /// Computes when messages arrive.
-struct Pacer {
+#[derive(Debug, Clone)]
+pub(crate) struct Pacer {
     origin: Instant,
     seconds_per_byte: f64,
     one_way_seconds: f64,
@@ -124,7 +128,7 @@ struct Pacer {
 }
 
 impl Pacer {
-    fn new(link: Link) -> Self {
+    pub(crate) fn new(link: Link) -> Self {
         Self {
             origin: Instant::now(),
             seconds_per_byte: 8.0 / link.bits_per_second,
@@ -134,7 +138,7 @@ impl Pacer {
     }
 
     /// When a message of `bytes` bytes, sent `now`, has arrived.
-    fn due(&mut self, bytes: usize, now: Instant) -> Instant {
+    pub(crate) fn due(&mut self, bytes: usize, now: Instant) -> Instant {
         let now = now.duration_since(self.origin).as_secs_f64();
         self.free_at = self.free_at.max(now) + bytes as f64 * self.seconds_per_byte;
         self.origin + Duration::from_secs_f64(self.free_at + self.one_way_seconds)
@@ -215,13 +219,13 @@ impl Courier {
             });
             match popped {
                 Popped::Message(due) => {
-                    self.wait_until(due);
+                    wait_until(due, self.queue.is_empty());
                     if let Err(error) = self.inner.send(&message) {
                         return self.queue.refuse(error);
                     }
                 }
                 Popped::Ended(ending, due) => {
-                    self.wait_until(due);
+                    wait_until(due, true);
                     if let Ending::Aborted(code) = ending {
                         self.inner.abort(code);
                     }
@@ -232,22 +236,22 @@ impl Courier {
         }
         drop(self.retired);
     }
+}
 
-    /// Sleeps, which may last a little too long; before the last message of a flight, for
-    /// which the peer may be waiting, wakes up early and spends the rest yielding.
-    fn wait_until(&self, due: Instant) {
-        const SLEEP_ERROR: Duration = Duration::from_micros(120);
-        let remaining = || due.saturating_duration_since(Instant::now());
-        if remaining().is_zero() {
-            return;
-        }
-        if !self.queue.is_empty() {
-            return thread::sleep(remaining());
-        }
-        thread::sleep(remaining().saturating_sub(SLEEP_ERROR));
-        while !remaining().is_zero() {
-            thread::yield_now();
-        }
+/// Sleeps, which may last a little too long; before the last message of a flight, for
+/// which somebody may be waiting, wakes up early and spends the rest yielding.
+pub(crate) fn wait_until(due: Instant, is_last: bool) {
+    const SLEEP_ERROR: Duration = Duration::from_micros(120);
+    let remaining = || due.saturating_duration_since(Instant::now());
+    if remaining().is_zero() {
+        return;
+    }
+    if !is_last {
+        return thread::sleep(remaining());
+    }
+    thread::sleep(remaining().saturating_sub(SLEEP_ERROR));
+    while !remaining().is_zero() {
+        thread::yield_now();
     }
 }
 

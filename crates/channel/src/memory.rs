@@ -7,11 +7,15 @@
 //! # Ok::<(), psijoin_channel::Error>(())
 //! ```
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 pub use crate::queue::Window;
 use crate::{
     AbortCode, Channel, Error, Inbound, Outbound,
+    link::{Link, Pacer, wait_until},
     queue::{Ending, Popped, Queue},
 };
 
@@ -25,6 +29,7 @@ pub fn pair() -> (Channel, Channel) {
 pub struct Builder {
     window: Window,
     idle_timeout: Duration,
+    link: Option<Link>,
 }
 
 impl Builder {
@@ -34,6 +39,7 @@ impl Builder {
         Self {
             window: Window::default(),
             idle_timeout: Duration::from_secs(600),
+            link: None,
         }
     }
 
@@ -49,6 +55,18 @@ impl Builder {
         self
     }
 
+    /// Emulates a network: what a party receives has arrived when it would have over `link`. As much as
+    /// [`Link::window`] may be under way besides what may wait to be received. Hanging up takes no time.
+    pub fn link(mut self, link: Link) -> Self {
+        let window = link.window();
+        self.window = Window {
+            bytes: window.bytes.saturating_add(self.window.bytes),
+            messages: window.messages.saturating_add(self.window.messages),
+        };
+        self.link = Some(link);
+        self
+    }
+
     /// Makes the two channels.
     pub fn pair(&self) -> (Channel, Channel) {
         let forth = Arc::new(Queue::new(self.window));
@@ -56,13 +74,14 @@ impl Builder {
         (self.end(&forth, &back), self.end(&back, &forth))
     }
 
-    fn end(&self, to_peer: &Arc<Queue<()>>, from_peer: &Arc<Queue<()>>) -> Channel {
+    fn end(&self, to_peer: &Arc<Wire>, from_peer: &Arc<Wire>) -> Channel {
         let idle_timeout = self.idle_timeout;
         Channel::new(
             MemoryOutbound {
                 to_peer: to_peer.clone(),
                 from_peer: from_peer.clone(),
                 idle_timeout,
+                pacer: self.link.map(Pacer::new),
             },
             MemoryInbound {
                 from_peer: from_peer.clone(),
@@ -78,19 +97,37 @@ impl Default for Builder {
     }
 }
 
+/// Messages, with when they have arrived if that takes time.
+type Wire = Queue<Option<Instant>>;
+
 struct MemoryOutbound {
-    to_peer: Arc<Queue<()>>,
-    from_peer: Arc<Queue<()>>,
+    to_peer: Arc<Wire>,
+    from_peer: Arc<Wire>,
     idle_timeout: Duration,
+    pacer: Option<Pacer>,
+}
+
+impl MemoryOutbound {
+    fn end(&mut self, ending: Ending) {
+        let due = due(&mut self.pacer, 0);
+        self.to_peer.end(ending, due);
+    }
+}
+
+/// When a message that is sent now has arrived.
+fn due(pacer: &mut Option<Pacer>, bytes: usize) -> Option<Instant> {
+    let pacer = pacer.as_mut()?;
+    Some(pacer.due(bytes, Instant::now()))
 }
 
 impl Outbound for MemoryOutbound {
     fn send(&mut self, message: &[u8]) -> Result<(), Error> {
-        self.to_peer.push(message, self.idle_timeout, || ())
+        let Self { to_peer, pacer, .. } = self;
+        to_peer.push(message, self.idle_timeout, || due(pacer, message.len()))
     }
 
     fn abort(&mut self, code: AbortCode) {
-        self.to_peer.end(Ending::Aborted(code), ());
+        self.end(Ending::Aborted(code));
         // The peer may be waiting for room instead of for a message.
         self.from_peer.refuse(Error::PeerAborted(code));
     }
@@ -98,35 +135,40 @@ impl Outbound for MemoryOutbound {
 
 impl Drop for MemoryOutbound {
     fn drop(&mut self) {
-        self.to_peer.end(Ending::Closed, ());
+        self.end(Ending::Closed);
     }
 }
 
 struct MemoryInbound {
-    from_peer: Arc<Queue<()>>,
+    from_peer: Arc<Wire>,
     idle_timeout: Duration,
 }
 
 impl Inbound for MemoryInbound {
     fn recv(&mut self, message: &mut [u8]) -> Result<(), Error> {
-        let popped = self.from_peer.pop(self.idle_timeout, |front, back, ()| {
+        let popped = self.from_peer.pop(self.idle_timeout, |front, back, due| {
             let received = front.len() + back.len();
             if received != message.len() {
-                return Err(Error::MessageLength {
+                let error = Error::MessageLength {
                     expected: message.len(),
                     received,
-                });
+                };
+                return (Err(error), due);
             }
             message[..front.len()].copy_from_slice(front);
             message[front.len()..].copy_from_slice(back);
-            Ok(())
+            (Ok(()), due)
         });
-        match popped {
-            Popped::Message(copied) => copied,
-            Popped::Ended(Ending::Closed, ()) => Err(Error::Closed),
-            Popped::Ended(Ending::Aborted(code), ()) => Err(Error::PeerAborted(code)),
-            Popped::TimedOut => Err(Error::TimedOut(self.idle_timeout)),
+        let (result, due) = match popped {
+            Popped::Message(received) => received,
+            Popped::Ended(Ending::Closed, due) => (Err(Error::Closed), due),
+            Popped::Ended(Ending::Aborted(code), due) => (Err(Error::PeerAborted(code)), due),
+            Popped::TimedOut => return Err(Error::TimedOut(self.idle_timeout)),
+        };
+        if let Some(due) = due {
+            wait_until(due, self.from_peer.is_empty());
         }
+        result
     }
 }
 

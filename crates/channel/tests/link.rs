@@ -27,6 +27,14 @@ fn linked_pair(link: &str) -> (Channel, Channel) {
     linked_over(memory::pair(), link)
 }
 
+/// The same without threads of its own.
+fn pair_over(link: &str) -> (Channel, Channel) {
+    Builder::new().link(link.parse().unwrap()).pair()
+}
+
+/// Both ways to emulate a link.
+const PAIRS: [fn(&str) -> (Channel, Channel); 2] = [linked_pair, pair_over];
+
 /// Asserts that no run takes less than `expected`, and one takes at most 3 % more.
 fn assert_takes(expected: Duration, mut run: impl FnMut() -> Duration) {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -64,14 +72,32 @@ fn receive_all(channel: &mut Channel, messages: usize, bytes: usize) {
 
 #[test]
 fn bulk_transfer_takes_bytes_over_rate_plus_half_a_round_trip() {
-    // 4 MB at 200 Mbit/s: 160 ms; and 10 ms.
-    for (messages, bytes) in [(4, 1_000_000), (4000, 1000)] {
-        assert_takes(Duration::from_millis(170), || {
-            let (alice, mut bob) = linked_pair("wan:200mbps,20ms");
+    for pair in PAIRS {
+        // 4 MB at 200 Mbit/s: 160 ms; and 10 ms.
+        for (messages, bytes) in [(4, 1_000_000), (4000, 1000)] {
+            assert_takes(Duration::from_millis(170), || {
+                let (alice, mut bob) = pair("wan:200mbps,20ms");
+                timed(|| {
+                    thread::scope(|scope| {
+                        scope.spawn(|| send_all(alice, messages, bytes));
+                        receive_all(&mut bob, messages, bytes);
+                    });
+                })
+            });
+        }
+    }
+}
+
+#[test]
+fn transfer_far_beyond_the_window_keeps_the_rate() {
+    for pair in PAIRS {
+        // 50 MB at 2 Gbit/s, while some 8 MiB may be under way: 200 ms; and 2 ms.
+        assert_takes(Duration::from_millis(202), || {
+            let (alice, mut bob) = pair("wan:2gbps,4ms");
             timed(|| {
                 thread::scope(|scope| {
-                    scope.spawn(|| send_all(alice, messages, bytes));
-                    receive_all(&mut bob, messages, bytes);
+                    scope.spawn(|| send_all(alice, 100, 500_000));
+                    receive_all(&mut bob, 100, 500_000);
                 });
             })
         });
@@ -79,69 +105,62 @@ fn bulk_transfer_takes_bytes_over_rate_plus_half_a_round_trip() {
 }
 
 #[test]
-fn transfer_far_beyond_the_window_keeps_the_rate() {
-    // 50 MB at 2 Gbit/s, while some 8 MiB may be under way: 200 ms; and 2 ms.
-    assert_takes(Duration::from_millis(202), || {
-        let (alice, mut bob) = linked_pair("wan:2gbps,4ms");
-        timed(|| {
-            thread::scope(|scope| {
-                scope.spawn(|| send_all(alice, 100, 500_000));
-                receive_all(&mut bob, 100, 500_000);
-            });
-        })
-    });
-}
-
-#[test]
 fn ping_pong_takes_a_round_trip() {
-    let (mut alice, mut bob) = linked_pair("wan:1gbps,20ms");
-    thread::scope(|scope| {
-        scope.spawn(move || {
-            while let Ok(ping) = bob.recv_array::<1>() {
-                bob.send(&ping).unwrap();
-            }
+    for pair in PAIRS {
+        let (mut alice, mut bob) = pair("wan:1gbps,20ms");
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                while let Ok(ping) = bob.recv_array::<1>() {
+                    bob.send(&ping).unwrap();
+                }
+            });
+            assert_takes(Duration::from_millis(20), || {
+                timed(|| {
+                    alice.send(&[7]).unwrap();
+                    assert_eq!(alice.recv_array().unwrap(), [7]);
+                })
+            });
+            drop(alice);
         });
-        assert_takes(Duration::from_millis(20), || {
-            timed(|| {
-                alice.send(&[7]).unwrap();
-                assert_eq!(alice.recv_array().unwrap(), [7]);
-            })
-        });
-        drop(alice);
-    });
+    }
 }
 
 #[test]
 fn directions_do_not_slow_each_other_down() {
-    // 2 MB each way at 200 Mbit/s: 80 ms; and 10 ms.
-    assert_takes(Duration::from_millis(90), || {
-        let (alice, bob) = linked_pair("wan:200mbps,20ms");
-        let party = |mut channel: Channel| {
-            let send = |out: &mut dyn Outbound| (0..20).try_for_each(|_| out.send(&[1; 100_000]));
-            let receive =
-                |inb: &mut dyn Inbound| (0..20).try_for_each(|_| inb.recv(&mut [0; 100_000]));
-            channel.exchange(send, receive).unwrap();
-        };
-        timed(|| {
-            thread::scope(|scope| {
-                scope.spawn(|| party(alice));
-                party(bob);
-            });
-        })
-    });
+    for pair in PAIRS {
+        // 2 MB each way at 200 Mbit/s: 80 ms; and 10 ms.
+        assert_takes(Duration::from_millis(90), || {
+            let (alice, bob) = pair("wan:200mbps,20ms");
+            let party = |mut channel: Channel| {
+                let send =
+                    |out: &mut dyn Outbound| (0..20).try_for_each(|_| out.send(&[1; 100_000]));
+                let receive =
+                    |inb: &mut dyn Inbound| (0..20).try_for_each(|_| inb.recv(&mut [0; 100_000]));
+                channel.exchange(send, receive).unwrap();
+            };
+            timed(|| {
+                thread::scope(|scope| {
+                    scope.spawn(|| party(alice));
+                    party(bob);
+                });
+            })
+        });
+    }
 }
 
 #[test]
 fn computing_overlaps_with_sending() {
-    // The 1 MB sent takes 80 ms, during which the sender does something else.
-    assert_takes(Duration::from_millis(85), || {
-        let (mut alice, mut bob) = linked_pair("wan:100mbps,10ms");
-        timed(|| {
-            alice.send(&[1; 1_000_000]).unwrap();
-            thread::sleep(Duration::from_millis(50));
-            receive_all(&mut bob, 1, 1_000_000);
-        })
-    });
+    for pair in PAIRS {
+        // The 1 MB sent takes 80 ms, during which the sender does something else.
+        assert_takes(Duration::from_millis(85), || {
+            let (mut alice, mut bob) = pair("wan:100mbps,10ms");
+            timed(|| {
+                alice.send(&[1; 1_000_000]).unwrap();
+                thread::sleep(Duration::from_millis(50));
+                receive_all(&mut bob, 1, 1_000_000);
+            })
+        });
+    }
 }
 
 #[test]

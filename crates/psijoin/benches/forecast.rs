@@ -6,21 +6,28 @@
 //!
 //! `… -- sizes` prints another one: what a profile without the run at a size predicts for that size.
 //!
+//! `… -- planner` prints a third one: what the planner says, by the shipped calibration and by one of this machine,
+//! beside what then runs.
+//!
 //! More arguments are names of protocols or networks: only those, then.
 
 #![allow(clippy::print_stdout)]
 
-use std::{env, sync::LazyLock, thread, time::Instant};
+use std::{env, num::NonZeroUsize, sync::LazyLock, thread, time::Instant};
 
 use psijoin::{
-    Fingerprint, Input, Items, JointSeed, OutputKind, Plan, Request,
+    Columns, Fingerprint, Input, Items, JointSeed, OutputKind, Plan, Request, Role,
     channel::{
-        link::{Link, linked},
+        link::Link,
         memory::{self, Window},
     },
-    pair, registry,
+    pair,
+    planner::{self, Conditions, estimate},
+    registry,
 };
-use psijoin_forecast::{Cores, Effort, Network, Profile, Run, measure, profile, simulate};
+use psijoin_forecast::{
+    Calibration, Cores, Effort, Network, Profile, Run, measure, profile, simulate,
+};
 
 /// Protocols of all families, and items per party. Each takes a few seconds at most.
 const PROTOCOLS: [(&str, u64); 9] = [
@@ -77,6 +84,7 @@ fn main() {
         match &**table {
             "networks" => networks(&protocols, &chosen(&NETWORKS)),
             "sizes" => sizes(&protocols),
+            "planner" => planned(),
             _ => {}
         }
     }
@@ -124,6 +132,83 @@ fn sizes(protocols: &[(&str, u64)]) {
     }
 }
 
+/// What the planner is asked for: protocols, outputs, and items per party.
+const PLANNED: [(&str, OutputKind, [u64; 3]); 5] = [
+    ("dh", OutputKind::Rows, [1 << 8, 1 << 11, 1 << 14]),
+    ("kkrt", OutputKind::Rows, [1 << 11, 1 << 15, 1 << 19]),
+    ("rr22", OutputKind::Rows, [1 << 11, 1 << 15, 1 << 19]),
+    (
+        "rr22-circuit",
+        OutputKind::Count,
+        [1 << 9, 1 << 13, 1 << 16],
+    ),
+    (
+        "rr22-circuit",
+        OutputKind::Sums(Columns {
+            sender: 1,
+            receiver: 0,
+        }),
+        [1 << 9, 1 << 13, 1 << 16],
+    ),
+];
+
+/// What `psijoin calibrate` does unless told otherwise.
+const CALIBRATED: Effort = Effort {
+    seconds: 3.0,
+    most_items: 1 << 20,
+    repeats: 3,
+};
+
+/// The planner's estimates beside what then runs.
+fn planned() {
+    let shipped = planner::this_machine().expect("two runs");
+    println!(
+        "| protocol | output | items | network | runs | shipped | ratio | calibrated | ratio |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|");
+    for (name, output, sizes) in &PLANNED {
+        let protocol = registry::find(name).expect("it is registered");
+        let profile = profile(protocol, output, CALIBRATED, |_| {}).expect("runs");
+        let own = Calibration {
+            profiles: vec![profile],
+            ..shipped.clone()
+        };
+        for &items in sizes {
+            let request = Request::rows(items, items).expect("few items");
+            let request = request.output(output.clone());
+            let plan = protocol.plan(&request).expect("a plan");
+            for text in [NETWORKS[1], NETWORKS[2], NETWORKS[4]] {
+                let says = |calibration: &Calibration| {
+                    let conditions = Conditions {
+                        network: Network::from(link(text).expect("a link")),
+                        calibration,
+                        threads: NonZeroUsize::MIN,
+                        memory_bytes: None,
+                        rates: None,
+                    };
+                    let estimate = estimate(protocol, &request, &conditions);
+                    estimate.expect("it was measured").forecast.seconds
+                };
+                let (shipped, own) = (says(&shipped), says(&own));
+                let runs = median(&plan, link(text), own);
+                println!(
+                    "| `{name}` | {output} | {items} | {text} | {runs:.3} s | {shipped:.3} s | {:.3} | {own:.3} s | {:.3} |",
+                    shipped / runs,
+                    own / runs,
+                );
+            }
+        }
+    }
+}
+
+/// Seconds of emulated runs that take about as long as `expected`: their median.
+fn median(plan: &Plan, link: Option<Link>, expected: f64) -> f64 {
+    let runs = if expected > LONG { 1 } else { RUNS };
+    let mut times: Vec<f64> = (0..runs).map(|_| emulated(plan, link)).collect();
+    times.sort_by(f64::total_cmp);
+    times[runs / 2]
+}
+
 fn left_out_row(profile: &Profile, left_out: &Run, place: &str) {
     let protocol = registry::find(&profile.protocol).expect("it is registered");
     let request = Request::rows(left_out.items[0], left_out.items[1]).expect("few items");
@@ -159,10 +244,7 @@ fn row(plan: &Plan, run: &Run, text: &str, cores: Cores) {
     if forecast > PATIENCE {
         return;
     }
-    let runs = if forecast > LONG { 1 } else { RUNS };
-    let mut times: Vec<f64> = (0..runs).map(|_| emulated(plan, link(text))).collect();
-    times.sort_by(f64::total_cmp);
-    let emulated = times[runs / 2];
+    let emulated = median(plan, link(text), forecast);
     println!(
         "| `{}` | {} | {} | {:.3} s | {:.3} s | {:.3} |",
         plan.info().name,
@@ -217,18 +299,22 @@ fn emulated(plan: &Plan, link: Option<Link>) -> f64 {
     };
     let (senders, receivers) = (&digest(0), &digest(size / 2));
     let pools = [pair::single_thread(), pair::single_thread()];
-    let (a, b) = memory::pair();
+    let (a, b) = match link {
+        Some(link) => memory::Builder::new().link(link).pair(),
+        None => memory::pair(),
+    };
+    let columns = [Role::Sender, Role::Receiver].map(|role| {
+        let columns = plan.request().output.columns().of(role);
+        vec![vec![1; size]; columns]
+    });
     let side = |items, channel, party: usize| {
         let input = Input {
             items,
-            columns: &[],
+            columns: &columns[party],
             joint_seed,
         };
         let side = pair::Side {
-            channel: match link {
-                Some(link) => linked(channel, link),
-                None => channel,
-            },
+            channel,
             rng: None,
             pool: &pools[party],
         };

@@ -34,7 +34,8 @@ impl FromStr for Link {
             return Ok(Self::LAN);
         }
         let text = text.strip_prefix("wan:").unwrap_or(&text);
-        let (rate, round_trip) = text.split_once(',').ok_or(InvalidLink::Form)?;
+        let parts = text.split_once(',').filter(|_| !text.contains(':'));
+        let (rate, round_trip) = parts.ok_or(InvalidLink::Form)?;
         let rate = parse_quantity(rate, &RATES).ok_or(InvalidLink::Rate)?;
         let nanoseconds = parse_quantity(round_trip, &TIMES).ok_or(InvalidLink::RoundTrip)?;
         // The cast saturates, and `new` refuses what is far too long.
@@ -88,6 +89,7 @@ mod tests {
             ("LAN", Link::LAN, "lan"),
             ("wan:10gbps,0.2ms", Link::LAN, "lan"),
             ("wan:100mbps,80ms", wan, "wan:100mbps,80ms"),
+            ("100mbps,80ms", wan, "wan:100mbps,80ms"),
             ("WAN:0.1 Gbps, 80000 us", wan, "wan:100mbps,80ms"),
             (
                 "wan:56kbps,1.5s",

@@ -136,7 +136,13 @@ impl Parties {
 /// Joins the parties as the setting says.
 fn join(setting: &Setting) -> Result<(Vec<Connection>, [Channel; 2]), Failure> {
     let (connections, channels) = match setting.transport {
-        Transport::Memory => (Vec::new(), in_memory::pair().into()),
+        Transport::Memory => {
+            let pair = match setting.network {
+                Some(link) => in_memory::Builder::new().link(link).pair(),
+                None => in_memory::pair(),
+            };
+            return Ok((Vec::new(), pair.into()));
+        }
         Transport::Tcp => over_loopback(Loopback::plaintext()?)?,
         Transport::Tls => over_loopback(Loopback::tls()?)?,
     };
