@@ -241,6 +241,28 @@ fn what_is_wrong_is_said_with_what_to_do() {
     assert_said!(ended);
 }
 
+/// But for those that need another party.
+#[test]
+fn the_commands_of_planning_md_run() {
+    let page = include_str!("../../../../docs/planning.md");
+    let folder = Folder::new();
+    let table = folder.file("customers.csv", "email\na@x\nb@x\n");
+    let protocols = ["dh", "rr22", "rr22-circuit"];
+    let calibration = calibration(&folder, &protocols, &["rows", "count", "sum"]);
+    let commands = page.lines().filter(|line| line.starts_with("psijoin plan "));
+    let commands = commands.filter(|line| !line.contains("--peer"));
+    let mut number = 0;
+    for line in commands {
+        let (command, _) = line.split_once('#').unwrap_or((line, ""));
+        let command = command.replace("customers.csv", &table);
+        let args: Vec<_> = command.split_whitespace().skip(1).collect();
+        let calibrated = [&args[..], &["--calibration", &calibration]].concat();
+        run(&calibrated).says(0, &[]);
+        number += 1;
+    }
+    assert!(number >= 7, "{number}");
+}
+
 #[test]
 fn a_machine_is_measured_and_then_known() {
     let folder = Folder::new();
