@@ -10,6 +10,7 @@
 mod calibration;
 mod campaign;
 mod curve;
+pub mod machine;
 mod measure;
 pub mod money;
 mod network;

@@ -1,13 +1,14 @@
 //! What a machine is.
 
-use std::{fmt, fs, thread};
+use std::{env::consts::ARCH, fmt, thread};
 
+use psijoin_forecast::machine::processor_name;
 use serde::{Deserialize, Serialize};
 
 /// A machine, as far as it matters for speed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
-    /// The processor's name.
+    /// The processor's name, or its architecture if the system does not tell the name.
     pub processor: String,
     /// Cores that may be used.
     pub cores: usize,
@@ -19,7 +20,7 @@ impl Machine {
     /// The one that this runs on.
     pub fn this() -> Self {
         Self {
-            processor: processor().unwrap_or_else(|| "unknown processor".into()),
+            processor: processor_name().unwrap_or_else(|| ARCH.into()),
             cores: thread::available_parallelism().map_or(1, usize::from),
             instructions: instructions().map(str::to_owned).collect(),
         }
@@ -31,14 +32,6 @@ impl fmt::Display for Machine {
         let plural = if self.cores == 1 { "" } else { "s" };
         write!(f, "{}, {} core{plural}", self.processor, self.cores)
     }
-}
-
-/// Its name, as Linux tells it.
-fn processor() -> Option<String> {
-    let text = fs::read_to_string("/proc/cpuinfo").ok()?;
-    let mut lines = text.lines().filter_map(|line| line.split_once(':'));
-    let (_, name) = lines.find(|(key, _)| key.trim() == "model name")?;
-    Some(name.trim().to_owned())
 }
 
 #[cfg(target_arch = "x86_64")]
