@@ -513,13 +513,18 @@ pub(crate) struct LabRun {
     #[command(flatten)]
     pub(crate) results: LabResults,
 
-    /// Small sizes, in about ten minutes for all experiments; the rest is extrapolated. This is the default.
+    /// What fits in ten minutes. This is the default. What earlier runs took counts, so the same command
+    /// goes on where it was interrupted.
     #[arg(long)]
     pub(crate) quick: bool,
 
-    /// Sizes up to 2^24, overnight.
+    /// What fits in a night: eight hours.
     #[arg(long, conflicts_with = "quick")]
     pub(crate) full: bool,
+
+    /// What fits in so many seconds. The smallest sizes are measured in any case.
+    #[arg(long, value_name = "N", conflicts_with_all = ["quick", "full"])]
+    pub(crate) seconds: Option<u32>,
 }
 
 #[derive(ClapArgs)]
@@ -531,11 +536,11 @@ pub(crate) struct LabReport {
     #[command(flatten)]
     pub(crate) results: LabResults,
 
-    /// The form of the report.
-    #[arg(long, value_enum, default_value_t = LabForm::Html)]
-    pub(crate) form: LabForm,
+    /// The form of the report; if it is not given, the ending of --out says it, or it is HTML.
+    #[arg(long, value_enum)]
+    pub(crate) form: Option<LabForm>,
 
-    /// Where to write it, instead of standard output.
+    /// Where to write it, instead of standard output. Of pictures, this is the folder.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }
@@ -569,6 +574,8 @@ pub(crate) enum LabForm {
     Csv,
     /// All of it, for scripts.
     Json,
+    /// Each chart as a picture in a file of its own.
+    Svg,
 }
 
 #[derive(ClapArgs)]

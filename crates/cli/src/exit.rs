@@ -5,6 +5,7 @@ use std::{io, path::PathBuf, process::ExitCode};
 use psijoin::ErrorKind as PsiKind;
 use psijoin_channel::AbortCode;
 use psijoin_handshake::Error as HandshakeError;
+use psijoin_lab::measurements::{JournalError, MeasureError};
 use psijoin_table::ErrorKind as TableKind;
 use psijoin_transport::Kind as TransportKind;
 
@@ -25,6 +26,9 @@ Exit codes:
      party's set is larger than --max-peer-keys or, without it, than this machine has memory
      for, or a sum would reveal keys
   7  the other party cannot go on, for a reason that its own message tells";
+
+/// What to do without results of the laboratory.
+const MEASURE: &str = "`psijoin lab run` measures; its --results says in which file";
 
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,6 +131,18 @@ pub(crate) enum Failure {
     #[error("cannot use the file of shares {}: {source}", path.display())]
     Shares { path: PathBuf, source: io::Error },
 
+    #[error(transparent)]
+    LabResults(#[from] JournalError),
+
+    #[error(transparent)]
+    LabRun(MeasureError),
+
+    #[error("nothing was measured in {} yet", .0.display())]
+    NothingMeasured(PathBuf),
+
+    #[error("cannot write {}: {source}", path.display())]
+    NotWritten { path: PathBuf, source: io::Error },
+
     #[error("cannot write to standard output: {0}")]
     Stdout(io::Error),
 
@@ -138,6 +154,15 @@ pub(crate) enum Failure {
 
     #[error("the result of {0} is wrong; this is a bug in psijoin")]
     WrongResult(&'static str),
+}
+
+impl From<MeasureError> for Failure {
+    fn from(error: MeasureError) -> Self {
+        match error {
+            MeasureError::Journal(error) => Self::LabResults(error),
+            error => Self::LabRun(error),
+        }
+    }
 }
 
 impl Failure {
@@ -172,10 +197,13 @@ impl Failure {
             | Self::NoReport { .. }
             | Self::Report { .. }
             | Self::Shares { .. }
+            | Self::LabResults(_)
+            | Self::NothingMeasured(_)
+            | Self::NotWritten { .. }
             | Self::Stdout(_)
             | Self::Temporary(_) => Code::File,
             Self::Deadline(_) => Code::Network,
-            Self::Bug { .. } | Self::WrongResult(_) => Code::Unexpected,
+            Self::LabRun(_) | Self::Bug { .. } | Self::WrongResult(_) => Code::Unexpected,
         }
     }
 
@@ -241,6 +269,12 @@ impl Failure {
             {
                 Some("`psijoin keygen` makes an identity")
             }
+            Self::LabResults(JournalError::File { source, .. })
+                if source.kind() == io::ErrorKind::NotFound =>
+            {
+                Some(MEASURE)
+            }
+            Self::NothingMeasured(_) => Some(MEASURE),
             Self::Transport(error) if is_of_keys(error) => Some(
                 "each side gives the fingerprint that the other's `psijoin keygen` printed as --peer",
             ),

@@ -17,9 +17,11 @@ pub struct Effort {
     pub repeats: usize,
 }
 
-/// The smallest sets. Each size is four times the one before.
-const FIRST: u64 = 1 << 8;
-const FACTOR: u64 = 4;
+/// Items per party of the first run of a profile.
+pub const FIRST_ITEMS: u64 = 1 << 8;
+
+/// How many times as many the next one has.
+pub const GROWTH: u64 = 4;
 
 /// How much larger one of the sets is in runs with sets of unequal size.
 const UNEQUAL: u64 = 16;
@@ -33,15 +35,17 @@ impl Effort {
         let equal = known.iter().filter(|run| run.items[0] == run.items[1]);
         let largest = equal.max_by_key(|run| run.items[0]);
         let spent: f64 = known.iter().map(|run| self.seconds_of(run)).sum();
-        let (items, seconds) = largest.map_or((FIRST, 0.0), |run| {
-            (run.items[0] * FACTOR, self.seconds_of(run) * FACTOR as f64)
+        let (items, seconds) = largest.map_or((FIRST_ITEMS, 0.0), |run| {
+            (run.items[0] * GROWTH, self.seconds_of(run) * GROWTH as f64)
         });
-        if items <= self.most_items.max(FIRST) && spent + seconds <= self.seconds {
+        if items <= self.most_items.max(FIRST_ITEMS) && spent + seconds <= self.seconds {
             return Some([items; 2]);
         }
         let most = largest?.items[0];
         let unequal = [[most / UNEQUAL, most], [most, most / UNEQUAL]];
-        let mut unequal = unequal.into_iter().filter(|_| most >= FIRST * UNEQUAL);
+        let mut unequal = unequal
+            .into_iter()
+            .filter(|_| most >= FIRST_ITEMS * UNEQUAL);
         unequal.find(|items| known.iter().all(|run| run.items != *items))
     }
 
@@ -87,11 +91,8 @@ pub fn profile(
     })
 }
 
-/// What [`profile`] runs next after `known` runs; none if nothing is missing. So it can go on where it was.
-///
-/// # Errors
-/// If the protocol cannot compute this output.
-pub fn next_plan(
+/// What [`profile`] runs next after `known` runs; none if nothing is missing.
+fn next_plan(
     protocol: &'static Protocol,
     output: &OutputKind,
     effort: Effort,
@@ -106,7 +107,7 @@ pub fn next_plan(
         }
         // Larger sets would take too long, too.
         let most = items[0].max(items[1]) - 1;
-        if most < FIRST || items[0] != items[1] {
+        if most < FIRST_ITEMS || items[0] != items[1] {
             break;
         }
         effort.most_items = most;
@@ -131,7 +132,7 @@ mod tests {
     #[test]
     fn sizes_grow_until_time_or_sizes_end() {
         let effort = Effort {
-            seconds: 64.0,
+            seconds: 75.0,
             most_items: 1 << 14,
             repeats: 1,
         };
@@ -147,7 +148,7 @@ mod tests {
         let equal = [1 << 8, 1 << 10, 1 << 12, largest].map(|items| [items; 2]);
         assert_eq!(sizes, Vec::from_iter(equal.into_iter().chain(unequal)));
         let hasty = Effort {
-            seconds: 20.0,
+            seconds: 30.0,
             ..effort
         };
         assert_eq!(hasty.next(&runs[..3]), Some([1 << 8, 1 << 12]));

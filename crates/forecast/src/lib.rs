@@ -19,7 +19,7 @@ pub mod script;
 mod simulate;
 
 pub use calibration::{Calibration, kind};
-pub use campaign::{Effort, next_plan, profile};
+pub use campaign::{Effort, FIRST_ITEMS, GROWTH, profile};
 pub use measure::measure;
 pub use network::Network;
 pub use profile::{Prediction, Profile, Run};

@@ -67,22 +67,14 @@ pub fn compare(first: &Measured, second: &Measured) -> Comparison {
         })
     });
     Comparison {
-        first: name(first),
-        second: name(second),
+        first: first.session.to_string(),
+        second: second.session.to_string(),
         rows: rows.collect(),
     }
 }
 
 fn computing(run: &Run) -> f64 {
     run.scripts.iter().map(|script| script.computing()).sum()
-}
-
-fn name(measured: &Measured) -> String {
-    let session = &measured.session;
-    format!(
-        "{} on {}, {}",
-        session.version, session.machine, session.date
-    )
 }
 
 impl Comparison {
@@ -94,7 +86,7 @@ impl Comparison {
             rows,
         } = self;
         let mut text = format!(
-            "First: psijoin {first}. Second: psijoin {second}. Seconds are those that both parties compute.\n\n"
+            "First: {first}. Second: {second}. Seconds are those that both parties compute.\n\n"
         );
         text += "| protocol | output | threads | sender | receiver | first s | second s | second/first |\n";
         text += "|---|---|---:|---:|---:|---:|---:|---:|\n";

@@ -1,18 +1,22 @@
 //! Measured runs in a file of JSON lines that only grows: a line per run.
 //!
-//! A run is written as soon as it is made, so a campaign that was interrupted goes on where it was. Results of several
-//! machines and versions may stand in one file.
+//! A run is written as soon as it is made, so a [campaign](Campaign) that was interrupted goes on where it was.
+//! Results of several machines and versions may stand in one file.
 
+mod campaign;
 mod journal;
 mod machine;
 mod needs;
 
+use std::fmt;
+
 use psijoin_forecast::{Profile, Run};
 use serde::{Deserialize, Serialize};
 
+pub use campaign::{Budget, Campaign, Left, MeasureError, Step};
 pub use journal::{Journal, JournalError};
 pub use machine::Machine;
-pub use needs::{MeasureError, Need, measure, missing};
+pub use needs::Need;
 
 /// Where and when runs were made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +32,28 @@ pub struct Session {
     pub date: String,
 }
 
+impl Session {
+    /// Whether it is of the same machine, version and commit, on whatever date.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        let program = |session: &Self| (session.version.clone(), session.commit.clone());
+        self.machine == other.machine && program(self) == program(other)
+    }
+}
+
+impl fmt::Display for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            machine,
+            version,
+            commit,
+            date,
+        } = self;
+        let commit = commit.as_ref().map(|commit| format!(" ({commit})"));
+        let commit = commit.unwrap_or_default();
+        write!(f, "psijoin {version}{commit} on {machine}, {date}")
+    }
+}
+
 /// A line: a run, and where it was made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
@@ -41,6 +67,8 @@ pub struct Measurement {
     pub threads: usize,
     /// What the parties did.
     pub run: Run,
+    /// How long it took to measure that, in seconds.
+    pub measuring_seconds: f64,
 }
 
 /// What one machine measured with one version.
@@ -70,9 +98,9 @@ impl Measured {
         self.profiles.iter().find(is)
     }
 
-    /// Whether it is of this machine and version.
+    /// Whether it is of the same machine, version and commit.
     pub fn is_of(&self, session: &Session) -> bool {
-        (&self.session.machine, &self.session.version) == (&session.machine, &session.version)
+        self.session.is_like(session)
     }
 
     /// Adds a run; one of the same sizes makes room.
@@ -83,6 +111,7 @@ impl Measured {
             output,
             threads,
             run,
+            ..
         } = measurement;
         self.session = session.clone();
         let is = |profile: &Profile| {
@@ -103,7 +132,7 @@ impl Measured {
     }
 }
 
-/// Lines by machine and version, in the order in which these came first.
+/// Lines by machine, version and commit, in the order in which these came first.
 pub fn grouped(measurements: &[Measurement]) -> Vec<Measured> {
     let mut groups: Vec<Measured> = Vec::new();
     for measurement in measurements {
@@ -116,4 +145,11 @@ pub fn grouped(measurements: &[Measurement]) -> Vec<Measured> {
         groups[place].add(measurement);
     }
     groups
+}
+
+/// What was measured where the last line comes from; none if there is no line.
+pub fn latest(measurements: &[Measurement]) -> Option<Measured> {
+    let session = &measurements.last()?.session;
+    let mut groups = grouped(measurements).into_iter();
+    groups.find(|group| group.is_of(session))
 }

@@ -5,9 +5,12 @@ mod csv;
 mod maps;
 mod markdown;
 mod page;
+mod pictures;
 mod text;
 
 use serde::Serialize;
+
+pub use pictures::Picture;
 
 use crate::{
     BreakEven, Ours,
@@ -137,17 +140,9 @@ fn over_rates(experiment: &Experiment, cells: &[Cell], ours: &Ours) -> Vec<Break
 }
 
 fn notes(session: &Session) -> Vec<String> {
-    let Session {
-        machine,
-        version,
-        commit,
-        date,
-    } = session;
-    let commit = commit.as_ref().map(|commit| format!(" ({commit})"));
-    let commit = commit.unwrap_or_default();
-    let instructions = machine.instructions.join(", ");
+    let instructions = session.machine.instructions.join(", ");
     vec![
-        format!("psijoin {version}{commit} on {machine} [{instructions}], {date}."),
+        format!("{session}. Instruction sets: {instructions}."),
         "Each party was measured alone. Times on networks are predicted from that: `measured` if runs were as large, \
          `extrapolated` if only smaller ones were measured, or ones with fewer threads. Bytes are exact."
             .into(),

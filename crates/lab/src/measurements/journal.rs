@@ -1,7 +1,7 @@
 //! The file of measured runs.
 
 use std::{
-    fs::{File, OpenOptions},
+    fs::{File, OpenOptions, TryLockError},
     io::{self, Read, Write},
     path::{Path, PathBuf},
 };
@@ -29,6 +29,14 @@ pub enum JournalError {
         /// What happened.
         source: io::Error,
     },
+    /// Somebody else writes to the file.
+    #[error(
+        "another `psijoin lab run` writes to {path}: wait until it ends, as two at once disturb each other"
+    )]
+    Busy {
+        /// Its path.
+        path: String,
+    },
     /// A line before the last one is no measured run.
     #[error(
         "line {line} of {path} is not a measured run ({reason}): remove the line, or take another file"
@@ -44,14 +52,19 @@ pub enum JournalError {
 }
 
 impl Journal {
-    /// Opens a file, or makes an empty one. A last line that was cut off is removed.
+    /// Opens a file, or makes an empty one. A last line that was cut off is removed. The file is locked meanwhile.
     ///
     /// # Errors
-    /// If the file cannot be read or written, or another line is no measured run.
+    /// If the file cannot be read or written, somebody else writes to it, or another line is no measured run.
     pub fn open(path: &Path) -> Result<Self, JournalError> {
         let mut options = OpenOptions::new();
         let file = options.create(true).read(true).append(true).open(path);
         let mut file = file.map_err(failed(path))?;
+        // Where the file system has no locks, it goes without.
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            let path = path.display().to_string();
+            return Err(JournalError::Busy { path });
+        }
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(failed(path))?;
         let (measurements, whole_bytes) = parse(&text, path)?;
@@ -127,11 +140,18 @@ fn parse(text: &str, path: &Path) -> Result<(Vec<Measurement>, usize), JournalEr
                 return Err(JournalError::Line {
                     path: path.display().to_string(),
                     line: number,
-                    reason: error.to_string(),
+                    reason: without_position(&error),
                 });
             }
         }
         read_bytes += line.len();
     }
     Ok((measurements, read_bytes))
+}
+
+/// What is wrong with a line. Its number is known better here.
+fn without_position(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let end = text.find(" at line ").unwrap_or(text.len());
+    text[..end].to_owned()
 }

@@ -63,8 +63,7 @@ impl Section {
         if !self.verdicts.is_empty() {
             blocks.push(Block::Verdicts(self.verdicts.iter().map(verdict).collect()));
         }
-        let figures = self.experiment.shows.iter();
-        let figures = Vec::from_iter(figures.flat_map(|show| self.figures(*show, ours)));
+        let figures = self.figures(ours);
         if !figures.is_empty() {
             blocks.push(Block::Figures(figures));
         }
@@ -78,7 +77,13 @@ impl Section {
         section(&format!("{} ({})", self.title, self.name), blocks)
     }
 
-    fn figures(&self, show: Show, ours: &Ours) -> Vec<Figure> {
+    /// Its charts.
+    pub(super) fn figures(&self, ours: &Ours) -> Vec<Figure> {
+        let shows = self.experiment.shows.iter();
+        shows.flat_map(|show| self.shown(*show, ours)).collect()
+    }
+
+    fn shown(&self, show: Show, ours: &Ours) -> Vec<Figure> {
         let cells = Vec::from_iter(&self.cells);
         let paper = self.experiment.paper;
         match show {

@@ -54,6 +54,7 @@ pub(crate) fn line(version: &str, protocol: &str, threads: usize, run: Run) -> M
         output: OutputKind::Rows.to_string(),
         threads,
         run,
+        measuring_seconds: 1.0,
     }
 }
 

@@ -3,10 +3,9 @@
 use std::fs;
 
 use psijoin::OutputKind;
-use psijoin_forecast::Effort;
 use psijoin_lab::{
     Kind, Ours, experiments,
-    measurements::{self, Journal, JournalError, Machine, Need, grouped},
+    measurements::{self, Budget, Campaign, Journal, JournalError, Machine, Need, grouped, latest},
 };
 
 use crate::made_up::{line, run, session};
@@ -55,6 +54,7 @@ fn a_last_line_that_was_cut_off_is_passed_over() {
         "{warning}"
     );
     journal.append(first.clone()).unwrap();
+    drop(journal);
     assert_eq!(Journal::read(&path).unwrap(), [first.clone(), first]);
     assert!(Journal::open(&path).unwrap().warning().is_none());
 }
@@ -77,40 +77,141 @@ fn another_broken_line_is_an_error_with_its_number() {
 }
 
 #[test]
+fn two_cannot_write_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("results.jsonl");
+    let first = Journal::open(&path).unwrap();
+    let error = Journal::open(&path).unwrap_err();
+    assert!(matches!(error, JournalError::Busy { .. }), "{error}");
+    assert_eq!(Journal::read(&path).unwrap(), []);
+    drop(first);
+    Journal::open(&path).unwrap();
+}
+
+#[test]
+fn machines_versions_and_commits_are_kept_apart() {
+    let of = |commit: Option<&str>, cores: usize| {
+        let mut line = line("0.1.0", "naive", 1, naive(256, 1.0));
+        line.session.commit = commit.map(Into::into);
+        line.session.machine.cores = cores;
+        line
+    };
+    let lines = [of(None, 2), of(Some("a"), 2), of(Some("b"), 2), of(None, 4)];
+    assert_eq!(grouped(&lines).len(), 4);
+    // What came last, though it was not the last to come first.
+    let again = [&lines[..], &lines[1..2]].concat();
+    let commit = latest(&again).unwrap().session.commit;
+    assert_eq!(commit.as_deref(), Some("a"));
+    assert!(latest(&[]).is_none());
+}
+
+fn need(protocol: &str, most_items: u64) -> Need {
+    Need {
+        protocol: protocol.into(),
+        output: OutputKind::Rows,
+        threads: 1,
+        most_items,
+    }
+}
+
+fn budget(seconds: f64) -> Budget {
+    Budget {
+        seconds,
+        repeats: 1,
+        memory_bytes: None,
+    }
+}
+
+/// A journal with a run of each protocol, where measuring it took so many seconds.
+fn journal(folder: &tempfile::TempDir, known: &[(&str, u64, f64)]) -> Journal {
+    let mut journal = Journal::open(&folder.path().join("results.jsonl")).unwrap();
+    for (protocol, items, seconds) in known {
+        let run = run(protocol, &OutputKind::Rows, *items, [0.1; 2]);
+        let mut line = line("0.1.0", protocol, 1, run);
+        line.measuring_seconds = *seconds;
+        journal.append(line).unwrap();
+    }
+    journal
+}
+
+#[test]
+fn the_cheapest_run_comes_first_and_the_time_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = journal(&folder, &[("kkrt", 256, 2.0), ("dh", 256, 3.0)]);
+    let needs = || vec![need("dh", 1 << 20), need("kkrt", 1 << 20)];
+    let campaign =
+        |seconds| Campaign::new(needs(), &journal, &session("0.1.0"), budget(seconds)).unwrap();
+    let next = |seconds| {
+        let next = campaign(seconds).next();
+        next.map(|step| (step.need.protocol, step.items))
+    };
+    // 5 s are over, and the next one takes 8.
+    assert_eq!(next(12.9), None);
+    assert_eq!(next(13.1), Some(("kkrt".into(), 1024)));
+    // 8 s, and 12, and 32; the next one would take 48.
+    let left = campaign(100.0).left();
+    assert_eq!((left.runs, left.seconds), (3, 52.0));
+    assert_eq!(campaign(12.9).left().runs, 0);
+}
+
+#[test]
+fn a_smallest_run_is_made_in_any_case_and_nothing_above_the_largest() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = journal(&folder, &[("kkrt", 1 << 10, 1.0)]);
+    let needs = vec![need("kkrt", 1 << 10), need("dh", 1 << 10)];
+    let of = |version: &str, seconds| {
+        Campaign::new(needs.clone(), &journal, &session(version), budget(seconds)).unwrap()
+    };
+    let next = of("0.1.0", 0.0).next().unwrap();
+    assert_eq!((&*next.need.protocol, next.items), ("dh", 256));
+    // Of `dh` 2^8 and 2^10; all of both for another version.
+    assert_eq!(of("0.1.0", 1e9).left().runs, 2);
+    assert_eq!(of("0.2.0", 1e9).left().runs, 4);
+}
+
+#[test]
+fn what_has_no_room_in_memory_is_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = journal(&folder, &[]);
+    let mut line = line("0.1.0", "naive", 1, naive(256, 1.0));
+    line.run.memory_bytes = [Some(1 << 20), Some(2 << 20)];
+    journal.append(line).unwrap();
+    let next = |megabytes: u64| {
+        let budget = Budget {
+            memory_bytes: Some(megabytes << 20),
+            ..budget(1e9)
+        };
+        let needs = vec![need("naive", 1 << 20)];
+        let campaign = Campaign::new(needs, &journal, &session("0.1.0"), budget).unwrap();
+        campaign.next().map(|step| step.items)
+    };
+    // Four times as much, and the messages.
+    assert_eq!(next(12), None);
+    assert_eq!(next(13), Some(1024));
+}
+
+#[test]
 fn real_runs_fill_cells_and_nothing_is_measured_twice() {
     let folder = tempfile::tempdir().unwrap();
-    let mut journal = Journal::open(&folder.path().join("results.jsonl")).unwrap();
+    let mut journal = journal(&folder, &[]);
     let session = measurements::Session {
         machine: Machine::this(),
         ..session("0.1.0")
     };
-    let effort = Effort {
-        seconds: 60.0,
-        most_items: 256,
-        repeats: 1,
-    };
-    let need = |protocol: &str| Need {
-        protocol: protocol.into(),
-        output: OutputKind::Rows,
-        threads: 1,
-        most_items: 1 << 20,
-    };
-    let needs = ["naive", "kkrt"].map(need);
-    assert_eq!(measurements::missing(&needs, None, effort).unwrap(), needs);
-    let mut told = 0;
+    let needs = vec![need("naive", 1 << 20), need("kkrt", 1 << 20)];
+    let mut made = Vec::new();
     for _ in 0..2 {
-        for need in &needs {
-            measurements::measure(&mut journal, &session, need, effort, |_| told += 1).unwrap();
+        let mut campaign = Campaign::new(needs.clone(), &journal, &session, budget(0.0)).unwrap();
+        while let Some(step) = campaign.next() {
+            campaign.make(&step, &mut journal, &session).unwrap();
+            made.push((step.need.protocol, step.items));
         }
     }
-    assert_eq!((told, journal.measurements().len()), (2, 2));
-    let groups = grouped(journal.measurements());
-    let missing = measurements::missing(&needs, Some(&groups[0]), effort).unwrap();
-    assert_eq!(missing, []);
-
-    let cells = experiments::find("kkrt16-table-3")
-        .unwrap()
-        .cells(&Ours::new(&groups[0]));
+    assert_eq!(made, ["naive", "kkrt"].map(|name| (name.into(), 256)));
+    assert_eq!(journal.measurements().len(), 2);
+    let measured = latest(journal.measurements()).unwrap();
+    let experiment = experiments::find("kkrt16-table-3").unwrap();
+    let cells = experiment.cells(&Ours::new(&measured));
     let mut cells = cells
         .iter()
         .filter(|cell| cell.protocol == "kkrt" && cell.sender_items == 256);
@@ -120,7 +221,7 @@ fn real_runs_fill_cells_and_nothing_is_measured_twice() {
     assert_eq!(wan.kind, Some(Kind::Measured));
     // Two round trips at least; and it is not slow.
     assert!((0.09..5.0).contains(&wan.ours.unwrap()), "{wan:?}");
-    let unknown = need("kkrt17");
-    let error = measurements::missing(&[unknown], None, effort).unwrap_err();
+    let unknown = vec![need("kkrt17", 256)];
+    let error = Campaign::new(unknown, &journal, &session, budget(0.0)).unwrap_err();
     assert_eq!(error.to_string(), "there is no protocol `kkrt17`");
 }

@@ -58,7 +58,7 @@ fn markdown_has_verdicts_and_tables() {
     let text = Report::new(&measured, only("spot19-table-2")).markdown();
     for part in [
         "# The papers' comparisons, made again\n",
-        "psijoin 0.1.0 on Abacus, 2 cores [beads], 2026-11-23.",
+        "psijoin 0.1.0 on Abacus, 2 cores, 2026-11-23. Instruction sets: beads.",
         "## SpOT19: Time and bytes on four networks, with one and four threads (`spot19-table-2`)",
         "- **Holds** (SpOT19-4): On a fast network, `spot-fast` takes several times as long as `kkrt`.",
         "| `kkrt` | 2^20 | 10mbps,80ms | 1 | seconds | 120 s | ",

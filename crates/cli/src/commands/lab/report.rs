@@ -1,0 +1,75 @@
+//! `psijoin lab report`.
+
+use std::{fs, io, path::Path};
+
+use psijoin_lab::{measurements::Measured, report::Report};
+use psijoin_table::atomic_file::{AtomicFile, Existing};
+
+use super::{chosen, needs, read, session};
+use crate::{
+    args::{LabForm, LabReport},
+    exit::Failure,
+    output,
+};
+
+pub(super) fn run(args: &LabReport) -> Result<(), Failure> {
+    let experiments = chosen(&args.names)?;
+    let form = form(args);
+    if (form, &args.out) == (LabForm::Svg, &None) {
+        let say = "pictures go to a folder: say which with --out";
+        return Err(Failure::Usage(say.into()));
+    }
+    let measured = match needs(&experiments).is_empty() {
+        true => Measured::new(session()),
+        false => read(&args.results.results)?,
+    };
+    let report = Report::new(&measured, experiments);
+    let text = match form {
+        LabForm::Html => report.page().html(),
+        LabForm::Md => report.markdown(),
+        LabForm::Csv => report.csv(),
+        LabForm::Json => report.json(),
+        LabForm::Svg => return pictures(&report, args.out.as_deref().unwrap_or(Path::new("."))),
+    };
+    match &args.out {
+        None => output::text(&text),
+        Some(path) => write(path, &text),
+    }
+}
+
+/// As it was said, or as the file's name ends.
+fn form(args: &LabReport) -> LabForm {
+    let ending = args
+        .out
+        .as_ref()
+        .and_then(|path| path.extension()?.to_str());
+    args.form.unwrap_or(match ending {
+        Some("md") => LabForm::Md,
+        Some("csv") => LabForm::Csv,
+        Some("json") => LabForm::Json,
+        _ => LabForm::Html,
+    })
+}
+
+fn pictures(report: &Report, folder: &Path) -> Result<(), Failure> {
+    fs::create_dir_all(folder).map_err(not_written(folder))?;
+    for picture in report.pictures() {
+        write(&folder.join(picture.name), &picture.svg)?;
+    }
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let file = AtomicFile::prepare(path, Existing::Replace).map_err(not_written(path))?;
+    let staged = file.stage(|out| out.write_all(text.as_bytes()));
+    staged
+        .and_then(|staged| staged.commit())
+        .map_err(not_written(path))
+}
+
+fn not_written(path: &Path) -> impl Fn(io::Error) -> Failure {
+    move |source| Failure::NotWritten {
+        path: path.to_owned(),
+        source,
+    }
+}

@@ -1,0 +1,102 @@
+//! `psijoin lab run`.
+
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use psijoin_lab::measurements::{Budget, Campaign, Journal, Left, Step};
+
+use super::{chosen, needs, session};
+use crate::{
+    args::LabRun,
+    console::Console,
+    exit::{Code, Failure},
+    guard, humanize, memory,
+};
+
+/// Less than ten minutes, as the last run may take longer than was thought.
+const QUICK_SECONDS: f64 = 510.0;
+const FULL_SECONDS: f64 = 8.0 * 3600.0;
+
+/// How often it says where it is.
+const SILENCE: Duration = Duration::from_secs(20);
+
+pub(super) fn run(args: &LabRun) -> Result<(), Failure> {
+    let console = Console::wanted(false);
+    let needs = needs(&chosen(&args.names)?);
+    if needs.is_empty() {
+        console.say("nothing has to be measured for that: `psijoin lab report` calculates it");
+        return Ok(());
+    }
+    let session = session();
+    let results = &args.results.results;
+    let mut journal = Journal::open(results)?;
+    if let Some(warning) = journal.warning() {
+        console.warn(warning);
+    }
+    handle_ctrl_c(results, console)?;
+    let mut campaign = Campaign::new(needs, &journal, &session, budget(args))?;
+    let (mut made, mut said) = (0, Instant::now());
+    while let Some(step) = campaign.next() {
+        let left = campaign.left();
+        if said.elapsed() >= SILENCE {
+            console.say(progress(made, left));
+            said = Instant::now();
+        }
+        let what = format!("{}, {}", progress(made, left), described(&step));
+        let work = || campaign.make(&step, &mut journal, &session);
+        console.during(&what, || (0, 0), work)?;
+        made += 1;
+    }
+    console.say(format_args!(
+        "{} measured now, {} in all: `psijoin lab report` shows what came out",
+        humanize::counted(made, "run"),
+        humanize::count(journal.measurements().len() as u64)
+    ));
+    Ok(())
+}
+
+fn budget(args: &LabRun) -> Budget {
+    let (seconds, repeats) = match (args.seconds, args.full) {
+        (Some(seconds), _) => (seconds.into(), 1),
+        (None, true) => (FULL_SECONDS, 3),
+        (None, false) => (QUICK_SECONDS, 1),
+    };
+    Budget {
+        seconds,
+        repeats,
+        memory_bytes: memory::available_bytes(),
+    }
+}
+
+fn progress(made: u64, left: Left) -> String {
+    format!(
+        "{} of about {}, about {} left",
+        humanize::count(made),
+        humanize::counted(made + left.runs as u64, "run"),
+        humanize::time(Duration::from_secs_f64(left.seconds))
+    )
+}
+
+fn described(step: &Step) -> String {
+    let Step { need, items, .. } = step;
+    let threads = match need.threads {
+        1 => String::new(),
+        threads => format!(", {threads} threads"),
+    };
+    let items = humanize::counted(*items, "item");
+    format!("{}, {}{threads}, {items}", need.protocol, need.output)
+}
+
+/// Each run is in the file when it is made, so the program can end at any time.
+fn handle_ctrl_c(results: &Path, console: Console) -> Result<(), Failure> {
+    let results = results.display().to_string();
+    let handler = ctrlc::set_handler(move || {
+        console.say(format_args!(
+            "interrupted: {results} has what was measured, and the same command goes on from there"
+        ));
+        guard::exit(Code::Unexpected as i32);
+    });
+    handler.map_err(|_| Failure::OutOfMemory)
+}
