@@ -20,6 +20,8 @@ pub struct Ours<'a> {
     measured: &'a Measured,
     /// Plans take a while to make.
     plans: RefCell<BTreeMap<String, Option<Rc<Plan>>>>,
+    /// So do predictions, and tables, verdicts and charts ask for the same ones.
+    times: RefCell<BTreeMap<String, Option<Value>>>,
 }
 
 impl<'a> Ours<'a> {
@@ -28,6 +30,7 @@ impl<'a> Ours<'a> {
         Self {
             measured,
             plans: RefCell::default(),
+            times: RefCell::default(),
         }
     }
 
@@ -71,6 +74,23 @@ impl<'a> Ours<'a> {
     }
 
     fn seconds(&self, quantity: &Quantity, network: Link) -> Option<Value> {
+        let Quantity {
+            protocol,
+            output,
+            items,
+            threads,
+            ..
+        } = quantity;
+        let key = format!("{protocol} {output} {items:?} {threads} {network}");
+        if let Some(known) = self.times.borrow().get(&key) {
+            return *known;
+        }
+        let value = self.predicted(quantity, network);
+        self.times.borrow_mut().insert(key, value);
+        value
+    }
+
+    fn predicted(&self, quantity: &Quantity, network: Link) -> Option<Value> {
         let profile = self.profile(quantity)?;
         let prediction = profile.predict(&*self.plan(quantity)?);
         let forecast = prediction.on(&Network::from(network), Cores::Own).ok()?;
