@@ -15,6 +15,7 @@ mod functions;
 mod grid;
 mod inputs;
 mod joining;
+mod lab;
 mod line;
 mod listener;
 #[cfg(target_os = "linux")]
