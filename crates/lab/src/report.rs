@@ -12,6 +12,8 @@ use serde::Serialize;
 
 pub use pictures::Picture;
 
+use text::OUTCOMES;
+
 use crate::{
     BreakEven, Ours,
     break_even::break_evens,
@@ -88,21 +90,14 @@ impl<'a> Report<'a> {
     pub fn json(&self) -> String {
         serde_json::to_string_pretty(self).expect("numbers and names are JSON") + "\n"
     }
+}
 
-    /// The numbers of claims that hold, that do not, and that nobody knows of.
-    pub fn counted(&self) -> [usize; 3] {
-        let verdicts = self
-            .experiments
-            .iter()
-            .flat_map(|section| &section.verdicts);
-        let outcomes = Vec::from_iter(verdicts.map(|judged| judged.ours.outcome));
-        [Outcome::Holds, Outcome::DoesNotHold, Outcome::NotMeasured].map(|wanted| {
-            outcomes
-                .iter()
-                .filter(|outcome| **outcome == wanted)
-                .count()
-        })
-    }
+/// How many claims of some sections have each outcome.
+fn counted<'a>(sections: impl IntoIterator<Item = &'a Section>) -> [usize; OUTCOMES.len()] {
+    let sections = sections.into_iter();
+    let verdicts = sections.flat_map(|section| &section.verdicts);
+    let outcomes = Vec::from_iter(verdicts.map(|judged| judged.ours.outcome));
+    OUTCOMES.map(|wanted| outcomes.iter().filter(|one| **one == wanted).count())
 }
 
 impl Section {

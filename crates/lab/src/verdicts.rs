@@ -56,6 +56,8 @@ pub(crate) enum Test {
 pub enum Outcome {
     /// All that was claimed holds.
     Holds,
+    /// Who takes less does, but by another factor.
+    OtherFactor,
     /// Something does not.
     DoesNotHold,
     /// Figures are missing.
@@ -99,7 +101,16 @@ impl Claim {
     /// Whether it holds for our protocols.
     pub fn on_ours(&self, ours: &Ours) -> Verdict {
         match self.test {
-            Test::Relations(relations) => self.decide(&relations(), ours, Gaps::Count),
+            Test::Relations(relations) => {
+                let relations = relations();
+                let mut verdict = self.decide(&relations, ours, Gaps::Count);
+                if matches!(verdict.outcome, Outcome::OtherFactor | Outcome::DoesNotHold) {
+                    let printed = Printed::of(self.tables);
+                    let beside = relation::beside_printed(&relations, ours, &printed);
+                    verdict.reason += &beside.unwrap_or_default();
+                }
+                verdict
+            }
             Test::PaperOnly(_, why) | Test::Impossible(why) => self.untestable(why),
         }
     }
@@ -108,7 +119,12 @@ impl Claim {
     pub fn on_printed(&self) -> Verdict {
         match self.test {
             Test::Relations(relations) | Test::PaperOnly(relations, _) => {
-                self.decide(&relations(), &Printed::of(self.tables), Gaps::Pass)
+                let mut verdict = self.decide(&relations(), &Printed::of(self.tables), Gaps::Pass);
+                // Whoever printed figures meant these factors.
+                if verdict.outcome == Outcome::OtherFactor {
+                    verdict.outcome = Outcome::DoesNotHold;
+                }
+                verdict
             }
             Test::Impossible(why) => self.untestable(why),
         }
@@ -144,9 +160,14 @@ impl Claim {
         let all = relations.len();
         let complete = known.len() == all || gaps == Gaps::Pass;
         let (outcome, reason) = if !failed.is_empty() {
-            (Outcome::DoesNotHold, failures(&failed, known.len()))
+            let is_other_factor = failed.iter().all(|tested| !tested.is_order);
+            let outcome = match is_other_factor {
+                true => Outcome::OtherFactor,
+                false => Outcome::DoesNotHold,
+            };
+            (outcome, failures(&failed, known.len()))
         } else if known.is_empty() || !complete {
-            let reason = format!("{} of {all} relations have all figures", known.len());
+            let reason = format!("{} of {all} comparisons have all figures", known.len());
             (Outcome::NotMeasured, reason)
         } else {
             (Outcome::Holds, closest(&known))
@@ -168,19 +189,27 @@ enum Gaps {
     Pass,
 }
 
-/// What fails, and whether it is about which is less or about how much.
+/// What fails; if that is of both sorts, how often it is about who takes less.
 fn failures(failed: &[&relation::Tested], known: usize) -> String {
-    let shown = failed.iter().take(3).map(|tested| &*tested.text);
-    let shown = Vec::from_iter(shown).join("; ");
-    let more = if failed.len() > 3 { "; …" } else { "" };
-    let orders = failed.iter().filter(|tested| tested.is_order).count();
-    let about = match orders {
-        0 => "all by how much".to_owned(),
-        _ if orders == failed.len() => "all by which is less".to_owned(),
-        _ => format!("{orders} by which is less"),
+    let orders = Vec::from_iter(failed.iter().filter(|tested| tested.is_order));
+    let (count, orders_count) = (failed.len(), orders.len());
+    let shown = match orders_count {
+        0 => failed.iter().collect(),
+        _ => orders,
     };
-    let count = failed.len();
-    format!("{count} of {known} relations fail, {about}: {shown}{more}")
+    let shown = shown.into_iter().take(3).map(|tested| &*tested.text);
+    let shown = Vec::from_iter(shown).join("; ");
+    let more = if count > 3 { "; …" } else { "" };
+    match (known, orders_count) {
+        (1, _) => shown,
+        (_, 0) => format!("{count} of {known} comparisons have another factor: {shown}{more}"),
+        (_, orders) if orders == count => {
+            format!("{count} of {known} comparisons fail: {shown}{more}")
+        }
+        (_, orders) => format!(
+            "{count} of {known} comparisons fail, {orders} of them in who takes less: {shown}{more}"
+        ),
+    }
 }
 
 /// The relation that is closest to failing decides.
@@ -192,6 +221,6 @@ fn closest(known: &[relation::Tested]) -> String {
         .map_or("", |tested| &tested.text);
     match known.len() {
         1 => closest.to_owned(),
-        count => format!("all {count} relations hold; the closest: {closest}"),
+        count => format!("all {count} comparisons hold; the closest: {closest}"),
     }
 }

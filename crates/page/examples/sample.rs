@@ -97,6 +97,16 @@ fn verdicts() -> Block {
             "`older` is the fastest at 10 Gbit/s",
             "`swift` takes 0.43 s, `older` 0.99 s",
         ),
+        verdict(
+            Outcome::OtherFactor,
+            "`c` sends twice as much as `d`",
+            "It is 1.6.",
+        ),
+        verdict(
+            Outcome::NotTestable,
+            "`e` runs out of memory",
+            "It is about 4 GB.",
+        ),
         verdict(Outcome::NotRun, "`circuit` takes an hour at 2^24", ""),
     ])
 }

@@ -14,17 +14,31 @@ pub(crate) fn write(block: &Block, html: &mut String) {
         Block::Paragraph(text) => *html += &format!("<p>{}</p>\n", prose(text)),
         Block::Verdicts(all) => verdicts(all, html),
         Block::Figures(all) => figures(all, html),
+        Block::Table(one) if one.rows.len() > OPEN_ROWS => {
+            let (caption, rows) = (prose(&one.caption), one.rows.len());
+            let _ = write!(
+                html,
+                "<details>\n<summary>{caption}: a table of {rows} rows</summary>\n"
+            );
+            table(one, html);
+            *html += "</details>\n";
+        }
         Block::Table(one) => table(one, html),
     }
 }
+
+/// Longer tables are folded, so that a reader finds what comes after them.
+const OPEN_ROWS: usize = 20;
 
 fn verdicts(verdicts: &[Verdict], html: &mut String) {
     *html += "<ul class=\"verdicts\">\n";
     for verdict in verdicts {
         let (class, symbol, words) = match verdict.outcome {
             Outcome::Holds => ("holds", "✓", "Holds"),
+            Outcome::OtherFactor => ("partly", "≈", "Other factor"),
             Outcome::DoesNotHold => ("fails", "✗", "Does not hold"),
             Outcome::NotRun => ("open", "○", "Not run"),
+            Outcome::NotTestable => ("open", "–", "Not testable"),
         };
         let claim = prose(&verdict.claim);
         let _ = write!(
@@ -141,11 +155,15 @@ mod tests {
             verdict(Outcome::Holds, "a"),
             verdict(Outcome::DoesNotHold, "b"),
             verdict(Outcome::NotRun, "c"),
+            verdict(Outcome::OtherFactor, "d"),
+            verdict(Outcome::NotTestable, "e"),
         ]));
         for text in [
             "✓</span> Holds<",
             "✗</span> Does not hold<",
             "○</span> Not run<",
+            "≈</span> Other factor<",
+            "–</span> Not testable<",
             "for &lt; reasons",
         ] {
             assert!(html.contains(text), "{text}");
@@ -163,6 +181,18 @@ mod tests {
         ] {
             assert!(html.contains(text), "{text}\n{html}");
         }
+    }
+
+    #[test]
+    fn long_tables_are_folded() {
+        let mut table = sample();
+        table.rows = vec![table.rows[0].clone(); OPEN_ROWS];
+        assert!(!html(Block::Table(table.clone())).contains("<details>"));
+        table.rows.push(table.rows[0].clone());
+        let html = html(Block::Table(table));
+        let summary =
+            "<summary>Seconds of <code>kkrt</code> &amp; others: a table of 21 rows</summary>";
+        assert!(html.contains(summary), "{html}");
     }
 
     #[test]

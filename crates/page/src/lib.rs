@@ -86,10 +86,14 @@ pub struct Verdict {
 pub enum Outcome {
     /// It does.
     Holds,
+    /// Less is less and more is more, but by another factor than was claimed.
+    OtherFactor,
     /// It does not.
     DoesNotHold,
     /// Nobody knows yet.
     NotRun,
+    /// Nobody can know.
+    NotTestable,
 }
 
 /// A chart with a caption, and its data as a table to unfold.

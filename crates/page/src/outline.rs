@@ -54,6 +54,10 @@ pub(crate) fn counted(sections: &[Section]) -> Option<String> {
         number => format!("{number} claims hold"),
     };
     let mut text = vec![held];
+    match count(Outcome::OtherFactor) {
+        0 => (),
+        number => text.push(format!("{number} by another factor")),
+    }
     match count(Outcome::DoesNotHold) {
         0 => (),
         1 => text.push("1 does not".into()),
@@ -62,6 +66,10 @@ pub(crate) fn counted(sections: &[Section]) -> Option<String> {
     match count(Outcome::NotRun) {
         0 => (),
         number => text.push(format!("{number} not run")),
+    }
+    match count(Outcome::NotTestable) {
+        0 => (),
+        number => text.push(format!("{number} not testable")),
     }
     (!outcomes.is_empty()).then(|| text.join(", "))
 }
@@ -113,12 +121,16 @@ mod tests {
 
     #[test]
     fn claims_are_counted_through_all_parts() {
-        use Outcome::{DoesNotHold, Holds, NotRun};
-        let inner = vec![section("b", &[Holds, NotRun], vec![])];
+        use Outcome::{DoesNotHold, Holds, NotRun, NotTestable, OtherFactor};
+        let inner = vec![section(
+            "b",
+            &[Holds, NotRun, OtherFactor, NotTestable],
+            vec![],
+        )];
         let sections = [section("a", &[Holds, DoesNotHold], inner)];
         assert_eq!(
             counted(&sections).unwrap(),
-            "2 claims hold, 1 does not, 1 not run"
+            "2 claims hold, 1 by another factor, 1 does not, 1 not run, 1 not testable"
         );
         assert_eq!(
             counted(&[section("a", &[Holds], vec![])]).unwrap(),

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::{
-    Judged, Report, Section,
-    text::{BREAK_EVEN, BREAK_EVEN_COLUMNS, COLUMNS, beside, break_even_row, outcome, row},
+    Judged, Report, Section, counted,
+    text::{self, BREAK_EVEN, BREAK_EVEN_COLUMNS, beside, break_even_row, outcome},
 };
 use crate::experiments::NOT_COMPARED;
 
@@ -15,10 +15,11 @@ impl Report<'_> {
         for note in &self.notes {
             let _ = writeln!(text, "- {note}");
         }
-        let [holds, fails, open] = self.counted();
+        let [holds, factor, fails, open, untestable] = counted(&self.experiments);
         let _ = writeln!(
             text,
-            "\nOf the papers' conclusions, {holds} hold, {fails} do not, {open} were not measured."
+            "\nOf the papers' conclusions, {holds} hold, {factor} hold by another factor, {fails} do not, {open} were not measured, \
+             {untestable} cannot be tested."
         );
         for section in &self.experiments {
             write(section, &mut text);
@@ -45,7 +46,8 @@ fn write(section: &Section, text: &mut String) {
         table(&BREAK_EVEN_COLUMNS, rows, text);
     }
     if !section.cells.is_empty() {
-        table(&COLUMNS, section.cells.iter().map(row), text);
+        let (columns, rows) = text::table(&section.cells);
+        table(&columns, rows.into_iter(), text);
     }
 }
 

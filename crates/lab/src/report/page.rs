@@ -3,21 +3,22 @@
 use psijoin_page::{self as page, Block, Figure, Page};
 
 use super::{
-    Judged, Report, Section, charts, maps,
-    text::{BREAK_EVEN, BREAK_EVEN_COLUMNS, COLUMNS, beside, break_even_row, row},
+    Judged, Report, Section, charts, counted, maps,
+    text::{self, BREAK_EVEN, BREAK_EVEN_COLUMNS, OUTCOME_COLUMNS, beside, break_even_row},
 };
 use crate::{
     Ours,
     experiments::{NOT_COMPARED, Show},
+    published::Metric,
     quantity::distinct,
     verdicts::Outcome,
 };
 
 impl Report<'_> {
-    /// As a page: first ours over what was published, by paper; then each experiment.
+    /// As a page: first how many conclusions hold, and ours over what was published, by paper; then each experiment.
     pub fn page(&self) -> Page {
         let papers = distinct(self.experiments.iter().map(|one| one.paper), |paper| *paper);
-        let mut sections = vec![self.ratios(&papers)];
+        let mut sections = vec![self.outcomes(&papers), self.ratios(&papers)];
         sections.extend(papers.iter().map(|paper| self.paper(paper)));
         sections.push(not_compared());
         Page {
@@ -33,10 +34,22 @@ impl Report<'_> {
             .filter(move |section| section.paper == paper)
     }
 
+    fn outcomes(&self, papers: &[&str]) -> page::Section {
+        let row = |paper: &&str| {
+            let counts = counted(self.of(paper)).map(|count| count.to_string());
+            [(*paper).to_owned()].into_iter().chain(counts).collect()
+        };
+        let caption = "Conclusions of each paper, on our protocols";
+        let table = table(caption, &OUTCOME_COLUMNS, papers.iter().map(row));
+        section("Whether the papers' conclusions hold", vec![table])
+    }
+
     fn ratios(&self, papers: &[&str]) -> page::Section {
         let figures = papers.iter().flat_map(|paper| {
-            let cells = Vec::from_iter(self.of(paper).flat_map(|section| &section.cells));
-            charts::ratios(paper, &cells)
+            let cells = self.of(paper).flat_map(|section| &section.cells);
+            // A reader wants to know first what has to be paid, and not how.
+            let paid = cells.filter(|cell| PAID.iter().any(|metric| metric.name() == cell.metric));
+            charts::ratios(paper, &Vec::from_iter(paid))
         });
         let figures = Vec::from_iter(figures);
         let blocks = match figures.is_empty() {
@@ -72,7 +85,8 @@ impl Section {
             blocks.push(table(BREAK_EVEN, &BREAK_EVEN_COLUMNS, rows));
         }
         if !self.cells.is_empty() {
-            blocks.push(table(self.title, &COLUMNS, self.cells.iter().map(row)));
+            let (columns, rows) = text::table(&self.cells);
+            blocks.push(table(self.title, &columns, rows.into_iter()));
         }
         section(&format!("{} ({})", self.title, self.name), blocks)
     }
@@ -98,19 +112,21 @@ impl Section {
     }
 }
 
+/// What a join has to be paid with.
+const PAID: [Metric; 3] = [Metric::Seconds, Metric::Bytes, Metric::UsdPer1000Runs];
+
 fn verdict(judged: &Judged) -> page::Verdict {
     let verdict = &judged.ours;
     let beside = beside(verdict.outcome, judged.on_printed);
     let reason = verdict.reason.trim_end_matches('.');
-    let reason = match verdict.outcome {
-        Outcome::NotTestable => format!("It cannot be tested: {reason}."),
-        _ => format!("{reason}."),
-    };
+    let reason = format!("{reason}.");
     page::Verdict {
         outcome: match verdict.outcome {
             Outcome::Holds => page::Outcome::Holds,
             Outcome::DoesNotHold => page::Outcome::DoesNotHold,
-            Outcome::NotMeasured | Outcome::NotTestable => page::Outcome::NotRun,
+            Outcome::OtherFactor => page::Outcome::OtherFactor,
+            Outcome::NotMeasured => page::Outcome::NotRun,
+            Outcome::NotTestable => page::Outcome::NotTestable,
         },
         claim: format!("{}: {}", verdict.id, verdict.says),
         reason: Vec::from_iter([reason].into_iter().chain(beside)).join(" "),

@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// The columns of a table of cells.
-pub(super) const COLUMNS: [&str; 9] = [
+const COLUMNS: [&str; 9] = [
     "protocol",
     "items",
     "network",
@@ -21,8 +21,19 @@ pub(super) const COLUMNS: [&str; 9] = [
     "origin",
 ];
 
-/// A cell as a row of a table, for people.
-pub(super) fn row(cell: &Cell) -> Vec<String> {
+/// Cells as a table for people: its columns, without those that are empty, and its rows.
+pub(super) fn table(cells: &[Cell]) -> (Vec<&'static str>, Vec<Vec<String>>) {
+    let rows = Vec::from_iter(cells.iter().map(row));
+    let is_used = |column: &usize| rows.iter().any(|row| !row[*column].is_empty());
+    let used = Vec::from_iter((0..COLUMNS.len()).filter(is_used));
+    let columns = used.iter().map(|column| COLUMNS[*column]).collect();
+    let chosen = |row: &Vec<String>| used.iter().map(|column| row[*column].clone()).collect();
+    let rows = rows.iter().map(chosen).collect();
+    (columns, rows)
+}
+
+/// A cell as a row of a table.
+fn row(cell: &Cell) -> Vec<String> {
     let details = cell.details.iter().map(|(name, text)| detail(name, text));
     let what = [what(&cell.metric)].into_iter().chain(details);
     let amount =
@@ -72,12 +83,32 @@ pub(super) fn amount(metric: &str, value: f64) -> String {
     }
 }
 
+/// All outcomes, from the best on.
+pub(super) const OUTCOMES: [Outcome; 5] = [
+    Outcome::Holds,
+    Outcome::OtherFactor,
+    Outcome::DoesNotHold,
+    Outcome::NotMeasured,
+    Outcome::NotTestable,
+];
+
+/// The columns of a table of outcomes by paper.
+pub(super) const OUTCOME_COLUMNS: [&str; 6] = [
+    "paper",
+    "hold",
+    "hold by another factor",
+    "do not hold",
+    "not measured",
+    "not testable",
+];
+
 pub(super) fn outcome(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Holds => "Holds",
+        Outcome::OtherFactor => "Other factor",
         Outcome::DoesNotHold => "Does not hold",
         Outcome::NotMeasured => "Not measured",
-        Outcome::NotTestable => "Cannot be tested",
+        Outcome::NotTestable => "Not testable",
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::term::Term;
-use crate::quantity::{Figures, Kind, Quantity};
+use crate::quantity::{Figures, Kind, Quantity, distinct};
 
 /// A term is within bounds. All that papers claim comes down to it: less is a ratio below 1.
 #[derive(Debug, Clone)]
@@ -16,7 +16,7 @@ pub(crate) struct Relation {
 /// What figures say about a relation.
 pub(super) struct Tested {
     pub(super) holds: bool,
-    /// Whether it is about which of two is less, and not about how much.
+    /// Whether the other one of two is less, and not only by another factor.
     pub(super) is_order: bool,
     /// How far it is from failing, as a share.
     pub(super) margin: f64,
@@ -39,7 +39,7 @@ impl Relation {
         let margins = [found / self.least, self.most / found].map(|ratio| (ratio - 1.0).abs());
         Some(Tested {
             holds: (self.least..=self.most).contains(&found),
-            is_order: self.most == BELOW_1 || (self.least, self.most) == (1.0, f64::INFINITY),
+            is_order: self.most <= 1.0 && found > 1.0 || self.least >= 1.0 && found < 1.0,
             margin: margins[0].min(margins[1]),
             kind: value.kind,
             text: format!(
@@ -59,6 +59,34 @@ impl Relation {
             (least, most) => format!("claimed {} to {}", short(least), short(most)),
         }
     }
+}
+
+/// What we take over what was printed, for the figures of the relation that is told first: it says which of them
+/// differ. None if they were not printed.
+pub(super) fn beside_printed(
+    relations: &[Relation],
+    ours: &dyn Figures,
+    printed: &dyn Figures,
+) -> Option<String> {
+    let fails = |one: &Relation, order: bool| {
+        let tested = one.test(ours);
+        tested.is_some_and(|tested| !tested.holds && tested.is_order == order)
+    };
+    let of = |order| relations.iter().find(|one| fails(one, order));
+    let all = of(true).or_else(|| of(false))?.quantities();
+    let all = distinct(all, |one| (one.protocol.clone(), one.setting()));
+    let names = all.iter().map(|one| one.protocol.clone());
+    let has_one_setting = distinct(names, String::clone).len() == all.len();
+    let ratio = |one: &Quantity| {
+        let ratio = ours.value(one)?.value / printed.value(one)?.value;
+        let setting = match has_one_setting {
+            true => String::new(),
+            false => format!(" at {}", one.setting()),
+        };
+        Some(format!("`{}`{setting} {}", one.protocol, short(ratio)))
+    };
+    let ratios = all.iter().map(ratio).collect::<Option<Vec<_>>>()?;
+    Some(format!(". Ours over published: {}", ratios.join(", ")))
 }
 
 /// Three digits, or all before the point.

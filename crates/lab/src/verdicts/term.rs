@@ -79,6 +79,9 @@ impl Term {
 
     /// In words. A setting that all figures share is said once, at the end.
     pub(super) fn text(&self) -> String {
+        if let Some(text) = self.ratio() {
+            return text;
+        }
         let all = self.quantities();
         // Bytes have no network, and need none.
         let longest = all.iter().map(Quantity::setting).max_by_key(String::len);
@@ -90,16 +93,37 @@ impl Term {
         }
     }
 
+    /// Of a protocol over another one, or of a setting over another one.
+    fn ratio(&self) -> Option<String> {
+        let Self::Computed(Operation::Quotient, parts) = self else {
+            return None;
+        };
+        let [Self::Figure(a), Self::Figure(b)] = &**parts else {
+            return None;
+        };
+        let metric = a.metric.name().replace('_', " ");
+        let [first, second] = [a, b].map(|one| format!("`{}`{}", one.protocol, bits(one)));
+        let settings = [a, b].map(|one| one.setting());
+        match (a.metric == b.metric, settings, first == second) {
+            (true, [here, there], false) if here == there => {
+                Some(format!("{metric} of {first} over {second} at {here}"))
+            }
+            (true, [here, there], true) => {
+                Some(format!("{metric} of {first} at {here} over {there}"))
+            }
+            _ => None,
+        }
+    }
+
     fn formula(&self, with_setting: bool) -> String {
         match self {
             Self::Figure(quantity) => {
                 let Quantity {
                     protocol, metric, ..
                 } = &**quantity;
-                let bits = quantity.item_bits.map(|bits| format!(" ({bits} bits)"));
                 let setting = with_setting.then(|| format!(" at {}", quantity.setting()));
                 let words = metric.name().replace('_', " ");
-                let [bits, setting] = [bits, setting].map(Option::unwrap_or_default);
+                let (bits, setting) = (bits(quantity), setting.unwrap_or_default());
                 format!("{words} of `{protocol}`{bits}{setting}")
             }
             Self::Number(value) => short(*value),
@@ -154,6 +178,12 @@ impl Term {
             ..quantity
         })
     }
+}
+
+/// The length of its items, if a paper distinguishes them.
+fn bits(quantity: &Quantity) -> String {
+    let bits = quantity.item_bits;
+    bits.map_or(String::new(), |bits| format!(" ({bits} bits)"))
 }
 
 /// Seconds of 2^`log2` items per party, with a thread each, on a network such as `100mbps,80ms`.

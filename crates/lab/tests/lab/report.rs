@@ -1,12 +1,12 @@
 //! Reports in all forms, and comparisons.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::Path};
 
 use psijoin::OutputKind;
 use psijoin_lab::{
     compare::compare,
     experiments::{self, EXPERIMENTS, NOT_COMPARED},
-    measurements::grouped,
+    measurements::{Journal, grouped, latest},
     report::Report,
     verdicts,
 };
@@ -181,4 +181,24 @@ fn all_experiments_by_name() {
         ));
     }
     assert!(experiments::find("cm20-table-4").is_none());
+}
+
+/// `.ci/run` opens this report in a browser.
+#[test]
+fn the_sample_has_every_kind_of_chart() {
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sample.jsonl");
+    let measured = latest(&Journal::read(&sample).unwrap()).unwrap();
+    let html = Report::new(&measured, EXPERIMENTS).page().html();
+    for caption in [
+        "cm20-table-2, seconds: to the left, ours takes less",
+        "seconds, 10gbps,0.2ms: the paper's protocols",
+        "Seconds over the rate, 2^20 items: later ones",
+        "Money, business to business",
+        "Time and bytes at 10mbps,80ms, with lines of equal money",
+        "The cheapest of all, 2^20 items",
+        "The fastest of all, a round trip of 80 ms",
+    ] {
+        let caption = format!("<figcaption>{caption}");
+        assert!(html.contains(&caption), "{caption}");
+    }
 }
