@@ -13,6 +13,7 @@ use serde::Serialize;
 pub use pictures::Picture;
 
 use text::OUTCOMES;
+pub(crate) use text::amount;
 
 use crate::{
     BreakEven, Ours,

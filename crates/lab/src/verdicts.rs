@@ -106,8 +106,14 @@ impl Claim {
                 let mut verdict = self.decide(&relations, ours, Gaps::Count);
                 if matches!(verdict.outcome, Outcome::OtherFactor | Outcome::DoesNotHold) {
                     let printed = Printed::of(self.tables);
-                    let beside = relation::beside_printed(&relations, ours, &printed);
-                    verdict.reason += &beside.unwrap_or_default();
+                    if let Some(beside) = relation::beside_printed(&relations, ours, &printed) {
+                        let end = if verdict.reason.ends_with('…') {
+                            ""
+                        } else {
+                            "."
+                        };
+                        verdict.reason += &format!("{end} {beside}");
+                    }
                 }
                 verdict
             }
@@ -178,8 +184,15 @@ impl Claim {
         } else {
             ""
         };
-        self.verdict(outcome, reason + note)
+        self.verdict(outcome, capitalised(&reason) + note)
     }
+}
+
+/// As the beginning of a sentence.
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).collect()
 }
 
 /// What becomes of relations without figures.

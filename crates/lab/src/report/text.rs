@@ -69,7 +69,7 @@ pub(super) fn what(metric: &str) -> String {
 }
 
 /// A value with its unit.
-pub(super) fn amount(metric: &str, value: f64) -> String {
+pub(crate) fn amount(metric: &str, value: f64) -> String {
     match metric.parse() {
         Ok(Metric::Bytes | Metric::SenderBytes | Metric::ReceiverBytes) => {
             format!("{} MB", short(value / f64::from(1 << 20)))

@@ -234,7 +234,7 @@ pub(super) const CLAIMS: &[Claim] = &[
                 let time = ratio(&|p| seconds(p, n, LAN));
                 [
                     within(ratio(&|p| bytes(p, n)), 1.05..=1.071),
-                    within(time, 0.95..=1.05),
+                    about(time, 1.0),
                 ]
             })
         }),

@@ -45,18 +45,19 @@ impl Relation {
             text: format!(
                 "{} is {}, {}",
                 self.term.text(),
-                short(found),
+                self.term.amount(found),
                 self.bounds()
             ),
         })
     }
 
     fn bounds(&self) -> String {
+        let amount = |value| self.term.amount(value);
         match (self.least, self.most) {
             (_, most) if most == BELOW_1 => "claimed below 1".into(),
-            (f64::NEG_INFINITY, most) => format!("claimed at most {}", short(most)),
-            (least, f64::INFINITY) => format!("claimed at least {}", short(least)),
-            (least, most) => format!("claimed {} to {}", short(least), short(most)),
+            (f64::NEG_INFINITY, most) => format!("claimed at most {}", amount(most)),
+            (least, f64::INFINITY) => format!("claimed at least {}", amount(least)),
+            (least, most) => format!("claimed {} to {}", amount(least), amount(most)),
         }
     }
 }
@@ -86,7 +87,7 @@ pub(super) fn beside_printed(
         Some(format!("`{}`{setting} {}", one.protocol, short(ratio)))
     };
     let ratios = all.iter().map(ratio).collect::<Option<Vec<_>>>()?;
-    Some(format!(". Ours over published: {}", ratios.join(", ")))
+    Some(format!("Ours over published: {}", ratios.join(", ")))
 }
 
 /// Three digits, or all before the point.

@@ -8,6 +8,7 @@ use super::relation::short;
 use crate::{
     published::Metric,
     quantity::{Figures, Kind, Quantity, Value},
+    report::amount,
 };
 
 /// A figure, or what is computed from figures.
@@ -90,6 +91,14 @@ impl Term {
         match longest.filter(is_shared) {
             Some(setting) => format!("{} at {setting}", self.formula(false)),
             None => self.formula(true),
+        }
+    }
+
+    /// A value of this term, with its unit if it is a figure.
+    pub(super) fn amount(&self, value: f64) -> String {
+        match self {
+            Self::Figure(quantity) => amount(quantity.metric.name(), value),
+            _ => short(value),
         }
     }
 

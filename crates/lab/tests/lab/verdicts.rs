@@ -60,10 +60,15 @@ fn a_verdict_says_the_numbers_that_decide() {
         "2 of 2 comparisons have another factor: seconds of `random-gbf` over `psz-cuckoo` at 2^18 items, 1gbps,0.4ms is 4.90, \
          claimed at least 5.00; bytes of `random-gbf` over `psz-cuckoo` at 2^18 items is 9.45, claimed at least 10.0"
     );
+    let verdict = claim("PSZ14-5").on_printed();
+    assert!(
+        verdict.reason.starts_with("All 2 comparisons hold"),
+        "{verdict:?}"
+    );
     let verdict = claim("CM20-1").on_printed();
     assert_eq!(
         verdict.reason,
-        "all 5 comparisons hold; the closest: bytes of `kkrt` over `cm20` at 2^18 items is 1.69, claimed 1.46 to 1.70"
+        "All 5 comparisons hold; the closest: bytes of `kkrt` over `cm20` at 2^18 items is 1.69, claimed 1.46 to 1.70"
     );
 }
 
@@ -135,6 +140,27 @@ fn a_figure_beyond_the_largest_run_is_called_extrapolated() {
     let verdict = claim("KKRT16-5").on_ours(&Ours::new(&measured));
     assert!(
         verdict.reason.ends_with("(partly extrapolated)"),
+        "{verdict:?}"
+    );
+}
+
+#[test]
+fn what_fails_stands_beside_what_was_published() {
+    let nothing = measured(&[("naive", 1.0)]);
+    let verdict = claim("PSZ14-8").on_ours(&Ours::new(&nothing));
+    assert_eq!(verdict.outcome, Outcome::DoesNotHold);
+    assert_eq!(
+        verdict.reason,
+        "Bytes of `psz-simple` over `psz-balanced` at 2^18 items is 3.79, claimed below 1. \
+         Ours over published: `psz-simple` 3.25, `psz-balanced` 0.174"
+    );
+    // Less, as it was claimed, but by another factor.
+    let verdict = claim("CM20-1").on_ours(&Ours::new(&nothing));
+    assert_eq!(verdict.outcome, Outcome::OtherFactor);
+    assert!(
+        verdict
+            .reason
+            .contains("; … Ours over published: `kkrt` 0.6"),
         "{verdict:?}"
     );
 }
