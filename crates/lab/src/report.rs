@@ -13,7 +13,7 @@ use serde::Serialize;
 pub use pictures::Picture;
 
 use text::OUTCOMES;
-pub(crate) use text::amount;
+pub(crate) use text::{amount, what};
 
 use crate::{
     BreakEven, Ours,
@@ -147,6 +147,7 @@ fn notes(session: &Session) -> Vec<String> {
         "Our protocols digest items first, so the length of items makes no difference to them; where a paper has several, \
          each is compared with the same figure of ours. A MB is 2^20 bytes."
             .into(),
+        "A dash stands for what was not measured, and for protocols that we do not have.".into(),
         "SpOT19 gives no round trips between sites: 80 ms are assumed, and 0.2 ms within a site.".into(),
     ]
 }

@@ -70,6 +70,14 @@ fn experiments_are_listed_once_each() {
 }
 
 #[test]
+fn each_part_has_help() {
+    let parts = ["run", "report", "compare"];
+    let parts = parts.map(|part| run(&["lab", part, "--help"]));
+    all_exit(&parts, 0);
+    assert_said!(parts);
+}
+
+#[test]
 fn what_was_measured_is_reported_in_every_form() {
     let folder = Folder::new();
     let results = folder.path("results.jsonl");

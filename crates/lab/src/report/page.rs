@@ -41,7 +41,10 @@ impl Report<'_> {
         };
         let caption = "Conclusions of each paper, on our protocols";
         let table = table(caption, &OUTCOME_COLUMNS, papers.iter().map(row));
-        section("Whether the papers' conclusions hold", vec![table])
+        let meaning = "Where a conclusion holds by another factor, the same protocol takes less, but by more or less than the \
+                       paper says. Beside each that does not hold, ours over published says whose figures differ.";
+        let blocks = vec![Block::Paragraph(meaning.into()), table];
+        section("Whether the papers' conclusions hold", blocks)
     }
 
     fn ratios(&self, papers: &[&str]) -> page::Section {

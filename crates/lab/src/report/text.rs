@@ -61,7 +61,7 @@ fn detail(name: &str, text: &str) -> String {
 }
 
 /// A quantity in words.
-pub(super) fn what(metric: &str) -> String {
+pub(crate) fn what(metric: &str) -> String {
     match metric.parse() {
         Ok(Metric::UsdPer1000Runs) => "money for 1,000 runs".into(),
         _ => metric.replace('_', " "),

@@ -8,7 +8,7 @@ use super::relation::short;
 use crate::{
     published::Metric,
     quantity::{Figures, Kind, Quantity, Value},
-    report::amount,
+    report::{amount, what},
 };
 
 /// A figure, or what is computed from figures.
@@ -110,7 +110,7 @@ impl Term {
         let [Self::Figure(a), Self::Figure(b)] = &**parts else {
             return None;
         };
-        let metric = a.metric.name().replace('_', " ");
+        let metric = what(a.metric.name());
         let [first, second] = [a, b].map(|one| format!("`{}`{}", one.protocol, bits(one)));
         let settings = [a, b].map(|one| one.setting());
         match (a.metric == b.metric, settings, first == second) {
@@ -131,7 +131,7 @@ impl Term {
                     protocol, metric, ..
                 } = &**quantity;
                 let setting = with_setting.then(|| format!(" at {}", quantity.setting()));
-                let words = metric.name().replace('_', " ");
+                let words = what(metric.name());
                 let (bits, setting) = (bits(quantity), setting.unwrap_or_default());
                 format!("{words} of `{protocol}`{bits}{setting}")
             }
