@@ -17,6 +17,7 @@ use crate::{
     ours::Ours,
     printed::Printed,
     quantity::{Figures, Kind, Quantity},
+    report::what,
 };
 use relation::Relation;
 
@@ -174,7 +175,7 @@ impl Claim {
             (outcome, failures(&failed, known.len()))
         } else if known.is_empty() || !complete {
             let reason = format!("{} of {all} comparisons have all figures", known.len());
-            (Outcome::NotMeasured, reason)
+            (Outcome::NotMeasured, reason + &missing(relations, figures))
         } else {
             (Outcome::Holds, closest(&known))
         };
@@ -186,6 +187,16 @@ impl Claim {
         };
         self.verdict(outcome, capitalised(&reason) + note)
     }
+}
+
+/// The first figure that nobody knows.
+fn missing(relations: &[Relation], figures: &dyn Figures) -> String {
+    let all = relations.iter().flat_map(Relation::quantities);
+    let mut missing = all.filter(|one| figures.value(one).is_none());
+    missing.next().map_or(String::new(), |one| {
+        let (what, setting) = (what(one.metric.name()), one.setting());
+        format!("; not known: {what} of `{}` at {setting}", one.protocol)
+    })
 }
 
 /// As the beginning of a sentence.
