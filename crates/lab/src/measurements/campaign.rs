@@ -94,7 +94,7 @@ struct Made {
 /// What the smallest run may take, before anything is known.
 const GUESS_SECONDS: f64 = 0.2;
 
-/// Runs that are shorter than this together are repeated, as a moment's disturbance would count too much.
+/// So long a run is repeated at most, beyond what has to be: a moment's disturbance would count too much in a shorter one.
 const SHORT_SECONDS: f64 = 0.3;
 
 /// How often, at most.
@@ -274,9 +274,14 @@ impl Task {
 
     fn repeats(&self, budget: &Budget) -> usize {
         let computing = self.largest.map_or(0.0, |made| made.computing_seconds);
-        let fitting = (SHORT_SECONDS / (computing * GROWTH as f64)) as usize;
-        fitting.min(MOST_REPEATS).max(budget.repeats)
+        repeats(computing * GROWTH as f64, budget.repeats)
     }
+}
+
+/// How often a run is repeated that takes so long, if it has to be `least` times.
+fn repeats(computing_seconds: f64, least: usize) -> usize {
+    let fitting = (SHORT_SECONDS / computing_seconds) as usize;
+    fitting.min(MOST_REPEATS).max(least)
 }
 
 impl Made {
@@ -285,6 +290,7 @@ impl Made {
             items,
             scripts,
             memory_bytes,
+            on_two_threads: _,
         } = &measurement.run;
         let [sender, receiver] = memory_bytes;
         Self {
@@ -311,4 +317,16 @@ fn is_for(need: &Need, measurement: &Measurement) -> bool {
     let [sender, receiver] = measurement.run.items;
     let is = (&measurement.protocol, measurement.threads) == (&need.protocol, need.threads);
     is && measurement.output == need.output.to_string() && sender == receiver
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_runs_are_repeated() {
+        let seconds = [0.0, 0.01, 0.09, 0.14, 10.0];
+        assert_eq!(seconds.map(|seconds| repeats(seconds, 1)), [5, 5, 3, 2, 1]);
+        assert_eq!(seconds.map(|seconds| repeats(seconds, 3)), [5, 5, 3, 3, 3]);
+    }
 }
