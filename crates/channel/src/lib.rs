@@ -9,7 +9,8 @@
 //! injecting faults ([`fault`]), hashing the transcript ([`transcript`]), emulating a link
 //! ([`link`]), tracing what takes how long ([`trace`]). Each is a function named by what the channel becomes, which takes a [`Channel`] and
 //! returns the decorated one, with a handle if there is something to read. They stack in any order.
-//! [`memory`] joins two parties of one process; [`playback`] stands in for a peer whose messages are known.
+//! [`memory`] joins two parties of one process; [`playback`] stands in for a peer whose messages are known. What parties
+//! know about the network between them is a [`path`].
 //!
 //! What parties do over any channel lives here as well: long data is sent and received in pieces that
 //! all threads compute ([`stream`]), or read while something else is computed ([`read_ahead`]); a
@@ -51,6 +52,7 @@ pub mod gauge;
 pub mod joint_seed;
 pub mod link;
 pub mod memory;
+pub mod path;
 pub mod playback;
 pub mod read_ahead;
 pub mod stream;

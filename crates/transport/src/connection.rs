@@ -7,7 +7,7 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use psijoin_channel::{AbortCode, Channel};
+use psijoin_channel::{AbortCode, Channel, path::Measured};
 
 use crate::{
     Endpoint, Error, Listener, Options,
@@ -56,6 +56,7 @@ pub struct Connection {
     link: Arc<Link>,
     threads: Threads,
     peer_address: SocketAddr,
+    measured: Measured,
 }
 
 impl Connection {
@@ -94,7 +95,11 @@ impl Connection {
     }
 
     fn start(established: Established, options: &Options) -> Result<(Self, Channel), Error> {
-        let Established { socket, tls } = established;
+        let Established {
+            socket,
+            tls,
+            measured,
+        } = established;
         let peer_address = socket.peer_addr()?;
         let link = Arc::new(Link::new(options.timeouts, options.pulse.clone()));
         let threads = Threads::start(&link, Wire::new(socket, tls)?)?;
@@ -105,6 +110,7 @@ impl Connection {
                 link,
                 threads,
                 peer_address,
+                measured,
             },
             channel,
         ))
@@ -113,6 +119,12 @@ impl Connection {
     /// Where the peer is, as the network sees it.
     pub fn peer_address(&self) -> SocketAddr {
         self.peer_address
+    }
+
+    /// What the greeting has shown of the network. It costs no round trip of its own. Without TLS,
+    /// nothing is known.
+    pub fn measured(&self) -> Measured {
+        self.measured
     }
 
     /// Gives up, telling the peer why; as [`Channel::abort`], for a caller that has handed the

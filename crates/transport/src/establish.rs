@@ -9,6 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use psijoin_channel::path::Measured;
 use rustls::Connection;
 
 use crate::{Error, Interrupt};
@@ -16,6 +17,7 @@ use crate::{Error, Interrupt};
 mod accept;
 mod connect;
 mod greeting;
+mod pace;
 mod turned_away;
 
 pub(crate) use accept::accept;
@@ -31,6 +33,7 @@ const LINGER: Duration = Duration::from_secs(1);
 pub(crate) struct Established {
     pub(crate) socket: TcpStream,
     pub(crate) tls: Option<Connection>,
+    pub(crate) measured: Measured,
 }
 
 /// How long a wait may go on.

@@ -14,7 +14,8 @@
 //! # Layers on the wire
 //! 1. TCP, and TLS 1.3 over it unless [`Security::InsecurePlaintext`] was asked for;
 //! 2. an 8-byte preamble each way, which shows a party that its peer speaks psijoin and (under TLS)
-//!    has accepted its identity;
+//!    has accepted its identity. Under TLS, 8 KiB of padding follow: how fast they come shows the rate of the
+//!    network ([`Connection::measured`]);
 //! 3. [frames](frame);
 //! 4. the session handshake (the crate `psijoin-handshake`), which runs over any channel, then the protocol.
 //!

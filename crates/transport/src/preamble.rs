@@ -1,19 +1,33 @@
-//! The first eight bytes each way: the protocol, and the version of its framing.
+//! The first bytes each way: the protocol, and the version of its framing.
+//!
+//! Inside of TLS, padding follows. It says nothing: how fast it comes is how the other side learns the
+//! rate of the network.
 
 use crate::Error;
 
 const MAGIC: &[u8; 7] = b"psijoin";
 
 /// The version of everything below the session handshake.
-const FRAMING_VERSION: u8 = 2;
+const FRAMING_VERSION: u8 = 3;
 
 pub(crate) const PREAMBLE_BYTES: usize = 8;
+
+/// Bytes after the preamble inside of TLS, of any value. With the rest of the greeting they are fewer than TCP
+/// sends at once on a fresh connection (ten segments, RFC 6928), so they wait for no round trip.
+pub(crate) const PADDING_BYTES: usize = 8192;
 
 /// What this side sends.
 pub(crate) fn ours() -> [u8; PREAMBLE_BYTES] {
     let mut preamble = [FRAMING_VERSION; PREAMBLE_BYTES];
     preamble[..MAGIC.len()].copy_from_slice(MAGIC);
     preamble
+}
+
+/// What this side sends inside of TLS.
+pub(crate) fn padded() -> [u8; PREAMBLE_BYTES + PADDING_BYTES] {
+    let mut padded = [0; PREAMBLE_BYTES + PADDING_BYTES];
+    padded[..PREAMBLE_BYTES].copy_from_slice(&ours());
+    padded
 }
 
 /// Checks the first bytes that the peer sent inside of whatever protects the connection,
@@ -83,7 +97,7 @@ mod tests {
             matches!(
                 error,
                 Error::Version {
-                    ours: 2,
+                    ours: 3,
                     theirs: 7,
                     ..
                 }

@@ -11,7 +11,7 @@ use psijoin_handshake::{HELLO_BYTES, VERSION};
 use crate::support::{Ended, Folder, Process, all_exit, assert_said, run, trust};
 
 /// The first bytes of a party that does not encrypt.
-const PREAMBLE: &[u8] = b"psijoin\x02";
+const PREAMBLE: &[u8] = b"psijoin\x03";
 
 /// A frame that holds a message.
 fn frame(message: &[u8]) -> Vec<u8> {
@@ -173,7 +173,7 @@ fn garbage_within_a_session_breaks_the_protocol() {
 #[test]
 fn another_version_is_named_with_what_to_do() {
     // Of the connection anybody can say that it is newer.
-    let connection = Files::new().hear(b"psijoin\x03", &["--wait", "2"]);
+    let connection = Files::new().hear(b"psijoin\x04", &["--wait", "2"]);
     connection.says(4, &[]);
     let newer = frame(&opening(VERSION + 1));
     let protocol = Files::new().hear(&[PREAMBLE, &newer].concat(), &["--wait", "2"]);

@@ -21,6 +21,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::{
     Established, LINGER, POLL, Patience,
     greeting::{Fault, Greeter, Greeting, PIECE_BYTES},
+    pace::Pace,
     turned_away::TurnedAway,
 };
 use crate::{Error, Kind, Listener, Options, error::Strangers};
@@ -201,6 +202,7 @@ struct Candidate {
     socket: TcpStream,
     from: SocketAddr,
     greeting: Greeting,
+    pace: Pace,
     stage: Stage,
     /// When it came; if it is leaving, when it was turned away.
     since: Instant,
@@ -222,6 +224,7 @@ impl Candidate {
             socket,
             from,
             greeting,
+            pace: Pace::default(),
             stage: Stage::Silent,
             since: Instant::now(),
         };
@@ -249,7 +252,10 @@ impl Candidate {
             Ok(0) if is_leaving => Ok(Step::Gone),
             Ok(0) => Err(Error::ClosedDuringSetup),
             Ok(_) if is_leaving => Ok(Step::Stays),
-            Ok(length) => self.take_in(&buffer[..length]),
+            Ok(length) => {
+                self.pace.heard(Instant::now(), length);
+                self.take_in(&buffer[..length])
+            }
             Err(error) => match error.kind() {
                 ErrorKind::WouldBlock | ErrorKind::Interrupted => Ok(Step::Stays),
                 _ if is_leaving => Ok(Step::Gone),
@@ -265,9 +271,11 @@ impl Candidate {
         let mut answer = Vec::new();
         let taken_in = self.greeting.take_in(bytes, &mut answer);
         self.say(&answer);
+        self.pace.listens(Instant::now());
         let reached = if answer.is_empty() {
             Stage::Speaking
         } else {
+            self.pace.said(Instant::now());
             Stage::Answered
         };
         self.stage = self.stage.max(reached);
@@ -298,6 +306,7 @@ impl Candidate {
         match self.socket.set_nonblocking(false) {
             Ok(()) => Ok(Established {
                 socket: self.socket,
+                measured: self.pace.measured(&self.greeting),
                 tls: self.greeting.into_tls(),
             }),
             Err(error) => Err((self.from, error.into())),

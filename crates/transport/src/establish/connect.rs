@@ -11,12 +11,13 @@ use std::{
     net::{Shutdown, SocketAddr, TcpStream, ToSocketAddrs},
     sync::mpsc::{self, RecvTimeoutError},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use super::{
     Established, LINGER, POLL, Patience,
     greeting::{Fault, Greeter, PIECE_BYTES},
+    pace::Pace,
     tells,
 };
 use crate::{Attempt, Error, Kind, Options, endpoint::Address};
@@ -128,17 +129,25 @@ impl Going<'_> {
     fn greet(&self, socket: TcpStream) -> Result<Established, Failure> {
         let host = Host::new(socket, &self.patience, self.setup)?;
         let (mut greeting, first) = self.greeter.greet().map_err(Failure::Lasting)?;
+        let mut pace = Pace::default();
         host.say(&first);
+        pace.said(Instant::now());
         loop {
             let mut buffer = [0; PIECE_BYTES];
+            pace.listens(Instant::now());
             let length = host.read(&mut buffer[..greeting.room()])?;
+            pace.heard(Instant::now(), length);
             let mut answer = Vec::new();
             let is_peer = greeting.take_in(&buffer[..length], &mut answer);
             host.say(&answer);
+            if !answer.is_empty() {
+                pace.said(Instant::now());
+            }
             match is_peer {
                 Ok(true) => {
                     return Ok(Established {
                         socket: host.socket,
+                        measured: pace.measured(&greeting),
                         tls: greeting.into_tls(),
                     });
                 }

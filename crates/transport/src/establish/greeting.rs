@@ -10,7 +10,7 @@ use rustls::{ClientConfig, Connection, ServerConfig};
 
 use crate::{
     Error, Fingerprint, Security,
-    preamble::{self, PREAMBLE_BYTES},
+    preamble::{self, PADDING_BYTES, PREAMBLE_BYTES},
     tls,
 };
 
@@ -49,7 +49,7 @@ impl Greeter {
     pub(super) fn greet(&self) -> Result<(Greeting, Vec<u8>), Error> {
         let (mut tls, ours) = match self {
             Self::Plaintext => {
-                let greeting = Greeting::Plaintext(Preamble::default());
+                let greeting = Greeting::Plaintext(Preamble::bare());
                 return Ok((greeting, preamble::ours().to_vec()));
             }
             Self::Connecting(config, ours) => (tls::client(config)?, *ours),
@@ -62,7 +62,7 @@ impl Greeter {
             ours,
             opening: Some(Vec::new()),
             has_greeted: false,
-            theirs: Preamble::default(),
+            theirs: Preamble::padded(),
         }));
         Ok((greeting, first))
     }
@@ -112,6 +112,12 @@ impl Greeting {
         }
     }
 
+    /// Whether the parties' turns to speak say anything about the network. Without TLS, both speak
+    /// at once.
+    pub(super) fn takes_turns(&self) -> bool {
+        matches!(self, Self::Tls(_))
+    }
+
     /// The TLS state, which may hold messages that followed the greeting.
     pub(super) fn into_tls(self) -> Option<Connection> {
         match self {
@@ -122,22 +128,42 @@ impl Greeting {
 }
 
 /// The other end's preamble, as far as it has come.
-#[derive(Default)]
 pub(super) struct Preamble {
     bytes: [u8; PREAMBLE_BYTES],
     filled: usize,
+    /// What is still to come after it.
+    padding_left: usize,
 }
 
 impl Preamble {
+    fn bare() -> Self {
+        Self {
+            bytes: [0; PREAMBLE_BYTES],
+            filled: 0,
+            padding_left: 0,
+        }
+    }
+
+    fn padded() -> Self {
+        Self {
+            padding_left: PADDING_BYTES,
+            ..Self::bare()
+        }
+    }
+
     fn fill_from(&mut self, mut source: impl Read) {
         // An error says that there is nothing now.
         self.filled += source.read(&mut self.bytes[self.filled..]).unwrap_or(0);
+        if self.filled == PREAMBLE_BYTES && self.padding_left > 0 {
+            let padding = &mut [0; PADDING_BYTES][..self.padding_left];
+            self.padding_left -= source.read(padding).unwrap_or(0);
+        }
     }
 
     /// Whether it is complete.
     fn check(&self) -> Result<bool, Error> {
         preamble::check(&self.bytes[..self.filled])?;
-        Ok(self.filled == PREAMBLE_BYTES)
+        Ok(self.filled == PREAMBLE_BYTES && self.padding_left == 0)
     }
 }
 
@@ -181,7 +207,7 @@ impl TlsGreeting {
         let taken_in = tls::take_in(tls, bytes, |tls| theirs.fill_from(tls.reader()));
         let was_authenticated = self.has_greeted;
         if taken_in.is_ok() && !self.has_greeted && !self.tls.is_handshaking() {
-            let greeted = self.tls.writer().write_all(&preamble::ours());
+            let greeted = self.tls.writer().write_all(&preamble::padded());
             greeted.expect("the buffer has no limit");
             self.has_greeted = true;
         }

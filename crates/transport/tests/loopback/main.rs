@@ -20,7 +20,7 @@ mod pulse;
 mod strangers;
 
 /// Bytes of an honest party's first words, to be able to play a dishonest one.
-const PREAMBLE: &[u8] = b"psijoin\x02";
+const PREAMBLE: &[u8] = b"psijoin\x03";
 
 const QUICK: Timeouts = Timeouts {
     meet: Duration::from_secs(5),

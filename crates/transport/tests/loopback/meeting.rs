@@ -7,6 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use psijoin_channel::path::Measured;
 use psijoin_transport::{
     Connection, Endpoint, Error, Identity, Interrupt, Kind, Options, endpoint::Address,
 };
@@ -43,6 +44,29 @@ fn the_order_of_starting_does_not_matter() {
         a.1.send(b"hello").unwrap();
         assert_eq!(&b.1.recv_array().unwrap(), b"hello");
     });
+}
+
+#[test]
+fn both_ends_of_tls_measure_the_network_and_without_tls_nothing_is_known() {
+    let (a, b) = tls_pair();
+    let (one, other) = meet(&a, &b);
+    for (connection, _) in [one.unwrap(), other.unwrap()] {
+        let measured = connection.measured();
+        assert!(
+            measured
+                .round_trip_micros()
+                .is_some_and(|micros| micros > 0)
+        );
+        assert!(
+            measured
+                .incoming_bits_per_second()
+                .is_some_and(|rate| rate > 0)
+        );
+    }
+    let (one, other) = meet(&plaintext(), &plaintext());
+    for (connection, _) in [one.unwrap(), other.unwrap()] {
+        assert_eq!(connection.measured(), Measured::default());
+    }
 }
 
 #[test]
