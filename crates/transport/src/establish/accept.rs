@@ -270,14 +270,14 @@ impl Candidate {
     fn take_in(&mut self, bytes: &[u8]) -> Result<Step, Error> {
         let mut answer = Vec::new();
         let taken_in = self.greeting.take_in(bytes, &mut answer);
-        self.say(&answer);
-        self.pace.listens(Instant::now());
         let reached = if answer.is_empty() {
             Stage::Speaking
         } else {
-            self.pace.said(Instant::now());
+            self.pace.says(Instant::now());
             Stage::Answered
         };
+        self.say(&answer);
+        self.pace.listens(Instant::now());
         self.stage = self.stage.max(reached);
         match taken_in {
             Ok(true) => Ok(Step::IsPeer),

@@ -130,8 +130,8 @@ impl Going<'_> {
         let host = Host::new(socket, &self.patience, self.setup)?;
         let (mut greeting, first) = self.greeter.greet().map_err(Failure::Lasting)?;
         let mut pace = Pace::default();
+        pace.says(Instant::now());
         host.say(&first);
-        pace.said(Instant::now());
         loop {
             let mut buffer = [0; PIECE_BYTES];
             pace.listens(Instant::now());
@@ -139,10 +139,10 @@ impl Going<'_> {
             pace.heard(Instant::now(), length);
             let mut answer = Vec::new();
             let is_peer = greeting.take_in(&buffer[..length], &mut answer);
-            host.say(&answer);
             if !answer.is_empty() {
-                pace.said(Instant::now());
+                pace.says(Instant::now());
             }
+            host.say(&answer);
             match is_peer {
                 Ok(true) => {
                     return Ok(Established {

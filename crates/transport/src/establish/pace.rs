@@ -50,8 +50,8 @@ struct Piece {
 }
 
 impl Pace {
-    /// This side has said something.
-    pub(super) fn said(&mut self, at: Instant) {
+    /// This side says something now.
+    pub(super) fn says(&mut self, at: Instant) {
         self.first_said.get_or_insert(at);
         self.stretch = Stretch::default();
     }
@@ -119,7 +119,7 @@ mod tests {
         let start = Instant::now();
         let at = |micros| start + Duration::from_micros(micros);
         let mut pace = Pace::default();
-        pace.said(start);
+        pace.says(start);
         pace.listens(start);
         for &(micros, bytes) in arrivals {
             pace.heard(at(micros), bytes);
@@ -178,7 +178,7 @@ mod tests {
         let start = Instant::now();
         let at = |micros| start + Duration::from_micros(micros);
         let mut pace = Pace::default();
-        pace.said(start);
+        pace.says(start);
         pace.heard(at(1000), 1250);
         // It verifies a signature meanwhile, twice.
         for micros in [1200, 1400] {
@@ -196,10 +196,10 @@ mod tests {
         let mut pace = Pace::default();
         pace.heard(at(0), 300);
         assert_eq!(pace.round_trip, None);
-        pace.said(at(2));
+        pace.says(at(2));
         pace.heard(at(82), 1448);
         // It speaks again while the rest is on its way.
-        pace.said(at(83));
+        pace.says(at(83));
         for millis in 84..89 {
             pace.heard(at(millis), 1448);
         }
@@ -211,7 +211,7 @@ mod tests {
         let start = Instant::now();
         let at = |micros| start + Duration::from_micros(micros);
         let mut pace = stretch(&[(0, 100), (500_000, 100), (900_000, 100)]);
-        pace.said(at(1_000_000));
+        pace.says(at(1_000_000));
         for i in 0..5 {
             pace.listens(at(1_080_000 + i * 1000 - 900));
             pace.heard(at(1_080_000 + i * 1000), 1250);

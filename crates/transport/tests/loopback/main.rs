@@ -17,6 +17,7 @@ mod forwarders;
 mod meeting;
 mod moving;
 mod pulse;
+mod slow_line;
 mod strangers;
 
 /// Bytes of an honest party's first words, to be able to play a dishonest one.
