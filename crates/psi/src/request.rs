@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use psijoin_channel::path::Path;
 use psijoin_params::{Security, Sizes};
 
 use crate::{Error, OutputKind};
@@ -62,6 +63,9 @@ pub struct Request {
     pub output: OutputKind,
     /// If fewer items than this are shared, both learn that they are fewer, and nothing else.
     pub min_intersection: u64,
+    /// What is between the parties. A protocol that chooses among others goes by it, and no
+    /// protocol's plan depends on it.
+    pub path: Path,
 }
 
 impl Request {
@@ -81,6 +85,7 @@ impl Request {
             security,
             output: OutputKind::Rows,
             min_intersection: 0,
+            path: Path::default(),
         }
     }
 
@@ -97,6 +102,12 @@ impl Request {
             min_intersection,
             ..self
         }
+    }
+
+    /// The same, over this path.
+    #[must_use]
+    pub fn path(self, path: Path) -> Self {
+        Self { path, ..self }
     }
 
     /// The statistical failure of a run that was planned for this.

@@ -1,117 +1,392 @@
-//! `auto`: takes the protocol that suits the sizes of the sets.
+//! `auto`: takes the protocol that is likely to be the fastest for a request, over the path that the
+//! parties have measured.
 //!
-//! **The rule**, on the number n of items of both parties together:
+//! **The rule.** Each candidate is planned, which gives its exact bytes. Its time is then taken to be
 //!
-//! | n | protocol | why |
-//! |---|---|---|
-//! | up to [`MOST_DH_ITEMS`] | `dh` | its time and bytes are proportional to n: nothing has to be set up |
-//! | up to [`MOST_KKRT_ITEMS`] | `kkrt` | its set-up is small: 128 base OTs and 16 bytes per column |
-//! | more | `rr22` | the set-up of its vector OLE costs much the same for any n, and each item costs little |
+//! > half round trips · round trip / 2 + computing + transfer
 //!
-//! Measured with equal sets, one thread per party, over memory: `dh` and `kkrt` take the same time
-//! at about n = 600. `kkrt` is faster than `rr22` up to about 2^16, but sends more from 2^13 on
-//! (2.1 times as much at 2^15), and on a network bytes cost time.
+//! and the shortest time wins. Computing is a constant and a share per item of either party; transfer is
+//! the bytes of each party over the rate of their direction, one after the other, less what a protocol says in
+//! both directions at once. `dh` computes while it sends in both directions, so the longest of the three counts.
 //!
-//! If the receiver is to learn a function of the intersection instead of its rows, or nothing if
-//! too few items are shared, `rr22-circuit` is taken at any size. The exception is a count of up to
-//! [`MOST_DH_ITEMS_COUNTED`] items, for which `dh` is taken. It takes as long at 1,024 items each,
-//! a quarter of the time at 256, and sends less at any size.
+//! | to be learned | candidates |
+//! |---|---|
+//! | rows | `dh`, `kkrt`, `rr22` |
+//! | a count | `dh`, `rr22-circuit` |
+//! | anything else, or nothing if too few items are shared | `rr22-circuit` |
 //!
-//! The rule looks at nothing else, so both parties take the same protocol without talking about it.
-//! The plan *is* that protocol's: its name, version and parameters are in the digest that the
-//! handshake compares. Only protocols for semi-honest parties are taken. Security against a party
-//! that cheats is for people to decide, and `naive` protects nothing.
+//! `dh` needs one round trip and no set-up, and its computing grows fastest: it is for small sets. To count, it also
+//! sends the fewest bytes, so it is for slow lines. `kkrt` has a small set-up, and `rr22` sends least per item.
+//!
+//! **The constants** say what an Intel Xeon with AVX-512 IFMA takes, one thread per party. They were fitted to
+//! runs of 2^8 to at most 2^20 items that were traced (`psijoin calibrate`) and replayed over networks of 10 Gbit/s to
+//! 1 Mbit/s (`psijoin plan`). They are the same on all machines, since both parties have to take the same
+//! protocol. Where computing decides, slower machines would change over to other protocols at somewhat other sizes.
+//! What is taken and what each candidate takes, on a grid of sizes and networks, stands in `docs/performance.md`.
+//!
+//! **Both parties take the same** without talking about it: they have told each other what they measured, so they
+//! have the same [`Path`], and all arithmetic is with integers. The plan
+//! *is* that of the protocol taken: its name, version and parameters are in the digest that the handshake
+//! compares. Where nothing was measured, the path is the [default](Path::default).
+//!
+//! Only protocols for semi-honest parties are candidates. Security against a party that cheats is for people to
+//! decide, and `naive` protects nothing. So a party that lies about the network can make a run slower, and no less
+//! secure.
 
+use psijoin_channel::path::Path;
 use psijoin_psi_ot::kkrt::KKRT;
 use psijoin_psi_pk::dh::DH;
 use psijoin_psi_vole::{rr22::RR22, rr22_circuit::RR22_CIRCUIT};
 
-use crate::{Adversary, Info, OutputKind, Protocol, Request};
-
-/// Up to this many items of both parties together, `dh` is taken.
-pub const MOST_DH_ITEMS: u64 = 512;
-
-/// The same if they are only counted.
-pub const MOST_DH_ITEMS_COUNTED: u64 = 2048;
-
-/// Up to this many, `kkrt` is taken.
-pub const MOST_KKRT_ITEMS: u64 = 1 << 13;
+use crate::{Adversary, Cost, Info, OutputKind, Protocol, Request, Sizes};
 
 /// Stands for the protocol that suits a request. It is not a protocol of its own, so it is not in
 /// the list of [`PROTOCOLS`](crate::registry::PROTOCOLS).
-pub static AUTO: Protocol = Protocol::choosing(&INFO, choose);
+pub static AUTO: Protocol = Protocol::choosing(&INFO, taken);
 
 static INFO: Info = Info {
     name: "auto",
-    summary: "the protocol that suits the output and the sizes: dh, kkrt, rr22 or rr22-circuit",
+    summary: "the fastest for the output, the sizes and the network: dh, kkrt, rr22 or rr22-circuit",
     paper: "that of the protocol taken",
     adversary: Adversary::SemiHonest,
     leaks: "set sizes",
     version: 1,
 };
 
-fn choose(request: &Request) -> &'static Protocol {
-    let sizes = request.sizes;
-    let withheld = request.min_intersection > 0;
-    if request.output == OutputKind::Count && !withheld && sizes.union() <= MOST_DH_ITEMS_COUNTED {
-        &DH
-    } else if request.output != OutputKind::Rows || withheld {
-        &RR22_CIRCUIT
-    } else if sizes.union() <= MOST_DH_ITEMS {
-        &DH
-    } else if sizes.union() <= MOST_KKRT_ITEMS {
-        &KKRT
-    } else {
-        &RR22
+/// A protocol that may be taken, and what its runs take.
+struct Candidate {
+    protocol: &'static Protocol,
+    /// One-way trips that somebody waits for.
+    half_round_trips: u128,
+    /// What it computes, whatever the sizes.
+    fixed_micros: u128,
+    /// What it computes per item of the sender, and of the receiver.
+    item_nanos: [u128; 2],
+    overlap: Overlap,
+}
+
+/// What happens at the same time.
+enum Overlap {
+    /// Nothing.
+    None,
+    /// Computing, and both directions.
+    All,
+    /// Bytes beyond those of the set-up, while the other party says its part of the set-up.
+    Setup { setup_bytes: u64, most_bytes: u64 },
+}
+
+static DH_RUNS: Candidate = Candidate {
+    protocol: &DH,
+    half_round_trips: 2,
+    fixed_micros: 500,
+    item_nanos: [8300, 8300],
+    overlap: Overlap::All,
+};
+
+static KKRT_RUNS: Candidate = Candidate {
+    protocol: &KKRT,
+    half_round_trips: 4,
+    fixed_micros: 3500,
+    item_nanos: [110, 160],
+    overlap: Overlap::None,
+};
+
+/// The store, and the sender's part of the vector OLE for larger sets, travel while the other party sends
+/// its part.
+static RR22_RUNS: Candidate = Candidate {
+    protocol: &RR22,
+    half_round_trips: 3,
+    fixed_micros: 5600,
+    item_nanos: [50, 120],
+    overlap: Overlap::Setup {
+        setup_bytes: 371_000,
+        most_bytes: 173_000,
+    },
+};
+
+/// Of its up to 145 flights, those beyond 17 are on their way while others are.
+static RR22_CIRCUIT_RUNS: Candidate = Candidate {
+    protocol: &RR22_CIRCUIT,
+    half_round_trips: 17,
+    fixed_micros: 13_500,
+    item_nanos: [300, 2000],
+    overlap: Overlap::None,
+};
+
+/// The protocol that `auto` takes for this request, over its [path](Request::path).
+pub fn taken(request: &Request) -> &'static Protocol {
+    let candidates = candidates_for(request);
+    let nanos = |candidate: &&&Candidate| candidate.nanos(request).unwrap_or(u128::MAX);
+    let fastest = match candidates {
+        // Nothing has to be planned.
+        [only] => Some(only),
+        several => several.iter().min_by_key(nanos),
+    };
+    fastest.expect("there is one for any request").protocol
+}
+
+/// All that `auto` may take for this request, whatever the sizes and the path.
+pub fn candidates(request: &Request) -> impl Iterator<Item = &'static Protocol> {
+    let candidates = candidates_for(request).iter();
+    candidates.map(|candidate| candidate.protocol)
+}
+
+static FOR_ROWS: [&Candidate; 3] = [&RR22_RUNS, &KKRT_RUNS, &DH_RUNS];
+static FOR_COUNTS: [&Candidate; 2] = [&RR22_CIRCUIT_RUNS, &DH_RUNS];
+static FOR_THE_REST: [&Candidate; 1] = [&RR22_CIRCUIT_RUNS];
+
+fn candidates_for(request: &Request) -> &'static [&'static Candidate] {
+    match request.output {
+        _ if request.min_intersection > 0 => &FOR_THE_REST,
+        OutputKind::Rows => &FOR_ROWS,
+        OutputKind::Count => &FOR_COUNTS,
+        _ => &FOR_THE_REST,
     }
+}
+
+impl Candidate {
+    /// What a run is likely to take; `None` if there can be none.
+    fn nanos(&self, request: &Request) -> Option<u128> {
+        let plan = self.protocol.plan(request).ok()?;
+        plan.feasible().ok()?;
+        let round_trip = u128::from(request.path.round_trip_micros) * 1000;
+        let waiting = self.half_round_trips * round_trip / 2;
+        Some(waiting + self.busy_nanos(request.sizes, plan.cost(), request.path))
+    }
+
+    fn busy_nanos(&self, sizes: Sizes, cost: Cost, path: Path) -> u128 {
+        let [sender_item, receiver_item] = self.item_nanos;
+        let computing = self.fixed_micros * 1000
+            + sender_item * u128::from(sizes.sender())
+            + receiver_item * u128::from(sizes.receiver());
+        let [to_receiver, to_sender] = path.bits_per_second;
+        let bytes = cost.total;
+        let sender = transfer_nanos(bytes.sender_bytes, to_receiver);
+        let receiver = transfer_nanos(bytes.receiver_bytes, to_sender);
+        match self.overlap {
+            Overlap::None => computing + sender + receiver,
+            Overlap::All => computing.max(sender).max(receiver),
+            Overlap::Setup {
+                setup_bytes,
+                most_bytes,
+            } => {
+                let beyond = bytes.total_bytes().saturating_sub(setup_bytes);
+                let both_ways = beyond.min(most_bytes);
+                computing + sender + receiver
+                    - transfer_nanos(both_ways, to_receiver.max(to_sender))
+            }
+        }
+    }
+}
+
+/// What these bytes take at this rate.
+fn transfer_nanos(bytes: u64, bits_per_second: u64) -> u128 {
+    u128::from(bytes) * 8_000_000_000 / u128::from(bits_per_second.max(1))
 }
 
 #[cfg(test)]
 mod tests {
-    use psijoin_params::Sizes;
+    use psijoin_channel::{link::Link, path::FAST_BITS_PER_SECOND};
+    use psijoin_forecast::{Calibration, Network};
 
     use super::*;
-    use crate::{Columns, Fingerprint, Output, Plan, pair, registry};
+    use crate::{
+        Columns, Fingerprint, Output, Plan, pair,
+        planner::{Conditions, estimate},
+        registry,
+    };
+
+    /// The networks of the papers, and some between.
+    const NETWORKS: [&str; 10] = [
+        "wan:10gbps,200us",
+        "wan:10gbps,40ms",
+        "wan:1gbps,1ms",
+        "wan:1gbps,80ms",
+        "wan:100mbps,10ms",
+        "wan:100mbps,80ms",
+        "wan:50mbps,96ms",
+        "wan:10mbps,20ms",
+        "wan:10mbps,80ms",
+        "wan:1mbps,80ms",
+    ];
+
+    fn link(text: &str) -> Link {
+        text.parse().unwrap()
+    }
+
+    fn request(sender_items: u64, receiver_items: u64, output: OutputKind) -> Request {
+        let request = Request::rows(sender_items, receiver_items).unwrap();
+        request.output(output)
+    }
+
+    /// Of equal sets.
+    fn name_taken(items: u64, output: OutputKind, path: Path) -> &'static str {
+        taken(&request(items, items, output).path(path)).info().name
+    }
 
     fn plan(sender_items: u64, receiver_items: u64) -> Plan {
         AUTO.plan(&Request::rows(sender_items, receiver_items).unwrap())
             .unwrap()
     }
 
-    #[test]
-    fn the_sizes_decide() {
-        let half = MOST_DH_ITEMS / 2;
-        for (senders, receivers, expected) in [
-            (1, 1, "dh"),
-            (half, half, "dh"),
-            (1, MOST_DH_ITEMS - 1, "dh"),
-            (half + 1, half, "kkrt"),
-            (1, MOST_DH_ITEMS, "kkrt"),
-            (MOST_KKRT_ITEMS - 1, 1, "kkrt"),
-            (MOST_KKRT_ITEMS, 1, "rr22"),
-            (1 << 20, 1 << 20, "rr22"),
-            (Sizes::MAX_ITEMS, Sizes::MAX_ITEMS, "rr22"),
-        ] {
-            let name = plan(senders, receivers).info().name;
-            assert_eq!(name, expected, "{senders}, {receivers}");
+    /// The largest powers of two at which each protocol is taken, from the smallest sets to the largest.
+    fn changes(output: &OutputKind, path: Path) -> String {
+        let names: Vec<_> = (0..=26)
+            .map(|log_items| name_taken(1 << log_items, output.clone(), path))
+            .collect();
+        let mut from = 0;
+        let stretches = names.chunk_by(|one, next| one == next).map(|alike| {
+            from += alike.len();
+            format!("{} to 2^{}", alike[0], from - 1)
+        });
+        stretches.collect::<Vec<_>>().join(", ")
+    }
+
+    fn path(network: &str) -> Path {
+        match network {
+            "unknown" => Path::default(),
+            known => link(known).into(),
         }
     }
 
     #[test]
-    fn an_empty_set_has_the_plan_of_the_protocol_that_is_taken() {
-        for (senders, receivers, expected) in
-            [(0, 0, "dh"), (0, MOST_DH_ITEMS, "dh"), (1 << 20, 0, "rr22")]
-        {
-            let plan = plan(senders, receivers);
-            assert_eq!(plan.info().name, expected);
-            assert_eq!(plan.cost().total.total_bytes(), 0);
+    fn the_network_decides_with_the_sizes() {
+        let rows = [
+            ("wan:10gbps,200us", "dh to 2^7, kkrt to 2^13, rr22 to 2^26"),
+            ("wan:10gbps,40ms", "dh to 2^10, rr22 to 2^26"),
+            ("wan:1gbps,1ms", "dh to 2^8, kkrt to 2^12, rr22 to 2^26"),
+            ("wan:1gbps,80ms", "dh to 2^11, rr22 to 2^26"),
+            ("wan:100mbps,10ms", "dh to 2^10, kkrt to 2^11, rr22 to 2^26"),
+            ("wan:100mbps,80ms", "dh to 2^12, rr22 to 2^26"),
+            ("wan:50mbps,96ms", "dh to 2^12, rr22 to 2^26"),
+            ("wan:10mbps,20ms", "dh to 2^13, rr22 to 2^26"),
+            ("wan:10mbps,80ms", "dh to 2^13, rr22 to 2^26"),
+            ("wan:1mbps,80ms", "dh to 2^13, rr22 to 2^26"),
+            ("unknown", "dh to 2^7, kkrt to 2^12, rr22 to 2^26"),
+        ];
+        for (network, expected) in rows {
+            assert_eq!(
+                changes(&OutputKind::Rows, path(network)),
+                expected,
+                "{network}"
+            );
+        }
+    }
+
+    #[test]
+    fn counts_over_slow_lines_are_for_dh() {
+        let counts = [
+            ("wan:10gbps,200us", "dh to 2^10, rr22-circuit to 2^26"),
+            ("wan:10gbps,40ms", "dh to 2^14, rr22-circuit to 2^26"),
+            ("wan:1gbps,1ms", "dh to 2^10, rr22-circuit to 2^26"),
+            ("wan:1gbps,80ms", "dh to 2^15, rr22-circuit to 2^26"),
+            ("wan:100mbps,10ms", "dh to 2^14, rr22-circuit to 2^26"),
+            ("wan:100mbps,80ms", "dh to 2^16, rr22-circuit to 2^26"),
+            ("wan:50mbps,96ms", "dh to 2^26"),
+            ("wan:10mbps,20ms", "dh to 2^26"),
+            ("wan:10mbps,80ms", "dh to 2^26"),
+            ("wan:1mbps,80ms", "dh to 2^26"),
+            ("unknown", "dh to 2^10, rr22-circuit to 2^26"),
+        ];
+        for (network, expected) in counts {
+            assert_eq!(
+                changes(&OutputKind::Count, path(network)),
+                expected,
+                "{network}"
+            );
+        }
+    }
+
+    /// What is taken takes at most a tenth longer than the best candidate, as both are predicted for the networks from
+    /// runs that were measured.
+    #[test]
+    fn what_is_taken_is_nearly_the_best() {
+        let exponents = (6..=22).step_by(2).map(|k| (k, k)).chain([
+            (6, 12),
+            (12, 6),
+            (8, 14),
+            (14, 8),
+            (10, 20),
+            (20, 10),
+            (16, 20),
+            (20, 16),
+            (12, 22),
+            (22, 12),
+        ]);
+        for (senders, receivers) in exponents {
+            for output in [OutputKind::Rows, OutputKind::Count] {
+                for network in NETWORKS {
+                    let request = request(1 << senders, 1 << receivers, output.clone())
+                        .path(link(network).into());
+                    let Some(ratio) = ratio_to_the_best(&request, link(network)) else {
+                        continue;
+                    };
+                    assert!(
+                        ratio <= 1.1,
+                        "{output} of 2^{senders} and 2^{receivers} over {network}: {ratio:.3}"
+                    );
+                }
+            }
+        }
+    }
+
+    /// `None` if the calibration lacks a candidate.
+    fn ratio_to_the_best(request: &Request, link: Link) -> Option<f64> {
+        let conditions = Conditions {
+            network: Network::from(link),
+            calibration: Calibration::shipped(),
+            threads: std::num::NonZeroUsize::MIN,
+            memory_bytes: None,
+            rates: None,
+        };
+        let taken = taken(request).info().name;
+        let (mut best, mut takes) = (f64::INFINITY, f64::NAN);
+        for candidate in candidates_for(request) {
+            let estimate = estimate(candidate.protocol, request, &conditions).ok()?;
+            let seconds = estimate.forecast.seconds;
+            best = best.min(seconds);
+            if candidate.protocol.info().name == taken {
+                takes = seconds;
+            }
+        }
+        Some(takes / best)
+    }
+
+    #[test]
+    fn the_direction_that_is_slow_matters() {
+        let path = |bits_per_second| Path {
+            round_trip_micros: 20_000,
+            bits_per_second,
+        };
+        // With so few items of the receiver, nearly all bytes of `dh` are the sender's. Those of
+        // `rr22` are either party's.
+        let [fast, slow] = [FAST_BITS_PER_SECOND, 2_000_000];
+        let request = Request::rows(1 << 14, 1 << 8).unwrap();
+        let with = |rates| taken(&request.clone().path(path(rates))).info().name;
+        assert_eq!([with([fast, slow]), with([slow, fast])], ["dh", "rr22"]);
+    }
+
+    #[test]
+    fn the_path_changes_no_plan_of_a_protocol_that_was_named() {
+        let request = Request::rows(1000, 1000).unwrap();
+        let slow = request.clone().path(link("wan:1mbps,80ms").into());
+        for protocol in registry::PROTOCOLS {
+            let digest = |request| protocol.plan(request).unwrap().digest();
+            assert_eq!(digest(&request), digest(&slow));
+        }
+    }
+
+    #[test]
+    fn an_empty_set_has_a_plan_that_sends_nothing() {
+        for (senders, receivers) in [(0, 0), (0, 512), (1 << 20, 0)] {
+            assert_eq!(plan(senders, receivers).cost().total.total_bytes(), 0);
         }
     }
 
     /// The digest is what the handshake compares.
     #[test]
     fn the_digest_is_that_of_the_protocol_that_is_taken() {
-        for (items, expected) in [(10, "dh"), (2000, "kkrt"), (5000, "rr22")] {
+        for (items, expected) in [(10, "dh"), (2000, "kkrt"), (50_000, "rr22")] {
             let request = Request::rows(items, items).unwrap();
             let taken = registry::find(expected).unwrap();
             let taken = taken.plan(&request).unwrap();
@@ -120,22 +395,31 @@ mod tests {
     }
 
     #[test]
-    fn all_that_is_taken_is_semi_honest_and_in_the_registry() {
-        for items in [1, MOST_DH_ITEMS, MOST_KKRT_ITEMS] {
-            let taken = choose(&Request::rows(items, items).unwrap()).info();
-            assert_eq!(taken.adversary, Adversary::SemiHonest);
-            let mut listed = registry::PROTOCOLS.iter().map(|listed| listed.info().name);
-            assert!(listed.any(|name| name == taken.name));
+    fn all_candidates_are_semi_honest_in_the_registry_and_can_do_what_they_are_candidates_for() {
+        let columns = Columns::default();
+        for output in [
+            OutputKind::Rows,
+            OutputKind::Count,
+            OutputKind::Threshold(1),
+            OutputKind::Sums(columns),
+            OutputKind::Shares(columns),
+        ] {
+            for min_intersection in [0, 1] {
+                let request = request(1, 1, output.clone()).min_intersection(min_intersection);
+                for candidate in candidates_for(&request) {
+                    let protocol = candidate.protocol;
+                    assert_eq!(protocol.info().adversary, Adversary::SemiHonest);
+                    let mut listed = registry::PROTOCOLS.iter();
+                    assert!(listed.any(|listed| listed.info().name == protocol.info().name));
+                    assert!(protocol.computes(&output));
+                    assert!(min_intersection == 0 || protocol.withholds());
+                }
+            }
         }
     }
 
     #[test]
-    fn functions_of_the_intersection_take_the_circuit_but_for_small_counts() {
-        let taken = |output, items, min_intersection| {
-            let request = Request::rows(items, items).unwrap();
-            let request = request.output(output).min_intersection(min_intersection);
-            AUTO.plan(&request).unwrap().info().name
-        };
+    fn functions_of_the_intersection_take_the_circuit_on_any_network() {
         let columns = Columns::default();
         for output in [
             OutputKind::Threshold(1),
@@ -143,14 +427,27 @@ mod tests {
             OutputKind::Shares(columns),
         ] {
             for items in [0, 1, 1 << 20] {
-                assert_eq!(taken(output.clone(), items, 0), "rr22-circuit");
+                for network in NETWORKS {
+                    let path = link(network).into();
+                    assert_eq!(name_taken(items, output.clone(), path), "rr22-circuit");
+                }
             }
         }
-        let most = MOST_DH_ITEMS_COUNTED / 2;
-        assert_eq!(taken(OutputKind::Count, most, 0), "dh");
-        assert_eq!(taken(OutputKind::Count, most + 1, 0), "rr22-circuit");
         for output in [OutputKind::Rows, OutputKind::Count] {
-            assert_eq!(taken(output, 1, 1), "rr22-circuit");
+            let request = request(1, 1, output).min_intersection(1);
+            assert_eq!(taken(&request).info().name, "rr22-circuit");
+        }
+    }
+
+    #[test]
+    fn a_path_that_cannot_be_is_no_reason_to_panic() {
+        for (round_trip_micros, rate) in [(0, 0), (u64::MAX, 0), (0, u64::MAX)] {
+            let path = Path {
+                round_trip_micros,
+                bits_per_second: [rate; 2],
+            };
+            let request = Request::rows(Sizes::MAX_ITEMS, Sizes::MAX_ITEMS).unwrap();
+            taken(&request.path(path));
         }
     }
 
@@ -160,7 +457,7 @@ mod tests {
             let number = |i: u32| *blake3::hash(&i.to_le_bytes()).as_bytes();
             (from..to).map(number).collect()
         };
-        for (items, name) in [(200, "dh"), (600, "kkrt"), (4500, "rr22")] {
+        for (items, name) in [(200, "dh"), (600, "kkrt"), (20_000, "rr22")] {
             let plan = plan(items.into(), items.into());
             assert_eq!(plan.info().name, name);
             let outcome = pair::run(&plan, &sets(0, items), &sets(items - 7, 2 * items - 7));

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use psijoin_channel::{AbortCode, Channel};
+use psijoin_channel::{AbortCode, Channel, path::Measured};
 use psijoin_handshake::{self as handshake, Hello};
 use psijoin_params::Security;
 
@@ -31,8 +31,8 @@ pub fn receive(channel: &mut Channel, items: &[impl AsRef<[u8]>]) -> Result<Vec<
     }
 }
 
-/// What two parties compute, and how. It must be the same on both sides: they compare it before
-/// anything else.
+/// What two parties compute, and how. It must be the same on both sides, but for what they
+/// [measured](Self::measured): they compare it before anything else.
 ///
 /// ```
 /// use psijoin::{Join, Output, OutputKind, channel::memory};
@@ -52,9 +52,10 @@ pub struct Join {
     output: OutputKind,
     min_intersection: u64,
     security: Security,
+    measured: Measured,
 }
 
-/// The rows that are shared, by the protocol that suits the sizes of the sets.
+/// The rows that are shared, by the protocol that suits the sizes of the sets and the network.
 impl Default for Join {
     fn default() -> Self {
         Self {
@@ -62,6 +63,7 @@ impl Default for Join {
             output: OutputKind::Rows,
             min_intersection: 0,
             security: Security::default(),
+            measured: Measured::default(),
         }
     }
 }
@@ -92,6 +94,14 @@ impl Join {
     #[must_use]
     pub fn security(self, security: Security) -> Self {
         Self { security, ..self }
+    }
+
+    /// The same by a party that has measured this of the network: what
+    /// [`Connection::measured`](crate::transport::Connection::measured) says. Both parties tell the other, and
+    /// [`auto`] goes by both. By default, nothing is known.
+    #[must_use]
+    pub fn measured(self, measured: Measured) -> Self {
+        Self { measured, ..self }
     }
 
     /// Plays the sender, whose output is [`Output::Nothing`] unless shares were asked for, or too
@@ -139,7 +149,8 @@ impl Join {
         let sizes = psijoin_params::Sizes::new(senders, receivers).map_err(Error::from)?;
         let request = Request::of(sizes, self.security)
             .output(self.output.clone())
-            .min_intersection(self.min_intersection);
+            .min_intersection(self.min_intersection)
+            .path(pending.path()?);
         let plan = self.protocol.plan(&request)?;
         // The seed that salts the digests is drawn only now, when both sets are fixed.
         let joint_seed = &pending.confirm(channel, &[&plan.digest()])?;
@@ -163,6 +174,7 @@ impl Join {
             .setting("output", &self.output)
             .setting("least number of shared items", self.min_intersection)
             .setting("statistical security", self.security.statistical_bits())
+            .measured(self.measured)
     }
 }
 
@@ -215,9 +227,9 @@ impl From<handshake::Error> for JoinError {
 
 #[cfg(test)]
 mod tests {
-    use std::thread;
+    use std::{thread, time::Duration};
 
-    use psijoin_channel::memory;
+    use psijoin_channel::{memory, path::Path};
 
     use super::*;
     use crate::{Columns, registry};
@@ -250,6 +262,30 @@ mod tests {
             assert_eq!(sent.unwrap(), Output::Nothing);
             assert_eq!(received.unwrap(), Output::Rows(vec![0, 2]));
         }
+    }
+
+    /// Alone, one would take `dh` and the other `rr22`.
+    #[test]
+    fn parties_with_unlike_measurements_take_the_same() {
+        let measured = |bits_per_second| {
+            let measured = Measured::default().round_trip(Duration::from_millis(10));
+            Join::default().measured(measured.incoming(bits_per_second))
+        };
+        let items: Vec<String> = (0..5000).map(|number| number.to_string()).collect();
+        let (mut a, mut b) = memory::pair();
+        let (slow, fast) = (measured(1_000_000), measured(1_000_000_000));
+        let alone = |rate| {
+            let path = Path::between(Measured::default(), Measured::default().incoming(rate));
+            let request = Request::rows(5000, 5000).unwrap().path(path);
+            auto::taken(&request).info().name
+        };
+        assert_ne!(alone(1_000_000), alone(1_000_000_000));
+        thread::scope(|scope| {
+            let sent = scope.spawn(|| slow.send(&mut a, &items, &[]));
+            let received = fast.receive(&mut b, &items[..4000], &[]);
+            assert_eq!(sent.join().unwrap().unwrap(), Output::Nothing);
+            assert_eq!(received.unwrap(), Output::Rows((0..4000).collect()));
+        });
     }
 
     #[test]

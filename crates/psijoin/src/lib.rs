@@ -30,7 +30,7 @@
 //!
 //! | module | what lives there |
 //! |---|---|
-//! | [`registry`], [`mod@auto`] | all protocols by name, and the choice of one by the sizes |
+//! | [`registry`], [`mod@auto`] | all protocols by name, and the choice of one by the sizes and the network |
 //! | [`channel`] | what parties talk over: in memory, emulated links, counters |
 //! | [`transport`] | TCP and TLS 1.3 with pinned peers (feature `transport`, on by default) |
 //! | [`circuits`] | computing with shares of the intersection |
