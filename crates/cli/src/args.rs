@@ -205,7 +205,7 @@ pub(crate) struct Join {
     pub(crate) min_intersection: Option<u64>,
 
     /// The protocol, the same on both sides; see `psijoin protocols`. `auto` takes the one that
-    /// suits the output and the sizes of the sets.
+    /// suits the output, the sizes of the sets and the network.
     #[arg(long, value_name = "NAME", default_value = "auto", hide_possible_values = true, value_parser = protocol())]
     pub(crate) protocol: &'static Protocol,
 

@@ -305,7 +305,7 @@ impl Failure {
             {
                 Some(
                     "give the same --protocol NAME on both sides, or leave it out on both: \
-                     `auto`, the default, takes the one that suits the sizes of the sets",
+                     `auto`, the default, takes the one that suits the sizes of the sets and the network",
                 )
             }
             _ => None,

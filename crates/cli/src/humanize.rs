@@ -31,25 +31,7 @@ pub(crate) fn listed(texts: &[String]) -> String {
 
 /// With a decimal unit and three digits: `1.23 MB`.
 pub(crate) fn bytes(value: u64) -> String {
-    const UNITS: [&str; 5] = ["B", "kB", "MB", "GB", "TB"];
-    let mut scaled = value as f64;
-    let mut unit = 0;
-    while scaled >= 999.5 && unit + 1 < UNITS.len() {
-        scaled /= 1000.0;
-        unit += 1;
-    }
-    if unit == 0 {
-        return format!("{value} B");
-    }
-    format!("{} {}", three_digits(scaled), UNITS[unit])
-}
-
-/// A rate with a decimal unit and three digits: `12.3 Mbit/s`.
-pub(crate) fn rate(bits_per_second: f64) -> String {
-    const UNITS: [(&str, f64); 3] = [("Gbit/s", 1e9), ("Mbit/s", 1e6), ("kbit/s", 1e3)];
-    let fits = |(_, unit): &&(&str, f64)| bits_per_second >= 0.9995 * unit;
-    let (name, unit) = UNITS.iter().find(fits).unwrap_or(&("bit/s", 1.0));
-    format!("{} {name}", three_digits(bits_per_second / unit))
+    scaled(value, ["B", "kB", "MB", "GB", "TB"])
 }
 
 /// With a unit and three digits: `12.3 ms`, `1.23 s`, `2 min 05 s`.
@@ -63,6 +45,28 @@ pub(crate) fn time(value: Duration) -> String {
         return format!("{} s", three_digits(seconds));
     }
     format!("{} ms", three_digits(seconds * 1000.0))
+}
+
+/// With a decimal unit and three digits: `95.1 Mbit/s`.
+pub(crate) fn rate(bits_per_second: u64) -> String {
+    scaled(
+        bits_per_second,
+        ["bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"],
+    )
+}
+
+/// With one of these units, each a thousand times the one before.
+fn scaled(value: u64, units: [&str; 5]) -> String {
+    let mut scaled = value as f64;
+    let mut unit = 0;
+    while scaled >= 999.5 && unit + 1 < units.len() {
+        scaled /= 1000.0;
+        unit += 1;
+    }
+    match unit {
+        0 => format!("{value} {}", units[0]),
+        _ => format!("{} {}", three_digits(scaled), units[unit]),
+    }
 }
 
 fn three_digits(value: f64) -> String {
@@ -120,10 +124,10 @@ mod tests {
     #[test]
     fn rates_have_three_digits() {
         for (value, text) in [
-            (12.0, "12.0 bit/s"),
-            (999.7, "1.00 kbit/s"),
-            (94_600_000.0, "94.6 Mbit/s"),
-            (2.5e10, "25.0 Gbit/s"),
+            (1, "1 bit/s"),
+            (56_000, "56.0 kbit/s"),
+            (95_123_456, "95.1 Mbit/s"),
+            (3_000_000_000, "3.00 Gbit/s"),
         ] {
             assert_eq!(rate(value), text);
         }

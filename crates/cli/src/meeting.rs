@@ -1,11 +1,16 @@
 //! How two parties meet.
 
-use psijoin_channel::Channel;
+use std::time::Duration;
+
+use psijoin_channel::{
+    Channel,
+    path::{FAST_BITS_PER_SECOND, Measured},
+};
 use psijoin_transport::{
     Connection, Endpoint, Identity, Listener, Options, Security, endpoint::Address,
 };
 
-use crate::{args, console::Console, exit::Failure};
+use crate::{args, console::Console, exit::Failure, humanize};
 
 /// What the user has to know about a connection in plaintext.
 pub(crate) const INSECURE: &str = "WARNING: --insecure-plaintext: anybody on the way can read and change \
@@ -57,7 +62,23 @@ pub(crate) fn meet(
         }
         _ => console.say(format_args!("connected to {address}")),
     }
+    if let Some(network) = network(met.0.measured()) {
+        console.say(network);
+    }
     Ok(met)
+}
+
+/// What the greeting has shown of the network, in words.
+fn network(measured: Measured) -> Option<String> {
+    let round_trip = Duration::from_micros(measured.round_trip_micros()?);
+    let rate = match measured.incoming_bits_per_second()? {
+        FAST_BITS_PER_SECOND.. => "more than can be measured".to_owned(),
+        rate => humanize::rate(rate),
+    };
+    let round_trip = humanize::time(round_trip);
+    Some(format!(
+        "round trip {round_trip}, from the other party {rate}"
+    ))
 }
 
 fn listen(

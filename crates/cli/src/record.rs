@@ -8,6 +8,7 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use psijoin::{JointSeed, Role};
+use psijoin_channel::path::Measured;
 use psijoin_transport::{Connection, Fingerprint};
 
 use crate::{report_file::ReportFile, summary::Summary};
@@ -22,6 +23,7 @@ pub(crate) struct Known {
     pub(crate) plan: Planned,
     pub(crate) identity: Option<Fingerprint>,
     pub(crate) address: Option<String>,
+    pub(crate) measured: Measured,
     pub(crate) session: Option<String>,
     pub(crate) warnings: Vec<String>,
     pub(crate) normalization: String,
@@ -103,7 +105,9 @@ impl Record {
 
     /// The other party was met.
     pub(crate) fn met(&self, connection: &Connection) {
-        self.known().address = Some(connection.peer_address().to_string());
+        let mut known = self.known();
+        known.address = Some(connection.peer_address().to_string());
+        known.measured = connection.measured();
     }
 
     /// Both parties agreed on a session. Its name is the same for both, and says nothing.

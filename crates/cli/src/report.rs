@@ -146,6 +146,10 @@ struct PeerReport {
     /// Who was expected; `null` where anybody could have been at the other end.
     fingerprint: Option<String>,
     encryption: &'static str,
+    /// As this side measured it; `null` if it could not.
+    round_trip_micros: Option<u64>,
+    /// The same of the rate from the other party. 3000000000 stands for more than can be measured.
+    incoming_bits_per_second: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -231,6 +235,8 @@ impl Report {
                     None => "none",
                 },
                 fingerprint,
+                round_trip_micros: known.measured.round_trip_micros(),
+                incoming_bits_per_second: known.measured.incoming_bits_per_second(),
             },
             files: FilesReport {
                 input: InputReport::new(&plan.files.input),

@@ -207,7 +207,7 @@ impl Ready<'_> {
         let Self { party, own } = self;
         party
             .read_table(&own)
-            .and_then(|table| party.agree(&mut channel, &own, &table))
+            .and_then(|table| party.agree(&mut channel, connection.measured(), &own, &table))
             .inspect_err(|failure| connection.abort(failure.abort_code()))?;
         // Whether the other party takes its leave changes nothing.
         let _ = connection.finish();
@@ -222,7 +222,7 @@ impl Ready<'_> {
         phases.begin("reading the table");
         let table = party.read_table(own)?;
         phases.begin("handshake (with waiting)");
-        let agreement = party.agree(&mut channel, own, &table)?;
+        let agreement = party.agree(&mut channel, connection.measured(), own, &table)?;
         if agreement.peer_only_checks {
             return Err(Failure::OnlyChecked);
         }

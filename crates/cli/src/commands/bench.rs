@@ -8,6 +8,7 @@
 //! | [`tables`], [`export`] | measurements for people, and for scripts and documents |
 
 use psijoin::{Plan, Protocol};
+use psijoin_channel::path::Path;
 
 use crate::{
     args::{self, Export, Selection},
@@ -66,7 +67,8 @@ fn plans(protocols: &[&'static Protocol], setting: &Setting) -> Result<Vec<Plan>
     let sizes = setting.sizes;
     let request = setting
         .question
-        .request(sizes.sender, sizes.receiver, setting.columns)?;
+        .request(sizes.sender, sizes.receiver, setting.columns)?
+        .path(setting.network.map(Path::from).unwrap_or_default());
     let mut plans = Vec::new();
     for protocol in able(protocols, setting)? {
         let plan = protocol.plan(&request)?;

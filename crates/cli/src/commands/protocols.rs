@@ -59,8 +59,8 @@ fn choice(request: &Request) -> String {
         registry::AUTO.chosen(&request).info().name
     };
     format!(
-        "\nauto, the default of send and receive, takes what suits the sizes: here {}.\n\
-         To count it takes {}; for any other output, or with --min-intersection, {}.\n",
+        "\nauto, the default of send and receive, takes what suits the sizes and the network: here, on \
+         a fast one, {}.\nTo count it takes {}; for any other output, or with --min-intersection, {}.\n",
         taken(OutputKind::Rows),
         taken(OutputKind::Count),
         taken(OutputKind::Threshold(1)),

@@ -1,7 +1,9 @@
 //! What the parties agree on before the protocol runs.
 
+use std::time::Duration;
+
 use psijoin::{JointSeed, Plan, Role};
-use psijoin_channel::Channel;
+use psijoin_channel::{Channel, path::Measured};
 use psijoin_handshake::{self as handshake, Hello};
 use psijoin_params::Security;
 use psijoin_table::{KeyTable, SPELLING_VERSION};
@@ -27,8 +29,9 @@ pub(super) struct Agreement {
 const ONLY_CHECKS: &str = "only a check";
 
 impl Party<'_> {
-    /// What must be alike on both sides, and this party's set size.
-    fn hello(&self, items: u64) -> Hello {
+    /// What must be alike on both sides, this party's set size, and what it has measured of the
+    /// network.
+    fn hello(&self, items: u64, measured: Measured) -> Hello {
         let info = self.protocol.info();
         let role = match self.task.role() {
             Role::Sender => handshake::Role::Sender,
@@ -47,7 +50,7 @@ impl Party<'_> {
             Mode::Join => hello,
             Mode::Check => hello.fact(ONLY_CHECKS, "yes"),
         };
-        self.question.settings(hello)
+        self.question.settings(hello).measured(measured)
     }
 
     /// Says what may keep keys from matching. The failure is for `--strict`.
@@ -65,7 +68,10 @@ impl Party<'_> {
     pub(super) fn check_hello(&self) -> Result<(), Failure> {
         let texts = self.key.meanings_of_text();
         let facts = KeyFacts::new(self.key.columns(), &texts);
-        Ok(facts.tell(self.hello(0)).check()?)
+        let measured = Measured::default()
+            .round_trip(Duration::MAX)
+            .incoming(u64::MAX);
+        Ok(facts.tell(self.hello(0, measured)).check()?)
     }
 
     /// Makes sure that both parties were set up alike, and derives what follows from their
@@ -73,12 +79,13 @@ impl Party<'_> {
     pub(super) fn agree(
         &self,
         channel: &mut Channel,
+        measured: Measured,
         own: &OwnColumns,
         table: &KeyTable,
     ) -> Result<Agreement, Failure> {
         let (items, numbers) = (table.counts.distinct, &table.numbers[..]);
         let facts = KeyFacts::new(self.key.columns(), &table.meanings);
-        let hello = own.tell(facts.tell(self.hello(items)), numbers);
+        let hello = own.tell(facts.tell(self.hello(items, measured)), numbers);
         let pending = self.console.during(
             "waiting for the other party to read its table",
             || (0, 0),
@@ -106,7 +113,8 @@ impl Party<'_> {
         self.question.check(self.protocol, columns.counts())?;
         let request = self
             .question
-            .request(senders, receivers, columns.counts())?;
+            .request(senders, receivers, columns.counts())?
+            .path(pending.path()?);
         let plan = self.protocol.plan(&request)?;
         let peer_only_checks = pending.peer().told(ONLY_CHECKS).is_some();
         let joint_seed = pending.confirm(channel, &[&plan.digest(), &columns.encoded()])?;

@@ -78,6 +78,16 @@ fn bench_prints_a_table_for_people_and_lines_for_scripts() {
 
 /// The program checks every result, so an exit code of 0 says that it was right.
 #[test]
+fn auto_goes_by_the_network() {
+    for (network, taken) in [("lan", "kkrt"), ("wan:100mbps,40ms", "dh")] {
+        let options = ["--protocol", "auto", "--items", "600", "--network", network];
+        let bench = run(&[&QUICK[..], &options, &["--json"]].concat());
+        bench.says(0, &[]);
+        assert_eq!(objects(&bench.stdout)[0]["protocol"], taken, "{network}");
+    }
+}
+
+#[test]
 fn every_kind_of_output_is_measured_and_checked() {
     let columns = |sender, receiver| Columns { sender, receiver };
     let [reached, missed] = [SHARED, SHARED + 1];

@@ -249,7 +249,9 @@ fn the_commands_of_planning_md_run() {
     let table = folder.file("customers.csv", "email\na@x\nb@x\n");
     let protocols = ["dh", "rr22", "rr22-circuit"];
     let calibration = calibration(&folder, &protocols, &["rows", "count", "sum"]);
-    let commands = page.lines().filter(|line| line.starts_with("psijoin plan "));
+    let commands = page
+        .lines()
+        .filter(|line| line.starts_with("psijoin plan "));
     let commands = commands.filter(|line| !line.contains("--peer"));
     let mut number = 0;
     for line in commands {

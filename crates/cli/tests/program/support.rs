@@ -147,7 +147,7 @@ pub(crate) fn transcript(said: &[impl Display]) -> String {
 
 /// What differs from run to run, or from machine to machine, and what stands for it in snapshots;
 /// also the figures of a protocol, which are no words and are tested elsewhere.
-pub(crate) const VARYING: [(&str, &str); 20] = [
+pub(crate) const VARYING: [(&str, &str); 22] = [
     (r#"(?:/[^\s/"'`]+)*/\.tmp\w{6}"#, "[FOLDER]"),
     (r"127\.0\.0\.1:\d{4,5}", "127.0.0.1:[PORT]"),
     (r"psi1(-\w{4}){7}", "[FINGERPRINT]"),
@@ -157,6 +157,10 @@ pub(crate) const VARYING: [(&str, &str); 20] = [
     (r"connection within [\d.]+ s", "connection within [TIME]"),
     (r"\b[\d.]+ [kMG]?B( to move| of traffic|,)", "[BYTES]$1"),
     (r"(?m)^[\d.]+ m?s, \[BYTES\]", "[TIME], [BYTES]"),
+    (
+        r"round trip [^,\n]*, from the other party .*",
+        "round trip [TIME], from the other party [RATE]",
+    ),
     (r"memory for [\d,]+", "memory for [COUNT]"),
     (r"(psijoin|Unicode) \d+\.\d+\.\d+", "$1 [VERSION]"),
     (r"`[0-9a-f]{16}`", "`[DIGEST]`"),
@@ -166,6 +170,10 @@ pub(crate) const VARYING: [(&str, &str); 20] = [
     (r#"("psijoin": ?)"[\d.]+""#, r#"$1"[VERSION]""#),
     (r#"("session": ?)"\w{32}""#, r#"$1"[SESSION]""#),
     (r#"("(?:seconds|threads)": ?)[\d.e-]+"#, "$1[NUMBER]"),
+    (
+        r#"("(?:round_trip_micros|incoming_bits_per_second)": ?)\d+"#,
+        "$1[NUMBER]",
+    ),
     (r#"("\w+_bytes": ?)\w+"#, "$1[BYTES]"),
     (r#"("parameters": ?)\{[^}]*\}"#, "$1[NUMBERS]"),
     (r#"("failure_log2": ?)\{[^}]*\}"#, "$1[NUMBERS]"),

@@ -53,8 +53,8 @@ pub(super) fn measure(
     console.say(format_args!(
         "the network: {} there and back, {} to the other party, {} from it",
         humanize::time(gauged.round_trip),
-        humanize::rate(gauged.out_bits_per_second),
-        humanize::rate(gauged.in_bits_per_second),
+        humanize::rate(gauged.out_bits_per_second as u64),
+        humanize::rate(gauged.in_bits_per_second as u64),
     ));
     Ok(Some(network(gauged, args.role)))
 }
