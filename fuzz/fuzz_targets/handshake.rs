@@ -12,6 +12,7 @@ fuzz_target!(|messages: Vec<Vec<u8>>| {
     let mut channel = scripted_channel(messages);
     if let Ok(pending) = handshake::begin(&mut channel, hello) {
         let _ = pending.peer().told("scale");
+        let _ = pending.path();
         let _ = pending.confirm(&mut channel, &[&[7; 32]]);
     }
 });
