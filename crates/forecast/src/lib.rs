@@ -17,6 +17,7 @@ mod network;
 mod profile;
 pub mod script;
 mod simulate;
+mod timeline;
 
 pub use calibration::{Calibration, kind};
 pub use campaign::{Effort, FIRST_ITEMS, GROWTH, profile};
@@ -25,3 +26,4 @@ pub use network::Network;
 pub use profile::{Prediction, Profile, Run};
 pub use script::Script;
 pub use simulate::{Cores, Forecast, LineUse, Mismatch, PartyTime, simulate};
+pub use timeline::{Moment, Timeline};

@@ -1,10 +1,13 @@
 //! What a protocol takes at any size, from runs at some.
 
-use psijoin_psi::Plan;
+use psijoin_psi::{Plan, Role};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Cores, Forecast, Mismatch, Network, Script, curve::Curve, script::Scale, simulate::simulate,
+    Cores, Forecast, Mismatch, Network, Script, Timeline,
+    curve::Curve,
+    script::Scale,
+    simulate::{replay, simulate},
 };
 
 /// Runs of a protocol with the same output, each at other sizes.
@@ -96,6 +99,31 @@ impl Prediction {
             }
         }
         self
+    }
+
+    /// When the bytes of this party move on this network.
+    ///
+    /// # Errors
+    /// As [`on`](Self::on).
+    pub fn timeline(
+        &self,
+        role: Role,
+        network: &Network,
+        cores: Cores,
+    ) -> Result<Timeline, Mismatch> {
+        let version = |(share, [sender, receiver]): &(f64, [Script; 2])| {
+            let (_, [senders, receivers]) = replay(sender, receiver, network, cores)?;
+            Ok(match role {
+                Role::Sender => (*share, senders),
+                Role::Receiver => (*share, receivers),
+            })
+        };
+        let versions: Vec<_> = self
+            .versions
+            .iter()
+            .map(version)
+            .collect::<Result<_, _>>()?;
+        Ok(Timeline::mean(&versions))
     }
 }
 
@@ -372,6 +400,28 @@ mod tests {
             let memory = prediction(&constant, senders, receivers).memory_bytes;
             for bytes in memory {
                 assert_close(bytes.unwrap(), 7.0);
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_move_when_they_were_computed() {
+        // The receiver asks after 2e-5 s per item, and is answered after 4e-5 s per item more.
+        for items in [300, 1024, 1 << 20] {
+            let prediction = prediction(&profile(&EQUAL), items, items);
+            let timeline = |role| {
+                let network = Network::INSTANT;
+                prediction.timeline(role, &network, Cores::Own).unwrap()
+            };
+            let forecast = prediction.on(&Network::INSTANT, Cores::Own).unwrap();
+            let all: f64 = forecast.lines.iter().map(|line| line.bytes).sum();
+            for role in [Role::Sender, Role::Receiver] {
+                let timeline = timeline(role);
+                assert_close(timeline.bytes(), all);
+                assert_close(timeline.seconds(), 6e-5 * items as f64);
+                let first = timeline.moments()[0];
+                assert_close(first.seconds, 2e-5 * items as f64);
+                assert_close(first.bytes, forecast.lines[1].bytes);
             }
         }
     }

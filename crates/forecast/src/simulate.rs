@@ -12,7 +12,7 @@ mod thread;
 
 use std::collections::VecDeque;
 
-use crate::{Network, Script};
+use crate::{Network, Script, Timeline};
 use thread::{Doing, Thread};
 
 /// Whose processors compute.
@@ -109,6 +109,16 @@ pub fn simulate(
     network: &Network,
     cores: Cores,
 ) -> Result<Forecast, Mismatch> {
+    replay(sender, receiver, network, cores).map(|(forecast, _)| forecast)
+}
+
+/// The same, with when the bytes of the sender and of the receiver move.
+pub(crate) fn replay(
+    sender: &Script,
+    receiver: &Script,
+    network: &Network,
+    cores: Cores,
+) -> Result<(Forecast, [Timeline; 2]), Mismatch> {
     for (says, hears) in [(sender, receiver), (receiver, sender)] {
         let ([sent, _], [_, expected]) = (says.traffic(), hears.traffic());
         if (sent - expected).abs() > ROUNDING * (1.0 + 1e-3 * expected) {
@@ -126,7 +136,7 @@ pub fn simulate(
         let wait = simulation.until_next_event(cores).ok_or(Mismatch::Stuck)?;
         simulation.pass(wait, cores);
     }
-    Ok(simulation.forecast())
+    Ok((simulation.forecast(), simulation.timelines()))
 }
 
 struct Simulation<'a> {
@@ -178,6 +188,7 @@ struct Party<'a> {
     /// Messages of the exchange that were received, and not taken yet.
     ahead: f64,
     time: PartyTime,
+    timeline: Timeline,
 }
 
 impl<'a> Party<'a> {
@@ -187,6 +198,7 @@ impl<'a> Party<'a> {
             halves: None,
             ahead: 0.0,
             time: PartyTime::default(),
+            timeline: Timeline::default(),
         }
     }
 
@@ -300,6 +312,7 @@ impl<'a> Simulation<'a> {
             .push_back((load, line.free_at + self.network.round_trip / 2.0));
         line.bytes_under_way += load.bytes;
         line.bytes += load.bytes;
+        self.parties[party].timeline.add(now, load.bytes);
         true
     }
 
@@ -310,7 +323,9 @@ impl<'a> Simulation<'a> {
         }
         unread.bytes = (unread.bytes - load.bytes).max(0.0);
         unread.messages = (unread.messages - load.messages).max(0.0);
-        self.parties[party].ahead += load.messages;
+        let (now, party) = (self.now, &mut self.parties[party]);
+        party.ahead += load.messages;
+        party.timeline.add(now, load.bytes);
         true
     }
 
@@ -407,6 +422,11 @@ impl<'a> Simulation<'a> {
             parties,
             lines,
         }
+    }
+
+    fn timelines(self) -> [Timeline; 2] {
+        self.parties
+            .map(|party| party.timeline.end(party.time.seconds))
     }
 }
 

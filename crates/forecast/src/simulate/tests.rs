@@ -235,3 +235,34 @@ fn scaled_scripts_fit_each_other() {
         simulate(&sender, &receiver, &slow(), Cores::Own).expect("one run");
     }
 }
+
+fn moments(timeline: &Timeline) -> Vec<(f64, f64)> {
+    let moments = timeline.moments().iter();
+    moments
+        .map(|moment| (moment.seconds, moment.bytes))
+        .collect()
+}
+
+#[test]
+fn a_timeline_has_each_message_when_it_is_sent_or_received() {
+    let sender = [compute(1.0), send(2000), compute(4.0), receive(500)];
+    let receiver = [receive(2000), compute(3.0), send(500), compute(1.0)];
+    let [sender, receiver] = [sender, receiver].map(|stretches| Script(stretches.to_vec()));
+    let (forecast, timelines) = replay(&sender, &receiver, &slow(), Cores::Own).expect("one run");
+    // 2000 bytes leave after 1 s and take 2.5 s; the answer leaves after 6.5 s and takes 1 s.
+    assert_eq!(moments(&timelines[0]), [(1.0, 2000.0), (7.5, 2500.0)]);
+    assert_eq!(moments(&timelines[1]), [(3.5, 2000.0), (6.5, 2500.0)]);
+    for (timeline, party) in timelines.iter().zip(forecast.parties) {
+        assert_close(timeline.seconds(), party.seconds);
+    }
+}
+
+#[test]
+fn both_directions_of_an_exchange_add_up() {
+    let sender = [exchange(&[compute(1.0), send(1000)], &[receive(3000)])];
+    let receiver = [exchange(&[send(3000)], &[receive(1000)])];
+    let [sender, receiver] = [sender, receiver].map(|stretches| Script(stretches.to_vec()));
+    let (_, [sender, receiver]) = replay(&sender, &receiver, &slow(), Cores::Own).expect("one run");
+    assert_eq!(moments(&sender), [(1.0, 1000.0), (3.5, 4000.0)]);
+    assert_eq!(moments(&receiver), [(0.0, 3000.0), (2.5, 4000.0)]);
+}
