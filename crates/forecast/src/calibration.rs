@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use psijoin_psi::OutputKind;
 use serde::{Deserialize, Serialize};
 
-use crate::Profile;
+use crate::{Profile, Run};
 
 /// Profiles of many protocols, measured on one machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,12 +19,29 @@ pub struct Calibration {
     pub profiles: Vec<Profile>,
 }
 
+/// Why something is not a calibration.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidCalibration {
+    /// It cannot be read.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// No run has sets of equal size, or a number is impossible.
+    #[error("nothing can be predicted from the profile of {protocol} for {output}")]
+    Profile {
+        /// The protocol.
+        protocol: String,
+        /// The kind of its output.
+        output: String,
+    },
+}
+
 impl Calibration {
     /// The one that comes with psijoin.
     pub fn shipped() -> &'static Self {
         static SHIPPED: LazyLock<Calibration> = LazyLock::new(|| {
-            let text = include_str!("../calibration.json");
-            serde_json::from_str(text).expect("a test reads it")
+            let text = include_bytes!("../calibration.json");
+            Calibration::from_json(text).expect("a test reads it")
         });
         &SHIPPED
     }
@@ -37,6 +54,27 @@ impl Calibration {
         Self {
             profiles: profiles.collect(),
             ..self.clone()
+        }
+    }
+
+    /// Reads what was written as JSON.
+    ///
+    /// # Errors
+    /// If it is not a calibration, or nothing can be predicted from it.
+    pub fn from_json(text: &[u8]) -> Result<Self, InvalidCalibration> {
+        let calibration: Self = serde_json::from_slice(text)?;
+        let invalid = |profile: &&Profile| {
+            !profile.runs.iter().any(Run::has_equal_sizes)
+                || !profile.runs.iter().all(Run::is_possible)
+        };
+        match calibration.profiles.iter().find(invalid) {
+            None => Ok(calibration),
+            Some(Profile {
+                protocol, output, ..
+            }) => Err(InvalidCalibration::Profile {
+                protocol: protocol.clone(),
+                output: output.clone(),
+            }),
         }
     }
 
@@ -57,5 +95,39 @@ pub fn kind(output: &OutputKind) -> &'static str {
         OutputKind::Sums(_) => "sum",
         OutputKind::Shares(_) => "shares",
         _ => "another",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_one_that_is_shipped_can_be_read() {
+        Calibration::shipped();
+    }
+
+    #[test]
+    fn what_predicts_nothing_is_refused() {
+        let run = r#"{"items": [9, 9], "scripts": [[{"work": 1}], []], "memory_bytes": [null, 5]}"#;
+        let calibration = |runs: &str| {
+            let profile = r#"{"protocol": "dh", "output": "rows", "threads": 1, "runs": "#;
+            let text =
+                format!(r#"{{"processor": "", "version": "", "profiles": [{profile}[{runs}]}}]}}"#);
+            Calibration::from_json(text.as_bytes()).map_err(|error| error.to_string())
+        };
+        calibration(run).unwrap();
+        let refusal = "nothing can be predicted from the profile of dh for rows";
+        for (from, to) in [
+            (run, ""),
+            ("[9, 9]", "[9, 8]"),
+            ("[9, 9]", "[0, 0]"),
+            ("[{\"work\": 1}]", "[{\"work\": -1}]"),
+            ("[{\"work\": 1}]", "[{\"send\": [1e9, 1, 0]}]"),
+        ] {
+            assert_eq!(calibration(&run.replace(from, to)).unwrap_err(), refusal);
+        }
+        let broken = calibration("{").unwrap_err();
+        assert!(broken.contains("at line 1"), "{broken}");
     }
 }

@@ -38,8 +38,14 @@ pub struct Run {
 }
 
 impl Run {
+    /// Whether both sets are as large.
     pub(crate) fn has_equal_sizes(&self) -> bool {
         self.items[0] == self.items[1]
+    }
+
+    /// Whether its numbers can be those of a run.
+    pub(crate) fn is_possible(&self) -> bool {
+        !self.items.contains(&0) && self.scripts.iter().all(Script::is_possible)
     }
 
     fn size(&self) -> f64 {

@@ -102,6 +102,28 @@ impl Script {
         seconds.sum()
     }
 
+    /// Whether its numbers can be those of a run.
+    pub(crate) fn is_possible(&self) -> bool {
+        /// More than any run has of messages, and of anything.
+        const MOST_MESSAGES: f64 = 1e8;
+        const MOST: f64 = 1e15;
+        let number = |number: f64| (0.0..=MOST).contains(&number);
+        self.0.iter().all(|stretch| match stretch {
+            Stretch::Work(seconds) => number(*seconds),
+            Stretch::Send(all) | Stretch::Receive(all) | Stretch::Take(all) => {
+                let Messages {
+                    messages,
+                    bytes,
+                    seconds,
+                } = *all;
+                messages <= MOST_MESSAGES && [messages, bytes, seconds].into_iter().all(number)
+            }
+            Stretch::Exchange { sending, receiving } => {
+                sending.is_possible() && receiving.is_possible()
+            }
+        })
+    }
+
     /// Bytes that the party sends, and that it receives.
     pub fn traffic(&self) -> [f64; 2] {
         let mut traffic = [0.0; 2];
