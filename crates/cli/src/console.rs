@@ -5,7 +5,11 @@ use std::{
     io::{self, Write},
 };
 
-use crate::{exit::Failure, log};
+use crate::{
+    exit::Failure,
+    log,
+    progress::{self, Position},
+};
 
 /// Tells, or keeps silent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,19 +49,20 @@ impl Console {
         }
     }
 
-    /// Runs `work`, and shows how far it is if that takes a while. `position` gives how many
-    /// bytes are done, and how many there are: 0 if that is not known.
-    pub(crate) fn during<T>(
+    /// Runs `work`, and shows how far it is if that takes a while. `position` is asked from time to
+    /// time; it may be bytes done and bytes in all.
+    pub(crate) fn during<T, P: Into<Position>>(
         self,
         what: &str,
-        position: impl Fn() -> (u64, u64) + Sync,
+        mut position: impl FnMut() -> P + Send,
         work: impl FnOnce() -> T,
     ) -> T {
+        let position = || position().into();
         match self {
-            Self::Aloud => crate::progress::shown(what, position, work),
+            Self::Aloud => progress::shown(what, position, work),
             Self::Logged => {
                 tracing::debug!("{what}");
-                work()
+                progress::logged(what, position, work)
             }
             Self::Silent => work(),
         }

@@ -69,6 +69,16 @@ fn scaled(value: u64, units: [&str; 5]) -> String {
     }
 }
 
+/// Whole seconds, or minutes if there are hours: `12 s`, `2 min 05 s`, `3 h 20 min`.
+pub(crate) fn time_left(value: Duration) -> String {
+    let seconds = value.as_secs_f64().ceil() as u64;
+    match seconds {
+        ..100 => format!("{seconds} s"),
+        100..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {:02} min", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
 fn three_digits(value: f64) -> String {
     let decimals = match value {
         ..9.995 => 2,
@@ -144,6 +154,21 @@ mod tests {
             (125_000_000, "2 min 05 s"),
         ] {
             assert_eq!(time(Duration::from_micros(microseconds)), text);
+        }
+    }
+
+    #[test]
+    fn what_is_left_is_rounded_up() {
+        for (milliseconds, text) in [
+            (1, "1 s"),
+            (1000, "1 s"),
+            (98_001, "99 s"),
+            (125_000, "2 min 05 s"),
+            (3_599_000, "59 min 59 s"),
+            (12_059_000, "3 h 20 min"),
+            (200_000_000, "55 h 33 min"),
+        ] {
+            assert_eq!(time_left(Duration::from_millis(milliseconds)), text);
         }
     }
 }

@@ -20,6 +20,7 @@ use psijoin_channel::{
     Channel,
     count::{Counters, Snapshot, counted},
 };
+use psijoin_forecast::{Cores, Network};
 use psijoin_table::{
     Counts, Destination, Doubt, ErrorKind, KeySpec, KeyTable, Progress, RowItems, Source,
     atomic_file::AtomicFile,
@@ -34,6 +35,7 @@ use crate::{
     guard, humanize,
     limits::MaxPeerKeys,
     phases::Phases,
+    progress::{Model, usual_network},
     question::Question,
     record::Record,
     requested_output::RequestedOutput,
@@ -247,7 +249,9 @@ impl Ready<'_> {
         };
         let channel =
             ending_with_the_last_message(connection, channel, party.task.role(), &agreement);
-        let (output, traffic) = party.run(&agreement, set, channel, &counters, &phases)?;
+        // Nothing measures it so far.
+        let network = usual_network();
+        let (output, traffic) = party.run(&agreement, set, channel, &counters, network, &phases)?;
         Ok(Computed {
             agreement,
             counts,
@@ -316,17 +320,18 @@ impl Party<'_> {
         set: Set<'_, Vec<Fingerprint>>,
         mut channel: Channel,
         counters: &Counters,
+        network: Network,
         phases: &Phases,
     ) -> Result<(Output, Snapshot), Failure> {
         let plan = &agreement.plan;
         let before = counters.snapshot();
         let moved = || (counters.snapshot() - before).total_bytes();
-        let to_move = plan.cost().total.total_bytes();
         let role = self.task.role();
+        let mut model = Model::new(plan, role, network, Cores::Own, self.console);
         let joint_seed = &agreement.joint_seed;
         let output = self.console.during(
             plan.info().name,
-            || (moved(), to_move),
+            || model.position(moved()),
             || compute(plan, role, set, joint_seed, &mut channel, self.pool, phases),
         )?;
         Ok((output, counters.snapshot() - before))

@@ -13,6 +13,7 @@ use psijoin_channel::{
     link::linked,
     memory as in_memory,
 };
+use psijoin_forecast::{Cores, Network};
 use psijoin_transport::Connection;
 
 use super::{
@@ -26,6 +27,7 @@ use crate::{
     loopback::Loopback,
     memory,
     phases::{Phase, Phases},
+    progress::Model,
     session::{self, Set},
 };
 
@@ -80,11 +82,13 @@ impl Parties {
         let (_connections, [senders_end, receivers_end]) = join(setting)?;
         let (receivers_end, counters) = counted(receivers_end);
         memory::reset_peak();
-        let bytes = plan.cost().total.total_bytes();
-        let position = || (counters.snapshot().total_bytes(), bytes);
+        let console = Console::wanted(false);
+        let (network, cores) = conditions(setting);
+        let mut model = Model::new(plan, Role::Receiver, network, cores, console);
+        let position = || model.position(counters.snapshot().total_bytes());
         let both = || self.play(plan, senders_end, receivers_end);
         let started = Instant::now();
-        let (sent, received) = Console::wanted(false).during(what, position, both);
+        let (sent, received) = console.during(what, position, both);
         let time = started.elapsed();
         let peak_bytes = memory::peak_bytes();
 
@@ -131,6 +135,14 @@ impl Parties {
             }
         })
     }
+}
+
+/// What a run goes over, and what it computes with, for its progress.
+fn conditions(setting: &Setting) -> (Network, Cores) {
+    let network = setting.network.map_or(Network::INSTANT, Network::from);
+    let cores =
+        thread::available_parallelism().map_or(Cores::Own, |cores| Cores::Shared(cores.get()));
+    (network, cores)
 }
 
 /// Joins the parties as the setting says.
