@@ -5,19 +5,51 @@
 //! fractions, so it can be scaled to a run of another size.
 
 use psijoin_channel::trace::{Step, Trace};
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
+
+mod text;
+
+pub use text::InvalidScript;
 
 /// What a party does, in order.
+///
+/// Files have it as a text such as `58 31s3648 (20s15*30000|r3648) t2`, which [`Display`](std::fmt::Display) writes.
+/// A list of stretches is read, too.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(try_from = "Form", into = "String")]
 pub struct Script(pub Vec<Stretch>);
 
+/// What a script is read from.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a script is a text or a list of stretches")]
+enum Form {
+    Text(String),
+    List(Vec<Stretch>),
+}
+
+impl TryFrom<Form> for Script {
+    type Error = InvalidScript;
+
+    fn try_from(form: Form) -> Result<Self, InvalidScript> {
+        match form {
+            Form::Text(text) => text.parse(),
+            Form::List(stretches) => Ok(Self(stretches)),
+        }
+    }
+}
+
+impl From<Script> for String {
+    fn from(script: Script) -> Self {
+        script.to_string()
+    }
+}
+
 /// Things of one kind that a party does one after the other.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stretch {
     /// It computes, for so many seconds.
-    Work(#[serde(serialize_with = "as_rounded")] f64),
+    Work(f64),
     /// It sends messages, and computes as long before each.
     Send(Messages),
     /// It waits for messages, and computes as long before each.
@@ -35,8 +67,8 @@ pub enum Stretch {
 }
 
 /// Messages, and what is computed between them.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[serde(from = "(f64, f64, f64)", into = "(f64, f64, f64)")]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
+#[serde(from = "(f64, f64, f64)")]
 pub struct Messages {
     /// How many.
     pub messages: f64,
@@ -54,21 +86,6 @@ impl From<(f64, f64, f64)> for Messages {
             seconds,
         }
     }
-}
-
-/// Four digits are more than anyone measures, and a file of profiles has many numbers.
-impl From<Messages> for (f64, f64, f64) {
-    fn from(all: Messages) -> Self {
-        (all.messages, all.bytes, rounded(all.seconds))
-    }
-}
-
-fn as_rounded<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_f64(rounded(*value))
-}
-
-fn rounded(value: f64) -> f64 {
-    format!("{value:.3e}").parse().unwrap_or(value)
 }
 
 /// By how much a run differs from the one that was traced.
