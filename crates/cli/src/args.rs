@@ -592,7 +592,7 @@ pub(crate) struct Calibrate {
     pub(crate) protocol: Vec<Selection>,
 
     /// How many seconds a protocol may take, for each kind of output.
-    #[arg(long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value = "8", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) seconds: u32,
 
     /// Where to write what was measured, instead of the user's cache folder, where `plan` finds it.

@@ -7,16 +7,13 @@
 
 #![allow(clippy::print_stdout)]
 
-use std::{env, time::Instant};
+use std::env;
 
-use psijoin::{
-    Fingerprint, Input, Items, JointSeed, OutputKind, Plan, Protocol, Request, auto,
-    channel::{
-        link::{Link, linked},
-        memory,
-    },
-    pair,
-};
+use psijoin::{OutputKind, Protocol, Request, auto, channel::link::Link};
+
+use emulation::Emulation;
+
+mod emulation;
 
 /// Those of the papers, and some between.
 const NETWORKS: [&str; 10] = [
@@ -48,10 +45,6 @@ const SIZES: [&str; 13] = [
     "64:4096",
     "4096:64",
 ];
-
-/// Runs of which the median counts; one, where a run takes longer than [`LONG`] seconds.
-const RUNS: usize = 5;
-const LONG: f64 = 5.0;
 
 fn main() {
     let words: Vec<String> = env::args().skip(1).collect();
@@ -103,7 +96,10 @@ fn row(request: &Request, size: &str, network: &str, protocols: &[&'static Proto
     let request = request.clone().path(link.into());
     let seconds: Vec<f64> = protocols
         .iter()
-        .map(|protocol| median(&protocol.plan(&request).expect("a plan"), link))
+        .map(|protocol| {
+            let plan = protocol.plan(&request).expect("a plan");
+            Emulation::new(&plan).median(Some(link))
+        })
         .collect();
     let taken = auto::taken(&request).info().name;
     let place = protocols
@@ -120,57 +116,4 @@ fn row(request: &Request, size: &str, network: &str, protocols: &[&'static Proto
         times.join(" | ")
     );
     ratio
-}
-
-fn median(plan: &Plan, link: Link) -> f64 {
-    let first = emulated(plan, link);
-    if first > LONG {
-        return first;
-    }
-    let mut times: Vec<f64> = (0..RUNS).map(|_| emulated(plan, link)).collect();
-    times.sort_by(f64::total_cmp);
-    times[RUNS / 2]
-}
-
-/// Seconds of a run over this link. Half of the smaller set is shared.
-fn emulated(plan: &Plan, link: Link) -> f64 {
-    let joint_seed = &JointSeed::insecure_fixed([1; 32]);
-    let sizes = plan.request().sizes;
-    let [senders, receivers] = [sizes.sender(), sizes.receiver()];
-    let digest = |from: u64, items: u64| {
-        let fingerprints: Vec<_> = (from..from + items).map(fingerprint).collect();
-        Items::digest(&fingerprints, joint_seed, plan.digest_bytes())
-    };
-    let own = (
-        digest(0, senders),
-        digest(senders - senders.min(receivers) / 2, receivers),
-    );
-    let pools = [pair::single_thread(), pair::single_thread()];
-    let (a, b) = memory::pair();
-    let side = |items, channel, party: usize| {
-        let input = Input {
-            items,
-            columns: &[],
-            joint_seed,
-        };
-        let side = pair::Side {
-            channel: linked(channel, link),
-            rng: None,
-            pool: &pools[party],
-        };
-        (input, side)
-    };
-    let (sender, receiver) = (side(&own.0, a, 0), side(&own.1, b, 1));
-    let started = Instant::now();
-    let (sent, received) = pair::run_sides(plan, sender, receiver);
-    let seconds = started.elapsed().as_secs_f64();
-    sent.expect("it sends");
-    received.expect("it receives");
-    seconds
-}
-
-fn fingerprint(number: u64) -> Fingerprint {
-    let mut fingerprint = [0; 32];
-    fingerprint[..8].copy_from_slice(&number.to_le_bytes());
-    fingerprint
 }

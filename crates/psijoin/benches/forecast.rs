@@ -15,19 +15,21 @@
 
 use std::{env, num::NonZeroUsize, sync::LazyLock, thread, time::Instant};
 
+use emulation::Emulation;
 use psijoin::{
-    Columns, Fingerprint, Input, Items, JointSeed, OutputKind, Plan, Request, Role,
+    Columns, OutputKind, Plan, Request,
     channel::{
         link::Link,
         memory::{self, Window},
     },
-    pair,
     planner::{self, Conditions, estimate},
     registry,
 };
 use psijoin_forecast::{
-    Calibration, Cores, Effort, Network, Profile, Run, measure, profile, simulate,
+    Calibration, Cores, Effort, Network, Profile, Run, kind, measure, profile, simulate,
 };
+
+mod emulation;
 
 /// Protocols of all families, and items per party. Each takes a few seconds at most.
 const PROTOCOLS: [(&str, u64); 9] = [
@@ -54,10 +56,6 @@ const NETWORKS: [&str; 6] = [
 
 /// Seconds that an emulated run may take.
 const PATIENCE: f64 = 120.0;
-
-/// Runs of which the median counts; one, where a run takes longer than [`LONG`] seconds.
-const RUNS: usize = 5;
-const LONG: f64 = 10.0;
 
 fn main() {
     let words: Vec<String> = env::args()
@@ -154,7 +152,7 @@ const PLANNED: [(&str, OutputKind, [u64; 3]); 5] = [
 
 /// What `psijoin calibrate` does unless told otherwise.
 const CALIBRATED: Effort = Effort {
-    seconds: 3.0,
+    seconds: 8.0,
     most_items: 1 << 20,
     repeats: 3,
 };
@@ -177,6 +175,7 @@ fn planned() {
             let request = Request::rows(items, items).expect("few items");
             let request = request.output(output.clone());
             let plan = protocol.plan(&request).expect("a plan");
+            let emulation = Emulation::new(&plan);
             for text in [NETWORKS[1], NETWORKS[2], NETWORKS[4]] {
                 let says = |calibration: &Calibration| {
                     let conditions = Conditions {
@@ -190,23 +189,16 @@ fn planned() {
                     estimate.expect("it was measured").forecast.seconds
                 };
                 let (shipped, own) = (says(&shipped), says(&own));
-                let runs = median(&plan, link(text), own);
+                let runs = emulation.median(link(text));
                 println!(
-                    "| `{name}` | {output} | {items} | {text} | {runs:.3} s | {shipped:.3} s | {:.3} | {own:.3} s | {:.3} |",
+                    "| `{name}` | {} | {items} | {text} | {runs:.3} s | {shipped:.3} s | {:.3} | {own:.3} s | {:.3} |",
+                    kind(output),
                     shipped / runs,
                     own / runs,
                 );
             }
         }
     }
-}
-
-/// Seconds of emulated runs that take about as long as `expected`: their median.
-fn median(plan: &Plan, link: Option<Link>, expected: f64) -> f64 {
-    let runs = if expected > LONG { 1 } else { RUNS };
-    let mut times: Vec<f64> = (0..runs).map(|_| emulated(plan, link)).collect();
-    times.sort_by(f64::total_cmp);
-    times[runs / 2]
 }
 
 fn left_out_row(profile: &Profile, left_out: &Run, place: &str) {
@@ -244,7 +236,7 @@ fn row(plan: &Plan, run: &Run, text: &str, cores: Cores) {
     if forecast > PATIENCE {
         return;
     }
-    let emulated = median(plan, link(text), forecast);
+    let emulated = Emulation::new(plan).median(link(text));
     println!(
         "| `{}` | {} | {} | {:.3} s | {:.3} s | {:.3} |",
         plan.info().name,
@@ -287,50 +279,4 @@ fn handling() -> f64 {
 /// The link with this name, or none.
 fn link(text: &str) -> Option<Link> {
     (text != "memory").then(|| text.parse().expect("a link"))
-}
-
-/// Seconds of a run over this link.
-fn emulated(plan: &Plan, link: Option<Link>) -> f64 {
-    let joint_seed = &JointSeed::insecure_fixed([1; 32]);
-    let size = plan.request().sizes.sender() as usize;
-    let digest = |first: usize| {
-        let fingerprints: Vec<_> = (first..first + size).map(fingerprint).collect();
-        Items::digest(&fingerprints, joint_seed, plan.digest_bytes())
-    };
-    let (senders, receivers) = (&digest(0), &digest(size / 2));
-    let pools = [pair::single_thread(), pair::single_thread()];
-    let (a, b) = match link {
-        Some(link) => memory::Builder::new().link(link).pair(),
-        None => memory::pair(),
-    };
-    let columns = [Role::Sender, Role::Receiver].map(|role| {
-        let columns = plan.request().output.columns().of(role);
-        vec![vec![1; size]; columns]
-    });
-    let side = |items, channel, party: usize| {
-        let input = Input {
-            items,
-            columns: &columns[party],
-            joint_seed,
-        };
-        let side = pair::Side {
-            channel,
-            rng: None,
-            pool: &pools[party],
-        };
-        (input, side)
-    };
-    let (sender, receiver) = (side(senders, a, 0), side(receivers, b, 1));
-    let started = Instant::now();
-    let (sent, received) = pair::run_sides(plan, sender, receiver);
-    let seconds = started.elapsed().as_secs_f64();
-    sent.expect("it sends");
-    received.expect("it receives");
-    seconds
-}
-
-fn fingerprint(number: usize) -> Fingerprint {
-    let mut fingerprint = [0; 32];
-    fingerprint[..8].copy_from_slice(&(number as u64).to_le_bytes());
-    fingerprint
 }

@@ -95,7 +95,7 @@ struct Made {
 const GUESS_SECONDS: f64 = 0.2;
 
 /// So long a run is repeated at most, beyond what has to be: a moment's disturbance would count too much in a shorter one.
-const SHORT_SECONDS: f64 = 0.3;
+const SHORT_SECONDS: f64 = 1.0;
 
 /// How often, at most.
 const MOST_REPEATS: usize = 5;
@@ -325,7 +325,7 @@ mod tests {
 
     #[test]
     fn short_runs_are_repeated() {
-        let seconds = [0.0, 0.01, 0.09, 0.14, 10.0];
+        let seconds = [0.0, 0.1, 0.3, 0.45, 10.0];
         assert_eq!(seconds.map(|seconds| repeats(seconds, 1)), [5, 5, 3, 2, 1]);
         assert_eq!(seconds.map(|seconds| repeats(seconds, 3)), [5, 5, 3, 3, 3]);
     }
