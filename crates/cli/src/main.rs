@@ -37,6 +37,7 @@ mod interrupt;
 mod limits;
 mod log;
 mod loopback;
+mod measured_network;
 mod meeting;
 mod memory;
 mod names;

@@ -14,7 +14,7 @@ use crate::humanize;
 
 mod model;
 
-pub(crate) use model::{Model, usual_network};
+pub(crate) use model::Model;
 
 /// How far a piece of work is.
 #[derive(Debug, Clone, Copy, Default)]

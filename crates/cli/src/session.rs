@@ -28,14 +28,16 @@ use psijoin_table::{
 use psijoin_transport::Connection;
 
 use crate::{
+    calibration,
     columns::{AgreedColumns, OwnColumns},
     console::Console,
     dialect,
     exit::Failure,
     guard, humanize,
     limits::MaxPeerKeys,
+    measured_network,
     phases::Phases,
-    progress::{Model, usual_network},
+    progress::Model,
     question::Question,
     record::Record,
     requested_output::RequestedOutput,
@@ -210,6 +212,7 @@ impl Ready<'_> {
         party
             .read_table(&own)
             .and_then(|table| party.agree(&mut channel, connection.measured(), &own, &table))
+            .and_then(|agreement| party.foresee(&agreement, &mut channel))
             .inspect_err(|failure| connection.abort(failure.abort_code()))?;
         // Whether the other party takes its leave changes nothing.
         let _ = connection.finish();
@@ -249,9 +252,7 @@ impl Ready<'_> {
         };
         let channel =
             ending_with_the_last_message(connection, channel, party.task.role(), &agreement);
-        // Nothing measures it so far.
-        let network = usual_network();
-        let (output, traffic) = party.run(&agreement, set, channel, &counters, network, &phases)?;
+        let (output, traffic) = party.run(&agreement, set, channel, &counters, &phases)?;
         Ok(Computed {
             agreement,
             counts,
@@ -313,6 +314,29 @@ impl Party<'_> {
         Ok(table)
     }
 
+    /// Says what the join will take, over the network as measured with the other party, if that only checks, too.
+    fn foresee(&self, agreement: &Agreement, channel: &mut Channel) -> Result<(), Failure> {
+        if !agreement.peer_only_checks {
+            return Ok(());
+        }
+        let network = measured_network::measure(channel, self.task.role(), self.console)?;
+        let plan = &agreement.plan;
+        let profile = calibration::best(self.console);
+        let profile = profile.profile(plan.info().name, &plan.request().output);
+        let forecast = profile.and_then(|profile| {
+            let prediction = profile.predict(plan).with_threads(self.pool.threads());
+            prediction.on(&network, Cores::Own).ok()
+        });
+        if let Some(forecast) = forecast {
+            self.console.say(format_args!(
+                "{} will take about {}; reading and writing tables come on top",
+                plan.info().name,
+                humanize::time(Duration::from_secs_f64(forecast.seconds)),
+            ));
+        }
+        Ok(())
+    }
+
     /// Runs the protocol, and shows how far it is.
     fn run(
         &self,
@@ -320,13 +344,13 @@ impl Party<'_> {
         set: Set<'_, Vec<Fingerprint>>,
         mut channel: Channel,
         counters: &Counters,
-        network: Network,
         phases: &Phases,
     ) -> Result<(Output, Snapshot), Failure> {
         let plan = &agreement.plan;
         let before = counters.snapshot();
         let moved = || (counters.snapshot() - before).total_bytes();
         let role = self.task.role();
+        let network = Network::from(plan.request().path);
         let mut model = Model::new(plan, role, network, Cores::Own, self.console);
         let joint_seed = &agreement.joint_seed;
         let output = self.console.during(

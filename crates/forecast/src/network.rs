@@ -1,6 +1,6 @@
 //! A network between two parties.
 
-use psijoin_channel::{link::Link, memory::Window};
+use psijoin_channel::{link::Link, memory::Window, path::Path};
 
 /// A network between two parties, as the simulation knows it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -47,6 +47,24 @@ impl From<Link> for Network {
             round_trip: link.round_trip().as_secs_f64(),
             goodput: 1.0,
             queue_bytes: [link.window().bytes as f64; 2],
+            unread: Window::default(),
+            handling: 0.0,
+        }
+    }
+}
+
+/// A connection over this path.
+impl From<Path> for Network {
+    fn from(path: Path) -> Self {
+        /// What a connection holds that is not on the wire: the buffers of the transport and of TCP.
+        const BUFFERED_BYTES: f64 = 4e6;
+        let bits_per_second = path.bits_per_second.map(|rate| rate as f64);
+        let round_trip = path.round_trip_micros as f64 / 1e6;
+        Self {
+            bits_per_second,
+            round_trip,
+            goodput: 1.0,
+            queue_bytes: bits_per_second.map(|rate| rate / 8.0 * round_trip + BUFFERED_BYTES),
             unread: Window::default(),
             handling: 0.0,
         }

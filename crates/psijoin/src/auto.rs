@@ -18,7 +18,7 @@
 //! `dh` needs one round trip and no set-up, and its computing grows fastest: it is for small sets. To count, it also
 //! sends the fewest bytes, so it is for slow lines. `kkrt` has a small set-up, and `rr22` sends least per
 //! item. `cm20` is for receivers with far fewer items than the sender: it sends least per item of the sender without a large set-up.
-//! (`spot-low` sends as little there. It would be faster by a tenth or more only below 10 Mbit/s.)
+//! (`spot-low` sends as little there. It would be faster by a tenth or more only at 10 Mbit/s and below.)
 //!
 //! **The constants** say what an Intel Xeon with AVX-512 IFMA takes, one thread per party. They were fitted to
 //! runs of 2^8 to at most 2^20 items that were traced (`psijoin calibrate`) and replayed over networks of 10 Gbit/s to

@@ -23,7 +23,7 @@ use crate::{
     sizes::SetSizes,
 };
 
-mod measured_network;
+mod meeting;
 mod shown;
 
 use shown::Shown;
@@ -41,7 +41,7 @@ pub(super) fn run(args: &args::Plan) -> Result<(), Failure> {
     let items = items(args, &progress, console)?;
     let holders = args.output_kind.holders();
     let request = question.request(items.sender, items.receiver, holders)?;
-    let measured = measured_network::measure(args, &progress, console)?;
+    let measured = meeting::measure(args, &progress, console)?;
     let conditions = Conditions {
         network: measured.unwrap_or_else(|| Network::from(args.network)),
         calibration: &calibration(args, console)?,

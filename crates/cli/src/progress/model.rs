@@ -1,9 +1,8 @@
 //! How far a run of a protocol is, by what machines were measured to do.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use psijoin::{Plan, Role};
-use psijoin_channel::link::Link;
 use psijoin_forecast::{Calibration, Cores, Network, Progress};
 
 use super::Position;
@@ -20,12 +19,6 @@ pub(crate) struct Model<'a> {
     started: Instant,
     /// Made when somebody asks: a run that is over in a second needs no simulation.
     progress: Option<Option<Progress>>,
-}
-
-/// The network of a join, as long as nobody measures it: 1 Gbit/s each way, and a millisecond there and back.
-pub(crate) fn usual_network() -> Network {
-    let link = Link::new(1e9, Duration::from_millis(1));
-    Network::from(link.expect("it is within the bounds"))
 }
 
 impl<'a> Model<'a> {
@@ -100,7 +93,7 @@ mod tests {
     }
 
     fn model(plan: &Plan) -> Model<'_> {
-        let network = usual_network();
+        let network = Network::from(plan.request().path);
         Model::new(plan, Role::Receiver, network, Cores::Own, Console::Silent)
     }
 
