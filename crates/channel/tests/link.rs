@@ -33,7 +33,9 @@ fn pair_over(link: &str) -> (Channel, Channel) {
 }
 
 /// Both ways to emulate a link.
-const PAIRS: [fn(&str) -> (Channel, Channel); 2] = [linked_pair, pair_over];
+const PAIRS: [MakePair; 2] = [linked_pair, pair_over];
+
+type MakePair = fn(&str) -> (Channel, Channel);
 
 /// Asserts that no run takes less than `expected`, and one takes at most 3 % more.
 fn assert_takes(expected: Duration, mut run: impl FnMut() -> Duration) {
