@@ -13,7 +13,7 @@
 //! ```
 //!
 //! One party after the other sends a few words, and then bursts that double in length, until one takes
-//! [`LONG_ENOUGH`]. After each the other one nods. So what waits in buffers on the way is never more than a burst, and the last
+//! half a second. After each the other one nods. So what waits in buffers on the way is never more than a burst, and the last
 //! burst is long enough for TCP to have found its pace. All of it takes about two seconds, whatever the network.
 
 use std::time::{Duration, Instant};
