@@ -147,7 +147,7 @@ pub(crate) fn transcript(said: &[impl Display]) -> String {
 
 /// What differs from run to run, or from machine to machine, and what stands for it in snapshots;
 /// also the figures of a protocol, which are no words and are tested elsewhere.
-pub(crate) const VARYING: [(&str, &str); 22] = [
+pub(crate) const VARYING: [(&str, &str); 24] = [
     (r#"(?:/[^\s/"'`]+)*/\.tmp\w{6}"#, "[FOLDER]"),
     (r"127\.0\.0\.1:\d{4,5}", "127.0.0.1:[PORT]"),
     (r"psi1(-\w{4}){7}", "[FINGERPRINT]"),
@@ -161,6 +161,8 @@ pub(crate) const VARYING: [(&str, &str); 22] = [
         r"round trip [^,\n]*, from the other party .*",
         "round trip [TIME], from the other party [RATE]",
     ),
+    (r"the network: .*", "the network: [MEASURED]"),
+    (r"will take about [^;\n]*;", "will take about [TIME];"),
     (r"memory for [\d,]+", "memory for [COUNT]"),
     (r"(psijoin|Unicode) \d+\.\d+\.\d+", "$1 [VERSION]"),
     (r"`[0-9a-f]{16}`", "`[DIGEST]`"),
