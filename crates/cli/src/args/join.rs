@@ -1,0 +1,176 @@
+//! What `send` and `receive` are told.
+
+use std::{num::NonZeroUsize, path::PathBuf};
+
+use clap::Args as ClapArgs;
+use psijoin::Protocol;
+use psijoin_transport::{Fingerprint, endpoint::Address};
+
+use super::{Key, protocol};
+use crate::{dialect, requested_output::RequestedOutput, sizes};
+
+#[derive(ClapArgs)]
+pub(crate) struct Receive {
+    #[command(flatten)]
+    pub(crate) join: Join,
+
+    /// Where to write the shared rows: .csv, .tsv, .txt, .parquet or .arrow; a text also
+    /// compressed, as .csv.gz or .csv.zst; or - for standard output, which is the default. The file
+    /// appears when all is done. If anything fails, an existing file stays as it is. Other results
+    /// go to standard output, except shares, whose file can have any name.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Refuse at the start if the output exists already. Without this, it is replaced when all is
+    /// done.
+    #[arg(long, requires = "output")]
+    pub(crate) no_clobber: bool,
+
+    /// Where Parquet or Arrow is written as CSV, write an empty text as "" and a null as nothing, as
+    /// PostgreSQL reads them. Without this, both are nothing.
+    #[arg(long)]
+    pub(crate) quote_empty: bool,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Send {
+    #[command(flatten)]
+    pub(crate) join: Join,
+
+    /// Where to write this party's shares, with --output-kind shares. The file appears when all is
+    /// done. If anything fails, an existing file stays as it is.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Refuse at the start if the output exists already. Without this, it is replaced when all is
+    /// done.
+    #[arg(long, requires = "output")]
+    pub(crate) no_clobber: bool,
+
+    /// Allow --output-kind sum of columns of the receiver. The receiver chooses their numbers: with
+    /// 1, 2, 4, 8 and so on, each such sum tells it which of 62 keys of its choice you have. A
+    /// minimum does not prevent that.
+    #[arg(long)]
+    pub(crate) allow_sums_that_reveal_keys: bool,
+}
+
+/// What both parties say.
+#[derive(ClapArgs)]
+pub(crate) struct Join {
+    #[command(flatten)]
+    pub(crate) meeting: Meeting,
+
+    #[command(flatten)]
+    pub(crate) trust: Trust,
+
+    /// This party's table: .csv, .tsv, .parquet, .arrow, .txt (one value per line), a text also
+    /// compressed, as .csv.gz or .csv.zst; or - for standard input (CSV if --key is given, else
+    /// lines). A file with another ending is read as CSV if --delimiter, --quote, --escapes or
+    /// --no-header is given. Several files with the same columns are one table, in the order of
+    /// their names: give them all, or a pattern in quotes, as 'export/*.csv', or a folder of
+    /// Parquet or Arrow files.
+    #[arg(long, value_name = "FILE", num_args = 1.., required = true)]
+    pub(crate) input: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) dialect: dialect::Said,
+
+    #[command(flatten)]
+    pub(crate) key: Key,
+
+    /// What the receiver learns, the same on both sides: `rows`; `count`, how many keys are shared,
+    /// and not which; `threshold:K`, whether at least K are; or `sum:COL[,COL…]`, what these columns
+    /// of numbers add up to over the shared keys. A column is of the table that has it;
+    /// `sender.COL` and `receiver.COL` say whose it is. Or `shares[:COL[,COL…]]`: each party gets a
+    /// file with its shares of which keys are shared, and of their numbers, to compute with.
+    #[arg(long, value_name = "KIND", default_value = "rows")]
+    pub(crate) output_kind: RequestedOutput,
+
+    /// Learn rows, a count or a sum only if at least K keys are shared, and otherwise only that
+    /// they are fewer. Must be the same on both sides.
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) min_intersection: Option<u64>,
+
+    /// The protocol, the same on both sides; see `psijoin protocols`. `auto` takes the one that
+    /// suits the output, the sizes of the sets and the network.
+    #[arg(long, value_name = "NAME", default_value = "auto", hide_possible_values = true, value_parser = protocol())]
+    pub(crate) protocol: &'static Protocol,
+
+    /// Refuse a set of the other party with more keys than this. It bounds the memory and the time
+    /// that a large set can cost you. It is also a sender's only defence against a receiver that
+    /// puts in every key it can think of. [default: as many as this machine has memory for, or as
+    /// this party has itself]
+    #[arg(long, value_name = "N", value_parser = sizes::size)]
+    pub(crate) max_peer_keys: Option<u64>,
+
+    /// Refuse what would otherwise be a warning: key columns that differ in kind or in
+    /// normalisation between the two sides (exit code 5), or keys of this side that are doubtful
+    /// (3).
+    #[arg(long)]
+    pub(crate) strict: bool,
+
+    /// Meet the other party, compare all settings and the kinds of the key columns, and stop before
+    /// any data moves. A party without --check ends with exit code 5.
+    #[arg(long)]
+    pub(crate) check: bool,
+
+    /// How long to try to meet the other party.
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) wait: u32,
+
+    /// How long the other party may be silent, once it is connected, before it counts as gone. A
+    /// party that computes, or waits for the other, sends a sign of life once a second.
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = clap::value_parser!(u32).range(3..))]
+    pub(crate) timeout: u32,
+
+    /// How long everything together may take, from the start to the end. [default: no limit]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) deadline: Option<u32>,
+
+    /// Threads to compute with. [default: one per core]
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<NonZeroUsize>,
+
+    /// Write to this file how the run ended, what was run, what it cost and how much was learned,
+    /// also if it fails. It never holds an item.
+    #[arg(long, value_name = "FILE.json")]
+    pub(crate) report: Option<PathBuf>,
+
+    /// Print the report on standard output.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Say nothing on standard error unless something fails. Warnings are in the report.
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
+
+/// Where the parties meet.
+#[derive(ClapArgs)]
+#[group(required = true, multiple = false)]
+pub(crate) struct Meeting {
+    /// Wait for the other party at HOST:PORT, for example 0.0.0.0:7000. One side listens, the
+    /// other connects; which one does not matter.
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) listen: Option<Address>,
+
+    /// Connect to the other party at HOST:PORT.
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) connect: Option<Address>,
+}
+
+/// Who may be at the other end.
+#[derive(ClapArgs)]
+pub(crate) struct Trust {
+    /// This party's identity, made by `psijoin keygen`.
+    #[arg(long, value_name = "FILE", requires = "peer")]
+    pub(crate) identity: Option<PathBuf>,
+
+    /// The other party's fingerprint, which its `psijoin keygen` printed.
+    #[arg(long, value_name = "FINGERPRINT", requires = "identity")]
+    pub(crate) peer: Option<Fingerprint>,
+
+    /// INSECURE: no encryption, and anybody may be at the other end. For tests on one machine.
+    #[arg(long, conflicts_with_all = ["identity", "peer"])]
+    pub(crate) insecure_plaintext: bool,
+}

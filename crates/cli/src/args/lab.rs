@@ -1,0 +1,91 @@
+//! What `lab` is told.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Subcommand, ValueEnum};
+
+#[derive(Subcommand)]
+pub(crate) enum Lab {
+    /// List the experiments: tables and figures of the papers.
+    List,
+    /// Measure what experiments need. What was measured before is not measured again.
+    Run(LabRun),
+    /// Report what came out.
+    Report(LabReport),
+    /// Compare what two machines, or two versions, measured.
+    Compare(LabCompare),
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct LabRun {
+    /// The experiments; all, if none is named.
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) results: LabResults,
+
+    /// What fits in ten minutes. This is the default. What earlier runs took counts, so the same command
+    /// goes on where it was interrupted.
+    #[arg(long)]
+    pub(crate) quick: bool,
+
+    /// What fits in a night: eight hours.
+    #[arg(long, conflicts_with = "quick")]
+    pub(crate) full: bool,
+
+    /// What fits in so many seconds. The smallest sizes are measured in any case.
+    #[arg(long, value_name = "N", conflicts_with_all = ["quick", "full"])]
+    pub(crate) seconds: Option<u32>,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct LabReport {
+    /// The experiments; all, if none is named.
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) results: LabResults,
+
+    /// The form of the report; if it is not given, the ending of --out says it, or it is HTML.
+    #[arg(long, value_enum)]
+    pub(crate) form: Option<LabForm>,
+
+    /// Where to write it, instead of standard output. Of pictures, this is the folder.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct LabResults {
+    /// The file of measured runs, a line per run.
+    #[arg(long, value_name = "FILE", default_value = "psijoin-lab.jsonl")]
+    pub(crate) results: PathBuf,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct LabCompare {
+    /// A file of measured runs.
+    #[arg(value_name = "FIRST")]
+    pub(crate) first: PathBuf,
+
+    /// Another one.
+    #[arg(value_name = "SECOND")]
+    pub(crate) second: PathBuf,
+}
+
+/// A form of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LabForm {
+    /// One page that needs nothing else.
+    Html,
+    /// Tables and verdicts in Markdown.
+    Md,
+    /// A line per figure.
+    Csv,
+    /// All of it, for scripts.
+    Json,
+    /// Each chart as a picture in a file of its own.
+    Svg,
+}

@@ -1,0 +1,142 @@
+//! What `plan` and `calibrate` are told.
+
+use std::{num::NonZeroUsize, path::PathBuf};
+
+use clap::{Args as ClapArgs, ValueEnum};
+use psijoin_channel::link::Link;
+use psijoin_transport::endpoint::Address;
+
+use super::{Key, Selection, Trust, selection};
+use crate::{
+    dialect,
+    requested_output::RequestedOutput,
+    sizes::{self, SetSizes},
+};
+
+#[derive(ClapArgs)]
+pub(crate) struct Plan {
+    /// How many items each party has, or sender:receiver. For example 65536, 2^20, 1e6, 2^10:2^20.
+    #[arg(long, value_name = "N[:M]", value_parser = sizes::parse)]
+    pub(crate) items: SetSizes,
+
+    /// This party's table, as `send` and `receive` take it: its distinct keys are counted, and --items
+    /// is for the other party.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub(crate) input: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) dialect: dialect::Said,
+
+    #[command(flatten)]
+    pub(crate) key: Key,
+
+    /// Which party has the table of --input.
+    #[arg(long, value_enum, default_value_t = Part::Receiver)]
+    pub(crate) role: Part,
+
+    /// What the receiver learns, as `send` and `receive` say it.
+    #[arg(long, value_name = "KIND", default_value = "rows")]
+    pub(crate) output_kind: RequestedOutput,
+
+    /// Learn rows, a count or a sum only if at least K items are shared.
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) min_intersection: Option<u64>,
+
+    /// What is between the parties: `lan` (10 Gbit/s, 0.2 ms), or rate and round trip, as 100mbps,80ms.
+    #[arg(long, value_name = "LINK", default_value = "100mbps,40ms")]
+    pub(crate) network: Link,
+
+    #[command(flatten)]
+    pub(crate) meeting: PlanMeeting,
+
+    #[command(flatten)]
+    pub(crate) trust: Trust,
+
+    /// Threads of each party. [default: one per core of this machine]
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<NonZeroUsize>,
+
+    /// The memory that each party has beyond its table, as 500MB or 4GB. What needs more is left out.
+    #[arg(long, value_name = "BYTES", value_parser = sizes::bytes)]
+    pub(crate) memory: Option<u64>,
+
+    /// What machines and traffic cost: a file (its form is described in crates/forecast/prices), or the
+    /// prices of a paper, `spot19` or `cm20`.
+    #[arg(long, value_name = "FILE", requires = "regions")]
+    pub(crate) prices: Option<PathBuf>,
+
+    /// Where the parties are, by names of the prices: the sender's region, and the receiver's. With one
+    /// region, only the sender's costs count.
+    #[arg(long, value_name = "SENDER[,RECEIVER]", value_delimiter = ',', num_args = 1..=2, requires = "prices")]
+    pub(crate) regions: Vec<String>,
+
+    /// What `calibrate` wrote, perhaps on another machine, to plan for that one. [default: what it wrote
+    /// last on this machine; if there is nothing, what psijoin's authors measured, scaled by a
+    /// measurement of a second]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) calibration: Option<PathBuf>,
+
+    /// What the best protocol has least of.
+    #[arg(long, value_enum, default_value_t = Goal::Time)]
+    pub(crate) optimise: Goal,
+
+    /// Print one JSON object per protocol.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Where a party waits for the other to measure the network between them.
+#[derive(ClapArgs)]
+#[group(multiple = false)]
+pub(crate) struct PlanMeeting {
+    /// Measure the network instead, with the other party, which runs `plan` too, and connects to
+    /// HOST:PORT. No data moves, and the number of items is not told.
+    #[arg(long, value_name = "HOST:PORT", conflicts_with = "network")]
+    pub(crate) listen: Option<Address>,
+
+    /// The same, with the other party that listens at HOST:PORT.
+    #[arg(long, value_name = "HOST:PORT", conflicts_with = "network")]
+    pub(crate) connect: Option<Address>,
+}
+
+/// Which part a party plays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Part {
+    /// The one that helps.
+    Sender,
+    /// The one that learns.
+    Receiver,
+}
+
+/// What the best protocol has least of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Goal {
+    /// Time.
+    Time,
+    /// Bytes on the wire, both ways.
+    Bytes,
+    /// Money: --prices says what things cost.
+    Money,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Calibrate {
+    /// The protocols to measure, or `all`.
+    #[arg(
+        long,
+        value_name = "NAME[,NAME…]",
+        default_value = "all",
+        value_delimiter = ',',
+        hide_possible_values = true,
+        value_parser = selection()
+    )]
+    pub(crate) protocol: Vec<Selection>,
+
+    /// How many seconds a protocol may take, for each kind of output.
+    #[arg(long, value_name = "N", default_value = "8", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) seconds: u32,
+
+    /// Where to write what was measured, instead of the user's cache folder, where `plan` finds it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
