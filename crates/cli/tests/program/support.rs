@@ -161,7 +161,10 @@ pub(crate) const VARYING: [(&str, &str); 24] = [
         r"round trip [^,\n]*, from the other party .*",
         "round trip [TIME], from the other party [RATE]",
     ),
-    (r"the network: .*", "the network: [MEASURED]"),
+    (
+        r"the network: .* there and back, .*",
+        "the network: [MEASURED]",
+    ),
     (r"will take about [^;\n]*;", "will take about [TIME];"),
     (r"memory for [\d,]+", "memory for [COUNT]"),
     (r"(psijoin|Unicode) \d+\.\d+\.\d+", "$1 [VERSION]"),
