@@ -321,13 +321,13 @@ impl Party<'_> {
         }
         let network = measured_network::measure(channel, self.task.role(), self.console)?;
         let plan = &agreement.plan;
-        let profile = calibration::best(self.console);
-        let profile = profile.profile(plan.info().name, &plan.request().output);
-        let forecast = profile.and_then(|profile| {
-            let prediction = profile.predict(plan).with_threads(self.pool.threads());
-            prediction.on(&network, Cores::Own).ok()
-        });
-        if let Some(forecast) = forecast {
+        let calibration = calibration::best(self.console);
+        let prediction = calibration.predict(plan, self.pool.threads());
+        let forecast = prediction.and_then(|all| all.on(&network, Cores::Own).ok());
+        // Of a result that follows from the sizes there is nothing to say.
+        if let Some(forecast) = forecast
+            && plan.cost().total.total_bytes() > 0
+        {
             self.console.say(format_args!(
                 "{} will take about {}; reading and writing tables come on top",
                 plan.info().name,
@@ -351,7 +351,8 @@ impl Party<'_> {
         let moved = || (counters.snapshot() - before).total_bytes();
         let role = self.task.role();
         let network = Network::from(plan.request().path);
-        let mut model = Model::new(plan, role, network, Cores::Own, self.console);
+        let threads = self.pool.threads();
+        let mut model = Model::new(plan, role, threads, network, Cores::Own, self.console);
         let joint_seed = &agreement.joint_seed;
         let output = self.console.during(
             plan.info().name,

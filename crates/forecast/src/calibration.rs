@@ -2,10 +2,10 @@
 
 use std::sync::LazyLock;
 
-use psijoin_psi::OutputKind;
+use psijoin_psi::{OutputKind, Plan};
 use serde::{Deserialize, Serialize};
 
-use crate::{Profile, Run};
+use crate::{Prediction, Profile, Run};
 
 /// Profiles of many protocols, measured on one machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -76,6 +76,13 @@ impl Calibration {
                 output: output.clone(),
             }),
         }
+    }
+
+    /// What a run of this plan takes, with this many threads per party; nothing if its protocol and output were
+    /// not measured.
+    pub fn predict(&self, plan: &Plan, threads: usize) -> Option<Prediction> {
+        let profile = self.profile(plan.info().name, &plan.request().output)?;
+        Some(profile.predict(plan).with_threads(threads))
     }
 
     /// The profile of a protocol for this kind of output, whatever its columns and thresholds.

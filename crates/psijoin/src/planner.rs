@@ -10,7 +10,7 @@ use psijoin_forecast::{Calibration, Cores, Forecast, Network, Script, measure, m
 use psijoin_psi_pk::dh::DH;
 use psijoin_psi_vole::rr22::RR22;
 
-use crate::{Adversary, Error, Info, OutputKind, Plan, Protocol, Request, registry};
+use crate::{Adversary, Error, Info, Plan, Protocol, Request, registry};
 
 /// Where the parties are.
 #[derive(Debug, Clone)]
@@ -103,12 +103,12 @@ pub fn this_machine() -> Result<Calibration, Error> {
 /// How many times as long this machine computes as the calibration's in a run of this size.
 fn slowness(calibration: &Calibration, protocol: &Protocol, items: u64) -> Result<f64, Error> {
     let plan = protocol.plan(&Request::rows(items, items)?)?;
-    let Some(profile) = calibration.profile(protocol.info().name, &OutputKind::Rows) else {
+    let Some(prediction) = calibration.predict(&plan, 1) else {
         return Ok(1.0);
     };
     let measured = measure(&plan, 1, 3)?;
     let measured: f64 = measured.scripts.iter().map(Script::computing).sum();
-    Ok(measured / profile.predict(&plan).computing())
+    Ok(measured / prediction.computing())
 }
 
 /// Every protocol: the estimates, the best first, and the others with what is in their way.
@@ -142,7 +142,7 @@ pub fn estimate(
     let (forecast, memory_bytes, is_extrapolated) = match bytes.total_bytes() {
         // The result follows from the sizes.
         0 => (Forecast::default(), [None; 2], false),
-        _ => predicted(&plan, request, conditions)?,
+        _ => predicted(&plan, conditions)?,
     };
     let needed = memory_bytes.into_iter().flatten().fold(0.0, f64::max) as u64;
     if needed > conditions.memory_bytes.unwrap_or(u64::MAX) {
@@ -178,14 +178,11 @@ fn planned(protocol: &'static Protocol, request: &Request) -> Result<Plan, Obsta
 
 fn predicted(
     plan: &Plan,
-    request: &Request,
     conditions: &Conditions<'_>,
 ) -> Result<(Forecast, [Option<f64>; 2], bool), Obstacle> {
-    let profile = conditions
-        .calibration
-        .profile(plan.info().name, &request.output);
-    let prediction = profile.ok_or(Obstacle::NotMeasured)?.predict(plan);
-    let prediction = prediction.with_threads(conditions.threads.get());
+    let threads = conditions.threads.get();
+    let prediction = conditions.calibration.predict(plan, threads);
+    let prediction = prediction.ok_or(Obstacle::NotMeasured)?;
     let forecast = prediction.on(&conditions.network, Cores::Own);
     let forecast = forecast.map_err(|error| Obstacle::Refused(error.to_string()))?;
     Ok((
@@ -202,6 +199,37 @@ impl Order {
             Self::Time => estimate.forecast.seconds,
             Self::Bytes => estimate.plan.cost().total.total_bytes() as f64,
             Self::Money => estimate.usd.unwrap_or(estimate.forecast.seconds),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Columns, OutputKind};
+
+    /// Every protocol, with every kind of output that it computes.
+    #[test]
+    fn the_shipped_calibration_knows_all_there_is() {
+        let column = Columns {
+            sender: 1,
+            receiver: 0,
+        };
+        for protocol in registry::PROTOCOLS {
+            for output in [
+                OutputKind::Rows,
+                OutputKind::Count,
+                OutputKind::Threshold(1),
+                OutputKind::Sums(column),
+                OutputKind::Shares(column),
+            ] {
+                if protocol.computes(&output) {
+                    let request = Request::rows(300, 300).unwrap().output(output.clone());
+                    let plan = protocol.plan(&request).unwrap();
+                    let known = Calibration::shipped().predict(&plan, 2);
+                    assert!(known.is_some(), "{}, {output}", plan.info().name);
+                }
+            }
         }
     }
 }

@@ -13,6 +13,7 @@ pub(crate) struct Model<'a> {
     plan: &'a Plan,
     /// Whose bytes are counted.
     role: Role,
+    threads: usize,
     network: Network,
     cores: Cores,
     console: Console,
@@ -26,6 +27,7 @@ impl<'a> Model<'a> {
     pub(crate) fn new(
         plan: &'a Plan,
         role: Role,
+        threads: usize,
         network: Network,
         cores: Cores,
         console: Console,
@@ -33,6 +35,7 @@ impl<'a> Model<'a> {
         Self {
             plan,
             role,
+            threads,
             network,
             cores,
             console,
@@ -57,9 +60,7 @@ impl<'a> Model<'a> {
     }
 
     fn simulated(&self, calibration: &Calibration) -> Option<Progress> {
-        let output = &self.plan.request().output;
-        let profile = calibration.profile(self.plan.info().name, output)?;
-        let prediction = profile.predict(self.plan);
+        let prediction = calibration.predict(self.plan, self.threads)?;
         let timeline = prediction.timeline(self.role, &self.network, self.cores);
         timeline.ok().map(Progress::new)
     }
@@ -94,7 +95,14 @@ mod tests {
 
     fn model(plan: &Plan) -> Model<'_> {
         let network = Network::from(plan.request().path);
-        Model::new(plan, Role::Receiver, network, Cores::Own, Console::Silent)
+        Model::new(
+            plan,
+            Role::Receiver,
+            1,
+            network,
+            Cores::Own,
+            Console::Silent,
+        )
     }
 
     fn plan(protocol: &str) -> Plan {

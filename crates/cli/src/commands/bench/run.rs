@@ -84,7 +84,8 @@ impl Parties {
         memory::reset_peak();
         let console = Console::wanted(false);
         let (network, cores) = conditions(setting);
-        let mut model = Model::new(plan, Role::Receiver, network, cores, console);
+        let threads = setting.threads.get();
+        let mut model = Model::new(plan, Role::Receiver, threads, network, cores, console);
         let position = || model.position(counters.snapshot().total_bytes());
         let both = || self.play(plan, senders_end, receivers_end);
         let started = Instant::now();
