@@ -43,8 +43,8 @@ use psijoin_channel::{
     stream::{self, Chunks},
 };
 use psijoin_psi::{
-    Adversary, Context, Conversation, Cost, Error, Info, Input, Output, OutputKind, Party, Plan,
-    Protocol, Request, Result, Role,
+    Adversary, Context, Conversation, Dialogue, Error, Info, Input, Output, OutputKind, Party,
+    Plan, Protocol, Request, Result, Role,
     mask_params::MaskParams,
     masks::{Mask, MaskLength},
     output::ascending,
@@ -111,8 +111,8 @@ impl Params {
         let online = Conversation::default()
             .both(elements(Role::Sender), elements(Role::Receiver))
             .sender(masks);
-        let cost = Cost::new(Conversation::default(), online);
-        let derived = (self.masks).derived(info, self.masks.parameters(), cost);
+        let dialogue = Dialogue::new(Conversation::default(), online);
+        let derived = (self.masks).derived(info, self.masks.parameters(), dialogue);
         Plan::new::<Sender, Receiver>(derived, self)
     }
 

@@ -17,7 +17,7 @@
 use psijoin_block::parallel;
 use psijoin_channel::stream::{self, Chunks};
 use psijoin_psi::{
-    Adversary, Context, Conversation, Cost, Error, Info, Input, Output, Party, Plan, Protocol,
+    Adversary, Context, Conversation, Dialogue, Error, Info, Input, Output, Party, Plan, Protocol,
     Result, Role,
     mask_params::MaskParams,
     masks::{Mask, MaskIndex, MaskLength},
@@ -45,11 +45,11 @@ const ITEMS_PER_TASK: usize = 1024;
 
 fn plan(params: MaskParams) -> Plan {
     let masks = chunks(&params).bytes(|count| params.masks.packed_bytes(count));
-    let cost = Cost::new(
+    let dialogue = Dialogue::new(
         Conversation::default(),
         Conversation::default().sender(masks),
     );
-    let derived = params.derived(&INFO, params.parameters(), cost);
+    let derived = params.derived(&INFO, params.parameters(), dialogue);
     Plan::new::<Sender, Receiver>(derived, params)
 }
 

@@ -47,7 +47,8 @@
 use psijoin_channel::stream::Chunks;
 use psijoin_params::public_key::{MODULUS_BITS, RSA_PUBLIC_EXPONENT, rsa_root_proofs};
 use psijoin_psi::{
-    Adversary, Conversation, Cost, Info, Plan, Protocol, Role, mask_params::MaskParams, parameters,
+    Adversary, Conversation, Dialogue, Info, Plan, Protocol, Role, mask_params::MaskParams,
+    parameters,
 };
 
 use crate::compare;
@@ -81,7 +82,7 @@ const NUMBERS_PER_MESSAGE: usize = 16;
 fn plan(params: MaskParams) -> Plan {
     let numbers = chunks(&params, Role::Receiver).bytes(|count| count * NUMBER_BYTES);
     let masks = chunks(&params, Role::Sender).bytes(|count| params.masks.packed_bytes(count));
-    let cost = Cost::new(
+    let dialogue = Dialogue::new(
         Conversation::default().sender(PublicKey::encoded_bytes() as u64),
         Conversation::default()
             .receiver(numbers)
@@ -94,7 +95,7 @@ fn plan(params: MaskParams) -> Plan {
         ("public exponent", RSA_PUBLIC_EXPONENT.into()),
         ("roots that prove a permutation", rsa_root_proofs() as u64),
     ]));
-    Plan::new::<Sender, Receiver>(params.derived(&INFO, all, cost), params)
+    Plan::new::<Sender, Receiver>(params.derived(&INFO, all, dialogue), params)
 }
 
 /// How a party's numbers or masks travel.

@@ -14,7 +14,14 @@ use crate::{Role, Traffic};
 /// assert_eq!(talk.traffic().sender_bytes, 24);
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Conversation(Vec<Turn>);
+pub struct Conversation(Vec<Stretch>);
+
+/// Turns that are taken one after the other, and then again from the first.
+#[derive(Debug, Clone)]
+struct Stretch {
+    turns: Vec<Turn>,
+    times: u64,
+}
 
 /// Bytes that the sender says, and the receiver, neither of which waits for the other.
 #[derive(Debug, Clone, Copy)]
@@ -49,7 +56,14 @@ impl Conversation {
     #[must_use]
     pub fn both(mut self, sender: u64, receiver: u64) -> Self {
         if sender + receiver > 0 {
-            self.0.push(Turn { sender, receiver });
+            let turn = Turn { sender, receiver };
+            match self.0.last_mut() {
+                Some(Stretch { turns, times: 1 }) => turns.push(turn),
+                _ => self.0.push(Stretch {
+                    turns: vec![turn],
+                    times: 1,
+                }),
+            }
         }
         self
     }
@@ -67,24 +81,67 @@ impl Conversation {
         self
     }
 
+    /// The same again and again, `times` in all.
+    ///
+    /// # Panics
+    /// If some of it is repeated already.
+    #[must_use]
+    pub fn repeated(mut self, times: u64) -> Self {
+        assert!(self.0.len() <= 1, "a plain conversation is repeated");
+        for stretch in &mut self.0 {
+            stretch.times *= times;
+        }
+        self
+    }
+
     /// Its bytes and flights.
     pub fn traffic(&self) -> Traffic {
         let mut traffic = Traffic::default();
-        // The flight of the last message of either.
-        let (mut sender, mut receiver) = (0_u64, 0_u64);
-        for turn in &self.0 {
-            traffic.sender_bytes += turn.sender;
-            traffic.receiver_bytes += turn.receiver;
-            let heard = (sender, receiver);
-            if turn.sender > 0 {
-                sender = sender.max(heard.1 + 1);
+        let mut flights = Flights::default();
+        for Stretch { turns, times } in &self.0 {
+            for Turn { sender, receiver } in turns {
+                traffic.sender_bytes += times * sender;
+                traffic.receiver_bytes += times * receiver;
             }
-            if turn.receiver > 0 {
-                receiver = receiver.max(heard.0 + 1);
+            flights.take(turns, *times);
+        }
+        traffic.flights = flights.sender.max(flights.receiver);
+        traffic
+    }
+}
+
+/// The flights of the last message of either party.
+#[derive(Debug, Clone, Copy, Default)]
+struct Flights {
+    sender: u64,
+    receiver: u64,
+}
+
+impl Flights {
+    /// Adds these turns, taken `times` times.
+    fn take(&mut self, turns: &[Turn], times: u64) {
+        for taken in 1..=times {
+            let before = *self;
+            turns.iter().for_each(|turn| self.add(*turn));
+            // Only their difference counts for what follows. Once it stays, each further time adds
+            // the same.
+            let more = self.sender - before.sender;
+            if self.receiver - before.receiver == more {
+                self.sender += more * (times - taken);
+                self.receiver += more * (times - taken);
+                break;
             }
         }
-        traffic.flights = sender.max(receiver);
-        traffic
+    }
+
+    fn add(&mut self, turn: Turn) {
+        let heard = *self;
+        if turn.sender > 0 {
+            self.sender = heard.sender.max(heard.receiver + 1);
+        }
+        if turn.receiver > 0 {
+            self.receiver = heard.receiver.max(heard.sender + 1);
+        }
     }
 }
 
@@ -138,5 +195,27 @@ mod tests {
             flights,
         } = whole.traffic();
         assert_eq!((sender_bytes, receiver_bytes, flights), (4, 7, 3));
+    }
+
+    #[test]
+    fn what_is_repeated_counts_as_if_it_were_spelt_out() {
+        let talks = [
+            talk().sender(1),
+            talk().receiver(3),
+            talk().sender(1).receiver(2),
+            talk().both(1, 1).receiver(5).sender(2),
+            talk().receiver(1).sender(1).both(2, 2).sender(1),
+        ];
+        for first in &talks {
+            for again in &talks {
+                for times in 0..6 {
+                    let spelt_out =
+                        (0..times).fold(first.clone(), |talk, _| talk.then(again.clone()));
+                    let repeated = first.clone().then(again.clone().repeated(times));
+                    let after = |talk: Conversation| talk.receiver(1).sender(7).traffic();
+                    assert_eq!(after(repeated), after(spelt_out), "{first:?}, {again:?}");
+                }
+            }
+        }
     }
 }

@@ -32,13 +32,21 @@ pub struct Cost {
     pub total: Traffic,
 }
 
-impl Cost {
+/// What the parties say in a run, phase by phase.
+#[derive(Debug, Clone, Default)]
+pub struct Dialogue {
+    offline: Conversation,
+    online: Conversation,
+    at_once: Conversation,
+}
+
+impl Dialogue {
     /// Of phases that follow each other.
     pub fn new(offline: Conversation, online: Conversation) -> Self {
         Self {
-            offline: offline.traffic(),
-            online: online.traffic(),
-            total: offline.then(online).traffic(),
+            at_once: offline.clone().then(online.clone()),
+            offline,
+            online,
         }
     }
 
@@ -47,9 +55,37 @@ impl Cost {
     /// # Panics
     /// If that is not as long as both phases together.
     pub fn overlapping(offline: Conversation, online: Conversation, at_once: Conversation) -> Self {
-        let (apart, total) = (Self::new(offline, online), at_once.traffic());
-        assert_eq!(total.sender_bytes, apart.total.sender_bytes);
-        assert_eq!(total.receiver_bytes, apart.total.receiver_bytes);
-        Self { total, ..apart }
+        let dialogue = Self {
+            at_once,
+            ..Self::new(offline, online)
+        };
+        let Cost {
+            offline,
+            online,
+            total,
+        } = dialogue.cost();
+        assert_eq!(
+            total.sender_bytes,
+            offline.sender_bytes + online.sender_bytes
+        );
+        assert_eq!(
+            total.receiver_bytes,
+            offline.receiver_bytes + online.receiver_bytes
+        );
+        dialogue
+    }
+
+    /// All that is said if both phases run at once.
+    pub fn at_once(&self) -> &Conversation {
+        &self.at_once
+    }
+
+    /// What that costs.
+    pub fn cost(&self) -> Cost {
+        Cost {
+            offline: self.offline.traffic(),
+            online: self.online.traffic(),
+            total: self.at_once.traffic(),
+        }
     }
 }

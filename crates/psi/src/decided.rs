@@ -6,7 +6,7 @@ use psijoin_circuit::Bits;
 use psijoin_params::FailureBudget;
 
 use crate::{
-    BaseParams, Context, Cost, Derived, Error, Info, Input, Output, OutputKind, Party, Plan,
+    BaseParams, Context, Derived, Dialogue, Error, Info, Input, Output, OutputKind, Party, Plan,
     Request, Result, Role, Shares,
 };
 
@@ -23,7 +23,7 @@ pub(crate) fn plan(info: &'static Info, request: &Request) -> Option<Plan> {
             budget: FailureBudget::new(request.security),
         },
         parameters: Vec::new(),
-        cost: Cost::default(),
+        dialogue: Dialogue::default(),
     };
     is_decided(request).then(|| Plan::new::<Sender, Receiver>(derived, request.clone()))
 }

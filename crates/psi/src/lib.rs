@@ -52,7 +52,7 @@ mod shares;
 pub use base_params::BaseParams;
 pub use context::{Context, Input, Observer, Phases};
 pub use conversation::Conversation;
-pub use cost::{Cost, Traffic};
+pub use cost::{Cost, Dialogue, Traffic};
 pub use error::{Error, ErrorKind, Result};
 pub use items::{Fingerprint, Items};
 pub use output::{Columns, Output, OutputKind};

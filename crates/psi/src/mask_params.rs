@@ -3,7 +3,7 @@
 use psijoin_params::Sizes;
 
 use crate::{
-    BaseParams, Cost, Derived, Error, Info, Parameter, Request, masks::MaskLength, parameters,
+    BaseParams, Derived, Dialogue, Error, Info, Parameter, Request, masks::MaskLength, parameters,
 };
 
 /// The numbers that follow from the request alone. Digests may take an eighth of the failure
@@ -38,12 +38,17 @@ impl MaskParams {
     }
 
     /// What a protocol derived, given what is its own.
-    pub fn derived(&self, info: &'static Info, parameters: Vec<Parameter>, cost: Cost) -> Derived {
+    pub fn derived(
+        &self,
+        info: &'static Info,
+        parameters: Vec<Parameter>,
+        dialogue: Dialogue,
+    ) -> Derived {
         Derived {
             info,
             base: self.base.clone(),
             parameters,
-            cost,
+            dialogue,
         }
     }
 }

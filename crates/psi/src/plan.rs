@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use psijoin_params::FailureBudget;
 
-use crate::{BaseParams, Context, Cost, Error, Info, Input, Output, Request, Result, Role};
+use crate::{
+    BaseParams, Context, Cost, Dialogue, Error, Info, Input, Output, Request, Result, Role,
+};
 
 /// A derived parameter that both parties must agree on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,8 +39,8 @@ pub struct Derived {
     pub base: BaseParams,
     /// The parameters, all of which both parties must agree on.
     pub parameters: Vec<Parameter>,
-    /// The exact cost on the wire, of a run whose result is not withheld.
-    pub cost: Cost,
+    /// All that is said in a run whose result is not withheld.
+    pub dialogue: Dialogue,
 }
 
 /// Everything that is known about a run before it starts: every parameter, the cost to the byte,
@@ -105,7 +107,12 @@ impl Plan {
 
     /// The exact cost on the wire, of a run whose result is not withheld.
     pub fn cost(&self) -> Cost {
-        self.derived.cost
+        self.derived.dialogue.cost()
+    }
+
+    /// All that is said in a run whose result is not withheld.
+    pub fn dialogue(&self) -> &Dialogue {
+        &self.derived.dialogue
     }
 
     /// Bytes of the item digests that it works on: 16 or 32.

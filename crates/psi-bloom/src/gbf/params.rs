@@ -1,6 +1,8 @@
 use psijoin_ot::extension::Extension;
 use psijoin_params::{bloom, garbled_bloom, mask};
-use psijoin_psi::{BaseParams, Cost, Derived, Error, Plan, Request, masks::MaskLength, parameters};
+use psijoin_psi::{
+    BaseParams, Derived, Dialogue, Error, Plan, Request, masks::MaskLength, parameters,
+};
 
 use super::{INFO, Receiver, SILENT_INFO, Sender};
 use crate::{filter_ot::FilterOt, garbled_transfer::GarbledTransfer};
@@ -60,7 +62,7 @@ impl Params {
                 parameters(&[("string bits", strings.bits.into())]),
             ]
             .concat(),
-            cost: Cost::new(filter.setup(), self.transfer.conversation()),
+            dialogue: Dialogue::new(filter.setup(), self.transfer.conversation()),
         };
         Plan::new::<Sender, Receiver>(derived, self)
     }

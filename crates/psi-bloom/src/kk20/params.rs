@@ -6,7 +6,8 @@ use psijoin_params::{
     garbled_bloom::{self, dependent, stuck},
 };
 use psijoin_psi::{
-    BaseParams, Cost, Derived, Error, Plan, Request, Role, masks::MaskLength, ots::Ots, parameters,
+    BaseParams, Derived, Dialogue, Error, Plan, Request, Role, masks::MaskLength, ots::Ots,
+    parameters,
 };
 use psijoin_psi_functions::{
     bins::{self, Keys},
@@ -96,7 +97,7 @@ impl<F: Form> Params<F> {
                 ]),
             ]
             .concat(),
-            cost: Cost::new(filter.setup().then(function_offline), online),
+            dialogue: Dialogue::new(filter.setup().then(function_offline), online),
         };
         Plan::new::<Sender<F>, Receiver<F>>(derived, self)
     }

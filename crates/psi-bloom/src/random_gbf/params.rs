@@ -1,7 +1,7 @@
 use psijoin_ot::extension::Extension;
 use psijoin_params::{bloom, mask};
 use psijoin_psi::{
-    BaseParams, Cost, Derived, Error, Plan, Request, parameters, sorted_masks::SortedMasks,
+    BaseParams, Derived, Dialogue, Error, Plan, Request, parameters, sorted_masks::SortedMasks,
 };
 
 use super::{INFO, Receiver, SILENT_INFO, Sender};
@@ -56,7 +56,7 @@ impl Params {
                 masks.parameters(),
             ]
             .concat(),
-            cost: Cost::new(filter.setup(), online),
+            dialogue: Dialogue::new(filter.setup(), online),
         };
         Plan::new::<Sender, Receiver>(derived, self)
     }

@@ -2,7 +2,7 @@
 
 use psijoin_circuit::plain::Gates;
 use psijoin_params::{FailureBudget, domain};
-use psijoin_psi::{BaseParams, Cost, Derived, Error, Items, Plan, Request, Role, parameters};
+use psijoin_psi::{BaseParams, Derived, Dialogue, Error, Items, Plan, Request, Role, parameters};
 
 use super::{
     Engine, Entry, Receiver, Sender,
@@ -85,7 +85,7 @@ impl Params {
             info: &self.entry.info,
             base: self.base.clone(),
             parameters: parameters(&[("bits of a number", self.bits.into())]),
-            cost: Cost::new(offline, online),
+            dialogue: Dialogue::new(offline, online),
         };
         let plan = Plan::new::<Sender, Receiver>(derived, self);
         if too_many {

@@ -1,7 +1,7 @@
 use psijoin_channel::stream::Chunks;
 use psijoin_params::{cm20, digest, mask};
 use psijoin_psi::{
-    BaseParams, Conversation, Cost, Derived, Error, Info, Plan, Request, parameters,
+    BaseParams, Conversation, Derived, Dialogue, Error, Info, Plan, Request, parameters,
     sorted_masks::SortedMasks,
 };
 
@@ -139,7 +139,7 @@ impl Params {
             info: self.variant.info(),
             base: self.base.clone(),
             parameters: [own, self.masks().parameters()].concat(),
-            cost: Cost::new(self.ots().conversation(), online),
+            dialogue: Dialogue::new(self.ots().conversation(), online),
         };
         Plan::new::<Sender, Receiver>(derived, self)
     }

@@ -7,7 +7,7 @@ use psijoin_params::{
     cuckoo::{self, Costs, Shape},
 };
 use psijoin_psi::{
-    BaseParams, Conversation, Cost, Derived, Error, Plan, Request, mask_params::MaskParams,
+    BaseParams, Conversation, Derived, Dialogue, Error, Plan, Request, mask_params::MaskParams,
     masks::MaskLength, parameters,
 };
 
@@ -89,7 +89,7 @@ impl Params {
             info: &INFO,
             base: self.base.clone(),
             parameters,
-            cost: Cost::new(self.ots().conversation(), online),
+            dialogue: Dialogue::new(self.ots().conversation(), online),
         };
         Plan::new::<Sender, Receiver>(derived, self)
     }

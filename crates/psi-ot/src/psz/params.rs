@@ -4,7 +4,7 @@ use psijoin_encode::CHOICES;
 use psijoin_ot::kk13;
 use psijoin_params::{FailureBudget, letters, mask};
 use psijoin_psi::{
-    BaseParams, Conversation, Cost, Derived, Error, Parameter, Plan, Request, parameters,
+    BaseParams, Conversation, Derived, Dialogue, Error, Parameter, Plan, Request, parameters,
     sorted_masks::SortedMasks,
 };
 
@@ -110,7 +110,7 @@ impl Params {
             info: self.scheme.info(),
             base: self.base.clone(),
             parameters: self.parameters(),
-            cost: self.cost(),
+            dialogue: self.dialogue(),
         };
         let all_pairs = self.scheme.hashing == Hashing::None;
         let too_many = all_pairs && self.base.request.sizes.pairs() > MOST_PAIRS;
@@ -152,7 +152,7 @@ impl Params {
         ])
     }
 
-    fn cost(&self) -> Cost {
+    fn dialogue(&self) -> Dialogue {
         let seeds = SeedOts {
             columns: kk13::COLUMNS,
             checked: false,
@@ -164,7 +164,7 @@ impl Params {
             .map(|list| self.masks(list).coded_bytes())
             .sum();
         let online = Conversation::default().receiver(letters).sender(masks);
-        Cost::new(seeds.conversation(), online)
+        Dialogue::new(seeds.conversation(), online)
     }
 
     /// The places of step 3.

@@ -1,7 +1,7 @@
 use psijoin_ot::matrix::{ReceiverMatrix, SenderMatrix};
 use psijoin_params::{mask, sparse_ot::Layout};
 use psijoin_psi::{
-    Adversary, BaseParams, Context, Conversation, Cost, Derived, Error, Info, Parameter,
+    Adversary, BaseParams, Context, Conversation, Derived, Dialogue, Error, Info, Parameter,
     parameters, sorted_masks::SortedMasks,
 };
 
@@ -62,7 +62,7 @@ impl SparseParams {
                 self.masks.parameters(),
             ]
             .concat(),
-            cost: Cost::new(self.ots().conversation(), online),
+            dialogue: Dialogue::new(self.ots().conversation(), online),
         }
     }
 

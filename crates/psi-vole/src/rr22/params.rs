@@ -5,8 +5,8 @@ use psijoin_ot::{
 };
 use psijoin_params::{Log2Prob, mask};
 use psijoin_psi::{
-    BaseParams, Conversation, Cost, Derived, Error, Info, Input, Phases, Plan, Request, parameters,
-    sorted_masks::SortedMasks,
+    BaseParams, Conversation, Derived, Dialogue, Error, Info, Input, Phases, Plan, Request,
+    parameters, sorted_masks::SortedMasks,
 };
 
 use super::{INFO, MALICIOUS_INFO, Receiver, Sender, joint_coin, malicious};
@@ -96,18 +96,18 @@ impl Params {
             Variant::Narrow => self.semi_honest_plan::<Gf64>(),
             Variant::Wide => self.semi_honest_plan::<Tower>(),
             Variant::Malicious => {
-                let derived = self.derived(&MALICIOUS_INFO, Tower::BITS, self.malicious_cost());
+                let derived = self.derived(&MALICIOUS_INFO, Tower::BITS, self.malicious_dialogue());
                 Plan::new::<malicious::Sender, malicious::Receiver>(derived, self)
             }
         }
     }
 
     fn semi_honest_plan<B: Base>(self) -> Plan {
-        let derived = self.derived(&INFO, B::BITS, self.semi_honest_cost::<B>());
+        let derived = self.derived(&INFO, B::BITS, self.semi_honest_dialogue::<B>());
         Plan::new::<Sender<B>, Receiver<B>>(derived, self)
     }
 
-    fn derived(&self, info: &'static Info, base_bits: u32, cost: Cost) -> Derived {
+    fn derived(&self, info: &'static Info, base_bits: u32, dialogue: Dialogue) -> Derived {
         let own = parameters(&[
             ("digest bytes", self.base.digest_bytes as u64),
             ("value bits", base_bits.into()),
@@ -116,11 +116,11 @@ impl Params {
             info,
             base: self.base.clone(),
             parameters: [own, self.oprf.parameters(), self.masks().parameters()].concat(),
-            cost,
+            dialogue,
         }
     }
 
-    fn semi_honest_cost<B: Base>(&self) -> Cost {
+    fn semi_honest_dialogue<B: Base>(&self) -> Dialogue {
         let (store, masks) = (self.oprf.bytes::<B>(), self.masks().coded_bytes());
         let vole = self.oprf.vole::<SemiHonest, B>();
         let offline = Layout::setup().then(vole.clone());
@@ -128,17 +128,17 @@ impl Params {
         // The store does not wait for the sender's half of the vector OLE: it is in one flight with
         // the receiver's half.
         let at_once = Layout::setup().receiver(store).then(vole).sender(masks);
-        Cost::overlapping(offline, online, at_once)
+        Dialogue::overlapping(offline, online, at_once)
     }
 
-    fn malicious_cost(&self) -> Cost {
+    fn malicious_dialogue(&self) -> Dialogue {
         let (store, masks) = (self.oprf.bytes::<Tower>(), self.masks().coded_bytes());
         let offline = Layout::setup().then(self.oprf.vole::<Malicious, Tower>());
         let online = Conversation::default()
             .sender(joint_coin::COMMITMENT_BYTES)
             .receiver(joint_coin::PART_BYTES + store)
             .sender(joint_coin::OPENING_BYTES + masks);
-        Cost::new(offline, online)
+        Dialogue::new(offline, online)
     }
 
     pub(super) fn masks(&self) -> SortedMasks {

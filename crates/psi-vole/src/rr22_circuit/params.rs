@@ -7,7 +7,7 @@ use psijoin_ot::{
     vole::Base,
 };
 use psijoin_params::{cuckoo::Shape, equality as equality_params};
-use psijoin_psi::{BaseParams, Conversation, Cost, Derived, Error, Plan, Request, parameters};
+use psijoin_psi::{BaseParams, Conversation, Derived, Dialogue, Error, Plan, Request, parameters};
 use psijoin_psi_functions::{
     bins::{self, Keys},
     functions::Function,
@@ -133,12 +133,12 @@ impl Params {
             info: &INFO,
             base: self.base.clone(),
             parameters: [own, self.oprf.parameters(), self.hints.parameters()].concat(),
-            cost: self.cost::<B>(),
+            dialogue: self.dialogue::<B>(),
         };
         Plan::new::<Sender<B>, Receiver<B>>(derived, self)
     }
 
-    fn cost<B: Base>(&self) -> Cost {
+    fn dialogue<B: Base>(&self) -> Dialogue {
         let [function_offline, function_online] = self.function().conversations();
         // Step 1.
         let offline = Layout::setup()
@@ -153,7 +153,7 @@ impl Params {
             .sender(self.hints.bytes::<B>() + columns * self.hints.bytes::<Gf64>())
             .flights(equality::flights(self.number_bits(), self.lanes()))
             .then(function_online);
-        Cost::new(offline, online)
+        Dialogue::new(offline, online)
     }
 }
 
