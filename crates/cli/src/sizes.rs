@@ -37,7 +37,7 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
             "`{text}` is not a size: write 65536, 2^20, 1e6, or 2^10:2^20"
         )),
         Some(value) if value > Sizes::MAX_ITEMS => {
-            Err(format!("`{text}` is too large: at most 2^26 items"))
+            Err(format!("`{text}` is too large: at most 2^34 items"))
         }
         Some(value) => Ok(value),
     }
@@ -98,7 +98,7 @@ mod tests {
             "1:",
             ":1",
             "1:2:3",
-            "2^26:2^27",
+            "2^26:2^35",
         ] {
             assert!(parse(text).is_err(), "{text}");
         }

@@ -45,7 +45,7 @@ impl CuckooTable {
     /// If a bin is out of range, or there are more than 2^26 items.
     pub fn build(choices: &[[u32; CHOICES]], shape: Shape) -> Result<Self, Error> {
         assert!(
-            choices.len() as u64 <= Sizes::MAX_ITEMS,
+            choices.len() as u64 <= Sizes::MAX_AT_ONCE,
             "a set has at most 2^26 items"
         );
         let mut bins = peeling::Bins::new(choices, shape.bins as usize);

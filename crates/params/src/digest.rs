@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn takes_the_shortest_that_fits() {
         let share = |bits: f64| Log2Prob::from_log2(-bits);
-        let largest = Sizes::new(Sizes::MAX_ITEMS, Sizes::MAX_ITEMS).unwrap();
+        let largest = Sizes::new(Sizes::MAX_AT_ONCE, Sizes::MAX_AT_ONCE).unwrap();
         assert_eq!(bytes(largest, share(43.0)), Ok(16));
         assert_eq!(bytes(largest, share(83.0)), Ok(32));
         let small = Sizes::new(1 << 20, 1 << 20).unwrap();

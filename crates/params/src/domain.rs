@@ -54,7 +54,7 @@ mod tests {
             [8, 12, 16, 20, 24].map(|log| at(1 << log)),
             [58, 66, 74, 82, 90]
         );
-        let most = Sizes::new(Sizes::MAX_ITEMS, Sizes::MAX_ITEMS).unwrap();
+        let most = Sizes::new(Sizes::MAX_AT_ONCE, Sizes::MAX_AT_ONCE).unwrap();
         assert!(bits(most, Log2Prob::from_log2(-80.0)).is_err());
     }
 

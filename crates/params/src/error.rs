@@ -17,6 +17,13 @@ pub enum Error {
         items: u64,
     },
 
+    /// A set is too large for one run, and this one cannot be cut into parts.
+    #[error("a set has {items} items, but one run serves at most {max}", max = crate::Sizes::MAX_AT_ONCE)]
+    TooManyAtOnce {
+        /// Its size.
+        items: u64,
+    },
+
     /// No value that this version supports keeps the failure within its share.
     #[error(
         "no {parameter} of supported size keeps its failure within {share}: use smaller sets or fewer bits of statistical security"

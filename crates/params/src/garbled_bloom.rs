@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn an_impossible_share_is_an_error() {
-        let largest = sizes(Sizes::MAX_ITEMS, Sizes::MAX_ITEMS);
+        let largest = sizes(Sizes::MAX_AT_ONCE, Sizes::MAX_AT_ONCE);
         let error = shape(largest, Log2Prob::ZERO).unwrap_err();
         assert!(matches!(error, Error::Unreachable { .. }), "{error}");
         let sigma = Security::new(80).unwrap().statistical_bits();

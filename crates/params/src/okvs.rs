@@ -68,7 +68,7 @@ pub const MAX_BIN_ITEMS: u32 = MAX_SLOTS;
 pub const MIN_SLOTS: u32 = 3;
 
 /// The most items of a store: a set in which each has three keys, and some more.
-pub const MAX_ITEMS: u64 = 4 * Sizes::MAX_ITEMS;
+pub const MAX_ITEMS: u64 = 4 * Sizes::MAX_AT_ONCE;
 
 /// About this many items go to a bin, at most. The encoder's working set, 16 bytes per slot for
 /// values of 64 bits, then stays in a second-level cache or near it.

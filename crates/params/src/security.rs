@@ -25,6 +25,12 @@ impl Security {
         Ok(Self { statistical_bits })
     }
 
+    /// The level of one part of a session: higher than what can be asked for, as all parts
+    /// together must keep the session's.
+    pub(crate) fn of_a_part(statistical_bits: u32) -> Self {
+        Self { statistical_bits }
+    }
+
     /// σ.
     pub fn statistical_bits(self) -> u32 {
         self.statistical_bits
@@ -53,10 +59,13 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// The largest set that is supported: 2^26 items.
-    pub const MAX_ITEMS: u64 = 1 << 26;
+    /// The largest set that is supported, in [parts](crate::parts): 2^34 items.
+    pub const MAX_ITEMS: u64 = 1 << 34;
 
-    /// The sizes of the sender's and of the receiver's set, 0 ..= 2^26 each.
+    /// The largest set in one run: 2^26 items.
+    pub const MAX_AT_ONCE: u64 = 1 << 26;
+
+    /// The sizes of the sender's and of the receiver's set, 0 ..= 2^34 each.
     ///
     /// # Errors
     /// If a set is larger than [`MAX_ITEMS`](Self::MAX_ITEMS).
@@ -84,12 +93,28 @@ impl Sizes {
         self.sender.min(self.receiver)
     }
 
-    /// Items of both parties together: at most 2^27.
+    /// Items of the larger set.
+    pub fn larger(self) -> u64 {
+        self.sender.max(self.receiver)
+    }
+
+    /// Checks that one run can serve these sizes.
+    ///
+    /// # Errors
+    /// If a set is larger than [`MAX_AT_ONCE`](Self::MAX_AT_ONCE).
+    pub fn at_once(self) -> Result<(), Error> {
+        match self.larger() {
+            items if items > Self::MAX_AT_ONCE => Err(Error::TooManyAtOnce { items }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Items of both parties together: at most 2^35.
     pub fn union(self) -> u64 {
         self.sender + self.receiver
     }
 
-    /// Pairs of a sender's and a receiver's item: at most 2^52.
+    /// Pairs of a sender's and a receiver's item: at most 2^68.
     pub fn pairs(self) -> u128 {
         u128::from(self.sender) * u128::from(self.receiver)
     }
@@ -111,10 +136,10 @@ mod tests {
     }
 
     #[test]
-    fn accepts_sets_of_up_to_2_to_the_26() {
+    fn accepts_sets_of_up_to_2_to_the_34() {
         let max = Sizes::MAX_ITEMS;
         assert_eq!(Sizes::new(0, 0).unwrap().union(), 0);
-        assert_eq!(Sizes::new(max, max).unwrap().pairs(), 1 << 52);
+        assert_eq!(Sizes::new(max, max).unwrap().pairs(), 1 << 68);
         let refused = Sizes::new(0, max + 1).unwrap_err();
         assert_eq!(
             refused,
@@ -131,5 +156,15 @@ mod tests {
                 items: max + 1
             }
         );
+    }
+
+    #[test]
+    fn one_run_serves_up_to_2_to_the_26() {
+        let most = Sizes::MAX_AT_ONCE;
+        assert_eq!(Sizes::new(most, most).unwrap().at_once(), Ok(()));
+        for (sender, receiver) in [(most + 1, 1), (1, most + 1)] {
+            let refused = Sizes::new(sender, receiver).unwrap().at_once();
+            assert_eq!(refused, Err(Error::TooManyAtOnce { items: most + 1 }));
+        }
     }
 }

@@ -51,9 +51,9 @@ const STEPS: u32 = 8;
 /// bin with room for all at the one end, one bin an item at the other.
 ///
 /// # Errors
-/// [`Error::TooManyItems`] for a set that is larger than any.
+/// [`Error::TooManyAtOnce`] for a set that is too large for one run.
 pub fn smallest(items: u64, share: Log2Prob, costs: Costs) -> Result<Shape, Error> {
-    Sizes::new(0, items)?;
+    Sizes::new(0, items)?.at_once()?;
     let steps = items.max(1).ilog2() * STEPS;
     let shape = |step| {
         let bins = (f64::from(step) / f64::from(STEPS)).exp2() as u32;

@@ -51,12 +51,12 @@ const MOST_STEPS: u64 = 7 * STEPS;
 /// one bin for all.
 ///
 /// # Errors
-/// [`Error::TooManyItems`] for a set that is larger than any.
+/// [`Error::TooManyAtOnce`] for a set that is too large for one run.
 ///
 /// # Panics
 /// If `items_per_bin` is zero.
 pub fn shape(items: u64, items_per_bin: u32, share: Log2Prob) -> Result<Shape, Error> {
-    Sizes::new(0, items)?;
+    Sizes::new(0, items)?.at_once()?;
     let bins = items.div_ceil(items_per_bin.into()).max(1) as u32;
     let many = Shape {
         bins,
@@ -75,9 +75,9 @@ pub fn shape(items: u64, items_per_bin: u32, share: Log2Prob) -> Result<Shape, E
 /// probability of at most `share`.
 ///
 /// # Errors
-/// [`Error::TooManyItems`] for a set that is larger than any.
+/// [`Error::TooManyAtOnce`] for a set that is too large for one run.
 pub fn smallest(items: u64, share: Log2Prob, costs: Costs) -> Result<Shape, Error> {
-    Sizes::new(0, items)?;
+    Sizes::new(0, items)?.at_once()?;
     let shape = |bins: u64, capacity| Shape {
         bins: bins as u32,
         capacity,
@@ -202,10 +202,10 @@ mod tests {
     fn the_largest_set_has_a_shape_at_every_level() {
         for (items_per_bin, bits) in [(40, 44.0), (63, 67.0), (80, 84.0)] {
             let share = Log2Prob::from_log2(-bits);
-            let shape = shape(Sizes::MAX_ITEMS, items_per_bin, share).unwrap();
-            assert!(shape.bins > 1 && failure(Sizes::MAX_ITEMS, shape) <= share);
+            let shape = shape(Sizes::MAX_AT_ONCE, items_per_bin, share).unwrap();
+            assert!(shape.bins > 1 && failure(Sizes::MAX_AT_ONCE, shape) <= share);
         }
-        assert!(shape(Sizes::MAX_ITEMS + 1, 40, share()).is_err());
+        assert!(shape(Sizes::MAX_AT_ONCE + 1, 40, share()).is_err());
     }
 
     /// By enumeration: 3 items, 2 bins, at most 1 item each never works; and 2 items in 2 bins of
@@ -288,7 +288,7 @@ mod tests {
             assert_eq!(shape.capacity, capacity, "2^{log_n}");
             assert!(shape.slots() as f64 <= 1.25 * n as f64, "{shape:?}");
         }
-        assert!(smallest(Sizes::MAX_ITEMS + 1, share(), costs(1, 4)).is_err());
+        assert!(smallest(Sizes::MAX_AT_ONCE + 1, share(), costs(1, 4)).is_err());
     }
 
     proptest! {

@@ -151,7 +151,7 @@ impl Limit {
             Self::BothLargest => sender.min(receiver),
             Self::None => 0,
         };
-        items == Sizes::MAX_ITEMS
+        items == Sizes::MAX_AT_ONCE
     }
 }
 

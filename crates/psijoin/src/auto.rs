@@ -469,7 +469,7 @@ mod tests {
                 round_trip_micros,
                 bits_per_second: [rate; 2],
             };
-            let request = Request::rows(Sizes::MAX_ITEMS, Sizes::MAX_ITEMS).unwrap();
+            let request = Request::rows(Sizes::MAX_AT_ONCE, Sizes::MAX_AT_ONCE).unwrap();
             taken(&request.path(path));
         }
     }

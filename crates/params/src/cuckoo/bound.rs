@@ -100,10 +100,10 @@ const SLACK_LOG2: f64 = 1.0 / 64.0;
 /// Takes up to about a millisecond.
 ///
 /// # Panics
-/// If there are more items than [`Sizes::MAX_ITEMS`] or more bins than
+/// If there are more items than [`Sizes::MAX_AT_ONCE`] or more bins than
 /// [`MAX_BINS`](super::MAX_BINS).
 pub fn failure(items: u64, shape: Shape) -> Log2Prob {
-    assert!(items <= Sizes::MAX_ITEMS, "a set has at most 2^26 items");
+    assert!(items <= Sizes::MAX_AT_ONCE, "a set has at most 2^26 items");
     assert!(
         shape.bins <= super::MAX_BINS,
         "a table has at most 2^28 bins"
@@ -117,7 +117,7 @@ pub fn failure(items: u64, shape: Shape) -> Log2Prob {
 /// # Panics
 /// As [`failure`].
 pub fn failure_without_replacement(items: u64, shape: Shape, places: f64) -> Log2Prob {
-    assert!(items <= Sizes::MAX_ITEMS, "a set has at most 2^26 items");
+    assert!(items <= Sizes::MAX_AT_ONCE, "a set has at most 2^26 items");
     assert!(
         shape.bins <= super::MAX_BINS,
         "a table has at most 2^28 bins"
