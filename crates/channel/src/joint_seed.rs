@@ -54,6 +54,12 @@ impl JointSeed {
         blake3::derive_key(purpose, &self.0)
     }
 
+    /// The seed of one part of a session.
+    #[must_use]
+    pub fn part(&self, part: u32) -> Self {
+        Self(self.key_with("psijoin 2026 part of a session", &part.to_le_bytes()))
+    }
+
     /// The first half of [`key`](Self::key): enough for AES.
     pub fn short_key(&self, purpose: &str) -> [u8; 16] {
         let key = self.key(purpose);

@@ -188,6 +188,14 @@ impl DigestVec {
         }
     }
 
+    /// Makes them `len`, by zeros at the end or by cutting the last off.
+    pub fn resize(&mut self, len: usize) {
+        match self {
+            Self::Short(digests) => digests.resize(len, [0; 16]),
+            Self::Long(digests) => digests.resize(len, [0; 32]),
+        }
+    }
+
     /// Replaces the contents by the digests at these positions of `from`. Memory is kept from call
     /// to call.
     ///
@@ -204,6 +212,15 @@ impl DigestVec {
                 digests.extend(positions.map(|position| from[position]));
             }
             _ => panic!("digests of one width"),
+        }
+    }
+}
+
+impl From<Digests<'_>> for DigestVec {
+    fn from(digests: Digests<'_>) -> Self {
+        match digests {
+            Digests::Short(digests) => Self::Short(digests.to_vec()),
+            Digests::Long(digests) => Self::Long(digests.to_vec()),
         }
     }
 }

@@ -22,7 +22,8 @@
 //!
 //! If the receiver is to learn a count or a threshold, another circuit replaces steps 5 and 6: it
 //! adds up the number of duplicates, and for a threshold compares it with K. The bits of the count,
-//! or the one bit of the comparison, are all that is revealed.
+//! or the one bit of the comparison, are all that is revealed. If both are to get shares of the
+//! count, it adds a random number of 64 bits that the sender puts in, and reveals the sum.
 //!
 //! **Entries of the registry.** They are one protocol on several engines, which evaluate the circuit.
 //!
@@ -67,7 +68,7 @@ use psijoin_circuit::{
 use psijoin_ot::extension::Extension;
 use psijoin_psi::{
     Adversary, Context, Error, Info, Input, Items, Output, OutputKind, Party, Plan, Protocol,
-    Request, Result, Role,
+    Request, Result, Role, TotalShares,
 };
 
 mod circuit;
@@ -76,7 +77,7 @@ mod params;
 
 pub use params::MOST_ITEMS;
 
-use circuit::{Inputs, Reveals};
+use circuit::{Inputs, Reveals, TOTAL_BITS};
 use engine::{Engine, Gmw, Setup};
 use params::Params;
 
@@ -211,16 +212,24 @@ fn send<W: Lanes>(
 ) -> Result<Output, Error> {
     // Step 2.
     let numbers = params.numbers(items);
+    let blind = params.blind(rng);
     let inputs = Inputs {
         sender: party.own(&wires(&numbers, params.bits()))?,
         receiver: party.theirs(params.bits(), params.items(Role::Receiver))?,
         switches: switches(party, &rng.permutation(params.shuffled()))?,
+        blind: match blind {
+            Some(blind) => party.own(&Bits::transposed(&[blind.into()], TOTAL_BITS))?,
+            None => Vec::new(),
+        },
     };
     // Steps 3 to 5.
     let outputs = circuit::outputs(&mut party, params.reveals, inputs)?;
     // Step 6.
     party.reveal(&outputs)?;
-    Ok(Output::Nothing)
+    Ok(match blind {
+        Some(blind) => total(blind.wrapping_neg()),
+        None => Output::Nothing,
+    })
 }
 
 impl Party for Receiver {
@@ -260,6 +269,10 @@ fn receive<W: Lanes>(
         sender: party.theirs(params.bits(), params.items(Role::Sender))?,
         receiver: party.own(&wires(&numbers, params.bits()))?,
         switches: their_switches(party, params.shuffled())?,
+        blind: match params.reveals {
+            Reveals::Total => party.theirs(TOTAL_BITS, 1)?,
+            _ => Vec::new(),
+        },
     };
     // Steps 3 to 5.
     let outputs = circuit::outputs(&mut party, params.reveals, inputs)?;
@@ -272,7 +285,14 @@ fn receive<W: Lanes>(
             count(learned[0], most)
         }
         Reveals::Threshold(_) => Ok(Output::Reached(learned[0] == 1)),
+        Reveals::Total => Ok(total(learned[0] as u64)),
     }
+}
+
+/// A party's share of the number of shared items.
+fn total(count: u64) -> Output {
+    let sums = Vec::new();
+    Output::Totals(TotalShares { sums, count })
 }
 
 /// A wire for each bit of the numbers.

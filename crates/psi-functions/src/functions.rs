@@ -11,6 +11,8 @@
 //!   beforehand: where the item is shared, v = w + u, the receiver has w, and the sender u. Where it
 //!   is not, w and u may be anything, since the bit is 0.
 //! - **Shares**: each party keeps its shares of the bits and of the products.
+//! - **Totals**: each party keeps its shares of the sums. The parts of a large session come to this,
+//!   and what is opened in the end ([`opening`]) is what all of them add up to.
 //!
 //! If the output is to be withheld when too few items are shared, their number is compared as for a
 //! threshold before anything is opened. Both learn the result of that.
@@ -19,50 +21,50 @@
 
 use psijoin_block::Prg;
 use psijoin_channel::Channel;
-use psijoin_psi::{Conversation, Error, OutputKind, Request, Role};
-
-use crate::garbling::{EXTENSION, SetUp};
+use psijoin_psi::{Conversation, Error, OutputKind, Request, Role, TotalShares, Totals};
 
 mod comparison;
+pub mod opening;
 mod products;
 mod receiver;
 mod sender;
 
-use comparison::Comparison;
+use opening::Opening;
 use products::Multiplier;
 
 pub use receiver::{Compared, Receiver};
 pub use sender::Sender;
-
-/// Bytes that travel together.
-const BYTES_PER_MESSAGE: usize = 1 << 16;
 
 /// What is to be made of the bits of the lanes.
 #[derive(Debug, Clone)]
 pub struct Function {
     output: OutputKind,
     lanes: usize,
-    /// No more items than this can be shared.
-    most: u64,
-    comparison: Option<Comparison>,
+    totals: Totals,
+    /// If the parties do not keep their shares.
+    opening: Option<Opening>,
 }
 
 impl Function {
     /// What the request asks for, of the bits of this many lanes.
     pub fn new(request: &Request, lanes: usize) -> Self {
-        let least = match request.output {
-            OutputKind::Threshold(least) => Some((least, false)),
-            _ => (request.min_intersection > 0).then_some((request.min_intersection, true)),
+        let output = request.output.clone();
+        let (totals, opening) = match output {
+            OutputKind::Shares(columns) => {
+                let counted = false;
+                (Totals { columns, counted }, None)
+            }
+            OutputKind::Totals(totals) => (totals, None),
+            _ => {
+                let opening = Opening::new(request);
+                (opening.totals(), Some(opening))
+            }
         };
         Self {
-            output: request.output.clone(),
+            output,
             lanes,
-            most: request.sizes.smaller(),
-            comparison: least.map(|(least, both_learn)| Comparison {
-                least,
-                most: lanes,
-                both_learn,
-            }),
+            totals,
+            opening,
         }
     }
 
@@ -71,25 +73,19 @@ impl Function {
         let products = self
             .givers()
             .map(|giver| products::conversations(giver, self.lanes, self.factors(giver)));
-        let comparison = self.comparison.map(Comparison::conversations);
-        let [offline, online] = products.chain(comparison).fold(
+        let opening = (self.opening.as_ref()).map(|opening| opening.conversations(&[self.lanes]));
+        products.chain(opening).fold(
             [Conversation::default(), Conversation::default()],
             |[offline, online], [before, after]| [offline.then(before), online.then(after)],
-        );
-        [offline, online.sender(self.opened_bytes() as u64)]
-    }
-
-    /// Whether shared items are counted, whichever party is to learn the number.
-    fn counts(&self) -> bool {
-        self.output == OutputKind::Count || self.comparison.is_some()
+        )
     }
 
     /// How many numbers of a party each bit is multiplied by.
     fn factors(&self, giver: Role) -> usize {
-        let columns = self.output.columns();
+        let Totals { columns, counted } = self.totals;
         match giver {
             Role::Sender => columns.sender,
-            Role::Receiver => columns.total() + usize::from(self.counts()),
+            Role::Receiver => columns.total() + usize::from(counted),
         }
     }
 
@@ -101,68 +97,45 @@ impl Function {
             .filter(|giver| self.factors(*giver) > 0)
     }
 
-    /// The bytes that the sender opens at the end.
-    fn opened_bytes(&self) -> usize {
-        match self.output {
-            OutputKind::Rows => self.lanes.div_ceil(8),
-            OutputKind::Count => size_of::<u64>(),
-            OutputKind::Sums(columns) => columns.total() * size_of::<u64>(),
-            // A threshold is opened by the comparison, and shares are not opened at all. There is no
-            // function for any other output.
-            _ => 0,
+    /// This party's shares of the totals, from those of the products. Products with 1 come last, if
+    /// items are counted.
+    fn add_up(&self, products: &[Vec<u64>]) -> TotalShares {
+        let (columns, ones) = products.split_at(self.totals.columns.total());
+        TotalShares {
+            sums: columns.iter().map(|column| sum(column)).collect(),
+            count: ones.iter().map(|ones| sum(ones)).sum(),
         }
     }
-
-    /// Takes this party's shares of the products with 1 away, and adds them up: its share of the
-    /// count. It is 0 if nothing is counted.
-    fn take_count(&self, products: &mut Vec<Vec<u64>>) -> u64 {
-        let ones = self.counts().then(|| products.pop()).flatten();
-        ones.map_or(0, |ones| sum(&ones))
-    }
 }
 
-/// What a party needs, after the offline phase. S is its half of a garbled circuit.
-struct Prepared<S> {
+/// What a party needs, after the offline phase. O is its half of the opening.
+struct Prepared<O> {
     function: Function,
     multipliers: Vec<Multiplier>,
-    /// If there is a comparison.
-    circuit: Option<S>,
+    opening: Option<O>,
 }
 
-impl<S> Prepared<S> {
+impl<O> Prepared<O> {
     /// Prepares the function, for one of the parties.
     fn offline(
         function: Function,
         role: Role,
-        set_up: SetUp<S>,
+        prepare: fn(Opening, &mut Channel, &mut Prg) -> Result<O, Error>,
         channel: &mut Channel,
         rng: &mut Prg,
     ) -> Result<Self, Error> {
         let multipliers = Multiplier::prepare(&function, role, channel, rng)?;
-        let circuit = function
-            .comparison
-            .map(|_| set_up(EXTENSION, channel, rng))
+        let opening = (function.opening.clone())
+            .map(|opening| prepare(opening, channel, rng))
             .transpose()?;
         Ok(Self {
             function,
             multipliers,
-            circuit,
+            opening,
         })
     }
 }
 
 fn sum(shares: &[u64]) -> u64 {
     shares.iter().fold(0, |sum, share| sum.wrapping_add(*share))
-}
-
-fn sums(columns: &[Vec<u64>]) -> Vec<u64> {
-    columns.iter().map(|column| sum(column)).collect()
-}
-
-fn send(bytes: &[u8], channel: &mut Channel) -> Result<(), Error> {
-    (bytes.chunks(BYTES_PER_MESSAGE)).try_for_each(|part| Ok(channel.send(part)?))
-}
-
-fn receive(bytes: &mut [u8], channel: &mut Channel) -> Result<(), Error> {
-    (bytes.chunks_mut(BYTES_PER_MESSAGE)).try_for_each(|part| Ok(channel.recv(part)?))
 }

@@ -3,7 +3,8 @@
 use psijoin_block::{Block, Prg};
 use psijoin_channel::{Channel, joint_seed::JointSeed, memory};
 use psijoin_psi::{
-    Columns, Error, Fingerprint, Input, Items, Output, Plan, Request, Role, Shares, pair,
+    Columns, Error, Fingerprint, Input, Items, Output, OutputKind, Plan, Request, Role, Shares,
+    TotalShares, pair,
 };
 
 use crate::{
@@ -92,6 +93,9 @@ pub(crate) fn assert_output(
     if let (Output::Shares(sent), Output::Shares(received)) = (&sent, &received) {
         return assert_shares(sets, request.output.columns(), sent, received);
     }
+    if let (Output::Totals(sent), Output::Totals(received)) = (&sent, &received) {
+        return assert_totals(sets, &request.output, sent, received);
+    }
     let (name, output) = (subject.name(), &request.output);
     assert_eq!(
         sent,
@@ -104,6 +108,28 @@ pub(crate) fn assert_output(
         sets.sender.len(),
         sets.receiver.len()
     );
+}
+
+/// Both parties' shares make the right totals.
+fn assert_totals(sets: &Sets, output: &OutputKind, sent: &TotalShares, received: &TotalShares) {
+    let OutputKind::Totals(totals) = output else {
+        panic!("totals were not asked for");
+    };
+    let both = [sent, received];
+    let sums = (0..totals.columns.total())
+        .map(|column| {
+            let [ours, theirs] = both.map(|shares| shares.sums[column]);
+            ours.wrapping_add(theirs) as i64
+        })
+        .collect::<Vec<_>>();
+    assert_eq!(sums, sets.sums(totals.columns));
+    let [ours, theirs] = both.map(|shares| shares.count);
+    let count = if totals.counted {
+        sets.shared_rows().len() as u64
+    } else {
+        0
+    };
+    assert_eq!(ours.wrapping_add(theirs), count);
 }
 
 /// Each item of the receiver has a place, at which both parties' shares make the right numbers.

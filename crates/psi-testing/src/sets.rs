@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 
 use psijoin_params::{Security, Sizes};
-use psijoin_psi::{Columns, Output, OutputKind, Request, Role};
+use psijoin_psi::{Columns, Output, OutputKind, Request, Role, Totals};
 
 /// Which items each party has, by number.
 #[derive(Debug, Clone)]
@@ -46,6 +46,7 @@ impl Sets {
     pub(crate) fn requests(&self) -> Vec<Request> {
         let shared = self.shared_rows().len() as u64;
         let columns = |sender, receiver| Columns { sender, receiver };
+        let totals = |columns, counted| Totals { columns, counted };
         let kinds = [
             OutputKind::Rows,
             OutputKind::Count,
@@ -55,6 +56,8 @@ impl Sets {
             OutputKind::Sums(columns(2, 1)),
             OutputKind::Shares(columns(0, 0)),
             OutputKind::Shares(columns(1, 2)),
+            OutputKind::Totals(totals(columns(0, 0), true)),
+            OutputKind::Totals(totals(columns(1, 1), false)),
         ];
         let withheld = [
             OutputKind::Rows,
@@ -80,16 +83,20 @@ impl Sets {
             OutputKind::Rows => Output::Rows(rows),
             OutputKind::Count => Output::Count(shared),
             OutputKind::Threshold(items) => Output::Reached(shared >= *items),
-            OutputKind::Sums(columns) => {
-                let sum = |(role, column): (Role, usize)| {
-                    let items = rows.iter().map(|row| self.receiver[*row as usize]);
-                    items.map(|item| number(role, column, item)).sum()
-                };
-                Output::Sums(all_columns(*columns).map(sum).collect())
-            }
-            OutputKind::Shares(_) => Output::Nothing,
+            OutputKind::Sums(columns) => Output::Sums(self.sums(*columns)),
+            OutputKind::Shares(_) | OutputKind::Totals(_) => Output::Nothing,
             other => panic!("what is {other}?"),
         }
+    }
+
+    /// The sums of these columns over the shared items.
+    pub(crate) fn sums(&self, columns: Columns) -> Vec<i64> {
+        let rows = self.shared_rows();
+        let sum = |(role, column): (Role, usize)| {
+            let items = rows.iter().map(|row| self.receiver[*row as usize]);
+            items.map(|item| number(role, column, item)).sum()
+        };
+        all_columns(columns).map(sum).collect()
     }
 
     /// What the sender is to learn.

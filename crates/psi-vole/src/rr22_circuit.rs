@@ -79,6 +79,7 @@ pub static RR22_CIRCUIT: Protocol =
                     | OutputKind::Threshold(_)
                     | OutputKind::Sums(_)
                     | OutputKind::Shares(_)
+                    | OutputKind::Totals(_)
             )
         })
         .withholding();

@@ -25,6 +25,9 @@ pub struct Input<'a> {
 pub struct Context<'a> {
     /// The channel to the peer.
     pub channel: &'a mut Channel,
+    /// Further channels to it, over which a session in parts runs more than one at a time. The peer
+    /// has as many, in the same order.
+    pub streams: &'a mut [Channel],
     /// This party's own randomness.
     pub rng: Prg,
     /// Who hears how the run proceeds.
@@ -36,9 +39,16 @@ impl<'a> Context<'a> {
     pub fn new(channel: &'a mut Channel) -> Self {
         Self {
             channel,
+            streams: &mut [],
             rng: Prg::from_os(),
             phases: Phases(None),
         }
+    }
+
+    /// The same, with further channels to the peer.
+    #[must_use]
+    pub fn streams(self, streams: &'a mut [Channel]) -> Self {
+        Self { streams, ..self }
     }
 
     /// The same, and `observer` hears about the phases.
@@ -62,10 +72,22 @@ impl Phases<'_> {
             observer.phase(name, Instant::now());
         }
     }
+
+    /// This many parts of a session are done, of all that it has.
+    pub fn parts_done(self, done: u32, all: u32) {
+        if let Some(observer) = self.0 {
+            observer.parts_done(done, all);
+        }
+    }
 }
 
 /// Hears how a run proceeds.
 pub trait Observer: Sync {
     /// A phase of this name begins, and the one before it ends.
     fn phase(&self, name: &'static str, now: Instant);
+
+    /// This many parts of a session are done, of all that it has. Phases of parts are not told.
+    fn parts_done(&self, done: u32, all: u32) {
+        let _ = (done, all);
+    }
 }

@@ -7,7 +7,7 @@ use psijoin_params::FailureBudget;
 
 use crate::{
     BaseParams, Context, Derived, Dialogue, Error, Info, Input, Output, OutputKind, Party, Plan,
-    Request, Result, Role, Shares,
+    Request, Result, Role, Shares, TotalShares, Totals,
 };
 
 /// Bytes of a digest. Nothing here depends on it.
@@ -44,6 +44,9 @@ fn output(request: &Request, role: Role) -> Output {
             vec![Vec::new(); columns.total()],
             (role == Role::Receiver).then(Vec::new),
         )),
+        (OutputKind::Totals(Totals { columns, .. }), _) => {
+            Output::Totals(TotalShares::zero(columns.total()))
+        }
         (_, Role::Sender) => Output::Nothing,
         (OutputKind::Rows, _) => Output::Rows(Vec::new()),
         (OutputKind::Count, _) => Output::Count(0),

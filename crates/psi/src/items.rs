@@ -6,13 +6,16 @@
 //! seed, 128 or 256 bits as the plan demands. Protocols see digests only. Since the salt
 //! comes after the sets, nobody can have prepared items whose digests collide.
 
-use psijoin_block::{blake3_rows, parallel};
+use psijoin_block::{Prg, blake3_rows, parallel};
 use psijoin_channel::joint_seed::JointSeed;
 use psijoin_encode::{DigestVec, Digests, digests::words};
-use psijoin_params::{Error, FailureBudget, Sizes, digest};
+use psijoin_params::{Error, FailureBudget, Sizes, digest, parts};
 
 /// The output of a collision-resistant hash of an item, such as BLAKE3's.
 pub type Fingerprint = [u8; 32];
+
+/// What the key of all digests is derived for.
+const SALT: &str = "psijoin 2026 salt of item digests";
 
 /// Fingerprints that one task digests.
 const CHUNK: usize = 1024;
@@ -20,11 +23,15 @@ const CHUNK: usize = 1024;
 /// The digests of a party's distinct items, in its own order. How long a digest is, is a value:
 /// [`digest_bytes`](Self::digest_bytes).
 #[derive(Clone)]
-pub struct Items(DigestVec);
+pub struct Items {
+    digests: DigestVec,
+    /// The part of each item, if there are parts.
+    parts: Vec<u16>,
+}
 
 impl Items {
-    /// Digests `fingerprints` to `digest_bytes` (16 or 32: [`Plan::digest_bytes`](crate::Plan::digest_bytes)) each,
-    /// under the seed that both parties agreed on after both had fixed their sets.
+    /// Digests `fingerprints` to `digest_bytes` (16 or 32) each, under the seed that both parties agreed
+    /// on after both had fixed their sets. For a plan, use [`Plan::items`](crate::Plan::items).
     ///
     /// # Panics
     /// If `digest_bytes` is neither 16 nor 32.
@@ -33,20 +40,75 @@ impl Items {
         joint_seed: &JointSeed,
         digest_bytes: usize,
     ) -> Self {
-        let salt = joint_seed.key("psijoin 2026 salt of item digests");
+        let salt = &joint_seed.key(SALT);
         let mut digests = DigestVec::zeroed(fingerprints.len(), digest_bytes);
         match &mut digests {
-            DigestVec::Short(digests) => digest_all::<2, 16>(fingerprints, &salt, digests),
-            DigestVec::Long(digests) => digest_all::<4, 32>(fingerprints, &salt, digests),
+            DigestVec::Short(digests) => {
+                digest_all::<2, 16, _>(fingerprints, salt, digests, &mut [(); 0], |_| ())
+            }
+            DigestVec::Long(digests) => {
+                digest_all::<4, 32, _>(fingerprints, salt, digests, &mut [(); 0], |_| ())
+            }
         }
-        Self(digests)
+        digests.into()
+    }
+
+    /// The same, and which of `parts` parts each item is in: a further word of the hash that a
+    /// digest is cut from. So within a part digests are uniform.
+    ///
+    /// # Panics
+    /// If `digest_bytes` is neither 16 nor 32, or there are more than [`parts::MAX_PARTS`].
+    pub(crate) fn digest_in_parts(
+        fingerprints: &[Fingerprint],
+        joint_seed: &JointSeed,
+        digest_bytes: usize,
+        parts: u32,
+    ) -> Self {
+        assert!(
+            parts <= parts::MAX_PARTS,
+            "not more parts than there can be"
+        );
+        let salt = &joint_seed.key(SALT);
+        let mut digests = DigestVec::zeroed(fingerprints.len(), digest_bytes);
+        let mut of_items = vec![0; fingerprints.len()];
+        let part = |word| (u128::from(word) * u128::from(parts) >> 64) as u16;
+        match &mut digests {
+            DigestVec::Short(digests) => {
+                digest_all::<3, 16, _>(fingerprints, salt, digests, &mut of_items, part)
+            }
+            DigestVec::Long(digests) => {
+                digest_all::<5, 32, _>(fingerprints, salt, digests, &mut of_items, part)
+            }
+        }
+        Self {
+            digests,
+            parts: of_items,
+        }
+    }
+
+    /// The part of each item; nothing if there are no parts.
+    pub fn parts(&self) -> &[u16] {
+        &self.parts
+    }
+
+    /// Fills up to `len` items with random digests, which no item of anybody has.
+    ///
+    /// # Panics
+    /// If there are more items than that.
+    pub fn fill_up(&mut self, len: usize, rng: &mut Prg) {
+        let own = self.len();
+        self.digests.resize(len);
+        match &mut self.digests {
+            DigestVec::Short(digests) => rng.fill_bytes(digests[own..].as_flattened_mut()),
+            DigestVec::Long(digests) => rng.fill_bytes(digests[own..].as_flattened_mut()),
+        }
     }
 
     /// Distinct items that are numbers of at most 64 bits, as they are, for a plan of short
     /// items (`psz::Params::short`). All other plans require digests.
     pub fn numbers(items: &[u64]) -> Self {
         let item = |number: &u64| u128::from(*number).to_le_bytes();
-        Self(DigestVec::Short(items.iter().map(item).collect()))
+        DigestVec::Short(items.iter().map(item).collect()).into()
     }
 
     /// How many items there are.
@@ -66,7 +128,7 @@ impl Items {
 
     /// The digests.
     pub fn digests(&self) -> Digests<'_> {
-        self.0.as_digests()
+        self.digests.as_digests()
     }
 
     /// The digests at these positions as words, short ones padded with zeros.
@@ -76,10 +138,13 @@ impl Items {
     }
 }
 
-/// For tests: digests of nothing.
+/// Digests that were made before, and are in no part or all in one.
 impl From<DigestVec> for Items {
     fn from(digests: DigestVec) -> Self {
-        Self(digests)
+        Self {
+            digests,
+            parts: Vec::new(),
+        }
     }
 }
 
@@ -94,21 +159,33 @@ pub fn digest_bytes(sizes: Sizes, budget: &mut FailureBudget) -> Result<usize, E
     Ok(bytes)
 }
 
-fn digest_all<const WORDS: usize, const BYTES: usize>(
+/// Digests of the first words of a hash of `WORDS` words. `place` makes of its last word what
+/// `places` get, if they are any.
+fn digest_all<const WORDS: usize, const BYTES: usize, P: Send>(
     fingerprints: &[Fingerprint],
     salt: &[u8; 32],
     digests: &mut [[u8; BYTES]],
+    places: &mut [P],
+    place: impl Fn(u64) -> P + Sync,
 ) {
-    parallel::chunks_mut(digests, CHUNK, &|range, digests| {
+    let mut places = places.chunks_mut(CHUNK);
+    let mut tasks: Vec<_> = (digests.chunks_mut(CHUNK))
+        .zip(fingerprints.chunks(CHUNK))
+        .map(|(digests, fingerprints)| (digests, fingerprints, places.next().unwrap_or_default()))
+        .collect();
+    parallel::each_mut(&mut tasks, &|_, (digests, fingerprints, places)| {
         let mut rows = [[0_u64; 4]; CHUNK];
         let mut hashes = [[0_u64; WORDS]; CHUNK];
         let (rows, hashes) = (&mut rows[..digests.len()], &mut hashes[..digests.len()]);
-        for (row, fingerprint) in rows.iter_mut().zip(&fingerprints[range]) {
+        for (row, fingerprint) in rows.iter_mut().zip(*fingerprints) {
             *row = words(fingerprint);
         }
         blake3_rows::keyed_hash(salt, rows, hashes);
-        for (digest, hash) in digests.iter_mut().zip(hashes) {
-            digest.copy_from_slice(bytemuck::cast_slice(hash));
+        for (digest, hash) in digests.iter_mut().zip(&*hashes) {
+            digest.copy_from_slice(&bytemuck::cast_slice(hash)[..BYTES]);
+        }
+        for (of_item, hash) in places.iter_mut().zip(hashes) {
+            *of_item = place(hash[WORDS - 1]);
         }
     });
 }
@@ -140,5 +217,38 @@ mod tests {
             items.digests().words(0)
         };
         assert_ne!(digest(1), digest(2));
+    }
+
+    #[test]
+    fn parts_have_about_as_many_items_and_digests_stay() {
+        const ITEMS: u64 = 10_000;
+        let fingerprints: Vec<Fingerprint> = (0..ITEMS)
+            .map(|i| *blake3::hash(&i.to_le_bytes()).as_bytes())
+            .collect();
+        let seed = JointSeed::insecure_fixed([9; 32]);
+        for bytes in [16, 32] {
+            let items = Items::digest_in_parts(&fingerprints, &seed, bytes, 7);
+            let plain = Items::digest(&fingerprints, &seed, bytes);
+            assert!(items.digests() == plain.digests());
+            assert!(plain.parts().is_empty());
+            for part in 0..7 {
+                let count = items.parts().iter().filter(|of| **of == part).count();
+                // Six standard deviations.
+                assert!(count.abs_diff(ITEMS as usize / 7) < 210, "{count}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_fills_up_is_random_and_comes_last() {
+        for bytes in [16, 32] {
+            let mut items = Items::digest(&[[1; 32]], &JointSeed::insecure_fixed([1; 32]), bytes);
+            let own = items.digests().words(0);
+            items.fill_up(3, &mut Prg::from_os());
+            let filled: Vec<_> = (0..items.len()).map(|i| items.digests().words(i)).collect();
+            assert_eq!((filled.len(), filled[0]), (3, own));
+            assert_ne!(filled[1], filled[2]);
+            assert_ne!(filled[1][bytes / 8 - 1], 0);
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Role, Shares};
+use crate::{Role, Shares, TotalShares};
 
 /// What the parties want to learn.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -18,14 +18,17 @@ pub enum OutputKind {
     Sums(Columns),
     /// Each party gets [`Shares`] of which items are shared, and of these columns.
     Shares(Columns),
+    /// Each party gets [`TotalShares`] of what is added up over the shared items.
+    Totals(Totals),
 }
 
 impl OutputKind {
     /// The columns of numbers that the parties bring.
     pub fn columns(&self) -> Columns {
         match self {
-            Self::Rows | Self::Count | Self::Threshold(_) => Columns::default(),
+            Self::Rows | Self::Count | Self::Threshold(_) => Columns::NONE,
             Self::Sums(columns) | Self::Shares(columns) => *columns,
+            Self::Totals(totals) => totals.columns,
         }
     }
 
@@ -45,8 +48,21 @@ impl fmt::Display for OutputKind {
             Self::Threshold(items) => write!(f, "threshold:{items}"),
             Self::Sums(columns) => write!(f, "sums of {columns}"),
             Self::Shares(columns) => write!(f, "shares and {columns}"),
+            Self::Totals(Totals { columns, counted }) => {
+                let count = if *counted { "a count and " } else { "" };
+                write!(f, "shares of {count}sums of {columns}")
+            }
         }
     }
+}
+
+/// What is added up over the shared items.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Totals {
+    /// The numbers in these columns.
+    pub columns: Columns,
+    /// One per item.
+    pub counted: bool,
 }
 
 /// How many columns of numbers each party brings.
@@ -59,6 +75,12 @@ pub struct Columns {
 }
 
 impl Columns {
+    /// No columns.
+    pub const NONE: Self = Self {
+        sender: 0,
+        receiver: 0,
+    };
+
     /// Those of a party.
     pub fn of(self, role: Role) -> usize {
         match role {
@@ -97,8 +119,10 @@ pub enum Output {
     Reached(bool),
     /// The sum of each column over the shared items: the sender's columns, then the receiver's.
     Sums(Vec<i64>),
-    /// Its shares.
+    /// Its shares, item by item.
     Shares(Shares),
+    /// Its shares of totals.
+    Totals(TotalShares),
     /// That fewer items are shared than
     /// [`Request::min_intersection`](crate::Request::min_intersection), which both parties learn.
     TooFew,

@@ -6,10 +6,12 @@
 
 use std::sync::Arc;
 
-use psijoin_params::FailureBudget;
+use psijoin_channel::joint_seed::JointSeed;
+use psijoin_params::{FailureBudget, parts};
 
 use crate::{
-    BaseParams, Context, Cost, Dialogue, Error, Info, Input, Output, Request, Result, Role,
+    BaseParams, Context, Cost, Dialogue, Error, Fingerprint, Info, Input, Items, Output, Request,
+    Result, Role,
 };
 
 /// A derived parameter that both parties must agree on.
@@ -43,12 +45,22 @@ pub struct Derived {
     pub dialogue: Dialogue,
 }
 
+/// What a session in parts consists of.
+pub struct Parts {
+    /// How many parts there are, and how large each is.
+    pub shape: parts::Shape,
+    /// The plan of each part.
+    pub plan: Plan,
+}
+
 /// Everything that is known about a run before it starts: every parameter, the cost to the byte,
 /// and both parties. Both make the same plan, and compare its [digest](Self::digest) before data
 /// moves.
 pub struct Plan {
     derived: Derived,
     refusal: Option<&'static str>,
+    places: usize,
+    parts: Option<Arc<Parts>>,
     sender: Box<dyn Driver>,
     receiver: Box<dyn Driver>,
 }
@@ -63,6 +75,8 @@ impl Plan {
         Self {
             derived,
             refusal: None,
+            places: 0,
+            parts: None,
             sender: Box::new(Planned::<S>(params.clone())),
             receiver: Box::new(Planned::<R>(params)),
         }
@@ -75,6 +89,46 @@ impl Plan {
         Self {
             refusal: Some(what_to_do),
             ..self
+        }
+    }
+
+    /// The same, whose [`Shares`](crate::Shares) have this many places.
+    #[must_use]
+    pub fn places(self, places: usize) -> Self {
+        Self { places, ..self }
+    }
+
+    /// The same, as a session in these parts; refused if a part is.
+    #[must_use]
+    pub fn in_parts(self, parts: Arc<Parts>) -> Self {
+        Self {
+            refusal: parts.plan.refusal,
+            parts: Some(parts),
+            ..self
+        }
+    }
+
+    /// How many places the [`Shares`](crate::Shares) have that it gives.
+    pub fn share_places(&self) -> usize {
+        self.places
+    }
+
+    /// The parts that it runs in, if they are more than one.
+    pub fn parts(&self) -> Option<&Arc<Parts>> {
+        self.parts.as_ref()
+    }
+
+    /// A party's items as this plan takes them: digests under the seed that both parties agreed on after
+    /// both had fixed their sets, and the part of each item if there are parts.
+    pub fn items(&self, fingerprints: &[Fingerprint], joint_seed: &JointSeed) -> Items {
+        match &self.parts {
+            None => Items::digest(fingerprints, joint_seed, self.digest_bytes()),
+            Some(parts) => Items::digest_in_parts(
+                fingerprints,
+                joint_seed,
+                self.digest_bytes(),
+                parts.shape.parts,
+            ),
         }
     }
 
@@ -278,6 +332,7 @@ pub fn run(plan: &Plan, role: Role, input: &Input, context: &mut Context) -> Res
 struct Demands {
     items: u64,
     digest_bytes: usize,
+    in_parts: bool,
     columns: usize,
 }
 
@@ -287,6 +342,7 @@ impl Demands {
         Self {
             items: role.items(request.sizes),
             digest_bytes: plan.digest_bytes(),
+            in_parts: plan.parts.is_some(),
             columns: request.output.columns().of(role),
         }
     }
@@ -300,6 +356,11 @@ impl Demands {
         if input.items.digest_bytes() != self.digest_bytes {
             return Err(Error::Misuse(
                 "the item digests do not have the length that the plan demands",
+            ));
+        }
+        if self.in_parts && input.items.parts().len() != input.items.len() {
+            return Err(Error::Misuse(
+                "the items do not know their parts, which the plan demands",
             ));
         }
         if input.columns.len() != self.columns {

@@ -129,17 +129,11 @@ impl Protocol {
         self.withholds
     }
 
-    /// Derives every parameter for a run. If the result follows from the sizes of the sets (one is
-    /// empty, or a threshold or a minimum intersection exceeds the smaller one), the plan sends
-    /// nothing.
+    /// Checks that it computes the output, and can withhold it where that is asked for.
     ///
     /// # Errors
-    /// If the protocol does not compute the output, or no parameters reach the security level.
-    pub fn plan(&self, request: &Request) -> Result<Plan, Error> {
-        let derive = match self.derive {
-            Derive::Own(derive) => derive,
-            Derive::Choice(choose) => return choose(request).plan(request),
-        };
+    /// If not.
+    pub fn serves(&self, request: &Request) -> Result<(), Error> {
         if !self.computes(&request.output) {
             return Err(Error::UnsupportedOutput {
                 protocol: self.info.name,
@@ -156,9 +150,28 @@ impl Protocol {
                 return Err(Error::CannotWithhold(self.info.name));
             }
         }
+        Ok(())
+    }
+
+    /// Derives every parameter for one run. If the result follows from the sizes of the sets (one is
+    /// empty, or a threshold or a minimum intersection exceeds the smaller one), the plan sends
+    /// nothing.
+    ///
+    /// # Errors
+    /// If the protocol does not compute the output, a set is too large for one run, or no parameters
+    /// reach the security level.
+    pub fn plan(&self, request: &Request) -> Result<Plan, Error> {
+        let derive = match self.derive {
+            Derive::Own(derive) => derive,
+            Derive::Choice(choose) => return choose(request).plan(request),
+        };
+        self.serves(request)?;
         match decided::plan(self.info, request) {
             Some(plan) => Ok(plan),
-            None => derive(request),
+            None => {
+                request.sizes.at_once()?;
+                derive(request)
+            }
         }
     }
 }

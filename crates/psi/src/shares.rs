@@ -71,3 +71,47 @@ impl Drop for Shares {
         self.columns.zeroize();
     }
 }
+
+/// A party's additive shares, modulo 2^64, of what is added up over the shared items. Alone they are
+/// random numbers.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct TotalShares {
+    /// Of the sum of each column, the sender's columns first.
+    pub sums: Vec<u64>,
+    /// Of the number of shared items; 0 if they are not counted.
+    pub count: u64,
+}
+
+impl TotalShares {
+    /// Those of an empty intersection.
+    pub fn zero(columns: usize) -> Self {
+        Self {
+            sums: vec![0; columns],
+            count: 0,
+        }
+    }
+
+    /// Adds shares of other totals, of as many columns: then they are shares of both together.
+    pub fn add(&mut self, other: &Self) {
+        for (sum, other) in self.sums.iter_mut().zip(&other.sums) {
+            *sum = sum.wrapping_add(*other);
+        }
+        self.count = self.count.wrapping_add(other.count);
+    }
+}
+
+/// How many they are.
+impl fmt::Debug for TotalShares {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TotalShares")
+            .field("columns", &self.sums.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for TotalShares {
+    fn drop(&mut self) {
+        self.sums.zeroize();
+        self.count.zeroize();
+    }
+}

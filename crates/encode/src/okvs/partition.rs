@@ -26,18 +26,61 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// Sorts digests into `bins` bins, on the threads of the caller's pool. Within a bin they
-    /// keep their order.
+    /// Sorts digests into `bins` bins by their first words, on the threads of the caller's pool. Within
+    /// a bin they keep their order.
     ///
     /// # Panics
     /// If there is no bin, or there are more than 2^32 digests.
     pub fn new(digests: Digests<'_>, bins: u32) -> Self {
+        match digests {
+            Digests::Short(digests) => {
+                Self::sorted(digests, bins, DigestBuffer::Short, &|_, digest| {
+                    bin_of(first_word(digest), bins)
+                })
+            }
+            Digests::Long(digests) => {
+                Self::sorted(digests, bins, DigestBuffer::Long, &|_, digest| {
+                    bin_of(first_word(digest), bins)
+                })
+            }
+        }
+    }
+
+    /// Sorts digests into the bins that are given for each of them.
+    ///
+    /// # Panics
+    /// As [`new`](Self::new), and unless there is a bin below `bins` for each digest.
+    pub fn by(digests: Digests<'_>, bins: u32, of: &[u16]) -> Self {
+        assert_eq!(digests.len(), of.len(), "a bin for each digest");
+        match digests {
+            Digests::Short(digests) => {
+                Self::sorted(digests, bins, DigestBuffer::Short, &|i, _| of[i].into())
+            }
+            Digests::Long(digests) => {
+                Self::sorted(digests, bins, DigestBuffer::Long, &|i, _| of[i].into())
+            }
+        }
+    }
+
+    fn sorted<const D: usize>(
+        digests: &[[u8; D]],
+        bins: u32,
+        wrap: fn(Buffer<[u8; D]>) -> DigestBuffer,
+        bin: &(impl Fn(usize, &[u8; D]) -> u32 + Sync),
+    ) -> Self {
         assert!(bins > 0, "at least one bin");
         assert!(digests.len() <= 1 << 32, "at most 2^32 digests");
         let chunk = digests.len().div_ceil(parallel::threads());
         let chunk = chunk.max(MIN_CHUNK);
-        let chunks: Vec<_> = digests.chunks(chunk).collect();
-        let counts = parallel::map(chunks.len(), &|i| count(chunks[i], bins));
+        let counts = parallel::map(digests.len().div_ceil(chunk), &|i| {
+            let first = i * chunk;
+            let digests = &digests[first..digests.len().min(first + chunk)];
+            let mut counts = vec![0; bins as usize];
+            for (digest, position) in digests.iter().zip(first..) {
+                counts[bin(position, digest) as usize] += 1;
+            }
+            counts
+        });
 
         let mut starts = vec![0; bins as usize + 1];
         for bin in 0..bins as usize {
@@ -45,14 +88,7 @@ impl Partition {
             starts[bin + 1] = starts[bin] + count;
         }
         let mut positions = Buffer::zeroed(digests.len());
-        let digests = match digests {
-            Digests::Short(digests) => {
-                DigestBuffer::Short(sort(digests, chunk, &counts, &mut positions))
-            }
-            Digests::Long(digests) => {
-                DigestBuffer::Long(sort(digests, chunk, &counts, &mut positions))
-            }
-        };
+        let digests = wrap(sort(digests, chunk, &counts, &mut positions, bin));
         Self {
             digests,
             positions,
@@ -95,22 +131,6 @@ impl Partition {
     }
 }
 
-/// How many digests each bin has.
-fn count(digests: Digests<'_>, bins: u32) -> Vec<usize> {
-    fn each<const D: usize>(digests: &[[u8; D]], counts: &mut [usize]) {
-        let bins = counts.len() as u32;
-        for digest in digests {
-            counts[bin_of(first_word(digest), bins) as usize] += 1;
-        }
-    }
-    let mut counts = vec![0; bins as usize];
-    match digests {
-        Digests::Short(digests) => each(digests, &mut counts),
-        Digests::Long(digests) => each(digests, &mut counts),
-    }
-    counts
-}
-
 /// The digests in the order of their bins, given how many each chunk has for each bin; `positions`
 /// become those that they had.
 fn sort<const D: usize>(
@@ -118,6 +138,7 @@ fn sort<const D: usize>(
     chunk: usize,
     counts: &[Vec<usize>],
     positions: &mut [u32],
+    bin: &(impl Fn(usize, &[u8; D]) -> u32 + Sync),
 ) -> Buffer<[u8; D]> {
     let mut sorted = Buffer::zeroed(digests.len());
     let (to_digests, _) = scatter::places(&mut sorted, counts);
@@ -127,7 +148,7 @@ fn sort<const D: usize>(
         .zip(to_digests.into_iter().zip(to_positions))
         .collect();
     parallel::each_mut(&mut tasks, &|i, (digests, (to_digests, to_positions))| {
-        distribute(digests, i * chunk, to_digests, to_positions);
+        distribute(digests, i * chunk, to_digests, to_positions, bin);
     });
     drop(tasks);
     sorted
@@ -138,10 +159,10 @@ fn distribute<const D: usize>(
     first: usize,
     to_digests: &mut [Place<'_, [u8; D]>],
     to_positions: &mut [Place<'_, u32>],
+    bin: &impl Fn(usize, &[u8; D]) -> u32,
 ) {
-    let bins = to_digests.len() as u32;
     for (digest, position) in digests.iter().zip(first..) {
-        let bin = bin_of(first_word(digest), bins) as usize;
+        let bin = bin(position, digest) as usize;
         to_digests[bin].push(*digest);
         to_positions[bin].push(position as u32);
     }

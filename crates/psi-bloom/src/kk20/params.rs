@@ -99,7 +99,8 @@ impl<F: Form> Params<F> {
             .concat(),
             dialogue: Dialogue::new(filter.setup().then(function_offline), online),
         };
-        Plan::new::<Sender<F>, Receiver<F>>(derived, self)
+        let lanes = self.lanes();
+        Plan::new::<Sender<F>, Receiver<F>>(derived, self).places(lanes)
     }
 
     fn ots(&self) -> Ots {

@@ -2,13 +2,13 @@
 
 use psijoin_circuit::{
     Backend, Lanes,
-    arithmetic::count_ones,
+    arithmetic::{add, count_ones},
     compare,
     count::{Count, Width},
     duplicates::{duplicates, on_either_side},
     merge, select, waksman,
 };
-use psijoin_psi::OutputKind;
+use psijoin_psi::{Columns, OutputKind, Totals};
 
 /// What a circuit reveals to the receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,12 @@ pub(super) enum Reveals {
     Count,
     /// Whether they are at least this many.
     Threshold(u64),
+    /// Their number, with a random number of the sender's added to it.
+    Total,
 }
+
+/// Bits of shares of a total.
+pub(super) const TOTAL_BITS: usize = u64::BITS as usize;
 
 impl Reveals {
     /// For this output; `None` if there is no circuit for it.
@@ -28,6 +33,10 @@ impl Reveals {
             OutputKind::Rows => Some(Self::Rows),
             OutputKind::Count => Some(Self::Count),
             OutputKind::Threshold(least) => Some(Self::Threshold(*least)),
+            OutputKind::Totals(Totals {
+                columns: Columns::NONE,
+                counted: true,
+            }) => Some(Self::Total),
             _ => None,
         }
     }
@@ -41,6 +50,8 @@ pub(super) struct Inputs<W> {
     pub(super) receiver: Vec<W>,
     /// The sender's switches, one wire per layer; none where nothing is shuffled.
     pub(super) switches: Vec<W>,
+    /// The sender's number that is added to a total: one lane.
+    pub(super) blind: Vec<W>,
 }
 
 /// What the receiver learns: shared numbers and zeros in the order of the sender's permutation, or
@@ -59,7 +70,7 @@ pub(super) fn outputs<B: Backend>(
     };
     let found = duplicates(backend, &sorted)?;
     if reveals != Reveals::Rows {
-        return counted(backend, reveals, &found);
+        return counted(backend, reveals, &found, &inputs.blind);
     }
     let seconds: Vec<u32> = (1..).step_by(2).take(found.lanes()).collect();
     let numbers: Vec<_> = sorted.iter().map(|wire| wire.gather(&seconds)).collect();
@@ -88,7 +99,8 @@ pub(super) fn count(
     let Ok(equal) = compare::equal(&mut count, &neighbours, &neighbours);
     let Ok(found) = on_either_side(&mut count, &equal);
     if reveals != Reveals::Rows {
-        let Ok(learned) = counted(&mut count, reveals, &found);
+        let blind = [Width(1); TOTAL_BITS];
+        let Ok(learned) = counted(&mut count, reveals, &found, &blind);
         return (count, learned.iter().map(Lanes::lanes).sum());
     }
     let Ok(_) = select::mask(&mut count, &found, &wide(found.lanes()));
@@ -99,17 +111,23 @@ pub(super) fn count(
     (count, bits * found.lanes())
 }
 
-/// How many were found, or whether they are enough.
+/// How many were found, or whether they are enough, or the number that hides how many they are.
 fn counted<B: Backend>(
     backend: &mut B,
     reveals: Reveals,
     found: &B::Wires,
+    blind: &[B::Wires],
 ) -> Result<Vec<B::Wires>, B::Error> {
     let count = count_ones(backend, found)?;
-    if let Reveals::Threshold(items) = reveals {
-        return Ok(vec![compare::at_least(backend, &count, items)?]);
-    }
-    Ok(count)
+    Ok(match reveals {
+        Reveals::Threshold(items) => vec![compare::at_least(backend, &count, items)?],
+        Reveals::Total => {
+            let mut total = add(backend, &count, blind)?;
+            total.truncate(TOTAL_BITS);
+            total
+        }
+        _ => count,
+    })
 }
 
 #[cfg(test)]
@@ -123,6 +141,8 @@ mod tests {
     use super::*;
 
     const BITS: usize = 8;
+
+    const BLIND: u64 = u64::MAX - 2;
 
     fn evaluated(
         plain: &mut Plain,
@@ -143,6 +163,7 @@ mod tests {
                 .into_iter()
                 .map(Bits::from_iter)
                 .collect(),
+            blind: Bits::transposed(&[BLIND.into()], TOTAL_BITS),
         };
         let Ok(learned) = outputs(plain, reveals, inputs);
         learned
@@ -178,6 +199,8 @@ mod tests {
                 prop_assert_eq!(&rows[zeros..], &shared);
                 let counted = Bits::numbers(&learn(Reveals::Count));
                 prop_assert_eq!(counted, [shared.len() as u128]);
+                let total = Bits::numbers(&learn(Reveals::Total));
+                prop_assert_eq!(total, [u128::from(BLIND.wrapping_add(shared.len() as u64))]);
                 let reached = Bits::numbers(&learn(Reveals::Threshold(threshold)));
                 prop_assert_eq!(reached, [u128::from(shared.len() as u64 >= threshold)]);
             }

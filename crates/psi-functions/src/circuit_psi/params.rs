@@ -1,5 +1,6 @@
 //! Everything that both parties derive.
 
+use psijoin_block::Prg;
 use psijoin_circuit::plain::Gates;
 use psijoin_params::{FailureBudget, domain};
 use psijoin_psi::{BaseParams, Derived, Dialogue, Error, Items, Plan, Request, Role, parameters};
@@ -116,8 +117,13 @@ impl Params {
     pub(super) fn shuffled(&self) -> u32 {
         match self.reveals {
             Reveals::Rows => (self.base.request.sizes.union() / 2) as u32,
-            Reveals::Count | Reveals::Threshold(_) => 0,
+            Reveals::Count | Reveals::Threshold(_) | Reveals::Total => 0,
         }
+    }
+
+    /// The sender's random number, if a total is revealed with it.
+    pub(super) fn blind(&self, rng: &mut Prg) -> Option<u64> {
+        (self.reveals == Reveals::Total).then(|| u64::from_le_bytes(rng.bytes()))
     }
 
     /// A number for each item, and the item's position: ascending.

@@ -20,7 +20,7 @@ pub(super) struct Comparison {
     /// K.
     pub(super) least: u64,
     /// What the count cannot exceed.
-    pub(super) most: usize,
+    pub(super) most: u64,
     /// Whether the sender learns the result too.
     pub(super) both_learn: bool,
 }
@@ -113,9 +113,9 @@ mod tests {
 
     #[test]
     fn a_comparison_has_two_gates_a_bit() {
-        for (most, gates) in [(1, 2), (1_300_000, 42), (1 << 26, 54)] {
+        for (most, gates) in [(1, 2), (1_300_000, 42), (1 << 34, 70)] {
             let comparison = Comparison {
-                least: most as u64 / 2 + 1,
+                least: most / 2 + 1,
                 most,
                 both_learn: false,
             };

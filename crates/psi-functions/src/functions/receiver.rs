@@ -1,14 +1,18 @@
-//! The receiver, which adds its shares to what the sender opens.
+//! The receiver, which puts its own numbers into the lanes of its items.
 
 use psijoin_block::Prg;
 use psijoin_channel::Channel;
-use psijoin_circuit::{Bits, Lanes, garble::evaluator};
+use psijoin_circuit::Bits;
 use psijoin_psi::{Error, Output, OutputKind, Role, Shares};
 
-use super::{Function, Prepared, products, receive, sums};
+use super::{
+    Function, Prepared,
+    opening::{self, Opened},
+    products,
+};
 
 /// What the receiver needs, after the offline phase.
-pub struct Receiver(Prepared<evaluator::Setup>);
+pub struct Receiver(Prepared<opening::Receiver>);
 
 /// What the receiver has when its items are compared with the sender's.
 pub struct Compared<'a> {
@@ -34,8 +38,8 @@ impl Receiver {
         channel: &mut Channel,
         rng: &mut Prg,
     ) -> Result<Self, Error> {
-        let set_up = evaluator::Setup::new;
-        let prepared = Prepared::offline(function, Role::Receiver, set_up, channel, rng)?;
+        let prepare = opening::Receiver::offline;
+        let prepared = Prepared::offline(function, Role::Receiver, prepare, channel, rng)?;
         Ok(Self(prepared))
     }
 
@@ -47,7 +51,7 @@ impl Receiver {
         let Prepared {
             function,
             multipliers,
-            circuit,
+            opening,
         } = self.0;
         let Compared { shares, items, .. } = compared;
         let placed: Vec<(u32, u32)> = compared.placed.collect();
@@ -55,27 +59,23 @@ impl Receiver {
         for column in compared.columns {
             numbers.push(by_lane(column, &placed, function.lanes));
         }
-        if function.counts() {
+        if function.totals.counted {
             numbers.push(vec![1; function.lanes]);
         }
         let theirs = function.factors(Role::Sender);
-        let mut products = products::multiply(multipliers, &shares, numbers, theirs, channel)?;
-        let count = function.take_count(&mut products);
-        let reached = function
-            .comparison
-            .zip(circuit)
-            .map(|(comparison, circuit)| comparison.evaluate(circuit, count, channel))
-            .transpose()?;
-        match (&function.output, reached) {
-            (OutputKind::Threshold(_), reached) => Ok(Output::Reached(reached == Some(true))),
-            (_, Some(false)) => Ok(Output::TooFew),
-            (OutputKind::Count, _) => open_count(count, function.most, channel),
-            (OutputKind::Sums(_), _) => open_sums(&products, channel),
-            (OutputKind::Shares(_), _) => {
-                let items = items_by_lane(&placed, function.lanes);
-                Ok(Output::Shares(Shares::new(shares, products, Some(items))))
-            }
-            _ => open_rows(&shares, placed, items, channel),
+        let products = products::multiply(multipliers, &shares, numbers, theirs, channel)?;
+        let Some(opening) = opening else {
+            let places = items_by_lane(&placed, function.lanes);
+            return Ok(match function.output {
+                OutputKind::Shares(_) => {
+                    Output::Shares(Shares::new(shares, products, Some(places)))
+                }
+                _ => Output::Totals(function.add_up(&products)),
+            });
+        };
+        match opening.learn(&function.add_up(&products), &[shares], channel)? {
+            Opened::Output(output) => Ok(output),
+            Opened::Bits(shared) => Ok(rows(&shared[0], &placed, items)),
         }
     }
 }
@@ -98,37 +98,7 @@ fn items_by_lane(placed: &[(u32, u32)], lanes: usize) -> Vec<Option<u32>> {
     items
 }
 
-fn open_rows(
-    shares: &Bits,
-    mut placed: Vec<(u32, u32)>,
-    items: usize,
-    channel: &mut Channel,
-) -> Result<Output, Error> {
-    let lanes = shares.lanes();
-    let mut theirs = vec![0; lanes.div_ceil(8)];
-    receive(&mut theirs, channel)?;
-    let shared = shares ^ &Bits::from_bytes(&theirs, lanes);
-    placed.retain(|(lane, _)| shared.get(*lane as usize));
-    let found = placed.into_iter().map(|(_, item)| item);
-    Ok(Output::rows(found, items))
-}
-
-fn open_count(share: u64, most: u64, channel: &mut Channel) -> Result<Output, Error> {
-    let mut theirs = [0_u64];
-    receive(bytemuck::cast_slice_mut(&mut theirs), channel)?;
-    let count = share.wrapping_add(theirs[0]);
-    if count > most {
-        return Err(Error::Peer(
-            "it revealed that more items are shared than a party has",
-        ));
-    }
-    Ok(Output::Count(count))
-}
-
-fn open_sums(products: &[Vec<u64>], channel: &mut Channel) -> Result<Output, Error> {
-    let mut theirs = vec![0_u64; products.len()];
-    receive(bytemuck::cast_slice_mut(&mut theirs), channel)?;
-    let sums = sums(products).into_iter().zip(theirs);
-    let sums = sums.map(|(ours, theirs)| ours.wrapping_add(theirs) as i64);
-    Ok(Output::Sums(sums.collect()))
+fn rows(shared: &Bits, placed: &[(u32, u32)], items: usize) -> Output {
+    let found = placed.iter().filter(|(lane, _)| shared.get(*lane as usize));
+    Output::rows(found.map(|(_, item)| *item), items)
 }

@@ -2,13 +2,13 @@
 
 use psijoin_block::Prg;
 use psijoin_channel::Channel;
-use psijoin_circuit::{Bits, garble::garbler};
+use psijoin_circuit::Bits;
 use psijoin_psi::{Error, Output, OutputKind, Role, Shares};
 
-use super::{Function, Prepared, products, send, sums};
+use super::{Function, Prepared, opening, products};
 
 /// What the sender needs, after the offline phase.
-pub struct Sender(Prepared<garbler::Setup>);
+pub struct Sender(Prepared<opening::Sender>);
 
 impl Sender {
     /// Prepares the function; the peer calls [`Receiver::offline`](super::Receiver::offline).
@@ -20,8 +20,8 @@ impl Sender {
         channel: &mut Channel,
         rng: &mut Prg,
     ) -> Result<Self, Error> {
-        let set_up = garbler::Setup::new;
-        let prepared = Prepared::offline(function, Role::Sender, set_up, channel, rng)?;
+        let prepare = opening::Sender::offline;
+        let prepared = Prepared::offline(function, Role::Sender, prepare, channel, rng)?;
         Ok(Self(prepared))
     }
 
@@ -40,25 +40,16 @@ impl Sender {
         let Prepared {
             function,
             multipliers,
-            circuit,
+            opening,
         } = self.0;
         let theirs = function.factors(Role::Receiver);
-        let mut products = products::multiply(multipliers, &shares, numbers, theirs, channel)?;
-        let count = function.take_count(&mut products);
-        if let Some((comparison, circuit)) = function.comparison.zip(circuit)
-            && comparison.garble(circuit, count, channel)? == Some(false)
-        {
-            return Ok(Output::TooFew);
-        }
-        match function.output {
-            OutputKind::Rows => send(&shares.to_bytes(), channel)?,
-            OutputKind::Count => send(&count.to_le_bytes(), channel)?,
-            OutputKind::Sums(_) => send(bytemuck::cast_slice(&sums(&products)), channel)?,
-            OutputKind::Shares(_) => {
-                return Ok(Output::Shares(Shares::new(shares, products, None)));
-            }
-            _ => {}
-        }
-        Ok(Output::Nothing)
+        let products = products::multiply(multipliers, &shares, numbers, theirs, channel)?;
+        let Some(opening) = opening else {
+            return Ok(match function.output {
+                OutputKind::Shares(_) => Output::Shares(Shares::new(shares, products, None)),
+                _ => Output::Totals(function.add_up(&products)),
+            });
+        };
+        opening.release(&function.add_up(&products), &[shares], channel)
     }
 }

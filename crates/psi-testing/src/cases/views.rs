@@ -2,7 +2,7 @@
 //! asked for.
 
 use psijoin_channel::{memory, transcript::recorded};
-use psijoin_psi::{Columns, Output, OutputKind, Plan};
+use psijoin_psi::{Columns, Output, OutputKind, Plan, Totals};
 
 use crate::{Sets, Setup, Subject, run_pair};
 
@@ -19,12 +19,18 @@ pub fn no_view_holds_a_membership_bit(subject: &Subject) {
         sender: 1,
         receiver: 1,
     };
+    let totals = |columns| Totals {
+        columns,
+        counted: true,
+    };
     for (output, min_intersection) in [
         (OutputKind::Count, 0),
         (OutputKind::Count, 2),
         (OutputKind::Threshold(2), 0),
         (OutputKind::Sums(columns), 0),
         (OutputKind::Shares(columns), 0),
+        (OutputKind::Totals(totals(Columns::NONE)), 0),
+        (OutputKind::Totals(totals(columns)), 0),
     ] {
         let withholds = min_intersection == 0 || subject.protocol.withholds();
         if subject.protocol.computes(&output) && withholds {
@@ -120,6 +126,10 @@ fn memory_of(output: &Output) -> Vec<u8> {
             (shares.membership().to_bytes().into_iter())
                 .chain(numbers)
                 .collect()
+        }
+        Output::Totals(totals) => {
+            let shares = totals.sums.iter().chain([&totals.count]);
+            shares.flat_map(|share| share.to_le_bytes()).collect()
         }
         other => panic!("{other:?} was not asked for"),
     }

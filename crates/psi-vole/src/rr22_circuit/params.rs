@@ -135,7 +135,8 @@ impl Params {
             parameters: [own, self.oprf.parameters(), self.hints.parameters()].concat(),
             dialogue: self.dialogue::<B>(),
         };
-        Plan::new::<Sender<B>, Receiver<B>>(derived, self)
+        let lanes = self.lanes();
+        Plan::new::<Sender<B>, Receiver<B>>(derived, self).places(lanes)
     }
 
     fn dialogue<B: Base>(&self) -> Dialogue {

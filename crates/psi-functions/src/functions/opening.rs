@@ -1,0 +1,212 @@
+//! What is opened in the end: the totals that both parties have shares of, or the bits themselves, or
+//! nothing if too few items are shared.
+
+use psijoin_block::Prg;
+use psijoin_channel::Channel;
+use psijoin_circuit::{
+    Bits, Lanes,
+    garble::{evaluator, garbler},
+};
+use psijoin_psi::{Conversation, Error, Output, OutputKind, Request, TotalShares, Totals};
+
+use super::comparison::Comparison;
+use crate::garbling::EXTENSION;
+
+/// Bytes that travel together.
+const BYTES_PER_MESSAGE: usize = 1 << 16;
+
+/// What the sender opens.
+#[derive(Debug, Clone)]
+pub struct Opening {
+    output: OutputKind,
+    /// No more items than this can be shared.
+    most: u64,
+    comparison: Option<Comparison>,
+}
+
+impl Opening {
+    /// What this request asks for.
+    ///
+    /// # Panics
+    /// If it asks for shares, which are not opened.
+    pub fn new(request: &Request) -> Self {
+        let least = match request.output {
+            OutputKind::Shares(_) | OutputKind::Totals(_) => panic!("shares are kept"),
+            OutputKind::Threshold(least) => Some((least, false)),
+            _ => (request.min_intersection > 0).then_some((request.min_intersection, true)),
+        };
+        let most = request.sizes.smaller();
+        Self {
+            output: request.output.clone(),
+            most,
+            comparison: least.map(|(least, both_learn)| Comparison {
+                least,
+                most,
+                both_learn,
+            }),
+        }
+    }
+
+    /// What has to be added up for it.
+    pub fn totals(&self) -> Totals {
+        Totals {
+            columns: self.output.columns(),
+            counted: self.output == OutputKind::Count || self.comparison.is_some(),
+        }
+    }
+
+    /// What is said offline and online. If rows are opened, there are bits of these numbers of lanes.
+    pub fn conversations(&self, lanes: &[usize]) -> [Conversation; 2] {
+        let [offline, online] = match self.comparison {
+            Some(comparison) => comparison.conversations(),
+            None => Default::default(),
+        };
+        [offline, online.sender(self.opened_bytes(lanes) as u64)]
+    }
+
+    /// The bytes that the sender opens at last.
+    fn opened_bytes(&self, lanes: &[usize]) -> usize {
+        match self.output {
+            OutputKind::Rows => lanes.iter().map(|lanes| lanes.div_ceil(8)).sum(),
+            OutputKind::Count => size_of::<u64>(),
+            OutputKind::Sums(columns) => columns.total() * size_of::<u64>(),
+            // A threshold is opened by the comparison.
+            _ => 0,
+        }
+    }
+}
+
+/// What the receiver learns.
+pub enum Opened {
+    /// The output.
+    Output(Output),
+    /// The bits of all lanes.
+    Bits(Vec<Bits>),
+}
+
+/// The sender, which opens its shares.
+pub struct Sender {
+    opening: Opening,
+    circuit: Option<garbler::Setup>,
+}
+
+impl Sender {
+    /// Prepares it; the peer calls [`Receiver::offline`].
+    ///
+    /// # Errors
+    /// If the channel breaks or the peer misbehaves.
+    pub fn offline(opening: Opening, channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
+        let set_up = |_| garbler::Setup::new(EXTENSION, channel, rng);
+        let circuit = opening.comparison.map(set_up).transpose()?;
+        Ok(Self { opening, circuit })
+    }
+
+    /// Lets the receiver, which calls [`Receiver::learn`], learn what it is to learn. Bits are those
+    /// of rows.
+    ///
+    /// # Errors
+    /// If the channel breaks or the peer misbehaves.
+    pub fn release(
+        self,
+        totals: &TotalShares,
+        bits: &[Bits],
+        channel: &mut Channel,
+    ) -> Result<Output, Error> {
+        let Self { opening, circuit } = self;
+        if let Some((comparison, circuit)) = opening.comparison.zip(circuit)
+            && comparison.garble(circuit, totals.count, channel)? == Some(false)
+        {
+            return Ok(Output::TooFew);
+        }
+        match opening.output {
+            OutputKind::Rows => {
+                for bits in bits {
+                    send(&bits.to_bytes(), channel)?;
+                }
+            }
+            OutputKind::Count => send(&totals.count.to_le_bytes(), channel)?,
+            OutputKind::Sums(_) => send(bytemuck::cast_slice(&totals.sums), channel)?,
+            _ => {}
+        }
+        Ok(Output::Nothing)
+    }
+}
+
+/// The receiver, which adds its shares to what the sender opens.
+pub struct Receiver {
+    opening: Opening,
+    circuit: Option<evaluator::Setup>,
+}
+
+impl Receiver {
+    /// Prepares it; the peer calls [`Sender::offline`].
+    ///
+    /// # Errors
+    /// If the channel breaks or the peer misbehaves.
+    pub fn offline(opening: Opening, channel: &mut Channel, rng: &mut Prg) -> Result<Self, Error> {
+        let set_up = |_| evaluator::Setup::new(EXTENSION, channel, rng);
+        let circuit = opening.comparison.map(set_up).transpose()?;
+        Ok(Self { opening, circuit })
+    }
+
+    /// Learns what it is to learn; the peer calls [`Sender::release`].
+    ///
+    /// # Errors
+    /// If the channel breaks or the peer misbehaves.
+    pub fn learn(
+        self,
+        totals: &TotalShares,
+        bits: &[Bits],
+        channel: &mut Channel,
+    ) -> Result<Opened, Error> {
+        let Self { opening, circuit } = self;
+        let reached = (opening.comparison.zip(circuit))
+            .map(|(comparison, circuit)| comparison.evaluate(circuit, totals.count, channel))
+            .transpose()?;
+        let output = match (&opening.output, reached) {
+            (OutputKind::Threshold(_), reached) => Output::Reached(reached == Some(true)),
+            (_, Some(false)) => Output::TooFew,
+            (OutputKind::Count, _) => open_count(totals.count, opening.most, channel)?,
+            (OutputKind::Sums(_), _) => open_sums(&totals.sums, channel)?,
+            _ => return open_bits(bits, channel).map(Opened::Bits),
+        };
+        Ok(Opened::Output(output))
+    }
+}
+
+fn open_bits(shares: &[Bits], channel: &mut Channel) -> Result<Vec<Bits>, Error> {
+    let open = |shares: &Bits| {
+        let mut theirs = vec![0; shares.lanes().div_ceil(8)];
+        receive(&mut theirs, channel)?;
+        Ok(shares ^ &Bits::from_bytes(&theirs, shares.lanes()))
+    };
+    shares.iter().map(open).collect()
+}
+
+fn open_count(share: u64, most: u64, channel: &mut Channel) -> Result<Output, Error> {
+    let mut theirs = [0_u64];
+    receive(bytemuck::cast_slice_mut(&mut theirs), channel)?;
+    let count = share.wrapping_add(theirs[0]);
+    if count > most {
+        return Err(Error::Peer(
+            "it revealed that more items are shared than a party has",
+        ));
+    }
+    Ok(Output::Count(count))
+}
+
+fn open_sums(shares: &[u64], channel: &mut Channel) -> Result<Output, Error> {
+    let mut theirs = vec![0_u64; shares.len()];
+    receive(bytemuck::cast_slice_mut(&mut theirs), channel)?;
+    let sums = shares.iter().zip(theirs);
+    let sums = sums.map(|(ours, theirs)| ours.wrapping_add(theirs) as i64);
+    Ok(Output::Sums(sums.collect()))
+}
+
+fn send(bytes: &[u8], channel: &mut Channel) -> Result<(), Error> {
+    (bytes.chunks(BYTES_PER_MESSAGE)).try_for_each(|part| Ok(channel.send(part)?))
+}
+
+fn receive(bytes: &mut [u8], channel: &mut Channel) -> Result<(), Error> {
+    (bytes.chunks_mut(BYTES_PER_MESSAGE)).try_for_each(|part| Ok(channel.recv(part)?))
+}
