@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use psijoin::{Context, Fingerprint, Input, Items, JointSeed, Output, Plan, Protocol, Role};
+use psijoin::{Context, Fingerprint, Input, JointSeed, Output, Plan, Protocol, Role};
 use psijoin_block::parallel::Pool;
 use psijoin_channel::{
     Channel,
@@ -480,7 +480,7 @@ pub(crate) fn compute(
 ) -> Result<Output, psijoin::Error> {
     pool.run(|| {
         phases.begin("item digests");
-        let items = &Items::digest(fingerprints.as_ref(), joint_seed, plan.digest_bytes());
+        let items = &plan.items(fingerprints.as_ref(), joint_seed);
         drop(fingerprints);
         let input = Input {
             items,

@@ -63,7 +63,7 @@ impl<'a> Session<'a> {
         let lengths = [sizes.sender(), sizes.receiver()].map(|items| items as usize);
         let digest = |first: usize, length: usize| {
             let fingerprints: Vec<_> = (first..first + length).map(fingerprint).collect();
-            Items::digest(&fingerprints, &joint_seed, plan.digest_bytes())
+            plan.items(&fingerprints, &joint_seed)
         };
         let shared = lengths[0].min(lengths[1]) / 2;
         let sets = [
@@ -98,6 +98,7 @@ impl<'a> Session<'a> {
         let ((a, by_sender), (b, by_receiver)) = (recorded(a), recorded(b));
         let side = |channel, role| pair::Side {
             channel,
+            streams: Vec::new(),
             rng: Some(randomness(role)),
             pool: &self.pools[role as usize],
         };

@@ -52,6 +52,7 @@ fn both_parties(bencher: Bencher, scheme: &'static Scheme, bits: u32, log_n: u32
             };
             let side = Side {
                 channel,
+                streams: Vec::new(),
                 rng: None,
                 pool,
             };

@@ -4,6 +4,7 @@ pub mod cost;
 pub mod faults;
 pub mod misuse;
 pub mod order;
+pub mod parts;
 pub mod results;
 pub mod secrets;
 pub mod views;

@@ -59,6 +59,13 @@ macro_rules! protocols {
                     faults::a_stalled_peer,
                     order::another_order_of_the_input_changes_the_order_of_units_only,
                     order::the_order_of_units_is_not_that_of_the_input,
+                    parts::cost_what_is_planned,
+                    parts::end_soon_at_any_fault,
+                    parts::find_the_same,
+                    parts::look_the_same_for_any_input,
+                    parts::overflow_is_bad_luck,
+                    parts::tell_no_secret,
+                    parts::wait_for_room_after_every_message,
                     results::borders_of_chunks,
                     results::both_parties_wait_for_room_after_every_message,
                     results::high_statistical_security,
@@ -70,6 +77,7 @@ macro_rules! protocols {
                     secrets::two_runs_share_no_bytes,
                 });
                 $crate::tier!(#[ignore = "takes minutes: nightly"] nightly {
+                    parts::hide_what_is_shared,
                     results::a_million_items,
                     views::no_view_holds_a_membership_bit,
                 });

@@ -54,9 +54,7 @@ pub fn run_pair(
     (sender, receiver): (Channel, Channel),
     setup: &Setup,
 ) -> Results {
-    let items = |numbers: &[u64]| {
-        Items::digest(&structured(numbers), &setup.joint_seed, plan.digest_bytes())
-    };
+    let items = |numbers: &[u64]| plan.items(&structured(numbers), &setup.joint_seed);
     let output = &plan.request().output;
     let (senders, receivers) = (items(&sets.sender), items(&sets.receiver));
     let sender_columns = columns(Role::Sender, &sets.sender, output);
@@ -66,6 +64,7 @@ pub fn run_pair(
         let seeded = |seeds: [u128; 2]| Prg::from_seed(Block(seeds[party]));
         pair::Side {
             channel,
+            streams: Vec::new(),
             rng: setup.seeds.map(seeded),
             pool: &pools[party],
         }
@@ -171,7 +170,7 @@ pub fn items(numbers: impl IntoIterator<Item = u32>, plan: &Plan) -> Items {
         .map(|number| *blake3::hash(&number.to_le_bytes()).as_bytes())
         .collect();
     let joint_seed = JointSeed::insecure_fixed(JOINT_SEED);
-    Items::digest(&fingerprints, &joint_seed, plan.digest_bytes())
+    plan.items(&fingerprints, &joint_seed)
 }
 
 /// Runs both parties on digests that a test may have chosen.
@@ -199,6 +198,7 @@ pub fn run_tables(
         };
         let side = pair::Side {
             channel,
+            streams: Vec::new(),
             rng: None,
             pool,
         };

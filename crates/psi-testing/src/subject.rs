@@ -1,5 +1,6 @@
+use psijoin_channel::memory::Window;
 use psijoin_params::Sizes;
-use psijoin_psi::{OutputKind, Plan, Protocol, Request};
+use psijoin_psi::{Error, OutputKind, Plan, Protocol, Request};
 
 use crate::Sets;
 
@@ -15,6 +16,8 @@ pub struct Subject {
     pub(crate) takes_a_million: bool,
     pub(crate) limit: Limit,
     pub(crate) units: Option<Units>,
+    pub(crate) parts: Option<u32>,
+    pub(crate) window: Window,
 }
 
 impl Subject {
@@ -31,6 +34,8 @@ impl Subject {
             takes_a_million: true,
             limit: Limit::BothLargest,
             units: None,
+            parts: None,
+            window: Window::default(),
         }
     }
 
@@ -111,9 +116,40 @@ impl Subject {
         }
     }
 
+    /// The same in this number of parts, however few the items. Units of all parts together are not
+    /// told apart.
+    pub(crate) fn in_parts(&self, parts: u32) -> Self {
+        Self {
+            parts: Some(parts),
+            units: None,
+            ..self.clone()
+        }
+    }
+
+    /// The same over channels that hold one message while faults are tried.
+    pub(crate) fn waiting_for_room(self) -> Self {
+        Self {
+            window: Window::ONE_MESSAGE,
+            ..self
+        }
+    }
+
     /// The plan of a request that must be possible.
     pub(crate) fn plan(&self, request: &Request) -> Plan {
-        self.protocol.plan(request).expect("it can be planned")
+        self.try_plan(request).expect("it can be planned")
+    }
+
+    fn try_plan(&self, request: &Request) -> Result<Plan, Error> {
+        match self.parts {
+            Some(parts) => psijoin_psi_parts::in_parts(self.protocol, request, parts),
+            None => self.protocol.plan(request),
+        }
+    }
+
+    /// Whether it serves this request. A protocol that counts without shares does not count in parts.
+    pub(crate) fn serves(&self, request: &Request) -> bool {
+        self.protocol.serves(request).is_ok()
+            && !matches!(self.try_plan(request), Err(Error::NotInParts { .. }))
     }
 
     /// The plan to find rows.
@@ -124,10 +160,7 @@ impl Subject {
     /// All requests on these sets that the protocol serves.
     pub(crate) fn requests(&self, sets: &Sets) -> Vec<Request> {
         let mut requests = sets.requests();
-        requests.retain(|request| {
-            self.protocol.computes(&request.output)
-                && (request.min_intersection == 0 || self.protocol.withholds())
-        });
+        requests.retain(|request| self.serves(request));
         requests
     }
 }

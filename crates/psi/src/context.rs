@@ -51,6 +51,12 @@ impl<'a> Context<'a> {
         Self { streams, ..self }
     }
 
+    /// The same, with this randomness of the party's own.
+    #[must_use]
+    pub fn randomness(self, rng: Prg) -> Self {
+        Self { rng, ..self }
+    }
+
     /// The same, and `observer` hears about the phases.
     #[must_use]
     pub fn observed(self, observer: &'a dyn Observer) -> Self {

@@ -25,14 +25,9 @@ pub(crate) fn plan(info: &'static Info, request: &Request) -> Option<Plan> {
         parameters: Vec::new(),
         dialogue: Dialogue::default(),
     };
-    is_decided(request).then(|| Plan::new::<Sender, Receiver>(derived, request.clone()))
-}
-
-fn is_decided(request: &Request) -> bool {
-    let most = request.sizes.smaller();
-    most == 0
-        || request.min_intersection > most
-        || matches!(request.output, OutputKind::Threshold(least) if least == 0 || least > most)
+    request
+        .is_decided()
+        .then(|| Plan::new::<Sender, Receiver>(derived, request.clone()))
 }
 
 /// What a party learns.

@@ -24,6 +24,17 @@ pub enum Error {
         output: String,
     },
 
+    /// The sets are too large for one run, and the protocol opens this output part by part.
+    #[error(
+        "the protocol `{protocol}` cannot compute the output `{output}` of more than 2^26 items: it would tell the result of each part; take `rr22-circuit`"
+    )]
+    NotInParts {
+        /// The protocol.
+        protocol: &'static str,
+        /// The output that was asked for.
+        output: String,
+    },
+
     /// The protocol has no minimum intersection built in.
     #[error("the protocol `{0}` cannot withhold its result where too few items are shared")]
     CannotWithhold(&'static str),
@@ -70,6 +81,7 @@ impl Error {
             Self::Misuse(_)
             | Self::Parameters(_)
             | Self::UnsupportedOutput { .. }
+            | Self::NotInParts { .. }
             | Self::CannotWithhold(_) => ErrorKind::Misuse,
             Self::Channel(ChannelError::MessageLength { .. } | ChannelError::Malformed(_))
             | Self::Peer(_) => ErrorKind::Peer,

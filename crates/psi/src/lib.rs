@@ -56,7 +56,9 @@ pub use cost::{Cost, Dialogue, Traffic};
 pub use error::{Error, ErrorKind, Result};
 pub use items::{Fingerprint, Items};
 pub use output::{Columns, Output, OutputKind, Totals};
-pub use plan::{Derived, Parameter, Parts, Party, Plan, Prepared, parameters, prepare, run};
+pub use plan::{
+    ColumnSum, Derived, Parameter, Parts, Party, Plan, Prepared, parameters, prepare, run,
+};
 pub use protocol::{Adversary, Info, Protocol};
 pub use request::{Request, Role};
 pub use shares::{Shares, TotalShares};

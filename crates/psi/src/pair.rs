@@ -5,12 +5,14 @@ use std::thread;
 use psijoin_block::{Prg, parallel::Pool};
 use psijoin_channel::{Channel, joint_seed::JointSeed, memory};
 
-use crate::{Context, Error, Fingerprint, Input, Items, Output, Plan, Role, plan};
+use crate::{Context, Error, Fingerprint, Input, Output, Plan, Role, plan};
 
 /// One party's end of a run.
 pub struct Side<'a> {
     /// Its end of the channel; closed when the party is done.
     pub channel: Channel,
+    /// Its ends of further channels, for a session in parts.
+    pub streams: Vec<Channel>,
     /// Its randomness; from the operating system if there is none.
     pub rng: Option<Prg>,
     /// Its threads.
@@ -61,7 +63,7 @@ pub fn run<'a>(
     // The parties are one here, which draws the seed after both sets are fixed.
     let joint_seed = &JointSeed::insecure_fixed(Prg::from_os().bytes());
     let (sender, receiver) = (sender.into(), receiver.into());
-    let items = |table: Table<'_>| Items::digest(table.items, joint_seed, plan.digest_bytes());
+    let items = |table: Table<'_>| plan.items(table.items, joint_seed);
     let (senders, receivers) = (items(sender), items(receiver));
     let input = |items, table: Table<'a>| Input {
         items,
@@ -72,6 +74,7 @@ pub fn run<'a>(
     let (a, b) = memory::pair();
     let side = |channel, pool| Side {
         channel,
+        streams: Vec::new(),
         rng: None,
         pool,
     };
@@ -107,11 +110,12 @@ pub fn run_sides(
     let run = |role, (input, side): (Input<'_>, Side<'_>)| {
         let Side {
             mut channel,
+            mut streams,
             rng,
             pool,
         } = side;
         pool.run(|| {
-            let mut context = Context::new(&mut channel);
+            let mut context = Context::new(&mut channel).streams(&mut streams);
             if let Some(rng) = rng {
                 context.rng = rng;
             }

@@ -371,26 +371,35 @@ impl Demands {
         if (input.columns.iter()).any(|column| column.len() != input.items.len()) {
             return Err(Error::Misuse("a column must have one number per item"));
         }
-        if !input.columns.iter().all(|column| can_be_added_up(column)) {
-            return Err(Error::Misuse(
-                "the numbers of a column are too large: the sum of some of them could exceed 64 bits",
-            ));
-        }
-        Ok(())
+        let mut columns = input.columns.iter();
+        columns.try_for_each(|column| ColumnSum::default().add(column))
     }
 }
 
-/// Whether the sum of any of these numbers fits: then the sum of those that are shared does.
-fn can_be_added_up(numbers: &[i64]) -> bool {
-    let sums = numbers
-        .iter()
-        .try_fold([0_i64; 2], |[negative, positive], number| {
-            Some([
-                negative.checked_add(*number.min(&0))?,
-                positive.checked_add(*number.max(&0))?,
-            ])
-        });
-    sums.is_some()
+/// What the numbers of a column can add up to: the sum of any of them must fit, and so the sum of
+/// those that are shared does.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ColumnSum {
+    negative: i64,
+    positive: i64,
+}
+
+impl ColumnSum {
+    /// Adds numbers of the column.
+    ///
+    /// # Errors
+    /// If a sum of some of them could exceed 64 bits.
+    pub fn add(&mut self, numbers: &[i64]) -> Result<(), Error> {
+        for number in numbers {
+            let sums = (self.negative.checked_add(*number.min(&0)))
+                .zip(self.positive.checked_add(*number.max(&0)));
+            let (negative, positive) = sums.ok_or(Error::Misuse(
+                "the numbers of a column are too large: the sum of some of them could exceed 64 bits",
+            ))?;
+            *self = Self { negative, positive };
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -406,7 +415,8 @@ mod tests {
             (&[i64::MAX, -5, 1], false),
             (&[-1, 7, i64::MIN], false),
         ] {
-            assert_eq!(can_be_added_up(numbers), fits, "{numbers:?}");
+            let added = ColumnSum::default().add(numbers);
+            assert_eq!(added.is_ok(), fits, "{numbers:?}");
         }
     }
 }

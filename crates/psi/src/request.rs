@@ -110,6 +110,15 @@ impl Request {
         Self { path, ..self }
     }
 
+    /// Whether the result follows from the sizes of the sets, which both parties know: a set is empty, a
+    /// threshold is 0, or a threshold or a minimum exceeds the smaller set.
+    pub fn is_decided(&self) -> bool {
+        let most = self.sizes.smaller();
+        most == 0
+            || self.min_intersection > most
+            || matches!(self.output, OutputKind::Threshold(least) if least == 0 || least > most)
+    }
+
     /// The statistical failure of a run that was planned for this.
     pub fn bad_luck(&self, what: &'static str) -> Error {
         Error::BadLuck(what, self.security.statistical_bits())

@@ -14,7 +14,7 @@ use std::{
 };
 
 use psijoin::{
-    Fingerprint, Input, Items, JointSeed, Output, Pool, Request, channel::memory, pair, registry,
+    Fingerprint, Input, JointSeed, Output, Pool, Request, channel::memory, pair, registry,
 };
 use psijoin_block::{Block, Prg, blake3_rows, crhf, gf128, transpose};
 
@@ -70,7 +70,7 @@ fn run(name: &str) {
             fingerprint
         };
         let fingerprints: Vec<Fingerprint> = (first..first + ITEMS).map(number).collect();
-        Items::digest(&fingerprints, joint_seed, plan.digest_bytes())
+        plan.items(&fingerprints, joint_seed)
     };
     let (senders, receivers) = (items(0), items(ITEMS / 2));
     let (sending, receiving) = memory::pair();
@@ -83,6 +83,7 @@ fn run(name: &str) {
         };
         let side = pair::Side {
             channel,
+            streams: Vec::new(),
             rng: Some(Prg::from_seed(Block(party as u128))),
             pool: &pools[party],
         };

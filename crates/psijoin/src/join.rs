@@ -7,8 +7,7 @@ use psijoin_handshake::{self as handshake, Hello};
 use psijoin_params::Security;
 
 use crate::{
-    Context, Error, Fingerprint, Input, Items, Output, OutputKind, Protocol, Request, Role, auto,
-    run,
+    Context, Error, Fingerprint, Input, Output, OutputKind, Protocol, Request, Role, auto, run,
 };
 
 /// Sends to a peer that calls [`receive`] with its own items. The peer learns which of them are
@@ -154,7 +153,7 @@ impl Join {
         let plan = self.protocol.plan(&request)?;
         // The seed that salts the digests is drawn only now, when both sets are fixed.
         let joint_seed = &pending.confirm(channel, &[&plan.digest()])?;
-        let items = &Items::digest(fingerprints, joint_seed, plan.digest_bytes());
+        let items = &plan.items(fingerprints, joint_seed);
         let input = Input {
             items,
             columns,

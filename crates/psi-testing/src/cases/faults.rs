@@ -9,7 +9,7 @@ use psijoin_channel::{
     AbortCode, Error as ChannelError,
     count::counted,
     fault::{Fault, FaultKind, faulty},
-    memory::{self, Builder},
+    memory::{self, Builder, Window},
 };
 use psijoin_psi::{Columns, Error, ErrorKind, Output, OutputKind, Plan, Request, Role};
 
@@ -99,7 +99,7 @@ fn requests(subject: &Subject) -> Vec<(Sets, Request)> {
     let threshold = few.request(OutputKind::Threshold(6));
     let function = [sums, threshold]
         .into_iter()
-        .find(|request| subject.protocol.computes(&request.output));
+        .find(|request| subject.serves(request));
     let rows = subject.faulty.clone();
     let to_find = rows.request(OutputKind::Rows);
     let function = function.map(|request| (few, request));
@@ -122,7 +122,7 @@ fn at_every_message(
     for (sets, request) in requests(subject) {
         let plan = subject.plan(&request);
         let hit = |target: Target| {
-            let results = run_with_fault(&plan, &sets, target, kind(target));
+            let results = run_with_fault(subject.window, &plan, &sets, target, kind(target));
             let Target { role, message } = target;
             let case = format!("{}, message {message} of the {role}", request.output);
             check(&case, results);
@@ -164,7 +164,13 @@ fn targets(subject: &Subject, sets: &Sets, plan: &Plan) -> Vec<Target> {
 
 /// The results of a run in which a message is hit. Whatever happens, the run ends soon, and rows
 /// that it returns exist.
-fn run_with_fault(plan: &Plan, sets: &Sets, target: Target, kind: FaultKind) -> Results {
+fn run_with_fault(
+    window: Window,
+    plan: &Plan,
+    sets: &Sets,
+    target: Target,
+    kind: FaultKind,
+) -> Results {
     let fault = Fault {
         at: target.message,
         kind,
@@ -175,7 +181,8 @@ fn run_with_fault(plan: &Plan, sets: &Sets, target: Target, kind: FaultKind) -> 
         _ => &[PATIENCE],
     };
     for patience in patience {
-        let (mut sender, mut receiver) = Builder::new().idle_timeout(*patience).pair();
+        let channels = Builder::new().window(window).idle_timeout(*patience);
+        let (mut sender, mut receiver) = channels.pair();
         let probe;
         match target.role {
             Role::Sender => (sender, probe) = faulty(sender, fault),

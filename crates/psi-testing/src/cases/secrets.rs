@@ -2,7 +2,7 @@
 
 use psijoin_block::{Block, Prg};
 use psijoin_channel::{joint_seed::JointSeed, memory, transcript::recorded};
-use psijoin_psi::{Items, OutputKind};
+use psijoin_psi::OutputKind;
 
 use crate::{
     JOINT_SEED, Sets, Setup, Subject,
@@ -73,7 +73,7 @@ pub fn no_item_and_no_randomness_is_sent(subject: &Subject) {
         }
         for numbers in [&sets.sender, &sets.receiver] {
             let joint_seed = JointSeed::insecure_fixed(JOINT_SEED);
-            let items = Items::digest(&structured(numbers), &joint_seed, plan.digest_bytes());
+            let items = plan.items(&structured(numbers), &joint_seed);
             let digests = items.rows(0..numbers.len() as u32);
             let mut starts = digests.iter().map(|digest| digest[0].to_le_bytes());
             assert!(starts.all(|start| !sent.contains(&start)), "a digest");

@@ -30,7 +30,7 @@ impl<'a> Emulation<'a> {
         let [senders, receivers] = [sizes.sender(), sizes.receiver()];
         let digest = |from: u64, items: u64| {
             let fingerprints: Vec<_> = (from..from + items).map(fingerprint).collect();
-            Items::digest(&fingerprints, &joint_seed, plan.digest_bytes())
+            plan.items(&fingerprints, &joint_seed)
         };
         let sets = [
             digest(0, senders),
@@ -76,6 +76,7 @@ impl<'a> Emulation<'a> {
             let pool = &self.pools[role as usize];
             let side = pair::Side {
                 channel,
+                streams: Vec::new(),
                 rng: None,
                 pool,
             };

@@ -1,0 +1,120 @@
+use std::sync::Arc;
+
+use psijoin_params::{FailureBudget, parts};
+use psijoin_psi::{
+    BaseParams, Columns, Conversation, Derived, Dialogue, Error, OutputKind, Parts, Plan, Protocol,
+    Request, parameters,
+};
+use psijoin_psi_functions::functions::opening::Opening;
+
+use crate::session::{Receiver, Sender};
+
+/// The plan of a protocol for sets of any sizes: of one run, or in parts if the sets are large and
+/// the protocol can give the output in parts.
+///
+/// # Errors
+/// As [`Protocol::plan`]. [`Error::NotInParts`] if the sets are too large for one run, and the
+/// protocol cannot give the output in parts.
+pub fn plan(protocol: &'static Protocol, request: &Request) -> Result<Plan, Error> {
+    let protocol = protocol.chosen(request);
+    let parts = parts::count(request.sizes);
+    if parts == 1 || request.is_decided() {
+        return protocol.plan(request);
+    }
+    match in_parts(protocol, request, parts) {
+        Err(Error::NotInParts { .. }) if request.sizes.at_once().is_ok() => protocol.plan(request),
+        planned => planned,
+    }
+}
+
+/// The plan of a session in this number of parts, whatever its size.
+///
+/// # Errors
+/// As [`plan`].
+///
+/// # Panics
+/// Unless there are 2 to [`parts::MAX_PARTS`] parts.
+pub fn in_parts(protocol: &'static Protocol, request: &Request, parts: u32) -> Result<Plan, Error> {
+    let protocol = protocol.chosen(request);
+    protocol.serves(request)?;
+    if request.is_decided() {
+        return protocol.plan(request);
+    }
+    let output = output_of_a_part(request);
+    if !protocol.computes(&output) {
+        return Err(Error::NotInParts {
+            protocol: protocol.info().name,
+            output: request.output.to_string(),
+        });
+    }
+    let mut budget = FailureBudget::new(request.security);
+    let shape = parts::shape(request.sizes, parts, &mut budget)?;
+    let of_a_part = Request::of(shape.capacities, shape.security).output(output);
+    let plan = protocol.plan(&of_a_part)?;
+    let failures = plan.budget().total().times(parts.into());
+    budget.charge("failure of a part", failures)?;
+    let parts = Arc::new(Parts { shape, plan });
+    let derived = Derived {
+        info: protocol.info(),
+        base: BaseParams {
+            request: request.clone(),
+            digest_bytes: parts.plan.digest_bytes(),
+            budget,
+        },
+        parameters: [
+            parameters(&[
+                ("parts", shape.parts.into()),
+                ("sender's items a part", shape.capacities.sender()),
+                ("receiver's items a part", shape.capacities.receiver()),
+                ("sigma of a part", shape.security.statistical_bits().into()),
+            ]),
+            parts.plan.parameters().to_vec(),
+        ]
+        .concat(),
+        dialogue: dialogue(request, &parts),
+    };
+    let places = parts.plan.share_places() * shape.parts as usize;
+    Ok(
+        Plan::new::<Sender, Receiver>(derived, (request.clone(), parts.clone()))
+            .places(places)
+            .in_parts(parts),
+    )
+}
+
+/// What a part has to give, so that nothing but the output of all parts is learned.
+pub(crate) fn output_of_a_part(request: &Request) -> OutputKind {
+    match &request.output {
+        OutputKind::Rows if request.min_intersection > 0 => OutputKind::Shares(ONES),
+        kept @ (OutputKind::Rows | OutputKind::Shares(_) | OutputKind::Totals(_)) => kept.clone(),
+        _ => OutputKind::Totals(Opening::new(request).totals()),
+    }
+}
+
+/// A column of ones: its sum is the number of shared items.
+const ONES: Columns = Columns {
+    sender: 0,
+    receiver: 1,
+};
+
+/// What is opened when all parts are done.
+pub(crate) fn opening(request: &Request) -> Option<Opening> {
+    let kept = match request.output {
+        OutputKind::Rows => request.min_intersection == 0,
+        OutputKind::Shares(_) | OutputKind::Totals(_) => true,
+        _ => false,
+    };
+    (!kept).then(|| Opening::new(request))
+}
+
+/// All that is said, over one stream. Nothing is prepared before the sets are known: it would take the
+/// memory of all parts.
+fn dialogue(request: &Request, parts: &Parts) -> Dialogue {
+    let part = parts.plan.dialogue().at_once().clone();
+    let all = part.repeated(parts.shape.parts.into());
+    let lanes = vec![parts.plan.share_places(); parts.shape.parts as usize];
+    let [before, after] = match opening(request) {
+        Some(opening) => opening.conversations(&lanes),
+        None => Default::default(),
+    };
+    Dialogue::new(Conversation::default(), all.then(before).then(after))
+}

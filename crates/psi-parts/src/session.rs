@@ -1,0 +1,334 @@
+//! The parties of a session in parts.
+
+use std::sync::{Arc, Mutex};
+
+use psijoin_block::Prg;
+use psijoin_channel::joint_seed::JointSeed;
+use psijoin_circuit::{Bits, Lanes};
+use psijoin_psi::{
+    ColumnSum, Context, Error, Input, Output, OutputKind, Parts, Party, Plan, Request, Result,
+    Role, Shares, TotalShares,
+};
+use psijoin_psi_functions::functions::opening::{self, Opened};
+
+use crate::{
+    InMemory, Part, Table, lanes,
+    plan::{opening, output_of_a_part},
+};
+
+/// Runs one party of a plan in parts on a table that gives its items part by part. If it fails, this
+/// tells the peer why. What is found of rows, the table gets; everything else is in the output.
+///
+/// # Errors
+/// If the plan is refused, the table fails or does not fit the plan, the channel breaks, the peer
+/// misbehaves, or luck fails.
+///
+/// # Panics
+/// If the plan is not in parts.
+pub fn run(
+    plan: &Plan,
+    role: Role,
+    table: &dyn Table,
+    joint_seed: &JointSeed,
+    context: &mut Context,
+) -> Result<Output> {
+    let parts = plan.parts().expect("a plan in parts");
+    let session = Session {
+        role,
+        request: plan.request(),
+        parts,
+        joint_seed,
+    };
+    plan.feasible()
+        .and_then(|()| session.run(table, context))
+        .inspect_err(|error| context.channel.abort(error.abort_code()))
+}
+
+/// The party that helps.
+pub(crate) struct Sender;
+
+/// The party that learns the result.
+pub(crate) struct Receiver;
+
+impl Party for Sender {
+    type Params = (Request, Arc<Parts>);
+
+    fn offline(_: &Self::Params, _: &mut Context) -> Result<Self, Error> {
+        Ok(Self)
+    }
+
+    fn online(self, params: &Self::Params, input: &Input, context: &mut Context) -> Result<Output> {
+        run_in_memory(Role::Sender, params, input, context)
+    }
+}
+
+impl Party for Receiver {
+    type Params = (Request, Arc<Parts>);
+
+    fn offline(_: &Self::Params, _: &mut Context) -> Result<Self, Error> {
+        Ok(Self)
+    }
+
+    fn online(self, params: &Self::Params, input: &Input, context: &mut Context) -> Result<Output> {
+        run_in_memory(Role::Receiver, params, input, context)
+    }
+}
+
+/// Runs on a table in memory.
+fn run_in_memory(
+    role: Role,
+    (request, parts): &(Request, Arc<Parts>),
+    input: &Input,
+    context: &mut Context,
+) -> Result<Output> {
+    let session = Session {
+        role,
+        request,
+        parts,
+        joint_seed: input.joint_seed,
+    };
+    let table = InMemory::new(input, parts.shape.parts);
+    // Before anything is sent.
+    session.check_room(table.fullest())?;
+    match session.run(&table, context)? {
+        Output::Nothing if session.finds_rows() => Ok(table.rows()),
+        output => Ok(output),
+    }
+}
+
+/// One party of a session.
+struct Session<'a> {
+    role: Role,
+    request: &'a Request,
+    parts: &'a Parts,
+    joint_seed: &'a JointSeed,
+}
+
+impl Session<'_> {
+    fn finds_rows(&self) -> bool {
+        self.role == Role::Receiver && self.request.output == OutputKind::Rows
+    }
+
+    /// Checks that a part has room for this number of items.
+    fn check_room(&self, items: u64) -> Result<(), Error> {
+        if items > self.role.items(self.parts.shape.capacities) {
+            let what = "more items fall into one part than it has room for";
+            return Err(self.request.bad_luck(what));
+        }
+        Ok(())
+    }
+
+    fn run(&self, table: &dyn Table, context: &mut Context) -> Result<Output> {
+        context.phases.begin("parts");
+        let kept = Mutex::new(Kept::new(self));
+        lanes::run_all(self.parts.shape.parts, context, &|part, context| {
+            self.run_part(part, table, &kept, context)
+        })?;
+        let kept = kept.into_inner().expect("no panic");
+        if kept.items != self.role.items(self.request.sizes) {
+            return Err(Error::Misuse(
+                "the number of items in all parts is not the one that was agreed on",
+            ));
+        }
+        match opening(self.request) {
+            Some(opening) => {
+                context.phases.begin("opening");
+                self.open(opening, &kept, table, context)
+            }
+            None => Ok(kept.into_output(&self.request.output)),
+        }
+    }
+
+    /// Runs a part, and keeps what it gives.
+    fn run_part(
+        &self,
+        part: u32,
+        table: &dyn Table,
+        kept: &Mutex<Kept>,
+        context: &mut Context,
+    ) -> Result<(), Error> {
+        let mut own = table.part(part)?;
+        kept.lock().expect("no panic").take_in(&own, self)?;
+        self.fill_up(&mut own, &mut context.rng);
+        let input = Input {
+            items: &own.items,
+            columns: &own.columns,
+            joint_seed: &self.joint_seed.part(part),
+        };
+        let output = psijoin_psi::run(&self.parts.plan, self.role, &input, context)?;
+        let Part { positions, .. } = own;
+        if let Output::Rows(rows) = output {
+            // A random digest is shared only if a mask is equal by chance.
+            let rows = rows.iter().map_while(|row| positions.get(*row as usize));
+            let rows: Vec<u32> = rows.copied().collect();
+            return table.found(part, &rows);
+        }
+        kept.lock().expect("no panic").keep(part, output, positions);
+        Ok(())
+    }
+
+    /// Fills a part up to its capacity.
+    fn fill_up(&self, part: &mut Part, rng: &mut Prg) {
+        let capacity = self.role.items(self.parts.shape.capacities) as usize;
+        part.items.fill_up(capacity, rng);
+        for column in &mut part.columns {
+            column.resize(capacity, 0);
+        }
+        if self.counts_in_a_column() {
+            part.columns.push(vec![1; capacity]);
+        }
+    }
+
+    /// Whether this party brings a column of ones.
+    fn counts_in_a_column(&self) -> bool {
+        self.finds_rows() && output_of_a_part(self.request) != OutputKind::Rows
+    }
+
+    fn open(
+        &self,
+        opening: opening::Opening,
+        kept: &Kept,
+        table: &dyn Table,
+        context: &mut Context,
+    ) -> Result<Output> {
+        let (totals, bits) = (kept.totals(), kept.bits());
+        let (channel, rng) = (&mut *context.channel, &mut context.rng);
+        match self.role {
+            Role::Sender => {
+                let sender = opening::Sender::offline(opening, channel, rng)?;
+                sender.release(&totals, &bits, channel)
+            }
+            Role::Receiver => {
+                let receiver = opening::Receiver::offline(opening, channel, rng)?;
+                match receiver.learn(&totals, &bits, channel)? {
+                    Opened::Output(output) => Ok(output),
+                    Opened::Bits(shared) => {
+                        for (part, shared) in (0..).zip(&shared) {
+                            table.found(part, &kept.rows(part, shared))?;
+                        }
+                        Ok(Output::Nothing)
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What a party has of the parts that are done.
+struct Kept {
+    items: u64,
+    columns: Vec<ColumnSum>,
+    totals: TotalShares,
+    shares: Vec<Option<SharesOfPart>>,
+}
+
+struct SharesOfPart {
+    shares: Shares,
+    /// Where each item of the part stands in the table.
+    positions: Vec<u32>,
+}
+
+impl Kept {
+    fn new(session: &Session<'_>) -> Self {
+        let columns = session.request.output.columns();
+        Self {
+            items: 0,
+            columns: vec![ColumnSum::default(); columns.of(session.role)],
+            totals: TotalShares::zero(columns.total()),
+            shares: Vec::new(),
+        }
+    }
+
+    /// Counts the items of a part, and checks that they fit the session.
+    fn take_in(&mut self, part: &Part, session: &Session<'_>) -> Result<(), Error> {
+        let items = part.items.len();
+        session.check_room(items as u64)?;
+        if part.positions.len() != items
+            || part.columns.len() != self.columns.len()
+            || part.columns.iter().any(|column| column.len() != items)
+        {
+            return Err(Error::Misuse(
+                "a part must have a position, and a number of each column, for each of its items",
+            ));
+        }
+        self.items += items as u64;
+        for (sum, column) in self.columns.iter_mut().zip(&part.columns) {
+            sum.add(column)?;
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, part: u32, output: Output, positions: Vec<u32>) {
+        match output {
+            Output::Totals(totals) => self.totals.add(&totals),
+            Output::Shares(shares) => {
+                let part = part as usize;
+                if self.shares.len() <= part {
+                    self.shares.resize_with(part + 1, || None);
+                }
+                self.shares[part] = Some(SharesOfPart { shares, positions });
+            }
+            // The sender learns nothing of rows.
+            _ => {}
+        }
+    }
+
+    /// Shares of the totals of all parts.
+    fn totals(&self) -> TotalShares {
+        let mut totals = self.totals.clone();
+        // A column of ones counts rows that may be withheld.
+        let ones = (self.shares.iter().flatten()).flat_map(|part| part.shares.columns().first());
+        totals.count = (ones.flatten()).fold(totals.count, |sum, one| sum.wrapping_add(*one));
+        totals
+    }
+
+    /// Shares of the bits of all parts.
+    fn bits(&self) -> Vec<Bits> {
+        let parts = self.shares.iter().flatten();
+        parts.map(|part| part.shares.membership().clone()).collect()
+    }
+
+    /// The rows of a part whose bits are one.
+    fn rows(&self, part: u32, shared: &Bits) -> Vec<u32> {
+        let Some(part) = &self.shares[part as usize] else {
+            return Vec::new();
+        };
+        let places = part.shares.items().unwrap_or_default().iter().enumerate();
+        let found = places.filter(|(place, _)| shared.get(*place));
+        let mut rows: Vec<u32> = found.filter_map(|(_, item)| part.position(*item)).collect();
+        rows.sort_unstable();
+        rows
+    }
+
+    fn into_output(self, kind: &OutputKind) -> Output {
+        match kind {
+            OutputKind::Totals(_) => Output::Totals(self.totals),
+            OutputKind::Shares(columns) => Output::Shares(self.all_shares(columns.total())),
+            _ => Output::Nothing,
+        }
+    }
+
+    /// The shares of all parts, one part after the other.
+    fn all_shares(&self, columns: usize) -> Shares {
+        let (mut bits, mut sums) = (Bits::default(), vec![Vec::new(); columns]);
+        let mut items: Option<Vec<Option<u32>>> = None;
+        for part in self.shares.iter().flatten() {
+            bits.append(part.shares.membership());
+            for (all, column) in sums.iter_mut().zip(part.shares.columns()) {
+                all.extend_from_slice(column);
+            }
+            if let Some(of_part) = part.shares.items() {
+                let positions = of_part.iter().map(|item| part.position(*item));
+                items.get_or_insert_default().extend(positions);
+            }
+        }
+        Shares::new(bits, sums, items)
+    }
+}
+
+impl SharesOfPart {
+    /// Where the item of a place stands in the table; `None` if there is none, or a digest that fills up.
+    fn position(&self, item: Option<u32>) -> Option<u32> {
+        self.positions.get(item? as usize).copied()
+    }
+}
