@@ -9,9 +9,9 @@
 //! }
 //! ```
 //!
-//! Each row becomes a module with the tests of [`cases`] in three tiers: `kkrt::quick::…` takes
-//! seconds and is for every edit, `kkrt::full::…` is for every submission, and
-//! `kkrt::nightly::…` is ignored unless asked for. `cargo test kkrt` runs the first two of one
+//! Each row becomes a module with the tests of [`cases`] in tiers: `kkrt::quick::…` takes
+//! seconds and is for every edit, `kkrt::full::…` and, in a session in parts, `kkrt::parts::…` are for
+//! every submission, and `kkrt::nightly::…` is ignored unless asked for. `cargo test kkrt` runs all but the last of one
 //! protocol, `cargo test quick` the first of all.
 
 #![forbid(unsafe_code)]
@@ -59,13 +59,6 @@ macro_rules! protocols {
                     faults::a_stalled_peer,
                     order::another_order_of_the_input_changes_the_order_of_units_only,
                     order::the_order_of_units_is_not_that_of_the_input,
-                    parts::cost_what_is_planned,
-                    parts::end_soon_at_any_fault,
-                    parts::find_the_same,
-                    parts::look_the_same_for_any_input,
-                    parts::overflow_is_bad_luck,
-                    parts::tell_no_secret,
-                    parts::wait_for_room_after_every_message,
                     results::borders_of_chunks,
                     results::both_parties_wait_for_room_after_every_message,
                     results::high_statistical_security,
@@ -75,6 +68,15 @@ macro_rules! protocols {
                     results::very_unequal_sets,
                     secrets::no_item_and_no_randomness_is_sent,
                     secrets::two_runs_share_no_bytes,
+                });
+                $crate::tier!(parts {
+                    parts::cost_what_is_planned,
+                    parts::end_soon_at_any_fault,
+                    parts::find_the_same,
+                    parts::look_the_same_for_any_input,
+                    parts::overflow_is_bad_luck,
+                    parts::tell_no_secret,
+                    parts::wait_for_room_after_every_message,
                 });
                 $crate::tier!(#[ignore = "takes minutes: nightly"] nightly {
                     parts::hide_what_is_shared,

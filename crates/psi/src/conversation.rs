@@ -56,16 +56,20 @@ impl Conversation {
     #[must_use]
     pub fn both(mut self, sender: u64, receiver: u64) -> Self {
         if sender + receiver > 0 {
-            let turn = Turn { sender, receiver };
-            match self.0.last_mut() {
-                Some(Stretch { turns, times: 1 }) => turns.push(turn),
-                _ => self.0.push(Stretch {
-                    turns: vec![turn],
-                    times: 1,
-                }),
-            }
+            self.add(Stretch {
+                turns: vec![Turn { sender, receiver }],
+                times: 1,
+            });
         }
         self
+    }
+
+    /// Adds a stretch. What is not repeated is one stretch with what comes before it.
+    fn add(&mut self, later: Stretch) {
+        match self.0.last_mut() {
+            Some(Stretch { turns, times: 1 }) if later.times == 1 => turns.extend(later.turns),
+            _ => self.0.push(later),
+        }
     }
 
     /// Then these flights: bytes of the sender and of the receiver in each.
@@ -77,7 +81,7 @@ impl Conversation {
     /// Then what another conversation has.
     #[must_use]
     pub fn then(mut self, later: Self) -> Self {
-        self.0.extend(later.0);
+        later.0.into_iter().for_each(|stretch| self.add(stretch));
         self
     }
 

@@ -27,7 +27,7 @@ pub fn is_exact_for_many_items(subject: &Subject) {
     }
 }
 
-fn check(subject: &Subject, sets: Sets) {
+pub(super) fn check(subject: &Subject, sets: Sets) {
     let sets = subject.sized(sets);
     for request in subject.requests(&sets) {
         // What is withheld is not sent.

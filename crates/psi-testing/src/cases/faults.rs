@@ -32,6 +32,9 @@ const STALLS_AT_ONCE: usize = 16;
 const FIRST_LAYERS: u64 = 8;
 const LAYERS_APART: usize = 11;
 
+/// In a session in parts, which says the same several times, so is any run of more messages than this.
+const MANY_IN_PARTS: u64 = 48;
+
 /// The peer goes away.
 pub fn a_cut_connection(subject: &Subject) {
     at_every_message(subject, |_| FaultKind::Cut, loses_the_channel);
@@ -150,7 +153,8 @@ fn targets(subject: &Subject, sets: &Sets, plan: &Plan) -> Vec<Target> {
     assert_output(subject, sets, plan.request(), results);
     let traffic = counters.snapshot();
     let messages = |role, count: u64| {
-        let (first, apart) = match subject.layered {
+        let sampled = subject.layered || (subject.parts.is_some() && count > MANY_IN_PARTS);
+        let (first, apart) = match sampled {
             true => (FIRST_LAYERS.min(count), LAYERS_APART),
             false => (count, 1),
         };

@@ -12,7 +12,7 @@ use crate::{
 
 /// Runs both parties and demands the right result, of each kind that the protocol computes, or
 /// to be refused if the sets are too large for it.
-fn check(subject: &Subject, sets: Sets) {
+pub(super) fn check(subject: &Subject, sets: Sets) {
     let sets = subject.sized(sets);
     for request in subject.requests(&sets) {
         check_request(subject, &sets, &request);
@@ -20,7 +20,7 @@ fn check(subject: &Subject, sets: Sets) {
 }
 
 /// The same for rows.
-fn check_rows(subject: &Subject, sets: Sets) {
+pub(super) fn check_rows(subject: &Subject, sets: Sets) {
     let sets = subject.sized(sets);
     check_request(subject, &sets, &sets.request(OutputKind::Rows));
 }
