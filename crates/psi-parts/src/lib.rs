@@ -39,6 +39,7 @@
 mod lanes;
 mod plan;
 mod session;
+pub mod synthetic;
 mod table;
 
 pub use plan::{in_parts, plan};

@@ -40,7 +40,7 @@ use psijoin_psi_ot::{cm20::CM20, kkrt::KKRT};
 use psijoin_psi_pk::dh::DH;
 use psijoin_psi_vole::{rr22::RR22, rr22_circuit::RR22_CIRCUIT};
 
-use crate::{Adversary, Cost, Info, OutputKind, Protocol, Request, Sizes};
+use crate::{Adversary, Cost, Info, OutputKind, Protocol, Request, Sizes, parts};
 
 /// Stands for the protocol that suits a request. It is not a protocol of its own, so it is not in
 /// the list of [`PROTOCOLS`](crate::registry::PROTOCOLS).
@@ -157,16 +157,18 @@ fn candidates_for(request: &Request) -> &'static [&'static Candidate] {
 impl Candidate {
     /// What a run is likely to take; `None` if there can be none.
     fn nanos(&self, request: &Request) -> Option<u128> {
-        let plan = self.protocol.plan(request).ok()?;
+        let plan = parts::plan(self.protocol, request).ok()?;
         plan.feasible().ok()?;
+        let runs = plan.parts().map_or(1, |parts| parts.shape.parts.into());
         let round_trip = u128::from(request.path.round_trip_micros) * 1000;
         let waiting = self.half_round_trips * round_trip / 2;
-        Some(waiting + self.busy_nanos(request.sizes, plan.cost(), request.path))
+        Some(waiting + self.busy_nanos(runs, request.sizes, plan.cost(), request.path))
     }
 
-    fn busy_nanos(&self, sizes: Sizes, cost: Cost, path: Path) -> u128 {
+    /// What computing and the line take in this number of runs, one after the other.
+    fn busy_nanos(&self, runs: u128, sizes: Sizes, cost: Cost, path: Path) -> u128 {
         let [sender_item, receiver_item] = self.item_nanos;
-        let computing = self.fixed_micros * 1000
+        let computing = runs * self.fixed_micros * 1000
             + sender_item * u128::from(sizes.sender())
             + receiver_item * u128::from(sizes.receiver());
         let [to_receiver, to_sender] = path.bits_per_second;

@@ -7,7 +7,8 @@ use psijoin_handshake::{self as handshake, Hello};
 use psijoin_params::Security;
 
 use crate::{
-    Context, Error, Fingerprint, Input, Output, OutputKind, Protocol, Request, Role, auto, run,
+    Context, Error, Fingerprint, Input, Output, OutputKind, Protocol, Request, Role, auto, parts,
+    run,
 };
 
 /// Sends to a peer that calls [`receive`] with its own items. The peer learns which of them are
@@ -150,7 +151,7 @@ impl Join {
             .output(self.output.clone())
             .min_intersection(self.min_intersection)
             .path(pending.path()?);
-        let plan = self.protocol.plan(&request)?;
+        let plan = parts::plan(self.protocol, &request)?;
         // The seed that salts the digests is drawn only now, when both sets are fixed.
         let joint_seed = &pending.confirm(channel, &[&plan.digest()])?;
         let items = &plan.items(fingerprints, joint_seed);

@@ -21,10 +21,10 @@
 //! A [`Join`] hashes items, compares how both sides were set up, draws a seed, plans and runs. To
 //! do some of that in another way, take the parts:
 //!
-//! 1. a [`Protocol`] of the [`registry`] makes a [`Plan`] from a [`Request`], with every parameter
-//!    derived and the [`Cost`] known to the byte;
+//! 1. [`plan`](fn@plan) makes a [`Plan`] for a [`Protocol`] of the [`registry`] from a [`Request`], with every
+//!    parameter derived and the [`Cost`] known to the byte. Large sets are planned in [`parts`];
 //! 2. once both parties have fixed their sets, they draw a [`JointSeed`] over their channel, and each
-//!    digests its items under it ([`Items`]);
+//!    digests its items under it ([`Plan::items`]);
 //! 3. [`run`] does the rest. Or [`prepare`] does what needs no input, and [`Prepared::run`] what
 //!    does.
 //!
@@ -33,6 +33,7 @@
 //! | [`registry`], [`mod@auto`] | all protocols by name, and the choice of one by the sizes and the network |
 //! | [`channel`] | what parties talk over: in memory, emulated links, counters |
 //! | [`transport`] | TCP and TLS 1.3 with pinned peers (feature `transport`, on by default) |
+//! | [`parts`] | large sessions as many small runs, over tables that need not fit into memory |
 //! | [`circuits`] | computing with shares of the intersection |
 //! | [`share_file`] | shares in a file |
 //! | [`pair`] | both parties in one process, for tests and benches |
@@ -53,8 +54,9 @@ pub use psijoin_params::{Error as ParametersError, FailureBudget, Log2Prob, Secu
 pub use psijoin_psi::{
     Adversary, Columns, Context, Cost, Error, ErrorKind, Fingerprint, Info, Input, Items, Observer,
     Output, OutputKind, Parameter, Phases, Plan, Prepared, Protocol, Request, Role, Shares,
-    Traffic, pair, prepare, run,
+    TotalShares, Totals, Traffic, pair, prepare, run,
 };
+pub use psijoin_psi_parts::{self as parts, plan};
 #[cfg(feature = "transport")]
 pub use psijoin_transport as transport;
 

@@ -10,7 +10,7 @@ use psijoin_forecast::{Calibration, Cores, Forecast, Network, Script, measure, m
 use psijoin_psi_pk::dh::DH;
 use psijoin_psi_vole::rr22::RR22;
 
-use crate::{Adversary, Error, Info, Plan, Protocol, Request, registry};
+use crate::{Adversary, Error, Info, Plan, Protocol, Request, parts, registry};
 
 /// Where the parties are.
 #[derive(Debug, Clone)]
@@ -171,7 +171,7 @@ fn planned(protocol: &'static Protocol, request: &Request) -> Result<Plan, Obsta
         return Err(Obstacle::Withholding);
     }
     let refused = |error: crate::Error| Obstacle::Refused(error.to_string());
-    let plan = protocol.plan(request).map_err(refused)?;
+    let plan = parts::plan(protocol, request).map_err(refused)?;
     plan.feasible().map_err(refused)?;
     Ok(plan)
 }

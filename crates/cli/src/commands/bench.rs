@@ -71,7 +71,7 @@ fn plans(protocols: &[&'static Protocol], setting: &Setting) -> Result<Vec<Plan>
         .path(setting.network.map(Path::from).unwrap_or_default());
     let mut plans = Vec::new();
     for protocol in able(protocols, setting)? {
-        let plan = protocol.plan(&request)?;
+        let plan = psijoin::plan(protocol, &request)?;
         match plan.feasible() {
             Err(refusal) if protocols.len() > 1 => {
                 let name = plan.info().name;

@@ -68,8 +68,8 @@ fn choice(request: &Request) -> String {
 }
 
 fn rows(request: &Request) -> Result<Vec<Row>, Failure> {
-    let row = |protocol: &Protocol| {
-        let plan = protocol.plan(request)?;
+    let row = |protocol: &'static Protocol| {
+        let plan = psijoin::plan(protocol, request)?;
         let (info, cost) = (plan.info(), plan.cost().total);
         Ok(Row {
             name: info.name,

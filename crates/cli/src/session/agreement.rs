@@ -115,7 +115,7 @@ impl Party<'_> {
             .question
             .request(senders, receivers, columns.counts())?
             .path(pending.path()?);
-        let plan = self.protocol.plan(&request)?;
+        let plan = psijoin::plan(self.protocol, &request)?;
         let peer_only_checks = pending.peer().told(ONLY_CHECKS).is_some();
         let joint_seed = pending.confirm(channel, &[&plan.digest(), &columns.encoded()])?;
         self.record.session(&joint_seed);

@@ -1,0 +1,158 @@
+//! Random tables that are made part by part: for benches of sets that would not fit into memory.
+
+use std::{
+    ops::Range,
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+};
+
+use psijoin_block::{Block, Prg};
+use psijoin_channel::joint_seed::JointSeed;
+use psijoin_psi::{Error, Fingerprint, Plan, Role};
+
+use crate::{Part, Table};
+
+/// What both parties have: random items, a number of them shared.
+pub struct Synthetic<'a> {
+    plan: &'a Plan,
+    joint_seed: &'a JointSeed,
+    seed: Block,
+    /// For each part, how many items before it are shared, the sender's alone, and the receiver's
+    /// alone; and at last how many there are.
+    before: Vec<[u64; 3]>,
+}
+
+/// Who has an item.
+#[derive(Debug, Clone, Copy)]
+enum Owner {
+    Both,
+    One(Role),
+}
+
+impl Owner {
+    fn index(self) -> usize {
+        match self {
+            Self::Both => 0,
+            Self::One(Role::Sender) => 1,
+            Self::One(Role::Receiver) => 2,
+        }
+    }
+}
+
+impl<'a> Synthetic<'a> {
+    /// Random sets for a plan in parts, which have `shared` items in common. The number of items in each
+    /// part is that of so many items that fall into random parts.
+    ///
+    /// # Panics
+    /// If the plan is not in parts, or a set has fewer items than are shared.
+    pub fn new(plan: &'a Plan, shared: u64, joint_seed: &'a JointSeed) -> Self {
+        let sizes = plan.request().sizes;
+        let parts = plan.parts().expect("a plan in parts").shape.parts;
+        let mut prg = Prg::from_os();
+        let mut before = vec![[0; 3]; 1 + parts as usize];
+        let alone = [sizes.sender(), sizes.receiver()].map(|items| items - shared);
+        for (owner, items) in [shared, alone[0], alone[1]].into_iter().enumerate() {
+            throw(items, owner, &mut before[1..], &mut prg);
+        }
+        for part in 1..before.len() {
+            for owner in 0..3 {
+                before[part][owner] += before[part - 1][owner];
+            }
+        }
+        Self {
+            plan,
+            joint_seed,
+            seed: prg.block(),
+            before,
+        }
+    }
+
+    /// A party's table.
+    pub fn table(&self, role: Role) -> SyntheticTable<'_> {
+        SyntheticTable {
+            sets: self,
+            role,
+            found: AtomicU64::new(0),
+            is_wrong: AtomicBool::new(false),
+        }
+    }
+
+    /// How many items are shared.
+    pub fn shared(&self) -> u64 {
+        self.before.last().map_or(0, |all| all[Owner::Both.index()])
+    }
+
+    fn len(&self, part: u32, owner: Owner) -> usize {
+        let [before, after] = [0, 1].map(|next| self.before[part as usize + next]);
+        (after[owner.index()] - before[owner.index()]) as usize
+    }
+
+    fn fill(&self, part: u32, owner: Owner, fingerprints: &mut [Fingerprint]) {
+        let tweak = u128::from(part) << 2 | owner.index() as u128;
+        let mut prg = Prg::from_seed(self.seed ^ Block(tweak));
+        prg.fill_bytes(fingerprints.as_flattened_mut());
+    }
+}
+
+/// Counts, for each part, how many items of an owner fall into it.
+fn throw(items: u64, owner: usize, counts: &mut [[u64; 3]], prg: &mut Prg) {
+    const AT_ONCE: usize = 1 << 12;
+    let parts = counts.len() as u64;
+    let mut words = vec![0_u32; AT_ONCE];
+    for first in (0..items).step_by(AT_ONCE) {
+        let words = &mut words[..AT_ONCE.min((items - first) as usize)];
+        prg.fill_bytes(bytemuck::cast_slice_mut(words));
+        for word in words {
+            counts[(u64::from(*word) * parts >> 32) as usize][owner] += 1;
+        }
+    }
+}
+
+/// The table of one party, which checks what is found.
+pub struct SyntheticTable<'a> {
+    sets: &'a Synthetic<'a>,
+    role: Role,
+    found: AtomicU64,
+    is_wrong: AtomicBool,
+}
+
+impl SyntheticTable<'_> {
+    /// How many rows were found; nothing if they are not those that are shared.
+    pub fn found(&self) -> Option<u64> {
+        let is_right = !self.is_wrong.load(Ordering::Relaxed);
+        is_right.then(|| self.found.load(Ordering::Relaxed))
+    }
+
+    /// The rows of a part: those that are the party's alone, and those that are shared.
+    fn rows(&self, part: u32) -> [Range<u32>; 2] {
+        let own = Owner::One(self.role);
+        let before = self.sets.before[part as usize];
+        let first = (before[own.index()] + before[Owner::Both.index()]) as u32;
+        let alone = first..first + self.sets.len(part, own) as u32;
+        let shared = alone.end..alone.end + self.sets.len(part, Owner::Both) as u32;
+        [alone, shared]
+    }
+}
+
+impl Table for SyntheticTable<'_> {
+    fn part(&self, part: u32) -> Result<Part, Error> {
+        let [alone, shared] = self.rows(part);
+        let mut fingerprints = vec![[0; 32]; alone.len() + shared.len()];
+        let (own, both) = fingerprints.split_at_mut(alone.len());
+        self.sets.fill(part, Owner::One(self.role), own);
+        self.sets.fill(part, Owner::Both, both);
+        Ok(Part {
+            items: self.sets.plan.items(&fingerprints, self.sets.joint_seed),
+            positions: alone.chain(shared).collect(),
+            columns: Vec::new(),
+        })
+    }
+
+    fn found(&self, part: u32, rows: &[u32]) -> Result<(), Error> {
+        let [_, shared] = self.rows(part);
+        if !rows.iter().copied().eq(shared) {
+            self.is_wrong.store(true, Ordering::Relaxed);
+        }
+        self.found.fetch_add(rows.len() as u64, Ordering::Relaxed);
+        Ok(())
+    }
+}
