@@ -33,6 +33,10 @@ pub enum Error {
     #[error("interrupted")]
     Interrupted,
 
+    /// This party gave up over another stream of the same session. What failed there has the reason.
+    #[error("the session was ended on this side, over another of its streams")]
+    EndedElsewhere,
+
     /// The network failed.
     #[error("the connection failed: {0}")]
     Io(#[from] io::Error),
@@ -51,6 +55,7 @@ impl Clone for Error {
             Self::Malformed(what) => Self::Malformed(what),
             Self::PeerAborted(code) => Self::PeerAborted(*code),
             Self::Interrupted => Self::Interrupted,
+            Self::EndedElsewhere => Self::EndedElsewhere,
             Self::Io(error) => Self::Io(io::Error::new(error.kind(), error.to_string())),
         }
     }
@@ -88,6 +93,10 @@ pub enum AbortCode {
     ReceiverSums = 12,
     /// The two sides' items differ in meaning, and it demands that they do not.
     UnlikeItems = 13,
+    /// It lost one of several connections to this side.
+    ConnectionLost = 14,
+    /// It could not open all connections that both parties had agreed on.
+    TooFewStreams = 15,
     /// A reason that this version does not know: the peer's may be a later one.
     Unknown = 0,
 }
@@ -111,6 +120,8 @@ impl AbortCode {
             TooManyItems,
             ReceiverSums,
             UnlikeItems,
+            ConnectionLost,
+            TooFewStreams,
         ]
         .into_iter()
         .find(|known| *known as u8 == code)
@@ -138,6 +149,11 @@ impl std::fmt::Display for AbortCode {
             Self::UnlikeItems => {
                 "its keys and this side's differ in kind, and it demands that they do not (--strict)"
             }
+            Self::ConnectionLost => "it lost one of its connections to this side",
+            Self::TooFewStreams => {
+                "it could not open all connections between the two sides (a firewall may let only \
+                 one pass: start both sides with --threads 1, which needs no other)"
+            }
             Self::Unknown => "for a reason that this version does not know",
         })
     }
@@ -149,10 +165,10 @@ mod tests {
 
     #[test]
     fn codes_survive_the_wire_and_unknown_ones_say_so() {
-        for number in 1..=13 {
+        for number in 1..=15 {
             assert_eq!(AbortCode::from_wire(number) as u8, number);
         }
-        for number in [0, 14, 255] {
+        for number in [0, 16, 255] {
             assert_eq!(AbortCode::from_wire(number), AbortCode::Unknown);
         }
         let error = Error::PeerAborted(AbortCode::Unknown).to_string();
