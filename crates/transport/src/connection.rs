@@ -1,11 +1,6 @@
 //! An established connection to the peer.
 
-use std::{
-    io,
-    net::SocketAddr,
-    sync::Arc,
-    thread::{self, JoinHandle},
-};
+use std::{net::SocketAddr, sync::Arc};
 
 use psijoin_channel::{AbortCode, Channel, path::Measured};
 
@@ -13,8 +8,8 @@ use crate::{
     Endpoint, Error, Listener, Options,
     endpoint::Address,
     establish::{self, Established},
-    link::{self, Link, LinkInbound, LinkOutbound},
-    wire::Wire,
+    line::{self, Line},
+    link::{Bond, Countdown, Link},
 };
 
 /// An established connection to the peer, kept alive by two threads of its own.
@@ -53,8 +48,8 @@ use crate::{
 /// ```
 #[derive(Debug)]
 pub struct Connection {
-    link: Arc<Link>,
-    threads: Threads,
+    /// That of the meeting first.
+    lines: Vec<Line>,
     peer_address: SocketAddr,
     measured: Measured,
 }
@@ -101,19 +96,21 @@ impl Connection {
             measured,
         } = established;
         let peer_address = socket.peer_addr()?;
-        let link = Arc::new(Link::new(options.timeouts, options.pulse.clone()));
-        let threads = Threads::start(&link, Wire::new(socket, tls)?)?;
-        options.interrupt.watch(&link);
-        let channel = Channel::new(LinkOutbound(link.clone()), LinkInbound(link.clone()));
+        let line = Line::start(socket, tls, options, &Arc::new(Bond::default()))?;
+        let channel = line.channel();
         Ok((
             Self {
-                link,
-                threads,
+                lines: vec![line],
                 peer_address,
                 measured,
             },
             channel,
         ))
+    }
+
+    /// That of the meeting.
+    fn link(&self) -> &Link {
+        &self.lines[0].link
     }
 
     /// Where the peer is, as the network sees it.
@@ -130,7 +127,7 @@ impl Connection {
     /// Gives up, telling the peer why; as [`Channel::abort`], for a caller that has handed the
     /// channel on.
     pub fn abort(&self, code: AbortCode) {
-        self.link.abort(code);
+        self.link().abort(code);
     }
 
     /// Ends the session by itself when this many payload bytes of messages have passed each way
@@ -143,7 +140,8 @@ impl Connection {
     /// After the last byte, sending fails with [`Closed`](psijoin_channel::Error::Closed), an
     /// empty message included, and an abort is no longer told.
     pub fn ends_after(&self, channel: Channel, sent_bytes: u64, received_bytes: u64) -> Channel {
-        link::ends_after(&self.link, channel, sent_bytes, received_bytes)
+        let links = self.lines.iter().map(|line| line.link.clone()).collect();
+        Countdown::new(links, sent_bytes, received_bytes).over(channel)
     }
 
     /// Ends a session that went well. After `Ok`, the peer has said that it has received all
@@ -155,57 +153,14 @@ impl Connection {
     /// If the peer has sent more than was received, gives up, goes away or falls silent, or
     /// this party is interrupted.
     pub fn finish(self) -> Result<(), Error> {
-        Ok(self.link.finish()?)
+        let links = || self.lines.iter().map(|line| &line.link);
+        links().try_for_each(|link| link.take_leave())?;
+        Ok(links().try_for_each(|link| link.finish())?)
     }
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.link.close();
-        self.threads.join();
-    }
-}
-
-/// The reading and the writing thread of a connection.
-#[derive(Debug)]
-struct Threads {
-    wire: Arc<Wire>,
-    handles: Vec<JoinHandle<()>>,
-}
-
-impl Threads {
-    fn start(link: &Arc<Link>, wire: Arc<Wire>) -> Result<Self, Error> {
-        let mut threads = Self {
-            wire,
-            handles: Vec::new(),
-        };
-        let started = threads
-            .spawn("psijoin-read", link, link::read_until_the_end)
-            .and_then(|()| threads.spawn("psijoin-write", link, link::write_until_the_end));
-        if let Err(error) = started {
-            link.close();
-            threads.join();
-            return Err(Error::Thread(error));
-        }
-        Ok(threads)
-    }
-
-    fn spawn(&mut self, name: &str, link: &Arc<Link>, run: fn(&Link, Arc<Wire>)) -> io::Result<()> {
-        let (link, wire) = (link.clone(), self.wire.clone());
-        let thread = thread::Builder::new()
-            .name(name.into())
-            .spawn(move || run(&link, wire))?;
-        self.handles.push(thread);
-        Ok(())
-    }
-
-    /// Waits for the threads, which the link has told to end.
-    fn join(&mut self) {
-        self.wire.shut_down();
-        for thread in self.handles.drain(..) {
-            if thread.join().is_err() {
-                tracing::error!("a thread of a connection panicked; this is a bug in psijoin");
-            }
-        }
+        line::hang_up(&mut self.lines);
     }
 }

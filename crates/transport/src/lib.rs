@@ -38,6 +38,7 @@ mod interrupt;
 
 mod error;
 mod establish;
+mod line;
 mod link;
 mod preamble;
 mod tls;

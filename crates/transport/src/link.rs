@@ -15,10 +15,13 @@
 //!
 //! The writing thread runs even if the caller is stuck, so it vouches only for a caller that makes
 //! progress: one that waits for the peer, calls the channel, or has a [`Pulse`] that changes.
+//!
+//! # Several links
+//! The links of one session share a [`Bond`].
 
 use std::{
     fmt,
-    sync::{Condvar, Mutex, MutexGuard},
+    sync::{Arc, Condvar, Mutex, MutexGuard},
     time::{Duration, Instant},
 };
 
@@ -26,15 +29,18 @@ use psijoin_channel::{AbortCode, Error};
 
 use crate::{Pulse, Timeouts};
 
+use bond::End;
 use lane::Lane;
 
+mod bond;
 mod countdown;
 mod halves;
 mod lane;
 mod reader;
 mod writer;
 
-pub(crate) use countdown::ends_after;
+pub(crate) use bond::Bond;
+pub(crate) use countdown::Countdown;
 pub(crate) use halves::{LinkInbound, LinkOutbound};
 pub(crate) use reader::read_until_the_end;
 pub(crate) use writer::write_until_the_end;
@@ -46,6 +52,7 @@ pub(crate) const LINGER: Duration = Duration::from_secs(1);
 pub(crate) struct Link {
     timeouts: Timeouts,
     pulse: Option<Pulse>,
+    bond: Arc<Bond>,
     state: Mutex<State>,
     /// Notified when the outgoing lane is no longer full.
     room_to_send: Condvar,
@@ -63,10 +70,6 @@ struct State {
     outgoing: Lane,
     incoming: Lane,
     last_heard: Instant,
-    /// How many threads of the caller wait for the peer.
-    waiting: u32,
-    /// How often the caller has called, and stopped waiting.
-    calls: u64,
     /// TLS has something to say.
     has_answer: bool,
     /// What this party says last.
@@ -114,16 +117,16 @@ impl State {
 }
 
 impl Link {
-    pub(crate) fn new(timeouts: Timeouts, pulse: Option<Pulse>) -> Self {
-        Self {
+    /// A link of the session that `bond` stands for.
+    pub(crate) fn new(timeouts: Timeouts, pulse: Option<Pulse>, bond: &Arc<Bond>) -> Arc<Self> {
+        let link = Arc::new(Self {
             timeouts,
             pulse,
+            bond: bond.clone(),
             state: Mutex::new(State {
                 outgoing: Lane::default(),
                 incoming: Lane::default(),
                 last_heard: Instant::now(),
-                waiting: 0,
-                calls: 0,
                 has_answer: false,
                 farewell: None,
                 ended_here: None,
@@ -139,15 +142,33 @@ impl Link {
             arrival: Condvar::new(),
             room_to_receive: Condvar::new(),
             thread_ended: Condvar::new(),
-        }
+        });
+        bond.join(&link);
+        link
     }
 
     /// Gives up, and waits a moment until the peer has heard.
     pub(crate) fn abort(&self, code: AbortCode) {
-        let mut state = self.lock();
-        state.end_here(Error::Closed, Farewell::Abort(code));
+        let farewell = Farewell::Abort(code);
+        self.lock().end_here(Error::Closed, farewell);
         self.tell_everyone();
-        let _state = self.wait_for_threads(state, |state| state.has_writer_ended);
+        let reason = Error::EndedElsewhere;
+        self.bond.end_others(self, End { reason, farewell });
+        let deadline = Instant::now() + LINGER;
+        for link in self.bond.links() {
+            link.wait_until_told(deadline);
+        }
+    }
+
+    /// Ends at once because another link of the session has, without what still waits to be sent;
+    /// with it if this party was done already.
+    fn end_too(&self, End { reason, farewell }: End) {
+        let mut state = self.lock();
+        if state.farewell.is_none() {
+            state.outgoing.clear();
+        }
+        state.end_here(reason, farewell);
+        self.tell_everyone();
     }
 
     /// Gives up at once, without what still waits to be sent.
@@ -168,11 +189,7 @@ impl Link {
     /// Waits until the peer has heard how this party ended the link, at most until
     /// `deadline`.
     pub(crate) fn wait_until_told(&self, deadline: Instant) {
-        let limit = deadline.saturating_duration_since(Instant::now());
-        let waited = self
-            .thread_ended
-            .wait_timeout_while(self.lock(), limit, |state| !state.has_writer_ended);
-        drop(waited.expect(UNPOISONED));
+        drop(self.wait_for_threads(deadline, |state| state.has_writer_ended));
     }
 
     /// Says that this party is done, after all that waits to be sent, and does not wait for
@@ -186,26 +203,21 @@ impl Link {
         }
     }
 
+    /// Says that this party is done, for [`finish`](Self::finish) to wait for the peer.
+    pub(crate) fn take_leave(&self) -> Result<(), Error> {
+        self.leave(self.lock()).map(drop)
+    }
+
     /// Says that this party is done, and waits until the peer says so too.
     pub(crate) fn finish(&self) -> Result<(), Error> {
         let mut state = self.lock();
         let started = Instant::now();
         loop {
-            if let Some(error) = &state.ended_here {
-                return Err(error.clone());
-            }
-            if !state.incoming.is_empty() {
-                state.end_here(Error::Closed, Farewell::Abort(AbortCode::ProtocolViolation));
-                self.tell_everyone();
-                return Err(Error::Malformed("a message after the end of the protocol"));
-            }
-            if state.farewell.is_none() {
-                state.farewell = Some(Farewell::Bye);
-                self.work_to_write.notify_all();
-            }
+            state = self.leave(state)?;
             if state.peer_is_done {
                 // The peer needs this party's word too, but has got all data without it.
-                drop(self.wait_for_threads(state, |state| state.has_writer_ended));
+                drop(state);
+                self.wait_until_told(Instant::now() + LINGER);
                 return Ok(());
             }
             if let Some(error) = &state.ended_there {
@@ -215,23 +227,72 @@ impl Link {
         }
     }
 
-    /// Ends the link if it has not ended yet, and waits a moment until the peer has taken
-    /// what was sent. After that the threads are ending.
-    pub(crate) fn close(&self) {
-        let mut state = self.lock();
-        state.end_here(Error::Closed, Farewell::Silent);
+    /// Says that this party is done, unless it ended otherwise, or the peer has said too much.
+    fn leave<'a>(&self, mut state: MutexGuard<'a, State>) -> Result<MutexGuard<'a, State>, Error> {
+        if let Some(error) = &state.ended_here {
+            return Err(error.clone());
+        }
+        if !state.incoming.is_empty() {
+            let reason = Error::Malformed("a message after the end of the protocol");
+            let farewell = Farewell::Abort(AbortCode::ProtocolViolation);
+            return Err(self.give_up(state, reason, farewell));
+        }
+        if state.farewell.is_none() {
+            state.farewell = Some(Farewell::Bye);
+            self.work_to_write.notify_all();
+        }
+        Ok(state)
+    }
+
+    /// Ends this link and all others for `reason`, which is given back.
+    fn give_up(
+        &self,
+        mut state: MutexGuard<'_, State>,
+        reason: Error,
+        farewell: Farewell,
+    ) -> Error {
+        state.end_here(reason.clone(), farewell);
         self.tell_everyone();
+        drop(state);
+        let end = End {
+            reason: reason.clone(),
+            farewell,
+        };
+        self.bond.end_others(self, end);
+        reason
+    }
+
+    /// Ends the link without a word if it has not ended yet.
+    pub(crate) fn hang_up(&self) {
+        self.lock().end_here(Error::Closed, Farewell::Silent);
+        self.tell_everyone();
+    }
+
+    /// Waits until the peer has taken what was sent, at most until `deadline`. After that the
+    /// threads are ending.
+    pub(crate) fn close(&self, deadline: Instant) {
         // Closing a socket with unread bytes would destroy what is on its way to the peer.
-        let mut state = self.wait_for_threads(state, State::have_threads_ended);
-        state.is_stopped = true;
+        self.wait_for_threads(deadline, State::have_threads_ended)
+            .is_stopped = true;
         self.tell_everyone();
+    }
+
+    /// Nothing more comes from the peer, or goes to it.
+    fn lose(&self, mut state: MutexGuard<'_, State>, error: Error) {
+        // What follows an end is no reason for another.
+        let is_news = state.ended_here.is_none() && !state.peer_is_done;
+        let reason = state.ended_there.get_or_insert(error).clone();
+        drop(state);
+        if is_news {
+            self.bond.end_others(self, End::lost(reason));
+        }
     }
 
     /// Waits for a change that `condvar` reports, or fails after hearing nothing for too long
     /// since the wait has `started`.
     fn wait_for_peer<'a>(
         &self,
-        mut state: MutexGuard<'a, State>,
+        state: MutexGuard<'a, State>,
         condvar: &Condvar,
         started: Instant,
     ) -> Result<MutexGuard<'a, State>, Error> {
@@ -239,23 +300,22 @@ impl Link {
         let quiet_since = started.max(state.last_heard);
         let left = idle.saturating_sub(quiet_since.elapsed());
         if left.is_zero() {
-            return Err(Error::TimedOut(idle));
+            let farewell = Farewell::Abort(AbortCode::TimedOut);
+            return Err(self.give_up(state, Error::TimedOut(idle), farewell));
         }
-        state.waiting += 1;
-        let mut state = condvar.wait_timeout(state, left).expect(UNPOISONED).0;
-        state.waiting -= 1;
-        state.calls += 1;
-        Ok(state)
+        let wait = || condvar.wait_timeout(state, left).expect(UNPOISONED).0;
+        Ok(self.bond.waits(wait))
     }
 
-    /// Waits a moment until the threads are as far as `is_enough` demands.
-    fn wait_for_threads<'a>(
+    /// Waits until the threads are as far as `is_enough` demands, at most until `deadline`.
+    fn wait_for_threads(
         &self,
-        state: MutexGuard<'a, State>,
+        deadline: Instant,
         is_enough: impl Fn(&State) -> bool,
-    ) -> MutexGuard<'a, State> {
+    ) -> MutexGuard<'_, State> {
+        let limit = deadline.saturating_duration_since(Instant::now());
         self.thread_ended
-            .wait_timeout_while(state, LINGER, |state| !is_enough(state))
+            .wait_timeout_while(self.lock(), limit, |state| !is_enough(state))
             .expect(UNPOISONED)
             .0
     }

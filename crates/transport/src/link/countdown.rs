@@ -6,38 +6,10 @@ use psijoin_channel::{AbortCode, Channel, Error, Inbound, Outbound};
 
 use super::{Link, UNPOISONED};
 
-/// Says on `link` that this party is done as soon as this many payload bytes have passed each way
-/// over `channel`.
-pub(crate) fn ends_after(
-    link: &Arc<Link>,
-    channel: Channel,
-    sent_bytes: u64,
-    received_bytes: u64,
-) -> Channel {
-    let left = Left {
-        to_send: sent_bytes,
-        to_receive: received_bytes,
-    };
-    let countdown = Arc::new(Countdown {
-        link: link.clone(),
-        left: Mutex::new(left),
-    });
-    countdown.pass(|_| ());
-    channel.decorate(
-        |inner| CountdownOutbound {
-            inner,
-            countdown: countdown.clone(),
-        },
-        |inner| CountdownInbound {
-            inner,
-            countdown: countdown.clone(),
-        },
-    )
-}
-
-/// What both halves count down together.
-struct Countdown {
-    link: Arc<Link>,
+/// Says on all links that this party is done as soon as this many payload bytes have passed each
+/// way over the channels that [`over`](Countdown::over) gives, all together.
+pub(crate) struct Countdown {
+    links: Vec<Arc<Link>>,
     left: Mutex<Left>,
 }
 
@@ -47,11 +19,38 @@ struct Left {
 }
 
 impl Countdown {
+    pub(crate) fn new(links: Vec<Arc<Link>>, sent_bytes: u64, received_bytes: u64) -> Arc<Self> {
+        let left = Left {
+            to_send: sent_bytes,
+            to_receive: received_bytes,
+        };
+        let countdown = Arc::new(Self {
+            links,
+            left: Mutex::new(left),
+        });
+        countdown.pass(|_| ());
+        countdown
+    }
+
+    /// Counts what passes over `channel`.
+    pub(crate) fn over(self: &Arc<Self>, channel: Channel) -> Channel {
+        channel.decorate(
+            |inner| CountdownOutbound {
+                inner,
+                countdown: self.clone(),
+            },
+            |inner| CountdownInbound {
+                inner,
+                countdown: self.clone(),
+            },
+        )
+    }
+
     fn pass(&self, count: impl FnOnce(&mut Left)) {
         let mut left = self.left.lock().expect(UNPOISONED);
         count(&mut left);
         if left.to_send == 0 && left.to_receive == 0 {
-            self.link.say_bye();
+            self.links.iter().for_each(|link| link.say_bye());
         }
     }
 }

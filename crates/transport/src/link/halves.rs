@@ -16,8 +16,8 @@ pub(crate) struct LinkInbound(pub(crate) Arc<Link>);
 impl Outbound for LinkOutbound {
     fn send(&mut self, message: &[u8]) -> Result<(), Error> {
         let link = &*self.0;
+        link.bond.has_called();
         let mut state = link.lock();
-        state.calls += 1;
         if let Some(error) = no_sending(&state) {
             return Err(error);
         }
@@ -42,6 +42,10 @@ impl Outbound for LinkOutbound {
         drop(state);
         encode_data(message, &mut buffer);
         let mut state = link.lock();
+        if let Some(error) = no_sending(&state) {
+            // What waited before it may have been dropped.
+            return Err(error);
+        }
         let was_empty = state.outgoing.is_empty();
         state.outgoing.push(buffer);
         if was_empty {
@@ -81,8 +85,8 @@ impl Inbound for LinkInbound {
 impl LinkInbound {
     fn next(&mut self) -> Result<Vec<u8>, Error> {
         let link = &*self.0;
+        link.bond.has_called();
         let mut state = link.lock();
-        state.calls += 1;
         let mut started = None;
         loop {
             if let Some(error) = &state.ended_here {

@@ -14,10 +14,11 @@ use crate::{
 pub(crate) fn read_until_the_end(link: &Link, wire: Arc<Wire>) {
     let ended = read(link, WireReader::new(wire));
     let mut state = link.lock();
-    if let Err(error) = ended {
-        state.ended_there.get_or_insert(error);
-    }
     state.has_reader_ended = true;
+    match ended {
+        Ok(()) => drop(state),
+        Err(error) => link.lose(state, error),
+    }
     link.tell_everyone();
 }
 

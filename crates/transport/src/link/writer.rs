@@ -7,7 +7,7 @@ use std::{
 
 use psijoin_channel::Error;
 
-use super::{Farewell, LINGER, Link, UNPOISONED};
+use super::{Farewell, LINGER, Link, State, UNPOISONED, bond::Bond};
 use crate::{
     Pulse, frame,
     wire::{Wire, WireWriter},
@@ -16,21 +16,15 @@ use crate::{
 /// The writing thread: sends what waits, keep-alives when nothing does, and the farewell.
 pub(crate) fn write_until_the_end(link: &Link, wire: Arc<Wire>) {
     let ended = write(link, wire);
-    let mut state = link.lock();
     if let Err(error) = ended {
         // The peer may have said why before it went away.
-        state.is_writing_broken = true;
+        link.lock().is_writing_broken = true;
         link.tell_everyone();
-        state = link
-            .thread_ended
-            .wait_timeout_while(state, LINGER, |state| {
-                !state.has_reader_ended && !state.is_stopped
-            })
-            .expect(UNPOISONED)
-            .0;
-        state.ended_there.get_or_insert(error);
+        let deadline = Instant::now() + LINGER;
+        let has_explained = |state: &State| state.has_reader_ended || state.is_stopped;
+        link.lose(link.wait_for_threads(deadline, has_explained), error);
     }
-    state.has_writer_ended = true;
+    link.lock().has_writer_ended = true;
     link.tell_everyone();
 }
 
@@ -102,10 +96,9 @@ impl Link {
                 .expect(UNPOISONED);
             state = woken;
             if timeout.timed_out() && state.outgoing.is_empty() && state.farewell.is_none() {
-                let (waiting, calls) = (state.waiting, state.calls);
                 // The pulse is the caller's code, which this lock must not depend on.
                 drop(state);
-                if caller.works(waiting, calls) {
+                if caller.works() {
                     return Work::KeepAlive;
                 }
                 state = self.lock();
@@ -116,6 +109,7 @@ impl Link {
 
 /// What the writing thread knows about the caller, for which it vouches.
 struct Caller<'a> {
+    bond: &'a Bond,
     pulse: Option<&'a Pulse>,
     /// How long a pulse may stand still.
     patience: Duration,
@@ -128,6 +122,7 @@ impl<'a> Caller<'a> {
     fn new(link: &'a Link) -> Self {
         let pulse = link.pulse.as_ref();
         Self {
+            bond: &link.bond,
             pulse,
             patience: link.timeouts.idle / 2,
             progress: (pulse.map_or(0, Pulse::read), 0),
@@ -135,14 +130,13 @@ impl<'a> Caller<'a> {
         }
     }
 
-    /// Whether the caller works, as far as is known, given how many of its threads wait for
-    /// the peer and how often it has called.
-    fn works(&mut self, waiting: u32, calls: u64) -> bool {
+    /// Whether the caller works, as far as is known.
+    fn works(&mut self) -> bool {
         let Some(pulse) = self.pulse else {
             return true;
         };
-        let progress = (pulse.read(), calls);
-        if waiting > 0 || progress != self.progress {
+        let progress = (pulse.read(), self.bond.calls());
+        if self.bond.is_waiting() || progress != self.progress {
             self.progress = progress;
             self.worked_at = Instant::now();
         }

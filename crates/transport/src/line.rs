@@ -1,0 +1,105 @@
+//! A TCP connection that is kept alive: a link, and the two threads that serve it.
+
+use std::{
+    io,
+    net::TcpStream,
+    sync::Arc,
+    thread::{self, JoinHandle},
+    time::Instant,
+};
+
+use psijoin_channel::Channel;
+use rustls::Connection as Tls;
+
+use crate::{
+    Error, Options,
+    link::{self, Bond, LINGER, Link, LinkInbound, LinkOutbound},
+    wire::Wire,
+};
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(crate) struct Line {
+    pub(crate) link: Arc<Link>,
+    threads: Threads,
+}
+
+impl Line {
+    /// Serves a connection whose other end is the peer, and shares the fate of `bond`.
+    pub(crate) fn start(
+        socket: TcpStream,
+        tls: Option<Tls>,
+        options: &Options,
+        bond: &Arc<Bond>,
+    ) -> Result<Self, Error> {
+        let wire = Wire::new(socket, tls)?;
+        let link = Link::new(options.timeouts, options.pulse.clone(), bond);
+        let threads = Threads::start(&link, wire)?;
+        options.interrupt.watch(&link);
+        Ok(Self { link, threads })
+    }
+
+    /// What the peer is spoken with. It works for as long as the line lives.
+    pub(crate) fn channel(&self) -> Channel {
+        let link = &self.link;
+        Channel::new(LinkOutbound(link.clone()), LinkInbound(link.clone()))
+    }
+}
+
+/// Hangs up, and waits a moment until the peer has taken what was sent: no longer for all lines than
+/// for one.
+pub(crate) fn hang_up(lines: &mut [Line]) {
+    for line in &*lines {
+        line.link.hang_up();
+    }
+    let deadline = Instant::now() + LINGER;
+    for line in lines {
+        line.link.close(deadline);
+        line.threads.join();
+    }
+}
+
+/// The reading and the writing thread of a line.
+#[derive(Debug)]
+struct Threads {
+    wire: Arc<Wire>,
+    handles: Vec<JoinHandle<()>>,
+}
+
+impl Threads {
+    fn start(link: &Arc<Link>, wire: Arc<Wire>) -> Result<Self, Error> {
+        let mut threads = Self {
+            wire,
+            handles: Vec::new(),
+        };
+        let started = threads
+            .spawn("psijoin-read", link, link::read_until_the_end)
+            .and_then(|()| threads.spawn("psijoin-write", link, link::write_until_the_end));
+        if let Err(error) = started {
+            link.hang_up();
+            link.close(Instant::now());
+            threads.join();
+            return Err(Error::Thread(error));
+        }
+        Ok(threads)
+    }
+
+    fn spawn(&mut self, name: &str, link: &Arc<Link>, run: fn(&Link, Arc<Wire>)) -> io::Result<()> {
+        let (link, wire) = (link.clone(), self.wire.clone());
+        let thread = thread::Builder::new()
+            .name(name.into())
+            .spawn(move || run(&link, wire))?;
+        self.handles.push(thread);
+        Ok(())
+    }
+
+    /// Waits for the threads, which the link has told to end.
+    fn join(&mut self) {
+        self.wire.shut_down();
+        for thread in self.handles.drain(..) {
+            if thread.join().is_err() {
+                tracing::error!("a thread of a connection panicked; this is a bug in psijoin");
+            }
+        }
+    }
+}
