@@ -2,17 +2,18 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
-use psijoin_channel::{AbortCode, Channel, path::Measured};
+use psijoin_channel::{AbortCode, Channel, joint_seed::JointSeed, path::Measured};
 
 use crate::{
     Endpoint, Error, Listener, Options,
     endpoint::Address,
-    establish::{self, Established},
+    establish::{self, Door, Established, Opening},
     line::{self, Line},
     link::{Bond, Countdown, Link},
 };
 
-/// An established connection to the peer, kept alive by two threads of its own.
+/// An established connection to the peer, kept alive by two threads of its own. It begins with
+/// one stream, and can have [more](Self::open_streams).
 ///
 /// The protocol runs over the [`Channel`] that comes with it. It is owned apart from the
 /// connection, so that it can be decorated and handed on; it works for as long as the
@@ -50,8 +51,12 @@ use crate::{
 pub struct Connection {
     /// That of the meeting first.
     lines: Vec<Line>,
+    bond: Arc<Bond>,
     peer_address: SocketAddr,
     measured: Measured,
+    options: Options,
+    /// Where further streams come from, until they are opened.
+    door: Option<Door>,
 }
 
 impl Connection {
@@ -76,7 +81,9 @@ impl Connection {
     /// others of that kind, if the party with the pinned key has said so;
     /// [`Error::Interrupted`]; and what no later attempt could change.
     pub fn connect(address: &Address, options: &Options) -> Result<(Self, Channel), Error> {
-        Self::start(establish::connect(address, options)?, options)
+        let established = establish::connect(address, options)?;
+        let peer_address = established.socket.peer_addr()?;
+        Self::start(established, Some(Door::Address(peer_address)), options)
     }
 
     /// Waits for the other party to connect. Whoever else connects is logged and dropped, and
@@ -86,23 +93,29 @@ impl Connection {
     /// [`Error::NobodyConnected`] after the time-out, [`Error::Interrupted`], and what the
     /// network may fail with once the other party is found.
     pub fn accept(listener: Listener, options: &Options) -> Result<(Self, Channel), Error> {
-        Self::start(establish::accept(listener, options)?, options)
+        let established = establish::accept(&listener, options)?;
+        let door = options.streams.then_some(Door::Listener(listener));
+        Self::start(established, door, options)
     }
 
-    fn start(established: Established, options: &Options) -> Result<(Self, Channel), Error> {
-        let Established {
-            socket,
-            tls,
-            measured,
-        } = established;
-        let peer_address = socket.peer_addr()?;
-        let line = Line::start(socket, tls, options, &Arc::new(Bond::default()))?;
+    fn start(
+        established: Established,
+        door: Option<Door>,
+        options: &Options,
+    ) -> Result<(Self, Channel), Error> {
+        let peer_address = established.socket.peer_addr()?;
+        let measured = established.measured;
+        let bond = Arc::new(Bond::default());
+        let line = Line::start(established, options, &bond)?;
         let channel = line.channel();
         Ok((
             Self {
                 lines: vec![line],
+                bond,
                 peer_address,
                 measured,
+                options: options.clone(),
+                door,
             },
             channel,
         ))
@@ -111,6 +124,83 @@ impl Connection {
     /// That of the meeting.
     fn link(&self) -> &Link {
         &self.lines[0].link
+    }
+
+    /// Opens `count` further streams to the peer, which calls this too, at the same point of the
+    /// conversation and with the same `count` and joint seed. Each is a TCP connection of its own
+    /// between the same parties, found in the same way and protected alike. The channels come in
+    /// the same order on both sides.
+    ///
+    /// From then on the connection stands for all its streams, that of the meeting among them. If
+    /// one ends, by an abort, an interrupt, a time-out or the network, all others end at once for
+    /// the same reason, on both sides. Streams that wait for their turn are kept alive.
+    ///
+    /// A *ticket* shows that a stream belongs to the session, and which one it is: a hash of the
+    /// joint seed. So streams of other sessions are turned away, and of strangers, as at the
+    /// meeting. Under TLS, the peer has proved its identity on each stream before tickets are
+    /// shown. Without TLS, the ticket is all that tells the peer from a stranger, and anybody who
+    /// can read the session knows it.
+    ///
+    /// This side no longer listens afterwards, not even if `count` is 0. Each stream takes two
+    /// threads, and some 8 MiB for messages in both directions when these move faster than they
+    /// are used.
+    ///
+    /// # Errors
+    /// [`Error::TooFewStreams`] if not all are open within [`Timeouts::setup`](crate::Timeouts::setup);
+    /// [`Error::Interrupted`]; [`Error::Thread`]; and [`Error::Channel`] if the session ends
+    /// meanwhile, also if the peer was the first to see that there are
+    /// [too few](AbortCode::TooFewStreams). After an error, the whole connection has ended, and the
+    /// peer knows why.
+    ///
+    /// # Panics
+    /// If it is called a second time, or this side listened and [`Options::streams`] was not set.
+    ///
+    /// ```
+    /// # use std::thread;
+    /// # use psijoin_channel::joint_seed::JointSeed;
+    /// # use psijoin_transport::{Connection, Error, Identity, Listener, Options, Security};
+    /// # let (alice, bob) = (Identity::generate()?, Identity::generate()?);
+    /// # let [alice_is, bob_is] = [&alice, &bob].map(Identity::fingerprint);
+    /// # let mut listening = Options::new(Security::PinnedTls { identity: alice, peer: bob_is });
+    /// # let connecting = Options::new(Security::PinnedTls { identity: bob, peer: alice_is });
+    /// # let listener = Listener::bind(&"127.0.0.1:0".parse()?)?;
+    /// # let address = listener.address().clone();
+    /// listening.streams = true;
+    /// let listens = thread::spawn(move || {
+    ///     let (mut connection, mut channel) = Connection::accept(listener, &listening)?;
+    ///     let joint_seed = JointSeed::agree(&mut channel, true)?;
+    ///     let mut streams = connection.open_streams(3, &joint_seed)?;
+    ///     for (i, stream) in streams.iter_mut().enumerate() {
+    ///         stream.send(&[i as u8])?;
+    ///     }
+    ///     connection.finish()
+    /// });
+    /// let (mut connection, mut channel) = Connection::connect(&address, &connecting)?;
+    /// let joint_seed = JointSeed::agree(&mut channel, false)?;
+    /// let mut streams = connection.open_streams(3, &joint_seed)?;
+    /// assert_eq!(streams[2].recv_array()?, [2]);
+    /// assert_eq!(streams[0].recv_array()?, [0]);
+    /// assert_eq!(streams[1].recv_array()?, [1]);
+    /// connection.finish()?;
+    /// listens.join().unwrap()?;
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn open_streams(
+        &mut self,
+        count: u8,
+        joint_seed: &JointSeed,
+    ) -> Result<Vec<Channel>, Error> {
+        let door = self
+            .door
+            .take()
+            .expect("streams are opened once, and the options of a side that listens say so");
+        let opening = Opening::new(count, joint_seed, &self.options, self.link(), &self.bond);
+        let opened = opening.through(door);
+        let further = opening.into_lines();
+        let channels = further.iter().map(Line::channel).collect();
+        // If not all could be opened, those that were are closed as the others are.
+        self.lines.extend(further);
+        opened.map(|()| channels)
     }
 
     /// Where the peer is, as the network sees it.
@@ -124,14 +214,15 @@ impl Connection {
         self.measured
     }
 
-    /// Gives up, telling the peer why; as [`Channel::abort`], for a caller that has handed the
-    /// channel on.
+    /// Gives up on all streams, telling the peer why; as [`Channel::abort`], for a caller that has
+    /// handed the channel on.
     pub fn abort(&self, code: AbortCode) {
         self.link().abort(code);
     }
 
     /// Ends the session by itself when this many payload bytes of messages have passed each way
-    /// over `channel`, which is this connection's, from now on; or at once, if this is zero.
+    /// over `channel`, which is this connection's, from now on; or at once, if this is zero. With
+    /// further streams, [`all_end_after`](Self::all_end_after) counts what passes over several.
     ///
     /// The last word of a session then says nothing about what this party does with the last
     /// message: a peer cannot time how long it works on the result. [`finish`](Self::finish)
@@ -140,12 +231,29 @@ impl Connection {
     /// After the last byte, sending fails with [`Closed`](psijoin_channel::Error::Closed), an
     /// empty message included, and an abort is no longer told.
     pub fn ends_after(&self, channel: Channel, sent_bytes: u64, received_bytes: u64) -> Channel {
+        self.countdown(sent_bytes, received_bytes).over(channel)
+    }
+
+    /// As [`ends_after`](Self::ends_after), for what passes over all `channels` together, however
+    /// it is spread over them. All streams of this connection end at that moment, and none before.
+    pub fn all_end_after(
+        &self,
+        channels: Vec<Channel>,
+        sent_bytes: u64,
+        received_bytes: u64,
+    ) -> Vec<Channel> {
+        let countdown = self.countdown(sent_bytes, received_bytes);
+        let channels = channels.into_iter();
+        channels.map(|channel| countdown.over(channel)).collect()
+    }
+
+    fn countdown(&self, sent_bytes: u64, received_bytes: u64) -> Arc<Countdown> {
         let links = self.lines.iter().map(|line| line.link.clone()).collect();
-        Countdown::new(links, sent_bytes, received_bytes).over(channel)
+        Countdown::new(links, sent_bytes, received_bytes)
     }
 
     /// Ends a session that went well. After `Ok`, the peer has said that it has received all
-    /// that it expected.
+    /// that it expected, on all streams.
     ///
     /// It waits for a peer that is still computing, for as long as that shows that it works.
     ///
@@ -154,6 +262,7 @@ impl Connection {
     /// this party is interrupted.
     pub fn finish(self) -> Result<(), Error> {
         let links = || self.lines.iter().map(|line| &line.link);
+        // The peer may have to hear it on all before it says so on one.
         links().try_for_each(|link| link.take_leave())?;
         Ok(links().try_for_each(|link| link.finish())?)
     }

@@ -116,16 +116,21 @@ pub struct Options {
     /// Shows whether this party works, so that the peer does not wait for one that hangs.
     /// Without it, a party counts as working for as long as its process lives.
     pub pulse: Option<Pulse>,
+    /// Whether [`Connection::open_streams`](crate::Connection::open_streams) may follow: a side that
+    /// listens goes on listening until then, or until the session ends.
+    pub streams: bool,
 }
 
 impl Options {
-    /// The given security, the default time-outs, an interrupt of its own, and no pulse.
+    /// The given security, the default time-outs, an interrupt of its own, no pulse, and no further
+    /// streams.
     pub fn new(security: Security) -> Self {
         Self {
             security,
             timeouts: Timeouts::default(),
             interrupt: Interrupt::new(),
             pulse: None,
+            streams: false,
         }
     }
 }
@@ -177,8 +182,8 @@ pub enum Security {
 pub struct Timeouts {
     /// For the other party to be there: to connect, or to listen. 60 s by default.
     pub meet: Duration,
-    /// For a peer that is there to set up the connection and prove who it is. 10 s by
-    /// default.
+    /// For a peer that is there to set up the connection and prove who it is, and for all further
+    /// streams to be opened. 10 s by default.
     pub setup: Duration,
     /// For any sign of life on an established connection. 30 s by default. Half of it is how
     /// long a [`Pulse`] of this side may stand still.

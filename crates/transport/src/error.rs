@@ -161,6 +161,30 @@ pub enum Error {
         theirs: u16,
     },
 
+    /// A connection is not what it was to be: one to begin a session, or one of a session's streams.
+    #[error("the connection does not belong to this session")]
+    OtherSession,
+
+    /// The further streams of a session could not all be opened.
+    #[error(
+        "only {opened} of {agreed} further connections between the two sides could be opened \
+         within {} s: a firewall or forwarder may let only one pass; start both sides with \
+         --threads 1, which needs no other{}{}",
+        tenths(*waited), told(attempt), told(strangers)
+    )]
+    TooFewStreams {
+        /// How many could be, as far as this side knows.
+        opened: u8,
+        /// How many both parties had agreed on.
+        agreed: u8,
+        /// How long this side tried.
+        waited: Duration,
+        /// The most telling attempt of this side, if it connects.
+        attempt: Option<Box<Attempt>>,
+        /// Who connected instead, if this side listens and anybody did.
+        strangers: Option<Strangers>,
+    },
+
     /// One side encrypts and the other does not.
     #[error(
         "the two sides disagree on encryption: this side has `{ours}`, the other side has `{theirs}`"
@@ -172,7 +196,7 @@ pub enum Error {
         theirs: &'static str,
     },
 
-    /// The channel broke while it was closed.
+    /// The connection broke while further streams were opened, or while it was closed.
     #[error(transparent)]
     Channel(#[from] ChannelError),
 }
@@ -285,12 +309,14 @@ impl Error {
             | Self::NobodyConnected { .. }
             | Self::SetupTimedOut(_)
             | Self::ClosedDuringSetup
+            | Self::TooFewStreams { .. }
             | Self::Io(_) => Kind::Network,
             Self::WrongPeer { .. }
             | Self::Refused { .. }
             | Self::Tls(_)
             | Self::NotPsijoin(_)
             | Self::Version { .. }
+            | Self::OtherSession
             | Self::Encryption { .. } => Kind::Peer,
             Self::NobodyListened { attempt, .. } => match attempt {
                 Some(attempt) if attempt.why.kind() == Kind::Peer => Kind::Peer,

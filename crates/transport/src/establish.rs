@@ -12,16 +12,19 @@ use std::{
 use psijoin_channel::path::Measured;
 use rustls::Connection;
 
-use crate::{Error, Interrupt};
+use crate::{Error, Interrupt, link::Link};
 
 mod accept;
 mod connect;
 mod greeting;
+mod introduction;
 mod pace;
+mod streams;
 mod turned_away;
 
 pub(crate) use accept::accept;
 pub(crate) use connect::connect;
+pub(crate) use streams::{Door, Opening};
 
 /// How often a wait checks whether it is to end.
 const POLL: Duration = Duration::from_millis(50);
@@ -34,6 +37,8 @@ pub(crate) struct Established {
     pub(crate) socket: TcpStream,
     pub(crate) tls: Option<Connection>,
     pub(crate) measured: Measured,
+    /// The number of the stream: 0 for that of a meeting.
+    pub(crate) stream: u8,
 }
 
 /// How long a wait may go on.
@@ -42,6 +47,8 @@ struct Patience<'a> {
     started: Instant,
     limit: Duration,
     interrupt: &'a Interrupt,
+    /// What else ends it: the failure of the session that the wait is for.
+    session: Option<&'a Link>,
 }
 
 impl<'a> Patience<'a> {
@@ -50,16 +57,29 @@ impl<'a> Patience<'a> {
             started: Instant::now(),
             limit,
             interrupt,
+            session: None,
+        }
+    }
+
+    /// A wait of another length that the same things end.
+    fn anew(&self, limit: Duration) -> Self {
+        Self {
+            started: Instant::now(),
+            limit,
+            ..*self
         }
     }
 
     /// What is left, or nothing if it is over.
     ///
     /// # Errors
-    /// [`Error::Interrupted`].
+    /// [`Error::Interrupted`], and why the session has failed.
     fn left(&self) -> Result<Option<Duration>, Error> {
         if self.interrupt.is_triggered() {
             return Err(Error::Interrupted);
+        }
+        if let Some(failed) = self.session.and_then(Link::failed) {
+            return Err(failed.into());
         }
         let left = self.limit.saturating_sub(self.started.elapsed());
         Ok((!left.is_zero()).then_some(left))
@@ -74,7 +94,7 @@ fn tells(error: &Error) -> u8 {
         | Error::Refused { .. }
         | Error::Encryption { .. }
         | Error::Version { .. } => 3,
-        Error::NotPsijoin(_) | Error::Tls(_) => 2,
+        Error::NotPsijoin(_) | Error::Tls(_) | Error::OtherSession => 2,
         Error::ClosedDuringSetup | Error::SetupTimedOut(_) => 1,
         _ => 0,
     }

@@ -60,7 +60,12 @@ impl Interrupt {
 
     /// Whether it was triggered.
     pub fn is_triggered(&self) -> bool {
-        self.0.reason.get().is_some()
+        self.reason().is_some()
+    }
+
+    /// Why it was triggered, if it was.
+    pub(crate) fn reason(&self) -> Option<AbortCode> {
+        self.0.reason.get().copied()
     }
 
     /// Stops `link` too when triggered, or now if that is past.
@@ -70,7 +75,7 @@ impl Interrupt {
         links.push(Arc::downgrade(link));
         drop(links);
         // Looked at after the link was entered, so that no trigger falls between.
-        if let Some(&code) = self.0.reason.get() {
+        if let Some(code) = self.reason() {
             link.interrupt(code);
         }
     }

@@ -3,7 +3,8 @@
 //! A [`Connection`] is made by [`Connection::open`], [`connect`](Connection::connect) or
 //! [`accept`](Connection::accept), and gives a [`Channel`](psijoin_channel::Channel) for a
 //! protocol to run over. Either the sender or the receiver may listen. An [`Identity`] is the key
-//! that a party is known by, and an [`Interrupt`] stops a session from another thread.
+//! that a party is known by, and an [`Interrupt`] stops a session from another thread. A session can
+//! have several streams, each a TCP connection of its own: [`Connection::open_streams`].
 //!
 //! | module | what lives there |
 //! |---|---|
@@ -15,14 +16,17 @@
 //! 1. TCP, and TLS 1.3 over it unless [`Security::InsecurePlaintext`] was asked for;
 //! 2. an 8-byte preamble each way, which shows a party that its peer speaks psijoin and (under TLS)
 //!    has accepted its identity. Under TLS, 8 KiB of padding follow: how fast they come shows the rate of the
-//!    network ([`Connection::measured`]);
+//!    network ([`Connection::measured`]). On further streams of a session, the preamble is another one;
+//!    the side that connects adds the stream's number (1 byte) and a hash of that and of a key from the joint
+//!    seed (32 bytes), and the other side then says its preamble and such a hash of its own;
 //! 3. [frames](frame);
 //! 4. the session handshake (the crate `psijoin-handshake`), which runs over any channel, then the protocol.
 //!
 //! # When things go wrong
 //! Every wait is bounded and can be [interrupted](Interrupt). A party that works, as far as its
 //! [`Pulse`] shows, sends keep-alives, however long it computes. So silence for [`Timeouts::idle`]
-//! means that it is dead, stuck or cut off. [`Error::kind`] sorts errors by who has to act.
+//! means that it is dead, stuck or cut off. What ends one stream of a session ends all, on both
+//! sides. [`Error::kind`] sorts errors by who has to act.
 //!
 //! Anyone who has not proved to be the peer is a stranger, and decides nothing. A stranger can
 //! neither end the wait for the peer nor keep the peer out.
@@ -41,6 +45,7 @@ mod establish;
 mod line;
 mod link;
 mod preamble;
+mod ticket;
 mod tls;
 mod wire;
 

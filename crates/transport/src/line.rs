@@ -2,17 +2,16 @@
 
 use std::{
     io,
-    net::TcpStream,
     sync::Arc,
     thread::{self, JoinHandle},
     time::Instant,
 };
 
 use psijoin_channel::Channel;
-use rustls::Connection as Tls;
 
 use crate::{
     Error, Options,
+    establish::Established,
     link::{self, Bond, LINGER, Link, LinkInbound, LinkOutbound},
     wire::Wire,
 };
@@ -27,8 +26,7 @@ pub(crate) struct Line {
 impl Line {
     /// Serves a connection whose other end is the peer, and shares the fate of `bond`.
     pub(crate) fn start(
-        socket: TcpStream,
-        tls: Option<Tls>,
+        Established { socket, tls, .. }: Established,
         options: &Options,
         bond: &Arc<Bond>,
     ) -> Result<Self, Error> {

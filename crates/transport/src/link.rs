@@ -149,11 +149,13 @@ impl Link {
 
     /// Gives up, and waits a moment until the peer has heard.
     pub(crate) fn abort(&self, code: AbortCode) {
-        let farewell = Farewell::Abort(code);
-        self.lock().end_here(Error::Closed, farewell);
+        let end = self.bond.seal(End {
+            reason: Error::EndedElsewhere,
+            farewell: Farewell::Abort(code),
+        });
+        self.lock().end_here(Error::Closed, end.farewell);
         self.tell_everyone();
-        let reason = Error::EndedElsewhere;
-        self.bond.end_others(self, End { reason, farewell });
+        self.bond.end_others(self, &end);
         let deadline = Instant::now() + LINGER;
         for link in self.bond.links() {
             link.wait_until_told(deadline);
@@ -171,10 +173,22 @@ impl Link {
         self.tell_everyone();
     }
 
+    /// Why the session has ended, if it has not ended well. A peer that is done has done its part.
+    pub(crate) fn failed(&self) -> Option<Error> {
+        let state = self.lock();
+        let lost = state.ended_there.as_ref().filter(|_| !state.peer_is_done);
+        state.ended_here.as_ref().or(lost).cloned()
+    }
+
     /// Gives up at once, without what still waits to be sent.
     pub(crate) fn interrupt(&self, code: AbortCode) {
-        let mut state = self.lock();
         let farewell = Farewell::Abort(code);
+        // The others are interrupted as well, but the peer may be quicker.
+        self.bond.seal(End {
+            reason: Error::Interrupted,
+            farewell,
+        });
+        let mut state = self.lock();
         if !state.outgoing.is_empty() {
             state.outgoing.clear();
             // A party that drops messages is not done, even if it was about to say so.
@@ -234,8 +248,7 @@ impl Link {
         }
         if !state.incoming.is_empty() {
             let reason = Error::Malformed("a message after the end of the protocol");
-            let farewell = Farewell::Abort(AbortCode::ProtocolViolation);
-            return Err(self.give_up(state, reason, farewell));
+            return Err(self.give_up(state, reason, AbortCode::ProtocolViolation));
         }
         if state.farewell.is_none() {
             state.farewell = Some(Farewell::Bye);
@@ -244,22 +257,15 @@ impl Link {
         Ok(state)
     }
 
-    /// Ends this link and all others for `reason`, which is given back.
-    fn give_up(
-        &self,
-        mut state: MutexGuard<'_, State>,
-        reason: Error,
-        farewell: Farewell,
-    ) -> Error {
-        state.end_here(reason.clone(), farewell);
+    /// Ends this link and all others for this reason, unless there was one before. Gives the reason.
+    fn give_up(&self, mut state: MutexGuard<'_, State>, reason: Error, code: AbortCode) -> Error {
+        let farewell = Farewell::Abort(code);
+        let end = self.bond.seal(End { reason, farewell });
+        state.end_here(end.reason.clone(), end.farewell);
         self.tell_everyone();
         drop(state);
-        let end = End {
-            reason: reason.clone(),
-            farewell,
-        };
-        self.bond.end_others(self, end);
-        reason
+        self.bond.end_others(self, &end);
+        end.reason
     }
 
     /// Ends the link without a word if it has not ended yet.
@@ -280,12 +286,14 @@ impl Link {
     /// Nothing more comes from the peer, or goes to it.
     fn lose(&self, mut state: MutexGuard<'_, State>, error: Error) {
         // What follows an end is no reason for another.
-        let is_news = state.ended_here.is_none() && !state.peer_is_done;
-        let reason = state.ended_there.get_or_insert(error).clone();
-        drop(state);
-        if is_news {
-            self.bond.end_others(self, End::lost(reason));
+        if state.ended_here.is_some() || state.peer_is_done {
+            state.ended_there.get_or_insert(error);
+            return;
         }
+        let end = self.bond.seal(End::lost(error));
+        state.ended_there.get_or_insert_with(|| end.reason.clone());
+        drop(state);
+        self.bond.end_others(self, &end);
     }
 
     /// Waits for a change that `condvar` reports, or fails after hearing nothing for too long
@@ -300,8 +308,7 @@ impl Link {
         let quiet_since = started.max(state.last_heard);
         let left = idle.saturating_sub(quiet_since.elapsed());
         if left.is_zero() {
-            let farewell = Farewell::Abort(AbortCode::TimedOut);
-            return Err(self.give_up(state, Error::TimedOut(idle), farewell));
+            return Err(self.give_up(state, Error::TimedOut(idle), AbortCode::TimedOut));
         }
         let wait = || condvar.wait_timeout(state, left).expect(UNPOISONED).0;
         Ok(self.bond.waits(wait))

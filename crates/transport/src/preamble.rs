@@ -1,45 +1,75 @@
 //! The first bytes each way: the protocol, and the version of its framing.
 //!
-//! Inside of TLS, padding follows. It says nothing: how fast it comes is how the other side learns the
+//! At a meeting inside of TLS, padding follows. It says nothing: how fast it comes is how the other side learns the
 //! rate of the network.
 
 use crate::Error;
 
-const MAGIC: &[u8; 7] = b"psijoin";
+const MAGIC_BYTES: usize = 7;
+
+/// What a connection begins.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Occasion {
+    /// A session.
+    Meeting,
+    /// One more stream of a session.
+    Stream,
+}
+
+impl Occasion {
+    /// A stream that comes to a wrong place must not pass for a party to meet, nor the other way
+    /// round.
+    fn magic(self) -> &'static [u8; MAGIC_BYTES] {
+        match self {
+            Self::Meeting => b"psijoin",
+            Self::Stream => b"psimore",
+        }
+    }
+
+    fn other(self) -> Self {
+        match self {
+            Self::Meeting => Self::Stream,
+            Self::Stream => Self::Meeting,
+        }
+    }
+
+    /// Whether bytes begin as its preamble does, as far as they go.
+    fn is_magic(self, received: &[u8]) -> bool {
+        let pairs = received.iter().zip(self.magic());
+        pairs.into_iter().all(|(received, magic)| received == magic)
+    }
+}
 
 /// The version of everything below the session handshake.
 const FRAMING_VERSION: u8 = 3;
 
 pub(crate) const PREAMBLE_BYTES: usize = 8;
 
-/// Bytes after the preamble inside of TLS, of any value. With the rest of the greeting they are fewer than TCP
+/// Bytes after the preamble of a meeting inside of TLS, of any value. With the rest of the greeting they are fewer than TCP
 /// sends at once on a fresh connection (ten segments, RFC 6928), so they wait for no round trip.
 pub(crate) const PADDING_BYTES: usize = 8192;
 
 /// What this side sends.
-pub(crate) fn ours() -> [u8; PREAMBLE_BYTES] {
+pub(crate) fn ours(occasion: Occasion) -> [u8; PREAMBLE_BYTES] {
     let mut preamble = [FRAMING_VERSION; PREAMBLE_BYTES];
-    preamble[..MAGIC.len()].copy_from_slice(MAGIC);
+    preamble[..MAGIC_BYTES].copy_from_slice(occasion.magic());
     preamble
-}
-
-/// What this side sends inside of TLS.
-pub(crate) fn padded() -> [u8; PREAMBLE_BYTES + PADDING_BYTES] {
-    let mut padded = [0; PREAMBLE_BYTES + PADDING_BYTES];
-    padded[..PREAMBLE_BYTES].copy_from_slice(&ours());
-    padded
 }
 
 /// Checks the first bytes that the peer sent inside of whatever protects the connection,
 /// perhaps not all of them yet.
-pub(crate) fn check(received: &[u8]) -> Result<(), Error> {
+pub(crate) fn check(occasion: Occasion, received: &[u8]) -> Result<(), Error> {
     if looks_like_tls(received) {
         return Err(encryption_mismatch("none (plaintext)", "TLS 1.3"));
     }
-    if !is_magic(received) {
-        return Err(Error::NotPsijoin("its first bytes are something else"));
+    if !occasion.is_magic(received) {
+        return Err(if occasion.other().is_magic(received) {
+            Error::OtherSession
+        } else {
+            Error::NotPsijoin("its first bytes are something else")
+        });
     }
-    match received.get(MAGIC.len()) {
+    match received.get(MAGIC_BYTES) {
         Some(&theirs) if theirs != FRAMING_VERSION => Err(Error::Version {
             layer: "connection",
             ours: FRAMING_VERSION.into(),
@@ -52,10 +82,10 @@ pub(crate) fn check(received: &[u8]) -> Result<(), Error> {
 /// Whether the peer's first bytes, where TLS is due, are those of a bare preamble, or nothing if
 /// they are too few to tell: a single byte may be anybody's.
 pub(crate) fn is_bare(received: &[u8]) -> Option<bool> {
-    if !is_magic(received) {
+    if !Occasion::Meeting.is_magic(received) {
         return Some(false);
     }
-    (received.len() >= MAGIC.len()).then_some(true)
+    (received.len() >= MAGIC_BYTES).then_some(true)
 }
 
 /// What a bare preamble means where TLS is due.
@@ -67,13 +97,6 @@ fn encryption_mismatch(ours: &'static str, theirs: &'static str) -> Error {
     Error::Encryption { ours, theirs }
 }
 
-fn is_magic(received: &[u8]) -> bool {
-    received
-        .iter()
-        .zip(MAGIC)
-        .all(|(received, magic)| received == magic)
-}
-
 /// Whether bytes begin as a TLS record that holds an alert or a handshake message does.
 fn looks_like_tls(received: &[u8]) -> bool {
     matches!(received, [0x15 | 0x16, 0x03, ..])
@@ -81,18 +104,28 @@ fn looks_like_tls(received: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{Occasion::*, *};
 
     #[test]
     fn ours_is_accepted_in_any_pieces() {
-        for length in 0..=PREAMBLE_BYTES {
-            check(&ours()[..length]).unwrap();
+        for occasion in [Meeting, Stream] {
+            for length in 0..=PREAMBLE_BYTES {
+                check(occasion, &ours(occasion)[..length]).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn a_stream_is_not_a_meeting() {
+        for occasion in [Meeting, Stream] {
+            let error = check(occasion.other(), &ours(occasion)).unwrap_err();
+            assert!(matches!(error, Error::OtherSession), "{error}");
         }
     }
 
     #[test]
     fn another_version_is_named() {
-        let error = check(b"psijoin\x07").unwrap_err();
+        let error = check(Meeting, b"psijoin\x07").unwrap_err();
         assert!(
             matches!(
                 error,
@@ -108,7 +141,7 @@ mod tests {
 
     #[test]
     fn tls_and_plaintext_are_told_apart() {
-        let error = check(&[0x16, 3, 1, 2]).unwrap_err().to_string();
+        let error = check(Meeting, &[0x16, 3, 1, 2]).unwrap_err().to_string();
         assert!(error.contains("the other side has `TLS 1.3`"), "{error}");
         let error = tls_was_due().to_string();
         assert!(error.contains("this side has `TLS 1.3`"), "{error}");
@@ -116,10 +149,10 @@ mod tests {
 
     #[test]
     fn only_the_whole_magic_is_a_bare_preamble() {
-        for length in 0..MAGIC.len() {
-            assert_eq!(is_bare(&ours()[..length]), None);
+        for length in 0..MAGIC_BYTES {
+            assert_eq!(is_bare(&ours(Meeting)[..length]), None);
         }
-        assert_eq!(is_bare(MAGIC), Some(true));
+        assert_eq!(is_bare(Meeting.magic()), Some(true));
         assert_eq!(is_bare(b"psijoin\x07 and more"), Some(true));
         for other in [b"psijoiN".as_slice(), b"q", &[0x16, 3, 1, 2]] {
             assert_eq!(is_bare(other), Some(false));
@@ -128,6 +161,9 @@ mod tests {
 
     #[test]
     fn anything_else_is_not_psijoin() {
-        assert!(matches!(check(b"GET /").unwrap_err(), Error::NotPsijoin(_)));
+        assert!(matches!(
+            check(Meeting, b"GET /").unwrap_err(),
+            Error::NotPsijoin(_)
+        ));
     }
 }

@@ -21,10 +21,11 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::{
     Established, LINGER, POLL, Patience,
     greeting::{Fault, Greeter, Greeting, PIECE_BYTES},
+    introduction::{Purpose, Register},
     pace::Pace,
     turned_away::TurnedAway,
 };
-use crate::{Error, Kind, Listener, Options, error::Strangers};
+use crate::{Error, Kind, Listener, Options, error::Strangers, ticket::Ticket};
 
 /// How many candidates are heard at once.
 const MAX_CANDIDATES: usize = 128;
@@ -37,40 +38,50 @@ const MAX_ADMITTED: usize = 16;
 const SHORTAGE: Duration = Duration::from_millis(5);
 
 /// Waits for the peer.
-pub(crate) fn accept(listener: Listener, options: &Options) -> Result<Established, Error> {
-    listener.socket.set_nonblocking(true)?;
+pub(crate) fn accept(listener: &Listener, options: &Options) -> Result<Established, Error> {
     let patience = Patience::new(options.timeouts.meet, &options.interrupt);
-    let mut entrance = Entrance {
-        listener,
-        greeter: Greeter::listening(&options.security)?,
-        setup: options.timeouts.setup,
-        candidates: Vec::new(),
-        turned_away: TurnedAway::default(),
-        was_short: false,
-    };
-    while patience.left()?.is_some() {
-        let is_short = entrance.admit().is_err();
-        if let Some(established) = entrance.hear() {
-            entrance.turned_away.log();
-            return Ok(established);
-        }
-        entrance.turned_away.log_if_due();
-        if is_short {
-            thread::sleep(SHORTAGE);
-        } else {
-            entrance.wait();
+    let mut entrance = Entrance::new(listener, options, Purpose::Meet)?;
+    match entrance.next(&patience)? {
+        Some(established) => Ok(established),
+        None => Err(Error::NobodyConnected {
+            address: listener.address().as_str().to_owned(),
+            waited: patience.limit,
+            strangers: entrance.close(),
+        }),
+    }
+}
+
+/// Waits for further streams of a session, for all together no longer than `patience` lasts. `let_in`
+/// gets each as it comes.
+pub(super) fn accept_streams(
+    listener: &Listener,
+    options: &Options,
+    (ticket, count): (Ticket, u8),
+    patience: &Patience<'_>,
+    let_in: impl Fn(Established) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let purpose = Purpose::LetIn(Register::new(ticket, count));
+    let mut entrance = Entrance::new(listener, options, purpose)?;
+    for opened in 0..count {
+        match entrance.next(patience)? {
+            Some(stream) => let_in(stream)?,
+            None => {
+                return Err(Error::TooFewStreams {
+                    opened,
+                    agreed: count,
+                    waited: patience.limit,
+                    attempt: None,
+                    strangers: entrance.close(),
+                });
+            }
         }
     }
-    Err(Error::NobodyConnected {
-        address: entrance.listener.address().as_str().to_owned(),
-        waited: options.timeouts.meet,
-        strangers: entrance.close(),
-    })
+    Ok(())
 }
 
 /// The listening socket and all who have come.
-struct Entrance {
-    listener: Listener,
+struct Entrance<'a> {
+    listener: &'a Listener,
     greeter: Greeter,
     setup: Duration,
     /// In the order in which they came.
@@ -83,7 +94,37 @@ struct Entrance {
 /// Nobody can be let in for now.
 struct Short;
 
-impl Entrance {
+impl<'a> Entrance<'a> {
+    fn new(listener: &'a Listener, options: &Options, purpose: Purpose) -> Result<Self, Error> {
+        listener.socket.set_nonblocking(true)?;
+        Ok(Self {
+            listener,
+            greeter: Greeter::listening(&options.security, purpose)?,
+            setup: options.timeouts.setup,
+            candidates: Vec::new(),
+            turned_away: TurnedAway::default(),
+            was_short: false,
+        })
+    }
+
+    /// Waits for a connection whose other end proves to be the peer; nothing comes if patience ends.
+    fn next(&mut self, patience: &Patience<'_>) -> Result<Option<Established>, Error> {
+        while patience.left()?.is_some() {
+            let is_short = self.admit().is_err();
+            if let Some(established) = self.hear() {
+                self.turned_away.log();
+                return Ok(Some(established));
+            }
+            self.turned_away.log_if_due();
+            if is_short {
+                thread::sleep(SHORTAGE);
+            } else {
+                self.wait();
+            }
+        }
+        Ok(None)
+    }
+
     /// Lets in those who wait outside, or some of them.
     ///
     /// # Errors
@@ -307,6 +348,7 @@ impl Candidate {
             Ok(()) => Ok(Established {
                 socket: self.socket,
                 measured: self.pace.measured(&self.greeting),
+                stream: self.greeting.stream(),
                 tls: self.greeting.into_tls(),
             }),
             Err(error) => Err((self.from, error.into())),

@@ -17,10 +17,11 @@ use std::{
 use super::{
     Established, LINGER, POLL, Patience,
     greeting::{Fault, Greeter, PIECE_BYTES},
+    introduction::Purpose,
     pace::Pace,
     tells,
 };
-use crate::{Attempt, Error, Kind, Options, endpoint::Address};
+use crate::{Attempt, Error, Kind, Options, endpoint::Address, ticket::Ticket};
 
 /// How long to wait before the first attempt is repeated, and at most.
 const BACK_OFF: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(1)];
@@ -30,11 +31,31 @@ const ATTEMPT: Duration = Duration::from_secs(10);
 
 /// Connects to the peer, however late it starts to listen.
 pub(crate) fn connect(address: &Address, options: &Options) -> Result<Established, Error> {
+    let patience = Patience::new(options.timeouts.meet, &options.interrupt);
+    connect_for(Purpose::Meet, address, options, patience)
+}
+
+/// Connects to the peer again, for a further stream of the session.
+pub(super) fn connect_stream(
+    address: &Address,
+    options: &Options,
+    (ticket, stream): (Ticket, u8),
+    patience: &Patience<'_>,
+) -> Result<Established, Error> {
+    connect_for(Purpose::Dial(ticket, stream), address, options, *patience)
+}
+
+fn connect_for(
+    purpose: Purpose,
+    address: &Address,
+    options: &Options,
+    patience: Patience<'_>,
+) -> Result<Established, Error> {
     let going = Going {
         address: address.as_str(),
-        greeter: Greeter::connecting(&options.security)?,
+        greeter: Greeter::connecting(&options.security, purpose)?,
         setup: options.timeouts.setup,
-        patience: Patience::new(options.timeouts.meet, &options.interrupt),
+        patience,
     };
     let mut failures = Failures::default();
     let [mut back_off, longest] = BACK_OFF;
@@ -148,6 +169,7 @@ impl Going<'_> {
                     return Ok(Established {
                         socket: host.socket,
                         measured: pace.measured(&greeting),
+                        stream: greeting.stream(),
                         tls: greeting.into_tls(),
                     });
                 }
@@ -186,7 +208,7 @@ impl Going<'_> {
     }
 
     fn rest(&self, how_long: Duration) -> Result<(), Error> {
-        let rest = Patience::new(how_long, self.patience.interrupt);
+        let rest = self.patience.anew(how_long);
         while let (Some(_), Some(left)) = (self.patience.left()?, rest.left()?) {
             thread::sleep(POLL.min(left));
         }
@@ -270,7 +292,7 @@ impl<'a> Host<'a> {
         Ok(Self {
             socket,
             overall,
-            setup: Patience::new(setup, overall.interrupt),
+            setup: overall.anew(setup),
         })
     }
 
@@ -313,7 +335,7 @@ impl<'a> Host<'a> {
             return;
         }
         let leaving = Self {
-            setup: Patience::new(LINGER, self.overall.interrupt),
+            setup: self.overall.anew(LINGER),
             ..self
         };
         while leaving.read(&mut [0; PIECE_BYTES]).is_ok() {}

@@ -1,24 +1,23 @@
 //! The exchange on a fresh connection until the other end has proved to be the peer: a state
 //! machine that takes bytes and gives bytes, and knows no socket.
 
-use std::{
-    io::{Read, Write},
-    sync::Arc,
-};
+use std::{io::Write, sync::Arc};
 
 use rustls::{ClientConfig, Connection, ServerConfig};
 
-use crate::{
-    Error, Fingerprint, Security,
-    preamble::{self, PADDING_BYTES, PREAMBLE_BYTES},
-    tls,
-};
+use super::introduction::{Introduction, Purpose};
+use crate::{Error, Fingerprint, Security, preamble, tls};
 
 /// How many raw bytes are taken in at once.
 pub(super) const PIECE_BYTES: usize = 4096;
 
 /// What begins greetings.
-pub(super) enum Greeter {
+pub(super) struct Greeter {
+    protection: Protection,
+    purpose: Purpose,
+}
+
+enum Protection {
     Plaintext,
     Connecting(Arc<ClientConfig>, Fingerprint),
     Listening(Arc<ServerConfig>, Fingerprint),
@@ -26,34 +25,45 @@ pub(super) enum Greeter {
 
 impl Greeter {
     /// For the side that connects.
-    pub(super) fn connecting(security: &Security) -> Result<Self, Error> {
-        Ok(match security {
-            Security::InsecurePlaintext => Self::Plaintext,
+    pub(super) fn connecting(security: &Security, purpose: Purpose) -> Result<Self, Error> {
+        let protection = match security {
+            Security::InsecurePlaintext => Protection::Plaintext,
             Security::PinnedTls { identity, peer } => {
-                Self::Connecting(tls::connecting(identity, *peer)?, identity.fingerprint())
+                let config = tls::connecting(identity, *peer)?;
+                Protection::Connecting(config, identity.fingerprint())
             }
+        };
+        Ok(Self {
+            protection,
+            purpose,
         })
     }
 
     /// For the side that listens.
-    pub(super) fn listening(security: &Security) -> Result<Self, Error> {
-        Ok(match security {
-            Security::InsecurePlaintext => Self::Plaintext,
+    pub(super) fn listening(security: &Security, purpose: Purpose) -> Result<Self, Error> {
+        let protection = match security {
+            Security::InsecurePlaintext => Protection::Plaintext,
             Security::PinnedTls { identity, peer } => {
-                Self::Listening(tls::listening(identity, *peer)?, identity.fingerprint())
+                let config = tls::listening(identity, *peer)?;
+                Protection::Listening(config, identity.fingerprint())
             }
+        };
+        Ok(Self {
+            protection,
+            purpose,
         })
     }
 
     /// Begins a greeting, and gives what this side says first.
     pub(super) fn greet(&self) -> Result<(Greeting, Vec<u8>), Error> {
-        let (mut tls, ours) = match self {
-            Self::Plaintext => {
-                let greeting = Greeting::Plaintext(Preamble::bare());
-                return Ok((greeting, preamble::ours().to_vec()));
+        let (mut tls, ours) = match &self.protection {
+            Protection::Plaintext => {
+                let introduction = Introduction::new(&self.purpose);
+                let first = introduction.first();
+                return Ok((Greeting::Plaintext(introduction), first));
             }
-            Self::Connecting(config, ours) => (tls::client(config)?, *ours),
-            Self::Listening(config, ours) => (tls::server(config)?, *ours),
+            Protection::Connecting(config, ours) => (tls::client(config)?, *ours),
+            Protection::Listening(config, ours) => (tls::server(config)?, *ours),
         };
         let mut first = Vec::new();
         write_out(&mut tls, &mut first);
@@ -62,7 +72,7 @@ impl Greeter {
             ours,
             opening: Some(Vec::new()),
             has_greeted: false,
-            theirs: Preamble::padded(),
+            introduction: Introduction::in_tls(&self.purpose),
         }));
         Ok((greeting, first))
     }
@@ -70,7 +80,7 @@ impl Greeter {
 
 /// A greeting under way.
 pub(super) enum Greeting {
-    Plaintext(Preamble),
+    Plaintext(Introduction),
     Tls(Box<TlsGreeting>),
 }
 
@@ -95,7 +105,7 @@ impl Greeting {
     /// How many bytes may be given to it next. More would belong to what follows.
     pub(super) fn room(&self) -> usize {
         match self {
-            Self::Plaintext(theirs) => PREAMBLE_BYTES - theirs.filled,
+            Self::Plaintext(introduction) => introduction.due(),
             Self::Tls(_) => PIECE_BYTES,
         }
     }
@@ -104,9 +114,11 @@ impl Greeting {
     /// case of a fault, and tells whether the peer is found.
     pub(super) fn take_in(&mut self, bytes: &[u8], answer: &mut Vec<u8>) -> Result<bool, Fault> {
         match self {
-            Self::Plaintext(theirs) => {
-                theirs.fill_from(bytes);
-                Ok(theirs.check()?)
+            Self::Plaintext(introduction) => {
+                introduction.hear(bytes);
+                let last = introduction.judge()?;
+                answer.extend(last.iter().flatten());
+                Ok(last.is_some())
             }
             Self::Tls(greeting) => greeting.take_in(bytes, answer),
         }
@@ -118,6 +130,14 @@ impl Greeting {
         matches!(self, Self::Tls(_))
     }
 
+    /// The number of the stream that has been opened: 0 for that of a meeting.
+    pub(super) fn stream(&self) -> u8 {
+        match self {
+            Self::Plaintext(introduction) => introduction.stream(),
+            Self::Tls(greeting) => greeting.introduction.stream(),
+        }
+    }
+
     /// The TLS state, which may hold messages that followed the greeting.
     pub(super) fn into_tls(self) -> Option<Connection> {
         match self {
@@ -127,59 +147,19 @@ impl Greeting {
     }
 }
 
-/// The other end's preamble, as far as it has come.
-pub(super) struct Preamble {
-    bytes: [u8; PREAMBLE_BYTES],
-    filled: usize,
-    /// What is still to come after it.
-    padding_left: usize,
-}
-
-impl Preamble {
-    fn bare() -> Self {
-        Self {
-            bytes: [0; PREAMBLE_BYTES],
-            filled: 0,
-            padding_left: 0,
-        }
-    }
-
-    fn padded() -> Self {
-        Self {
-            padding_left: PADDING_BYTES,
-            ..Self::bare()
-        }
-    }
-
-    fn fill_from(&mut self, mut source: impl Read) {
-        // An error says that there is nothing now.
-        self.filled += source.read(&mut self.bytes[self.filled..]).unwrap_or(0);
-        if self.filled == PREAMBLE_BYTES && self.padding_left > 0 {
-            let padding = &mut [0; PADDING_BYTES][..self.padding_left];
-            self.padding_left -= source.read(padding).unwrap_or(0);
-        }
-    }
-
-    /// Whether it is complete.
-    fn check(&self) -> Result<bool, Error> {
-        preamble::check(&self.bytes[..self.filled])?;
-        Ok(self.filled == PREAMBLE_BYTES && self.padding_left == 0)
-    }
-}
-
-/// The TLS handshake, and the preambles inside of it.
+/// The TLS handshake, and the introduction inside of it.
 ///
 /// The side that connected is done with the handshake before the other has judged its key:
-/// only the other's preamble shows that it was accepted.
+/// only the other's words show that it was accepted.
 pub(super) struct TlsGreeting {
     tls: Connection,
     /// Who this side is.
     ours: Fingerprint,
     /// The first bytes, held back while they could be those of a bare preamble.
     opening: Option<Vec<u8>>,
-    /// The handshake is over, and this side has sent its preamble.
+    /// The handshake is over, and this side has said its first words.
     has_greeted: bool,
-    theirs: Preamble,
+    introduction: Introduction,
 }
 
 impl TlsGreeting {
@@ -203,12 +183,13 @@ impl TlsGreeting {
     }
 
     fn feed(&mut self, bytes: &[u8], answer: &mut Vec<u8>) -> Result<bool, Fault> {
-        let Self { tls, theirs, .. } = self;
-        let taken_in = tls::take_in(tls, bytes, |tls| theirs.fill_from(tls.reader()));
+        let Self {
+            tls, introduction, ..
+        } = self;
+        let taken_in = tls::take_in(tls, bytes, |tls| introduction.hear(tls.reader()));
         let was_authenticated = self.has_greeted;
         if taken_in.is_ok() && !self.has_greeted && !self.tls.is_handshaking() {
-            let greeted = self.tls.writer().write_all(&preamble::padded());
-            greeted.expect("the buffer has no limit");
+            self.say(&self.introduction.first());
             self.has_greeted = true;
         }
         write_out(&mut self.tls, answer);
@@ -217,10 +198,21 @@ impl TlsGreeting {
             is_authenticated: was_authenticated && matches!(error, rustls::Error::AlertReceived(_)),
             error: tls::explain(error, self.ours),
         })?;
-        self.theirs.check().map_err(|error| Fault {
+        let judged = self.introduction.judge().map_err(|error| Fault {
             error,
             is_authenticated: true,
-        })
+        })?;
+        let Some(last) = judged else {
+            return Ok(false);
+        };
+        self.say(&last);
+        write_out(&mut self.tls, answer);
+        Ok(true)
+    }
+
+    fn say(&mut self, words: &[u8]) {
+        let said = self.tls.writer().write_all(words);
+        said.expect("the buffer has no limit");
     }
 }
 
@@ -233,9 +225,11 @@ mod tests {
     use std::sync::LazyLock;
 
     use proptest::{collection::vec, prelude::*};
+    use psijoin_channel::joint_seed::JointSeed;
 
+    use super::super::introduction::Register;
     use super::*;
-    use crate::Identity;
+    use crate::{Identity, preamble::Occasion, ticket::Ticket};
 
     /// One end of a connection without a network.
     struct End {
@@ -275,12 +269,36 @@ mod tests {
         }
     }
 
-    /// A client and a server.
+    /// A client and a server that meet.
     fn ends(client: &Security, server: &Security) -> (End, End) {
+        ends_for([Purpose::Meet, Purpose::Meet], client, server)
+    }
+
+    fn ends_for(
+        [client_is_for, server_is_for]: [Purpose; 2],
+        client: &Security,
+        server: &Security,
+    ) -> (End, End) {
         (
-            End::new(&Greeter::connecting(client).unwrap()),
-            End::new(&Greeter::listening(server).unwrap()),
+            End::new(&Greeter::connecting(client, client_is_for).unwrap()),
+            End::new(&Greeter::listening(server, server_is_for).unwrap()),
         )
+    }
+
+    /// Lets both ends speak until each knows whether the other is the peer.
+    fn introduce(client: &mut End, server: &mut End, piece_bytes: usize) -> Result<(), Fault> {
+        let mut found = (false, false);
+        while found != (true, true) {
+            let silent = client.unsent.is_empty() && server.unsent.is_empty();
+            assert!(!silent, "both ends wait for each other");
+            found.1 |= server.hear(client, piece_bytes)?;
+            found.0 |= client.hear(server, piece_bytes)?;
+        }
+        Ok(())
+    }
+
+    fn ticket(byte: u8) -> Ticket {
+        Ticket::of(&JointSeed::insecure_fixed([byte; 32]))
     }
 
     fn pinned_ends() -> (End, End) {
@@ -297,13 +315,71 @@ mod tests {
         let plaintext = Security::InsecurePlaintext;
         for piece_bytes in [1, 5, 4096] {
             for (mut client, mut server) in [pinned_ends(), ends(&plaintext, &plaintext)] {
-                let mut found = (false, false);
-                while found != (true, true) {
-                    found.1 |= server.hear(&mut client, piece_bytes).ok().unwrap();
-                    found.0 |= client.hear(&mut server, piece_bytes).ok().unwrap();
-                }
+                introduce(&mut client, &mut server, piece_bytes).unwrap();
             }
         }
+    }
+
+    /// Securities of a client and a server.
+    fn securities() -> [[Security; 2]; 2] {
+        let [a, b] = std::array::from_fn(|_| Identity::generate().unwrap());
+        let plaintext = || Security::InsecurePlaintext;
+        [[pinned(&a, &b), pinned(&b, &a)], [plaintext(), plaintext()]]
+    }
+
+    #[test]
+    fn each_stream_is_let_in_once_in_any_pieces() {
+        for [client, server] in securities() {
+            let register = Register::new(ticket(1), 4);
+            let dial = |stream, piece_bytes| {
+                let dials = Purpose::Dial(ticket(1), stream);
+                let lets_in = Purpose::LetIn(register.clone());
+                let (mut client, mut server) = ends_for([dials, lets_in], &client, &server);
+                introduce(&mut client, &mut server, piece_bytes)?;
+                assert_eq!(
+                    [client, server].map(|end| end.greeting.stream()),
+                    [stream; 2]
+                );
+                Ok::<_, Fault>(())
+            };
+            for (stream, piece_bytes) in [(3, 1), (1, 5), (4, 4096)] {
+                dial(stream, piece_bytes).unwrap();
+            }
+            // That of the meeting, one that is in, and those that nobody expects.
+            for stream in [0, 1, 5, 255] {
+                let other = dial(stream, 4096).unwrap_err();
+                assert!(matches!(other.error, Error::OtherSession));
+            }
+            dial(2, 4096).unwrap();
+        }
+    }
+
+    #[test]
+    fn another_ticket_or_occasion_is_another_session() {
+        let lets_in = || Purpose::LetIn(Register::new(ticket(1), 4));
+        let dials = |byte| Purpose::Dial(ticket(byte), 1);
+        for [client, server] in securities() {
+            for purposes in [
+                [dials(2), lets_in()],
+                [dials(1), Purpose::Meet],
+                [Purpose::Meet, lets_in()],
+            ] {
+                let (mut client, mut server) = ends_for(purposes, &client, &server);
+                let other = introduce(&mut client, &mut server, 4096).unwrap_err();
+                assert!(matches!(other.error, Error::OtherSession));
+            }
+        }
+    }
+
+    /// Somebody in between who sends a party's words back to it.
+    #[test]
+    fn what_a_party_says_itself_is_no_answer() {
+        let plaintext = Security::InsecurePlaintext;
+        let dials = Greeter::connecting(&plaintext, Purpose::Dial(ticket(1), 1)).unwrap();
+        let (mut greeting, first) = dials.greet().unwrap();
+        let heard = &first[..greeting.room()];
+        let echo = fault(greeting.take_in(heard, &mut Vec::new()));
+        assert!(matches!(echo.error, Error::OtherSession));
     }
 
     #[test]
@@ -385,7 +461,7 @@ mod tests {
                 ends(&pinned(stranger, listener), &pinned(listener, peer));
             let mut said = match begins_as {
                 0 => client.unsent,
-                1 => preamble::ours().to_vec(),
+                1 => preamble::ours(Occasion::Meeting).to_vec(),
                 _ => Vec::new(),
             };
             said.truncate(kept);

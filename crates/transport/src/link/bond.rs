@@ -19,7 +19,7 @@ use psijoin_channel::{AbortCode, Error};
 use super::{Farewell, Link, UNPOISONED};
 
 /// See the [module](self).
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Bond {
     members: Mutex<Members>,
     /// How many threads of the caller wait for the peer.
@@ -28,7 +28,7 @@ pub(crate) struct Bond {
     calls: AtomicU64,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Members {
     links: Vec<Weak<Link>>,
     /// How the first of them ended.
@@ -36,7 +36,7 @@ struct Members {
 }
 
 /// How a link ends because another has.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(super) struct End {
     /// What this side's callers get.
     pub(super) reason: Error,
@@ -69,12 +69,16 @@ impl Bond {
         }
     }
 
-    /// Ends all links but this one, which has ended; unless another was first. The caller holds no
-    /// link's lock.
-    pub(super) fn end_others(&self, ended: &Link, end: End) {
+    /// Seals the fate of all links, if it is not sealed yet, and gives it. What happens to a link
+    /// from then on is no reason any more: before a link says to the peer that it has ended, so that
+    /// the peer may end the others, the fate is sealed.
+    pub(super) fn seal(&self, end: End) -> End {
         let mut members = self.members.lock().expect(UNPOISONED);
-        let end = members.end.get_or_insert(end).clone();
-        drop(members);
+        members.end.get_or_insert(end).clone()
+    }
+
+    /// Ends all links but this one, which has ended, as `end` says. The caller holds no link's lock.
+    pub(super) fn end_others(&self, ended: &Link, end: &End) {
         for link in self.links() {
             if !std::ptr::eq(&*link, ended) {
                 link.end_too(end.clone());

@@ -19,6 +19,7 @@ mod moving;
 mod pulse;
 mod slow_line;
 mod strangers;
+mod streams;
 
 /// Bytes of an honest party's first words, to be able to play a dishonest one.
 const PREAMBLE: &[u8] = b"psijoin\x03";

@@ -1,0 +1,199 @@
+//! What both ends of a fresh connection say, inside of whatever protects it, to be known.
+//!
+//! - At a *meeting*, each says its preamble; inside of TLS, padding follows.
+//! - For a *further stream* of a session, the side that connects says its preamble, the stream's
+//!   number (1 byte), and its pass. The side that listens is silent until it has checked that: who
+//!   comes for a meeting must not take it for the peer. Then it says its preamble and a pass of its
+//!   own.
+
+use std::{
+    io::Read,
+    sync::{Arc, Mutex},
+};
+
+use blake3::Hash;
+
+use crate::{
+    Error,
+    preamble::{self, Occasion, PADDING_BYTES, PREAMBLE_BYTES},
+    ticket::{PASS_BYTES, Side, Ticket},
+};
+
+/// The most that is ever kept of what the other end says.
+const LONGEST_BYTES: usize = PREAMBLE_BYTES + 1 + PASS_BYTES;
+
+/// What a connection is for, at this end.
+#[derive(Clone)]
+pub(super) enum Purpose {
+    /// Meeting the peer.
+    Meet,
+    /// One more stream of a session, for the side that connects.
+    Dial(Ticket, u8),
+    /// Further streams of a session, for the side that listens.
+    LetIn(Arc<Register>),
+}
+
+impl Purpose {
+    fn occasion(&self) -> Occasion {
+        match self {
+            Self::Meet => Occasion::Meeting,
+            Self::Dial(..) | Self::LetIn(_) => Occasion::Stream,
+        }
+    }
+}
+
+/// The streams that the side that listens waits for. Each is let in once.
+pub(super) struct Register {
+    ticket: Ticket,
+    is_in: Mutex<Vec<bool>>,
+}
+
+impl Register {
+    /// The streams from 1 to `count`.
+    pub(super) fn new(ticket: Ticket, count: u8) -> Arc<Self> {
+        let is_in = Mutex::new(vec![false; count.into()]);
+        Arc::new(Self { ticket, is_in })
+    }
+
+    /// Lets a stream in, if it is one of the session's that is not in yet. Gives the answer to its
+    /// pass.
+    fn let_in(&self, stream: u8, pass: [u8; PASS_BYTES]) -> Result<Hash, Error> {
+        if self.ticket.pass(Side::Connecting, stream) != pass {
+            return Err(Error::OtherSession);
+        }
+        let mut is_in = self.is_in.lock().expect("nothing panics while it is held");
+        let place = usize::from(stream).checked_sub(1);
+        match place.and_then(|place| is_in.get_mut(place)) {
+            Some(is_in) if !*is_in => {
+                *is_in = true;
+                Ok(self.ticket.pass(Side::Listening, stream))
+            }
+            _ => Err(Error::OtherSession),
+        }
+    }
+}
+
+/// An introduction under way.
+pub(super) struct Introduction {
+    purpose: Purpose,
+    /// What the other end has said, as far as it has come.
+    heard: [u8; LONGEST_BYTES],
+    filled: usize,
+    /// What follows that, from each end.
+    padding_bytes: usize,
+    padding_heard: usize,
+}
+
+impl Introduction {
+    pub(super) fn new(purpose: &Purpose) -> Self {
+        Self {
+            purpose: purpose.clone(),
+            heard: [0; LONGEST_BYTES],
+            filled: 0,
+            padding_bytes: 0,
+            padding_heard: 0,
+        }
+    }
+
+    /// As it goes inside of TLS.
+    pub(super) fn in_tls(purpose: &Purpose) -> Self {
+        let padding_bytes = match purpose {
+            Purpose::Meet => PADDING_BYTES,
+            Purpose::Dial(..) | Purpose::LetIn(_) => 0,
+        };
+        Self {
+            padding_bytes,
+            ..Self::new(purpose)
+        }
+    }
+
+    /// What this side says before it has heard anything.
+    pub(super) fn first(&self) -> Vec<u8> {
+        let mut words = preamble::ours(self.purpose.occasion()).to_vec();
+        match &self.purpose {
+            Purpose::Meet => words.resize(PREAMBLE_BYTES + self.padding_bytes, 0),
+            Purpose::Dial(ticket, stream) => {
+                words.push(*stream);
+                words.extend(ticket.pass(Side::Connecting, *stream).as_bytes());
+            }
+            Purpose::LetIn(_) => words.clear(),
+        }
+        words
+    }
+
+    /// How many bytes the other end has still to say, without padding.
+    pub(super) fn due(&self) -> usize {
+        let due = match self.purpose {
+            Purpose::Meet => PREAMBLE_BYTES,
+            Purpose::Dial(..) => PREAMBLE_BYTES + PASS_BYTES,
+            Purpose::LetIn(_) => PREAMBLE_BYTES + 1 + PASS_BYTES,
+        };
+        due - self.filled
+    }
+
+    /// Takes no more from `source` than is due.
+    pub(super) fn hear(&mut self, mut source: impl Read) {
+        let due = self.due();
+        // An error says that there is nothing now.
+        self.filled += source
+            .read(&mut self.heard[self.filled..][..due])
+            .unwrap_or(0);
+        if self.due() == 0 && self.padding_heard < self.padding_bytes {
+            let padding = &mut [0; PADDING_BYTES][..self.padding_bytes - self.padding_heard];
+            self.padding_heard += source.read(padding).unwrap_or(0);
+        }
+    }
+
+    /// Checks what was heard. If that is all, the other end is the peer, as far as it can be known,
+    /// and gets this answer.
+    pub(super) fn judge(&self) -> Result<Option<Vec<u8>>, Error> {
+        preamble::check(self.purpose.occasion(), &self.heard[..self.filled])?;
+        if self.due() > 0 || self.padding_heard < self.padding_bytes {
+            return Ok(None);
+        }
+        match &self.purpose {
+            Purpose::Meet => Ok(Some(Vec::new())),
+            Purpose::Dial(ticket, stream) => {
+                if ticket.pass(Side::Listening, *stream) != self.pass(PREAMBLE_BYTES) {
+                    return Err(Error::OtherSession);
+                }
+                Ok(Some(Vec::new()))
+            }
+            Purpose::LetIn(register) => {
+                let answer = register.let_in(self.stream(), self.pass(PREAMBLE_BYTES + 1))?;
+                let preamble = preamble::ours(Occasion::Stream);
+                Ok(Some([&preamble[..], answer.as_bytes()].concat()))
+            }
+        }
+    }
+
+    /// The number of the stream: 0 for that of a meeting.
+    pub(super) fn stream(&self) -> u8 {
+        match self.purpose {
+            Purpose::Meet => 0,
+            Purpose::Dial(_, stream) => stream,
+            Purpose::LetIn(_) => self.heard[PREAMBLE_BYTES],
+        }
+    }
+
+    /// The other end's pass, which begins here.
+    fn pass(&self, start: usize) -> [u8; PASS_BYTES] {
+        std::array::from_fn(|i| self.heard[start + i])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_one_end_owes_does_not_depend_on_what_it_has_heard() {
+        let mut introduction = Introduction::in_tls(&Purpose::Meet);
+        let words = introduction.first();
+        introduction.hear(&words[..PREAMBLE_BYTES + 100]);
+        assert!(introduction.judge().unwrap().is_none());
+        assert_eq!(introduction.first(), words);
+        introduction.hear(&words[PREAMBLE_BYTES + 100..]);
+        assert!(introduction.judge().unwrap().is_some());
+    }
+}

@@ -1,0 +1,168 @@
+//! Further streams of a session: connections of their own between parties that have met.
+//!
+//! The side that listened lets them in where it met the peer. The side that connected dials all of
+//! them at once, since each takes a few round trips. If one fails, the session is over, and both
+//! sides say why within [`Timeouts::setup`](crate::Timeouts::setup).
+
+use std::{
+    net::SocketAddr,
+    sync::{Arc, Mutex},
+    thread,
+};
+
+use psijoin_channel::{AbortCode, joint_seed::JointSeed};
+
+use super::{Established, Patience, accept::accept_streams, connect::connect_stream};
+use crate::{
+    Attempt, Error, Listener, Options,
+    endpoint::Address,
+    line::Line,
+    link::{Bond, Link},
+    ticket::Ticket,
+};
+
+/// Where the parties of a session have met.
+#[derive(Debug)]
+pub(crate) enum Door {
+    /// Here.
+    Listener(Listener),
+    /// There. It is the address that led to the peer, whatever else the peer's name stands for.
+    Address(SocketAddr),
+}
+
+/// Streams that are being opened.
+pub(crate) struct Opening<'a> {
+    ticket: Ticket,
+    count: u8,
+    options: &'a Options,
+    /// That of the meeting. If it fails, so does the opening.
+    session: &'a Link,
+    bond: &'a Arc<Bond>,
+    patience: Patience<'a>,
+    /// Those that are open, with their numbers. They hear at once if the others fail.
+    open: Mutex<Vec<(u8, Line)>>,
+}
+
+impl<'a> Opening<'a> {
+    /// Of as many streams, for the session that `joint_seed` belongs to.
+    pub(crate) fn new(
+        count: u8,
+        joint_seed: &JointSeed,
+        options: &'a Options,
+        session: &'a Link,
+        bond: &'a Arc<Bond>,
+    ) -> Self {
+        let patience = Patience {
+            session: Some(session),
+            ..Patience::new(options.timeouts.setup, &options.interrupt)
+        };
+        Self {
+            ticket: Ticket::of(joint_seed),
+            count,
+            options,
+            session,
+            bond,
+            patience,
+            open: Mutex::default(),
+        }
+    }
+
+    /// Opens them.
+    ///
+    /// # Errors
+    /// If they cannot all be opened. Then the session has ended, and the peer knows why.
+    pub(crate) fn through(&self, door: Door) -> Result<(), Error> {
+        match door {
+            Door::Listener(listener) => self.let_in(&listener),
+            Door::Address(address) => self.dial(&address.into()),
+        }
+    }
+
+    /// Those that are open, in the order of their numbers.
+    pub(crate) fn into_lines(self) -> Vec<Line> {
+        let mut open = self.open.into_inner().expect(UNPOISONED);
+        open.sort_unstable_by_key(|&(stream, _)| stream);
+        open.into_iter().map(|(_, line)| line).collect()
+    }
+
+    fn let_in(&self, listener: &Listener) -> Result<(), Error> {
+        let expected = (self.ticket, self.count);
+        let start = |established| self.start(established);
+        accept_streams(listener, self.options, expected, &self.patience, start)
+            .inspect_err(|error| self.give_up(error))
+    }
+
+    fn dial(&self, address: &Address) -> Result<(), Error> {
+        let dial = |stream| {
+            connect_stream(address, self.options, (self.ticket, stream), &self.patience)
+                .and_then(|established| self.start(established))
+                // This ends the other attempts, too.
+                .inspect_err(|error| self.give_up(error))
+        };
+        let failures: Vec<_> = thread::scope(|scope| {
+            let start = |stream| {
+                thread::Builder::new()
+                    .name("psijoin-dial".into())
+                    .spawn_scoped(scope, move || dial(stream))
+                    .map_err(Error::Thread)
+                    .inspect_err(|error| self.give_up(error))
+            };
+            let dialling: Vec<_> = (1..=self.count).map(start).collect();
+            let dialled = dialling.into_iter().map(|thread| {
+                let panicked = |panic| std::panic::resume_unwind(panic);
+                thread.and_then(|thread| thread.join().unwrap_or_else(panicked))
+            });
+            dialled.filter_map(Result::err).collect()
+        });
+        // That the session has ended is what others make of the failure of one.
+        let is_consequence = |error: &Error| matches!(error, Error::Channel(_));
+        match failures.into_iter().min_by_key(is_consequence) {
+            None => Ok(()),
+            Some(error) => Err(self.explain(error)),
+        }
+    }
+
+    /// Keeps a stream alive from now on.
+    fn start(&self, established: Established) -> Result<(), Error> {
+        let stream = established.stream;
+        let line = Line::start(established, self.options, self.bond)?;
+        self.open.lock().expect(UNPOISONED).push((stream, line));
+        Ok(())
+    }
+
+    /// Why not all streams could be opened, from why one could not be dialled.
+    fn explain(&self, error: Error) -> Error {
+        let attempt = match error {
+            Error::Interrupted | Error::Thread(_) | Error::Channel(_) => return error,
+            Error::NobodyListened { attempt, .. } => attempt,
+            lasting => Some(Attempt {
+                why: Box::new(lasting),
+                is_last: true,
+            }),
+        };
+        Error::TooFewStreams {
+            opened: self.open.lock().expect(UNPOISONED).len() as u8,
+            agreed: self.count,
+            waited: self.patience.started.elapsed(),
+            attempt: attempt.map(Box::new),
+            strangers: None,
+        }
+    }
+
+    /// Ends the session, if it has not ended yet.
+    fn give_up(&self, error: &Error) {
+        match error {
+            Error::Channel(_) => {}
+            // Whoever triggers it may not have come to this session yet.
+            Error::Interrupted => {
+                let code = self.options.interrupt.reason();
+                self.session
+                    .interrupt(code.unwrap_or(AbortCode::Interrupted));
+            }
+            Error::Thread(_) => self.session.abort(AbortCode::OutOfMemory),
+            _ => self.session.abort(AbortCode::TooFewStreams),
+        }
+    }
+}
+
+const UNPOISONED: &str = "no thread panics while it holds this lock";
