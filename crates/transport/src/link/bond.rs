@@ -3,7 +3,7 @@
 //! When a link ends, whoever ended it, the others of this side end at once, for the same reason,
 //! and tell it to the peer, which may be waiting on any of them. The first reason counts.
 //!
-//! A link that has said goodbye is through. Losing it afterwards is no reason.
+//! A link whose peer has said goodbye is through. Losing it afterwards is no reason.
 //!
 //! A thread that has one link may wait for its turn behind a thread that waits for the peer on
 //! another. So each link's keep-alives vouch for all threads of the caller together. The price: a
