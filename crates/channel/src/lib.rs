@@ -14,7 +14,7 @@
 //!
 //! What parties do over any channel lives here as well: long data is sent and received in pieces that
 //! all threads compute ([`stream`]), or read while something else is computed ([`read_ahead`]); a
-//! seed is drawn that neither party controls ([`joint_seed`]); and the network is measured ([`gauge`]).
+//! seed is drawn that neither party controls ([`joint_seed`]); and the network is measured ([`gauge`]). More threads than may compute do so in [`turns`].
 //!
 //! ```
 //! use psijoin_channel::{count::counted, link::{Link, linked}, memory};
@@ -58,6 +58,7 @@ pub mod read_ahead;
 pub mod stream;
 pub mod trace;
 pub mod transcript;
+pub mod turns;
 
 mod error;
 mod exchange;
@@ -241,7 +242,8 @@ impl Channel {
                 outbound.abort(AbortCode::LocalFailure);
             }
             exchange.half_ends(Half::Outbound);
-            if let Err(panic) = receiving.join() {
+            let received = turns::while_waiting(|| receiving.join());
+            if let Err(panic) = received {
                 std::panic::resume_unwind(panic);
             }
         });

@@ -18,6 +18,7 @@ use std::{
 use crate::{
     AbortCode, Channel, Error, Inbound, Outbound,
     queue::{Ending, Popped, Queue, Window},
+    turns,
 };
 
 mod text;
@@ -246,13 +247,15 @@ pub(crate) fn wait_until(due: Instant, is_last: bool) {
     if remaining().is_zero() {
         return;
     }
-    if !is_last {
-        return thread::sleep(remaining());
-    }
-    thread::sleep(remaining().saturating_sub(SLEEP_ERROR));
-    while !remaining().is_zero() {
-        thread::yield_now();
-    }
+    turns::while_waiting(|| {
+        if !is_last {
+            return thread::sleep(remaining());
+        }
+        thread::sleep(remaining().saturating_sub(SLEEP_ERROR));
+        while !remaining().is_zero() {
+            thread::yield_now();
+        }
+    });
 }
 
 #[cfg(test)]

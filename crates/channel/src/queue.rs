@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use crate::{AbortCode, Error, MAX_MESSAGE_BYTES};
+use crate::{AbortCode, Error, MAX_MESSAGE_BYTES, turns};
 
 /// How much may be under way before a sender has to wait.
 ///
@@ -136,7 +136,9 @@ impl<S: Copy> Queue<S> {
         );
         let mut state = self.lock();
         if !state.is_over() && !self.window.admits(state.queued(), message.len()) {
-            state = self.wait_for_room(state, message.len(), timeout)?;
+            drop(state);
+            turns::while_waiting(|| self.wait_for_room(message.len(), timeout))?;
+            state = self.lock();
         }
         if let Some(refusal) = &state.refusal {
             return Err(refusal.clone());
@@ -151,13 +153,10 @@ impl<S: Copy> Queue<S> {
     }
 
     /// Sleeps until the window is half empty rather than until one message fits: a wake-up
-    /// for every message would cost more than the message.
-    fn wait_for_room<'a>(
-        &'a self,
-        mut state: MutexGuard<'a, State<S>>,
-        bytes: usize,
-        timeout: Duration,
-    ) -> Result<MutexGuard<'a, State<S>>, Error> {
+    /// for every message would cost more than the message. Nobody else pushes, so there is room
+    /// afterwards.
+    fn wait_for_room(&self, bytes: usize, timeout: Duration) -> Result<(), Error> {
+        let mut state = self.lock();
         state.sender_sleeps = true;
         let (mut state, waited) = self
             .room
@@ -172,7 +171,7 @@ impl<S: Copy> Queue<S> {
         if in_vain {
             Err(Error::TimedOut(timeout))
         } else {
-            Ok(state)
+            Ok(())
         }
     }
 
@@ -185,15 +184,9 @@ impl<S: Copy> Queue<S> {
     ) -> Popped<R, S> {
         let mut state = self.lock();
         if state.messages.is_empty() && state.ending.is_none() {
-            state.receiver_sleeps = true;
-            state = self
-                .arrival
-                .wait_timeout_while(state, timeout, |state| {
-                    state.messages.is_empty() && state.ending.is_none()
-                })
-                .expect(NEVER_POISONED)
-                .0;
-            state.receiver_sleeps = false;
+            drop(state);
+            turns::while_waiting(|| self.wait_for_arrival(timeout));
+            state = self.lock();
         }
         let Some((bytes, stamp)) = state.messages.pop_front() else {
             return match state.ending {
@@ -210,6 +203,15 @@ impl<S: Copy> Queue<S> {
             self.room.notify_one();
         }
         Popped::Message(read)
+    }
+
+    fn wait_for_arrival(&self, timeout: Duration) {
+        let mut state = self.lock();
+        state.receiver_sleeps = true;
+        let nothing = |state: &mut State<S>| state.messages.is_empty() && state.ending.is_none();
+        let waited = self.arrival.wait_timeout_while(state, timeout, nothing);
+        state = waited.expect(NEVER_POISONED).0;
+        state.receiver_sleeps = false;
     }
 
     /// Whether no message waits.

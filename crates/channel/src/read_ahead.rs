@@ -2,11 +2,14 @@
 //! them, still computes and sends.
 
 use std::{
-    sync::{Arc, mpsc},
+    sync::{
+        Arc,
+        mpsc::{self, TryRecvError},
+    },
     time::Instant,
 };
 
-use crate::{Channel, Error, Inbound, listener::Listener};
+use crate::{Channel, Error, Inbound, listener::Listener, turns};
 
 /// Where messages are put.
 pub struct Reader(mpsc::Sender<Vec<u8>>);
@@ -53,7 +56,11 @@ impl Reader {
 impl Inbound for Ahead {
     fn recv(&mut self, message: &mut [u8]) -> Result<(), Error> {
         let since = Instant::now();
-        let read = self.messages.recv().map_err(|_| Error::Closed)?;
+        let read = match self.messages.try_recv() {
+            Err(TryRecvError::Empty) => turns::while_waiting(|| self.messages.recv().ok()),
+            arrived => arrived.ok(),
+        };
+        let read = read.ok_or(Error::Closed)?;
         for listener in &self.listeners {
             listener.taken_ahead(since);
         }

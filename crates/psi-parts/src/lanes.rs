@@ -1,15 +1,21 @@
-//! Parts side by side: one thread per stream, which runs every s-th part of s streams.
+//! Parts side by side: one thread per stream, which runs every s-th part of s streams. No more of them
+//! compute at a time than the caller's pool has threads; while one waits for the other party, another
+//! computes.
 
 use std::{
     sync::{
-        Mutex,
+        Arc, Mutex,
         atomic::{AtomicU32, Ordering},
     },
     thread,
 };
 
-use psijoin_block::{Prg, memory::exhausted, parallel::Pool};
-use psijoin_channel::Channel;
+use psijoin_block::{
+    Prg,
+    memory::exhausted,
+    parallel::{self, Pool},
+};
+use psijoin_channel::{Channel, turns::Turns};
 use psijoin_psi::{Context, Error, Phases};
 
 /// Runs a part over a channel, with randomness of its own.
@@ -43,6 +49,7 @@ pub(crate) fn run_all(
         });
     }
     let streams = 1 + context.streams.len() as u32;
+    let turns = &Turns::new(parallel::threads());
     let lanes = (0..streams)
         .zip(
             [&mut *context.channel]
@@ -54,6 +61,7 @@ pub(crate) fn run_all(
             streams,
             channel,
             rng: context.rng.fork(),
+            turns,
         });
     thread::scope(|scope| {
         for lane in lanes {
@@ -88,6 +96,7 @@ struct Lane<'a> {
     streams: u32,
     channel: &'a mut Channel,
     rng: Prg,
+    turns: &'a Arc<Turns>,
 }
 
 impl Lane<'_> {
@@ -97,6 +106,7 @@ impl Lane<'_> {
             streams,
             channel,
             mut rng,
+            turns,
         } = self;
         let Ok(pool) = Pool::new(1) else {
             exhausted(THREAD_BYTES)
@@ -107,7 +117,8 @@ impl Lane<'_> {
                 return channel.abort(error.abort_code());
             }
             let rng = rng.fork();
-            let result = pool.run(|| run(part, &mut Context::new(channel).randomness(rng)));
+            let run = || run(part, &mut Context::new(channel).randomness(rng));
+            let result = pool.run(|| turns.hold(run));
             match result {
                 Ok(()) => progress.advance(),
                 Err(error) => {

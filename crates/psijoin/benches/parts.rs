@@ -40,9 +40,10 @@ fn main() {
         let mut ends: Vec<_> = (0..streams).map(|_| memory::pair()).collect();
         let (mut a, mut b): (Vec<_>, Vec<_>) = ends.drain(..).unzip();
         let (started, cpu) = (Instant::now(), ticks());
+        let workers = flag("--threads", 1) as usize;
         let run = |role, table: &dyn parts::Table, ends: &mut Vec<psijoin::Channel>| {
             let (main, more) = ends.split_first_mut().unwrap();
-            Pool::new(1).unwrap().run(|| {
+            Pool::new(workers).unwrap().run(|| {
                 let mut context = Context::new(main).streams(more);
                 parts::run(&plan, role, table, &seed, &mut context)
             })

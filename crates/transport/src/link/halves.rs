@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Instant};
 
-use psijoin_channel::{AbortCode, Error, Inbound, Outbound};
+use psijoin_channel::{AbortCode, Error, Inbound, Outbound, turns};
 
 use super::{Link, State};
 use crate::frame::encode_data;
@@ -22,13 +22,9 @@ impl Outbound for LinkOutbound {
             return Err(error);
         }
         if state.outgoing.is_full() {
-            let started = Instant::now();
-            while state.outgoing.is_full() {
-                state = link.wait_for_peer(state, &link.room_to_send, started)?;
-                if let Some(error) = no_sending(&state) {
-                    return Err(error);
-                }
-            }
+            drop(state);
+            turns::while_waiting(|| link.wait_for_room())?;
+            state = link.lock();
         }
         if state
             .outgoing
@@ -59,6 +55,50 @@ impl Outbound for LinkOutbound {
     }
 }
 
+impl Link {
+    /// Waits until something can be sent. Nobody else sends, so there is room afterwards.
+    fn wait_for_room(&self) -> Result<(), Error> {
+        let (started, mut state) = (Instant::now(), self.lock());
+        loop {
+            if let Some(error) = no_sending(&state) {
+                return Err(error);
+            }
+            if !state.outgoing.is_full() {
+                return Ok(());
+            }
+            state = self.wait_for_peer(state, &self.room_to_send, started)?;
+        }
+    }
+
+    /// The next message; `None` if there is none yet.
+    fn take_message(&self, state: &mut State) -> Option<Result<Vec<u8>, Error>> {
+        if let Some(error) = &state.ended_here {
+            return Some(Err(error.clone()));
+        }
+        let was_full = state.incoming.is_full();
+        if let Some(received) = state.incoming.pop() {
+            if was_full && !state.incoming.is_full() {
+                self.room_to_receive.notify_one();
+            }
+            return Some(Ok(received));
+        }
+        let ended = state.ended_there.clone();
+        let ended = ended.or(state.peer_is_done.then_some(Error::Closed));
+        ended.map(Err)
+    }
+
+    /// Waits for the next message.
+    fn wait_for_message(&self) -> Result<Vec<u8>, Error> {
+        let (started, mut state) = (Instant::now(), self.lock());
+        loop {
+            if let Some(taken) = self.take_message(&mut state) {
+                return taken;
+            }
+            state = self.wait_for_peer(state, &self.arrival, started)?;
+        }
+    }
+}
+
 /// Why nothing can be sent, if so.
 fn no_sending(state: &State) -> Option<Error> {
     let ended = state.ended_here.as_ref().or(state.ended_there.as_ref());
@@ -86,27 +126,10 @@ impl LinkInbound {
     fn next(&mut self) -> Result<Vec<u8>, Error> {
         let link = &*self.0;
         link.bond.has_called();
-        let mut state = link.lock();
-        let mut started = None;
-        loop {
-            if let Some(error) = &state.ended_here {
-                return Err(error.clone());
-            }
-            let was_full = state.incoming.is_full();
-            if let Some(received) = state.incoming.pop() {
-                if was_full && !state.incoming.is_full() {
-                    link.room_to_receive.notify_one();
-                }
-                return Ok(received);
-            }
-            if let Some(error) = &state.ended_there {
-                return Err(error.clone());
-            }
-            if state.peer_is_done {
-                return Err(Error::Closed);
-            }
-            let started = *started.get_or_insert_with(Instant::now);
-            state = link.wait_for_peer(state, &link.arrival, started)?;
+        let taken = link.take_message(&mut link.lock());
+        match taken {
+            Some(taken) => taken,
+            None => turns::while_waiting(|| link.wait_for_message()),
         }
     }
 }
