@@ -17,6 +17,7 @@
 //! waited for the other.
 
 use std::{
+    iter::Sum,
     ops::Sub,
     sync::{Arc, Mutex, MutexGuard},
 };
@@ -59,6 +60,17 @@ impl Snapshot {
     }
 }
 
+/// Of streams side by side: bytes add up, and flights of one are on their way while those of another are.
+impl Sum for Snapshot {
+    fn sum<I: Iterator<Item = Self>>(streams: I) -> Self {
+        streams.fold(Self::default(), |all, one| Self {
+            sent: all.sent.beside(one.sent),
+            received: all.received.beside(one.received),
+            flights: all.flights.max(one.flights),
+        })
+    }
+}
+
 /// The later snapshot minus the earlier one: what passed in between.
 ///
 /// # Panics
@@ -87,6 +99,14 @@ pub struct Tally {
 }
 
 impl Tally {
+    fn beside(self, other: Self) -> Self {
+        Self {
+            bytes: self.bytes + other.bytes,
+            messages: self.messages + other.messages,
+            flights: self.flights.max(other.flights),
+        }
+    }
+
     fn since(self, earlier: Self) -> Self {
         Self {
             bytes: difference(self.bytes, earlier.bytes),

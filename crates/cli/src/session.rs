@@ -11,6 +11,7 @@
 
 use std::{
     collections::BTreeMap,
+    iter,
     time::{Duration, Instant},
 };
 
@@ -178,9 +179,9 @@ impl Ready<'_> {
         self,
         meet: impl FnOnce() -> Result<(Connection, Channel), Failure>,
     ) -> Result<Summary, Failure> {
-        let (connection, channel) = meet()?;
+        let (mut connection, channel) = meet()?;
         let started = Instant::now();
-        let computed = match self.converse(&connection, channel) {
+        let computed = match self.converse(&mut connection, channel) {
             Err(Failure::OnlyChecked) => {
                 // Both know that already.
                 let _ = connection.finish();
@@ -220,7 +221,7 @@ impl Ready<'_> {
     }
 
     /// Speaks with the other party, from the table to the output of the protocol.
-    fn converse(&self, connection: &Connection, channel: Channel) -> Result<Computed, Failure> {
+    fn converse(&self, connection: &mut Connection, channel: Channel) -> Result<Computed, Failure> {
         let Self { party, own } = self;
         let (mut channel, counters) = counted(channel);
         let phases = Phases::default();
@@ -250,9 +251,10 @@ impl Ready<'_> {
             fingerprints,
             columns: &columns,
         };
-        let channel =
-            ending_with_the_last_message(connection, channel, party.task.role(), &agreement);
-        let (output, traffic) = party.run(&agreement, set, channel, &counters, &phases)?;
+        let streams = Streams::open(connection, (channel, counters), &agreement)?;
+        let streams =
+            streams.ending_with_the_last_message(connection, party.task.role(), &agreement);
+        let (output, traffic) = party.run(&agreement, set, streams, &phases)?;
         Ok(Computed {
             agreement,
             counts,
@@ -280,20 +282,49 @@ impl Ready<'_> {
     }
 }
 
-/// The channel of a protocol whose session is over, for the other party, with the last message:
-/// before this one has looked at it.
-fn ending_with_the_last_message(
-    connection: &Connection,
-    channel: Channel,
-    role: Role,
-    agreement: &Agreement,
-) -> Channel {
-    let cost = agreement.plan.cost().total;
-    let (sent, received) = match role {
-        Role::Sender => (cost.sender_bytes, cost.receiver_bytes),
-        Role::Receiver => (cost.receiver_bytes, cost.sender_bytes),
-    };
-    connection.ends_after(channel, sent, received)
+/// What the protocol runs over: the stream of the meeting, and further ones if it runs in parts.
+struct Streams {
+    channels: Vec<Channel>,
+    counters: Vec<Counters>,
+}
+
+impl Streams {
+    /// Opens as many further streams as both parties derived.
+    fn open(
+        connection: &mut Connection,
+        first: (Channel, Counters),
+        agreement: &Agreement,
+    ) -> Result<Self, Failure> {
+        let further = agreement.streams as u8 - 1;
+        let further = connection.open_streams(further, &agreement.joint_seed)?;
+        let further = further.into_iter().map(counted);
+        let (channels, counters) = iter::once(first).chain(further).unzip();
+        Ok(Self { channels, counters })
+    }
+
+    /// The same. For the other party, the session is over with the last message, before this one has
+    /// looked at it.
+    fn ending_with_the_last_message(
+        self,
+        connection: &Connection,
+        role: Role,
+        agreement: &Agreement,
+    ) -> Self {
+        let cost = agreement.plan.cost().total;
+        let (sent, received) = match role {
+            Role::Sender => (cost.sender_bytes, cost.receiver_bytes),
+            Role::Receiver => (cost.receiver_bytes, cost.sender_bytes),
+        };
+        Self {
+            channels: connection.all_end_after(self.channels, sent, received),
+            ..self
+        }
+    }
+}
+
+/// What has passed over all streams.
+fn passed(counters: &[Counters]) -> Snapshot {
+    counters.iter().map(Counters::snapshot).sum()
 }
 
 impl Party<'_> {
@@ -342,13 +373,15 @@ impl Party<'_> {
         &self,
         agreement: &Agreement,
         set: Set<'_, Vec<Fingerprint>>,
-        mut channel: Channel,
-        counters: &Counters,
+        Streams {
+            mut channels,
+            counters,
+        }: Streams,
         phases: &Phases,
     ) -> Result<(Output, Snapshot), Failure> {
         let plan = &agreement.plan;
-        let before = counters.snapshot();
-        let moved = || (counters.snapshot() - before).total_bytes();
+        let before = passed(&counters);
+        let moved = || (passed(&counters) - before).total_bytes();
         let role = self.task.role();
         let network = Network::from(plan.request().path);
         let threads = self.pool.threads();
@@ -357,9 +390,19 @@ impl Party<'_> {
         let output = self.console.during(
             plan.info().name,
             || model.position(moved()),
-            || compute(plan, role, set, joint_seed, &mut channel, self.pool, phases),
+            || {
+                compute(
+                    plan,
+                    role,
+                    set,
+                    joint_seed,
+                    &mut channels,
+                    self.pool,
+                    phases,
+                )
+            },
         )?;
-        Ok((output, counters.snapshot() - before))
+        Ok((output, passed(&counters) - before))
     }
 
     /// Hands the result out, with the session over.
@@ -461,8 +504,8 @@ pub(crate) struct Set<'a, F> {
     pub(crate) columns: &'a [Vec<i64>],
 }
 
-/// Runs one party of a plan in a thread pool, from its fingerprints on, which are dropped as
-/// soon as they are not needed any more.
+/// Runs one party of a plan in a thread pool over its channels, one at least, from its fingerprints on, which
+/// are dropped as soon as they are not needed any more.
 ///
 /// # Errors
 /// As [`psijoin::run`].
@@ -474,7 +517,7 @@ pub(crate) fn compute(
         columns,
     }: Set<'_, impl AsRef<[Fingerprint]> + Send>,
     joint_seed: &JointSeed,
-    channel: &mut Channel,
+    channels: &mut [Channel],
     pool: &Pool,
     phases: &Phases,
 ) -> Result<Output, psijoin::Error> {
@@ -487,7 +530,8 @@ pub(crate) fn compute(
             columns,
             joint_seed,
         };
-        let mut context = Context::new(channel).observed(phases);
+        let (first, further) = channels.split_first_mut().expect("a stream");
+        let mut context = Context::new(first).streams(further).observed(phases);
         psijoin::run(plan, role, &input, &mut context)
     })
 }

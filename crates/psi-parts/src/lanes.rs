@@ -16,7 +16,21 @@ use psijoin_block::{
     parallel::{self, Pool},
 };
 use psijoin_channel::{Channel, turns::Turns};
-use psijoin_psi::{Context, Error, Phases};
+use psijoin_psi::{Context, Error, Phases, Plan};
+
+/// The most streams of a session.
+const MOST_STREAMS: usize = 16;
+
+/// How many streams a run of this plan should have, that of the meeting included, if the parties have
+/// these numbers of threads: two for each thread of the party with fewer, so that a part can compute while another
+/// waits. With one thread there is one stream.
+pub fn streams(plan: &Plan, threads: [usize; 2]) -> usize {
+    let parts = plan.parts().map_or(1, |parts| parts.shape.parts as usize);
+    match threads[0].min(threads[1]) {
+        0 | 1 => 1,
+        threads => (2 * threads).min(MOST_STREAMS).min(parts),
+    }
+}
 
 /// Runs a part over a channel, with randomness of its own.
 pub(crate) type RunPart<'a> = dyn Fn(u32, &mut Context<'_>) -> Result<(), Error> + Sync + 'a;

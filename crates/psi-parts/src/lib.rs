@@ -42,6 +42,7 @@ mod session;
 pub mod synthetic;
 mod table;
 
+pub use lanes::streams;
 pub use plan::{in_parts, plan};
 pub use session::run;
 pub use table::{InMemory, Part, Table};

@@ -190,6 +190,7 @@ impl Order<'_> {
             guard::set_deadline(seconds);
         }
         let mut options = Options::new(security);
+        options.streams = true;
         options.timeouts = timeouts(join);
         options.pulse = pulse::of(&progress);
         options.interrupt = interrupt;

@@ -20,13 +20,24 @@ use crate::{
 /// What both parties agreed on.
 pub(super) struct Agreement {
     pub(super) plan: Plan,
+    /// Over how many streams it runs.
+    pub(super) streams: usize,
     pub(super) columns: AgreedColumns,
     pub(super) joint_seed: JointSeed,
     pub(super) peer_only_checks: bool,
 }
 
+/// The fact that a party computes with this number of threads.
+const THREADS: &str = "threads";
+
 /// The fact that a party only wants to agree.
 const ONLY_CHECKS: &str = "only a check";
+
+/// How many threads the other party computes with: one, unless it tells a number that can be.
+fn threads(peer: &Hello) -> usize {
+    let told = peer.told(THREADS).and_then(|threads| threads.parse().ok());
+    told.unwrap_or(1)
+}
 
 impl Party<'_> {
     /// What must be alike on both sides, this party's set size, and what it has measured of the
@@ -46,6 +57,7 @@ impl Party<'_> {
             )
             .setting("the number of key columns", self.key.width())
             .setting("the version of the keys' spelling", SPELLING_VERSION);
+        let hello = hello.fact(THREADS, self.pool.threads());
         let hello = match self.mode {
             Mode::Join => hello,
             Mode::Check => hello.fact(ONLY_CHECKS, "yes"),
@@ -117,6 +129,8 @@ impl Party<'_> {
             .path(pending.path()?);
         let plan = psijoin::plan(self.protocol, &request)?;
         let peer_only_checks = pending.peer().told(ONLY_CHECKS).is_some();
+        let threads = [self.pool.threads(), threads(pending.peer())];
+        let streams = psijoin::parts::streams(&plan, threads);
         let joint_seed = pending.confirm(channel, &[&plan.digest(), &columns.encoded()])?;
         self.record.session(&joint_seed);
         self.console.say(format_args!(
@@ -128,6 +142,7 @@ impl Party<'_> {
         ));
         Ok(Agreement {
             plan,
+            streams,
             columns,
             joint_seed,
             peer_only_checks,

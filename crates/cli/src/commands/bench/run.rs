@@ -114,13 +114,13 @@ impl Parties {
     fn play(&self, plan: &Plan, senders_end: Channel, receivers_end: Channel) -> (Played, Played) {
         // Both parties are one here.
         let joint_seed = JointSeed::insecure_fixed(Prg::from_os().bytes());
-        let party = |role, own: &Own, mut channel: Channel, pool| {
+        let party = |role, own: &Own, channel: Channel, pool| {
             let phases = Phases::default();
             let set = Set {
                 fingerprints: &own.items,
                 columns: &own.columns,
             };
-            session::compute(plan, role, set, &joint_seed, &mut channel, pool, &phases)
+            session::compute(plan, role, set, &joint_seed, &mut [channel], pool, &phases)
                 .map(|output| (output, phases.end()))
         };
         let Sets {
