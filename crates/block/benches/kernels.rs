@@ -69,17 +69,6 @@ fn add_products<E: Element>(bencher: Bencher) {
         .bench_local(|| E::add_products(sums, divan::black_box(sums[0]), elements));
 }
 
-#[divan::bench(types = [Gf64, Tower])]
-fn add_polynomials_of_degree_2<E: Element>(bencher: Bencher) {
-    let (mut sums, at) = (random(4096), random(4096));
-    let at: &[Gf64] = &bytemuck::cast_slice(&at)[..4096];
-    let sums: &mut [E] = &mut bytemuck::cast_slice_mut(&mut sums)[..4096];
-    let coefficients = [sums[1], sums[2]];
-    bencher
-        .counter(ItemsCount::new(4096_usize))
-        .bench_local(|| E::add_polynomials(sums, at, divan::black_box(&coefficients)));
-}
-
 #[divan::bench(consts = [2, 8])]
 fn transpose_2048_rows<const WORDS: usize>(bencher: Bencher) {
     let columns = random(64 * WORDS * 2048 / 128);

@@ -39,7 +39,7 @@ pub struct Tower {
     pub high: Gf64,
 }
 
-/// What both fields have in common: a vector space over [`Gf64`] inside [`Tower`].
+/// What both fields have in common: a vector space over GF(2) inside [`Tower`].
 pub trait Element:
     Pod
     + Default
@@ -48,22 +48,20 @@ pub trait Element:
     + Sync
     + BitXor<Output = Self>
     + BitXorAssign
-    + Mul<Output = Self>
     + Into<Tower>
     + Zeroize
 {
     /// Bits of an element.
-    const BITS: u32 = 8 * size_of::<Self>() as u32;
+    const BITS: u32;
 
-    /// Itself times an element of the subfield.
-    #[must_use]
-    fn scale(self, by: Gf64) -> Self;
+    /// Bytes that an element takes where they count: in hashes and on the wire.
+    const BYTES: usize = Self::BITS as usize / 8;
 
-    /// sumsᵢ += Σⱼ coefficientsⱼ·atᵢ^(j+1): polynomials without constant term.
+    /// The element with these bytes, the lowest first.
     ///
     /// # Panics
-    /// If `sums` and `at` differ in length.
-    fn add_polynomials(sums: &mut [Self], at: &[Gf64], coefficients: &[Self]);
+    /// Unless there are [`BYTES`](Self::BYTES) of them.
+    fn from_bytes(bytes: &[u8]) -> Self;
 
     /// sumsᵢ += factor·elementsᵢ.
     ///
@@ -81,29 +79,24 @@ pub trait Element:
 impl Gf64 {
     /// The neutral element of multiplication.
     pub const ONE: Self = Self(1);
+}
 
-    /// Its inverse; zero if it is zero.
-    #[must_use]
-    pub fn invert(self) -> Self {
-        // self^(2^64 − 2), the product of self^(2^i) for i from 1 to 63.
-        let mut power = self;
-        let mut inverse = Self::ONE;
-        for _ in 1..64 {
-            power = power * power;
-            inverse = inverse * power;
+impl Tower {
+    /// Itself times t.
+    fn times_t(self) -> Self {
+        // With t² = t + x^61.
+        Self {
+            low: kernels::times_x61(self.high),
+            high: self.low ^ self.high,
         }
-        inverse
     }
 }
 
 impl Element for Gf64 {
-    fn scale(self, by: Gf64) -> Self {
-        self * by
-    }
+    const BITS: u32 = 64;
 
-    fn add_polynomials(sums: &mut [Self], at: &[Gf64], coefficients: &[Self]) {
-        assert_eq!(sums.len(), at.len(), "a sum for each point");
-        polynomials(cpu::best(), sums, at, coefficients);
+    fn from_bytes(bytes: &[u8]) -> Self {
+        bytemuck::pod_read_unaligned(bytes)
     }
 
     fn add_products(sums: &mut [Tower], factor: Tower, elements: &[Self]) {
@@ -120,16 +113,10 @@ impl Element for Gf64 {
 }
 
 impl Element for Tower {
-    fn scale(self, by: Gf64) -> Self {
-        Self {
-            low: self.low * by,
-            high: self.high * by,
-        }
-    }
+    const BITS: u32 = 128;
 
-    fn add_polynomials(sums: &mut [Self], at: &[Gf64], coefficients: &[Self]) {
-        assert_eq!(sums.len(), at.len(), "a sum for each point");
-        tower_polynomials(cpu::best(), sums, at, coefficients);
+    fn from_bytes(bytes: &[u8]) -> Self {
+        bytemuck::pod_read_unaligned(bytes)
     }
 
     fn add_products(sums: &mut [Tower], factor: Tower, elements: &[Self]) {
@@ -201,16 +188,6 @@ impl BitXorAssign for Tower {
     }
 }
 
-impl Mul for Gf64 {
-    type Output = Self;
-    fn mul(self, other: Self) -> Self {
-        let mut product = [Self::default()];
-        // One point, one coefficient.
-        polynomials(cpu::best(), &mut product, &[self], &[other]);
-        product[0]
-    }
-}
-
 impl Mul for Tower {
     type Output = Self;
     fn mul(self, other: Self) -> Self {
@@ -222,20 +199,6 @@ impl Mul for Tower {
 
 impl DefaultIsZeroes for Gf64 {}
 impl DefaultIsZeroes for Tower {}
-
-multiversion! {
-    fn polynomials(sums: &mut [Gf64], at: &[Gf64], coefficients: &[Gf64])
-    portable portable::polynomials(sums, at, coefficients);
-    avx2 x86::polynomials(sums, at, coefficients);
-    avx512 x86::polynomials(sums, at, coefficients);
-}
-
-multiversion! {
-    fn tower_polynomials(sums: &mut [Tower], at: &[Gf64], coefficients: &[Tower])
-    portable portable::tower_polynomials(sums, at, coefficients);
-    avx2 x86::tower_polynomials(sums, at, coefficients);
-    avx512 x86::tower_polynomials(sums, at, coefficients);
-}
 
 multiversion! {
     fn products(sums: &mut [Tower], factor: Tower, elements: &[Gf64])

@@ -10,7 +10,7 @@ use psijoin_block::{
 };
 use psijoin_encode::{
     DigestVec,
-    okvs::{Encoder, Row, RowHasher, decode_bin},
+    okvs::{Decoder, Encoder, Row, RowHasher},
 };
 use psijoin_params::{
     Log2Prob,
@@ -102,7 +102,7 @@ fn decode<V: Element>(bencher: Bencher, (log_items, threads): (u32, usize)) {
     let set = Set::<V>::new(log_items);
     let shape = set.shape;
     set.bench(bencher, threads, |_, _, bin| {
-        decode_bin(shape, &bin.vector, &bin.rows, &mut bin.values);
+        Decoder::new(shape, &bin.vector).decode(&bin.rows, &mut bin.values);
     });
 }
 
@@ -116,12 +116,13 @@ fn hash_and_decode<V: Element>(bencher: Bencher, (log_items, threads): (u32, usi
     set.bench(bencher, threads, |_, hasher, bin| {
         let mut rows = [Row::default(); GROUP];
         let mut values = [V::default(); GROUP];
+        let decoder = Decoder::new(shape, &bin.vector);
         let digests = bin.digests.as_digests();
         let groups = digests.chunks(GROUP).zip(bin.values.chunks_mut(GROUP));
         for (digests, decoded) in groups {
             let (rows, values) = (&mut rows[..digests.len()], &mut values[..digests.len()]);
             hasher.hash(digests, rows, values);
-            decode_bin(shape, &bin.vector, rows, decoded);
+            decoder.decode(rows, decoded);
         }
     });
 }

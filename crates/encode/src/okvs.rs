@@ -2,15 +2,15 @@
 //! linear function of its own. The vector hides the keys if the values are random.
 //!
 //! The store of RR22 (Rindal and Raghuraman, *Blazing Fast PSI*, ePrint 2022/320, Figure 1)
-//! with three slots per item and dense columns, in bins of their own (§3, "separate"). Keys
-//! are digests of items; here they are called items.
+//! with three slots per item and dense columns, in bins of their own (§3, "separate"). All coefficients
+//! are bits, so values can be of any vector space over GF(2). Keys are digests of items; here they are
+//! called items.
 //!
 //! 1. [`Partition`] sorts the items into bins by their first eight bytes.
 //! 2. [`RowHasher`] gives each item its [`Row`], the coefficients of its linear function, and
 //!    the value that it is to have.
 //! 3. [`Encoder`] solves the equations of a bin: the vector.
-//! 4. [`decode_bin`] evaluates rows in a vector of a bin: this or another, since decoding is
-//!    linear over GF(2^64).
+//! 4. [`Decoder`] evaluates rows in a vector of a bin: this or another, since decoding is linear.
 //!
 //! Each step handles one bin by itself: bins can be spread over threads, and made, sent and
 //! received one by one. Sizes come from [`psijoin_params::okvs`], with a proof of how rarely a bin
@@ -18,9 +18,9 @@
 //!
 //! What differs from the paper and its code:
 //!
-//! - The dense coefficients are powers of an element of GF(2^64) instead of GF(2^128): a
-//!   third of the products, and values of 64 bits are possible. The failure bound allows for
-//!   the smaller field, at high security by a check column.
+//! - The dense coefficients are independent bits instead of powers of an element of GF(2^128).
+//!   That takes a few dozen columns instead of two, and no products: eight columns are one look into
+//!   a table of sums. Values can have as many bits as are needed.
 //! - The bin comes from the digest itself, and only the rest of the row from the keyed hash.
 //! - Rows that cannot be peeled are eliminated over the sparse slots first. The dense columns need
 //!   only make up for linear dependence, not for all rows that peeling leaves. That is why fewer
@@ -37,7 +37,7 @@ mod partition;
 mod peeling;
 mod row;
 
-pub use decode::decode_bin;
+pub use decode::Decoder;
 pub use encode::Encoder;
 pub use partition::{Partition, bin_of};
 pub use row::{Row, RowHasher};

@@ -26,7 +26,7 @@ use psijoin_block::{
     Block, Prg, crhf,
     memory::Buffer,
     parallel,
-    tower::{Element, Gf64, Tower},
+    tower::{Gf64, Tower},
 };
 use psijoin_channel::Channel;
 use psijoin_params::lpn::NoiseValues;
@@ -139,7 +139,7 @@ impl Sender {
         let delta = self.noise.delta();
         let delta: &Tower = bytemuck::cast_ref(&*delta);
         let offsets: Zeroizing<[Block; PLACES]> = Zeroizing::new(std::array::from_fn(|place| {
-            bytemuck::cast(delta.scale(element(place as u8)))
+            bytemuck::cast(*delta * element(place as u8).into())
         }));
         let mut tables = Zeroizing::new(vec![0; count]);
         parallel::chunks_mut(&mut tables, ENTRIES_PER_TASK, &|range, tables| {

@@ -2,10 +2,11 @@
 //!
 //! The store of RR22 (Rindal and Raghuraman, *Blazing Fast PSI*, ePrint 2022/320, Figure 1)
 //! with its clusters, here called bins (§3, "separate"). An item's digest picks its bin, and
-//! a hash of it three distinct sparse slots of the bin and an element k of GF(2^64). The
-//! value of the item is the sum of the three slots plus k·d_1 + k²·d_2 + … + k^g·d_g over the
-//! bin's g dense columns. Each bin is a system of linear equations of its own, which
-//! `psijoin-encode` solves whenever its rows are linearly independent.
+//! a hash of it three distinct sparse slots of the bin and g independent bits, one for each of the
+//! bin's dense columns. The value of the item is the sum of its three slots and of the dense columns
+//! whose bit is 1. Each bin is a system of linear equations over GF(2) of its own, which
+//! `psijoin-encode` solves whenever its rows are linearly independent. Values can be of any vector
+//! space over GF(2).
 //!
 //! # What can fail, and what is proved
 //!
@@ -13,23 +14,13 @@
 //!
 //! - *More items than the bin is made for.* The binomial tail, by its first term and a
 //!   geometric series.
-//! - *Too many dependent rows*: the sparse parts of n rows have rank below n - g. Bounded by
-//!   first moments, with proof, in `okvs/deficiency.rs`; fewer items fail more rarely, so
-//!   that n is the capacity of the bin.
-//! - *The dense columns do not repair the dependent rows.* Let B hold a basis of the d ≤ g
-//!   dependencies, in reduced row echelon form. Its pivots give each row of B·(k_i^j) a
-//!   variable of its own. Row t, cut after t columns, lies in the span of the rows before it
-//!   only if a polynomial in that variable, not constant and of degree at most t, is zero. That has
-//!   probability t/2^64 (Schwartz-Zippel). In all d(d+1)/2·2^-64 ≤ (2^d - 1)·2^-64, on average at
-//!   most μ·2^-64 with μ the expected number of sets of dependent rows; or g(g+1)/2·2^-64 if that
-//!   is less.
-//!
-//!   Two items with the same slots and the same k (probability about 3/(e³n)·2^-64 per bin)
-//!   cannot be told apart however large g is. If that is too likely, there is one more column, the
-//!   *check* column, with an independent coefficient of 32 bits. A failure then needs that one row
-//!   is in the span of those before it and that the one remaining combination is zero in the check
-//!   column, too (2^-32), or that two rows are in the span of those before them: at most
-//!   μ·2^-64·(2^-32 + g(g+1)/4·2^-64).
+//! - *Dependent rows*: a nonempty set T of rows sums up to zero, in the slots and in the dense
+//!   columns. Let μ be the expected number of nonempty sets whose *slots* sum up to zero. The dense bits
+//!   of a row are uniform, and independent of the slots and of other rows. So given the slots, the
+//!   g dense bits of the sum of T are uniform for each nonempty T, and all are zero with probability
+//!   2^-g. By the union bound over the sets whose slots sum up to zero, a bin fails with
+//!   probability at most **μ·2^-g**. `okvs/dependent_sets.rs` bounds μ, with proof; fewer items have
+//!   fewer sets, so that n is the capacity of the bin.
 //!
 //! Nothing here is extrapolated from experiments. RR22's formulas are: they ask that peeling
 //! leaves at most g rows, which is likelier to fail than independence and for which no sharp
@@ -38,24 +29,22 @@
 //! matters for speed only: [`smallest`] never goes below the e at which, by the fit, peeling leaves
 //! rows in one bin of 2^8. Such a bin takes a few times as long.
 //!
+//! RR22's dense coefficients are powers of an element of GF(2^128), which take fewer columns (about
+//! two). The bits take a few dozen, which is 0.04 % of a bin of 2^16 items; in return
+//! values need not be in a field, and decoding takes no multiplications.
+//!
 //! The probabilities are over the key of the row hash, which must be drawn after the items
 //! are fixed, and over the digests' first eight bytes.
 //!
 //! # What results
 //!
-//! At 2^20 items and 2^-43: 16 bins and two dense columns, 1.27 elements per item.
+//! At 2^20 items and 2^-43: 16 bins of 83,001 slots and 33 dense columns, 1.27 elements per item.
 
-mod deficiency;
+mod dependent_sets;
 
 use std::f64::consts::LN_2;
 
-use crate::{
-    Error, Log2Prob, Sizes,
-    binomial::ln_choose,
-    search::{least, narrow},
-};
-
-use deficiency::Deficiency;
+use crate::{Error, Log2Prob, Sizes, binomial::ln_choose, search::least};
 
 /// The most sparse slots of a bin: the encoder keeps the numbers of two slots and an item,
 /// and a count, in one word of 64 bits.
@@ -81,17 +70,11 @@ const BINS_TO_OVERLAP: u64 = 4;
 /// Smaller bins would be too uneven to be worth that.
 const FEWEST_ITEMS_A_BIN: u64 = 1 << 14;
 
-/// The most dense columns that [`smallest`] tries beside more slots than the fewest.
-const MOST_DENSE: u32 = 8;
-
-/// Up to this many items, [`smallest`] also tries a dense column for each.
-const FEW_ITEMS: u64 = 128;
+/// The most dense columns of a bin: the row hash has this many bits for them.
+pub const MAX_DENSE: u32 = 96;
 
 /// The most slots that [`smallest`] tries, as a multiple of the fewest.
 const MOST_SLOTS_FACTOR: u32 = 32;
-
-/// Bits of the coefficient in the check column.
-const CHECK_BITS: f64 = 32.0;
 
 /// Added to the logarithm (base 2) of the bound: rounding errors, and the bias of the choice
 /// of a bin by a fraction of 2^64.
@@ -108,14 +91,12 @@ pub struct Shape {
     pub slots: u32,
     /// Dense columns of a bin.
     pub dense: u32,
-    /// Check columns of a bin: 0 or 1.
-    pub checks: u32,
 }
 
 impl Shape {
-    /// Elements of a bin: slots, then dense columns, then the check column.
+    /// Elements of a bin: slots, then dense columns.
     pub fn bin_slots(&self) -> usize {
-        self.slots as usize + self.dense as usize + self.checks as usize
+        self.slots as usize + self.dense as usize
     }
 
     /// Elements of the store.
@@ -129,7 +110,7 @@ impl Shape {
 /// `share`: bins of up to about 2^16 items, four of them where there are enough items, and in each
 /// as few elements as the bounds allow.
 ///
-/// Takes a few milliseconds, and up to tenths of a second for some hundred items.
+/// Takes a few milliseconds.
 ///
 /// # Errors
 /// [`Error::Unreachable`] if there are more items than [`MAX_ITEMS`], or no shape
@@ -156,7 +137,6 @@ pub fn smallest(items: u64, share: Log2Prob) -> Result<Shape, Error> {
         bin_items: bin_items as u32,
         slots: bin.slots,
         dense: bin.dense,
-        checks: bin.checks,
     })
 }
 
@@ -164,18 +144,17 @@ pub fn smallest(items: u64, share: Log2Prob) -> Result<Shape, Error> {
 ///
 /// # Panics
 /// If there are more items than [`MAX_ITEMS`], or a bin has less than [`MIN_SLOTS`] or
-/// more than [`MAX_SLOTS`] slots, or more than one check column.
+/// more than [`MAX_SLOTS`] slots, or more than [`MAX_DENSE`] dense columns.
 pub fn failure(items: u64, shape: Shape) -> Log2Prob {
     assert!(items <= MAX_ITEMS, "a store has at most 2^28 items");
     assert!(
-        (MIN_SLOTS..=MAX_SLOTS).contains(&shape.slots) && shape.checks <= 1,
-        "a bin has 3 to 2^17 slots and at most one check column"
+        (MIN_SLOTS..=MAX_SLOTS).contains(&shape.slots) && shape.dense <= MAX_DENSE,
+        "a bin has 3 to 2^17 slots and at most 96 dense columns"
     );
     let (bins, bin_items) = (u64::from(shape.bins), u64::from(shape.bin_items));
     let bin = Bin {
         slots: shape.slots,
         dense: shape.dense,
-        checks: shape.checks,
     };
     overload(items, bins, bin_items)
         .or(bin.failure(bin_items.min(items)))
@@ -213,84 +192,48 @@ fn fewest_capacity(items: u64, bins: u64, share: Log2Prob) -> Option<u64> {
 struct Bin {
     slots: u32,
     dense: u32,
-    checks: u32,
 }
 
 impl Bin {
     fn len(&self) -> u32 {
-        self.slots + self.dense + self.checks
+        self.slots + self.dense
     }
 
     /// A bound on the probability that this many rows are linearly dependent.
     fn failure(&self, rows: u64) -> Log2Prob {
-        // Of three draws from fractions of 2^32.
-        let bias = (1.0 + f64::from(self.slots) / 32f64.exp2()).powi(3);
-        let sparse = Deficiency::new(rows, self.slots.into(), bias);
-        sparse.at_least(self.dense + 1).or(self.unrepaired(&sparse))
+        Log2Prob::from_log2(dependent_sets_log2(rows, self.slots) - f64::from(self.dense))
     }
 
-    /// A bound on the probability that the dense columns do not repair the dependent rows.
-    fn unrepaired(&self, sparse: &Deficiency) -> Log2Prob {
-        if self.dense == 0 {
-            return Log2Prob::ZERO;
-        }
-        let g = f64::from(self.dense);
-        let pairs_log2 = (g * (g + 1.0) / 2.0).log2();
-        let once = sparse.dependent_sets_log2().min(pairs_log2) - 64.0;
-        let once = Log2Prob::from_log2(once);
-        if self.checks == 0 {
-            return once;
-        }
-        let twice = Log2Prob::from_log2(pairs_log2 - 65.0);
-        once.and(Log2Prob::from_log2(-CHECK_BITS).or(twice))
-    }
-
-    /// The smallest bin in which this many rows are independent, except with probability `share`.
+    /// The smallest bin in which this many rows are independent, except with probability `share`,
+    /// to about a hundredth of the slots.
     fn smallest(rows: u64, share: Log2Prob) -> Option<Self> {
-        let a_column_each = (0..=1).map(|checks| Self {
-            slots: MIN_SLOTS,
-            dense: (rows as u32).saturating_sub(1),
-            checks,
-        });
-        let mut best = a_column_each
-            .filter(|_| rows <= FEW_ITEMS)
-            .find(|bin| bin.failure(rows) <= share);
-
         let floor = peeling_slots(rows);
-        for (checks, dense) in (0..=1).flat_map(|checks| (0..=MOST_DENSE).map(move |g| (checks, g)))
-        {
-            let of_slots = |slots| Self {
-                slots,
-                dense,
-                checks,
-            };
-            // A check column must be worth its coefficients.
-            let worth = |len: u32| len - 1 - checks * len / 32;
-            let longest = best.map_or(u32::MAX, |best: Self| worth(best.len()));
-            let most = longest
-                .saturating_sub(dense + checks)
-                .min(floor.saturating_mul(MOST_SLOTS_FACTOR))
-                .min(MAX_SLOTS);
-            let suffices = |slots| of_slots(slots).failure(rows) <= share;
-            if most >= floor
-                && let Some(slots) = fewest_slots(floor, most, suffices)
-            {
-                best = Some(of_slots(slots));
+        let most = floor.saturating_mul(MOST_SLOTS_FACTOR).min(MAX_SLOTS);
+        let mut best: Option<Self> = None;
+        for slots in (floor..=most).step_by(1 + floor as usize / 100) {
+            if best.is_some_and(|best| slots >= best.len()) {
+                break;
             }
+            let dense = fewest_dense(rows, slots, share);
+            let bin = dense.map(|dense| Self { slots, dense });
+            best = [best, bin].into_iter().flatten().min_by_key(Self::len);
         }
         best
     }
 }
 
-/// The fewest slots that suffice, to about a hundredth of `floor`.
-fn fewest_slots(floor: u32, most: u32, suffices: impl Fn(u32) -> bool) -> Option<u32> {
-    if suffices(floor) {
-        return Some(floor);
-    }
-    if !suffices(most) {
-        return None;
-    }
-    Some(narrow(floor, most, 1 + floor / 100, suffices))
+/// The fewest dense columns that suffice beside these slots.
+fn fewest_dense(rows: u64, slots: u32, share: Log2Prob) -> Option<u32> {
+    let needed = dependent_sets_log2(rows, slots) - share.log2();
+    let dense = needed.ceil().max(0.0);
+    (dense <= f64::from(MAX_DENSE)).then_some(dense as u32)
+}
+
+/// log2 μ for one bin.
+fn dependent_sets_log2(rows: u64, slots: u32) -> f64 {
+    // Of three draws from fractions of 2^32.
+    let bias = (1.0 + f64::from(slots) / 32f64.exp2()).powi(3);
+    dependent_sets::expected_log2(rows, slots.into(), bias)
 }
 
 /// The fewest slots above which peeling leaves rows in one bin of about 2^8 only, so that
@@ -324,11 +267,10 @@ mod tests {
             bins: 16,
             bin_items: 67_474,
             slots: 83_001,
-            dense: 2,
-            checks: 0,
+            dense: 33,
         };
         assert_eq!(shape, expected);
-        assert_eq!(shape.len(), 16 * 83_003);
+        assert_eq!(shape.len(), 16 * 83_034);
         assert!(expansion(20, -43.0) < 1.267);
     }
 
@@ -336,13 +278,13 @@ mod tests {
     #[test]
     fn expansion_at_other_sizes() {
         for (log_items, least, most) in [
-            (10, 1.45, 1.50),
-            (12, 1.25, 1.26),
-            (14, 1.23, 1.24),
+            (10, 1.32, 1.33),
+            (12, 1.26, 1.27),
+            (14, 1.24, 1.25),
             (16, 1.29, 1.33),
-            (18, 1.255, 1.265),
+            (18, 1.26, 1.265),
             (22, 1.265, 1.27),
-            (26, 1.265, 1.271),
+            (26, 1.27, 1.271),
         ] {
             let expansion = expansion(log_items, -43.0);
             assert!(
@@ -352,35 +294,29 @@ mod tests {
         }
     }
 
+    /// Up to the most items at the highest level: there is a bit for each column.
     #[test]
-    fn the_highest_level_takes_a_check_column() {
-        for log_items in [4, 12, 16, 20, 26] {
+    fn each_level_is_reached_at_each_size() {
+        for log_items in [0, 4, 8, 12, 16, 20, 26, 28] {
             let items = 1u64 << log_items;
-            let shape = smallest(items, p(-83.0)).unwrap();
-            assert_eq!(shape.checks, 1, "2^{log_items}");
-            assert!(failure(items, shape) <= p(-83.0), "2^{log_items}");
-            assert!(expansion(20, -83.0) < 1.285);
+            for share in [-43.0, -60.0, -84.0] {
+                let shape = smallest(items, p(share)).unwrap();
+                assert!(failure(items, shape) <= p(share), "2^{log_items}");
+                let expansion = shape.len() as f64 / items as f64;
+                assert!(log_items < 12 || expansion < 1.34, "2^{log_items}");
+            }
         }
-        // Two of 2^14 rows, in one of four bins, have the same slots and coefficient too often.
-        let without = Shape {
-            checks: 0,
-            dense: 8,
-            ..smallest(1 << 16, p(-83.0)).unwrap()
-        };
-        let bound = failure(1 << 16, without).log2();
-        assert!((-76.0..-75.0).contains(&bound), "{bound}");
     }
 
     #[test]
-    fn few_items_have_a_column_each() {
-        for (items, slots, dense) in [(0, 3, 0), (1, 3, 0), (2, 3, 1), (50, 3, 49)] {
+    fn few_items_have_few_slots() {
+        for (items, slots, dense) in [(0, 5, 0), (1, 5, 0), (2, 8, 38), (50, 81, 38)] {
             let shape = smallest(items, p(-43.0)).unwrap();
             let expected = Shape {
                 bins: 1,
                 bin_items: items as u32,
                 slots,
                 dense,
-                checks: 0,
             };
             assert_eq!(shape, expected);
         }

@@ -82,7 +82,6 @@ impl Layout {
             ("items a bin", shape.bin_items.into()),
             ("slots a bin", shape.slots.into()),
             ("dense columns a bin", shape.dense.into()),
-            ("check columns a bin", shape.checks.into()),
         ])
     }
 
@@ -98,7 +97,7 @@ impl Layout {
 /// both parties.
 pub(crate) struct Inputs<'a> {
     layout: &'a Layout,
-    /// The row of an item, and H_B: different words of one function.
+    /// The row of an item, and H_B: different bits of one function.
     rows: RowHasher,
     /// H_o.
     output: OutputHash,

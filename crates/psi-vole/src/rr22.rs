@@ -25,9 +25,9 @@
 //! - *The width of B.* `docs/rr22.md` proves that log2|B| ≥ σ + log2(n_sender) (and what the
 //!   budget adds) is enough. The paper asks for log2(n_receiver) bits more.
 //! - The store's bounds are proved and hold for all bins together
-//!   ([`psijoin_params::okvs`]). Its dense columns are over GF(2^64).
+//!   ([`psijoin_params::okvs`]). The coefficients of its dense columns are bits.
 //! - The keys of row and H_B come from the joint seed, which is drawn after both sets are fixed, and
-//!   not from the receiver. Row and H_B are different words of one hash.
+//!   not from the receiver. Row and H_B are different bits of one hash.
 //! - H_o takes the item in both models. The paper leaves it out for semi-honest parties.
 //! - Masks are sorted and coded as differences. The paper sends them in the order of the input,
 //!   which this would give away.
@@ -71,7 +71,7 @@ static INFO: Info = Info {
     paper: "RR22",
     adversary: Adversary::SemiHonest,
     leaks: "set sizes",
-    version: 1,
+    version: 2,
 };
 
 static MALICIOUS_INFO: Info = Info {
@@ -80,7 +80,7 @@ static MALICIOUS_INFO: Info = Info {
     paper: "RR22, RS21",
     adversary: Adversary::Malicious,
     leaks: "set sizes",
-    version: 1,
+    version: 2,
 };
 
 #[cfg(test)]

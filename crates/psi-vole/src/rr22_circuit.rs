@@ -90,7 +90,7 @@ static INFO: Info = Info {
     paper: "RS21, RR22",
     adversary: Adversary::SemiHonest,
     leaks: "set sizes",
-    version: 2,
+    version: 3,
 };
 
 #[cfg(test)]

@@ -4,36 +4,6 @@
 macro_rules! loops {
     ($(#[$attribute:meta])*) => {
         $(#[$attribute])*
-        pub(in super::super) fn polynomials(
-            sums: &mut [Gf64],
-            at: &[Gf64],
-            coefficients: &[Gf64],
-        ) {
-            for (sum, at) in sums.iter_mut().zip(at) {
-                let mut value = Gf64::default();
-                for coefficient in coefficients.iter().rev() {
-                    value = times(value ^ *coefficient, *at);
-                }
-                *sum ^= value;
-            }
-        }
-
-        $(#[$attribute])*
-        pub(in super::super) fn tower_polynomials(
-            sums: &mut [Tower],
-            at: &[Gf64],
-            coefficients: &[Tower],
-        ) {
-            for (sum, at) in sums.iter_mut().zip(at) {
-                let mut value = Tower::default();
-                for coefficient in coefficients.iter().rev() {
-                    value = scale(value ^ *coefficient, *at);
-                }
-                *sum ^= value;
-            }
-        }
-
-        $(#[$attribute])*
         pub(in super::super) fn products(sums: &mut [Tower], factor: Tower, elements: &[Gf64]) {
             for (sum, element) in sums.iter_mut().zip(elements) {
                 *sum ^= scale(factor, *element);
@@ -46,8 +16,10 @@ macro_rules! loops {
             factor: Tower,
             elements: &[Tower],
         ) {
+            // One reduction for factor·low + factor·t·high.
+            let factors = [factor, factor.times_t()];
             for (sum, element) in sums.iter_mut().zip(elements) {
-                *sum ^= multiply(factor, *element);
+                *sum ^= multiply(factors, *element);
             }
         }
 
@@ -87,17 +59,6 @@ macro_rules! loops {
     };
 }
 
-/// Products in the tower, by Karatsuba's trick.
-macro_rules! multiply {
-    ($(#[$attribute:meta])*) => {
-        $(#[$attribute])*
-        fn multiply(a: Tower, b: Tower) -> Tower {
-            let both = times(a.low ^ a.high, b.low ^ b.high);
-            combine(times(a.low, b.low), times(a.high, b.high), both)
-        }
-    };
-}
-
 /// a·b from a₀b₀, a₁b₁ and (a₀+a₁)(b₀+b₁): with t² = t + x^61 it is
 /// (a₀b₀ + x^61·a₁b₁) + ((a₀+a₁)(b₀+b₁) + a₀b₀)·t.
 #[inline(always)]
@@ -120,7 +81,7 @@ fn fold(high: u64) -> u64 {
 }
 
 #[inline(always)]
-fn times_x61(a: Gf64) -> Gf64 {
+pub(super) fn times_x61(a: Gf64) -> Gf64 {
     Gf64(a.0 << 61 ^ fold(a.0 >> 3))
 }
 
@@ -149,18 +110,22 @@ pub(super) mod portable {
         Gf64(wide as u64 ^ fold((wide >> 64) as u64))
     }
 
-    fn times(a: Gf64, b: Gf64) -> Gf64 {
-        reduce(product(a, b))
-    }
-
     fn scale(a: Tower, by: Gf64) -> Tower {
         Tower {
-            low: times(a.low, by),
-            high: times(a.high, by),
+            low: reduce(product(a.low, by)),
+            high: reduce(product(a.high, by)),
         }
     }
 
-    multiply!();
+    /// a·by.low + b·by.high.
+    fn multiply(factors: [Tower; 2], by: Tower) -> Tower {
+        let [a, b] = factors;
+        Tower {
+            low: reduce(product(a.low, by.low) ^ product(b.low, by.high)),
+            high: reduce(product(a.high, by.low) ^ product(b.high, by.high)),
+        }
+    }
+
     loops!();
 }
 
@@ -206,22 +171,39 @@ pub(super) mod x86 {
 
     #[inline]
     #[target_feature(enable = "avx2,pclmulqdq")]
-    fn times(a: Gf64, b: Gf64) -> Gf64 {
-        reduce(product(a, b))
-    }
-
-    /// Both halves at once: the products lie in two vectors, and their upper halves are folded
-    /// side by side.
-    #[inline]
-    #[target_feature(enable = "avx2,pclmulqdq")]
     fn scale(a: Tower, by: Gf64) -> Tower {
         let by = _mm_cvtsi64_si128(by.0 as i64);
         let a: __m128i = bytemuck::cast(a);
-        let low_product = _mm_clmulepi64_si128::<0>(a, by);
-        let high_product = _mm_clmulepi64_si128::<1>(a, by);
-        let low = _mm_unpacklo_epi64(low_product, high_product);
-        let high = _mm_unpackhi_epi64(low_product, high_product);
-        bytemuck::cast(_mm_xor_si128(low, fold_both(high)))
+        reduce_both(
+            _mm_clmulepi64_si128::<0>(a, by),
+            _mm_clmulepi64_si128::<1>(a, by),
+        )
+    }
+
+    /// a·by.low + b·by.high.
+    #[inline]
+    #[target_feature(enable = "avx2,pclmulqdq")]
+    fn multiply(factors: [Tower; 2], by: Tower) -> Tower {
+        let [a, b]: [__m128i; 2] = bytemuck::cast(factors);
+        let by: __m128i = bytemuck::cast(by);
+        let low = [
+            _mm_clmulepi64_si128::<0x00>(a, by),
+            _mm_clmulepi64_si128::<0x10>(b, by),
+        ];
+        let high = [
+            _mm_clmulepi64_si128::<0x01>(a, by),
+            _mm_clmulepi64_si128::<0x11>(b, by),
+        ];
+        reduce_both(add(low[0], low[1]), add(high[0], high[1]))
+    }
+
+    /// Both halves at once: their upper parts are folded side by side.
+    #[inline]
+    #[target_feature(enable = "avx2,pclmulqdq")]
+    fn reduce_both(low: Wide, high: Wide) -> Tower {
+        let kept = _mm_unpacklo_epi64(low, high);
+        let folded = fold_both(_mm_unpackhi_epi64(low, high));
+        bytemuck::cast(add(kept, folded))
     }
 
     /// [`fold`](super::fold) of both lanes.
@@ -239,10 +221,6 @@ pub(super) mod x86 {
         _mm_xor_si128(near, far)
     }
 
-    multiply!(
-        #[inline]
-        #[target_feature(enable = "avx2,pclmulqdq")]
-    );
     loops!(
         #[inline]
         #[target_feature(enable = "avx2,pclmulqdq")]

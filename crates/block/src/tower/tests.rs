@@ -45,77 +45,38 @@ fn the_tower_is_a_field() {
     assert!(trace == Gf64::ONE);
 }
 
-#[test]
-fn zero_has_no_inverse() {
-    assert!(Gf64::default().invert() == Gf64::default());
-    assert!(Gf64::ONE.invert() == Gf64::ONE);
-}
-
 proptest! {
     #[test]
-    fn multiplies(a in subfield(), b in subfield(), c in tower(), d in tower()) {
-        prop_assert!(a * b == slowly(a, b));
-        prop_assert!(c * d == tower_slowly(c, d));
-        prop_assert!(c.scale(a) == c * Tower::from(a));
-        prop_assert!(a == Gf64::default() || a * a.invert() == Gf64::ONE);
+    fn multiplies(a in tower(), b in tower()) {
+        prop_assert!(a * b == tower_slowly(a, b));
     }
 
     #[test]
     fn backends_agree_on_the_subfield(
-        elements in prop::collection::vec((subfield(), subfield(), tower()), 0..9),
-        coefficients in prop::collection::vec(subfield(), 0..4),
+        elements in prop::collection::vec((tower(), subfield()), 0..9),
         factor in tower(),
     ) {
-        let sums: Vec<Gf64> = elements.iter().map(|element| element.0).collect();
-        let at: Vec<Gf64> = elements.iter().map(|element| element.1).collect();
-        let weights: Vec<Tower> = elements.iter().map(|element| element.2).collect();
-        let value = |at: Gf64| {
-            let mut power = Gf64::ONE;
-            coefficients.iter().fold(Gf64::default(), |sum, coefficient| {
-                power = slowly(power, at);
-                sum ^ slowly(*coefficient, power)
-            })
-        };
+        let (weights, elements): (Vec<Tower>, Vec<Gf64>) = elements.into_iter().unzip();
         for backend in cpu::available() {
-            let mut found = sums.clone();
-            polynomials(backend, &mut found, &at, &coefficients);
-            for (found, (sum, at)) in found.iter().zip(sums.iter().zip(&at)) {
-                prop_assert!(*found == *sum ^ value(*at));
-            }
-            check_products(backend, &weights, &at, factor)?;
+            check_products(backend, &weights, &elements, factor)?;
         }
     }
 
     #[test]
     fn backends_agree_on_the_tower(
-        elements in prop::collection::vec((tower(), subfield(), tower()), 0..9),
-        coefficients in prop::collection::vec(tower(), 0..4),
+        elements in prop::collection::vec((tower(), tower()), 0..9),
         factor in tower(),
     ) {
-        let sums: Vec<Tower> = elements.iter().map(|element| element.0).collect();
-        let at: Vec<Gf64> = elements.iter().map(|element| element.1).collect();
-        let weights: Vec<Tower> = elements.iter().map(|element| element.2).collect();
-        let value = |at: Gf64| {
-            let mut power = Gf64::ONE;
-            coefficients.iter().fold(Tower::default(), |sum, coefficient| {
-                power = slowly(power, at);
-                sum ^ tower_slowly(*coefficient, power.into())
-            })
-        };
+        let (weights, elements): (Vec<Tower>, Vec<Tower>) = elements.into_iter().unzip();
         for backend in cpu::available() {
-            let mut found = sums.clone();
-            tower_polynomials(backend, &mut found, &at, &coefficients);
-            for (found, (sum, at)) in found.iter().zip(sums.iter().zip(&at)) {
-                prop_assert!(*found == *sum ^ value(*at));
-            }
-            let mut found = sums.clone();
-            tower_products(backend, &mut found, factor, &weights);
-            for (found, (sum, element)) in found.iter().zip(sums.iter().zip(&weights)) {
+            let mut found = weights.clone();
+            tower_products(backend, &mut found, factor, &elements);
+            for (found, (sum, element)) in found.iter().zip(weights.iter().zip(&elements)) {
                 prop_assert!(*found == *sum ^ tower_slowly(factor, *element));
             }
             let mut found = Tower::default();
-            tower_weighted_sum(backend, &weights, &sums, &mut found);
-            let expected = weights.iter().zip(&sums).fold(Tower::default(), |sum, (a, b)| {
+            tower_weighted_sum(backend, &weights, &elements, &mut found);
+            let expected = weights.iter().zip(&elements).fold(Tower::default(), |sum, (a, b)| {
                 sum ^ tower_slowly(*a, *b)
             });
             prop_assert!(found == expected);

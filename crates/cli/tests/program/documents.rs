@@ -111,7 +111,7 @@ fn the_traffic_of_rr22_follows_the_formula() {
             let found = parameters.iter().find(|parameter| parameter.name == name);
             found.unwrap().value
         };
-        let columns = ["slots a bin", "dense columns a bin", "check columns a bin"];
+        let columns = ["slots a bin", "dense columns a bin"];
         let m = parameter("bins") * columns.map(parameter).iter().sum::<u64>();
         let bits = parameter("value bits");
         let noise = RegularNoise::new(2 * m as usize, NoiseValues::Uniform { bits: bits as u32 });

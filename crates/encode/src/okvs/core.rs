@@ -10,7 +10,7 @@
 //! (almost) none is set aside; here the whole solution space of the equations is used, however many
 //! there are.
 
-use psijoin_block::tower::{Element, Gf64};
+use psijoin_block::tower::Element;
 
 use super::{Row, peeling::Peeling};
 use crate::Error;
@@ -67,22 +67,21 @@ impl Core {
         }
     }
 
-    /// Changes columns, whose first `dense` are the dense ones, such that the void
-    /// combinations of rows get the values that they must have.
+    /// Changes dense columns such that the void combinations of rows get the values that they must
+    /// have.
     pub(super) fn solve_columns<V: Element>(
         &self,
         rows: &[Row],
         values: &[V],
-        dense: usize,
         columns: &mut [V],
     ) -> Result<(), Error> {
         let equations = self.void.iter().map(|combination| {
-            let mut equation = Equation {
-                coefficients: vec![Gf64::default(); columns.len()],
-                value: V::default(),
-            };
+            let mut equation = Equation::default();
             for row in self.members(combination) {
-                equation.add_row(&rows[row as usize], values[row as usize], dense);
+                equation.add(&Equation {
+                    columns: rows[row as usize].columns(columns.len()),
+                    value: values[row as usize],
+                });
             }
             equation
         });
@@ -250,66 +249,44 @@ fn add(to: &mut Combination, combination: &Combination) {
     }
 }
 
-/// An equation for the columns.
+/// An equation for the dense columns.
+#[derive(Clone, Copy, Default)]
 struct Equation<V> {
-    coefficients: Vec<Gf64>,
+    /// A bit for each column.
+    columns: u128,
+    /// What these columns sum up to.
     value: V,
 }
 
 impl<V: Element> Equation<V> {
-    fn add_row(&mut self, row: &Row, value: V, dense: usize) {
-        let (powers, check) = self.coefficients.split_at_mut(dense);
-        let mut power = Gf64::ONE;
-        for coefficient in powers {
-            power = power * row.dense;
-            *coefficient ^= power;
-        }
-        if let [check] = check {
-            *check ^= Gf64(row.check.into());
-        }
-        self.value ^= value;
-    }
-
-    fn scale(&mut self, by: Gf64) {
-        self.coefficients.iter_mut().for_each(|c| *c = *c * by);
-        self.value = self.value.scale(by);
-    }
-
-    /// Subtracts a multiple of another equation, such that this column is cleared.
-    fn clear(&mut self, column: usize, pivot: &Self) {
-        let factor = self.coefficients[column];
-        for (to, from) in self.coefficients.iter_mut().zip(&pivot.coefficients) {
-            *to ^= *from * factor;
-        }
-        self.value ^= pivot.value.scale(factor);
+    fn add(&mut self, other: &Self) {
+        self.columns ^= other.columns;
+        self.value ^= other.value;
     }
 }
 
-/// Gauss-Jordan elimination over GF(2^64). Columns that the equations leave free keep their
-/// values.
+/// Gauss-Jordan elimination over GF(2). Columns that the equations leave free keep their values.
 fn solve<V: Element>(mut equations: Vec<Equation<V>>, columns: &mut [V]) -> Result<(), Error> {
-    let mut pivots = Vec::with_capacity(equations.len());
     for i in 0..equations.len() {
-        let coefficients = &equations[i].coefficients;
-        let nonzero = |c: &Gf64| *c != Gf64::default();
-        let column = coefficients.iter().position(nonzero);
-        let column = column.ok_or(Error::DependentRows)?;
-        let inverse = coefficients[column].invert();
-        equations[i].scale(inverse);
-        let (before, rest) = equations.split_at_mut(i);
-        let (pivot, after) = rest.split_first_mut().expect("equation i");
-        for other in before.iter_mut().chain(after) {
-            other.clear(column, pivot);
+        let pivot = equations[i];
+        let column = lowest(pivot.columns).ok_or(Error::DependentRows)?;
+        let others = equations.iter_mut().enumerate().filter(|(j, _)| *j != i);
+        for (_, other) in others {
+            if other.columns >> column & 1 == 1 {
+                other.add(&pivot);
+            }
         }
-        pivots.push(column);
     }
-    for (equation, &pivot) in equations.iter().zip(&pivots) {
-        let free = equation.coefficients.iter().zip(columns.iter()).enumerate();
-        let free = free.filter(|(column, _)| *column != pivot);
-        let sum = free.fold(equation.value, |sum, (_, (coefficient, column))| {
-            sum ^ column.scale(*coefficient)
-        });
-        columns[pivot] = sum;
+    for equation in &equations {
+        let pivot = lowest(equation.columns).expect("a pivot for each equation");
+        let free = (columns.iter().enumerate())
+            .filter(|(column, _)| *column != pivot && equation.columns >> column & 1 == 1);
+        columns[pivot] = free.fold(equation.value, |sum, (_, column)| sum ^ *column);
     }
     Ok(())
+}
+
+/// The first column of an equation.
+fn lowest(columns: u128) -> Option<usize> {
+    (columns != 0).then(|| columns.trailing_zeros() as usize)
 }

@@ -1,9 +1,13 @@
 //! Encoding one bin: solving its linear equations.
 
 use psijoin_block::{Prg, tower::Element};
-use psijoin_params::okvs::{MAX_BIN_ITEMS, MAX_SLOTS, MIN_SLOTS, Shape};
+use psijoin_params::okvs::{MAX_BIN_ITEMS, MAX_DENSE, MAX_SLOTS, MIN_SLOTS, Shape};
 
-use super::{Row, core, decode, peeling::Peeling};
+use super::{
+    Row, core,
+    decode::{BATCH, Columns},
+    peeling::Peeling,
+};
 use crate::Error;
 
 /// Encodes bins of one shape, one after the other; keeps its working memory (about 12 bytes a
@@ -20,13 +24,13 @@ impl<V: Element> Encoder<V> {
     ///
     /// # Panics
     /// If the shape has less than 3 or more than 2^17 slots per bin, more than 2^17 items, or
-    /// more than one check column.
+    /// more than 96 dense columns.
     pub fn new(shape: Shape) -> Self {
         assert!(
             (MIN_SLOTS..=MAX_SLOTS).contains(&shape.slots)
                 && shape.bin_items <= MAX_BIN_ITEMS
-                && shape.checks <= 1,
-            "a bin has 3 to 2^17 slots, up to 2^17 items and at most one check column"
+                && shape.dense <= MAX_DENSE,
+            "a bin has 3 to 2^17 slots, up to 2^17 items and 96 dense columns"
         );
         Self {
             shape,
@@ -36,7 +40,7 @@ impl<V: Element> Encoder<V> {
     }
 
     /// Writes a uniformly random vector `bin` in which `rows[i]` has the value `values[i]`
-    /// for all i: the slots, then the dense columns, then the check column.
+    /// for all i: the slots, then the dense columns.
     ///
     /// All freedom that the equations leave is filled from `prg`. If the values are random to the
     /// party that sees the vector, then so is the whole vector, whatever the rows: it has every
@@ -72,7 +76,7 @@ impl<V: Element> Encoder<V> {
         self.fill_free(bin, prg);
         if let Some(core) = &core {
             let columns = &mut bin[self.shape.slots as usize..];
-            core.solve_columns(rows, values, self.shape.dense as usize, columns)?;
+            core.solve_columns(rows, values, columns)?;
         }
         self.sum_up(rows, values, bin);
         if let Some(core) = core {
@@ -105,11 +109,10 @@ impl<V: Element> Encoder<V> {
     #[inline(never)]
     fn sum_up(&mut self, rows: &[Row], values: &[V], bin: &[V]) {
         self.sums.clear();
-        let columns = decode::Columns::of(bin, self.shape);
-        for (rows, values) in rows.chunks(decode::BATCH).zip(values.chunks(decode::BATCH)) {
-            let done = self.sums.len();
-            self.sums.extend_from_slice(values);
-            columns.add(rows, &mut self.sums[done..]);
+        self.sums.extend_from_slice(values);
+        let columns = Columns::new(&bin[self.shape.slots as usize..]);
+        for (rows, sums) in rows.chunks(BATCH).zip(self.sums.chunks_mut(BATCH)) {
+            columns.add(rows, sums);
         }
     }
 

@@ -1,40 +1,52 @@
 //! Which elements of a bin make up the value of an item.
 
 use bytemuck::{Pod, Zeroable};
-use psijoin_block::{
-    Block, Prg,
-    aes::Aes128,
-    blake3_rows,
-    tower::{Element, Gf64},
-};
-use psijoin_params::okvs::Shape;
+use psijoin_block::{Block, Prg, aes::Aes128, blake3_rows, tower::Element};
+use psijoin_params::okvs::{MAX_DENSE, Shape};
 
 use crate::{Digests, hashing::among_others};
 
 /// Items that are hashed together.
 const BATCH: usize = 64;
 
+/// Bytes of F's output that the slots come from.
+const SLOT_BYTES: usize = 12;
+
+/// Bytes of the bits for the dense columns.
+const DENSE_BYTES: usize = MAX_DENSE as usize / 8;
+
 /// The first 32 bits of a word of 64.
 const LOW: u64 = (1 << 32) - 1;
 
-/// The coefficients of an item in its bin: 1 for three slots, dense, dense², dense³, … for
-/// the dense columns, and a last one for the check column, where there is one.
+/// The coefficients of an item in its bin: 1 for three slots, and 0 or 1 for each dense column.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Row {
     /// Three distinct slots.
     pub slots: [u32; 3],
-    /// The coefficient in the check column.
-    pub check: u32,
-    /// The powers of this one are the coefficients of the dense columns.
-    pub dense: Gf64,
+    /// A bit for each dense column, the lowest bit of the first byte first. The others are zero.
+    pub dense: [u8; DENSE_BYTES],
+}
+
+impl Row {
+    /// The bits for the first `count` dense columns.
+    pub(super) fn columns(&self, count: usize) -> u128 {
+        let mut bytes = [0; 16];
+        bytes[..DENSE_BYTES].copy_from_slice(&self.dense);
+        u128::from_le_bytes(bytes) & low_bits(count)
+    }
+}
+
+/// A number whose `count` lowest bits are ones, for less than 128.
+fn low_bits(count: usize) -> u128 {
+    (1 << count) - 1
 }
 
 /// Derives the row of an item, and the value that it is to have, from its digest.
 ///
-/// Both come from a function F of the digest under the key: the first four words of 32 bits
-/// are the slots (each as a fraction of 2^32 of the slots that are left) and the check, the
-/// next 64 bits the dense coefficient, and the next 64 or 128 the value.
+/// Both come from a function F of the digest under the key: the first three words of 32 bits
+/// are the slots (each as a fraction of 2^32 of the slots that are left), the next bytes have the bits
+/// for the dense columns, as many as it takes, and the bytes after them are the value.
 ///
 /// The failure bound of [`psijoin_params::okvs`] holds for keys that are drawn after the
 /// items are fixed.
@@ -45,6 +57,7 @@ pub struct RowHasher {
     /// all else is keyed BLAKE3.
     ciphers: Option<Box<[Aes128; Self::CIPHERS]>>,
     slots: u32,
+    dense: usize,
 }
 
 impl RowHasher {
@@ -61,6 +74,7 @@ impl RowHasher {
             key,
             ciphers: Some(Box::new(keys.map(Aes128::new))),
             slots: shape.slots,
+            dense: shape.dense as usize,
         }
     }
 
@@ -71,10 +85,11 @@ impl RowHasher {
             key,
             ciphers: None,
             slots: shape.slots,
+            dense: shape.dense as usize,
         }
     }
 
-    /// Computes rows and values of digests, for values of 64 or 128 bits.
+    /// Computes rows and values of digests.
     ///
     /// # Panics
     /// If the slices differ in length.
@@ -83,10 +98,11 @@ impl RowHasher {
             digests.len() == rows.len() && digests.len() == values.len(),
             "a row and a value for each digest"
         );
-        match size_of::<V>() {
-            8 => self.hash_words::<4, V>(digests, rows, values),
-            16 => self.hash_words::<5, V>(digests, rows, values),
-            _ => unreachable!("elements have 8 or 16 bytes"),
+        let bytes = SLOT_BYTES + self.dense.div_ceil(8) + V::BYTES;
+        match bytes.div_ceil(8) {
+            ..=4 => self.hash_words::<4, V>(digests, rows, values),
+            5 => self.hash_words::<5, V>(digests, rows, values),
+            _ => unreachable!("slots, 96 bits and a value of 128 have 40 bytes"),
         }
     }
 
@@ -96,6 +112,8 @@ impl RowHasher {
         rows: &mut [Row],
         values: &mut [V],
     ) {
+        let value_at = SLOT_BYTES + self.dense.div_ceil(8);
+        let columns = low_bits(self.dense);
         let mut hashes = [[0; OUT]; BATCH];
         let outputs = rows.chunks_mut(BATCH).zip(values.chunks_mut(BATCH));
         for (digests, (rows, values)) in digests.chunks(BATCH).zip(outputs) {
@@ -103,16 +121,18 @@ impl RowHasher {
             self.evaluate(digests, hashes);
             for ((row, value), hash) in rows.iter_mut().zip(values).zip(hashes) {
                 let pick = |word: u64, from: u32| ((word * u64::from(from)) >> 32) as u32;
+                let bytes: &[u8] = bytemuck::cast_slice(hash);
+                let dense = bytes[SLOT_BYTES..].first_chunk().expect("28 of 32 bytes");
+                let dense = (u128::from_le_bytes(*dense) & columns).to_le_bytes();
                 *row = Row {
                     slots: among_others([
                         pick(hash[0] & LOW, self.slots),
                         pick(hash[0] >> 32, self.slots - 1),
                         pick(hash[1] & LOW, self.slots - 2),
                     ]),
-                    check: (hash[1] >> 32) as u32,
-                    dense: Gf64(hash[2]),
+                    dense: *dense.first_chunk().expect("12 of 16 bytes"),
                 };
-                *value = bytemuck::pod_read_unaligned(bytemuck::cast_slice(&hash[3..]));
+                *value = V::from_bytes(&bytes[value_at..][..V::BYTES]);
             }
         }
     }

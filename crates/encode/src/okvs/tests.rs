@@ -12,7 +12,7 @@ use psijoin_params::{
     okvs::{Shape, failure, smallest},
 };
 
-use super::{Encoder, Partition, Row, RowHasher, bin_of, decode_bin};
+use super::{Decoder, Encoder, Partition, Row, RowHasher, bin_of};
 use crate::{DigestVec, Digests, Error, testing::assert_fails_as_bounded};
 
 fn prg(seed: u64) -> Prg {
@@ -27,13 +27,12 @@ fn digests(digest_bytes: usize, seed: u64, count: usize) -> DigestVec {
     }
 }
 
-fn one_bin(items: usize, slots: u32, dense: u32, checks: u32) -> Shape {
+fn one_bin(items: usize, slots: u32, dense: u32) -> Shape {
     Shape {
         bins: 1,
         bin_items: items as u32,
         slots,
         dense,
-        checks,
     }
 }
 
@@ -62,7 +61,7 @@ fn rows_follow_their_functions() {
     }
     let words = ciphertexts.map(|block| [block.0 as u64, (block.0 >> 64) as u64]);
     let (rows, values) = hash::<Tower>(5, shape, Digests::Short(&[digest]));
-    check(&rows[0], values[0], words.as_flattened());
+    check(shape, &rows[0], values[0], words.as_flattened());
 
     let oracle = RowHasher::oracle([5; 32], shape);
     let long = RowHasher::pseudorandom([5; 32], shape);
@@ -77,15 +76,18 @@ fn rows_follow_their_functions() {
     };
     let (mut row, mut value) = ([Row::default()], [Tower::default()]);
     oracle.hash(Digests::Short(&[digest]), &mut row, &mut value);
-    check(&row[0], value[0], &hashed(&digest));
+    check(shape, &row[0], value[0], &hashed(&digest));
     long.hash(Digests::Long(&[[7; 32]]), &mut row, &mut value);
-    check(&row[0], value[0], &hashed(&[7; 32]));
+    check(shape, &row[0], value[0], &hashed(&[7; 32]));
 }
 
-fn check(row: &Row, value: Tower, words: &[u64]) {
-    assert_eq!(row.dense, Gf64(words[2]));
-    assert_eq!(row.check, (words[1] >> 32) as u32);
-    assert_eq!([value.low.0, value.high.0], words[3..5]);
+fn check(shape: Shape, row: &Row, value: Tower, words: &[u64]) {
+    assert_eq!(shape.dense, 34);
+    let bytes: &[u8] = bytemuck::cast_slice(words);
+    assert_eq!(row.dense[..4], bytes[12..16]);
+    assert_eq!(row.dense[4], bytes[16] & 0b11);
+    assert_eq!(row.dense[5..], [0; 7]);
+    assert_eq!(bytemuck::bytes_of(&value), &bytes[17..33]);
 }
 
 fn encode<V: Element>(
@@ -101,7 +103,7 @@ fn encode<V: Element>(
 
 fn decode<V: Element>(shape: Shape, bin: &[V], rows: &[Row]) -> Vec<V> {
     let mut values = vec![V::default(); rows.len()];
-    decode_bin(shape, bin, rows, &mut values);
+    Decoder::new(shape, bin).decode(rows, &mut values);
     values
 }
 
@@ -146,16 +148,34 @@ proptest! {
     }
 
     #[test]
-    fn decoding_is_linear(items in 1usize..300, seed: u64, factor: u64) {
-        let shape = one_bin(items, 500, 3, 1);
+    fn decoding_is_linear(items in 1usize..300, dense in 0..=96u32, seed: u64) {
+        let shape = one_bin(items, 500, dense);
         let (rows, _) = hash::<Tower>(1, shape, digests(16, seed, items).as_digests());
         let a: Vec<Tower> = random(seed ^ 1, shape.bin_slots());
         let b: Vec<Tower> = random(seed ^ 2, shape.bin_slots());
         let combine = |a: &[Tower], b: &[Tower]| -> Vec<Tower> {
-            a.iter().zip(b).map(|(a, b)| *a ^ b.scale(Gf64(factor))).collect()
+            a.iter().zip(b).map(|(a, b)| *a ^ *b).collect()
         };
         let (of_a, of_b) = (decode(shape, &a, &rows), decode(shape, &b, &rows));
         prop_assert!(decode(shape, &combine(&a, &b), &rows) == combine(&of_a, &of_b));
+    }
+}
+
+/// Three slots, and the dense columns whose bits are set.
+#[test]
+fn decoding_adds_up_what_the_row_says() {
+    for dense in [0, 1, 8, 9, 40, 95, 96] {
+        let shape = one_bin(50, 70, dense);
+        let (rows, _) = hash::<Tower>(1, shape, digests(16, 1, 50).as_digests());
+        let bin: Vec<Tower> = random(2, shape.bin_slots());
+        let slowly = |row: &Row| {
+            let slots = row.slots.iter().map(|slot| *slot as usize);
+            let set = |i: &usize| row.dense[i / 8] >> (i % 8) & 1 == 1;
+            let columns = (0..dense as usize).filter(set).map(|i| 70 + i);
+            (slots.chain(columns)).fold(Tower::default(), |sum, i| sum ^ bin[i])
+        };
+        let expected: Vec<Tower> = rows.iter().map(slowly).collect();
+        assert!(decode(shape, &bin, &rows) == expected, "{dense} columns");
     }
 }
 
@@ -196,66 +216,69 @@ fn many_bins() {
 #[test]
 fn what_peeling_leaves_is_eliminated() {
     for (items, slots) in [(300, 345), (2000, 2250), (5000, 5700)] {
-        let shape = one_bin(items, slots, 2, 0);
-        let encoded = (0..5).filter(|&seed| round_trip::<Gf64>(16, shape, items, seed));
-        assert!(encoded.count() >= 4, "{items} items, {slots} slots");
-        assert!(round_trip::<Tower>(
-            16,
-            one_bin(items, slots, 3, 1),
-            items,
-            6
-        ));
+        let shape = one_bin(items, slots, 40);
+        for seed in 0..5 {
+            assert!(round_trip::<Gf64>(16, shape, items, seed), "{items} items");
+        }
+        assert!(round_trip::<Tower>(16, shape, items, 6), "{items} items");
     }
 }
 
-/// Structures that peeling cannot take apart, one by one.
+fn row(slots: [u32; 3], dense: u8) -> Row {
+    let mut row = Row {
+        slots,
+        ..Row::default()
+    };
+    row.dense[0] = dense;
+    row
+}
+
+/// Structures that peeling cannot take apart, one by one: whether rows are independent over GF(2)
+/// decides.
 #[test]
 fn small_cores_are_solved_by_the_dense_columns() {
-    let row = |slots: [u32; 3], dense: u64| Row {
-        slots,
-        check: 77 * dense as u32,
-        dense: Gf64(dense),
-    };
-    let pair = [row([0, 1, 2], 3), row([2, 0, 1], 5)];
-    let triple = [pair[0], pair[1], row([1, 0, 2], 9)];
+    let pair = |a, b| vec![row([0, 1, 2], a), row([2, 0, 1], b)];
+    let triple = |a, b, c| [pair(a, b), vec![row([1, 0, 2], c)]].concat();
     // Each of six slots twice.
-    let cycle = [
-        row([0, 1, 2], 3),
-        row([0, 3, 4], 5),
-        row([1, 3, 5], 7),
-        row([2, 4, 5], 11),
-    ];
-    let cases: [(&[Row], u32); 3] = [(&pair, 1), (&triple, 2), (&cycle, 1)];
-    for (rows, needed) in cases {
+    let cycle = |dense: [u8; 4]| {
+        let slots = [[0, 1, 2], [0, 3, 4], [1, 3, 5], [2, 4, 5]];
+        let rows = slots.into_iter().zip(dense);
+        rows.map(|(slots, dense)| row(slots, dense))
+            .collect::<Vec<_>>()
+    };
+    for (rows, needed) in [
+        (pair(1, 0), Some(1)),
+        (pair(5, 1), Some(3)),
+        (pair(5, 5), None),
+        (triple(0, 1, 2), Some(2)),
+        (triple(0, 1, 3), Some(2)),
+        (triple(0, 1, 1), None),
+        (triple(1, 2, 4), Some(2)),
+        (cycle([1, 1, 1, 0]), Some(1)),
+        (cycle([8, 4, 2, 2]), Some(3)),
+        (cycle([3, 5, 2, 4]), None),
+    ] {
         let values: Vec<Gf64> = random(1, rows.len());
-        for (dense, checks) in (0..4).flat_map(|dense| [(dense, 0), (dense, 1)]) {
-            let shape = one_bin(10, 8, dense, checks);
-            match encode(shape, rows, &values, 2) {
-                Ok(bin) => assert!(decode(shape, &bin, rows) == values),
-                Err(error) => assert_eq!(error, Error::DependentRows),
+        for dense in 0..=8 {
+            // Bits for columns that there are not do not count.
+            let shape = one_bin(10, 8, dense);
+            let encoded = encode(shape, &masked(&rows, dense), &values, 2);
+            match needed.is_some_and(|needed| dense >= needed) {
+                true => {
+                    assert!(decode(shape, &encoded.unwrap(), &masked(&rows, dense)) == values);
+                }
+                false => assert_eq!(encoded, Err(Error::DependentRows), "{dense}"),
             }
-            let solved = encode(shape, rows, &values, 2).is_ok();
-            assert_eq!(solved, dense + checks >= needed, "{dense} {checks}");
         }
     }
 }
 
-#[test]
-fn the_check_column_tells_equal_dense_coefficients_apart() {
-    let row = |check| Row {
-        slots: [0, 1, 2],
-        check,
-        dense: Gf64(5),
-    };
-    let (rows, values) = ([row(1), row(2)], random::<Tower>(1, 2));
-    let without = one_bin(2, 3, 4, 0);
-    assert_eq!(
-        encode(without, &rows, &values, 1),
-        Err(Error::DependentRows)
-    );
-    let shape = one_bin(2, 3, 4, 1);
-    let bin = encode(shape, &rows, &values, 1).unwrap();
-    assert!(decode(shape, &bin, &rows) == values);
+/// Rows for that many dense columns.
+fn masked(rows: &[Row], dense: u32) -> Vec<Row> {
+    let mask = ((1_u32 << dense) - 1) as u8;
+    rows.iter()
+        .map(|r| row(r.slots, r.dense[0] & mask))
+        .collect()
 }
 
 #[test]
@@ -272,7 +295,7 @@ fn an_item_twice_is_an_error() {
 
 #[test]
 fn too_many_items_are_an_error() {
-    let shape = one_bin(10, 30, 3, 0);
+    let shape = one_bin(10, 30, 3);
     let (rows, values) = hash::<Gf64>(1, shape, digests(16, 1, 11).as_digests());
     assert_eq!(encode(shape, &rows, &values, 1), Err(Error::TooManyItems));
 }
@@ -280,14 +303,11 @@ fn too_many_items_are_an_error() {
 /// More than the cells of the peeling count.
 #[test]
 fn thousands_of_rows_in_a_slot_are_an_error() {
-    let shape = one_bin(6000, 100_000, 3, 0);
-    let row = |i: u32| Row {
-        slots: [0, 2 * i + 1, 2 * i + 2],
-        check: 0,
-        dense: Gf64(i.into()),
-    };
+    let shape = one_bin(6000, 100_000, 3);
     let values: Vec<Gf64> = random(1, 6000);
-    let rows: Vec<Row> = (0..6000).map(row).collect();
+    let rows: Vec<Row> = (0..6000)
+        .map(|i| row([0, 2 * i + 1, 2 * i + 2], 0))
+        .collect();
     assert_eq!(encode(shape, &rows, &values, 1), Err(Error::DependentRows));
     assert!(encode(shape, &rows[..4000], &values[..4000], 1).is_ok());
 }
@@ -327,12 +347,8 @@ fn free_elements_are_random() {
 /// With random values, whatever the rows, every bit of the vector is a fair coin.
 #[test]
 fn random_values_give_a_random_vector() {
-    let shape = one_bin(3, 4, 2, 0);
-    let rows = [[0, 1, 2], [1, 2, 0], [1, 2, 3]].map(|slots: [u32; 3]| Row {
-        slots,
-        check: 0,
-        dense: Gf64(slots[0].into()),
-    });
+    let shape = one_bin(3, 4, 2);
+    let rows = [[0, 1, 2], [1, 2, 0], [1, 2, 3]].map(|slots| row(slots, slots[0] as u8));
     let runs = 4000u64;
     let mut ones = vec![[0u32; 64]; shape.bin_slots()];
     for run in 0..runs {
@@ -392,25 +408,24 @@ fn another_key_gives_another_store() {
 /// Both parties must agree on them for ever.
 #[test]
 fn known_answers() {
-    let shape = one_bin(10, 1000, 2, 0);
+    let shape = one_bin(10, 1000, 40);
     let digest: [u8; 16] = std::array::from_fn(|i| i as u8);
+    let dense = |bytes: [u8; 5]| std::array::from_fn(|i| *bytes.get(i).unwrap_or(&0));
     let oracle = Row {
         slots: [933, 948, 772],
-        check: 0xdf78_45f6,
-        dense: Gf64(0x0ced_305e_c34a_5c4b),
+        dense: dense([0xf6, 0x45, 0x78, 0xdf, 0x4b]),
     };
     let oracle_value = Tower {
-        low: Gf64(0x4903_a85a_411b_3199),
-        high: Gf64(0x8e6a_1275_09e6_b7d5),
+        low: Gf64(0x990c_ed30_5ec3_4a5c),
+        high: Gf64(0xd549_03a8_5a41_1b31),
     };
     let pseudorandom = Row {
         slots: [524, 878, 858],
-        check: 0xe484_417e,
-        dense: Gf64(0xe297_42ec_9ef3_e52f),
+        dense: dense([0x7e, 0x41, 0x84, 0xe4, 0x2f]),
     };
     let pseudorandom_value = Tower {
-        low: Gf64(0x9961_1c02_3418_168b),
-        high: Gf64(0x1276_bf29_a902_1109),
+        low: Gf64(0x8be2_9742_ec9e_f3e5),
+        high: Gf64(0x0999_611c_0234_1816),
     };
     for (hasher, expected, expected_value) in [
         (RowHasher::oracle([7; 32], shape), oracle, oracle_value),
@@ -432,7 +447,7 @@ fn known_answers() {
 
 #[test]
 fn slots_are_distinct_and_evenly_used() {
-    let shape = one_bin(1, 5, 0, 0);
+    let shape = one_bin(1, 5, 0);
     let (rows, _) = hash::<Gf64>(1, shape, digests(16, 1, 60_000).as_digests());
     let mut counts = [0u32; 125];
     for row in rows {
@@ -451,13 +466,16 @@ fn slots_are_distinct_and_evenly_used() {
 fn bins_fail_as_often_as_the_bound_says() {
     for (items, slots, dense, trials, factor_log2) in [
         (8, 12, 0, 20_000, 1.0),
-        (8, 8, 1, 20_000, 4.0),
+        (8, 8, 1, 20_000, 1.0),
+        (8, 3, 10, 20_000, 1.0),
         (30, 40, 0, 20_000, 1.0),
-        (30, 40, 1, 20_000, 6.0),
+        (30, 40, 1, 20_000, 1.0),
+        (30, 36, 3, 20_000, 1.0),
         (100, 140, 0, 20_000, 1.0),
+        (100, 140, 1, 20_000, 1.0),
         (1000, 1300, 0, 4000, 1.5),
     ] {
-        let shape = one_bin(items, slots, dense, 0);
+        let shape = one_bin(items, slots, dense);
         let mut encoder = Encoder::<Gf64>::new(shape);
         let mut bin = vec![Gf64::default(); shape.bin_slots()];
         let mut prg = prg(1);

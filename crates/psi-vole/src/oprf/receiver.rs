@@ -9,7 +9,7 @@ use psijoin_block::{
 use psijoin_channel::{Outbound, stream};
 use psijoin_encode::{
     Digests,
-    okvs::{self, Encoder, Row, RowHasher},
+    okvs::{Decoder, Encoder, Row, RowHasher},
 };
 use psijoin_ot::{
     iknp::Model,
@@ -96,7 +96,7 @@ impl Inputs<'_> {
         parallel::each_mut_with(&mut bins, &Vec::new, &|_, bin, decoded| {
             let (c, rows, items, outputs) = bin;
             decoded.resize(rows.len(), Tower::default());
-            okvs::decode_bin(shape, c, rows, decoded);
+            Decoder::new(shape, c).decode(rows, decoded);
             self.hash(decoded, w, *items, outputs);
         });
         outputs

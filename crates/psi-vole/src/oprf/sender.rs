@@ -6,7 +6,7 @@ use psijoin_block::{memory::Buffer, scatter, tower::Tower};
 use psijoin_channel::{Inbound, stream};
 use psijoin_encode::{
     Digests,
-    okvs::{self, Row},
+    okvs::{Decoder, Row},
 };
 use psijoin_ot::{
     iknp::Model,
@@ -113,7 +113,7 @@ impl<B: Base> Scratch<B> {
         self.values.resize(len, B::default());
         self.decoded.resize(len, Tower::default());
         (inputs.rows).hash(bin.items, &mut self.rows, &mut self.values);
-        okvs::decode_bin(inputs.layout.shape, bin.b, &self.rows, &mut self.decoded);
+        Decoder::new(inputs.layout.shape, bin.b).decode(&self.rows, &mut self.decoded);
         B::add_products(&mut self.decoded, *delta, &self.values);
         inputs.hash(&mut self.decoded, w, bin.items, bin.outputs);
     }

@@ -4,7 +4,7 @@ use psijoin_block::{Prg, memory::Buffer, scatter, tower::Element};
 use psijoin_channel::{Inbound, Outbound, joint_seed::JointSeed, stream};
 use psijoin_encode::{
     Digests,
-    okvs::{self, Partition, Row, RowHasher},
+    okvs::{Decoder, Partition, Row, RowHasher},
 };
 use psijoin_psi::Error;
 
@@ -105,7 +105,7 @@ impl<'a> Hints<'a> {
                     bytemuck::cast_slice_mut(store).copy_from_slice(message);
                     rows.resize(keys.len(), Row::default());
                     self.rows.hash(*keys, rows, values);
-                    okvs::decode_bin(shape, store, rows, values);
+                    Decoder::new(shape, store).decode(rows, values);
                 }
             },
         )?;
