@@ -4,6 +4,9 @@
 //! - [`Tower`] = `Gf64[t] / (t^2 + t + x^61)`. The polynomial is irreducible, because x^61
 //!   has trace 1; it and x^63 are the only powers of x with that property.
 //!
+//! - [`Subspace`] = the elements of the tower with a given number of lowest bits, for when 64 bits are
+//!   not enough and 128 a waste.
+//!
 //! Subfield vector OLE multiplies elements of the tower by elements of the subfield, which
 //! costs two carry-less products, and sends and stores the latter in half the space. Addition
 //! is exclusive or. Everything is constant time.
@@ -16,9 +19,15 @@ use std::{
 use bytemuck::{Pod, Zeroable};
 use zeroize::{DefaultIsZeroes, Zeroize};
 
-use crate::cpu::{self, multiversion};
+use crate::{
+    Prg,
+    cpu::{self, multiversion},
+};
 
 mod kernels;
+mod subspace;
+
+pub use subspace::Subspace;
 
 use kernels::portable;
 #[cfg(target_arch = "x86_64")]
@@ -39,7 +48,7 @@ pub struct Tower {
     pub high: Gf64,
 }
 
-/// What both fields have in common: a vector space over GF(2) inside [`Tower`].
+/// What the fields and [`Subspace`] have in common: a vector space over GF(2) inside [`Tower`].
 pub trait Element:
     Pod
     + Default
@@ -62,6 +71,24 @@ pub trait Element:
     /// # Panics
     /// Unless there are [`BYTES`](Self::BYTES) of them.
     fn from_bytes(bytes: &[u8]) -> Self;
+
+    /// Draws uniform elements.
+    fn fill(elements: &mut [Self], prg: &mut Prg) {
+        prg.fill_bytes(bytemuck::cast_slice_mut(elements));
+    }
+
+    /// Appends what elements are on the wire: [`BYTES`](Self::BYTES) for each.
+    fn pack(elements: &[Self], bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(bytemuck::cast_slice(elements));
+    }
+
+    /// The elements that were packed to these bytes. Any bytes are elements.
+    ///
+    /// # Panics
+    /// Unless there are [`BYTES`](Self::BYTES) for each element.
+    fn unpack(bytes: &[u8], elements: &mut [Self]) {
+        bytemuck::cast_slice_mut(elements).copy_from_slice(bytes);
+    }
 
     /// sumsᵢ += factor·elementsᵢ.
     ///

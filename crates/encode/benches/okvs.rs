@@ -6,7 +6,7 @@
 use divan::{Bencher, counter::ItemsCount};
 use psijoin_block::{
     Block, Prg, parallel,
-    tower::{Element, Gf64, Tower},
+    tower::{Element, Gf64, Subspace, Tower},
 };
 use psijoin_encode::{
     DigestVec,
@@ -80,14 +80,14 @@ impl<V: Element> Set<V> {
     }
 }
 
-#[divan::bench(sample_count = 10, args = ARGS, types = [Gf64, Tower])]
+#[divan::bench(sample_count = 10, args = ARGS, types = [Gf64, Subspace<80>, Tower])]
 fn hash<V: Element>(bencher: Bencher, (log_items, threads): (u32, usize)) {
     Set::<V>::new(log_items).bench(bencher, threads, |_, hasher, bin| {
         hasher.hash(bin.digests.as_digests(), &mut bin.rows, &mut bin.values);
     });
 }
 
-#[divan::bench(sample_count = 10, args = ARGS, types = [Gf64, Tower])]
+#[divan::bench(sample_count = 10, args = ARGS, types = [Gf64, Subspace<80>, Tower])]
 fn encode<V: Element>(bencher: Bencher, (log_items, threads): (u32, usize)) {
     Set::<V>::new(log_items).bench(bencher, threads, |encoder, _, bin| {
         let mut prg = Prg::from_seed(Block(3));
@@ -97,7 +97,7 @@ fn encode<V: Element>(bencher: Bencher, (log_items, threads): (u32, usize)) {
     });
 }
 
-#[divan::bench(sample_count = 10, args = ARGS, types = [Gf64, Tower])]
+#[divan::bench(sample_count = 10, args = ARGS, types = [Gf64, Subspace<80>, Tower])]
 fn decode<V: Element>(bencher: Bencher, (log_items, threads): (u32, usize)) {
     let set = Set::<V>::new(log_items);
     let shape = set.shape;
@@ -109,7 +109,7 @@ fn decode<V: Element>(bencher: Bencher, (log_items, threads): (u32, usize)) {
 /// Items whose rows are in memory at a time.
 const GROUP: usize = 256;
 
-#[divan::bench(sample_count = 10, args = ARGS, types = [Gf64, Tower])]
+#[divan::bench(sample_count = 10, args = ARGS, types = [Gf64, Subspace<80>, Tower])]
 fn hash_and_decode<V: Element>(bencher: Bencher, (log_items, threads): (u32, usize)) {
     let set = Set::<V>::new(log_items);
     let shape = set.shape;

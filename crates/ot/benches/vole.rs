@@ -10,7 +10,7 @@ use psijoin_block::{
     Prg,
     memory::Buffer,
     parallel::Pool,
-    tower::{Gf64, Tower},
+    tower::{Gf64, Subspace, Tower},
 };
 use psijoin_channel::memory;
 use psijoin_ot::{
@@ -53,6 +53,12 @@ fn both<M: Model, B: Base>(bencher: Bencher) {
 #[divan::bench(types = [SemiHonest, Malicious], sample_count = 5)]
 fn subfield<M: Model>(bencher: Bencher) {
     both::<M, Gf64>(bencher);
+}
+
+/// Setup and one call, one thread per party.
+#[divan::bench(types = [SemiHonest, Malicious], sample_count = 5)]
+fn subspace<M: Model>(bencher: Bencher) {
+    both::<M, Subspace<80>>(bencher);
 }
 
 /// Setup and one call, one thread per party.

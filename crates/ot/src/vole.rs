@@ -1,6 +1,7 @@
-//! Silent vector OLE, over GF(2^128) or a subfield of it.
+//! Silent vector OLE, over GF(2^128) or a part of it.
 //!
-//! **Functionality.** F = [`Tower`] = GF(2^128); B is F or [`Gf64`], the subfield GF(2^64). The
+//! **Functionality.** F = [`Tower`] = GF(2^128); B is F, the subfield GF(2^64) ([`Gf64`]), or a
+//! vector space over GF(2) in between ([`Subspace`]). The
 //! sender gets Δ ∈ F, the same for all calls, and b ∈ F^m; the receiver gets a ∈ B^m and c ∈ F^m
 //! with **c = b + Δ·a**. Otherwise all values are random.
 //!
@@ -41,7 +42,7 @@ use bytemuck::Pod;
 use psijoin_block::{
     Prg,
     memory::Buffer,
-    tower::{Element, Gf64, Tower},
+    tower::{Element, Gf64, Subspace, Tower},
 };
 use psijoin_channel::{Channel, Inbound, Outbound};
 use zeroize::Zeroizing;
@@ -73,7 +74,8 @@ pub fn flights<M: Model, B: Base>(len: usize) -> [[u64; 2]; 6] {
     noise::flights::<M, Uniform<B>>(2 * len)
 }
 
-/// B: the field of a.
+/// B: what the entries of a are elements of. The code is binary, so a = H·e is in B^m if the noise is,
+/// be B a field or not.
 pub trait Base: Element + Sealed {
     /// Compresses e with these entries at these positions: the workspace has H·e then.
     #[doc(hidden)]
@@ -83,11 +85,18 @@ pub trait Base: Element + Sealed {
 #[doc(hidden)]
 pub trait Sealed {}
 impl Sealed for Gf64 {}
+impl<const BITS: u32> Sealed for Subspace<BITS> {}
 impl Sealed for Tower {}
 
 impl Base for Gf64 {
     fn compress(points: impl Iterator<Item = (usize, Self)>, workspace: &mut Workspace) {
         workspace.compress_points::<1, _>(points);
+    }
+}
+
+impl<const BITS: u32> Base for Subspace<BITS> {
+    fn compress(points: impl Iterator<Item = (usize, Self)>, workspace: &mut Workspace) {
+        workspace.compress_points::<2, _>(points);
     }
 }
 

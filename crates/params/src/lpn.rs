@@ -4,8 +4,8 @@
 //! **Assumption.** H is the public m × N matrix over GF(2) of a block-accumulate code, N = 2m,
 //! and e is *regular* noise: N positions in t blocks of equal length, one point in each, at a
 //! uniform position. Then H·e looks uniform. The values at the points are all 1
-//! ([`NoiseValues::Ones`]), or uniform in a field of 2^b elements, b > 1
-//! ([`NoiseValues::Uniform`]); H stays binary.
+//! ([`NoiseValues::Ones`]), or uniform in a vector space over GF(2) of dimension b > 1, such as a
+//! field of 2^b elements ([`NoiseValues::Uniform`]); H stays binary.
 //!
 //! # How many points
 //!
@@ -55,8 +55,8 @@
 //! at N = 2^16 a code has on average 2^-14 words of at most 250 ends of runs, and 2^-4 of at most
 //! 1,000, five for each block (tested below, from the code's weight enumerators).
 //!
-//! That makes t = 174 for ones, 597 for 64 bits and 796 for 128. Published code takes 128 to
-//! 248 for all of them: it does not count the 2^b sums of planes.
+//! That makes t = 174 for ones, 597 for 64 bits, 622 for 72, 647 for 80 and 796 for 128. Published
+//! code takes 128 to 248 for all of them: it does not count the 2^b sums of planes.
 
 use crate::Security;
 
@@ -75,9 +75,9 @@ pub const MIN_LEN: usize = 1 << 16;
 pub enum NoiseValues {
     /// 1 in all of them.
     Ones,
-    /// Elements drawn uniformly from a field of characteristic 2.
+    /// Elements drawn uniformly from a vector space over GF(2).
     Uniform {
-        /// b: its elements have this many bits.
+        /// b: its dimension.
         bits: u32,
     },
 }
@@ -163,13 +163,14 @@ mod tests {
     use proptest::prelude::*;
     use std::f64::consts::LN_2;
 
-    const FIELDS: [u32; 2] = [64, 128];
+    /// dim B.
+    const BITS: [u32; 4] = [64, 72, 80, 128];
 
     #[test]
     fn points() {
         assert_eq!(noise_points(NoiseValues::Ones), 174);
-        let uniform = FIELDS.map(|bits| noise_points(NoiseValues::Uniform { bits }));
-        assert_eq!(uniform, [597, 796]);
+        let uniform = BITS.map(|bits| noise_points(NoiseValues::Uniform { bits }));
+        assert_eq!(uniform, [597, 622, 647, 796]);
     }
 
     /// A row of a systematic form: N/2 uniform bits, and a one among the rest.
@@ -200,6 +201,8 @@ mod tests {
             (NoiseValues::Ones, 0.228, 0.145),
             (NoiseValues::Uniform { bits: 4 }, 0.220, 0.15),
             (NoiseValues::Uniform { bits: 64 }, 0.216, 0.16),
+            (NoiseValues::Uniform { bits: 72 }, 0.215, 0.16),
+            (NoiseValues::Uniform { bits: 80 }, 0.215, 0.16),
             (NoiseValues::Uniform { bits: 128 }, 0.213, 0.165),
         ] {
             let noise = RegularNoise::new(MIN_LEN, values);
@@ -286,7 +289,7 @@ mod tests {
     /// Shortening: half of the positions hold all points but as many as there are planes.
     #[test]
     fn interleaved_decoding_is_out_of_reach() {
-        for bits in FIELDS {
+        for bits in BITS {
             let points = noise_points(NoiseValues::Uniform { bits });
             let lucky = binomial::tail(points as u32, bits + 1);
             assert!(lucky.log2() < -200.0, "{lucky} for {bits} bits");
@@ -338,6 +341,7 @@ mod tests {
             values in prop::sample::select(vec![
                 NoiseValues::Ones,
                 NoiseValues::Uniform { bits: 64 },
+                NoiseValues::Uniform { bits: 80 },
                 NoiseValues::Uniform { bits: 128 },
             ]),
         ) {

@@ -2,7 +2,7 @@
 //! function, from a key-value store of the receiver and subfield vector OLE. The header of
 //! [`rr22`](crate::rr22) has the steps; [`rr22_circuit`](crate::rr22_circuit) stands on it too.
 
-use psijoin_block::tower::Tower;
+use psijoin_block::tower::{Element, Tower};
 use psijoin_channel::{joint_seed::JointSeed, stream::Chunks};
 use psijoin_encode::{
     Digests,
@@ -17,9 +17,11 @@ use psijoin_psi::{Conversation, Error, Parameter, output_hash::OutputHash, param
 
 mod receiver;
 mod sender;
+mod width;
 
 pub(crate) use receiver::{BinEncoder, Receiver};
 pub(crate) use sender::Sender;
+pub(crate) use width::{Width, over_base};
 
 /// How a store is laid out.
 #[derive(Debug)]
@@ -50,17 +52,17 @@ impl Layout {
     }
 
     /// Bytes of a bin.
-    pub(crate) fn bin_bytes<V>(&self) -> usize {
-        self.shape.bin_slots() * size_of::<V>()
+    pub(crate) fn bin_bytes<V: Element>(&self) -> usize {
+        self.shape.bin_slots() * V::BYTES
     }
 
     /// Bytes of all bins.
-    pub(crate) fn bytes<V>(&self) -> u64 {
-        (self.shape.len() * size_of::<V>()) as u64
+    pub(crate) fn bytes<V: Element>(&self) -> u64 {
+        (self.shape.len() * V::BYTES) as u64
     }
 
     /// The lengths of the messages.
-    pub(crate) fn messages<V>(&self) -> impl Iterator<Item = usize> {
+    pub(crate) fn messages<V: Element>(&self) -> impl Iterator<Item = usize> {
         let bin_bytes = self.bin_bytes::<V>();
         self.bins().message_lengths(move |_| bin_bytes)
     }
@@ -141,10 +143,4 @@ pub(crate) fn ciphers(items: u64, digest_bytes: usize) -> Log2Prob {
         16 => digest::collision_among(items, 16).times(RowHasher::CIPHERS as u128),
         _ => Log2Prob::ZERO,
     }
-}
-
-/// A bound on the event that any item of the sender decodes to its own value though the receiver does
-/// not have it: each does with probability 1/|B|.
-pub(crate) fn dictionary(sender_items: u64, base_bits: u32) -> Log2Prob {
-    Log2Prob::from_log2(-f64::from(base_bits)).times(sender_items.into())
 }

@@ -4,7 +4,8 @@
 //!
 //! **Source.** Raghuraman and Rindal, *Blazing Fast PSI* (CCS 2022, ePrint 2022/320), Figure 11;
 //! with malicious parties Rindal and Schoppmann, *VOLE-PSI* (EUROCRYPT 2021), Figure 4. F is
-//! GF(2^128), and B is F or its subfield GF(2^64). m is the length of the store.
+//! GF(2^128), and B is F, its subfield GF(2^64), or a vector space over GF(2) of 72 or 80 bits in
+//! between. m is the length of the store.
 //!
 //! *Offline.*
 //! 1. Silent vector OLE: the sender gets Δ ∈ F and b ∈ F^m, the receiver a ∈ B^m and c ∈ F^m

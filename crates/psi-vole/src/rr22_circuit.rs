@@ -10,7 +10,7 @@
 //! **Source.** Rindal and Schoppmann, *VOLE-PSI: Fast OPRF and Circuit-PSI from Vector-OLE* (EUROCRYPT
 //! 2021, ePrint 2021/266), on the store and the subfield vector OLE of RR22; after Pinkas, Schneider,
 //! Tkachenko and Yanai, *Efficient Circuit-Based PSI with Linear Communication* (EUROCRYPT 2019,
-//! PSTY19). B is GF(2^64), or GF(2^128) for very large sets.
+//! PSTY19). B is GF(2^64), or for very large sets a wider part of GF(2^128).
 //!
 //! *Offline.*
 //! 1. The vector OLE of [`rr22`](crate::rr22); lookups for the equality tests

@@ -52,6 +52,29 @@ proptest! {
     }
 
     #[test]
+    fn elements_survive_the_wire(seed: u128, count in 0..9usize) {
+        bytes_and_back::<Gf64>(seed, count)?;
+        bytes_and_back::<Subspace<72>>(seed, count)?;
+        bytes_and_back::<Subspace<80>>(seed, count)?;
+        bytes_and_back::<Tower>(seed, count)?;
+    }
+
+    #[test]
+    fn subspaces_multiply_as_the_tower(seed: u128, sum in tower(), factor in tower()) {
+        let mut elements = [Subspace::<72>::default(); 5];
+        Subspace::fill(&mut elements, &mut Prg::from_seed(crate::Block(seed)));
+        let mut sums = [sum; 5];
+        Subspace::add_products(&mut sums, factor, &elements);
+        for (found, element) in sums.iter().zip(elements) {
+            prop_assert!(*found == sum ^ tower_slowly(factor, element.into()));
+        }
+        let expected = elements.iter().fold(Tower::default(), |total, element| {
+            total ^ tower_slowly(sum, (*element).into())
+        });
+        prop_assert!(Subspace::inner_product(&[sum; 5], &elements) == expected);
+    }
+
+    #[test]
     fn backends_agree_on_the_subfield(
         elements in prop::collection::vec((tower(), subfield()), 0..9),
         factor in tower(),
@@ -82,6 +105,47 @@ proptest! {
             prop_assert!(found == expected);
         }
     }
+}
+
+fn bytes_and_back<E: Element>(seed: u128, count: usize) -> Result<(), TestCaseError> {
+    let mut elements = vec![E::default(); count];
+    E::fill(&mut elements, &mut Prg::from_seed(crate::Block(seed)));
+    let upper = |element: &E| {
+        let element: Tower = (*element).into();
+        (u128::from(element.high.0) << 64 | u128::from(element.low.0)).checked_shr(E::BITS)
+    };
+    let above = elements.iter().filter_map(upper).fold(0, |a, b| a | b);
+    prop_assert_eq!(above, 0, "within {} bits", E::BITS);
+
+    let mut bytes = vec![7];
+    E::pack(&elements, &mut bytes);
+    prop_assert_eq!(bytes.len(), 1 + count * E::BYTES);
+    let mut unpacked = vec![E::default(); count];
+    E::unpack(&bytes[1..], &mut unpacked);
+    prop_assert!(unpacked == elements);
+    for element in elements {
+        let tower: Tower = element.into();
+        let bytes: [u8; 16] = bytemuck::cast(tower);
+        prop_assert!(E::from_bytes(&bytes[..E::BYTES]) == element);
+    }
+    Ok(())
+}
+
+/// Uniform ones have every bit both ways.
+fn every_bit_is_drawn<E: Element>() {
+    let mut elements = vec![E::default(); 100];
+    E::fill(&mut elements, &mut Prg::from_seed(crate::Block(1)));
+    let bits = |element: &E| -> u128 { bytemuck::cast::<Tower, _>((*element).into()) };
+    let (any, all) = (elements.iter().map(bits)).fold((0, !0), |(any, all), b| (any | b, all & b));
+    assert_eq!((any, all), (u128::MAX >> (128 - E::BITS), 0));
+}
+
+#[test]
+fn elements_are_drawn_from_all() {
+    every_bit_is_drawn::<Gf64>();
+    every_bit_is_drawn::<Subspace<72>>();
+    every_bit_is_drawn::<Subspace<80>>();
+    every_bit_is_drawn::<Tower>();
 }
 
 fn check_products(

@@ -92,12 +92,12 @@ impl<V: Element> Encoder<V> {
     fn fill_free(&mut self, bin: &mut [V], prg: &mut Prg) {
         let cells = &self.peeling.cells;
         let (slots, columns) = bin.split_at_mut(cells.len());
-        prg.fill_bytes(bytemuck::cast_slice_mut(columns));
+        V::fill(columns, prg);
         // Peeled slots are written, too, to save a branch that cannot be guessed; one element
         // more serves those that come last.
         let free = cells.len() - self.peeling.peeled().len();
         self.sums.resize(free + 1, V::default());
-        prg.fill_bytes(bytemuck::cast_slice_mut(&mut self.sums));
+        V::fill(&mut self.sums, prg);
         let mut used = 0;
         for (slot, cell) in slots.iter_mut().zip(cells) {
             *slot = self.sums[used];

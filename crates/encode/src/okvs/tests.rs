@@ -5,7 +5,7 @@ use psijoin_block::{
     Block, Prg,
     aes::Aes128,
     parallel,
-    tower::{Element, Gf64, Tower},
+    tower::{Element, Gf64, Subspace, Tower},
 };
 use psijoin_params::{
     Log2Prob,
@@ -109,7 +109,7 @@ fn decode<V: Element>(shape: Shape, bin: &[V], rows: &[Row]) -> Vec<V> {
 
 fn random<V: Element>(seed: u64, count: usize) -> Vec<V> {
     let mut elements = vec![V::default(); count];
-    prg(seed).fill_bytes(bytemuck::cast_slice_mut(&mut elements));
+    V::fill(&mut elements, &mut prg(seed));
     elements
 }
 
@@ -143,6 +143,7 @@ proptest! {
         for shape in SHAPES.iter() {
             let items = (fill * f64::from(shape.bin_items + 1)) as usize;
             prop_assert!(round_trip::<Gf64>(16, *shape, items, seed));
+            prop_assert!(round_trip::<Subspace<72>>(16, *shape, items, seed));
             prop_assert!(round_trip::<Tower>(32, *shape, items, seed));
         }
     }
@@ -360,6 +361,19 @@ fn random_values_give_a_random_vector() {
     // Standard deviation 32; six of them, for 384 coins.
     let fair = |ones: &u32| ones.abs_diff(runs as u32 / 2) < 190;
     assert!(ones.as_flattened().iter().all(fair));
+}
+
+/// What is sent is what was encoded: no bit of a vector is beyond those of its elements.
+#[test]
+fn vectors_stay_in_their_space() {
+    let shape = safe(300);
+    let (rows, values) = hash::<Subspace<80>>(1, shape, digests(16, 1, 250).as_digests());
+    let bin = encode(shape, &rows, &values, 1).unwrap();
+    let mut bytes = Vec::new();
+    Subspace::pack(&bin, &mut bytes);
+    let mut sent = vec![Subspace::default(); bin.len()];
+    Subspace::unpack(&bytes, &mut sent);
+    assert!(sent == bin);
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! Sparse correlations: what silent OT and VOLE compress.
 //!
-//! **Functionality.** The receiver gets regular noise e ∈ B^N, with values in the field B ⊂ F or
-//! all one, and w ∈ F^N; the sender, which has Δ ∈ F, gets v ∈ F^N with w = v + Δ·e.
+//! **Functionality.** The receiver gets regular noise e ∈ B^N, with values in B ⊂ F or all one, and w ∈ F^N; the sender, which has Δ ∈ F, gets v ∈ F^N with w = v + Δ·e.
 //!
 //! 1. The receiver draws e: a position α_j in each block of positions, and a value β_j.
 //! 2. From one call of `small_field.rs` come correlated OTs for the choices that lead to the α_j,
@@ -51,7 +50,7 @@ const TREES_PER_MESSAGE: usize = 64;
 
 /// What stands at the noise points.
 pub(crate) trait Values {
-    /// The field of the values.
+    /// What the values are elements of.
     type Element: Element;
 
     /// Their distribution.
@@ -67,7 +66,7 @@ pub(crate) trait Values {
     fn draw(count: usize, rng: &mut Prg) -> Vec<Self::Element>;
 }
 
-/// Uniform elements of B.
+/// Uniform elements of B. Any bits that go through the vector OLE are those of an element of B.
 pub(crate) struct Uniform<B>(PhantomData<B>);
 
 /// All one. The lowest bit of each entry of v is zero: if that of Δ is one, then the lowest bits
@@ -82,7 +81,7 @@ impl<B: Element> Values for Uniform<B> {
 
     fn draw(count: usize, rng: &mut Prg) -> Vec<B> {
         let mut values = vec![B::default(); count];
-        rng.fill_bytes(bytemuck::cast_slice_mut(&mut values));
+        B::fill(&mut values, rng);
         values
     }
 }
@@ -227,21 +226,21 @@ fn total(flights: Flights) -> [u64; 2] {
 }
 
 /// Σ e_c·x_c for each of `count` elements, with x_c the element in column c of `blocks`, and e_c
-/// the element of F that is bit c alone.
+/// the element of F that is bit c alone. Elements follow each other without gaps.
 fn combine<E: Element>(
     columns: &ColumnChunk,
     blocks: Range<usize>,
     count: usize,
 ) -> Zeroizing<Vec<Block>> {
     let basis: [Tower; COLUMNS] = std::array::from_fn(|c| tower(Block(1 << c)));
-    let columns: Vec<&[E]> = columns
+    let columns: Vec<&[u8]> = columns
         .columns()
         .map(|column| bytemuck::cast_slice(&column[blocks.clone()]))
         .collect();
     let mut elements = Zeroizing::new([E::default(); COLUMNS]);
     let combined = (0..count).map(|j| {
         for (element, column) in elements.iter_mut().zip(&columns) {
-            *element = column[j];
+            *element = E::from_bytes(&column[j * E::BYTES..][..E::BYTES]);
         }
         block(E::inner_product(&basis, &*elements))
     });

@@ -70,6 +70,11 @@ fn correlation_holds<M: Model, B: Base>() {
     let mut seen = std::collections::HashSet::new();
     for ((len, b), (a, c)) in lens.iter().zip(vectors).zip(received.unwrap()) {
         assert_eq!((a.len(), b.len(), c.len()), (*len, *len, *len));
+        let mut bytes = Vec::new();
+        B::pack(&a, &mut bytes);
+        let mut unpacked = vec![B::default(); *len];
+        B::unpack(&bytes, &mut unpacked);
+        assert!(unpacked == a[..], "a is in B");
         for i in 0..*len {
             assert!(c[i] == b[i] ^ (delta * a[i].into()), "entry {i} of {len}");
             assert!(seen.insert(bytemuck::cast::<_, u128>(b[i])));
@@ -80,12 +85,15 @@ fn correlation_holds<M: Model, B: Base>() {
 #[test]
 fn semi_honest() {
     correlation_holds::<SemiHonest, Gf64>();
+    correlation_holds::<SemiHonest, Subspace<72>>();
+    correlation_holds::<SemiHonest, Subspace<80>>();
     correlation_holds::<SemiHonest, Tower>();
 }
 
 #[test]
 fn malicious() {
     correlation_holds::<Malicious, Gf64>();
+    correlation_holds::<Malicious, Subspace<80>>();
     correlation_holds::<Malicious, Tower>();
 }
 
@@ -110,8 +118,10 @@ fn bytes<M: Model, B: Base>(flights: u64) {
 #[test]
 fn bytes_and_rounds_are_as_announced() {
     bytes::<SemiHonest, Gf64>(2);
+    bytes::<SemiHonest, Subspace<72>>(2);
     bytes::<SemiHonest, Tower>(2);
     bytes::<Malicious, Gf64>(6);
+    bytes::<Malicious, Subspace<80>>(6);
     bytes::<Malicious, Tower>(6);
 }
 

@@ -70,7 +70,7 @@ impl Inputs<'_> {
                     for (store, a) in store.iter_mut().zip(*a) {
                         *store ^= *a;
                     }
-                    message.extend_from_slice(bytemuck::cast_slice(store));
+                    B::pack(store, message);
                     Ok::<_, Error>(())
                 })
             },

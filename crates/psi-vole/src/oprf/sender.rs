@@ -102,7 +102,7 @@ impl<B: Base> Scratch<B> {
     /// Step 3: b += Δ·(a + p).
     fn fold(&mut self, bin: &mut Bin<'_>, store: &[u8], delta: &Tower) {
         self.store.resize(bin.b.len(), B::default());
-        bytemuck::cast_slice_mut(&mut self.store).copy_from_slice(store);
+        B::unpack(store, &mut self.store);
         B::add_products(bin.b, *delta, &self.store);
     }
 

@@ -1,8 +1,7 @@
 //! The parties of `rr22-malicious`. The phases follow each other: nothing that depends on a may be
 //! sent before the sender has passed its check.
 
-use psijoin_block::tower::Tower;
-use psijoin_ot::iknp::Malicious;
+use psijoin_ot::{iknp::Malicious, vole::Base};
 use psijoin_psi::{Context, Error, Input, Output, Party, Result};
 
 use super::{
@@ -14,12 +13,12 @@ use super::{
 use crate::oprf;
 
 /// The party that learns nothing, after the offline phase.
-pub(super) struct Sender(oprf::Sender<Tower>);
+pub(super) struct Sender<B: Base>(oprf::Sender<B>);
 
 /// The party that learns the result, after the offline phase.
-pub(super) struct Receiver(oprf::Receiver<Tower>);
+pub(super) struct Receiver<B: Base>(oprf::Receiver<B>);
 
-impl Party for Sender {
+impl<B: Base> Party for Sender<B> {
     type Params = Params;
 
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {
@@ -39,7 +38,7 @@ impl Party for Sender {
     }
 }
 
-impl Party for Receiver {
+impl<B: Base> Party for Receiver<B> {
     type Params = Params;
 
     fn offline(params: &Params, context: &mut Context) -> Result<Self, Error> {

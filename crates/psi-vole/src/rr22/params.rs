@@ -1,33 +1,23 @@
-use psijoin_block::tower::{Element, Gf64, Tower};
 use psijoin_ot::{
     iknp::{Malicious, Model, SemiHonest},
     vole::Base,
 };
 use psijoin_params::{Log2Prob, mask};
 use psijoin_psi::{
-    BaseParams, Conversation, Derived, Dialogue, Error, Info, Input, Phases, Plan, Request,
-    parameters, sorted_masks::SortedMasks,
+    Adversary, BaseParams, Conversation, Derived, Dialogue, Error, Info, Input, Phases, Plan,
+    Request, parameters, sorted_masks::SortedMasks,
 };
 
 use super::{INFO, MALICIOUS_INFO, Receiver, Sender, joint_coin, malicious};
-use crate::oprf::{CIPHERS, Inputs, Layout, ciphers, dictionary};
-
-/// The field of the store's values, and the adversary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Variant {
-    /// GF(2^64), semi-honest.
-    Narrow,
-    /// GF(2^128), semi-honest.
-    Wide,
-    /// GF(2^128), malicious.
-    Malicious,
-}
+use crate::oprf::{CIPHERS, Inputs, Layout, Width, ciphers, over_base};
 
 /// What is derived for a run.
 #[derive(Debug)]
 pub struct Params {
     pub(super) base: BaseParams,
-    pub(super) variant: Variant,
+    /// How wide B is.
+    pub(super) width: Width,
+    pub(super) adversary: Adversary,
     pub(super) oprf: Layout,
     pub(super) mask_range: u128,
 }
@@ -44,15 +34,9 @@ impl Params {
         let sizes = request.sizes;
         let mut base = BaseParams::new(request)?;
         let budget = &mut base.budget;
-        let narrow = dictionary(sizes.sender(), Gf64::BITS);
-        let (variant, bound) = if narrow <= budget.share(0.5) {
-            (Variant::Narrow, narrow)
-        } else {
-            (Variant::Wide, dictionary(sizes.sender(), Tower::BITS))
-        };
+        let width = Width::narrowest(Width::Bits64, sizes.sender(), budget.share(0.5));
         budget.charge(CIPHERS, ciphers(sizes.union(), base.digest_bytes))?;
-        budget.charge("sender's item in the store", bound)?;
-        Self::derive(base, variant)
+        Self::derive(base, width, Adversary::SemiHonest)
     }
 
     /// Derives them, for parties that may be malicious: B = F, masks of 128 bits, and digests of
@@ -64,27 +48,30 @@ impl Params {
         const DIGEST_BYTES: usize = 32;
         let mut base = BaseParams::with_digests(request, DIGEST_BYTES)?;
         base.budget.charge(CIPHERS, Log2Prob::ZERO)?;
-        let bound = dictionary(request.sizes.sender(), Tower::BITS);
-        (base.budget).charge("sender's item in the store", bound)?;
-        Self::derive(base, Variant::Malicious)
+        Self::derive(base, Width::Bits128, Adversary::Malicious)
     }
 
-    /// What is the same for all variants.
-    fn derive(mut base: BaseParams, variant: Variant) -> Result<Self, Error> {
+    /// What follows from how wide B is.
+    fn derive(mut base: BaseParams, width: Width, adversary: Adversary) -> Result<Self, Error> {
         let sizes = base.request.sizes;
         let security = base.request.security;
         let budget = &mut base.budget;
+        budget.charge(
+            "sender's item in the store",
+            width.dictionary(sizes.sender()),
+        )?;
         let name = "store of the receiver's items";
         let oprf = Layout::derive(name, sizes.receiver(), security, budget)?;
-        let mask_range = match variant {
-            Variant::Malicious => u128::MAX,
+        let mask_range = match adversary {
+            Adversary::Malicious => u128::MAX,
             _ => mask::range(sizes.pairs(), budget.remaining())?,
         };
         let collision = mask::range_collision(sizes.pairs(), mask_range);
         budget.charge("mask collision", collision)?;
         Ok(Self {
             base,
-            variant,
+            width,
+            adversary,
             oprf,
             mask_range,
         })
@@ -92,25 +79,26 @@ impl Params {
 
     /// The plan that follows.
     pub fn plan(self) -> Plan {
-        match self.variant {
-            Variant::Narrow => self.semi_honest_plan::<Gf64>(),
-            Variant::Wide => self.semi_honest_plan::<Tower>(),
-            Variant::Malicious => {
-                let derived = self.derived(&MALICIOUS_INFO, Tower::BITS, self.malicious_dialogue());
-                Plan::new::<malicious::Sender, malicious::Receiver>(derived, self)
-            }
-        }
+        over_base!(self.width, B => match self.adversary {
+            Adversary::Malicious => self.malicious_plan::<B>(),
+            _ => self.semi_honest_plan::<B>(),
+        })
     }
 
     fn semi_honest_plan<B: Base>(self) -> Plan {
-        let derived = self.derived(&INFO, B::BITS, self.semi_honest_dialogue::<B>());
+        let derived = self.derived(&INFO, self.semi_honest_dialogue::<B>());
         Plan::new::<Sender<B>, Receiver<B>>(derived, self)
     }
 
-    fn derived(&self, info: &'static Info, base_bits: u32, dialogue: Dialogue) -> Derived {
+    fn malicious_plan<B: Base>(self) -> Plan {
+        let derived = self.derived(&MALICIOUS_INFO, self.malicious_dialogue::<B>());
+        Plan::new::<malicious::Sender<B>, malicious::Receiver<B>>(derived, self)
+    }
+
+    fn derived(&self, info: &'static Info, dialogue: Dialogue) -> Derived {
         let own = parameters(&[
             ("digest bytes", self.base.digest_bytes as u64),
-            ("value bits", base_bits.into()),
+            ("value bits", self.width.bits().into()),
         ]);
         Derived {
             info,
@@ -131,9 +119,9 @@ impl Params {
         Dialogue::overlapping(offline, online, at_once)
     }
 
-    fn malicious_dialogue(&self) -> Dialogue {
-        let (store, masks) = (self.oprf.bytes::<Tower>(), self.masks().coded_bytes());
-        let offline = Layout::setup().then(self.oprf.vole::<Malicious, Tower>());
+    fn malicious_dialogue<B: Base>(&self) -> Dialogue {
+        let (store, masks) = (self.oprf.bytes::<B>(), self.masks().coded_bytes());
+        let offline = Layout::setup().then(self.oprf.vole::<Malicious, B>());
         let online = Conversation::default()
             .sender(joint_coin::COMMITMENT_BYTES)
             .receiver(joint_coin::PART_BYTES + store)

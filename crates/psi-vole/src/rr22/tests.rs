@@ -5,7 +5,8 @@ use psijoin_params::Security;
 use psijoin_psi::{Context, Input, Output, Request, Role, prepare, run};
 use psijoin_psi_testing::{items, run_items, tampering, uniform};
 
-use super::{params::Variant, *};
+use super::*;
+use crate::oprf::Width;
 
 /// A party that runs all at once meets one that has prepared before.
 #[test]
@@ -41,11 +42,15 @@ fn phases_may_overlap_on_either_side() {
 #[test]
 fn every_variant_with_digests_of_either_length() {
     let request = Request::rows(900, 700).unwrap();
-    for variant in [Variant::Narrow, Variant::Wide, Variant::Malicious] {
+    let adversaries = [Adversary::SemiHonest, Adversary::Malicious];
+    for (width, adversary) in Width::ALL
+        .into_iter()
+        .flat_map(|w| adversaries.map(|a| (w, a)))
+    {
         for digest_bytes in [16, 32] {
             let mut params = Params::semi_honest(&request).unwrap();
-            assert_eq!(params.variant, Variant::Narrow);
-            params.variant = variant;
+            assert_eq!(params.width, Width::Bits64);
+            (params.width, params.adversary) = (width, adversary);
             params.base.digest_bytes = digest_bytes;
             let plan = params.plan();
             let (sending, receiving) = memory::pair();
@@ -56,21 +61,33 @@ fn every_variant_with_digests_of_either_length() {
             );
             assert_eq!(sent.unwrap(), Output::Nothing);
             let expected = Output::Rows((0..300).collect());
-            assert_eq!(received.unwrap(), expected, "{variant:?}, {digest_bytes}");
+            assert_eq!(received.unwrap(), expected, "{width:?}, {digest_bytes}");
         }
     }
 }
 
 #[test]
-fn values_have_128_bits_where_64_are_too_few() {
-    let variant = |senders, sigma| {
+fn values_have_as_few_bits_as_suffice() {
+    let width = |senders, sigma| {
         let mut request = Request::rows(senders, 1000).unwrap();
         request.security = Security::new(sigma).unwrap();
-        Params::semi_honest(&request).unwrap().variant
+        Params::semi_honest(&request).unwrap().width
     };
-    assert_eq!(variant(1 << 23, 40), Variant::Narrow);
-    assert_eq!(variant((1 << 23) + 1, 40), Variant::Wide);
-    assert_eq!(variant(1, 64), Variant::Wide);
+    for (senders, sigma, expected) in [
+        (1 << 23, 40, Width::Bits64),
+        ((1 << 23) + 1, 40, Width::Bits72),
+        (1 << 26, 40, Width::Bits72),
+        (1 << 20, 43, Width::Bits64),
+        (1 << 20, 44, Width::Bits72),
+        (1 << 20, 51, Width::Bits72),
+        (1 << 20, 52, Width::Bits80),
+        (1 << 20, 59, Width::Bits80),
+        (1 << 20, 60, Width::Bits128),
+        (1, 64, Width::Bits72),
+        (1, 80, Width::Bits128),
+    ] {
+        assert_eq!(width(senders, sigma), expected, "{senders}, {sigma}");
+    }
 }
 
 #[test]

@@ -64,7 +64,7 @@ impl<'a> Hints<'a> {
                 bins.iter_mut().try_for_each(|((keys, places), prg)| {
                     rows.resize(keys.len(), Row::default());
                     let store = encoder.encode(*keys, rows, |hints| hint(places, hints), prg)?;
-                    message.extend_from_slice(bytemuck::cast_slice(store));
+                    V::pack(store, message);
                     Ok::<_, Error>(())
                 })
             },
@@ -102,7 +102,7 @@ impl<'a> Hints<'a> {
             &|| (vec![V::default(); shape.bin_slots()], Vec::new()),
             &|_, message, bins, (store, rows)| {
                 for (keys, values) in bins {
-                    bytemuck::cast_slice_mut(store).copy_from_slice(message);
+                    V::unpack(message, store);
                     rows.resize(keys.len(), Row::default());
                     self.rows.hash(*keys, rows, values);
                     Decoder::new(shape, store).decode(rows, values);

@@ -29,7 +29,7 @@ pub(super) fn masks<V: Element>(of: Of, outputs: &[u128]) -> Buffer<V> {
         }
         crhf::correlation_robust(blocks);
         for (mask, block) in masks.iter_mut().zip(blocks) {
-            *mask = bytemuck::pod_read_unaligned(&block.to_bytes()[..size_of::<V>()]);
+            *mask = V::from_bytes(&block.to_bytes()[..V::BYTES]);
         }
     });
     masks
@@ -37,7 +37,7 @@ pub(super) fn masks<V: Element>(of: Of, outputs: &[u128]) -> Buffer<V> {
 
 #[cfg(test)]
 mod tests {
-    use psijoin_block::tower::{Gf64, Tower};
+    use psijoin_block::tower::{Gf64, Subspace, Tower};
 
     use super::*;
 
@@ -60,8 +60,11 @@ mod tests {
         let outputs = [7, u128::MAX];
         let long = masks::<Tower>(Of::Target, &outputs);
         let short = masks::<Gf64>(Of::Target, &outputs);
-        for (long, short) in long.iter().zip(&*short) {
-            assert_eq!(bytemuck::bytes_of(long)[..8], short.0.to_le_bytes());
+        let between = masks::<Subspace<72>>(Of::Target, &outputs);
+        for ((long, short), between) in long.iter().zip(&*short).zip(&*between) {
+            let long = bytemuck::bytes_of(long);
+            assert_eq!(long[..8], short.0.to_le_bytes());
+            assert_eq!(bytemuck::bytes_of(between)[..9], long[..9]);
         }
     }
 }

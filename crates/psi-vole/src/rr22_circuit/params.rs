@@ -1,4 +1,4 @@
-use psijoin_block::tower::{Element, Gf64, Tower};
+use psijoin_block::tower::Gf64;
 use psijoin_channel::joint_seed::JointSeed;
 use psijoin_circuit::equality;
 use psijoin_ot::{
@@ -14,7 +14,7 @@ use psijoin_psi_functions::{
 };
 
 use super::{INFO, Receiver, Sender};
-use crate::oprf::{CIPHERS, Layout, ciphers, dictionary};
+use crate::oprf::{CIPHERS, Layout, Width, ciphers, over_base};
 
 /// What is derived for a run.
 #[derive(Debug)]
@@ -22,8 +22,8 @@ pub struct Params {
     pub(super) base: BaseParams,
     /// Bins, without a stash.
     pub(super) bins: Shape,
-    /// Bits of B: of the PRF's values, and of targets.
-    base_bits: u32,
+    /// How wide B is: the PRF's values, and targets.
+    pub(super) width: Width,
     /// How many of them are compared.
     number_bits: u32,
     /// The store of the receiver's keys.
@@ -53,12 +53,8 @@ impl Params {
 
         let (share, tests) = (budget.share(0.25), bins.bins.into());
         let number_bits = equality_params::bits(tests, PLACE_BITS as u32, share)?;
-        let base_bits = match dictionary(sender_keys, Gf64::BITS) <= share {
-            true if number_bits <= Gf64::BITS => Gf64::BITS,
-            _ => Tower::BITS,
-        };
-        let bound = dictionary(sender_keys, base_bits);
-        budget.charge("sender's key in the store", bound)?;
+        let width = Width::narrowest(Width::of_bits(number_bits), sender_keys, share);
+        budget.charge("sender's key in the store", width.dictionary(sender_keys))?;
         budget.charge(
             "equal by chance",
             equality_params::by_chance(tests, number_bits),
@@ -78,7 +74,7 @@ impl Params {
         Ok(Self {
             base,
             bins,
-            base_bits,
+            width,
             number_bits,
             oprf,
             hints,
@@ -116,17 +112,14 @@ impl Params {
 
     /// The plan that follows.
     pub fn plan(self) -> Plan {
-        match self.base_bits {
-            Gf64::BITS => self.plan_over::<Gf64>(),
-            _ => self.plan_over::<Tower>(),
-        }
+        over_base!(self.width, B => self.plan_over::<B>())
     }
 
     fn plan_over<B: Base>(self) -> Plan {
         let own = parameters(&[
             ("digest bytes", self.base.digest_bytes as u64),
             ("bins", self.bins.bins.into()),
-            ("value bits", self.base_bits.into()),
+            ("value bits", self.width.bits().into()),
             ("compared bits", self.number_bits.into()),
         ]);
         let derived = Derived {

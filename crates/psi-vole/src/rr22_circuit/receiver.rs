@@ -113,7 +113,7 @@ fn receive_targets<B: Base>(
     context: &mut Context,
 ) -> Result<Buffer<B>, Error> {
     let mut targets: Buffer<B> = Buffer::zeroed(params.lanes());
-    (context.rng).fill_bytes(bytemuck::cast_slice_mut(&mut targets));
+    B::fill(&mut targets, &mut context.rng);
     hints.receive(Of::Target, context.channel.halves().1, |place, target| {
         targets[bin(place)] = target;
     })?;

@@ -120,7 +120,7 @@ fn send_targets<B: Base>(
     context: &mut Context,
 ) -> Result<Buffer<B>, Error> {
     let mut targets: Buffer<B> = Buffer::zeroed(params.lanes());
-    (context.rng).fill_bytes(bytemuck::cast_slice_mut(&mut targets));
+    B::fill(&mut targets, &mut context.rng);
     let program = |places: &[u32], hints: &mut [B]| {
         for (hint, place) in hints.iter_mut().zip(places) {
             *hint = targets[owner(*place).bin];

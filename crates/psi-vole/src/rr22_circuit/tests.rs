@@ -3,6 +3,7 @@ use psijoin_psi::{Columns, Output, OutputKind, Plan, Request, Role};
 use psijoin_psi_testing::{items, output, run_tables};
 
 use super::*;
+use crate::oprf::Width;
 
 fn plan(sender: u64, receiver: u64, output: OutputKind) -> Plan {
     withholding(sender, receiver, output, 0)
@@ -28,6 +29,20 @@ fn each_output_of_the_same_sets() {
     for (least, reached) in [(0, true), (300, true), (301, false), (1 << 40, false)] {
         let output = computed(OutputKind::Threshold(least));
         assert_eq!(output, Output::Reached(reached), "{least}");
+    }
+}
+
+#[test]
+fn values_of_every_width() {
+    let request = Request::rows(300, 200).unwrap().output(OutputKind::Count);
+    for width in Width::ALL {
+        let mut params = Params::new(&request).unwrap();
+        assert_eq!(params.width, Width::Bits64);
+        params.width = width;
+        let plan = params.plan();
+        assert_cost(&plan);
+        let counted = output(&plan, &items(0..300, &plan), &items(200..400, &plan));
+        assert_eq!(counted.unwrap(), Output::Count(100), "{width:?}");
     }
 }
 

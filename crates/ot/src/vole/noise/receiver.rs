@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use psijoin_block::{Block, Prg};
+use psijoin_block::{Block, Prg, tower::Element};
 use psijoin_channel::{Channel, Inbound};
 use psijoin_params::lpn::RegularNoise;
 use zeroize::Zeroizing;
@@ -101,9 +101,14 @@ impl<M: Model> Receiver<M> {
             let (block, bit) = (&mut bits[i / Block::BITS].0, i % Block::BITS);
             *block = *block & !(1 << bit) | u128::from(choice) << bit;
         }
-        let sent = &bytemuck::cast_slice::<_, u8>(values)[..values.len() * V::SENT_BITS / 8];
-        bytemuck::cast_slice_mut(&mut bits[layout.values.clone()])[..sent.len()]
-            .copy_from_slice(sent);
+        if V::SENT_BITS > 0 {
+            let mut sent = Zeroizing::new(Vec::with_capacity(values.len() * V::Element::BYTES));
+            for value in values {
+                V::Element::pack(std::slice::from_ref(value), &mut sent);
+            }
+            bytemuck::cast_slice_mut(&mut bits[layout.values.clone()])[..sent.len()]
+                .copy_from_slice(&sent);
+        }
         bits
     }
 }
