@@ -20,6 +20,7 @@
 //! | [`mask`] | length of the masks that are compared | KKRT16 §6.1 |
 //! | [`public_key`] | lengths of moduli and exponents | NIST SP 800-57, RFC 7919 |
 //! | [`okvs`] | bins, slots and dense columns of an oblivious key-value store | RR22; proof in the module |
+//! | [`overfitting`] | how many items a malicious receiver can put into such a store | proof in the module |
 //! | [`parts`] | parts of a large session, and how many items each has room for | proof in the module |
 //! | [`simple`] | bins of simple hashing, and how many items each has room for | PSZ14 §6.1; proof in the module |
 //! | [`sparse_ot`] | points and buckets of sparse OT extension | proof in the module |
@@ -68,6 +69,7 @@ pub mod letters;
 pub mod lpn;
 pub mod mask;
 pub mod okvs;
+pub mod overfitting;
 pub mod parts;
 pub mod public_key;
 pub mod simple;

@@ -20,7 +20,7 @@
 //!
 //! With malicious parties, before step 2 the sender commits to w_s and the receiver sends w_r.
 //! After step 3 the sender opens w_s. Both add w = w_s + w_r to what they hash in steps 4
-//! and 5. The vector OLE has its checks, B = F, masks have 128 bits, and digests 256.
+//! and 5. The vector OLE has its checks, B has 80 bits or more, masks have 128, and digests 256.
 //!
 //! **Deviations.**
 //! - *The width of B.* `docs/rr22.md` proves that log2|B| ≥ σ + log2(n_sender) (and what the
@@ -35,13 +35,13 @@
 //!
 //! **Security.** Semi-honest: H_o is correlation robust for x ↦ v + Δ·x; dual LPN
 //! ([`psijoin_ot::vole`]). Malicious: H_B and H_o are random oracles. A malicious receiver that
-//! solves for the whole store gets up to m items instead of n, and some more with work that grows
-//! exponentially in their number (see `docs/rr22.md`). A malicious sender can only choose its own
+//! solves for the whole store gets up to m items instead of n, and more for work, up to a bound
+//! ([`psijoin_params::overfitting`]). A malicious sender can only choose its own
 //! items. Both learn the set sizes.
 //!
 //! **Cost.** Three flights if the phases run at once, since step 3 is under way before the
 //! receiver has its c. Five if they run one by one; malicious nine. The vector OLE takes about 400
-//! kilobytes (malicious 800). Online: m·log2|B| bits, with m about 1.27·n_receiver, and about
+//! kilobytes (malicious 500). Online: m·log2|B| bits, with m about 1.27·n_receiver, and about
 //! σ + log2(n_receiver) + 2 bits per mask.
 
 use psijoin_psi::{Adversary, Info, Protocol};

@@ -6,7 +6,7 @@ use psijoin::{Columns, Fingerprint, Output, OutputKind, Request, pair, registry}
 use psijoin_block::{Block, Prg};
 
 /// Those that take no more than seconds for a million items.
-const FAST: [&str; 8] = [
+const FAST: [&str; 9] = [
     "kkrt",
     "spot-fast",
     "spot-low",
@@ -14,6 +14,7 @@ const FAST: [&str; 8] = [
     "cm20",
     "cm20-malicious-sender",
     "rr22",
+    "rr22-malicious",
     "rr22-circuit",
 ];
 

@@ -1,7 +1,11 @@
 //! The figures in the documents that the program can compute.
 
 use psijoin::{Columns, OutputKind, Plan, Request, registry};
-use psijoin_params::lpn::{NoiseValues, RegularNoise};
+use psijoin_params::{
+    Security,
+    lpn::{NoiseValues, RegularNoise},
+    overfitting::most_items,
+};
 
 const PROTOCOLS: &str = include_str!("../../../../docs/protocols.md");
 const FUNCTIONS: &str = include_str!("../../../../docs/functions.md");
@@ -142,4 +146,26 @@ fn the_traffic_of_rr22_follows_the_formula() {
         );
         says(RR22, &row);
     }
+}
+
+/// The bound on a cheating receiver's items, over the elements of its store.
+#[test]
+fn the_factors_of_a_cheating_receiver_are_those_of_the_bound() {
+    let parameters = plan("rr22-malicious").parameters().to_vec();
+    let parameter = |name: &str| {
+        let found = parameters.iter().find(|parameter| parameter.name == name);
+        found.unwrap().value
+    };
+    let columns = ["slots a bin", "dense columns a bin"];
+    let m = parameter("bins") * columns.map(parameter).iter().sum::<u64>();
+    let factor = |bits: u32, queries_log2: f64| {
+        most_items(m, bits, queries_log2, Security::default()) / m as f64
+    };
+    for bits in [80, 128] {
+        let cells = [40.0, 64.0, 80.0].map(|log2| format!("{:.2}", factor(bits, log2)));
+        says(RR22, &format!("| {bits} | {} |", cells.join(" | ")));
+    }
+    assert_eq!(parameter("value bits"), 80);
+    let most = parameter("most items of a cheating receiver");
+    assert_eq!(most, (factor(80, 64.0) * m as f64).round() as u64);
 }

@@ -2,7 +2,7 @@ use psijoin_ot::{
     iknp::{Malicious, Model, SemiHonest},
     vole::Base,
 };
-use psijoin_params::{Log2Prob, mask};
+use psijoin_params::{Log2Prob, mask, overfitting};
 use psijoin_psi::{
     Adversary, BaseParams, Conversation, Derived, Dialogue, Error, Info, Input, Phases, Plan,
     Request, parameters, sorted_masks::SortedMasks,
@@ -39,8 +39,11 @@ impl Params {
         Self::derive(base, width, Adversary::SemiHonest)
     }
 
-    /// Derives them, for parties that may be malicious: B = F, masks of 128 bits, and digests of
-    /// 256. A party that knows the salt could find items of its own with equal digests of 128.
+    /// Derives them, for parties that may be malicious: B of at least 80 bits, masks of 128, and digests
+    /// of 256. A party that knows the salt could find items of its own with equal digests of 128.
+    ///
+    /// The budget alone would allow 64 bits for small sets. But the fewer bits, the more items fit into
+    /// the store of a receiver that cheats ([`overfitting`]).
     ///
     /// # Errors
     /// If no parameters reach the security level.
@@ -48,7 +51,9 @@ impl Params {
         const DIGEST_BYTES: usize = 32;
         let mut base = BaseParams::with_digests(request, DIGEST_BYTES)?;
         base.budget.charge(CIPHERS, Log2Prob::ZERO)?;
-        Self::derive(base, Width::Bits128, Adversary::Malicious)
+        let share = base.budget.share(0.5);
+        let width = Width::narrowest(Width::Bits80, request.sizes.sender(), share);
+        Self::derive(base, width, Adversary::Malicious)
     }
 
     /// What follows from how wide B is.
@@ -91,8 +96,19 @@ impl Params {
     }
 
     fn malicious_plan<B: Base>(self) -> Plan {
-        let derived = self.derived(&MALICIOUS_INFO, self.malicious_dialogue::<B>());
+        let mut derived = self.derived(&MALICIOUS_INFO, self.malicious_dialogue::<B>());
+        let cheating = (
+            "most items of a cheating receiver",
+            self.most_items() as u64,
+        );
+        derived.parameters.extend(parameters(&[cheating]));
         Plan::new::<malicious::Sender<B>, malicious::Receiver<B>>(derived, self)
+    }
+
+    /// A bound on the items that a malicious receiver has in its store, if it tried 2^64.
+    fn most_items(&self) -> f64 {
+        let (elements, bits) = (self.oprf.shape.len() as u64, self.width.bits());
+        overfitting::most_items(elements, bits, 64.0, self.base.request.security)
     }
 
     fn derived(&self, info: &'static Info, dialogue: Dialogue) -> Derived {
