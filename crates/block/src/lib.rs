@@ -10,7 +10,7 @@
 //! | [`gf2k`] | GF(2^w) of any width w up to 63, and its quadratic extension |
 //! | [`additive_fft`] | polynomials over these: between coefficients and values |
 //! | [`subproducts`] | the pointwise steps of subproduct trees over these |
-//! | [`tower`] | GF(2^64), and GF(2^128) as its quadratic extension |
+//! | [`tower`] | GF(2^64), GF(2^128) as its quadratic extension, and spaces between them |
 //! | [`transpose`] | bit-matrix transposition |
 //! | [`positions`] | positions in tables from pseudorandom blocks |
 //! | [`cells`] | bits that are read at random, one byte per bit |
