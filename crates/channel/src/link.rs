@@ -10,7 +10,7 @@
 //! without threads of its own, which would take processor time from the parties.
 
 use std::{
-    sync::{Arc, mpsc},
+    sync::{Arc, Mutex, mpsc},
     thread,
     time::{Duration, Instant},
 };
@@ -91,6 +91,22 @@ impl Link {
 /// # Panics
 /// If the operating system refuses a thread.
 pub fn linked(channel: Channel, link: Link) -> Channel {
+    paced(channel, link, Pacer::new(link))
+}
+
+/// The same for several streams of one party, which share the link.
+///
+/// # Panics
+/// As [`linked`].
+pub fn linked_together(channels: Vec<Channel>, link: Link) -> Vec<Channel> {
+    let pacer = Pacer::new(link);
+    let channels = channels.into_iter();
+    channels
+        .map(|channel| paced(channel, link, pacer.clone()))
+        .collect()
+}
+
+fn paced(channel: Channel, link: Link, pacer: Pacer) -> Channel {
     let queue = Arc::new(Queue::new(link.window()));
     let (retire, retired) = mpsc::channel();
     channel.decorate(
@@ -104,10 +120,7 @@ pub fn linked(channel: Channel, link: Link) -> Channel {
                 .name("link".into())
                 .spawn(move || courier.run())
                 .expect("the operating system provides a thread for the link");
-            LinkedOutbound {
-                queue,
-                pacer: Pacer::new(link),
-            }
+            LinkedOutbound { queue, pacer }
         },
         |inner| LinkedInbound {
             inner: Some(inner),
@@ -116,7 +129,7 @@ pub fn linked(channel: Channel, link: Link) -> Channel {
     )
 }
 
-/// Computes when messages arrive.
+/// Computes when messages arrive. Its clones stand for the same wire.
 #[derive(Debug, Clone)]
 pub(crate) struct Pacer {
     origin: Instant,
@@ -125,7 +138,7 @@ pub(crate) struct Pacer {
     /// When the last bit so far leaves, in seconds after `origin`. An absolute time: waits
     /// that are too long do not add up. Not a `Duration`, whose nanoseconds would round a
     /// small message on a fast link.
-    free_at: f64,
+    free_at: Arc<Mutex<f64>>,
 }
 
 impl Pacer {
@@ -134,15 +147,16 @@ impl Pacer {
             origin: Instant::now(),
             seconds_per_byte: 8.0 / link.bits_per_second,
             one_way_seconds: link.round_trip.as_secs_f64() / 2.0,
-            free_at: 0.0,
+            free_at: Arc::default(),
         }
     }
 
     /// When a message of `bytes` bytes, sent `now`, has arrived.
-    pub(crate) fn due(&mut self, bytes: usize, now: Instant) -> Instant {
+    pub(crate) fn due(&self, bytes: usize, now: Instant) -> Instant {
         let now = now.duration_since(self.origin).as_secs_f64();
-        self.free_at = self.free_at.max(now) + bytes as f64 * self.seconds_per_byte;
-        self.origin + Duration::from_secs_f64(self.free_at + self.one_way_seconds)
+        let mut free_at = self.free_at.lock().expect("nothing panics while it adds");
+        *free_at = free_at.max(now) + bytes as f64 * self.seconds_per_byte;
+        self.origin + Duration::from_secs_f64(*free_at + self.one_way_seconds)
     }
 }
 

@@ -69,19 +69,37 @@ impl Builder {
 
     /// Makes the two channels.
     pub fn pair(&self) -> (Channel, Channel) {
-        let forth = Arc::new(Queue::new(self.window));
-        let back = Arc::new(Queue::new(self.window));
-        (self.end(&forth, &back), self.end(&back, &forth))
+        self.pair_over(&self.wires())
     }
 
-    fn end(&self, to_peer: &Arc<Wire>, from_peer: &Arc<Wire>) -> Channel {
+    /// Makes several pairs: streams between the same parties, which share the link.
+    pub fn pairs(&self, count: usize) -> Vec<(Channel, Channel)> {
+        let wires = self.wires();
+        (0..count).map(|_| self.pair_over(&wires)).collect()
+    }
+
+    /// What paces either party.
+    fn wires(&self) -> [Option<Pacer>; 2] {
+        [self.link.map(Pacer::new), self.link.map(Pacer::new)]
+    }
+
+    fn pair_over(&self, [first, second]: &[Option<Pacer>; 2]) -> (Channel, Channel) {
+        let forth = Arc::new(Queue::new(self.window));
+        let back = Arc::new(Queue::new(self.window));
+        (
+            self.end(&forth, &back, first.clone()),
+            self.end(&back, &forth, second.clone()),
+        )
+    }
+
+    fn end(&self, to_peer: &Arc<Wire>, from_peer: &Arc<Wire>, pacer: Option<Pacer>) -> Channel {
         let idle_timeout = self.idle_timeout;
         Channel::new(
             MemoryOutbound {
                 to_peer: to_peer.clone(),
                 from_peer: from_peer.clone(),
                 idle_timeout,
-                pacer: self.link.map(Pacer::new),
+                pacer,
             },
             MemoryInbound {
                 from_peer: from_peer.clone(),
@@ -109,21 +127,22 @@ struct MemoryOutbound {
 
 impl MemoryOutbound {
     fn end(&mut self, ending: Ending) {
-        let due = due(&mut self.pacer, 0);
+        let due = due(self.pacer.as_ref(), 0);
         self.to_peer.end(ending, due);
     }
 }
 
 /// When a message that is sent now has arrived.
-fn due(pacer: &mut Option<Pacer>, bytes: usize) -> Option<Instant> {
-    let pacer = pacer.as_mut()?;
-    Some(pacer.due(bytes, Instant::now()))
+fn due(pacer: Option<&Pacer>, bytes: usize) -> Option<Instant> {
+    pacer.map(|pacer| pacer.due(bytes, Instant::now()))
 }
 
 impl Outbound for MemoryOutbound {
     fn send(&mut self, message: &[u8]) -> Result<(), Error> {
         let Self { to_peer, pacer, .. } = self;
-        to_peer.push(message, self.idle_timeout, || due(pacer, message.len()))
+        to_peer.push(message, self.idle_timeout, || {
+            due(pacer.as_ref(), message.len())
+        })
     }
 
     fn abort(&mut self, code: AbortCode) {

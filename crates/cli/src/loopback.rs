@@ -41,14 +41,16 @@ impl Loopback {
     }
 
     fn new(listening: Security, connecting: Security) -> Result<Self, Error> {
+        let mut listening = Options::new(listening);
+        listening.streams = true;
         Ok(Self {
             listener: Listener::bind(&"127.0.0.1:0".parse()?)?,
-            listening: Options::new(listening),
+            listening,
             connecting: Options::new(connecting),
         })
     }
 
-    /// Lets both meet.
+    /// Lets both meet. They may open further streams.
     ///
     /// # Errors
     /// If they cannot.

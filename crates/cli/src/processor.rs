@@ -1,8 +1,9 @@
-//! What the machine computes with, for those who quote a measurement.
+//! What the machine computes with, for those who quote a measurement, and how much this process did.
 
-use std::{env::consts::ARCH, thread};
+use std::{env::consts::ARCH, thread, time::Duration};
 
 use psijoin_forecast::machine::processor_name;
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::humanize;
 
@@ -17,4 +18,10 @@ pub(crate) fn name() -> String {
         }
         Err(_) => name,
     }
+}
+
+/// What all threads of this process have computed so far.
+pub(crate) fn time() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }

@@ -7,7 +7,8 @@ use std::{
 
 use psijoin_block::{Block, Prg};
 use psijoin_channel::joint_seed::JointSeed;
-use psijoin_psi::{Error, Fingerprint, Plan, Role};
+use psijoin_circuit::Lanes;
+use psijoin_psi::{Error, Fingerprint, Output, OutputKind, Plan, Role, Shares};
 
 use crate::{Part, Table};
 
@@ -87,9 +88,90 @@ impl<'a> Synthetic<'a> {
     }
 
     fn fill(&self, part: u32, owner: Owner, fingerprints: &mut [Fingerprint]) {
-        let tweak = u128::from(part) << 2 | owner.index() as u128;
-        let mut prg = Prg::from_seed(self.seed ^ Block(tweak));
+        let mut prg = self.prg(part, owner, 0);
         prg.fill_bytes(fingerprints.as_flattened_mut());
+    }
+
+    /// The numbers of an owner's items in a column of a party: of 32 bits, so that no sum overflows.
+    fn numbers(&self, part: u32, owner: Owner, role: Role, column: usize) -> Vec<i64> {
+        let mut numbers = vec![0_i32; self.len(part, owner)];
+        let stream = 1 + 2 * column + usize::from(role == Role::Receiver);
+        let mut prg = self.prg(part, owner, stream);
+        prg.fill_bytes(bytemuck::cast_slice_mut(&mut numbers));
+        numbers.into_iter().map(i64::from).collect()
+    }
+
+    /// Randomness of its own for everything.
+    fn prg(&self, part: u32, owner: Owner, stream: usize) -> Prg {
+        let tweak = (1 + stream as u128) << 64 | u128::from(part) << 2 | owner.index() as u128;
+        Prg::from_seed(self.seed ^ Block(tweak))
+    }
+
+    /// Whether these are the outputs that the parties should have, and the rows that the receiver's table
+    /// was told.
+    pub fn is_met(&self, sent: &Output, received: &Output, receiver: &SyntheticTable<'_>) -> bool {
+        let request = self.plan.request();
+        let shared = self.shared();
+        if shared < request.min_intersection {
+            return [sent, received] == [&Output::TooFew; 2];
+        }
+        match (&request.output, sent, received) {
+            (OutputKind::Rows, Output::Nothing, Output::Nothing) => {
+                receiver.found() == Some(shared)
+            }
+            (OutputKind::Count, Output::Nothing, Output::Count(count)) => *count == shared,
+            (OutputKind::Threshold(least), Output::Nothing, Output::Reached(reached)) => {
+                *reached == (shared >= *least)
+            }
+            (OutputKind::Sums(_), Output::Nothing, Output::Sums(sums)) => *sums == self.sums(),
+            (OutputKind::Shares(_), Output::Shares(sent), Output::Shares(received)) => {
+                self.add_up(sent, received, receiver)
+            }
+            _ => false,
+        }
+    }
+
+    /// The sum of each column over the shared items.
+    fn sums(&self) -> Vec<i64> {
+        let columns = self.plan.request().output.columns();
+        let of = |role| (0..columns.of(role)).map(move |column| (role, column));
+        let sum = |(role, column)| {
+            let parts = 0..self.before.len() as u32 - 1;
+            let of_part = |part| {
+                self.numbers(part, Owner::Both, role, column)
+                    .iter()
+                    .sum::<i64>()
+            };
+            parts.map(of_part).sum()
+        };
+        of(Role::Sender)
+            .chain(of(Role::Receiver))
+            .map(sum)
+            .collect()
+    }
+
+    /// Whether the shares of each place say whether its item is shared, and those of each column add up to
+    /// its sum.
+    fn add_up(&self, sent: &Shares, received: &Shares, receiver: &SyntheticTable<'_>) -> bool {
+        let places = received.items().unwrap_or_default();
+        let mut shared = vec![false; places.len()];
+        let parts = 0..self.before.len() as u32 - 1;
+        for row in parts.flat_map(|part| receiver.rows(part)[1].clone()) {
+            shared[row as usize] = true;
+        }
+        let members = sent.membership() ^ received.membership();
+        let is_right = |(place, item): (usize, &Option<u32>)| {
+            members.get(place) == item.is_some_and(|item| shared[item as usize])
+        };
+        let columns = sent.columns().iter().zip(received.columns());
+        let sums = columns.map(|(ours, theirs)| {
+            let shares = ours.iter().chain(theirs);
+            shares.fold(0_u64, |sum, share| sum.wrapping_add(*share)) as i64
+        });
+        members.lanes() == places.len()
+            && members.count_ones() as u64 == self.shared()
+            && places.iter().enumerate().all(is_right)
+            && sums.eq(self.sums())
     }
 }
 
@@ -140,10 +222,15 @@ impl Table for SyntheticTable<'_> {
         let (own, both) = fingerprints.split_at_mut(alone.len());
         self.sets.fill(part, Owner::One(self.role), own);
         self.sets.fill(part, Owner::Both, both);
+        let columns = self.sets.plan.request().output.columns().of(self.role);
+        let numbers = |column| {
+            let of = |owner| self.sets.numbers(part, owner, self.role, column);
+            [of(Owner::One(self.role)), of(Owner::Both)].concat()
+        };
         Ok(Part {
             items: self.sets.plan.items(&fingerprints, self.sets.joint_seed),
             positions: alone.chain(shared).collect(),
-            columns: Vec::new(),
+            columns: (0..columns).map(numbers).collect(),
         })
     }
 

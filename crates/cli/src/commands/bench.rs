@@ -33,7 +33,7 @@ use setting::Setting;
 pub(super) fn run(args: &args::Bench) -> Result<(), Failure> {
     let setting = Setting::new(args);
     let plans = plans(&Selection::resolve(&args.protocol), &setting)?;
-    let parties = Parties::new(&setting)?;
+    let parties = Parties::new(&setting, &plans)?;
     let form = args.export();
     if form == Some(Export::Csv) {
         output::text(&export::csv_header())?;

@@ -326,6 +326,9 @@ fn csv_has_a_row_for_each_protocol_under_names_that_stay() {
             "flights",
             "peak_memory_bytes",
             "peak_memory_above_input_bytes",
+            "processor_seconds",
+            "parts",
+            "streams",
         ]
     );
     let rows: Vec<_> = reader.records().map(Result::unwrap).collect();

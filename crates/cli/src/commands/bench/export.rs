@@ -39,6 +39,12 @@ pub(super) struct Object<'a> {
     /// Of both parties together, their input included; of the run that took most.
     peak_memory_bytes: Option<u64>,
     peak_memory_above_input_bytes: Option<u64>,
+    /// What all threads of both parties computed in the fastest run.
+    processor_seconds: f64,
+    /// How many parts the run had; 1 if it was not cut.
+    parts: u32,
+    /// Over how many streams they ran.
+    streams: usize,
     /// Of the fastest run.
     sender_phases: &'a [Phase],
     receiver_phases: &'a [Phase],
@@ -71,6 +77,9 @@ pub(super) fn object<'a>(setting: &Setting, measurement: &'a Measurement) -> Obj
         flights: fastest.traffic.flights,
         peak_memory_bytes: measurement.peak(|run| run.peak_bytes),
         peak_memory_above_input_bytes: measurement.peak(|run| run.peak_above_input_bytes),
+        processor_seconds: fastest.processor_time.as_secs_f64(),
+        parts: (measurement.plan.parts()).map_or(1, |parts| parts.shape.parts),
+        streams: fastest.streams,
         sender_phases: &fastest.sender_phases,
         receiver_phases: &fastest.receiver_phases,
     }
@@ -78,7 +87,7 @@ pub(super) fn object<'a>(setting: &Setting, measurement: &'a Measurement) -> Obj
 
 /// The columns of `--export csv`, and what they are called in JSON. Scripts rely on the names, and
 /// perhaps on the order: new ones come at the end.
-const COLUMNS: [(&str, &str); 22] = [
+const COLUMNS: [(&str, &str); 25] = [
     ("protocol", "protocol"),
     ("output", "output"),
     ("min_intersection", "min_intersection"),
@@ -104,6 +113,9 @@ const COLUMNS: [(&str, &str); 22] = [
         "peak_memory_above_input_bytes",
         "peak_memory_above_input_bytes",
     ),
+    ("processor_seconds", "processor_seconds"),
+    ("parts", "parts"),
+    ("streams", "streams"),
 ];
 
 /// The first line of `--export csv`.

@@ -1,16 +1,19 @@
 //! One run of both parties.
 
 use std::{
-    thread,
+    iter, thread,
     time::{Duration, Instant},
 };
 
-use psijoin::{JointSeed, Output, Plan, Role};
+use psijoin::{
+    Context, JointSeed, Output, Plan, Role,
+    parts::{self, synthetic::Synthetic},
+};
 use psijoin_block::{Prg, parallel::Pool};
 use psijoin_channel::{
     Channel,
-    count::{Snapshot, counted},
-    link::linked,
+    count::{Counters, Snapshot, counted},
+    link::linked_together,
     memory as in_memory,
 };
 use psijoin_forecast::{Cores, Network};
@@ -27,13 +30,15 @@ use crate::{
     loopback::Loopback,
     memory,
     phases::{Phase, Phases},
+    processor,
     progress::Model,
     session::{self, Set},
 };
 
 /// Both parties, who meet for every run.
 pub(super) struct Parties {
-    sets: Sets,
+    /// For plans that are not in parts. Tables for parts are made as they run.
+    sets: Option<Sets>,
     /// The sender's, and the receiver's.
     pools: [Pool; 2],
     /// Bytes that were resident before the first run: the input.
@@ -43,6 +48,10 @@ pub(super) struct Parties {
 /// What a run took.
 pub(super) struct Run {
     pub(super) time: Duration,
+    /// What all threads of both parties computed.
+    pub(super) processor_time: Duration,
+    /// Over how many streams.
+    pub(super) streams: usize,
     /// Seen from the receiver.
     pub(super) traffic: Snapshot,
     pub(super) sender_phases: Vec<Phase>,
@@ -54,17 +63,21 @@ pub(super) struct Run {
     pub(super) peak_above_input_bytes: Option<u64>,
 }
 
-/// What a party learned, and where its time went.
-type Played = Result<(Output, Vec<Phase>), psijoin::Error>;
+/// Where the time of the sender and of the receiver went, and whether they learned what they should.
+struct Played {
+    phases: [Vec<Phase>; 2],
+    is_right: bool,
+}
 
 impl Parties {
-    /// With random sets.
+    /// For these plans, with random sets.
     ///
     /// # Errors
     /// If there is no memory for threads.
-    pub(super) fn new(setting: &Setting) -> Result<Self, Failure> {
+    pub(super) fn new(setting: &Setting, plans: &[Plan]) -> Result<Self, Failure> {
         let pool = || Pool::new(setting.threads.get()).map_err(|_| Failure::OutOfMemory);
-        let sets = Sets::random(setting.sizes, setting.columns);
+        let in_one = plans.iter().any(|plan| plan.parts().is_none());
+        let sets = in_one.then(|| Sets::random(setting.sizes, setting.columns));
         let pools = [pool()?, pool()?];
         Ok(Self {
             sets,
@@ -78,29 +91,35 @@ impl Parties {
     /// # Errors
     /// If a party fails, or learns something wrong.
     pub(super) fn run(&self, plan: &Plan, setting: &Setting, what: &str) -> Result<Run, Failure> {
+        let streams = parts::streams(plan, [setting.threads.get(); 2]);
         // The connections live until both parties are done.
-        let (_connections, [senders_end, receivers_end]) = join(setting)?;
-        let (receivers_end, counters) = counted(receivers_end);
+        let (_connections, [senders, receivers]) = join(setting, streams)?;
+        let (receivers, counters): (Vec<_>, Vec<_>) = receivers.into_iter().map(counted).unzip();
+        let passed = || counters.iter().map(Counters::snapshot).sum::<Snapshot>();
         memory::reset_peak();
         let console = Console::wanted(false);
         let (network, cores) = conditions(setting);
         let threads = setting.threads.get();
         let mut model = Model::new(plan, Role::Receiver, threads, network, cores, console);
-        let position = || model.position(counters.snapshot().total_bytes());
-        let both = || self.play(plan, senders_end, receivers_end);
-        let started = Instant::now();
-        let (sent, received) = console.during(what, position, both);
-        let time = started.elapsed();
+        let position = || model.position(passed().total_bytes());
+        let both = || self.play(plan, setting.shared_items(), senders, receivers);
+        let (started, computed) = (Instant::now(), processor::time());
+        let played = console.during(what, position, both);
+        let (time, processor_time) = (started.elapsed(), processor::time() - computed);
         let peak_bytes = memory::peak_bytes();
 
-        let (received, receiver_phases) = received?;
-        let (sent, sender_phases) = sent?;
-        if !expectation::is_met(&self.sets, plan.request(), &sent, &received) {
+        let Played {
+            phases: [sender_phases, receiver_phases],
+            is_right,
+        } = played?;
+        if !is_right {
             return Err(Failure::WrongResult(plan.info().name));
         }
         Ok(Run {
             time,
-            traffic: counters.snapshot(),
+            processor_time,
+            streams,
+            traffic: passed(),
             sender_phases,
             receiver_phases,
             peak_bytes,
@@ -110,32 +129,103 @@ impl Parties {
         })
     }
 
-    /// Lets both play their parts at once: the sender, and the receiver.
-    fn play(&self, plan: &Plan, senders_end: Channel, receivers_end: Channel) -> (Played, Played) {
+    /// Lets both play their parts at once, and checks what they learn.
+    fn play(
+        &self,
+        plan: &Plan,
+        shared_items: u64,
+        senders: Vec<Channel>,
+        receivers: Vec<Channel>,
+    ) -> Result<Played, psijoin::Error> {
         // Both parties are one here.
-        let joint_seed = JointSeed::insecure_fixed(Prg::from_os().bytes());
-        let party = |role, own: &Own, channel: Channel, pool| {
-            let phases = Phases::default();
+        let joint_seed = &JointSeed::insecure_fixed(Prg::from_os().bytes());
+        match (plan.parts(), &self.sets) {
+            (None, Some(sets)) => self.play_in_one(plan, sets, joint_seed, senders, receivers),
+            _ => {
+                let sets = Synthetic::new(plan, shared_items, joint_seed);
+                self.play_in_parts(plan, &sets, joint_seed, senders, receivers)
+            }
+        }
+    }
+
+    fn play_in_one(
+        &self,
+        plan: &Plan,
+        sets: &Sets,
+        joint_seed: &JointSeed,
+        senders: Vec<Channel>,
+        receivers: Vec<Channel>,
+    ) -> Result<Played, psijoin::Error> {
+        let party = |role, own: &Own, mut channels: Vec<Channel>, pool: &Pool, phases: &Phases| {
             let set = Set {
                 fingerprints: &own.items,
                 columns: &own.columns,
             };
-            session::compute(plan, role, set, &joint_seed, &mut [channel], pool, &phases)
-                .map(|output| (output, phases.end()))
+            session::compute(plan, role, set, joint_seed, &mut channels, pool, phases)
         };
-        let Sets {
-            sender, receiver, ..
-        } = &self.sets;
         let [sender_pool, receiver_pool] = &self.pools;
-        thread::scope(|scope| {
-            let sending = scope.spawn(|| party(Role::Sender, sender, senders_end, sender_pool));
-            let received = party(Role::Receiver, receiver, receivers_end, receiver_pool);
-            match sending.join() {
-                Ok(sent) => (sent, received),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        })
+        let ([sent, received], phases) = both(
+            |phases| party(Role::Sender, &sets.sender, senders, sender_pool, phases),
+            |phases| {
+                party(
+                    Role::Receiver,
+                    &sets.receiver,
+                    receivers,
+                    receiver_pool,
+                    phases,
+                )
+            },
+        )?;
+        let is_right = expectation::is_met(sets, plan.request(), &sent, &received);
+        Ok(Played { phases, is_right })
     }
+
+    fn play_in_parts(
+        &self,
+        plan: &Plan,
+        sets: &Synthetic<'_>,
+        joint_seed: &JointSeed,
+        senders: Vec<Channel>,
+        receivers: Vec<Channel>,
+    ) -> Result<Played, psijoin::Error> {
+        let [sender, receiver] = [Role::Sender, Role::Receiver].map(|role| sets.table(role));
+        let party = |role, table, mut channels: Vec<Channel>, pool: &Pool, phases: &Phases| {
+            pool.run(|| {
+                let (first, further) = channels.split_first_mut().expect("a stream");
+                let mut context = Context::new(first).streams(further).observed(phases);
+                parts::run(plan, role, table, joint_seed, &mut context)
+            })
+        };
+        let [sender_pool, receiver_pool] = &self.pools;
+        let ([sent, received], phases) = both(
+            |phases| party(Role::Sender, &sender, senders, sender_pool, phases),
+            |phases| party(Role::Receiver, &receiver, receivers, receiver_pool, phases),
+        )?;
+        let is_right = sets.is_met(&sent, &received, &receiver);
+        Ok(Played { phases, is_right })
+    }
+}
+
+/// What both parties learned, and where their time went.
+fn both(
+    sender: impl FnOnce(&Phases) -> Result<Output, psijoin::Error> + Send,
+    receiver: impl FnOnce(&Phases) -> Result<Output, psijoin::Error>,
+) -> Result<([Output; 2], [Vec<Phase>; 2]), psijoin::Error> {
+    let (sender_phases, receiver_phases) = (Phases::default(), Phases::default());
+    let (sent, received) = thread::scope(|scope| {
+        let sending = scope.spawn(|| {
+            let sent = sender(&sender_phases);
+            (sent, sender_phases.end())
+        });
+        let received = receiver(&receiver_phases);
+        match sending.join() {
+            Ok(sent) => (sent, (received, receiver_phases.end())),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    });
+    // The receiver's error says more.
+    let outputs = received.0.and_then(|received| Ok([sent.0?, received]))?;
+    Ok((outputs, [sent.1, received.1]))
 }
 
 /// What a run goes over, and what it computes with, for its progress.
@@ -146,27 +236,47 @@ fn conditions(setting: &Setting) -> (Network, Cores) {
     (network, cores)
 }
 
-/// Joins the parties as the setting says.
-fn join(setting: &Setting) -> Result<(Vec<Connection>, [Channel; 2]), Failure> {
-    let (connections, channels) = match setting.transport {
+/// Both parties' ends of all streams: of the sender, and of the receiver.
+type Ends = [Vec<Channel>; 2];
+
+/// Joins the parties as the setting says, by this number of streams.
+fn join(setting: &Setting, streams: usize) -> Result<(Vec<Connection>, Ends), Failure> {
+    let (connections, ends) = match setting.transport {
         Transport::Memory => {
-            let pair = match setting.network {
-                Some(link) => in_memory::Builder::new().link(link).pair(),
-                None => in_memory::pair(),
+            let builder = in_memory::Builder::new();
+            let builder = match setting.network {
+                Some(link) => builder.link(link),
+                None => builder,
             };
-            return Ok((Vec::new(), pair.into()));
+            let (senders, receivers) = builder.pairs(streams).into_iter().unzip();
+            return Ok((Vec::new(), [senders, receivers]));
         }
-        Transport::Tcp => over_loopback(Loopback::plaintext()?)?,
-        Transport::Tls => over_loopback(Loopback::tls()?)?,
+        Transport::Tcp => over_loopback(Loopback::plaintext()?, streams)?,
+        Transport::Tls => over_loopback(Loopback::tls()?, streams)?,
     };
-    let channels = match setting.network {
-        Some(link) => channels.map(|channel| linked(channel, link)),
-        None => channels,
+    let ends = match setting.network {
+        Some(link) => ends.map(|streams| linked_together(streams, link)),
+        None => ends,
     };
-    Ok((connections, channels))
+    Ok((connections, ends))
 }
 
-fn over_loopback(loopback: Loopback) -> Result<(Vec<Connection>, [Channel; 2]), Failure> {
-    let [(listening, one), (connecting, other)] = loopback.meet()?;
-    Ok((vec![listening, connecting], [one, other]))
+fn over_loopback(loopback: Loopback, streams: usize) -> Result<(Vec<Connection>, Ends), Failure> {
+    let met = loopback.meet()?;
+    // Both are one here, so any seed tells their streams from those of strangers.
+    let joint_seed = &JointSeed::insecure_fixed(Prg::from_os().bytes());
+    let open = |(mut connection, first): (Connection, Channel)| {
+        let further = connection.open_streams(streams as u8 - 1, joint_seed)?;
+        let all: Vec<Channel> = iter::once(first).chain(further).collect();
+        Ok::<_, psijoin_transport::Error>((connection, all))
+    };
+    let [one, other] = thread::scope(|scope| {
+        let opening = met.map(|party| scope.spawn(|| open(party)));
+        opening.map(|opened| match opened.join() {
+            Ok(opened) => opened,
+            Err(panic) => std::panic::resume_unwind(panic),
+        })
+    });
+    let ((listening, ones), (connecting, others)) = (one?, other?);
+    Ok((vec![listening, connecting], [ones, others]))
 }

@@ -10,7 +10,7 @@ use crate::{
 pub(super) const LEGEND: &str = "\
 Scatter: how far the median is above the minimum; a * marks more than 20 %. Bits per item: both
 directions, per item of the larger set. Memory: the peak of both parties together, which share the
-process, beyond their input.";
+process, beyond their input. Processor: what all threads of both computed.";
 
 /// All that a terminal shows.
 pub(super) fn all(setting: &Setting, measurements: &[Measurement]) -> String {
@@ -35,6 +35,8 @@ pub(super) fn figures(measurements: &[Measurement]) -> Grid {
         ("bits/item", Align::Right),
         ("flights", Align::Right),
         ("memory", Align::Right),
+        ("processor", Align::Right),
+        ("parts", Align::Right),
     ]);
     for measurement in measurements {
         let fastest = measurement.fastest();
@@ -49,9 +51,23 @@ pub(super) fn figures(measurements: &[Measurement]) -> Grid {
             format!("{:.1}", measurement.bits_per_item()),
             fastest.traffic.flights.to_string(),
             memory.map_or("?".to_owned(), humanize::bytes),
+            humanize::time(fastest.processor_time),
+            parts(measurement),
         ]);
     }
     grid
+}
+
+/// How many parts, and how many streams they run over.
+fn parts(measurement: &Measurement) -> String {
+    match measurement.plan.parts() {
+        Some(parts) => format!(
+            "{}, {}",
+            parts.shape.parts,
+            humanize::counted(measurement.fastest().streams as u64, "stream")
+        ),
+        None => "-".to_owned(),
+    }
 }
 
 /// With a mark if it is too much.
