@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use psijoin_psi::{OutputKind, Plan};
+use psijoin_psi_parts::streams;
 use serde::{Deserialize, Serialize};
 
 use crate::{Prediction, Profile, Run};
@@ -82,7 +83,11 @@ impl Calibration {
     /// not measured.
     pub fn predict(&self, plan: &Plan, threads: usize) -> Option<Prediction> {
         let profile = self.profile(plan.info().name, &plan.request().output)?;
-        Some(profile.predict(plan).with_threads(threads))
+        let prediction = profile.predict(plan).with_threads(threads);
+        Some(match plan.parts() {
+            None => prediction,
+            Some(_) => prediction.on_streams(streams(plan, [threads; 2])),
+        })
     }
 
     /// The profile of a protocol for this kind of output, whatever its columns and thresholds.

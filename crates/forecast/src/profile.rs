@@ -88,6 +88,34 @@ impl Prediction {
         self.versions.iter().map(of).sum()
     }
 
+    /// The same again and again, `times` in all: runs that threads can share without loss.
+    fn repeated(mut self, times: u32) -> Self {
+        let by = f64::from(times);
+        for (_, scripts) in &mut self.versions {
+            for script in scripts {
+                *script = script.scaled(Scale {
+                    seconds: by,
+                    sent: by,
+                    received: by,
+                });
+            }
+        }
+        Self {
+            parallel: Some([1.0; 2]),
+            ..self
+        }
+    }
+
+    /// The same in parts over this many streams: as many parts are in memory.
+    #[must_use]
+    pub(crate) fn on_streams(self, streams: usize) -> Self {
+        let bytes = self.memory_bytes;
+        Self {
+            memory_bytes: bytes.map(|bytes| bytes.map(|bytes| bytes * streams as f64)),
+            ..self
+        }
+    }
+
     /// The same with this many threads per party instead of one, by Amdahl's law: what a second thread did not
     /// make faster, more do not either. If that was not measured, nothing changes.
     #[must_use]
@@ -134,13 +162,22 @@ impl Prediction {
 }
 
 impl Profile {
-    /// What a run of `plan` takes. Its bytes are those of the plan; what is computed is interpolated.
+    /// What a run of `plan` takes with one thread per party. Its bytes are those of the plan; what is computed is
+    /// interpolated.
     ///
-    /// The runs with the next larger and the next smaller size stand for it, scaled.
+    /// The runs with the next larger and the next smaller size stand for it, scaled. A session in parts is taken to
+    /// be one run that computes and says as much as all of them: over several streams, nobody waits for one part alone.
     ///
     /// # Panics
     /// If no run has sets of equal size.
     pub fn predict(&self, plan: &Plan) -> Prediction {
+        match plan.parts() {
+            None => self.predict_run(plan),
+            Some(parts) => self.predict_run(&parts.plan).repeated(parts.shape.parts),
+        }
+    }
+
+    fn predict_run(&self, plan: &Plan) -> Prediction {
         let sizes = plan.request().sizes;
         let items = [sizes.sender() as f64, sizes.receiver() as f64];
         let traffic = plan.cost().total;
@@ -471,5 +508,21 @@ mod tests {
         }
         let unknown = prediction(&profile, 300, 300);
         assert_eq!(unknown.clone().with_threads(8), unknown);
+    }
+
+    /// Parts are runs one after the other, and threads share them.
+    #[test]
+    fn a_session_in_parts_takes_what_its_parts_take() {
+        let profile = profile(&EQUAL);
+        let request = Request::rows(4000, 4000).unwrap();
+        let plan = psijoin_psi_parts::in_parts(&DH, &request, 5).unwrap();
+        let capacity = plan.parts().unwrap().shape.capacities.sender();
+        let part = prediction(&profile, capacity, capacity);
+        let all = profile.predict(&plan);
+        assert_close(seconds(&all), 5.0 * seconds(&part));
+        assert_close(seconds(&all.clone().with_threads(2)), 2.5 * seconds(&part));
+        assert_eq!(all.clone().memory_bytes, part.memory_bytes);
+        let of_two = all.on_streams(2).memory_bytes[0].unwrap();
+        assert_close(of_two, 2.0 * part.memory_bytes[0].unwrap());
     }
 }

@@ -39,7 +39,7 @@ pub fn most_items(elements: u64, bits: u32, queries_log2: f64, security: Securit
     assert!(elements > 0 && bits > 0, "a store has elements with bits");
     assert!(!queries_log2.is_nan(), "a number of evaluations");
     let (m, b) = (elements as f64, f64::from(bits));
-    let room = m * b + f64::from(security.statistical_bits());
+    let room = m * b - security.failure().log2();
     let fit = |items: f64| items * (b - (LOG2_E + queries_log2 - items.log2())) < room;
     // The left side falls up to Q/2^b items, and grows from there on.
     let mut fits = (queries_log2 - b).exp2().max(1.0);

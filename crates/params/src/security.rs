@@ -7,7 +7,8 @@ use crate::{Error, Log2Prob};
 /// below 2^-σ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Security {
-    statistical_bits: u32,
+    /// σ in hundredths of a bit: that of a part is not a whole number.
+    hundredths: u32,
 }
 
 impl Security {
@@ -22,32 +23,34 @@ impl Security {
         if !(40..=80).contains(&statistical_bits) {
             return Err(Error::StatisticalSecurity(statistical_bits));
         }
-        Ok(Self { statistical_bits })
+        Ok(Self {
+            hundredths: 100 * statistical_bits,
+        })
     }
 
     /// The level of one part of a session: higher than what can be asked for, as all parts
-    /// together must keep the session's.
-    pub(crate) fn of_a_part(statistical_bits: u32) -> Self {
-        Self { statistical_bits }
+    /// together must keep the session's. `share` is what each of them may take.
+    pub(crate) fn of_a_part(share: Log2Prob) -> Self {
+        Self {
+            hundredths: (-100.0 * share.log2()).ceil() as u32,
+        }
     }
 
-    /// σ.
+    /// σ; of a part, rounded down.
     pub fn statistical_bits(self) -> u32 {
-        self.statistical_bits
+        self.hundredths / 100
     }
 
     /// 2^-σ: what all failure events of a run together may reach.
     pub fn failure(self) -> Log2Prob {
-        Log2Prob::from_log2(-f64::from(self.statistical_bits))
+        Log2Prob::from_log2(-f64::from(self.hundredths) / 100.0)
     }
 }
 
 /// σ = 40.
 impl Default for Security {
     fn default() -> Self {
-        Self {
-            statistical_bits: 40,
-        }
+        Self { hundredths: 4000 }
     }
 }
 

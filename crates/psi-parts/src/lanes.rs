@@ -22,13 +22,13 @@ use psijoin_psi::{Context, Error, Phases, Plan};
 const MOST_STREAMS: usize = 16;
 
 /// How many streams a run of this plan should have, that of the meeting included, if the parties have
-/// these numbers of threads: two for each thread of the party with fewer, so that a part can compute while another
-/// waits. With one thread there is one stream.
+/// these numbers of threads: one more than the party with fewer has, so that parts can compute while one waits.
+/// With one thread there is one stream.
 pub fn streams(plan: &Plan, threads: [usize; 2]) -> usize {
     let parts = plan.parts().map_or(1, |parts| parts.shape.parts as usize);
     match threads[0].min(threads[1]) {
         0 | 1 => 1,
-        threads => (2 * threads).min(MOST_STREAMS).min(parts),
+        threads => (threads + 1).min(MOST_STREAMS).min(parts),
     }
 }
 

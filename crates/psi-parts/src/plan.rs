@@ -17,7 +17,11 @@ use crate::session::{Receiver, Sender};
 /// protocol cannot give the output in parts.
 pub fn plan(protocol: &'static Protocol, request: &Request) -> Result<Plan, Error> {
     let protocol = protocol.chosen(request);
-    let parts = parts::count(request.sizes);
+    let grain = match output_of_a_part(request) {
+        OutputKind::Rows => parts::ROWS,
+        _ => parts::SHARES,
+    };
+    let parts = parts::count(request.sizes, grain);
     if parts == 1 || request.is_decided() {
         return protocol.plan(request);
     }
@@ -66,7 +70,6 @@ pub fn in_parts(protocol: &'static Protocol, request: &Request, parts: u32) -> R
                 ("parts", shape.parts.into()),
                 ("sender's items a part", shape.capacities.sender()),
                 ("receiver's items a part", shape.capacities.receiver()),
-                ("sigma of a part", shape.security.statistical_bits().into()),
             ]),
             parts.plan.parameters().to_vec(),
         ]

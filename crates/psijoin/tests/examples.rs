@@ -4,6 +4,8 @@
 mod count;
 #[path = "../examples/custom_circuit.rs"]
 mod custom_circuit;
+#[path = "../examples/in_parts.rs"]
+mod in_parts;
 #[path = "../examples/two_parties.rs"]
 mod two_parties;
 
@@ -20,4 +22,9 @@ fn a_circuit_is_evaluated_over_shares() {
 #[test]
 fn two_parties_meet_over_tls() {
     two_parties::main().unwrap();
+}
+
+#[test]
+fn tables_give_their_items_part_by_part() {
+    in_parts::main().unwrap();
 }
