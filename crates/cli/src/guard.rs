@@ -55,6 +55,8 @@ struct Watch {
     /// When the process must end, and how many seconds it was given.
     deadline: Option<(Instant, u32)>,
     has_spoken: bool,
+    /// The exit code of what the user was told before there was trouble.
+    said: Option<i32>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -115,6 +117,14 @@ fn start(name: &str, run: impl FnOnce() + Send + 'static) -> Result<(), Failure>
 pub(crate) fn on_trouble(farewell: impl Fn(&Failure) + Send + Sync + 'static) {
     if let Some(guard) = GUARD.get() {
         let _ = guard.farewell.set(Box::new(farewell));
+    }
+}
+
+/// The user has been told of this failure, while the other party is still to hear of it. If the same befalls
+/// this process again before that, it is not said twice.
+pub(crate) fn has_said(failure: &Failure) {
+    if let Some(guard) = GUARD.get() {
+        guard.watch().said = Some(failure.exit_code() as i32);
     }
 }
 
@@ -222,7 +232,10 @@ impl Guard {
         };
         drop(watch);
         let failure = trouble.failure();
-        console::failure(&failure);
+        let said = self.watch().said;
+        if said != Some(failure.exit_code() as i32) {
+            console::failure(&failure);
+        }
         if let Some(farewell) = self.farewell.get() {
             farewell(&failure);
         }

@@ -357,6 +357,7 @@ fn on_trouble(interrupt: Interrupt, record: Arc<Record>) {
 
 /// Meets the other party only to tell it that this one cannot go on.
 fn tell(failure: &Failure, endpoint: &Endpoint, options: &Options, console: Console) {
+    guard::has_said(failure);
     console.say("telling the other party; Ctrl-C ends this at once");
     match meet(endpoint, options, console) {
         Ok((connection, _)) => connection.abort(failure.abort_code()),

@@ -383,7 +383,7 @@ fn markdown_is_a_table_below_what_was_measured() {
     assert!(table[2].starts_with("| naive | ") && table[3].starts_with("| kkrt | "));
     for line in &table {
         assert!(line.ends_with(" |"), "{line}");
-        assert_eq!(line.matches('|').count(), 10, "{line}");
+        assert_eq!(line.matches('|').count(), 12, "{line}");
     }
     assert!(lines.any(|line| line.starts_with("Scatter: ")));
 }

@@ -46,7 +46,7 @@ fn wrong_values_are_named() {
         with(&["--key", "a", "--normalize", "b=trim"]),
         with(&["--threads", "0"]),
         refused(&[&nowhere[..], &["--insecure-plaintext"]].concat()),
-        refused(&["bench", "--items", "2^27"]),
+        refused(&["bench", "--items", "2^35"]),
         refused(&["bench", "--network", "wan:fast"]),
         refused(&["bench", "--protocol", "dh,rr2"]),
         refused(&["frobnicate"]),
