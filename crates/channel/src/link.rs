@@ -279,7 +279,7 @@ mod tests {
     #[test]
     fn messages_leave_one_after_the_other_and_then_travel() {
         // One byte takes one second.
-        let mut pacer = Pacer::new(Link::new(8.0, Duration::from_secs(4)).unwrap());
+        let pacer = Pacer::new(Link::new(8.0, Duration::from_secs(4)).unwrap());
         let at = |seconds| pacer.origin + Duration::from_secs(seconds);
         let [zero, five, six, eight, twelve, thirteen] = [0, 5, 6, 8, 12, 13].map(at);
         assert_eq!(pacer.due(3, zero), five);
@@ -292,9 +292,10 @@ mod tests {
 
     #[test]
     fn small_messages_on_a_fast_link_are_not_rounded() {
-        let mut pacer = Pacer::new(Link::new(3e11, Duration::ZERO).unwrap());
+        let pacer = Pacer::new(Link::new(3e11, Duration::ZERO).unwrap());
         let origin = pacer.origin;
-        let last = (0..3_000_000).map(|_| pacer.due(1, origin)).last().unwrap();
+        let dues = (0..3_000_000).map(|_| pacer.due(1, origin));
+        let last = dues.max().unwrap();
         let error = (last - origin).as_secs_f64() - 8e-5;
         assert!(error.abs() < 2e-9, "{error}");
     }
@@ -308,5 +309,15 @@ mod tests {
             Link::new(1e6, Duration::from_secs(3601)),
             Err(InvalidLink::RoundTrip)
         );
+    }
+
+    /// Streams that share a link wait for each other.
+    #[test]
+    fn clones_stand_for_one_wire() {
+        let pacer = Pacer::new(Link::new(8.0, Duration::from_secs(4)).unwrap());
+        let origin = pacer.origin;
+        let dues = [pacer.due(3, origin), pacer.clone().due(2, origin)];
+        let seconds = dues.map(|due| due.duration_since(origin).as_secs());
+        assert_eq!(seconds, [3 + 2, 3 + 2 + 2]);
     }
 }

@@ -206,9 +206,9 @@ mod tests {
         // SplitMix64: any generator without structure will do.
         let mut word = move || {
             state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let z = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-            z ^ z >> 31
+            let z = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            z ^ (z >> 31)
         };
         for (items, parts) in [(40_u64, 2_u32), (300, 7), (100, 50)] {
             let share = Log2Prob::from_log2(-4.0);

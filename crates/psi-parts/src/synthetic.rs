@@ -54,9 +54,11 @@ impl<'a> Synthetic<'a> {
         for (owner, items) in [shared, alone[0], alone[1]].into_iter().enumerate() {
             throw(items, owner, &mut before[1..], &mut prg);
         }
-        for part in 1..before.len() {
-            for owner in 0..3 {
-                before[part][owner] += before[part - 1][owner];
+        let mut sums = [0; 3];
+        for counts in &mut before[1..] {
+            for (count, sum) in counts.iter_mut().zip(&mut sums) {
+                *sum += *count;
+                *count = *sum;
             }
         }
         Self {
@@ -103,7 +105,7 @@ impl<'a> Synthetic<'a> {
 
     /// Randomness of its own for everything.
     fn prg(&self, part: u32, owner: Owner, stream: usize) -> Prg {
-        let tweak = (1 + stream as u128) << 64 | u128::from(part) << 2 | owner.index() as u128;
+        let tweak = ((1 + stream as u128) << 64) | (u128::from(part) << 2) | owner.index() as u128;
         Prg::from_seed(self.seed ^ Block(tweak))
     }
 
@@ -184,7 +186,7 @@ fn throw(items: u64, owner: usize, counts: &mut [[u64; 3]], prg: &mut Prg) {
         let words = &mut words[..AT_ONCE.min((items - first) as usize)];
         prg.fill_bytes(bytemuck::cast_slice_mut(words));
         for word in words {
-            counts[(u64::from(*word) * parts >> 32) as usize][owner] += 1;
+            counts[((u64::from(*word) * parts) >> 32) as usize][owner] += 1;
         }
     }
 }

@@ -71,7 +71,7 @@ impl Items {
         let salt = &joint_seed.key(SALT);
         let mut digests = DigestVec::zeroed(fingerprints.len(), digest_bytes);
         let mut of_items = vec![0; fingerprints.len()];
-        let part = |word| (u128::from(word) * u128::from(parts) >> 64) as u16;
+        let part = |word| ((u128::from(word) * u128::from(parts)) >> 64) as u16;
         match &mut digests {
             DigestVec::Short(digests) => {
                 digest_all::<3, 16, _>(fingerprints, salt, digests, &mut of_items, part)

@@ -1,87 +1,129 @@
-//! Large sessions in parts, both parties in this process, over streams in memory.
+//! Large sessions in parts of any size, to find which size is best: both parties in this process, on random tables that are
+//! made part by part.
 //!
 //! ```text
-//! cargo bench -p psijoin --bench parts -- rr22 2^24 --streams 2
+//! cargo bench -p psijoin --bench parts -- rr22 2^24 --parts 8,16,32 --runs 3
+//! cargo bench -p psijoin --bench parts -- rr22-circuit 2^21 --parts 4 --count --streams 2 --threads 2
 //! ```
+//!
+//! A line per run: wall time, and what all threads of both parties computed, in all and per item of one side; bits per
+//! item; and the most memory of the process so far.
+
+#![allow(clippy::print_stdout)]
+
 use std::{fs, thread, time::Instant};
 
-use psijoin::{Context, JointSeed, OutputKind, Pool, Request, Role, channel::memory, registry};
-use psijoin_psi_parts::{self as parts, synthetic::Synthetic};
+use psijoin::{
+    Channel, Context, Error, JointSeed, Output, OutputKind, Plan, Pool, Request, Role,
+    channel::memory,
+    parts::{self, synthetic::Synthetic},
+    registry,
+};
 
 fn main() {
-    let args: Vec<String> = std::env::args()
-        .skip(1)
-        .filter(|a| a != "--bench")
-        .collect();
-    let size = |text: &str| match text.split_once('^') {
-        Some((_, e)) => 1_u64 << e.parse::<u32>().unwrap(),
-        None => text.parse::<f64>().unwrap() as u64,
+    // Cargo adds `--bench`.
+    let args: Vec<String> = (std::env::args().skip(1).filter(|arg| arg != "--bench")).collect();
+    let [protocol, items, options @ ..] = &args[..] else {
+        println!("which protocol, of how many items? See the head of this file.");
+        return;
     };
-    let protocol = registry::find(&args[0]).unwrap();
-    let items = size(&args[1]);
-    let flag = |name: &str, default: u64| {
-        let at = args.iter().position(|a| a == name);
-        at.map_or(default, |i| size(&args[i + 1]))
+    let option = |name: &str| {
+        let at = options.iter().position(|option| option == name);
+        at.and_then(|at| options.get(at + 1))
     };
-    let output = if args.iter().any(|a| a == "--count") {
-        OutputKind::Count
-    } else {
-        OutputKind::Rows
+    let number = |name, otherwise| option(name).map_or(otherwise, |text| size(text) as usize);
+    let output = match options.iter().any(|option| option == "--count") {
+        true => OutputKind::Count,
+        false => OutputKind::Rows,
     };
-    let streams = flag("--streams", 1) as usize;
-    let k = flag("--parts", items.div_ceil(1 << 20)) as u32;
-    let request = Request::rows(items, items).unwrap().output(output.clone());
-    let plan = parts::in_parts(protocol, &request, k.max(2)).unwrap();
-    let shape = plan.parts().unwrap().shape;
-    for _ in 0..flag("--runs", 3) {
-        let seed = JointSeed::insecure_fixed([7; 32]);
-        let sets = Synthetic::new(&plan, items / 2, &seed);
-        let (sender, receiver) = (sets.table(Role::Sender), sets.table(Role::Receiver));
-        let mut ends: Vec<_> = (0..streams).map(|_| memory::pair()).collect();
-        let (mut a, mut b): (Vec<_>, Vec<_>) = ends.drain(..).unzip();
-        let (started, cpu) = (Instant::now(), ticks());
-        let workers = flag("--threads", 1) as usize;
-        let run = |role, table: &dyn parts::Table, ends: &mut Vec<psijoin::Channel>| {
-            let (main, more) = ends.split_first_mut().unwrap();
-            Pool::new(workers).unwrap().run(|| {
-                let mut context = Context::new(main).streams(more);
-                parts::run(&plan, role, table, &seed, &mut context)
+    let protocol = registry::find(protocol).expect("a protocol of the registry");
+    let items = size(items);
+    let request = Request::rows(items, items).expect("sizes that are supported");
+    let request = request.output(output);
+    let setting = Setting {
+        streams: number("--streams", 1),
+        threads: number("--threads", 1),
+    };
+    let all_parts = option("--parts").map_or("16", |text| text).split(',');
+    for count in all_parts.map(|text| size(text) as u32) {
+        let plan = parts::in_parts(protocol, &request, count).expect("a plan");
+        for _ in 0..number("--runs", 3) {
+            setting.measure(&plan);
+        }
+    }
+}
+
+/// Reads `65536`, `2^16` or `1e6`.
+fn size(text: &str) -> u64 {
+    let power = |exponent: &str| 1 << exponent.parse::<u32>().expect("an exponent");
+    match text.strip_prefix("2^") {
+        Some(exponent) => power(exponent),
+        None => text.parse::<f64>().expect("a number") as u64,
+    }
+}
+
+struct Setting {
+    streams: usize,
+    /// Of each party.
+    threads: usize,
+}
+
+impl Setting {
+    fn measure(&self, plan: &Plan) {
+        let joint_seed = &JointSeed::insecure_fixed([7; 32]);
+        let items = plan.request().sizes.sender();
+        let sets = Synthetic::new(plan, items / 2, joint_seed);
+        let [sender, receiver] = [Role::Sender, Role::Receiver].map(|role| sets.table(role));
+        let party = |role, table: &dyn parts::Table, mut channels: Vec<Channel>| {
+            let pool = Pool::new(self.threads).expect("threads");
+            pool.run(|| {
+                let (first, further) = channels.split_first_mut().expect("a stream");
+                let mut context = Context::new(first).streams(further);
+                parts::run(plan, role, table, joint_seed, &mut context)
             })
         };
-        let (sent, received) = thread::scope(|scope| {
-            let sent = scope.spawn(|| run(Role::Sender, &sender, &mut a));
-            (run(Role::Receiver, &receiver, &mut b), sent.join().unwrap())
+        let pairs = memory::Builder::new().pairs(self.streams);
+        let (senders, receivers) = pairs.into_iter().unzip();
+        let (started, computed) = (Instant::now(), processor_seconds());
+        let learned: Result<[Output; 2], Error> = thread::scope(|scope| {
+            let sent = scope.spawn(|| party(Role::Sender, &sender, senders));
+            let received = party(Role::Receiver, &receiver, receivers)?;
+            Ok([sent.join().expect("no panic")?, received])
         });
-        let (seconds, cpu) = (
-            started.elapsed().as_secs_f64(),
-            (ticks() - cpu) as f64 / 100.0,
-        );
-        let (sent, received) = (sent.unwrap(), received.unwrap());
-        if output == OutputKind::Rows {
-            assert_eq!(receiver.found(), Some(sets.shared()));
-        } else {
-            assert!([&sent, &received].contains(&&psijoin::Output::Count(sets.shared())));
-        }
-        let bits = plan.cost().total.total_bytes() as f64 * 8.0 / items as f64;
-        let hwm = fs::read_to_string("/proc/self/status").unwrap();
-        let hwm = hwm
-            .lines()
-            .find(|l| l.starts_with("VmHWM"))
-            .unwrap()
-            .to_owned();
+        let seconds = started.elapsed().as_secs_f64();
+        let computed = processor_seconds() - computed;
+        let [sent, received] = learned.expect("both succeed");
+        assert!(sets.is_met(&sent, &received, &receiver), "a wrong result");
+        let shape = plan.parts().expect("a plan in parts").shape;
         println!(
-            "{} {items} parts {} of {} streams {streams}: {seconds:.2} s, cpu {cpu:.2} s = {:.1} ns/item, {bits:.1} b/e, {hwm}",
-            args[0],
+            "{} {items}: {} parts of {}, {} streams, {} threads: {seconds:.2} s; processor {computed:.2} s, {:.1} ns \
+             per item; {:.1} bits per item; {} MB at most",
+            plan.info().name,
             shape.parts,
             shape.capacities.sender(),
-            cpu * 1e9 / items as f64
+            self.streams,
+            self.threads,
+            computed * 1e9 / items as f64,
+            plan.cost().total.total_bytes() as f64 * 8.0 / items as f64,
+            peak_megabytes(),
         );
     }
 }
 
-fn ticks() -> u64 {
-    let stat = fs::read_to_string("/proc/self/stat").unwrap();
-    let (_, fields) = stat.rsplit_once(')').unwrap();
-    let f: Vec<&str> = fields.split_whitespace().collect();
-    f[11].parse::<u64>().unwrap() + f[12].parse::<u64>().unwrap()
+/// What all threads of this process have computed, in the kernel's ticks of a hundredth of a second: proc_pid_stat(5).
+fn processor_seconds() -> f64 {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let (_, fields) = stat.rsplit_once(')').unwrap_or_default();
+    let ticks = fields.split_whitespace().skip(11).take(2);
+    let ticks = ticks.filter_map(|field| field.parse::<f64>().ok());
+    ticks.sum::<f64>() / 100.0
+}
+
+fn peak_megabytes() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:")?.strip_suffix("kB"));
+    peak.and_then(|kibibytes| kibibytes.trim().parse::<u64>().ok())
+        .map_or(0, |kibibytes| kibibytes * 1024 / 1_000_000)
 }
