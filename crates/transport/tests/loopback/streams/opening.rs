@@ -142,45 +142,30 @@ fn another_key_gets_no_stream_whatever_it_knows() {
 #[test]
 fn more_streams_than_the_other_side_opens_are_too_many() {
     for options in all_with_streams() {
-        let [listened, connected] = open_each(met(&options), [COUNT, COUNT + 1], [seed(); 2]);
-        let error = connected.unwrap_err();
-        assert!(
-            matches!(
-                error,
-                Error::TooFewStreams {
-                    opened: 3,
-                    agreed: 4,
-                    ..
-                }
-            ),
-            "{error}"
-        );
-        // It had all that it knew of, and hears what is wrong.
-        for error in wait_on_all(listened.unwrap().streams) {
+        // Whoever opens more, and the other.
+        for [more, enough] in [[1, 0], [0, 1]] {
+            let mut counts = [COUNT; 2];
+            counts[more] += 1;
+            let mut opened = open_each(met(&options), counts, [seed(); 2]).map(Some);
+            let error = opened[more].take().unwrap().unwrap_err();
             assert!(
-                matches!(error, ChannelError::PeerAborted(AbortCode::TooFewStreams)),
+                matches!(
+                    error,
+                    Error::TooFewStreams {
+                        opened: 3,
+                        agreed: 4,
+                        ..
+                    }
+                ),
                 "{error}"
             );
-        }
-
-        let [listened, connected] = open_each(met(&options), [COUNT + 1, COUNT], [seed(); 2]);
-        let error = listened.unwrap_err();
-        assert!(
-            matches!(
-                error,
-                Error::TooFewStreams {
-                    opened: 3,
-                    agreed: 4,
-                    ..
-                }
-            ),
-            "{error}"
-        );
-        for error in wait_on_all(connected.unwrap().streams) {
-            assert!(
-                matches!(error, ChannelError::PeerAborted(AbortCode::TooFewStreams)),
-                "{error}"
-            );
+            // It had all that it knew of, and hears what is wrong.
+            for error in wait_on_all(opened[enough].take().unwrap().unwrap().streams) {
+                assert!(
+                    matches!(error, ChannelError::PeerAborted(AbortCode::TooFewStreams)),
+                    "{error}"
+                );
+            }
         }
     }
 }
