@@ -10,7 +10,10 @@
 //! Accumulating is the sum of all elements so far; both permutations are uniform. With fewer
 //! than three such rounds the distance would not grow linearly with N.
 //!
-//! The code is public and the same for every run of a size.
+//! The code is public and the same for every run of a size. So runs may share it ([`kept`]): it is a function
+//! of its length and nothing else, nothing is ever written to it once it is made, and dual LPN is assumed for the
+//! fixed code anyway. Nobody learns from a code that was already there more than that an earlier run
+//! had this length, which is public.
 //!
 //! # How a permutation of more elements than the cache holds is fast
 //!
@@ -31,6 +34,7 @@ use psijoin_block::{
 };
 
 mod compress;
+pub mod kept;
 
 use compress::BLOCK;
 
@@ -53,7 +57,7 @@ impl BlockAccumulate {
     ///
     /// Memory: 4 bytes for each of the N elements, which serve any number of compressions.
     pub fn new(len: usize) -> Self {
-        let outputs = len.next_multiple_of(BLOCK);
+        let outputs = Self::outputs(len);
         let prg = |part: &str| {
             let seed = blake3::Hasher::new_derive_key("psijoin 2026 block-accumulate code")
                 .update(&(outputs as u64).to_le_bytes())
@@ -72,6 +76,16 @@ impl BlockAccumulate {
             permutations: [first, second],
             blocks: prg("blocks"),
         }
+    }
+
+    /// m for at least `len` outputs.
+    fn outputs(len: usize) -> usize {
+        len.next_multiple_of(BLOCK)
+    }
+
+    /// The memory of its permutations, about.
+    fn bytes(&self) -> usize {
+        2 * size_of::<u16>() * self.input_len()
     }
 
     /// N: how many elements are compressed.

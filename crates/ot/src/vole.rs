@@ -38,6 +38,8 @@
 //! channel only. A malicious sender must have passed its check before it sees anything that depends
 //! on a. So where there are checks, the receiver gets a at the end.
 
+use std::sync::Arc;
+
 use bytemuck::Pod;
 use psijoin_block::{
     Prg,
@@ -261,7 +263,7 @@ impl<B: Base> Planted<SemiHonest, B> {
 /// pass over them.
 #[doc(hidden)]
 pub struct Workspace {
-    code: BlockAccumulate,
+    code: Arc<BlockAccumulate>,
     pub(crate) entries: Entries,
     scratch: Buffer<Tower>,
 }
@@ -271,7 +273,7 @@ impl Workspace {
     pub(crate) fn compressed<B: Base>(noise: &Noise<B>) -> Self {
         let entries = noise.len();
         let mut workspace = Self {
-            code: BlockAccumulate::new(entries / 2),
+            code: BlockAccumulate::shared(entries / 2),
             entries: Buffer::zeroed(entries),
             scratch: Buffer::zeroed(entries),
         };
@@ -307,7 +309,7 @@ impl Workspace {
 
 /// The first `len` entries of H·x.
 pub(crate) fn compress<T: Pod>(entries: Entries, len: usize) -> Buffer<T> {
-    let code = BlockAccumulate::new(entries.len() / 2);
+    let code = BlockAccumulate::shared(entries.len() / 2);
     let scratch = Buffer::zeroed(entries.len());
     compress_into(&code, entries, scratch, len)
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use psijoin_block::Prg;
 use psijoin_channel::joint_seed::JointSeed;
 use psijoin_circuit::{Bits, Lanes};
+use psijoin_ot::block_accumulate;
 use psijoin_psi::{
     ColumnSum, Context, Error, Input, Output, OutputKind, Parts, Party, Plan, Request, Result,
     Role, Shares, TotalShares,
@@ -120,6 +121,7 @@ impl Session<'_> {
 
     fn run(&self, table: &dyn Table, context: &mut Context) -> Result<Output> {
         context.phases.begin("parts");
+        let _codes = block_accumulate::kept::keep();
         let kept = Mutex::new(Kept::new(self));
         lanes::run_all(self.parts.shape.parts, context, &|part, context| {
             self.run_part(part, table, &kept, context)
