@@ -31,6 +31,10 @@
 //! larger than it said by what capacities add up to, one percent or so; and it may choose the items of
 //! a part when it has seen the results of earlier parts. `docs/scale.md` says more.
 //!
+//! **What parts share.** Channels, and the public codes of silent OT and vector OLE
+//! ([`kept`](psijoin_ot::block_accumulate::kept)), which nobody writes to. Keys, seeds and base OTs are fresh for
+//! each part.
+//!
 //! **Cost.** That of a part, times the number of parts; and that of the opening. A plan's cost is of a run over
 //! one stream. With more streams the bytes are the same, and flights pass at the same time.
 
