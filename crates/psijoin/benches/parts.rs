@@ -6,6 +6,9 @@
 //! cargo bench -p psijoin --bench parts -- rr22-circuit 2^21 --parts 4 --count --streams 2 --threads 2
 //! ```
 //!
+//! With `--alone`, each party then runs alone, with the same randomness, against what the other one said: what it takes
+//! if it has the processor to itself.
+//!
 //! A line per run: wall time, and what all threads of both parties computed, in all and per item of one side; bits per
 //! item; and the most memory of the process so far.
 
@@ -15,10 +18,15 @@ use std::{fs, thread, time::Instant};
 
 use psijoin::{
     Channel, Context, Error, JointSeed, Output, OutputKind, Plan, Pool, Request, Role,
-    channel::memory,
+    channel::{
+        memory,
+        playback::playback,
+        transcript::{Recorder, recorded},
+    },
     parts::{self, synthetic::Synthetic},
     registry,
 };
+use psijoin_block::{Block, Prg};
 
 fn main() {
     // Cargo adds `--bench`.
@@ -43,6 +51,7 @@ fn main() {
     let setting = Setting {
         streams: number("--streams", 1),
         threads: number("--threads", 1),
+        alone: options.iter().any(|option| option == "--alone"),
     };
     let all_parts = option("--parts").map_or("16", |text| text).split(',');
     for count in all_parts.map(|text| size(text) as u32) {
@@ -66,6 +75,8 @@ struct Setting {
     streams: usize,
     /// Of each party.
     threads: usize,
+    /// Whether each party runs alone, too.
+    alone: bool,
 }
 
 impl Setting {
@@ -78,12 +89,21 @@ impl Setting {
             let pool = Pool::new(self.threads).expect("threads");
             pool.run(|| {
                 let (first, further) = channels.split_first_mut().expect("a stream");
-                let mut context = Context::new(first).streams(further);
-                parts::run(plan, role, table, joint_seed, &mut context)
+                let randomness = Prg::from_seed(Block(role as u128));
+                let context = Context::new(first).streams(further);
+                parts::run(
+                    plan,
+                    role,
+                    table,
+                    joint_seed,
+                    &mut context.randomness(randomness),
+                )
             })
         };
         let pairs = memory::Builder::new().pairs(self.streams);
-        let (senders, receivers) = pairs.into_iter().unzip();
+        let (senders, receivers): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
+        let (senders, by_sender) = self.recorded(senders);
+        let (receivers, by_receiver) = self.recorded(receivers);
         let (started, computed) = (Instant::now(), processor_seconds());
         let learned: Result<[Output; 2], Error> = thread::scope(|scope| {
             let sent = scope.spawn(|| party(Role::Sender, &sender, senders));
@@ -94,6 +114,19 @@ impl Setting {
         let computed = processor_seconds() - computed;
         let [sent, received] = learned.expect("both succeed");
         assert!(sets.is_met(&sent, &received, &receiver), "a wrong result");
+        if self.alone {
+            let by_peers = [(Role::Sender, by_receiver), (Role::Receiver, by_sender)];
+            for (role, said) in by_peers {
+                let again = said
+                    .into_iter()
+                    .map(|said| playback(said.messages()))
+                    .collect();
+                let table = sets.table(role);
+                let started = Instant::now();
+                party(role, &table, again).expect("it succeeds again");
+                println!("{role} alone: {:.2} s", started.elapsed().as_secs_f64());
+            }
+        }
         let shape = plan.parts().expect("a plan in parts").shape;
         println!(
             "{} {items}: {} parts of {}, {} streams, {} threads: {seconds:.2} s; processor {computed:.2} s, {:.1} ns \
@@ -107,6 +140,16 @@ impl Setting {
             plan.cost().total.total_bytes() as f64 * 8.0 / items as f64,
             peak_megabytes(),
         );
+    }
+}
+
+impl Setting {
+    /// What a party's streams say is recorded if it is needed.
+    fn recorded(&self, streams: Vec<Channel>) -> (Vec<Channel>, Vec<Recorder>) {
+        match self.alone {
+            true => streams.into_iter().map(recorded).unzip(),
+            false => (streams, Vec::new()),
+        }
     }
 }
 
