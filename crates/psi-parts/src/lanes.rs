@@ -3,10 +3,7 @@
 //! computes.
 
 use std::{
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicU32, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard},
     thread,
 };
 
@@ -15,8 +12,8 @@ use psijoin_block::{
     memory::exhausted,
     parallel::{self, Pool},
 };
-use psijoin_channel::{Channel, turns::Turns};
-use psijoin_psi::{Context, Error, Phases, Plan};
+use psijoin_channel::{Channel, Error as ChannelError, turns::Turns};
+use psijoin_psi::{Context, Error, Plan};
 
 /// The most streams of a session.
 const MOST_STREAMS: usize = 16;
@@ -38,32 +35,25 @@ pub(crate) type RunPart<'a> = dyn Fn(u32, &mut Context<'_>) -> Result<(), Error>
 /// The stack of a thread.
 const THREAD_BYTES: usize = 2 << 20;
 
-/// Runs all parts, the caller's thread and pool if there is no stream beside the context's channel, and
+/// Runs all parts of a session: the caller's thread and pool if there is no stream beside the context's channel, and
 /// otherwise a thread per stream.
 ///
 /// # Errors
-/// The first error of any part. The others then stop at the end of their parts, and tell the peer why.
+/// The first error of any part that says why. The others then stop at the end of their parts, and tell the peer why.
 pub(crate) fn run_all(
     parts: u32,
     context: &mut Context<'_>,
     run: &RunPart<'_>,
 ) -> Result<(), Error> {
-    let progress = Progress {
-        parts,
-        done: AtomicU32::new(0),
-        failure: Mutex::new(None),
-        phases: context.phases,
-    };
     if context.streams.is_empty() {
         return (0..parts).try_for_each(|part| {
             let mut context = Context::new(context.channel).randomness(context.rng.fork());
-            run(part, &mut context)?;
-            progress.advance();
-            Ok(())
+            run(part, &mut context)
         });
     }
     let streams = 1 + context.streams.len() as u32;
     let turns = &Turns::new(parallel::threads());
+    let failure = &Failure::default();
     let lanes = (0..streams)
         .zip(
             [&mut *context.channel]
@@ -79,29 +69,37 @@ pub(crate) fn run_all(
         });
     thread::scope(|scope| {
         for lane in lanes {
-            let run = || lane.run(&progress, run);
+            let run = || lane.run(parts, failure, run);
             let started = thread::Builder::new().spawn_scoped(scope, run);
             // If the system gives no thread, it has no memory for its stack.
             started.unwrap_or_else(|_| exhausted(THREAD_BYTES));
         }
     });
-    let failure = progress.failure.into_inner().unwrap_or_default();
-    failure.map_or(Ok(()), Err)
+    failure.lock().take().map_or(Ok(()), Err)
 }
 
-/// What all lanes know.
-struct Progress<'a> {
-    parts: u32,
-    done: AtomicU32,
-    failure: Mutex<Option<Error>>,
-    phases: Phases<'a>,
-}
+/// Why the session ends, if it does before all parts are done.
+#[derive(Default)]
+struct Failure(Mutex<Option<Error>>);
 
-impl Progress<'_> {
-    fn advance(&self) {
-        let done = 1 + self.done.fetch_add(1, Ordering::Relaxed);
-        self.phases.parts_done(done, self.parts);
+impl Failure {
+    fn lock(&self) -> MutexGuard<'_, Option<Error>> {
+        self.0
+            .lock()
+            .expect("nothing panics while it notes a failure")
     }
+
+    /// Notes why a part failed. That another stream has ended is no reason if there is one that says why.
+    fn note(&self, error: Error) {
+        let mut noted = self.lock();
+        if noted.as_ref().is_none_or(is_consequence) {
+            *noted = Some(error);
+        }
+    }
+}
+
+fn is_consequence(error: &Error) -> bool {
+    matches!(error, Error::Channel(ChannelError::EndedElsewhere))
 }
 
 /// A stream, and what runs on it.
@@ -114,7 +112,7 @@ struct Lane<'a> {
 }
 
 impl Lane<'_> {
-    fn run(self, progress: &Progress<'_>, run: &RunPart<'_>) {
+    fn run(self, parts: u32, failure: &Failure, run: &RunPart<'_>) {
         let Self {
             first,
             streams,
@@ -125,22 +123,35 @@ impl Lane<'_> {
         let Ok(pool) = Pool::new(1) else {
             exhausted(THREAD_BYTES)
         };
-        for part in (first..progress.parts).step_by(streams as usize) {
-            let failure = &progress.failure;
-            if let Some(error) = &*failure.lock().expect("no panic") {
+        for part in (first..parts).step_by(streams as usize) {
+            if let Some(error) = &*failure.lock() {
                 return channel.abort(error.abort_code());
             }
             let rng = rng.fork();
             let run = || run(part, &mut Context::new(channel).randomness(rng));
-            let result = pool.run(|| turns.hold(run));
-            match result {
-                Ok(()) => progress.advance(),
-                Err(error) => {
-                    channel.abort(error.abort_code());
-                    failure.lock().expect("no panic").get_or_insert(error);
-                    return;
-                }
+            if let Err(error) = pool.run(|| turns.hold(run)) {
+                channel.abort(error.abort_code());
+                return failure.note(error);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_reason_is_told_and_no_consequence() {
+        let consequence = || Error::Channel(ChannelError::EndedElsewhere);
+        let [first, second] = [Error::Peer("first"), Error::Peer("second")];
+        let failure = Failure::default();
+        failure.note(consequence());
+        assert!(failure.lock().as_ref().is_some_and(is_consequence));
+        for error in [first, second, consequence()] {
+            failure.note(error);
+        }
+        let told = failure.lock().take();
+        assert!(matches!(told, Some(Error::Peer("first"))), "{told:?}");
     }
 }

@@ -78,22 +78,10 @@ impl Phases<'_> {
             observer.phase(name, Instant::now());
         }
     }
-
-    /// This many parts of a session are done, of all that it has.
-    pub fn parts_done(self, done: u32, all: u32) {
-        if let Some(observer) = self.0 {
-            observer.parts_done(done, all);
-        }
-    }
 }
 
 /// Hears how a run proceeds.
 pub trait Observer: Sync {
     /// A phase of this name begins, and the one before it ends.
     fn phase(&self, name: &'static str, now: Instant);
-
-    /// This many parts of a session are done, of all that it has. Phases of parts are not told.
-    fn parts_done(&self, done: u32, all: u32) {
-        let _ = (done, all);
-    }
 }

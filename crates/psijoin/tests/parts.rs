@@ -1,14 +1,10 @@
 //! Sessions in parts over several streams: of memory, and of TLS.
 
-use std::{
-    sync::atomic::{AtomicU32, Ordering},
-    thread,
-    time::Duration,
-};
+use std::{thread, time::Duration};
 
 use psijoin::{
-    Channel, Columns, Context, ErrorKind, Input, JointSeed, Observer, Output, OutputKind, Plan,
-    Pool, Request, Role,
+    Channel, Columns, Context, ErrorKind, Input, JointSeed, Output, OutputKind, Plan, Pool,
+    Request, Role,
     channel::{
         fault::{Fault, FaultKind, faulty},
         memory,
@@ -122,36 +118,21 @@ fn a_broken_stream_ends_the_session() {
     }
 }
 
-/// Counts the parts that are done.
-#[derive(Default)]
-struct Done(AtomicU32);
-
-impl Observer for Done {
-    fn phase(&self, _: &'static str, _: std::time::Instant) {}
-
-    fn parts_done(&self, done: u32, all: u32) {
-        assert!(done <= all);
-        self.0.fetch_max(done, Ordering::Relaxed);
-    }
-}
-
 /// Runs both parties on tables that give their items part by part.
-fn on_tables(plan: &Plan, tables: [&dyn Table; 2]) -> ([Learned; 2], u32) {
+fn on_tables(plan: &Plan, tables: [&dyn Table; 2]) -> [Learned; 2] {
     let joint_seed = &JointSeed::insecure_fixed(SEED);
-    let done = &Done::default();
     let party = |role, table: &dyn Table, mut channels: Vec<Channel>| {
         let (first, further) = channels.split_first_mut().unwrap();
-        let mut context = Context::new(first).streams(further).observed(done);
+        let mut context = Context::new(first).streams(further);
         parts::run(plan, role, table, joint_seed, &mut context)
     };
     let [senders, receivers] = streams(2);
     let [sender, receiver] = tables;
-    let learned = thread::scope(|scope| {
+    thread::scope(|scope| {
         let sent = scope.spawn(|| party(Role::Sender, sender, senders));
         let received = party(Role::Receiver, receiver, receivers);
         [sent.join().unwrap(), received]
-    });
-    (learned, done.0.load(Ordering::Relaxed))
+    })
 }
 
 #[test]
@@ -165,9 +146,8 @@ fn tables_are_asked_for_a_part_at_a_time() {
         let plan = &plan(protocol, output.clone(), 4);
         let sets = Synthetic::new(plan, 1234, joint_seed);
         let (sender, receiver) = (sets.table(Role::Sender), sets.table(Role::Receiver));
-        let ([sent, received], done) = on_tables(plan, [&sender, &receiver]);
+        let [sent, received] = on_tables(plan, [&sender, &receiver]);
         assert_eq!(sent.unwrap(), Output::Nothing);
-        assert_eq!(done, 4);
         match output {
             OutputKind::Rows => {
                 assert_eq!(received.unwrap(), Output::Nothing);
@@ -218,7 +198,7 @@ fn a_table_that_does_not_fit_is_refused() {
             table: &receiver,
             changed,
         };
-        let ([_, received], _) = on_tables(plan, [&sender, &wrong]);
+        let [_, received] = on_tables(plan, [&sender, &wrong]);
         assert_eq!(received.unwrap_err().kind(), ErrorKind::Misuse);
     }
 }
