@@ -180,24 +180,39 @@ pub(crate) struct Shares {
     pub(crate) file: PathBuf,
 }
 
-/// An element of a list of protocols.
-#[derive(Clone)]
-pub(crate) enum Selection {
-    All,
-    One(&'static Protocol),
+// What `bench` and `calibrate` measure. (A doc comment would become the description of both commands.)
+#[derive(ClapArgs)]
+pub(crate) struct Measured {
+    /// The protocols to measure, or `all`.
+    #[arg(
+        long,
+        value_name = "NAME[,NAME…]",
+        default_value = "all",
+        value_delimiter = ',',
+        hide_possible_values = true,
+        value_parser = selection()
+    )]
+    protocol: Vec<Selection>,
 }
 
-impl Selection {
-    /// The protocols that a list of selections names, in the order of the list.
-    pub(crate) fn resolve(selections: &[Self]) -> Vec<&'static Protocol> {
+impl Measured {
+    /// The protocols that are named, in the order of the list.
+    pub(crate) fn protocols(&self) -> Vec<&'static Protocol> {
+        let selections = self.protocol.iter();
         selections
-            .iter()
             .flat_map(|selection| match selection {
-                Self::All => registry::PROTOCOLS.to_vec(),
-                Self::One(protocol) => vec![*protocol],
+                Selection::All => registry::PROTOCOLS.to_vec(),
+                Selection::One(protocol) => vec![*protocol],
             })
             .collect()
     }
+}
+
+/// An element of a list of protocols.
+#[derive(Clone)]
+enum Selection {
+    All,
+    One(&'static Protocol),
 }
 
 /// Reads a selection.

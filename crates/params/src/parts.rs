@@ -32,8 +32,8 @@ pub struct Grain {
     pub most_in_one: u64,
 }
 
-/// For parts that give rows. The larger a part, the fewer bytes per item; this size keeps them below
-/// 200 MB of memory.
+/// For parts that give rows. The larger a part, the fewer bytes per item; at this size `rr22` takes about
+/// 200 MB of memory per party.
 pub const ROWS: Grain = Grain {
     items: 11 << 17,
     most_in_one: 1 << 21,

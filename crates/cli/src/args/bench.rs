@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use clap::{Args as ClapArgs, ValueEnum};
 use psijoin_channel::link::Link;
 
-use super::{Selection, selection};
+use super::Measured;
 use crate::{
     requested_output::RequestedOutput,
     sizes::{self, SetSizes},
@@ -13,16 +13,8 @@ use crate::{
 
 #[derive(ClapArgs)]
 pub(crate) struct Bench {
-    /// The protocols to measure, or `all`.
-    #[arg(
-        long,
-        value_name = "NAME[,NAME…]",
-        default_value = "all",
-        value_delimiter = ',',
-        hide_possible_values = true,
-        value_parser = selection()
-    )]
-    pub(crate) protocol: Vec<Selection>,
+    #[command(flatten)]
+    pub(crate) measured: Measured,
 
     /// How many items each party has, or sender:receiver. For example 65536, 2^20, 1e6, 2^10:2^20.
     /// Half of the smaller set is shared.

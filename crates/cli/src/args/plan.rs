@@ -6,7 +6,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 use psijoin_channel::link::Link;
 use psijoin_transport::endpoint::Address;
 
-use super::{Key, Selection, Trust, selection};
+use super::{Key, Measured, Trust};
 use crate::{
     dialect,
     requested_output::RequestedOutput,
@@ -121,16 +121,8 @@ pub(crate) enum Goal {
 
 #[derive(ClapArgs)]
 pub(crate) struct Calibrate {
-    /// The protocols to measure, or `all`.
-    #[arg(
-        long,
-        value_name = "NAME[,NAME…]",
-        default_value = "all",
-        value_delimiter = ',',
-        hide_possible_values = true,
-        value_parser = selection()
-    )]
-    pub(crate) protocol: Vec<Selection>,
+    #[command(flatten)]
+    pub(crate) measured: Measured,
 
     /// How many seconds a protocol may take, for each kind of output.
     #[arg(long, value_name = "N", default_value = "8", value_parser = clap::value_parser!(u32).range(1..))]

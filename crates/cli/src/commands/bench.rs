@@ -11,7 +11,7 @@ use psijoin::{Plan, Protocol};
 use psijoin_channel::path::Path;
 
 use crate::{
-    args::{self, Export, Selection},
+    args::{self, Export},
     console::Console,
     exit::Failure,
     humanize, output,
@@ -32,7 +32,7 @@ use setting::Setting;
 
 pub(super) fn run(args: &args::Bench) -> Result<(), Failure> {
     let setting = Setting::new(args);
-    let plans = plans(&Selection::resolve(&args.protocol), &setting)?;
+    let plans = plans(&args.measured.protocols(), &setting)?;
     let parties = Parties::new(&setting, &plans)?;
     let form = args.export();
     if form == Some(Export::Csv) {

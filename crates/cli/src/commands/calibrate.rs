@@ -6,13 +6,7 @@ use psijoin::{Columns, OutputKind, Protocol};
 use psijoin_forecast::{Calibration, Effort, Profile, profile};
 use psijoin_table::atomic_file::{AtomicFile, Existing};
 
-use crate::{
-    args::{self, Selection},
-    calibration,
-    console::Console,
-    exit::Failure,
-    humanize, processor,
-};
+use crate::{args, calibration, console::Console, exit::Failure, humanize, processor};
 
 /// The largest sets that are run.
 const MOST_ITEMS: u64 = 1 << 20;
@@ -24,7 +18,7 @@ pub(super) fn run(args: &args::Calibrate) -> Result<(), Failure> {
     let path = args.out.clone().or_else(calibration::path).ok_or_else(|| {
         Failure::Usage("there is no folder for caches: say where to write with --out".into())
     })?;
-    let protocols = Selection::resolve(&args.protocol);
+    let protocols = args.measured.protocols();
     let tasks: Vec<_> = protocols.into_iter().flat_map(tasks).collect();
     let effort = Effort {
         seconds: args.seconds.into(),
