@@ -134,10 +134,11 @@ impl<S: Copy> Queue<S> {
             "a message of {} bytes exceeds MAX_MESSAGE_BYTES",
             message.len()
         );
+        turns::give_way(message.len());
         let mut state = self.lock();
         if !state.is_over() && !self.window.admits(state.queued(), message.len()) {
             drop(state);
-            turns::while_waiting(|| self.wait_for_room(message.len(), timeout))?;
+            turns::while_waiting_to_send(|| self.wait_for_room(message.len(), timeout))?;
             state = self.lock();
         }
         if let Some(refusal) = &state.refusal {

@@ -129,7 +129,7 @@ impl Lane<'_> {
             }
             let rng = rng.fork();
             let run = || run(part, &mut Context::new(channel).randomness(rng));
-            if let Err(error) = pool.run(|| turns.hold(run)) {
+            if let Err(error) = pool.run(|| turns.hold(part, run)) {
                 channel.abort(error.abort_code());
                 return failure.note(error);
             }

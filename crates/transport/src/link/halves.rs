@@ -17,13 +17,14 @@ impl Outbound for LinkOutbound {
     fn send(&mut self, message: &[u8]) -> Result<(), Error> {
         let link = &*self.0;
         link.bond.has_called();
+        turns::give_way(message.len());
         let mut state = link.lock();
         if let Some(error) = no_sending(&state) {
             return Err(error);
         }
         if state.outgoing.is_full() {
             drop(state);
-            turns::while_waiting(|| link.wait_for_room())?;
+            turns::while_waiting_to_send(|| link.wait_for_room())?;
             state = link.lock();
         }
         if state
