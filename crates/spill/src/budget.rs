@@ -1,0 +1,95 @@
+use std::{
+    fmt,
+    sync::{
+        Arc, Mutex, Weak,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use crate::{Error, store::Partitions};
+
+/// How much memory the stores of a process may hold together. A clone is the same budget.
+///
+/// For a moment they may hold more: what the threads that find it exceeded have just appended.
+#[derive(Clone)]
+pub struct Budget(Arc<Shared>);
+
+struct Shared {
+    limit: u64,
+    used: AtomicU64,
+    stores: Mutex<Vec<Weak<Partitions>>>,
+}
+
+impl Budget {
+    /// A budget of this many bytes.
+    pub fn new(bytes: u64) -> Self {
+        Self(Arc::new(Shared {
+            limit: bytes,
+            used: AtomicU64::new(0),
+            stores: Mutex::default(),
+        }))
+    }
+
+    /// A budget that is never exceeded: nothing is spilled.
+    pub fn unlimited() -> Self {
+        Self::new(u64::MAX)
+    }
+
+    /// The bytes that are allowed.
+    pub fn limit(&self) -> u64 {
+        self.0.limit
+    }
+
+    /// The bytes that stores hold now, what they have reserved for records to come among them.
+    pub fn used(&self) -> u64 {
+        self.0.used.load(Ordering::Relaxed)
+    }
+
+    /// Lets this store spill, too, whichever store is the one that exceeds the budget.
+    pub(crate) fn share_with(&self, store: &Arc<Partitions>) {
+        let mut stores = self.0.stores.lock().expect("no panic");
+        stores.retain(|store| store.strong_count() > 0);
+        stores.push(Arc::downgrade(store));
+    }
+
+    pub(crate) fn take(&self, bytes: usize) {
+        self.0.used.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    pub(crate) fn give_back(&self, bytes: usize) {
+        self.0.used.fetch_sub(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Spills what is held beyond the budget, except for what other threads are spilling at the moment.
+    pub(crate) fn keep(&self) -> Result<(), Error> {
+        while self.used() > self.limit() {
+            let Some((store, partition)) = self.largest() else {
+                break;
+            };
+            store.spill(partition)?;
+        }
+        Ok(())
+    }
+
+    /// The partition that holds most of all stores, claimed for the caller; `None` if all that hold anything are
+    /// claimed.
+    fn largest(&self) -> Option<(Arc<Partitions>, usize)> {
+        let stores = self.0.stores.lock().expect("no panic");
+        let stores = stores.iter().filter_map(Weak::upgrade);
+        let (_, store, partition) = stores
+            .filter_map(|store| {
+                let (held, partition) = store.largest()?;
+                Some((held, store, partition))
+            })
+            .max_by_key(|(held, ..)| *held)?;
+        store.claim(partition);
+        Some((store, partition))
+    }
+}
+
+impl fmt::Debug for Budget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (used, limit) = (self.used(), self.limit());
+        write!(f, "Budget({used} of {limit} bytes)")
+    }
+}

@@ -1,0 +1,83 @@
+use std::{
+    env,
+    fs::{File, Permissions},
+    io,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+};
+
+use crate::Error;
+
+/// A folder for temporary files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Folder(PathBuf);
+
+impl Folder {
+    /// This folder. Nothing is asked of it before something is spilled.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self(path.into())
+    }
+
+    /// The system's folder for temporary files: `TMPDIR`, or `/tmp`. Some systems hold it in memory.
+    pub fn temporary() -> Self {
+        Self(env::temp_dir())
+    }
+
+    /// Where it is, as the caller named it.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// How many bytes this user may still write to its file system.
+    ///
+    /// # Errors
+    /// [`Error::Room`] if it does not exist, or its file system does not say.
+    pub fn free_bytes(&self) -> Result<u64, Error> {
+        match rustix::fs::statvfs(self.path()) {
+            Ok(found) => Ok(found.f_bavail.saturating_mul(found.f_frsize)),
+            Err(error) => Err(Error::Room {
+                folder: self.0.clone(),
+                source: error.into(),
+            }),
+        }
+    }
+
+    /// Checks that there is room for this many bytes, and that files can be created, before any data move.
+    ///
+    /// # Errors
+    /// [`Error::NoRoom`] if there is less; [`Error::Create`] or [`Error::Room`] if the folder is none, or cannot
+    /// be written.
+    pub fn check_room(&self, needed_bytes: u64) -> Result<(), Error> {
+        self.create()?;
+        let free_bytes = self.free_bytes()?;
+        if free_bytes < needed_bytes {
+            return Err(Error::NoRoom {
+                folder: self.0.clone(),
+                needed_bytes,
+                free_bytes,
+            });
+        }
+        Ok(())
+    }
+
+    /// A new file without a name, which its owner alone may open.
+    pub(crate) fn create(&self) -> Result<File, Error> {
+        let created = tempfile::tempfile_in(self.path()).map_err(|error| Error::Create {
+            folder: self.0.clone(),
+            source: plain(error),
+        });
+        created.inspect(|file| {
+            // Who has no way to a file cannot open it, whatever its rights are; so it does not matter if the file
+            // system knows none.
+            let _ = file.set_permissions(Permissions::from_mode(0o600));
+        })
+    }
+}
+
+/// An error of `tempfile` names the folder, as the caller does.
+fn plain(error: io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(code) => io::Error::from_raw_os_error(code),
+        None => io::Error::from(error.kind()),
+    }
+}

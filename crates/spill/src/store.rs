@@ -1,0 +1,265 @@
+use std::{
+    fmt,
+    mem::take,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
+};
+
+use crate::{
+    Budget, Error, Folder,
+    chunk::{Chunk, MOST_BYTES, Sealed},
+    file::SpillFile,
+    seal::{Binding, Key},
+};
+
+/// Partitions of records of one length. Any thread may append to any partition and read any, at any time.
+pub struct Store(Arc<Partitions>);
+
+impl Store {
+    /// An empty store of this many partitions. What is beyond the budget goes to a temporary file in the folder.
+    ///
+    /// # Panics
+    /// If records have no bytes, or the operating system gives no randomness.
+    pub fn new(partitions: usize, record_bytes: usize, budget: &Budget, folder: &Folder) -> Self {
+        Self::over(partitions, record_bytes, budget, SpillFile::new(folder))
+    }
+
+    fn over(partitions: usize, record_bytes: usize, budget: &Budget, file: SpillFile) -> Self {
+        assert!(record_bytes > 0, "records have bytes");
+        let mut all = Vec::new();
+        all.resize_with(partitions, Partition::default);
+        let partitions = Arc::new(Partitions {
+            partitions: all,
+            record_bytes,
+            key: Key::draw(),
+            chunks: AtomicU64::new(0),
+            file,
+            budget: budget.clone(),
+        });
+        budget.share_with(&partitions);
+        Self(partitions)
+    }
+
+    /// How many partitions there are.
+    pub fn partitions(&self) -> usize {
+        self.0.partitions.len()
+    }
+
+    /// Bytes of a record.
+    pub fn record_bytes(&self) -> usize {
+        self.0.record_bytes
+    }
+
+    /// How many records a partition has.
+    ///
+    /// # Panics
+    /// If there is no such partition.
+    pub fn records(&self, partition: usize) -> u64 {
+        let content = self.0.partitions[partition].content.lock();
+        content.expect("no panic").bytes / self.0.record_bytes as u64
+    }
+
+    /// Appends records, one after the other, to a partition. They stay together, whatever other threads append.
+    ///
+    /// # Errors
+    /// If what is beyond the budget cannot be written. What could not be written is lost: to read its partition
+    /// is an error from then on.
+    ///
+    /// # Panics
+    /// If there is no such partition, or `records` ends within a record.
+    pub fn append(&self, partition: usize, records: &[u8]) -> Result<(), Error> {
+        assert!(
+            records.len().is_multiple_of(self.0.record_bytes),
+            "whole records"
+        );
+        self.0.append(partition, records);
+        self.0.budget.keep()
+    }
+
+    /// All records of a partition in the order in which they were appended. They are the caller's, and not part of
+    /// the budget.
+    ///
+    /// # Errors
+    /// If they cannot be read, or the disk does not hold what was written.
+    ///
+    /// # Panics
+    /// If there is no such partition.
+    pub fn read(&self, partition: usize) -> Result<Vec<u8>, Error> {
+        self.0.read(partition)
+    }
+
+    /// How many bytes lie on disk.
+    pub fn spilled_bytes(&self) -> u64 {
+        self.0.file.bytes()
+    }
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (partitions, spilled) = (self.partitions(), self.spilled_bytes());
+        write!(f, "Store({partitions} partitions, {spilled} bytes on disk)")
+    }
+}
+
+/// What a store holds, as its budget knows it.
+pub(crate) struct Partitions {
+    partitions: Vec<Partition>,
+    record_bytes: usize,
+    key: Key,
+    /// How many chunks were sealed.
+    chunks: AtomicU64,
+    file: SpillFile,
+    budget: Budget,
+}
+
+#[derive(Default)]
+struct Partition {
+    content: Mutex<Content>,
+    /// The bytes of memory that it holds; nothing while a thread is about to spill them.
+    held: AtomicUsize,
+}
+
+#[derive(Default)]
+struct Content {
+    /// All but the last chunk.
+    chunks: Vec<Chunk>,
+    /// The last chunk, which is being filled.
+    open: Vec<u8>,
+    /// Of all chunks.
+    bytes: u64,
+}
+
+impl Partitions {
+    fn append(&self, partition: usize, records: &[u8]) {
+        let Partition { content, held } = &self.partitions[partition];
+        let mut content = content.lock().expect("no panic");
+        let grown = content.append(records);
+        held.fetch_add(grown, Ordering::Relaxed);
+        self.budget.take(grown);
+    }
+
+    fn read(&self, partition: usize) -> Result<Vec<u8>, Error> {
+        let content = self.partitions[partition].content.lock();
+        let content = content.expect("no panic");
+        let mut bytes = Vec::with_capacity(content.bytes as usize);
+        for chunk in &content.chunks {
+            match chunk {
+                Chunk::InMemory(chunk) => bytes.extend_from_slice(chunk),
+                Chunk::OnDisk(chunk) => chunk.read_to(&mut bytes, &self.key, &self.file)?,
+            }
+        }
+        bytes.extend_from_slice(&content.open);
+        Ok(bytes)
+    }
+
+    /// The partition that holds most, and how much that is; `None` if none holds anything, or all are claimed.
+    pub(crate) fn largest(&self) -> Option<(usize, usize)> {
+        let held = |partition: &Partition| partition.held.load(Ordering::Relaxed);
+        let (held, partition) = self.partitions.iter().map(held).zip(0..).max()?;
+        (held > 0).then_some((held, partition))
+    }
+
+    /// Keeps other threads from spilling a partition that the caller is about to spill.
+    pub(crate) fn claim(&self, partition: usize) {
+        self.partitions[partition].held.store(0, Ordering::Relaxed);
+    }
+
+    /// Writes the full chunks of a partition to disk, or the one that is being filled if none is full.
+    pub(crate) fn spill(&self, partition: usize) -> Result<(), Error> {
+        let Partition { content, held } = &self.partitions[partition];
+        let mut content = content.lock().expect("no panic");
+        let spilled = self.spill_content(partition, &mut content);
+        held.store(content.held(), Ordering::Relaxed);
+        spilled
+    }
+
+    fn spill_content(&self, partition: usize, content: &mut Content) -> Result<(), Error> {
+        if content.full().next().is_none() && !content.open.is_empty() {
+            let open = take(&mut content.open);
+            content.chunks.push(Chunk::InMemory(open));
+        }
+        content.full().try_for_each(|(place, chunk)| {
+            let number = self.chunks.fetch_add(1, Ordering::Relaxed);
+            let binding = Binding {
+                number,
+                partition,
+                place,
+            };
+            self.spill_chunk(chunk, binding)
+        })
+    }
+
+    /// A chunk is on record as sealed before it is written. So if that fails, it can never be taken for complete.
+    fn spill_chunk(&self, chunk: &mut Chunk, binding: Binding) -> Result<(), Error> {
+        let Chunk::InMemory(bytes) = chunk else {
+            return Ok(());
+        };
+        let mut bytes = take(bytes);
+        let sealed = Sealed::new(&mut bytes, binding, &self.key, &self.file);
+        let place = sealed.place();
+        *chunk = Chunk::OnDisk(sealed);
+        let written = self.file.write(&bytes, place);
+        self.budget.give_back(bytes.capacity());
+        written
+    }
+}
+
+/// What it held is the budget's again.
+impl Drop for Partitions {
+    fn drop(&mut self) {
+        for partition in &mut self.partitions {
+            if let Ok(content) = partition.content.get_mut() {
+                self.budget.give_back(content.held());
+            }
+        }
+    }
+}
+
+impl Content {
+    /// Appends bytes, and returns how many bytes of memory that takes.
+    fn append(&mut self, mut bytes: &[u8]) -> usize {
+        self.bytes += bytes.len() as u64;
+        let mut grown = 0;
+        while !bytes.is_empty() {
+            let (next, later) = bytes.split_at(bytes.len().min(MOST_BYTES - self.open.len()));
+            let before = self.open.capacity();
+            reserve(&mut self.open, next.len());
+            grown += self.open.capacity() - before;
+            self.open.extend_from_slice(next);
+            if self.open.len() == MOST_BYTES {
+                self.chunks.push(Chunk::InMemory(take(&mut self.open)));
+            }
+            bytes = later;
+        }
+        grown
+    }
+
+    /// The chunks that are in memory, but for the one that is being filled, and their places.
+    fn full(&mut self) -> impl Iterator<Item = (usize, &mut Chunk)> {
+        let chunks = self.chunks.iter_mut().enumerate();
+        chunks.filter(|(_, chunk)| matches!(chunk, Chunk::InMemory(_)))
+    }
+
+    /// How many bytes of memory it holds.
+    fn held(&self) -> usize {
+        let of_chunk = |chunk: &Chunk| match chunk {
+            Chunk::InMemory(bytes) => bytes.capacity(),
+            Chunk::OnDisk(_) => 0,
+        };
+        self.chunks.iter().map(of_chunk).sum::<usize>() + self.open.capacity()
+    }
+}
+
+/// Makes room for further bytes of a chunk: twice what there was, and never more than a chunk.
+fn reserve(chunk: &mut Vec<u8>, further: usize) {
+    let (len, capacity) = (chunk.len(), chunk.capacity());
+    if capacity - len < further {
+        let wanted = (2 * capacity).clamp(len + further, MOST_BYTES);
+        chunk.reserve_exact(wanted - len);
+    }
+}
+
+#[cfg(test)]
+mod tests;
