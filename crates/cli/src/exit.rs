@@ -185,6 +185,7 @@ impl Failure {
             },
             Self::Psi(error) => match error.kind() {
                 PsiKind::Peer => Code::Peer,
+                PsiKind::Table => Code::File,
                 _ => Code::Unexpected,
             },
             Self::TooFew(_)

@@ -43,10 +43,12 @@
 mod lanes;
 mod plan;
 mod session;
+mod spilled;
 pub mod synthetic;
 mod table;
 
 pub use lanes::streams;
 pub use plan::{in_parts, plan};
 pub use session::run;
+pub use spilled::Spilled;
 pub use table::{InMemory, Part, Table};

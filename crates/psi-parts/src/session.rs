@@ -89,8 +89,6 @@ fn run_in_memory(
         joint_seed: input.joint_seed,
     };
     let table = InMemory::new(input, parts.shape.parts);
-    // Before anything is sent.
-    session.check_room(table.fullest())?;
     match session.run(&table, context)? {
         Output::Nothing if session.finds_rows() => Ok(table.rows()),
         output => Ok(output),
@@ -110,6 +108,27 @@ impl Session<'_> {
         self.role == Role::Receiver && self.request.output == OutputKind::Rows
     }
 
+    /// Checks the numbers of items that are known before anything is sent.
+    fn check_items(&self, table: &dyn Table) -> Result<(), Error> {
+        let mut total = Some(0);
+        for part in 0..self.parts.shape.parts {
+            let items = table.items(part);
+            items.map_or(Ok(()), |items| self.check_room(items))?;
+            total = total.zip(items).map(|(total, items)| total + items);
+        }
+        total.map_or(Ok(()), |total| self.check_total(total))
+    }
+
+    /// Checks that all parts together have as many items as was agreed on.
+    fn check_total(&self, items: u64) -> Result<(), Error> {
+        if items != self.role.items(self.request.sizes) {
+            return Err(Error::Misuse(
+                "the number of items in all parts is not the one that was agreed on",
+            ));
+        }
+        Ok(())
+    }
+
     /// Checks that a part has room for this number of items.
     fn check_room(&self, items: u64) -> Result<(), Error> {
         if items > self.role.items(self.parts.shape.capacities) {
@@ -120,6 +139,7 @@ impl Session<'_> {
     }
 
     fn run(&self, table: &dyn Table, context: &mut Context) -> Result<Output> {
+        self.check_items(table)?;
         context.phases.begin("parts");
         let _codes = block_accumulate::kept::keep();
         let kept = Mutex::new(Kept::new(self));
@@ -127,11 +147,7 @@ impl Session<'_> {
             self.run_part(part, table, &kept, context)
         })?;
         let kept = kept.into_inner().expect("no panic");
-        if kept.items != self.role.items(self.request.sizes) {
-            return Err(Error::Misuse(
-                "the number of items in all parts is not the one that was agreed on",
-            ));
-        }
+        self.check_total(kept.items)?;
         match opening(self.request) {
             Some(opening) => {
                 context.phases.begin("opening");

@@ -191,6 +191,16 @@ fn throw(items: u64, owner: usize, counts: &mut [[u64; 3]], prg: &mut Prg) {
     }
 }
 
+/// Some items of a party.
+pub struct Portion {
+    /// Their fingerprints.
+    pub fingerprints: Vec<Fingerprint>,
+    /// Where each of them stands in the table.
+    pub positions: Vec<u32>,
+    /// One number per item for each of the party's columns.
+    pub columns: Vec<Vec<i64>>,
+}
+
 /// The table of one party, which checks what is found.
 pub struct SyntheticTable<'a> {
     sets: &'a Synthetic<'a>,
@@ -206,6 +216,49 @@ impl SyntheticTable<'_> {
         is_right.then(|| self.found.load(Ordering::Relaxed))
     }
 
+    /// Some items, for a table that sorts them into parts by their digests: those that this one gives as a part.
+    pub fn portion(&self, number: u32) -> Portion {
+        let [alone, shared] = self.rows(number);
+        let mut fingerprints = vec![[0; 32]; alone.len() + shared.len()];
+        let (own, both) = fingerprints.split_at_mut(alone.len());
+        self.sets.fill(number, Owner::One(self.role), own);
+        self.sets.fill(number, Owner::Both, both);
+        let columns = self.sets.plan.request().output.columns().of(self.role);
+        let numbers = |column| {
+            let of = |owner| self.sets.numbers(number, owner, self.role, column);
+            [of(Owner::One(self.role)), of(Owner::Both)].concat()
+        };
+        Portion {
+            fingerprints,
+            positions: alone.chain(shared).collect(),
+            columns: (0..columns).map(numbers).collect(),
+        }
+    }
+
+    /// Checks the rows that another table of the same items was told: a bit per row, the lowest of a word first.
+    pub fn check(&self, found: &[u64]) {
+        for part in 0..self.portions() {
+            let rows = self.rows(part).into_iter().flatten();
+            let is_found = |row: &u32| found[*row as usize / 64] >> (row % 64) & 1 == 1;
+            let rows: Vec<u32> = rows.filter(is_found).collect();
+            self.note(part, &rows);
+        }
+    }
+
+    /// How many portions there are: as many as parts.
+    pub fn portions(&self) -> u32 {
+        self.sets.before.len() as u32 - 1
+    }
+
+    /// Notes which rows of a part were found, and whether they are those that are shared.
+    fn note(&self, part: u32, rows: &[u32]) {
+        let [_, shared] = self.rows(part);
+        if !rows.iter().copied().eq(shared) {
+            self.is_wrong.store(true, Ordering::Relaxed);
+        }
+        self.found.fetch_add(rows.len() as u64, Ordering::Relaxed);
+    }
+
     /// The rows of a part: those that are the party's alone, and those that are shared.
     fn rows(&self, part: u32) -> [Range<u32>; 2] {
         let own = Owner::One(self.role);
@@ -219,29 +272,16 @@ impl SyntheticTable<'_> {
 
 impl Table for SyntheticTable<'_> {
     fn part(&self, part: u32) -> Result<Part, Error> {
-        let [alone, shared] = self.rows(part);
-        let mut fingerprints = vec![[0; 32]; alone.len() + shared.len()];
-        let (own, both) = fingerprints.split_at_mut(alone.len());
-        self.sets.fill(part, Owner::One(self.role), own);
-        self.sets.fill(part, Owner::Both, both);
-        let columns = self.sets.plan.request().output.columns().of(self.role);
-        let numbers = |column| {
-            let of = |owner| self.sets.numbers(part, owner, self.role, column);
-            [of(Owner::One(self.role)), of(Owner::Both)].concat()
-        };
+        let portion = self.portion(part);
         Ok(Part {
-            items: self.sets.plan.items(&fingerprints, self.sets.joint_seed),
-            positions: alone.chain(shared).collect(),
-            columns: (0..columns).map(numbers).collect(),
+            items: (self.sets.plan).items(&portion.fingerprints, self.sets.joint_seed),
+            positions: portion.positions,
+            columns: portion.columns,
         })
     }
 
     fn found(&self, part: u32, rows: &[u32]) -> Result<(), Error> {
-        let [_, shared] = self.rows(part);
-        if !rows.iter().copied().eq(shared) {
-            self.is_wrong.store(true, Ordering::Relaxed);
-        }
-        self.found.fetch_add(rows.len() as u64, Ordering::Relaxed);
+        self.note(part, rows);
         Ok(())
     }
 }

@@ -7,6 +7,12 @@ use psijoin_psi::{Error, Input, Items, Output, output};
 ///
 /// Several parts are asked for at the same time if there are several streams, each once.
 pub trait Table: Sync {
+    /// How many items are in this part, if that is known before the part is asked for. A part that has no room for its
+    /// items then ends the session before anything is sent.
+    fn items(&self, _part: u32) -> Option<u64> {
+        None
+    }
+
     /// The party's items in this part, as [`Plan::items`](psijoin_psi::Plan::items) sorts them into
     /// parts.
     ///
@@ -50,11 +56,6 @@ impl<'a> InMemory<'a> {
         }
     }
 
-    /// How many items the fullest part has.
-    pub(crate) fn fullest(&self) -> u64 {
-        self.parts.lens().max().unwrap_or(0) as u64
-    }
-
     /// All rows that were found.
     pub(crate) fn rows(self) -> Output {
         let found = self.found.into_inner().unwrap_or_default();
@@ -63,6 +64,11 @@ impl<'a> InMemory<'a> {
 }
 
 impl Table for InMemory<'_> {
+    fn items(&self, part: u32) -> Option<u64> {
+        let (digests, _) = self.parts.bin(part as usize);
+        Some(digests.len() as u64)
+    }
+
     fn part(&self, part: u32) -> Result<Part, Error> {
         let (digests, positions) = self.parts.bin(part as usize);
         let numbers = |column: &Vec<i64>| {

@@ -39,6 +39,10 @@ pub enum Error {
     #[error("the protocol `{0}` cannot withhold its result where too few items are shared")]
     CannotWithhold(&'static str),
 
+    /// The caller's table could not give its items, or keep what was found.
+    #[error(transparent)]
+    Table(Box<dyn std::error::Error + Send + Sync>),
+
     /// The channel broke, the peer went away, gave up, or sent a message of a wrong length.
     #[error(transparent)]
     Channel(#[from] ChannelError),
@@ -64,6 +68,8 @@ pub enum Error {
 pub enum ErrorKind {
     /// The caller's.
     Misuse,
+    /// The caller's table's: it could not be read, or a disk is full.
+    Table,
     /// The peer's: it broke the protocol.
     Peer,
     /// The network's, or the peer went away.
@@ -83,6 +89,7 @@ impl Error {
             | Self::UnsupportedOutput { .. }
             | Self::NotInParts { .. }
             | Self::CannotWithhold(_) => ErrorKind::Misuse,
+            Self::Table(_) => ErrorKind::Table,
             Self::Channel(ChannelError::MessageLength { .. } | ChannelError::Malformed(_))
             | Self::Peer(_) => ErrorKind::Peer,
             Self::Channel(_) => ErrorKind::Channel,

@@ -6,6 +6,13 @@
 //! cargo bench -p psijoin --bench parts -- rr22-circuit 2^21 --parts 4 --count --streams 2 --threads 2
 //! ```
 //!
+//! With `--memory BYTES`, each party first sorts its table into parts, and holds no more of it in memory than that; what is
+//! beyond is spilled to `--spill-dir`, or to the system's folder for temporary files:
+//!
+//! ```text
+//! cargo bench -p psijoin --bench parts -- rr22 1e8 --parts 70 --memory 1e8 --streams 3 --threads 2 --runs 1
+//! ```
+//!
 //! With `--alone`, each party then runs alone, with the same randomness, against what the other one said: what it takes
 //! if it has the processor to itself.
 //!
@@ -23,10 +30,14 @@ use psijoin::{
         playback::playback,
         transcript::{Recorder, recorded},
     },
-    parts::{self, synthetic::Synthetic},
+    parts::{
+        self, Spilled, Table,
+        synthetic::{Portion, Synthetic, SyntheticTable},
+    },
     registry,
+    spill::{Budget, Folder},
 };
-use psijoin_block::{Block, Prg};
+use psijoin_block::{Block, Prg, parallel};
 
 fn main() {
     // Cargo adds `--bench`.
@@ -52,6 +63,8 @@ fn main() {
         streams: number("--streams", 1),
         threads: number("--threads", 1),
         alone: options.iter().any(|option| option == "--alone"),
+        memory: option("--memory").map(|text| size(text)),
+        folder: option("--spill-dir").map_or_else(Folder::temporary, Folder::new),
     };
     let all_parts = option("--parts").map_or("16", |text| text).split(',');
     for count in all_parts.map(|text| size(text) as u32) {
@@ -77,6 +90,10 @@ struct Setting {
     threads: usize,
     /// Whether each party runs alone, too.
     alone: bool,
+    /// How many bytes of its table each party holds in memory, if it spills.
+    memory: Option<u64>,
+    /// Where it spills to.
+    folder: Folder,
 }
 
 impl Setting {
@@ -85,7 +102,15 @@ impl Setting {
         let items = plan.request().sizes.sender();
         let sets = Synthetic::new(plan, items / 2, joint_seed);
         let [sender, receiver] = [Role::Sender, Role::Receiver].map(|role| sets.table(role));
-        let party = |role, table: &dyn parts::Table, mut channels: Vec<Channel>| {
+        let spilled = self.memory.map(|memory| {
+            let both = [(Role::Sender, &sender), (Role::Receiver, &receiver)];
+            both.map(|(role, table)| self.spilled(plan, role, table, joint_seed, memory))
+        });
+        let [senders_table, receivers_table]: [&dyn Table; 2] = match &spilled {
+            Some([sender, receiver]) => [sender, receiver],
+            None => [&sender, &receiver],
+        };
+        let party = |role, table: &dyn Table, mut channels: Vec<Channel>| {
             let pool = Pool::new(self.threads).expect("threads");
             pool.run(|| {
                 let (first, further) = channels.split_first_mut().expect("a stream");
@@ -106,13 +131,16 @@ impl Setting {
         let (receivers, by_receiver) = self.recorded(receivers);
         let (started, computed) = (Instant::now(), processor_seconds());
         let learned: Result<[Output; 2], Error> = thread::scope(|scope| {
-            let sent = scope.spawn(|| party(Role::Sender, &sender, senders));
-            let received = party(Role::Receiver, &receiver, receivers)?;
+            let sent = scope.spawn(|| party(Role::Sender, senders_table, senders));
+            let received = party(Role::Receiver, receivers_table, receivers)?;
             Ok([sent.join().expect("no panic")?, received])
         });
         let seconds = started.elapsed().as_secs_f64();
         let computed = processor_seconds() - computed;
         let [sent, received] = learned.expect("both succeed");
+        if let Some([_, spilled]) = spilled {
+            receiver.check(&spilled.into_found());
+        }
         assert!(sets.is_met(&sent, &received, &receiver), "a wrong result");
         if self.alone {
             let by_peers = [(Role::Sender, by_receiver), (Role::Receiver, by_sender)];
@@ -144,6 +172,44 @@ impl Setting {
 }
 
 impl Setting {
+    /// The same table, sorted into parts.
+    fn spilled<'a>(
+        &self,
+        plan: &'a Plan,
+        role: Role,
+        table: &SyntheticTable<'_>,
+        joint_seed: &'a JointSeed,
+        memory: u64,
+    ) -> Spilled<'a> {
+        const AT_ONCE: usize = 1 << 16;
+        let rows = role.items(plan.request().sizes) as u32;
+        let budget = Budget::new(memory);
+        let spilled = Spilled::new(plan, role, joint_seed, rows, &budget, &self.folder);
+        let started = Instant::now();
+        let add = |number| {
+            let Portion {
+                fingerprints,
+                positions,
+                columns,
+            } = table.portion(number as u32);
+            for start in (0..positions.len()).step_by(AT_ONCE) {
+                let some = start..positions.len().min(start + AT_ONCE);
+                let columns: Vec<_> = columns.iter().map(|column| &column[some.clone()]).collect();
+                let added = spilled.add(&fingerprints[some.clone()], &positions[some], &columns);
+                added.expect("room in the folder");
+            }
+        };
+        let pool = Pool::new(self.threads).expect("threads");
+        pool.run(|| parallel::for_each(table.portions() as usize, &add));
+        println!(
+            "the {role} sorted its items in {:.2} s, and spilled {} MB; {} MB at most",
+            started.elapsed().as_secs_f64(),
+            spilled.spilled_bytes() / 1_000_000,
+            peak_megabytes(),
+        );
+        spilled
+    }
+
     /// What a party's streams say is recorded if it is needed.
     fn recorded(&self, streams: Vec<Channel>) -> (Vec<Channel>, Vec<Recorder>) {
         match self.alone {

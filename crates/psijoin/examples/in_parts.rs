@@ -63,7 +63,7 @@ impl Folder {
 impl Table for Folder {
     fn part(&self, part: u32) -> Result<Part, psijoin::Error> {
         let bytes = fs::read(self.path.join(part.to_string()))
-            .map_err(|_| psijoin::Error::Misuse("a part cannot be read"))?;
+            .map_err(|error| psijoin::Error::Table(Box::new(error)))?;
         let (records, _) = bytes.as_chunks::<36>();
         let (fingerprints, positions): (Vec<Fingerprint>, Vec<u32>) = records
             .iter()

@@ -34,6 +34,7 @@
 //! | [`channel`] | what parties talk over: in memory, emulated links, counters |
 //! | [`transport`] | TCP and TLS 1.3 with pinned peers (feature `transport`, on by default) |
 //! | [`parts`] | large sessions as many small runs, over tables that need not fit into memory |
+//! | [`spill`] | where a table is kept that does not fit into memory |
 //! | [`circuits`] | computing with shares of the intersection |
 //! | [`share_file`] | shares in a file |
 //! | [`pair`] | both parties in one process, for tests and benches |
@@ -57,6 +58,7 @@ pub use psijoin_psi::{
     TotalShares, Totals, Traffic, pair, prepare, run,
 };
 pub use psijoin_psi_parts::{self as parts, plan};
+pub use psijoin_spill as spill;
 #[cfg(feature = "transport")]
 pub use psijoin_transport as transport;
 

@@ -9,7 +9,7 @@ use crate::{
 /// The most bytes of a chunk.
 pub(crate) const MOST_BYTES: usize = 256 << 10;
 
-/// Consecutive bytes of a partition.
+/// Consecutive records of a partition.
 pub(crate) enum Chunk {
     InMemory(Vec<u8>),
     OnDisk(Sealed),
@@ -38,18 +38,17 @@ impl Sealed {
         self.place
     }
 
-    /// Appends what the chunk holds.
-    pub(crate) fn read_to(
+    /// Reads what the chunk holds into a buffer.
+    pub(crate) fn read<'a>(
         &self,
-        bytes: &mut Vec<u8>,
+        buffer: &'a mut Vec<u8>,
         key: &Key,
         file: &SpillFile,
-    ) -> Result<(), Error> {
-        let start = bytes.len();
-        bytes.resize(start + self.bytes, 0);
-        let chunk = &mut bytes[start..];
-        file.read(chunk, self.place)?;
-        let opened = key.open(chunk, &self.binding, self.tag);
-        opened.map_err(|_| file.damaged())
+    ) -> Result<&'a [u8], Error> {
+        buffer.resize(self.bytes, 0);
+        file.read(buffer, self.place)?;
+        let opened = key.open(buffer, &self.binding, self.tag);
+        opened.map_err(|_| file.damaged())?;
+        Ok(buffer)
     }
 }

@@ -21,13 +21,16 @@ impl Store {
     /// An empty store of this many partitions. What is beyond the budget goes to a temporary file in the folder.
     ///
     /// # Panics
-    /// If records have no bytes, or the operating system gives no randomness.
+    /// If records have no bytes or more than 256 KiB, or the operating system gives no randomness.
     pub fn new(partitions: usize, record_bytes: usize, budget: &Budget, folder: &Folder) -> Self {
         Self::over(partitions, record_bytes, budget, SpillFile::new(folder))
     }
 
     fn over(partitions: usize, record_bytes: usize, budget: &Budget, file: SpillFile) -> Self {
-        assert!(record_bytes > 0, "records have bytes");
+        assert!(
+            (1..=MOST_BYTES).contains(&record_bytes),
+            "records have bytes, and fit into a chunk"
+        );
         let mut all = Vec::new();
         all.resize_with(partitions, Partition::default);
         let partitions = Arc::new(Partitions {
@@ -78,6 +81,18 @@ impl Store {
         self.0.budget.keep()
     }
 
+    /// Calls `work` with all records of a partition in the order in which they were appended: some of them at a time,
+    /// 256 KiB at most.
+    ///
+    /// # Errors
+    /// If they cannot be read, or the disk does not hold what was written. `work` has seen those before then.
+    ///
+    /// # Panics
+    /// If there is no such partition.
+    pub fn visit(&self, partition: usize, work: &mut dyn FnMut(&[u8])) -> Result<(), Error> {
+        self.0.visit(partition, work)
+    }
+
     /// All records of a partition in the order in which they were appended. They are the caller's, and not part of
     /// the budget.
     ///
@@ -87,7 +102,10 @@ impl Store {
     /// # Panics
     /// If there is no such partition.
     pub fn read(&self, partition: usize) -> Result<Vec<u8>, Error> {
-        self.0.read(partition)
+        let bytes = self.records(partition) as usize * self.record_bytes();
+        let mut records = Vec::with_capacity(bytes);
+        self.visit(partition, &mut |some| records.extend_from_slice(some))?;
+        Ok(records)
     }
 
     /// How many bytes lie on disk.
@@ -135,23 +153,23 @@ impl Partitions {
     fn append(&self, partition: usize, records: &[u8]) {
         let Partition { content, held } = &self.partitions[partition];
         let mut content = content.lock().expect("no panic");
-        let grown = content.append(records);
+        let grown = content.append(records, MOST_BYTES - MOST_BYTES % self.record_bytes);
         held.fetch_add(grown, Ordering::Relaxed);
         self.budget.take(grown);
     }
 
-    fn read(&self, partition: usize) -> Result<Vec<u8>, Error> {
+    fn visit(&self, partition: usize, work: &mut dyn FnMut(&[u8])) -> Result<(), Error> {
         let content = self.partitions[partition].content.lock();
         let content = content.expect("no panic");
-        let mut bytes = Vec::with_capacity(content.bytes as usize);
+        let mut opened = Vec::new();
         for chunk in &content.chunks {
             match chunk {
-                Chunk::InMemory(chunk) => bytes.extend_from_slice(chunk),
-                Chunk::OnDisk(chunk) => chunk.read_to(&mut bytes, &self.key, &self.file)?,
+                Chunk::InMemory(chunk) => work(chunk),
+                Chunk::OnDisk(chunk) => work(chunk.read(&mut opened, &self.key, &self.file)?),
             }
         }
-        bytes.extend_from_slice(&content.open);
-        Ok(bytes)
+        work(&content.open);
+        Ok(())
     }
 
     /// The partition that holds most, and how much that is; `None` if none holds anything, or all are claimed.
@@ -218,20 +236,20 @@ impl Drop for Partitions {
 }
 
 impl Content {
-    /// Appends bytes, and returns how many bytes of memory that takes.
-    fn append(&mut self, mut bytes: &[u8]) -> usize {
-        self.bytes += bytes.len() as u64;
+    /// Appends records in chunks of this many bytes, and returns how many bytes of memory that takes.
+    fn append(&mut self, mut records: &[u8], chunk_bytes: usize) -> usize {
+        self.bytes += records.len() as u64;
         let mut grown = 0;
-        while !bytes.is_empty() {
-            let (next, later) = bytes.split_at(bytes.len().min(MOST_BYTES - self.open.len()));
+        while !records.is_empty() {
+            let (next, later) = records.split_at(records.len().min(chunk_bytes - self.open.len()));
             let before = self.open.capacity();
-            reserve(&mut self.open, next.len());
+            reserve(&mut self.open, next.len(), chunk_bytes);
             grown += self.open.capacity() - before;
             self.open.extend_from_slice(next);
-            if self.open.len() == MOST_BYTES {
+            if self.open.len() == chunk_bytes {
                 self.chunks.push(Chunk::InMemory(take(&mut self.open)));
             }
-            bytes = later;
+            records = later;
         }
         grown
     }
@@ -252,11 +270,11 @@ impl Content {
     }
 }
 
-/// Makes room for further bytes of a chunk: twice what there was, and never more than a chunk.
-fn reserve(chunk: &mut Vec<u8>, further: usize) {
+/// Makes room for further bytes of a chunk: twice what there was, and never more than a chunk has.
+fn reserve(chunk: &mut Vec<u8>, further: usize, chunk_bytes: usize) {
     let (len, capacity) = (chunk.len(), chunk.capacity());
     if capacity - len < further {
-        let wanted = (2 * capacity).clamp(len + further, MOST_BYTES);
+        let wanted = (2 * capacity).clamp(len + further, chunk_bytes);
         chunk.reserve_exact(wanted - len);
     }
 }

@@ -109,6 +109,8 @@ proptest! {
         }
         for (partition, expected) in expected.iter().enumerate() {
             prop_assert!(store.read(partition).unwrap() == *expected);
+            let whole = |some: &[u8]| assert!(some.len().is_multiple_of(12), "whole records");
+            store.visit(partition, &mut &whole).unwrap();
         }
     }
 }

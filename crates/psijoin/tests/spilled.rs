@@ -1,0 +1,156 @@
+//! Sessions in parts over tables that spill to disk.
+
+use std::thread;
+
+use psijoin::{
+    Channel, Columns, Context, Error, ErrorKind, JointSeed, Output, OutputKind, Plan, Request,
+    Role,
+    channel::{memory, transcript::recorded},
+    parts::{
+        self, Spilled, Table,
+        synthetic::{Portion, Synthetic, SyntheticTable},
+    },
+    registry,
+    spill::{Budget, Folder},
+};
+
+const ITEMS: u64 = 3000;
+
+const SEED: [u8; 32] = [5; 32];
+
+fn plan(protocol: &str, output: OutputKind, parts: u32) -> Plan {
+    let request = Request::rows(ITEMS, ITEMS - 500).unwrap().output(output);
+    let protocol = registry::find(protocol).unwrap();
+    parts::in_parts(protocol, &request, parts).unwrap()
+}
+
+fn run(
+    plan: &Plan,
+    role: Role,
+    table: &dyn Table,
+    seed: &JointSeed,
+    mut channel: Channel,
+) -> Result<Output, Error> {
+    parts::run(plan, role, table, seed, &mut Context::new(&mut channel))
+}
+
+/// Adds the items of a synthetic table, by threads that take turns as chance will have it.
+fn fill(table: &Spilled<'_>, of: &SyntheticTable<'_>) {
+    thread::scope(|scope| {
+        for number in 0..of.portions() {
+            scope.spawn(move || {
+                let Portion {
+                    fingerprints,
+                    positions,
+                    columns,
+                } = of.portion(number);
+                for start in (0..positions.len()).step_by(100) {
+                    let some = start..positions.len().min(start + 100);
+                    let columns = columns.iter().map(|column| &column[some.clone()]);
+                    let columns: Vec<_> = columns.collect();
+                    let added = table.add(&fingerprints[some.clone()], &positions[some], &columns);
+                    added.unwrap();
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn find_the_same_as_tables_that_do_not_spill() {
+    let columns = Columns {
+        sender: 1,
+        receiver: 2,
+    };
+    let cases = [
+        ("rr22", OutputKind::Rows),
+        ("rr22-circuit", OutputKind::Rows),
+        ("rr22-circuit", OutputKind::Sums(columns)),
+        ("rr22-circuit", OutputKind::Count),
+        ("kkrt", OutputKind::Rows),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new(folder.path());
+    for (protocol, output) in cases {
+        for budget in [0, 40_000, u64::MAX] {
+            let plan = &plan(protocol, output.clone(), 3);
+            let joint_seed = &JointSeed::insecure_fixed(SEED);
+            let sets = Synthetic::new(plan, 700, joint_seed);
+            let budget = &Budget::new(budget);
+            let synthetic = [Role::Sender, Role::Receiver].map(|role| sets.table(role));
+            let [sender, receiver] = [Role::Sender, Role::Receiver].map(|role| {
+                let table = Spilled::new(plan, role, joint_seed, 3000, budget, &folder);
+                let of = &synthetic[usize::from(role == Role::Receiver)];
+                fill(&table, of);
+                assert_eq!(table.spilled_bytes() == 0, budget.limit() == u64::MAX);
+                table
+            });
+            let (a, b) = memory::pair();
+            let [sent, received] = thread::scope(|scope| {
+                let sent = scope.spawn(|| run(plan, Role::Sender, &sender, joint_seed, a));
+                let received = run(plan, Role::Receiver, &receiver, joint_seed, b);
+                [sent.join().unwrap(), received].map(Result::unwrap)
+            });
+            let [_, synthetic] = synthetic;
+            synthetic.check(&receiver.into_found());
+            assert!(sets.is_met(&sent, &received, &synthetic), "{protocol}");
+        }
+    }
+}
+
+/// A table of items that all fall into one part, or are too few, ends the session before anything is sent.
+#[test]
+fn what_does_not_fit_is_told_before_anything_is_sent() {
+    let plan = &plan("rr22", OutputKind::Rows, 7);
+    let joint_seed = &JointSeed::insecure_fixed(SEED);
+    let numbers = (0_u64..).map(|number| {
+        let mut fingerprint = [0; 32];
+        fingerprint[..8].copy_from_slice(&number.to_le_bytes());
+        fingerprint
+    });
+    let piled = numbers
+        .clone()
+        .filter(|one| plan.items(&[*one], joint_seed).parts()[0] == 3);
+    let cases: [(Vec<_>, _); 2] = [
+        (piled.take(ITEMS as usize).collect(), ErrorKind::BadLuck),
+        (
+            numbers.take(ITEMS as usize - 1).collect(),
+            ErrorKind::Misuse,
+        ),
+    ];
+    for (items, kind) in cases {
+        let budget = Budget::new(1000);
+        let table = Spilled::new(
+            plan,
+            Role::Sender,
+            joint_seed,
+            3000,
+            &budget,
+            &Folder::temporary(),
+        );
+        let positions: Vec<u32> = (0..items.len() as u32).collect();
+        table.add(&items, &positions, &[]).unwrap();
+        let (channel, mut peer) = memory::pair();
+        let (channel, said) = recorded(channel);
+        let error = run(plan, Role::Sender, &table, joint_seed, channel).unwrap_err();
+        assert_eq!(error.kind(), kind, "{error}");
+        assert!(said.messages().is_empty());
+        let told = peer.recv(&mut [0; 1]).unwrap_err();
+        assert!(told.to_string().contains("other party"), "{told}");
+    }
+}
+
+#[test]
+fn a_folder_that_is_none_is_an_error_of_the_table() {
+    let plan = &plan("rr22", OutputKind::Rows, 2);
+    let joint_seed = &JointSeed::insecure_fixed(SEED);
+    let folder = Folder::new("/no/such/folder");
+    let table = Spilled::new(plan, Role::Sender, joint_seed, 9, &Budget::new(0), &folder);
+    let error = table.add(&[[1; 32]], &[0], &[]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Table);
+    let said = error.to_string();
+    assert!(
+        said.contains("/no/such/folder") && said.contains("--spill-dir"),
+        "{said}"
+    );
+}
