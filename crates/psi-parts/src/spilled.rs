@@ -31,6 +31,9 @@ pub struct Spilled<'a> {
 impl<'a> Spilled<'a> {
     /// An empty table of this party for a plan in parts. Items have positions below `rows`.
     ///
+    /// # Errors
+    /// [`Error::Table`] if the folder has no room for what the items of the plan's set take beyond the budget.
+    ///
     /// # Panics
     /// If the plan is not in parts.
     pub fn new(
@@ -40,18 +43,23 @@ impl<'a> Spilled<'a> {
         rows: u32,
         budget: &Budget,
         folder: &Folder,
-    ) -> Self {
+    ) -> Result<Self, Error> {
         let parts = plan.parts().expect("a plan in parts").shape.parts;
         let columns = plan.request().output.columns().of(role);
         let record_bytes = plan.digest_bytes() + POSITION + columns * NUMBER;
-        Self {
+        let bytes = role.items(plan.request().sizes) * record_bytes as u64;
+        let beyond = (budget.used() + bytes).saturating_sub(budget.limit());
+        if beyond > 0 {
+            folder.check_room(beyond).map_err(failed)?;
+        }
+        Ok(Self {
             plan,
             joint_seed,
             columns,
             parts: Store::new(parts as usize, record_bytes, budget, folder),
             rows,
             found: Mutex::new(vec![0; (rows as usize).div_ceil(64)]),
-        }
+        })
     }
 
     /// Adds items: where each stands in the table, and for each column a number per item. Any number of threads may add at

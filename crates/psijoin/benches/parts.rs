@@ -185,6 +185,7 @@ impl Setting {
         let rows = role.items(plan.request().sizes) as u32;
         let budget = Budget::new(memory);
         let spilled = Spilled::new(plan, role, joint_seed, rows, &budget, &self.folder);
+        let spilled = spilled.expect("room in the folder");
         let started = Instant::now();
         let add = |number| {
             let Portion {

@@ -80,6 +80,7 @@ fn find_the_same_as_tables_that_do_not_spill() {
             let synthetic = [Role::Sender, Role::Receiver].map(|role| sets.table(role));
             let [sender, receiver] = [Role::Sender, Role::Receiver].map(|role| {
                 let table = Spilled::new(plan, role, joint_seed, 3000, budget, &folder);
+                let table = table.unwrap();
                 let of = &synthetic[usize::from(role == Role::Receiver)];
                 fill(&table, of);
                 assert_eq!(table.spilled_bytes() == 0, budget.limit() == u64::MAX);
@@ -127,7 +128,8 @@ fn what_does_not_fit_is_told_before_anything_is_sent() {
             3000,
             &budget,
             &Folder::temporary(),
-        );
+        )
+        .unwrap();
         let positions: Vec<u32> = (0..items.len() as u32).collect();
         table.add(&items, &positions, &[]).unwrap();
         let (channel, mut peer) = memory::pair();
@@ -140,17 +142,23 @@ fn what_does_not_fit_is_told_before_anything_is_sent() {
     }
 }
 
+/// Before any item is there.
 #[test]
 fn a_folder_that_is_none_is_an_error_of_the_table() {
     let plan = &plan("rr22", OutputKind::Rows, 2);
     let joint_seed = &JointSeed::insecure_fixed(SEED);
-    let folder = Folder::new("/no/such/folder");
-    let table = Spilled::new(plan, Role::Sender, joint_seed, 9, &Budget::new(0), &folder);
-    let error = table.add(&[[1; 32]], &[0], &[]).unwrap_err();
+    let open = |folder: &Folder, budget| {
+        let budget = &Budget::new(budget);
+        Spilled::new(plan, Role::Sender, joint_seed, 9, budget, folder).map(drop)
+    };
+    let missing = Folder::new("/no/such/folder");
+    let error = open(&missing, 1000).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Table);
     let said = error.to_string();
     assert!(
         said.contains("/no/such/folder") && said.contains("--spill-dir"),
         "{said}"
     );
+    // Nothing would be spilled.
+    open(&missing, 1 << 20).unwrap();
 }

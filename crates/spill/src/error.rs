@@ -43,7 +43,7 @@ pub enum Error {
         free_bytes: u64,
     },
 
-    /// The file system does not say how much room there is.
+    /// The file system cannot be asked how much room there is.
     #[error("cannot tell how much room there is in {}: {source} (name another folder with --spill-dir)", .folder.display())]
     Room {
         /// The folder.

@@ -28,12 +28,14 @@ impl Folder {
         &self.0
     }
 
-    /// How many bytes this user may still write to its file system.
+    /// How many bytes this user may still write to its file system, quotas apart; [`u64::MAX`] if that does not say.
     ///
     /// # Errors
-    /// [`Error::Room`] if it does not exist, or its file system does not say.
+    /// [`Error::Room`] if it cannot be asked, as a folder that does not exist.
     pub fn free_bytes(&self) -> Result<u64, Error> {
         match rustix::fs::statvfs(self.path()) {
+            // As some network file systems answer.
+            Ok(found) if found.f_blocks == 0 => Ok(u64::MAX),
             Ok(found) => Ok(found.f_bavail.saturating_mul(found.f_frsize)),
             Err(error) => Err(Error::Room {
                 folder: self.0.clone(),

@@ -30,7 +30,8 @@
 //! are written and read, and how large each chunk is.
 //!
 //! *How much one key may seal*: with 2^n blocks of 16 bytes, the best known attack on counter mode has an advantage of
-//! 2^(2n - 129), and a forgery one of 2^14 / 2^128 per chunk (NIST SP 800-38D; a chunk has 2^14 blocks). A terabyte is 2^36 blocks.
+//! 2^(2n - 129), and a forged chunk passes with a probability of 2^-113, as a chunk has up to 2^14 blocks (NIST SP 800-38D). A
+//! terabyte is 2^36 blocks, so 2^-57.
 //!
 //! *How it is wiped*: the bytes that the key is made of by `zeroize`; the round keys, which `ring` has no way to wipe, by writing
 //! those of another key in their place.
