@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use psijoin_psi::{OutputKind, Plan};
-use psijoin_psi_parts::streams;
+use psijoin_psi_parts::Remaining;
 use serde::{Deserialize, Serialize};
 
 use crate::{Prediction, Profile, Run};
@@ -86,7 +86,7 @@ impl Calibration {
         let prediction = profile.predict(plan).with_threads(threads);
         Some(match plan.parts() {
             None => prediction,
-            Some(_) => prediction.on_streams(streams(plan, [threads; 2])),
+            Some(_) => prediction.on_streams(Remaining::all(plan).streams([threads; 2])),
         })
     }
 

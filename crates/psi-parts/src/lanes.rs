@@ -1,4 +1,4 @@
-//! Parts side by side: one thread per stream, which runs every s-th part of s streams. No more of them
+//! Parts side by side: one thread per stream, which runs every s-th part that is left, of s streams. No more of them
 //! compute at a time than the caller's pool has threads; while one waits for the other party, another
 //! computes.
 
@@ -13,19 +13,18 @@ use psijoin_block::{
     parallel::{self, Pool},
 };
 use psijoin_channel::{Channel, Error as ChannelError, turns::Turns};
-use psijoin_psi::{Context, Error, Plan};
+use psijoin_psi::{Context, Error};
 
 /// The most streams of a session.
 const MOST_STREAMS: usize = 16;
 
-/// How many streams a run of this plan should have, that of the meeting included, if the parties have
+/// How many streams a run of this many parts should have, that of the meeting included, if the parties have
 /// these numbers of threads: one more than the party with fewer has, so that parts can compute while one waits.
-/// With one thread there is one stream.
-pub fn streams(plan: &Plan, threads: [usize; 2]) -> usize {
-    let parts = plan.parts().map_or(1, |parts| parts.shape.parts as usize);
+/// With one thread, or without parts, there is one stream.
+pub(crate) fn streams(parts: usize, threads: [usize; 2]) -> usize {
     match threads[0].min(threads[1]) {
         0 | 1 => 1,
-        threads => (threads + 1).min(MOST_STREAMS).min(parts),
+        threads => (threads + 1).min(MOST_STREAMS).min(parts).max(1),
     }
 }
 
@@ -35,23 +34,23 @@ pub(crate) type RunPart<'a> = dyn Fn(u32, &mut Context<'_>) -> Result<(), Error>
 /// The stack of a thread.
 const THREAD_BYTES: usize = 2 << 20;
 
-/// Runs all parts of a session: the caller's thread and pool if there is no stream beside the context's channel, and
+/// Runs these parts of a session: the caller's thread and pool if there is no stream beside the context's channel, and
 /// otherwise a thread per stream.
 ///
 /// # Errors
 /// The first error of any part that says why. The others then stop at the end of their parts, and tell the peer why.
 pub(crate) fn run_all(
-    parts: u32,
+    parts: &[u32],
     context: &mut Context<'_>,
     run: &RunPart<'_>,
 ) -> Result<(), Error> {
     if context.streams.is_empty() {
-        return (0..parts).try_for_each(|part| {
+        return parts.iter().try_for_each(|part| {
             let mut context = Context::new(context.channel).randomness(context.rng.fork());
-            run(part, &mut context)
+            run(*part, &mut context)
         });
     }
-    let streams = 1 + context.streams.len() as u32;
+    let streams = 1 + context.streams.len();
     let turns = &Turns::new(parallel::threads());
     let failure = &Failure::default();
     let lanes = (0..streams)
@@ -104,15 +103,15 @@ fn is_consequence(error: &Error) -> bool {
 
 /// A stream, and what runs on it.
 struct Lane<'a> {
-    first: u32,
-    streams: u32,
+    first: usize,
+    streams: usize,
     channel: &'a mut Channel,
     rng: Prg,
     turns: &'a Arc<Turns>,
 }
 
 impl Lane<'_> {
-    fn run(self, parts: u32, failure: &Failure, run: &RunPart<'_>) {
+    fn run(self, parts: &[u32], failure: &Failure, run: &RunPart<'_>) {
         let Self {
             first,
             streams,
@@ -123,13 +122,13 @@ impl Lane<'_> {
         let Ok(pool) = Pool::new(1) else {
             exhausted(THREAD_BYTES)
         };
-        for part in (first..parts).step_by(streams as usize) {
+        for part in parts.iter().skip(first).step_by(streams) {
             if let Some(error) = &*failure.lock() {
                 return channel.abort(error.abort_code());
             }
             let rng = rng.fork();
-            let run = || run(part, &mut Context::new(channel).randomness(rng));
-            if let Err(error) = pool.run(|| turns.hold(part, run)) {
+            let run = || run(*part, &mut Context::new(channel).randomness(rng));
+            if let Err(error) = pool.run(|| turns.hold(*part, run)) {
                 channel.abort(error.abort_code());
                 return failure.note(error);
             }

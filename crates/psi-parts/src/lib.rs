@@ -35,6 +35,10 @@
 //! ([`kept`](psijoin_ot::block_accumulate::kept)), which nobody writes to. Keys, seeds and base OTs are fresh for
 //! each part.
 //!
+//! **Going on.** A session keeps what each part gave in a [`Ledger`](psijoin_psi::Ledger), if it is given one. A
+//! later attempt runs the parts that [remain](Remaining), with fresh randomness, on items that were digested under the
+//! seed of the first attempt: so items are in the parts that they were in.
+//!
 //! **Cost.** That of a part, times the number of parts; and that of the opening. A plan's cost is of a run over
 //! one stream. With more streams the bytes are the same, and flights pass at the same time.
 
@@ -42,13 +46,14 @@
 
 mod lanes;
 mod plan;
+mod remaining;
 mod session;
 mod spilled;
 pub mod synthetic;
 mod table;
 
-pub use lanes::streams;
 pub use plan::{in_parts, plan};
+pub use remaining::{Remaining, steps};
 pub use session::run;
 pub use spilled::Spilled;
 pub use table::{InMemory, Part, Table};

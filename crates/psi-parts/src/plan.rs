@@ -74,7 +74,7 @@ pub fn in_parts(protocol: &'static Protocol, request: &Request, parts: u32) -> R
             parts.plan.parameters().to_vec(),
         ]
         .concat(),
-        dialogue: dialogue(request, &parts),
+        dialogue: dialogue(request, &parts, shape.parts, true),
     };
     let places = parts.plan.share_places() * shape.parts as usize;
     Ok(
@@ -109,13 +109,13 @@ pub(crate) fn opening(request: &Request) -> Option<Opening> {
     (!kept).then(|| Opening::new(request))
 }
 
-/// All that is said, over one stream. Nothing is prepared before the sets are known: it would take the
-/// memory of all parts.
-fn dialogue(request: &Request, parts: &Parts) -> Dialogue {
+/// All that is said, over one stream, if so many parts run, and then what is opened, if `opens`. Nothing is
+/// prepared before the sets are known: it would take the memory of all parts.
+pub(crate) fn dialogue(request: &Request, parts: &Parts, run: u32, opens: bool) -> Dialogue {
     let part = parts.plan.dialogue().at_once().clone();
-    let all = part.repeated(parts.shape.parts.into());
+    let all = part.repeated(run.into());
     let lanes = vec![parts.plan.share_places(); parts.shape.parts as usize];
-    let [before, after] = match opening(request) {
+    let [before, after] = match opening(request).filter(|_| opens) {
         Some(opening) => opening.conversations(&lanes),
         None => Default::default(),
     };

@@ -7,8 +7,8 @@ use psijoin_channel::joint_seed::JointSeed;
 use psijoin_circuit::{Bits, Lanes};
 use psijoin_ot::block_accumulate;
 use psijoin_psi::{
-    ColumnSum, Context, Error, Input, Output, OutputKind, Parts, Party, Plan, Request, Result,
-    Role, Shares, TotalShares,
+    ColumnSum, Context, Error, Input, Ledger, Output, OutputKind, Parts, Party, Plan, Request,
+    Result, Role, Shares, TotalShares,
 };
 use psijoin_psi_functions::functions::opening::{self, Opened};
 
@@ -19,6 +19,9 @@ use crate::{
 
 /// Runs one party of a plan in parts on a table that gives its items part by part. If it fails, this
 /// tells the peer why. What is found of rows, the table gets; everything else is in the output.
+///
+/// With a [ledger](Context::ledger), only parts that are not done run; the table gets the rows of the others,
+/// too. If what is opened has been opened already, it is the output, rows included.
 ///
 /// # Errors
 /// If the plan is refused, the table fails or does not fit the plan, the channel breaks, the peer
@@ -139,16 +142,29 @@ impl Session<'_> {
     }
 
     fn run(&self, table: &dyn Table, context: &mut Context) -> Result<Output> {
+        let parts = self.parts.shape.parts;
+        let ledger = context.ledger.unwrap_or(&Nowhere);
+        let opening = opening(self.request);
+        if opening.is_some() && ledger.has(parts) {
+            return ledger.output(parts);
+        }
         self.check_items(table)?;
         context.phases.begin("parts");
         let _codes = block_accumulate::kept::keep();
         let kept = Mutex::new(Kept::new(self));
-        lanes::run_all(self.parts.shape.parts, context, &|part, context| {
-            self.run_part(part, table, &kept, context)
+        let (done, left): (Vec<u32>, Vec<u32>) = (0..parts).partition(|part| ledger.has(*part));
+        for part in &done {
+            self.take(*part, ledger.output(*part)?, table, &kept)?;
+        }
+        lanes::run_all(&left, context, &|part, context| {
+            self.run_part(part, table, ledger, &kept, context)
         })?;
         let kept = kept.into_inner().expect("no panic");
-        self.check_total(kept.items)?;
-        match opening(self.request) {
+        // Parts that are done were counted when they ran.
+        if done.is_empty() {
+            self.check_total(kept.items)?;
+        }
+        match opening {
             Some(opening) => {
                 context.phases.begin("opening");
                 self.open(opening, &kept, table, context)
@@ -162,6 +178,7 @@ impl Session<'_> {
         &self,
         part: u32,
         table: &dyn Table,
+        ledger: &dyn Ledger,
         kept: &Mutex<Kept>,
         context: &mut Context,
     ) -> Result<(), Error> {
@@ -174,15 +191,27 @@ impl Session<'_> {
             joint_seed: &self.joint_seed.part(part),
         };
         let output = psijoin_psi::run(&self.parts.plan, self.role, &input, context)?;
-        let Part { positions, .. } = own;
-        if let Output::Rows(rows) = output {
-            // A random digest is shared only if a mask is equal by chance.
-            let rows = rows.iter().map_while(|row| positions.get(*row as usize));
-            let rows: Vec<u32> = rows.copied().collect();
-            return table.found(part, &rows);
+        let output = in_table(output, &own.positions);
+        drop(own);
+        ledger.keep(part, &output)?;
+        self.take(part, output, table, kept)
+    }
+
+    /// Takes what a part gave to where it belongs.
+    fn take(
+        &self,
+        part: u32,
+        output: Output,
+        table: &dyn Table,
+        kept: &Mutex<Kept>,
+    ) -> Result<(), Error> {
+        match output {
+            Output::Rows(rows) => table.found(part, &rows),
+            output => {
+                kept.lock().expect("no panic").keep(part, output);
+                Ok(())
+            }
         }
-        kept.lock().expect("no panic").keep(part, output, positions);
-        Ok(())
     }
 
     /// Fills a part up to its capacity.
@@ -211,18 +240,30 @@ impl Session<'_> {
     ) -> Result<Output> {
         let (totals, bits) = (kept.totals(), kept.bits());
         let (channel, rng) = (&mut *context.channel, &mut context.rng);
+        let ledger = context.ledger.unwrap_or(&Nowhere);
+        let keep = |output: &Output| ledger.keep(self.parts.shape.parts, output);
         match self.role {
             Role::Sender => {
                 let sender = opening::Sender::offline(opening, channel, rng)?;
-                sender.release(&totals, &bits, channel)
+                let output = sender.release(&totals, &bits, channel)?;
+                keep(&output)?;
+                Ok(output)
             }
             Role::Receiver => {
                 let receiver = opening::Receiver::offline(opening, channel, rng)?;
                 match receiver.learn(&totals, &bits, channel)? {
-                    Opened::Output(output) => Ok(output),
+                    Opened::Output(output) => {
+                        keep(&output)?;
+                        Ok(output)
+                    }
                     Opened::Bits(shared) => {
-                        for (part, shared) in (0..).zip(&shared) {
-                            table.found(part, &kept.rows(part, shared))?;
+                        let rows = (0..).zip(&shared);
+                        let rows: Vec<_> = rows.map(|(part, bits)| kept.rows(part, bits)).collect();
+                        let mut all = rows.concat();
+                        all.sort_unstable();
+                        keep(&Output::Rows(all))?;
+                        for (part, rows) in (0..).zip(&rows) {
+                            table.found(part, rows)?;
                         }
                         Ok(Output::Nothing)
                     }
@@ -232,18 +273,40 @@ impl Session<'_> {
     }
 }
 
+/// Keeps nothing beyond the session.
+struct Nowhere;
+
+impl Ledger for Nowhere {
+    fn has(&self, _: u32) -> bool {
+        false
+    }
+
+    fn output(&self, _: u32) -> Result<Output> {
+        Err(Error::Misuse("nothing was kept"))
+    }
+
+    fn keep(&self, _: u32, _: &Output) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// What a part gave, with the positions of its items in the whole table. Digests that fill the part up have none.
+fn in_table(output: Output, positions: &[u32]) -> Output {
+    let position = |item: u32| positions.get(item as usize).copied();
+    match output {
+        // A random digest is shared only if a mask is equal by chance.
+        Output::Rows(rows) => Output::Rows(rows.into_iter().map_while(position).collect()),
+        Output::Shares(shares) => Output::Shares(shares.at_positions(position)),
+        output => output,
+    }
+}
+
 /// What a party has of the parts that are done.
 struct Kept {
     items: u64,
     columns: Vec<ColumnSum>,
     totals: TotalShares,
-    shares: Vec<Option<SharesOfPart>>,
-}
-
-struct SharesOfPart {
-    shares: Shares,
-    /// Where each item of the part stands in the table.
-    positions: Vec<u32>,
+    shares: Vec<Option<Shares>>,
 }
 
 impl Kept {
@@ -276,7 +339,7 @@ impl Kept {
         Ok(())
     }
 
-    fn keep(&mut self, part: u32, output: Output, positions: Vec<u32>) {
+    fn keep(&mut self, part: u32, output: Output) {
         match output {
             Output::Totals(totals) => self.totals.add(&totals),
             Output::Shares(shares) => {
@@ -284,7 +347,7 @@ impl Kept {
                 if self.shares.len() <= part {
                     self.shares.resize_with(part + 1, || None);
                 }
-                self.shares[part] = Some(SharesOfPart { shares, positions });
+                self.shares[part] = Some(shares);
             }
             // The sender learns nothing of rows.
             _ => {}
@@ -295,7 +358,7 @@ impl Kept {
     fn totals(&self) -> TotalShares {
         let mut totals = self.totals.clone();
         // A column of ones counts rows that may be withheld.
-        let ones = (self.shares.iter().flatten()).flat_map(|part| part.shares.columns().first());
+        let ones = (self.shares.iter().flatten()).flat_map(|part| part.columns().first());
         totals.count = (ones.flatten()).fold(totals.count, |sum, one| sum.wrapping_add(*one));
         totals
     }
@@ -303,7 +366,7 @@ impl Kept {
     /// Shares of the bits of all parts.
     fn bits(&self) -> Vec<Bits> {
         let parts = self.shares.iter().flatten();
-        parts.map(|part| part.shares.membership().clone()).collect()
+        parts.map(|part| part.membership().clone()).collect()
     }
 
     /// The rows of a part whose bits are one.
@@ -311,9 +374,9 @@ impl Kept {
         let Some(part) = &self.shares[part as usize] else {
             return Vec::new();
         };
-        let places = part.shares.items().unwrap_or_default().iter().enumerate();
+        let places = part.items().unwrap_or_default().iter().enumerate();
         let found = places.filter(|(place, _)| shared.get(*place));
-        let mut rows: Vec<u32> = found.filter_map(|(_, item)| part.position(*item)).collect();
+        let mut rows: Vec<u32> = found.filter_map(|(_, row)| *row).collect();
         rows.sort_unstable();
         rows
     }
@@ -331,22 +394,14 @@ impl Kept {
         let (mut bits, mut sums) = (Bits::default(), vec![Vec::new(); columns]);
         let mut items: Option<Vec<Option<u32>>> = None;
         for part in self.shares.iter().flatten() {
-            bits.append(part.shares.membership());
-            for (all, column) in sums.iter_mut().zip(part.shares.columns()) {
+            bits.append(part.membership());
+            for (all, column) in sums.iter_mut().zip(part.columns()) {
                 all.extend_from_slice(column);
             }
-            if let Some(of_part) = part.shares.items() {
-                let positions = of_part.iter().map(|item| part.position(*item));
-                items.get_or_insert_default().extend(positions);
+            if let Some(of_part) = part.items() {
+                items.get_or_insert_default().extend_from_slice(of_part);
             }
         }
         Shares::new(bits, sums, items)
-    }
-}
-
-impl SharesOfPart {
-    /// Where the item of a place stands in the table; `None` if there is none, or a digest that fills up.
-    fn position(&self, item: Option<u32>) -> Option<u32> {
-        self.positions.get(item? as usize).copied()
     }
 }

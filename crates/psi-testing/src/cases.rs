@@ -6,5 +6,6 @@ pub mod misuse;
 pub mod order;
 pub mod parts;
 pub mod results;
+pub mod resuming;
 pub mod secrets;
 pub mod views;

@@ -20,10 +20,12 @@ pub mod cases;
 pub mod tampering;
 pub mod uniform;
 
+mod ledger;
 mod run;
 mod sets;
 mod subject;
 
+pub use ledger::MemoryLedger;
 pub use run::{
     JOINT_SEED, Results, Setup, items, output, run_items, run_pair, run_tables, structured,
 };
@@ -77,6 +79,7 @@ macro_rules! protocols {
                     parts::overflow_is_bad_luck,
                     parts::tell_no_secret,
                     parts::wait_for_room_after_every_message,
+                    resuming::only_what_is_left_runs_again,
                 });
                 $crate::tier!(#[ignore = "takes minutes: nightly"] nightly {
                     parts::hide_what_is_shared,

@@ -5,7 +5,7 @@ use std::time::Instant;
 use psijoin_block::Prg;
 use psijoin_channel::{Channel, joint_seed::JointSeed};
 
-use crate::Items;
+use crate::{Items, Ledger};
 
 /// A party's private input, and the randomness that both share.
 #[derive(Clone, Copy)]
@@ -16,7 +16,8 @@ pub struct Input<'a> {
     /// per item each. Neither the positive numbers of a column nor its negative ones may add up to
     /// more than an `i64` holds.
     pub columns: &'a [Vec<i64>],
-    /// Public randomness to which both parties contributed after both sets were fixed.
+    /// Public randomness to which both parties contributed after both sets were fixed, fresh for each
+    /// run. The digests may come from that of an earlier attempt at the same session.
     pub joint_seed: &'a JointSeed,
 }
 
@@ -32,6 +33,8 @@ pub struct Context<'a> {
     pub rng: Prg,
     /// Who hears how the run proceeds.
     pub phases: Phases<'a>,
+    /// Which steps are done already, and what keeps those to come.
+    pub ledger: Option<&'a dyn Ledger>,
 }
 
 impl<'a> Context<'a> {
@@ -42,6 +45,7 @@ impl<'a> Context<'a> {
             streams: &mut [],
             rng: Prg::from_os(),
             phases: Phases(None),
+            ledger: None,
         }
     }
 
@@ -55,6 +59,15 @@ impl<'a> Context<'a> {
     #[must_use]
     pub fn randomness(self, rng: Prg) -> Self {
         Self { rng, ..self }
+    }
+
+    /// The same, going on where `ledger` says that an earlier attempt stopped.
+    #[must_use]
+    pub fn keeping(self, ledger: &'a dyn Ledger) -> Self {
+        Self {
+            ledger: Some(ledger),
+            ..self
+        }
     }
 
     /// The same, and `observer` hears about the phases.

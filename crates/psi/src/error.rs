@@ -1,3 +1,5 @@
+use std::io;
+
 use psijoin_channel::{AbortCode, Error as ChannelError};
 
 /// What a step of a run gives, or why it failed.
@@ -57,6 +59,10 @@ pub enum Error {
     )]
     Fault(&'static str),
 
+    /// What a step gave cannot be kept, or what was kept cannot be had ([`Ledger`](crate::Ledger)).
+    #[error("cannot keep what was computed: {0}")]
+    Ledger(#[source] io::Error),
+
     /// A statistical failure, bounded by 2^-σ in advance.
     #[error("bad luck: {0}; this happens with a probability below 2^-{sigma}, run again", sigma = .1)]
     BadLuck(&'static str, u32),
@@ -78,6 +84,8 @@ pub enum ErrorKind {
     BadLuck,
     /// This machine's.
     Fault,
+    /// That of the place where this party keeps what it computes.
+    Ledger,
 }
 
 impl Error {
@@ -94,6 +102,7 @@ impl Error {
             | Self::Peer(_) => ErrorKind::Peer,
             Self::Channel(_) => ErrorKind::Channel,
             Self::Fault(_) => ErrorKind::Fault,
+            Self::Ledger(_) => ErrorKind::Ledger,
             Self::BadLuck(..) => ErrorKind::BadLuck,
         }
     }

@@ -47,6 +47,7 @@ pub mod sorted_masks;
 mod cost;
 mod decided;
 mod error;
+mod ledger;
 mod shares;
 
 pub use base_params::BaseParams;
@@ -55,6 +56,7 @@ pub use conversation::Conversation;
 pub use cost::{Cost, Dialogue, Traffic};
 pub use error::{Error, ErrorKind, Result};
 pub use items::{Fingerprint, Items};
+pub use ledger::Ledger;
 pub use output::{Columns, Output, OutputKind, Totals};
 pub use plan::{
     ColumnSum, Derived, Parameter, Parts, Party, Plan, Prepared, parameters, prepare, run,

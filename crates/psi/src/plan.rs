@@ -10,8 +10,8 @@ use psijoin_channel::joint_seed::JointSeed;
 use psijoin_params::{FailureBudget, parts};
 
 use crate::{
-    BaseParams, Context, Cost, Dialogue, Error, Fingerprint, Info, Input, Items, Output, Request,
-    Result, Role,
+    BaseParams, Context, Cost, Dialogue, Error, Fingerprint, Info, Input, Items, Ledger, Output,
+    Request, Result, Role,
 };
 
 /// A derived parameter that both parties must agree on.
@@ -130,6 +130,22 @@ impl Plan {
                 parts.shape.parts,
             ),
         }
+    }
+
+    /// Runs the only step of a plan that is not in parts, unless it is done.
+    fn run_once(
+        &self,
+        role: Role,
+        input: &Input,
+        ledger: &dyn Ledger,
+        context: &mut Context,
+    ) -> Result<Output> {
+        if ledger.has(0) {
+            return ledger.output(0);
+        }
+        let output = self.driver(role).at_once(input, context)?;
+        ledger.keep(0, &output)?;
+        Ok(output)
     }
 
     fn driver(&self, role: Role) -> &dyn Driver {
@@ -319,12 +335,16 @@ pub fn prepare(plan: &Plan, role: Role, context: &mut Context) -> Result<Prepare
 /// this tells the peer why.
 ///
 /// # Errors
-/// As [`prepare`] and [`Prepared::run`].
+/// As [`prepare`] and [`Prepared::run`], and if the [ledger](Context::ledger) fails.
 pub fn run(plan: &Plan, role: Role, input: &Input, context: &mut Context) -> Result<Output, Error> {
     Demands::of(plan, role)
         .check(input)
         .and_then(|()| plan.feasible())
-        .and_then(|()| plan.driver(role).at_once(input, context))
+        .and_then(|()| match (context.ledger, plan.parts()) {
+            (Some(ledger), None) => plan.run_once(role, input, ledger, context),
+            // A session in parts keeps each of them.
+            _ => plan.driver(role).at_once(input, context),
+        })
         .inspect_err(|error| context.channel.abort(error.abort_code()))
 }
 

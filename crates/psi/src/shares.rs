@@ -53,6 +53,15 @@ impl Shares {
     pub fn items(&self) -> Option<&[Option<u32>]> {
         self.items.as_deref()
     }
+
+    /// The same, with the item of each place at another position, or at none.
+    #[must_use]
+    pub fn at_positions(mut self, position: impl Fn(u32) -> Option<u32>) -> Self {
+        for item in self.items.iter_mut().flatten() {
+            *item = item.and_then(&position);
+        }
+        self
+    }
 }
 
 /// Sizes only.

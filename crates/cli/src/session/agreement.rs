@@ -130,7 +130,7 @@ impl Party<'_> {
         let plan = psijoin::plan(self.protocol, &request)?;
         let peer_only_checks = pending.peer().told(ONLY_CHECKS).is_some();
         let threads = [self.pool.threads(), threads(pending.peer())];
-        let streams = psijoin::parts::streams(&plan, threads);
+        let streams = psijoin::parts::Remaining::all(&plan).streams(threads);
         let joint_seed = pending.confirm(channel, &[&plan.digest(), &columns.encoded()])?;
         self.record.session(&joint_seed);
         self.console.say(format_args!(

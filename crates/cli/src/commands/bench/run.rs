@@ -7,7 +7,7 @@ use std::{
 
 use psijoin::{
     Context, JointSeed, Output, Plan, Role,
-    parts::{self, synthetic::Synthetic},
+    parts::{self, Remaining, synthetic::Synthetic},
 };
 use psijoin_block::{Prg, parallel::Pool};
 use psijoin_channel::{
@@ -91,7 +91,7 @@ impl Parties {
     /// # Errors
     /// If a party fails, or learns something wrong.
     pub(super) fn run(&self, plan: &Plan, setting: &Setting, what: &str) -> Result<Run, Failure> {
-        let streams = parts::streams(plan, [setting.threads.get(); 2]);
+        let streams = Remaining::all(plan).streams([setting.threads.get(); 2]);
         // The connections live until both parties are done.
         let (_connections, [senders, receivers]) = join(setting, streams)?;
         let (receivers, counters): (Vec<_>, Vec<_>) = receivers.into_iter().map(counted).unzip();

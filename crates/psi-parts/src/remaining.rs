@@ -1,0 +1,77 @@
+use psijoin_psi::{Ledger, Plan, Traffic};
+
+use crate::{
+    lanes,
+    plan::{dialogue, opening},
+};
+
+/// How many steps a plan has, as a [`Ledger`] counts them: its parts, and what is opened in the end, if
+/// anything is; or one.
+pub fn steps(plan: &Plan) -> u32 {
+    let opens = || opening(plan.request()).is_some();
+    plan.parts()
+        .map_or(1, |parts| parts.shape.parts + u32::from(opens()))
+}
+
+/// What of a plan is still to run.
+#[derive(Clone, Copy)]
+pub struct Remaining<'a> {
+    plan: &'a Plan,
+    /// Parts, if it is in parts, or otherwise the only run.
+    runs: u32,
+    /// Whether something is opened in the end.
+    opens: bool,
+}
+
+impl<'a> Remaining<'a> {
+    /// All of it.
+    pub fn all(plan: &'a Plan) -> Self {
+        Self::where_done(plan, |_| false)
+    }
+
+    /// What this ledger does not have.
+    pub fn after(plan: &'a Plan, ledger: &dyn Ledger) -> Self {
+        Self::where_done(plan, |step| ledger.has(step))
+    }
+
+    fn where_done(plan: &'a Plan, is_done: impl Fn(u32) -> bool) -> Self {
+        let steps = steps(plan);
+        let runs = plan.parts().map_or(1, |parts| parts.shape.parts);
+        let left = |from: u32, to: u32| (from..to).filter(|step| !is_done(*step)).count() as u32;
+        Self {
+            plan,
+            runs: left(0, runs),
+            opens: left(runs, steps) > 0,
+        }
+    }
+
+    /// Whether nothing is: then a run says nothing.
+    pub fn is_nothing(&self) -> bool {
+        self.runs == 0 && !self.opens
+    }
+
+    /// How many parts are, or 1 for a run that is not in parts.
+    pub fn runs(&self) -> u32 {
+        self.runs
+    }
+
+    /// What passes over the wire, exactly, of a run whose result is not withheld. Flights are those over one
+    /// stream.
+    pub fn traffic(&self) -> Traffic {
+        match self.plan.parts() {
+            Some(parts) => {
+                let request = self.plan.request();
+                dialogue(request, parts, self.runs, self.opens).cost().total
+            }
+            None if self.runs == 0 => Traffic::default(),
+            None => self.plan.cost().total,
+        }
+    }
+
+    /// How many streams a run of it should have, that of the meeting included, if the parties have these numbers
+    /// of threads: one more than the party with fewer has, so that parts can compute while one waits. With one thread
+    /// there is one stream.
+    pub fn streams(&self, threads: [usize; 2]) -> usize {
+        lanes::streams(self.runs as usize, threads)
+    }
+}
