@@ -49,6 +49,17 @@ impl JointSeed {
         Self(bytes)
     }
 
+    /// A seed that both parties agreed on before, as this party kept it: to go on with what was begun under
+    /// it. The sets must be those that were fixed then.
+    pub fn kept(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// What to keep of it. Whoever has it can test guesses of items against their digests.
+    pub fn to_kept(&self) -> [u8; 32] {
+        self.0
+    }
+
     /// Public randomness for one purpose.
     pub fn key(&self, purpose: &str) -> [u8; 32] {
         blake3::derive_key(purpose, &self.0)

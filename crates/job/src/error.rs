@@ -1,0 +1,116 @@
+use std::{io, path::PathBuf};
+
+/// Why a job folder cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The operating system refuses something.
+    #[error("cannot use the job folder {}: {source}", folder.display())]
+    Io {
+        /// The folder.
+        folder: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+
+    /// It is another user's.
+    #[error("the job folder {} belongs to another user: give a folder of your own", .0.display())]
+    NotOurs(PathBuf),
+
+    /// Others can read or change it.
+    #[error(
+        "the job folder {} can be read or changed by other users of this machine: run chmod 700 on it",
+        .0.display()
+    )]
+    Open(PathBuf),
+
+    /// Another process works in it.
+    #[error("another psijoin is at work in the job folder {}", .0.display())]
+    InUse(PathBuf),
+
+    /// It holds something else.
+    #[error(
+        "{} holds other files than a job's: give a folder that is empty, or not there yet", .0.display()
+    )]
+    NoJob(PathBuf),
+
+    /// There is no job.
+    #[error("there is no job in {}", .0.display())]
+    Nothing(PathBuf),
+
+    /// It was written by another version.
+    #[error(
+        "the job in {} was begun by psijoin {theirs}, and this is {ours}: go on with that version, or begin \
+         anew on both sides with new folders",
+        folder.display()
+    )]
+    Version {
+        /// The folder.
+        folder: PathBuf,
+        /// The version that began the job.
+        theirs: String,
+        /// This version.
+        ours: String,
+    },
+
+    /// A file is not what was written.
+    #[error(
+        "the job folder {} is damaged ({what}): begin anew on both sides with new folders", folder.display()
+    )]
+    Damaged {
+        /// The folder.
+        folder: PathBuf,
+        /// What is wrong.
+        what: &'static str,
+    },
+
+    /// A job goes on with what it was begun with only.
+    #[error(
+        "the job in {} was begun with {name} `{was}`, and this is `{is}`: go on with the former, or begin anew on \
+         both sides with new folders",
+        folder.display()
+    )]
+    Changed {
+        /// The folder.
+        folder: PathBuf,
+        /// What has changed.
+        name: String,
+        /// What it was.
+        was: String,
+        /// What it is.
+        is: String,
+    },
+
+    /// The same, of something that is not shown.
+    #[error(
+        "the job in {} was begun with {name}, and this is another: go on with the former, or begin anew on both sides \
+         with new folders",
+        folder.display()
+    )]
+    ChangedSecret {
+        /// The folder.
+        folder: PathBuf,
+        /// What has changed.
+        name: String,
+    },
+}
+
+/// Who has to act on an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// The caller: the command is not that of the job.
+    Usage,
+    /// The folder cannot be used.
+    Folder,
+}
+
+impl Error {
+    /// Who has to act on it.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Changed { .. } | Self::ChangedSecret { .. } | Self::Version { .. } => Kind::Usage,
+            _ => Kind::Folder,
+        }
+    }
+}
