@@ -108,6 +108,18 @@ fn blake3_row_to_mask(bencher: Bencher) {
 }
 
 #[divan::bench]
+fn blake3_derive_key(bencher: Bencher) {
+    let context = blake3_rows::ContextKey::new("a bench");
+    let (blocks, lengths) = (vec![[7; 64]; 4096], vec![64; 4096]);
+    let mut out = vec![[0; 32]; 4096];
+    bencher
+        .counter(ItemsCount::new(blocks.len()))
+        .bench_local(|| {
+            blake3_rows::derive_key(&context, divan::black_box(&blocks), &lengths, &mut out)
+        });
+}
+
+#[divan::bench]
 fn aes_and_positions(bencher: Bencher) {
     let (aes, inputs) = (Aes128::new(Block(1)), random(8192));
     let mut blocks = [Block::ZERO; 128];

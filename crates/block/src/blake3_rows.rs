@@ -6,6 +6,9 @@
 //! pseudorandom code of a few words as cheap as a handful of AES calls. The `blake3` crate
 //! has this kernel for whole chunks of *one* input only.
 //!
+//! [`derive_key`] does the same for short messages of different lengths, in BLAKE3's key
+//! derivation mode.
+//!
 //! Source: the BLAKE3 specification (O'Connor, Aumasson, Neves, Wilcox-O'Hearn, 2020), §2.
 
 #![expect(
@@ -15,8 +18,10 @@
 
 use crate::cpu::{self, multiversion};
 
+pub use derive_key::{ContextKey, derive_key};
 use lanes::Lanes;
 
+mod derive_key;
 mod lanes;
 
 /// The longest row, in 64-bit words: one chunk of BLAKE3.
@@ -136,7 +141,7 @@ fn one_group<L: Lanes<COUNT>, const COUNT: usize, const ROW: usize, const OUT: u
         let end_flags = if last { CHUNK_END | ROOT } else { 0 };
         let message = load_block(rows, block * BLOCK_WORDS / 2);
         let flags = KEYED_HASH | start_flag | end_flags;
-        let state = compress(&chaining, &message, block_bytes as u32, flags);
+        let state = compress(&chaining, &message, L::splat(block_bytes as u32), flags);
         if last {
             store(&chaining, &state, out);
         } else {
@@ -204,16 +209,16 @@ fn output_words<L: Lanes<COUNT>, const COUNT: usize>(
 fn compress<L: Lanes<COUNT>, const COUNT: usize>(
     chaining: &[L; 8],
     message: &[L; BLOCK_WORDS],
-    block_bytes: u32,
+    block_bytes: L,
     flags: u32,
 ) -> [L; BLOCK_WORDS] {
-    let tail = [IV[0], IV[1], IV[2], IV[3], 0, 0, block_bytes, flags];
-    let mut v: [L; BLOCK_WORDS] = std::array::from_fn(|i| {
-        if i < 8 {
-            chaining[i]
-        } else {
-            L::splat(tail[i - 8])
-        }
+    let mut v: [L; BLOCK_WORDS] = std::array::from_fn(|i| match i {
+        0..8 => chaining[i],
+        8..12 => L::splat(IV[i - 8]),
+        14 => block_bytes,
+        15 => L::splat(flags),
+        // The number of the chunk, which is the only one.
+        _ => L::splat(0),
     });
     for order in &SCHEDULE {
         let m = |i: usize| message[order[i]];
