@@ -332,7 +332,10 @@ impl Party<'_> {
         let table = self.console.during(
             &format!("reading {}", self.source.name()),
             || self.progress.bytes(),
-            || KeyTable::read(&self.source, &self.key, &own.to_read(), self.progress),
+            || {
+                self.pool
+                    .run(|| KeyTable::read(&self.source, &self.key, &own.to_read(), self.progress))
+            },
         )?;
         let Counts { rows, distinct, .. } = table.counts;
         self.console.say(format_args!(
@@ -434,7 +437,6 @@ impl Party<'_> {
                     columns: columns.in_shares(),
                     joint_seed: &agreement.joint_seed,
                     rows,
-                    items: counts.distinct,
                 };
                 kept.write(shares, file)?;
                 Some(Received::Shares { places })
@@ -483,7 +485,10 @@ impl Party<'_> {
         let staged = self.console.during(
             "writing the rows",
             || self.progress.bytes(),
-            || destination.stage(&self.source, rows, matched, self.progress),
+            || {
+                let stage = || destination.stage(&self.source, rows, matched, self.progress);
+                self.pool.run(stage)
+            },
         );
         match staged {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(None),

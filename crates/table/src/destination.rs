@@ -110,6 +110,8 @@ impl Destination {
     /// this returns. In the source's own format every row keeps its bytes, or its types; in
     /// another it is written as is usual there.
     ///
+    /// The threads of the caller's pool read, and copy rows of a text in its own format.
+    ///
     /// A file appears, or is replaced, when it is [committed](StagedRows::commit), and not at all
     /// otherwise. A stream gets the rows at once.
     ///
@@ -130,7 +132,7 @@ impl Destination {
         let write = |writer: &mut (dyn Write + Send)| {
             write::matching_rows(
                 source,
-                rows.matches(matched),
+                (rows, matched),
                 self.format,
                 self.quote_empty,
                 &mut write::Output {

@@ -220,6 +220,14 @@ fn shown(byte: u8) -> String {
 }
 
 impl Layout {
+    /// Whether a line feed can be a character of a field.
+    pub(crate) fn may_hide_line_feeds(self) -> bool {
+        match self {
+            Self::Delimited(dialect) => dialect.quote.is_some() || dialect.escapes,
+            Self::Lines => false,
+        }
+    }
+
     /// How this format is written unless something else is said; `None` for Parquet and Arrow,
     /// which are not text.
     pub(crate) fn usual(format: Format) -> Option<Self> {

@@ -467,6 +467,17 @@ pub enum Error {
         data_type: DataType,
     },
 
+    /// The table holds more rows than can be numbered.
+    #[error(
+        "{file} has more than {} rows, the most that one table can have: divide it and run once for \
+         each part",
+        crate::MAX_ROWS
+    )]
+    TooManyRows {
+        /// The table as the user named it.
+        file: String,
+    },
+
     /// The table holds more distinct keys than the protocols can take.
     #[error(
         "{file} has more than {} distinct keys, the most that one run can take",
@@ -565,6 +576,16 @@ pub enum ErrorKind {
 }
 
 impl Error {
+    /// The error of a row whose place counts from a line, or row, that has this many before it.
+    pub(crate) fn later(mut self, by: u64) -> Self {
+        match &mut self {
+            Self::Malformed { line, .. } | Self::Ragged { line, .. } => *line += by,
+            Self::Key { place, .. } | Self::Number { place, .. } => *place = place.later(by),
+            _ => {}
+        }
+        self
+    }
+
     /// Who has to do something about this error.
     pub fn kind(&self) -> ErrorKind {
         use Error::*;
@@ -627,6 +648,7 @@ impl Error {
             | KeyType { .. }
             | Number { .. }
             | NumberType { .. }
+            | TooManyRows { .. }
             | TooManyItems { .. }
             | Changed { .. } => ErrorKind::Input,
         }
@@ -778,6 +800,16 @@ pub enum Place {
     Line(u64),
     /// The row of this number, from 1, in a format without lines.
     Row(u64),
+}
+
+impl Place {
+    /// The place this many lines, or rows, further on.
+    pub(crate) fn later(self, by: u64) -> Self {
+        match self {
+            Self::Line(line) => Self::Line(line + by),
+            Self::Row(row) => Self::Row(row + by),
+        }
+    }
 }
 
 impl fmt::Display for Place {

@@ -1,8 +1,9 @@
 //! The key: its columns, their normalisation, and the fingerprint of their values.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, mem};
 
 use arrow_schema::SchemaRef;
+use psijoin_block::blake3_rows::{ContextKey, derive_key};
 
 use crate::{
     Error, KeyFault, Source,
@@ -147,17 +148,52 @@ fn unique<'a>(mut names: impl Iterator<Item = &'a String> + Clone) -> Result<(),
 /// The BLAKE3 context under which fingerprints are derived.
 const CONTEXT: &str = "psijoin 2026-01 table key fingerprint v1";
 
-/// Turns the key fields of one row after the other into fingerprints.
-pub(crate) struct Fingerprinter<'a> {
-    columns: Vec<FingerprintedColumn<'a>>,
-    joined: Vec<u8>,
-    complete: bool,
-    hasher: blake3::Hasher,
+/// How the columns of a key are read: the same for all threads.
+pub(crate) struct KeyColumns<'a> {
+    columns: Vec<KeyColumn<'a>>,
+    context: ContextKey,
 }
 
-struct FingerprintedColumn<'a> {
-    rules: Cow<'a, [Rule]>,
-    observed: Observed,
+/// A column at a position of the key.
+pub(crate) struct KeyColumn<'a> {
+    /// What errors call it.
+    pub(crate) name: String,
+    kind: Kind,
+    /// The rules that were asked for.
+    asked: &'a [Rule],
+    /// The rules that are applied.
+    pub(crate) rules: Cow<'a, [Rule]>,
+}
+
+impl<'a> KeyColumns<'a> {
+    /// The columns at each position of the key have these names and kinds.
+    pub(crate) fn new(key: &'a KeySpec, columns: impl IntoIterator<Item = (String, Kind)>) -> Self {
+        let columns = key.rules_by_position().into_iter().zip(columns);
+        Self {
+            columns: columns
+                .map(|(asked, (name, kind))| KeyColumn {
+                    name,
+                    kind,
+                    asked,
+                    rules: meant_for(kind, asked),
+                })
+                .collect(),
+            context: ContextKey::new(CONTEXT),
+        }
+    }
+
+    /// The columns in the key's order.
+    pub(crate) fn columns(&self) -> &[KeyColumn<'a>] {
+        &self.columns
+    }
+
+    /// For each position, what finds out what its fields mean.
+    pub(crate) fn observed(&self) -> Vec<Observed> {
+        let columns = self.columns.iter();
+        columns
+            .map(|column| Observed::new(column.kind, column.asked))
+            .collect()
+    }
 }
 
 /// The rules as they are meant for fields of this kind.
@@ -175,33 +211,47 @@ fn meant_for(kind: Kind, rules: &[Rule]) -> Cow<'_, [Rule]> {
     rules
 }
 
+/// As many joined keys are hashed at once.
+const BATCH: usize = 256;
+
+/// The longest joined key that is hashed with others, one in each lane.
+const SHORT: usize = 64;
+
+/// Turns the key fields of one row after the other into fingerprints.
+pub(crate) struct Fingerprinter<'a> {
+    key: &'a KeyColumns<'a>,
+    observed: Vec<Observed>,
+    /// The fields of the row so far, each after its length.
+    joined: Vec<u8>,
+    complete: bool,
+    /// The joined keys whose fingerprints are still to be made.
+    blocks: Vec<[u8; SHORT]>,
+    lengths: Vec<u8>,
+    /// The fingerprints of those among them that are longer than a block, and their places.
+    long: Vec<(usize, [u8; 32])>,
+    hasher: blake3::Hasher,
+    fingerprints: Vec<[u8; 32]>,
+}
+
 impl<'a> Fingerprinter<'a> {
-    /// The fields at each position of the key are of this kind.
-    pub(crate) fn new(key: &'a KeySpec, kinds: &[Kind]) -> Self {
-        let columns = key.rules_by_position().into_iter().zip(kinds);
+    pub(crate) fn new(key: &'a KeyColumns<'a>) -> Self {
         Self {
-            columns: columns
-                .map(|(rules, &kind)| FingerprintedColumn {
-                    rules: meant_for(kind, rules),
-                    observed: Observed::new(kind, rules),
-                })
-                .collect(),
+            key,
+            observed: key.observed(),
             joined: Vec::new(),
             complete: true,
+            blocks: Vec::with_capacity(BATCH),
+            lengths: Vec::with_capacity(BATCH),
+            long: Vec::new(),
             hasher: blake3::Hasher::new_derive_key(CONTEXT),
+            fingerprints: Vec::new(),
         }
-    }
-
-    /// The rules at each position of the key.
-    pub(crate) fn rules(&self) -> impl Iterator<Item = &Cow<'a, [Rule]>> {
-        self.columns.iter().map(|column| &column.rules)
     }
 
     /// Appends the row's field at this position of the key. A null is the empty text.
     pub(crate) fn field(&mut self, position: usize, text: Cow<'_, str>) -> Result<(), KeyFault> {
-        let column = &mut self.columns[position];
-        let text = normalize::normalize(&column.rules, text)?;
-        column.observed.see(&text);
+        let text = normalize::normalize(&self.key.columns[position].rules, text)?;
+        self.observed[position].see(&text);
         self.complete &= !text.is_empty();
         // The length before each field makes the joined key unambiguous.
         self.joined
@@ -210,21 +260,54 @@ impl<'a> Fingerprinter<'a> {
         Ok(())
     }
 
-    /// What the fields at each position mean.
-    pub(crate) fn meanings(self) -> Vec<Meaning> {
-        let columns = self.columns.into_iter();
-        columns.map(|column| column.observed.finish()).collect()
+    /// Ends a row, and says whether it has a key: it has none if a field of its key is empty.
+    pub(crate) fn finish_row(&mut self) -> bool {
+        let complete = mem::replace(&mut self.complete, true);
+        if complete {
+            self.queue();
+        }
+        self.joined.clear();
+        complete
     }
 
-    /// The row's fingerprint, or `None` if a field of its key is empty. The next row begins.
-    pub(crate) fn finish_row(&mut self) -> Option<[u8; 32]> {
-        let complete = std::mem::replace(&mut self.complete, true);
-        let fingerprint = complete.then(|| {
-            self.hasher.reset();
-            *self.hasher.update(&self.joined).finalize().as_bytes()
-        });
-        self.joined.clear();
-        fingerprint
+    fn queue(&mut self) {
+        let mut block = [0; SHORT];
+        match block.get_mut(..self.joined.len()) {
+            Some(message) => {
+                message.copy_from_slice(&self.joined);
+                self.lengths.push(self.joined.len() as u8);
+            }
+            None => {
+                let hash = self.hasher.reset().update(&self.joined).finalize();
+                self.long.push((self.blocks.len(), hash.into()));
+                self.lengths.push(0);
+            }
+        }
+        self.blocks.push(block);
+        if self.blocks.len() == BATCH {
+            self.hash();
+        }
+    }
+
+    /// Makes the fingerprints of the keys that wait.
+    fn hash(&mut self) {
+        let before = self.fingerprints.len();
+        self.fingerprints
+            .resize(before + self.blocks.len(), [0; 32]);
+        let made = &mut self.fingerprints[before..];
+        derive_key(&self.key.context, &self.blocks, &self.lengths, made);
+        for (place, fingerprint) in self.long.drain(..) {
+            made[place] = fingerprint;
+        }
+        self.blocks.clear();
+        self.lengths.clear();
+    }
+
+    /// The fingerprints of the rows that have a key, in their order, and what was seen of the
+    /// fields at each position.
+    pub(crate) fn finish(mut self) -> (Vec<[u8; 32]>, Vec<Observed>) {
+        self.hash();
+        (self.fingerprints, self.observed)
     }
 }
 
@@ -245,15 +328,30 @@ mod tests {
         columns.iter().map(|&column| column.to_owned()).collect()
     }
 
+    /// The fingerprints of rows of fields, as many for each row; `None` for a row without a key.
+    fn fingerprints(rows: &[Vec<String>]) -> Vec<Option<[u8; 32]>> {
+        let width = rows[0].len();
+        let columns: Vec<_> = (0..width).map(|index| index.to_string()).collect();
+        let key = KeySpec::new(columns.clone(), vec![]).unwrap();
+        let columns = columns.into_iter().map(|name| (name, Kind::Text));
+        let key = KeyColumns::new(&key, columns);
+        let mut fingerprinter = Fingerprinter::new(&key);
+        let has_key = |row: &Vec<String>| {
+            for (position, field) in row.iter().enumerate() {
+                fingerprinter.field(position, field.into()).unwrap();
+            }
+            fingerprinter.finish_row()
+        };
+        let have_keys: Vec<bool> = rows.iter().map(has_key).collect();
+        let mut made = fingerprinter.finish().0.into_iter();
+        have_keys
+            .into_iter()
+            .map(|has_key| has_key.then(|| made.next().unwrap()))
+            .collect()
+    }
+
     fn fingerprint(fields: &[String]) -> Option<[u8; 32]> {
-        let columns = (0..fields.len()).map(|index| index.to_string()).collect();
-        let key = KeySpec::new(columns, vec![]).unwrap();
-        let kinds = vec![Kind::Text; fields.len()];
-        let mut fingerprinter = Fingerprinter::new(&key, &kinds);
-        for (position, field) in fields.iter().enumerate() {
-            fingerprinter.field(position, field.into()).unwrap();
-        }
-        fingerprinter.finish_row()
+        fingerprints(&[fields.to_vec()])[0]
     }
 
     #[test]
@@ -378,6 +476,20 @@ mod tests {
     }
 
     proptest! {
+        /// Short keys and long ones, in batches: each as it would be alone.
+        #[test]
+        fn fingerprints_do_not_depend_on_their_batch(
+            lengths in prop::collection::vec(prop_oneof![0..100_usize, 50..60_usize], 1..600),
+        ) {
+            let rows: Vec<_> = lengths.iter().map(|&length| vec!["x".repeat(length)]).collect();
+            for (row, made) in rows.iter().zip(fingerprints(&rows)) {
+                let mut joined = (row[0].len() as u64).to_le_bytes().to_vec();
+                joined.extend_from_slice(row[0].as_bytes());
+                let expected = blake3::derive_key(CONTEXT, &joined);
+                prop_assert_eq!(made, (!row[0].is_empty()).then_some(expected));
+            }
+        }
+
         #[test]
         fn joined_keys_are_unambiguous(
             a in prop::collection::vec("[ab\0]{1,3}", 1..4),

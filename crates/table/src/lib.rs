@@ -154,6 +154,7 @@ mod encoding;
 mod error;
 mod format;
 mod header;
+mod in_order;
 mod inspection;
 mod ipc;
 mod key;
@@ -191,6 +192,9 @@ pub use source::Source;
 pub use spelling::{date_format::DateFormat, phone::Country, zone::Zone};
 pub use table::{Counts, InspectedColumn, KeyTable, RowItems};
 pub use text::MAX_RECORD_BYTES;
+
+/// The most rows that a table can have: each has a number of 32 bits.
+pub const MAX_ROWS: u64 = (1 << 32) - 2;
 
 /// The most distinct keys that one run can take.
 pub const MAX_ITEMS: usize = 1 << 26;

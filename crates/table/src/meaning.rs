@@ -256,6 +256,14 @@ impl Observed {
         sorts.seen_without |= !is_with && !text.is_empty();
     }
 
+    /// Adds what was seen of other values of the column.
+    pub(crate) fn merge(&mut self, other: Self) {
+        if let (Some(sorts), Some(others)) = (&mut self.sorts, other.sorts) {
+            sorts.seen_with |= others.seen_with;
+            sorts.seen_without |= others.seen_without;
+        }
+    }
+
     pub(crate) fn finish(self) -> Meaning {
         let sorts = self.sorts.unwrap_or_default();
         let kind = match (self.meaning.kind, sorts.seen_with, sorts.seen_without) {

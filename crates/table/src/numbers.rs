@@ -4,12 +4,8 @@ mod number;
 
 use arrow_schema::{DataType, SchemaRef};
 
-use crate::{
-    Error, Source,
-    arrow::first_of_unfit_type,
-    error::{NumberFault, Place},
-};
-use number::Number;
+use crate::{Error, Source, arrow::first_of_unfit_type, error::NumberFault};
+pub(crate) use number::Number;
 
 /// The most decimals that a number may have.
 pub const MAX_SCALE: u32 = 18;
@@ -74,86 +70,58 @@ fn may_be_numbers(data_type: &DataType) -> bool {
     }
 }
 
-/// Adds up the numbers of a column, cell by cell.
-pub(crate) struct Adder<'a> {
-    column: &'a str,
-    numbers: Numbers,
+/// What a cell of a column of numbers says; `None` if it is empty.
+pub(crate) fn read_cell(cell: &str) -> Result<Option<Number>, NumberFault> {
+    Number::parse(cell)
+}
+
+/// Follows the numbers of a column in the order of their rows: their scale, and whether all their
+/// sums fit.
+#[derive(Default)]
+pub(crate) struct Totals {
+    pub(crate) scale: u32,
+    /// Rows with a key, but without a number.
+    pub(crate) empty: u64,
     /// The sums of all positive and of all negative numbers so far, which bound all other sums.
     positive: i64,
     negative: i64,
 }
 
-impl<'a> Adder<'a> {
-    pub(crate) fn new(column: &'a str) -> Self {
-        Self {
-            column,
-            numbers: Numbers::default(),
-            positive: 0,
-            negative: 0,
-        }
-    }
-
-    /// Adds a cell's number to that of an item, which is one of those before or the next one.
-    pub(crate) fn add(
-        &mut self,
-        item: u32,
-        cell: &str,
-        file: &str,
-        place: Place,
-    ) -> Result<(), Error> {
-        self.add_cell(item as usize, cell)
-            .map_err(|fault| Error::Number {
-                file: file.to_owned(),
-                place,
-                column: self.column.to_owned(),
-                fault,
-            })
-    }
-
-    fn add_cell(&mut self, item: usize, cell: &str) -> Result<(), NumberFault> {
-        if item == self.numbers.values.len() {
-            self.numbers.values.push(0);
-        }
-        let Some(number) = Number::parse(cell)? else {
-            self.numbers.empty += 1;
+impl Totals {
+    /// Adds what the next cell says.
+    pub(crate) fn add(&mut self, number: Option<Number>) -> Result<(), NumberFault> {
+        let Some(number) = number else {
+            self.empty += 1;
             return Ok(());
         };
-        if number.scale > self.numbers.scale {
+        if number.scale > self.scale {
             self.rescale(number.scale)?;
         }
-        let scale = self.numbers.scale;
-        let value = number.at(scale).ok_or(NumberFault::Overflow(scale))?;
+        let overflow = NumberFault::Overflow(self.scale);
+        let value = number.at(self.scale).ok_or(overflow)?;
         let total = if value < 0 {
             &mut self.negative
         } else {
             &mut self.positive
         };
-        *total = total
-            .checked_add(value)
-            .ok_or(NumberFault::Overflow(scale))?;
-        // It lies between the totals.
-        self.numbers.values[item] += value;
+        *total = total.checked_add(value).ok_or(overflow)?;
         Ok(())
     }
 
     fn rescale(&mut self, scale: u32) -> Result<(), NumberFault> {
-        let factor = 10_i64.pow(scale - self.numbers.scale);
+        let factor = 10_i64.pow(scale - self.scale);
         for total in [&mut self.positive, &mut self.negative] {
             *total = total
                 .checked_mul(factor)
                 .ok_or(NumberFault::Overflow(scale))?;
         }
-        for value in &mut self.numbers.values {
-            // It lies between the totals.
-            *value *= factor;
-        }
-        self.numbers.scale = scale;
+        self.scale = scale;
         Ok(())
     }
 
-    pub(crate) fn finish(mut self) -> Numbers {
-        self.numbers.values.shrink_to_fit();
-        self.numbers
+    /// A number that was added, at the scale of all: it lies between the totals.
+    pub(crate) fn value(&self, number: Option<Number>) -> i64 {
+        number.map_or(0, |number| number.at(self.scale).expect("it was added"))
     }
 }
 
@@ -163,12 +131,25 @@ mod tests {
 
     use super::*;
 
+    /// The numbers of items, each in a cell or several.
     fn added(cells: &[(u32, &str)]) -> Result<Numbers, NumberFault> {
-        let mut adder = Adder::new("n");
+        let mut totals = Totals::default();
+        let mut numbers = Vec::new();
         for &(item, cell) in cells {
-            adder.add_cell(item as usize, cell)?;
+            let number = read_cell(cell)?;
+            totals.add(number)?;
+            numbers.push((item as usize, number));
         }
-        Ok(adder.finish())
+        let items = cells.iter().map(|cell| cell.0 as usize + 1).max();
+        let mut values = vec![0; items.unwrap_or(0)];
+        for (item, number) in numbers {
+            values[item] += totals.value(number);
+        }
+        Ok(Numbers {
+            values,
+            scale: totals.scale,
+            empty: totals.empty,
+        })
     }
 
     #[test]

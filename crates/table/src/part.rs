@@ -31,7 +31,7 @@ pub(crate) enum Content {
     /// In the file itself, as it was when it was first opened. A table may have more files than a
     /// process can open, so it may be closed until it is read.
     File {
-        held: Option<File>,
+        held: Option<Arc<File>>,
         version: Version,
     },
     /// In a temporary file without a name, from `start` on, which parts may share.
@@ -40,6 +40,7 @@ pub(crate) enum Content {
         start: u64,
         bytes: u64,
     },
+    Memory(Arc<[u8]>),
 }
 
 /// What tells whether a file was changed, or is another one by now.
@@ -88,6 +89,7 @@ impl Part {
         match &self.content {
             Content::File { version, .. } => version.bytes,
             Content::Copy { bytes, .. } => *bytes,
+            Content::Memory(bytes) => bytes.len() as u64,
         }
     }
 
@@ -101,21 +103,21 @@ impl Part {
     /// # Errors
     /// If it cannot be opened, or is not what it was.
     pub(crate) fn open(&self) -> Result<Section, Error> {
-        let (file, start) = match &self.content {
-            Content::Copy { file, start, .. } => (file.try_clone(), *start),
-            Content::File {
-                held: Some(file), ..
-            } => (file.try_clone(), 0),
-            Content::File { held: None, .. } => (self.reopened(), 0),
-        };
-        let file = file.map_err(|source| self.cannot_read(source))?;
-        if let Content::File { version, .. } = &self.content {
-            let now = file.metadata().map_err(|source| self.cannot_read(source))?;
-            if Version::from(&now) != *version {
-                return Err(self.changed());
+        match &self.content {
+            Content::Memory(bytes) => Ok(Section::of_memory(bytes.clone())),
+            Content::Copy { file, start, bytes } => Ok(Section::new(file.clone(), *start, *bytes)),
+            Content::File { held, version } => {
+                let file = match held {
+                    Some(file) => file.clone(),
+                    None => Arc::new(self.reopened().map_err(|error| self.cannot_read(error))?),
+                };
+                let now = file.metadata().map_err(|error| self.cannot_read(error))?;
+                match Version::from(&now) == *version {
+                    true => Ok(Section::new(file, 0, version.bytes)),
+                    false => Err(self.changed()),
+                }
             }
         }
-        Ok(Section::new(file, start, self.bytes()))
     }
 
     fn reopened(&self) -> io::Result<File> {

@@ -1,8 +1,9 @@
-//! A stretch of a file, to be read as if it were a file of its own.
+//! A section of a file, to be read as if it were a file of its own.
 
 use std::{
     fs::File,
     io::{self, BufReader, Read, Seek, SeekFrom},
+    sync::Arc,
 };
 
 use parquet::{
@@ -10,22 +11,39 @@ use parquet::{
     file::reader::{ChunkReader, Length},
 };
 
-/// See the [module](self). It keeps its own position, so that several may read one file in turn.
-#[derive(Debug)]
+/// See the [module](self). It keeps its own position, so that several may read one file at once.
+#[derive(Debug, Clone)]
 pub(crate) struct Section {
-    file: File,
+    bytes: Bytes,
     start: u64,
-    bytes: u64,
+    length: u64,
     position: u64,
 }
 
+/// Where the bytes are. Clones are of the same.
+#[derive(Debug, Clone)]
+enum Bytes {
+    File(Arc<File>),
+    Memory(Arc<[u8]>),
+}
+
 impl Section {
-    /// The `bytes` of a file from `start` on.
-    pub(crate) fn new(file: File, start: u64, bytes: u64) -> Self {
+    /// The `length` bytes of a file from `start` on.
+    pub(crate) fn new(file: Arc<File>, start: u64, length: u64) -> Self {
         Self {
-            file,
+            bytes: Bytes::File(file),
             start,
-            bytes,
+            length,
+            position: 0,
+        }
+    }
+
+    /// What is in memory, as if it were a file.
+    pub(crate) fn of_memory(bytes: Arc<[u8]>) -> Self {
+        Self {
+            start: 0,
+            length: bytes.len() as u64,
+            bytes: Bytes::Memory(bytes),
             position: 0,
         }
     }
@@ -35,25 +53,48 @@ impl Section {
         self.position
     }
 
-    fn at(&self, position: u64) -> io::Result<Self> {
-        Ok(Self {
-            file: self.file.try_clone()?,
+    /// The same section, to be read from this position on.
+    pub(crate) fn at(&self, position: u64) -> Self {
+        Self {
             position,
-            ..*self
-        })
+            ..self.clone()
+        }
     }
+}
+
+impl Bytes {
+    fn read_at(&self, buffer: &mut [u8], place: u64) -> io::Result<usize> {
+        match self {
+            Self::File(file) => read_at(file, buffer, place),
+            Self::Memory(bytes) => {
+                let place = usize::try_from(place).unwrap_or(usize::MAX);
+                bytes.get(place..).unwrap_or_default().read(buffer)
+            }
+        }
+    }
+}
+
+/// Reads at a place of a file, whoever else reads it.
+#[cfg(unix)]
+fn read_at(file: &File, buffer: &mut [u8], place: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, buffer, place)
+}
+
+/// Reads at a place of a file, whoever else reads it.
+#[cfg(windows)]
+fn read_at(file: &File, buffer: &mut [u8], place: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, buffer, place)
 }
 
 impl Read for Section {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = self.bytes.saturating_sub(self.position);
+        let left = self.length.saturating_sub(self.position);
         let length = buffer.len().min(left.try_into().unwrap_or(usize::MAX));
         if length == 0 {
             return Ok(0);
         }
         let place = self.start.saturating_add(self.position);
-        self.file.seek(SeekFrom::Start(place))?;
-        let read = self.file.read(&mut buffer[..length])?;
+        let read = self.bytes.read_at(&mut buffer[..length], place)?;
         self.position += read as u64;
         Ok(read)
     }
@@ -63,7 +104,7 @@ impl Seek for Section {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let place = match to {
             SeekFrom::Start(place) => Some(place),
-            SeekFrom::End(from) => self.bytes.checked_add_signed(from),
+            SeekFrom::End(from) => self.length.checked_add_signed(from),
             SeekFrom::Current(from) => self.position.checked_add_signed(from),
         };
         self.position = place.ok_or(io::ErrorKind::InvalidInput)?;
@@ -73,7 +114,7 @@ impl Seek for Section {
 
 impl Length for Section {
     fn len(&self) -> u64 {
-        self.bytes
+        self.length
     }
 }
 
@@ -81,15 +122,15 @@ impl ChunkReader for Section {
     type T = BufReader<Self>;
 
     fn get_read(&self, start: u64) -> Result<Self::T> {
-        Ok(BufReader::new(self.at(start)?))
+        Ok(BufReader::new(self.at(start)))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<bytes::Bytes> {
-        let is_within = start.saturating_add(length as u64) <= self.bytes;
+        let is_within = start.saturating_add(length as u64) <= self.length;
         let mut buffer = Vec::new();
         if is_within {
             buffer.reserve_exact(length);
-            let section = self.at(start)?;
+            let section = self.at(start);
             section.take(length as u64).read_to_end(&mut buffer)?;
         }
         match is_within && buffer.len() == length {
@@ -108,7 +149,7 @@ mod tests {
     fn section() -> Section {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(b"before-within-behind").unwrap();
-        Section::new(file, 7, 6)
+        Section::new(Arc::new(file), 7, 6)
     }
 
     fn rest(section: &mut impl Read) -> String {
@@ -130,6 +171,15 @@ mod tests {
         }
         section.rewind().unwrap();
         assert!(section.seek(SeekFrom::Current(-10)).is_err());
+    }
+
+    #[test]
+    fn memory_is_read_as_a_file_is() {
+        let mut section = Section::of_memory((*b"within").into());
+        assert_eq!(section.seek(SeekFrom::End(-2)).unwrap(), 4);
+        assert_eq!(rest(&mut section), "in");
+        assert_eq!(rest(&mut section.at(1)), "ithin");
+        assert_eq!(rest(&mut section.at(9)), "");
     }
 
     #[test]

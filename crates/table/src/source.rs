@@ -16,16 +16,24 @@ use std::{
 use arrow_schema::SchemaRef;
 
 use crate::{
-    Dialect, Doubt, Encoding, Error, Format, Progress, dialect::Layout, error::ErrorKind,
-    header::Header, part::Part, section::Section, text,
+    Dialect, Doubt, Encoding, Error, Format, Progress,
+    dialect::{Delimited, Layout},
+    error::ErrorKind,
+    header::Header,
+    part::{Content, Part},
+    text::{Blocks, Text},
 };
-pub(crate) use decoded::decoded;
+use decoded::decoded;
 use plan::{Planned, Said};
 use spool::Spool;
 pub(crate) use typed::Batches;
 
 /// More files than this are not held open, but opened again when they are read.
 const MAX_HELD: usize = 16;
+
+/// Texts are read in blocks of this length: long enough that what is done once per block costs
+/// nothing, and short enough to stay in a processor's cache.
+const BLOCK_BYTES: u64 = 1 << 20;
 
 /// A table to be read twice: once for its keys, and once more for the rows that match. It is a
 /// file, or several that are read one after the other.
@@ -43,6 +51,7 @@ pub struct Source {
     partition_columns: Vec<String>,
     /// The typed columns of all parts together, if there was something to compare.
     schema: Option<SchemaRef>,
+    block_bytes: u64,
 }
 
 impl Source {
@@ -150,6 +159,7 @@ impl Source {
             parts: planned.into_iter().map(open).collect::<Result<_, _>>()?,
             partition_columns,
             schema: None,
+            block_bytes: BLOCK_BYTES,
         };
         source.schema = unity::check_columns(&source, progress)?;
         Ok(source)
@@ -193,15 +203,61 @@ impl Source {
             partition: Vec::new(),
         };
         check_beginning(&part, format, is_said)?;
-        Ok(Self {
-            name: name.to_owned(),
+        Ok(Self::of_part(part, format, layout))
+    }
+
+    /// A CSV text that is read to memory.
+    ///
+    /// # Errors
+    /// If the stream cannot be read, or the dialect does not fit.
+    pub(crate) fn csv_in_memory(
+        input: impl Read,
+        name: &str,
+        dialect: &Dialect,
+    ) -> Result<Self, Error> {
+        let layout = Layout::Delimited(dialect.over(Delimited::CSV)?);
+        let cannot_read = |source| Error::Read {
+            file: name.to_owned(),
+            source,
+        };
+        let (encoding, mut input) = decoded(input, dialect, name, cannot_read)?;
+        let mut text = Vec::new();
+        input.read_to_end(&mut text).map_err(cannot_read)?;
+        Ok(Self::of_part(
+            Part {
+                name: name.to_owned(),
+                path: None,
+                compression: None,
+                encoding,
+                content: Content::Memory(text.into()),
+                partition: Vec::new(),
+            },
+            Format::Csv,
+            Some(layout),
+        ))
+    }
+
+    /// A table of one part that is no file.
+    fn of_part(part: Part, format: Format, layout: Option<Layout>) -> Self {
+        Self {
+            name: part.name.clone(),
             inputs: Vec::new(),
             format,
             layout,
             parts: vec![part],
             partition_columns: Vec::new(),
             schema: None,
-        })
+            block_bytes: BLOCK_BYTES,
+        }
+    }
+
+    /// Reads texts in blocks of this many bytes, at least one. For tests: what is read is the same.
+    #[doc(hidden)]
+    pub fn in_blocks_of(self, bytes: u64) -> Self {
+        Self {
+            block_bytes: bytes.max(1),
+            ..self
+        }
     }
 
     /// The table as the user named it; several files together have a name for all.
@@ -277,8 +333,7 @@ impl Source {
         let (first, Some(layout)) = (&self.parts[0], self.layout) else {
             return Ok(Vec::new());
         };
-        let progress = Progress::default();
-        let mut doubts = open_text(first, layout, &progress)?.doubts()?;
+        let mut doubts = Text::open(first, layout)?.doubts()?;
         if first.encoding() == Encoding::UTF_8 {
             let beginning = decoded::beginning(first.open()?);
             let beginning = beginning.map_err(|source| first.cannot_read(source))?;
@@ -317,22 +372,17 @@ impl Source {
         self.layout
     }
 
-    /// Opens the parts of a table that is text, one after the other.
-    pub(crate) fn texts<'a>(
-        &'a self,
-        layout: Layout,
-        progress: &'a Progress,
-    ) -> impl Iterator<Item = Result<text::Table<'a, Section>, Error>> {
-        let mut columns = None;
-        self.parts.iter().map(move |part| {
-            let table = open_text(part, layout, progress)?;
-            // They were compared when the source was opened.
-            let expected = columns.get_or_insert_with(|| table.columns().to_vec());
-            match *expected == table.columns() {
-                true => Ok(table),
-                false => Err(part.changed()),
-            }
-        })
+    /// The blocks of a table that is text.
+    ///
+    /// # Errors
+    /// If the header of the first part cannot be read.
+    pub(crate) fn blocks(&self, layout: Layout) -> Result<Blocks<'_>, Error> {
+        Blocks::new(&self.parts, layout, self.block_bytes)
+    }
+
+    /// Opens one of the parts of a table that is text.
+    pub(crate) fn text(&self, part: usize, layout: Layout) -> Result<Text<'_>, Error> {
+        Text::open(&self.parts[part], layout)
     }
 
     /// Runs a pass over the table. If a file changed before or during it, that is the error,
@@ -369,16 +419,7 @@ fn table_name(inputs: &[PathBuf], files: usize) -> String {
 
 /// The columns of a part that is text.
 fn text_columns(part: &Part, layout: Layout) -> Result<Vec<String>, Error> {
-    let progress = Progress::default();
-    Ok(open_text(part, layout, &progress)?.columns().to_vec())
-}
-
-fn open_text<'a>(
-    part: &'a Part,
-    layout: Layout,
-    progress: &'a Progress,
-) -> Result<text::Table<'a, Section>, Error> {
-    text::Table::open(part.open()?, part.name(), layout, part.encoding(), progress)
+    Ok(Text::open(part, layout)?.columns().to_vec())
 }
 
 /// Refuses a file that begins like another format, unless the user has said which it is.

@@ -1,53 +1,61 @@
 //! Tables that are text: CSV, TSV, and one value per line.
 
+mod blocks;
 mod escapes;
 mod records;
 mod split;
 
-use std::io::Read;
-
+pub(crate) use blocks::{Block, Blocks, Extent, Start};
 pub use records::MAX_RECORD_BYTES;
 pub(crate) use records::Record;
 use records::Records;
 
 use crate::{
-    Doubt, Encoding, Error, Progress, dialect::Layout, format::LINE_COLUMN, header::Header,
+    Doubt, Encoding, Error, dialect::Layout, format::LINE_COLUMN, header::Header, part::Part,
+    section::Section,
 };
 
-/// A text whose columns are known, and whose rows are being read.
-pub(crate) struct Table<'a, R> {
-    name: &'a str,
-    records: Records<'a, R>,
+/// A header is read with a buffer of this length, unless it is longer.
+const HEADER_BYTES: usize = 1 << 16;
+
+/// A text whose columns are known, and whose rows are still to be read.
+pub(crate) struct Text<'a> {
+    part: &'a Part,
+    content: Section,
     layout: Layout,
     columns: Vec<String>,
     byte_order_mark: &'static str,
     /// The record that named them.
     raw_header: String,
+    /// How many bytes are before the rows, and the line on which those begin.
+    rows_start: u64,
+    rows_line: u64,
 }
 
-impl<'a, R: Read> Table<'a, R> {
-    /// Opens a text that is UTF-8, or is decoded to it from this encoding.
-    pub(crate) fn open(
-        input: R,
-        name: &'a str,
-        layout: Layout,
-        encoding: Encoding,
-        progress: &'a Progress,
-    ) -> Result<Self, Error> {
-        let mut records = Records::new(input, name, layout, encoding, progress);
+impl<'a> Text<'a> {
+    /// Opens a part of a table that is text.
+    pub(crate) fn open(part: &'a Part, layout: Layout) -> Result<Self, Error> {
+        let content = part.open()?;
+        let mut records = Records::new(
+            content.clone(),
+            part.name(),
+            layout,
+            part.encoding(),
+            vec![0; HEADER_BYTES],
+        );
         let byte_order_mark = records.byte_order_mark()?;
         let mut raw_header = String::new();
         let columns = match layout {
             Layout::Lines => vec![LINE_COLUMN.to_owned()],
             Layout::Delimited(dialect) if !dialect.header => {
                 let fields = records.fields_ahead()?.ok_or_else(|| Error::NoRows {
-                    file: name.to_owned(),
+                    file: part.name().to_owned(),
                 })?;
                 (1..=fields).map(|number| number.to_string()).collect()
             }
             Layout::Delimited(_) => {
                 let header = records.next()?.ok_or_else(|| Error::NoHeader {
-                    file: name.to_owned(),
+                    file: part.name().to_owned(),
                 })?;
                 raw_header.push_str(header.raw());
                 (0..header.len())
@@ -56,23 +64,35 @@ impl<'a, R: Read> Table<'a, R> {
             }
         };
         Ok(Self {
-            name,
-            records,
+            part,
             layout,
             columns,
             byte_order_mark,
             raw_header,
+            rows_start: records.position(),
+            rows_line: records.line(),
+            content,
         })
     }
 
     /// How errors call the text.
     pub(crate) fn name(&self) -> &'a str {
-        self.name
+        self.part.name()
+    }
+
+    /// Its length, in UTF-8.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.part.bytes()
+    }
+
+    /// How it was encoded.
+    pub(crate) fn encoding(&self) -> Encoding {
+        self.part.encoding()
     }
 
     pub(crate) fn header(&self) -> Header<'_> {
         Header {
-            file: self.name,
+            file: self.name(),
             names: &self.columns,
             layout: Some(self.layout),
         }
@@ -82,9 +102,8 @@ impl<'a, R: Read> Table<'a, R> {
         &self.columns
     }
 
-    /// What the first record suggests about how the text is written. The text is then read no
-    /// further.
-    pub(crate) fn doubts(mut self) -> Result<Vec<Doubt>, Error> {
+    /// What the first record suggests about how the text is written.
+    pub(crate) fn doubts(&self) -> Result<Vec<Doubt>, Error> {
         let Layout::Delimited(dialect) = self.layout else {
             return Ok(Vec::new());
         };
@@ -99,12 +118,25 @@ impl<'a, R: Read> Table<'a, R> {
         if self.columns.len() == 1 {
             let first = match dialect.header {
                 true => Some(self.columns[0].clone()),
-                false => self.next_row()?.map(|row| row.field(0).into_owned()),
+                false => self.first_field()?,
             };
             let likelier = first.and_then(|field| dialect.likelier_delimiter(&field));
             doubts.extend(likelier.map(Doubt::Undivided));
         }
         Ok(doubts)
+    }
+
+    /// The first field of the first row.
+    fn first_field(&self) -> Result<Option<String>, Error> {
+        let mut rows = self.records(self.rows_start, vec![0; HEADER_BYTES]);
+        Ok(rows.next()?.map(|row| row.field(0).into_owned()))
+    }
+
+    /// The records from this byte on, where lines have the number 0.
+    fn records(&self, from: u64, buffer: Vec<u8>) -> Records<'a, Section> {
+        let rest = self.content.at(from);
+        let records = Records::new(rest, self.name(), self.layout, self.encoding(), buffer);
+        records.behind(from, 0)
     }
 
     /// The byte order mark, if there is one.
@@ -117,18 +149,13 @@ impl<'a, R: Read> Table<'a, R> {
         &self.raw_header
     }
 
-    /// The next row, which has as many fields as there are columns; `None` at the end.
-    pub(crate) fn next_row(&mut self) -> Result<Option<Record<'_>>, Error> {
-        let expected = self.columns.len();
-        match self.records.next()? {
-            Some(row) if row.len() != expected => Err(Error::Ragged {
-                file: self.name.to_owned(),
-                line: row.line(),
-                found: row.len(),
-                expected,
-                has_header: self.layout.has_header(),
-            }),
-            row => Ok(row),
-        }
+    /// How many bytes are before the rows.
+    pub(crate) fn rows_start(&self) -> u64 {
+        self.rows_start
+    }
+
+    /// The line of the first row, or of the blank lines before it, from 1.
+    pub(crate) fn rows_line(&self) -> u64 {
+        self.rows_line
     }
 }

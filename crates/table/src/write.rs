@@ -1,5 +1,6 @@
 //! Writes the matching rows of a source, in any format.
 
+mod copy;
 mod fields;
 mod ipc;
 mod parquet;
@@ -13,8 +14,8 @@ use std::{
 use arrow_schema::{Field, Schema};
 
 use crate::{
-    Encoding, Error, Format, Progress, Source, arrow::has_text, dialect::Layout, error::Place,
-    section::Section, source::Batches, text,
+    Error, Format, Progress, RowItems, Source, arrow::has_text, dialect::Layout, error::Place,
+    source::Batches, table::bitmap::Bitmap, text::Start,
 };
 use fields::{FieldWriter, Lines, Quoted, Unquoted};
 
@@ -114,155 +115,111 @@ fn first_repeated(names: &[String]) -> Option<(usize, usize)> {
     })
 }
 
-/// Writes the rows of `source` for which `matches` is true, and returns their number. In CSV,
+/// Writes the rows of `source` whose items are `matched`, and returns their number. In CSV,
 /// `quote_empty` tells empty texts from nulls.
 pub(crate) fn matching_rows(
     source: &Source,
-    matches: impl Iterator<Item = bool>,
+    (items, matched): (&RowItems, &[bool]),
     format: Format,
     quote_empty: bool,
     output: &mut Output<'_>,
     progress: &Progress,
 ) -> Result<u64, Error> {
     progress.start(source.bytes());
+    let rows = items.matching(matched);
     let mut matches = Matches {
         source,
-        flags: matches,
-        matching: 0,
+        rows: &rows,
+        next: 0,
     };
-    let rows = source.unchanged_by(|| {
-        match (source.layout(), format.is_text()) {
-            (None, false) => typed::filter(source, &mut matches, format, output, progress),
-            (Some(_), _) if source.format() == format => {
-                copy(source, &mut matches, output, progress)
+    source.unchanged_by(|| match (source.layout(), format.is_text()) {
+        (None, false) => {
+            typed::filter(source, &mut matches, format, output, progress)?;
+            matches.finish()
+        }
+        (Some(layout), _) if source.format() == format => {
+            copy::matching(source, layout, (items, &rows), output, progress)
+        }
+        (layout, _) => {
+            let names = source.columns()?;
+            let has_header = !matches!(
+                layout,
+                Some(Layout::Delimited(dialect)) if !dialect.header
+            );
+            let mut writer = field_writer(format, &names, has_header, quote_empty, output)?;
+            match layout {
+                None => from_typed(source, &mut matches, &mut *writer, progress)?,
+                Some(layout) => from_text(source, layout, &mut matches, &mut *writer, progress)?,
             }
-            (layout, _) => {
-                let names = source.columns()?;
-                let has_header = !matches!(
-                    layout,
-                    Some(Layout::Delimited(dialect)) if !dialect.header
-                );
-                let mut writer = field_writer(format, &names, has_header, quote_empty, output)?;
-                match layout {
-                    None => from_typed(source, &mut matches, &mut *writer, progress)?,
-                    Some(_) => from_text(source, &mut matches, &mut *writer, progress)?,
-                }
-                writer.finish()
-            }
-        }?;
-        matches.finish()
+            writer.finish()?;
+            matches.finish()
+        }
     })?;
     output
         .flush()
         .map_err(|source| cannot_write(output.name, source))?;
-    Ok(rows)
+    Ok(rows.count())
 }
 
 /// Which rows match, in step with a pass over them.
-struct Matches<'a, I> {
+struct Matches<'a> {
     source: &'a Source,
-    flags: I,
-    matching: u64,
+    rows: &'a Bitmap,
+    next: u64,
 }
 
-impl<I: Iterator<Item = bool>> Matches<'_, I> {
+impl Matches<'_> {
     /// Whether the next row matches.
     fn next(&mut self) -> Result<bool, Error> {
-        let matches = self.flags.next().ok_or_else(|| self.source.changed())?;
-        self.matching += u64::from(matches);
-        Ok(matches)
+        if self.next == self.rows.len() {
+            return Err(self.source.changed());
+        }
+        self.next += 1;
+        Ok(self.rows.get(self.next - 1))
     }
 
-    /// The number of matching rows, if the number of rows has not changed.
-    fn finish(&mut self) -> Result<u64, Error> {
-        match self.flags.next() {
-            None => Ok(self.matching),
-            Some(_) => Err(self.source.changed()),
+    /// Checks that the number of rows has not changed.
+    fn finish(&self) -> Result<(), Error> {
+        match self.next == self.rows.len() {
+            true => Ok(()),
+            false => Err(self.source.changed()),
         }
     }
-}
-
-/// Writes records as they were encoded, and an ending between two lines where the first has none,
-/// as the last one of a file may.
-struct Records<'a, 'b> {
-    output: &'a mut Output<'b>,
-    encoding: Encoding,
-    missing_ending: Option<&'static str>,
-}
-
-impl Records<'_, '_> {
-    /// Writes a record. `ending` is that of its neighbours, which it gets if it needs one.
-    fn put(&mut self, record: &str, ending: &'static str) -> Result<(), Error> {
-        if record.is_empty() {
-            return Ok(());
-        }
-        if let Some(ending) = self.missing_ending.take() {
-            self.output.put(&self.encoding.encode(ending))?;
-        }
-        if !record.ends_with('\n') {
-            self.missing_ending = Some(ending);
-        }
-        self.output.put(&self.encoding.encode(record))
-    }
-}
-
-/// How the line of this record ends, or would.
-fn line_ending(record: &str) -> &'static str {
-    match record.ends_with("\r\n") {
-        true => "\r\n",
-        false => "\n",
-    }
-}
-
-/// Copies records byte for byte.
-fn copy(
-    source: &Source,
-    matches: &mut Matches<'_, impl Iterator<Item = bool>>,
-    output: &mut Output<'_>,
-    progress: &Progress,
-) -> Result<(), Error> {
-    let mut records = Records {
-        output,
-        encoding: source.encoding(),
-        missing_ending: None,
-    };
-    for (index, table) in texts_of(source, progress).enumerate() {
-        let mut table = table?;
-        let mut ending = line_ending(table.raw_header());
-        if index == 0 {
-            let mark = records.encoding.encode(table.byte_order_mark());
-            records.output.put(&mark)?;
-            records.put(table.raw_header(), ending)?;
-        }
-        while let Some(row) = table.next_row()? {
-            if matches.next()? {
-                records.put(row.raw(), ending)?;
-            }
-            ending = line_ending(row.raw());
-        }
-    }
-    Ok(())
 }
 
 fn from_text(
     source: &Source,
-    matches: &mut Matches<'_, impl Iterator<Item = bool>>,
+    layout: Layout,
+    matches: &mut Matches<'_>,
     writer: &mut dyn FieldWriter,
     progress: &Progress,
 ) -> Result<(), Error> {
-    for table in texts_of(source, progress) {
-        let mut table = table?;
-        let name = table.name();
-        let nulls = vec![false; table.columns().len()];
-        while let Some(row) = table.next_row()? {
-            if matches.next()? {
-                let fields: Vec<Cow<'_, str>> =
-                    (0..row.len()).map(|index| row.field(index)).collect();
-                writer
-                    .row(&fields, &nulls, Place::Line(row.line()))
-                    .map_err(|error| in_file(source, name, error))?;
-            }
+    let mut buffer = Vec::new();
+    let (mut next, mut line) = (0, 0);
+    for block in source.blocks(layout)? {
+        let block = block?;
+        let name = block.text.name();
+        let nulls = vec![false; block.text.columns().len()];
+        if block.is_first() {
+            (next, line) = (block.text.rows_start(), block.text.rows_line());
         }
+        if next < block.bytes.end {
+            let (extent, error) =
+                block.each_row(Start::Known(next), usize::MAX, &mut buffer, &mut |row| {
+                    if !matches.next()? {
+                        return Ok(());
+                    }
+                    let fields: Vec<Cow<'_, str>> =
+                        (0..row.len()).map(|index| row.field(index)).collect();
+                    writer
+                        .row(&fields, &nulls, Place::Line(line + row.line()))
+                        .map_err(|error| in_file(source, name, error))
+                });
+            error.map_or(Ok(()), |error| Err(error.later(line)))?;
+            next = extent.end;
+            line += extent.lines;
+        }
+        progress.advance(block.done_bytes())?;
     }
     Ok(())
 }
@@ -280,7 +237,7 @@ fn in_file(source: &Source, name: &str, error: Error) -> Error {
 
 fn from_typed(
     source: &Source,
-    matches: &mut Matches<'_, impl Iterator<Item = bool>>,
+    matches: &mut Matches<'_>,
     writer: &mut dyn FieldWriter,
     progress: &Progress,
 ) -> Result<(), Error> {
@@ -305,14 +262,6 @@ fn from_typed(
         }
     }
     Ok(())
-}
-
-fn texts_of<'a>(
-    source: &'a Source,
-    progress: &'a Progress,
-) -> impl Iterator<Item = Result<text::Table<'a, Section>, Error>> {
-    let layout = source.layout().expect("only texts are read as text");
-    source.texts(layout, progress)
 }
 
 fn field_writer<'a>(

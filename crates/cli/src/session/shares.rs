@@ -15,18 +15,16 @@ pub(super) struct Kept<'a> {
     pub(super) joint_seed: &'a JointSeed,
     /// Which row of the receiver's table holds which item.
     pub(super) rows: Option<RowItems>,
-    /// How many items this party has.
-    pub(super) items: u64,
 }
 
 impl Kept<'_> {
     /// Writes the file.
     pub(super) fn write(self, shares: Shares, whole: &AtomicFile) -> Result<(), Failure> {
         let rows = self.rows.map(|rows| {
-            let first = first_rows(&rows, self.items as usize);
+            let first = rows.first_rows();
             let places = shares.items().into_iter().flatten();
             places
-                .map(|item| item.map(|item| first[item as usize]))
+                .map(|item| item.map(|item| first[item as usize].into()))
                 .collect()
         });
         let content = File {
@@ -46,15 +44,4 @@ impl Kept<'_> {
         guard::lift_deadline();
         staged.commit().map_err(cannot)
     }
-}
-
-/// The first row of each item.
-fn first_rows(rows: &RowItems, items: usize) -> Vec<u64> {
-    let mut first = vec![None; items];
-    for (row, item) in (0..).zip(rows.iter()) {
-        if let Some(item) = item {
-            first[item as usize].get_or_insert(row);
-        }
-    }
-    first.into_iter().flatten().collect()
 }

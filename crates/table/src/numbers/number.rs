@@ -19,7 +19,7 @@ impl From<NotationFault> for NumberFault {
 
 /// A number of at most 64 bits before its sign: `±magnitude · 10^-scale`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Number {
+pub(crate) struct Number {
     negative: bool,
     magnitude: u64,
     pub(super) scale: u32,

@@ -30,7 +30,7 @@ pub(super) fn encoding_of(
 }
 
 /// A text in UTF-8, and how it was encoded. `cannot_read` makes an error of one of the input.
-pub(crate) fn decoded<'a>(
+pub(super) fn decoded<'a>(
     mut input: impl Read + 'a,
     dialect: &Dialect,
     name: &str,

@@ -3,6 +3,7 @@
 use std::{
     fs::{self, File},
     path::Path,
+    sync::Arc,
 };
 
 use super::{
@@ -130,7 +131,7 @@ impl Planned {
             false => {
                 let content = Content::File {
                     version: (&file.metadata().map_err(cannot)?).into(),
-                    held: Some(file),
+                    held: Some(Arc::new(file)),
                 };
                 (content, Encoding::UTF_8)
             }

@@ -83,7 +83,12 @@ pub(crate) struct Batch<'a> {
 impl Batch<'_> {
     /// Where a row of the batch is in its file.
     pub(crate) fn place(&self, row: usize) -> Place {
-        Place::Row(self.rows_before + row as u64 + 1)
+        Place::Row(self.first_row() + row as u64)
+    }
+
+    /// The number of its first row in its file, from 1.
+    pub(crate) fn first_row(&self) -> u64 {
+        self.rows_before + 1
     }
 
     /// The file holds something else than it says.

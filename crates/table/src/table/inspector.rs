@@ -1,8 +1,11 @@
 //! Looks at the fields of the key while a table is read.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::HashSet};
 
-use crate::normalize::Rule;
+use crate::{
+    key::{KeyColumn, KeyColumns},
+    normalize::Rule,
+};
 
 /// What happened to a column of the key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,26 +35,26 @@ pub(super) struct Inspector {
     columns: Vec<InspectedColumn>,
     row: Vec<String>,
     first: Vec<Vec<String>>,
+    /// What is in `first`.
+    known: HashSet<Vec<String>>,
     most: usize,
 }
 
 impl Inspector {
-    /// An inspector of a key of these columns with their rules, which keeps the first `most` keys.
-    pub(super) fn new<'a>(
-        columns: impl Iterator<Item = (&'a String, &'a Cow<'a, [Rule]>)>,
-        most: usize,
-    ) -> Self {
-        let column = |(name, rules): (&String, &Cow<'_, [Rule]>)| InspectedColumn {
-            name: name.clone(),
+    /// An inspector of this key, which keeps the first `most` distinct keys.
+    pub(super) fn new(key: &KeyColumns<'_>, most: usize) -> Self {
+        let column = |column: &KeyColumn<'_>| InspectedColumn {
+            name: column.name.clone(),
             empty: 0,
             longest: 0,
-            rules: rules.iter().map(|rule| (rule.clone(), 0)).collect(),
+            rules: column.rules.iter().map(|rule| (rule.clone(), 0)).collect(),
         };
-        let columns: Vec<_> = columns.map(column).collect();
+        let columns: Vec<_> = key.columns().iter().map(column).collect();
         Self {
             row: vec![String::new(); columns.len()],
             columns,
             first: Vec::new(),
+            known: HashSet::new(),
             most,
         }
     }
@@ -75,10 +78,26 @@ impl Inspector {
         self.row[position] = text;
     }
 
-    /// Ends a row, whose key may be one that no row before it has.
-    pub(super) fn finish_row(&mut self, is_new: bool) {
-        if is_new && self.first.len() < self.most {
+    /// Ends a row that has a key.
+    pub(super) fn finish_row(&mut self) {
+        if self.first.len() < self.most && !self.known.contains(&self.row) {
+            self.known.insert(self.row.clone());
             self.first.push(self.row.clone());
+        }
+    }
+
+    /// Adds what another inspector has seen of the rows that follow.
+    pub(super) fn merge(&mut self, next: Self) {
+        for (column, next) in self.columns.iter_mut().zip(next.columns) {
+            column.empty += next.empty;
+            column.longest = column.longest.max(next.longest);
+            for ((_, changed), (_, more)) in column.rules.iter_mut().zip(next.rules) {
+                *changed += more;
+            }
+        }
+        for row in next.first {
+            self.row = row;
+            self.finish_row();
         }
     }
 

@@ -4,11 +4,16 @@ use std::{borrow::Cow, collections::BTreeSet};
 
 use arrow_schema::Field;
 
-use super::{Builder, Findings, KeyTable, Wanted};
+use super::{
+    Findings, KeyTable, Wanted,
+    collect::{Collector, Origin},
+    stretch::{Builder, Sought},
+};
 use crate::{
     Error, Progress, Source,
     arrow::{KeyColumn, is_uuid},
-    key,
+    error::Place,
+    key::{self, KeyColumns},
     meaning::Kind,
     numbers,
     source::Batches,
@@ -41,11 +46,16 @@ pub(super) fn read_typed(
         .iter()
         .map(|field| Kind::of_type(field.data_type(), is_uuid(field)));
     let key_names = header.names_of(&key_columns).into_iter();
-    let mut keys = Builder::new(source.name(), wanted, key_names.zip(kinds).collect());
+    let sought = Sought {
+        table: source.name(),
+        key: KeyColumns::new(wanted.key, key_names.zip(kinds)),
+        numbers: wanted.numbers,
+        inspected: wanted.inspected,
+    };
+    let mut collector = Collector::new(&sought);
     let mut text = String::new();
     for batch in Batches::new(source, Some(&columns), progress)? {
         let batch = batch?;
-        keys.set_file(batch.part.name());
         let at = |&place: &usize| batch.rows.column(place);
         let key_arrays = key_places.iter().map(at).zip(&key_fields);
         let key_texts = key_arrays
@@ -54,22 +64,30 @@ pub(super) fn read_typed(
             })
             .collect::<Result<Vec<_>, Error>>()?;
         let number_texts = batch.texts(number_places.iter().map(at))?;
-        for row in 0..batch.rows.num_rows() {
-            let place = batch.place(row);
+        let mut stretch = Builder::new(&sought, batch.part.name());
+        let mut read_row = |row: usize| -> Result<(), Error> {
+            let place = Place::Row(row as u64);
             for (position, column) in key_texts.iter().enumerate() {
                 text.clear();
                 let field = column.write(row, &mut text).map(|()| Cow::Borrowed(&*text));
-                keys.key_field(position, field, place)?;
+                stretch.key_field(position, field, place)?;
             }
-            let Some(item) = keys.finish_row()? else {
-                continue;
-            };
+            if !stretch.finish_row(place) {
+                return Ok(());
+            }
             for (index, column) in number_texts.iter().enumerate() {
                 text.clear();
                 column.write(row, &mut text);
-                keys.add_number(index, item, &text, place)?;
+                stretch.number(index, &text, place)?;
             }
-        }
+            Ok(())
+        };
+        let fault = (0..batch.rows.num_rows()).try_for_each(&mut read_row).err();
+        let origin = Origin {
+            file: batch.part.name(),
+            first: batch.first_row(),
+        };
+        collector.take(stretch.finish(fault), &origin)?;
     }
-    Ok(keys.finish())
+    collector.finish()
 }

@@ -6,12 +6,14 @@ use std::{
     str,
 };
 
+use memchr::{memchr, memchr_iter};
+
 use super::{
     escapes::unescaped,
-    split::{Field, Stop, split},
+    split::{Field, PlainLines, Stop, split, split_plain},
 };
 use crate::{
-    Encoding, Error, Progress,
+    Encoding, Error,
     dialect::{Delimited, Layout},
     error::Fault,
 };
@@ -19,53 +21,93 @@ use crate::{
 /// The longest record that is read, in bytes (64 MiB). In a longer one a quote is open.
 pub const MAX_RECORD_BYTES: usize = 1 << 26;
 
-const BUFFER_BYTES: usize = 1 << 18;
-
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
-/// The records of a text, header included.
+/// The records of a text, header included, or from some record on.
 ///
-/// Holds one buffer, as long as the longest record and at least 256 KiB.
+/// Holds one buffer, which grows to the length of the longest record.
 pub(super) struct Records<'a, R> {
     input: R,
     name: &'a str,
     layout: Layout,
     /// What the input was decoded from.
     encoding: Encoding,
-    progress: &'a Progress,
     buffer: Vec<u8>,
     /// The part of the buffer that is yet to be split.
     start: usize,
     end: usize,
+    /// How many bytes of the input are before the buffer's content.
+    before: u64,
     /// Whether the input has ended, so that nothing follows the buffer's content.
     at_end: bool,
-    /// The line at `start`, from 1.
+    /// The line at `start`.
     line: u64,
+    /// Where a record is too long, in bytes.
+    most_bytes: usize,
+    /// How many fields of a record are looked up, where there is a choice; further ones are counted.
+    wanted: usize,
     fields: Vec<Field>,
 }
 
 impl<'a, R: Read> Records<'a, R> {
-    /// The records of an input that is UTF-8, or decoded to it.
+    /// The records of an input that is UTF-8, or decoded to it. The buffer must not be empty.
     pub(super) fn new(
         input: R,
         name: &'a str,
         layout: Layout,
         encoding: Encoding,
-        progress: &'a Progress,
+        buffer: Vec<u8>,
     ) -> Self {
+        assert!(!buffer.is_empty(), "there is a buffer");
         Self {
             input,
             name,
             layout,
             encoding,
-            progress,
-            buffer: vec![0; BUFFER_BYTES],
+            buffer,
             start: 0,
             end: 0,
+            before: 0,
             at_end: false,
             line: 1,
+            most_bytes: MAX_RECORD_BYTES,
+            wanted: usize::MAX,
             fields: Vec::new(),
         }
+    }
+
+    /// Says that the input is what follows this many bytes, and that its first line has this
+    /// number.
+    pub(super) fn behind(self, before: u64, line: u64) -> Self {
+        Self {
+            before,
+            line,
+            ..self
+        }
+    }
+
+    /// Says that records of more bytes are too long.
+    pub(super) fn up_to(self, most_bytes: usize) -> Self {
+        Self { most_bytes, ..self }
+    }
+
+    /// Says that records need only have their first fields, and the number of all.
+    pub(super) fn with_fields(self, wanted: usize) -> Self {
+        Self { wanted, ..self }
+    }
+
+    pub(super) fn into_buffer(self) -> Vec<u8> {
+        self.buffer
+    }
+
+    /// How many bytes are before the next record.
+    pub(super) fn position(&self) -> u64 {
+        self.before + self.start as u64
+    }
+
+    /// The line on which the next record begins, if it is not blank.
+    pub(super) fn line(&self) -> u64 {
+        self.line
     }
 
     /// Skips the byte order mark, to be called before the first record is read; empty if there
@@ -83,25 +125,79 @@ impl<'a, R: Read> Records<'a, R> {
 
     /// The next record that is not blank, or `None` at the end.
     pub(super) fn next(&mut self) -> Result<Option<Record<'_>>, Error> {
-        loop {
-            if self.start == self.end {
-                if self.at_end {
-                    return Ok(None);
-                }
-                self.fill()?;
-                continue;
+        while let Some(length) = self.split_off()? {
+            if !self.fields.is_empty() {
+                return self.take(length).map(Some);
             }
-            let text = &self.buffer[self.start..self.end];
-            match split(text, self.layout, self.at_end, &mut self.fields) {
-                Ok(length) if self.fields.is_empty() => {
-                    self.start += length;
-                    self.line += 1;
-                }
-                Ok(length) => return self.take(length).map(Some),
-                Err(Stop::Partial) => self.fill()?,
-                Err(Stop::Fault { at, fault }) => return Err(self.malformed(at, fault)),
+            self.skip_blank(length);
+        }
+        Ok(None)
+    }
+
+    /// Calls `take` with each record that begins before this byte of the input and is not blank.
+    pub(super) fn each_before(
+        &mut self,
+        until: u64,
+        take: &mut impl FnMut(Record<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        loop {
+            self.each_in_buffer(until, take)?;
+            if self.position() >= until {
+                return Ok(());
+            }
+            // It does not end in the buffer, or is faulty.
+            match self.split_off()? {
+                None => return Ok(()),
+                Some(length) if self.fields.is_empty() => self.skip_blank(length),
+                Some(length) => take(self.take(length)?)?,
             }
         }
+    }
+
+    /// Calls `take` with the records that lie in the buffer as a whole, up to one that is faulty.
+    /// Most are *plain*: lines without anything that could make a line feed or a delimiter another
+    /// character.
+    fn each_in_buffer(
+        &mut self,
+        until: u64,
+        take: &mut impl FnMut(Record<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let first = self.position();
+        let text = valid_prefix(&self.buffer[self.start..self.end]);
+        let bytes = text.as_bytes();
+        let mut plain = PlainLines::new(bytes, self.layout);
+        let (mut at, mut line) = (0, self.line);
+        let mut result = Ok(());
+        while result.is_ok() && first + (at as u64) < until {
+            let (length, count, lines);
+            if let Some((content, whole)) = plain.line(at) {
+                (length, lines) = (whole, 1);
+                count = split_plain(content, self.layout, self.wanted, &mut self.fields);
+            } else if let Ok(found) = split(&bytes[at..], self.layout, false, &mut self.fields) {
+                (length, count) = (found, self.fields.len());
+                let raw = &text[at..at + length];
+                if broken_escape(raw, &self.fields, self.layout).is_some() {
+                    break;
+                }
+                lines = lines_of(raw, &self.fields);
+            } else {
+                break;
+            }
+            if count > 0 {
+                result = take(Record {
+                    raw: &text[at..at + length],
+                    fields: &self.fields,
+                    count,
+                    layout: self.layout,
+                    line,
+                });
+            }
+            at += length;
+            line += lines;
+        }
+        self.start += at;
+        self.line = line;
+        result
     }
 
     /// How many fields the next record has, which is still to be read; `None` at the end.
@@ -116,6 +212,56 @@ impl<'a, R: Read> Records<'a, R> {
         Ok(Some(fields))
     }
 
+    /// Skips what is left of a line; says whether a line feed ended it before this byte of the
+    /// input.
+    pub(super) fn skip_line(&mut self, until: u64) -> Result<bool, Error> {
+        loop {
+            if let Some(length) = memchr(b'\n', &self.buffer[self.start..self.end]) {
+                self.start += length + 1;
+                return Ok(self.position() <= until);
+            }
+            self.start = self.end;
+            if self.at_end || self.position() >= until {
+                return Ok(false);
+            }
+            self.fill()?;
+        }
+    }
+
+    /// Whether a record of this many fields, or a blank line, seems to follow.
+    pub(super) fn seems_to_have(&mut self, columns: usize) -> bool {
+        match self.split_off() {
+            Ok(Some(_)) => self.fields.is_empty() || self.fields.len() == columns,
+            Ok(None) => true,
+            Err(_) => false,
+        }
+    }
+
+    /// The length of the next record, which is in the buffer then, and its fields with it; `None`
+    /// at the end.
+    fn split_off(&mut self) -> Result<Option<usize>, Error> {
+        loop {
+            if self.start == self.end {
+                if self.at_end {
+                    return Ok(None);
+                }
+                self.fill()?;
+                continue;
+            }
+            let text = &self.buffer[self.start..self.end];
+            match split(text, self.layout, self.at_end, &mut self.fields) {
+                Ok(length) => return Ok(Some(length)),
+                Err(Stop::Partial) => self.fill()?,
+                Err(Stop::Fault { at, fault }) => return Err(self.malformed(at, fault)),
+            }
+        }
+    }
+
+    fn skip_blank(&mut self, length: usize) {
+        self.start += length;
+        self.line += 1;
+    }
+
     fn take(&mut self, length: usize) -> Result<Record<'_>, Error> {
         let (start, line) = (self.start, self.line);
         let raw = match str::from_utf8(&self.buffer[start..start + length]) {
@@ -127,19 +273,17 @@ impl<'a, R: Read> Records<'a, R> {
                 return Err(self.malformed(at, self.not_encoded()));
             }
         };
-        if let Some(index) = self.broken_escape(raw) {
+        if let Some(index) = broken_escape(raw, &self.fields, self.layout) {
             let at = self.fields[index].start;
             self.fields.truncate(index);
             return Err(self.malformed(at, Fault::UnknownEscape));
         }
         self.start += length;
-        self.line += match self.fields.iter().any(Field::may_hold_line_breaks) {
-            true => line_feeds(raw.as_bytes()),
-            false => 1,
-        };
+        self.line += lines_of(raw, &self.fields);
         Ok(Record {
             raw,
             fields: &self.fields,
+            count: self.fields.len(),
             layout: self.layout,
             line,
         })
@@ -148,21 +292,19 @@ impl<'a, R: Read> Records<'a, R> {
     /// Moves what is yet to be split to the buffer's beginning, and reads more after it.
     fn fill(&mut self) -> Result<(), Error> {
         self.buffer.copy_within(self.start..self.end, 0);
+        self.before += self.start as u64;
         self.end -= self.start;
         self.start = 0;
         if self.end == self.buffer.len() {
-            if self.end >= MAX_RECORD_BYTES {
+            if self.end >= self.most_bytes {
                 return Err(self.malformed(0, Fault::TooLong));
             }
-            self.buffer.resize(2 * self.end, 0);
+            self.buffer.resize(self.most_bytes.min(2 * self.end), 0);
         }
         while self.end < self.buffer.len() && !self.at_end {
             match self.input.read(&mut self.buffer[self.end..]) {
                 Ok(0) => self.at_end = true,
-                Ok(bytes) => {
-                    self.end += bytes;
-                    self.progress.advance(bytes as u64)?;
-                }
+                Ok(bytes) => self.end += bytes,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(source) => {
                     return Err(Error::Read {
@@ -173,22 +315,6 @@ impl<'a, R: Read> Records<'a, R> {
             }
         }
         Ok(())
-    }
-
-    /// The first field of this record in which a backslash begins no escape.
-    fn broken_escape(&self, raw: &str) -> Option<usize> {
-        let Layout::Delimited(Delimited {
-            escapes: true,
-            delimiter,
-            ..
-        }) = self.layout
-        else {
-            return None;
-        };
-        let is_broken = |field: &Field| unescaped(field.within(raw), delimiter).is_none();
-        self.fields
-            .iter()
-            .position(|field| field.escaped && is_broken(field))
     }
 
     fn not_encoded(&self) -> Fault {
@@ -211,8 +337,39 @@ impl<'a, R: Read> Records<'a, R> {
     }
 }
 
+/// The first field of this record in which a backslash begins no escape.
+fn broken_escape(raw: &str, fields: &[Field], layout: Layout) -> Option<usize> {
+    let Layout::Delimited(Delimited {
+        escapes: true,
+        delimiter,
+        ..
+    }) = layout
+    else {
+        return None;
+    };
+    let is_broken = |field: &Field| unescaped(field.within(raw), delimiter).is_none();
+    fields
+        .iter()
+        .position(|field| field.escaped && is_broken(field))
+}
+
+/// How many lines a record takes.
+fn lines_of(raw: &str, fields: &[Field]) -> u64 {
+    match fields.iter().any(Field::may_hold_line_breaks) {
+        true => line_feeds(raw.as_bytes()),
+        false => 1,
+    }
+}
+
 fn line_feeds(bytes: &[u8]) -> u64 {
-    bytes.iter().filter(|&&byte| byte == b'\n').count() as u64
+    memchr_iter(b'\n', bytes).count() as u64
+}
+
+/// As much of a text as is UTF-8.
+fn valid_prefix(bytes: &[u8]) -> &str {
+    str::from_utf8(bytes).unwrap_or_else(|error| {
+        str::from_utf8(&bytes[..error.valid_up_to()]).expect("it was found valid")
+    })
 }
 
 /// A record of a text.
@@ -220,6 +377,8 @@ fn line_feeds(bytes: &[u8]) -> u64 {
 pub(crate) struct Record<'a> {
     raw: &'a str,
     fields: &'a [Field],
+    /// How many fields there are; the last ones may be missing in `fields`.
+    count: usize,
     layout: Layout,
     line: u64,
 }
@@ -237,7 +396,7 @@ impl<'a> Record<'a> {
 
     /// The number of its fields.
     pub(crate) fn len(&self) -> usize {
-        self.fields.len()
+        self.count
     }
 
     /// A field's text, without the quotes around it and without escapes. A null is the empty
@@ -276,9 +435,9 @@ mod tests {
         }
     }
 
-    fn records<R: Read>(input: R, dialect: Delimited, progress: &Progress) -> Records<'_, R> {
-        let layout = Layout::Delimited(dialect);
-        Records::new(input, "t.csv", layout, Encoding::UTF_8, progress)
+    fn records<R: Read>(input: R, dialect: Delimited, buffer_bytes: usize) -> Records<'static, R> {
+        let (layout, buffer) = (Layout::Delimited(dialect), vec![0; buffer_bytes]);
+        Records::new(input, "t.csv", layout, Encoding::UTF_8, buffer)
     }
 
     /// The line, the raw text and the fields of each record.
@@ -289,16 +448,17 @@ mod tests {
     }
 
     fn read_in(dialect: Delimited, text: &[u8], buffer_bytes: usize) -> Result<Found, Error> {
-        let progress = Progress::default();
-        let input = Dripping(text, 3);
-        let mut records = records(input, dialect, &progress);
-        records.buffer.truncate(buffer_bytes);
+        let mut records = records(Dripping(text, 3), dialect, buffer_bytes);
         let mut found = Vec::new();
         while let Some(record) = records.next()? {
-            let fields = (0..record.len()).map(|index| record.field(index).into_owned());
-            found.push((record.line(), record.raw().to_owned(), fields.collect()));
+            found.push(shown(&record));
         }
         Ok(found)
+    }
+
+    fn shown(record: &Record<'_>) -> (u64, String, Vec<String>) {
+        let fields = (0..record.len()).map(|index| record.field(index).into_owned());
+        (record.line(), record.raw().to_owned(), fields.collect())
     }
 
     fn message(text: &[u8]) -> String {
@@ -352,9 +512,8 @@ mod tests {
 
     #[test]
     fn an_open_quote_does_not_fill_the_memory() {
-        let progress = Progress::default();
         let input = (&b"a\n\""[..]).chain(io::repeat(b'x'));
-        let mut records = records(input, Delimited::CSV, &progress);
+        let mut records = records(input, Delimited::CSV, 3000);
         assert!(records.next().unwrap().is_some());
         assert_eq!(
             records.next().unwrap_err().to_string(),
@@ -362,14 +521,6 @@ mod tests {
              quotes are mere characters in this file, say --quote none)"
         );
         assert!(records.buffer.len() <= MAX_RECORD_BYTES);
-    }
-
-    #[test]
-    fn an_interrupt_ends_the_pass() {
-        let progress = Progress::default();
-        progress.interrupt();
-        let mut records = records(&b"a"[..], Delimited::CSV, &progress);
-        assert!(matches!(records.next(), Err(Error::Interrupted)));
     }
 
     proptest! {
@@ -399,8 +550,49 @@ mod tests {
             text in prop::collection::vec(prop::sample::select(b"a,\"\r\n\xe9".to_vec()), 0..24),
             buffer_bytes in 1usize..20,
         ) {
-            let shown = |result: Result<_, Error>| result.map_err(|error| error.to_string());
-            prop_assert_eq!(shown(read(&text, buffer_bytes)), shown(read(&text, 1 << 10)));
+            let told = |result: Result<_, Error>| result.map_err(|error| error.to_string());
+            prop_assert_eq!(told(read(&text, buffer_bytes)), told(read(&text, 1 << 10)));
+        }
+
+        /// Nor does it, how records are asked for: one by one, or many at once with some fields.
+        #[test]
+        fn records_are_the_same_many_at_once(
+            text in prop::collection::vec(
+                prop::sample::select(b"aaaa,,,\"\n\n\n\r\\\xe9\xc3\xa9".to_vec()),
+                0..40,
+            ),
+            quote in prop::sample::select(vec![None, Some(b'"')]),
+            wanted in 0_usize..4,
+            buffer_bytes in 1_usize..50,
+            until in 0_u64..50,
+        ) {
+            let escapes = quote.is_none();
+            let dialect = Delimited { quote, escapes, ..Delimited::CSV };
+            let told = |record: &Record<'_>| {
+                let fields = (0..wanted.min(record.len())).map(|i| record.field(i).into_owned());
+                (record.line(), record.raw().to_owned(), record.len(), fields.collect::<Vec<_>>())
+            };
+            let mut expected = Vec::new();
+            let mut singly = records(&text[..], dialect, 1 << 10);
+            let error = loop {
+                let record = singly.next().map(|record| record.as_ref().map(told));
+                match record {
+                    Ok(Some(record)) if singly.position() - record.1.len() as u64 >= until => {
+                        break None;
+                    }
+                    Ok(Some(record)) => expected.push(record),
+                    Ok(None) => break None,
+                    Err(error) => break (singly.position() < until).then(|| error.to_string()),
+                }
+            };
+            let mut found = Vec::new();
+            let mut many = records(Dripping(&text, 3), dialect, buffer_bytes).with_fields(wanted);
+            let result = many.each_before(until, &mut |record| {
+                found.push(told(&record));
+                Ok(())
+            });
+            prop_assert_eq!(found, expected);
+            prop_assert_eq!(result.err().map(|error| error.to_string()), error);
         }
 
         /// Nor do they for escapes.
@@ -409,9 +601,9 @@ mod tests {
             text in prop::collection::vec(prop::sample::select(b"a\t\\Nn\r\n\xc3\xa9".to_vec()), 0..24),
             buffer_bytes in 1usize..20,
         ) {
-            let shown = |result: Result<_, Error>| result.map_err(|error| error.to_string());
+            let told = |result: Result<_, Error>| result.map_err(|error| error.to_string());
             let dialect = Delimited { escapes: true, ..Delimited::TSV };
-            let read = |bytes| shown(read_in(dialect, &text, bytes));
+            let read = |bytes| told(read_in(dialect, &text, bytes));
             prop_assert_eq!(read(buffer_bytes), read(1 << 10));
         }
     }

@@ -3,7 +3,7 @@
 //! This is stricter than most CSV readers, which repair what they cannot parse: a repaired
 //! record may hold another key than the one that was meant.
 
-use memchr::{memchr, memchr2};
+use memchr::{memchr, memchr_iter, memchr2};
 
 use crate::{
     dialect::{Delimited, Layout},
@@ -113,6 +113,90 @@ fn split_delimited(
         fields.push(field);
         return Ok(after);
     }
+}
+
+/// The lines of a text that are records of plain fields: without quotes, escapes, and carriage
+/// returns but at their ends.
+pub(super) struct PlainLines<'a> {
+    text: &'a [u8],
+    /// What can make a line feed or a delimiter another character, if anything can.
+    special: Option<u8>,
+    /// Where the next such byte is, as far as it was looked for.
+    next_special: usize,
+    has_carriage_returns: bool,
+}
+
+impl<'a> PlainLines<'a> {
+    pub(super) fn new(text: &'a [u8], layout: Layout) -> Self {
+        let special = match layout {
+            Layout::Lines => None,
+            Layout::Delimited(dialect) if dialect.escapes => Some(b'\\'),
+            Layout::Delimited(dialect) => dialect.quote,
+        };
+        let mut lines = Self {
+            text,
+            special,
+            next_special: 0,
+            has_carriage_returns: memchr(b'\r', text).is_some(),
+        };
+        lines.find_special(0);
+        lines
+    }
+
+    /// The line that begins here, without its ending, and its length with it; `None` if it is not
+    /// plain, or does not end.
+    pub(super) fn line(&mut self, start: usize) -> Option<(&'a [u8], usize)> {
+        let length = memchr(b'\n', &self.text[start..])?;
+        if self.next_special < start {
+            self.find_special(start);
+        }
+        if self.next_special < start + length {
+            return None;
+        }
+        let line = &self.text[start..start + length];
+        if self.has_carriage_returns
+            && let Some(found) = memchr(b'\r', line)
+        {
+            return (found + 1 == length).then_some((&line[..found], length + 1));
+        }
+        Some((line, length + 1))
+    }
+
+    fn find_special(&mut self, from: usize) {
+        let found = self
+            .special
+            .and_then(|byte| memchr(byte, &self.text[from..]));
+        self.next_special = found.map_or(usize::MAX, |length| from + length);
+    }
+}
+
+/// Finds the first fields, `wanted` at most, of a plain line, and counts all. A blank line of a
+/// delimited text has none.
+pub(super) fn split_plain(
+    line: &[u8],
+    layout: Layout,
+    wanted: usize,
+    fields: &mut Vec<Field>,
+) -> usize {
+    fields.clear();
+    let delimiter = match layout {
+        Layout::Delimited(_) if line.is_empty() => return 0,
+        Layout::Delimited(dialect) => dialect.delimiter,
+        Layout::Lines => {
+            fields.push(Field::plain(0, line.len()));
+            return 1;
+        }
+    };
+    let mut start = 0;
+    while fields.len() < wanted {
+        let Some(length) = memchr(delimiter, &line[start..]) else {
+            fields.push(Field::plain(start, line.len()));
+            return fields.len();
+        };
+        fields.push(Field::plain(start, start + length));
+        start += length + 1;
+    }
+    fields.len() + 1 + memchr_iter(delimiter, &line[start..]).count()
 }
 
 /// A field without quotes around it, and its end. Quotes within it are text.

@@ -36,7 +36,7 @@ fn batch_writer<'a>(
 /// Copies the matching rows of typed columns, with their types.
 pub(super) fn filter(
     source: &Source,
-    matches: &mut Matches<'_, impl Iterator<Item = bool>>,
+    matches: &mut Matches<'_>,
     format: Format,
     output: &mut Output<'_>,
     progress: &Progress,

@@ -12,7 +12,10 @@ use psijoin_table::{
     atomic_file::Existing,
 };
 
-use crate::{Files, array, assert_contains, join, join_dialect, key, open, read, read_bytes};
+use crate::{
+    Files, array, assert_contains, in_order_of_rows, join, join_dialect, key, open, read,
+    read_bytes,
+};
 
 const TABLE: &str = "\u{feff}id,b\r\n7,\"x\"\"\n,\"\r\n8,y\n\n7,\"w\"";
 const MATCHING: &str = "\u{feff}id,b\r\n7,\"x\"\"\n,\"\r\n7,\"w\"";
@@ -254,7 +257,8 @@ fn a_staged_file_is_complete_before_it_is_shown() {
         let output = files.path(name);
         let destination = Destination::prepare(Some(&output), &source, Existing::Replace).unwrap();
         let keys = KeyTable::read(&source, &key(&["id"], &[]), &[], &progress).unwrap();
-        let matched = vec![true, false];
+        let mut matched = vec![false; 2];
+        matched[in_order_of_rows(&keys)[0]] = true;
         let staged = destination
             .stage(&source, &keys.rows, &matched, &progress)
             .unwrap();

@@ -13,7 +13,9 @@ use psijoin_table::{
     Destination, Dialect, Error, ErrorKind, KeyTable, Progress, Source, atomic_file::Existing,
 };
 
-use crate::{Files, array, assert_ends_with, assert_starts_with, join, key, open};
+use crate::{
+    Files, array, assert_ends_with, assert_starts_with, in_order_of_rows, join, key, open,
+};
 
 fn refused(files: &Files, input: &Path, output: &str) -> String {
     let error = Destination::prepare(Some(&files.path(output)), &open(input), Existing::Replace)
@@ -192,8 +194,10 @@ fn replacing_the_input_by_another_file_does_no_harm() {
         Destination::prepare(Some(&files.path("out.csv")), &source, Existing::Replace).unwrap();
     let keys = KeyTable::read(&source, &key(&["id"], &[]), &[], &progress).unwrap();
     fs::rename(files.text("new.csv", "other\n"), &input).unwrap();
+    let mut matched = [false; 2];
+    matched[in_order_of_rows(&keys)[1]] = true;
     destination
-        .write(&source, &keys.rows, &[false, true], &progress)
+        .write(&source, &keys.rows, &matched, &progress)
         .unwrap();
     assert_eq!(files.read("out.csv"), "id\n2\n");
 }

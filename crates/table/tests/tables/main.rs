@@ -181,9 +181,39 @@ fn set_of(table: Result<KeyTable, Error>) -> KeyTable {
     table
 }
 
+/// The items in the order of their first rows. In this order tests count them.
+fn in_order_of_rows(keys: &KeyTable) -> Vec<usize> {
+    let mut items: Vec<usize> = (0..keys.fingerprints.len()).collect();
+    items.sort_by_key(|&item| keys.rows.first_rows()[item]);
+    items
+}
+
+/// The fingerprints in the order of their first rows.
+fn fingerprints(keys: &KeyTable) -> Vec<[u8; 32]> {
+    let items = in_order_of_rows(keys).into_iter();
+    items.map(|item| keys.fingerprints[item]).collect()
+}
+
+/// The numbers of a column in the order of the items' first rows.
+fn values(keys: &KeyTable, column: usize) -> Vec<i64> {
+    let items = in_order_of_rows(keys).into_iter();
+    let values = &keys.numbers[column].values;
+    items.map(|item| values[item]).collect()
+}
+
 /// The item of each row.
 fn items(keys: &KeyTable) -> Vec<Option<u32>> {
-    keys.rows.iter().collect()
+    let mut items = vec![None; keys.rows.rows() as usize];
+    let mut numbers = vec![0; keys.fingerprints.len()];
+    for (number, item) in (0..).zip(in_order_of_rows(keys)) {
+        numbers[item] = number;
+        items[keys.rows.first_rows()[item] as usize] = Some(number);
+    }
+    for &(row, item) in keys.rows.repeated() {
+        let known = items[row as usize].replace(numbers[item as usize]);
+        assert_eq!(known, None, "each row is there once");
+    }
+    items
 }
 
 /// Writes the rows of `input` whose items are `matched` to `output`.
@@ -217,8 +247,11 @@ fn write_some(
     let progress = Progress::default();
     let destination = Destination::prepare(Some(output), source, Existing::Replace)?;
     let keys = KeyTable::read(source, key, &[], &progress)?;
-    let matched: Vec<bool> = (0..keys.fingerprints.len()).map(matched).collect();
-    let rows = destination.write(source, &keys.rows, &matched, &progress)?;
+    let mut flags = vec![false; keys.fingerprints.len()];
+    for (number, item) in in_order_of_rows(&keys).into_iter().enumerate() {
+        flags[item] = matched(number);
+    }
+    let rows = destination.write(source, &keys.rows, &flags, &progress)?;
     assert_eq!(progress.bytes(), (source.bytes(), source.bytes()));
     Ok(rows)
 }

@@ -1,0 +1,81 @@
+//! A bit for each row of a table.
+
+use std::ops::Range;
+
+/// See the [module](self).
+#[derive(Debug, Clone)]
+pub(crate) struct Bitmap {
+    len: u64,
+    words: Vec<u64>,
+}
+
+impl Bitmap {
+    /// `len` bits, none of which is set.
+    pub(crate) fn new(len: u64) -> Self {
+        let words = len.div_ceil(64) as usize;
+        Self {
+            len,
+            words: vec![0; words],
+        }
+    }
+
+    /// How many bits there are.
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
+    pub(crate) fn set(&mut self, index: u64) {
+        self.words[(index / 64) as usize] |= 1 << (index % 64);
+    }
+
+    pub(crate) fn get(&self, index: u64) -> bool {
+        self.words[(index / 64) as usize] >> (index % 64) & 1 == 1
+    }
+
+    /// How many bits are set.
+    pub(crate) fn count(&self) -> u64 {
+        self.words
+            .iter()
+            .map(|word| u64::from(word.count_ones()))
+            .sum()
+    }
+
+    /// Whether one of these bits is set.
+    pub(crate) fn any(&self, mut range: Range<u64>) -> bool {
+        while range.start < range.end {
+            let word = self.words[(range.start / 64) as usize] >> (range.start % 64);
+            let bits = (64 - range.start % 64).min(range.end - range.start);
+            if word & (u64::MAX >> (64 - bits)) != 0 {
+                return true;
+            }
+            range.start += bits;
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn bits_are_those_that_were_set(
+            bits in prop::collection::vec(prop::bool::weighted(0.03), 0..300),
+            ends: [prop::sample::Index; 2],
+        ) {
+            let mut bitmap = Bitmap::new(bits.len() as u64);
+            for (index, _) in (0..).zip(&bits).filter(|(_, bit)| **bit) {
+                bitmap.set(index);
+            }
+            prop_assert_eq!(bitmap.count() as usize, bits.iter().filter(|bit| **bit).count());
+            prop_assert!((0..).zip(&bits).all(|(index, bit)| bitmap.get(index) == *bit));
+            let ends = ends.map(|end| end.index(bits.len() + 1));
+            let range = ends[0].min(ends[1])..ends[0].max(ends[1]);
+            let any = bitmap.any(range.start as u64..range.end as u64);
+            prop_assert_eq!(any, bits[range].iter().any(|bit| *bit));
+        }
+    }
+}

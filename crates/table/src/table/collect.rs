@@ -1,0 +1,202 @@
+//! Collects the stretches of a table in the order of its rows.
+
+use super::{
+    Findings, KeyTable,
+    distinct::{Distinct, Partition},
+    inspector::Inspector,
+    row_items::{BlockStart, RowItems},
+    stretch::{Cells, Keys, PARTITIONS, Sought, Strays, Stretch},
+};
+use crate::{
+    Counts, Doubt, Error, MAX_ITEMS, MAX_ROWS, Numbers,
+    meaning::{Kind, Meaning, Observed},
+    numbers::Totals,
+};
+
+/// What was read of a table so far.
+///
+/// Takes 36 bytes per row with a key, and 8 more for each column of numbers.
+pub(crate) struct Collector<'a> {
+    sought: &'a Sought<'a>,
+    rows: u64,
+    left_out: u64,
+    partitions: Vec<Partition>,
+    totals: Vec<Totals>,
+    observed: Vec<Observed>,
+    strays: Strays,
+    inspector: Option<Inspector>,
+    starts: Vec<BlockStart>,
+}
+
+/// Where a stretch is.
+pub(crate) struct Origin<'a> {
+    /// The file that has it.
+    pub(crate) file: &'a str,
+    /// The place of its first line, or row.
+    pub(crate) first: u64,
+}
+
+impl<'a> Collector<'a> {
+    pub(crate) fn new(sought: &'a Sought<'a>) -> Self {
+        let columns = sought.numbers.len();
+        Self {
+            sought,
+            rows: 0,
+            left_out: 0,
+            partitions: vec![Partition::new(columns); PARTITIONS],
+            totals: sought.numbers.iter().map(|_| Totals::default()).collect(),
+            observed: sought.key.observed(),
+            strays: Strays::default(),
+            inspector: (sought.inspected).map(|most| Inspector::new(&sought.key, most)),
+            starts: Vec::new(),
+        }
+    }
+
+    /// How many rows there are so far.
+    pub(super) fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Notes where the rows that follow begin in a text.
+    pub(super) fn block_starts(&mut self, start: BlockStart) {
+        self.starts.push(start);
+    }
+
+    /// Takes the next stretch.
+    ///
+    /// # Errors
+    /// The stretch's own; if a sum of numbers may be too large, or there are too many rows.
+    pub(crate) fn take(&mut self, stretch: Stretch, origin: &Origin<'_>) -> Result<(), Error> {
+        let scales: Vec<u32> = self.totals.iter().map(|totals| totals.scale).collect();
+        self.add_numbers(&stretch.numbers, origin)?;
+        if let Some(error) = stretch.error {
+            return Err(error.later(origin.first));
+        }
+        let first_row = self.rows;
+        self.rows += u64::from(stretch.rows);
+        if self.rows > MAX_ROWS {
+            return Err(Error::TooManyRows {
+                file: self.sought.table.to_owned(),
+            });
+        }
+        self.left_out += u64::from(stretch.left_out);
+        self.rescale(&scales);
+        self.part(&stretch.keys, &stretch.numbers, first_row as u32);
+        for (observed, more) in self.observed.iter_mut().zip(stretch.observed) {
+            observed.merge(more);
+        }
+        self.strays.quotes += stretch.strays.quotes;
+        self.strays.nulls += stretch.strays.nulls;
+        if let (Some(inspector), Some(more)) = (&mut self.inspector, stretch.inspector) {
+            inspector.merge(more);
+        }
+        Ok(())
+    }
+
+    /// Adds up the numbers row by row: whether they fit is a matter of all before.
+    fn add_numbers(&mut self, cells: &Cells, origin: &Origin<'_>) -> Result<(), Error> {
+        for (row, place) in cells.places.iter().enumerate() {
+            for (column, numbers) in cells.columns.iter().enumerate() {
+                let Some(&number) = numbers.get(row) else {
+                    continue;
+                };
+                self.totals[column]
+                    .add(number)
+                    .map_err(|fault| Error::Number {
+                        file: origin.file.to_owned(),
+                        place: place.later(origin.first),
+                        column: self.sought.numbers[column].clone(),
+                        fault,
+                    })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings the numbers of all columns from these scales to what they are now.
+    fn rescale(&mut self, scales: &[u32]) {
+        for (column, (totals, &before)) in self.totals.iter().zip(scales).enumerate() {
+            if totals.scale > before {
+                let factor = 10_i64.pow(totals.scale - before);
+                for partition in &mut self.partitions {
+                    partition.scale(column, factor);
+                }
+            }
+        }
+    }
+
+    fn part(&mut self, keys: &Keys, cells: &Cells, first_row: u32) {
+        let mut start = 0;
+        for (partition, &end) in self.partitions.iter_mut().zip(&keys.ends) {
+            let range = start..end as usize;
+            partition.extend(
+                &keys.fingerprints[range.clone()],
+                keys.rows[range.clone()].iter().map(|row| first_row + row),
+            );
+            for (column, numbers) in cells.columns.iter().enumerate() {
+                let totals = &self.totals[column];
+                let order = keys.order[range.clone()].iter();
+                let values = order.map(|&index| totals.value(numbers[index as usize]));
+                partition.extend_numbers(column, values);
+            }
+            start = end as usize;
+        }
+    }
+
+    /// The table, once all is collected.
+    ///
+    /// # Errors
+    /// If there are too many distinct keys.
+    pub(crate) fn finish(self) -> Result<(KeyTable, Findings), Error> {
+        let distinct = Distinct::of(self.partitions, MAX_ITEMS).ok_or_else(|| {
+            let file = self.sought.table.to_owned();
+            Error::TooManyItems { file }
+        })?;
+        let items = distinct.fingerprints.len() as u64;
+        let meanings: Vec<Meaning> = self.observed.into_iter().map(Observed::finish).collect();
+        let doubts = doubts(&self.strays, &meanings, self.rows > 0 && items == 0);
+        let numbers = self.totals.iter().zip(distinct.numbers);
+        let keys = KeyTable {
+            rows: RowItems {
+                rows: self.rows,
+                first: distinct.first_rows,
+                repeated: distinct.repeated,
+                starts: self.starts,
+            },
+            fingerprints: distinct.fingerprints,
+            numbers: numbers
+                .map(|(totals, values)| Numbers {
+                    values,
+                    scale: totals.scale,
+                    empty: totals.empty,
+                })
+                .collect(),
+            counts: Counts {
+                rows: self.rows,
+                left_out: self.left_out,
+                duplicates: self.rows - self.left_out - items,
+                distinct: items,
+            },
+            meanings,
+            doubts,
+        };
+        let findings = self.inspector.map(Inspector::finish).unwrap_or_default();
+        Ok((keys, findings))
+    }
+}
+
+/// What the user should know about the keys.
+fn doubts(strays: &Strays, meanings: &[Meaning], no_keys: bool) -> Vec<Doubt> {
+    let mixed = (1..)
+        .zip(meanings)
+        .filter_map(|(position, meaning)| match meaning.kind() {
+            Kind::MixedTimestamp => Some(Doubt::MixedTimestamps(position)),
+            Kind::MixedPhone => Some(Doubt::MixedPhones(position)),
+            _ => None,
+        });
+    let quotes = (strays.quotes > 0).then_some(Doubt::QuotedKeys(strays.quotes));
+    let nulls = (strays.nulls > 0).then_some(Doubt::NullMarks(strays.nulls));
+    let strays = quotes.into_iter().chain(nulls);
+    let no_keys = no_keys.then_some(Doubt::NoKeys);
+    strays.chain(mixed).chain(no_keys).collect()
+}

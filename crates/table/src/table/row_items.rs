@@ -1,0 +1,90 @@
+//! Which row of a table holds which key.
+
+use super::bitmap::Bitmap;
+
+/// Which row of a table holds which of its distinct keys, the items.
+///
+/// Takes 4 bytes per item, and 8 per row whose key an earlier row has.
+#[derive(Debug, Clone)]
+pub struct RowItems {
+    pub(super) rows: u64,
+    pub(super) first: Vec<u32>,
+    pub(super) repeated: Vec<(u32, u32)>,
+    /// Where the rows of a text are, block by block.
+    pub(super) starts: Vec<BlockStart>,
+}
+
+/// Where some rows of a text begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BlockStart {
+    /// The file among those of the table, from 0.
+    pub(crate) part: u32,
+    /// How many bytes of it, in UTF-8, are before.
+    pub(crate) byte: u64,
+    /// The first row, of the table, from 0.
+    pub(crate) row: u64,
+    /// Whether the row before, or the header, ends in CRLF.
+    pub(crate) is_after_crlf: bool,
+}
+
+/// Tables are equal if their rows hold the same items, wherever the rows are in their files.
+impl PartialEq for RowItems {
+    fn eq(&self, other: &Self) -> bool {
+        let Self {
+            rows,
+            first,
+            repeated,
+            starts: _,
+        } = self;
+        (rows, first, repeated) == (&other.rows, &other.first, &other.repeated)
+    }
+}
+
+impl Eq for RowItems {}
+
+impl RowItems {
+    /// How many rows the table has.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// The first row of each item, from 0.
+    pub fn first_rows(&self) -> &[u32] {
+        &self.first
+    }
+
+    /// All further rows with a key, each with its item, in the order of items, and of rows within
+    /// each. The rows that are missing here and among the first ones were left out.
+    pub fn repeated(&self) -> &[(u32, u32)] {
+        &self.repeated
+    }
+
+    /// Where the rows of a text are: the beginning of each block that has rows.
+    pub(crate) fn starts(&self) -> &[BlockStart] {
+        &self.starts
+    }
+
+    /// The rows that match, given which items do.
+    pub(crate) fn matching(&self, matched: &[bool]) -> Bitmap {
+        assert_eq!(
+            matched.len(),
+            self.first.len(),
+            "one flag for each distinct key"
+        );
+        let mut rows = Bitmap::new(self.rows);
+        for (&row, _) in self
+            .first
+            .iter()
+            .zip(matched)
+            .filter(|(_, matched)| **matched)
+        {
+            rows.set(row.into());
+        }
+        for &(row, item) in &self.repeated {
+            if matched[item as usize] {
+                rows.set(row.into());
+            }
+        }
+        rows
+    }
+}

@@ -1,0 +1,215 @@
+//! A stretch of a table: some rows that follow each other, as one thread reads them.
+
+use std::borrow::Cow;
+
+use super::inspector::Inspector;
+use crate::{
+    Error, KeyFault,
+    error::Place,
+    key::{Fingerprinter, KeyColumns},
+    meaning::Observed,
+    numbers::{self, Number},
+};
+
+/// Keys are parted by the first byte of their fingerprints, which are uniform.
+pub(super) const PARTITIONS: usize = 256;
+
+/// What is read of each row: the same for all threads.
+pub(crate) struct Sought<'a> {
+    /// How errors call the table.
+    pub(crate) table: &'a str,
+    pub(crate) key: KeyColumns<'a>,
+    /// The columns of numbers.
+    pub(crate) numbers: &'a [String],
+    /// How many of the first keys are kept as they are compared, if the key is inspected.
+    pub(crate) inspected: Option<usize>,
+}
+
+/// What was read of some rows that follow each other.
+///
+/// Nothing in it depends on the rows before: rows and places count from the first one. So
+/// stretches can be read in parallel, and in vain.
+pub(crate) struct Stretch {
+    pub(super) rows: u32,
+    pub(super) left_out: u32,
+    pub(super) keys: Keys,
+    pub(super) numbers: Cells,
+    /// For each position of the key.
+    pub(super) observed: Vec<Observed>,
+    pub(super) strays: Strays,
+    pub(super) inspector: Option<Inspector>,
+    /// Why the next row cannot be read. Its place counts from the stretch's beginning.
+    pub(super) error: Option<Error>,
+}
+
+/// The fingerprints of the rows with a key, partition by partition, and in the order of rows within
+/// each.
+pub(super) struct Keys {
+    pub(super) fingerprints: Vec<[u8; 32]>,
+    /// The row of each, from 0.
+    pub(super) rows: Vec<u32>,
+    /// Which of the rows with a key each is, from 0.
+    pub(super) order: Vec<u32>,
+    /// Where each partition ends.
+    pub(super) ends: Vec<u32>,
+}
+
+/// What the rows with a key have in the columns of numbers.
+pub(super) struct Cells {
+    /// Each column in the order of rows. The last row may have a cell in the first columns only, if
+    /// the next cell is faulty.
+    pub(super) columns: Vec<Vec<Option<Number>>>,
+    /// Where the rows are, from the stretch's beginning; nothing if there are no columns.
+    pub(super) places: Vec<Place>,
+}
+
+/// How many fields of the key suggest that the text is written in another way than it is read.
+#[derive(Default)]
+pub(super) struct Strays {
+    pub(super) quotes: u64,
+    pub(super) nulls: u64,
+}
+
+/// Reads a stretch row by row.
+///
+/// Places count from the stretch's beginning: the first line, or row, is 0.
+pub(crate) struct Builder<'a> {
+    sought: &'a Sought<'a>,
+    /// The file that has the rows.
+    file: &'a str,
+    fingerprinter: Fingerprinter<'a>,
+    rows: u32,
+    /// The rows with a key.
+    with_key: Vec<u32>,
+    numbers: Cells,
+    strays: Strays,
+    inspector: Option<Inspector>,
+}
+
+impl<'a> Builder<'a> {
+    pub(crate) fn new(sought: &'a Sought<'a>, file: &'a str) -> Self {
+        let most = sought.inspected;
+        Self {
+            sought,
+            file,
+            fingerprinter: Fingerprinter::new(&sought.key),
+            rows: 0,
+            with_key: Vec::new(),
+            numbers: Cells {
+                columns: vec![Vec::new(); sought.numbers.len()],
+                places: Vec::new(),
+            },
+            strays: Strays::default(),
+            inspector: most.map(|most| Inspector::new(&sought.key, most)),
+        }
+    }
+
+    /// Takes the field at this position of the key, of the row that [`Builder::finish_row`] ends.
+    /// A null is the empty text.
+    pub(crate) fn key_field(
+        &mut self,
+        position: usize,
+        field: Result<Cow<'_, str>, KeyFault>,
+        place: Place,
+    ) -> Result<(), Error> {
+        if let (Some(inspector), Ok(text)) = (&mut self.inspector, &field) {
+            inspector.field(position, text);
+        }
+        field
+            .and_then(|text| self.fingerprinter.field(position, text))
+            .map_err(|fault| self.key_error(position, fault, place))
+    }
+
+    #[cold]
+    fn key_error(&self, position: usize, fault: KeyFault, place: Place) -> Error {
+        Error::Key {
+            file: self.file.to_owned(),
+            place,
+            column: self.sought.key.columns()[position].name.clone(),
+            fault,
+        }
+    }
+
+    /// Notes what a field of the key suggests about how the text is written.
+    pub(super) fn stray(&mut self, has_quotes: bool, is_null: bool) {
+        self.strays.quotes += u64::from(has_quotes);
+        self.strays.nulls += u64::from(is_null);
+    }
+
+    /// Ends a row; says whether it has a key, and so a cell for each column of numbers.
+    pub(crate) fn finish_row(&mut self, place: Place) -> bool {
+        let has_key = self.fingerprinter.finish_row();
+        if has_key {
+            self.with_key.push(self.rows);
+            if !self.numbers.columns.is_empty() {
+                self.numbers.places.push(place);
+            }
+            if let Some(inspector) = &mut self.inspector {
+                inspector.finish_row();
+            }
+        }
+        self.rows += 1;
+        has_key
+    }
+
+    /// Takes the cell of a column of numbers of the row that was ended last.
+    pub(crate) fn number(&mut self, column: usize, cell: &str, place: Place) -> Result<(), Error> {
+        let number = numbers::read_cell(cell).map_err(|fault| Error::Number {
+            file: self.file.to_owned(),
+            place,
+            column: self.sought.numbers[column].clone(),
+            fault,
+        })?;
+        self.numbers.columns[column].push(number);
+        Ok(())
+    }
+
+    /// The stretch, which ends before a row that cannot be read if there is an error.
+    pub(crate) fn finish(self, error: Option<Error>) -> Stretch {
+        let (fingerprints, observed) = self.fingerprinter.finish();
+        Stretch {
+            rows: self.rows,
+            left_out: self.rows - self.with_key.len() as u32,
+            keys: Keys::parted(&fingerprints, &self.with_key),
+            numbers: self.numbers,
+            observed,
+            strays: self.strays,
+            inspector: self.inspector,
+            error,
+        }
+    }
+}
+
+impl Keys {
+    /// Brings together what is of one partition.
+    fn parted(fingerprints: &[[u8; 32]], rows: &[u32]) -> Self {
+        let mut ends = vec![0; PARTITIONS];
+        for fingerprint in fingerprints {
+            ends[partition(fingerprint)] += 1;
+        }
+        let mut end = 0;
+        let mut next: Vec<u32> = Vec::with_capacity(PARTITIONS);
+        for count in &mut ends {
+            next.push(end);
+            end += *count;
+            *count = end;
+        }
+        let mut order = vec![0; fingerprints.len()];
+        for (index, fingerprint) in (0..).zip(fingerprints) {
+            let next = &mut next[partition(fingerprint)];
+            order[*next as usize] = index;
+            *next += 1;
+        }
+        let indices = || order.iter().map(|&index| index as usize);
+        Self {
+            fingerprints: indices().map(|index| fingerprints[index]).collect(),
+            rows: indices().map(|index| rows[index]).collect(),
+            order,
+            ends,
+        }
+    }
+}
+
+fn partition(fingerprint: &[u8; 32]) -> usize {
+    fingerprint[0].into()
+}

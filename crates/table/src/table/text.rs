@@ -1,0 +1,169 @@
+//! Reads the keys of texts.
+
+use super::{
+    BlockStart, Findings, KeyTable, Wanted,
+    collect::{Collector, Origin},
+    stretch::{Builder, Sought, Stretch},
+};
+use crate::{
+    Error, Progress, Source,
+    dialect::Layout,
+    error::Place,
+    in_order::in_order,
+    key::KeyColumns,
+    meaning::Kind,
+    text::{Block, Extent, Record, Start},
+};
+
+/// Reads what is wanted from a table that is text: its blocks in parallel.
+pub(super) fn read_text(
+    source: &Source,
+    layout: Layout,
+    wanted: &Wanted<'_>,
+    progress: &Progress,
+) -> Result<(KeyTable, Findings), Error> {
+    let mut blocks = source.blocks(layout)?;
+    let header = blocks.text().header();
+    let key = wanted.key.resolve(&header)?;
+    let numbers = header.find_all(wanted.numbers)?;
+    let key_names = header.names_of(&key).into_iter();
+    let key_texts = key_names.map(|name| (name, Kind::Text));
+    let sought = Sought {
+        table: source.name(),
+        key: KeyColumns::new(wanted.key, key_texts),
+        numbers: wanted.numbers,
+        inspected: wanted.inspected,
+    };
+    let fields = key.iter().chain(&numbers).max();
+    let reader = Reader {
+        sought: &sought,
+        layout,
+        fields: fields.map_or(0, |last| last + 1),
+        key,
+        numbers,
+    };
+    let mut verified = Verified::new(&reader);
+    in_order(
+        &mut || blocks.next(),
+        &Vec::new,
+        &|block, buffer| block.map(|block| reader.read(block, Start::Guessed, buffer)),
+        &mut |read| {
+            let read = read?;
+            let done_bytes = read.block.done_bytes();
+            verified.take(read)?;
+            progress.advance(done_bytes)
+        },
+    )?;
+    verified.collector.finish()
+}
+
+/// Reads the blocks of a table.
+struct Reader<'a> {
+    sought: &'a Sought<'a>,
+    layout: Layout,
+    /// The columns of the key, and those of numbers.
+    key: Vec<usize>,
+    numbers: Vec<usize>,
+    /// How many columns they are among.
+    fields: usize,
+}
+
+/// What was read of a block, if its rows begin where it was said, or guessed.
+struct Read<'a> {
+    block: Block<'a>,
+    extent: Extent,
+    stretch: Stretch,
+}
+
+impl<'a> Reader<'a> {
+    fn read(&self, block: Block<'a>, start: Start, buffer: &mut Vec<u8>) -> Read<'a> {
+        let mut stretch = Builder::new(self.sought, block.text.name());
+        let (extent, error) = block.each_row(start, self.fields, buffer, &mut |row| {
+            self.read_row(row, &mut stretch)
+        });
+        Read {
+            block,
+            extent,
+            stretch: stretch.finish(error),
+        }
+    }
+
+    fn read_row(&self, row: &Record<'_>, stretch: &mut Builder<'_>) -> Result<(), Error> {
+        let place = Place::Line(row.line());
+        for (position, &column) in self.key.iter().enumerate() {
+            let field = row.field(column);
+            let has_quotes = self.layout.has_stray_quotes(&field);
+            stretch.stray(has_quotes, self.layout.is_stray_null(&field));
+            stretch.key_field(position, Ok(field), place)?;
+        }
+        if !stretch.finish_row(place) {
+            return Ok(());
+        }
+        for (index, &column) in self.numbers.iter().enumerate() {
+            stretch.number(index, &row.field(column), place)?;
+        }
+        Ok(())
+    }
+}
+
+/// Takes blocks in order, and checks where their rows begin: what was read after a wrong guess is
+/// read again.
+struct Verified<'a> {
+    reader: &'a Reader<'a>,
+    collector: Collector<'a>,
+    /// Where the next row begins in its text, and on which line, from 1.
+    next: u64,
+    line: u64,
+    /// Whether what is before it ends in CRLF.
+    is_after_crlf: bool,
+    buffer: Vec<u8>,
+}
+
+impl<'a> Verified<'a> {
+    fn new(reader: &'a Reader<'a>) -> Self {
+        Self {
+            reader,
+            collector: Collector::new(reader.sought),
+            next: 0,
+            line: 0,
+            is_after_crlf: false,
+            buffer: Vec::new(),
+        }
+    }
+
+    fn take(&mut self, read: Read<'_>) -> Result<(), Error> {
+        let text = &read.block.text;
+        if read.block.is_first() {
+            self.next = text.rows_start();
+            self.line = text.rows_line();
+            self.is_after_crlf = text.raw_header().ends_with("\r\n");
+        }
+        if self.next >= read.block.bytes.end {
+            // The row before goes on behind the block.
+            return Ok(());
+        }
+        let read = match read.extent.start == Some(self.next) {
+            true => read,
+            false => self
+                .reader
+                .read(read.block, Start::Known(self.next), &mut self.buffer),
+        };
+        let origin = Origin {
+            file: read.block.text.name(),
+            first: self.line,
+        };
+        if let Some(ends_in_crlf) = read.extent.ends_in_crlf {
+            self.collector.block_starts(BlockStart {
+                part: read.block.part,
+                byte: self.next,
+                row: self.collector.rows(),
+                is_after_crlf: self.is_after_crlf,
+            });
+            self.is_after_crlf = ends_in_crlf;
+        }
+        self.collector.take(read.stretch, &origin)?;
+        self.next = read.extent.end;
+        self.line += read.extent.lines;
+        Ok(())
+    }
+}
