@@ -1,14 +1,15 @@
-//! The CSV reader, in any dialect, with one key column or two, and with columns of numbers.
+//! The CSV reader, in any dialect, with one key column or two, and with columns of numbers: blocks of
+//! a few bytes make the same table, or the same error, as one block.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use psijoin_table::{Dialect, KeySpec, KeyTable};
+use psijoin_table::{Dialect, KeySpec, KeyTable, Progress, Source};
 
 /// A delimiter, a quote, and whether there are a header and escapes; or nothing is said.
 type Said = Option<(u8, Option<u8>, bool, bool)>;
 
-fuzz_target!(|input: (bool, bool, Said, &[u8])| {
-    let (two_columns, with_numbers, said, text) = input;
+fuzz_target!(|input: (bool, bool, u8, Said, &[u8])| {
+    let (two_columns, with_numbers, block_bytes, said, text) = input;
     let Some(dialect) = dialect(said) else { return };
     let [a, b, n] = match said {
         Some((_, _, false, _)) => ["1", "2", "3"],
@@ -19,7 +20,14 @@ fuzz_target!(|input: (bool, bool, Said, &[u8])| {
     let key_columns = names(&[a, b][..if two_columns { 2 } else { 1 }]);
     let key = KeySpec::new(key_columns, rules).expect("a key");
     let numbers: Vec<String> = names(&[n, b][..if with_numbers { 2 } else { 0 }]);
-    if let Ok(table) = KeyTable::read_csv(text, "fuzz.csv", &dialect, &key, &numbers) {
+    let read = |block_bytes| {
+        let source = Source::csv_in_memory(text, "fuzz.csv", &dialect)?.in_blocks_of(block_bytes);
+        KeyTable::read(&source, &key, &numbers, &Progress::default())
+    };
+    let table = read(1 << 20).map_err(|error| error.to_string());
+    let cut = read(1 + u64::from(block_bytes % 64)).map_err(|error| error.to_string());
+    assert_eq!(cut, table);
+    if let Ok(table) = table {
         assert!(table.fingerprints.len() as u64 <= table.counts.rows);
         for numbers in &table.numbers {
             assert_eq!(numbers.values.len(), table.fingerprints.len());

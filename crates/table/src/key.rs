@@ -221,7 +221,10 @@ const SHORT: usize = 64;
 pub(crate) struct Fingerprinter<'a> {
     key: &'a KeyColumns<'a>,
     observed: Vec<Observed>,
-    /// The fields of the row so far, each after its length.
+    /// The fields of the row so far, each after its length, and how many bytes that is.
+    block: [u8; SHORT],
+    used: usize,
+    /// The same, once it is longer than a block.
     joined: Vec<u8>,
     complete: bool,
     /// The joined keys whose fingerprints are still to be made.
@@ -238,6 +241,8 @@ impl<'a> Fingerprinter<'a> {
         Self {
             key,
             observed: key.observed(),
+            block: [0; SHORT],
+            used: 0,
             joined: Vec::new(),
             complete: true,
             blocks: Vec::with_capacity(BATCH),
@@ -254,10 +259,22 @@ impl<'a> Fingerprinter<'a> {
         self.observed[position].see(&text);
         self.complete &= !text.is_empty();
         // The length before each field makes the joined key unambiguous.
-        self.joined
-            .extend_from_slice(&(text.len() as u64).to_le_bytes());
-        self.joined.extend_from_slice(text.as_bytes());
+        self.join(&(text.len() as u64).to_le_bytes());
+        self.join(text.as_bytes());
         Ok(())
+    }
+
+    fn join(&mut self, bytes: &[u8]) {
+        let range = self.used..self.used + bytes.len();
+        self.used = range.end;
+        if let Some(room) = self.block.get_mut(range.clone()) {
+            room.copy_from_slice(bytes);
+            return;
+        }
+        if range.start <= SHORT {
+            self.joined.extend_from_slice(&self.block[..range.start]);
+        }
+        self.joined.extend_from_slice(bytes);
     }
 
     /// Ends a row, and says whether it has a key: it has none if a field of its key is empty.
@@ -266,24 +283,22 @@ impl<'a> Fingerprinter<'a> {
         if complete {
             self.queue();
         }
+        self.block = [0; SHORT];
+        self.used = 0;
         self.joined.clear();
         complete
     }
 
     fn queue(&mut self) {
-        let mut block = [0; SHORT];
-        match block.get_mut(..self.joined.len()) {
-            Some(message) => {
-                message.copy_from_slice(&self.joined);
-                self.lengths.push(self.joined.len() as u8);
-            }
-            None => {
-                let hash = self.hasher.reset().update(&self.joined).finalize();
-                self.long.push((self.blocks.len(), hash.into()));
-                self.lengths.push(0);
-            }
+        if self.used <= SHORT {
+            self.lengths.push(self.used as u8);
+        } else {
+            let hash = self.hasher.reset().update(&self.joined).finalize();
+            self.long.push((self.blocks.len(), hash.into()));
+            self.lengths.push(0);
         }
-        self.blocks.push(block);
+        // What is not used of it is zero. That of a long key stands in for nothing.
+        self.blocks.push(self.block);
         if self.blocks.len() == BATCH {
             self.hash();
         }

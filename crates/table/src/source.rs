@@ -206,15 +206,12 @@ impl Source {
         Ok(Self::of_part(part, format, layout))
     }
 
-    /// A CSV text that is read to memory.
+    /// A CSV text that is read to memory, as for [`KeyTable::read_csv`](crate::KeyTable::read_csv).
     ///
     /// # Errors
     /// If the stream cannot be read, or the dialect does not fit.
-    pub(crate) fn csv_in_memory(
-        input: impl Read,
-        name: &str,
-        dialect: &Dialect,
-    ) -> Result<Self, Error> {
+    #[doc(hidden)]
+    pub fn csv_in_memory(input: impl Read, name: &str, dialect: &Dialect) -> Result<Self, Error> {
         let layout = Layout::Delimited(dialect.over(Delimited::CSV)?);
         let cannot_read = |source| Error::Read {
             file: name.to_owned(),

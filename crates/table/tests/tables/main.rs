@@ -3,6 +3,7 @@
 mod arrow;
 mod atomic_files;
 mod bad_inputs;
+mod blocks;
 mod compressed;
 mod destinations;
 mod dialects;
