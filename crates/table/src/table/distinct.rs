@@ -116,7 +116,8 @@ impl Distinct {
         let repeated = parts.iter().map(|part| part.sorted.repeats.len()).sum();
         let columns = parts.first().map_or(0, |part| part.keys.numbers.len());
         let mut distinct = Self {
-            fingerprints: vec![[0; 32]; items],
+            // Pages that nobody has written to take no memory: partitions go while these come.
+            fingerprints: bytemuck::zeroed_vec(items),
             first_rows: vec![0; items],
             repeated: vec![(0, 0); repeated],
             numbers: vec![vec![0; items]; columns],
