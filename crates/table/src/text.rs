@@ -9,6 +9,7 @@ pub(crate) use blocks::{Block, Blocks, Extent, Start};
 pub use records::MAX_RECORD_BYTES;
 pub(crate) use records::Record;
 use records::Records;
+pub(crate) use split::Needed;
 
 use crate::{
     Doubt, Encoding, Error, dialect::Layout, format::LINE_COLUMN, header::Header, part::Part,

@@ -14,8 +14,13 @@ use std::{
 use arrow_schema::{Field, Schema};
 
 use crate::{
-    Error, Format, Progress, RowItems, Source, arrow::has_text, dialect::Layout, error::Place,
-    source::Batches, table::bitmap::Bitmap, text::Start,
+    Error, Format, Progress, RowItems, Source,
+    arrow::has_text,
+    dialect::Layout,
+    error::Place,
+    source::Batches,
+    table::bitmap::Bitmap,
+    text::{Needed, Start},
 };
 use fields::{FieldWriter, Lines, Quoted, Unquoted};
 
@@ -204,8 +209,11 @@ fn from_text(
             (next, line) = (block.text.rows_start(), block.text.rows_line());
         }
         if next < block.bytes.end {
-            let (extent, error) =
-                block.each_row(Start::Known(next), usize::MAX, &mut buffer, &mut |row| {
+            let (extent, error) = block.each_row(
+                Start::Known(next),
+                Needed::First(usize::MAX),
+                &mut buffer,
+                &mut |row| {
                     if !matches.next()? {
                         return Ok(());
                     }
@@ -214,7 +222,8 @@ fn from_text(
                     writer
                         .row(&fields, &nulls, Place::Line(line + row.line()))
                         .map_err(|error| in_file(source, name, error))
-                });
+                },
+            );
             error.map_or(Ok(()), |error| Err(error.later(line)))?;
             next = extent.end;
             line += extent.lines;

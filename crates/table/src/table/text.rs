@@ -12,7 +12,7 @@ use crate::{
     in_order::in_order,
     key::KeyColumns,
     meaning::Kind,
-    text::{Block, Extent, Record, Start},
+    text::{Block, Extent, Needed, Record, Start},
 };
 
 /// Reads what is wanted from a table that is text: its blocks in parallel.
@@ -34,11 +34,11 @@ pub(super) fn read_text(
         numbers: wanted.numbers,
         inspected: wanted.inspected,
     };
-    let fields = key.iter().chain(&numbers).max();
+    let columns = key.iter().chain(&numbers).max();
     let reader = Reader {
         sought: &sought,
         layout,
-        fields: fields.map_or(0, |last| last + 1),
+        needed: Needed::First(columns.map_or(0, |last| last + 1)),
         key,
         numbers,
     };
@@ -64,8 +64,8 @@ struct Reader<'a> {
     /// The columns of the key, and those of numbers.
     key: Vec<usize>,
     numbers: Vec<usize>,
-    /// How many columns they are among.
-    fields: usize,
+    /// The columns that they are among.
+    needed: Needed,
 }
 
 /// What was read of a block, if its rows begin where it was said, or guessed.
@@ -78,7 +78,7 @@ struct Read<'a> {
 impl<'a> Reader<'a> {
     fn read(&self, block: Block<'a>, start: Start, buffer: &mut Vec<u8>) -> Read<'a> {
         let mut stretch = Builder::new(self.sought, block.text.name());
-        let (extent, error) = block.each_row(start, self.fields, buffer, &mut |row| {
+        let (extent, error) = block.each_row(start, self.needed, buffer, &mut |row| {
             self.read_row(row, &mut stretch)
         });
         Read {

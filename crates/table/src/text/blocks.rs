@@ -6,7 +6,7 @@
 
 use std::{mem, ops::Range, slice, sync::Arc};
 
-use super::{Record, Records, Text};
+use super::{Needed, Record, Records, Text};
 use crate::{Error, dialect::Layout, error::Fault, part::Part, section::Section};
 
 /// What a block's last row may have beyond the block is read with it, if it is as short as this.
@@ -139,15 +139,15 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Calls `take` with the block's rows, each of as many fields as there are columns. Their lines
-    /// count from the first one, which is 0. `wanted` says how many fields of a row are needed.
+    /// Calls `take` with the block's rows, each of as many fields as there are columns, if fields are
+    /// needed at all. Their lines count from the first one, which is 0.
     ///
     /// With the extent comes the error that stopped it: `take`'s own, or that of the row behind
     /// those taken. After a wrong guess both mean nothing.
     pub(crate) fn each_row(
         &self,
         start: Start,
-        wanted: usize,
+        needed: Needed,
         buffer: &mut Vec<u8>,
         take: &mut impl FnMut(&Record<'_>) -> Result<(), Error>,
     ) -> (Extent, Option<Error>) {
@@ -161,7 +161,7 @@ impl<'a> Block<'a> {
             true => Start::Known(self.bytes.start),
             false => start,
         };
-        let mut records = self.records(start, buffer).with_fields(wanted);
+        let mut records = self.records(start, buffer).with_fields(needed);
         let begins = match start {
             Start::Known(_) => Ok(true),
             Start::Guessed => self.guess(&mut records),
@@ -172,7 +172,9 @@ impl<'a> Block<'a> {
             }
             extent.start = Some(records.position());
             records.each_before(self.bytes.end, &mut |row| {
-                self.check_fields(&row)?;
+                if needed != Needed::Ends {
+                    self.check_fields(&row)?;
+                }
                 extent.ends_in_crlf = Some(row.raw().ends_with("\r\n"));
                 take(&row)
             })

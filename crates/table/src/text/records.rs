@@ -10,7 +10,7 @@ use memchr::{memchr, memchr_iter};
 
 use super::{
     escapes::unescaped,
-    split::{Field, PlainLines, Stop, split, split_plain},
+    split::{Field, Needed, PlainLines, Stop, split, split_plain},
 };
 use crate::{
     Encoding, Error,
@@ -44,8 +44,8 @@ pub(super) struct Records<'a, R> {
     line: u64,
     /// Where a record is too long, in bytes.
     most_bytes: usize,
-    /// How many fields of a record are looked up, where there is a choice; further ones are counted.
-    wanted: usize,
+    /// What records have, where that can be less than all.
+    needed: Needed,
     fields: Vec<Field>,
 }
 
@@ -71,7 +71,7 @@ impl<'a, R: Read> Records<'a, R> {
             at_end: false,
             line: 1,
             most_bytes: MAX_RECORD_BYTES,
-            wanted: usize::MAX,
+            needed: Needed::First(usize::MAX),
             fields: Vec::new(),
         }
     }
@@ -91,9 +91,9 @@ impl<'a, R: Read> Records<'a, R> {
         Self { most_bytes, ..self }
     }
 
-    /// Says that records need only have their first fields, and the number of all.
-    pub(super) fn with_fields(self, wanted: usize) -> Self {
-        Self { wanted, ..self }
+    /// Says that records need not have all their fields.
+    pub(super) fn with_fields(self, needed: Needed) -> Self {
+        Self { needed, ..self }
     }
 
     pub(super) fn into_buffer(self) -> Vec<u8> {
@@ -172,7 +172,7 @@ impl<'a, R: Read> Records<'a, R> {
             let (length, count, lines);
             if let Some((content, whole)) = plain.line(at) {
                 (length, lines) = (whole, 1);
-                count = split_plain(content, self.layout, self.wanted, &mut self.fields);
+                count = split_plain(content, self.layout, self.needed, &mut self.fields);
             } else if let Ok(found) = split(&bytes[at..], self.layout, false, &mut self.fields) {
                 (length, count) = (found, self.fields.len());
                 let raw = &text[at..at + length];
@@ -586,7 +586,7 @@ mod tests {
                 }
             };
             let mut found = Vec::new();
-            let mut many = records(Dripping(&text, 3), dialect, buffer_bytes).with_fields(wanted);
+            let mut many = records(Dripping(&text, 3), dialect, buffer_bytes).with_fields(Needed::First(wanted));
             let result = many.each_before(until, &mut |record| {
                 found.push(told(&record));
                 Ok(())

@@ -170,12 +170,21 @@ impl<'a> PlainLines<'a> {
     }
 }
 
-/// Finds the first fields, `wanted` at most, of a plain line, and counts all. A blank line of a
-/// delimited text has none.
+/// What is needed of a record's fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Needed {
+    /// The first ones, and the number of all.
+    First(usize),
+    /// Nothing: only where records end.
+    Ends,
+}
+
+/// Finds the fields of a plain line that are needed, and counts all, if that is needed. A blank
+/// line of a delimited text has none; any other has at least one.
 pub(super) fn split_plain(
     line: &[u8],
     layout: Layout,
-    wanted: usize,
+    needed: Needed,
     fields: &mut Vec<Field>,
 ) -> usize {
     fields.clear();
@@ -187,8 +196,11 @@ pub(super) fn split_plain(
             return 1;
         }
     };
+    let Needed::First(needed) = needed else {
+        return 1;
+    };
     let mut start = 0;
-    while fields.len() < wanted {
+    while fields.len() < needed {
         let Some(length) = memchr(delimiter, &line[start..]) else {
             fields.push(Field::plain(start, line.len()));
             return fields.len();

@@ -8,7 +8,7 @@ use crate::{
     dialect::Layout,
     in_order::in_order,
     table::{BlockStart, bitmap::Bitmap},
-    text::{Block, Start, Text},
+    text::{Block, Needed, Start, Text},
 };
 
 /// Writes the header, and the matching rows behind it. Only blocks with such rows are read, in
@@ -125,18 +125,18 @@ impl Piece<'_> {
             bytes_read: self.block.bytes.end - begin,
         };
         let (mut rows, mut ending) = (self.rows, line_ending(self.is_after_crlf));
-        let (_, error) = self
-            .block
-            .each_row(Start::Known(begin), 0, buffer, &mut |row| {
-                let raw = row.raw();
-                let number = rows.next().ok_or_else(|| source.changed())?;
-                if matching.get(number) {
-                    copied.bytes.extend_from_slice(&encoding.encode(raw));
-                    copied.missing_ending = (!raw.ends_with('\n')).then_some(ending);
-                }
-                ending = line_ending(raw.ends_with("\r\n"));
-                Ok(())
-            });
+        let (_, error) =
+            self.block
+                .each_row(Start::Known(begin), Needed::Ends, buffer, &mut |row| {
+                    let raw = row.raw();
+                    let number = rows.next().ok_or_else(|| source.changed())?;
+                    if matching.get(number) {
+                        copied.bytes.extend_from_slice(&encoding.encode(raw));
+                        copied.missing_ending = (!raw.ends_with('\n')).then_some(ending);
+                    }
+                    ending = line_ending(raw.ends_with("\r\n"));
+                    Ok(())
+                });
         match error {
             Some(error) => Err(error),
             None if rows.is_empty() => Ok(copied),
