@@ -25,8 +25,8 @@ pub use row_items::RowItems;
 /// matching rows again.
 ///
 /// Takes 36 bytes per distinct key, 8 more for each column of numbers, and 8 per row whose key an
-/// earlier row has. While the table is being read, each row with a key takes 36 bytes, and 8 more
-/// for each column of numbers, and each thread a few MiB.
+/// earlier row has. While the table is being read, each row with a key takes 40 bytes, and 8 more
+/// for each column of numbers, and each thread some MiB. Then distinct keys take their place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KeyTable {
