@@ -200,3 +200,38 @@ fn doubts(strays: &Strays, meanings: &[Meaning], no_keys: bool) -> Vec<Doubt> {
     let no_keys = no_keys.then_some(Doubt::NoKeys);
     strays.chain(mixed).chain(no_keys).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{KeySpec, key::KeyColumns, table::stretch::Builder};
+
+    #[test]
+    fn more_rows_than_can_be_numbered_are_refused() {
+        let key = KeySpec::default();
+        let sought = Sought {
+            table: "t",
+            key: KeyColumns::new(&key, [("id".to_owned(), Kind::Text)]),
+            numbers: &[],
+            inspected: None,
+        };
+        let origin = Origin {
+            file: "t",
+            first: 1,
+        };
+        // Rows without keys, which take no memory.
+        let stretch = |rows: u64| Stretch {
+            rows: rows as u32,
+            left_out: rows as u32,
+            ..Builder::new(&sought, "t").finish(None)
+        };
+        let mut collector = Collector::new(&sought);
+        collector.take(stretch(MAX_ROWS - 5), &origin).unwrap();
+        collector.take(stretch(5), &origin).unwrap();
+        assert_eq!(
+            collector.take(stretch(1), &origin).unwrap_err().to_string(),
+            "t has more than 4294967294 rows, the most that one table can have: divide it and run \
+             once for each part"
+        );
+    }
+}

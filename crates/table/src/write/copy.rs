@@ -118,11 +118,12 @@ impl Piece<'_> {
         buffer: &mut Vec<u8>,
     ) -> Result<Copied, Error> {
         let encoding = self.block.text.encoding();
-        let begin = self.block.bytes.start;
+        let Range { start: begin, end } = self.block.bytes;
         let mut copied = Copied {
-            bytes: Vec::new(),
+            // What is not needed of it is never written to, so it takes no memory.
+            bytes: Vec::with_capacity((end - begin) as usize),
             missing_ending: None,
-            bytes_read: self.block.bytes.end - begin,
+            bytes_read: end - begin,
         };
         let (mut rows, mut ending) = (self.rows, line_ending(self.is_after_crlf));
         let (_, error) =
