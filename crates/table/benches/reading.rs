@@ -1,0 +1,205 @@
+//! Keys out of tables, and matching rows back out of them: `cargo bench -p psijoin-table`.
+//!
+//! Tables are generated in a temporary folder. Behind `--`, in any order: `rows=10000000`,
+//! `threads=2`, `repeat=5`, and the names of the tables, as `csv` or `parquet-plain`; without names, all of them.
+//! The fastest of the repeated passes is printed. Half of the keys match when rows are written.
+
+#![allow(clippy::print_stdout)]
+
+use std::{
+    env,
+    fs::{self, File},
+    io::{self, BufWriter, Write},
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use arrow_array::{ArrayRef, Date32Array, Int64Array, RecordBatch, StringArray};
+use parquet::{arrow::ArrowWriter, basic::Compression, file::properties::WriterProperties};
+use psijoin_block::parallel::Pool;
+use psijoin_table::{
+    Destination, Dialect, KeySpec, KeyTable, Progress, Source, atomic_file::Existing,
+};
+
+/// How many keys a table has whose keys fit into the dictionary of a row group.
+const FEW_KEYS: usize = 20_000;
+const BATCH_ROWS: usize = 1 << 16;
+
+/// A table's name, the ending of its file, and what writes its rows.
+type Table = (&'static str, &'static str, fn(&Path, usize));
+
+const TABLES: [Table; 3] = [
+    ("csv", "csv", write_csv),
+    ("parquet-plain", "parquet", |path, rows| {
+        write_parquet(path, rows, usize::MAX, false)
+    }),
+    ("parquet-dictionary", "parquet", |path, rows| {
+        write_parquet(path, rows, FEW_KEYS, true)
+    }),
+];
+
+fn main() {
+    let words: Vec<String> = env::args().skip(1).collect();
+    let number = |name: &str, default| {
+        let value = |word: &String| word.strip_prefix(name)?.strip_prefix('=')?.parse().ok();
+        words.iter().find_map(value).unwrap_or(default)
+    };
+    let (rows, repeat) = (number("rows", 1_000_000), number("repeat", 3));
+    let pool = Pool::new(number("threads", 1)).expect("threads");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let is_named = |name: &str| words.iter().any(|word| word == name);
+    let all = !TABLES.iter().any(|(name, ..)| is_named(name));
+    println!("{rows} rows, {} threads", pool.threads());
+    for (name, ending, write) in TABLES {
+        if all || is_named(name) {
+            let path = folder.path().join("table").with_extension(ending);
+            write(&path, rows);
+            pool.run(|| measure(name, &path, repeat));
+            fs::remove_file(path).expect("it was written");
+        }
+    }
+}
+
+fn measure(name: &str, path: &Path, repeat: usize) {
+    let progress = Progress::default();
+    let source = Source::open(path, None, &Dialect::default(), true, &progress).expect("a table");
+    let key = KeySpec::new(vec!["email".to_owned()], vec![]).expect("a key");
+    let (read, keys) = fastest(repeat, || {
+        KeyTable::read(&source, &key, &[], &progress).expect("keys")
+    });
+    let bytes = fs::metadata(path).expect("it was written").len();
+    print(name, "reading", keys.counts.rows, bytes, read);
+
+    let output = path
+        .with_file_name("output")
+        .with_extension(path.extension().expect("it has one"));
+    let half: Vec<bool> = (0..keys.fingerprints.len())
+        .map(|item| item % 2 == 0)
+        .collect();
+    let (written, _) = fastest(repeat, || {
+        let destination = Destination::prepare(Some(&output), &source, Existing::Replace);
+        let destination = destination.expect("a file can be written");
+        destination
+            .write(&source, &keys.rows, &half, &progress)
+            .expect("rows")
+    });
+    print(name, "writing half", keys.counts.rows, bytes, written);
+    fs::remove_file(output).expect("it was written");
+}
+
+/// Of both passes the rate is that of the rows and bytes of the input.
+fn print(name: &str, pass: &str, rows: u64, bytes: u64, time: Duration) {
+    let per_second = |count: u64| count as f64 / time.as_secs_f64() / 1e6;
+    println!(
+        "{name:<20} {pass:<12} {:>8.3} s {:>8.1} MB/s {:>8.2} million rows/s",
+        time.as_secs_f64(),
+        per_second(bytes),
+        per_second(rows),
+    );
+}
+
+fn fastest<T>(repeat: usize, pass: impl Fn() -> T) -> (Duration, T) {
+    let timed = || {
+        let start = Instant::now();
+        let result = pass();
+        (start.elapsed(), result)
+    };
+    let runs = (0..repeat.max(1)).map(|_| timed());
+    runs.min_by_key(|(time, _)| *time)
+        .expect("one run at least")
+}
+
+/// The customer in a row: about 76 bytes of CSV.
+struct Customer {
+    id: i64,
+    email: String,
+    name: String,
+    since: i32,
+    points: i64,
+    city: &'static str,
+}
+
+impl Customer {
+    fn new(row: usize, keys: usize) -> Self {
+        // Odd, so that all numbers below 2^32 come once, in no order.
+        let number = ((row % keys) as u32).wrapping_mul(0x9e37_79b1);
+        let [first, last] = [number % 7, number % 11].map(|i| i as usize);
+        Self {
+            id: row as i64 + 1_000_000,
+            email: format!(
+                "{number:08x}.{}@example.org",
+                LAST_NAMES[last].to_lowercase()
+            ),
+            name: format!("{} {}", FIRST_NAMES[first], LAST_NAMES[last]),
+            since: 10_000 + (number % 9_000) as i32,
+            points: number.into(),
+            city: CITIES[(number % 5) as usize],
+        }
+    }
+}
+
+const FIRST_NAMES: [&str; 7] = [
+    "Ada", "Barbara", "Edsger", "Grace", "Niklaus", "Radia", "Tony",
+];
+const LAST_NAMES: [&str; 11] = [
+    "Dijkstra", "Hamilton", "Hoare", "Hopper", "Knuth", "Lamport", "Liskov", "Lovelace", "Perlman",
+    "Rivest", "Wirth",
+];
+const CITIES: [&str; 5] = ["Amsterdam", "Copenhagen", "Oslo", "Zürich", "Wien"];
+
+fn write_csv(path: &Path, rows: usize) {
+    let write = || -> io::Result<()> {
+        let mut file = BufWriter::new(File::create(path)?);
+        writeln!(file, "id,email,name,since,points,city")?;
+        for customer in (0..rows).map(|row| Customer::new(row, usize::MAX)) {
+            let Customer {
+                id,
+                email,
+                name,
+                since,
+                points,
+                city,
+            } = customer;
+            writeln!(file, "{id},{email},{name},{since},{points},{city}")?;
+        }
+        file.flush()
+    };
+    write().expect("room for a table");
+}
+
+/// `keys` tells after how many rows the keys come again.
+fn write_parquet(path: &Path, rows: usize, keys: usize, dictionaries: bool) {
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_dictionary_enabled(dictionaries)
+        .build();
+    let file = File::create(path).expect("room for a table");
+    let schema = batch(0..0, keys).schema();
+    let mut writer = ArrowWriter::try_new(file, schema, Some(properties)).expect("a writer");
+    for first in (0..rows).step_by(BATCH_ROWS) {
+        let batch = batch(first..rows.min(first + BATCH_ROWS), keys);
+        writer.write(&batch).expect("room for a table");
+    }
+    writer.close().expect("room for a table");
+}
+
+fn batch(rows: std::ops::Range<usize>, keys: usize) -> RecordBatch {
+    let customers: Vec<_> = rows.map(|row| Customer::new(row, keys)).collect();
+    let all = customers.iter();
+    let ids: Int64Array = all.clone().map(|customer| Some(customer.id)).collect();
+    let emails: StringArray = all.clone().map(|customer| Some(&customer.email)).collect();
+    let names: StringArray = all.clone().map(|customer| Some(&customer.name)).collect();
+    let since: Date32Array = all.clone().map(|customer| Some(customer.since)).collect();
+    let points: Int64Array = all.clone().map(|customer| Some(customer.points)).collect();
+    let cities: StringArray = all.map(|customer| Some(customer.city)).collect();
+    RecordBatch::try_from_iter([
+        ("id", Arc::new(ids) as ArrayRef),
+        ("email", Arc::new(emails)),
+        ("name", Arc::new(names)),
+        ("since", Arc::new(since)),
+        ("points", Arc::new(points)),
+        ("city", Arc::new(cities)),
+    ])
+    .expect("columns of one length")
+}
