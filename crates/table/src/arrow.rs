@@ -9,7 +9,7 @@ use arrow_schema::{DataType, Field, SchemaRef, extension};
 
 pub(crate) use cell::{Column, has_text};
 pub(crate) use key_cell::{KeyColumn, can_be_key};
-pub(crate) use typed_file::{FileBatches, TypedFile};
+pub(crate) use typed_file::{FileBatches, FilePieces, PIECE_ROWS, Piece, TypedFile};
 
 /// Whether a column holds UUIDs. Arrow's type, binary data of 16 bytes, does not say so.
 pub(crate) fn is_uuid(field: &Field) -> bool {
@@ -24,14 +24,14 @@ pub(crate) fn first_of_unfit_type(
 ) -> Option<(String, DataType)> {
     columns.iter().find_map(|&index| {
         let field = schema.field(index);
-        let data_type = value_type(field);
+        let data_type = value_type(field.data_type());
         (!fits(data_type)).then(|| (field.name().clone(), data_type.clone()))
     })
 }
 
 /// The type of a column's values, which a dictionary may hold.
-fn value_type(field: &Field) -> &DataType {
-    match field.data_type() {
+pub(crate) fn value_type(data_type: &DataType) -> &DataType {
+    match data_type {
         DataType::Dictionary(_, values) => values,
         other => other,
     }

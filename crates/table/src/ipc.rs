@@ -2,7 +2,10 @@
 
 mod claims;
 
-use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::{
+    io::{BufReader, Read, Seek, SeekFrom},
+    iter,
+};
 
 use arrow_array::{RecordBatch, new_empty_array};
 use arrow_ipc::reader::{FileReader, FileReaderBuilder, StreamReader};
@@ -10,7 +13,7 @@ use arrow_schema::{ArrowError, SchemaRef};
 
 use crate::{
     Error,
-    arrow::{FileBatches, TypedFile},
+    arrow::{FileBatches, FilePieces, PIECE_ROWS, Piece, TypedFile},
     contained,
     error::nameless,
     format::ARROW_FILE,
@@ -53,6 +56,35 @@ impl<'a> TypedFile<'a> for Reader<'a> {
     fn batches(self: Box<Self>, columns: &[usize]) -> Result<FileBatches<'a>, Error> {
         Ok(Box::new(Batches::of(self.part, Some(columns))?))
     }
+
+    /// A batch of a file or stream is decoded before the next one, and then cut up.
+    fn pieces(self: Box<Self>, columns: &[usize]) -> Result<FilePieces<'a>, Error> {
+        let mut before = 0;
+        let batches = Batches::of(self.part, Some(columns))?;
+        Ok(Box::new(batches.flat_map(move |batch| match batch {
+            Ok((rows, done)) => {
+                let bytes = done - before;
+                before = done;
+                cut(&rows, bytes)
+            }
+            Err(error) => vec![Err(error)],
+        })))
+    }
+}
+
+/// The pieces of a batch that takes this many bytes of its file.
+fn cut<'a>(batch: &RecordBatch, bytes: u64) -> Vec<Result<Piece<'a>, Error>> {
+    let starts = (0..batch.num_rows()).step_by(PIECE_ROWS as usize);
+    let piece = |start| {
+        let rows = (PIECE_ROWS as usize).min(batch.num_rows() - start);
+        let slice = batch.slice(start, rows);
+        Ok(Piece {
+            rows: rows as u64,
+            bytes: if start == 0 { bytes } else { 0 },
+            read: Box::new(|| Ok(Box::new(iter::once(Ok(slice))))),
+        })
+    };
+    starts.map(piece).collect()
 }
 
 /// The rows of an Arrow file or stream, each batch as it was written.

@@ -289,6 +289,21 @@ impl<'a> Fingerprinter<'a> {
         complete
     }
 
+    /// Ends a row with the key that another one has, whose fingerprint this is.
+    pub(crate) fn finish_known_row(&mut self, fingerprint: [u8; 32]) {
+        if !self.blocks.is_empty() {
+            self.hash();
+        }
+        self.fingerprints.push(fingerprint);
+    }
+
+    /// Adds what was seen of fields at each position.
+    pub(crate) fn observe(&mut self, seen: Vec<Observed>) {
+        for (observed, seen) in self.observed.iter_mut().zip(seen) {
+            observed.merge(seen);
+        }
+    }
+
     fn queue(&mut self) {
         if self.used <= SHORT {
             self.lengths.push(self.used as u8);

@@ -1,6 +1,7 @@
 //! Parquet files, batch by batch.
 
 mod chunks;
+mod pieces;
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -9,7 +10,10 @@ use arrow_schema::{ArrowError, SchemaRef};
 use parquet::{
     arrow::{
         ProjectionMask,
-        arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder},
+        arrow_reader::{
+            ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+            ParquetRecordBatchReaderBuilder,
+        },
     },
     errors::ParquetError,
     file::{FOOTER_SIZE, metadata::FooterTail},
@@ -17,7 +21,7 @@ use parquet::{
 
 use crate::{
     Error,
-    arrow::{FileBatches, TypedFile},
+    arrow::{FileBatches, FilePieces, TypedFile},
     contained,
     error::{ParquetFault, nameless},
     part::Part,
@@ -27,13 +31,11 @@ use crate::{
 /// Rows that are decoded at once.
 const BATCH_ROWS: usize = 8192;
 
-/// What the library gives for a footer that it has read.
-type Builder = ParquetRecordBatchReaderBuilder<Section>;
-
 /// A Parquet file whose footer has been read.
 pub(crate) struct Reader<'a> {
     part: &'a Part,
-    builder: Builder,
+    section: Section,
+    metadata: ArrowReaderMetadata,
 }
 
 impl<'a> Reader<'a> {
@@ -42,8 +44,13 @@ impl<'a> Reader<'a> {
         if has_encrypted_footer(&mut section) {
             return Err(fault(part, ParquetFault::Encrypted));
         }
-        let builder = contained(part, || Builder::try_new(section))?;
-        Ok(Self { part, builder })
+        let options = ArrowReaderOptions::new();
+        let metadata = contained(part, || ArrowReaderMetadata::load(&section, options))?;
+        Ok(Self {
+            part,
+            section,
+            metadata,
+        })
     }
 }
 
@@ -59,12 +66,12 @@ fn has_encrypted_footer(section: &mut Section) -> bool {
 
 impl<'a> TypedFile<'a> for Reader<'a> {
     fn schema(&self) -> &SchemaRef {
-        self.builder.schema()
+        self.metadata.schema()
     }
 
     fn check(&self, columns: &[usize]) -> Result<(), Error> {
         // The row groups of a broken file need not have the schema's columns.
-        let unreadable = || Ok(chunks::unreadable(&self.builder, columns));
+        let unreadable = || Ok(chunks::unreadable(&self.metadata, columns));
         match contained(self.part, unreadable)? {
             Some(unreadable) => Err(fault(self.part, unreadable)),
             None => Ok(()),
@@ -72,11 +79,15 @@ impl<'a> TypedFile<'a> for Reader<'a> {
     }
 
     fn batches(self: Box<Self>, columns: &[usize]) -> Result<FileBatches<'a>, Error> {
-        let Self { part, builder } = *self;
-        let rows_total = builder.metadata().file_metadata().num_rows().max(0) as u64;
-        let mask = ProjectionMask::roots(builder.parquet_schema(), columns.iter().copied());
+        let Self {
+            part,
+            section,
+            metadata,
+        } = *self;
+        let rows_total = rows_total(&metadata);
+        let mask = ProjectionMask::roots(metadata.parquet_schema(), columns.iter().copied());
         let reader = contained(part, || {
-            builder
+            ParquetRecordBatchReaderBuilder::new_with_metadata(section, metadata)
                 .with_projection(mask)
                 .with_batch_size(BATCH_ROWS)
                 .build()
@@ -88,6 +99,22 @@ impl<'a> TypedFile<'a> for Reader<'a> {
             rows_total,
         }))
     }
+
+    fn pieces(self: Box<Self>, columns: &[usize]) -> Result<FilePieces<'a>, Error> {
+        Ok(Box::new(pieces::Pieces::new(*self, columns)))
+    }
+}
+
+/// All rows of a file, as it says itself.
+fn rows_total(metadata: &ArrowReaderMetadata) -> u64 {
+    let metadata = metadata.metadata().file_metadata();
+    metadata.num_rows().max(0) as u64
+}
+
+/// How much of a file corresponds to this many of its rows.
+fn bytes_of(part: &Part, rows: u64, rows_total: u64) -> u64 {
+    let share = rows.min(rows_total) as f64 / rows_total.max(1) as f64;
+    (part.bytes() as f64 * share) as u64
 }
 
 /// The rows of a Parquet file, some thousand at a time.
@@ -107,8 +134,7 @@ impl Iterator for Batches<'_> {
         let batch = contained(self.part, || Ok(self.reader.next().transpose()?)).transpose()?;
         Some(batch.map(|batch| {
             self.rows += batch.num_rows() as u64;
-            let share = self.rows.min(self.rows_total) as f64 / self.rows_total.max(1) as f64;
-            (batch, (self.part.bytes() as f64 * share) as u64)
+            (batch, bytes_of(self.part, self.rows, self.rows_total))
         }))
     }
 }

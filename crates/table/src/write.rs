@@ -250,7 +250,7 @@ fn from_typed(
     writer: &mut dyn FieldWriter,
     progress: &Progress,
 ) -> Result<(), Error> {
-    let batches = Batches::new(source, None, progress)?;
+    let batches = Batches::new(source, progress)?;
     let mut fields = vec![Cow::Borrowed(""); batches.schema().fields().len()];
     let mut nulls = vec![false; fields.len()];
     for batch in batches {

@@ -18,25 +18,64 @@ type WriteKey<'a> = Box<dyn Fn(usize, &mut String) -> Result<(), KeyFault> + 'a>
 /// A key column of a batch, as canonical texts.
 pub(crate) struct KeyColumn<'a> {
     nulls: Option<NullBuffer>,
-    cell: WriteKey<'a>,
+    cells: Cells<'a>,
+}
+
+enum Cells<'a> {
+    /// Texts, which stay as they are.
+    Texts(Box<dyn Fn(usize) -> &'a str + 'a>),
+    Others(WriteKey<'a>),
 }
 
 impl<'a> KeyColumn<'a> {
     /// `None` if the array's type cannot be a key: [`can_be_key`]. `is_uuid` says that 16 bytes
     /// are one.
     pub(crate) fn new(array: &'a ArrayRef, is_uuid: bool) -> Option<Self> {
-        let cell = key_cell(array, is_uuid)?;
+        let cells = match texts(array) {
+            Some(texts) => Cells::Texts(texts),
+            None => Cells::Others(key_cell(array, is_uuid)?),
+        };
         let nulls = array.logical_nulls();
-        Some(Self { nulls, cell })
+        Some(Self { nulls, cells })
     }
 
-    /// Appends the text of the cell in this row; nothing if it is null.
-    pub(crate) fn write(&self, row: usize, text: &mut String) -> Result<(), KeyFault> {
-        match &self.nulls {
-            Some(nulls) if nulls.is_null(row) => Ok(()),
-            _ => (self.cell)(row, text),
+    /// The text of the cell in this row; nothing if it is null. What is written for it overwrites
+    /// the `buffer`.
+    pub(crate) fn text<'b>(&self, row: usize, buffer: &'b mut String) -> Result<&'b str, KeyFault>
+    where
+        'a: 'b,
+    {
+        if self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
+            return Ok("");
+        }
+        match &self.cells {
+            Cells::Texts(text) => Ok(text(row)),
+            Cells::Others(write) => {
+                buffer.clear();
+                write(row, buffer)?;
+                Ok(buffer)
+            }
         }
     }
+}
+
+/// The texts of an array, if it holds texts.
+fn texts<'a>(array: &'a ArrayRef) -> Option<Box<dyn Fn(usize) -> &'a str + 'a>> {
+    Some(match array.data_type() {
+        DataType::Utf8 => {
+            let array = array.as_string::<i32>();
+            Box::new(|row| array.value(row))
+        }
+        DataType::LargeUtf8 => {
+            let array = array.as_string::<i64>();
+            Box::new(|row| array.value(row))
+        }
+        DataType::Utf8View => {
+            let array = array.as_string_view();
+            Box::new(|row| array.value(row))
+        }
+        _ => return None,
+    })
 }
 
 /// Whether values of this type have canonical texts.
@@ -141,10 +180,7 @@ mod tests {
     fn written(array: impl Array + 'static, is_uuid: bool) -> Vec<Result<String, KeyFault>> {
         let array: ArrayRef = Arc::new(array);
         let column = KeyColumn::new(&array, is_uuid).unwrap();
-        let text = |row| {
-            let mut text = String::new();
-            column.write(row, &mut text).map(|()| text)
-        };
+        let text = |row| column.text(row, &mut String::new()).map(str::to_owned);
         (0..array.len()).map(text).collect()
     }
 

@@ -1,14 +1,16 @@
 //! Column chunks that cannot be read, according to the footer.
 
-use parquet::{basic::Compression, file::metadata::ColumnChunkMetaData};
+use parquet::{
+    arrow::arrow_reader::ArrowReaderMetadata, basic::Compression,
+    file::metadata::ColumnChunkMetaData,
+};
 
-use super::Builder;
 use crate::error::ParquetFault;
 
 /// What is wrong with the first chunk of these top-level columns that cannot be read, if any.
-pub(super) fn unreadable(reader: &Builder, columns: &[usize]) -> Option<ParquetFault> {
-    let schema = reader.parquet_schema();
-    let groups = reader.metadata().row_groups().iter();
+pub(super) fn unreadable(file: &ArrowReaderMetadata, columns: &[usize]) -> Option<ParquetFault> {
+    let schema = file.parquet_schema();
+    let groups = file.metadata().row_groups().iter();
     groups
         .flat_map(|group| group.columns().iter().enumerate())
         .filter(|(leaf, _)| columns.contains(&schema.get_column_root_idx(*leaf)))

@@ -3,12 +3,12 @@
 use std::{collections::BTreeSet, iter, slice, sync::Arc};
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray};
-use arrow_schema::SchemaRef;
+use arrow_schema::{DataType, Schema, SchemaRef};
 
 use super::Source;
 use crate::{
     Error, Format, Progress,
-    arrow::{Column, FileBatches, TypedFile},
+    arrow::{Column, FileBatches, FilePieces, Piece, TypedFile},
     error::Place,
     ipc, parquet,
     part::Part,
@@ -109,16 +109,88 @@ impl Batch<'_> {
     }
 }
 
-/// The rows of a table of typed columns, some thousand at a time.
-pub(crate) struct Batches<'a> {
+/// Which columns of a table are read, in the table's order.
+pub(crate) struct Selection<'a> {
     source: &'a Source,
-    progress: &'a Progress,
     /// The schema of what is read.
     schema: SchemaRef,
     /// Which columns are read of each file.
     in_files: Vec<usize>,
     /// Which partition columns are read.
     partition: Vec<usize>,
+}
+
+impl<'a> Selection<'a> {
+    /// These columns, or all.
+    pub(crate) fn new(
+        source: &'a Source,
+        columns: Option<&BTreeSet<usize>>,
+    ) -> Result<Self, Error> {
+        let table = source.schema()?;
+        let wanted: Vec<usize> = (0..table.fields().len())
+            .filter(|column| columns.is_none_or(|columns| columns.contains(column)))
+            .collect();
+        let schema = table.project(&wanted).expect("they are columns of it");
+        let file_columns = table.fields().len() - source.partition_columns.len();
+        let (in_files, partition): (Vec<_>, Vec<_>) = wanted
+            .into_iter()
+            .partition(|&column| column < file_columns);
+        Ok(Self {
+            source,
+            schema: Arc::new(schema),
+            in_files,
+            partition: partition
+                .iter()
+                .map(|column| column - file_columns)
+                .collect(),
+        })
+    }
+
+    /// Adds to a part's rows what its folders' names say about them.
+    fn of_table(
+        &self,
+        part: &'a Part,
+        rows: &RecordBatch,
+        rows_before: u64,
+    ) -> Result<Batch<'a>, Error> {
+        let count = rows.num_rows();
+        let told = self.partition.iter().map(|&column| {
+            let value = part.partition()[column].as_deref();
+            Arc::new(StringArray::from_iter(iter::repeat_n(value, count))) as ArrayRef
+        });
+        let columns: Vec<ArrayRef> = rows.columns().iter().cloned().chain(told).collect();
+        let options = RecordBatchOptions::new().with_row_count(Some(count));
+        let format = self.source.format;
+        let schema = with_dictionaries(&self.schema, &columns);
+        let rows = RecordBatch::try_new_with_options(schema, columns, &options)
+            // A broken file can hold another type than its schema says.
+            .map_err(|_| broken(part, format))?;
+        Ok(Batch {
+            part,
+            rows,
+            format,
+            rows_before,
+        })
+    }
+}
+
+/// The schema of columns that may be dictionaries of what they are said to be.
+fn with_dictionaries(schema: &SchemaRef, columns: &[ArrayRef]) -> SchemaRef {
+    let fields = schema.fields().iter().zip(columns);
+    let fields = fields.map(|(field, column)| match column.data_type() {
+        held @ DataType::Dictionary(_, values) if **values == *field.data_type() => {
+            Arc::new(field.as_ref().clone().with_data_type(held.clone()))
+        }
+        _ => field.clone(),
+    });
+    let fields: Vec<_> = fields.collect();
+    Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
+}
+
+/// The rows of a table of typed columns, some thousand at a time.
+pub(crate) struct Batches<'a> {
+    selection: Selection<'a>,
+    progress: &'a Progress,
     parts: slice::Iter<'a, Part>,
     current: Option<Current<'a>>,
 }
@@ -132,30 +204,11 @@ struct Current<'a> {
 }
 
 impl<'a> Batches<'a> {
-    /// The rows of these columns, or of all.
-    pub(crate) fn new(
-        source: &'a Source,
-        columns: Option<&BTreeSet<usize>>,
-        progress: &'a Progress,
-    ) -> Result<Self, Error> {
-        let table = source.schema()?;
-        let wanted: Vec<usize> = (0..table.fields().len())
-            .filter(|column| columns.is_none_or(|columns| columns.contains(column)))
-            .collect();
-        let schema = table.project(&wanted).expect("they are columns of it");
-        let file_columns = table.fields().len() - source.partition_columns.len();
-        let (in_files, partition): (Vec<_>, Vec<_>) = wanted
-            .into_iter()
-            .partition(|&column| column < file_columns);
+    /// The rows, with all columns.
+    pub(crate) fn new(source: &'a Source, progress: &'a Progress) -> Result<Self, Error> {
         Ok(Self {
-            source,
+            selection: Selection::new(source, None)?,
             progress,
-            schema: Arc::new(schema),
-            in_files,
-            partition: partition
-                .iter()
-                .map(|column| column - file_columns)
-                .collect(),
             parts: source.parts.iter(),
             current: None,
         })
@@ -163,17 +216,20 @@ impl<'a> Batches<'a> {
 
     /// The schema of the rows.
     pub(crate) fn schema(&self) -> &SchemaRef {
-        &self.schema
+        &self.selection.schema
     }
 
     fn next_batch(&mut self) -> Result<Option<Batch<'a>>, Error> {
+        let Selection {
+            source, in_files, ..
+        } = &self.selection;
         loop {
             let current = match &mut self.current {
                 Some(current) => current,
                 None => match self.parts.next() {
                     Some(part) => self.current.insert(Current {
                         part,
-                        batches: open(part, self.source.format)?.batches(&self.in_files)?,
+                        batches: open(part, source.format)?.batches(in_files)?,
                         rows: 0,
                         bytes_told: 0,
                     }),
@@ -192,34 +248,8 @@ impl<'a> Batches<'a> {
             };
             let (part, rows_before) = (current.part, current.rows);
             current.rows += batch.num_rows() as u64;
-            return self.of_table(part, batch, rows_before).map(Some);
+            return self.selection.of_table(part, &batch, rows_before).map(Some);
         }
-    }
-
-    /// Adds to a part's rows what its folders' names say about them.
-    fn of_table(
-        &self,
-        part: &'a Part,
-        rows: RecordBatch,
-        rows_before: u64,
-    ) -> Result<Batch<'a>, Error> {
-        let count = rows.num_rows();
-        let told = self.partition.iter().map(|&column| {
-            let value = part.partition()[column].as_deref();
-            Arc::new(StringArray::from_iter(iter::repeat_n(value, count))) as ArrayRef
-        });
-        let columns = rows.columns().iter().cloned().chain(told).collect();
-        let options = RecordBatchOptions::new().with_row_count(Some(count));
-        let format = self.source.format;
-        let rows = RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)
-            // A broken file can hold another type than its schema says.
-            .map_err(|_| broken(part, format))?;
-        Ok(Batch {
-            part,
-            rows,
-            format,
-            rows_before,
-        })
     }
 }
 
@@ -228,5 +258,108 @@ impl<'a> Iterator for Batches<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.next_batch().transpose()
+    }
+}
+
+/// Some rows of a table that follow each other, which any thread can read.
+pub(crate) struct TablePiece<'a> {
+    /// The file that has them.
+    pub(crate) part: &'a Part,
+    /// How many rows of the file come before.
+    rows_before: u64,
+    piece: Piece<'a>,
+}
+
+impl<'a> TablePiece<'a> {
+    /// The number of its first row in its file, from 1.
+    pub(crate) fn first_row(&self) -> u64 {
+        self.rows_before + 1
+    }
+
+    /// How many rows there are, if the file tells the truth.
+    pub(crate) fn rows(&self) -> u64 {
+        self.piece.rows
+    }
+
+    /// The bytes of the file that correspond to the rows.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.piece.bytes
+    }
+
+    /// The rows, some thousand at a time. Texts may come as dictionaries.
+    pub(crate) fn read(
+        self,
+        selection: &Selection<'a>,
+    ) -> Result<impl Iterator<Item = Result<Batch<'a>, Error>>, Error> {
+        let (part, mut rows_before) = (self.part, self.rows_before);
+        let batches = (self.piece.read)()?;
+        Ok(batches.map(move |rows| {
+            let rows = rows?;
+            let batch = selection.of_table(part, &rows, rows_before)?;
+            rows_before += rows.num_rows() as u64;
+            Ok(batch)
+        }))
+    }
+}
+
+/// The pieces of a table of typed columns, in the order of their rows.
+pub(crate) struct Pieces<'s, 'a> {
+    selection: &'s Selection<'a>,
+    parts: slice::Iter<'a, Part>,
+    current: Option<CurrentPieces<'a>>,
+}
+
+/// The part that is being cut up.
+struct CurrentPieces<'a> {
+    part: &'a Part,
+    pieces: FilePieces<'a>,
+    rows: u64,
+}
+
+impl<'s, 'a> Pieces<'s, 'a> {
+    pub(crate) fn new(selection: &'s Selection<'a>) -> Self {
+        Self {
+            selection,
+            parts: selection.source.parts.iter(),
+            current: None,
+        }
+    }
+
+    fn next_piece(&mut self) -> Result<Option<TablePiece<'a>>, Error> {
+        let Selection {
+            source, in_files, ..
+        } = self.selection;
+        loop {
+            let current = match &mut self.current {
+                Some(current) => current,
+                None => match self.parts.next() {
+                    Some(part) => self.current.insert(CurrentPieces {
+                        part,
+                        pieces: open(part, source.format)?.pieces(in_files)?,
+                        rows: 0,
+                    }),
+                    None => return Ok(None),
+                },
+            };
+            let Some(piece) = current.pieces.next().transpose()? else {
+                self.current = None;
+                continue;
+            };
+            let rows_before = current.rows;
+            current.rows += piece.rows;
+            return Ok(Some(TablePiece {
+                part: current.part,
+                rows_before,
+                piece,
+            }));
+        }
+    }
+}
+
+impl<'a> Iterator for Pieces<'_, 'a> {
+    type Item = Result<TablePiece<'a>, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_piece().transpose()
     }
 }

@@ -139,6 +139,26 @@ impl<'a> Builder<'a> {
     /// Ends a row; says whether it has a key, and so a cell for each column of numbers.
     pub(crate) fn finish_row(&mut self, place: Place) -> bool {
         let has_key = self.fingerprinter.finish_row();
+        self.count_row(has_key, place);
+        has_key
+    }
+
+    /// Takes a row whose key is known from another one: its fingerprint, or that it has no key.
+    /// Says whether it has one.
+    pub(super) fn known_row(&mut self, fingerprint: Option<[u8; 32]>, place: Place) -> bool {
+        if let Some(fingerprint) = fingerprint {
+            self.fingerprinter.finish_known_row(fingerprint);
+        }
+        self.count_row(fingerprint.is_some(), place);
+        fingerprint.is_some()
+    }
+
+    /// Notes what was seen of the fields of known rows, at each position of the key.
+    pub(super) fn observe(&mut self, seen: Vec<Observed>) {
+        self.fingerprinter.observe(seen);
+    }
+
+    fn count_row(&mut self, has_key: bool, place: Place) {
         if has_key {
             self.with_key.push(self.rows);
             if !self.numbers.columns.is_empty() {
@@ -149,7 +169,6 @@ impl<'a> Builder<'a> {
             }
         }
         self.rows += 1;
-        has_key
     }
 
     /// Takes the cell of a column of numbers of the row that was ended last.

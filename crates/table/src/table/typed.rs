@@ -1,23 +1,27 @@
 //! Reads the keys of typed columns.
 
-use std::{borrow::Cow, collections::BTreeSet};
+mod dictionary;
 
-use arrow_schema::Field;
+use std::collections::BTreeSet;
+
+use arrow_array::{Array, ArrayRef, cast::AsArray};
 
 use super::{
     Findings, KeyTable, Wanted,
     collect::{Collector, Origin},
-    stretch::{Builder, Sought},
+    stretch::{Builder, Sought, Stretch},
 };
 use crate::{
     Error, Progress, Source,
-    arrow::{KeyColumn, is_uuid},
+    arrow::{Column, KeyColumn, is_uuid},
     error::Place,
+    in_order::in_order,
     key::{self, KeyColumns},
     meaning::Kind,
     numbers,
-    source::Batches,
+    source::{Batch, Pieces, Selection, TablePiece},
 };
+use dictionary::DictionaryKeys;
 
 /// Reads what is wanted from a table of typed columns.
 pub(super) fn read_typed(
@@ -33,18 +37,10 @@ pub(super) fn read_typed(
     let number_columns = header.find_all(wanted.numbers)?;
     numbers::check_types(source, &schema, &number_columns)?;
 
-    // The batches have the wanted columns in the table's order.
-    let columns: BTreeSet<_> = key_columns.iter().chain(&number_columns).copied().collect();
-    let places = |among: &[usize]| -> Vec<usize> {
-        let place = |column| columns.range(..column).count();
-        among.iter().map(place).collect()
-    };
-    let (key_places, number_places) = (places(&key_columns), places(&number_columns));
-
-    let key_fields: Vec<&Field> = key_columns.iter().map(|&key| schema.field(key)).collect();
-    let kinds = key_fields
-        .iter()
-        .map(|field| Kind::of_type(field.data_type(), is_uuid(field)));
+    let kinds = key_columns.iter().map(|&column| {
+        let field = schema.field(column);
+        Kind::of_type(field.data_type(), is_uuid(field))
+    });
     let key_names = header.names_of(&key_columns).into_iter();
     let sought = Sought {
         table: source.name(),
@@ -52,42 +48,174 @@ pub(super) fn read_typed(
         numbers: wanted.numbers,
         inspected: wanted.inspected,
     };
+    // The batches have the wanted columns in the table's order.
+    let columns: BTreeSet<_> = key_columns.iter().chain(&number_columns).copied().collect();
+    let place = |column: &usize| columns.range(..column).count();
+    let reader = Reader {
+        sought: &sought,
+        selection: Selection::new(source, Some(&columns))?,
+        keys: key_columns.iter().map(place).collect(),
+        are_uuids: (key_columns.iter())
+            .map(|&key| is_uuid(schema.field(key)))
+            .collect(),
+        numbers: number_columns.iter().map(place).collect(),
+        progress,
+    };
+    let mut pieces = Pieces::new(&reader.selection);
     let mut collector = Collector::new(&sought);
-    let mut text = String::new();
-    for batch in Batches::new(source, Some(&columns), progress)? {
-        let batch = batch?;
-        let at = |&place: &usize| batch.rows.column(place);
-        let key_arrays = key_places.iter().map(at).zip(&key_fields);
-        let key_texts = key_arrays
-            .map(|(array, field)| {
-                KeyColumn::new(array, is_uuid(field)).ok_or_else(|| batch.broken())
-            })
-            .collect::<Result<Vec<_>, Error>>()?;
-        let number_texts = batch.texts(number_places.iter().map(at))?;
-        let mut stretch = Builder::new(&sought, batch.part.name());
-        let mut read_row = |row: usize| -> Result<(), Error> {
-            let place = Place::Row(row as u64);
-            for (position, column) in key_texts.iter().enumerate() {
-                text.clear();
-                let field = column.write(row, &mut text).map(|()| Cow::Borrowed(&*text));
+    in_order(
+        &mut || pieces.next(),
+        &|| (),
+        &|piece, ()| piece.map(|piece| reader.read(piece)),
+        &mut |read| {
+            let (stretch, origin) = read?;
+            collector.take(stretch, &origin)
+        },
+    )?;
+    collector.finish()
+}
+
+/// Reads pieces of a table.
+struct Reader<'a> {
+    sought: &'a Sought<'a>,
+    selection: Selection<'a>,
+    /// Which columns of the batches are the key's, and which of those hold UUIDs.
+    keys: Vec<usize>,
+    are_uuids: Vec<bool>,
+    /// Which are those of numbers.
+    numbers: Vec<usize>,
+    progress: &'a Progress,
+}
+
+impl<'a> Reader<'a> {
+    /// The rows of a piece, and where they are.
+    fn read(&self, piece: TablePiece<'a>) -> (Stretch, Origin<'a>) {
+        let origin = Origin {
+            file: piece.part.name(),
+            first: piece.first_row(),
+        };
+        let mut stretch = Builder::new(self.sought, origin.file);
+        let error = self.read_batches(piece, &mut stretch).err();
+        (stretch.finish(error), origin)
+    }
+
+    fn read_batches(&self, piece: TablePiece<'a>, stretch: &mut Builder<'a>) -> Result<(), Error> {
+        let (first_row, rows, bytes) = (piece.first_row(), piece.rows(), piece.bytes());
+        let mut known = DictionaryKeys::new(&self.sought.key, self.are_uuids[0]);
+        for batch in piece.read(&self.selection)? {
+            self.progress.check()?;
+            let batch = batch?;
+            let numbers = batch.texts(self.columns(&batch, &self.numbers))?;
+            let batch_rows = Rows {
+                numbers,
+                first: batch.first_row() - first_row,
+            };
+            match self.only_dictionary(&batch) {
+                // Most of a larger dictionary would be of no use.
+                Some(keys) if keys.as_any_dictionary().values().len() as u64 <= rows => {
+                    batch_rows.read_dictionary(keys, &mut known, stretch)?
+                }
+                _ => {
+                    let keys = self.columns(&batch, &self.keys).zip(&self.are_uuids);
+                    let keys = keys.map(|(array, &is_uuid)| {
+                        KeyColumn::new(array, is_uuid).ok_or_else(|| batch.broken())
+                    });
+                    let keys: Vec<KeyColumn<'_>> = keys.collect::<Result<_, Error>>()?;
+                    batch_rows.read(&keys, batch.rows.num_rows(), stretch)?
+                }
+            }
+        }
+        self.progress.advance(bytes)
+    }
+
+    fn columns<'b>(
+        &self,
+        batch: &'b Batch<'_>,
+        places: &'b [usize],
+    ) -> impl Iterator<Item = &'b ArrayRef> {
+        places.iter().map(|&place| batch.rows.column(place))
+    }
+
+    /// The key, if it is one dictionary whose values need not be seen row by row.
+    fn only_dictionary<'b>(&self, batch: &'b Batch<'_>) -> Option<&'b ArrayRef> {
+        match self.keys[..] {
+            [only] if self.sought.inspected.is_none() => {
+                let keys = batch.rows.column(only);
+                keys.as_any_dictionary_opt().map(|_| keys)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The rows of a batch.
+struct Rows<'a> {
+    numbers: Vec<Column<'a>>,
+    /// How many rows of the piece come before.
+    first: u64,
+}
+
+impl Rows<'_> {
+    fn read(
+        &self,
+        keys: &[KeyColumn<'_>],
+        rows: usize,
+        stretch: &mut Builder<'_>,
+    ) -> Result<(), Error> {
+        let mut buffer = String::new();
+        for row in 0..rows {
+            let place = self.place(row);
+            for (position, column) in keys.iter().enumerate() {
+                let field = column.text(row, &mut buffer).map(Into::into);
                 stretch.key_field(position, field, place)?;
             }
-            if !stretch.finish_row(place) {
-                return Ok(());
+            if stretch.finish_row(place) {
+                self.read_numbers(row, &mut buffer, stretch)?;
             }
-            for (index, column) in number_texts.iter().enumerate() {
-                text.clear();
-                column.write(row, &mut text);
-                stretch.number(index, &text, place)?;
-            }
-            Ok(())
-        };
-        let fault = (0..batch.rows.num_rows()).try_for_each(&mut read_row).err();
-        let origin = Origin {
-            file: batch.part.name(),
-            first: batch.first_row(),
-        };
-        collector.take(stretch.finish(fault), &origin)?;
+        }
+        Ok(())
     }
-    collector.finish()
+
+    /// Reads rows whose keys are those of a dictionary.
+    fn read_dictionary(
+        &self,
+        keys: &ArrayRef,
+        known: &mut DictionaryKeys<'_>,
+        stretch: &mut Builder<'_>,
+    ) -> Result<(), Error> {
+        let mut buffer = String::new();
+        for (row, key) in known.learn(keys, stretch).into_iter().enumerate() {
+            let place = self.place(row);
+            let has_key = match known.key(key) {
+                Ok(fingerprint) => stretch.known_row(*fingerprint, place),
+                Err(fault) => {
+                    stretch.key_field(0, Err(fault.clone()), place)?;
+                    false
+                }
+            };
+            if has_key {
+                self.read_numbers(row, &mut buffer, stretch)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn read_numbers(
+        &self,
+        row: usize,
+        buffer: &mut String,
+        stretch: &mut Builder<'_>,
+    ) -> Result<(), Error> {
+        for (index, column) in self.numbers.iter().enumerate() {
+            buffer.clear();
+            column.write(row, buffer);
+            stretch.number(index, buffer, self.place(row))?;
+        }
+        Ok(())
+    }
+
+    /// Where a row is, from the beginning of the piece.
+    fn place(&self, row: usize) -> Place {
+        Place::Row(self.first + row as u64)
+    }
 }

@@ -42,7 +42,7 @@ pub(super) fn filter(
     progress: &Progress,
 ) -> Result<(), Error> {
     let name = output.name;
-    let batches = Batches::new(source, None, progress)?;
+    let batches = Batches::new(source, progress)?;
     let mut writer = batch_writer(format, batches.schema(), output)?;
     for batch in batches {
         let batch = batch?.rows;

@@ -1,0 +1,217 @@
+//! Row groups, and stretches of large ones, each to be read on its own.
+
+use std::{ops::Range, sync::Arc};
+
+use arrow_array::RecordBatch;
+use arrow_schema::{DataType, Schema};
+use parquet::{
+    arrow::{
+        ProjectionMask,
+        arrow_reader::{
+            ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+            ParquetRecordBatchReaderBuilder,
+        },
+    },
+    basic::ConvertedType,
+    file::metadata::{ColumnChunkMetaData, RowGroupMetaData},
+};
+
+use super::{BATCH_ROWS, Reader, broken, bytes_of, contained, rows_total};
+use crate::{
+    Error,
+    arrow::{PIECE_ROWS, Piece},
+    part::Part,
+    section::Section,
+};
+
+/// The pieces of a file.
+pub(super) struct Pieces<'a> {
+    part: &'a Part,
+    section: Section,
+    metadata: ArrowReaderMetadata,
+    mask: ProjectionMask,
+    /// The row group that is being cut up.
+    group: usize,
+    /// The rows of the group that are in earlier pieces.
+    rows: u64,
+    /// The rows of all groups before.
+    rows_before: u64,
+}
+
+/// A piece: where it is, and all that is needed to read it.
+struct Stretch<'a> {
+    part: &'a Part,
+    section: Section,
+    metadata: ArrowReaderMetadata,
+    mask: ProjectionMask,
+    group: usize,
+    rows: Range<u64>,
+}
+
+impl<'a> Pieces<'a> {
+    pub(super) fn new(file: Reader<'a>, columns: &[usize]) -> Self {
+        let schema = file.metadata.parquet_schema();
+        Self {
+            part: file.part,
+            mask: ProjectionMask::roots(schema, columns.iter().copied()),
+            section: file.section,
+            metadata: file.metadata,
+            group: 0,
+            rows: 0,
+            rows_before: 0,
+        }
+    }
+
+    fn next_piece(&mut self) -> Result<Option<Piece<'a>>, Error> {
+        let metadata = self.metadata.metadata().clone();
+        loop {
+            let Some(group) = metadata.row_groups().get(self.group) else {
+                return Ok(None);
+            };
+            let rows = self.rows_of(group)?;
+            if self.rows < rows {
+                let until = rows.min(self.rows + PIECE_ROWS);
+                return self.piece(until).map(Some);
+            }
+            self.rows_before += rows;
+            (self.group, self.rows) = (self.group + 1, 0);
+        }
+    }
+
+    /// How many rows a group has, as all columns say that are read.
+    fn rows_of(&self, group: &RowGroupMetaData) -> Result<u64, Error> {
+        let columns = group.columns().iter().enumerate();
+        let read = columns.filter(|(leaf, _)| self.mask.leaf_included(*leaf));
+        let mut values = read.map(|(_, chunk)| chunk.num_values());
+        match values.all(|values| values == group.num_rows()) {
+            true => u64::try_from(group.num_rows()).map_err(|_| broken(self.part)),
+            false => Err(broken(self.part)),
+        }
+    }
+
+    /// The rows up to this one of the group.
+    fn piece(&mut self, until: u64) -> Result<Piece<'a>, Error> {
+        let rows = self.rows..until;
+        self.rows = until;
+        let stretch = Stretch {
+            part: self.part,
+            section: self.section.clone(),
+            metadata: self.metadata.clone(),
+            mask: self.mask.clone(),
+            group: self.group,
+            rows: rows.clone(),
+        };
+        let rows_total = rows_total(&self.metadata);
+        let bytes = |rows| bytes_of(self.part, self.rows_before + rows, rows_total);
+        Ok(Piece {
+            rows: rows.end - rows.start,
+            bytes: bytes(rows.end) - bytes(rows.start),
+            read: Box::new(|| Ok(Box::new(stretch.batches()?))),
+        })
+    }
+}
+
+impl<'a> Iterator for Pieces<'a> {
+    type Item = Result<Piece<'a>, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_piece().transpose()
+    }
+}
+
+impl<'a> Stretch<'a> {
+    fn batches(self) -> Result<Batches<'a>, Error> {
+        let rows = self.rows.end - self.rows.start;
+        // A large group has its later rows skipped page by page, without decompressing them.
+        let reader = contained(self.part, || {
+            let metadata = with_dictionaries(&self.metadata, self.group, &self.mask);
+            ParquetRecordBatchReaderBuilder::new_with_metadata(self.section, metadata)
+                .with_projection(self.mask)
+                .with_row_groups(vec![self.group])
+                .with_offset(self.rows.start as usize)
+                .with_limit(rows as usize)
+                .with_batch_size(BATCH_ROWS)
+                .build()
+        })?;
+        Ok(Batches {
+            part: self.part,
+            reader,
+            rows_left: rows,
+        })
+    }
+}
+
+/// The rows of a piece.
+struct Batches<'a> {
+    part: &'a Part,
+    reader: ParquetRecordBatchReader,
+    /// How many rows there must still be.
+    rows_left: u64,
+}
+
+impl Batches<'_> {
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>, Error> {
+        let batch = contained(self.part, || Ok(self.reader.next().transpose()?))?;
+        let rows = batch.as_ref().map_or(0, |batch| batch.num_rows() as u64);
+        let left = self.rows_left.checked_sub(rows);
+        self.rows_left = left.ok_or_else(|| broken(self.part))?;
+        match batch.is_none() && self.rows_left > 0 {
+            true => Err(broken(self.part)),
+            false => Ok(batch),
+        }
+    }
+}
+
+impl Iterator for Batches<'_> {
+    type Item = Result<RecordBatch, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_batch().transpose()
+    }
+}
+
+/// The file's columns, with a dictionary of texts for each that has nothing else in this group.
+fn with_dictionaries(
+    file: &ArrowReaderMetadata,
+    group: usize,
+    mask: &ProjectionMask,
+) -> ArrowReaderMetadata {
+    let parquet_schema = file.parquet_schema();
+    let chunks = file
+        .metadata()
+        .row_group(group)
+        .columns()
+        .iter()
+        .enumerate();
+    let dictionaries: Vec<usize> = chunks
+        .filter(|(leaf, chunk)| mask.leaf_included(*leaf) && is_dictionary_of_texts(chunk))
+        .map(|(leaf, _)| parquet_schema.get_column_root_idx(leaf))
+        .collect();
+    let fields = file.schema().fields().iter().enumerate();
+    let fields = fields.map(|(index, field)| match field.data_type() {
+        DataType::Utf8 if dictionaries.contains(&index) => {
+            let texts = DataType::Dictionary(DataType::Int32.into(), DataType::Utf8.into());
+            Arc::new(field.as_ref().clone().with_data_type(texts))
+        }
+        _ => field.clone(),
+    });
+    let schema =
+        Schema::new_with_metadata(fields.collect::<Vec<_>>(), file.schema().metadata().clone());
+    let options = ArrowReaderOptions::new().with_schema(Arc::new(schema));
+    // Texts that do not come as dictionaries are only slower.
+    ArrowReaderMetadata::try_new(file.metadata().clone(), options).unwrap_or_else(|_| file.clone())
+}
+
+/// Whether all of a chunk's values are in its dictionary: the reader would make a dictionary of
+/// others too, which takes longer than to read them as they are. It checks texts for UTF-8 only if
+/// they are called that.
+fn is_dictionary_of_texts(chunk: &ColumnChunkMetaData) -> bool {
+    use parquet::basic::Encoding::{PLAIN_DICTIONARY, RLE_DICTIONARY};
+    let is_only = |encoding| {
+        let mask = chunk.page_encoding_stats_mask();
+        mask.is_some_and(|mask| mask.is_only(encoding))
+    };
+    chunk.dictionary_page_offset().is_some()
+        && chunk.column_descr().converted_type() == ConvertedType::UTF8
+        && (is_only(PLAIN_DICTIONARY) || is_only(RLE_DICTIONARY))
+}

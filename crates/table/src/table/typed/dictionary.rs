@@ -1,0 +1,90 @@
+//! Keys that are the values of a dictionary: each is read, normalised and hashed once.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, cast::AsArray};
+
+use super::super::stretch::Builder;
+use crate::{
+    KeyFault,
+    arrow::KeyColumn,
+    key::{Fingerprinter, KeyColumns},
+};
+
+/// A value as a key of one column: its fingerprint, or none if it is null or empty.
+type Key = Result<Option<[u8; 32]>, KeyFault>;
+
+/// The keys of a dictionary that rows have had so far. A dictionary may hold others, even faulty
+/// ones, which are of no concern.
+pub(super) struct DictionaryKeys<'a> {
+    key: &'a KeyColumns<'a>,
+    is_uuid: bool,
+    values: Option<ArrayRef>,
+    keys: Vec<Option<Key>>,
+}
+
+impl<'a> DictionaryKeys<'a> {
+    pub(super) fn new(key: &'a KeyColumns<'a>, is_uuid: bool) -> Self {
+        Self {
+            key,
+            is_uuid,
+            values: None,
+            keys: Vec::new(),
+        }
+    }
+
+    /// Reads the keys that an array of a dictionary has, as far as they are not known, and gives the
+    /// place of each row's key. The stretch is to take the rows.
+    pub(super) fn learn(
+        &mut self,
+        array: &ArrayRef,
+        stretch: &mut Builder<'_>,
+    ) -> Vec<Option<u32>> {
+        let values = array.as_any_dictionary().values();
+        let is_known = |known: &ArrayRef| Arc::ptr_eq(known, values);
+        if !self.values.as_ref().is_some_and(is_known) {
+            self.values = Some(values.clone());
+            self.keys = vec![None; values.len()];
+        }
+        let places = places(array);
+        let values = KeyColumn::new(values, self.is_uuid).expect("the type was checked");
+        let mut fingerprinter = Fingerprinter::new(self.key);
+        let (mut buffer, mut hashed) = (String::new(), Vec::new());
+        for place in places.iter().flatten().map(|&place| place as usize) {
+            if self.keys[place].is_some() {
+                continue;
+            }
+            let text = values.text(place, &mut buffer);
+            let field = text.and_then(|text| fingerprinter.field(0, text.into()));
+            if field.is_ok() && fingerprinter.finish_row() {
+                hashed.push(place);
+            }
+            self.keys[place] = Some(field.map(|()| None));
+        }
+        let (fingerprints, observed) = fingerprinter.finish();
+        for (place, fingerprint) in hashed.into_iter().zip(fingerprints) {
+            self.keys[place] = Some(Ok(Some(fingerprint)));
+        }
+        stretch.observe(observed);
+        places
+    }
+
+    /// The key at a place that was learnt.
+    pub(super) fn key(&self, place: Option<u32>) -> &Key {
+        match place {
+            Some(place) => self.keys[place as usize].as_ref().expect("it was learnt"),
+            None => &Ok(None),
+        }
+    }
+}
+
+/// Where the value of each row is in the dictionary; `None` where there is none.
+fn places(array: &ArrayRef) -> Vec<Option<u32>> {
+    let dictionary = array.as_any_dictionary();
+    if dictionary.values().is_empty() {
+        return vec![None; array.len()];
+    }
+    let places = dictionary.normalized_keys().into_iter().enumerate();
+    let place = |(row, place)| (!array.is_null(row)).then_some(place as u32);
+    places.map(place).collect()
+}
