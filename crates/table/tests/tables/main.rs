@@ -15,6 +15,7 @@ mod keys;
 mod malformed;
 mod numbers;
 mod parts;
+mod pieces;
 mod rows;
 mod secrecy;
 mod spellings;

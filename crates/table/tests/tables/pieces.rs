@@ -1,0 +1,210 @@
+//! Files of typed columns are read in pieces, which make the same table as one text.
+
+use std::{fs, path::Path, sync::Arc};
+
+use arrow_array::{
+    ArrayRef, DictionaryArray, Int64Array, RecordBatch, StringArray, types::Int32Type,
+};
+use arrow_ipc::writer::FileWriter;
+use parquet::{
+    arrow::ArrowWriter,
+    file::{
+        metadata::{ParquetMetaDataReader, ParquetMetaDataWriter},
+        properties::{WriterProperties, WriterPropertiesBuilder},
+    },
+};
+use proptest::prelude::*;
+use psijoin_block::parallel::Pool;
+use psijoin_table::{KeySpec, KeyTable, Progress};
+
+use crate::{Files, array, key, open, read};
+
+/// A text, which may be null, and a number.
+type Row = (Option<String>, i64);
+
+fn columns(rows: &[Row]) -> RecordBatch {
+    let texts: StringArray = rows.iter().map(|(text, _)| text.as_deref()).collect();
+    let numbers: Int64Array = rows.iter().map(|(_, number)| Some(*number)).collect();
+    RecordBatch::try_from_iter([("text", array(texts)), ("n", array(numbers))]).unwrap()
+}
+
+fn write_parquet(path: &Path, rows: &[Row], properties: WriterPropertiesBuilder) {
+    let (rows, file) = (columns(rows), fs::File::create(path).unwrap());
+    let mut writer = ArrowWriter::try_new(file, rows.schema(), Some(properties.build())).unwrap();
+    writer.write(&rows).unwrap();
+    writer.close().unwrap();
+}
+
+fn write_csv(path: &Path, rows: &[Row]) {
+    let line = |(text, number): &Row| format!("{},{number}\n", text.as_deref().unwrap_or_default());
+    let lines: String = rows.iter().map(line).collect();
+    fs::write(path, format!("text,n\n{lines}")).unwrap();
+}
+
+fn table(path: &Path, key: &KeySpec, threads: usize) -> KeyTable {
+    let numbers = ["n".to_owned()];
+    let read = || KeyTable::read(&open(path), key, &numbers, &Progress::default()).unwrap();
+    Pool::new(threads).unwrap().run(read)
+}
+
+#[test]
+fn large_row_groups_are_read_in_stretches() {
+    let files = Files::new();
+    let (csv, parquet) = (files.path("t.csv"), files.path("t.parquet"));
+    let rows: Vec<Row> = (0..300_000)
+        .map(|row: i64| ((row % 7 != 0).then(|| format!("key {}", row % 90_001)), row))
+        .collect();
+    write_csv(&csv, &rows);
+    let text = key(&["text"], &[]);
+    let expected = table(&csv, &text, 1);
+    for dictionary in [false, true] {
+        let properties = WriterProperties::builder().set_dictionary_enabled(dictionary);
+        write_parquet(
+            &parquet,
+            &rows,
+            properties.set_data_page_row_count_limit(30_000),
+        );
+        for threads in [1, 3] {
+            assert_eq!(table(&parquet, &text, threads), expected);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    /// Row groups of any length, whose texts are in dictionaries, in none, or in one as far as it
+    /// has room.
+    #[test]
+    fn row_groups_make_the_table_of_a_text(
+        rows in prop::collection::vec((prop::option::of("[a-cA ]{0,2}"), -99..99_i64), 1..80),
+        group_rows in 1..40_usize,
+        page_rows in 1..20_usize,
+        dictionary in prop::option::of(1..12_usize),
+        columns in prop_oneof![Just(&["text"][..]), Just(&["text", "n"][..])],
+        rules in prop_oneof![Just(&[][..]), Just(&["text=email"][..])],
+        threads in 1..4_usize,
+    ) {
+        let files = Files::new();
+        let (csv, parquet) = (files.path("t.csv"), files.path("t.parquet"));
+        write_csv(&csv, &rows);
+        let properties = WriterProperties::builder()
+            .set_max_row_group_row_count(Some(group_rows))
+            .set_data_page_row_count_limit(page_rows)
+            .set_write_batch_size(page_rows)
+            .set_dictionary_enabled(dictionary.is_some())
+            .set_dictionary_page_size_limit(dictionary.unwrap_or(1));
+        write_parquet(&parquet, &rows, properties);
+        let key = key(columns, rules);
+        let mut expected = table(&csv, &key, 1);
+        let read = table(&parquet, &key, threads);
+        // Numbers mean another thing than texts.
+        expected.meanings.clone_from(&read.meanings);
+        prop_assert_eq!(read, expected);
+    }
+}
+
+/// An Arrow file of a dictionary's values in this order.
+fn write_dictionary(path: &Path, values: &[Option<&str>], places: &[Option<i32>]) {
+    let values: ArrayRef = Arc::new(StringArray::from(values.to_vec()));
+    let words = DictionaryArray::<Int32Type>::new(places.to_vec().into(), values);
+    let batch = RecordBatch::try_from_iter([("word", array(words))]).unwrap();
+    let file = fs::File::create(path).unwrap();
+    let mut writer = FileWriter::try_new(file, &batch.schema()).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+}
+
+#[test]
+fn only_values_that_a_row_has_are_read() {
+    let files = Files::new();
+    let path = files.path("t.arrow");
+    let values = [
+        Some("no date"),
+        None,
+        Some("2024-02-29"),
+        Some(""),
+        Some("2024-02-29 10:00Z"),
+    ];
+    let dates = key(&["word"], &["word=timestamp"]);
+
+    write_dictionary(
+        &path,
+        &values,
+        &[Some(2), None, Some(1), Some(3), Some(2), Some(2)],
+    );
+    let read_dates = read(&path, &dates).unwrap();
+    let counts = read_dates.counts;
+    assert_eq!((counts.rows, counts.left_out, counts.distinct), (6, 3, 1));
+    assert_eq!(
+        read_dates.meanings[0].to_string(),
+        "timestamp without a zone"
+    );
+    assert_eq!(read_dates.doubts, []);
+
+    write_dictionary(
+        &path,
+        &values,
+        &[Some(2), Some(2), Some(4), Some(0), Some(2), Some(1)],
+    );
+    let error = read(&path, &dates).unwrap_err().to_string();
+    assert!(error.contains(", row 4, column `word`: "), "{error}");
+}
+
+#[test]
+fn a_fault_in_a_later_row_group_is_told_with_its_row() {
+    let files = Files::new();
+    let path = files.path("t.parquet");
+    let rows: Vec<Row> = (0..70)
+        .map(|row| (Some(if row == 57 { "?" } else { "12" }.to_owned()), row))
+        .collect();
+    for group_rows in [10, 25, 100] {
+        let properties = WriterProperties::builder().set_max_row_group_row_count(Some(group_rows));
+        write_parquet(&path, &rows, properties);
+        let error = read(&path, &key(&["text"], &["text=number"]))
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(", row 58, column `text`: "), "{error}");
+    }
+}
+
+/// The file with a footer that gives its only row group another number of rows.
+fn with_rows(bytes: &[u8], rows: i64) -> Vec<u8> {
+    let metadata = ParquetMetaDataReader::new();
+    let metadata = metadata
+        .parse_and_finish(&bytes::Bytes::copy_from_slice(bytes))
+        .unwrap();
+    let group = metadata
+        .row_group(0)
+        .clone()
+        .into_builder()
+        .set_num_rows(rows);
+    let columns = metadata.row_group(0).columns().to_vec();
+    let group = group.set_column_metadata(columns).build().unwrap();
+    let metadata = metadata.into_builder().set_row_groups(vec![group]).build();
+    let footer = u32::from_le_bytes(bytes[bytes.len() - 8..][..4].try_into().unwrap());
+    let mut changed = bytes[..bytes.len() - 8 - footer as usize].to_vec();
+    ParquetMetaDataWriter::new(&mut changed, &metadata)
+        .finish()
+        .unwrap();
+    changed
+}
+
+#[test]
+fn row_groups_with_more_or_fewer_rows_than_they_say_are_refused() {
+    let files = Files::new();
+    let path = files.path("t.parquet");
+    let rows: Vec<Row> = (0..50)
+        .map(|row| (Some(format!("key {row}")), row))
+        .collect();
+    write_parquet(&path, &rows, WriterProperties::builder());
+    let bytes = fs::read(&path).unwrap();
+    let text = key(&["text"], &[]);
+    fs::write(&path, with_rows(&bytes, 50)).unwrap();
+    assert_eq!(read(&path, &text).unwrap().counts.rows, 50);
+    for said in [49, 51, -1] {
+        fs::write(&path, with_rows(&bytes, said)).unwrap();
+        let error = read(&path, &text).unwrap_err().to_string();
+        assert!(error.contains("as Parquet: it is broken"), "{error}");
+    }
+}
