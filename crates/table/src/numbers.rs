@@ -1,10 +1,12 @@
 //! Columns of numbers: what their cells say, and their sum for each key.
 
+mod column;
 mod number;
 
 use arrow_schema::{DataType, SchemaRef};
 
 use crate::{Error, Source, arrow::first_of_unfit_type, error::NumberFault};
+pub(crate) use column::NumberColumn;
 pub(crate) use number::Number;
 
 /// The most decimals that a number may have.

@@ -33,7 +33,6 @@ pub(crate) struct Piece<'a> {
     /// The bytes of the file that correspond to the rows.
     pub(crate) bytes: u64,
     /// Gives the rows.
-    #[expect(clippy::type_complexity, reason = "it is a function of no arguments")]
     pub(crate) read: Box<dyn FnOnce() -> Result<PieceBatches<'a>, Error> + Send + 'a>,
 }
 

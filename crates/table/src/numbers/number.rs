@@ -26,6 +26,15 @@ pub(crate) struct Number {
 }
 
 impl Number {
+    /// `value · 10^-scale`; `None` if it does not fit.
+    pub(super) fn new(value: i128, scale: u32) -> Option<Self> {
+        Some(Self {
+            negative: value < 0,
+            magnitude: value.unsigned_abs().try_into().ok()?,
+            scale,
+        })
+    }
+
     /// Reads a number, which has the decimals that it shows, once its exponent has moved the point.
     /// White space around it does not count; `None` if there is nothing else.
     pub(super) fn parse(cell: &str) -> Result<Option<Self>, NumberFault> {

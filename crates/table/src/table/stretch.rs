@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use super::inspector::Inspector;
 use crate::{
     Error, KeyFault,
-    error::Place,
+    error::{NumberFault, Place},
     key::{Fingerprinter, KeyColumns},
     meaning::Observed,
-    numbers::{self, Number},
+    numbers::Number,
 };
 
 /// Keys are parted by the first byte of their fingerprints, which are uniform.
@@ -171,9 +171,14 @@ impl<'a> Builder<'a> {
         self.rows += 1;
     }
 
-    /// Takes the cell of a column of numbers of the row that was ended last.
-    pub(crate) fn number(&mut self, column: usize, cell: &str, place: Place) -> Result<(), Error> {
-        let number = numbers::read_cell(cell).map_err(|fault| Error::Number {
+    /// Takes what a cell of a column of numbers says, of the row that was ended last.
+    pub(crate) fn number(
+        &mut self,
+        column: usize,
+        number: Result<Option<Number>, NumberFault>,
+        place: Place,
+    ) -> Result<(), Error> {
+        let number = number.map_err(|fault| Error::Number {
             file: self.file.to_owned(),
             place,
             column: self.sought.numbers[column].clone(),

@@ -12,6 +12,7 @@ use crate::{
     in_order::in_order,
     key::KeyColumns,
     meaning::Kind,
+    numbers,
     text::{Block, Extent, Needed, Record, Start},
 };
 
@@ -100,7 +101,8 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         for (index, &column) in self.numbers.iter().enumerate() {
-            stretch.number(index, &row.field(column), place)?;
+            let number = numbers::read_cell(&row.field(column));
+            stretch.number(index, number, place)?;
         }
         Ok(())
     }

@@ -13,12 +13,12 @@ use super::{
 };
 use crate::{
     Error, Progress, Source,
-    arrow::{Column, KeyColumn, is_uuid},
+    arrow::{KeyColumn, is_uuid},
     error::Place,
     in_order::in_order,
     key::{self, KeyColumns},
     meaning::Kind,
-    numbers,
+    numbers::{self, NumberColumn},
     source::{Batch, Pieces, Selection, TablePiece},
 };
 use dictionary::DictionaryKeys;
@@ -105,9 +105,11 @@ impl<'a> Reader<'a> {
         for batch in piece.read(&self.selection)? {
             self.progress.check()?;
             let batch = batch?;
-            let numbers = batch.texts(self.columns(&batch, &self.numbers))?;
+            let broken = || batch.broken();
+            let numbers = self.columns(&batch, &self.numbers).map(NumberColumn::new);
+            let numbers = numbers.map(|column| column.ok_or_else(broken));
             let batch_rows = Rows {
-                numbers,
+                numbers: numbers.collect::<Result<_, Error>>()?,
                 first: batch.first_row() - first_row,
             };
             match self.only_dictionary(&batch) {
@@ -117,9 +119,8 @@ impl<'a> Reader<'a> {
                 }
                 _ => {
                     let keys = self.columns(&batch, &self.keys).zip(&self.are_uuids);
-                    let keys = keys.map(|(array, &is_uuid)| {
-                        KeyColumn::new(array, is_uuid).ok_or_else(|| batch.broken())
-                    });
+                    let keys = keys
+                        .map(|(array, &is_uuid)| KeyColumn::new(array, is_uuid).ok_or_else(broken));
                     let keys: Vec<KeyColumn<'_>> = keys.collect::<Result<_, Error>>()?;
                     batch_rows.read(&keys, batch.rows.num_rows(), stretch)?
                 }
@@ -150,7 +151,7 @@ impl<'a> Reader<'a> {
 
 /// The rows of a batch.
 struct Rows<'a> {
-    numbers: Vec<Column<'a>>,
+    numbers: Vec<NumberColumn<'a>>,
     /// How many rows of the piece come before.
     first: u64,
 }
@@ -207,9 +208,7 @@ impl Rows<'_> {
         stretch: &mut Builder<'_>,
     ) -> Result<(), Error> {
         for (index, column) in self.numbers.iter().enumerate() {
-            buffer.clear();
-            column.write(row, buffer);
-            stretch.number(index, buffer, self.place(row))?;
+            stretch.number(index, column.read(row, buffer), self.place(row))?;
         }
         Ok(())
     }
