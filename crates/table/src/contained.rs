@@ -15,7 +15,7 @@ thread_local! {
 /// The Parquet reader panics on some broken files, and a library that reads a cell may on an odd
 /// text. A panic hook that ends the process asks this first, and then does nothing; nor should it
 /// show the panic's message, which may hold a value of the table. Such a library works on the
-/// thread that called this crate, and starts no others.
+/// threads of the pool that called this crate, and starts no others.
 pub fn is_panic_contained() -> bool {
     CONTAINED.get()
 }

@@ -68,29 +68,31 @@ impl<'a> Pieces<'a> {
             let Some(group) = metadata.row_groups().get(self.group) else {
                 return Ok(None);
             };
-            let rows = self.rows_of(group)?;
+            // The row groups of a broken file need not have the schema's columns.
+            let rows = contained(self.part, || Ok(self.rows_of(group)))?;
+            let rows = rows.ok_or_else(|| broken(self.part))?;
             if self.rows < rows {
                 let until = rows.min(self.rows + PIECE_ROWS);
-                return self.piece(until).map(Some);
+                return Ok(Some(self.piece(until)));
             }
-            self.rows_before += rows;
+            let rows_before = self.rows_before.checked_add(rows);
+            self.rows_before = rows_before.ok_or_else(|| broken(self.part))?;
             (self.group, self.rows) = (self.group + 1, 0);
         }
     }
 
-    /// How many rows a group has, as all columns say that are read.
-    fn rows_of(&self, group: &RowGroupMetaData) -> Result<u64, Error> {
+    /// How many rows a group has; `None` if a column that is read says something else.
+    fn rows_of(&self, group: &RowGroupMetaData) -> Option<u64> {
         let columns = group.columns().iter().enumerate();
-        let read = columns.filter(|(leaf, _)| self.mask.leaf_included(*leaf));
-        let mut values = read.map(|(_, chunk)| chunk.num_values());
-        match values.all(|values| values == group.num_rows()) {
-            true => u64::try_from(group.num_rows()).map_err(|_| broken(self.part)),
-            false => Err(broken(self.part)),
-        }
+        let mut read = columns.filter(|(leaf, _)| self.mask.leaf_included(*leaf));
+        // None of them is nested, so a row has one value, which may be null.
+        let agree = read.all(|(_, chunk)| chunk.num_values() == group.num_rows());
+        let rows = u64::try_from(group.num_rows()).ok();
+        rows.filter(|_| agree)
     }
 
     /// The rows up to this one of the group.
-    fn piece(&mut self, until: u64) -> Result<Piece<'a>, Error> {
+    fn piece(&mut self, until: u64) -> Piece<'a> {
         let rows = self.rows..until;
         self.rows = until;
         let stretch = Stretch {
@@ -103,11 +105,11 @@ impl<'a> Pieces<'a> {
         };
         let rows_total = rows_total(&self.metadata);
         let bytes = |rows| bytes_of(self.part, self.rows_before + rows, rows_total);
-        Ok(Piece {
+        Piece {
             rows: rows.end - rows.start,
             bytes: bytes(rows.end) - bytes(rows.start),
             read: Box::new(|| Ok(Box::new(stretch.batches()?))),
-        })
+        }
     }
 }
 
@@ -187,6 +189,9 @@ fn with_dictionaries(
         .filter(|(leaf, chunk)| mask.leaf_included(*leaf) && is_dictionary_of_texts(chunk))
         .map(|(leaf, _)| parquet_schema.get_column_root_idx(leaf))
         .collect();
+    if dictionaries.is_empty() {
+        return file.clone();
+    }
     let fields = file.schema().fields().iter().enumerate();
     let fields = fields.map(|(index, field)| match field.data_type() {
         DataType::Utf8 if dictionaries.contains(&index) => {
