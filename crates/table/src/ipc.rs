@@ -13,7 +13,7 @@ use arrow_schema::{ArrowError, SchemaRef};
 
 use crate::{
     Error,
-    arrow::{FileBatches, FilePieces, PIECE_ROWS, Piece, TypedFile},
+    arrow::{FilePieces, PIECE_ROWS, Piece, TypedFile},
     contained,
     error::nameless,
     format::ARROW_FILE,
@@ -53,12 +53,8 @@ impl<'a> TypedFile<'a> for Reader<'a> {
         Ok(())
     }
 
-    fn batches(self: Box<Self>, columns: &[usize]) -> Result<FileBatches<'a>, Error> {
-        Ok(Box::new(Batches::of(self.part, Some(columns))?))
-    }
-
     /// A batch of a file or stream is decoded before the next one, and then cut up.
-    fn pieces(self: Box<Self>, columns: &[usize]) -> Result<FilePieces<'a>, Error> {
+    fn pieces(self: Box<Self>, columns: &[usize], _: bool) -> Result<FilePieces<'a>, Error> {
         let mut before = 0;
         let batches = Batches::of(self.part, Some(columns))?;
         Ok(Box::new(batches.flat_map(move |batch| match batch {

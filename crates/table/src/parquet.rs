@@ -1,35 +1,26 @@
-//! Parquet files, batch by batch.
+//! Parquet files.
 
 mod chunks;
 mod pieces;
 
 use std::io::{self, Read, Seek, SeekFrom};
 
-use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
 use parquet::{
-    arrow::{
-        ProjectionMask,
-        arrow_reader::{
-            ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
-            ParquetRecordBatchReaderBuilder,
-        },
-    },
+    arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions},
     errors::ParquetError,
     file::{FOOTER_SIZE, metadata::FooterTail},
 };
 
 use crate::{
     Error,
-    arrow::{FileBatches, FilePieces, TypedFile},
+    arrow::{FilePieces, TypedFile},
     contained,
     error::{ParquetFault, nameless},
     part::Part,
     section::Section,
 };
-
-/// Rows that are decoded at once.
-const BATCH_ROWS: usize = 8192;
+use pieces::Pieces;
 
 /// A Parquet file whose footer has been read.
 pub(crate) struct Reader<'a> {
@@ -78,64 +69,14 @@ impl<'a> TypedFile<'a> for Reader<'a> {
         }
     }
 
-    fn batches(self: Box<Self>, columns: &[usize]) -> Result<FileBatches<'a>, Error> {
-        let Self {
-            part,
-            section,
-            metadata,
-        } = *self;
-        let rows_total = rows_total(&metadata);
-        let mask = ProjectionMask::roots(metadata.parquet_schema(), columns.iter().copied());
-        let reader = contained(part, || {
-            ParquetRecordBatchReaderBuilder::new_with_metadata(section, metadata)
-                .with_projection(mask)
-                .with_batch_size(BATCH_ROWS)
-                .build()
-        })?;
-        Ok(Box::new(Batches {
-            part,
-            reader,
-            rows: 0,
-            rows_total,
-        }))
-    }
-
-    fn pieces(self: Box<Self>, columns: &[usize]) -> Result<FilePieces<'a>, Error> {
-        Ok(Box::new(pieces::Pieces::new(*self, columns)))
-    }
-}
-
-/// All rows of a file, as it says itself.
-fn rows_total(metadata: &ArrowReaderMetadata) -> u64 {
-    let metadata = metadata.metadata().file_metadata();
-    metadata.num_rows().max(0) as u64
-}
-
-/// How much of a file corresponds to this many of its rows.
-fn bytes_of(part: &Part, rows: u64, rows_total: u64) -> u64 {
-    let share = rows.min(rows_total) as f64 / rows_total.max(1) as f64;
-    (part.bytes() as f64 * share) as u64
-}
-
-/// The rows of a Parquet file, some thousand at a time.
-struct Batches<'a> {
-    part: &'a Part,
-    reader: ParquetRecordBatchReader,
-    rows: u64,
-    rows_total: u64,
-}
-
-impl Iterator for Batches<'_> {
-    /// Rows, and how much of the file lies before those that follow: the bytes that correspond to
-    /// the rows read.
-    type Item = Result<(RecordBatch, u64), Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let batch = contained(self.part, || Ok(self.reader.next().transpose()?)).transpose()?;
-        Some(batch.map(|batch| {
-            self.rows += batch.num_rows() as u64;
-            (batch, bytes_of(self.part, self.rows, self.rows_total))
-        }))
+    fn pieces(
+        self: Box<Self>,
+        columns: &[usize],
+        dictionaries: bool,
+    ) -> Result<FilePieces<'a>, Error> {
+        let part = self.part;
+        let pieces = contained(part, || Ok(Pieces::new(*self, columns, dictionaries)))?;
+        Ok(Box::new(pieces))
     }
 }
 

@@ -18,7 +18,7 @@ use crate::{
     arrow::has_text,
     dialect::Layout,
     error::Place,
-    source::Batches,
+    source::{Batch, Pieces, Selection},
     table::bitmap::Bitmap,
     text::{Needed, Start},
 };
@@ -183,6 +183,39 @@ impl Matches<'_> {
         Ok(self.rows.get(self.next - 1))
     }
 
+    /// Passes over this many rows if none of them matches; says whether it has.
+    fn pass_over(&mut self, rows: u64) -> bool {
+        let end = self.next.saturating_add(rows);
+        let passes = end <= self.rows.len() && !self.rows.any(self.next..end);
+        if passes {
+            self.next = end;
+        }
+        passes
+    }
+
+    /// Reads typed columns, and gives each batch of them to `take`, which asks for each of its rows
+    /// whether it matches. What has no matching row is not read, where the file's description
+    /// says enough to pass over it.
+    fn each_batch(
+        &mut self,
+        selection: &Selection<'_>,
+        progress: &Progress,
+        take: &mut dyn FnMut(&mut Self, &Batch<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        for piece in Pieces::new(selection) {
+            let piece = piece?;
+            let bytes = piece.bytes();
+            if !self.pass_over(piece.rows()) {
+                for batch in piece.read(selection)? {
+                    progress.check()?;
+                    take(self, &batch?)?;
+                }
+            }
+            progress.advance(bytes)?;
+        }
+        Ok(())
+    }
+
     /// Checks that the number of rows has not changed.
     fn finish(&self) -> Result<(), Error> {
         match self.next == self.rows.len() {
@@ -250,11 +283,10 @@ fn from_typed(
     writer: &mut dyn FieldWriter,
     progress: &Progress,
 ) -> Result<(), Error> {
-    let batches = Batches::new(source, progress)?;
-    let mut fields = vec![Cow::Borrowed(""); batches.schema().fields().len()];
+    let selection = Selection::all(source)?;
+    let mut fields = vec![Cow::Borrowed(""); selection.schema().fields().len()];
     let mut nulls = vec![false; fields.len()];
-    for batch in batches {
-        let batch = batch?;
+    matches.each_batch(&selection, progress, &mut |matches, batch| {
         let columns = batch.texts(batch.rows.columns().iter())?;
         for row in 0..batch.rows.num_rows() {
             if matches.next()? {
@@ -269,8 +301,8 @@ fn from_typed(
                     .map_err(|error| in_file(source, batch.part.name(), error))?;
             }
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 fn field_writer<'a>(

@@ -10,16 +10,14 @@ pub(crate) trait TypedFile<'a> {
     /// Checks that these columns can be read, as far as the file's own description tells.
     fn check(&self, columns: &[usize]) -> Result<(), Error>;
 
-    /// Reads these columns, which are in the file's order.
-    fn batches(self: Box<Self>, columns: &[usize]) -> Result<FileBatches<'a>, Error>;
-
-    /// Reads these columns, which are in the file's order, in pieces for several threads. Texts
-    /// may come as dictionaries where the file has such.
-    fn pieces(self: Box<Self>, columns: &[usize]) -> Result<FilePieces<'a>, Error>;
+    /// Reads these columns, which are in the file's order, in pieces for several threads. With
+    /// `dictionaries`, texts may come as such where the file has them.
+    fn pieces(
+        self: Box<Self>,
+        columns: &[usize],
+        dictionaries: bool,
+    ) -> Result<FilePieces<'a>, Error>;
 }
-
-/// Rows, and how many bytes of the file lie before those that follow.
-pub(crate) type FileBatches<'a> = Box<dyn Iterator<Item = Result<(RecordBatch, u64), Error>> + 'a>;
 
 /// The pieces of a file in the order of their rows.
 pub(crate) type FilePieces<'a> = Box<dyn Iterator<Item = Result<Piece<'a>, Error>> + Send + 'a>;
@@ -36,5 +34,6 @@ pub(crate) struct Piece<'a> {
     pub(crate) read: Box<dyn FnOnce() -> Result<PieceBatches<'a>, Error> + Send + 'a>,
 }
 
-/// A piece ends after this many rows at the latest: what is kept of it takes a few MiB.
+/// A piece ends after this many rows, unless it has to end where the file says: what is kept of its
+/// keys takes about 5 MiB.
 pub(crate) const PIECE_ROWS: u64 = 1 << 17;

@@ -16,7 +16,7 @@ use parquet::{
     file::metadata::{ColumnChunkMetaData, RowGroupMetaData},
 };
 
-use super::{BATCH_ROWS, Reader, broken, bytes_of, contained, rows_total};
+use super::{Reader, broken, contained};
 use crate::{
     Error,
     arrow::{PIECE_ROWS, Piece},
@@ -24,12 +24,18 @@ use crate::{
     section::Section,
 };
 
+/// Rows that are decoded at once.
+const BATCH_ROWS: usize = 8192;
+
 /// The pieces of a file.
 pub(super) struct Pieces<'a> {
     part: &'a Part,
     section: Section,
     metadata: ArrowReaderMetadata,
     mask: ProjectionMask,
+    dictionaries: bool,
+    /// The most rows of a piece.
+    most_rows: u64,
     /// The row group that is being cut up.
     group: usize,
     /// The rows of the group that are in earlier pieces.
@@ -44,18 +50,26 @@ struct Stretch<'a> {
     section: Section,
     metadata: ArrowReaderMetadata,
     mask: ProjectionMask,
+    dictionaries: bool,
     group: usize,
     rows: Range<u64>,
 }
 
 impl<'a> Pieces<'a> {
-    pub(super) fn new(file: Reader<'a>, columns: &[usize]) -> Self {
+    pub(super) fn new(file: Reader<'a>, columns: &[usize], dictionaries: bool) -> Self {
         let schema = file.metadata.parquet_schema();
+        let mask = ProjectionMask::roots(schema, columns.iter().copied());
+        let leaves = schema.columns().iter().enumerate();
+        let mut read = leaves.filter(|(leaf, _)| mask.leaf_included(*leaf));
+        let has_lists = read.any(|(_, column)| column.max_rep_level() > 0);
         Self {
             part: file.part,
-            mask: ProjectionMask::roots(schema, columns.iter().copied()),
             section: file.section,
             metadata: file.metadata,
+            mask,
+            dictionaries,
+            // Rows of lists cannot be skipped without decoding them.
+            most_rows: if has_lists { u64::MAX } else { PIECE_ROWS },
             group: 0,
             rows: 0,
             rows_before: 0,
@@ -72,7 +86,7 @@ impl<'a> Pieces<'a> {
             let rows = contained(self.part, || Ok(self.rows_of(group)))?;
             let rows = rows.ok_or_else(|| broken(self.part))?;
             if self.rows < rows {
-                let until = rows.min(self.rows + PIECE_ROWS);
+                let until = rows.min(self.rows.saturating_add(self.most_rows));
                 return Ok(Some(self.piece(until)));
             }
             let rows_before = self.rows_before.checked_add(rows);
@@ -85,8 +99,10 @@ impl<'a> Pieces<'a> {
     fn rows_of(&self, group: &RowGroupMetaData) -> Option<u64> {
         let columns = group.columns().iter().enumerate();
         let mut read = columns.filter(|(leaf, _)| self.mask.leaf_included(*leaf));
-        // None of them is nested, so a row has one value, which may be null.
-        let agree = read.all(|(_, chunk)| chunk.num_values() == group.num_rows());
+        // Outside of lists a row has one value, which may be null.
+        let agree = read.all(|(_, chunk)| {
+            chunk.column_descr().max_rep_level() > 0 || chunk.num_values() == group.num_rows()
+        });
         let rows = u64::try_from(group.num_rows()).ok();
         rows.filter(|_| agree)
     }
@@ -100,11 +116,15 @@ impl<'a> Pieces<'a> {
             section: self.section.clone(),
             metadata: self.metadata.clone(),
             mask: self.mask.clone(),
+            dictionaries: self.dictionaries,
             group: self.group,
             rows: rows.clone(),
         };
-        let rows_total = rows_total(&self.metadata);
-        let bytes = |rows| bytes_of(self.part, self.rows_before + rows, rows_total);
+        let all_rows = self.metadata.metadata().file_metadata().num_rows().max(0) as u64;
+        let bytes = |rows| {
+            let rows = self.rows_before.saturating_add(rows).min(all_rows);
+            (self.part.bytes() as f64 * (rows as f64 / all_rows.max(1) as f64)) as u64
+        };
         Piece {
             rows: rows.end - rows.start,
             bytes: bytes(rows.end) - bytes(rows.start),
@@ -126,7 +146,10 @@ impl<'a> Stretch<'a> {
         let rows = self.rows.end - self.rows.start;
         // A large group has its later rows skipped page by page, without decompressing them.
         let reader = contained(self.part, || {
-            let metadata = with_dictionaries(&self.metadata, self.group, &self.mask);
+            let metadata = match self.dictionaries {
+                true => with_dictionaries(&self.metadata, self.group, &self.mask),
+                false => self.metadata,
+            };
             ParquetRecordBatchReaderBuilder::new_with_metadata(self.section, metadata)
                 .with_projection(self.mask)
                 .with_row_groups(vec![self.group])

@@ -7,8 +7,8 @@ use arrow_schema::{DataType, Schema, SchemaRef};
 
 use super::Source;
 use crate::{
-    Error, Format, Progress,
-    arrow::{Column, FileBatches, FilePieces, Piece, TypedFile},
+    Error, Format,
+    arrow::{Column, FilePieces, Piece, TypedFile},
     error::Place,
     ipc, parquet,
     part::Part,
@@ -118,21 +118,33 @@ pub(crate) struct Selection<'a> {
     in_files: Vec<usize>,
     /// Which partition columns are read.
     partition: Vec<usize>,
+    /// Whether texts may come as dictionaries.
+    dictionaries: bool,
 }
 
 impl<'a> Selection<'a> {
-    /// These columns, or all.
-    pub(crate) fn new(
+    /// These columns. Texts may come as dictionaries.
+    pub(crate) fn of(source: &'a Source, columns: &BTreeSet<usize>) -> Result<Self, Error> {
+        let columns = columns.iter().copied().collect();
+        Self::new(source, &source.schema()?, columns, true)
+    }
+
+    /// All columns, with their types.
+    pub(crate) fn all(source: &'a Source) -> Result<Self, Error> {
+        let schema = source.schema()?;
+        let columns = (0..schema.fields().len()).collect();
+        Self::new(source, &schema, columns, false)
+    }
+
+    fn new(
         source: &'a Source,
-        columns: Option<&BTreeSet<usize>>,
+        table: &SchemaRef,
+        columns: Vec<usize>,
+        dictionaries: bool,
     ) -> Result<Self, Error> {
-        let table = source.schema()?;
-        let wanted: Vec<usize> = (0..table.fields().len())
-            .filter(|column| columns.is_none_or(|columns| columns.contains(column)))
-            .collect();
-        let schema = table.project(&wanted).expect("they are columns of it");
+        let schema = table.project(&columns).expect("they are columns of it");
         let file_columns = table.fields().len() - source.partition_columns.len();
-        let (in_files, partition): (Vec<_>, Vec<_>) = wanted
+        let (in_files, partition): (Vec<_>, Vec<_>) = columns
             .into_iter()
             .partition(|&column| column < file_columns);
         Ok(Self {
@@ -143,7 +155,13 @@ impl<'a> Selection<'a> {
                 .iter()
                 .map(|column| column - file_columns)
                 .collect(),
+            dictionaries,
         })
+    }
+
+    /// The schema of the columns, dictionaries aside.
+    pub(crate) fn schema(&self) -> &SchemaRef {
+        &self.schema
     }
 
     /// Adds to a part's rows what its folders' names say about them.
@@ -161,7 +179,10 @@ impl<'a> Selection<'a> {
         let columns: Vec<ArrayRef> = rows.columns().iter().cloned().chain(told).collect();
         let options = RecordBatchOptions::new().with_row_count(Some(count));
         let format = self.source.format;
-        let schema = with_dictionaries(&self.schema, &columns);
+        let schema = match self.dictionaries {
+            true => with_dictionaries(&self.schema, &columns),
+            false => self.schema.clone(),
+        };
         let rows = RecordBatch::try_new_with_options(schema, columns, &options)
             // A broken file can hold another type than its schema says.
             .map_err(|_| broken(part, format))?;
@@ -185,80 +206,6 @@ fn with_dictionaries(schema: &SchemaRef, columns: &[ArrayRef]) -> SchemaRef {
     });
     let fields: Vec<_> = fields.collect();
     Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
-}
-
-/// The rows of a table of typed columns, some thousand at a time.
-pub(crate) struct Batches<'a> {
-    selection: Selection<'a>,
-    progress: &'a Progress,
-    parts: slice::Iter<'a, Part>,
-    current: Option<Current<'a>>,
-}
-
-/// The part that is being read.
-struct Current<'a> {
-    part: &'a Part,
-    batches: FileBatches<'a>,
-    rows: u64,
-    bytes_told: u64,
-}
-
-impl<'a> Batches<'a> {
-    /// The rows, with all columns.
-    pub(crate) fn new(source: &'a Source, progress: &'a Progress) -> Result<Self, Error> {
-        Ok(Self {
-            selection: Selection::new(source, None)?,
-            progress,
-            parts: source.parts.iter(),
-            current: None,
-        })
-    }
-
-    /// The schema of the rows.
-    pub(crate) fn schema(&self) -> &SchemaRef {
-        &self.selection.schema
-    }
-
-    fn next_batch(&mut self) -> Result<Option<Batch<'a>>, Error> {
-        let Selection {
-            source, in_files, ..
-        } = &self.selection;
-        loop {
-            let current = match &mut self.current {
-                Some(current) => current,
-                None => match self.parts.next() {
-                    Some(part) => self.current.insert(Current {
-                        part,
-                        batches: open(part, source.format)?.batches(in_files)?,
-                        rows: 0,
-                        bytes_told: 0,
-                    }),
-                    None => return Ok(None),
-                },
-            };
-            let batch = current.batches.next().transpose()?;
-            let done = batch
-                .as_ref()
-                .map_or(current.part.bytes(), |(_, done)| *done);
-            self.progress.advance(done - current.bytes_told)?;
-            current.bytes_told = done;
-            let Some((batch, _)) = batch else {
-                self.current = None;
-                continue;
-            };
-            let (part, rows_before) = (current.part, current.rows);
-            current.rows += batch.num_rows() as u64;
-            return self.selection.of_table(part, &batch, rows_before).map(Some);
-        }
-    }
-}
-
-impl<'a> Iterator for Batches<'a> {
-    type Item = Result<Batch<'a>, Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.next_batch().transpose()
-    }
 }
 
 /// Some rows of a table that follow each other, which any thread can read.
@@ -286,7 +233,7 @@ impl<'a> TablePiece<'a> {
         self.piece.bytes
     }
 
-    /// The rows, some thousand at a time. Texts may come as dictionaries.
+    /// The rows, batch by batch.
     pub(crate) fn read(
         self,
         selection: &Selection<'a>,
@@ -327,7 +274,10 @@ impl<'s, 'a> Pieces<'s, 'a> {
 
     fn next_piece(&mut self) -> Result<Option<TablePiece<'a>>, Error> {
         let Selection {
-            source, in_files, ..
+            source,
+            in_files,
+            dictionaries,
+            ..
         } = self.selection;
         loop {
             let current = match &mut self.current {
@@ -335,7 +285,7 @@ impl<'s, 'a> Pieces<'s, 'a> {
                 None => match self.parts.next() {
                     Some(part) => self.current.insert(CurrentPieces {
                         part,
-                        pieces: open(part, source.format)?.pieces(in_files)?,
+                        pieces: open(part, source.format)?.pieces(in_files, *dictionaries)?,
                         rows: 0,
                     }),
                     None => return Ok(None),

@@ -53,7 +53,7 @@ pub(super) fn read_typed(
     let place = |column: &usize| columns.range(..column).count();
     let reader = Reader {
         sought: &sought,
-        selection: Selection::new(source, Some(&columns))?,
+        selection: Selection::of(source, &columns)?,
         keys: key_columns.iter().map(place).collect(),
         are_uuids: (key_columns.iter())
             .map(|&key| is_uuid(schema.field(key)))

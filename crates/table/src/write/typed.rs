@@ -7,7 +7,7 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::filter::filter_record_batch;
 
 use super::{Matches, Output, cannot_write, fields::FieldWriter, ipc, parquet};
-use crate::{Error, Format, Progress, Source, error::Place, source::Batches};
+use crate::{Error, Format, Progress, Source, error::Place, source::Selection};
 
 /// Texts are handed to the writer when there are this many bytes or rows of them.
 const BATCH_BYTES: usize = 1 << 24;
@@ -42,16 +42,15 @@ pub(super) fn filter(
     progress: &Progress,
 ) -> Result<(), Error> {
     let name = output.name;
-    let batches = Batches::new(source, progress)?;
-    let mut writer = batch_writer(format, batches.schema(), output)?;
-    for batch in batches {
-        let batch = batch?.rows;
-        let flags: Result<Vec<bool>, Error> =
-            (0..batch.num_rows()).map(|_| matches.next()).collect();
-        let matching = filter_record_batch(&batch, &BooleanArray::from(flags?))
+    let selection = Selection::all(source)?;
+    let mut writer = batch_writer(format, selection.schema(), output)?;
+    matches.each_batch(&selection, progress, &mut |matches, batch| {
+        let rows = 0..batch.rows.num_rows();
+        let flags: Result<Vec<bool>, Error> = rows.map(|_| matches.next()).collect();
+        let matching = filter_record_batch(&batch.rows, &BooleanArray::from(flags?))
             .map_err(|_| cannot_write(name, io::Error::other("rows cannot be picked from it")))?;
-        writer.write(&matching)?;
-    }
+        writer.write(&matching)
+    })?;
     writer.finish()
 }
 
