@@ -202,7 +202,7 @@ impl Matches<'_> {
         progress: &Progress,
         take: &mut dyn FnMut(&mut Self, &Batch<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        for piece in Pieces::new(selection) {
+        for piece in Pieces::new(selection, progress) {
             let piece = piece?;
             let bytes = piece.bytes();
             if !self.pass_over(piece.rows()) {

@@ -7,7 +7,7 @@ use arrow_schema::{DataType, Schema, SchemaRef};
 
 use super::Source;
 use crate::{
-    Error, Format,
+    Error, Format, Progress,
     arrow::{Column, FilePieces, Piece, TypedFile},
     error::Place,
     ipc, parquet,
@@ -252,6 +252,7 @@ impl<'a> TablePiece<'a> {
 /// The pieces of a table of typed columns, in the order of their rows.
 pub(crate) struct Pieces<'s, 'a> {
     selection: &'s Selection<'a>,
+    progress: &'s Progress,
     parts: slice::Iter<'a, Part>,
     current: Option<CurrentPieces<'a>>,
 }
@@ -260,13 +261,17 @@ pub(crate) struct Pieces<'s, 'a> {
 struct CurrentPieces<'a> {
     part: &'a Part,
     pieces: FilePieces<'a>,
+    /// The rows and bytes of the pieces so far.
     rows: u64,
+    bytes: u64,
 }
 
 impl<'s, 'a> Pieces<'s, 'a> {
-    pub(crate) fn new(selection: &'s Selection<'a>) -> Self {
+    /// Whoever reads a piece tells the progress of its bytes.
+    pub(crate) fn new(selection: &'s Selection<'a>, progress: &'s Progress) -> Self {
         Self {
             selection,
+            progress,
             parts: selection.source.parts.iter(),
             current: None,
         }
@@ -287,16 +292,21 @@ impl<'s, 'a> Pieces<'s, 'a> {
                         part,
                         pieces: open(part, source.format)?.pieces(in_files, *dictionaries)?,
                         rows: 0,
+                        bytes: 0,
                     }),
                     None => return Ok(None),
                 },
             };
             let Some(piece) = current.pieces.next().transpose()? else {
+                // Such as those of a file without rows.
+                let bytes_left = current.part.bytes() - current.bytes;
                 self.current = None;
+                self.progress.advance(bytes_left)?;
                 continue;
             };
             let rows_before = current.rows;
             current.rows += piece.rows;
+            current.bytes += piece.bytes;
             return Ok(Some(TablePiece {
                 part: current.part,
                 rows_before,

@@ -61,7 +61,7 @@ pub(super) fn read_typed(
         numbers: number_columns.iter().map(place).collect(),
         progress,
     };
-    let mut pieces = Pieces::new(&reader.selection);
+    let mut pieces = Pieces::new(&reader.selection, progress);
     let mut collector = Collector::new(&sought);
     in_order(
         &mut || pieces.next(),

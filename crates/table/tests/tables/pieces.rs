@@ -3,11 +3,13 @@
 use std::{fs, path::Path, sync::Arc};
 
 use arrow_array::{
-    ArrayRef, DictionaryArray, Int64Array, RecordBatch, StringArray, types::Int32Type,
+    ArrayRef, DictionaryArray, Int64Array, ListArray, RecordBatch, StringArray,
+    cast::AsArray,
+    types::{Int32Type, Int64Type},
 };
 use arrow_ipc::writer::FileWriter;
 use parquet::{
-    arrow::ArrowWriter,
+    arrow::{ArrowWriter, arrow_reader::ParquetRecordBatchReaderBuilder},
     file::{
         metadata::{ParquetMetaDataReader, ParquetMetaDataWriter},
         properties::{WriterProperties, WriterPropertiesBuilder},
@@ -17,7 +19,7 @@ use proptest::prelude::*;
 use psijoin_block::parallel::Pool;
 use psijoin_table::{KeySpec, KeyTable, Progress};
 
-use crate::{Files, array, key, open, read};
+use crate::{Files, array, join, key, open, read};
 
 /// A text, which may be null, and a number.
 type Row = (Option<String>, i64);
@@ -29,9 +31,13 @@ fn columns(rows: &[Row]) -> RecordBatch {
 }
 
 fn write_parquet(path: &Path, rows: &[Row], properties: WriterPropertiesBuilder) {
-    let (rows, file) = (columns(rows), fs::File::create(path).unwrap());
+    write_batch(path, &columns(rows), properties);
+}
+
+fn write_batch(path: &Path, rows: &RecordBatch, properties: WriterPropertiesBuilder) {
+    let file = fs::File::create(path).unwrap();
     let mut writer = ArrowWriter::try_new(file, rows.schema(), Some(properties.build())).unwrap();
-    writer.write(&rows).unwrap();
+    writer.write(rows).unwrap();
     writer.close().unwrap();
 }
 
@@ -102,6 +108,90 @@ proptest! {
         expected.meanings.clone_from(&read.meanings);
         prop_assert_eq!(read, expected);
     }
+}
+
+/// The texts of a file's rows, and a list with the number of each.
+fn written(path: &Path) -> Vec<Row> {
+    let reader = ParquetRecordBatchReaderBuilder::try_new(fs::File::open(path).unwrap()).unwrap();
+    let of_batch = |batch: Result<RecordBatch, _>| -> Vec<Row> {
+        let batch = batch.unwrap();
+        let lists = batch.column(1).as_list::<i32>();
+        let texts = batch.column(0).as_string::<i32>().iter().zip(lists.iter());
+        let row = |(text, list): (Option<&str>, Option<ArrayRef>)| {
+            let list = list.unwrap();
+            let numbers = list.as_primitive::<Int64Type>().values().to_vec();
+            assert!(numbers.iter().all(|number| *number == numbers.len() as i64));
+            (text.map(str::to_owned), numbers.len() as i64)
+        };
+        texts.map(row).collect()
+    };
+    reader.build().unwrap().flat_map(of_batch).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// Of row groups of any length, with a column of lists or without one.
+    #[test]
+    fn matching_rows_are_written_in_order(
+        rows in prop::collection::vec((prop::option::of("[a-f]"), 0..4_i64), 0..80),
+        group_rows in 1..40_usize,
+        matched in prop::collection::vec(any::<bool>(), 6),
+    ) {
+        let files = Files::new();
+        let (input, output) = (files.path("t.parquet"), files.path("out.parquet"));
+        let lists = rows.iter().map(|(_, length)| Some(vec![Some(*length); *length as usize]));
+        let lists = ListArray::from_iter_primitive::<Int64Type, _, _>(lists);
+        let texts = columns(&rows).column(0).clone();
+        let batch = RecordBatch::try_from_iter([("text", texts), ("list", array(lists))]).unwrap();
+        let properties = WriterProperties::builder().set_max_row_group_row_count(Some(group_rows));
+        write_batch(&input, &batch, properties);
+
+        let mut keys: Vec<&String> = Vec::new();
+        for text in rows.iter().filter_map(|(text, _)| text.as_ref()) {
+            if !keys.contains(&text) {
+                keys.push(text);
+            }
+        }
+        let matches = |(text, _): &&Row| {
+            let item = keys.iter().position(|key| Some(*key) == text.as_ref());
+            item.is_some_and(|item| matched[item])
+        };
+        let expected: Vec<Row> = rows.iter().filter(matches).cloned().collect();
+        let count = join(&input, &key(&["text"], &[]), |item| matched[item], &output).unwrap();
+        prop_assert_eq!(count, expected.len() as u64);
+        prop_assert_eq!(written(&output), expected);
+    }
+}
+
+#[test]
+fn row_groups_without_matching_rows_are_not_read_again() {
+    let files = Files::new();
+    let (input, output) = (files.path("t.parquet"), files.path("out.csv"));
+    let rows: Vec<Row> = (0..30).map(|row| (Some(format!("{row}")), 7)).collect();
+    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(10));
+    write_parquet(&input, &rows, properties);
+    let mut bytes = fs::read(&input).unwrap();
+    let metadata = ParquetMetaDataReader::new();
+    let metadata = metadata
+        .parse_and_finish(&bytes::Bytes::copy_from_slice(&bytes))
+        .unwrap();
+    let (start, length) = metadata.row_group(1).column(1).byte_range();
+    bytes[start as usize..][..length as usize].fill(0xff);
+    fs::write(&input, bytes).unwrap();
+
+    let text = key(&["text"], &[]);
+    let last_group = |item: usize| item >= 25;
+    assert_eq!(join(&input, &text, last_group, &output).unwrap(), 5);
+    assert_eq!(
+        files.read("out.csv"),
+        "text,n\n25,7\n26,7\n27,7\n28,7\n29,7\n"
+    );
+    let error = join(&input, &text, |item| item == 15, &output).unwrap_err();
+    assert!(
+        error.to_string().contains("as Parquet: it is broken"),
+        "{error}"
+    );
 }
 
 /// An Arrow file of a dictionary's values in this order.
