@@ -135,9 +135,12 @@
 //! # Parquet
 //!
 //! Columns may be compressed with Snappy, gzip, Zstandard, LZ4 (both kinds) or Brotli; LZO and
-//! encryption are errors if the column is needed. Parquet is written with Snappy. When it is
-//! written as CSV, nulls and empty texts are both written as nothing, unless they are to be told
-//! apart: [`Destination::quoting_empty`].
+//! encryption are errors if the column is needed. So is a row group whose columns disagree about
+//! the number of its rows.
+//!
+//! Parquet is written with Snappy. Row groups without a matching row, or long stretches of larger
+//! ones, are not decoded for that. When Parquet is written as CSV, nulls and empty texts are both
+//! written as nothing, unless they are to be told apart: [`Destination::quoting_empty`].
 
 #![forbid(unsafe_code)]
 

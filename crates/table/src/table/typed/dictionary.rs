@@ -84,7 +84,11 @@ fn places(array: &ArrayRef) -> Vec<Option<u32>> {
     if dictionary.values().is_empty() {
         return vec![None; array.len()];
     }
+    let nulls = array.nulls();
     let places = dictionary.normalized_keys().into_iter().enumerate();
-    let place = |(row, place)| (!array.is_null(row)).then_some(place as u32);
+    let place = |(row, place)| match nulls {
+        Some(nulls) if nulls.is_null(row) => None,
+        _ => Some(place as u32),
+    };
     places.map(place).collect()
 }
