@@ -4,7 +4,7 @@ use std::thread;
 
 use psijoin::{
     Channel, Columns, Context, Error, ErrorKind, JointSeed, Output, OutputKind, Plan, Request,
-    Role,
+    Role, Security, Sizes,
     channel::{memory, transcript::recorded},
     parts::{
         self, Spilled, Table,
@@ -96,6 +96,56 @@ fn find_the_same_as_tables_that_do_not_spill() {
             synthetic.check(&receiver.into_found());
             assert!(sets.is_met(&sent, &received, &synthetic), "{protocol}");
         }
+    }
+}
+
+/// Short digests and long ones, which the largest sets have.
+#[test]
+fn a_part_has_the_digests_positions_and_numbers_of_its_items() {
+    const COUNT: u32 = 1000;
+    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new(folder.path());
+    let joint_seed = &JointSeed::insecure_fixed(SEED);
+    let columns = Columns {
+        sender: 2,
+        receiver: 0,
+    };
+    for (items, digest_bytes) in [(3_000_000, 16), (1 << 32, 32)] {
+        let sizes = Sizes::new(items, items).unwrap();
+        let request = Request::of(sizes, Security::new(72).unwrap());
+        let request = request.output(OutputKind::Sums(columns));
+        let plan = &parts::plan(registry::find("rr22-circuit").unwrap(), &request).unwrap();
+        assert_eq!(plan.digest_bytes(), digest_bytes);
+        let fingerprints: Vec<_> = (0..COUNT)
+            .map(|i| *blake3::hash(&i.to_le_bytes()).as_bytes())
+            .collect();
+        let positions: Vec<u32> = (0..COUNT).rev().collect();
+        let numbers = [3, -5].map(|factor| {
+            let numbers = positions.iter().map(|row| i64::from(*row) * factor);
+            numbers.collect::<Vec<_>>()
+        });
+        let unlimited = &Budget::unlimited();
+        let role = Role::Sender;
+        let table = Spilled::new(plan, role, joint_seed, COUNT, unlimited, &folder).unwrap();
+        let columns = [&*numbers[0], &*numbers[1]];
+        table.add(&fingerprints, &positions, &columns).unwrap();
+        let expected = plan.items(&fingerprints, joint_seed);
+        let mut found = 0;
+        for part in 0..plan.parts().unwrap().shape.parts {
+            let own = table.part(part).unwrap();
+            assert_eq!(table.items(part), Some(own.items.len() as u64));
+            for (i, row) in own.positions.iter().enumerate() {
+                let at = (COUNT - 1 - row) as usize;
+                assert_eq!(u32::from(expected.parts()[at]), part);
+                let [digest, of_item] =
+                    [own.items.digests().words(i), expected.digests().words(at)];
+                assert_eq!(digest, of_item);
+                let numbers = own.columns.iter().map(|column| column[i]);
+                assert!(numbers.eq([3, -5].map(|factor| i64::from(*row) * factor)));
+            }
+            found += own.positions.len();
+        }
+        assert_eq!(found, COUNT as usize);
     }
 }
 
