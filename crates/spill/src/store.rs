@@ -108,6 +108,20 @@ impl Store {
         Ok(records)
     }
 
+    /// As [`read`](Self::read). The partition is empty then, and takes no memory any more; what it takes on disk is not
+    /// used again.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read). The partition stays then.
+    ///
+    /// # Panics
+    /// If there is no such partition.
+    pub fn take(&self, partition: usize) -> Result<Vec<u8>, Error> {
+        let records = self.read(partition)?;
+        self.0.clear(partition);
+        Ok(records)
+    }
+
     /// How many bytes lie on disk.
     pub fn spilled_bytes(&self) -> u64 {
         self.0.file.bytes()
@@ -170,6 +184,13 @@ impl Partitions {
         }
         work(&content.open);
         Ok(())
+    }
+
+    fn clear(&self, partition: usize) {
+        let Partition { content, held } = &self.partitions[partition];
+        let content = take(&mut *content.lock().expect("no panic"));
+        held.store(0, Ordering::Relaxed);
+        self.budget.give_back(content.held());
     }
 
     /// The partition that holds most, and how much that is; `None` if none holds anything, or all are claimed.

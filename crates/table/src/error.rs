@@ -488,6 +488,10 @@ pub enum Error {
         file: String,
     },
 
+    /// What does not fit into memory could not be put on disk, or not be had back from there.
+    #[error(transparent)]
+    Spill(#[from] psijoin_spill::Error),
+
     /// The input is not what it was when the keys were read.
     #[error("{file} was changed while it was in use: run again")]
     Changed {
@@ -615,7 +619,7 @@ impl Error {
             Write { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
                 ErrorKind::BrokenPipe
             }
-            Write { .. } => ErrorKind::Output,
+            Write { .. } | Spill(_) => ErrorKind::Output,
             Interrupted => ErrorKind::Interrupted,
             InputEnding { .. }
             | Open { .. }

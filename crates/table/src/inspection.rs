@@ -29,13 +29,12 @@ impl Inspection {
         progress: &Progress,
     ) -> Result<Self, Error> {
         let wanted = Wanted {
-            key,
-            numbers: &[],
             inspected: Some(most),
+            ..Wanted::in_memory(key, &[])
         };
-        let (keys, findings) = table::read(source, &wanted, progress)?;
+        let (collected, findings) = table::read(source, &wanted, progress)?;
         Ok(Self {
-            keys,
+            keys: collected.into_table()?,
             columns: findings.columns,
             first: findings.first,
         })

@@ -1,12 +1,16 @@
 //! The distinct keys of a table, and which row holds which.
 //!
 //! Threads read *stretches* of the table, which are *collected* in the order of rows, and parted by
-//! what their fingerprints begin with. The keys of a partition are made *distinct* on their own.
+//! what their fingerprints begin with. The keys of a partition are made *distinct* on their own: all at once, or when they are
+//! asked for, so that they need not fit into memory.
 
 pub(crate) mod bitmap;
 mod collect;
+mod collected;
 mod distinct;
 mod inspector;
+mod key_partitions;
+mod partitions;
 mod row_items;
 mod stretch;
 mod text;
@@ -14,10 +18,14 @@ mod typed;
 
 use std::io::Read;
 
+use psijoin_spill::{Budget, Folder};
+
 use crate::{Dialect, Doubt, Error, KeySpec, Numbers, Progress, Source, meaning::Meaning};
 
+use collected::Collected;
 pub(crate) use inspector::Findings;
 pub use inspector::InspectedColumn;
+pub use key_partitions::{Items, KeyPartitions};
 pub(crate) use row_items::BlockStart;
 pub use row_items::RowItems;
 
@@ -74,13 +82,8 @@ impl KeyTable {
         numbers: &[String],
         progress: &Progress,
     ) -> Result<Self, Error> {
-        let wanted = Wanted {
-            key,
-            numbers,
-            inspected: None,
-        };
-        let (keys, _) = read(source, &wanted, progress)?;
-        Ok(keys)
+        let (collected, _) = read(source, &Wanted::in_memory(key, numbers), progress)?;
+        collected.into_table()
     }
 
     /// Reads the keys and numbers of a CSV text from memory or a stream, for use without a file,
@@ -107,6 +110,22 @@ pub(crate) struct Wanted<'a> {
     pub(crate) numbers: &'a [String],
     /// How many of the first keys are kept as they are compared, if the key is inspected.
     pub(crate) inspected: Option<usize>,
+    /// How much memory the keys may take, and where the others lie.
+    pub(crate) budget: Budget,
+    pub(crate) folder: Folder,
+}
+
+impl<'a> Wanted<'a> {
+    /// These keys and numbers, whatever memory they take.
+    pub(crate) fn in_memory(key: &'a KeySpec, numbers: &'a [String]) -> Self {
+        Self {
+            key,
+            numbers,
+            inspected: None,
+            budget: Budget::unlimited(),
+            folder: Folder::temporary(),
+        }
+    }
 }
 
 /// Reads what is wanted of a table. Without an inspection there are no findings.
@@ -114,7 +133,7 @@ pub(crate) fn read(
     source: &Source,
     wanted: &Wanted<'_>,
     progress: &Progress,
-) -> Result<(KeyTable, Findings), Error> {
+) -> Result<(Collected, Findings), Error> {
     progress.start(source.bytes());
     source.unchanged_by(|| match source.layout() {
         None => typed::read_typed(source, wanted, progress),

@@ -1,26 +1,27 @@
 //! Collects the stretches of a table in the order of its rows.
 
 use super::{
-    Findings, KeyTable,
-    distinct::{Distinct, Partition},
+    Findings,
+    collected::Collected,
     inspector::Inspector,
-    row_items::{BlockStart, RowItems},
-    stretch::{Cells, Keys, PARTITIONS, Sought, Strays, Stretch},
+    partitions::Partitions,
+    row_items::BlockStart,
+    stretch::{Cells, Sought, Strays, Stretch},
 };
 use crate::{
-    Counts, Doubt, Error, MAX_ITEMS, MAX_ROWS, Numbers,
+    Doubt, Error, MAX_ROWS,
     meaning::{Kind, Meaning, Observed},
     numbers::Totals,
 };
 
 /// What was read of a table so far.
 ///
-/// Takes 36 bytes per row with a key, and 8 more for each column of numbers.
+/// Takes 36 bytes per row with a key, and 8 more for each column of numbers; what is beyond the budget lies on disk.
 pub(crate) struct Collector<'a> {
     sought: &'a Sought<'a>,
     rows: u64,
     left_out: u64,
-    partitions: Vec<Partition>,
+    partitions: Partitions,
     totals: Vec<Totals>,
     observed: Vec<Observed>,
     strays: Strays,
@@ -43,7 +44,7 @@ impl<'a> Collector<'a> {
             sought,
             rows: 0,
             left_out: 0,
-            partitions: vec![Partition::new(columns); PARTITIONS],
+            partitions: Partitions::new(columns, sought.budget, sought.folder),
             totals: sought.numbers.iter().map(|_| Totals::default()).collect(),
             observed: sought.key.observed(),
             strays: Strays::default(),
@@ -65,9 +66,9 @@ impl<'a> Collector<'a> {
     /// Takes the next stretch.
     ///
     /// # Errors
-    /// The stretch's own; if a sum of numbers may be too large, or there are too many rows.
+    /// The stretch's own; if a sum of numbers may be too large, there are too many rows, or what is beyond the budget
+    /// cannot be written.
     pub(crate) fn take(&mut self, stretch: Stretch, origin: &Origin<'_>) -> Result<(), Error> {
-        let scales: Vec<u32> = self.totals.iter().map(|totals| totals.scale).collect();
         self.add_numbers(&stretch.numbers, origin)?;
         if let Some(error) = stretch.error {
             return Err(error.later(origin.first));
@@ -80,8 +81,8 @@ impl<'a> Collector<'a> {
             });
         }
         self.left_out += u64::from(stretch.left_out);
-        self.rescale(&scales);
-        self.part(&stretch.keys, &stretch.numbers, first_row as u32);
+        let (keys, numbers) = (&stretch.keys, &stretch.numbers);
+        (self.partitions).extend(keys, numbers, &self.totals, first_row as u32)?;
         for (observed, more) in self.observed.iter_mut().zip(stretch.observed) {
             observed.merge(more);
         }
@@ -113,75 +114,22 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    /// Brings the numbers of all columns from these scales to what they are now.
-    fn rescale(&mut self, scales: &[u32]) {
-        for (column, (totals, &before)) in self.totals.iter().zip(scales).enumerate() {
-            if totals.scale > before {
-                let factor = 10_i64.pow(totals.scale - before);
-                for partition in &mut self.partitions {
-                    partition.scale(column, factor);
-                }
-            }
-        }
-    }
-
-    fn part(&mut self, keys: &Keys, cells: &Cells, first_row: u32) {
-        let mut start = 0;
-        for (partition, &end) in self.partitions.iter_mut().zip(&keys.ends) {
-            let range = start..end as usize;
-            partition.extend(
-                &keys.fingerprints[range.clone()],
-                keys.rows[range.clone()].iter().map(|row| first_row + row),
-            );
-            for (column, numbers) in cells.columns.iter().enumerate() {
-                let totals = &self.totals[column];
-                let order = keys.order[range.clone()].iter();
-                let values = order.map(|&index| totals.value(numbers[index as usize]));
-                partition.extend_numbers(column, values);
-            }
-            start = end as usize;
-        }
-    }
-
-    /// The table, once all is collected.
-    ///
-    /// # Errors
-    /// If there are too many distinct keys.
-    pub(crate) fn finish(self) -> Result<(KeyTable, Findings), Error> {
-        let distinct = Distinct::of(self.partitions, MAX_ITEMS).ok_or_else(|| {
-            let file = self.sought.table.to_owned();
-            Error::TooManyItems { file }
-        })?;
-        let items = distinct.fingerprints.len() as u64;
+    /// All that was read, and what was found of the key.
+    pub(crate) fn finish(self) -> (Collected, Findings) {
         let meanings: Vec<Meaning> = self.observed.into_iter().map(Observed::finish).collect();
-        let doubts = doubts(&self.strays, &meanings, self.rows > 0 && items == 0);
-        let numbers = self.totals.iter().zip(distinct.numbers);
-        let keys = KeyTable {
-            rows: RowItems {
-                rows: self.rows,
-                first: distinct.first_rows,
-                repeated: distinct.repeated,
-                starts: self.starts,
-            },
-            fingerprints: distinct.fingerprints,
-            numbers: numbers
-                .map(|(totals, values)| Numbers {
-                    values,
-                    scale: totals.scale,
-                    empty: totals.empty,
-                })
-                .collect(),
-            counts: Counts {
-                rows: self.rows,
-                left_out: self.left_out,
-                duplicates: self.rows - self.left_out - items,
-                distinct: items,
-            },
+        let has_no_keys = self.rows > 0 && self.left_out == self.rows;
+        let collected = Collected {
+            table: self.sought.table.to_owned(),
+            rows: self.rows,
+            left_out: self.left_out,
+            partitions: self.partitions,
+            totals: self.totals,
+            doubts: doubts(&self.strays, &meanings, has_no_keys),
             meanings,
-            doubts,
+            starts: self.starts,
         };
         let findings = self.inspector.map(Inspector::finish).unwrap_or_default();
-        Ok((keys, findings))
+        (collected, findings)
     }
 }
 
@@ -203,6 +151,8 @@ fn doubts(strays: &Strays, meanings: &[Meaning], no_keys: bool) -> Vec<Doubt> {
 
 #[cfg(test)]
 mod tests {
+    use psijoin_spill::{Budget, Folder};
+
     use super::*;
     use crate::{KeySpec, key::KeyColumns, table::stretch::Builder};
 
@@ -214,6 +164,8 @@ mod tests {
             key: KeyColumns::new(&key, [("id".to_owned(), Kind::Text)]),
             numbers: &[],
             inspected: None,
+            budget: &Budget::unlimited(),
+            folder: &Folder::temporary(),
         };
         let origin = Origin {
             file: "t",

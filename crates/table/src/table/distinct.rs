@@ -1,58 +1,110 @@
 //! Finds the distinct keys, partition by partition.
 
-use std::mem;
-
 use psijoin_block::parallel;
 
-/// The keys whose fingerprints begin alike, in the order of their rows.
-#[derive(Clone)]
-pub(super) struct Partition {
-    fingerprints: Vec<[u8; 32]>,
-    rows: Vec<u32>,
-    /// The numbers of each column.
-    numbers: Vec<Vec<i64>>,
+use super::partitions::{Partitions, Records};
+use crate::Error;
+
+/// Distinct keys: items, in ascending order of their fingerprints.
+#[derive(Default)]
+pub(super) struct Distinct {
+    pub(super) fingerprints: Vec<[u8; 32]>,
+    /// The first row of each item.
+    pub(super) first_rows: Vec<u32>,
+    /// All other rows, and the items that they hold, in the order of items, and of rows within each.
+    pub(super) repeated: Vec<(u32, u32)>,
+    /// Each column's number of each item: the sum over its rows.
+    pub(super) numbers: Vec<Vec<i64>>,
 }
 
-impl Partition {
-    /// A partition with this many columns of numbers.
-    pub(super) fn new(columns: usize) -> Self {
-        Self {
-            fingerprints: Vec::new(),
-            rows: Vec::new(),
-            numbers: vec![Vec::new(); columns],
+impl Distinct {
+    /// The items of a partition.
+    pub(super) fn of(records: &Records<'_>) -> Self {
+        let Sorted { order, repeats } = Sorted::of(records);
+        let items = order.len() - repeats.len();
+        let mut distinct = Self {
+            fingerprints: Vec::with_capacity(items),
+            first_rows: Vec::with_capacity(items),
+            repeated: Vec::with_capacity(repeats.len()),
+            numbers: vec![Vec::with_capacity(items); records.columns()],
+        };
+        let mut repeats = repeats.into_iter().peekable();
+        for (place, record) in (0..).zip(order) {
+            let row = records.row(record);
+            let is_repeat = repeats.next_if_eq(&place).is_some();
+            if is_repeat {
+                let item = distinct.first_rows.len() as u32 - 1;
+                distinct.repeated.push((row, item));
+            } else {
+                distinct.fingerprints.push(*records.fingerprint(record));
+                distinct.first_rows.push(row);
+            }
+            for (column, sums) in distinct.numbers.iter_mut().enumerate() {
+                let number = records.number(record, column);
+                match sums.last_mut().filter(|_| is_repeat) {
+                    Some(sum) => *sum += number,
+                    None => sums.push(number),
+                }
+            }
         }
+        distinct
     }
 
-    /// Adds keys and their rows.
-    pub(super) fn extend(
-        &mut self,
-        fingerprints: &[[u8; 32]],
-        rows: impl ExactSizeIterator<Item = u32>,
-    ) {
-        self.fingerprints.extend_from_slice(fingerprints);
-        self.rows.extend(rows);
+    /// The items of all partitions, which are empty then; `None` if there are more than `most`.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub(super) fn of_all(partitions: &Partitions, most: usize) -> Result<Option<Self>, Error> {
+        let parts = parallel::map(partitions.len(), &|partition| {
+            partitions.take_distinct(partition)
+        });
+        let parts = parts.into_iter().collect::<Result<Vec<Self>, Error>>()?;
+        let items: usize = parts.iter().map(|part| part.fingerprints.len()).sum();
+        Ok((items <= most).then(|| Self::joined(parts, items)))
     }
 
-    /// Adds the numbers that the added keys have in a column.
-    pub(super) fn extend_numbers(&mut self, column: usize, values: impl Iterator<Item = i64>) {
-        self.numbers[column].extend(values);
+    /// All of them, one part after the other.
+    fn joined(parts: Vec<Self>, items: usize) -> Self {
+        let repeated = parts.iter().map(|part| part.repeated.len()).sum();
+        let columns = parts.first().map_or(0, |part| part.numbers.len());
+        let mut all = Self {
+            // Pages that nobody has written to take no memory: partitions go while these come.
+            fingerprints: bytemuck::zeroed_vec(items),
+            first_rows: vec![0; items],
+            repeated: vec![(0, 0); repeated],
+            numbers: vec![vec![0; items]; columns],
+        };
+        let mut room = Room::all(&mut all);
+        let mut tasks: Vec<_> = parts
+            .into_iter()
+            .map(|part| {
+                let room = room.split_off(part.fingerprints.len(), part.repeated.len());
+                (part, room)
+            })
+            .collect();
+        parallel::each_mut(&mut tasks, &|_, (part, room)| {
+            // Given back to the operating system as soon as it is not needed any more.
+            room.fill(std::mem::take(part));
+        });
+        all
     }
+}
 
-    /// Multiplies the numbers of a column.
-    pub(super) fn scale(&mut self, column: usize, factor: i64) {
-        for value in &mut self.numbers[column] {
-            *value *= factor;
-        }
-    }
+/// The order of a partition's keys.
+struct Sorted {
+    /// Their records, in ascending order of fingerprints, and of rows where these are equal.
+    order: Vec<u32>,
+    /// The places in that order of keys that are equal to the one before, in ascending order.
+    repeats: Vec<u32>,
+}
 
-    /// The keys in ascending order of fingerprints, and of rows where these are equal.
-    fn sorted(&self) -> Sorted {
+impl Sorted {
+    fn of(records: &Records<'_>) -> Self {
         // All begin with the same byte, and four more seldom leave two different keys equal.
-        let keys = (0_u32..).zip(&self.fingerprints);
-        let mut keys: Vec<u64> = keys
-            .map(|(index, fingerprint)| {
-                let bytes = fingerprint[1..5].try_into().expect("four bytes");
-                u64::from(u32::from_be_bytes(bytes)) << 32 | u64::from(index)
+        let mut keys: Vec<u64> = (0..records.len() as u32)
+            .map(|record| {
+                let bytes = records.fingerprint(record)[1..5].try_into();
+                u64::from(u32::from_be_bytes(bytes.expect("four bytes"))) << 32 | u64::from(record)
             })
             .collect();
         keys.sort_unstable();
@@ -62,7 +114,7 @@ impl Partition {
         for run in keys.chunk_by(|a, b| a >> 32 == b >> 32) {
             if run.len() > 1 {
                 let order = &mut order[start..start + run.len()];
-                let fingerprint = |index: &u32| &self.fingerprints[*index as usize];
+                let fingerprint = |record: &u32| records.fingerprint(*record);
                 // Stable, so rows stay in order.
                 order.sort_by_key(fingerprint);
                 let pairs = (start + 1..).zip(order.windows(2));
@@ -72,114 +124,7 @@ impl Partition {
             }
             start += run.len();
         }
-        Sorted { order, repeats }
-    }
-}
-
-impl Default for Partition {
-    fn default() -> Self {
-        Self::new(0)
-    }
-}
-
-/// The order of a partition's keys.
-#[derive(Default)]
-struct Sorted {
-    /// Their indices.
-    order: Vec<u32>,
-    /// The places in that order of keys that are equal to the one before, in ascending order.
-    repeats: Vec<u32>,
-}
-
-/// The distinct keys of a table: its items, in ascending order of their fingerprints.
-#[derive(Default)]
-pub(super) struct Distinct {
-    pub(super) fingerprints: Vec<[u8; 32]>,
-    /// The first row of each item.
-    pub(super) first_rows: Vec<u32>,
-    /// All other rows, and the items that they hold.
-    pub(super) repeated: Vec<(u32, u32)>,
-    /// Each column's number of each item: the sum over its rows.
-    pub(super) numbers: Vec<Vec<i64>>,
-}
-
-impl Distinct {
-    /// The items of these partitions, which are in ascending order of what their fingerprints begin
-    /// with, and have equally many columns of numbers; `None` if there are more than `most`.
-    pub(super) fn of(partitions: Vec<Partition>, most: usize) -> Option<Self> {
-        let mut parts: Vec<Part> = partitions.into_iter().map(Part::of).collect();
-        parallel::each_mut(&mut parts, &|_, part| part.sorted = part.keys.sorted());
-        let items = parts.iter().map(Part::items).sum();
-        if items > most {
-            return None;
-        }
-        let repeated = parts.iter().map(|part| part.sorted.repeats.len()).sum();
-        let columns = parts.first().map_or(0, |part| part.keys.numbers.len());
-        let mut distinct = Self {
-            // Pages that nobody has written to take no memory: partitions go while these come.
-            fingerprints: bytemuck::zeroed_vec(items),
-            first_rows: vec![0; items],
-            repeated: vec![(0, 0); repeated],
-            numbers: vec![vec![0; items]; columns],
-        };
-        let mut room = Room::all(&mut distinct);
-        let mut tasks: Vec<_> = parts
-            .into_iter()
-            .map(|part| {
-                let room = room.split_off(part.items(), part.sorted.repeats.len());
-                (part, room)
-            })
-            .collect();
-        parallel::each_mut(&mut tasks, &|_, (part, room)| {
-            // Given back to the operating system as soon as it is not needed any more.
-            mem::take(part).write(room);
-        });
-        Some(distinct)
-    }
-}
-
-/// A partition, and the order of its keys once that is known.
-#[derive(Default)]
-struct Part {
-    keys: Partition,
-    sorted: Sorted,
-}
-
-impl Part {
-    fn of(keys: Partition) -> Self {
-        Self {
-            keys,
-            sorted: Sorted::default(),
-        }
-    }
-
-    /// How many distinct keys it has, once it is sorted.
-    fn items(&self) -> usize {
-        self.sorted.order.len() - self.sorted.repeats.len()
-    }
-
-    /// Writes the items to the room that is theirs.
-    fn write(self, room: &mut Room<'_>) {
-        let Partition {
-            fingerprints,
-            rows,
-            numbers,
-        } = &self.keys;
-        let (mut items, mut repeated) = (0, 0);
-        for (place, &index) in (0..).zip(&self.sorted.order) {
-            let index = index as usize;
-            if self.sorted.repeats.get(repeated) == Some(&place) {
-                room.repeated[repeated] = (rows[index], room.first_item + items as u32 - 1);
-                repeated += 1;
-            } else {
-                room.fingerprints[items] = fingerprints[index];
-                room.first_rows[items] = rows[index];
-                items += 1;
-            }
-            for (sums, numbers) in room.numbers.iter_mut().zip(numbers) {
-                sums[items - 1] += numbers[index];
-            }
-        }
+        Self { order, repeats }
     }
 }
 
@@ -222,6 +167,18 @@ impl<'a> Room<'a> {
         self.first_item += items as u32;
         first
     }
+
+    /// Writes items that have just this room.
+    fn fill(&mut self, items: Distinct) {
+        self.fingerprints.copy_from_slice(&items.fingerprints);
+        self.first_rows.copy_from_slice(&items.first_rows);
+        for (repeated, (row, item)) in self.repeated.iter_mut().zip(items.repeated) {
+            *repeated = (row, self.first_item + item);
+        }
+        for (sums, numbers) in self.numbers.iter_mut().zip(items.numbers) {
+            sums.copy_from_slice(&numbers);
+        }
+    }
 }
 
 fn first_of<'a, T>(slice: &mut &'a mut [T], count: usize) -> &'a mut [T] {
@@ -233,8 +190,13 @@ mod tests {
     use std::collections::BTreeMap;
 
     use proptest::prelude::*;
+    use psijoin_spill::{Budget, Folder};
 
     use super::*;
+    use crate::{
+        numbers::{Totals, read_cell},
+        table::stretch::{Cells, Keys},
+    };
 
     /// A fingerprint that begins with bytes of which few keys share all.
     fn fingerprint([a, b, c]: [u8; 3]) -> [u8; 32] {
@@ -246,32 +208,69 @@ mod tests {
     proptest! {
         #[test]
         fn items_are_those_of_a_map(
-            rows in prop::collection::vec(([0..3_u8, 0..3_u8, 0..3_u8], -9..9_i64), 0..60),
+            stretches in prop::collection::vec(
+                (0..3_u32, prop::collection::vec(([0..3_u8, 0..3_u8, 0..3_u8], -9..9_i64), 0..30)),
+                0..4,
+            ),
+            budget in prop_oneof![Just(0), Just(u64::MAX)],
         ) {
-            let mut partitions = vec![Partition::new(1); 3];
+            let (budget, folder) = (Budget::new(budget), Folder::temporary());
+            let mut partitions = Partitions::new(1, &budget, &folder);
+            let mut totals = [Totals::default()];
             let mut expected: BTreeMap<[u8; 32], (Vec<u32>, i64)> = BTreeMap::new();
-            for (row, &(bytes, number)) in (10..).zip(&rows) {
-                let key = fingerprint(bytes);
-                let partition = &mut partitions[usize::from(bytes[0])];
-                partition.extend(&[key], [row].into_iter());
-                partition.extend_numbers(0, [number].into_iter());
-                let (rows, sum) = expected.entry(key).or_default();
-                rows.push(row);
-                *sum += number;
+            let mut first_row = 0;
+            for (decimals, stretch) in &stretches {
+                let keys: Vec<_> = stretch.iter().map(|(bytes, _)| fingerprint(*bytes)).collect();
+                let rows: Vec<u32> = (0..keys.len() as u32).collect();
+                let mut cells = Vec::new();
+                for (&(_, number), (key, row)) in stretch.iter().zip(keys.iter().zip(&rows)) {
+                    let cell = read_cell(&format!("{number}e-{decimals}")).unwrap();
+                    totals[0].add(cell).unwrap();
+                    cells.push(cell);
+                    let (rows, sum) = expected.entry(*key).or_default();
+                    rows.push(first_row + row);
+                    *sum += number * 10_i64.pow(4 - decimals);
+                }
+                let cells = Cells { columns: vec![cells], places: Vec::new() };
+                let keys = Keys::parted(&keys, &rows);
+                partitions.extend(&keys, &cells, &totals, first_row).unwrap();
+                first_row += rows.len() as u32;
             }
-            prop_assert!(expected.is_empty() || Distinct::of(partitions.clone(), expected.len() - 1).is_none());
-            let distinct = Distinct::of(partitions, expected.len()).unwrap();
+            let first = expected.keys().next().map_or(0, |key| usize::from(key[0]));
+            let of_first = partitions.distinct(first).unwrap().fingerprints;
+            prop_assert!(expected.keys().zip(&of_first).all(|(a, b)| a == b));
+            let distinct = Distinct::of_all(&partitions, expected.len()).unwrap().unwrap();
             let keys: Vec<_> = expected.keys().copied().collect();
             prop_assert_eq!(&distinct.fingerprints, &keys);
             let rows: Vec<_> = expected.values().map(|(rows, _)| rows[0]).collect();
             prop_assert_eq!(&distinct.first_rows, &rows);
-            let sums: Vec<_> = expected.values().map(|(_, sum)| *sum).collect();
+            let scale = 10_i64.pow(4 - totals[0].scale);
+            let sums: Vec<_> = expected.values().map(|(_, sum)| *sum / scale).collect();
             prop_assert_eq!(&distinct.numbers[0], &sums);
             let repeated: Vec<_> = (0..)
                 .zip(expected.values())
                 .flat_map(|(item, (rows, _))| rows[1..].iter().map(move |&row| (row, item)))
                 .collect();
             prop_assert_eq!(&distinct.repeated, &repeated);
+            // They were taken.
+            prop_assert_eq!(budget.used(), 0);
+            prop_assert!(Distinct::of_all(&partitions, 0).unwrap().is_some());
         }
+    }
+
+    #[test]
+    fn more_items_than_are_allowed_are_none() {
+        let partitions = || {
+            let mut partitions = Partitions::new(0, &Budget::unlimited(), &Folder::temporary());
+            let keys = Keys::parted(&[[1; 32], [2; 32], [1; 32]], &[0, 1, 2]);
+            let cells = Cells {
+                columns: Vec::new(),
+                places: Vec::new(),
+            };
+            partitions.extend(&keys, &cells, &[], 0).unwrap();
+            partitions
+        };
+        assert!(Distinct::of_all(&partitions(), 1).unwrap().is_none());
+        assert!(Distinct::of_all(&partitions(), 2).unwrap().is_some());
     }
 }

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use psijoin_spill::{Budget, Folder};
+
 use super::inspector::Inspector;
 use crate::{
     Error, KeyFault,
@@ -23,6 +25,9 @@ pub(crate) struct Sought<'a> {
     pub(crate) numbers: &'a [String],
     /// How many of the first keys are kept as they are compared, if the key is inspected.
     pub(crate) inspected: Option<usize>,
+    /// How much memory the keys may take, and where the others lie.
+    pub(crate) budget: &'a Budget,
+    pub(crate) folder: &'a Folder,
 }
 
 /// What was read of some rows that follow each other.
@@ -206,7 +211,7 @@ impl<'a> Builder<'a> {
 
 impl Keys {
     /// Brings together what is of one partition.
-    fn parted(fingerprints: &[[u8; 32]], rows: &[u32]) -> Self {
+    pub(super) fn parted(fingerprints: &[[u8; 32]], rows: &[u32]) -> Self {
         let mut ends = vec![0; PARTITIONS];
         for fingerprint in fingerprints {
             ends[partition(fingerprint)] += 1;

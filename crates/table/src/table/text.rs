@@ -1,8 +1,9 @@
 //! Reads the keys of texts.
 
 use super::{
-    BlockStart, Findings, KeyTable, Wanted,
+    BlockStart, Findings, Wanted,
     collect::{Collector, Origin},
+    collected::Collected,
     stretch::{Builder, Sought, Stretch},
 };
 use crate::{
@@ -22,7 +23,7 @@ pub(super) fn read_text(
     layout: Layout,
     wanted: &Wanted<'_>,
     progress: &Progress,
-) -> Result<(KeyTable, Findings), Error> {
+) -> Result<(Collected, Findings), Error> {
     let mut blocks = source.blocks(layout)?;
     let header = blocks.text().header();
     let key = wanted.key.resolve(&header)?;
@@ -34,6 +35,8 @@ pub(super) fn read_text(
         key: KeyColumns::new(wanted.key, key_texts),
         numbers: wanted.numbers,
         inspected: wanted.inspected,
+        budget: &wanted.budget,
+        folder: &wanted.folder,
     };
     let columns = key.iter().chain(&numbers).max();
     let reader = Reader {
@@ -55,7 +58,7 @@ pub(super) fn read_text(
             progress.advance(done_bytes)
         },
     )?;
-    verified.collector.finish()
+    Ok(verified.collector.finish())
 }
 
 /// Reads the blocks of a table.

@@ -7,8 +7,9 @@ use std::collections::BTreeSet;
 use arrow_array::{Array, ArrayRef, cast::AsArray};
 
 use super::{
-    Findings, KeyTable, Wanted,
+    Findings, Wanted,
     collect::{Collector, Origin},
+    collected::Collected,
     stretch::{Builder, Sought, Stretch},
 };
 use crate::{
@@ -28,7 +29,7 @@ pub(super) fn read_typed(
     source: &Source,
     wanted: &Wanted<'_>,
     progress: &Progress,
-) -> Result<(KeyTable, Findings), Error> {
+) -> Result<(Collected, Findings), Error> {
     let schema = source.schema()?;
     let names = source.columns()?;
     let header = source.header(&names);
@@ -47,6 +48,8 @@ pub(super) fn read_typed(
         key: KeyColumns::new(wanted.key, key_names.zip(kinds)),
         numbers: wanted.numbers,
         inspected: wanted.inspected,
+        budget: &wanted.budget,
+        folder: &wanted.folder,
     };
     // The batches have the wanted columns in the table's order.
     let columns: BTreeSet<_> = key_columns.iter().chain(&number_columns).copied().collect();
@@ -72,7 +75,7 @@ pub(super) fn read_typed(
             collector.take(stretch, &origin)
         },
     )?;
-    collector.finish()
+    Ok(collector.finish())
 }
 
 /// Reads pieces of a table.

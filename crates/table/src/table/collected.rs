@@ -1,0 +1,66 @@
+//! What was read of a table, when all of its rows are there.
+
+use super::{
+    Counts, KeyTable,
+    distinct::Distinct,
+    partitions::Partitions,
+    row_items::{BlockStart, RowItems},
+};
+use crate::{Doubt, Error, MAX_ITEMS, Numbers, meaning::Meaning, numbers::Totals};
+
+/// See the [module](self). Its keys may be repeated.
+pub(crate) struct Collected {
+    /// How errors call the table.
+    pub(super) table: String,
+    pub(super) rows: u64,
+    pub(super) left_out: u64,
+    pub(super) partitions: Partitions,
+    /// Of each column of numbers.
+    pub(super) totals: Vec<Totals>,
+    pub(super) meanings: Vec<Meaning>,
+    pub(super) doubts: Vec<Doubt>,
+    pub(super) starts: Vec<BlockStart>,
+}
+
+impl Collected {
+    /// The table in memory.
+    ///
+    /// # Errors
+    /// If there are too many distinct keys, or what was spilled cannot be read.
+    pub(crate) fn into_table(self) -> Result<KeyTable, Error> {
+        let Some(distinct) = Distinct::of_all(&self.partitions, MAX_ITEMS)? else {
+            return Err(Error::TooManyItems { file: self.table });
+        };
+        let counts = self.counts(distinct.fingerprints.len() as u64);
+        let numbers = self.totals.iter().zip(distinct.numbers);
+        Ok(KeyTable {
+            rows: RowItems {
+                rows: self.rows,
+                first: distinct.first_rows,
+                repeated: distinct.repeated,
+                starts: self.starts,
+            },
+            fingerprints: distinct.fingerprints,
+            numbers: numbers
+                .map(|(totals, values)| Numbers {
+                    values,
+                    scale: totals.scale,
+                    empty: totals.empty,
+                })
+                .collect(),
+            counts,
+            meanings: self.meanings,
+            doubts: self.doubts,
+        })
+    }
+
+    /// How many rows there are of each sort, if there are as many items as this.
+    pub(super) fn counts(&self, items: u64) -> Counts {
+        Counts {
+            rows: self.rows,
+            left_out: self.left_out,
+            duplicates: self.rows - self.left_out - items,
+            distinct: items,
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! The keys of a table's rows, parted by what their fingerprints begin with. Beyond a budget they lie on disk.
+
+use psijoin_spill::{Budget, Folder, Store};
+
+use super::{
+    distinct::Distinct,
+    stretch::{Cells, Keys, PARTITIONS},
+};
+use crate::{Error, numbers::Totals};
+
+/// Bytes of a fingerprint.
+const FINGERPRINT: usize = 32;
+
+/// Bytes of a fingerprint and its row.
+const KEY: usize = FINGERPRINT + size_of::<u32>();
+
+/// Bytes of a number.
+const NUMBER: usize = size_of::<i64>();
+
+/// See the [module](self). Each partition is in the order of rows.
+pub(super) struct Partitions {
+    /// A record is a fingerprint, its row, and its number in each column.
+    store: Store,
+    columns: Vec<Scales>,
+}
+
+/// The scales at which a column's numbers were written, each with the row from which on it is that. They only
+/// grow, and what was written stays as it is.
+struct Scales(Vec<(u32, u32)>);
+
+impl Partitions {
+    pub(super) fn new(columns: usize, budget: &Budget, folder: &Folder) -> Self {
+        let scales = || Scales(vec![(0, 0)]);
+        Self {
+            store: Store::new(PARTITIONS, KEY + columns * NUMBER, budget, folder),
+            columns: (0..columns).map(|_| scales()).collect(),
+        }
+    }
+
+    /// Adds the keys of a stretch whose first row is this one, with their numbers at the scales of the totals.
+    ///
+    /// # Errors
+    /// If what is beyond the budget cannot be written.
+    pub(super) fn extend(
+        &mut self,
+        keys: &Keys,
+        cells: &Cells,
+        totals: &[Totals],
+        first_row: u32,
+    ) -> Result<(), Error> {
+        for (scales, totals) in self.columns.iter_mut().zip(totals) {
+            scales.note(first_row, totals.scale);
+        }
+        let mut records = Vec::new();
+        let mut start = 0;
+        for (partition, &end) in keys.ends.iter().enumerate() {
+            records.clear();
+            for place in start..end as usize {
+                records.extend_from_slice(&keys.fingerprints[place]);
+                records.extend_from_slice(&(first_row + keys.rows[place]).to_le_bytes());
+                for (totals, numbers) in totals.iter().zip(&cells.columns) {
+                    let number = totals.value(numbers[keys.order[place] as usize]);
+                    records.extend_from_slice(&number.to_le_bytes());
+                }
+            }
+            self.store.append(partition, &records)?;
+            start = end as usize;
+        }
+        Ok(())
+    }
+
+    /// How many partitions there are.
+    pub(super) fn len(&self) -> usize {
+        self.store.partitions()
+    }
+
+    /// The items of a partition, numbered from 0, which stays as it is.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(super) fn distinct(&self, partition: usize) -> Result<Distinct, Error> {
+        Ok(Distinct::of(&self.records(self.store.read(partition)?)))
+    }
+
+    /// The items of a partition, numbered from 0. It is empty then.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(super) fn take_distinct(&self, partition: usize) -> Result<Distinct, Error> {
+        Ok(Distinct::of(&self.records(self.store.take(partition)?)))
+    }
+
+    fn records(&self, bytes: Vec<u8>) -> Records<'_> {
+        Records {
+            bytes,
+            columns: &self.columns,
+        }
+    }
+}
+
+impl Scales {
+    fn note(&mut self, row: u32, scale: u32) {
+        if self.last() < scale {
+            self.0.push((row, scale));
+        }
+    }
+
+    /// What brings the number of a row to the last scale.
+    fn factor(&self, row: u32) -> i64 {
+        let since = self.0.partition_point(|(first, _)| *first <= row) - 1;
+        10_i64.pow(self.last() - self.0[since].1)
+    }
+
+    fn last(&self) -> u32 {
+        self.0.last().map_or(0, |(_, scale)| *scale)
+    }
+}
+
+/// The records of a partition, in the order of rows.
+pub(super) struct Records<'a> {
+    bytes: Vec<u8>,
+    columns: &'a [Scales],
+}
+
+impl Records<'_> {
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len() / self.record_bytes()
+    }
+
+    /// How many numbers each has.
+    pub(super) fn columns(&self) -> usize {
+        self.columns.len()
+    }
+
+    pub(super) fn fingerprint(&self, record: u32) -> &[u8; FINGERPRINT] {
+        self.record(record)
+            .first_chunk()
+            .expect("it begins with it")
+    }
+
+    pub(super) fn row(&self, record: u32) -> u32 {
+        let row = self.record(record)[FINGERPRINT..].first_chunk();
+        u32::from_le_bytes(*row.expect("it has a row"))
+    }
+
+    /// The number in a column, at the column's last scale.
+    pub(super) fn number(&self, record: u32, column: usize) -> i64 {
+        let number = self.record(record)[KEY + column * NUMBER..].first_chunk();
+        let number = i64::from_le_bytes(*number.expect("it has a number per column"));
+        number * self.columns[column].factor(self.row(record))
+    }
+
+    fn record(&self, record: u32) -> &[u8] {
+        let start = record as usize * self.record_bytes();
+        &self.bytes[start..start + self.record_bytes()]
+    }
+
+    fn record_bytes(&self) -> usize {
+        KEY + self.columns.len() * NUMBER
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_come_to_the_last_scale() {
+        let mut scales = Scales(vec![(0, 0)]);
+        for (row, scale) in [(0, 0), (10, 2), (20, 2), (30, 3)] {
+            scales.note(row, scale);
+        }
+        let factors = [0, 9, 10, 29, 30, 90].map(|row| scales.factor(row));
+        assert_eq!(factors, [1000, 1000, 10, 10, 1, 1]);
+    }
+}
