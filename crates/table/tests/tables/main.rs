@@ -19,6 +19,7 @@ mod pieces;
 mod rows;
 mod secrecy;
 mod spellings;
+mod spilled;
 
 use std::{
     fmt::Debug,

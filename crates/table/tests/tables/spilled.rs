@@ -1,0 +1,112 @@
+//! Keys that need not fit into memory.
+
+use psijoin_spill::{Budget, Folder};
+use psijoin_table::{ErrorKind, KeyPartitions};
+
+use super::*;
+
+/// Of 5,000 rows some have no key, and keys come again; numbers have more and more decimals.
+fn table() -> String {
+    let rows = (0..5000_u32).map(|row| {
+        let key = row.wrapping_mul(2_654_435_761) % 3500;
+        let key = if key.is_multiple_of(50) {
+            String::new()
+        } else {
+            format!("key {key}")
+        };
+        let decimals = row as usize / 1500;
+        format!(
+            "{key},{:.decimals$},{}\n",
+            f64::from(key.len() as u32),
+            row % 7
+        )
+    });
+    format!("k,a,b\n{}", rows.collect::<String>())
+}
+
+fn partitions(source: &Source, budget: &Budget, folder: &Path) -> Result<KeyPartitions, Error> {
+    let numbers = ["b", "a"].map(str::to_owned);
+    let spill = (budget, &Folder::new(folder));
+    KeyPartitions::read(
+        source,
+        &key(&["k"], &[]),
+        &numbers,
+        spill,
+        &Progress::default(),
+    )
+}
+
+#[test]
+fn partitions_have_what_the_table_in_memory_has() {
+    let files = Files::new();
+    let source = open(&files.text("t.csv", table()));
+    let numbers = ["b", "a"].map(str::to_owned);
+    let table = KeyTable::read(&source, &key(&["k"], &[]), &numbers, &Progress::default()).unwrap();
+    assert!(table.counts.duplicates > 1000 && table.counts.left_out > 50);
+    for budget in [0, 30_000, u64::MAX] {
+        let budget = Budget::new(budget);
+        let spilled = partitions(&source, &budget, files.0.path()).unwrap();
+        assert!(budget.used() <= budget.limit());
+        assert_eq!(spilled.counts(), table.counts);
+        assert_eq!(spilled.meanings(), table.meanings);
+        assert_eq!(spilled.doubts(), table.doubts);
+        let scales = table
+            .numbers
+            .iter()
+            .map(|column| (column.scale, column.empty));
+        assert!(spilled.numbers().eq(scales));
+        let items: Vec<_> = (0..spilled.partitions())
+            .map(|partition| spilled.items(partition).unwrap())
+            .collect();
+        let fingerprints = items.iter().flat_map(|items| &items.fingerprints);
+        assert!(fingerprints.eq(&table.fingerprints));
+        let first_rows = items.iter().flat_map(|items| &items.first_rows);
+        assert!(first_rows.eq(table.rows.first_rows()));
+        for (column, numbers) in table.numbers.iter().enumerate() {
+            let found = items.iter().flat_map(|items| &items.numbers[column]);
+            assert!(found.eq(&numbers.values));
+        }
+        assert_eq!(files.names(), ["t.csv"]);
+    }
+}
+
+#[test]
+fn all_rows_of_an_item_follow_from_its_first_row() {
+    let files = Files::new();
+    let source = open(&files.text("t.csv", table()));
+    let table = read(&files.path("t.csv"), &key(&["k"], &[])).unwrap();
+    let spilled = partitions(&source, &Budget::new(0), files.0.path()).unwrap();
+    let mut expected = vec![false; 5000];
+    let mut rows = vec![0_u64; 5000_usize.div_ceil(64)];
+    for first in table
+        .rows
+        .first_rows()
+        .iter()
+        .filter(|first| *first % 3 == 0)
+    {
+        rows[*first as usize / 64] |= 1 << (first % 64);
+        expected[*first as usize] = true;
+    }
+    for (row, item) in table.rows.repeated() {
+        expected[*row as usize] = table.rows.first_rows()[*item as usize] % 3 == 0;
+    }
+    spilled.add_repeated(&mut rows).unwrap();
+    let found = (0..5000).map(|row| rows[row / 64] >> (row % 64) & 1 == 1);
+    assert!(found.eq(expected));
+}
+
+#[test]
+fn a_folder_that_is_none_is_told() {
+    let files = Files::new();
+    let source = open(&files.text("t.csv", table()));
+    let read = partitions(&source, &Budget::new(0), &files.path("missing"));
+    let error = read.map(drop).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Output);
+    assert!(
+        error
+            .to_string()
+            .contains("missing: No such file or directory"),
+        "{error}"
+    );
+    partitions(&source, &Budget::unlimited(), &files.path("missing")).unwrap();
+}
