@@ -5,7 +5,7 @@ use std::{
 };
 
 use crate::{
-    Compression, Error, Format, Progress, RowItems, Source,
+    Compression, Error, Format, MatchingRows, Progress, RowItems, Source,
     atomic_file::{self, AtomicFile, Existing},
     write,
 };
@@ -129,10 +129,23 @@ impl Destination {
         matched: &[bool],
         progress: &Progress,
     ) -> Result<StagedRows, Error> {
+        self.stage_rows(source, &rows.matching(matched), progress)
+    }
+
+    /// As [`stage`](Self::stage), these rows.
+    ///
+    /// # Errors
+    /// As those of that.
+    pub fn stage_rows(
+        &self,
+        source: &Source,
+        rows: &MatchingRows<'_>,
+        progress: &Progress,
+    ) -> Result<StagedRows, Error> {
         let write = |writer: &mut (dyn Write + Send)| {
             write::matching_rows(
                 source,
-                (rows, matched),
+                rows,
                 self.format,
                 self.quote_empty,
                 &mut write::Output {

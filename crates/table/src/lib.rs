@@ -193,7 +193,7 @@ pub use numbers::{MAX_SCALE, Numbers, check_numbers};
 pub use progress::Progress;
 pub use source::Source;
 pub use spelling::{date_format::DateFormat, phone::Country, zone::Zone};
-pub use table::{Counts, InspectedColumn, Items, KeyPartitions, KeyTable, RowItems};
+pub use table::{Counts, InspectedColumn, Items, KeyPartitions, KeyTable, MatchingRows, RowItems};
 pub use text::MAX_RECORD_BYTES;
 
 /// The most rows that a table can have: each has a number of 32 bits.

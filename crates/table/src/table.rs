@@ -27,7 +27,7 @@ pub(crate) use inspector::Findings;
 pub use inspector::InspectedColumn;
 pub use key_partitions::{Items, KeyPartitions};
 pub(crate) use row_items::BlockStart;
-pub use row_items::RowItems;
+pub use row_items::{MatchingRows, RowItems};
 
 /// The keys of a table: what a protocol needs from the table, and what is needed to find the
 /// matching rows again.

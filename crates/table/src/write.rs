@@ -14,7 +14,7 @@ use std::{
 use arrow_schema::{Field, Schema};
 
 use crate::{
-    Error, Format, Progress, RowItems, Source,
+    Error, Format, MatchingRows, Progress, Source,
     arrow::has_text,
     dialect::Layout,
     error::Place,
@@ -120,21 +120,20 @@ fn first_repeated(names: &[String]) -> Option<(usize, usize)> {
     })
 }
 
-/// Writes the rows of `source` whose items are `matched`, and returns their number. In CSV,
-/// `quote_empty` tells empty texts from nulls.
+/// Writes the rows of `source` that match, and returns their number. In CSV, `quote_empty` tells
+/// empty texts from nulls.
 pub(crate) fn matching_rows(
     source: &Source,
-    (items, matched): (&RowItems, &[bool]),
+    matching: &MatchingRows<'_>,
     format: Format,
     quote_empty: bool,
     output: &mut Output<'_>,
     progress: &Progress,
 ) -> Result<u64, Error> {
     progress.start(source.bytes());
-    let rows = items.matching(matched);
     let mut matches = Matches {
         source,
-        rows: &rows,
+        rows: &matching.rows,
         next: 0,
     };
     source.unchanged_by(|| match (source.layout(), format.is_text()) {
@@ -143,7 +142,7 @@ pub(crate) fn matching_rows(
             matches.finish()
         }
         (Some(layout), _) if source.format() == format => {
-            copy::matching(source, layout, (items, &rows), output, progress)
+            copy::matching(source, layout, matching, output, progress)
         }
         (layout, _) => {
             let names = source.columns()?;
@@ -163,7 +162,7 @@ pub(crate) fn matching_rows(
     output
         .flush()
         .map_err(|source| cannot_write(output.name, source))?;
-    Ok(rows.count())
+    Ok(matching.count())
 }
 
 /// Which rows match, in step with a pass over them.

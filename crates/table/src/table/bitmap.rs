@@ -19,6 +19,15 @@ impl Bitmap {
         }
     }
 
+    /// The first `len` bits of these words, the lowest of each first.
+    ///
+    /// # Panics
+    /// Unless there are as many words as these bits take.
+    pub(crate) fn from_words(words: Vec<u64>, len: u64) -> Self {
+        assert_eq!(words.len() as u64, len.div_ceil(64), "words for the bits");
+        Self { len, words }
+    }
+
     /// How many bits there are.
     pub(crate) fn len(&self) -> u64 {
         self.len

@@ -1,7 +1,7 @@
 use psijoin_block::parallel;
 use psijoin_spill::{Budget, Folder};
 
-use super::{Counts, Wanted, collected::Collected, read};
+use super::{Counts, MatchingRows, Wanted, bitmap::Bitmap, collected::Collected, read};
 use crate::{Doubt, Error, KeySpec, Progress, Source, meaning::Meaning};
 
 /// The keys of a table that need not fit into memory: as a [`KeyTable`](super::KeyTable) has them, partition by partition.
@@ -96,26 +96,30 @@ impl KeyPartitions {
         })
     }
 
-    /// From the first rows of items, makes all of their rows. `rows` has a bit per row of the table, the lowest of a word
-    /// first.
+    /// The rows that match, given the first row of each item that does: a bit per row, the lowest of a word first.
     ///
     /// # Errors
     /// If what was spilled cannot be read.
     ///
     /// # Panics
-    /// If there are fewer bits than rows.
-    pub fn add_repeated(&self, rows: &mut [u64]) -> Result<(), Error> {
-        if self.counts.duplicates == 0 {
-            return Ok(());
-        }
-        for partition in 0..self.partitions() {
+    /// Unless there are as many words as the bits of all rows take.
+    pub fn matching(&self, first_rows: Vec<u64>) -> Result<MatchingRows<'_>, Error> {
+        let mut rows = Bitmap::from_words(first_rows, self.counts.rows);
+        let mut add_repeated = |partition| -> Result<(), Error> {
             let distinct = self.collected.partitions.distinct(partition)?;
             for (row, item) in distinct.repeated {
-                let first = distinct.first_rows[item as usize];
-                let is_set = rows[first as usize / 64] >> (first % 64) & 1;
-                rows[row as usize / 64] |= is_set << (row % 64);
+                if rows.get(distinct.first_rows[item as usize].into()) {
+                    rows.set(row.into());
+                }
             }
+            Ok(())
+        };
+        if self.counts.duplicates > 0 {
+            (0..self.partitions()).try_for_each(&mut add_repeated)?;
         }
-        Ok(())
+        Ok(MatchingRows {
+            rows,
+            starts: &self.collected.starts,
+        })
     }
 }

@@ -27,6 +27,21 @@ pub(crate) struct BlockStart {
     pub(crate) is_after_crlf: bool,
 }
 
+/// The rows of a table that match.
+#[derive(Debug, Clone)]
+pub struct MatchingRows<'a> {
+    pub(crate) rows: Bitmap,
+    /// Where the rows of a text are: the beginning of each block that has rows.
+    pub(crate) starts: &'a [BlockStart],
+}
+
+impl MatchingRows<'_> {
+    /// How many they are.
+    pub fn count(&self) -> u64 {
+        self.rows.count()
+    }
+}
+
 /// Tables are equal if their rows hold the same items, wherever the rows are in their files.
 impl PartialEq for RowItems {
     fn eq(&self, other: &Self) -> bool {
@@ -59,13 +74,11 @@ impl RowItems {
         &self.repeated
     }
 
-    /// Where the rows of a text are: the beginning of each block that has rows.
-    pub(crate) fn starts(&self) -> &[BlockStart] {
-        &self.starts
-    }
-
     /// The rows that match, given which items do.
-    pub(crate) fn matching(&self, matched: &[bool]) -> Bitmap {
+    ///
+    /// # Panics
+    /// If there is not one flag for each item.
+    pub(crate) fn matching(&self, matched: &[bool]) -> MatchingRows<'_> {
         assert_eq!(
             matched.len(),
             self.first.len(),
@@ -85,6 +98,9 @@ impl RowItems {
                 rows.set(row.into());
             }
         }
-        rows
+        MatchingRows {
+            rows,
+            starts: &self.starts,
+        }
     }
 }

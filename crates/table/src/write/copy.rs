@@ -4,7 +4,7 @@ use std::{iter::Peekable, ops::Range, slice, sync::Arc};
 
 use super::Output;
 use crate::{
-    Encoding, Error, Progress, RowItems, Source,
+    Encoding, Error, MatchingRows, Progress, Source,
     dialect::Layout,
     in_order::in_order,
     table::{BlockStart, bitmap::Bitmap},
@@ -16,7 +16,7 @@ use crate::{
 pub(super) fn matching(
     source: &Source,
     layout: Layout,
-    (items, matching): (&RowItems, &Bitmap),
+    MatchingRows { rows, starts }: &MatchingRows<'_>,
     output: &mut Output<'_>,
     progress: &Progress,
 ) -> Result<(), Error> {
@@ -30,16 +30,16 @@ pub(super) fn matching(
     let mut pieces = Pieces {
         source,
         layout,
-        matching,
+        matching: rows,
         text,
         part: 0,
-        starts: items.starts().iter().peekable(),
+        starts: starts.iter().peekable(),
     };
     let mut bytes_left = source.bytes();
     in_order(
         &mut || pieces.next_piece().transpose(),
         &Vec::new,
-        &|piece, buffer| piece?.copied(source, matching, buffer),
+        &|piece, buffer| piece?.copied(source, rows, buffer),
         &mut |copied| {
             let copied = copied?;
             written.put(&copied)?;

@@ -73,26 +73,25 @@ fn partitions_have_what_the_table_in_memory_has() {
 #[test]
 fn all_rows_of_an_item_follow_from_its_first_row() {
     let files = Files::new();
+    let progress = Progress::default();
     let source = open(&files.text("t.csv", table()));
     let table = read(&files.path("t.csv"), &key(&["k"], &[])).unwrap();
     let spilled = partitions(&source, &Budget::new(0), files.0.path()).unwrap();
-    let mut expected = vec![false; 5000];
-    let mut rows = vec![0_u64; 5000_usize.div_ceil(64)];
-    for first in table
-        .rows
-        .first_rows()
-        .iter()
-        .filter(|first| *first % 3 == 0)
-    {
-        rows[*first as usize / 64] |= 1 << (first % 64);
-        expected[*first as usize] = true;
+    let first_rows = table.rows.first_rows();
+    let matched: Vec<bool> = first_rows.iter().map(|first| first % 3 == 0).collect();
+    let mut found = vec![0_u64; 5000_usize.div_ceil(64)];
+    for first in first_rows.iter().filter(|first| *first % 3 == 0) {
+        found[*first as usize / 64] |= 1 << (first % 64);
     }
-    for (row, item) in table.rows.repeated() {
-        expected[*row as usize] = table.rows.first_rows()[*item as usize] % 3 == 0;
-    }
-    spilled.add_repeated(&mut rows).unwrap();
-    let found = (0..5000).map(|row| rows[row / 64] >> (row % 64) & 1 == 1);
-    assert!(found.eq(expected));
+    let rows = spilled.matching(found).unwrap();
+    let to =
+        |name| Destination::prepare(Some(&files.path(name)), &source, Existing::Replace).unwrap();
+    let count = to("expected.csv").write(&source, &table.rows, &matched, &progress);
+    assert_eq!(count.unwrap(), rows.count());
+    let staged = to("found.csv").stage_rows(&source, &rows, &progress);
+    assert_eq!(staged.unwrap().commit().unwrap(), rows.count());
+    assert!(rows.count() > 1000);
+    assert_eq!(files.read("found.csv"), files.read("expected.csv"));
 }
 
 #[test]
