@@ -72,6 +72,8 @@ pub(crate) enum Command {
     Calibrate(Calibrate),
     /// List the protocols: whom they protect against, and what they cost.
     Protocols(Protocols),
+    /// Say how far the job in a folder is, which `send` and `receive` keep with --job.
+    Jobs(Jobs),
     /// Show a file of shares, as CSV.
     Shares(Shares),
 }
@@ -169,6 +171,17 @@ pub(crate) struct Protocols {
     pub(crate) items: SetSizes,
 
     /// Print one JSON object per protocol.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Jobs {
+    /// What send or receive was given with --job.
+    #[arg(value_name = "FOLDER")]
+    pub(crate) folder: PathBuf,
+
+    /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
 }

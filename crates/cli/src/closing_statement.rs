@@ -1,5 +1,7 @@
 //! What was run, what it cost, and who learned what, for people. Never an item.
 
+use std::path::Path;
+
 use psijoin::{Adversary, Info, Role};
 
 use crate::{
@@ -256,6 +258,14 @@ pub(crate) fn few_shared(summary: &Summary) -> Option<String> {
 
 /// Fewer shared keys than one in this many of the smaller set are worth a warning.
 const FEW: u64 = 100;
+
+/// What there is to do about a job that has ended.
+pub(crate) fn over(folder: &Path) -> String {
+    format!(
+        "the job in {} is done: nothing is left to do. To run it anew, give both sides new folders, or remove this one.",
+        folder.display()
+    )
+}
 
 /// The cost of a run.
 pub(crate) fn cost(summary: &Summary) -> String {

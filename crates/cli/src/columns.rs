@@ -208,6 +208,42 @@ impl AgreedColumns {
             .collect()
     }
 
+    /// Whose each column is, and its decimals, for a job to keep.
+    pub(crate) fn kept(&self) -> Vec<String> {
+        let kept = |column: &AgreedColumn| format!("{} {}", column.holder, column.scale);
+        self.0.iter().map(kept).collect()
+    }
+
+    /// The columns that were asked for, from what a job has [kept](Self::kept).
+    ///
+    /// # Errors
+    /// If it was kept for other columns.
+    pub(crate) fn recalled(asked: &RequestedOutput, kept: &[String]) -> Result<Self, Failure> {
+        let unfit = || broken("the columns that the job has kept are others");
+        let recalled = |(name, kept): (&ColumnName, &String)| {
+            let (holder, scale) = kept.split_once(' ').ok_or_else(unfit)?;
+            Ok::<_, Failure>(AgreedColumn {
+                name: name.clone(),
+                holder: [Role::Sender, Role::Receiver]
+                    .into_iter()
+                    .find(|role| role.to_string() == holder)
+                    .ok_or_else(unfit)?,
+                scale: scale.parse().map_err(|_| unfit())?,
+            })
+        };
+        let names = asked.columns();
+        match names.len() == kept.len() {
+            true => Ok(Self(
+                names
+                    .iter()
+                    .zip(kept)
+                    .map(recalled)
+                    .collect::<Result<_, _>>()?,
+            )),
+            false => Err(unfit()),
+        }
+    }
+
     /// What both parties must have derived alike, as bytes.
     pub(crate) fn encoded(&self) -> Vec<u8> {
         let column = |column: &AgreedColumn| [column.holder as u8, column.scale as u8];

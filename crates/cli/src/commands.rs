@@ -11,6 +11,7 @@ mod calibrate;
 mod columns;
 mod demo;
 mod fingerprint;
+mod jobs;
 mod join;
 mod keygen;
 mod keys;
@@ -34,6 +35,7 @@ pub(crate) fn run(command: Command) -> Result<(), Code> {
         Command::Lab(args) => lab::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Protocols(args) => protocols::run(&args),
+        Command::Jobs(args) => jobs::run(&args),
         Command::Shares(args) => shares::run(&args),
     };
     done.map_err(|failure: Failure| {

@@ -103,6 +103,37 @@ pub(crate) enum Failure {
     )]
     DoubtfulTable,
 
+    #[error(transparent)]
+    Job(#[from] psijoin_job::Error),
+
+    #[error(
+        "{} and the job folder {}: give both sides the folders of the same job, or begin anew on both sides with new \
+         folders",
+        if *is_ours {
+            "the other party does not have the job that goes on here,"
+        } else {
+            "the other party goes on with a job that is not the one here,"
+        },
+        folder.display()
+    )]
+    OtherJob { folder: PathBuf, is_ours: bool },
+
+    #[error(
+        "the job in {} is over: {}", folder.display(),
+        too_few.map_or("it is done".to_owned(), |least| Self::TooFew(least).to_string())
+    )]
+    JobIsOver {
+        folder: PathBuf,
+        /// The minimum that was not reached.
+        too_few: Option<u64>,
+    },
+
+    #[error(
+        "{0}; this side has done what it could of the job: if the other side has its result, nothing is left to do, and \
+         otherwise both run the same commands again"
+    )]
+    Unconfirmed(Box<Failure>),
+
     #[error("the other party only checks (--check): nothing was done")]
     OnlyChecked,
 
@@ -185,14 +216,20 @@ impl Failure {
             },
             Self::Psi(error) => match error.kind() {
                 PsiKind::Peer => Code::Peer,
-                PsiKind::Table => Code::File,
+                PsiKind::Table | PsiKind::Ledger => Code::File,
                 _ => Code::Unexpected,
             },
             Self::TooFew(_)
+            | Self::JobIsOver { .. }
             | Self::TooManyPeerKeys { .. }
             | Self::NoRoomForPeerKeys { .. }
             | Self::ReceiverSums(_) => Code::Policy,
-            Self::UnlikeKeys | Self::OnlyChecked => Code::Peer,
+            Self::UnlikeKeys | Self::OnlyChecked | Self::OtherJob { .. } => Code::Peer,
+            Self::Unconfirmed(failure) => failure.exit_code(),
+            Self::Job(error) => match error.kind() {
+                psijoin_job::Kind::Usage => Code::Usage,
+                _ => Code::File,
+            },
             Self::OutOfMemory
             | Self::DoubtfulTable
             | Self::NoReport { .. }
@@ -215,6 +252,24 @@ impl Failure {
             Self::Psi(psijoin::Error::BadLuck(..)) => true,
             failure => failure.exit_code() == Code::Network || failure.is_interruption(),
         }
+    }
+
+    /// Whether a connection was lost, and nobody has given up.
+    pub(crate) fn is_lost_connection(&self) -> bool {
+        use psijoin_channel::Error::*;
+        let error = match self {
+            Self::Transport(psijoin_transport::Error::Channel(error))
+            | Self::Psi(psijoin::Error::Channel(error))
+            | Self::Handshake(HandshakeError::Channel(error)) => error,
+            _ => return false,
+        };
+        matches!(
+            error,
+            Closed
+                | TimedOut(_)
+                | Io(_)
+                | PeerAborted(AbortCode::ConnectionLost | AbortCode::TimedOut)
+        )
     }
 
     /// Whether the machine had no memory or threads left.
@@ -254,6 +309,7 @@ impl Failure {
             }
             Self::ReceiverSums(_) => AbortCode::ReceiverSums,
             Self::UnlikeKeys => AbortCode::UnlikeItems,
+            Self::OtherJob { .. } => AbortCode::Incompatible,
             failure if failure.is_exhaustion() => AbortCode::OutOfMemory,
             Self::Deadline(_) => AbortCode::DeadlinePassed,
             Self::Bug { .. } => AbortCode::InternalFailure,
@@ -301,6 +357,13 @@ impl Failure {
             Self::Handshake(HandshakeError::Setting { .. }) => Some(
                 "give fewer key columns, or fewer rules: one column can hold several joined beforehand",
             ),
+            Self::Handshake(HandshakeError::Mismatch(on))
+                if on.iter().any(|one| one.field == settings::JOB) =>
+            {
+                Some(
+                    "give --job FOLDER on both sides, each with a folder of its own, or on neither",
+                )
+            }
             Self::Handshake(HandshakeError::Mismatch(on))
                 if on.iter().any(|one| one.field == settings::PROTOCOL) =>
             {

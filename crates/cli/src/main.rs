@@ -9,6 +9,7 @@
 //! | [`columns`] | which party has which column of numbers |
 //! | [`settings`] | the names of what must be the same on both sides |
 //! | [`session`] | one party of a join, from its table to its result |
+//! | [`job`] | what is kept, so that a join that broke off goes on |
 //! | [`summary`] | the result of a run |
 //! | [`limits`] | how large a set of the other party may be |
 //! | [`exit`] | every failure, and the exit code that it ends with |
@@ -34,6 +35,7 @@ mod grid;
 mod guard;
 mod humanize;
 mod interrupt;
+mod job;
 mod limits;
 mod log;
 mod loopback;

@@ -42,12 +42,12 @@ pub(crate) fn endpoint(listen: Option<&Address>, connect: Option<&Address>) -> O
     listen.or_else(|| connect.cloned().map(Endpoint::Connect))
 }
 
-/// Meets the other party.
+/// Meets the other party. An endpoint that listens at any port has that port afterwards: to be met there again.
 ///
 /// # Errors
 /// As [`Connection::open`].
 pub(crate) fn meet(
-    endpoint: &Endpoint,
+    endpoint: &mut Endpoint,
     options: &Options,
     console: Console,
 ) -> Result<(Connection, Channel), Failure> {
@@ -82,11 +82,12 @@ fn network(measured: Measured) -> Option<String> {
 }
 
 fn listen(
-    address: &Address,
+    address: &mut Address,
     options: &Options,
     console: Console,
 ) -> Result<(Connection, Channel), Failure> {
     let listener = Listener::bind(address)?;
+    *address = listener.address().clone();
     console.say(format_args!(
         "listening on {}; waiting up to {} s for the other party",
         listener.address().as_str(),

@@ -73,6 +73,11 @@ impl Record {
         self.known().identity = Some(identity);
     }
 
+    /// The key that this party is known by, if it has one.
+    pub(crate) fn identified(&self) -> Option<Fingerprint> {
+        self.known().identity
+    }
+
     /// The report can be written there.
     pub(crate) fn report_to(&self, file: ReportFile) {
         self.known().report = Some(file);

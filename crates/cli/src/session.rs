@@ -10,18 +10,23 @@
 //! leaving.
 
 use std::{
+    borrow::Cow,
     collections::BTreeMap,
-    iter,
+    iter, mem,
     time::{Duration, Instant},
 };
 
-use psijoin::{Context, Fingerprint, Input, JointSeed, Output, Plan, Protocol, Role};
+use psijoin::{
+    Context, Fingerprint, Input, JointSeed, Ledger, Output, OutputKind, Plan, Protocol, Role,
+    Traffic, parts::Remaining,
+};
 use psijoin_block::parallel::Pool;
 use psijoin_channel::{
     Channel,
     count::{Counters, Snapshot, counted},
 };
 use psijoin_forecast::{Cores, Network};
+use psijoin_job::Ended;
 use psijoin_table::{
     Counts, Destination, Doubt, ErrorKind, KeySpec, KeyTable, Progress, RowItems, Source,
     atomic_file::AtomicFile,
@@ -35,6 +40,7 @@ use crate::{
     dialect,
     exit::Failure,
     guard, humanize,
+    job::Job,
     limits::MaxPeerKeys,
     measured_network,
     phases::Phases,
@@ -46,10 +52,12 @@ use crate::{
 };
 
 mod agreement;
+mod attempts;
 mod key_facts;
 mod shares;
 
-use agreement::Agreement;
+pub(crate) use agreement::Agreement;
+use attempts::Patience;
 use shares::Kept;
 
 /// A party of a join.
@@ -68,6 +76,10 @@ pub(crate) struct Party<'a> {
     pub(crate) task: Task,
     /// How far it goes.
     pub(crate) mode: Mode,
+    /// In how many parts it runs, if that does not follow from the sizes.
+    pub(crate) parts: Option<u32>,
+    /// How long it tries to meet the other party, once a connection is lost, and it keeps a job.
+    pub(crate) wait: Duration,
     /// What it computes with.
     pub(crate) pool: &'a Pool,
     /// How far a pass over its table is; interrupts it.
@@ -124,17 +136,33 @@ impl Task {
 pub(crate) struct Ready<'a> {
     party: Party<'a>,
     own: OwnColumns,
+    /// What it keeps, to go on if it has to.
+    job: Option<Job>,
+}
+
+/// A party's table, once it is read.
+struct Table {
+    /// Without the numbers, and the fingerprints once they are not needed any more.
+    keys: KeyTable,
+    /// The numbers of each column.
+    columns: Vec<Vec<i64>>,
 }
 
 /// What a party has when the protocol is done.
 struct Computed {
     agreement: Agreement,
-    counts: Counts,
-    rows: Option<RowItems>,
-    rows_without_number: BTreeMap<String, u64>,
+    /// The seed that items were digested under.
+    items_seed: JointSeed,
     traffic: Snapshot,
     phases: Phases,
     output: Output,
+}
+
+/// What of a table is handed out.
+struct Own {
+    counts: Counts,
+    rows: RowItems,
+    rows_without_number: BTreeMap<String, u64>,
 }
 
 impl<'a> Party<'a> {
@@ -143,14 +171,18 @@ impl<'a> Party<'a> {
     /// # Errors
     /// If the settings cannot be told to the other party, the protocol cannot answer the question,
     /// or the table lacks what is needed.
-    pub(crate) fn ready(self) -> Result<Ready<'a>, Failure> {
+    pub(crate) fn ready(self, job: Option<Job>) -> Result<Ready<'a>, Failure> {
         self.doubt(&self.source.doubts()?)?;
         self.check_hello()?;
         let asked = &self.question.asked;
         self.question.check(self.protocol, asked.holders())?;
         self.key.check(&self.source)?;
         let own = OwnColumns::find(asked, self.task.role(), &self.source)?;
-        Ok(Ready { party: self, own })
+        Ok(Ready {
+            party: self,
+            own,
+            job,
+        })
     }
 
     /// Says what is doubtful about this party's table.
@@ -171,17 +203,62 @@ impl<'a> Party<'a> {
 }
 
 impl Ready<'_> {
-    /// Meets the other party by `meet`, and joins the tables.
+    /// Meets the other party by `meet`, and joins the tables; with a job, again and again while only the
+    /// connection is lost. The job is given back, since it is to end when the result has been handed out.
     ///
     /// # Errors
     /// Any failure. The other party learns about it, unless it has done its part already.
     pub(crate) fn join(
-        self,
-        meet: impl FnOnce() -> Result<(Connection, Channel), Failure>,
-    ) -> Result<Summary, Failure> {
-        let (mut connection, channel) = meet()?;
-        let started = Instant::now();
-        let computed = match self.converse(&mut connection, channel) {
+        mut self,
+        mut meet: impl FnMut() -> Result<(Connection, Channel), Failure>,
+    ) -> Result<(Summary, Option<Job>), Failure> {
+        let mut started = Instant::now();
+        let mut table = None;
+        let computed = match self.needs_nobody() {
+            true => self.recall(&mut table)?,
+            false => {
+                let mut patience = Patience::new(self.party.wait);
+                loop {
+                    let met = meet().map_err(|failure| self.unmet(failure))?;
+                    if table.is_none() {
+                        started = Instant::now();
+                    }
+                    match self.attempt(met, &mut table) {
+                        Err(failure) if self.tries_again(&failure, &mut patience) => {}
+                        computed => break computed?,
+                    }
+                }
+            }
+        };
+        let Self {
+            party,
+            own,
+            mut job,
+        } = self;
+        if let Output::TooFew = computed.output {
+            if let Some(job) = &mut job {
+                job.end(Ended::TooFew)?;
+            }
+            return Err(Failure::TooFew(party.question.min_intersection));
+        }
+        let Table { keys, .. } = table.expect("the table was read");
+        let own = Own {
+            rows_without_number: own.rows_without_number(&keys.numbers),
+            counts: keys.counts,
+            rows: keys.rows,
+        };
+        let mut summary = party.deliver(computed, own)?;
+        summary.time = started.elapsed();
+        Ok((summary, job))
+    }
+
+    /// Joins once, over a connection to the other party.
+    fn attempt(
+        &mut self,
+        (mut connection, channel): (Connection, Channel),
+        table: &mut Option<Table>,
+    ) -> Result<Computed, Failure> {
+        let computed = match self.converse(&mut connection, channel, table) {
             Err(Failure::OnlyChecked) => {
                 // Both know that already.
                 let _ = connection.finish();
@@ -189,15 +266,12 @@ impl Ready<'_> {
             }
             computed => computed.inspect_err(|failure| connection.abort(failure.abort_code()))?,
         };
-        if let Output::TooFew = computed.output {
+        match computed.output {
             // Both know that already.
-            let _ = connection.finish();
-            return Err(Failure::TooFew(self.party.question.min_intersection));
+            Output::TooFew => drop(connection.finish()),
+            _ => self.part(connection)?,
         }
-        self.part(connection)?;
-        let mut summary = self.party.deliver(computed)?;
-        summary.time = started.elapsed();
-        Ok(summary)
+        Ok(computed)
     }
 
     /// Meets the other party by `meet`, and agrees with it on all that a join needs.
@@ -209,10 +283,10 @@ impl Ready<'_> {
         meet: impl FnOnce() -> Result<(Connection, Channel), Failure>,
     ) -> Result<(), Failure> {
         let (connection, mut channel) = meet()?;
-        let Self { party, own } = self;
+        let Self { party, own, .. } = self;
         party
             .read_table(&own)
-            .and_then(|table| party.agree(&mut channel, connection.measured(), &own, &table))
+            .and_then(|table| party.agree(&mut channel, connection.measured(), &own, &table, None))
             .and_then(|agreement| party.foresee(&agreement, &mut channel))
             .inspect_err(|failure| connection.abort(failure.abort_code()))?;
         // Whether the other party takes its leave changes nothing.
@@ -221,45 +295,37 @@ impl Ready<'_> {
     }
 
     /// Speaks with the other party, from the table to the output of the protocol.
-    fn converse(&self, connection: &mut Connection, channel: Channel) -> Result<Computed, Failure> {
-        let Self { party, own } = self;
+    fn converse(
+        &mut self,
+        connection: &mut Connection,
+        channel: Channel,
+        table: &mut Option<Table>,
+    ) -> Result<Computed, Failure> {
         let (mut channel, counters) = counted(channel);
         let phases = Phases::default();
         phases.begin("reading the table");
-        let table = party.read_table(own)?;
+        let table = self.table(table)?;
+        let Self { party, own, job } = self;
         phases.begin("handshake (with waiting)");
-        let agreement = party.agree(&mut channel, connection.measured(), own, &table)?;
+        let measured = connection.measured();
+        let agreement = party.agree(&mut channel, measured, own, &table.keys, job.as_ref())?;
         if agreement.peer_only_checks {
             return Err(Failure::OnlyChecked);
         }
-        let rows_without_number = own.rows_without_number(&table.numbers);
-        let KeyTable {
-            fingerprints,
-            rows,
-            numbers,
-            counts,
-            ..
-        } = table;
-        // Nobody else will come back to its rows.
-        let comes_back = matches!(
-            party.task,
-            Task::Receive(_) | Task::Share(Role::Receiver, _)
-        );
-        let rows = comes_back.then_some(rows);
-        let columns: Vec<_> = numbers.into_iter().map(|column| column.values).collect();
-        let set = Set {
-            fingerprints,
-            columns: &columns,
-        };
-        let streams = Streams::open(connection, (channel, counters), &agreement)?;
+        if let Some(job) = job {
+            job.settle(&agreement, &mut channel)?;
+        }
+        let job = job.as_ref();
+        let items_seed = job.map_or(Ok(agreement.joint_seed), Job::joint_seed)?;
+        let ledger = job.map(|job| job.results() as &dyn Ledger);
+        let streams = Streams::open(connection, (channel, counters), &agreement, ledger)?;
         let streams =
-            streams.ending_with_the_last_message(connection, party.task.role(), &agreement);
-        let (output, traffic) = party.run(&agreement, set, streams, &phases)?;
+            streams.ending_with_the_last_message(connection, party.task.role(), &agreement, ledger);
+        let set = table.set(job.is_some(), &items_seed);
+        let (output, traffic) = party.run(&agreement, set, streams, ledger, &phases)?;
         Ok(Computed {
             agreement,
-            counts,
-            rows,
-            rows_without_number,
+            items_seed,
             traffic,
             phases,
             output,
@@ -282,6 +348,25 @@ impl Ready<'_> {
     }
 }
 
+impl Table {
+    /// What a protocol takes of it. With a job, all of it is there for another attempt.
+    fn set<'a>(
+        &'a mut self,
+        comes_again: bool,
+        items_seed: &'a JointSeed,
+    ) -> Set<'a, Cow<'a, [Fingerprint]>> {
+        let fingerprints = &mut self.keys.fingerprints;
+        Set {
+            fingerprints: match comes_again {
+                true => Cow::Borrowed(&fingerprints[..]),
+                false => Cow::Owned(mem::take(fingerprints)),
+            },
+            columns: &self.columns,
+            items_seed,
+        }
+    }
+}
+
 /// What the protocol runs over: the stream of the meeting, and further ones if it runs in parts.
 struct Streams {
     channels: Vec<Channel>,
@@ -294,8 +379,9 @@ impl Streams {
         connection: &mut Connection,
         first: (Channel, Counters),
         agreement: &Agreement,
+        ledger: Option<&dyn Ledger>,
     ) -> Result<Self, Failure> {
-        let further = agreement.streams as u8 - 1;
+        let further = agreement.remaining(ledger).streams(agreement.threads) as u8 - 1;
         let further = connection.open_streams(further, &agreement.joint_seed)?;
         let further = further.into_iter().map(counted);
         let (channels, counters) = iter::once(first).chain(further).unzip();
@@ -309,16 +395,36 @@ impl Streams {
         connection: &Connection,
         role: Role,
         agreement: &Agreement,
+        ledger: Option<&dyn Ledger>,
     ) -> Self {
-        let cost = agreement.plan.cost().total;
+        let Traffic {
+            sender_bytes,
+            receiver_bytes,
+            ..
+        } = agreement.remaining(ledger).traffic();
+        let [of_sender, of_receiver] = match ledger {
+            Some(_) => receipts(&agreement.plan),
+            None => [0; 2],
+        };
+        let senders = sender_bytes + of_sender;
+        let receivers = receiver_bytes + of_receiver;
         let (sent, received) = match role {
-            Role::Sender => (cost.sender_bytes, cost.receiver_bytes),
-            Role::Receiver => (cost.receiver_bytes, cost.sender_bytes),
+            Role::Sender => (senders, receivers),
+            Role::Receiver => (receivers, senders),
         };
         Self {
             channels: connection.all_end_after(self.channels, sent, received),
             ..self
         }
+    }
+}
+
+/// The bytes by which the sender and the receiver of a job confirm that they have kept all: a party that the
+/// other one needs for its result may end its job only then. Shares are useful only if both have theirs.
+fn receipts(plan: &Plan) -> [u64; 2] {
+    match plan.request().output {
+        OutputKind::Shares(_) => [1, 1],
+        _ => [0, 1],
     }
 }
 
@@ -375,55 +481,105 @@ impl Party<'_> {
     fn run(
         &self,
         agreement: &Agreement,
-        set: Set<'_, Vec<Fingerprint>>,
+        set: Set<'_, Cow<'_, [Fingerprint]>>,
         Streams {
             mut channels,
             counters,
         }: Streams,
+        ledger: Option<&dyn Ledger>,
         phases: &Phases,
     ) -> Result<(Output, Snapshot), Failure> {
         let plan = &agreement.plan;
+        let remaining = agreement.remaining(ledger);
+        let done = plan.cost().total.total_bytes() - remaining.traffic().total_bytes();
+        self.say_what_remains(plan, remaining);
         let before = passed(&counters);
         let moved = || (passed(&counters) - before).total_bytes();
         let role = self.task.role();
         let network = Network::from(plan.request().path);
         let threads = self.pool.threads();
         let mut model = Model::new(plan, role, threads, network, Cores::Own, self.console);
-        let joint_seed = &agreement.joint_seed;
+        if done > 0 {
+            model = model.going_on(done);
+        }
+        let run = Run {
+            plan,
+            role,
+            joint_seed: &agreement.joint_seed,
+            ledger,
+        };
         let output = self.console.during(
             plan.info().name,
             || model.position(moved()),
-            || {
-                compute(
-                    plan,
-                    role,
-                    set,
-                    joint_seed,
-                    &mut channels,
-                    self.pool,
-                    phases,
-                )
-            },
+            || run.compute(set, &mut channels, self.pool, phases),
         )?;
-        Ok((output, passed(&counters) - before))
+        let traffic = passed(&counters) - before;
+        if ledger.is_some() {
+            self.confirm(plan, &mut channels[0])?;
+        }
+        Ok((output, traffic))
+    }
+
+    /// Says what a job that goes on still has to do.
+    fn say_what_remains(&self, plan: &Plan, remaining: Remaining<'_>) {
+        let parts = plan.parts().map_or(1, |parts| parts.shape.parts);
+        if remaining.is_all() {
+            return;
+        }
+        self.console.say(format_args!(
+            "going on: {} of {} done before, {} left to move",
+            parts - remaining.runs(),
+            humanize::counted(parts.into(), "part"),
+            humanize::bytes(remaining.traffic().total_bytes()),
+        ));
+    }
+
+    /// Tells the other party that this one has kept all, and hears the same from it, if it matters.
+    fn confirm(&self, plan: &Plan, channel: &mut Channel) -> Result<(), Failure> {
+        const RECEIPT: [u8; 1] = [1];
+        let channel_failed = |error| Failure::from(psijoin::Error::from(error));
+        let mut theirs = [0; 1];
+        match (receipts(plan), self.task.role()) {
+            ([0, _], Role::Sender) => channel.recv(&mut theirs).map_err(channel_failed)?,
+            ([0, _], Role::Receiver) => {
+                // Whether the sender hears it is the sender's affair.
+                let _ = channel.send(&RECEIPT);
+                return Ok(());
+            }
+            _ => {
+                let exchanged = channel.exchange(
+                    |outbound| outbound.send(&RECEIPT),
+                    |inbound| inbound.recv(&mut theirs),
+                );
+                exchanged.map_err(channel_failed)?;
+            }
+        }
+        match theirs == RECEIPT {
+            true => Ok(()),
+            false => {
+                Err(psijoin::Error::Peer("it did not confirm that it has kept its result").into())
+            }
+        }
     }
 
     /// Hands the result out, with the session over.
-    fn deliver(self, computed: Computed) -> Result<Summary, Failure> {
+    fn deliver(self, computed: Computed, own: Own) -> Result<Summary, Failure> {
         let Computed {
             agreement,
-            counts,
-            rows,
-            rows_without_number,
+            items_seed,
             traffic,
             phases,
             output,
         } = computed;
+        let Own {
+            counts,
+            rows,
+            rows_without_number,
+        } = own;
         let columns = &agreement.columns;
         let received = match (&self.task, output) {
             (Task::Receive(destination), Output::Rows(shared)) => {
                 phases.begin("writing the rows");
-                let rows = rows.expect("whoever receives rows keeps its own");
                 Some(Received::Rows {
                     shared_keys: shared.len() as u64,
                     rows: self.write(destination, &rows, &flags(&shared, counts.distinct))?,
@@ -435,8 +591,8 @@ impl Party<'_> {
                 let kept = Kept {
                     role: *role,
                     columns: columns.in_shares(),
-                    joint_seed: &agreement.joint_seed,
-                    rows,
+                    joint_seed: &items_seed,
+                    rows: (*role == Role::Receiver).then_some(rows),
                 };
                 kept.write(shares, file)?;
                 Some(Received::Shares { places })
@@ -507,38 +663,52 @@ pub(crate) struct Set<'a, F> {
     pub(crate) fingerprints: F,
     /// Its columns, each with one number per item.
     pub(crate) columns: &'a [Vec<i64>],
+    /// The seed that the items are digested under.
+    pub(crate) items_seed: &'a JointSeed,
 }
 
-/// Runs one party of a plan in a thread pool over its channels, one at least, from its fingerprints on, which
-/// are dropped as soon as they are not needed any more.
-///
-/// # Errors
-/// As [`psijoin::run`].
-pub(crate) fn compute(
-    plan: &Plan,
-    role: Role,
-    Set {
-        fingerprints,
-        columns,
-    }: Set<'_, impl AsRef<[Fingerprint]> + Send>,
-    joint_seed: &JointSeed,
-    channels: &mut [Channel],
-    pool: &Pool,
-    phases: &Phases,
-) -> Result<Output, psijoin::Error> {
-    pool.run(|| {
-        phases.begin("item digests");
-        let items = &plan.items(fingerprints.as_ref(), joint_seed);
-        drop(fingerprints);
-        let input = Input {
-            items,
+/// A run of one party.
+pub(crate) struct Run<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) role: Role,
+    /// Fresh for each run.
+    pub(crate) joint_seed: &'a JointSeed,
+    /// What is kept of it.
+    pub(crate) ledger: Option<&'a dyn Ledger>,
+}
+
+impl Run<'_> {
+    /// Runs it in a thread pool over its channels, one at least, from its fingerprints on, which are dropped as
+    /// soon as they are not needed any more.
+    ///
+    /// # Errors
+    /// As [`psijoin::run`].
+    pub(crate) fn compute(
+        &self,
+        Set {
+            fingerprints,
             columns,
-            joint_seed,
-        };
-        let (first, further) = channels.split_first_mut().expect("a stream");
-        let mut context = Context::new(first).streams(further).observed(phases);
-        psijoin::run(plan, role, &input, &mut context)
-    })
+            items_seed,
+        }: Set<'_, impl AsRef<[Fingerprint]> + Send>,
+        channels: &mut [Channel],
+        pool: &Pool,
+        phases: &Phases,
+    ) -> Result<Output, psijoin::Error> {
+        pool.run(|| {
+            phases.begin("item digests");
+            let items = &self.plan.items(fingerprints.as_ref(), items_seed);
+            drop(fingerprints);
+            let input = Input {
+                items,
+                columns,
+                joint_seed: self.joint_seed,
+            };
+            let (first, further) = channels.split_first_mut().expect("a stream");
+            let mut context = Context::new(first).streams(further).observed(phases);
+            context.ledger = self.ledger;
+            psijoin::run(self.plan, self.role, &input, &mut context)
+        })
+    }
 }
 
 /// A flag for each of `count` items: whether its position is among these.

@@ -4,5 +4,8 @@
 /// The protocol.
 pub(crate) const PROTOCOL: &str = "the protocol";
 
+/// Whether both keep what they compute, to go on if the join breaks off.
+pub(crate) const JOB: &str = "keeping a job (--job)";
+
 /// The output.
 pub(crate) const OUTPUT: &str = "the output";

@@ -45,6 +45,12 @@ impl<'a> Remaining<'a> {
         }
     }
 
+    /// Whether all of it is.
+    pub fn is_all(&self) -> bool {
+        let all = Self::all(self.plan);
+        (self.runs, self.opens) == (all.runs, all.opens)
+    }
+
     /// Whether nothing is: then a run says nothing.
     pub fn is_nothing(&self) -> bool {
         self.runs == 0 && !self.opens

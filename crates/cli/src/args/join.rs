@@ -4,6 +4,7 @@ use std::{num::NonZeroUsize, path::PathBuf};
 
 use clap::Args as ClapArgs;
 use psijoin::Protocol;
+use psijoin_params::parts;
 use psijoin_transport::{Fingerprint, endpoint::Address};
 
 use super::{Key, protocol};
@@ -113,6 +114,17 @@ pub(crate) struct Join {
     /// any data moves. A party without --check ends with exit code 5.
     #[arg(long)]
     pub(crate) check: bool,
+
+    /// Keep what is computed in this folder, so that the same command goes on where it stopped, after
+    /// any failure. Both sides give a folder, each its own; it is made if it is not there. A
+    /// connection that is lost is made again within --wait. `psijoin jobs FOLDER` says how far it is.
+    /// Not for protocols against parties that cheat.
+    #[arg(long, value_name = "FOLDER", conflicts_with = "check")]
+    pub(crate) job: Option<PathBuf>,
+
+    /// Run in this many parts, however few the keys: for tests. The same on both sides.
+    #[arg(long, value_name = "K", hide = true, value_parser = clap::value_parser!(u32).range(2..=i64::from(parts::MAX_PARTS)))]
+    pub(crate) parts: Option<u32>,
 
     /// How long to try to meet the other party.
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = clap::value_parser!(u32).range(1..))]

@@ -1,6 +1,6 @@
 //! `psijoin demo`: a join of two sample tables, both parties in one process.
 
-use std::{fs, path::Path, thread};
+use std::{fs, path::Path, thread, time::Duration};
 
 use psijoin::{Protocol, pair::single_thread};
 use psijoin_table::{Destination, Dialect, KeySpec, Progress, Source, atomic_file::Existing};
@@ -82,6 +82,8 @@ fn join(
             source: Source::open(&path, None, &Dialect::default(), true, &progress)?,
             task: Task::Send,
             mode: Mode::Join,
+            parts: None,
+            wait: Duration::ZERO,
             pool,
             progress: &progress,
             console: Console::Silent,
@@ -95,16 +97,24 @@ fn join(
         &receiver.source,
         Existing::Replace,
     )?);
-    let (sender, receiver) = (sender.ready()?, receiver.ready()?);
+    let (sender, receiver) = (sender.ready(None)?, receiver.ready(None)?);
     thread::scope(|scope| {
-        let sender = scope.spawn(|| sender.join(|| Ok(senders_end)));
-        let received = receiver.join(|| Ok(receivers_end));
+        let sender = scope.spawn(|| sender.join(once(senders_end)));
+        let received = receiver.join(once(receivers_end));
         let sent = match sender.join() {
             Ok(sent) => sent,
             Err(panic) => std::panic::resume_unwind(panic),
         };
-        Ok((sent?, received?))
+        // Nobody keeps a job.
+        let ((sent, _), (received, _)) = (sent?, received?);
+        Ok((sent, received))
     })
+}
+
+/// Meets a party that is there already.
+fn once<T>(met: T) -> impl FnMut() -> Result<T, Failure> {
+    let mut met = Some(met);
+    move || Ok(met.take().expect("without a job, parties meet once"))
 }
 
 fn story(shared: &str, sent: &Summary, received: &Summary) -> String {

@@ -3,8 +3,9 @@
 use std::{num::NonZeroUsize, path::Path, sync::Arc, time::Duration};
 
 use chrono::Utc;
-use psijoin::Role;
+use psijoin::{Adversary, Role};
 use psijoin_block::parallel::Pool;
+use psijoin_job::Ended;
 use psijoin_table::{
     Destination, KeySpec, Progress, Source,
     atomic_file::{AtomicFile, Existing},
@@ -18,6 +19,7 @@ use crate::{
     exit::{Code, Failure},
     guard,
     interrupt::handle_ctrl_c,
+    job::{Job, Subject},
     limits::MaxPeerKeys,
     meeting::{self, meet},
     output, pulse,
@@ -27,7 +29,7 @@ use crate::{
     report_file::ReportFile,
     requested_output::RequestedOutput,
     session::{Consent, Mode, Party, Ready, Task},
-    summary::Received,
+    summary::{Received, Summary},
 };
 
 /// What one party's command line says.
@@ -86,7 +88,8 @@ impl Order<'_> {
         let joined = self
             .check()
             .and_then(|()| self.join(self.prepare_report(&record), console, &record))
-            .and_then(|()| self.hand_out(console, &record));
+            .and_then(|job| self.hand_out(console, &record).map(|()| job))
+            .and_then(|job| end(job, &record));
         guard::stop_if_in_trouble();
         let failure = joined.err();
         if let Some(failure) = &failure
@@ -171,13 +174,14 @@ impl Order<'_> {
         clashes::refuse(self.join, self.output)
     }
 
-    /// Meets the other party, and joins. If this side cannot, it still meets the other, to tell it.
+    /// Meets the other party, and joins. If this side cannot, it still meets the other, to tell it. A job whose
+    /// result is to be handed out comes back.
     fn join(
         &self,
         reportable: Result<(), Failure>,
         console: Console,
         record: &Arc<Record>,
-    ) -> Result<(), Failure> {
+    ) -> Result<Option<Job>, Failure> {
         let join = self.join;
         let security = self.security(console, record)?;
         let key = join.key.spec()?;
@@ -197,24 +201,33 @@ impl Order<'_> {
         let pool = pool(join.threads);
         match reportable.and_then(|()| self.ready(key, &pool, &progress, console, record)) {
             Ok(ready) => {
+                let mut endpoint = self.endpoint();
                 let meet = || {
-                    let met = meet(&self.endpoint(), &options, console)?;
+                    let met = meet(&mut endpoint, &options, console)?;
                     record.met(&met.0);
                     Ok(met)
                 };
                 if join.check {
                     ready.check(meet)?;
                     record.checked();
-                } else {
-                    record.done(ready.join(meet)?);
+                    return Ok(None);
                 }
-                Ok(())
+                let (summary, job) = ready.join(meet)?;
+                record.done(summary);
+                Ok(job)
+            }
+            Err(Failure::JobIsOver {
+                folder,
+                too_few: None,
+            }) => {
+                console.say(closing_statement::over(&folder));
+                Ok(None)
             }
             Err(failure) => {
                 if failure.exit_code() == Code::File {
                     console::failure(&failure);
                     record.told();
-                    tell(&failure, &self.endpoint(), &options, console);
+                    tell(&failure, self.endpoint(), &options, console);
                 }
                 Err(failure)
             }
@@ -265,12 +278,14 @@ impl Order<'_> {
                 report.display()
             )));
         }
+        let question = Question {
+            asked: join.output_kind.clone(),
+            min_intersection: join.min_intersection.unwrap_or(0),
+        };
+        let job = self.job(&question, &key, record)?;
         let party = Party {
             protocol: join.protocol,
-            question: Question {
-                asked: join.output_kind.clone(),
-                min_intersection: join.min_intersection.unwrap_or(0),
-            },
+            question,
             consent: Consent {
                 max_peer_keys: join
                     .max_peer_keys
@@ -284,13 +299,55 @@ impl Order<'_> {
                 true => Mode::Check,
                 false => Mode::Join,
             },
+            parts: join.parts,
+            wait: Duration::from_secs(join.wait.into()),
             source,
             pool,
             progress,
             console,
             record,
         };
-        party.ready()
+        party.ready(job)
+    }
+
+    /// The job, if one is to be kept.
+    fn job(
+        &self,
+        question: &Question,
+        key: &KeySpec,
+        record: &Record,
+    ) -> Result<Option<Job>, Failure> {
+        let join = self.join;
+        let Some(folder) = &join.job else {
+            return Ok(None);
+        };
+        if let Adversary::Malicious | Adversary::MaliciousSender = join.protocol.info().adversary {
+            return Err(Failure::Usage(format!(
+                "--job cannot be kept with {}: it protects from a party that cheats, and such a party could break \
+                 off, and put in another set when it goes on: leave --job out",
+                join.protocol.info().name
+            )));
+        }
+        let peer = join.trust.peer.map(|peer| peer.to_string());
+        let nobody = || "(without encryption)".to_owned();
+        let subject = Subject {
+            role: self.role,
+            protocol: join.protocol,
+            question,
+            key,
+            identity: record
+                .identified()
+                .map_or_else(nobody, |own| own.to_string()),
+            peer: peer.unwrap_or_else(nobody),
+        };
+        let job = Job::open(folder, &subject)?;
+        match job.ended() {
+            None => Ok(Some(job)),
+            Some(ended) => Err(Failure::JobIsOver {
+                folder: folder.clone(),
+                too_few: (ended == Ended::TooFew).then_some(question.min_intersection),
+            }),
+        }
     }
 
     fn task(&self, source: &Source) -> Result<Task, Failure> {
@@ -345,6 +402,16 @@ impl Order<'_> {
     }
 }
 
+/// Ends a job whose result has been handed out, unless its reader went away.
+fn end(job: Option<Job>, record: &Record) -> Result<(), Failure> {
+    let is_cut_off =
+        |summary: &Summary| matches!(summary.received, Some(Received::Rows { rows: None, .. }));
+    match job {
+        Some(mut job) if record.with_summary(is_cut_off) != Some(true) => job.end(Ended::Done),
+        _ => Ok(()),
+    }
+}
+
 /// If the process cannot end in order, the other party hears about it, and the report is written.
 fn on_trouble(interrupt: Interrupt, record: Arc<Record>) {
     guard::on_trouble(move |failure| {
@@ -356,10 +423,10 @@ fn on_trouble(interrupt: Interrupt, record: Arc<Record>) {
 }
 
 /// Meets the other party only to tell it that this one cannot go on.
-fn tell(failure: &Failure, endpoint: &Endpoint, options: &Options, console: Console) {
+fn tell(failure: &Failure, mut endpoint: Endpoint, options: &Options, console: Console) {
     guard::has_said(failure);
     console.say("telling the other party; Ctrl-C ends this at once");
-    match meet(endpoint, options, console) {
+    match meet(&mut endpoint, options, console) {
         Ok((connection, _)) => connection.abort(failure.abort_code()),
         Err(failure) => console.say(format_args!("the other party could not be told: {failure}")),
     }

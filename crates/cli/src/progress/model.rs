@@ -17,6 +17,8 @@ pub(crate) struct Model<'a> {
     network: Network,
     cores: Cores,
     console: Console,
+    /// Bytes that moved in earlier attempts.
+    done_bytes: u64,
     started: Instant,
     /// Made when somebody asks: a run that is over in a second needs no simulation.
     progress: Option<Option<Progress>>,
@@ -39,8 +41,19 @@ impl<'a> Model<'a> {
             network,
             cores,
             console,
+            done_bytes: 0,
             started: Instant::now(),
             progress: None,
+        }
+    }
+
+    /// The same, of which so many bytes moved in earlier attempts. Then only its bytes are known: what is
+    /// left is not the end of a run as it was measured.
+    pub(crate) fn going_on(self, done_bytes: u64) -> Self {
+        Self {
+            done_bytes,
+            progress: Some(None),
+            ..self
         }
     }
 
@@ -53,7 +66,7 @@ impl<'a> Model<'a> {
         }
         let progress = self.progress.as_mut().and_then(Option::as_mut);
         Position {
-            bytes,
+            bytes: self.done_bytes + bytes,
             total_bytes: self.plan.cost().total.total_bytes(),
             outlook: progress.map(|progress| progress.at(elapsed, bytes)),
         }

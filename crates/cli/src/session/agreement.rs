@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use psijoin::{JointSeed, Plan, Role};
+use psijoin::{JointSeed, Ledger, Plan, Request, Role, parts::Remaining};
 use psijoin_channel::{Channel, path::Measured};
 use psijoin_handshake::{self as handshake, Hello};
 use psijoin_params::Security;
@@ -12,19 +12,24 @@ use super::{Mode, Party, key_facts::KeyFacts};
 use crate::{
     columns::{AgreedColumns, OwnColumns},
     exit::Failure,
-    humanize, limits,
+    humanize,
+    job::Job,
+    limits,
     requested_output::RequestedOutput,
     settings::PROTOCOL,
 };
 
 /// What both parties agreed on.
-pub(super) struct Agreement {
-    pub(super) plan: Plan,
-    /// Over how many streams it runs.
-    pub(super) streams: usize,
-    pub(super) columns: AgreedColumns,
-    pub(super) joint_seed: JointSeed,
+pub(crate) struct Agreement {
+    pub(crate) plan: Plan,
+    /// With how many threads each side computes.
+    pub(super) threads: [usize; 2],
+    pub(crate) columns: AgreedColumns,
+    /// Fresh for each meeting.
+    pub(crate) joint_seed: JointSeed,
     pub(super) peer_only_checks: bool,
+    /// Whether a job goes on that was begun before.
+    pub(crate) goes_on: bool,
 }
 
 /// The fact that a party computes with this number of threads.
@@ -37,6 +42,16 @@ const ONLY_CHECKS: &str = "only a check";
 fn threads(peer: &Hello) -> usize {
     let told = peer.told(THREADS).and_then(|threads| threads.parse().ok());
     told.unwrap_or(1)
+}
+
+impl Agreement {
+    /// What is still to run, if this was done before.
+    pub(super) fn remaining<'a>(&'a self, ledger: Option<&dyn Ledger>) -> Remaining<'a> {
+        match ledger {
+            None => Remaining::all(&self.plan),
+            Some(ledger) => Remaining::after(&self.plan, ledger),
+        }
+    }
 }
 
 impl Party<'_> {
@@ -94,10 +109,15 @@ impl Party<'_> {
         measured: Measured,
         own: &OwnColumns,
         table: &KeyTable,
+        job: Option<&Job>,
     ) -> Result<Agreement, Failure> {
         let (items, numbers) = (table.counts.distinct, &table.numbers[..]);
         let facts = KeyFacts::new(self.key.columns(), &table.meanings);
         let hello = own.tell(facts.tell(self.hello(items, measured)), numbers);
+        let hello = match job {
+            Some(job) => job.tell(hello),
+            None => hello,
+        };
         let pending = self.console.during(
             "waiting for the other party to read its table",
             || (0, 0),
@@ -123,14 +143,15 @@ impl Party<'_> {
         let columns = own.agree(numbers, pending.peer())?;
         self.consent_to(&columns)?;
         self.question.check(self.protocol, columns.counts())?;
+        let goes_on = job.map_or(Ok(false), |job| job.goes_on(pending.peer()))?;
         let request = self
             .question
             .request(senders, receivers, columns.counts())?
             .path(pending.path()?);
-        let plan = psijoin::plan(self.protocol, &request)?;
+        let job = job.filter(|_| goes_on);
+        let plan = self.plan(job, &request)?;
         let peer_only_checks = pending.peer().told(ONLY_CHECKS).is_some();
         let threads = [self.pool.threads(), threads(pending.peer())];
-        let streams = psijoin::parts::Remaining::all(&plan).streams(threads);
         let joint_seed = pending.confirm(channel, &[&plan.digest(), &columns.encoded()])?;
         self.record.session(&joint_seed);
         self.console.say(format_args!(
@@ -142,10 +163,39 @@ impl Party<'_> {
         ));
         Ok(Agreement {
             plan,
-            streams,
+            threads,
             columns,
             joint_seed,
             peer_only_checks,
+            goes_on,
+        })
+    }
+
+    /// The plan of a request, which is that of a job that goes on.
+    fn plan(&self, job: Option<&Job>, request: &Request) -> Result<Plan, Failure> {
+        let protocol = job.map_or(Ok(self.protocol), Job::protocol)?;
+        let plan = match self.parts {
+            None => psijoin::plan(protocol, request)?,
+            Some(parts) => psijoin::parts::in_parts(protocol, request, parts)?,
+        };
+        job.map_or(Ok(()), |job| job.check_plan(&plan))?;
+        Ok(plan)
+    }
+
+    /// What both parties agreed on when a job was begun.
+    pub(super) fn recall(&self, job: &Job) -> Result<Agreement, Failure> {
+        let ([senders, receivers], columns) = job.known();
+        let columns = AgreedColumns::recalled(&self.question.asked, columns)?;
+        let request = self
+            .question
+            .request(senders, receivers, columns.counts())?;
+        Ok(Agreement {
+            plan: self.plan(Some(job), &request)?,
+            threads: [1; 2],
+            columns,
+            joint_seed: job.joint_seed()?,
+            peer_only_checks: false,
+            goes_on: true,
         })
     }
 

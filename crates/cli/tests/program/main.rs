@@ -14,6 +14,7 @@ mod files;
 mod functions;
 mod grid;
 mod inputs;
+mod jobs;
 mod joining;
 mod lab;
 mod line;

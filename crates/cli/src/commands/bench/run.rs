@@ -160,8 +160,15 @@ impl Parties {
             let set = Set {
                 fingerprints: &own.items,
                 columns: &own.columns,
+                items_seed: joint_seed,
             };
-            session::compute(plan, role, set, joint_seed, &mut channels, pool, phases)
+            let run = session::Run {
+                plan,
+                role,
+                joint_seed,
+                ledger: None,
+            };
+            run.compute(set, &mut channels, pool, phases)
         };
         let [sender_pool, receiver_pool] = &self.pools;
         let ([sent, received], phases) = both(

@@ -26,7 +26,7 @@ pub(super) fn measure(
     console: Console,
 ) -> Result<Option<Network>, Failure> {
     let args::PlanMeeting { listen, connect } = &args.meeting;
-    let Some(endpoint) = meeting::endpoint(listen.as_ref(), connect.as_ref()) else {
+    let Some(mut endpoint) = meeting::endpoint(listen.as_ref(), connect.as_ref()) else {
         return Ok(None);
     };
     let security = meeting::security(&args.trust)?;
@@ -34,7 +34,7 @@ pub(super) fn measure(
     handle_ctrl_c(interrupt.clone(), progress.clone(), console)?;
     let mut options = Options::new(security);
     options.interrupt = interrupt;
-    let (connection, mut channel) = meet(&endpoint, &options, console)?;
+    let (connection, mut channel) = meet(&mut endpoint, &options, console)?;
     let network = agree(&mut channel, &endpoint)
         .and_then(|role| measured_network::measure(&mut channel, role, console))
         .inspect_err(|failure| connection.abort(failure.abort_code()))?;

@@ -1,0 +1,384 @@
+//! `--job`: what a party keeps, so that a join that broke off goes on.
+//!
+//! Both parties say in their hellos which job they have, and how many of its steps are done. If nothing is done on
+//! either side, a job begins. If both have the same, it goes on: each says which steps it has, what only one has is
+//! forgotten, and the others run. Anything else is an error on both sides.
+
+use std::{env, path::Path};
+
+use psijoin::{JointSeed, Plan, Protocol, Role, parts, registry};
+use psijoin_channel::Channel;
+use psijoin_handshake::{self as handshake, Hello};
+use psijoin_job::{Begun, Ended, Error, Folder, Results, Term};
+use psijoin_table::{KeySpec, KeyTable};
+
+use crate::{exit::Failure, question::Question, session::Agreement, settings};
+
+/// The fact that tells which job a party has.
+const STANDING: &str = "the job";
+
+/// This program, as jobs know it.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// A party's job, which may not have begun.
+pub(crate) struct Job {
+    folder: Folder,
+    terms: Vec<Term>,
+}
+
+/// What a job is about, as far as it is known before the table is read.
+pub(crate) struct Subject<'a> {
+    pub(crate) role: Role,
+    pub(crate) protocol: &'a Protocol,
+    pub(crate) question: &'a Question,
+    pub(crate) key: &'a KeySpec,
+    pub(crate) identity: String,
+    pub(crate) peer: String,
+}
+
+impl Job {
+    /// Opens a folder, or makes one.
+    ///
+    /// # Errors
+    /// If the folder cannot be used, or the job in it is about something else.
+    pub(crate) fn open(path: &Path, subject: &Subject<'_>) -> Result<Self, Failure> {
+        let folder = Folder::open(path, VERSION)?;
+        let terms = subject.terms(&folder);
+        folder.check(&terms)?;
+        Ok(Self { folder, terms })
+    }
+
+    /// How the job ended, if it has.
+    pub(crate) fn ended(&self) -> Option<Ended> {
+        self.folder.job().and_then(|job| job.ended)
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Notes which table the job is about.
+    ///
+    /// # Errors
+    /// If it was begun with another one.
+    pub(crate) fn is_about(
+        &mut self,
+        table: &KeyTable,
+        columns: &[Vec<i64>],
+    ) -> Result<(), Failure> {
+        const NAME: &str = "a table (its keys, their order, and its numbers)";
+        let table = self.folder.secret(NAME, |hasher| {
+            hasher.update(&table.counts.distinct.to_le_bytes());
+            hasher.update(table.fingerprints.as_flattened());
+            for number in columns.iter().flatten() {
+                hasher.update(&number.to_le_bytes());
+            }
+        });
+        self.terms.retain(|term| term.name != NAME);
+        self.terms.push(table);
+        Ok(self.folder.check(&self.terms)?)
+    }
+
+    /// Tells the other party which job this one has.
+    pub(crate) fn tell(&self, hello: Hello) -> Hello {
+        hello
+            .setting(settings::JOB, "yes")
+            .fact(STANDING, self.standing())
+    }
+
+    fn standing(&self) -> Standing {
+        let id = self.folder.job().map(|job| job.id.clone());
+        Standing {
+            id,
+            done: self.folder.done(),
+        }
+    }
+
+    /// Whether the job goes on; otherwise it begins.
+    ///
+    /// # Errors
+    /// [`Failure::OtherJob`] if one party has done steps of a job that the other does not have.
+    pub(crate) fn goes_on(&self, peer: &Hello) -> Result<bool, Failure> {
+        let ours = self.standing();
+        let theirs = Standing::told(peer)?;
+        match (ours.done, theirs.done) {
+            (0, 0) => Ok(false),
+            _ if ours.id.is_some() && ours.id == theirs.id => Ok(true),
+            (done, _) => Err(Failure::OtherJob {
+                folder: self.path().to_owned(),
+                is_ours: done > 0,
+            }),
+        }
+    }
+
+    /// The protocol to plan with: that of the job if it goes on, as `auto` might take another one today.
+    ///
+    /// # Errors
+    /// If this version does not know it.
+    pub(crate) fn protocol(&self) -> Result<&'static Protocol, Failure> {
+        let job = self.folder.job().expect("a job that goes on");
+        registry::find(&job.protocol)
+            .ok_or_else(|| self.changed("the protocol", &job.protocol, "unknown"))
+    }
+
+    /// Checks that a job that goes on has this plan.
+    ///
+    /// # Errors
+    /// If it has another one.
+    pub(crate) fn check_plan(&self, plan: &Plan) -> Result<(), Failure> {
+        let job = self.folder.job().expect("a job that goes on");
+        let sizes = plan.request().sizes;
+        let is = [sizes.sender(), sizes.receiver()];
+        if job.items != is {
+            let shown = |[sender, receiver]: [u64; 2]| {
+                format!("{sender} of the sender, {receiver} of the receiver")
+            };
+            return Err(self.changed("the numbers of keys", &shown(job.items), &shown(is)));
+        }
+        let digest = blake3::Hash::from(plan.digest()).to_hex();
+        match job.plan == digest.as_str() {
+            true => Ok(()),
+            false => Err(self.changed("the derived parameters", &job.plan, &digest)),
+        }
+    }
+
+    fn changed(&self, name: &str, was: &str, is: &str) -> Failure {
+        let [name, was, is] = [name, was, is].map(str::to_owned);
+        let folder = self.path().to_owned();
+        Error::Changed {
+            folder,
+            name,
+            was,
+            is,
+        }
+        .into()
+    }
+
+    /// Begins the job or goes on with it, and agrees with the other party on which steps are done. What is
+    /// settled is on the disk when this returns.
+    ///
+    /// # Errors
+    /// If the folder or the channel fails, or the other party says what makes no sense.
+    pub(crate) fn settle(
+        &mut self,
+        agreement: &Agreement,
+        channel: &mut Channel,
+    ) -> Result<(), Failure> {
+        if !agreement.goes_on {
+            self.begin(agreement)?;
+        }
+        let plan = &agreement.plan;
+        let ours = self.results().done();
+        let mut theirs = vec![0; ours.len()];
+        channel
+            .exchange(
+                |outbound| outbound.send(&ours),
+                |inbound| inbound.recv(&mut theirs),
+            )
+            .map_err(psijoin::Error::from)?;
+        let both = done_by_both(&ours, &theirs, plan)?;
+        Ok(self
+            .results()
+            .keep_only(&both)
+            .map_err(psijoin::Error::Ledger)?)
+    }
+
+    fn begin(&mut self, agreement: &Agreement) -> Result<(), Failure> {
+        let plan = &agreement.plan;
+        let sizes = plan.request().sizes;
+        let parts = plan.parts().map_or(1, |parts| parts.shape.parts);
+        let total = plan.cost().total.total_bytes();
+        let a_part = plan
+            .parts()
+            .map_or(total, |parts| parts.plan.cost().total.total_bytes());
+        let begun = Begun {
+            program: VERSION,
+            terms: self.terms.clone(),
+            protocol: plan.info().name,
+            plan: plan.digest(),
+            items: [sizes.sender(), sizes.receiver()],
+            parts,
+            steps: parts::steps(plan),
+            bytes: [a_part, total - a_part * u64::from(parts)],
+            columns: agreement.columns.kept(),
+            joint_seed: &agreement.joint_seed,
+            command: &command(),
+        };
+        Ok(self.folder.begin(begun)?)
+    }
+
+    /// The seed that the items are digested under.
+    ///
+    /// # Errors
+    /// If the folder is damaged.
+    pub(crate) fn joint_seed(&self) -> Result<JointSeed, Failure> {
+        Ok(self.folder.joint_seed()?)
+    }
+
+    /// What its steps gave, once it has begun.
+    pub(crate) fn results(&self) -> &Results {
+        self.folder.results().expect("a job that has begun")
+    }
+
+    /// Whether all steps are done on this side.
+    pub(crate) fn has_all(&self) -> bool {
+        let job = self.folder.job();
+        job.is_some_and(|job| job.ended.is_none() && self.folder.done() == job.steps)
+    }
+
+    /// How many steps are.
+    pub(crate) fn done(&self) -> u32 {
+        self.folder.done()
+    }
+
+    /// How many keys the sender and the receiver have, and the columns of numbers, of a job that has begun.
+    pub(crate) fn known(&self) -> ([u64; 2], &[String]) {
+        let job = self.folder.job().expect("a job that has begun");
+        (job.items, &job.columns)
+    }
+
+    /// Marks the job as ended, and removes its results.
+    ///
+    /// # Errors
+    /// If the folder cannot be written.
+    pub(crate) fn end(&mut self, ended: Ended) -> Result<(), Failure> {
+        Ok(self.folder.end(ended)?)
+    }
+}
+
+impl Subject<'_> {
+    fn terms(&self, folder: &Folder) -> Vec<Term> {
+        let Question {
+            asked,
+            min_intersection,
+        } = self.question;
+        vec![
+            Term::shown("the role", self.role),
+            Term::shown(settings::PROTOCOL, self.protocol.info().name),
+            // Names of columns may be nobody else's business, but both sides know these.
+            Term::shown(settings::OUTPUT, asked),
+            Term::shown("the minimum (--min-intersection)", min_intersection),
+            Term::shown("the other party", &self.peer),
+            Term::shown("the identity", &self.identity),
+            folder.secret("a key (--key, --normalize)", |hasher| {
+                for column in self.key.columns() {
+                    hasher.update(&(column.len() as u64).to_le_bytes());
+                    hasher.update(column.as_bytes());
+                }
+                hasher.update(self.key.normalization().as_bytes());
+            }),
+        ]
+    }
+}
+
+/// Which job a party has, and how many of its steps are done.
+#[derive(Debug, PartialEq, Eq)]
+struct Standing {
+    id: Option<String>,
+    done: u32,
+}
+
+impl std::fmt::Display for Standing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.id {
+            None => f.write_str("none"),
+            Some(id) => write!(f, "{id} {}", self.done),
+        }
+    }
+}
+
+impl Standing {
+    /// What the other party told.
+    fn told(peer: &Hello) -> Result<Self, Failure> {
+        let malformed = || handshake::Error::Malformed("it did not tell which job it has");
+        let told = peer.told(STANDING).ok_or_else(malformed)?;
+        if told == "none" {
+            return Ok(Self { id: None, done: 0 });
+        }
+        let (id, done) = told.split_once(' ').ok_or_else(malformed)?;
+        Ok(Self {
+            id: Some(id.to_owned()),
+            done: done.parse().map_err(|_| malformed())?,
+        })
+    }
+}
+
+/// The steps that both have. What was opened was opened of all parts, so it is done only if they are.
+fn done_by_both(ours: &[u8], theirs: &[u8], plan: &Plan) -> Result<Vec<u8>, Failure> {
+    let (steps, runs) = (
+        parts::steps(plan),
+        plan.parts().map_or(1, |parts| parts.shape.parts),
+    );
+    let unused = theirs.len() * 8 - steps as usize;
+    if theirs
+        .last()
+        .is_some_and(|last| last.leading_zeros() < unused as u32)
+    {
+        let what = "it says that steps are done that there are not";
+        return Err(psijoin::Error::Peer(what).into());
+    }
+    let mut both: Vec<u8> = ours
+        .iter()
+        .zip(theirs)
+        .map(|(ours, theirs)| ours & theirs)
+        .collect();
+    let is_done = |both: &[u8], step: u32| both[step as usize / 8] >> (step % 8) & 1 == 1;
+    if !(0..runs).all(|part| is_done(&both, part)) {
+        (runs..steps).for_each(|step| both[step as usize / 8] &= !(1 << (step % 8)));
+    }
+    Ok(both)
+}
+
+/// The command that this process was started by, as it would be typed.
+fn command() -> String {
+    let words = env::args_os().map(|word| {
+        let word = word.to_string_lossy();
+        let is_plain = |c: char| c.is_alphanumeric() || "-_./:,=+%^".contains(c);
+        match !word.is_empty() && word.chars().all(is_plain) {
+            true => word.into_owned(),
+            false => format!("'{}'", word.replace('\'', r"'\''")),
+        }
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use psijoin::{OutputKind, Request};
+
+    use super::*;
+
+    #[test]
+    fn a_standing_is_told_and_understood() {
+        let peer = |standing: &str| Hello::new(handshake::Role::Sender, 1).fact(STANDING, standing);
+        for standing in [
+            Standing { id: None, done: 0 },
+            Standing {
+                id: Some("00ff".into()),
+                done: 7,
+            },
+        ] {
+            assert_eq!(
+                Standing::told(&peer(&standing.to_string())).unwrap(),
+                standing
+            );
+        }
+        for wrong in ["", "00ff", "00ff -1", "00ff 1 2"] {
+            assert!(Standing::told(&peer(wrong)).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_is_opened_is_opened_of_all_parts() {
+        let protocol = registry::find("rr22-circuit").unwrap();
+        let request = Request::rows(100, 100).unwrap().output(OutputKind::Count);
+        let plan = parts::in_parts(protocol, &request, 3).unwrap();
+        let both = |ours: u8, theirs: u8| done_by_both(&[ours], &[theirs], &plan).ok();
+        assert_eq!(both(0b1111, 0b1111), Some(vec![0b1111]));
+        assert_eq!(both(0b1111, 0b0111), Some(vec![0b0111]));
+        assert_eq!(both(0b1101, 0b1111), Some(vec![0b0101]));
+        assert_eq!(both(0b0110, 0b0011), Some(vec![0b0010]));
+        assert_eq!(both(0, 0b1_0000), None);
+    }
+}

@@ -1,0 +1,139 @@
+//! Going on with a job: after a lost connection, and with what an earlier attempt has left.
+
+use std::{
+    mem,
+    time::{Duration, Instant},
+};
+
+use psijoin_channel::{count::Snapshot, memory};
+use psijoin_table::KeyTable;
+
+use super::{Computed, Ready, Run, Table, Task};
+use crate::{exit::Failure, phases::Phases};
+
+/// How long lost connections are made again while nothing comes further.
+pub(super) struct Patience {
+    wait: Duration,
+    lost: Option<Instant>,
+    /// How many steps were done then.
+    done: u32,
+}
+
+impl Patience {
+    pub(super) fn new(wait: Duration) -> Self {
+        Self {
+            wait,
+            lost: None,
+            done: 0,
+        }
+    }
+
+    /// A connection is lost, with so many steps done. Whether to try once more.
+    fn lasts(&mut self, done: u32) -> bool {
+        if done > self.done {
+            self.lost = None;
+        }
+        self.done = done;
+        self.lost.get_or_insert_with(Instant::now).elapsed() < self.wait
+    }
+}
+
+impl Ready<'_> {
+    /// The party's table, which is read unless an earlier attempt did.
+    pub(super) fn table<'t>(
+        &mut self,
+        table: &'t mut Option<Table>,
+    ) -> Result<&'t mut Table, Failure> {
+        if table.is_none() {
+            let mut keys: KeyTable = self.party.read_table(&self.own)?;
+            let numbers = keys.numbers.iter_mut();
+            let columns = numbers
+                .map(|column| mem::take(&mut column.values))
+                .collect();
+            let read = Table { keys, columns };
+            if let Some(job) = &mut self.job {
+                job.is_about(&read.keys, &read.columns)?;
+            }
+            *table = Some(read);
+        }
+        Ok(table.as_mut().expect("it was read"))
+    }
+
+    /// Whether this party has all that it needs for its result. Shares are useful only if both have theirs, and
+    /// a sender has no result.
+    pub(super) fn needs_nobody(&self) -> bool {
+        let has_all = self.job.as_ref().is_some_and(|job| job.has_all());
+        has_all && matches!(self.party.task, Task::Receive(_) | Task::Learn)
+    }
+
+    /// What this party has when all that it needs was done before. Nothing is said.
+    pub(super) fn recall(&mut self, table: &mut Option<Table>) -> Result<Computed, Failure> {
+        let phases = Phases::default();
+        phases.begin("reading the table");
+        let table = self.table(table)?;
+        let (party, job) = (&self.party, self.job.as_ref().expect("a job"));
+        party.console.say(format_args!(
+            "everything was done before: the other party is not needed any more"
+        ));
+        let agreement = party.recall(job)?;
+        let items_seed = agreement.joint_seed;
+        let run = Run {
+            plan: &agreement.plan,
+            role: party.task.role(),
+            joint_seed: &items_seed,
+            ledger: Some(job.results()),
+        };
+        let (channel, _) = memory::pair();
+        let set = table.set(true, &items_seed);
+        let output = run.compute(set, &mut [channel], party.pool, &phases)?;
+        Ok(Computed {
+            agreement,
+            items_seed,
+            traffic: Snapshot::default(),
+            phases,
+            output,
+        })
+    }
+
+    /// Whether to meet again after this failure: the connection was lost, and a job goes on.
+    pub(super) fn tries_again(&self, failure: &Failure, patience: &mut Patience) -> bool {
+        let Some(job) = &self.job else {
+            return false;
+        };
+        let again = failure.is_lost_connection() && patience.lasts(job.done());
+        if again {
+            let console = self.party.console;
+            console.warn(format_args!(
+                "{failure}: meeting again, to go on with the job"
+            ));
+        }
+        again
+    }
+
+    /// What it means that the other party was not met.
+    pub(super) fn unmet(&self, failure: Failure) -> Failure {
+        let has_helped = self.job.as_ref().is_some_and(|job| job.done() > 0)
+            && matches!(self.party.task, Task::Send | Task::Share(..));
+        match has_helped && failure.may_pass() {
+            true => Failure::Unconfirmed(Box::new(failure)),
+            false => failure,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patience_ends_unless_something_is_done() {
+        let mut patience = Patience::new(Duration::ZERO);
+        assert!(!patience.lasts(0));
+        let mut patience = Patience::new(Duration::from_millis(100));
+        assert!(patience.lasts(0));
+        assert!(patience.lasts(3));
+        std::thread::sleep(Duration::from_millis(150));
+        assert!(!patience.lasts(3));
+        assert!(patience.lasts(4));
+    }
+}
