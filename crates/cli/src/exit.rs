@@ -257,7 +257,9 @@ impl Failure {
     /// Whether a connection was lost, and nobody has given up.
     pub(crate) fn is_lost_connection(&self) -> bool {
         use psijoin_channel::Error::*;
+        use psijoin_transport::Error::{ClosedDuringSetup, Io as IoDuringSetup};
         let error = match self {
+            Self::Transport(ClosedDuringSetup | IoDuringSetup(_)) => return true,
             Self::Transport(psijoin_transport::Error::Channel(error))
             | Self::Psi(psijoin::Error::Channel(error))
             | Self::Handshake(HandshakeError::Channel(error)) => error,

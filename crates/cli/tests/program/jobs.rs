@@ -1,16 +1,22 @@
 //! `--job`: a join that broke off goes on.
 
 use std::{
+    collections::HashSet,
     fs,
+    io::BufReader,
+    mem,
     net::TcpListener,
     path::Path,
+    process::{Command, Stdio},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
+use psijoin::share_file::File;
+use psijoin_table::{Format, KeyTable, Source};
 use serde_json::Value;
 
-use crate::support::{Ended, Folder, Joined, Process, Trust, exists, join, lines, run, trust};
+use crate::support::{Ended, Folder, Joined, Process, Trust, exists, lines, run, trust};
 
 /// Two parties that keep jobs in parts.
 struct Parties {
@@ -45,8 +51,17 @@ impl Parties {
     }
 
     fn receiver(&self, more: &[&str]) -> Process {
+        self.receiver_with(more, |command| command.stdout(Stdio::piped()))
+    }
+
+    fn receiver_with(
+        &self,
+        more: &[&str],
+        streams: impl FnOnce(&mut Command) -> &mut Command,
+    ) -> Process {
         let own: Vec<&str> = self.receiver.iter().map(String::as_str).collect();
-        Process::start(&[&["receive", "--listen", &self.address], &own[..], more].concat())
+        let args = [&["receive", "--listen", &self.address], &own[..], more].concat();
+        Process::start_with(&args, |command| streams(command.stdin(Stdio::null())))
     }
 
     fn sender(&self, more: &[&str]) -> Process {
@@ -142,19 +157,402 @@ fn every_output_can_be_kept() {
     }
 }
 
-/// The whole of what was computed is kept when it cannot be written.
+/// What was computed is kept while it cannot be written.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_output_that_cannot_be_written_is_written_alone_later() {
     for parts in [&PARTS[..], &[]] {
         let parties = Parties::new(parts);
-        let output = parties.folder.path("shared");
-        // As a full disk: a file that may not grow. The job's own files are small.
-        let listen = parties.receiver(&["--output", &output]);
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let receiver = parties.receiver_with(&[], |command| command.stdout(full));
         let sender = parties.sender(&[]);
-        let (receiver, sender) = (listen, sender.end());
-        sender.says(0, &[]);
-        receiver.end().says(0, &[]);
+        sender.end().says(0, &[]);
+        receiver.end().says(3, &["standard output"]);
+        let kept = parties.status("receiver-job");
+        assert_eq!(kept["state"], "under way");
+        assert_eq!(
+            (&kept["bytes_left"], &kept["parts_done"]),
+            (&0.into(), &kept["parts"])
+        );
+        let alone = parties.receiver(&[]).end();
+        alone.says(
+            0,
+            &[
+                "the other party is not needed any more",
+                "2,000 shared keys",
+            ],
+        );
+        assert_eq!(alone.stdout, lines(1000..3000));
+        assert_eq!(parties.status("receiver-job")["state"], "done");
+    }
+}
+
+/// Takes long enough to be broken off.
+const LONG: [&str; 8] = [
+    "--parts",
+    "61",
+    "--protocol",
+    "dh",
+    "--threads",
+    "1",
+    "--wait",
+    "30",
+];
+
+impl Parties {
+    /// Lets a job begin, and kills both parties once they have done some parts.
+    fn broken_off(common: &[&str]) -> Self {
+        let parties = Self::new(&[&LONG, common].concat());
+        let both = [parties.receiver(&[]), parties.sender(&[])];
+        let jobs = ["receiver-job", "sender-job"];
+        while jobs.iter().any(|job| parties.parts_done(job) < 3) {
+            thread::sleep(Duration::from_millis(5));
+        }
+        for party in &both {
+            party.signal("KILL");
+        }
+        for party in both {
+            assert_eq!(party.end().code, None);
+        }
+        parties
+    }
+
+    fn goes_on(&self) {
+        let done = ["receiver-job", "sender-job"].map(|job| self.parts_done(job));
+        assert!(done.iter().all(|done| (2..61).contains(done)), "{done:?}");
+        let joined = self.join(&[], &[]);
+        joined.sender.says(0, &[" of 61 parts done before"]);
+        joined
+            .receiver
+            .says(0, &[" of 61 parts done before", "2,000 shared keys"]);
+        assert_eq!(joined.receiver.stdout, lines(1000..3000));
+    }
+}
+
+/// Both get shares of one run of each part, whichever attempt it was in.
+#[test]
+fn shares_go_on() {
+    let common = [
+        "--output-kind",
+        "shares",
+        "--protocol",
+        "rr22-circuit",
+        "--wait",
+        "30",
+    ];
+    let parties = Parties::new(&[&common[..], &["--parts", "13"]].concat());
+    let [mine, theirs] = ["mine.shares", "theirs.shares"].map(|name| parties.folder.path(name));
+    let start = || {
+        [
+            parties.receiver(&["--output", &mine]),
+            parties.sender(&["--output", &theirs]),
+        ]
+    };
+    for (least, victim) in [(2, 0), (5, 1)] {
+        let both = start();
+        while ["receiver-job", "sender-job"]
+            .iter()
+            .any(|job| parties.parts_done(job) < least)
+        {
+            thread::sleep(Duration::from_millis(5));
+        }
+        both[victim].signal("KILL");
+        both[1 - victim].signal("KILL");
+        both.map(Process::end);
+    }
+    for ended in start().map(Process::end) {
+        ended.says(0, &[" of 13 parts done before"]);
+    }
+    let read = |path: &str| File::read(BufReader::new(fs::File::open(path).unwrap())).unwrap();
+    let [mine, theirs] = [&mine, &theirs].map(|path| read(path));
+    assert_eq!(mine.session, theirs.session);
+    let shared = mine.shares.membership() ^ theirs.shares.membership();
+    let rows = mine.rows.unwrap();
+    let shared: HashSet<_> = (0..rows.len())
+        .filter(|place| shared.get(*place))
+        .map(|place| rows[place])
+        .collect();
+    assert_eq!(shared, (1000..3000).map(Some).collect());
+}
+
+/// Each by name, with nothing lost.
+#[test]
+fn what_has_changed_is_refused() {
+    let parties = Parties::broken_off(&[]);
+    let refused = |more: &[&str], code, text| {
+        parties.receiver(more).end().says(code, &[text]);
+    };
+    refused(
+        &["--output-kind", "count"],
+        2,
+        "the output `rows`, and this is `count`",
+    );
+    refused(&["--min-intersection", "5"], 2, "the minimum");
+    let theirs = parties.trust.sender.each_ref().map(String::as_str);
+    let mine = parties.trust.receiver.each_ref().map(String::as_str);
+    let other = |from: usize, value: &str, text: &str| {
+        let mut changed = parties.receiver.clone();
+        changed[from] = value.to_owned();
+        let changed: Vec<&str> = changed.iter().map(String::as_str).collect();
+        let listen = ["receive", "--listen", &parties.address];
+        run(&[&listen, &changed[..]].concat()).says(2, &[text]);
+    };
+    other(1, theirs[1], "the identity");
+    other(3, theirs[3], "the other party");
+    let protocol = parties.receiver.iter().position(|word| word == "dh");
+    other(
+        protocol.unwrap(),
+        "kkrt",
+        "the protocol `dh`, and this is `kkrt`",
+    );
+    let parts = parties
+        .receiver
+        .iter()
+        .position(|word| word == "61")
+        .unwrap();
+
+    // Only the other party can tell that this one has a table of other keys, or in another order.
+    for table in [
+        lines(1000..5001),
+        lines(0..4000),
+        lines(3000..5000) + &lines(1000..3000),
+    ] {
+        parties.folder.file("theirs", table);
+        let joined = parties.join(&[], &[]);
+        joined
+            .sender
+            .says(2, &["a table (its keys, their order, and its numbers)"]);
+        joined.receiver.says(7, &[]);
+    }
+    parties.folder.file("theirs", lines(1000..5000));
+
+    // Another number of parts on both sides.
+    let seven = |own: &[String]| {
+        let mut own = own.to_vec();
+        own[parts] = "60".to_owned();
+        own
+    };
+    let other = Parties {
+        folder: Folder::new(),
+        trust: trust(&Folder::new()),
+        address: parties.address.clone(),
+        receiver: seven(&parties.receiver),
+        sender: seven(&parties.sender),
+    };
+    for ended in other.join(&[], &[]).both() {
+        ended.says(2, &["the derived parameters"]);
+    }
+    assert_eq!(mine.len(), 4);
+    parties.goes_on();
+}
+
+/// A folder of another job, or none.
+#[test]
+fn only_the_same_job_goes_on() {
+    let parties = Parties::broken_off(&[]);
+    let elsewhere = parties.folder.path("elsewhere");
+    let at = parties
+        .sender
+        .iter()
+        .position(|word| word == "--job")
+        .unwrap();
+    let with = |job: &[&str]| {
+        let own: Vec<&str> = parties.sender.iter().map(String::as_str).collect();
+        let receiver = parties.receiver(&[]);
+        let connect = ["send", "--connect", &parties.address];
+        let sender = Process::start(&[&connect, &own[..at], job, &own[at + 2..]].concat());
+        [receiver.end(), sender.end()]
+    };
+    let [receiver, sender] = with(&["--job", &elsewhere]);
+    receiver.says(
+        5,
+        &["the other party does not have the job that goes on here"],
+    );
+    sender.says(
+        5,
+        &["the other party goes on with a job that is not the one here"],
+    );
+    let [receiver, sender] = with(&[]);
+    for ended in [receiver, sender] {
+        ended.says(5, &["keeping a job (--job)", "on both sides"]);
+    }
+    parties.goes_on();
+}
+
+#[test]
+fn a_folder_is_one_process_at_a_time_and_whole() {
+    let parties = Parties::broken_off(&[]);
+    let mut first = parties.receiver(&[]);
+    first.address();
+    let second = |port: &str| {
+        let own: Vec<&str> = parties.receiver.iter().map(String::as_str).collect();
+        run(&[
+            &["receive", "--connect", port, "--wait", "1"],
+            &own[..own.len() - 2],
+        ]
+        .concat())
+    };
+    second(&parties.address).says(3, &["another psijoin is at work"]);
+    first.signal("TERM");
+    first.end().says(1, &["interrupted"]);
+
+    let results = parties.folder.path("receiver-job/results");
+    let whole = fs::read(&results).unwrap();
+    let mut spoilt = whole.clone();
+    spoilt[20] ^= 1;
+    fs::write(&results, &spoilt).unwrap();
+    // The other side hears of it.
+    let joined = parties.join(&[], &[]);
+    joined.receiver.says(
+        3,
+        &["is damaged (a record of its results cannot be opened)"],
+    );
+    joined.sender.says(7, &[]);
+    fs::write(&results, &whole[..whole.len() - 1]).unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = parties.folder.path("receiver-job");
+        let set = |mode| fs::set_permissions(&folder, fs::Permissions::from_mode(mode)).unwrap();
+        set(0o755);
+        let joined = parties.join(&[], &[]);
+        joined
+            .receiver
+            .says(3, &["can be read or changed by other users"]);
+        joined.sender.says(7, &[]);
+        set(0o700);
+    }
+    parties.goes_on();
+}
+
+/// Neither items nor what they are known by without the joint seed.
+#[test]
+fn nothing_in_the_folder_tells_an_item() {
+    let parties = Parties::broken_off(&[]);
+    let source = |name: &str| {
+        let (dialect, progress) = Default::default();
+        let path = parties.folder.path(name);
+        Source::open(
+            Path::new(&path),
+            Some(Format::Lines),
+            &dialect,
+            false,
+            &progress,
+        )
+        .unwrap()
+    };
+    for (job, table, items) in [
+        ("receiver-job", "mine", 0..3000),
+        ("sender-job", "theirs", 1000..5000),
+    ] {
+        let (key, progress) = Default::default();
+        let read = KeyTable::read(&source(table), &key, &[], &progress).unwrap();
+        let fingerprints: HashSet<&[u8]> = read.fingerprints.iter().map(|one| &one[..8]).collect();
+        for name in ["job", "key", "lock", "results"] {
+            let bytes = fs::read(parties.folder.path(job) + "/" + name).unwrap();
+            assert!(!bytes.windows(4).any(|window| window == b"word"), "{name}");
+            assert!(
+                !bytes.windows(8).any(|window| fingerprints.contains(window)),
+                "{name}"
+            );
+        }
+        assert_eq!(read.fingerprints.len(), items.len());
+    }
+    parties.goes_on();
+}
+
+#[test]
+fn no_job_is_kept_with_protocols_against_cheats() {
+    for protocol in ["rr22-malicious", "cm20-malicious-sender"] {
+        let parties = Parties::new(&["--protocol", protocol]);
+        parties
+            .receiver(&[])
+            .end()
+            .says(2, &["protects from a party that cheats"]);
+        assert!(!exists(&parties.folder.path("receiver-job")));
+    }
+}
+
+/// Either party, ten times, at any moment; the other one meets it again. Only parts that are not done on
+/// both sides run again, and the result is exact.
+#[test]
+fn ten_kills_lose_nothing() {
+    let mut random = Random(0x9e37_79b9);
+    let mut kills = 0;
+    while kills < 10 {
+        let parties = Parties::new(&LONG);
+        let output = parties.folder.path("shared");
+        kills += survive(&parties, &output, &mut random);
         assert_eq!(parties.folder.read("shared"), lines(1000..3000));
+        assert_eq!(parties.status("receiver-job")["state"], "done");
+    }
+}
+
+/// Kills parties and starts them again until one has ended; how often it killed one.
+fn survive(parties: &Parties, output: &str, random: &mut Random) -> u32 {
+    let start = |party: usize| match party {
+        0 => parties.receiver(&["--output", output]),
+        _ => parties.sender(&[]),
+    };
+    let mut running = [0, 1].map(start);
+    // How many parts both had done when each was started.
+    let mut least = [0; 2];
+    let mut kills = 0;
+    loop {
+        thread::sleep(Duration::from_millis(random.below(700)));
+        let victim = random.below(2) as usize;
+        running[victim].signal("KILL");
+        let done = ["receiver-job", "sender-job"].map(|job| parties.parts_done(job));
+        let killed = mem::replace(&mut running[victim], start(victim)).end();
+        goes_on_from(
+            &killed,
+            mem::replace(&mut least[victim], done[0].min(done[1])),
+        );
+        if killed.code.is_some() {
+            killed.says(0, &[]);
+            break;
+        }
+        kills += 1;
+    }
+    let [receiver, sender] = running.map(Process::end);
+    goes_on_from(&receiver, least[0]);
+    goes_on_from(&sender, least[1]);
+    receiver.says(0, &[]);
+    // It cannot know that the receiver has all, if it was killed before it heard so.
+    if sender.code != Some(0) {
+        sender.says(
+            4,
+            &["if the other side has its result, nothing is left to do"],
+        );
+    }
+    kills
+}
+
+/// Whether a party has run no part that both had done: with one stream they are done in order, so both have what
+/// the one behind has.
+fn goes_on_from(party: &Ended, least: u64) {
+    let begun: Vec<u64> = party.stderr.lines().filter_map(done_before).collect();
+    assert!(begun.is_sorted(), "{begun:?}");
+    assert!(
+        begun.first().is_none_or(|first| *first >= least),
+        "{begun:?}, {least}"
+    );
+}
+
+/// With how many parts a job goes on, if the line says so.
+fn done_before(line: &str) -> Option<u64> {
+    let (done, _) = line.strip_prefix("going on: ")?.split_once(' ')?;
+    done.parse().ok()
+}
+
+/// Xorshift: when to kill whom.
+struct Random(u32);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 17;
+        self.0 ^= self.0 << 5;
+        u64::from(self.0) % bound
     }
 }
