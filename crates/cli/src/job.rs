@@ -1,15 +1,18 @@
 //! `--job`: what a party keeps, so that a join that broke off goes on.
 //!
 //! Both parties say in their hellos which job they have, and how many of its steps are done. If nothing is done on
-//! either side, a job begins. If both have the same, it goes on: each says which steps it has, what only one has is
-//! forgotten, and the others run. Anything else is an error on both sides.
+//! either side, a job begins. If both have the same, it goes on: each says which run of each step it has. Steps of
+//! which both have the same run are done, and the others run. Anything else is an error on both sides.
 
 use std::{env, path::Path};
 
 use psijoin::{JointSeed, Plan, Protocol, Role, parts, registry};
 use psijoin_channel::Channel;
 use psijoin_handshake::{self as handshake, Hello};
-use psijoin_job::{Begun, Ended, Error, Folder, Results, Term};
+use psijoin_job::{
+    Begun, Ended, Error, Folder, Results, Term,
+    results::{NO_RUN, Run},
+};
 use psijoin_table::{KeySpec, KeyTable};
 
 use crate::{exit::Failure, question::Question, session::Agreement, settings};
@@ -155,8 +158,8 @@ impl Job {
         .into()
     }
 
-    /// Begins the job or goes on with it, and agrees with the other party on which steps are done. What is
-    /// settled is on the disk when this returns.
+    /// Begins the job or goes on with it, and agrees with the other party on which steps are done. A job that
+    /// begins is on the disk when this returns.
     ///
     /// # Errors
     /// If the folder or the channel fails, or the other party says what makes no sense.
@@ -169,19 +172,18 @@ impl Job {
             self.begin(agreement)?;
         }
         let plan = &agreement.plan;
-        let ours = self.results().done();
-        let mut theirs = vec![0; ours.len()];
+        let ours = self.results().runs();
+        let mut theirs = vec![NO_RUN; ours.len()];
         channel
             .exchange(
-                |outbound| outbound.send(&ours),
-                |inbound| inbound.recv(&mut theirs),
+                |outbound| outbound.send(ours.as_flattened()),
+                |inbound| inbound.recv(theirs.as_flattened_mut()),
             )
             .map_err(psijoin::Error::from)?;
-        let both = done_by_both(&ours, &theirs, plan)?;
-        Ok(self
-            .results()
-            .keep_only(&both)
-            .map_err(psijoin::Error::Ledger)?)
+        let done = done_by_both(&ours, &theirs, plan);
+        let is_done = |step: u32| done[step as usize];
+        self.results().attempt(&agreement.joint_seed, is_done);
+        Ok(())
     }
 
     fn begin(&mut self, agreement: &Agreement) -> Result<(), Failure> {
@@ -225,6 +227,19 @@ impl Job {
     pub(crate) fn has_all(&self) -> bool {
         let job = self.folder.job();
         job.is_some_and(|job| job.ended.is_none() && self.folder.done() == job.steps)
+    }
+
+    /// Whether the other party has confirmed that it has all, too.
+    pub(crate) fn is_confirmed(&self) -> bool {
+        self.folder.job().is_some_and(|job| job.confirmed)
+    }
+
+    /// Notes that it has.
+    ///
+    /// # Errors
+    /// If the folder cannot be written.
+    pub(crate) fn confirm(&mut self) -> Result<(), Failure> {
+        Ok(self.folder.confirm()?)
     }
 
     /// How many steps are.
@@ -304,30 +319,18 @@ impl Standing {
     }
 }
 
-/// The steps that both have. What was opened was opened of all parts, so it is done only if they are.
-fn done_by_both(ours: &[u8], theirs: &[u8], plan: &Plan) -> Result<Vec<u8>, Failure> {
-    let (steps, runs) = (
-        parts::steps(plan),
-        plan.parts().map_or(1, |parts| parts.shape.parts),
-    );
-    let unused = theirs.len() * 8 - steps as usize;
-    if theirs
-        .last()
-        .is_some_and(|last| last.leading_zeros() < unused as u32)
-    {
-        let what = "it says that steps are done that there are not";
-        return Err(psijoin::Error::Peer(what).into());
-    }
-    let mut both: Vec<u8> = ours
-        .iter()
-        .zip(theirs)
-        .map(|(ours, theirs)| ours & theirs)
+/// The steps of which both have the same run. What was opened was opened of all parts, so it is done only if they
+/// are.
+fn done_by_both(ours: &[Run], theirs: &[Run], plan: &Plan) -> Vec<bool> {
+    let both = ours.iter().zip(theirs);
+    let mut done: Vec<bool> = both
+        .map(|(ours, theirs)| ours == theirs && *ours != NO_RUN)
         .collect();
-    let is_done = |both: &[u8], step: u32| both[step as usize / 8] >> (step % 8) & 1 == 1;
-    if !(0..runs).all(|part| is_done(&both, part)) {
-        (runs..steps).for_each(|step| both[step as usize / 8] &= !(1 << (step % 8)));
-    }
-    Ok(both)
+    let parts = plan.parts().map_or(1, |parts| parts.shape.parts);
+    let (parts, opened) = done.split_at_mut(parts as usize);
+    let are_done = parts.iter().all(|part| *part);
+    opened.iter_mut().for_each(|opened| *opened &= are_done);
+    done
 }
 
 /// The command that this process was started by, as it would be typed.
@@ -346,6 +349,7 @@ fn command() -> String {
 #[cfg(test)]
 mod tests {
     use psijoin::{OutputKind, Request};
+    use psijoin_job::results::RUN_BYTES;
 
     use super::*;
 
@@ -374,11 +378,12 @@ mod tests {
         let protocol = registry::find("rr22-circuit").unwrap();
         let request = Request::rows(100, 100).unwrap().output(OutputKind::Count);
         let plan = parts::in_parts(protocol, &request, 3).unwrap();
-        let both = |ours: u8, theirs: u8| done_by_both(&[ours], &[theirs], &plan).ok();
-        assert_eq!(both(0b1111, 0b1111), Some(vec![0b1111]));
-        assert_eq!(both(0b1111, 0b0111), Some(vec![0b0111]));
-        assert_eq!(both(0b1101, 0b1111), Some(vec![0b0101]));
-        assert_eq!(both(0b0110, 0b0011), Some(vec![0b0010]));
-        assert_eq!(both(0, 0b1_0000), None);
+        let runs = |of: [u8; 4]| of.map(|run| [run; RUN_BYTES]);
+        let done = |ours, theirs| done_by_both(&runs(ours), &runs(theirs), &plan);
+        assert_eq!(done([1, 1, 2, 3], [1, 1, 2, 3]), [true; 4]);
+        assert_eq!(done([1, 1, 2, 3], [1, 1, 2, 0]), [true, true, true, false]);
+        assert_eq!(done([1, 1, 0, 3], [1, 1, 0, 3]), [true, true, false, false]);
+        // Of other runs of one part.
+        assert_eq!(done([1, 1, 2, 3], [1, 2, 2, 3]), [true, false, true, false]);
     }
 }

@@ -323,6 +323,10 @@ impl Ready<'_> {
             streams.ending_with_the_last_message(connection, party.task.role(), &agreement, ledger);
         let set = table.set(job.is_some(), &items_seed);
         let (output, traffic) = party.run(&agreement, set, streams, ledger, &phases)?;
+        // It may take until the shares can be written.
+        if let (Some(job), Task::Share(..)) = (&mut self.job, &party.task) {
+            job.confirm()?;
+        }
         Ok(Computed {
             agreement,
             items_seed,

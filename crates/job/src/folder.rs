@@ -241,10 +241,29 @@ impl Folder {
             id: name_of(begun.joint_seed),
             seed: Some(at.io(seal(SEED, &begun.joint_seed.to_kept()))?),
             command: Some(at.io(seal(COMMAND, begun.command.as_bytes()))?),
+            confirmed: false,
             ended: None,
         };
         self.write(&job)?;
         self.results = Some(self.open_results(&job)?);
+        self.job = Some(job);
+        Ok(())
+    }
+
+    /// Notes that the other party has confirmed that it has all that it needs.
+    ///
+    /// # Errors
+    /// If the folder cannot be written.
+    ///
+    /// # Panics
+    /// If there is no job.
+    pub fn confirm(&mut self) -> Result<(), Error> {
+        let job = self.job.take().expect("a job");
+        let job = Job {
+            confirmed: true,
+            ..job
+        };
+        self.write(&job)?;
         self.job = Some(job);
         Ok(())
     }

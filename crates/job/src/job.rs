@@ -32,6 +32,8 @@ pub struct Job {
     pub(crate) seed: Option<String>,
     /// The command that goes on, sealed.
     pub(crate) command: Option<String>,
+    /// Whether the other party has confirmed that it has all that it needs.
+    pub confirmed: bool,
     /// How it ended.
     pub ended: Option<Ended>,
 }

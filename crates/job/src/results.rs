@@ -8,9 +8,9 @@
 //! …           what is sealed, for this job and this place in the file
 //! ```
 //!
-//! What is sealed begins with a byte: 1 for what a step gave, with the step's number in 4 bytes and the
-//! output; 2 for the steps that are not forgotten, in a bit each. A later record of a step replaces an
-//! earlier one.
+//! What is sealed is the number of a step in 4 bytes, the name of its run in 8, and the output. A later record of
+//! a step replaces an earlier one. A run's name comes from the joint seed of its attempt, so it is the same on both
+//! sides: what they have of a step belongs together only if the names are equal.
 //!
 //! Each record is on the disk before anybody relies on it. So one that is not whole can only be the last, and
 //! nobody relied on it: the file is cut off before it. Where lengths can be told, a record that cannot be
@@ -23,15 +23,25 @@ use std::{
     sync::{Mutex, MutexGuard},
 };
 
+use psijoin_channel::joint_seed::JointSeed;
 use psijoin_psi::{Error, Ledger, Output};
 use zeroize::Zeroizing;
 
 use crate::{codec, seal::Key};
 
-const STEP: u8 = 1;
-const ONLY: u8 = 2;
-
 const HEADER_BYTES: usize = 8;
+
+/// Bytes of the number of a step and the name of its run.
+const FRONT_BYTES: usize = size_of::<u32>() + RUN_BYTES;
+
+/// Bytes of the name of a run.
+pub const RUN_BYTES: usize = 8;
+
+/// What both sides call the run of a step in one attempt.
+pub type Run = [u8; RUN_BYTES];
+
+/// Stands for the run of a step that is not done.
+pub const NO_RUN: Run = [0; RUN_BYTES];
 
 /// The results of a job.
 pub struct Results {
@@ -46,8 +56,17 @@ struct Log {
     file: File,
     /// Where the next record goes.
     end: u64,
-    /// Where the record of each step is.
-    records: BTreeMap<u32, u64>,
+    /// The record of each step.
+    records: BTreeMap<u32, Record>,
+    /// What names runs now.
+    attempt: Option<JointSeed>,
+}
+
+#[derive(Clone, Copy)]
+struct Record {
+    /// Where it is.
+    at: u64,
+    run: Run,
 }
 
 /// The file is not what was written.
@@ -87,6 +106,7 @@ impl Results {
                 file,
                 end: 0,
                 records: BTreeMap::new(),
+                attempt: None,
             }),
         };
         {
@@ -139,28 +159,23 @@ impl Results {
     }
 
     fn note(&self, log: &mut Log, text: &[u8]) -> Result<(), OpenError> {
-        match text.split_first() {
-            Some((&STEP, rest)) => match rest.split_first_chunk() {
-                Some((step, _)) if u32::from_le_bytes(*step) < self.steps => {
-                    log.records.insert(u32::from_le_bytes(*step), log.end);
-                }
-                _ => return damaged("its results are of no step"),
-            },
-            Some((&ONLY, bits)) if bits.len() == self.steps.div_ceil(8) as usize => {
-                log.records.retain(|step, _| is_set(bits, *step));
+        let front = text
+            .split_first_chunk()
+            .and_then(|(step, rest)| Some((u32::from_le_bytes(*step), *rest.first_chunk()?)));
+        match front {
+            Some((step, run)) if step < self.steps => {
+                log.records.insert(step, Record { at: log.end, run });
+                Ok(())
             }
-            _ => return damaged("its results are of an unknown kind"),
+            _ => damaged("its results are of no step"),
         }
-        Ok(())
     }
 
-    /// The steps that are done, a bit each, from the lowest bit of the first byte on.
-    pub fn done(&self) -> Vec<u8> {
-        let mut bits = vec![0; self.steps.div_ceil(8) as usize];
-        for step in self.log().records.keys() {
-            bits[*step as usize / 8] |= 1 << (step % 8);
-        }
-        bits
+    /// The run of each step: [`NO_RUN`] if it is not done.
+    pub fn runs(&self) -> Vec<Run> {
+        let log = self.log();
+        let run = |step| log.records.get(&step).map_or(NO_RUN, |record| record.run);
+        (0..self.steps).map(run).collect()
     }
 
     /// How many steps are done.
@@ -168,22 +183,12 @@ impl Results {
         self.log().records.len() as u32
     }
 
-    /// Forgets all steps but these, on the disk too.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
-    ///
-    /// # Panics
-    /// If there is not a bit per step.
-    pub fn keep_only(&self, done: &[u8]) -> io::Result<()> {
-        assert_eq!(done.len(), self.steps.div_ceil(8) as usize);
+    /// Begins another attempt, whose seed both parties have just drawn: only these steps are done, and the others
+    /// run again.
+    pub fn attempt(&self, joint_seed: &JointSeed, is_done: impl Fn(u32) -> bool) {
         let log = &mut *self.log();
-        if log.records.keys().all(|step| is_set(done, *step)) {
-            return Ok(());
-        }
-        self.append(log, &[&[ONLY], done].concat())?;
-        log.records.retain(|step, _| is_set(done, *step));
-        Ok(())
+        log.attempt = Some(*joint_seed);
+        log.records.retain(|step, _| is_done(*step));
     }
 
     /// Appends a record. If that fails, the file is as long as before.
@@ -258,31 +263,35 @@ impl Ledger for Results {
             log.file.read_exact(&mut bytes)?;
             io::Result::Ok(bytes)
         };
-        let at = *self.log().records.get(&step).ok_or_else(unreadable)?;
+        let record = self.log().records.get(&step).copied();
+        let at = record.ok_or_else(unreadable)?.at;
         let sealed = read(at).map_err(Error::Ledger)?;
         let text = self.key.open(&self.place(at), sealed);
         let text = text.map_err(|_| unreadable())?;
-        let output = text.get(1 + size_of::<u32>()..);
+        let output = text.get(FRONT_BYTES..);
         output.and_then(codec::decode).ok_or_else(unreadable)
     }
 
     fn keep(&self, step: u32, output: &Output) -> Result<(), Error> {
         let output = codec::encode(output).ok_or(Error::Misuse("no step gives such an output"))?;
-        let mut text = Zeroizing::new(Vec::with_capacity(5 + output.len()));
-        text.push(STEP);
-        text.extend(step.to_le_bytes());
-        text.extend_from_slice(&output);
         let log = &mut *self.log();
+        let no_attempt = Error::Misuse("a step is kept of no attempt");
+        let run = run_of(step, log.attempt.as_ref().ok_or(no_attempt)?);
+        let mut text = Zeroizing::new(Vec::with_capacity(FRONT_BYTES + output.len()));
+        text.extend(step.to_le_bytes());
+        text.extend(run);
+        text.extend_from_slice(&output);
         let at = log.end;
         self.append(log, &text).map_err(Error::Ledger)?;
-        log.records.insert(step, at);
+        log.records.insert(step, Record { at, run });
         Ok(())
     }
 }
 
-/// Whether a step's bit is set.
-fn is_set(bits: &[u8], step: u32) -> bool {
-    bits[step as usize / 8] >> (step % 8) & 1 == 1
+/// The name of the run of a step. Two are equal by chance with a probability of 2^-64.
+fn run_of(step: u32, joint_seed: &JointSeed) -> Run {
+    let name = joint_seed.key_with("psijoin 2026 job: run of a step", &step.to_le_bytes());
+    std::array::from_fn(|i| name[i])
 }
 
 /// Whether a file has nothing but zeros from a header on.
@@ -313,8 +322,15 @@ mod tests {
         Results::open(file.open(path).unwrap(), key, job.into(), STEPS, true)
     }
 
+    /// In a first attempt.
     fn open(path: &Path) -> Results {
-        open_as(path, "a job").ok().expect("it is not damaged")
+        let results = open_as(path, "a job").ok().expect("it is not damaged");
+        results.attempt(&seed(1), |_| true);
+        results
+    }
+
+    fn seed(attempt: u8) -> JointSeed {
+        JointSeed::insecure_fixed([attempt; 32])
     }
 
     fn kept(results: &Results) -> Vec<u32> {
@@ -333,10 +349,20 @@ mod tests {
         drop(results);
         let results = open(path);
         assert_eq!(kept(&results), [0, 3, 5, 11]);
-        assert_eq!(results.done(), [0b0010_1001, 0b1000]);
-        results.keep_only(&[0b0010_0001, 0b1100]).unwrap();
+        let first = results.runs();
+        let done: Vec<u32> = (0..STEPS)
+            .filter(|step| first[*step as usize] != NO_RUN)
+            .collect();
+        assert_eq!(done, [0, 3, 5, 11]);
+        results.attempt(&seed(2), |step| step != 3);
+        assert_eq!(results.runs()[3], NO_RUN);
         results.keep(3, &Output::Nothing).unwrap();
+        let mut second = first.clone();
+        second[3] = run_of(3, &seed(2));
+        assert_ne!(second, first);
+        assert_eq!(results.runs(), second);
         drop(results);
+        assert_eq!(open(path).runs(), second);
         let results = open(path);
         assert_eq!(kept(&results), [0, 3, 5, 11]);
         assert_eq!(results.output(5).unwrap(), rows(5));
@@ -369,6 +395,7 @@ mod tests {
                 let Ok(results) = open_as(path, "a job") else {
                     continue;
                 };
+                results.attempt(&seed(1), |_| true);
                 assert_eq!(kept(&results), [0, 1], "{len}");
                 results.keep(2, &Output::Nothing).unwrap();
                 drop(results);

@@ -51,11 +51,6 @@ impl<'a> Remaining<'a> {
         (self.runs, self.opens) == (all.runs, all.opens)
     }
 
-    /// Whether nothing is: then a run says nothing.
-    pub fn is_nothing(&self) -> bool {
-        self.runs == 0 && !self.opens
-    }
-
     /// How many parts are, or 1 for a run that is not in parts.
     pub fn runs(&self) -> u32 {
         self.runs

@@ -62,8 +62,14 @@ impl Ready<'_> {
     /// Whether this party has all that it needs for its result. Shares are useful only if both have theirs, and
     /// a sender has no result.
     pub(super) fn needs_nobody(&self) -> bool {
-        let has_all = self.job.as_ref().is_some_and(|job| job.has_all());
-        has_all && matches!(self.party.task, Task::Receive(_) | Task::Learn)
+        let Some(job) = self.job.as_ref().filter(|job| job.has_all()) else {
+            return false;
+        };
+        match self.party.task {
+            Task::Receive(_) | Task::Learn => true,
+            Task::Share(..) => job.is_confirmed(),
+            Task::Send => false,
+        }
     }
 
     /// What this party has when all that it needs was done before. Nothing is said.
@@ -112,11 +118,13 @@ impl Ready<'_> {
 
     /// What it means that the other party was not met.
     pub(super) fn unmet(&self, failure: Failure) -> Failure {
-        let has_helped = self.job.as_ref().is_some_and(|job| job.done() > 0)
-            && matches!(self.party.task, Task::Send | Task::Share(..));
-        match has_helped && failure.may_pass() {
-            true => Failure::Unconfirmed(Box::new(failure)),
-            false => failure,
+        let Some(job) = self.job.as_ref().filter(|_| failure.may_pass()) else {
+            return failure;
+        };
+        match self.party.task {
+            Task::Send if job.done() > 0 => Failure::Unconfirmed(Box::new(failure)),
+            Task::Share(..) if job.has_all() => Failure::UnconfirmedShares(Box::new(failure)),
+            _ => failure,
         }
     }
 }

@@ -130,6 +130,8 @@ fn every_output_can_be_kept() {
     for (kind, printed) in [
         (&["--output-kind", "count"][..], "2000\n"),
         (&["--output-kind", "threshold:2000"], "reached\n"),
+        // More than the smaller set has: nothing is sent.
+        (&["--output-kind", "threshold:3001"], "not reached\n"),
         (&["--min-intersection", "2000"], ""),
         (
             &["--output-kind", "count", "--min-intersection", "7"],
@@ -148,12 +150,21 @@ fn every_output_can_be_kept() {
             assert_eq!(parties.status("sender-job")["state"], "done");
         }
     }
-    let parties = Parties::new(&["--min-intersection", "2001", "--parts", "3"]);
-    for _ in 0..2 {
-        let joined = parties.join(&[], &[]);
-        joined.receiver.says(6, &["fewer than 2,001 keys"]);
-        joined.sender.says(6, &["fewer than 2,001 keys"]);
-        assert_eq!(parties.status("receiver-job")["state"], "too few");
+}
+
+#[test]
+fn a_minimum_that_is_not_reached_ends_a_job() {
+    for (least, said) in [
+        ("2001", "fewer than 2,001 keys"),
+        ("3001", "fewer than 3,001 keys"),
+    ] {
+        let parties = Parties::new(&["--min-intersection", least, "--parts", "3"]);
+        for _ in 0..2 {
+            for ended in parties.join(&[], &[]).both() {
+                ended.says(6, &[said]);
+            }
+            assert_eq!(parties.status("receiver-job")["state"], "too few");
+        }
     }
 }
 
@@ -184,6 +195,66 @@ fn an_output_that_cannot_be_written_is_written_alone_later() {
         );
         assert_eq!(alone.stdout, lines(1000..3000));
         assert_eq!(parties.status("receiver-job")["state"], "done");
+    }
+}
+
+/// Nor need the other side come back for shares that it has, too.
+#[test]
+fn shares_that_both_have_are_written_alone_later() {
+    let parties = Parties::new(&["--output-kind", "shares", "--parts", "3"]);
+    let there = parties.folder.path("there");
+    let (mine, theirs) = (
+        parties.folder.path("mine.shares"),
+        there.clone() + "/shares",
+    );
+    fs::create_dir(&there).unwrap();
+    let mut receiver = parties.receiver(&["--output", &mine]);
+    receiver.address();
+    // It will miss its folder when it is done.
+    let mut sender = parties.sender(&["--output", &theirs]);
+    sender.wait_for("read ");
+    fs::remove_dir_all(&there).unwrap();
+    sender.end().says(3, &["cannot use the file of shares"]);
+    receiver.end().says(0, &[]);
+    fs::create_dir(&there).unwrap();
+    let alone = parties.sender(&["--output", &theirs]).end();
+    alone.says(0, &["the other party is not needed any more"]);
+    let session = |path: &str| {
+        File::read(BufReader::new(fs::File::open(path).unwrap()))
+            .unwrap()
+            .session
+    };
+    assert_eq!(session(&mine), session(&theirs));
+}
+
+#[test]
+fn sums_that_cannot_be_printed_are_printed_later() {
+    let parties = Parties::new(&["--key", "id", "--output-kind", "sum:b,a", "--parts", "3"]);
+    parties.folder.file("mine", "id,a\n1,0.5\n2,1.25\n3,7\n");
+    parties.folder.file("theirs", "id,b\n2,-3\n3,10\n4,100\n");
+    let more = ["--delimiter", ","];
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let receiver = parties.receiver_with(&more, |command| command.stdout(full));
+    let sender = parties.sender(&[&more[..], &["--allow-sums-that-reveal-keys"]].concat());
+    sender.end().says(0, &[]);
+    receiver.end().says(3, &["standard output"]);
+    let alone = parties.receiver(&more).end();
+    assert_eq!(
+        alone.says(0, &["not needed any more"]).stdout,
+        "b\t7\na\t8.25\n"
+    );
+}
+
+/// Named on both sides, before anything is kept.
+#[test]
+fn another_number_of_parts_is_refused() {
+    let parties = Parties::new(&[]);
+    let joined = parties.join(&["--parts", "7"], &["--parts", "8"]);
+    for ended in joined.both() {
+        ended.says(5, &["the derived parameters"]);
+    }
+    for job in ["receiver-job", "sender-job"] {
+        run(&["jobs", &parties.folder.path(job)]).says(3, &["there is no job in"]);
     }
 }
 
@@ -229,7 +300,8 @@ impl Parties {
     }
 }
 
-/// Both get shares of one run of each part, whichever attempt it was in.
+/// Both get shares of one run of each part, whichever attempt it was in; even if a folder is put back from a
+/// copy.
 #[test]
 fn shares_go_on() {
     let common = [
@@ -248,6 +320,11 @@ fn shares_go_on() {
             parties.sender(&["--output", &theirs]),
         ]
     };
+    let copy = |from: &str, to: &str| {
+        let paths = [from, to].map(|name| parties.folder.path(name));
+        let copied = Command::new("cp").arg("-a").args(paths).status();
+        assert!(copied.unwrap().success());
+    };
     for (least, victim) in [(2, 0), (5, 1)] {
         let both = start();
         while ["receiver-job", "sender-job"]
@@ -258,8 +335,13 @@ fn shares_go_on() {
         }
         both[victim].signal("KILL");
         both[1 - victim].signal("KILL");
-        both.map(Process::end);
+        let _ = both.map(Process::end);
+        if victim == 0 {
+            copy("receiver-job", "copy");
+        }
     }
+    fs::remove_dir_all(parties.folder.path("receiver-job")).unwrap();
+    copy("copy", "receiver-job");
     for ended in start().map(Process::end) {
         ended.says(0, &[" of 13 parts done before"]);
     }
@@ -479,35 +561,58 @@ fn no_job_is_kept_with_protocols_against_cheats() {
 fn ten_kills_lose_nothing() {
     let mut random = Random(0x9e37_79b9);
     let mut kills = 0;
-    while kills < 10 {
+    while kills < 5 {
         let parties = Parties::new(&LONG);
         let output = parties.folder.path("shared");
-        kills += survive(&parties, &output, &mut random);
+        kills += survive(&parties, &["--output", &output], 0, &mut random).kills;
         assert_eq!(parties.folder.read("shared"), lines(1000..3000));
-        assert_eq!(parties.status("receiver-job")["state"], "done");
+    }
+    // Over several streams, where something is opened in the end.
+    let counts = [
+        "--protocol",
+        "rr22-circuit",
+        "--output-kind",
+        "count",
+        "--parts",
+        "23",
+    ];
+    let counts = [&counts[..], &["--threads", "2", "--wait", "30"]].concat();
+    while kills < 10 {
+        let parties = Parties::new(&counts);
+        let survived = survive(&parties, &[], 3, &mut random);
+        kills += survived.kills;
+        // It may be killed when it has printed it, and before that is noted.
+        let mut printed = survived.printed.lines();
+        assert!(printed.all(|line| line == "2000") && !survived.printed.is_empty());
     }
 }
 
-/// Kills parties and starts them again until one has ended; how often it killed one.
-fn survive(parties: &Parties, output: &str, random: &mut Random) -> u32 {
+struct Survived {
+    kills: u32,
+    /// What receivers printed.
+    printed: String,
+}
+
+/// Kills parties and starts them again until one has ended. With several streams, up to `slack` parts that both
+/// have done are not the same ones.
+fn survive(parties: &Parties, receivers: &[&str], slack: u64, random: &mut Random) -> Survived {
     let start = |party: usize| match party {
-        0 => parties.receiver(&["--output", output]),
+        0 => parties.receiver(receivers),
         _ => parties.sender(&[]),
     };
     let mut running = [0, 1].map(start);
     // How many parts both had done when each was started.
     let mut least = [0; 2];
-    let mut kills = 0;
+    let (mut kills, mut printed) = (0, String::new());
     loop {
         thread::sleep(Duration::from_millis(random.below(700)));
         let victim = random.below(2) as usize;
         running[victim].signal("KILL");
         let done = ["receiver-job", "sender-job"].map(|job| parties.parts_done(job));
         let killed = mem::replace(&mut running[victim], start(victim)).end();
-        goes_on_from(
-            &killed,
-            mem::replace(&mut least[victim], done[0].min(done[1])),
-        );
+        let both = done[0].min(done[1]).saturating_sub(slack);
+        goes_on_from(&killed, mem::replace(&mut least[victim], both));
+        printed += &killed.stdout;
         if killed.code.is_some() {
             killed.says(0, &[]);
             break;
@@ -517,6 +622,7 @@ fn survive(parties: &Parties, output: &str, random: &mut Random) -> u32 {
     let [receiver, sender] = running.map(Process::end);
     goes_on_from(&receiver, least[0]);
     goes_on_from(&sender, least[1]);
+    printed += &receiver.stdout;
     receiver.says(0, &[]);
     // It cannot know that the receiver has all, if it was killed before it heard so.
     if sender.code != Some(0) {
@@ -525,11 +631,11 @@ fn survive(parties: &Parties, output: &str, random: &mut Random) -> u32 {
             &["if the other side has its result, nothing is left to do"],
         );
     }
-    kills
+    assert_eq!(parties.status("receiver-job")["state"], "done");
+    Survived { kills, printed }
 }
 
-/// Whether a party has run no part that both had done: with one stream they are done in order, so both have what
-/// the one behind has.
+/// Whether a party has run no part that both had done.
 fn goes_on_from(party: &Ended, least: u64) {
     let begun: Vec<u64> = party.stderr.lines().filter_map(done_before).collect();
     assert!(begun.is_sorted(), "{begun:?}");

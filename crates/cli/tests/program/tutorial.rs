@@ -113,7 +113,11 @@ fn its_commands_do_what_it_says() {
     let sums = "amount\t20.50\nrefund\t-3.505\n";
     assert!(TUTORIAL.contains(&format!("```text\n{sums}```")));
     assert!(printed.starts_with("psi1-") && printed.ends_with(&format!("\n3\n{sums}")));
-    assert!(bob.close(&[]).starts_with("psi1-"));
+    let printed = bob.close(&[]);
+    assert!(printed.starts_with("psi1-"));
+    assert!(
+        printed.contains("bob-job: done\n") && printed.contains("done on this side: 1 of 1 part\n")
+    );
 
     assert_eq!(folder.read("shared.txt"), "centre\ntea\nÅngström\n");
     let shown = format!("```csv\n{}```", folder.read("by-email.csv"));

@@ -35,6 +35,7 @@ fn begin(folder: &mut Folder) {
         command: "psijoin receive --key email",
     };
     folder.begin(begun).unwrap();
+    folder.results().unwrap().attempt(&seed(), |_| true);
 }
 
 fn open(path: &Path) -> Result<Folder, Error> {
@@ -245,6 +246,7 @@ fn a_full_disk_loses_nothing_that_was_kept() {
     let results = Results::open(full, key, "job".into(), 4, true)
         .ok()
         .unwrap();
+    results.attempt(&seed(), |_| true);
     let error = results.keep(1, &Output::Nothing).unwrap_err();
     assert_eq!(error.kind(), psijoin_psi::ErrorKind::Ledger);
     assert!(!results.has(1));
