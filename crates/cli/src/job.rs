@@ -13,9 +13,14 @@ use psijoin_job::{
     Begun, Ended, Error, Folder, Results, Term,
     results::{NO_RUN, Run},
 };
-use psijoin_table::{KeySpec, KeyTable};
+use psijoin_table::KeySpec;
 
-use crate::{exit::Failure, question::Question, session::Agreement, settings};
+use crate::{
+    exit::Failure,
+    question::Question,
+    session::{Agreement, Table},
+    settings,
+};
 
 /// The fact that tells which job a party has.
 const STANDING: &str = "the job";
@@ -65,16 +70,12 @@ impl Job {
     ///
     /// # Errors
     /// If it was begun with another one.
-    pub(crate) fn is_about(
-        &mut self,
-        table: &KeyTable,
-        columns: &[Vec<i64>],
-    ) -> Result<(), Failure> {
+    pub(crate) fn is_about(&mut self, table: &Table) -> Result<(), Failure> {
         const NAME: &str = "a table (its keys, their order, and its numbers)";
         let table = self.folder.secret(NAME, |hasher| {
             hasher.update(&table.counts.distinct.to_le_bytes());
             hasher.update(table.fingerprints.as_flattened());
-            for number in columns.iter().flatten() {
+            for number in table.columns.iter().flatten() {
                 hasher.update(&number.to_le_bytes());
             }
         });

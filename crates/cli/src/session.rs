@@ -28,8 +28,8 @@ use psijoin_channel::{
 use psijoin_forecast::{Cores, Network};
 use psijoin_job::Ended;
 use psijoin_table::{
-    Counts, Destination, Doubt, ErrorKind, KeySpec, KeyTable, Progress, RowItems, Source,
-    atomic_file::AtomicFile,
+    Counts, Destination, Doubt, ErrorKind, KeySpec, KeyTable, Meaning, Numbers, Progress, RowItems,
+    Source, atomic_file::AtomicFile,
 };
 use psijoin_transport::Connection;
 
@@ -141,11 +141,17 @@ pub(crate) struct Ready<'a> {
 }
 
 /// A party's table, once it is read.
-struct Table {
-    /// Without the numbers, and the fingerprints once they are not needed any more.
-    keys: KeyTable,
+pub(crate) struct Table {
+    /// Of its distinct keys; taken once they are not needed any more.
+    pub(crate) fingerprints: Vec<Fingerprint>,
+    /// Which row holds which key, if anybody comes back to rows.
+    rows: Option<RowItems>,
     /// The numbers of each column.
-    columns: Vec<Vec<i64>>,
+    pub(crate) columns: Vec<Vec<i64>>,
+    /// What else is known of these columns.
+    numbers: Vec<Numbers>,
+    pub(crate) counts: Counts,
+    meanings: Vec<Meaning>,
 }
 
 /// What a party has when the protocol is done.
@@ -161,7 +167,7 @@ struct Computed {
 /// What of a table is handed out.
 struct Own {
     counts: Counts,
-    rows: RowItems,
+    rows: Option<RowItems>,
     rows_without_number: BTreeMap<String, u64>,
 }
 
@@ -241,11 +247,11 @@ impl Ready<'_> {
             }
             return Err(Failure::TooFew(party.question.min_intersection));
         }
-        let Table { keys, .. } = table.expect("the table was read");
+        let table = table.expect("it was read");
         let own = Own {
-            rows_without_number: own.rows_without_number(&keys.numbers),
-            counts: keys.counts,
-            rows: keys.rows,
+            rows_without_number: own.rows_without_number(&table.numbers),
+            counts: table.counts,
+            rows: table.rows,
         };
         let mut summary = party.deliver(computed, own)?;
         summary.time = started.elapsed();
@@ -308,7 +314,7 @@ impl Ready<'_> {
         let Self { party, own, job } = self;
         phases.begin("handshake (with waiting)");
         let measured = connection.measured();
-        let agreement = party.agree(&mut channel, measured, own, &table.keys, job.as_ref())?;
+        let agreement = party.agree(&mut channel, measured, own, table, job.as_ref())?;
         if agreement.peer_only_checks {
             return Err(Failure::OnlyChecked);
         }
@@ -341,30 +347,50 @@ impl Ready<'_> {
     /// A party that helps waits for the other to confirm that it has all. Shares are useful only if
     /// both have theirs, so both wait. A receiver has its result, whatever the other does.
     fn part(&self, connection: Connection) -> Result<(), Failure> {
-        if self.job.is_some() {
-            // Whoever needed to know has a receipt.
-            let _ = connection.finish();
+        if let Task::Receive(_) | Task::Learn = self.party.task {
             return Ok(());
         }
-        match self.party.task {
-            Task::Receive(_) | Task::Learn => Ok(()),
-            Task::Send | Task::Share(..) => Ok(self.party.console.during(
-                "waiting for the other party to finish",
-                || (0, 0),
-                || connection.finish(),
-            )?),
+        let finished = self.party.console.during(
+            "waiting for the other party to finish",
+            || (0, 0),
+            || connection.finish(),
+        );
+        match self.job {
+            // It has a receipt.
+            Some(_) => Ok(()),
+            None => Ok(finished?),
         }
     }
 }
 
 impl Table {
+    fn new(read: KeyTable, comes_back_to_rows: bool) -> Self {
+        let KeyTable {
+            fingerprints,
+            rows,
+            mut numbers,
+            counts,
+            meanings,
+            ..
+        } = read;
+        let values = |column: &mut Numbers| mem::take(&mut column.values);
+        Self {
+            fingerprints,
+            rows: comes_back_to_rows.then_some(rows),
+            columns: numbers.iter_mut().map(values).collect(),
+            numbers,
+            counts,
+            meanings,
+        }
+    }
+
     /// What a protocol takes of it. With a job, all of it is there for another attempt.
     fn set<'a>(
         &'a mut self,
         comes_again: bool,
         items_seed: &'a JointSeed,
     ) -> Set<'a, Cow<'a, [Fingerprint]>> {
-        let fingerprints = &mut self.keys.fingerprints;
+        let fingerprints = &mut self.fingerprints;
         Set {
             fingerprints: match comes_again {
                 true => Cow::Borrowed(&fingerprints[..]),
@@ -443,7 +469,7 @@ fn passed(counters: &[Counters]) -> Snapshot {
 }
 
 impl Party<'_> {
-    fn read_table(&self, own: &OwnColumns) -> Result<KeyTable, Failure> {
+    fn read_table(&self, own: &OwnColumns) -> Result<Table, Failure> {
         let table = self.console.during(
             &format!("reading {}", self.source.name()),
             || self.progress.bytes(),
@@ -460,7 +486,8 @@ impl Party<'_> {
             humanize::counted(distinct, "distinct key"),
         ));
         self.doubt(&table.doubts)?;
-        Ok(table)
+        let comes_back = matches!(self.task, Task::Receive(_) | Task::Share(Role::Receiver, _));
+        Ok(Table::new(table, comes_back))
     }
 
     /// Says what the join will take, over the network as measured with the other party, if that only checks, too.
@@ -589,6 +616,7 @@ impl Party<'_> {
         let received = match (&self.task, output) {
             (Task::Receive(destination), Output::Rows(shared)) => {
                 phases.begin("writing the rows");
+                let rows = rows.expect("whoever receives rows keeps its own");
                 Some(Received::Rows {
                     shared_keys: shared.len() as u64,
                     rows: self.write(destination, &rows, &flags(&shared, counts.distinct))?,
@@ -601,7 +629,7 @@ impl Party<'_> {
                     role: *role,
                     columns: columns.in_shares(),
                     joint_seed: &items_seed,
-                    rows: (*role == Role::Receiver).then_some(rows),
+                    rows,
                 };
                 kept.write(shares, file)?;
                 Some(Received::Shares { places })

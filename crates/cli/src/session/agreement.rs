@@ -6,9 +6,9 @@ use psijoin::{JointSeed, Ledger, Plan, Request, Role, parts::Remaining};
 use psijoin_channel::{Channel, path::Measured};
 use psijoin_handshake::{self as handshake, Hello};
 use psijoin_params::Security;
-use psijoin_table::{KeyTable, SPELLING_VERSION};
+use psijoin_table::SPELLING_VERSION;
 
-use super::{Mode, Party, key_facts::KeyFacts};
+use super::{Mode, Party, Table, key_facts::KeyFacts};
 use crate::{
     columns::{AgreedColumns, OwnColumns},
     exit::Failure,
@@ -108,7 +108,7 @@ impl Party<'_> {
         channel: &mut Channel,
         measured: Measured,
         own: &OwnColumns,
-        table: &KeyTable,
+        table: &Table,
         job: Option<&Job>,
     ) -> Result<Agreement, Failure> {
         let (items, numbers) = (table.counts.distinct, &table.numbers[..]);

@@ -1,12 +1,8 @@
 //! Going on with a job: after a lost connection, and with what an earlier attempt has left.
 
-use std::{
-    mem,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use psijoin_channel::{count::Snapshot, memory};
-use psijoin_table::KeyTable;
 
 use super::{Computed, Ready, Run, Table, Task};
 use crate::{exit::Failure, phases::Phases};
@@ -45,14 +41,9 @@ impl Ready<'_> {
         table: &'t mut Option<Table>,
     ) -> Result<&'t mut Table, Failure> {
         if table.is_none() {
-            let mut keys: KeyTable = self.party.read_table(&self.own)?;
-            let numbers = keys.numbers.iter_mut();
-            let columns = numbers
-                .map(|column| mem::take(&mut column.values))
-                .collect();
-            let read = Table { keys, columns };
+            let read = self.party.read_table(&self.own)?;
             if let Some(job) = &mut self.job {
-                job.is_about(&read.keys, &read.columns)?;
+                job.is_about(&read)?;
             }
             *table = Some(read);
         }
