@@ -21,6 +21,9 @@ const JOB: &str = "job";
 const NEW_JOB: &str = "job.new";
 const RESULTS: &str = "results";
 
+/// What `lock` holds, so that no folder of somebody else's files is taken for a job's.
+const MARK: &[u8] = b"psijoin job\n";
+
 /// The layout that this version reads and writes.
 const FORMAT: u32 = 1;
 
@@ -59,7 +62,10 @@ impl Folder {
         let at = At(path);
         at.io(make(path))?;
         at.own()?;
-        let lock = at.io(open_own(&path.join(LOCK)))?;
+        if !at.io(at.is_a_jobs())? {
+            return Err(Error::NoJob(path.to_owned()));
+        }
+        let mut lock = at.io(open_own(&path.join(LOCK)))?;
         match lock.try_lock() {
             Err(TryLockError::WouldBlock) => return Err(Error::InUse(path.to_owned())),
             Err(TryLockError::Error(error)) if error.kind() != io::ErrorKind::Unsupported => {
@@ -67,6 +73,7 @@ impl Folder {
             }
             _ => {}
         }
+        at.io(lock.write_all(MARK).and_then(|()| lock.sync_all()))?;
         at.io(remove(&path.join(NEW_JOB)))?;
         let job = at.job()?;
         if let Some(job) = &job {
@@ -444,16 +451,26 @@ impl At<'_> {
         }
     }
 
-    /// Draws the key of a folder without a job.
-    fn new_key(&self) -> Result<Key, Error> {
-        let known = [LOCK, KEY, RESULTS];
-        for entry in self.io(fs::read_dir(self.0))? {
-            let name = self.io(entry)?.file_name();
-            if !known.iter().any(|known| name == *known) {
-                let _ = fs::remove_file(self.0.join(LOCK));
-                return Err(Error::NoJob(self.0.to_owned()));
+    /// Whether the folder is a job's, or empty: nothing else is ever written to.
+    fn is_a_jobs(&self) -> io::Result<bool> {
+        match fs::read(self.0.join(LOCK)) {
+            Ok(mark) if mark == MARK => return Ok(true),
+            // As it was killed before it wrote the mark.
+            Ok(mark) if mark.is_empty() => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Ok(_) => return Ok(false),
+            Err(error) => return Err(error),
+        }
+        for entry in fs::read_dir(self.0)? {
+            if entry?.file_name() != LOCK {
+                return Ok(false);
             }
         }
+        Ok(true)
+    }
+
+    /// Draws the key of a folder without a job.
+    fn new_key(&self) -> Result<Key, Error> {
         let written = || {
             let key = Key::draw()?;
             let mut file = open_own(&self.0.join(KEY))?;

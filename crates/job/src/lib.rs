@@ -2,7 +2,7 @@
 //!
 //! | file | what is in it |
 //! |---|---|
-//! | `lock` | nothing; whoever works in the folder holds its lock |
+//! | `lock` | that the folder is a job's; whoever works in it holds its lock |
 //! | `key` | the key that the rest is sealed under |
 //! | `job` | what was agreed on, as JSON ([`Job`]); the seed of the items' digests and the command are sealed |
 //! | `results` | what each finished step gave, sealed, one record after the other ([`results`]) |

@@ -181,10 +181,17 @@ fn what_is_not_a_jobs_is_refused() {
     let temporary = tempfile::tempdir().unwrap();
     let path = &at(&temporary);
     make(path).unwrap();
-    fs::write(path.join("holiday.jpg"), "").unwrap();
-    assert!(matches!(open(path), Err(Error::NoJob(_))));
-    assert_eq!(fs::read_dir(path).unwrap().count(), 1);
     assert!(matches!(Folder::status(path), Err(Error::Nothing(_))));
+    // Not even if they have the same names.
+    for name in ["holiday.jpg", KEY, LOCK, RESULTS, JOB, NEW_JOB] {
+        fs::write(path.join(name), "mine").unwrap();
+        assert!(matches!(open(path), Err(Error::NoJob(_))), "{name}");
+        assert_eq!(fs::read(path.join(name)).unwrap(), b"mine");
+        assert_eq!(fs::read_dir(path).unwrap().count(), 1);
+        fs::remove_file(path.join(name)).unwrap();
+    }
+    fs::write(path.join(LOCK), "").unwrap();
+    open(path).unwrap();
     let missing = temporary.path().join("none");
     assert!(matches!(Folder::status(&missing), Err(Error::Io { .. })));
     assert!(matches!(open(&missing.join("job")), Err(Error::Io { .. })));
