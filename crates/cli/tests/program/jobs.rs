@@ -600,16 +600,19 @@ fn survive(parties: &Parties, receivers: &[&str], slack: u64, random: &mut Rando
         0 => parties.receiver(receivers),
         _ => parties.sender(&[]),
     };
-    let mut running = [0, 1].map(start);
+    let mut running = [0, 1].map(|party| Some(start(party)));
     // How many parts both had done when each was started.
     let mut least = [0; 2];
     let (mut kills, mut printed) = (0, String::new());
     loop {
         thread::sleep(Duration::from_millis(random.below(700)));
         let victim = random.below(2) as usize;
-        running[victim].signal("KILL");
+        let killed = running[victim].take().unwrap();
+        killed.signal("KILL");
+        // Its lock is free when it has ended.
+        let killed = killed.end();
         let done = ["receiver-job", "sender-job"].map(|job| parties.parts_done(job));
-        let killed = mem::replace(&mut running[victim], start(victim)).end();
+        running[victim] = Some(start(victim));
         let both = done[0].min(done[1]).saturating_sub(slack);
         goes_on_from(&killed, mem::replace(&mut least[victim], both));
         printed += &killed.stdout;
@@ -619,7 +622,7 @@ fn survive(parties: &Parties, receivers: &[&str], slack: u64, random: &mut Rando
         }
         kills += 1;
     }
-    let [receiver, sender] = running.map(Process::end);
+    let [receiver, sender] = running.map(|party| party.unwrap().end());
     goes_on_from(&receiver, least[0]);
     goes_on_from(&sender, least[1]);
     printed += &receiver.stdout;
