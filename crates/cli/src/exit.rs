@@ -260,6 +260,11 @@ impl Failure {
         }
     }
 
+    /// Whether another process of this party is at it: the other party's business is with that one.
+    pub(crate) fn is_at_work_elsewhere(&self) -> bool {
+        matches!(self, Self::Job(psijoin_job::Error::InUse(_)))
+    }
+
     /// Whether a connection was lost, and nobody has given up.
     pub(crate) fn is_lost_connection(&self) -> bool {
         use psijoin_channel::Error::*;

@@ -2,7 +2,8 @@ use std::{
     fs::{self, DirBuilder, File, OpenOptions, TryLockError},
     io::{self, Read, Write},
     path::{Path, PathBuf},
-    time::{SystemTime, UNIX_EPOCH},
+    thread,
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 use psijoin_channel::joint_seed::JointSeed;
@@ -66,12 +67,8 @@ impl Folder {
             return Err(Error::NoJob(path.to_owned()));
         }
         let mut lock = at.io(open_own(&path.join(LOCK)))?;
-        match lock.try_lock() {
-            Err(TryLockError::WouldBlock) => return Err(Error::InUse(path.to_owned())),
-            Err(TryLockError::Error(error)) if error.kind() != io::ErrorKind::Unsupported => {
-                return at.io(Err(error));
-            }
-            _ => {}
+        if !at.io(has_locked(&lock))? {
+            return Err(Error::InUse(path.to_owned()));
         }
         at.io(lock.write_all(MARK).and_then(|()| lock.sync_all()))?;
         at.io(remove(&path.join(NEW_JOB)))?;
@@ -481,6 +478,26 @@ impl At<'_> {
             Ok(key)
         };
         self.io(written())
+    }
+}
+
+/// How long a lock may be held on: a process that was killed keeps it until the system has taken back its memory.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Whether this process has got the lock of a file. On a file system without locks everybody gets it.
+fn has_locked(file: &File) -> io::Result<bool> {
+    let started = Instant::now();
+    loop {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) if started.elapsed() < PATIENCE => {
+                thread::sleep(Duration::from_millis(20));
+            }
+            Err(TryLockError::WouldBlock) => return Ok(false),
+            Err(TryLockError::Error(error)) if error.kind() != io::ErrorKind::Unsupported => {
+                return Err(error);
+            }
+            _ => return Ok(true),
+        }
     }
 }
 

@@ -224,7 +224,7 @@ impl Order<'_> {
                 Ok(None)
             }
             Err(failure) => {
-                if failure.exit_code() == Code::File {
+                if failure.exit_code() == Code::File && !failure.is_at_work_elsewhere() {
                     console::failure(&failure);
                     record.told();
                     tell(&failure, self.endpoint(), &options, console);
