@@ -56,7 +56,7 @@ impl Distinct {
     /// If they cannot be read.
     pub(super) fn of_all(partitions: &Partitions, most: usize) -> Result<Option<Self>, Error> {
         let parts = parallel::map(partitions.len(), &|partition| {
-            partitions.take_distinct(partition)
+            Ok(Self::of(&partitions.take(partition)?))
         });
         let parts = parts.into_iter().collect::<Result<Vec<Self>, Error>>()?;
         let items: usize = parts.iter().map(|part| part.fingerprints.len()).sum();
@@ -237,7 +237,7 @@ mod tests {
                 first_row += rows.len() as u32;
             }
             let first = expected.keys().next().map_or(0, |key| usize::from(key[0]));
-            let of_first = partitions.distinct(first).unwrap().fingerprints;
+            let of_first = Distinct::of(&partitions.read(first).unwrap()).fingerprints;
             prop_assert!(expected.keys().zip(&of_first).all(|(a, b)| a == b));
             let distinct = Distinct::of_all(&partitions, expected.len()).unwrap().unwrap();
             let keys: Vec<_> = expected.keys().copied().collect();

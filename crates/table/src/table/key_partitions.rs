@@ -1,22 +1,31 @@
 use psijoin_block::parallel;
-use psijoin_spill::{Budget, Folder};
+use psijoin_spill::{Budget, Folder, Store};
 
-use super::{Counts, MatchingRows, Wanted, bitmap::Bitmap, collected::Collected, read};
-use crate::{Doubt, Error, KeySpec, Progress, Source, meaning::Meaning};
+use super::{
+    Counts, KeyTable, MatchingRows, Wanted, bitmap::Bitmap, collected::Collected,
+    distinct::Distinct, partitions::Records, read,
+};
+use crate::{Doubt, Error, KeySpec, Numbers, Progress, Source, meaning::Meaning};
+
+/// Bytes of a row that repeats a key, and of the first row that has it.
+const REPEAT: usize = 2 * size_of::<u32>();
 
 /// The keys of a table that need not fit into memory: as a [`KeyTable`](super::KeyTable) has them, partition by partition.
 ///
-/// Takes the memory of the budget, and a few MiB per thread. On disk, each row with a key takes 36 bytes, and 8 more
-/// for each column of numbers. Whoever asks for the [items](Self::items) of a partition has it made distinct anew.
+/// Takes the memory of the budget, and per thread a few MiB, or a partition if that is more: one of 256. In the budget, or on
+/// disk, each row with a key takes 36 bytes, and 8 more for each column of numbers; each row whose key an earlier row has
+/// takes 8 more.
 pub struct KeyPartitions {
     collected: Collected,
+    /// The rows whose key an earlier row has, each with the first row that has it, by partitions of keys.
+    repeats: Store,
     counts: Counts,
 }
 
-/// Distinct keys.
+/// Distinct keys, in an order that follows from the table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Items {
-    /// Their fingerprints in ascending order.
+    /// Their fingerprints.
     pub fingerprints: Vec<[u8; 32]>,
     /// The first row of each.
     pub first_rows: Vec<u32>,
@@ -44,14 +53,28 @@ impl KeyPartitions {
             ..Wanted::in_memory(key, numbers)
         };
         let (collected, _) = read(source, &wanted, progress)?;
-        let count = |partition| {
-            let distinct = collected.partitions.distinct(partition)?;
-            Ok(distinct.fingerprints.len() as u64)
+        let repeats = Store::new(collected.partitions.len(), REPEAT, budget, folder);
+        let count = |partition| -> Result<u64, Error> {
+            let distinct = Distinct::of(&collected.partitions.read(partition)?);
+            repeats.append(partition, &written(&distinct))?;
+            Ok(distinct.first_rows.len() as u64)
         };
         let items = parallel::map(collected.partitions.len(), &count);
         let items = items.into_iter().sum::<Result<u64, Error>>()?;
         let counts = collected.counts(items);
-        Ok(Self { collected, counts })
+        Ok(Self {
+            collected,
+            repeats,
+            counts,
+        })
+    }
+
+    /// All of it in memory, beyond any budget.
+    ///
+    /// # Errors
+    /// If there are more than [`MAX_ITEMS`](crate::MAX_ITEMS) distinct keys, or what was spilled cannot be read.
+    pub fn into_table(self) -> Result<KeyTable, Error> {
+        self.collected.into_table()
     }
 
     /// How many rows there are of each sort.
@@ -69,10 +92,19 @@ impl KeyPartitions {
         &self.collected.doubts
     }
 
-    /// For each column of numbers the decimals of its numbers, and how many rows with a key have none.
-    pub fn numbers(&self) -> impl Iterator<Item = (u32, u64)> {
-        let totals = self.collected.totals.iter();
-        totals.map(|totals| (totals.scale, totals.empty))
+    /// What is known of each column of numbers, without the numbers.
+    pub fn numbers(&self) -> Vec<Numbers> {
+        let known = self.collected.totals.iter().map(|totals| Numbers {
+            values: Vec::new(),
+            scale: totals.scale,
+            empty: totals.empty,
+        });
+        known.collect()
+    }
+
+    /// How many bytes lie on disk.
+    pub fn spilled_bytes(&self) -> u64 {
+        self.collected.partitions.spilled_bytes() + self.repeats.spilled_bytes()
     }
 
     /// How many partitions there are. The items of each are greater than those of the ones before.
@@ -80,7 +112,7 @@ impl KeyPartitions {
         self.collected.partitions.len()
     }
 
-    /// The items of a partition.
+    /// The items of a partition, which stays as it is.
     ///
     /// # Errors
     /// If what was spilled cannot be read.
@@ -88,12 +120,33 @@ impl KeyPartitions {
     /// # Panics
     /// If there is no such partition.
     pub fn items(&self, partition: usize) -> Result<Items, Error> {
-        let distinct = self.collected.partitions.distinct(partition)?;
-        Ok(Items {
+        let records = self.collected.partitions.read(partition)?;
+        Ok(self.items_of(partition, &records))
+    }
+
+    /// The items of a partition, which has none from then on, and takes no memory. Which rows [match](Self::matching) is still
+    /// known.
+    ///
+    /// # Errors
+    /// If what was spilled cannot be read.
+    ///
+    /// # Panics
+    /// If there is no such partition.
+    pub fn take_items(&self, partition: usize) -> Result<Items, Error> {
+        let records = self.collected.partitions.take(partition)?;
+        Ok(self.items_of(partition, &records))
+    }
+
+    fn items_of(&self, partition: usize, records: &Records<'_>) -> Items {
+        if self.repeats.records(partition) == 0 {
+            return Items::of_different(records);
+        }
+        let distinct = Distinct::of(records);
+        Items {
             fingerprints: distinct.fingerprints,
             first_rows: distinct.first_rows,
             numbers: distinct.numbers,
-        })
+        }
     }
 
     /// The rows that match, given the first row of each item that does: a bit per row, the lowest of a word first.
@@ -105,21 +158,51 @@ impl KeyPartitions {
     /// Unless there are as many words as the bits of all rows take.
     pub fn matching(&self, first_rows: Vec<u64>) -> Result<MatchingRows<'_>, Error> {
         let mut rows = Bitmap::from_words(first_rows, self.counts.rows);
-        let mut add_repeated = |partition| -> Result<(), Error> {
-            let distinct = self.collected.partitions.distinct(partition)?;
-            for (row, item) in distinct.repeated {
-                if rows.get(distinct.first_rows[item as usize].into()) {
-                    rows.set(row.into());
+        for partition in 0..self.repeats.partitions() {
+            self.repeats.visit(partition, &mut |some| {
+                for (row, first) in repeats(some) {
+                    if rows.get(first.into()) {
+                        rows.set(row.into());
+                    }
                 }
-            }
-            Ok(())
-        };
-        if self.counts.duplicates > 0 {
-            (0..self.partitions()).try_for_each(&mut add_repeated)?;
+            })?;
         }
         Ok(MatchingRows {
             rows,
             starts: &self.collected.starts,
         })
     }
+}
+
+impl Items {
+    /// The items of a partition in which no key is repeated: there is nothing to sort.
+    fn of_different(records: &Records<'_>) -> Self {
+        let all = || 0..records.len() as u32;
+        let numbers = |column| all().map(move |record| records.number(record, column));
+        Self {
+            fingerprints: all().map(|record| *records.fingerprint(record)).collect(),
+            first_rows: all().map(|record| records.row(record)).collect(),
+            numbers: (0..records.columns())
+                .map(|column| numbers(column).collect())
+                .collect(),
+        }
+    }
+}
+
+/// The rows of a partition that repeat a key, and the first rows that have it, as they are kept.
+fn written(distinct: &Distinct) -> Vec<u8> {
+    let repeated = distinct.repeated.iter();
+    repeated
+        .flat_map(|&(row, item)| [row, distinct.first_rows[item as usize]])
+        .flat_map(u32::to_le_bytes)
+        .collect()
+}
+
+/// The same, as they are read.
+fn repeats(bytes: &[u8]) -> impl Iterator<Item = (u32, u32)> {
+    let (rows, _) = bytes.as_chunks::<4>();
+    let (pairs, _) = rows.as_chunks::<2>();
+    pairs
+        .iter()
+        .map(|[row, first]| (u32::from_le_bytes(*row), u32::from_le_bytes(*first)))
 }

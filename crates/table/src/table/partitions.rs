@@ -2,10 +2,7 @@
 
 use psijoin_spill::{Budget, Folder, Store};
 
-use super::{
-    distinct::Distinct,
-    stretch::{Cells, Keys, PARTITIONS},
-};
+use super::stretch::{Cells, Keys, PARTITIONS};
 use crate::{Error, numbers::Totals};
 
 /// Bytes of a fingerprint.
@@ -74,20 +71,25 @@ impl Partitions {
         self.store.partitions()
     }
 
-    /// The items of a partition, numbered from 0, which stays as it is.
+    /// The records of a partition, which stays as it is.
     ///
     /// # Errors
     /// If it cannot be read.
-    pub(super) fn distinct(&self, partition: usize) -> Result<Distinct, Error> {
-        Ok(Distinct::of(&self.records(self.store.read(partition)?)))
+    pub(super) fn read(&self, partition: usize) -> Result<Records<'_>, Error> {
+        Ok(self.records(self.store.read(partition)?))
     }
 
-    /// The items of a partition, numbered from 0. It is empty then.
+    /// The records of a partition, which is empty then.
     ///
     /// # Errors
     /// If it cannot be read.
-    pub(super) fn take_distinct(&self, partition: usize) -> Result<Distinct, Error> {
-        Ok(Distinct::of(&self.records(self.store.take(partition)?)))
+    pub(super) fn take(&self, partition: usize) -> Result<Records<'_>, Error> {
+        Ok(self.records(self.store.take(partition)?))
+    }
+
+    /// How many bytes lie on disk.
+    pub(super) fn spilled_bytes(&self) -> u64 {
+        self.store.spilled_bytes()
     }
 
     fn records(&self, bytes: Vec<u8>) -> Records<'_> {

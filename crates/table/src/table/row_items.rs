@@ -78,7 +78,7 @@ impl RowItems {
     ///
     /// # Panics
     /// If there is not one flag for each item.
-    pub(crate) fn matching(&self, matched: &[bool]) -> MatchingRows<'_> {
+    pub fn matching(&self, matched: &[bool]) -> MatchingRows<'_> {
         assert_eq!(
             matched.len(),
             self.first.len(),

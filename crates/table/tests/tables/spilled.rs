@@ -1,7 +1,7 @@
 //! Keys that need not fit into memory.
 
 use psijoin_spill::{Budget, Folder};
-use psijoin_table::{ErrorKind, KeyPartitions};
+use psijoin_table::{ErrorKind, Items, KeyPartitions};
 
 use super::*;
 
@@ -36,6 +36,31 @@ fn partitions(source: &Source, budget: &Budget, folder: &Path) -> Result<KeyPart
     )
 }
 
+/// A fingerprint, its first row, and its numbers.
+type Item = ([u8; 32], u32, Vec<i64>);
+
+/// The items of all partitions, in ascending order.
+fn all(
+    spilled: &KeyPartitions,
+    of: impl Fn(&KeyPartitions, usize) -> Result<Items, Error>,
+) -> Vec<Item> {
+    let partitions = 0..spilled.partitions();
+    let mut all: Vec<Item> = partitions
+        .flat_map(|partition| {
+            let items = of(spilled, partition).unwrap();
+            let places = 0..items.fingerprints.len();
+            let item = |place: usize| {
+                let numbers = items.numbers.iter().map(|column| column[place]);
+                let first = items.first_rows[place];
+                (items.fingerprints[place], first, numbers.collect())
+            };
+            places.map(item).collect::<Vec<_>>()
+        })
+        .collect();
+    all.sort_unstable();
+    all
+}
+
 #[test]
 fn partitions_have_what_the_table_in_memory_has() {
     let files = Files::new();
@@ -43,6 +68,12 @@ fn partitions_have_what_the_table_in_memory_has() {
     let numbers = ["b", "a"].map(str::to_owned);
     let table = KeyTable::read(&source, &key(&["k"], &[]), &numbers, &Progress::default()).unwrap();
     assert!(table.counts.duplicates > 1000 && table.counts.left_out > 50);
+    let rows = table.fingerprints.iter().zip(table.rows.first_rows());
+    let numbers = |item: usize| table.numbers.iter().map(move |column| column.values[item]);
+    let items = rows.zip(0..);
+    let expected: Vec<Item> = items
+        .map(|((fingerprint, first), item)| (*fingerprint, *first, numbers(item).collect()))
+        .collect();
     for budget in [0, 30_000, u64::MAX] {
         let budget = Budget::new(budget);
         let spilled = partitions(&source, &budget, files.0.path()).unwrap();
@@ -50,22 +81,16 @@ fn partitions_have_what_the_table_in_memory_has() {
         assert_eq!(spilled.counts(), table.counts);
         assert_eq!(spilled.meanings(), table.meanings);
         assert_eq!(spilled.doubts(), table.doubts);
-        let scales = table
-            .numbers
-            .iter()
-            .map(|column| (column.scale, column.empty));
-        assert!(spilled.numbers().eq(scales));
-        let items: Vec<_> = (0..spilled.partitions())
-            .map(|partition| spilled.items(partition).unwrap())
-            .collect();
-        let fingerprints = items.iter().flat_map(|items| &items.fingerprints);
-        assert!(fingerprints.eq(&table.fingerprints));
-        let first_rows = items.iter().flat_map(|items| &items.first_rows);
-        assert!(first_rows.eq(table.rows.first_rows()));
-        for (column, numbers) in table.numbers.iter().enumerate() {
-            let found = items.iter().flat_map(|items| &items.numbers[column]);
-            assert!(found.eq(&numbers.values));
+        for (known, column) in spilled.numbers().iter().zip(&table.numbers) {
+            assert_eq!((known.scale, known.empty), (column.scale, column.empty));
         }
+        assert_eq!(all(&spilled, KeyPartitions::items), expected);
+        // They were taken.
+        assert_eq!(all(&spilled, KeyPartitions::take_items), expected);
+        assert!(all(&spilled, KeyPartitions::items).is_empty());
+        let again = partitions(&source, &budget, files.0.path()).unwrap();
+        assert_eq!(again.spilled_bytes() > 0, budget.limit() < u64::MAX);
+        assert_eq!(again.into_table().unwrap(), table);
         assert_eq!(files.names(), ["t.csv"]);
     }
 }
