@@ -269,8 +269,12 @@ pub(crate) fn over(folder: &Path) -> String {
 
 /// The cost of a run.
 pub(crate) fn cost(summary: &Summary) -> String {
+    let spilled = match summary.spilled_bytes {
+        0 => String::new(),
+        bytes => format!("; {} did not fit into memory", humanize::bytes(bytes)),
+    };
     format!(
-        "done in {}: sent {}, received {}, {}",
+        "done in {}: sent {}, received {}, {}{spilled}",
         humanize::time(summary.time),
         humanize::bytes(summary.traffic.sent.bytes),
         humanize::bytes(summary.traffic.received.bytes),

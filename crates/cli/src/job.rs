@@ -15,12 +15,7 @@ use psijoin_job::{
 };
 use psijoin_table::KeySpec;
 
-use crate::{
-    exit::Failure,
-    question::Question,
-    session::{Agreement, Table},
-    settings,
-};
+use crate::{exit::Failure, question::Question, session::Agreement, settings};
 
 /// The fact that tells which job a party has.
 const STANDING: &str = "the job";
@@ -66,18 +61,14 @@ impl Job {
         self.folder.path()
     }
 
-    /// Notes which table the job is about.
+    /// Notes which table the job is about: its [identity](crate::session::Table::identity).
     ///
     /// # Errors
     /// If it was begun with another one.
-    pub(crate) fn is_about(&mut self, table: &Table) -> Result<(), Failure> {
+    pub(crate) fn is_about(&mut self, table: blake3::Hash) -> Result<(), Failure> {
         const NAME: &str = "a table (its keys, their order, and its numbers)";
         let table = self.folder.secret(NAME, |hasher| {
-            hasher.update(&table.counts.distinct.to_le_bytes());
-            hasher.update(table.fingerprints.as_flattened());
-            for number in table.columns.iter().flatten() {
-                hasher.update(&number.to_le_bytes());
-            }
+            hasher.update(table.as_bytes());
         });
         self.terms.retain(|term| term.name != NAME);
         self.terms.push(table);

@@ -11,6 +11,7 @@
 //! | [`session`] | one party of a join, from its table to its result |
 //! | [`job`] | what is kept, so that a join that broke off goes on |
 //! | [`summary`] | the result of a run |
+//! | [`allowance`] | how the memory of a party is shared out |
 //! | [`limits`] | how large a set of the other party may be |
 //! | [`exit`] | every failure, and the exit code that it ends with |
 //! | [`clashes`] | files of a run that must not be the same |
@@ -22,6 +23,7 @@
 
 #![forbid(unsafe_code)]
 
+mod allowance;
 mod args;
 mod calibration;
 mod clashes;

@@ -83,6 +83,8 @@ struct RunReport {
     security: SecurityReport,
     sizes: SizesReport,
     table: TableReport,
+    /// What lay on disk meanwhile, as it did not fit into memory.
+    spilled_bytes: u64,
     traffic: TrafficReport,
     seconds: f64,
     phases: Vec<Phase>,
@@ -282,6 +284,7 @@ impl RunReport {
                 distinct_keys: summary.counts.distinct,
                 rows_without_number: summary.rows_without_number.clone(),
             },
+            spilled_bytes: summary.spilled_bytes,
             traffic: TrafficReport {
                 sent_bytes: summary.traffic.sent.bytes,
                 received_bytes: summary.traffic.received.bytes,

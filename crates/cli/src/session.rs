@@ -10,9 +10,7 @@
 //! leaving.
 
 use std::{
-    borrow::Cow,
-    collections::BTreeMap,
-    iter, mem,
+    iter,
     time::{Duration, Instant},
 };
 
@@ -28,12 +26,13 @@ use psijoin_channel::{
 use psijoin_forecast::{Cores, Network};
 use psijoin_job::Ended;
 use psijoin_table::{
-    Counts, Destination, Doubt, ErrorKind, KeySpec, KeyTable, Meaning, Numbers, Progress, RowItems,
-    Source, atomic_file::AtomicFile,
+    Counts, Destination, Doubt, ErrorKind, KeyPartitions, KeySpec, MatchingRows, Progress, Source,
+    atomic_file::AtomicFile,
 };
 use psijoin_transport::Connection;
 
 use crate::{
+    allowance::Allowance,
     calibration,
     columns::{AgreedColumns, OwnColumns},
     console::Console,
@@ -55,10 +54,13 @@ mod agreement;
 mod attempts;
 mod key_facts;
 mod shares;
+mod table;
 
 pub(crate) use agreement::Agreement;
 use attempts::Patience;
 use shares::Kept;
+pub(crate) use table::Table;
+use table::{Ran, Use};
 
 /// A party of a join.
 pub(crate) struct Party<'a> {
@@ -82,6 +84,8 @@ pub(crate) struct Party<'a> {
     pub(crate) wait: Duration,
     /// What it computes with.
     pub(crate) pool: &'a Pool,
+    /// How much memory it may use, and what is beyond it where.
+    pub(crate) allowance: Allowance,
     /// How far a pass over its table is; interrupts it.
     pub(crate) progress: &'a Progress,
     /// How it talks.
@@ -140,20 +144,6 @@ pub(crate) struct Ready<'a> {
     job: Option<Job>,
 }
 
-/// A party's table, once it is read.
-pub(crate) struct Table {
-    /// Of its distinct keys; taken once they are not needed any more.
-    pub(crate) fingerprints: Vec<Fingerprint>,
-    /// Which row holds which key, if anybody comes back to rows.
-    rows: Option<RowItems>,
-    /// The numbers of each column.
-    pub(crate) columns: Vec<Vec<i64>>,
-    /// What else is known of these columns.
-    numbers: Vec<Numbers>,
-    pub(crate) counts: Counts,
-    meanings: Vec<Meaning>,
-}
-
 /// What a party has when the protocol is done.
 struct Computed {
     agreement: Agreement,
@@ -161,14 +151,7 @@ struct Computed {
     items_seed: JointSeed,
     traffic: Snapshot,
     phases: Phases,
-    output: Output,
-}
-
-/// What of a table is handed out.
-struct Own {
-    counts: Counts,
-    rows: Option<RowItems>,
-    rows_without_number: BTreeMap<String, u64>,
+    ran: Ran,
 }
 
 impl<'a> Party<'a> {
@@ -241,19 +224,14 @@ impl Ready<'_> {
             own,
             mut job,
         } = self;
-        if let Output::TooFew = computed.output {
+        if let Output::TooFew = computed.ran.output {
             if let Some(job) = &mut job {
                 job.end(Ended::TooFew)?;
             }
             return Err(Failure::TooFew(party.question.min_intersection));
         }
         let table = table.expect("it was read");
-        let own = Own {
-            rows_without_number: own.rows_without_number(&table.numbers),
-            counts: table.counts,
-            rows: table.rows,
-        };
-        let mut summary = party.deliver(computed, own)?;
+        let mut summary = party.deliver(computed, &table, &own)?;
         summary.time = started.elapsed();
         Ok((summary, job))
     }
@@ -272,7 +250,7 @@ impl Ready<'_> {
             }
             computed => computed.inspect_err(|failure| connection.abort(failure.abort_code()))?,
         };
-        match computed.output {
+        match computed.ran.output {
             // Both know that already.
             Output::TooFew => drop(connection.finish()),
             _ => self.part(connection)?,
@@ -327,8 +305,17 @@ impl Ready<'_> {
         let streams = Streams::open(connection, (channel, counters), &agreement, ledger)?;
         let streams =
             streams.ending_with_the_last_message(connection, party.task.role(), &agreement, ledger);
-        let set = table.set(job.is_some(), &items_seed);
-        let (output, traffic) = party.run(&agreement, set, streams, ledger, &phases)?;
+        let use_of_table = party.use_of_table(job.is_some());
+        table.settle(&agreement.plan, use_of_table, party.pool)?;
+        let run = Run {
+            plan: &agreement.plan,
+            role: party.task.role(),
+            joint_seed: &agreement.joint_seed,
+            items_seed: &items_seed,
+            ledger,
+        };
+        let (ran, traffic) =
+            party.run(&run, &agreement, (table, use_of_table), streams, &phases)?;
         // It may take until the shares can be written.
         if let (Some(job), Task::Share(..)) = (&mut self.job, &party.task) {
             job.confirm()?;
@@ -338,7 +325,7 @@ impl Ready<'_> {
             items_seed,
             traffic,
             phases,
-            output,
+            ran,
         })
     }
 
@@ -359,45 +346,6 @@ impl Ready<'_> {
             // It has a receipt.
             Some(_) => Ok(()),
             None => Ok(finished?),
-        }
-    }
-}
-
-impl Table {
-    fn new(read: KeyTable, comes_back_to_rows: bool) -> Self {
-        let KeyTable {
-            fingerprints,
-            rows,
-            mut numbers,
-            counts,
-            meanings,
-            ..
-        } = read;
-        let values = |column: &mut Numbers| mem::take(&mut column.values);
-        Self {
-            fingerprints,
-            rows: comes_back_to_rows.then_some(rows),
-            columns: numbers.iter_mut().map(values).collect(),
-            numbers,
-            counts,
-            meanings,
-        }
-    }
-
-    /// What a protocol takes of it. With a job, all of it is there for another attempt.
-    fn set<'a>(
-        &'a mut self,
-        comes_again: bool,
-        items_seed: &'a JointSeed,
-    ) -> Set<'a, Cow<'a, [Fingerprint]>> {
-        let fingerprints = &mut self.fingerprints;
-        Set {
-            fingerprints: match comes_again {
-                true => Cow::Borrowed(&fingerprints[..]),
-                false => Cow::Owned(mem::take(fingerprints)),
-            },
-            columns: &self.columns,
-            items_seed,
         }
     }
 }
@@ -474,20 +422,29 @@ impl Party<'_> {
             &format!("reading {}", self.source.name()),
             || self.progress.bytes(),
             || {
-                self.pool
-                    .run(|| KeyTable::read(&self.source, &self.key, &own.to_read(), self.progress))
+                let Allowance { budget, folder, .. } = &self.allowance;
+                let numbers = own.to_read();
+                let (source, key, spill) = (&self.source, &self.key, (budget, folder));
+                let read = || KeyPartitions::read(source, key, &numbers, spill, self.progress);
+                self.pool.run(read)
             },
         )?;
-        let Counts { rows, distinct, .. } = table.counts;
+        let Counts { rows, distinct, .. } = table.counts();
         self.console.say(format_args!(
             "read {}: {}, {}",
             self.source.name(),
             humanize::counted(rows, "row"),
             humanize::counted(distinct, "distinct key"),
         ));
-        self.doubt(&table.doubts)?;
-        let comes_back = matches!(self.task, Task::Receive(_) | Task::Share(Role::Receiver, _));
-        Ok(Table::new(table, comes_back))
+        self.doubt(table.doubts())?;
+        Ok(Table::new(table))
+    }
+
+    fn use_of_table(&self, comes_again: bool) -> Use {
+        Use {
+            rows: matches!(self.task, Task::Receive(_) | Task::Share(Role::Receiver, _)),
+            comes_again,
+        }
     }
 
     /// Says what the join will take, over the network as measured with the other party, if that only checks, too.
@@ -516,44 +473,38 @@ impl Party<'_> {
     /// Runs the protocol, and shows how far it is.
     fn run(
         &self,
+        run: &Run<'_>,
         agreement: &Agreement,
-        set: Set<'_, Cow<'_, [Fingerprint]>>,
+        (table, use_of_table): (&mut Table, Use),
         Streams {
             mut channels,
             counters,
         }: Streams,
-        ledger: Option<&dyn Ledger>,
         phases: &Phases,
-    ) -> Result<(Output, Snapshot), Failure> {
-        let plan = &agreement.plan;
-        let remaining = agreement.remaining(ledger);
+    ) -> Result<(Ran, Snapshot), Failure> {
+        let (plan, role) = (run.plan, run.role);
+        let remaining = agreement.remaining(run.ledger);
         let done = plan.cost().total.total_bytes() - remaining.traffic().total_bytes();
         self.say_what_remains(plan, remaining);
         let before = passed(&counters);
         let moved = || (passed(&counters) - before).total_bytes();
-        let role = self.task.role();
         let network = Network::from(plan.request().path);
         let threads = self.pool.threads();
         let mut model = Model::new(plan, role, threads, network, Cores::Own, self.console);
         if done > 0 {
             model = model.going_on(done);
         }
-        let run = Run {
-            plan,
-            role,
-            joint_seed: &agreement.joint_seed,
-            ledger,
-        };
-        let output = self.console.during(
+        let compute = (self.pool, phases);
+        let ran = self.console.during(
             plan.info().name,
             || model.position(moved()),
-            || run.compute(set, &mut channels, self.pool, phases),
+            || table.run(run, use_of_table, &self.allowance, &mut channels, compute),
         )?;
         let traffic = passed(&counters) - before;
-        if ledger.is_some() {
+        if run.ledger.is_some() {
             self.confirm(plan, &mut channels[0])?;
         }
-        Ok((output, traffic))
+        Ok((ran, traffic))
     }
 
     /// Says what a job that goes on still has to do.
@@ -599,56 +550,64 @@ impl Party<'_> {
     }
 
     /// Hands the result out, with the session over.
-    fn deliver(self, computed: Computed, own: Own) -> Result<Summary, Failure> {
+    fn deliver(
+        self,
+        computed: Computed,
+        table: &Table,
+        own: &OwnColumns,
+    ) -> Result<Summary, Failure> {
         let Computed {
             agreement,
             items_seed,
             traffic,
             phases,
-            output,
+            ran,
         } = computed;
-        let Own {
-            counts,
-            rows,
-            rows_without_number,
-        } = own;
+        let spilled_bytes = ran.spilled_bytes;
         let columns = &agreement.columns;
-        let received = match (&self.task, output) {
-            (Task::Receive(destination), Output::Rows(shared)) => {
+        let received = match (&self.task, ran) {
+            (Task::Receive(destination), ran) => {
                 phases.begin("writing the rows");
-                let rows = rows.expect("whoever receives rows keeps its own");
+                let (shared_keys, rows) = table.matching(ran)?;
                 Some(Received::Rows {
-                    shared_keys: shared.len() as u64,
-                    rows: self.write(destination, &rows, &flags(&shared, counts.distinct))?,
+                    shared_keys,
+                    rows: self.write(destination, &rows)?,
                 })
             }
-            (Task::Share(role, file), Output::Shares(shares)) => {
+            (
+                Task::Share(role, file),
+                Ran {
+                    output: Output::Shares(shares),
+                    ..
+                },
+            ) => {
                 phases.begin("writing the shares");
                 let places = shares.places() as u64;
                 let kept = Kept {
                     role: *role,
                     columns: columns.in_shares(),
                     joint_seed: &items_seed,
-                    rows,
+                    row_of: (*role == Role::Receiver).then(|| table.row_of()),
                 };
                 kept.write(shares, file)?;
                 Some(Received::Shares { places })
             }
-            (_, output) => {
+            (_, ran) => {
                 guard::lift_deadline();
-                self.received(columns, output)
+                self.received(columns, ran.output)
             }
         };
         Ok(Summary {
             role: self.task.role(),
             plan: agreement.plan,
-            counts,
+            counts: table.counts,
+            spilled_bytes,
             traffic,
             time: Duration::ZERO,
             phases: phases.end(),
             asked: self.question.asked,
             columns: agreement.columns,
-            rows_without_number,
+            rows_without_number: own.rows_without_number(&table.numbers),
             received,
         })
     }
@@ -667,19 +626,17 @@ impl Party<'_> {
         }
     }
 
-    /// Writes the rows whose items are flagged, and returns their number; `None` if their reader
-    /// went away.
+    /// Writes these rows, and returns their number; `None` if their reader went away.
     fn write(
         &self,
         destination: &Destination,
-        rows: &RowItems,
-        matched: &[bool],
+        rows: &MatchingRows<'_>,
     ) -> Result<Option<u64>, Failure> {
         let staged = self.console.during(
             "writing the rows",
             || self.progress.bytes(),
             || {
-                let stage = || destination.stage(&self.source, rows, matched, self.progress);
+                let stage = || destination.stage_rows(&self.source, rows, self.progress);
                 self.pool.run(stage)
             },
         );
@@ -700,8 +657,6 @@ pub(crate) struct Set<'a, F> {
     pub(crate) fingerprints: F,
     /// Its columns, each with one number per item.
     pub(crate) columns: &'a [Vec<i64>],
-    /// The seed that the items are digested under.
-    pub(crate) items_seed: &'a JointSeed,
 }
 
 /// A run of one party.
@@ -710,6 +665,8 @@ pub(crate) struct Run<'a> {
     pub(crate) role: Role,
     /// Fresh for each run.
     pub(crate) joint_seed: &'a JointSeed,
+    /// What the items are digested under: the seed of the first run, if this goes on with a job.
+    pub(crate) items_seed: &'a JointSeed,
     /// What is kept of it.
     pub(crate) ledger: Option<&'a dyn Ledger>,
 }
@@ -725,7 +682,6 @@ impl Run<'_> {
         Set {
             fingerprints,
             columns,
-            items_seed,
         }: Set<'_, impl AsRef<[Fingerprint]> + Send>,
         channels: &mut [Channel],
         pool: &Pool,
@@ -733,26 +689,23 @@ impl Run<'_> {
     ) -> Result<Output, psijoin::Error> {
         pool.run(|| {
             phases.begin("item digests");
-            let items = &self.plan.items(fingerprints.as_ref(), items_seed);
+            let items = &self.plan.items(fingerprints.as_ref(), self.items_seed);
             drop(fingerprints);
             let input = Input {
                 items,
                 columns,
                 joint_seed: self.joint_seed,
             };
-            let (first, further) = channels.split_first_mut().expect("a stream");
-            let mut context = Context::new(first).streams(further).observed(phases);
-            context.ledger = self.ledger;
+            let mut context = self.context(channels, phases);
             psijoin::run(self.plan, self.role, &input, &mut context)
         })
     }
-}
 
-/// A flag for each of `count` items: whether its position is among these.
-fn flags(positions: &[u32], count: u64) -> Vec<bool> {
-    let mut flags = vec![false; count as usize];
-    for &position in positions {
-        flags[position as usize] = true;
+    /// What it runs over.
+    fn context<'c>(&'c self, channels: &'c mut [Channel], phases: &'c Phases) -> Context<'c> {
+        let (first, further) = channels.split_first_mut().expect("a stream");
+        let mut context = Context::new(first).streams(further).observed(phases);
+        context.ledger = self.ledger;
+        context
     }
-    flags
 }

@@ -17,6 +17,8 @@ pub(crate) struct Summary {
     pub(crate) role: Role,
     pub(crate) plan: Plan,
     pub(crate) counts: Counts,
+    /// What of the table lay on disk, as it did not fit into memory.
+    pub(crate) spilled_bytes: u64,
     /// What passed over the wire for the protocol, the handshake not included.
     pub(crate) traffic: Snapshot,
     /// From the tables to the end, without waiting for the other party to turn up.

@@ -21,7 +21,7 @@ const MOST_STREAMS: usize = 16;
 /// How many streams a run of this many parts should have, that of the meeting included, if the parties have
 /// these numbers of threads: one more than the party with fewer has, so that parts can compute while one waits.
 /// With one thread, or without parts, there is one stream.
-pub(crate) fn streams(parts: usize, threads: [usize; 2]) -> usize {
+pub fn streams(parts: usize, threads: [usize; 2]) -> usize {
     match threads[0].min(threads[1]) {
         0 | 1 => 1,
         threads => (threads + 1).min(MOST_STREAMS).min(parts).max(1),

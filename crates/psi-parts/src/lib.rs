@@ -52,6 +52,7 @@ mod spilled;
 pub mod synthetic;
 mod table;
 
+pub use lanes::streams;
 pub use plan::{in_parts, plan};
 pub use remaining::{Remaining, steps};
 pub use session::run;

@@ -122,6 +122,20 @@ pub(crate) struct Join {
     #[arg(long, value_name = "FOLDER", conflicts_with = "check")]
     pub(crate) job: Option<PathBuf>,
 
+    /// The memory that this party may use, as 400MB or 2GB. Of a table that needs more, the rest goes, encrypted, to a
+    /// temporary file in --spill-dir. At least 320MB. [default: half of what the machine has left]
+    #[arg(long, value_name = "SIZE", value_parser = sizes::bytes)]
+    pub(crate) memory: Option<u64>,
+
+    /// Where that file is: a folder on a disk with room for about 60 bytes per row. [default: the system's
+    /// folder for temporary files, which some systems hold in memory]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) spill_dir: Option<PathBuf>,
+
+    /// Use this much memory for the table, however little it is: for tests.
+    #[arg(long, value_name = "SIZE", hide = true, conflicts_with = "memory", value_parser = sizes::bytes)]
+    pub(crate) table_memory: Option<u64>,
+
     /// Run in this many parts, however few the keys: for tests. The same on both sides.
     #[arg(long, value_name = "K", hide = true, value_parser = clap::value_parser!(u32).range(2..=i64::from(parts::MAX_PARTS)))]
     pub(crate) parts: Option<u32>,

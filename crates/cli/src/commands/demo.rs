@@ -6,6 +6,7 @@ use psijoin::{Protocol, pair::single_thread};
 use psijoin_table::{Destination, Dialect, KeySpec, Progress, Source, atomic_file::Existing};
 
 use crate::{
+    allowance::{Allowance, Said},
     args, closing_statement,
     console::Console,
     exit::Failure,
@@ -85,6 +86,7 @@ fn join(
             parts: None,
             wait: Duration::ZERO,
             pool,
+            allowance: Allowance::new(Said::Nothing, None, 1)?,
             progress: &progress,
             console: Console::Silent,
             record: &record,

@@ -13,6 +13,7 @@ use psijoin_table::{
 use psijoin_transport::{Endpoint, Interrupt, Options, Security, Timeouts};
 
 use crate::{
+    allowance::{Allowance, Said},
     args, clashes, closing_statement,
     console::{self, Console},
     dialect,
@@ -303,6 +304,7 @@ impl Order<'_> {
             wait: Duration::from_secs(join.wait.into()),
             source,
             pool,
+            allowance: allowance(join, pool.threads())?,
             progress,
             console,
             record,
@@ -430,6 +432,15 @@ fn tell(failure: &Failure, mut endpoint: Endpoint, options: &Options, console: C
         Ok((connection, _)) => connection.abort(failure.abort_code()),
         Err(failure) => console.say(format_args!("the other party could not be told: {failure}")),
     }
+}
+
+fn allowance(join: &args::Join, threads: usize) -> Result<Allowance, Failure> {
+    let said = match (join.table_memory, join.memory) {
+        (Some(bytes), _) => Said::Budget(bytes),
+        (None, Some(bytes)) => Said::Memory(bytes),
+        (None, None) => Said::Nothing,
+    };
+    Allowance::new(said, join.spill_dir.clone(), threads)
 }
 
 fn timeouts(args: &args::Join) -> Timeouts {

@@ -72,7 +72,7 @@ impl Party<'_> {
             )
             .setting("the number of key columns", self.key.width())
             .setting("the version of the keys' spelling", SPELLING_VERSION);
-        let hello = hello.fact(THREADS, self.pool.threads());
+        let hello = hello.fact(THREADS, self.allowance.threads);
         let hello = match self.mode {
             Mode::Join => hello,
             Mode::Check => hello.fact(ONLY_CHECKS, "yes"),
@@ -151,7 +151,7 @@ impl Party<'_> {
         let job = job.filter(|_| goes_on);
         let plan = self.plan(job, &request)?;
         let peer_only_checks = pending.peer().told(ONLY_CHECKS).is_some();
-        let threads = [self.pool.threads(), threads(pending.peer())];
+        let threads = [self.allowance.threads, threads(pending.peer())];
         let joint_seed = pending.confirm(channel, &[&plan.digest(), &columns.encoded()])?;
         self.record.session(&joint_seed);
         self.console.say(format_args!(

@@ -43,7 +43,7 @@ impl Ready<'_> {
         if table.is_none() {
             let read = self.party.read_table(&self.own)?;
             if let Some(job) = &mut self.job {
-                job.is_about(&read)?;
+                job.is_about(self.party.pool.run(|| read.identity())?)?;
             }
             *table = Some(read);
         }
@@ -74,21 +74,23 @@ impl Ready<'_> {
         ));
         let agreement = party.recall(job)?;
         let items_seed = agreement.joint_seed;
+        let use_of_table = party.use_of_table(true);
+        table.settle(&agreement.plan, use_of_table, party.pool)?;
         let run = Run {
             plan: &agreement.plan,
             role: party.task.role(),
             joint_seed: &items_seed,
+            items_seed: &items_seed,
             ledger: Some(job.results()),
         };
-        let (channel, _) = memory::pair();
-        let set = table.set(true, &items_seed);
-        let output = run.compute(set, &mut [channel], party.pool, &phases)?;
+        let (mut channels, compute) = ([memory::pair().0], (party.pool, &phases));
+        let ran = table.run(&run, use_of_table, &party.allowance, &mut channels, compute)?;
         Ok(Computed {
             agreement,
             items_seed,
             traffic: Snapshot::default(),
             phases,
-            output,
+            ran,
         })
     }
 

@@ -4,8 +4,9 @@ use psijoin::{
     JointSeed, Role, Shares,
     share_file::{self as file, Column, File},
 };
-use psijoin_table::{RowItems, atomic_file::AtomicFile};
+use psijoin_table::atomic_file::AtomicFile;
 
+use super::table::RowOf;
 use crate::{exit::Failure, guard};
 
 /// What is kept with the shares of a run.
@@ -14,17 +15,16 @@ pub(super) struct Kept<'a> {
     pub(super) columns: Vec<Column>,
     pub(super) joint_seed: &'a JointSeed,
     /// Which row of the receiver's table holds which item.
-    pub(super) rows: Option<RowItems>,
+    pub(super) row_of: Option<RowOf<'a>>,
 }
 
 impl Kept<'_> {
     /// Writes the file.
     pub(super) fn write(self, shares: Shares, whole: &AtomicFile) -> Result<(), Failure> {
-        let rows = self.rows.map(|rows| {
-            let first = rows.first_rows();
+        let rows = self.row_of.map(|row_of| {
             let places = shares.items().into_iter().flatten();
             places
-                .map(|item| item.map(|item| first[item as usize].into()))
+                .map(|item| item.map(|item| row_of.row(item)))
                 .collect()
         });
         let content = File {

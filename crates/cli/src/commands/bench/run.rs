@@ -160,12 +160,12 @@ impl Parties {
             let set = Set {
                 fingerprints: &own.items,
                 columns: &own.columns,
-                items_seed: joint_seed,
             };
             let run = session::Run {
                 plan,
                 role,
                 joint_seed,
+                items_seed: joint_seed,
                 ledger: None,
             };
             run.compute(set, &mut channels, pool, phases)

@@ -1,0 +1,290 @@
+//! A party's table, from when it is read until its rows are written.
+//!
+//! It is read partition by partition, within the budget for memory. If a plan is in parts, items go from partitions
+//! to parts, and what they are known by is the first row that has them. Any other plan takes all items at once, each known
+//! by its number; then they are brought into memory.
+
+use std::{borrow::Cow, mem};
+
+use psijoin::{
+    Channel, Error, Fingerprint, Output, Plan,
+    parts::{self, Spilled},
+};
+use psijoin_block::parallel::{self, Pool};
+use psijoin_table::{
+    Counts, Items, KeyPartitions, KeyTable, MatchingRows, Meaning, Numbers, RowItems,
+};
+
+use super::{Run, Set};
+use crate::{allowance::Allowance, phases::Phases};
+
+/// See the [module](self).
+pub(crate) struct Table {
+    keys: Keys,
+    /// What is known of the columns of numbers, without the numbers.
+    pub(super) numbers: Vec<Numbers>,
+    pub(crate) counts: Counts,
+    pub(super) meanings: Vec<Meaning>,
+}
+
+/// The keys of a table.
+enum Keys {
+    InPartitions(KeyPartitions),
+    InMemory(InMemory),
+}
+
+/// Keys for a plan that is not in parts.
+#[derive(Default)]
+struct InMemory {
+    /// Of its distinct keys; taken once they are not needed any more.
+    fingerprints: Vec<Fingerprint>,
+    /// Which row holds which key, if anybody comes back to rows.
+    rows: Option<RowItems>,
+    /// The numbers of each column.
+    columns: Vec<Vec<i64>>,
+}
+
+/// What is to become of a table.
+#[derive(Clone, Copy)]
+pub(super) struct Use {
+    /// Whether somebody comes back to its rows.
+    pub(super) rows: bool,
+    /// Whether all of it is kept for another attempt.
+    pub(super) comes_again: bool,
+}
+
+/// What a protocol gave.
+pub(super) struct Ran {
+    pub(super) output: Output,
+    /// Of a plan in parts that finds rows, a bit per row: whether it is the first row of a shared item.
+    first_rows: Vec<u64>,
+    /// What lay on disk.
+    pub(super) spilled_bytes: u64,
+}
+
+/// How rows of this table are found from what an item is known by.
+pub(super) enum RowOf<'a> {
+    /// By its number.
+    Item(&'a [u32]),
+    /// It is known by its row.
+    Itself,
+}
+
+impl Table {
+    pub(super) fn new(read: KeyPartitions) -> Self {
+        Self {
+            numbers: read.numbers(),
+            counts: read.counts(),
+            meanings: read.meanings().to_vec(),
+            keys: Keys::InPartitions(read),
+        }
+    }
+
+    /// A hash of the keys, of the first row of each, and of its numbers. The threads of the caller's pool compute
+    /// it.
+    ///
+    /// # Errors
+    /// If what was spilled cannot be read.
+    ///
+    /// # Panics
+    /// If the keys are not in partitions any more.
+    pub(crate) fn identity(&self) -> Result<blake3::Hash, psijoin_table::Error> {
+        let Keys::InPartitions(keys) = &self.keys else {
+            panic!("a table is identified as soon as it is read");
+        };
+        let of_partition = |partition| Ok(identity(&keys.items(partition)?));
+        let hashes = parallel::map(keys.partitions(), &of_partition);
+        let mut all = blake3::Hasher::new();
+        for hash in hashes {
+            all.update(
+                hash.map_err(|error: psijoin_table::Error| error)?
+                    .as_bytes(),
+            );
+        }
+        Ok(all.finalize())
+    }
+
+    /// Brings the keys into memory if the plan takes them all at once.
+    ///
+    /// # Errors
+    /// If what was spilled cannot be read.
+    pub(super) fn settle(
+        &mut self,
+        plan: &Plan,
+        of: Use,
+        pool: &Pool,
+    ) -> Result<(), psijoin_table::Error> {
+        if plan.parts().is_some() || matches!(self.keys, Keys::InMemory(_)) {
+            return Ok(());
+        }
+        let none = Keys::InMemory(InMemory::default());
+        if let Keys::InPartitions(keys) = mem::replace(&mut self.keys, none) {
+            let table = pool.run(|| keys.into_table())?;
+            self.keys = Keys::InMemory(InMemory::new(table, of.rows));
+        }
+        Ok(())
+    }
+
+    /// Runs a party of the plan that this table is [settled](Self::settle) for over its channels, one at least.
+    ///
+    /// # Errors
+    /// As [`psijoin::run`], and if what does not fit into memory cannot be written or read.
+    pub(super) fn run(
+        &mut self,
+        run: &Run<'_>,
+        of: Use,
+        allowance: &Allowance,
+        channels: &mut [Channel],
+        (pool, phases): (&Pool, &Phases),
+    ) -> Result<Ran, Error> {
+        match &mut self.keys {
+            Keys::InPartitions(keys) => {
+                pool.run(|| run_in_parts(keys, run, of, allowance, channels, phases))
+            }
+            Keys::InMemory(keys) => Ok(Ran {
+                output: run.compute(keys.set(of.comes_again), channels, pool, phases)?,
+                first_rows: Vec::new(),
+                spilled_bytes: 0,
+            }),
+        }
+    }
+
+    /// How many keys are shared, and the rows that have them, if rows were to be found.
+    ///
+    /// # Errors
+    /// If what was spilled cannot be read.
+    ///
+    /// # Panics
+    /// If nobody was to come back to rows.
+    pub(super) fn matching(
+        &self,
+        ran: Ran,
+    ) -> Result<(u64, MatchingRows<'_>), psijoin_table::Error> {
+        match (&self.keys, ran) {
+            (Keys::InPartitions(keys), Ran { first_rows, .. }) => {
+                let shared = first_rows.iter().map(|word| u64::from(word.count_ones()));
+                Ok((shared.sum(), keys.matching(first_rows)?))
+            }
+            (Keys::InMemory(keys), Ran { output, .. }) => {
+                let Output::Rows(shared) = output else {
+                    panic!("rows were to be found");
+                };
+                let flags = flags(&shared, self.counts.distinct);
+                let rows = keys.rows().matching(&flags);
+                Ok((shared.len() as u64, rows))
+            }
+        }
+    }
+
+    /// How rows are found from shares.
+    ///
+    /// # Panics
+    /// If nobody was to come back to rows.
+    pub(super) fn row_of(&self) -> RowOf<'_> {
+        match &self.keys {
+            Keys::InPartitions(_) => RowOf::Itself,
+            Keys::InMemory(keys) => RowOf::Item(keys.rows().first_rows()),
+        }
+    }
+}
+
+impl InMemory {
+    fn new(table: KeyTable, comes_back_to_rows: bool) -> Self {
+        let values = |column: Numbers| column.values;
+        Self {
+            fingerprints: table.fingerprints,
+            rows: comes_back_to_rows.then_some(table.rows),
+            columns: table.numbers.into_iter().map(values).collect(),
+        }
+    }
+
+    /// What a protocol takes of it. With a job, all of it is there for another attempt.
+    fn set(&mut self, comes_again: bool) -> Set<'_, Cow<'_, [Fingerprint]>> {
+        let fingerprints = &mut self.fingerprints;
+        Set {
+            fingerprints: match comes_again {
+                true => Cow::Borrowed(&fingerprints[..]),
+                false => Cow::Owned(mem::take(fingerprints)),
+            },
+            columns: &self.columns,
+        }
+    }
+
+    fn rows(&self) -> &RowItems {
+        let rows = self.rows.as_ref();
+        rows.expect("whoever comes back to rows keeps them")
+    }
+}
+
+impl RowOf<'_> {
+    pub(super) fn row(&self, known_by: u32) -> u64 {
+        match self {
+            Self::Item(first_rows) => first_rows[known_by as usize].into(),
+            Self::Itself => known_by.into(),
+        }
+    }
+}
+
+/// Runs a plan in parts. A partition takes no memory any more as soon as its items are in their parts, unless they
+/// come again.
+fn run_in_parts(
+    keys: &KeyPartitions,
+    run: &Run<'_>,
+    of: Use,
+    Allowance { budget, folder, .. }: &Allowance,
+    channels: &mut [Channel],
+    phases: &Phases,
+) -> Result<Ran, Error> {
+    phases.begin("item digests");
+    let rows = keys.counts().rows as u32;
+    let table = Spilled::new(run.plan, run.role, run.items_seed, rows, budget, folder)?;
+    let pour = |partition| {
+        let items = match of.comes_again {
+            true => keys.items(partition),
+            false => keys.take_items(partition),
+        };
+        let items = items.map_err(|error| Error::Table(Box::new(error)))?;
+        let columns: Vec<&[i64]> = items.numbers.iter().map(Vec::as_slice).collect();
+        table.add(&items.fingerprints, &items.first_rows, &columns)
+    };
+    let poured = parallel::map(keys.partitions(), &pour);
+    poured.into_iter().collect::<Result<(), Error>>()?;
+    let mut context = run.context(channels, phases);
+    let output = parts::run(run.plan, run.role, &table, run.joint_seed, &mut context)?;
+    let spilled_bytes = keys.spilled_bytes() + table.spilled_bytes();
+    let mut first_rows = table.into_found();
+    // What a job has opened before is all there is.
+    if let Output::Rows(opened) = &output {
+        for row in opened {
+            first_rows[*row as usize / 64] |= 1 << (row % 64);
+        }
+    }
+    Ok(Ran {
+        output,
+        first_rows,
+        spilled_bytes,
+    })
+}
+
+/// A hash of items.
+fn identity(items: &Items) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&(items.fingerprints.len() as u64).to_le_bytes());
+    hasher.update(items.fingerprints.as_flattened());
+    for row in &items.first_rows {
+        hasher.update(&row.to_le_bytes());
+    }
+    for number in items.numbers.iter().flatten() {
+        hasher.update(&number.to_le_bytes());
+    }
+    hasher.finalize()
+}
+
+/// A flag for each of `count` items: whether its position is among these.
+fn flags(positions: &[u32], count: u64) -> Vec<bool> {
+    let mut flags = vec![false; count as usize];
+    for &position in positions {
+        flags[position as usize] = true;
+    }
+    flags
+}
