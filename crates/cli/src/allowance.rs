@@ -5,7 +5,7 @@
 //! - *what is there anyway*: the program, connections, what threads read and write with ([`FIXED`]);
 //! - *the parts that run*, one per stream ([`PER_STREAM`]). The number of streams follows from both parties' threads
 //!   ([`streams`]), so a party with little memory tells the other one that it has fewer threads;
-//! - *the budget*: what is left, for the table. What is beyond it is spilled.
+//! - *the table*: what is left. Its stores get a [budget](OF_TEN) of that, and what is beyond it is spilled.
 //!
 //! The number of threads is told, and the table is read, before it is known what will run. So a party goes by what the parts
 //! of any protocol need.
@@ -25,9 +25,13 @@ const FIXED: u64 = 50_000_000;
 /// The most bytes that a part takes while it runs (docs/scale.md).
 const PER_STREAM: u64 = 250_000_000;
 
-/// The least budget: each partition of a table has some tens of kilobytes then, so that the disk is written in pieces that
-/// are not too small.
-const LEAST_BUDGET: u64 = 20_000_000;
+/// Of ten bytes for the table, the budget of its stores. They were measured to take up to 1.4 times their budget: the
+/// allocator does not give back at once what it cannot use again.
+const OF_TEN: u64 = 7;
+
+/// The least for a table. Each of its 256 partitions then has some tens of kilobytes, so that the disk is written in pieces
+/// that are not too small.
+const LEAST_TABLE: u64 = 20_000_000;
 
 /// What a party may use.
 pub(crate) struct Allowance {
@@ -64,9 +68,7 @@ impl Allowance {
             Said::Memory(bytes) => share_out(bytes, threads).ok_or_else(|| too_little(bytes))?,
             Said::Budget(bytes) => (bytes, threads),
             Said::Nothing => match memory::available_bytes() {
-                Some(bytes) => {
-                    share_out(bytes / 2, threads).unwrap_or((LEAST_BUDGET, threads.min(1)))
-                }
+                Some(bytes) => share_out(bytes / 2, threads).unwrap_or((budget(LEAST_TABLE), 1)),
                 None => (u64::MAX, threads),
             },
         };
@@ -88,19 +90,24 @@ fn too_little(bytes: u64) -> Failure {
 
 /// The least memory that can be allowed.
 fn least() -> u64 {
-    FIXED + PER_STREAM + LEAST_BUDGET
+    FIXED + PER_STREAM + LEAST_TABLE
 }
 
 /// The budget, and how many threads the other party is told of: as many as there are, unless their streams would take
 /// too much. `None` if it is too little for one stream.
 fn share_out(bytes: u64, threads: usize) -> Option<(u64, usize)> {
     let room = bytes.checked_sub(FIXED)?;
-    let told = (1..=threads.max(1)).rev();
-    let shares = told.filter_map(|told| {
-        let budget = room.checked_sub(parts::streams(usize::MAX, [told; 2]) as u64 * PER_STREAM)?;
-        (budget >= LEAST_BUDGET).then_some((budget, told))
-    });
-    shares.take(1).next()
+    let mut told = (1..=threads.max(1)).rev();
+    told.find_map(|told| {
+        let streams = parts::streams(usize::MAX, [told; 2]) as u64;
+        let table = room.checked_sub(streams * PER_STREAM)?;
+        (table >= LEAST_TABLE).then_some((budget(table), told))
+    })
+}
+
+/// The budget of the stores of a table that may take this many bytes.
+fn budget(table: u64) -> u64 {
+    table / 10 * OF_TEN
 }
 
 #[cfg(test)]
@@ -113,15 +120,15 @@ mod tests {
         for (bytes, threads, shares) in [
             (least() - 1, 2, None),
             (0, 1, None),
-            (320 * MB, 1, Some((20 * MB, 1))),
-            (400 * MB, 2, Some((100 * MB, 1))),
+            (320 * MB, 1, Some((14 * MB, 1))),
+            (400 * MB, 2, Some((70 * MB, 1))),
             // Three streams for two threads.
-            (819 * MB, 2, Some((519 * MB, 1))),
-            (820 * MB, 2, Some((20 * MB, 2))),
-            (1000 * MB, 8, Some((200 * MB, 2))),
-            (4000 * MB, 8, Some((1700 * MB, 8))),
+            (810 * MB, 2, Some((357 * MB, 1))),
+            (820 * MB, 2, Some((14 * MB, 2))),
+            (1000 * MB, 8, Some((140 * MB, 2))),
+            (4000 * MB, 8, Some((1190 * MB, 8))),
             // More streams than this do not run.
-            (4070 * MB, 64, Some((20 * MB, 64))),
+            (4070 * MB, 64, Some((14 * MB, 64))),
         ] {
             assert_eq!(share_out(bytes, threads), shares, "{bytes} {threads}");
         }

@@ -300,6 +300,16 @@ impl Parties {
     }
 }
 
+/// What is kept of parts are rows, whatever of the table lies on disk.
+#[test]
+fn a_job_goes_on_with_a_table_on_disk() {
+    Parties::broken_off(&["--table-memory", "0kB"]).goes_on();
+    let parties = Parties::broken_off(&[]);
+    let joined = parties.join(&["--table-memory", "0kB"], &[]);
+    joined.sender.says(0, &[" of 61 parts done before"]);
+    assert_eq!(joined.receiver.says(0, &[]).stdout, lines(1000..3000));
+}
+
 /// Both get shares of one run of each part, whichever attempt it was in; even if a folder is put back from a
 /// copy.
 #[test]

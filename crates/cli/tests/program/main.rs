@@ -25,6 +25,7 @@ mod minimum;
 mod plan;
 mod round_trips;
 mod shares;
+mod spilling;
 mod sums;
 mod support;
 mod texts;
