@@ -4,7 +4,7 @@
 //!
 //! - *what is there anyway*: the program, connections, what threads read and write with ([`FIXED`]);
 //! - *the parts that run*, one per stream ([`PER_STREAM`]). The number of streams follows from both parties' threads
-//!   ([`streams`]), so a party with little memory tells the other one that it has fewer threads;
+//!   ([`parts::streams`]), so a party with little memory tells the other one that it has fewer threads;
 //! - *the table*: what is left. Its stores get a [budget](OF_TEN) of that, and what is beyond it is spilled.
 //!
 //! The number of threads is told, and the table is read, before it is known what will run. So a party goes by what the parts

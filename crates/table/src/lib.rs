@@ -199,5 +199,5 @@ pub use text::MAX_RECORD_BYTES;
 /// The most rows that a table can have: each has a number of 32 bits.
 pub const MAX_ROWS: u64 = (1 << 32) - 2;
 
-/// The most distinct keys that one run can take.
+/// The most distinct keys of a table in memory, which is for one run. [`KeyPartitions`] can have more.
 pub const MAX_ITEMS: usize = 1 << 26;

@@ -94,12 +94,10 @@ impl Table {
         };
         let of_partition = |partition| Ok(identity(&keys.items(partition)?));
         let hashes = parallel::map(keys.partitions(), &of_partition);
+        let hashes: Result<Vec<blake3::Hash>, psijoin_table::Error> = hashes.into_iter().collect();
         let mut all = blake3::Hasher::new();
-        for hash in hashes {
-            all.update(
-                hash.map_err(|error: psijoin_table::Error| error)?
-                    .as_bytes(),
-            );
+        for hash in hashes? {
+            all.update(hash.as_bytes());
         }
         Ok(all.finalize())
     }
