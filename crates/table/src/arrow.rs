@@ -9,7 +9,7 @@ use arrow_schema::{DataType, Field, SchemaRef, extension};
 
 pub(crate) use cell::{Column, has_text};
 pub(crate) use key_cell::{KeyColumn, can_be_key};
-pub(crate) use typed_file::{FilePieces, PIECE_ROWS, Piece, TypedFile};
+pub(crate) use typed_file::{FilePieces, PIECE_BYTES, PIECE_ROWS, Piece, TypedFile};
 
 /// Whether a column holds UUIDs. Arrow's type, binary data of 16 bytes, does not say so.
 pub(crate) fn is_uuid(field: &Field) -> bool {

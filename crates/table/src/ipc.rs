@@ -77,6 +77,7 @@ fn cut<'a>(batch: &RecordBatch, bytes: u64) -> Vec<Result<Piece<'a>, Error>> {
         Ok(Piece {
             rows: rows as u64,
             bytes: if start == 0 { bytes } else { 0 },
+            memory: 0,
             read: Box::new(|| Ok(Box::new(iter::once(Ok(slice))))),
         })
     };

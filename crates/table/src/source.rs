@@ -26,7 +26,7 @@ use crate::{
 use decoded::decoded;
 use plan::{Planned, Said};
 use spool::Spool;
-pub(crate) use typed::{Batch, Pieces, Selection, TablePiece};
+pub(crate) use typed::{Batch, Pieces, Selection, TableBatches, TablePiece};
 
 /// More files than this are not held open, but opened again when they are read.
 const MAX_HELD: usize = 16;

@@ -2,6 +2,7 @@
 
 mod copy;
 mod fields;
+mod groups;
 mod ipc;
 mod parquet;
 mod typed;
@@ -137,10 +138,7 @@ pub(crate) fn matching_rows(
         next: 0,
     };
     source.unchanged_by(|| match (source.layout(), format.is_text()) {
-        (None, false) => {
-            typed::filter(source, &mut matches, format, output, progress)?;
-            matches.finish()
-        }
+        (None, false) => typed::filter(source, &matching.rows, format, output, progress),
         (Some(layout), _) if source.format() == format => {
             copy::matching(source, layout, matching, output, progress)
         }
@@ -150,7 +148,8 @@ pub(crate) fn matching_rows(
                 layout,
                 Some(Layout::Delimited(dialect)) if !dialect.header
             );
-            let mut writer = field_writer(format, &names, has_header, quote_empty, output)?;
+            let mut writer =
+                field_writer(format, &names, has_header, quote_empty, output, progress)?;
             match layout {
                 None => from_typed(source, &mut matches, &mut *writer, progress)?,
                 Some(layout) => from_text(source, layout, &mut matches, &mut *writer, progress)?,
@@ -310,12 +309,13 @@ fn field_writer<'a>(
     has_header: bool,
     quote_empty: bool,
     output: &'a mut Output<'_>,
+    progress: &'a Progress,
 ) -> Result<Box<dyn FieldWriter + 'a>, Error> {
     let header = has_header.then_some(columns);
     Ok(match format {
         Format::Csv => Box::new(Quoted::new(header, quote_empty, output)?),
         Format::Tsv => Box::new(Unquoted::new(header, output)?),
         Format::Lines => Box::new(Lines::new(output)),
-        Format::Parquet | Format::Arrow => Box::new(typed::Strings::new(format, columns, output)?),
+        Format::Parquet | Format::Arrow => typed::strings(format, columns, output, progress)?,
     })
 }

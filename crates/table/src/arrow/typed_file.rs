@@ -23,13 +23,15 @@ pub(crate) trait TypedFile<'a> {
 pub(crate) type FilePieces<'a> = Box<dyn Iterator<Item = Result<Piece<'a>, Error>> + Send + 'a>;
 
 /// The rows of a piece, some thousand at a time.
-pub(crate) type PieceBatches<'a> = Box<dyn Iterator<Item = Result<RecordBatch, Error>> + 'a>;
+pub(crate) type PieceBatches<'a> = Box<dyn Iterator<Item = Result<RecordBatch, Error>> + Send + 'a>;
 
 /// Some rows of a file that follow each other, which any thread can read.
 pub(crate) struct Piece<'a> {
     pub(crate) rows: u64,
     /// The bytes of the file that correspond to the rows.
     pub(crate) bytes: u64,
+    /// About how much memory the rows take, as far as the file tells; 0 if they are decoded.
+    pub(crate) memory: u64,
     /// Gives the rows.
     pub(crate) read: Box<dyn FnOnce() -> Result<PieceBatches<'a>, Error> + Send + 'a>,
 }
@@ -37,3 +39,6 @@ pub(crate) struct Piece<'a> {
 /// A piece ends after this many rows, unless it has to end where the file says: what is kept of its
 /// keys takes about 5 MiB.
 pub(crate) const PIECE_ROWS: u64 = 1 << 17;
+
+/// A piece ends when its rows take about this much memory, in the same way: each thread may have some.
+pub(crate) const PIECE_BYTES: u64 = 1 << 24;

@@ -19,13 +19,14 @@ use parquet::{
 use super::{Reader, broken, contained};
 use crate::{
     Error,
-    arrow::{PIECE_ROWS, Piece},
+    arrow::{PIECE_BYTES, PIECE_ROWS, Piece},
     part::Part,
     section::Section,
 };
 
-/// Rows that are decoded at once.
-const BATCH_ROWS: usize = 8192;
+/// Rows that are decoded at once, unless these would take more memory.
+const BATCH_ROWS: u64 = 1 << 13;
+const BATCH_BYTES: u64 = 1 << 22;
 
 /// The pieces of a file.
 pub(super) struct Pieces<'a> {
@@ -34,8 +35,8 @@ pub(super) struct Pieces<'a> {
     metadata: ArrowReaderMetadata,
     mask: ProjectionMask,
     dictionaries: bool,
-    /// The most rows of a piece.
-    most_rows: u64,
+    /// Whether rows cannot be skipped without decoding them, as those of lists.
+    has_lists: bool,
     /// The row group that is being cut up.
     group: usize,
     /// The rows of the group that are in earlier pieces.
@@ -53,6 +54,8 @@ struct Stretch<'a> {
     dictionaries: bool,
     group: usize,
     rows: Range<u64>,
+    /// Rows that are decoded at once.
+    batch_rows: u64,
 }
 
 impl<'a> Pieces<'a> {
@@ -68,8 +71,7 @@ impl<'a> Pieces<'a> {
             metadata: file.metadata,
             mask,
             dictionaries,
-            // Rows of lists cannot be skipped without decoding them.
-            most_rows: if has_lists { u64::MAX } else { PIECE_ROWS },
+            has_lists,
             group: 0,
             rows: 0,
             rows_before: 0,
@@ -86,8 +88,13 @@ impl<'a> Pieces<'a> {
             let rows = contained(self.part, || Ok(self.rows_of(group)))?;
             let rows = rows.ok_or_else(|| broken(self.part))?;
             if self.rows < rows {
-                let until = rows.min(self.rows.saturating_add(self.most_rows));
-                return Ok(Some(self.piece(until)));
+                let row_bytes = self.decoded_bytes(group).div_ceil(rows).max(1);
+                let most_rows = match self.has_lists {
+                    true => rows,
+                    false => PIECE_ROWS.min((PIECE_BYTES / row_bytes).max(1)),
+                };
+                let until = rows.min(self.rows.saturating_add(most_rows));
+                return Ok(Some(self.piece(until, row_bytes)));
             }
             let rows_before = self.rows_before.checked_add(rows);
             self.rows_before = rows_before.ok_or_else(|| broken(self.part))?;
@@ -107,8 +114,17 @@ impl<'a> Pieces<'a> {
         rows.filter(|_| agree)
     }
 
-    /// The rows up to this one of the group.
-    fn piece(&mut self, until: u64) -> Piece<'a> {
+    /// About how many bytes of memory a group's rows take: as many as in the file before they are
+    /// compressed.
+    fn decoded_bytes(&self, group: &RowGroupMetaData) -> u64 {
+        let columns = group.columns().iter().enumerate();
+        let read = columns.filter(|(leaf, _)| self.mask.leaf_included(*leaf));
+        let bytes = read.map(|(_, chunk)| chunk.uncompressed_size().max(0) as u64);
+        bytes.fold(0, u64::saturating_add)
+    }
+
+    /// The rows up to this one of the group, each of which takes about this much memory.
+    fn piece(&mut self, until: u64, row_bytes: u64) -> Piece<'a> {
         let rows = self.rows..until;
         self.rows = until;
         let stretch = Stretch {
@@ -119,6 +135,7 @@ impl<'a> Pieces<'a> {
             dictionaries: self.dictionaries,
             group: self.group,
             rows: rows.clone(),
+            batch_rows: BATCH_ROWS.min((BATCH_BYTES / row_bytes).max(1)),
         };
         let all_rows = self.metadata.metadata().file_metadata().num_rows().max(0) as u64;
         let bytes = |rows| {
@@ -128,6 +145,7 @@ impl<'a> Pieces<'a> {
         Piece {
             rows: rows.end - rows.start,
             bytes: bytes(rows.end) - bytes(rows.start),
+            memory: row_bytes.saturating_mul(rows.end - rows.start),
             read: Box::new(|| Ok(Box::new(stretch.batches()?))),
         }
     }
@@ -155,7 +173,7 @@ impl<'a> Stretch<'a> {
                 .with_row_groups(vec![self.group])
                 .with_offset(self.rows.start as usize)
                 .with_limit(rows as usize)
-                .with_batch_size(BATCH_ROWS)
+                .with_batch_size(self.batch_rows as usize)
                 .build()
         })?;
         Ok(Batches {

@@ -208,6 +208,9 @@ fn with_dictionaries(schema: &SchemaRef, columns: &[ArrayRef]) -> SchemaRef {
     Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
 }
 
+/// The rows of a piece, some thousand at a time.
+pub(crate) type TableBatches<'a> = Box<dyn Iterator<Item = Result<Batch<'a>, Error>> + Send + 'a>;
+
 /// Some rows of a table that follow each other, which any thread can read.
 pub(crate) struct TablePiece<'a> {
     /// The file that has them.
@@ -233,19 +236,24 @@ impl<'a> TablePiece<'a> {
         self.piece.bytes
     }
 
+    /// About how much memory the rows take, as far as the file tells; 0 if they are decoded.
+    pub(crate) fn memory(&self) -> u64 {
+        self.piece.memory
+    }
+
     /// The rows, batch by batch.
-    pub(crate) fn read(
-        self,
-        selection: &Selection<'a>,
-    ) -> Result<impl Iterator<Item = Result<Batch<'a>, Error>>, Error> {
+    pub(crate) fn read<'s>(self, selection: &'s Selection<'a>) -> Result<TableBatches<'s>, Error>
+    where
+        'a: 's,
+    {
         let (part, mut rows_before) = (self.part, self.rows_before);
         let batches = (self.piece.read)()?;
-        Ok(batches.map(move |rows| {
+        Ok(Box::new(batches.map(move |rows| {
             let rows = rows?;
             let batch = selection.of_table(part, &rows, rows_before)?;
             rows_before += rows.num_rows() as u64;
             Ok(batch)
-        }))
+        })))
     }
 }
 

@@ -4,7 +4,7 @@
 //! The file must hold nothing from rows that do not match, so dictionaries are written as their
 //! values, and the texts behind views are copied.
 
-use std::{io, mem, sync::Arc};
+use std::{io, sync::Arc};
 
 use arrow_array::{
     Array, ArrayRef, RecordBatch, RecordBatchOptions,
@@ -15,82 +15,79 @@ use arrow_ipc::writer::FileWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use arrow_select::{concat::concat_batches, take::take};
 
-use super::{Output, cannot_write, typed::BatchWriter};
-use crate::Error;
+use super::{
+    Output, cannot_write,
+    groups::{self, Full, GroupWriter},
+};
+use crate::{Error, Progress};
 
-/// A batch is written when there are this many rows, or bytes.
-const BATCH_ROWS: usize = 1 << 16;
-const BATCH_BYTES: usize = 1 << 24;
+/// Puts rows together.
+pub(super) struct Encoder {
+    /// How errors call the file.
+    name: String,
+    /// The columns as they are written.
+    schema: SchemaRef,
+}
 
 /// An Arrow file that is being written.
 pub(super) struct Writer<'a, 'b> {
     name: &'a str,
     inner: FileWriter<&'a mut Output<'b>>,
-    schema: SchemaRef,
-    pending: Vec<RecordBatch>,
-    rows: usize,
-    bytes: usize,
 }
 
-impl<'a, 'b> Writer<'a, 'b> {
-    pub(super) fn new(schema: &Schema, output: &'a mut Output<'b>) -> Result<Self, Error> {
-        let name = output.name;
-        let fields: Vec<Field> = schema.fields().iter().map(|field| written(field)).collect();
-        let schema = Schema::new_with_metadata(fields, schema.metadata().clone());
-        let inner = FileWriter::try_new(output, &schema)
-            .map_err(|error| cannot_write(name, io_error(error)))?;
-        Ok(Self {
-            name,
-            inner,
-            schema: Arc::new(schema),
-            pending: Vec::new(),
-            rows: 0,
-            bytes: 0,
-        })
-    }
+/// Begins a file of these columns.
+pub(super) fn create<'a, 'b>(
+    schema: &Schema,
+    output: &'a mut Output<'b>,
+) -> Result<(Encoder, Writer<'a, 'b>), Error> {
+    let name = output.name;
+    let fields: Vec<Field> = schema.fields().iter().map(|field| written(field)).collect();
+    let schema = Schema::new_with_metadata(fields, schema.metadata().clone());
+    let inner = FileWriter::try_new(output, &schema)
+        .map_err(|error| cannot_write(name, io_error(error)))?;
+    let encoder = Encoder {
+        name: name.to_owned(),
+        schema: Arc::new(schema),
+    };
+    Ok((encoder, Writer { name, inner }))
+}
+
+impl groups::Encoder for Encoder {
+    type Encoded = RecordBatch;
+
+    const FULL: Full = Full {
+        rows: 1 << 16,
+        bytes: 1 << 24,
+    };
 
     /// The rows of a batch without anything else.
-    fn compact(&self, batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
-        let columns = batch.columns().iter().map(compact);
-        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-        RecordBatch::try_new_with_options(
-            self.schema.clone(),
-            columns.collect::<Result<_, _>>()?,
-            &options,
-        )
+    fn fitted(&self, rows: &RecordBatch) -> Result<RecordBatch, Error> {
+        let columns: Result<_, ArrowError> = rows.columns().iter().map(compact).collect();
+        let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));
+        columns
+            .and_then(|columns| {
+                RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)
+            })
+            .map_err(|error| cannot_write(&self.name, io_error(error)))
     }
 
-    fn flush(&mut self) -> Result<(), ArrowError> {
-        (self.rows, self.bytes) = (0, 0);
-        match &*mem::take(&mut self.pending) {
-            [] => Ok(()),
-            pending => self.inner.write(&concat_batches(&self.schema, pending)?),
-        }
-    }
-
-    fn take(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
-        if batch.num_rows() == 0 {
-            return Ok(());
-        }
-        let batch = self.compact(batch)?;
-        self.rows += batch.num_rows();
-        self.bytes += batch.get_array_memory_size();
-        self.pending.push(batch);
-        match self.rows >= BATCH_ROWS || self.bytes >= BATCH_BYTES {
-            true => self.flush(),
-            false => Ok(()),
-        }
+    fn encode(&self, group: Vec<RecordBatch>, progress: &Progress) -> Result<RecordBatch, Error> {
+        progress.check()?;
+        concat_batches(&self.schema, &group)
+            .map_err(|error| cannot_write(&self.name, io_error(error)))
     }
 }
 
-impl BatchWriter for Writer<'_, '_> {
-    fn write(&mut self, batch: &RecordBatch) -> Result<(), Error> {
-        let taken = self.take(batch);
-        taken.map_err(|error| cannot_write(self.name, io_error(error)))
+impl GroupWriter for Writer<'_, '_> {
+    type Encoder = Encoder;
+
+    fn append(&mut self, group: RecordBatch) -> Result<(), Error> {
+        let written = self.inner.write(&group);
+        written.map_err(|error| cannot_write(self.name, io_error(error)))
     }
 
-    fn finish(mut self: Box<Self>) -> Result<(), Error> {
-        let finished = self.flush().and_then(|()| self.inner.finish());
+    fn finish(mut self) -> Result<(), Error> {
+        let finished = self.inner.finish();
         finished.map_err(|error| cannot_write(self.name, io_error(error)))
     }
 }
@@ -144,8 +141,15 @@ fn compact(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
             let dictionary = array.as_any_dictionary();
             compact(&take(dictionary.values(), dictionary.keys(), None)?)?
         }
+        _ => without_shared_texts(array),
+    })
+}
+
+/// The column; if it holds views, with a copy of their texts only.
+pub(super) fn without_shared_texts(array: &ArrayRef) -> ArrayRef {
+    match array.data_type() {
         DataType::Utf8View => Arc::new(array.as_byte_view::<StringViewType>().gc()),
         DataType::BinaryView => Arc::new(array.as_byte_view::<BinaryViewType>().gc()),
         _ => array.clone(),
-    })
+    }
 }

@@ -12,83 +12,153 @@ use arrow_array::{
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
 use parquet::{
-    arrow::ArrowWriter,
+    arrow::{
+        ArrowWriter,
+        arrow_writer::{
+            ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves,
+        },
+    },
     basic::Compression,
     errors::ParquetError,
-    file::{metadata::KeyValue, properties::WriterProperties},
+    file::{metadata::KeyValue, properties::WriterProperties, writer::SerializedFileWriter},
 };
 
-use super::{Output, cannot_write, typed::BatchWriter};
-use crate::{Error, contained::contained};
+use super::{
+    Output, cannot_write,
+    groups::{self, Full, GroupWriter},
+    ipc,
+};
+use crate::{Error, Progress, contained::contained};
 
-/// A row group ends when it takes this much memory.
-const ROW_GROUP_BYTES: usize = 1 << 27;
+/// Encodes row groups.
+pub(super) struct Encoder {
+    /// How errors call the file.
+    name: String,
+    /// The columns as they are written.
+    schema: SchemaRef,
+    columns: ArrowRowGroupWriterFactory,
+}
 
 /// A Parquet file that is being written.
 pub(super) struct Writer<'a, 'b> {
     name: &'a str,
-    /// The columns as they are written.
-    schema: SchemaRef,
-    inner: ArrowWriter<&'a mut Output<'b>>,
+    inner: SerializedFileWriter<&'a mut Output<'b>>,
 }
 
-impl<'a, 'b> Writer<'a, 'b> {
-    pub(super) fn new(schema: &Schema, output: &'a mut Output<'b>) -> Result<Self, Error> {
-        let name = output.name;
-        let fields: Vec<Field> = schema.fields().iter().map(|field| written(field)).collect();
-        let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
-        // In one order, as the same run gives the same file.
-        let pairs: BTreeMap<_, _> = schema.metadata().clone().into_iter().collect();
-        let pairs = pairs
-            .into_iter()
-            .map(|(key, value)| KeyValue::new(key, value));
-        let metadata = Some(pairs.collect::<Vec<_>>()).filter(|pairs| !pairs.is_empty());
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::SNAPPY)
-            .set_coerce_types(has_long_dates(&schema))
-            .set_key_value_metadata(metadata)
-            .build();
-        let inner = ArrowWriter::try_new(output, schema.clone(), Some(properties))
-            .map_err(|error| cannot_write(name, io_error(error)))?;
-        Ok(Self {
-            name,
-            schema,
-            inner,
+/// Begins a file of these columns.
+pub(super) fn create<'a, 'b>(
+    schema: &Schema,
+    output: &'a mut Output<'b>,
+) -> Result<(Encoder, Writer<'a, 'b>), Error> {
+    let name = output.name;
+    let fields: Vec<Field> = schema.fields().iter().map(|field| written(field)).collect();
+    let schema = Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()));
+    // In one order, as the same run gives the same file.
+    let pairs: BTreeMap<_, _> = schema.metadata().clone().into_iter().collect();
+    let pairs = pairs
+        .into_iter()
+        .map(|(key, value)| KeyValue::new(key, value));
+    let metadata = Some(pairs.collect::<Vec<_>>()).filter(|pairs| !pairs.is_empty());
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_coerce_types(has_long_dates(&schema))
+        .set_key_value_metadata(metadata)
+        .build();
+    let (inner, columns) = ArrowWriter::try_new(output, schema.clone(), Some(properties))
+        .and_then(ArrowWriter::into_serialized_writer)
+        .map_err(|error| cannot_write(name, io_error(error)))?;
+    let encoder = Encoder {
+        name: name.to_owned(),
+        schema,
+        columns,
+    };
+    Ok((encoder, Writer { name, inner }))
+}
+
+impl Encoder {
+    /// The columns of a row group, each to be encoded on its own.
+    fn column_writers(&self) -> Result<Vec<ArrowColumnWriter>, Error> {
+        // The number of the group matters to encrypted files only.
+        let columns = self.columns.create_column_writers(0);
+        columns.map_err(|error| cannot_write(&self.name, io_error(error)))
+    }
+
+    fn write(
+        &self,
+        batch: &RecordBatch,
+        columns: &mut [ArrowColumnWriter],
+    ) -> Result<(), ParquetError> {
+        let mut columns = columns.iter_mut();
+        for (field, column) in self.schema.fields().iter().zip(batch.columns()) {
+            for leaf in compute_leaves(field, column)? {
+                let writer = columns.next().expect("one for each leaf of the schema");
+                writer.write(&leaf)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl groups::Encoder for Encoder {
+    type Encoded = Vec<ArrowColumnChunk>;
+
+    const FULL: Full = Full {
+        rows: 1 << 18,
+        bytes: 1 << 25,
+    };
+
+    fn fitted(&self, rows: &RecordBatch) -> Result<RecordBatch, Error> {
+        let fit = || {
+            let columns = rows.columns().iter();
+            let columns = columns.map(|column| in_milliseconds(&ipc::without_shared_texts(column)));
+            let columns: Vec<ArrayRef> = columns.collect::<Result<_, _>>()?;
+            let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));
+            RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)
+        };
+        fit().map_err(|error| {
+            cannot_write(
+                &self.name,
+                io_error(ParquetError::External(Box::new(error))),
+            )
         })
     }
 
-    /// The rows with the types that are written.
-    fn fitted(&self, batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
-        let columns = batch.columns().iter().map(in_milliseconds);
-        let columns: Vec<ArrayRef> = columns.collect::<Result<_, _>>()?;
-        let rows = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-        RecordBatch::try_new_with_options(self.schema.clone(), columns, &rows)
-    }
-
-    fn failed(&self, error: ParquetError) -> Error {
-        cannot_write(self.name, io_error(error))
+    fn encode(
+        &self,
+        group: Vec<RecordBatch>,
+        progress: &Progress,
+    ) -> Result<Vec<ArrowColumnChunk>, Error> {
+        let mut columns = self.column_writers()?;
+        for batch in group {
+            progress.check()?;
+            self.write(&batch, &mut columns)
+                .map_err(|error| cannot_write(&self.name, io_error(error)))?;
+        }
+        let chunks = columns.into_iter().map(ArrowColumnWriter::close);
+        let chunks: Result<_, ParquetError> = chunks.collect();
+        chunks.map_err(|error| cannot_write(&self.name, io_error(error)))
     }
 }
 
-impl BatchWriter for Writer<'_, '_> {
-    fn write(&mut self, batch: &RecordBatch) -> Result<(), Error> {
-        let batch = self.fitted(batch);
-        let batch = batch.map_err(|error| self.failed(ParquetError::External(Box::new(error))))?;
-        let written = self.inner.write(&batch).and_then(|()| {
-            if self.inner.in_progress_size() > ROW_GROUP_BYTES {
-                self.inner.flush()
-            } else {
-                Ok(())
+impl GroupWriter for Writer<'_, '_> {
+    type Encoder = Encoder;
+
+    fn append(&mut self, group: Vec<ArrowColumnChunk>) -> Result<(), Error> {
+        let append = || {
+            let mut row_group = self.inner.next_row_group()?;
+            for chunk in group {
+                chunk.append_to_row_group(&mut row_group)?;
             }
-        });
-        written.map_err(|error| self.failed(error))
+            row_group.close().map(drop)
+        };
+        append().map_err(|error| cannot_write(self.name, io_error(error)))
     }
 
-    fn finish(mut self: Box<Self>) -> Result<(), Error> {
-        self.inner
-            .finish()
+    fn finish(mut self) -> Result<(), Error> {
+        let finished = self.inner.finish();
+        finished
             .map(drop)
-            .map_err(|error| self.failed(error))
+            .map_err(|error| cannot_write(self.name, io_error(error)))
     }
 }
 

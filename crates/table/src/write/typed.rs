@@ -1,86 +1,322 @@
-//! Writes typed columns, in batches of rows.
+//! Writes typed columns, in groups of rows.
 
-use std::{borrow::Cow, io, sync::Arc};
+use std::{
+    borrow::Cow,
+    collections::VecDeque,
+    io,
+    ops::Range,
+    sync::{Arc, Mutex, MutexGuard},
+};
 
 use arrow_array::{ArrayRef, BooleanArray, RecordBatch, builder::StringBuilder};
+use arrow_buffer::BooleanBuffer;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::filter::filter_record_batch;
 
-use super::{Matches, Output, cannot_write, fields::FieldWriter, ipc, parquet};
-use crate::{Error, Format, Progress, Source, error::Place, source::Selection};
+use super::{
+    Output, cannot_write,
+    fields::FieldWriter,
+    groups::{Encoder, Group, GroupWriter},
+    ipc, parquet,
+};
+use crate::{
+    Error, Format, Progress, Source,
+    arrow::PIECE_BYTES,
+    error::Place,
+    in_order::in_order,
+    source::{Batch, Pieces, Selection, TableBatches, TablePiece},
+    table::bitmap::Bitmap,
+};
 
 /// Texts are handed to the writer when there are this many bytes or rows of them.
 const BATCH_BYTES: usize = 1 << 24;
 const BATCH_ROWS: usize = 8192;
 
-/// Writes batches of rows.
-pub(super) trait BatchWriter {
-    fn write(&mut self, batch: &RecordBatch) -> Result<(), Error>;
-
-    /// Writes what is still held back, and what stands behind the rows.
-    fn finish(self: Box<Self>) -> Result<(), Error>;
-}
-
-fn batch_writer<'a>(
-    format: Format,
-    schema: &SchemaRef,
-    output: &'a mut Output<'_>,
-) -> Result<Box<dyn BatchWriter + 'a>, Error> {
-    Ok(match format {
-        Format::Parquet => Box::new(parquet::Writer::new(schema, output)?),
-        Format::Arrow => Box::new(ipc::Writer::new(schema, output)?),
-        Format::Csv | Format::Tsv | Format::Lines => panic!("a text has no typed columns"),
-    })
-}
-
 /// Copies the matching rows of typed columns, with their types.
 pub(super) fn filter(
     source: &Source,
-    matches: &mut Matches<'_>,
+    matching: &Bitmap,
     format: Format,
     output: &mut Output<'_>,
     progress: &Progress,
 ) -> Result<(), Error> {
-    let name = output.name;
     let selection = Selection::all(source)?;
-    let mut writer = batch_writer(format, selection.schema(), output)?;
-    matches.each_batch(&selection, progress, &mut |matches, batch| {
-        let rows = 0..batch.rows.num_rows();
-        let flags: Result<Vec<bool>, Error> = rows.map(|_| matches.next()).collect();
-        let matching = filter_record_batch(&batch.rows, &BooleanArray::from(flags?))
-            .map_err(|_| cannot_write(name, io::Error::other("rows cannot be picked from it")))?;
-        writer.write(&matching)
-    })?;
-    writer.finish()
+    let name = output.name;
+    let copy = RowCopy {
+        source,
+        selection: &selection,
+        matching,
+        name,
+        progress,
+    };
+    let schema = selection.schema();
+    match format {
+        Format::Parquet => {
+            let (encoder, writer) = parquet::create(schema, output)?;
+            copy.run(&encoder, writer)
+        }
+        Format::Arrow => {
+            let (encoder, writer) = ipc::create(schema, output)?;
+            copy.run(&encoder, writer)
+        }
+        Format::Csv | Format::Tsv | Format::Lines => panic!("a text has no typed columns"),
+    }
+}
+
+/// Copying matching rows: threads read pieces, keep the rows of them that match, and encode these
+/// in groups. Whether a group is full is decided in the order of rows, so the file does not depend
+/// on how many threads there are.
+struct RowCopy<'a> {
+    source: &'a Source,
+    selection: &'a Selection<'a>,
+    matching: &'a Bitmap,
+    /// How errors call the output.
+    name: &'a str,
+    progress: &'a Progress,
+}
+
+/// What a thread does next.
+enum Task<'a> {
+    Read(TablePiece<'a>, Range<u64>),
+    /// Rows of a piece that is too large to be decoded as a whole.
+    Filter(Batch<'a>, Range<u64>),
+    Encode(Vec<RecordBatch>),
+}
+
+/// What came out.
+enum Done<E> {
+    Rows {
+        matching: Vec<RecordBatch>,
+        /// The bytes of the source that correspond to them.
+        bytes: u64,
+    },
+    Encoded(E),
+}
+
+impl<'a> RowCopy<'a> {
+    fn run<W: GroupWriter + Send>(&self, encoder: &W::Encoder, mut writer: W) -> Result<(), Error> {
+        let full = FullGroups::default();
+        let mut tasks = Tasks::new(self, &full);
+        let mut group = Group::default();
+        in_order(
+            &mut || tasks.next().transpose(),
+            &|| (),
+            &|task, ()| self.done(task?, encoder),
+            &mut |done| match done? {
+                Done::Encoded(encoded) => writer.append(encoded),
+                Done::Rows { matching, bytes } => {
+                    for rows in matching {
+                        full.lock().extend(group.add(rows, &W::Encoder::FULL));
+                    }
+                    self.progress.advance(bytes)
+                }
+            },
+        )?;
+        tasks.finish()?;
+        // Nobody came back for these after the last rows.
+        full.lock().extend(group.take());
+        in_order(
+            &mut || full.lock().pop_front(),
+            &|| (),
+            &|group, ()| encoder.encode(group, self.progress),
+            &mut |encoded| writer.append(encoded?),
+        )?;
+        writer.finish()
+    }
+
+    fn done<E: Encoder>(&self, task: Task<'a>, encoder: &E) -> Result<Done<E::Encoded>, Error> {
+        let (matching, bytes) = match task {
+            Task::Encode(group) => {
+                return encoder.encode(group, self.progress).map(Done::Encoded);
+            }
+            Task::Filter(batch, rows) => (vec![self.filtered(&batch, rows, encoder)?], 0),
+            Task::Read(piece, rows) => {
+                let bytes = piece.bytes();
+                (self.read(piece, rows, encoder)?, bytes)
+            }
+        };
+        Ok(Done::Rows { matching, bytes })
+    }
+
+    /// The matching rows of a piece, which has these rows of the table.
+    fn read<E: Encoder>(
+        &self,
+        piece: TablePiece<'a>,
+        rows: Range<u64>,
+        encoder: &E,
+    ) -> Result<Vec<RecordBatch>, Error> {
+        let mut start = rows.start;
+        let batches = piece.read(self.selection)?.map(|batch| {
+            self.progress.check()?;
+            let batch = batch?;
+            let rows = start..start + batch.rows.num_rows() as u64;
+            start = rows.end;
+            self.filtered(&batch, rows, encoder)
+        });
+        batches.collect()
+    }
+
+    fn filtered<E: Encoder>(
+        &self,
+        batch: &Batch<'_>,
+        rows: Range<u64>,
+        encoder: &E,
+    ) -> Result<RecordBatch, Error> {
+        let count = batch.rows.num_rows();
+        let matching =
+            BooleanBuffer::collect_bool(count, |row| self.matching.get(rows.start + row as u64));
+        let matching = filter_record_batch(&batch.rows, &BooleanArray::from(matching));
+        let matching = matching.map_err(|_| {
+            cannot_write(self.name, io::Error::other("rows cannot be picked from it"))
+        })?;
+        encoder.fitted(&matching)
+    }
+}
+
+/// Groups that wait to be encoded.
+#[derive(Default)]
+struct FullGroups(Mutex<VecDeque<Vec<RecordBatch>>>);
+
+impl FullGroups {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Vec<RecordBatch>>> {
+        self.0.lock().expect("no thread has panicked")
+    }
+}
+
+/// The tasks, in the order of their results: groups before further rows.
+struct Tasks<'t, 'a> {
+    copy: &'t RowCopy<'a>,
+    full: &'t FullGroups,
+    pieces: Pieces<'t, 'a>,
+    /// The rest of a piece that is too large to be decoded as a whole: it is decoded in turn.
+    large: Option<LargePiece<'a>>,
+    /// How many rows of the table were given.
+    rows: u64,
+}
+
+struct LargePiece<'a> {
+    batches: TableBatches<'a>,
+    /// The bytes of the file that correspond to it.
+    bytes: u64,
+}
+
+impl<'t, 'a> Tasks<'t, 'a> {
+    fn new(copy: &'t RowCopy<'a>, full: &'t FullGroups) -> Self {
+        Self {
+            copy,
+            full,
+            pieces: Pieces::new(copy.selection, copy.progress),
+            large: None,
+            rows: 0,
+        }
+    }
+
+    fn next(&mut self) -> Result<Option<Task<'a>>, Error> {
+        let RowCopy {
+            selection,
+            matching,
+            progress,
+            ..
+        } = *self.copy;
+        if let Some(group) = self.full.lock().pop_front() {
+            return Ok(Some(Task::Encode(group)));
+        }
+        loop {
+            progress.check()?;
+            if let Some(large) = &mut self.large {
+                if let Some(batch) = large.batches.next().transpose()? {
+                    let rows = self.next_rows(batch.rows.num_rows() as u64)?;
+                    return Ok(Some(Task::Filter(batch, rows)));
+                }
+                progress.advance(large.bytes)?;
+                self.large = None;
+            }
+            let Some(piece) = self.pieces.next().transpose()? else {
+                return Ok(None);
+            };
+            let begin = self.rows;
+            let rows = self.next_rows(piece.rows())?;
+            if !matching.any(rows.clone()) {
+                progress.advance(piece.bytes())?;
+            } else if piece.memory() > PIECE_BYTES {
+                self.rows = begin;
+                self.large = Some(LargePiece {
+                    bytes: piece.bytes(),
+                    batches: piece.read(selection)?,
+                });
+            } else {
+                return Ok(Some(Task::Read(piece, rows)));
+            }
+        }
+    }
+
+    /// The next rows of the table, which has so many more if it has not changed.
+    fn next_rows(&mut self, count: u64) -> Result<Range<u64>, Error> {
+        let end = self.rows.checked_add(count);
+        let end = end.filter(|end| *end <= self.copy.matching.len());
+        let rows = self.rows..end.ok_or_else(|| self.copy.source.changed())?;
+        self.rows = rows.end;
+        Ok(rows)
+    }
+
+    /// Checks that the number of rows has not changed.
+    fn finish(&self) -> Result<(), Error> {
+        match self.rows == self.copy.matching.len() {
+            true => Ok(()),
+            false => Err(self.copy.source.changed()),
+        }
+    }
 }
 
 /// Writes texts as columns of strings.
-pub(super) struct Strings<'a> {
-    writer: Box<dyn BatchWriter + 'a>,
+pub(super) fn strings<'a>(
+    format: Format,
+    columns: &[String],
+    output: &'a mut Output<'_>,
+    progress: &'a Progress,
+) -> Result<Box<dyn FieldWriter + 'a>, Error> {
+    let fields: Vec<Field> = columns
+        .iter()
+        .map(|name| Field::new(name, DataType::Utf8, false))
+        .collect();
+    let schema = Arc::new(Schema::new(fields));
+    Ok(match format {
+        Format::Parquet => {
+            let (encoder, writer) = parquet::create(&schema, output)?;
+            Box::new(Strings::new(schema, encoder, writer, progress))
+        }
+        Format::Arrow => {
+            let (encoder, writer) = ipc::create(&schema, output)?;
+            Box::new(Strings::new(schema, encoder, writer, progress))
+        }
+        Format::Csv | Format::Tsv | Format::Lines => panic!("a text has no typed columns"),
+    })
+}
+
+struct Strings<'a, W: GroupWriter> {
     schema: SchemaRef,
     columns: Vec<StringBuilder>,
     rows: usize,
     bytes: usize,
+    group: Group,
+    encoder: W::Encoder,
+    writer: W,
+    progress: &'a Progress,
 }
 
-impl<'a> Strings<'a> {
-    pub(super) fn new(
-        format: Format,
-        columns: &[String],
-        output: &'a mut Output<'_>,
-    ) -> Result<Self, Error> {
-        let fields: Vec<Field> = columns
-            .iter()
-            .map(|name| Field::new(name, DataType::Utf8, false))
-            .collect();
-        let schema = Arc::new(Schema::new(fields));
-        Ok(Self {
-            writer: batch_writer(format, &schema, output)?,
+impl<'a, W: GroupWriter> Strings<'a, W> {
+    fn new(schema: SchemaRef, encoder: W::Encoder, writer: W, progress: &'a Progress) -> Self {
+        let columns = schema.fields().iter().map(|_| StringBuilder::new());
+        Self {
+            columns: columns.collect(),
             schema,
-            columns: columns.iter().map(|_| StringBuilder::new()).collect(),
             rows: 0,
             bytes: 0,
-        })
+            group: Group::default(),
+            encoder,
+            writer,
+            progress,
+        }
     }
 
     fn flush(&mut self) -> Result<(), Error> {
@@ -91,11 +327,21 @@ impl<'a> Strings<'a> {
         let batch = RecordBatch::try_new(self.schema.clone(), arrays.collect())
             .expect("as many texts in each column, and none is null");
         (self.rows, self.bytes) = (0, 0);
-        self.writer.write(&batch)
+        let batch = self.encoder.fitted(&batch)?;
+        let full = self.group.add(batch, &W::Encoder::FULL);
+        self.write(full)
+    }
+
+    fn write(&mut self, group: Option<Vec<RecordBatch>>) -> Result<(), Error> {
+        let Some(group) = group else {
+            return Ok(());
+        };
+        let encoded = self.encoder.encode(group, self.progress)?;
+        self.writer.append(encoded)
     }
 }
 
-impl FieldWriter for Strings<'_> {
+impl<W: GroupWriter> FieldWriter for Strings<'_, W> {
     fn row(&mut self, fields: &[Cow<'_, str>], _: &[bool], _: Place) -> Result<(), Error> {
         for (column, field) in self.columns.iter_mut().zip(fields) {
             column.append_value(field);
@@ -111,6 +357,8 @@ impl FieldWriter for Strings<'_> {
 
     fn finish(mut self: Box<Self>) -> Result<(), Error> {
         self.flush()?;
+        let last = self.group.take();
+        self.write(last)?;
         self.writer.finish()
     }
 }
