@@ -69,6 +69,13 @@ impl<'a> TypedFile<'a> for Reader<'a> {
         }
     }
 
+    fn without_dictionaries(&self) -> Result<Vec<usize>, Error> {
+        // The row groups of a broken file need not have the schema's columns.
+        contained(self.part, || {
+            Ok(chunks::without_dictionaries(&self.metadata))
+        })
+    }
+
     fn pieces(
         self: Box<Self>,
         columns: &[usize],

@@ -10,6 +10,10 @@ pub(crate) trait TypedFile<'a> {
     /// Checks that these columns can be read, as far as the file's own description tells.
     fn check(&self, columns: &[usize]) -> Result<(), Error>;
 
+    /// The columns that are in no part of the file made of a dictionary alone, as far as it tells:
+    /// to look for equal values in them again takes long and is in vain.
+    fn without_dictionaries(&self) -> Result<Vec<usize>, Error>;
+
     /// Reads these columns, which are in the file's order, in pieces for several threads. With
     /// `dictionaries`, texts may come as such where the file has them.
     fn pieces(
@@ -40,5 +44,5 @@ pub(crate) struct Piece<'a> {
 /// keys takes about 5 MiB.
 pub(crate) const PIECE_ROWS: u64 = 1 << 17;
 
-/// A piece ends when its rows take about this much memory, in the same way: each thread may have some.
+/// A piece also ends when its rows take about this much memory, since each thread holds some.
 pub(crate) const PIECE_BYTES: u64 = 1 << 24;

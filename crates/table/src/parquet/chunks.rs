@@ -1,7 +1,8 @@
-//! Column chunks that cannot be read, according to the footer.
+//! What the footer says about column chunks: which cannot be read, and which have a dictionary.
 
 use parquet::{
-    arrow::arrow_reader::ArrowReaderMetadata, basic::Compression,
+    arrow::arrow_reader::ArrowReaderMetadata,
+    basic::{Compression, Encoding},
     file::metadata::ColumnChunkMetaData,
 };
 
@@ -27,4 +28,32 @@ fn fault(chunk: &ColumnChunkMetaData, column: &str) -> Option<ParquetFault> {
         Compression::LZO => Some(ParquetFault::Lzo { column: column() }),
         _ => None,
     }
+}
+
+/// The columns, apart from nested ones, that are a dictionary alone in none of the row groups.
+pub(super) fn without_dictionaries(file: &ArrowReaderMetadata) -> Vec<usize> {
+    let schema = file.parquet_schema();
+    let groups = file.metadata().row_groups();
+    let leaves = schema.columns().iter().enumerate();
+    let not_nested = leaves.filter(|(_, column)| column.path().parts().len() == 1);
+    not_nested
+        .filter(|(leaf, _)| groups.iter().all(|group| has_others(group.column(*leaf))))
+        .map(|(leaf, _)| schema.get_column_root_idx(leaf))
+        .collect()
+}
+
+/// Whether some of a chunk's values are not in a dictionary for sure.
+fn has_others(chunk: &ColumnChunkMetaData) -> bool {
+    let is_known = chunk.page_encoding_stats_mask().is_some();
+    chunk.dictionary_page_offset().is_none() || (is_known && !is_only_dictionary(chunk))
+}
+
+/// Whether all of a chunk's values are in its dictionary for sure.
+pub(super) fn is_only_dictionary(chunk: &ColumnChunkMetaData) -> bool {
+    let is_only = |encoding| {
+        let mask = chunk.page_encoding_stats_mask();
+        mask.is_some_and(|mask| mask.is_only(encoding))
+    };
+    chunk.dictionary_page_offset().is_some()
+        && (is_only(Encoding::PLAIN_DICTIONARY) || is_only(Encoding::RLE_DICTIONARY))
 }

@@ -16,7 +16,7 @@ use parquet::{
     file::metadata::{ColumnChunkMetaData, RowGroupMetaData},
 };
 
-use super::{Reader, broken, contained};
+use super::{Reader, broken, chunks, contained};
 use crate::{
     Error,
     arrow::{PIECE_BYTES, PIECE_ROWS, Piece},
@@ -252,12 +252,6 @@ fn with_dictionaries(
 /// others too, which takes longer than to read them as they are. It checks texts for UTF-8 only if
 /// they are called that.
 fn is_dictionary_of_texts(chunk: &ColumnChunkMetaData) -> bool {
-    use parquet::basic::Encoding::{PLAIN_DICTIONARY, RLE_DICTIONARY};
-    let is_only = |encoding| {
-        let mask = chunk.page_encoding_stats_mask();
-        mask.is_some_and(|mask| mask.is_only(encoding))
-    };
-    chunk.dictionary_page_offset().is_some()
-        && chunk.column_descr().converted_type() == ConvertedType::UTF8
-        && (is_only(PLAIN_DICTIONARY) || is_only(RLE_DICTIONARY))
+    chunk.column_descr().converted_type() == ConvertedType::UTF8
+        && chunks::is_only_dictionary(chunk)
 }

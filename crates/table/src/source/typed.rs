@@ -40,6 +40,11 @@ impl Source {
         }
     }
 
+    /// The columns that are in no dictionary in the first of the files, if that tells.
+    pub(crate) fn without_dictionaries(&self) -> Result<Vec<usize>, Error> {
+        open(&self.parts[0], self.format)?.without_dictionaries()
+    }
+
     /// Checks that all typed columns can be read, as far as the files' own descriptions tell.
     pub(crate) fn check_all_readable(&self) -> Result<(), Error> {
         let schema = self.schema()?;

@@ -30,7 +30,7 @@ pub(super) trait GroupWriter {
     fn finish(self) -> Result<(), Error>;
 }
 
-/// A group is full when it has this many rows, or bytes of memory.
+/// A group is full when it has this many rows, or takes this much memory.
 pub(super) struct Full {
     pub(super) rows: usize,
     pub(super) bytes: usize,
@@ -47,20 +47,25 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// Adds rows; gives the group if it is full now.
-    pub(super) fn add(&mut self, batch: RecordBatch, full: &Full) -> Option<Vec<RecordBatch>> {
-        if batch.num_rows() == 0 {
-            return None;
+    /// Adds rows; gives the groups that are full now.
+    pub(super) fn add(&mut self, rows: &RecordBatch, full: &Full) -> Vec<Vec<RecordBatch>> {
+        let mut groups = Vec::new();
+        let mut start = 0;
+        while start < rows.num_rows() {
+            let count = (rows.num_rows() - start).min(full.rows - self.rows);
+            self.push(rows.slice(start, count));
+            start += count;
+            if self.rows == full.rows || self.bytes >= full.bytes {
+                groups.extend(self.take());
+            }
         }
-        self.rows += batch.num_rows();
-        for column in batch.columns() {
-            self.count(column);
-        }
-        self.batches.push(batch);
-        match self.rows >= full.rows || self.bytes >= full.bytes {
-            true => self.take(),
-            false => None,
-        }
+        groups
+    }
+
+    fn push(&mut self, rows: RecordBatch) {
+        self.rows += rows.num_rows();
+        rows.columns().iter().for_each(|column| self.count(column));
+        self.batches.push(rows);
     }
 
     /// Gives the rows since the last group, if there are any.
@@ -108,23 +113,24 @@ mod tests {
         let mut group = Group::default();
         assert!(group.take().is_none());
         for rows in [60, 0, 39] {
-            assert!(group.add(numbers(rows), &FULL).is_none());
+            assert!(group.add(&numbers(rows), &FULL).is_empty());
         }
-        let full = group.add(numbers(1), &FULL).unwrap();
-        let rows: Vec<usize> = full.iter().map(RecordBatch::num_rows).collect();
-        assert_eq!(rows, [60, 39, 1]);
+        let groups = group.add(&numbers(205), &FULL).into_iter();
+        let rows: Vec<Vec<usize>> = groups
+            .chain(group.take())
+            .map(|group| group.iter().map(RecordBatch::num_rows).collect())
+            .collect();
+        assert_eq!(rows, [vec![60, 39, 1], vec![100], vec![100], vec![4]]);
         assert!(group.take().is_none());
-        assert!(group.add(numbers(1), &FULL).is_none());
-        assert_eq!(group.take().unwrap().len(), 1);
     }
 
     #[test]
     fn groups_end_when_they_take_much_memory() {
         let mut group = Group::default();
-        let long: ArrayRef = Arc::new(StringArray::from(vec!["x".repeat(600_000)]));
-        let other: ArrayRef = Arc::new(StringArray::from(vec!["y".repeat(600_000)]));
-        assert!(group.add(batch(long), &FULL).is_none());
-        assert_eq!(group.add(batch(other), &FULL).unwrap().len(), 2);
+        let long = |text: &str| batch(Arc::new(StringArray::from(vec![text.repeat(600_000)])));
+        assert!(group.add(&long("x"), &FULL).is_empty());
+        assert_eq!(group.add(&long("y"), &FULL)[0].len(), 2);
+        assert!(group.take().is_none());
     }
 
     #[test]
@@ -134,7 +140,7 @@ mod tests {
         for _ in 0..9 {
             let keys = Int32Array::from(vec![0; 10]);
             let words = DictionaryArray::<Int32Type>::new(keys, values.clone());
-            assert!(group.add(batch(Arc::new(words)), &FULL).is_none());
+            assert!(group.add(&batch(Arc::new(words)), &FULL).is_empty());
         }
     }
 }

@@ -21,6 +21,7 @@ use parquet::{
     basic::Compression,
     errors::ParquetError,
     file::{metadata::KeyValue, properties::WriterProperties, writer::SerializedFileWriter},
+    schema::types::ColumnPath,
 };
 
 use super::{
@@ -45,9 +46,10 @@ pub(super) struct Writer<'a, 'b> {
     inner: SerializedFileWriter<&'a mut Output<'b>>,
 }
 
-/// Begins a file of these columns.
+/// Begins a file of these columns. Those of `without_dictionaries` get none.
 pub(super) fn create<'a, 'b>(
     schema: &Schema,
+    without_dictionaries: &[usize],
     output: &'a mut Output<'b>,
 ) -> Result<(Encoder, Writer<'a, 'b>), Error> {
     let name = output.name;
@@ -59,7 +61,13 @@ pub(super) fn create<'a, 'b>(
         .into_iter()
         .map(|(key, value)| KeyValue::new(key, value));
     let metadata = Some(pairs.collect::<Vec<_>>()).filter(|pairs| !pairs.is_empty());
-    let properties = WriterProperties::builder()
+    let builder = without_dictionaries
+        .iter()
+        .map(|&column| ColumnPath::from(schema.field(column).name().clone()))
+        .fold(WriterProperties::builder(), |builder, path| {
+            builder.set_column_dictionary_enabled(path, false)
+        });
+    let properties = builder
         .set_compression(Compression::SNAPPY)
         .set_coerce_types(has_long_dates(&schema))
         .set_key_value_metadata(metadata)

@@ -52,7 +52,8 @@ pub(super) fn filter(
     let schema = selection.schema();
     match format {
         Format::Parquet => {
-            let (encoder, writer) = parquet::create(schema, output)?;
+            let plain = source.without_dictionaries()?;
+            let (encoder, writer) = parquet::create(schema, &plain, output)?;
             copy.run(&encoder, writer)
         }
         Format::Arrow => {
@@ -106,7 +107,7 @@ impl<'a> RowCopy<'a> {
                 Done::Encoded(encoded) => writer.append(encoded),
                 Done::Rows { matching, bytes } => {
                     for rows in matching {
-                        full.lock().extend(group.add(rows, &W::Encoder::FULL));
+                        full.lock().extend(group.add(&rows, &W::Encoder::FULL));
                     }
                     self.progress.advance(bytes)
                 }
@@ -282,7 +283,7 @@ pub(super) fn strings<'a>(
     let schema = Arc::new(Schema::new(fields));
     Ok(match format {
         Format::Parquet => {
-            let (encoder, writer) = parquet::create(&schema, output)?;
+            let (encoder, writer) = parquet::create(&schema, &[], output)?;
             Box::new(Strings::new(schema, encoder, writer, progress))
         }
         Format::Arrow => {
@@ -328,14 +329,11 @@ impl<'a, W: GroupWriter> Strings<'a, W> {
             .expect("as many texts in each column, and none is null");
         (self.rows, self.bytes) = (0, 0);
         let batch = self.encoder.fitted(&batch)?;
-        let full = self.group.add(batch, &W::Encoder::FULL);
-        self.write(full)
+        let mut full = self.group.add(&batch, &W::Encoder::FULL).into_iter();
+        full.try_for_each(|group| self.write(group))
     }
 
-    fn write(&mut self, group: Option<Vec<RecordBatch>>) -> Result<(), Error> {
-        let Some(group) = group else {
-            return Ok(());
-        };
+    fn write(&mut self, group: Vec<RecordBatch>) -> Result<(), Error> {
         let encoded = self.encoder.encode(group, self.progress)?;
         self.writer.append(encoded)
     }
@@ -357,8 +355,9 @@ impl<W: GroupWriter> FieldWriter for Strings<'_, W> {
 
     fn finish(mut self: Box<Self>) -> Result<(), Error> {
         self.flush()?;
-        let last = self.group.take();
-        self.write(last)?;
+        if let Some(group) = self.group.take() {
+            self.write(group)?;
+        }
         self.writer.finish()
     }
 }
