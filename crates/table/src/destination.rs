@@ -110,8 +110,8 @@ impl Destination {
     /// this returns. In the source's own format every row keeps its bytes, or its types; in
     /// another it is written as is usual there.
     ///
-    /// The threads of the caller's pool read, copy rows of a text in its own format, and encode those of
-    /// Parquet and Arrow for such files.
+    /// The threads of the caller's pool read, copy rows of a text in its own format, and encode
+    /// typed rows.
     ///
     /// A file appears, or is replaced, when it is [committed](StagedRows::commit), and not at all
     /// otherwise. A stream gets the rows at once.
