@@ -167,7 +167,14 @@ impl Partitions {
     fn append(&self, partition: usize, records: &[u8]) {
         let Partition { content, held } = &self.partitions[partition];
         let mut content = content.lock().expect("no panic");
-        let grown = content.append(records, MOST_BYTES - MOST_BYTES % self.record_bytes);
+        // Memory that is not needed yet must not be what exceeds the budget.
+        let wanted = self.budget.used() + (records.len() + MOST_BYTES) as u64;
+        let has_room = wanted < self.budget.limit() / 2;
+        let grown = content.append(
+            records,
+            MOST_BYTES - MOST_BYTES % self.record_bytes,
+            has_room,
+        );
         held.fetch_add(grown, Ordering::Relaxed);
         self.budget.take(grown);
     }
@@ -257,14 +264,15 @@ impl Drop for Partitions {
 }
 
 impl Content {
-    /// Appends records in chunks of this many bytes, and returns how many bytes of memory that takes.
-    fn append(&mut self, mut records: &[u8], chunk_bytes: usize) -> usize {
+    /// Appends records in chunks of this many bytes, and returns how many bytes of memory that takes. If there is room,
+    /// memory may be reserved that is not needed yet.
+    fn append(&mut self, mut records: &[u8], chunk_bytes: usize, has_room: bool) -> usize {
         self.bytes += records.len() as u64;
         let mut grown = 0;
         while !records.is_empty() {
             let (next, later) = records.split_at(records.len().min(chunk_bytes - self.open.len()));
             let before = self.open.capacity();
-            reserve(&mut self.open, next.len(), chunk_bytes);
+            self.reserve(next.len(), chunk_bytes, has_room);
             grown += self.open.capacity() - before;
             self.open.extend_from_slice(next);
             if self.open.len() == chunk_bytes {
@@ -273,6 +281,21 @@ impl Content {
             records = later;
         }
         grown
+    }
+
+    /// Makes room for further bytes of the last chunk: twice what there was, and never more than a chunk has. Behind a
+    /// full chunk in memory, and if there is room, that is a whole chunk: it will probably fill up, too, and is not
+    /// copied as it grows.
+    fn reserve(&mut self, further: usize, chunk_bytes: usize, has_room: bool) {
+        let (len, capacity) = (self.open.len(), self.open.capacity());
+        if capacity - len >= further {
+            return;
+        }
+        let wanted = match self.chunks.last() {
+            Some(Chunk::InMemory(_)) if has_room => chunk_bytes,
+            _ => (2 * capacity).clamp(len + further, chunk_bytes),
+        };
+        self.open.reserve_exact(wanted - len);
     }
 
     /// The chunks that are in memory, but for the one that is being filled, and their places.
@@ -288,15 +311,6 @@ impl Content {
             Chunk::OnDisk(_) => 0,
         };
         self.chunks.iter().map(of_chunk).sum::<usize>() + self.open.capacity()
-    }
-}
-
-/// Makes room for further bytes of a chunk: twice what there was, and never more than a chunk has.
-fn reserve(chunk: &mut Vec<u8>, further: usize, chunk_bytes: usize) {
-    let (len, capacity) = (chunk.len(), chunk.capacity());
-    if capacity - len < further {
-        let wanted = (2 * capacity).clamp(len + further, chunk_bytes);
-        chunk.reserve_exact(wanted - len);
     }
 }
 
