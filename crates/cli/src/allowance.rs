@@ -20,7 +20,7 @@ use psijoin::{
 use crate::{exit::Failure, humanize, memory};
 
 /// Bytes that a party takes whatever runs.
-const FIXED: u64 = 50_000_000;
+const FIXED: u64 = 60_000_000;
 
 /// The most bytes that a part takes while it runs (docs/scale.md).
 const PER_STREAM: u64 = 250_000_000;
@@ -120,15 +120,15 @@ mod tests {
         for (bytes, threads, shares) in [
             (least() - 1, 2, None),
             (0, 1, None),
-            (320 * MB, 1, Some((14 * MB, 1))),
-            (400 * MB, 2, Some((70 * MB, 1))),
+            (330 * MB, 1, Some((14 * MB, 1))),
+            (400 * MB, 2, Some((63 * MB, 1))),
             // Three streams for two threads.
-            (810 * MB, 2, Some((357 * MB, 1))),
-            (820 * MB, 2, Some((14 * MB, 2))),
-            (1000 * MB, 8, Some((140 * MB, 2))),
-            (4000 * MB, 8, Some((1190 * MB, 8))),
+            (820 * MB, 2, Some((357 * MB, 1))),
+            (830 * MB, 2, Some((14 * MB, 2))),
+            (1000 * MB, 8, Some((133 * MB, 2))),
+            (4000 * MB, 8, Some((1183 * MB, 8))),
             // More streams than this do not run.
-            (4070 * MB, 64, Some((14 * MB, 64))),
+            (4080 * MB, 64, Some((14 * MB, 64))),
         ] {
             assert_eq!(share_out(bytes, threads), shares, "{bytes} {threads}");
         }
@@ -140,7 +140,7 @@ mod tests {
         let said = refused.err().map(|failure| failure.to_string());
         assert_eq!(
             said.as_deref(),
-            Some("--memory 300 MB is too little: 320 MB is the least that a large join works with")
+            Some("--memory 300 MB is too little: 330 MB is the least that a large join works with")
         );
         assert!(Allowance::new(Said::Nothing, None, 2).is_ok());
     }

@@ -123,7 +123,7 @@ pub(crate) struct Join {
     pub(crate) job: Option<PathBuf>,
 
     /// The memory that this party may use, as 400MB or 2GB. Of a table that needs more, the rest goes, encrypted, to a
-    /// temporary file in --spill-dir. At least 320MB. [default: half of what the machine has left]
+    /// temporary file in --spill-dir. At least 330MB. [default: half of what the machine has left]
     #[arg(long, value_name = "SIZE", value_parser = sizes::bytes)]
     pub(crate) memory: Option<u64>,
 

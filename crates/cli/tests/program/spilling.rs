@@ -193,5 +193,5 @@ fn too_little_memory_is_refused_with_the_least_that_works() {
         &["--input", &mine, "--key", "id", "--memory", "300MB"],
     ]
     .concat();
-    run(&args).says(2, &["--memory 300 MB is too little: 320 MB is the least"]);
+    run(&args).says(2, &["--memory 300 MB is too little: 330 MB is the least"]);
 }
