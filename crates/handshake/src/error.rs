@@ -18,7 +18,7 @@ pub enum Error {
     },
 
     /// This side's set is larger than any protocol serves.
-    #[error("a set of {0} items is too large: at most 2^26 are supported")]
+    #[error("a set of {0} items is too large: at most 2^34 are supported")]
     SetTooLarge(u64),
 
     /// The other side speaks something else.

@@ -11,7 +11,7 @@ use crate::{
 pub const HELLO_BYTES: usize = 16_384;
 
 /// The largest set of any party.
-pub const MAX_SET_SIZE: u64 = 1 << 26;
+pub const MAX_SET_SIZE: u64 = 1 << 34;
 
 /// Role, set size, commitment.
 const FIXED_BYTES: usize = 1 + 8 + DIGEST_BYTES;
@@ -172,7 +172,7 @@ impl<'a> Cursor<'a> {
         };
         let set_size = u64::from_le_bytes(self.array()?);
         if set_size > MAX_SET_SIZE {
-            return Err("its set has more than 2^26 items");
+            return Err("its set has more than 2^34 items");
         }
         let commitment = self.array()?;
         let (settings, facts) = (self.entries()?, self.entries()?);
@@ -256,7 +256,7 @@ mod tests {
         assert!(fault(&hello().setting("n", 1).setting("n", 1)).contains("twice"));
         assert!(fault(&hello().fact("n", 1).fact("n", 2)).contains("twice"));
         assert!(hello().setting("n", 1).fact("n", 2).check().is_ok());
-        assert!(fault(&Hello::new(Role::Sender, MAX_SET_SIZE + 1)).contains("2^26"));
+        assert!(fault(&Hello::new(Role::Sender, MAX_SET_SIZE + 1)).contains("2^34"));
     }
 
     #[test]
@@ -272,7 +272,7 @@ mod tests {
             Hello::decode(&bytes).unwrap_err().to_string()
         };
         assert!(spoilt(0, 3).contains("role"));
-        assert!(spoilt(8, 1).contains("2^26"));
+        assert!(spoilt(8, 1).contains("2^34"));
         assert!(spoilt(HELLO_BYTES - 1, 1).contains("after the end"));
         // The setting and the fact have a count of one byte and four bytes each.
         for count_at in [FIXED_BYTES, FIXED_BYTES + 5] {
