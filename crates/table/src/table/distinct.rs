@@ -90,6 +90,36 @@ impl Distinct {
     }
 }
 
+/// How many items a partition has, and which rows repeat one.
+pub(super) struct Repeats {
+    pub(super) items: usize,
+    /// Each row whose key an earlier row has, and the first row that has it, in the order of items.
+    pub(super) rows: Vec<[u32; 2]>,
+}
+
+impl Repeats {
+    pub(super) fn of(records: &Records<'_>) -> Self {
+        let Sorted { order, repeats } = Sorted::of(records);
+        let mut rows: Vec<[u32; 2]> = Vec::with_capacity(repeats.len());
+        let mut last = None;
+        for place in &repeats {
+            let place = *place as usize;
+            let row = |place: usize| records.row(order[place]);
+            // A key that is there more than twice has several places in a row.
+            let first = match (last, rows.last()) {
+                (Some(last), Some([_, first])) if place == last + 1 => *first,
+                _ => row(place - 1),
+            };
+            rows.push([row(place), first]);
+            last = Some(place);
+        }
+        Self {
+            items: order.len() - repeats.len(),
+            rows,
+        }
+    }
+}
+
 /// The order of a partition's keys.
 struct Sorted {
     /// Their records, in ascending order of fingerprints, and of rows where these are equal.
@@ -237,6 +267,14 @@ mod tests {
                 first_row += rows.len() as u32;
             }
             let first = expected.keys().next().map_or(0, |key| usize::from(key[0]));
+            let of_partition = |partition| Repeats::of(&partitions.read(partition).unwrap());
+            let repeats: Vec<_> = (0..partitions.len()).map(of_partition).collect();
+            prop_assert_eq!(repeats.iter().map(|found| found.items).sum::<usize>(), expected.len());
+            let pairs: Vec<_> = repeats.into_iter().flat_map(|found| found.rows).collect();
+            let expected_pairs: Vec<_> = (expected.values())
+                .flat_map(|(rows, _)| rows[1..].iter().map(|&row| [row, rows[0]]))
+                .collect();
+            prop_assert_eq!(pairs, expected_pairs);
             let of_first = Distinct::of(&partitions.read(first).unwrap()).fingerprints;
             prop_assert!(expected.keys().zip(&of_first).all(|(a, b)| a == b));
             let distinct = Distinct::of_all(&partitions, expected.len()).unwrap().unwrap();

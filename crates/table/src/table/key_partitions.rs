@@ -2,8 +2,12 @@ use psijoin_block::parallel;
 use psijoin_spill::{Budget, Folder, Store};
 
 use super::{
-    Counts, KeyTable, MatchingRows, Wanted, bitmap::Bitmap, collected::Collected,
-    distinct::Distinct, partitions::Records, read,
+    Counts, KeyTable, MatchingRows, Wanted,
+    bitmap::Bitmap,
+    collected::Collected,
+    distinct::{Distinct, Repeats},
+    partitions::Records,
+    read,
 };
 use crate::{Doubt, Error, KeySpec, Numbers, Progress, Source, meaning::Meaning};
 
@@ -55,9 +59,9 @@ impl KeyPartitions {
         let (collected, _) = read(source, &wanted, progress)?;
         let repeats = Store::new(collected.partitions.len(), REPEAT, budget, folder);
         let count = |partition| -> Result<u64, Error> {
-            let distinct = Distinct::of(&collected.partitions.read(partition)?);
-            repeats.append(partition, &written(&distinct))?;
-            Ok(distinct.first_rows.len() as u64)
+            let found = Repeats::of(&collected.partitions.read(partition)?);
+            repeats.append(partition, &written(&found.rows))?;
+            Ok(found.items as u64)
         };
         let items = parallel::map(collected.partitions.len(), &count);
         let items = items.into_iter().sum::<Result<u64, Error>>()?;
@@ -190,12 +194,9 @@ impl Items {
 }
 
 /// The rows of a partition that repeat a key, and the first rows that have it, as they are kept.
-fn written(distinct: &Distinct) -> Vec<u8> {
-    let repeated = distinct.repeated.iter();
-    repeated
-        .flat_map(|&(row, item)| [row, distinct.first_rows[item as usize]])
-        .flat_map(u32::to_le_bytes)
-        .collect()
+fn written(repeats: &[[u32; 2]]) -> Vec<u8> {
+    let rows = repeats.iter().flatten();
+    rows.flat_map(|row| row.to_le_bytes()).collect()
 }
 
 /// The same, as they are read.
