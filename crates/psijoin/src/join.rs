@@ -4,12 +4,15 @@ use std::collections::HashMap;
 
 use psijoin_channel::{AbortCode, Channel, path::Measured};
 use psijoin_handshake::{self as handshake, Hello};
-use psijoin_params::Security;
+use psijoin_params::{Security, Sizes};
 
 use crate::{
     Context, Error, Fingerprint, Input, Output, OutputKind, Protocol, Request, Role, auto, parts,
     run,
 };
+
+// Whatever can be planned can be agreed on.
+const _: () = assert!(handshake::MAX_SET_SIZE == Sizes::MAX_ITEMS);
 
 /// Sends to a peer that calls [`receive`] with its own items. The peer learns which of them are
 /// among these. See [`Join`] for other protocols and outputs.
@@ -146,7 +149,7 @@ impl Join {
             Role::Sender => (ours, theirs),
             Role::Receiver => (theirs, ours),
         };
-        let sizes = psijoin_params::Sizes::new(senders, receivers).map_err(Error::from)?;
+        let sizes = Sizes::new(senders, receivers).map_err(Error::from)?;
         let request = Request::of(sizes, self.security)
             .output(self.output.clone())
             .min_intersection(self.min_intersection)
