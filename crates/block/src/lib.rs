@@ -16,6 +16,7 @@
 //! | [`cells`] | bits that are read at random, one byte per bit |
 //! | [`scatter`] | distributing elements among buckets |
 //! | [`select`] | sums of rows that bits select |
+//! | [`marks`] | where a byte is in a text, a bit per byte |
 //! | [`parallel`] | the threads of the caller's pool: the door to parallel work |
 //! | [`memory`] | large buffers for random access, prefetching; what happens when there is no memory left |
 //!
@@ -33,6 +34,7 @@ mod cpu;
 pub mod crhf;
 pub mod gf128;
 pub mod gf2k;
+pub mod marks;
 pub mod memory;
 pub mod parallel;
 pub mod positions;

@@ -10,7 +10,7 @@ use memchr::{memchr, memchr_iter};
 
 use super::{
     escapes::unescaped,
-    split::{Field, Needed, PlainLines, Stop, split, split_plain},
+    split::{Field, Needed, PlainLines, Stop, split},
 };
 use crate::{
     Encoding, Error,
@@ -165,14 +165,13 @@ impl<'a, R: Read> Records<'a, R> {
         let first = self.position();
         let text = valid_prefix(&self.buffer[self.start..self.end]);
         let bytes = text.as_bytes();
-        let mut plain = PlainLines::new(bytes, self.layout);
+        let mut plain = PlainLines::new(bytes, self.layout, self.needed);
         let (mut at, mut line) = (0, self.line);
         let mut result = Ok(());
         while result.is_ok() && first + (at as u64) < until {
             let (length, count, lines);
-            if let Some((content, whole)) = plain.line(at) {
-                (length, lines) = (whole, 1);
-                count = split_plain(content, self.layout, self.needed, &mut self.fields);
+            if let Some(found) = plain.split(at, &mut self.fields) {
+                ((length, count), lines) = (found, 1);
             } else if let Ok(found) = split(&bytes[at..], self.layout, false, &mut self.fields) {
                 (length, count) = (found, self.fields.len());
                 let raw = &text[at..at + length];

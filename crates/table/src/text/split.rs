@@ -3,7 +3,10 @@
 //! This is stricter than most CSV readers, which repair what they cannot parse: a repaired
 //! record may hold another key than the one that was meant.
 
-use memchr::{memchr, memchr_iter, memchr2};
+use std::ops::Range;
+
+use memchr::{memchr, memchr2};
+use psijoin_block::marks::Marks;
 
 use crate::{
     dialect::{Delimited, Layout},
@@ -115,61 +118,6 @@ fn split_delimited(
     }
 }
 
-/// The lines of a text that are records of plain fields: without quotes, escapes, and carriage
-/// returns but at their ends.
-pub(super) struct PlainLines<'a> {
-    text: &'a [u8],
-    /// What can make a line feed or a delimiter another character, if anything can.
-    special: Option<u8>,
-    /// Where the next such byte is, as far as it was looked for.
-    next_special: usize,
-    has_carriage_returns: bool,
-}
-
-impl<'a> PlainLines<'a> {
-    pub(super) fn new(text: &'a [u8], layout: Layout) -> Self {
-        let special = match layout {
-            Layout::Lines => None,
-            Layout::Delimited(dialect) if dialect.escapes => Some(b'\\'),
-            Layout::Delimited(dialect) => dialect.quote,
-        };
-        let mut lines = Self {
-            text,
-            special,
-            next_special: 0,
-            has_carriage_returns: memchr(b'\r', text).is_some(),
-        };
-        lines.find_special(0);
-        lines
-    }
-
-    /// The line that begins here, without its ending, and its length with it; `None` if it is not
-    /// plain, or does not end.
-    pub(super) fn line(&mut self, start: usize) -> Option<(&'a [u8], usize)> {
-        let length = memchr(b'\n', &self.text[start..])?;
-        if self.next_special < start {
-            self.find_special(start);
-        }
-        if self.next_special < start + length {
-            return None;
-        }
-        let line = &self.text[start..start + length];
-        if self.has_carriage_returns
-            && let Some(found) = memchr(b'\r', line)
-        {
-            return (found + 1 == length).then_some((&line[..found], length + 1));
-        }
-        Some((line, length + 1))
-    }
-
-    fn find_special(&mut self, from: usize) {
-        let found = self
-            .special
-            .and_then(|byte| memchr(byte, &self.text[from..]));
-        self.next_special = found.map_or(usize::MAX, |length| from + length);
-    }
-}
-
 /// What is needed of a record's fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Needed {
@@ -179,36 +127,107 @@ pub(crate) enum Needed {
     Ends,
 }
 
-/// Finds the fields of a plain line that are needed, and counts all, if that is needed. A blank
-/// line of a delimited text has none; any other has at least one.
-pub(super) fn split_plain(
-    line: &[u8],
+/// The lines of a text that are records of plain fields: without quotes, escapes, and carriage
+/// returns but at their ends.
+pub(super) struct PlainLines<'a> {
+    text: &'a [u8],
     layout: Layout,
     needed: Needed,
-    fields: &mut Vec<Field>,
-) -> usize {
-    fields.clear();
-    let delimiter = match layout {
-        Layout::Delimited(_) if line.is_empty() => return 0,
-        Layout::Delimited(dialect) => dialect.delimiter,
-        Layout::Lines => {
-            fields.push(Field::plain(0, line.len()));
-            return 1;
-        }
-    };
-    let Needed::First(needed) = needed else {
-        return 1;
-    };
-    let mut start = 0;
-    while fields.len() < needed {
-        let Some(length) = memchr(delimiter, &line[start..]) else {
-            fields.push(Field::plain(start, line.len()));
-            return fields.len();
+    line_feeds: Marks,
+    /// Empty if no fields are needed.
+    delimiters: Marks,
+    /// What can make a line feed or a delimiter another character, if anything can.
+    special: Option<u8>,
+    /// Where the next such byte is, as far as it was looked for.
+    next_special: usize,
+    has_carriage_returns: bool,
+}
+
+impl<'a> PlainLines<'a> {
+    pub(super) fn new(text: &'a [u8], layout: Layout, needed: Needed) -> Self {
+        let special = match layout {
+            Layout::Lines => None,
+            Layout::Delimited(dialect) if dialect.escapes => Some(b'\\'),
+            Layout::Delimited(dialect) => dialect.quote,
         };
-        fields.push(Field::plain(start, start + length));
-        start += length + 1;
+        let delimiters = match (layout, needed) {
+            (Layout::Delimited(dialect), Needed::First(_)) => Marks::of(dialect.delimiter, text),
+            _ => Marks::default(),
+        };
+        let mut lines = Self {
+            text,
+            layout,
+            needed,
+            line_feeds: Marks::of(b'\n', text),
+            delimiters,
+            special,
+            next_special: 0,
+            has_carriage_returns: memchr(b'\r', text).is_some(),
+        };
+        lines.find_special(0);
+        lines
     }
-    fields.len() + 1 + memchr_iter(delimiter, &line[start..]).count()
+
+    /// The length of the line that begins here, with its ending, and how many fields it has. Finds
+    /// those that are needed, and counts all, if that is needed: a blank line of a delimited text has
+    /// none; any other has at least one. `None` if the line is not plain, or does not end.
+    pub(super) fn split(
+        &mut self,
+        start: usize,
+        fields: &mut Vec<Field>,
+    ) -> Option<(usize, usize)> {
+        let line_feed = self.line_feeds.next(start)?;
+        if self.next_special < start {
+            self.find_special(start);
+        }
+        if self.next_special < line_feed {
+            return None;
+        }
+        let mut end = line_feed;
+        if self.has_carriage_returns
+            && let Some(found) = memchr(b'\r', &self.text[start..line_feed])
+        {
+            end = start + found;
+            if end + 1 != line_feed {
+                return None;
+            }
+        }
+        fields.clear();
+        Some((line_feed + 1 - start, self.split_line(start..end, fields)))
+    }
+
+    /// The fields of the line that is there.
+    fn split_line(&self, line: Range<usize>, fields: &mut Vec<Field>) -> usize {
+        match self.layout {
+            Layout::Delimited(_) if line.is_empty() => return 0,
+            Layout::Delimited(_) => {}
+            Layout::Lines => {
+                fields.push(Field::plain(0, line.len()));
+                return 1;
+            }
+        }
+        let Needed::First(needed) = self.needed else {
+            return 1;
+        };
+        let mut start = line.start;
+        while fields.len() < needed {
+            let delimiter = self.delimiters.next(start).filter(|&at| at < line.end);
+            let end = delimiter.unwrap_or(line.end);
+            fields.push(Field::plain(start - line.start, end - line.start));
+            if delimiter.is_none() {
+                return fields.len();
+            }
+            start = end + 1;
+        }
+        fields.len() + 1 + self.delimiters.count(start..line.end)
+    }
+
+    fn find_special(&mut self, from: usize) {
+        let found = self
+            .special
+            .and_then(|byte| memchr(byte, &self.text[from..]));
+        self.next_special = found.map_or(usize::MAX, |length| from + length);
+    }
 }
 
 /// A field without quotes around it, and its end. Quotes within it are text.
