@@ -182,14 +182,18 @@ impl<'a, R: Read> Records<'a, R> {
             } else {
                 break;
             }
-            if count > 0 {
-                result = take(Record {
-                    raw: &text[at..at + length],
-                    fields: &self.fields,
-                    count,
-                    layout: self.layout,
-                    line,
-                });
+            let record = Record {
+                raw: &text[at..at + length],
+                fields: &self.fields,
+                count,
+                layout: self.layout,
+                line,
+            };
+            // Only an error is moved: it is large, and there is none in almost any row.
+            if count > 0
+                && let Err(error) = take(record)
+            {
+                result = Err(error);
             }
             at += length;
             line += lines;
