@@ -694,6 +694,7 @@ impl Run<'_> {
             let input = Input {
                 items,
                 columns,
+                payloads: &[],
                 joint_seed: self.joint_seed,
             };
             let mut context = self.context(channels, phases);

@@ -102,6 +102,7 @@ impl Calibration {
 pub fn kind(output: &OutputKind) -> &'static str {
     match output {
         OutputKind::Rows => "rows",
+        OutputKind::Payloads(_) => "payloads",
         OutputKind::Count => "count",
         OutputKind::Threshold(_) => "threshold",
         OutputKind::Sums(_) => "sum",

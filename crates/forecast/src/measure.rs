@@ -20,7 +20,7 @@ use crate::{Run, Script};
 /// Runs `plan` on random items, a half of the smaller set shared, with this many threads per party. Then
 /// each party runs alone: once to warm up and to see how much memory it takes, and `runs` times more. The
 /// fastest of these counts, as what disturbs a machine only adds to a run. All messages are kept in memory
-/// meanwhile. Input columns are filled with small numbers.
+/// meanwhile. Input columns are filled with small numbers, and so are payloads.
 ///
 /// # Errors
 /// As [`run`].
@@ -53,6 +53,7 @@ struct Session<'a> {
     joint_seed: JointSeed,
     sets: [Items; 2],
     columns: [Vec<Vec<i64>>; 2],
+    payloads: [Vec<u8>; 2],
     pools: [Pool; 2],
 }
 
@@ -74,12 +75,17 @@ impl<'a> Session<'a> {
             let columns = plan.request().output.columns().of(role);
             vec![vec![1; lengths[role as usize]]; columns]
         });
+        let payloads = [Role::Sender, Role::Receiver].map(|role| {
+            let bytes = plan.request().output.payload_bytes(role);
+            vec![1; lengths[role as usize] * bytes]
+        });
         let pools = [0, 1].map(|_| Pool::new(threads).expect("the system gives threads"));
         Self {
             plan,
             joint_seed,
             sets,
             columns,
+            payloads,
             pools,
         }
     }
@@ -88,6 +94,7 @@ impl<'a> Session<'a> {
         Input {
             items: &self.sets[role as usize],
             columns: &self.columns[role as usize],
+            payloads: &self.payloads[role as usize],
             joint_seed: &self.joint_seed,
         }
     }

@@ -1,7 +1,7 @@
 //! Outputs as bytes: a byte that says which kind, and its numbers, little endian.
 
 use psijoin_circuit::Bits;
-use psijoin_psi::{Output, Shares, TotalShares};
+use psijoin_psi::{Matched, Output, Shares, TotalShares};
 use zeroize::Zeroizing;
 
 /// Stands for a place that holds no item.
@@ -35,6 +35,13 @@ pub(crate) fn encode(output: &Output) -> Option<Zeroizing<Vec<u8>>> {
             numbers.for_each(|number| bytes.extend(number.to_le_bytes()));
         }
         Output::TooFew => bytes.push(7),
+        Output::Matched(Matched { rows, payloads }) => {
+            bytes.reserve_exact(9 + 4 * rows.len() + payloads.len());
+            bytes.push(8);
+            bytes.extend((rows.len() as u64).to_le_bytes());
+            rows.iter().for_each(|row| bytes.extend(row.to_le_bytes()));
+            bytes.extend_from_slice(payloads);
+        }
         _ => return None,
     }
     Some(bytes)
@@ -73,9 +80,26 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Output> {
             Output::Totals(TotalShares { sums, count })
         }
         (7, []) => Output::TooFew,
+        (8, matched) => Output::Matched(decode_matched(matched)?),
         _ => return None,
     };
     Some(output)
+}
+
+fn decode_matched(bytes: &[u8]) -> Option<Matched> {
+    let (rows, rest) = bytes.split_first_chunk()?;
+    let rows = usize::try_from(u64::from_le_bytes(*rows)).ok()?;
+    let (rows, payloads) = rest.split_at_checked(rows.checked_mul(4)?)?;
+    let rows = numbers(rows, u32::from_le_bytes)?;
+    // As many bytes for each.
+    let rest = payloads
+        .len()
+        .checked_rem(rows.len())
+        .unwrap_or(payloads.len());
+    (rest == 0).then(|| Matched {
+        rows,
+        payloads: payloads.to_vec(),
+    })
 }
 
 fn decode_shares(bytes: &[u8]) -> Option<Shares> {
@@ -132,6 +156,11 @@ mod tests {
                 count: 5,
             }),
             Output::TooFew,
+            Output::Matched(Matched::default()),
+            Output::Matched(Matched {
+                rows: vec![3, 9],
+                payloads: vec![1, 2, 3, 4],
+            }),
         ] {
             let bytes = encode(&output).unwrap();
             assert_eq!(decode(&bytes), Some(output));

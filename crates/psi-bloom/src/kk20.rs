@@ -116,5 +116,5 @@ fn silent_plan(request: &Request) -> Result<Plan, Error> {
 
 /// All but columns of the sender, for which the filter's strings have no room.
 fn computes(output: &OutputKind) -> bool {
-    output.columns().sender == 0
+    !matches!(output, OutputKind::Payloads(_)) && output.columns().sender == 0
 }

@@ -48,6 +48,7 @@ fn both_parties(bencher: Bencher, scheme: &'static Scheme, bits: u32, log_n: u32
             let input = Input {
                 items,
                 columns: &[],
+                payloads: &[],
                 joint_seed,
             };
             let side = Side {

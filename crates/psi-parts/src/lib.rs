@@ -16,7 +16,7 @@
 //!
 //! | to be learned | each part gives | in the end |
 //! |---|---|---|
-//! | rows | rows | |
+//! | rows, payloads | rows, payloads | |
 //! | rows, if enough items are shared | shares of bits, and of their number | compare; open the bits |
 //! | count, sums, threshold | shares of totals | compare if need be; open the totals |
 //! | shares | shares | |
@@ -56,5 +56,5 @@ pub use lanes::streams;
 pub use plan::{in_parts, plan};
 pub use remaining::{Remaining, steps};
 pub use session::run;
-pub use spilled::Spilled;
+pub use spilled::{Found, Given, Spilled};
 pub use table::{InMemory, Part, Table};

@@ -18,7 +18,7 @@ use crate::session::{Receiver, Sender};
 pub fn plan(protocol: &'static Protocol, request: &Request) -> Result<Plan, Error> {
     let protocol = protocol.chosen(request);
     let grain = match output_of_a_part(request) {
-        OutputKind::Rows => parts::ROWS,
+        OutputKind::Rows | OutputKind::Payloads(_) => parts::ROWS,
         _ => parts::SHARES,
     };
     let parts = parts::count(request.sizes, grain);
@@ -88,7 +88,10 @@ pub fn in_parts(protocol: &'static Protocol, request: &Request, parts: u32) -> R
 pub(crate) fn output_of_a_part(request: &Request) -> OutputKind {
     match &request.output {
         OutputKind::Rows if request.min_intersection > 0 => OutputKind::Shares(ONES),
-        kept @ (OutputKind::Rows | OutputKind::Shares(_) | OutputKind::Totals(_)) => kept.clone(),
+        kept @ (OutputKind::Rows
+        | OutputKind::Payloads(_)
+        | OutputKind::Shares(_)
+        | OutputKind::Totals(_)) => kept.clone(),
         _ => OutputKind::Totals(Opening::new(request).totals()),
     }
 }
@@ -103,7 +106,7 @@ const ONES: Columns = Columns {
 pub(crate) fn opening(request: &Request) -> Option<Opening> {
     let kept = match request.output {
         OutputKind::Rows => request.min_intersection == 0,
-        OutputKind::Shares(_) | OutputKind::Totals(_) => true,
+        OutputKind::Payloads(_) | OutputKind::Shares(_) | OutputKind::Totals(_) => true,
         _ => false,
     };
     (!kept).then(|| Opening::new(request))

@@ -7,8 +7,8 @@ use psijoin_channel::joint_seed::JointSeed;
 use psijoin_circuit::{Bits, Lanes};
 use psijoin_ot::block_accumulate;
 use psijoin_psi::{
-    ColumnSum, Context, Error, Input, Ledger, Output, OutputKind, Parts, Party, Plan, Request,
-    Result, Role, Shares, TotalShares,
+    ColumnSum, Context, Error, Input, Ledger, Matched, Output, OutputKind, Parts, Party, Plan,
+    Request, Result, Role, Shares, TotalShares,
 };
 use psijoin_psi_functions::functions::opening::{self, Opened};
 
@@ -45,7 +45,7 @@ pub fn run(
     };
     plan.feasible()
         .and_then(|()| session.run(table, context))
-        .inspect_err(|error| context.channel.abort(error.abort_code()))
+        .inspect_err(|error| error.tell(context.channel))
 }
 
 /// The party that helps.
@@ -94,6 +94,7 @@ fn run_in_memory(
     let table = InMemory::new(input, parts.shape.parts);
     match session.run(&table, context)? {
         Output::Nothing if session.finds_rows() => Ok(table.rows()),
+        Output::Nothing if session.finds_payloads() => Ok(table.matched()),
         output => Ok(output),
     }
 }
@@ -109,6 +110,15 @@ struct Session<'a> {
 impl Session<'_> {
     fn finds_rows(&self) -> bool {
         self.role == Role::Receiver && self.request.output == OutputKind::Rows
+    }
+
+    fn finds_payloads(&self) -> bool {
+        match self.request.output {
+            OutputKind::Payloads(payloads) => {
+                self.role == Role::Receiver || payloads.back.is_some()
+            }
+            _ => false,
+        }
     }
 
     /// Checks the numbers of items that are known before anything is sent.
@@ -160,6 +170,9 @@ impl Session<'_> {
             self.run_part(part, table, ledger, &kept, context)
         })?;
         let kept = kept.into_inner().expect("no panic");
+        if kept.has_wrong_payloads {
+            return Err(Error::Payload);
+        }
         // Parts that are done were counted when they ran.
         if done.is_empty() {
             self.check_total(kept.items)?;
@@ -188,9 +201,17 @@ impl Session<'_> {
         let input = Input {
             items: &own.items,
             columns: &own.columns,
+            payloads: &own.payloads,
             joint_seed: &self.joint_seed.part(part),
         };
-        let output = psijoin_psi::run(&self.parts.plan, self.role, &input, context)?;
+        let output = match psijoin_psi::run(&self.parts.plan, self.role, &input, context) {
+            // The peer must not see it, so all other parts run.
+            Err(Error::Payload) => {
+                kept.lock().expect("no panic").has_wrong_payloads = true;
+                return Ok(());
+            }
+            output => output?,
+        };
         let output = in_table(output, &own.positions);
         drop(own);
         ledger.keep(part, &output)?;
@@ -206,7 +227,8 @@ impl Session<'_> {
         kept: &Mutex<Kept>,
     ) -> Result<(), Error> {
         match output {
-            Output::Rows(rows) => table.found(part, &rows),
+            Output::Rows(rows) => table.found(part, &rows, &[]),
+            Output::Matched(Matched { rows, payloads }) => table.found(part, &rows, &payloads),
             output => {
                 kept.lock().expect("no panic").keep(part, output);
                 Ok(())
@@ -221,6 +243,8 @@ impl Session<'_> {
         for column in &mut part.columns {
             column.resize(capacity, 0);
         }
+        let payload_bytes = self.request.output.payload_bytes(self.role);
+        part.payloads.resize(capacity * payload_bytes, 0);
         if self.counts_in_a_column() {
             part.columns.push(vec![1; capacity]);
         }
@@ -263,7 +287,7 @@ impl Session<'_> {
                         all.sort_unstable();
                         keep(&Output::Rows(all))?;
                         for (part, rows) in (0..).zip(&rows) {
-                            table.found(part, rows)?;
+                            table.found(part, rows, &[])?;
                         }
                         Ok(Output::Nothing)
                     }
@@ -296,6 +320,12 @@ fn in_table(output: Output, positions: &[u32]) -> Output {
     match output {
         // A random digest is shared only if a mask is equal by chance.
         Output::Rows(rows) => Output::Rows(rows.into_iter().map_while(position).collect()),
+        Output::Matched(Matched { rows, mut payloads }) => {
+            let bytes = payloads.len().checked_div(rows.len()).unwrap_or(0);
+            let rows: Vec<u32> = rows.into_iter().map_while(position).collect();
+            payloads.truncate(rows.len() * bytes);
+            Output::Matched(Matched { rows, payloads })
+        }
         Output::Shares(shares) => Output::Shares(shares.at_positions(position)),
         output => output,
     }
@@ -307,6 +337,8 @@ struct Kept {
     columns: Vec<ColumnSum>,
     totals: TotalShares,
     shares: Vec<Option<Shares>>,
+    /// Whether a payload could not be opened.
+    has_wrong_payloads: bool,
 }
 
 impl Kept {
@@ -317,6 +349,7 @@ impl Kept {
             columns: vec![ColumnSum::default(); columns.of(session.role)],
             totals: TotalShares::zero(columns.total()),
             shares: Vec::new(),
+            has_wrong_payloads: false,
         }
     }
 
@@ -327,9 +360,10 @@ impl Kept {
         if part.positions.len() != items
             || part.columns.len() != self.columns.len()
             || part.columns.iter().any(|column| column.len() != items)
+            || part.payloads.len() != items * session.request.output.payload_bytes(session.role)
         {
             return Err(Error::Misuse(
-                "a part must have a position, and a number of each column, for each of its items",
+                "a part must have a position, a number of each column, and a payload, if there are any, for each of its items",
             ));
         }
         self.items += items as u64;

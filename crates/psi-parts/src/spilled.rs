@@ -2,7 +2,7 @@ use std::sync::Mutex;
 
 use psijoin_channel::joint_seed::JointSeed;
 use psijoin_encode::{DigestVec, Digests, okvs::Partition};
-use psijoin_psi::{Error, Fingerprint, Plan, Role};
+use psijoin_psi::{Error, Fingerprint, Matched, Plan, Role};
 use psijoin_spill::{Budget, Folder, Store};
 
 use crate::{Part, Table};
@@ -21,11 +21,85 @@ pub struct Spilled<'a> {
     joint_seed: &'a JointSeed,
     /// Numbers per item.
     columns: usize,
-    /// A partition per part. A record is an item's digest, position and numbers.
+    /// Bytes of the payload that this party gives for each item.
+    payload_bytes: usize,
+    /// A partition per part. A record is an item's digest, position, numbers and payload.
     parts: Store,
     rows: u32,
     /// A bit per row.
     found: Mutex<Vec<u64>>,
+    /// What the other party gives, if it gives anything.
+    given: Option<Given>,
+}
+
+/// What a session found.
+pub struct Found {
+    /// A bit per row, the lowest of a word first.
+    pub rows: Vec<u64>,
+    /// What the other party gave for each of these rows, if it gave anything.
+    pub given: Option<Given>,
+}
+
+/// The other party's payloads, which spill as items do. They are kept by [ranges](Self::RANGE) of rows.
+pub struct Given {
+    /// A partition per range. A record is a row and its payload.
+    ranges: Store,
+}
+
+impl Given {
+    /// How many rows a range has.
+    pub const RANGE: u32 = 1 << 18;
+
+    fn new(rows: u32, bytes: usize, budget: &Budget, folder: &Folder) -> Self {
+        let ranges = rows.div_ceil(Self::RANGE) as usize;
+        Self {
+            ranges: Store::new(ranges, POSITION + bytes, budget, folder),
+        }
+    }
+
+    /// How many ranges there are.
+    pub fn ranges(&self) -> usize {
+        self.ranges.partitions()
+    }
+
+    /// How many bytes lie on disk.
+    pub fn spilled_bytes(&self) -> u64 {
+        self.ranges.spilled_bytes()
+    }
+
+    /// The rows of a range that were found, and their payloads. The range is empty then.
+    ///
+    /// # Errors
+    /// [`Error::Table`] if what was spilled cannot be read.
+    ///
+    /// # Panics
+    /// If there is no such range.
+    pub fn take(&self, range: usize) -> Result<Matched, Error> {
+        let records = self.ranges.take(range).map_err(failed)?;
+        let records = || records.chunks_exact(self.ranges.record_bytes());
+        let first = range as u32 * Self::RANGE;
+        let payloads: Vec<&[u8]> = records().map(|record| &record[POSITION..]).collect();
+        let positions = records().map(|record| u32::from_le_bytes(word(record)) - first);
+        let bytes = self.ranges.record_bytes() - POSITION;
+        let len = Self::RANGE as usize;
+        let mut found = Matched::in_order(positions, len, &payloads.concat(), bytes);
+        found.rows.iter_mut().for_each(|row| *row += first);
+        Ok(found)
+    }
+
+    /// Adds payloads of rows.
+    fn add(&self, rows: &[u32], payloads: &[u8]) -> Result<(), Error> {
+        let bytes = self.ranges.record_bytes() - POSITION;
+        let mut by_range = vec![Vec::new(); self.ranges()];
+        for (row, payload) in rows.iter().zip(payloads.chunks_exact(bytes)) {
+            let records = &mut by_range[(row / Self::RANGE) as usize];
+            records.extend_from_slice(&row.to_le_bytes());
+            records.extend_from_slice(payload);
+        }
+        let by_range = by_range.iter().enumerate();
+        let mut filled = by_range.filter(|(_, records)| !records.is_empty());
+        filled.try_for_each(|(range, records)| self.ranges.append(range, records).map_err(failed))
+    }
 }
 
 impl<'a> Spilled<'a> {
@@ -45,8 +119,10 @@ impl<'a> Spilled<'a> {
         folder: &Folder,
     ) -> Result<Self, Error> {
         let parts = plan.parts().expect("a plan in parts").shape.parts;
-        let columns = plan.request().output.columns().of(role);
-        let record_bytes = plan.digest_bytes() + POSITION + columns * NUMBER;
+        let output = &plan.request().output;
+        let (columns, payload_bytes) = (output.columns().of(role), output.payload_bytes(role));
+        let given_bytes = output.payload_bytes(role.other());
+        let record_bytes = plan.digest_bytes() + POSITION + columns * NUMBER + payload_bytes;
         let bytes = role.items(plan.request().sizes) * record_bytes as u64;
         let beyond = (budget.used() + bytes).saturating_sub(budget.limit());
         if beyond > 0 {
@@ -56,26 +132,29 @@ impl<'a> Spilled<'a> {
             plan,
             joint_seed,
             columns,
+            payload_bytes,
             parts: Store::new(parts as usize, record_bytes, budget, folder),
             rows,
             found: Mutex::new(vec![0; (rows as usize).div_ceil(64)]),
+            given: (given_bytes > 0).then(|| Given::new(rows, given_bytes, budget, folder)),
         })
     }
 
-    /// Adds items: where each stands in the table, and for each column a number per item. Any number of threads may add at
-    /// the same time. Some ten thousand items at a time are best: each part then gets a few kilobytes.
+    /// Adds items: where each stands in the table, for each column a number per item, and the payloads of all, one after
+    /// the other. Any number of threads may add at the same time. Some ten thousand items at a time are best: each part then gets a few kilobytes.
     ///
     /// # Errors
     /// [`Error::Table`] if what is beyond the budget cannot be written.
     ///
     /// # Panics
-    /// Unless there is a position below the number of rows for each item, and a number for each item in each of the
-    /// plan's columns of this party.
+    /// Unless there is a position below the number of rows for each item, a number for each item in each of the plan's
+    /// columns of this party, and a payload of the plan's length.
     pub fn add(
         &self,
         fingerprints: &[Fingerprint],
         positions: &[u32],
         columns: &[&[i64]],
+        payloads: &[u8],
     ) -> Result<(), Error> {
         assert_eq!(fingerprints.len(), positions.len(), "a position per item");
         assert!(positions.iter().all(|row| *row < self.rows), "rows");
@@ -83,6 +162,12 @@ impl<'a> Spilled<'a> {
         assert!(
             columns.iter().all(|column| column.len() == positions.len()),
             "a number per item"
+        );
+        let payload_bytes = self.payload_bytes;
+        assert_eq!(
+            payloads.len(),
+            positions.len() * payload_bytes,
+            "a payload per item"
         );
         let items = self.plan.items(fingerprints, self.joint_seed);
         let by_part = Partition::by(
@@ -95,10 +180,11 @@ impl<'a> Spilled<'a> {
             records.clear();
             let tails = places.iter().map(|place| {
                 let place = *place as usize;
-                (
-                    positions[place],
-                    columns.iter().map(move |column| column[place]),
-                )
+                Tail {
+                    position: positions[place],
+                    numbers: columns.iter().map(move |column| column[place]),
+                    payload: &payloads[place * payload_bytes..][..payload_bytes],
+                }
             });
             match digests {
                 Digests::Short(digests) => write(&mut records, digests, tails),
@@ -111,12 +197,15 @@ impl<'a> Spilled<'a> {
 
     /// How many bytes lie on disk.
     pub fn spilled_bytes(&self) -> u64 {
-        self.parts.spilled_bytes()
+        self.parts.spilled_bytes() + self.given.as_ref().map_or(0, Given::spilled_bytes)
     }
 
-    /// The rows that were found: a bit per row, the lowest of a word first.
-    pub fn into_found(self) -> Vec<u64> {
-        self.found.into_inner().expect("no panic")
+    /// What was found.
+    pub fn into_found(self) -> Found {
+        Found {
+            rows: self.found.into_inner().expect("no panic"),
+            given: self.given,
+        }
     }
 }
 
@@ -131,6 +220,7 @@ impl Table for Spilled<'_> {
         let mut digests = DigestVec::zeroed(items, digest_bytes);
         let mut positions = Vec::with_capacity(items);
         let mut columns = vec![Vec::with_capacity(items); self.columns];
+        let mut payloads = Vec::with_capacity(items * self.payload_bytes);
         self.parts
             .visit(part as usize, &mut |some| {
                 let records = some.chunks_exact(record_bytes);
@@ -144,7 +234,9 @@ impl Table for Spilled<'_> {
                 }
                 for tail in records.map(|record| &record[digest_bytes..]) {
                     positions.push(u32::from_le_bytes(word(tail)));
-                    let numbers = tail[POSITION..].chunks_exact(NUMBER);
+                    let (numbers, payload) = tail[POSITION..].split_at(self.columns * NUMBER);
+                    payloads.extend_from_slice(payload);
+                    let numbers = numbers.chunks_exact(NUMBER);
                     for (column, number) in columns.iter_mut().zip(numbers) {
                         column.push(i64::from_le_bytes(word(number)));
                     }
@@ -155,10 +247,14 @@ impl Table for Spilled<'_> {
             items: digests.into(),
             positions,
             columns,
+            payloads,
         })
     }
 
-    fn found(&self, _part: u32, rows: &[u32]) -> Result<(), Error> {
+    fn found(&self, _part: u32, rows: &[u32], payloads: &[u8]) -> Result<(), Error> {
+        if let Some(given) = &self.given {
+            given.add(rows, payloads)?;
+        }
         let mut found = self.found.lock().expect("no panic");
         for row in rows {
             found[*row as usize / 64] |= 1 << (row % 64);
@@ -167,16 +263,24 @@ impl Table for Spilled<'_> {
     }
 }
 
-/// Appends records of these digests, and the position and the numbers that belong to each.
-fn write<const D: usize>(
+/// What a record has beside its digest.
+struct Tail<'a, N> {
+    position: u32,
+    numbers: N,
+    payload: &'a [u8],
+}
+
+/// Appends records of these digests, and what belongs to each.
+fn write<'a, const D: usize, N: Iterator<Item = i64>>(
     records: &mut Vec<u8>,
     digests: &[[u8; D]],
-    tails: impl Iterator<Item = (u32, impl Iterator<Item = i64>)>,
+    tails: impl Iterator<Item = Tail<'a, N>>,
 ) {
-    for (digest, (position, numbers)) in digests.iter().zip(tails) {
+    for (digest, tail) in digests.iter().zip(tails) {
         records.extend_from_slice(digest);
-        records.extend_from_slice(&position.to_le_bytes());
-        numbers.for_each(|number| records.extend_from_slice(&number.to_le_bytes()));
+        records.extend_from_slice(&tail.position.to_le_bytes());
+        (tail.numbers).for_each(|number| records.extend_from_slice(&number.to_le_bytes()));
+        records.extend_from_slice(tail.payload);
     }
 }
 

@@ -1,4 +1,5 @@
-//! Random tables that are made part by part: for benches of sets that would not fit into memory.
+//! Random tables that are made part by part: for benches of sets that would not fit into memory. Payloads are zeros, and are
+//! not looked at.
 
 use std::{
     ops::Range,
@@ -118,7 +119,7 @@ impl<'a> Synthetic<'a> {
             return [sent, received] == [&Output::TooFew; 2];
         }
         match (&request.output, sent, received) {
-            (OutputKind::Rows, Output::Nothing, Output::Nothing) => {
+            (OutputKind::Rows | OutputKind::Payloads(_), Output::Nothing, Output::Nothing) => {
                 receiver.found() == Some(shared)
             }
             (OutputKind::Count, Output::Nothing, Output::Count(count)) => *count == shared,
@@ -273,14 +274,16 @@ impl SyntheticTable<'_> {
 impl Table for SyntheticTable<'_> {
     fn part(&self, part: u32) -> Result<Part, Error> {
         let portion = self.portion(part);
+        let payload_bytes = self.sets.plan.request().output.payload_bytes(self.role);
         Ok(Part {
+            payloads: vec![0; portion.positions.len() * payload_bytes],
             items: (self.sets.plan).items(&portion.fingerprints, self.sets.joint_seed),
             positions: portion.positions,
             columns: portion.columns,
         })
     }
 
-    fn found(&self, part: u32, rows: &[u32]) -> Result<(), Error> {
+    fn found(&self, part: u32, rows: &[u32], _payloads: &[u8]) -> Result<(), Error> {
         self.note(part, rows);
         Ok(())
     }

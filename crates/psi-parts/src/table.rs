@@ -1,7 +1,7 @@
 use std::sync::Mutex;
 
 use psijoin_encode::{DigestVec, okvs::Partition};
-use psijoin_psi::{Error, Input, Items, Output, output};
+use psijoin_psi::{Error, Input, Items, Matched, Output, output};
 
 /// A party's table, part by part: nothing needs all of it in memory.
 ///
@@ -20,12 +20,13 @@ pub trait Table: Sync {
     /// If they cannot be had.
     fn part(&self, part: u32) -> Result<Part, Error>;
 
-    /// These rows of the part are shared: [positions](Part::positions) of items. Called for a receiver
-    /// that is to learn rows, when the part is done, or when all are if rows may be withheld.
+    /// These rows of the part are shared: [positions](Part::positions) of items, and the other party's payloads of
+    /// them, one after the other, if it gives any. Called for a party that is to learn rows, when the part is done, or
+    /// when all are if rows may be withheld.
     ///
     /// # Errors
     /// If they cannot be kept.
-    fn found(&self, part: u32, rows: &[u32]) -> Result<(), Error>;
+    fn found(&self, part: u32, rows: &[u32], payloads: &[u8]) -> Result<(), Error>;
 }
 
 /// A party's items in a part.
@@ -36,13 +37,16 @@ pub struct Part {
     pub positions: Vec<u32>,
     /// One number per item for each of the party's columns.
     pub columns: Vec<Vec<i64>>,
+    /// The payloads that the party gives, item by item.
+    pub payloads: Vec<u8>,
 }
 
 /// A table in memory, sorted by parts.
 pub struct InMemory<'a> {
     columns: &'a [Vec<i64>],
+    payloads: &'a [u8],
     parts: Partition,
-    found: Mutex<Vec<u32>>,
+    found: Mutex<Matched>,
 }
 
 impl<'a> InMemory<'a> {
@@ -51,15 +55,31 @@ impl<'a> InMemory<'a> {
         let items = input.items;
         Self {
             columns: input.columns,
+            payloads: input.payloads,
             parts: Partition::by(items.digests(), parts, items.parts()),
             found: Mutex::default(),
         }
     }
 
+    /// Bytes of a payload of this party.
+    fn payload_bytes(&self) -> usize {
+        let items = self.parts.digests().len();
+        self.payloads.len().checked_div(items).unwrap_or(0)
+    }
+
     /// All rows that were found.
     pub(crate) fn rows(self) -> Output {
-        let found = self.found.into_inner().unwrap_or_default();
-        Output::Rows(output::ascending(found, self.parts.digests().len()))
+        let items = self.parts.digests().len();
+        let found = self.found.into_inner().expect("no panic");
+        Output::Rows(output::ascending(found.rows, items))
+    }
+
+    /// All rows that were found, with the other party's payloads.
+    pub(crate) fn matched(self) -> Output {
+        let items = self.parts.digests().len();
+        let Matched { rows, payloads } = self.found.into_inner().expect("no panic");
+        let bytes = payloads.len().checked_div(rows.len()).unwrap_or(0);
+        Output::Matched(Matched::in_order(rows, items, &payloads, bytes))
     }
 }
 
@@ -75,15 +95,20 @@ impl Table for InMemory<'_> {
             let numbers = positions.iter().map(|position| column[*position as usize]);
             numbers.collect()
         };
+        let bytes = self.payload_bytes();
+        let payload = |position: &u32| &self.payloads[*position as usize * bytes..][..bytes];
         Ok(Part {
             items: DigestVec::from(digests).into(),
             positions: positions.to_vec(),
             columns: self.columns.iter().map(numbers).collect(),
+            payloads: positions.iter().flat_map(payload).copied().collect(),
         })
     }
 
-    fn found(&self, _part: u32, rows: &[u32]) -> Result<(), Error> {
-        self.found.lock().expect("no panic").extend(rows);
+    fn found(&self, _part: u32, rows: &[u32], payloads: &[u8]) -> Result<(), Error> {
+        let mut found = self.found.lock().expect("no panic");
+        found.rows.extend_from_slice(rows);
+        found.payloads.extend_from_slice(payloads);
         Ok(())
     }
 }

@@ -313,6 +313,7 @@ mod tests {
             let input = Input {
                 items: &items,
                 columns: &[],
+                payloads: &[],
                 joint_seed: &JointSeed::insecure_fixed([5; 32]),
             };
             psijoin_psi::run(&plan, role, &input, &mut context).unwrap()

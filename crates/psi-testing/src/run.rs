@@ -9,7 +9,7 @@ use psijoin_psi::{
 
 use crate::{
     Sets, Subject,
-    sets::{all_columns, columns, number},
+    sets::{all_columns, columns, number, payloads},
 };
 
 /// What the sender learned, and the receiver.
@@ -59,6 +59,8 @@ pub fn run_pair(
     let (senders, receivers) = (items(&sets.sender), items(&sets.receiver));
     let sender_columns = columns(Role::Sender, &sets.sender, output);
     let receiver_columns = columns(Role::Receiver, &sets.receiver, output);
+    let sender_payloads = payloads(Role::Sender, &sets.sender, output);
+    let receiver_payloads = payloads(Role::Receiver, &sets.receiver, output);
     let pools = [pair::single_thread(), pair::single_thread()];
     let side = |channel, party: usize| {
         let seeded = |seeds: [u128; 2]| Prg::from_seed(Block(seeds[party]));
@@ -69,15 +71,22 @@ pub fn run_pair(
             pool: &pools[party],
         }
     };
-    let input = |(items, columns)| Input {
-        items,
-        columns,
+    let senders = Input {
+        items: &senders,
+        columns: &sender_columns,
+        payloads: &sender_payloads,
+        joint_seed: &setup.joint_seed,
+    };
+    let receivers = Input {
+        items: &receivers,
+        columns: &receiver_columns,
+        payloads: &receiver_payloads,
         joint_seed: &setup.joint_seed,
     };
     pair::run_sides(
         plan,
-        (input((&senders, &*sender_columns)), side(sender, 0)),
-        (input((&receivers, &*receiver_columns)), side(receiver, 1)),
+        (senders, side(sender, 0)),
+        (receivers, side(receiver, 1)),
     )
 }
 
@@ -194,6 +203,7 @@ pub fn run_tables(
         let input = Input {
             items,
             columns,
+            payloads: &[],
             joint_seed,
         };
         let side = pair::Side {

@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 
 use psijoin_params::{Security, Sizes};
-use psijoin_psi::{Columns, Output, OutputKind, Request, Role, Totals};
+use psijoin_psi::{Columns, Matched, Output, OutputKind, Payloads, Request, Role, Totals};
 
 /// Which items each party has, by number.
 #[derive(Debug, Clone)]
@@ -47,8 +47,12 @@ impl Sets {
         let shared = self.shared_rows().len() as u64;
         let columns = |sender, receiver| Columns { sender, receiver };
         let totals = |columns, counted| Totals { columns, counted };
+        let payloads = |from_sender, back| OutputKind::Payloads(Payloads { from_sender, back });
         let kinds = [
             OutputKind::Rows,
+            payloads(5, None),
+            payloads(0, Some(0)),
+            payloads(100, Some(7)),
             OutputKind::Count,
             OutputKind::Threshold(shared),
             OutputKind::Threshold(shared + 1),
@@ -81,6 +85,9 @@ impl Sets {
         }
         match &request.output {
             OutputKind::Rows => Output::Rows(rows),
+            OutputKind::Payloads(payloads) => {
+                Output::Matched(self.matched(Role::Receiver, *payloads))
+            }
             OutputKind::Count => Output::Count(shared),
             OutputKind::Threshold(items) => Output::Reached(shared >= *items),
             OutputKind::Sums(columns) => Output::Sums(self.sums(*columns)),
@@ -101,9 +108,35 @@ impl Sets {
 
     /// What the sender is to learn.
     pub(crate) fn expected_of_sender(&self, request: &Request) -> Output {
-        match self.expected(request) {
-            Output::TooFew => Output::TooFew,
+        match (self.expected(request), &request.output) {
+            (Output::TooFew, _) => Output::TooFew,
+            (_, OutputKind::Payloads(payloads)) if payloads.back.is_some() => {
+                Output::Matched(self.matched(Role::Sender, *payloads))
+            }
             _ => Output::Nothing,
+        }
+    }
+
+    /// A party's items.
+    fn of(&self, role: Role) -> &[u64] {
+        match role {
+            Role::Sender => &self.sender,
+            Role::Receiver => &self.receiver,
+        }
+    }
+
+    /// The shared items of a party, with the other one's payloads.
+    fn matched(&self, role: Role, payloads: Payloads) -> Matched {
+        let theirs: HashSet<_> = self.of(role.other()).iter().collect();
+        let rows = (0..).zip(self.of(role));
+        let shared: Vec<(u32, u64)> = rows
+            .filter(|(_, item)| theirs.contains(item))
+            .map(|(row, item)| (row, *item))
+            .collect();
+        let items: Vec<u64> = shared.iter().map(|(_, item)| *item).collect();
+        Matched {
+            rows: shared.into_iter().map(|(row, _)| row).collect(),
+            payloads: self::payloads(role.other(), &items, &OutputKind::Payloads(payloads)),
         }
     }
 
@@ -114,6 +147,19 @@ impl Sets {
         let shared = rows.filter(|(_, item)| senders.contains(item));
         shared.map(|(row, _)| row).collect()
     }
+}
+
+/// The payloads of a party's items, one after the other.
+pub(crate) fn payloads(role: Role, items: &[u64], output: &OutputKind) -> Vec<u8> {
+    let payload = |item: &u64| {
+        let mut payload = vec![0; output.payload_bytes(role)];
+        let input = [role as u64, *item].map(u64::to_le_bytes);
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(input.as_flattened());
+        hasher.finalize_xof().fill(&mut payload);
+        payload
+    };
+    items.iter().flat_map(payload).collect()
 }
 
 /// The columns of both parties, the sender's first.

@@ -1,6 +1,6 @@
 use psijoin_channel::memory::Window;
 use psijoin_params::Sizes;
-use psijoin_psi::{Error, OutputKind, Plan, Protocol, Request};
+use psijoin_psi::{Error, Plan, Protocol, Request};
 
 use crate::Sets;
 
@@ -150,11 +150,6 @@ impl Subject {
     pub(crate) fn serves(&self, request: &Request) -> bool {
         self.protocol.serves(request).is_ok()
             && !matches!(self.try_plan(request), Err(Error::NotInParts { .. }))
-    }
-
-    /// The plan to find rows.
-    pub(crate) fn rows(&self, sets: &Sets) -> Plan {
-        self.plan(&sets.request(OutputKind::Rows))
     }
 
     /// All requests on these sets that the protocol serves.

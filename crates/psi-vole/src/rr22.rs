@@ -22,6 +22,9 @@
 //! After step 3 the sender opens w_s. Both add w = w_s + w_r to what they hash in steps 4
 //! and 5. The vector OLE has its checks, B has 80 bits or more, masks have 128, and digests 256.
 //!
+//! *Payloads.* If something travels with the items, what is hashed in steps 4 and 5 is the output of an oblivious PRF, and
+//! the [steps of `payloads`](psijoin_psi::payloads) take the place of the masks.
+//!
 //! **Deviations.**
 //! - *The width of B.* `docs/rr22.md` proves that log2|B| ≥ σ + log2(n_sender) (and what the
 //!   budget adds) is enough. The paper asks for log2(n_receiver) bits more.
@@ -44,7 +47,7 @@
 //! kilobytes (malicious 500). Online: m·log2|B| bits, with m about 1.27·n_receiver, and about
 //! σ + log2(n_receiver) + 2 bits per mask.
 
-use psijoin_psi::{Adversary, Info, Protocol};
+use psijoin_psi::{Adversary, Info, OutputKind, Protocol};
 
 mod joint_coin;
 mod malicious;
@@ -59,12 +62,18 @@ use sender::Sender;
 
 /// For semi-honest parties.
 pub static RR22: Protocol =
-    Protocol::new(&INFO, |request| Ok(Params::semi_honest(request)?.plan()));
+    Protocol::new(&INFO, |request| Ok(Params::semi_honest(request)?.plan()))
+        .computing(rows_or_payloads);
 
 /// For parties that may be malicious.
 pub static RR22_MALICIOUS: Protocol = Protocol::new(&MALICIOUS_INFO, |request| {
     Ok(Params::malicious(request)?.plan())
-});
+})
+.computing(rows_or_payloads);
+
+fn rows_or_payloads(output: &OutputKind) -> bool {
+    matches!(output, OutputKind::Rows | OutputKind::Payloads(_))
+}
 
 static INFO: Info = Info {
     name: "rr22",

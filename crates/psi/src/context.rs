@@ -16,6 +16,9 @@ pub struct Input<'a> {
     /// per item each. Neither the positive numbers of a column nor its negative ones may add up to
     /// more than an `i64` holds.
     pub columns: &'a [Vec<i64>],
+    /// What it gives for each shared item ([`OutputKind::payload_bytes`](crate::OutputKind::payload_bytes)): the
+    /// payloads of all items, one after the other.
+    pub payloads: &'a [u8],
     /// Public randomness to which both parties contributed after both sets were fixed, fresh for each
     /// run. The digests may come from that of an earlier attempt at the same session.
     pub joint_seed: &'a JointSeed,

@@ -6,8 +6,8 @@ use psijoin_circuit::Bits;
 use psijoin_params::FailureBudget;
 
 use crate::{
-    BaseParams, Context, Derived, Dialogue, Error, Info, Input, Output, OutputKind, Party, Plan,
-    Request, Result, Role, Shares, TotalShares, Totals,
+    BaseParams, Context, Derived, Dialogue, Error, Info, Input, Matched, Output, OutputKind, Party,
+    Payloads, Plan, Request, Result, Role, Shares, TotalShares, Totals,
 };
 
 /// Bytes of a digest. Nothing here depends on it.
@@ -42,7 +42,11 @@ fn output(request: &Request, role: Role) -> Output {
         (OutputKind::Totals(Totals { columns, .. }), _) => {
             Output::Totals(TotalShares::zero(columns.total()))
         }
+        (OutputKind::Payloads(Payloads { back: Some(_), .. }), _) => {
+            Output::Matched(Matched::default())
+        }
         (_, Role::Sender) => Output::Nothing,
+        (OutputKind::Payloads(_), _) => Output::Matched(Matched::default()),
         (OutputKind::Rows, _) => Output::Rows(Vec::new()),
         (OutputKind::Count, _) => Output::Count(0),
         (OutputKind::Threshold(least), _) => Output::Reached(*least == 0),

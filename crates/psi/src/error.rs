@@ -1,6 +1,6 @@
 use std::io;
 
-use psijoin_channel::{AbortCode, Error as ChannelError};
+use psijoin_channel::{AbortCode, Channel, Error as ChannelError};
 
 /// What a step of a run gives, or why it failed.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -53,6 +53,12 @@ pub enum Error {
     #[error("the other party broke the protocol: {0}")]
     Peer(&'static str),
 
+    /// A payload is not what the peer sealed for this item. The run is over when that is found.
+    #[error(
+        "a payload of the other party cannot be opened: it was damaged, or the other party did not seal it as agreed"
+    )]
+    Payload,
+
     /// This machine computed wrongly.
     #[error(
         "this machine computed wrongly: {0}; that result was not sent; do not trust its memory or processor"
@@ -99,7 +105,8 @@ impl Error {
             | Self::CannotWithhold(_) => ErrorKind::Misuse,
             Self::Table(_) => ErrorKind::Table,
             Self::Channel(ChannelError::MessageLength { .. } | ChannelError::Malformed(_))
-            | Self::Peer(_) => ErrorKind::Peer,
+            | Self::Peer(_)
+            | Self::Payload => ErrorKind::Peer,
             Self::Channel(_) => ErrorKind::Channel,
             Self::Fault(_) => ErrorKind::Fault,
             Self::Ledger(_) => ErrorKind::Ledger,
@@ -115,6 +122,16 @@ impl Error {
             (_, Self::Channel(ChannelError::TimedOut(_))) => AbortCode::TimedOut,
             (_, Self::Channel(ChannelError::Interrupted)) => AbortCode::Interrupted,
             _ => AbortCode::LocalFailure,
+        }
+    }
+}
+
+impl Error {
+    /// Tells the peer why this party gives up. That a payload cannot be opened is not told: only payloads of
+    /// shared items are opened, so a peer that seals one of them wrongly would learn whether it is shared.
+    pub fn tell(&self, channel: &mut Channel) {
+        if !matches!(self, Self::Payload) {
+            channel.abort(self.abort_code());
         }
     }
 }

@@ -22,6 +22,7 @@
 //! | [`items`] | fixed-size digests of items, under a salt of both parties |
 //! | [`ots`] | the part of OTs in a [`Conversation`] |
 //! | [`masks`], [`sorted_masks`], [`output_hash`], [`mask_params`] | what stands for items at the end of a protocol |
+//! | [`payloads`] | what travels with shared items |
 //! | [`pair`] | both parties in one process, for tests, benches and demonstrations |
 //!
 //! The protocols themselves live in crates of their own, family by family; the crate `psijoin` lists
@@ -39,6 +40,7 @@ pub mod ots;
 pub mod output;
 pub mod output_hash;
 pub mod pair;
+pub mod payloads;
 mod plan;
 mod protocol;
 mod request;
@@ -57,7 +59,7 @@ pub use cost::{Cost, Dialogue, Traffic};
 pub use error::{Error, ErrorKind, Result};
 pub use items::{Fingerprint, Items};
 pub use ledger::Ledger;
-pub use output::{Columns, Output, OutputKind, Totals};
+pub use output::{Columns, Matched, Output, OutputKind, Payloads, Totals};
 pub use plan::{
     ColumnSum, Derived, Parameter, Parts, Party, Plan, Prepared, parameters, prepare, run,
 };

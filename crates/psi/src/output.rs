@@ -10,6 +10,9 @@ use crate::{Role, Shares, TotalShares};
 pub enum OutputKind {
     /// The receiver learns which of its items are shared.
     Rows,
+    /// The receiver learns which of its items are shared, and gets the sender's payload of each; the sender
+    /// perhaps learns as much.
+    Payloads(Payloads),
     /// The receiver learns how many items are shared.
     Count,
     /// The receiver learns whether at least this many items are shared.
@@ -26,9 +29,17 @@ impl OutputKind {
     /// The columns of numbers that the parties bring.
     pub fn columns(&self) -> Columns {
         match self {
-            Self::Rows | Self::Count | Self::Threshold(_) => Columns::NONE,
+            Self::Rows | Self::Payloads(_) | Self::Count | Self::Threshold(_) => Columns::NONE,
             Self::Sums(columns) | Self::Shares(columns) => *columns,
             Self::Totals(totals) => totals.columns,
+        }
+    }
+
+    /// Bytes of the payload that a party brings for each of its items.
+    pub fn payload_bytes(&self, role: Role) -> usize {
+        match self {
+            Self::Payloads(payloads) => payloads.bytes(role),
+            _ => 0,
         }
     }
 
@@ -44,6 +55,7 @@ impl fmt::Display for OutputKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Rows => f.write_str("rows"),
+            Self::Payloads(payloads) => payloads.fmt(f),
             Self::Count => f.write_str("count"),
             Self::Threshold(items) => write!(f, "threshold:{items}"),
             Self::Sums(columns) => write!(f, "sums of {columns}"),
@@ -52,6 +64,44 @@ impl fmt::Display for OutputKind {
                 let count = if *counted { "a count and " } else { "" };
                 write!(f, "shares of {count}sums of {columns}")
             }
+        }
+    }
+}
+
+/// What travels with the shared items.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Payloads {
+    /// Bytes of the sender's payload of each of its items; none if 0.
+    pub from_sender: u32,
+    /// Whether the sender learns, too, which of its items are shared; and then bytes of the receiver's payload
+    /// of each of these.
+    pub back: Option<u32>,
+}
+
+impl Payloads {
+    /// The longest payload of an item.
+    pub const MAX_BYTES: u32 = 1 << 16;
+
+    /// Bytes of the payload that a party brings for each of its items.
+    pub fn bytes(self, role: Role) -> usize {
+        let bytes = match role {
+            Role::Sender => self.from_sender,
+            Role::Receiver => self.back.unwrap_or(0),
+        };
+        bytes as usize
+    }
+}
+
+impl fmt::Display for Payloads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { from_sender, back } = self;
+        write!(f, "rows with {from_sender} bytes of the sender")?;
+        match back {
+            Some(bytes) => write!(
+                f,
+                "; for the sender, rows with {bytes} bytes of the receiver"
+            ),
+            None => Ok(()),
         }
     }
 }
@@ -113,6 +163,8 @@ pub enum Output {
     Nothing,
     /// The positions of its own items that the other party has too, ascending.
     Rows(Vec<u32>),
+    /// Its own items that the other party has too, each with the other's payload.
+    Matched(Matched),
     /// How many items are shared.
     Count(u64),
     /// Whether at least the requested number of items are shared.
@@ -126,6 +178,51 @@ pub enum Output {
     /// That fewer items are shared than
     /// [`Request::min_intersection`](crate::Request::min_intersection), which both parties learn.
     TooFew,
+}
+
+/// The shared items of a party, with what the other one gives for each.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Matched {
+    /// The positions of its shared items, ascending.
+    pub rows: Vec<u32>,
+    /// The other party's payload of each, one after the other, all of the same length.
+    pub payloads: Vec<u8>,
+}
+
+impl Matched {
+    /// Rows and payloads in the order of rows, among `items` items, each row once: from positions in any order, with a
+    /// payload of `bytes` bytes for each, one after the other.
+    ///
+    /// # Panics
+    /// If there are fewer payloads, or a position is beyond the items.
+    pub fn in_order(
+        positions: impl IntoIterator<Item = u32>,
+        items: usize,
+        payloads: &[u8],
+        bytes: usize,
+    ) -> Self {
+        const NONE: u32 = u32::MAX;
+        let mut given = vec![NONE; items];
+        for (number, position) in (0..).zip(positions) {
+            given[position as usize] = number;
+        }
+        let mut all = Self::default();
+        let found = (0..).zip(given).filter(|(_, number)| *number != NONE);
+        for (row, number) in found {
+            all.rows.push(row);
+            all.payloads
+                .extend_from_slice(&payloads[number as usize * bytes..][..bytes]);
+        }
+        all
+    }
+}
+
+/// Payloads are not shown.
+impl fmt::Debug for Matched {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (rows, bytes) = (&self.rows, self.payloads.len());
+        write!(f, "Matched({rows:?}, {bytes} bytes)")
+    }
 }
 
 impl Output {
@@ -163,6 +260,18 @@ fn marked(marks: &[u64]) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn payloads_go_where_their_rows_go() {
+        let payloads = b"a2b0c3d0";
+        let matched = Matched::in_order([2, 0, 3, 0], 4, payloads, 2);
+        assert_eq!(
+            (&*matched.rows, &*matched.payloads),
+            (&[0, 2, 3][..], &b"d0a2c3"[..])
+        );
+        let matched = Matched::in_order([1, 0], 2, &[], 0);
+        assert_eq!((&*matched.rows, &*matched.payloads), (&[0, 1][..], &[][..]));
+    }
 
     #[test]
     fn rows_ascend_and_are_told_once() {

@@ -26,14 +26,17 @@ pub struct Table<'a> {
     pub items: &'a [Fingerprint],
     /// As [`Input::columns`].
     pub columns: &'a [Vec<i64>],
+    /// As [`Input::payloads`].
+    pub payloads: &'a [u8],
 }
 
-/// Of no columns.
+/// Of no columns and no payloads.
 impl<'a, T: AsRef<[Fingerprint]> + ?Sized> From<&'a T> for Table<'a> {
     fn from(items: &'a T) -> Self {
         Self {
             items: items.as_ref(),
             columns: &[],
+            payloads: &[],
         }
     }
 }
@@ -68,6 +71,7 @@ pub fn run<'a>(
     let input = |items, table: Table<'a>| Input {
         items,
         columns: table.columns,
+        payloads: table.payloads,
         joint_seed,
     };
     let pools = [single_thread(), single_thread()];

@@ -312,7 +312,7 @@ impl Prepared {
         self.demands
             .check(input)
             .and_then(|()| self.online.online(input, context))
-            .inspect_err(|error| context.channel.abort(error.abort_code()))
+            .inspect_err(|error| error.tell(context.channel))
     }
 }
 
@@ -324,7 +324,7 @@ pub fn prepare(plan: &Plan, role: Role, context: &mut Context) -> Result<Prepare
     let online = plan
         .feasible()
         .and_then(|()| plan.driver(role).offline(context))
-        .inspect_err(|error| context.channel.abort(error.abort_code()))?;
+        .inspect_err(|error| error.tell(context.channel))?;
     Ok(Prepared {
         online,
         demands: Demands::of(plan, role),
@@ -345,7 +345,7 @@ pub fn run(plan: &Plan, role: Role, input: &Input, context: &mut Context) -> Res
             // A session in parts keeps each of them.
             _ => plan.driver(role).at_once(input, context),
         })
-        .inspect_err(|error| context.channel.abort(error.abort_code()))
+        .inspect_err(|error| error.tell(context.channel))
 }
 
 /// What a plan demands of a party's input.
@@ -354,6 +354,7 @@ struct Demands {
     digest_bytes: usize,
     in_parts: bool,
     columns: usize,
+    payload_bytes: usize,
 }
 
 impl Demands {
@@ -364,6 +365,7 @@ impl Demands {
             digest_bytes: plan.digest_bytes(),
             in_parts: plan.parts.is_some(),
             columns: request.output.columns().of(role),
+            payload_bytes: request.output.payload_bytes(role),
         }
     }
 
@@ -390,6 +392,11 @@ impl Demands {
         }
         if (input.columns.iter()).any(|column| column.len() != input.items.len()) {
             return Err(Error::Misuse("a column must have one number per item"));
+        }
+        if input.payloads.len() != input.items.len() * self.payload_bytes {
+            return Err(Error::Misuse(
+                "the payloads do not have the length that was agreed on",
+            ));
         }
         let mut columns = input.columns.iter();
         columns.try_for_each(|column| ColumnSum::default().add(column))

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Error, OutputKind, Plan, Request, decided};
+use crate::{Error, OutputKind, Payloads, Plan, Request, decided};
 
 /// How the parties may deviate for the protocol still to be secure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,6 +139,11 @@ impl Protocol {
                 protocol: self.info.name,
                 output: request.output.to_string(),
             });
+        }
+        if let OutputKind::Payloads(payloads) = request.output
+            && payloads.from_sender.max(payloads.back.unwrap_or(0)) > Payloads::MAX_BYTES
+        {
+            return Err(Error::Misuse("a payload has at most 65,536 bytes per item"));
         }
         if request.min_intersection > 0 {
             if !request.output.can_be_withheld() {

@@ -27,7 +27,7 @@ mod upper_parts;
 use lower_parts::LowerParts;
 pub use own::Own;
 use sort::Key;
-pub use sort::sort;
+pub use sort::{rank, sort};
 use upper_parts::{Masks, UpperParts};
 
 /// How many masks are sent, and their range.
@@ -181,7 +181,31 @@ impl SortedMasks {
     /// # Errors
     /// If the channel breaks, or the peer sent something that is not masks.
     pub fn receive(self, own: &Own<'_>, inbound: &mut dyn Inbound) -> Result<Vec<Vec<u32>>, Error> {
-        self.receive_each(inbound, &|masks| own.find(masks))
+        self.receive_each(inbound, &|_, masks| {
+            let mut found = Vec::new();
+            own.find(masks, |_, position| found.push(position));
+            found
+        })
+    }
+
+    /// Receives the sender's masks, and returns which of them own hashes have: the rank of each, ascending, and the
+    /// position of the hash.
+    ///
+    /// # Errors
+    /// As [`receive`](Self::receive).
+    pub fn receive_ranked(
+        self,
+        own: &Own<'_>,
+        inbound: &mut dyn Inbound,
+    ) -> Result<Vec<(u32, u32)>, Error> {
+        let found = self.receive_each(inbound, &|first, masks| {
+            let mut found = Vec::new();
+            own.find(masks, |number, position| {
+                found.push(((first + number) as u32, position));
+            });
+            found
+        })?;
+        Ok(found.concat())
     }
 
     /// Receives the sender's masks, all of them, ascending.
@@ -190,19 +214,19 @@ impl SortedMasks {
     /// As [`receive`](Self::receive).
     pub fn receive_all(self, inbound: &mut dyn Inbound) -> Result<Vec<u128>, Error> {
         Ok(self
-            .receive_each(inbound, &|masks| masks.collect())?
+            .receive_each(inbound, &|_, masks| masks.collect())?
             .concat())
     }
 
-    /// Receives the sender's masks, and returns what `inspect` makes of those of each message;
-    /// they ascend.
+    /// Receives the sender's masks, and returns what `inspect` makes of those of each message, given how many
+    /// came before; they ascend.
     ///
     /// # Errors
     /// As [`receive`](Self::receive).
     fn receive_each<T: Send>(
         self,
         inbound: &mut dyn Inbound,
-        inspect: &(dyn Fn(Masks<'_>) -> Vec<T> + Sync),
+        inspect: &(dyn Fn(usize, Masks<'_>) -> Vec<T> + Sync),
     ) -> Result<Vec<Vec<T>>, Error> {
         let upper_parts = UpperParts::receive(self, inbound)?;
         let length = |masks| lower_parts::bytes(masks, self.low_bits);
@@ -212,7 +236,7 @@ impl SortedMasks {
             &length,
             &|range, message| {
                 let lower_parts = LowerParts::new(message, self.low_bits);
-                inspect(upper_parts.masks(range, lower_parts))
+                inspect(range.start, upper_parts.masks(range, lower_parts))
             },
         )?;
         Ok(received)

@@ -79,6 +79,7 @@ fn run(name: &str) {
         let input = Input {
             items,
             columns: &[],
+            payloads: &[],
             joint_seed,
         };
         let side = pair::Side {

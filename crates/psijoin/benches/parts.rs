@@ -139,7 +139,7 @@ impl Setting {
         let computed = processor_seconds() - computed;
         let [sent, received] = learned.expect("both succeed");
         if let Some([_, spilled]) = spilled {
-            receiver.check(&spilled.into_found());
+            receiver.check(&spilled.into_found().rows);
         }
         assert!(sets.is_met(&sent, &received, &receiver), "a wrong result");
         if self.alone {
@@ -196,7 +196,8 @@ impl Setting {
             for start in (0..positions.len()).step_by(AT_ONCE) {
                 let some = start..positions.len().min(start + AT_ONCE);
                 let columns: Vec<_> = columns.iter().map(|column| &column[some.clone()]).collect();
-                let added = spilled.add(&fingerprints[some.clone()], &positions[some], &columns);
+                let added =
+                    spilled.add(&fingerprints[some.clone()], &positions[some], &columns, &[]);
                 added.expect("room in the folder");
             }
         };

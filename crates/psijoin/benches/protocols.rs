@@ -2,7 +2,7 @@
 //! `cargo bench -p psijoin --bench protocols -- cm20`.
 
 use divan::{Bencher, counter::ItemsCount};
-use psijoin::{Columns, Fingerprint, Output, OutputKind, Request, pair, registry};
+use psijoin::{Columns, Fingerprint, Output, OutputKind, Payloads, Request, Role, pair, registry};
 use psijoin_block::{Block, Prg};
 
 /// Those that take no more than seconds for a million items.
@@ -93,11 +93,26 @@ fn functions<const ITEMS: usize>(bencher: Bencher, output: &str) {
     measure(bencher, ITEMS, "rr22-circuit", output);
 }
 
+/// What payloads take beside rows: none, bytes of the sender, and that the sender learns, too.
+#[divan::bench(args = ["rows", "32", "4096", "both"], consts = [1_048_576], sample_count = 5, sample_size = 1)]
+fn payloads<const ITEMS: usize>(bencher: Bencher, output: &str) {
+    let payloads = |from_sender, back| OutputKind::Payloads(Payloads { from_sender, back });
+    let (items, output) = match output {
+        "rows" => (ITEMS, OutputKind::Rows),
+        "both" => (ITEMS, payloads(0, Some(0))),
+        "4096" => (ITEMS / 16, payloads(4096, None)),
+        _ => (ITEMS, payloads(32, None)),
+    };
+    measure(bencher, items, "rr22", output);
+}
+
 /// Item digests, base OTs and all.
 fn measure(bencher: Bencher, items: usize, name: &str, output: OutputKind) {
     let all = fingerprints(items * 3 / 2);
     let protocol = registry::find(name).expect("it is registered");
     let columns = output.columns();
+    let payloads =
+        [Role::Sender, Role::Receiver].map(|role| vec![7; items * output.payload_bytes(role)]);
     let request = Request::rows(items as u64, items as u64).expect("a valid request");
     let plan = protocol.plan(&request.output(output)).expect("a plan");
     // A column of ones adds up to the count.
@@ -105,16 +120,19 @@ fn measure(bencher: Bencher, items: usize, name: &str, output: OutputKind) {
     let sender = pair::Table {
         items: &all[..items],
         columns: &sender,
+        payloads: &payloads[0],
     };
     let receiver = pair::Table {
         items: &all[items / 2..],
         columns: &receiver,
+        payloads: &payloads[1],
     };
     bencher.counter(ItemsCount::new(items)).bench_local(|| {
         let outcome = pair::run(&plan, sender, receiver).expect("a result");
         let shared = items as u64 / 2;
         match outcome.receiver {
             Output::Rows(rows) => assert_eq!(rows.len() as u64, shared),
+            Output::Matched(matched) => assert_eq!(matched.rows.len() as u64, shared),
             Output::Count(count) => assert_eq!(count, shared),
             Output::Sums(sums) => assert_eq!(sums, [shared as i64]),
             Output::Reached(reached) => assert!(reached),

@@ -78,10 +78,11 @@ impl Table for Folder {
             items: self.plan.items(&fingerprints, &self.joint_seed),
             positions,
             columns: Vec::new(),
+            payloads: Vec::new(),
         })
     }
 
-    fn found(&self, _part: u32, rows: &[u32]) -> Result<(), psijoin::Error> {
+    fn found(&self, _part: u32, rows: &[u32], _payloads: &[u8]) -> Result<(), psijoin::Error> {
         self.found.lock().expect("no panic").extend(rows);
         Ok(())
     }

@@ -143,12 +143,14 @@ pub fn candidates(request: &Request) -> impl Iterator<Item = &'static Protocol> 
 
 static FOR_ROWS: [&Candidate; 4] = [&RR22_RUNS, &CM20_RUNS, &KKRT_RUNS, &DH_RUNS];
 static FOR_COUNTS: [&Candidate; 2] = [&RR22_CIRCUIT_RUNS, &DH_RUNS];
+static FOR_PAYLOADS: [&Candidate; 1] = [&RR22_RUNS];
 static FOR_THE_REST: [&Candidate; 1] = [&RR22_CIRCUIT_RUNS];
 
 fn candidates_for(request: &Request) -> &'static [&'static Candidate] {
     match request.output {
         _ if request.min_intersection > 0 => &FOR_THE_REST,
         OutputKind::Rows => &FOR_ROWS,
+        OutputKind::Payloads(_) => &FOR_PAYLOADS,
         OutputKind::Count => &FOR_COUNTS,
         _ => &FOR_THE_REST,
     }

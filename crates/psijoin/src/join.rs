@@ -118,7 +118,7 @@ impl Join {
         items: &[impl AsRef<[u8]>],
         columns: &[Vec<i64>],
     ) -> Result<Output, JoinError> {
-        self.run(Role::Sender, channel, fingerprints(items), columns)
+        self.run(Role::Sender, channel, fingerprints(items), columns, &[])
     }
 
     /// Plays the receiver, which learns the output.
@@ -131,7 +131,37 @@ impl Join {
         items: &[impl AsRef<[u8]>],
         columns: &[Vec<i64>],
     ) -> Result<Output, JoinError> {
-        self.run(Role::Receiver, channel, fingerprints(items), columns)
+        self.run(Role::Receiver, channel, fingerprints(items), columns, &[])
+    }
+
+    /// Plays this role where shared items come with [payloads](OutputKind::Payloads). `payloads` are this party's own, of
+    /// all items, one after the other; none if it gives nothing.
+    ///
+    /// ```
+    /// use psijoin::{Join, Matched, Output, OutputKind, Payloads, Role, channel::memory};
+    ///
+    /// let (mut alice, mut bob) = memory::pair();
+    /// let payloads = Payloads { from_sender: 2, back: None };
+    /// let join = Join::default().output(OutputKind::Payloads(payloads));
+    /// let found = std::thread::scope(|scope| {
+    ///     scope.spawn(|| join.deliver(Role::Sender, &mut alice, &["ann", "bob", "eve"], b"a1b2e3"));
+    ///     join.deliver(Role::Receiver, &mut bob, &["joe", "bob"], &[])
+    /// })?;
+    /// let matched = Matched { rows: vec![1], payloads: b"b2".to_vec() };
+    /// assert_eq!(found, Output::Matched(matched));
+    /// # Ok::<(), psijoin::JoinError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`send`](Self::send).
+    pub fn deliver(
+        &self,
+        role: Role,
+        channel: &mut Channel,
+        items: &[impl AsRef<[u8]>],
+        payloads: &[u8],
+    ) -> Result<Output, JoinError> {
+        self.run(role, channel, fingerprints(items), &[], payloads)
     }
 
     fn run(
@@ -140,6 +170,7 @@ impl Join {
         channel: &mut Channel,
         fingerprints: Result<Vec<Fingerprint>, JoinError>,
         columns: &[Vec<i64>],
+        payloads: &[u8],
     ) -> Result<Output, JoinError> {
         let fingerprints = &fingerprints.inspect_err(|_| channel.abort(AbortCode::LocalFailure))?;
         let pending = handshake::begin(channel, self.hello(role, fingerprints.len() as u64))?;
@@ -161,6 +192,7 @@ impl Join {
         let input = Input {
             items,
             columns,
+            payloads,
             joint_seed,
         };
         Ok(run(&plan, role, &input, &mut Context::new(channel))?)

@@ -54,8 +54,8 @@ pub use psijoin_channel::{self as channel, Channel, joint_seed::JointSeed};
 pub use psijoin_params::{Error as ParametersError, FailureBudget, Log2Prob, Security, Sizes};
 pub use psijoin_psi::{
     Adversary, Columns, Context, Cost, Error, ErrorKind, Fingerprint, Info, Input, Items, Ledger,
-    Observer, Output, OutputKind, Parameter, Phases, Plan, Prepared, Protocol, Request, Role,
-    Shares, TotalShares, Totals, Traffic, pair, prepare, run,
+    Matched, Observer, Output, OutputKind, Parameter, Payloads, Phases, Plan, Prepared, Protocol,
+    Request, Role, Shares, TotalShares, Totals, Traffic, pair, prepare, run,
 };
 pub use psijoin_psi_parts::{self as parts, plan};
 pub use psijoin_spill as spill;

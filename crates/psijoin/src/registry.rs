@@ -89,6 +89,7 @@ mod tests {
         let sender = pair::Table {
             items: &[[1; 32], [2; 32], [3; 32]],
             columns: &columns,
+            payloads: &[],
         };
         let outcome = pair::run(&plan, sender, &[[3; 32], [1; 32]]).unwrap();
         [outcome.sender, outcome.receiver]

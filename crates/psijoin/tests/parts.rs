@@ -51,6 +51,7 @@ fn joined(plan: &Plan, [senders, receivers]: [Vec<Channel>; 2], threads: usize) 
         let input = Input {
             items: &plan.items(&fingerprints, joint_seed),
             columns: &columns,
+            payloads: &[],
             joint_seed,
         };
         let (first, further) = channels.split_first_mut().unwrap();
@@ -171,8 +172,8 @@ impl Table for Wrong<'_> {
         Ok(given)
     }
 
-    fn found(&self, part: u32, rows: &[u32]) -> Result<(), psijoin::Error> {
-        self.table.found(part, rows)
+    fn found(&self, part: u32, rows: &[u32], payloads: &[u8]) -> Result<(), psijoin::Error> {
+        self.table.found(part, rows, payloads)
     }
 }
 

@@ -3,11 +3,11 @@
 use std::thread;
 
 use psijoin::{
-    Channel, Columns, Context, Error, ErrorKind, JointSeed, Output, OutputKind, Plan, Request,
-    Role, Security, Sizes,
+    Channel, Columns, Context, Error, ErrorKind, JointSeed, Output, OutputKind, Payloads, Plan,
+    Request, Role, Security, Sizes,
     channel::{memory, transcript::recorded},
     parts::{
-        self, Spilled, Table,
+        self, Found, Spilled, Table,
         synthetic::{Portion, Synthetic, SyntheticTable},
     },
     registry,
@@ -48,7 +48,8 @@ fn fill(table: &Spilled<'_>, of: &SyntheticTable<'_>) {
                     let some = start..positions.len().min(start + 100);
                     let columns = columns.iter().map(|column| &column[some.clone()]);
                     let columns: Vec<_> = columns.collect();
-                    let added = table.add(&fingerprints[some.clone()], &positions[some], &columns);
+                    let added =
+                        table.add(&fingerprints[some.clone()], &positions[some], &columns, &[]);
                     added.unwrap();
                 }
             });
@@ -93,7 +94,7 @@ fn find_the_same_as_tables_that_do_not_spill() {
                 [sent.join().unwrap(), received].map(Result::unwrap)
             });
             let [_, synthetic] = synthetic;
-            synthetic.check(&receiver.into_found());
+            synthetic.check(&receiver.into_found().rows);
             assert!(sets.is_met(&sent, &received, &synthetic), "{protocol}");
         }
     }
@@ -128,7 +129,7 @@ fn a_part_has_the_digests_positions_and_numbers_of_its_items() {
         let role = Role::Sender;
         let table = Spilled::new(plan, role, joint_seed, COUNT, unlimited, &folder).unwrap();
         let columns = [&*numbers[0], &*numbers[1]];
-        table.add(&fingerprints, &positions, &columns).unwrap();
+        table.add(&fingerprints, &positions, &columns, &[]).unwrap();
         let expected = plan.items(&fingerprints, joint_seed);
         let mut found = 0;
         for part in 0..plan.parts().unwrap().shape.parts {
@@ -146,6 +147,67 @@ fn a_part_has_the_digests_positions_and_numbers_of_its_items() {
             found += own.positions.len();
         }
         assert_eq!(found, COUNT as usize);
+    }
+}
+
+/// Both parties' payloads, on disk and in memory: each comes out with its row, range by range.
+#[test]
+fn payloads_spill() {
+    let payloads = Payloads {
+        from_sender: 6,
+        back: Some(3),
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new(folder.path());
+    let joint_seed = &JointSeed::insecure_fixed(SEED);
+    let plan = &plan("rr22", OutputKind::Payloads(payloads), 3);
+    let payload = |item: u64, bytes| item.to_le_bytes()[..bytes].to_vec();
+    let row_of = |first: u64, item: u64| (item - first) as u32 * 700;
+    for budget in [0, 40_000, u64::MAX] {
+        let budget = &Budget::new(budget);
+        // Rows lie in several ranges.
+        let rows = ITEMS as u32 * 700;
+        let filled = |role, first: u64, items: u64, bytes| {
+            let table = Spilled::new(plan, role, joint_seed, rows, budget, &folder).unwrap();
+            let all: Vec<u64> = (first..first + items).collect();
+            for some in all.chunks(500) {
+                let hash = |item: &u64| *blake3::hash(&item.to_le_bytes()).as_bytes();
+                let fingerprints: Vec<_> = some.iter().map(hash).collect();
+                let positions: Vec<u32> = some.iter().map(|item| row_of(first, *item)).collect();
+                let payloads: Vec<u8> =
+                    some.iter().flat_map(|item| payload(*item, bytes)).collect();
+                table
+                    .add(&fingerprints, &positions, &[], &payloads)
+                    .unwrap();
+            }
+            table
+        };
+        let sender = filled(Role::Sender, 0, ITEMS, 6);
+        let receiver = filled(Role::Receiver, 1000, ITEMS - 500, 3);
+        let (a, b) = memory::pair();
+        thread::scope(|scope| {
+            let sent = scope.spawn(|| run(plan, Role::Sender, &sender, joint_seed, a));
+            run(plan, Role::Receiver, &receiver, joint_seed, b).unwrap();
+            sent.join().unwrap().unwrap();
+        });
+        for (table, first, bytes) in [(sender, 0, 3), (receiver, 1000, 6)] {
+            assert_eq!(table.spilled_bytes() == 0, budget.limit() == u64::MAX);
+            let Found { rows, given } = table.into_found();
+            let given = given.unwrap();
+            let mut item = 1000;
+            for range in 0..given.ranges() {
+                let matched = given.take(range).unwrap();
+                for (row, bytes_of_row) in matched.rows.iter().zip(matched.payloads.chunks(bytes)) {
+                    assert_eq!(*row, row_of(first, item));
+                    assert_eq!(rows[*row as usize / 64] >> (row % 64) & 1, 1);
+                    assert_eq!(bytes_of_row, payload(item, bytes));
+                    item += 1;
+                }
+            }
+            assert_eq!(item, ITEMS);
+            let found: u32 = rows.iter().map(|word| word.count_ones()).sum();
+            assert_eq!(u64::from(found), ITEMS - 1000);
+        }
     }
 }
 
@@ -181,7 +243,7 @@ fn what_does_not_fit_is_told_before_anything_is_sent() {
         )
         .unwrap();
         let positions: Vec<u32> = (0..items.len() as u32).collect();
-        table.add(&items, &positions, &[]).unwrap();
+        table.add(&items, &positions, &[], &[]).unwrap();
         let (channel, mut peer) = memory::pair();
         let (channel, said) = recorded(channel);
         let error = run(plan, Role::Sender, &table, joint_seed, channel).unwrap_err();

@@ -243,14 +243,14 @@ fn run_in_parts(
         };
         let items = items.map_err(|error| Error::Table(Box::new(error)))?;
         let columns: Vec<&[i64]> = items.numbers.iter().map(Vec::as_slice).collect();
-        table.add(&items.fingerprints, &items.first_rows, &columns)
+        table.add(&items.fingerprints, &items.first_rows, &columns, &[])
     };
     let poured = parallel::map(keys.partitions(), &pour);
     poured.into_iter().collect::<Result<(), Error>>()?;
     let mut context = run.context(channels, phases);
     let output = parts::run(run.plan, run.role, &table, run.joint_seed, &mut context)?;
     let spilled_bytes = keys.spilled_bytes() + table.spilled_bytes();
-    let mut first_rows = table.into_found();
+    let mut first_rows = table.into_found().rows;
     // What a job has opened before is all there is.
     if let Output::Rows(opened) = &output {
         for row in opened {

@@ -136,6 +136,7 @@ fn what_the_receiver_sees_is_the_same_for_shared_items_and_others() {
     let input = Input {
         items: &receivers,
         columns: &[],
+        payloads: &[],
         joint_seed,
     };
     let receivers = receivers.digests();

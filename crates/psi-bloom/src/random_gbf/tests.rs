@@ -68,6 +68,7 @@ fn masks_of_items_whose_sums_are_related_are_not() {
     let input = Input {
         items: &items,
         columns: &[],
+        payloads: &[],
         joint_seed: &JointSeed::insecure_fixed([5; 32]),
     };
     let digests = items.digests();

@@ -184,6 +184,7 @@ fn an_item_is_compared_in_a_bin_once() {
     let input = Input {
         items: &items,
         columns: &[],
+        payloads: &[],
         joint_seed: &JointSeed::insecure_fixed(JOINT_SEED),
     };
     for scheme in SCHEMES {

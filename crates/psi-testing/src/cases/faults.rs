@@ -11,11 +11,12 @@ use psijoin_channel::{
     fault::{Fault, FaultKind, faulty},
     memory::{self, Builder, Window},
 };
-use psijoin_psi::{Columns, Error, ErrorKind, Output, OutputKind, Plan, Request, Role};
+use psijoin_psi::{Columns, Error, ErrorKind, Output, OutputKind, Payloads, Plan, Request, Role};
 
 use crate::{
     Results, Sets, Setup, Subject,
     run::{assert_output, run_pair},
+    sets::payloads,
 };
 
 /// How long a run may take at most, with many others beside it on a busy machine.
@@ -45,7 +46,11 @@ pub fn a_short_message(subject: &Subject) {
     at_every_message(
         subject,
         |_| FaultKind::Truncate,
-        |case, (sent, received)| {
+        |case, last, results| {
+            let (sent, received) = match last {
+                Role::Sender => results,
+                Role::Receiver => (results.1, results.0),
+            };
             // Who got the message knows that the peer broke the protocol; and tells it.
             let error = received.expect_err(case);
             let told = |error: &Error| {
@@ -62,7 +67,7 @@ pub fn a_short_message(subject: &Subject) {
                     assert_eq!(error.kind(), ErrorKind::Peer, "{case}: {error:?}");
                     assert!(told(&sent), "{case}: {sent:?}");
                 }
-                // The sender had sent its last message.
+                // It had sent its last message.
                 Ok(_) => assert_eq!(error.kind(), ErrorKind::Peer, "{case}"),
             }
         },
@@ -74,24 +79,36 @@ pub fn a_stalled_peer(subject: &Subject) {
     at_every_message(subject, |_| FaultKind::Stall, loses_the_channel);
 }
 
-fn loses_the_channel(case: &str, (_, received): Results) {
-    let error = received.expect_err(case);
+/// Who hears the last word notices.
+fn loses_the_channel(case: &str, last: Role, (sent, received): Results) {
+    let error = match last {
+        Role::Sender => received.expect_err(case),
+        Role::Receiver => sent.expect_err(case),
+    };
     assert_eq!(error.kind(), ErrorKind::Channel, "{case}: {error}");
 }
 
 /// Semi-honest protocols do not promise to notice a changed bit (the transport does), but
-/// they end, and they return an error or rows that exist.
+/// they end, and they return an error or rows that exist. A sealed payload is right, or an error.
 pub fn a_flipped_bit(subject: &Subject) {
     at_every_message(
         subject,
         |target| FaultKind::Flip {
             bit: 1237 * (1 + target.message as usize),
         },
-        |_, _| (),
+        |_, _, _| (),
     );
 }
 
-/// To find rows; and of a few items what takes the most messages of all that the protocol computes.
+/// Who says the last word.
+fn last_speaker(request: &Request) -> Role {
+    match request.output {
+        OutputKind::Payloads(Payloads { back: Some(_), .. }) => Role::Receiver,
+        _ => Role::Sender,
+    }
+}
+
+/// To find rows, and payloads for both; and of a few items what takes the most messages of all that the protocol computes.
 fn requests(subject: &Subject) -> Vec<(Sets, Request)> {
     let few = Sets::new(20, 14, 6);
     let columns = Columns {
@@ -103,10 +120,17 @@ fn requests(subject: &Subject) -> Vec<(Sets, Request)> {
     let function = [sums, threshold]
         .into_iter()
         .find(|request| subject.serves(request));
-    let rows = subject.faulty.clone();
-    let to_find = rows.request(OutputKind::Rows);
-    let function = function.map(|request| (few, request));
-    [(rows, to_find)].into_iter().chain(function).collect()
+    let payloads = OutputKind::Payloads(Payloads {
+        from_sender: 80,
+        back: Some(70),
+    });
+    let mut requests = vec![subject.faulty.request(OutputKind::Rows)];
+    let payloads = subject.faulty.request(payloads);
+    requests.extend(subject.serves(&payloads).then_some(payloads));
+    let many = requests
+        .into_iter()
+        .map(|request| (subject.faulty.clone(), request));
+    many.chain(function.map(|request| (few, request))).collect()
 }
 
 /// Which message of whom is hit.
@@ -120,7 +144,7 @@ struct Target {
 fn at_every_message(
     subject: &Subject,
     kind: impl Fn(Target) -> FaultKind + Sync,
-    check: impl Fn(&str, Results) + Sync,
+    check: impl Fn(&str, Role, Results) + Sync,
 ) {
     for (sets, request) in requests(subject) {
         let plan = subject.plan(&request);
@@ -128,7 +152,7 @@ fn at_every_message(
             let results = run_with_fault(subject.window, &plan, &sets, target, kind(target));
             let Target { role, message } = target;
             let case = format!("{}, message {message} of the {role}", request.output);
-            check(&case, results);
+            check(&case, last_speaker(&request), results);
         };
         let targets = targets(subject, &sets, &plan);
         if kind(targets[0]) == FaultKind::Stall {
@@ -195,6 +219,12 @@ fn run_with_fault(
         let started = Instant::now();
         let results = run_pair(plan, sets, (sender, receiver), &Setup::default());
         assert!(started.elapsed() < PATIENCE, "a party hung");
+        if let Ok(Output::Matched(matched)) = &results.1 {
+            let items = matched.rows.iter().map(|row| sets.receiver[*row as usize]);
+            let items: Vec<u64> = items.collect();
+            let right = payloads(Role::Sender, &items, &plan.request().output);
+            assert!(matched.payloads == right, "a wrong payload");
+        }
         if let Ok(Output::Rows(rows)) = &results.1 {
             let exists = |row: &u32| (*row as usize) < sets.receiver.len();
             assert!(rows.is_sorted() && rows.iter().all(exists));

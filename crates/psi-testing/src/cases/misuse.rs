@@ -4,7 +4,9 @@
 use std::thread;
 
 use psijoin_channel::{AbortCode, Channel, Error as ChannelError, joint_seed::JointSeed, memory};
-use psijoin_psi::{Columns, Context, Error, Input, Items, Output, OutputKind, Plan, Role, prepare};
+use psijoin_psi::{
+    Columns, Context, Error, Input, Items, Output, OutputKind, Payloads, Plan, Role, prepare,
+};
 
 use crate::{JOINT_SEED, Sets, Subject, structured};
 
@@ -19,6 +21,8 @@ enum Wrong {
     MissingColumn,
     ShortColumn,
     Overflow,
+    /// There must be payloads to get wrong.
+    ShortPayload,
 }
 
 const ALL: [Wrong; 7] = [
@@ -43,6 +47,16 @@ pub fn wrong_input_is_refused(subject: &Subject) {
         false => OutputKind::Rows,
     };
     let plan = subject.plan(&sets.request(output));
+    let payloads = sets.request(OutputKind::Payloads(Payloads {
+        from_sender: 3,
+        back: Some(2),
+    }));
+    if subject.serves(&payloads) {
+        let plan = subject.plan(&payloads);
+        [Role::Sender, Role::Receiver]
+            .into_iter()
+            .for_each(|mistaken| check(&plan, mistaken, Wrong::ShortPayload));
+    }
     for mistaken in [Role::Sender, Role::Receiver] {
         let columns = plan.request().output.columns().of(mistaken);
         for wrong in ALL {
@@ -83,10 +97,16 @@ fn run(plan: &Plan, mistaken: Role, wrong: Wrong) -> [Result<Output, Error>; 2] 
     let run = |role, channel: &mut Channel| {
         let mut context = Context::new(channel);
         let prepared = prepare(plan, role, &mut context).unwrap();
-        let (items, columns) = input(plan, role, (role == mistaken).then_some(wrong));
+        let wrong = (role == mistaken).then_some(wrong);
+        let (items, columns) = input(plan, role, wrong);
+        let mut payloads = vec![9; items.len() * plan.request().output.payload_bytes(role)];
+        if wrong == Some(Wrong::ShortPayload) {
+            payloads.pop();
+        }
         let input = Input {
             items: &items,
             columns: &columns,
+            payloads: &payloads,
             joint_seed,
         };
         prepared.run(&input, &mut context)

@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 
 use psijoin_channel::{memory, transcript::recorded};
-use psijoin_psi::OutputKind;
+use psijoin_psi::{OutputKind, Payloads};
 
 use crate::{
     Sets, Setup, Subject,
@@ -29,7 +29,15 @@ struct Sent {
 
 /// Runs a protocol with the same randomness at every call.
 fn sent(subject: &Subject, sets: &Sets) -> Sent {
-    let request = sets.request(OutputKind::Rows);
+    let payloads = sets.request(OutputKind::Payloads(Payloads {
+        from_sender: 9,
+        back: None,
+    }));
+    // Payloads are in the order of masks that are sorted.
+    let request = match subject.serves(&payloads) {
+        true => payloads,
+        false => sets.request(OutputKind::Rows),
+    };
     let plan = subject.plan(&request);
     let (sender, receiver) = memory::pair();
     let (sender, recorder) = recorded(sender);

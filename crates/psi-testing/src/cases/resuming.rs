@@ -14,7 +14,7 @@ use psijoin_psi_parts::{Remaining, steps};
 use crate::{
     JOINT_SEED, MemoryLedger, Results, Sets, Subject,
     run::{assert_output, structured},
-    sets::columns,
+    sets::{columns, payloads},
 };
 
 const PARTS: u32 = 7;
@@ -119,6 +119,7 @@ fn attempt(
         let input = Input {
             items: &plan.items(&structured(items), &joint_seed),
             columns: &columns(role, items, output),
+            payloads: &payloads(role, items, output),
             joint_seed: &JointSeed::insecure_fixed(fresh),
         };
         let mut context = Context::new(&mut channel).keeping(ledger);

@@ -2,15 +2,28 @@
 
 use psijoin_block::{Block, Prg};
 use psijoin_channel::{joint_seed::JointSeed, memory, transcript::recorded};
-use psijoin_psi::OutputKind;
+use psijoin_psi::{OutputKind, Payloads, Request, Role};
 
 use crate::{
     JOINT_SEED, Sets, Setup, Subject,
     run::{assert_output, run_pair, structured},
+    sets::payloads,
 };
 
 fn sets(subject: &Subject) -> Sets {
     subject.sized(Sets::new(700, 600, 300))
+}
+
+/// What shows most of the items that the protocol can show.
+fn request(subject: &Subject, sets: &Sets) -> Request {
+    let payloads = sets.request(OutputKind::Payloads(Payloads {
+        from_sender: 24,
+        back: None,
+    }));
+    match subject.serves(&payloads) {
+        true => payloads,
+        false => sets.request(OutputKind::Rows),
+    }
 }
 
 /// The messages of the sender and of the receiver.
@@ -18,7 +31,7 @@ fn transcript(subject: &Subject, sets: &Sets, setup: &Setup) -> [Vec<u8>; 2] {
     let (sender, receiver) = memory::pair();
     let (sender, senders) = recorded(sender);
     let (receiver, receivers) = recorded(receiver);
-    let request = sets.request(OutputKind::Rows);
+    let request = request(subject, sets);
     let plan = subject.plan(&request);
     let results = run_pair(&plan, sets, (sender, receiver), setup);
     assert_output(subject, sets, &request, results);
@@ -50,7 +63,7 @@ impl Windows {
     }
 }
 
-/// No digest of an item, and nothing that a party drew.
+/// No digest of an item, no payload, and nothing that a party drew.
 pub fn no_item_and_no_randomness_is_sent(subject: &Subject) {
     let seeds = [11, 12];
     let sets = sets(subject);
@@ -58,7 +71,7 @@ pub fn no_item_and_no_randomness_is_sent(subject: &Subject) {
         seeds: Some(seeds),
         ..Setup::default()
     };
-    let plan = subject.rows(&sets);
+    let plan = subject.plan(&request(subject, &sets));
     let messages = transcript(subject, &sets, &setup);
     for (party, bytes) in messages.iter().enumerate() {
         let sent = Windows::of(bytes);
@@ -70,6 +83,10 @@ pub fn no_item_and_no_randomness_is_sent(subject: &Subject) {
             for half in block.to_bytes().as_chunks().0 {
                 assert!(!sent.contains(half), "own randomness");
             }
+        }
+        let senders = payloads(Role::Sender, &sets.sender, &plan.request().output);
+        for payload in senders.as_chunks().0 {
+            assert!(!sent.contains(payload), "a payload");
         }
         for numbers in [&sets.sender, &sets.receiver] {
             let joint_seed = JointSeed::insecure_fixed(JOINT_SEED);

@@ -8,7 +8,7 @@ use super::{
     Params,
     joint_coin::{Committed, Promised},
     receiver::{find, send_store},
-    sender::{evaluate, send_masks},
+    sender::evaluate,
 };
 use crate::oprf;
 
@@ -31,10 +31,11 @@ impl<B: Base> Party for Sender<B> {
         let coin = Committed::exchange(context.channel, &mut context.rng)?;
         // Steps 3 and 4.
         let (w, inbound) = (coin.joint(), context.channel.halves().1);
-        let outputs = evaluate::<Malicious, _>(params, self.0, w, input, inbound, context.phases)?;
+        let evaluated =
+            evaluate::<Malicious, _>(params, self.0, w, input, inbound, context.phases)?;
         // After step 3.
         coin.open(context.channel)?;
-        send_masks(params, outputs, context)
+        evaluated.finish(params, input, context)
     }
 }
 
@@ -58,6 +59,6 @@ impl<B: Base> Party for Receiver<B> {
         // After step 3.
         let w = coin.joint(context.channel)?;
         // Step 5.
-        find(params, sent, c, w, context)
+        find(params, sent, c, w, input, context)
     }
 }

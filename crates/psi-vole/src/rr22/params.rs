@@ -4,8 +4,10 @@ use psijoin_ot::{
 };
 use psijoin_params::{Log2Prob, mask, overfitting};
 use psijoin_psi::{
-    Adversary, BaseParams, Conversation, Derived, Dialogue, Error, Info, Input, Phases, Plan,
-    Request, parameters, sorted_masks::SortedMasks,
+    Adversary, BaseParams, Conversation, Derived, Dialogue, Error, Info, Input, OutputKind,
+    Payloads, Phases, Plan, Request, parameters,
+    payloads::{self, Delivery},
+    sorted_masks::SortedMasks,
 };
 
 use super::{INFO, MALICIOUS_INFO, Receiver, Sender, joint_coin, malicious};
@@ -20,6 +22,8 @@ pub struct Params {
     pub(super) adversary: Adversary,
     pub(super) oprf: Layout,
     pub(super) mask_range: u128,
+    /// What travels with the items, if something does.
+    payloads: Option<Payloads>,
 }
 
 impl Params {
@@ -67,11 +71,26 @@ impl Params {
         )?;
         let name = "store of the receiver's items";
         let oprf = Layout::derive(name, sizes.receiver(), security, budget)?;
+        let payloads = match base.request.output {
+            OutputKind::Payloads(payloads) => Some(payloads),
+            _ => None,
+        };
+        let comparisons = match payloads {
+            Some(_) => payloads::comparisons(sizes),
+            None => sizes.pairs(),
+        };
+        if payloads.is_some() {
+            // Masks are hashes of outputs then.
+            budget.charge(
+                "outputs alike",
+                mask::range_collision(comparisons, u128::MAX),
+            )?;
+        }
         let mask_range = match adversary {
             Adversary::Malicious => u128::MAX,
-            _ => mask::range(sizes.pairs(), budget.remaining())?,
+            _ => mask::range(comparisons, budget.remaining())?,
         };
-        let collision = mask::range_collision(sizes.pairs(), mask_range);
+        let collision = mask::range_collision(comparisons, mask_range);
         budget.charge("mask collision", collision)?;
         Ok(Self {
             base,
@@ -79,6 +98,7 @@ impl Params {
             adversary,
             oprf,
             mask_range,
+            payloads,
         })
     }
 
@@ -125,24 +145,43 @@ impl Params {
     }
 
     fn semi_honest_dialogue<B: Base>(&self) -> Dialogue {
-        let (store, masks) = (self.oprf.bytes::<B>(), self.masks().coded_bytes());
+        let (store, end) = (self.oprf.bytes::<B>(), self.end());
         let vole = self.oprf.vole::<SemiHonest, B>();
         let offline = Layout::setup().then(vole.clone());
-        let online = Conversation::default().receiver(store).sender(masks);
+        let online = Conversation::default().receiver(store).then(end.clone());
         // The store does not wait for the sender's half of the vector OLE: it is in one flight with
         // the receiver's half.
-        let at_once = Layout::setup().receiver(store).then(vole).sender(masks);
+        let at_once = Layout::setup().receiver(store).then(vole).then(end);
         Dialogue::overlapping(offline, online, at_once)
     }
 
     fn malicious_dialogue<B: Base>(&self) -> Dialogue {
-        let (store, masks) = (self.oprf.bytes::<B>(), self.masks().coded_bytes());
+        let store = self.oprf.bytes::<B>();
         let offline = Layout::setup().then(self.oprf.vole::<Malicious, B>());
         let online = Conversation::default()
             .sender(joint_coin::COMMITMENT_BYTES)
             .receiver(joint_coin::PART_BYTES + store)
-            .sender(joint_coin::OPENING_BYTES + masks);
+            .sender(joint_coin::OPENING_BYTES)
+            .then(self.end());
         Dialogue::new(offline, online)
+    }
+
+    /// What is said from the sender's masks on.
+    fn end(&self) -> Conversation {
+        match self.delivery() {
+            Some(delivery) => delivery.conversation(),
+            None => Conversation::default().sender(self.masks().coded_bytes()),
+        }
+    }
+
+    /// How payloads travel, if there are any.
+    pub(super) fn delivery(&self) -> Option<Delivery> {
+        let delivery = |payloads| Delivery {
+            masks: self.masks(),
+            payloads,
+            sizes: self.base.request.sizes,
+        };
+        self.payloads.map(delivery)
     }
 
     pub(super) fn masks(&self) -> SortedMasks {

@@ -5,7 +5,9 @@ use psijoin_ot::{
     iknp::{Model, SemiHonest},
     vole::Base,
 };
-use psijoin_psi::{Context, Error, Input, Output, Party, Phases, Result, sorted_masks::Own};
+use psijoin_psi::{
+    Context, Error, Input, Output, Party, Phases, Result, payloads::Outputs, sorted_masks::Own,
+};
 
 use super::Params;
 use crate::oprf;
@@ -29,7 +31,7 @@ impl<B: Base> Party for Receiver<B> {
         let sent = send_store::<SemiHonest, B>(params, &a, input, outbound, rng, phases)?;
         drop(a);
         // Step 5.
-        find(params, sent, c, w, context)
+        find(params, sent, c, w, input, context)
     }
 
     /// The store is on its way while the vector OLE is still computed.
@@ -47,7 +49,7 @@ impl<B: Base> Party for Receiver<B> {
         context.phases.begin("VOLE");
         let c = planted.finish_received(corrections);
         // Step 5.
-        find(params, sent, c, Tower::default(), context)
+        find(params, sent, c, Tower::default(), input, context)
     }
 }
 
@@ -72,20 +74,29 @@ pub(super) fn send_store<'a, M: Model, B: Base>(
     Ok(Sent { inputs, rows })
 }
 
-/// Step 5.
+/// Step 5, and payloads.
 pub(super) fn find(
     params: &Params,
     Sent { inputs, rows }: Sent<'_>,
     c: Buffer<Tower>,
     w: Tower,
+    input: &Input,
     context: &mut Context,
 ) -> Result<Output, Error> {
     context.phases.begin("outputs");
     let outputs = inputs.outputs(c, rows, w);
+    let positions = inputs.items.positions();
+    if let Some(delivery) = params.delivery() {
+        let outputs = Outputs {
+            values: &outputs,
+            positions,
+            payloads: input.payloads,
+        };
+        return delivery.receive(&outputs, input.joint_seed, context);
+    }
     let own = Own::new(params.masks(), &outputs);
     context.phases.begin("masks");
     let found = params.masks().receive(&own, context.channel.halves().1)?;
-    let positions = inputs.items.positions();
     let found = found.iter().flatten();
     let found = found.map(|place| positions[*place as usize]);
     Ok(Output::rows(found, positions.len()))

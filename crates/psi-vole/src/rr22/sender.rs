@@ -4,7 +4,9 @@ use psijoin_ot::{
     iknp::{Model, SemiHonest},
     vole::Base,
 };
-use psijoin_psi::{Context, Error, Input, Output, Party, Phases, Result, sorted_masks::sort};
+use psijoin_psi::{
+    Context, Error, Input, Output, Party, Phases, Result, payloads::Outputs, sorted_masks::sort,
+};
 
 use super::Params;
 use crate::oprf;
@@ -23,8 +25,9 @@ impl<B: Base> Party for Sender<B> {
     fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
         let (w, inbound) = (Tower::default(), context.channel.halves().1);
         // Steps 3 and 4.
-        let outputs = evaluate::<SemiHonest, B>(params, self.0, w, input, inbound, context.phases)?;
-        send_masks(params, outputs, context)
+        let evaluated =
+            evaluate::<SemiHonest, B>(params, self.0, w, input, inbound, context.phases)?;
+        evaluated.finish(params, input, context)
     }
 
     /// The store arrives while the vector OLE is still computed.
@@ -32,44 +35,65 @@ impl<B: Base> Party for Sender<B> {
         // Step 1, the receiver's half.
         let granted = oprf::Sender::<B>::begin::<SemiHonest>(&params.oprf, context)?;
         let ((reader, mut store), phases) = (read_ahead::queue(context.channel), context.phases);
-        let (outputs, ()) = context.channel.exchange(
+        let (evaluated, ()) = context.channel.exchange(
             |outbound| {
                 // Step 1, the sender's half.
                 let oprf = oprf::Sender::<B>::new(granted.finish_sending(outbound)?);
                 // Steps 3 and 4. If the store ends too early, the reader's error says why.
                 let w = Tower::default();
-                let outputs = evaluate::<SemiHonest, B>(params, oprf, w, input, &mut store, phases);
-                Ok::<_, Error>(outputs)
+                let evaluated =
+                    evaluate::<SemiHonest, B>(params, oprf, w, input, &mut store, phases);
+                Ok::<_, Error>(evaluated)
             },
             |inbound| Ok(reader.read(inbound, params.oprf.messages::<B>())?),
         )?;
-        send_masks(params, outputs?, context)
+        evaluated?.finish(params, input, context)
     }
 }
 
+/// What the sender knows when it has evaluated the function at all of its items.
+pub(super) struct Evaluated<'a> {
+    inputs: oprf::Inputs<'a>,
+    outputs: Buffer<u128>,
+}
+
 /// Step 3 of the sender, and the outputs of step 4, as the store arrives.
-pub(super) fn evaluate<M: Model, B: Base>(
-    params: &Params,
+pub(super) fn evaluate<'a, M: Model, B: Base>(
+    params: &'a Params,
     oprf: oprf::Sender<B>,
     w: Tower,
     input: &Input,
     inbound: &mut dyn Inbound,
     phases: Phases<'_>,
-) -> Result<Buffer<u128>, Error> {
+) -> Result<Evaluated<'a>, Error> {
     let inputs = params.inputs::<M>(input, phases);
     phases.begin("evaluation");
-    oprf.evaluate(&inputs, w, inbound)
+    let outputs = oprf.evaluate(&inputs, w, inbound)?;
+    Ok(Evaluated { inputs, outputs })
 }
 
-/// The masks of step 4.
-pub(super) fn send_masks(
-    params: &Params,
-    outputs: Buffer<u128>,
-    context: &mut Context,
-) -> Result<Output, Error> {
-    context.phases.begin("masks");
-    let sorted = sort(&outputs);
-    drop(outputs);
-    params.masks().send(&sorted, context.channel.halves().0)?;
-    Ok(Output::Nothing)
+impl Evaluated<'_> {
+    /// The masks of step 4, and payloads.
+    pub(super) fn finish(
+        self,
+        params: &Params,
+        input: &Input,
+        context: &mut Context,
+    ) -> Result<Output, Error> {
+        let Self { inputs, outputs } = self;
+        if let Some(delivery) = params.delivery() {
+            let outputs = Outputs {
+                values: &outputs,
+                positions: inputs.items.positions(),
+                payloads: input.payloads,
+            };
+            return delivery.send(&outputs, input.joint_seed, context);
+        }
+        drop(inputs);
+        context.phases.begin("masks");
+        let sorted = sort(&outputs);
+        drop(outputs);
+        params.masks().send(&sorted, context.channel.halves().0)?;
+        Ok(Output::Nothing)
+    }
 }

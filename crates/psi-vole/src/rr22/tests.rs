@@ -18,6 +18,7 @@ fn phases_may_overlap_on_either_side() {
             let input = Input {
                 items,
                 columns: &[],
+                payloads: &[],
                 joint_seed: &JointSeed::insecure_fixed([5; 32]),
             };
             let context = &mut Context::new(&mut channel);

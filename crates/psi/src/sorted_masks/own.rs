@@ -45,24 +45,26 @@ impl<'a> Own<'a> {
         }
     }
 
-    /// The positions of the own hashes whose masks are among these, which ascend; if they do not,
-    /// some are missed.
-    pub(super) fn find(&self, sent: impl Iterator<Item = u128>) -> Vec<u32> {
+    /// Calls `found(number, position)` for each of these masks, which ascend, that an own hash has: its number among
+    /// them, and the position of the hash. If they do not ascend, some are missed.
+    pub(super) fn find(&self, sent: impl Iterator<Item = u128>, mut found: impl FnMut(usize, u32)) {
         let mut sent = sent.peekable();
         let lowest = sent.peek().map_or(0, |mask| self.masks.prefix(*mask));
         let start = self.order.partition_point(|key| prefix_of(*key) < lowest);
         let mut own = &self.order[start..];
-        let mut found = Vec::new();
+        let mut before = 0;
         let (mut masks, mut alike) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
         while sent.peek().is_some() {
             masks.clear();
             masks.extend(sent.by_ref().take(BATCH));
             alike.clear();
             let passed = self.merge(&masks, own, &mut alike);
-            self.compare(&masks, own, &alike, &mut found);
+            self.compare(&masks, own, &alike, |mask, position| {
+                found(before + mask, position);
+            });
             own = &own[passed..];
+            before += masks.len();
         }
-        found
     }
 
     /// Walks through both lists, and notes where the prefix of a mask is that of a key: the place
@@ -83,18 +85,25 @@ impl<'a> Own<'a> {
         key
     }
 
-    /// Adds the positions of hashes that do have the mask.
-    fn compare(&self, masks: &[u128], own: &[u64], alike: &[(u32, u32)], found: &mut Vec<u32>) {
+    /// Tells the masks that a hash does have, each with the position of the hash.
+    fn compare(
+        &self,
+        masks: &[u128],
+        own: &[u64],
+        alike: &[(u32, u32)],
+        mut found: impl FnMut(usize, u32),
+    ) {
         let hash_of = |key: u64| &self.hashes[key as u32 as usize];
         for (i, (mask, first)) in alike.iter().enumerate() {
             if let Some((_, later)) = alike.get(i + AHEAD) {
                 prefetch(hash_of(own[*later as usize]));
             }
-            let (mask, own) = (masks[*mask as usize], &own[*first as usize..]);
+            let number = *mask as usize;
+            let (mask, own) = (masks[number], &own[*first as usize..]);
             let prefix = prefix_of(own[0]);
             for key in own.iter().take_while(|key| prefix_of(**key) == prefix) {
                 if self.masks.mask(*hash_of(*key)) == mask {
-                    found.push(*key as u32);
+                    found(number, *key as u32);
                 }
             }
         }

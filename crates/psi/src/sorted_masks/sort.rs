@@ -34,6 +34,39 @@ pub fn sort(hashes: &[u128]) -> Buffer<u128> {
     sort_by(hashes, |_, hash| *hash)
 }
 
+/// A hash, and where it was.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+struct Placed {
+    hash: u128,
+    place: u128,
+}
+
+impl Key for Placed {
+    #[inline]
+    fn top(self) -> u64 {
+        self.hash.top()
+    }
+}
+
+/// Sorts as [`sort`], and says for each rank where the hash was.
+///
+/// # Panics
+/// If there are more than 2^32 hashes.
+pub fn rank(hashes: &[u128]) -> (Buffer<u128>, Vec<u32>) {
+    assert!(hashes.len() <= 1 << 32, "places have 32 bits");
+    let placed = sort_by(hashes, |place, hash| Placed {
+        hash: *hash,
+        place: place as u128,
+    });
+    let mut sorted = Buffer::zeroed(placed.len());
+    for (sorted, placed) in sorted.iter_mut().zip(&*placed) {
+        *sorted = placed.hash;
+    }
+    let places = placed.iter().map(|placed| placed.place as u32);
+    (sorted, places.collect())
+}
+
 /// Sorts the keys of elements, given the position of each. Each is made twice.
 pub(super) fn sort_by<S: Sync, T: Key>(
     elements: &[S],

@@ -71,6 +71,7 @@ impl<'a> Emulation<'a> {
             let input = Input {
                 items: &self.sets[role as usize],
                 columns: &self.columns[role as usize],
+                payloads: &[],
                 joint_seed: &self.joint_seed,
             };
             let pool = &self.pools[role as usize];
