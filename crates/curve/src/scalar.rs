@@ -14,6 +14,12 @@ impl Scalar {
         Self(curve25519_dalek::Scalar::from_bytes_mod_order_wide(bytes))
     }
 
+    /// Its inverse modulo ℓ; zero, if it is zero.
+    #[must_use]
+    pub fn inverse(&self) -> Self {
+        Self(self.0.invert())
+    }
+
     pub(crate) fn value(&self) -> &curve25519_dalek::Scalar {
         &self.0
     }

@@ -18,6 +18,9 @@
 //! 4. The receiver raises what it got to the power β. Its item y is shared if the mask of H(y)^βα
 //!    is one of those of the H(x)^αβ. For a count it cannot tell which item a mask belongs to.
 //!
+//! *With payloads* `dh` is another protocol, an oblivious PRF (`dh/oblivious.rs`): here the sender has no secret in common with
+//! a receiver of the same item only.
+//!
 //! **Deviation.** Only the last list is cut to masks, as in SpOT19. A mask is a hash of the element and
 //! not some bits of its encoding, since one of those is always zero.
 //!
@@ -54,12 +57,16 @@ use crate::compare;
 use group::{Exponent, Group};
 
 mod group;
+mod oblivious;
 
 /// `dh`.
-pub static DH: Protocol = Protocol::new(&RISTRETTO255, |request| {
-    Ok(Params::new(Group::Ristretto255, request)?.plan(&RISTRETTO255))
+pub static DH: Protocol = Protocol::new(&RISTRETTO255, |request| match request.output {
+    OutputKind::Payloads(payloads) => {
+        Ok(oblivious::Params::new(request, payloads)?.plan(&RISTRETTO255))
+    }
+    _ => Ok(Params::new(Group::Ristretto255, request)?.plan(&RISTRETTO255)),
 })
-.computing(rows_or_count);
+.computing(|output| rows_or_count(output) || matches!(output, OutputKind::Payloads(_)));
 
 /// `dh-ffdhe3072`.
 pub static DH_FFDHE3072: Protocol = Protocol::new(&FFDHE3072, |request| {

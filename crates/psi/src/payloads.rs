@@ -39,7 +39,7 @@ use psijoin_channel::{
     joint_seed::JointSeed,
     stream::{self, Chunks},
 };
-use psijoin_params::Sizes;
+use psijoin_params::{FailureBudget, Sizes, mask};
 
 use crate::{
     Context, Conversation, Error, Matched, Output, Payloads, Role,
@@ -59,10 +59,15 @@ const MESSAGE_BYTES: usize = 100 << 10;
 /// Outputs that a task hashes.
 const CHUNK: usize = 1024;
 
-/// Pairs of items whose masks must differ for a run to succeed.
-pub fn comparisons(sizes: Sizes) -> u128 {
+/// The pairs of items whose masks must differ for a run to succeed. That their outputs differ is charged to the budget.
+///
+/// # Errors
+/// If the budget does not allow it.
+pub fn comparisons(sizes: Sizes, budget: &mut FailureBudget) -> Result<u128, Error> {
     let senders = u128::from(sizes.sender());
-    sizes.pairs() + senders * senders.saturating_sub(1) / 2
+    let pairs = sizes.pairs() + senders * senders.saturating_sub(1) / 2;
+    budget.charge("outputs alike", mask::range_collision(pairs, u128::MAX))?;
+    Ok(pairs)
 }
 
 /// The steps of the [module](self), for a plan.

@@ -143,7 +143,7 @@ pub fn candidates(request: &Request) -> impl Iterator<Item = &'static Protocol> 
 
 static FOR_ROWS: [&Candidate; 4] = [&RR22_RUNS, &CM20_RUNS, &KKRT_RUNS, &DH_RUNS];
 static FOR_COUNTS: [&Candidate; 2] = [&RR22_CIRCUIT_RUNS, &DH_RUNS];
-static FOR_PAYLOADS: [&Candidate; 1] = [&RR22_RUNS];
+static FOR_PAYLOADS: [&Candidate; 2] = [&RR22_RUNS, &DH_RUNS];
 static FOR_THE_REST: [&Candidate; 1] = [&RR22_CIRCUIT_RUNS];
 
 fn candidates_for(request: &Request) -> &'static [&'static Candidate] {

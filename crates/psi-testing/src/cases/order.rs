@@ -33,8 +33,8 @@ fn sent(subject: &Subject, sets: &Sets) -> Sent {
         from_sender: 9,
         back: None,
     }));
-    // Payloads are in the order of masks that are sorted.
-    let request = match subject.serves(&payloads) {
+    // Payloads are in the order of masks that are sorted, and no units.
+    let request = match subject.units.is_none() && subject.serves(&payloads) {
         true => payloads,
         false => sets.request(OutputKind::Rows),
     };

@@ -76,16 +76,9 @@ impl Params {
             _ => None,
         };
         let comparisons = match payloads {
-            Some(_) => payloads::comparisons(sizes),
+            Some(_) => payloads::comparisons(sizes, budget)?,
             None => sizes.pairs(),
         };
-        if payloads.is_some() {
-            // Masks are hashes of outputs then.
-            budget.charge(
-                "outputs alike",
-                mask::range_collision(comparisons, u128::MAX),
-            )?;
-        }
         let mask_range = match adversary {
             Adversary::Malicious => u128::MAX,
             _ => mask::range(comparisons, budget.remaining())?,
