@@ -2,7 +2,7 @@
 //!
 //! Only the other party knows its size, and memory and time are planned by what it says.
 
-use psijoin::Role;
+use psijoin::{OutputKind, Plan, Role};
 
 use crate::{exit::Failure, humanize, memory};
 
@@ -24,24 +24,43 @@ pub(crate) enum MaxPeerKeys {
 }
 
 impl MaxPeerKeys {
-    /// Checks what the other party said, where this one has `own` keys. A set that is no larger
-    /// than its own is never refused.
+    /// Checks what the other party said, as soon as it has.
     ///
     /// # Errors
-    /// [`Failure::TooManyPeerKeys`] or [`Failure::NoRoomForPeerKeys`].
-    pub(crate) fn check(self, own: u64, theirs: u64) -> Result<(), Failure> {
+    /// [`Failure::TooManyPeerKeys`].
+    pub(crate) fn check(self, theirs: u64) -> Result<(), Failure> {
         match self {
             Self::Said(most) if theirs > most => Err(Failure::TooManyPeerKeys { theirs, most }),
-            Self::ByMemory if theirs > own => {
-                let most = memory::available_bytes().map_or(u64::MAX, |room| room / BYTES_PER_KEY);
-                match theirs > most {
-                    true => Err(Failure::NoRoomForPeerKeys { theirs, most }),
-                    false => Ok(()),
-                }
-            }
             _ => Ok(()),
         }
     }
+
+    /// Checks that a party in this role has memory for what follows from what the other one said. A set that is no larger
+    /// than its own is never refused.
+    ///
+    /// # Errors
+    /// [`Failure::NoRoomForPeerKeys`].
+    pub(crate) fn check_memory(self, role: Role, plan: &Plan) -> Result<(), Failure> {
+        let sizes = plan.request().sizes;
+        let (own, theirs) = (role.items(sizes), role.other().items(sizes));
+        let most = match self {
+            Self::ByMemory if theirs > own && grows_with_the_peers_set(plan) => {
+                memory::available_bytes().map_or(u64::MAX, |room| room / BYTES_PER_KEY)
+            }
+            _ => u64::MAX,
+        };
+        match theirs > most {
+            true => Err(Failure::NoRoomForPeerKeys { theirs, most }),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Whether a party takes more memory if the other one has more keys. In parts, it takes that of a part whatever the sizes
+/// are, unless shares of all items are kept until the end.
+fn grows_with_the_peers_set(plan: &Plan) -> bool {
+    plan.parts()
+        .is_none_or(|parts| matches!(parts.plan.request().output, OutputKind::Shares(_)))
 }
 
 /// What a party in this role should think about, given the sizes of both sets.
@@ -60,20 +79,40 @@ pub(crate) fn warning(role: Role, own: u64, theirs: u64) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use psijoin::{Columns, Request, Sizes, registry};
+
+    use super::{MaxPeerKeys::ByMemory, *};
     use crate::exit::Code;
 
     #[test]
     fn what_is_said_counts_and_else_the_memory() {
         let said = MaxPeerKeys::Said(100);
-        assert!(said.check(0, 100).is_ok());
-        let refused = said.check(1000, 101).unwrap_err();
+        assert!(said.check(100).is_ok());
+        let refused = said.check(101).unwrap_err();
         assert_eq!(refused.exit_code(), Code::Policy);
-        assert!(MaxPeerKeys::ByMemory.check(10, 1000).is_ok());
-        assert!(MaxPeerKeys::ByMemory.check(u64::MAX, u64::MAX).is_ok());
-        if memory::available_bytes().is_some() {
-            assert!(MaxPeerKeys::ByMemory.check(10, u64::MAX).is_err());
-        }
+        assert!(MaxPeerKeys::ByMemory.check(u64::MAX).is_ok());
+    }
+
+    /// No machine has memory for the largest set at once.
+    #[test]
+    fn memory_is_for_what_grows_with_the_other_set() {
+        let planned = |sizes: [u64; 2], output| {
+            let request = Request::rows(sizes[0], sizes[1]).unwrap().output(output);
+            psijoin::plan(registry::find("rr22-circuit").unwrap(), &request).unwrap()
+        };
+        let check =
+            |limit: MaxPeerKeys, plan: &Plan| limit.check_memory(Role::Sender, plan).is_ok();
+        let largest = [1, Sizes::MAX_ITEMS];
+        assert!(check(ByMemory, &planned(largest, OutputKind::Count)));
+        let shares = OutputKind::Shares(Columns::default());
+        let of_all = planned(largest, shares.clone());
+        assert!(check(MaxPeerKeys::Said(1), &of_all));
+        assert_eq!(
+            check(ByMemory, &of_all),
+            memory::available_bytes().is_none()
+        );
+        assert!(check(ByMemory, &planned([Sizes::MAX_ITEMS; 2], shares)));
+        assert!(check(ByMemory, &planned([10, 1000], OutputKind::Count)));
     }
 
     #[test]

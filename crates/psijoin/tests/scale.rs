@@ -1,6 +1,8 @@
 //! The numbers in the page about large sets are those of the plans.
 
-use psijoin::{OutputKind, Plan, Request, plan, registry};
+use std::time::{Duration, Instant};
+
+use psijoin::{Columns, OutputKind, Plan, Request, plan, registry};
 
 const SCALE: &str = include_str!("../../../docs/scale.md");
 
@@ -69,4 +71,34 @@ fn values_are_as_narrow_as_it_says() {
     };
     assert_eq!(value_bits(100_000_000), 72);
     assert_eq!(value_bits(1_000_000_000), 72);
+}
+
+/// The program plans for what a peer says before it judges whether there is memory for it.
+#[test]
+fn a_set_as_large_as_any_is_planned_at_once() {
+    const LARGEST: u64 = 1 << 34;
+    let column = Columns {
+        sender: 1,
+        receiver: 1,
+    };
+    let outputs = [
+        OutputKind::Rows,
+        OutputKind::Count,
+        OutputKind::Threshold(1),
+        OutputKind::Sums(column),
+        OutputKind::Shares(column),
+    ];
+    for protocol in registry::PROTOCOLS {
+        let started = Instant::now();
+        for output in &outputs {
+            for [sender, receiver] in [[1, LARGEST], [LARGEST, 1]] {
+                let request = Request::rows(sender, receiver).unwrap();
+                // Whether there can be a plan is another matter.
+                let _ = plan(protocol, &request.output(output.clone()));
+            }
+        }
+        // 50 ms at most per plan, where it was measured.
+        let name = protocol.info().name;
+        assert!(started.elapsed() < Duration::from_secs(10), "{name}");
+    }
 }

@@ -131,7 +131,7 @@ impl Party<'_> {
             return Err(mismatch.into());
         }
         let theirs = pending.peer().set_size();
-        self.consent.max_peer_keys.check(items, theirs)?;
+        self.consent.max_peer_keys.check(theirs)?;
         if let Some(warning) = limits::warning(self.task.role(), items, theirs) {
             self.warn(warning);
         }
@@ -150,6 +150,9 @@ impl Party<'_> {
             .path(pending.path()?);
         let job = job.filter(|_| goes_on);
         let plan = self.plan(job, &request)?;
+        self.consent
+            .max_peer_keys
+            .check_memory(self.task.role(), &plan)?;
         let peer_only_checks = pending.peer().told(ONLY_CHECKS).is_some();
         let threads = [self.allowance.threads, threads(pending.peer())];
         let joint_seed = pending.confirm(channel, &[&plan.digest(), &columns.encoded()])?;

@@ -84,13 +84,17 @@ fn a_sender_is_warned_of_a_curious_receiver() {
     assert_said!([receiver, sender]);
 }
 
-/// What the peer says is not planned for before there is memory for it.
+/// One run of what the other side says is not begun before there is memory for it; parts take no more the more there are.
 #[test]
 #[cfg(target_os = "linux")]
-fn without_a_limit_the_memory_is_one() {
+fn without_a_limit_the_memory_is_one_of_a_single_run() {
     use crate::fake_peers::hello_to_limited_receiver;
 
-    let ended = hello_to_limited_receiver(MAX_ITEMS as u64);
-    ended.says(6, &[]);
-    assert_said!([ended]);
+    let counts = ["--protocol", "dh", "--output-kind", "count"];
+    let at_once = hello_to_limited_receiver(MAX_ITEMS as u64, &counts);
+    at_once.says(6, &[]);
+    assert_said!([at_once]);
+    let in_parts = hello_to_limited_receiver(1 << 34, &[]);
+    // It would go on.
+    in_parts.says(4, &["closed the connection"]);
 }

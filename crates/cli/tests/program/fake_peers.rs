@@ -2,7 +2,7 @@
 
 use std::{
     io::{Read, Write},
-    net::{TcpListener, TcpStream},
+    net::{Shutdown, TcpListener, TcpStream},
     thread,
 };
 
@@ -181,22 +181,15 @@ fn another_version_is_named_with_what_to_do() {
     assert_said!([connection, protocol]);
 }
 
-/// What a receiver with little memory, and 1 key, makes of a sender that says to have so many.
+/// What a receiver with little memory, 1 key, and more options makes of a sender that says to have this many keys, and
+/// then nothing more.
 #[cfg(target_os = "linux")]
-pub(crate) fn hello_to_limited_receiver(keys: u64) -> Ended {
+pub(crate) fn hello_to_limited_receiver(keys: u64, more: &[&str]) -> Ended {
     let folder = Folder::new();
     let table = folder.file("table", "ann\n");
-    let mut receiver = Process::start_limited(
-        2_000_000,
-        &[
-            "receive",
-            "--listen",
-            "127.0.0.1:0",
-            "--input",
-            &table,
-            "--insecure-plaintext",
-        ],
-    );
+    let listen = ["receive", "--listen", "127.0.0.1:0", "--input", &table];
+    let args = [&listen[..], &["--insecure-plaintext"], more].concat();
+    let mut receiver = Process::start_limited(2_000_000, &args);
     let mut socket = TcpStream::connect(receiver.address()).unwrap();
     socket.write_all(PREAMBLE).unwrap();
     // What the receiver says is what this sender says too, but for role and size.
@@ -206,5 +199,6 @@ pub(crate) fn hello_to_limited_receiver(keys: u64) -> Ended {
     said[hello] = 1;
     said[hello + 1..][..8].copy_from_slice(&keys.to_le_bytes());
     socket.write_all(&said[PREAMBLE.len()..]).unwrap();
+    socket.shutdown(Shutdown::Write).unwrap();
     receiver.end()
 }
