@@ -1,0 +1,1 @@
+"""Whole joins of two files, timed beside DuckDB's."""
