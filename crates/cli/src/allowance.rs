@@ -14,6 +14,7 @@ use std::path::PathBuf;
 
 use psijoin::{
     parts,
+    planner::Memory,
     spill::{Budget, Folder},
 };
 
@@ -99,10 +100,24 @@ fn share_out(bytes: u64, threads: usize) -> Option<(u64, usize)> {
     let room = bytes.checked_sub(FIXED)?;
     let mut told = (1..=threads.max(1)).rev();
     told.find_map(|told| {
-        let streams = parts::streams(usize::MAX, [told; 2]) as u64;
-        let table = room.checked_sub(streams * PER_STREAM)?;
+        let table = room.checked_sub(of_streams(told))?;
         (table >= LEAST_TABLE).then_some((budget(table), told))
     })
+}
+
+/// What the parts take that run at the same time, if each party tells the other this number of threads.
+fn of_streams(told: usize) -> u64 {
+    parts::streams(usize::MAX, [told; 2]) as u64 * PER_STREAM
+}
+
+/// What protocols have of this much memory, where all of either party's table takes so many bytes. `told` is the
+/// [number of threads](Allowance::threads) that each party tells the other.
+pub(crate) fn of_protocols(bytes: u64, tables: [u64; 2], told: usize) -> Memory {
+    Memory {
+        at_once_bytes: tables.map(|table| bytes.saturating_sub(FIXED + table)),
+        in_parts_bytes: of_streams(told),
+        told_threads: told,
+    }
 }
 
 /// The budget of the stores of a table that may take this many bytes.

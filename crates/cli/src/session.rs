@@ -59,8 +59,8 @@ mod table;
 pub(crate) use agreement::Agreement;
 use attempts::Patience;
 use shares::Kept;
-pub(crate) use table::Table;
 use table::{Ran, Use};
+pub(crate) use table::{Table, most_spilled};
 
 /// A party of a join.
 pub(crate) struct Party<'a> {

@@ -3,7 +3,6 @@
 use std::sync::LazyLock;
 
 use psijoin_psi::{OutputKind, Plan};
-use psijoin_psi_parts::Remaining;
 use serde::{Deserialize, Serialize};
 
 use crate::{Prediction, Profile, Run};
@@ -79,15 +78,11 @@ impl Calibration {
         }
     }
 
-    /// What a run of this plan takes, with this many threads per party; nothing if its protocol and output were
-    /// not measured.
+    /// What a run of this plan takes, with this many threads per party, and the memory of one stream; nothing if its
+    /// protocol and output were not measured.
     pub fn predict(&self, plan: &Plan, threads: usize) -> Option<Prediction> {
         let profile = self.profile(plan.info().name, &plan.request().output)?;
-        let prediction = profile.predict(plan).with_threads(threads);
-        Some(match plan.parts() {
-            None => prediction,
-            Some(_) => prediction.on_streams(Remaining::all(plan).streams([threads; 2])),
-        })
+        Some(profile.predict(plan).with_threads(threads))
     }
 
     /// The profile of a protocol for this kind of output, whatever its columns and thresholds.

@@ -108,7 +108,7 @@ impl Prediction {
 
     /// The same in parts over this many streams: as many parts are in memory.
     #[must_use]
-    pub(crate) fn on_streams(self, streams: usize) -> Self {
+    pub fn on_streams(self, streams: usize) -> Self {
         let bytes = self.memory_bytes;
         Self {
             memory_bytes: bytes.map(|bytes| bytes.map(|bytes| bytes * streams as f64)),

@@ -118,30 +118,35 @@ impl<'a> Spilled<'a> {
         budget: &Budget,
         folder: &Folder,
     ) -> Result<Self, Error> {
-        let parts = plan.parts().expect("a plan in parts").shape.parts;
-        let output = &plan.request().output;
-        let (columns, payload_bytes) = (output.columns().of(role), output.payload_bytes(role));
-        let given_bytes = output.payload_bytes(role.other());
-        let record_bytes = plan.digest_bytes() + POSITION + columns * NUMBER + payload_bytes;
-        let bytes = role.items(plan.request().sizes) * record_bytes as u64;
+        let bytes = all_bytes(plan, role);
         let beyond = (budget.used() + bytes).saturating_sub(budget.limit());
         if beyond > 0 {
             folder.check_room(beyond).map_err(failed)?;
         }
+        let given_bytes = payload_bytes(plan, role.other());
         Ok(Self {
             plan,
             joint_seed,
-            columns,
-            payload_bytes,
-            parts: Store::new(parts as usize, record_bytes, budget, folder),
+            columns: columns(plan, role),
+            payload_bytes: payload_bytes(plan, role),
+            parts: Store::new(parts(plan), record_bytes(plan, role), budget, folder),
             rows,
             found: Mutex::new(vec![0; (rows as usize).div_ceil(64)]),
             given: (given_bytes > 0).then(|| Given::new(rows, given_bytes, budget, folder)),
         })
     }
 
+    /// How many bytes of this party's items lie on disk at most, once all were added with a budget of `limit` bytes.
+    ///
+    /// # Panics
+    /// If the plan is not in parts.
+    pub fn most_spilled(plan: &Plan, role: Role, limit: u64) -> u64 {
+        Store::most_spilled(parts(plan), all_bytes(plan, role), limit)
+    }
+
     /// Adds items: where each stands in the table, for each column a number per item, and the payloads of all, one after
-    /// the other. Any number of threads may add at the same time. Some ten thousand items at a time are best: each part then gets a few kilobytes.
+    /// the other. Any number of threads may add at the same time. Some ten thousand items at a time are best: each part
+    /// then gets a few kilobytes.
     ///
     /// # Errors
     /// [`Error::Table`] if what is beyond the budget cannot be written.
@@ -261,6 +266,31 @@ impl Table for Spilled<'_> {
         }
         Ok(())
     }
+}
+
+fn parts(plan: &Plan) -> usize {
+    plan.parts().expect("a plan in parts").shape.parts as usize
+}
+
+/// Numbers per item of this party.
+fn columns(plan: &Plan, role: Role) -> usize {
+    plan.request().output.columns().of(role)
+}
+
+/// Bytes of the payload of an item of this party.
+fn payload_bytes(plan: &Plan, role: Role) -> usize {
+    plan.request().output.payload_bytes(role)
+}
+
+/// Bytes of an item of this party: its digest, position, numbers and payload.
+fn record_bytes(plan: &Plan, role: Role) -> usize {
+    let numbers = columns(plan, role) * NUMBER;
+    plan.digest_bytes() + POSITION + numbers + payload_bytes(plan, role)
+}
+
+/// Bytes of all its items.
+fn all_bytes(plan: &Plan, role: Role) -> u64 {
+    role.items(plan.request().sizes) * record_bytes(plan, role) as u64
 }
 
 /// What a record has beside its digest.

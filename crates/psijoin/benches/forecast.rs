@@ -182,7 +182,7 @@ fn planned() {
                         network: Network::from(link(text).expect("a link")),
                         calibration,
                         threads: NonZeroUsize::MIN,
-                        memory_bytes: None,
+                        memory: None,
                         rates: None,
                     };
                     let estimate = estimate(protocol, &request, &conditions);

@@ -348,7 +348,7 @@ mod tests {
             network: Network::from(link),
             calibration: Calibration::shipped(),
             threads: std::num::NonZeroUsize::MIN,
-            memory_bytes: None,
+            memory: None,
             rates: None,
         };
         let taken = taken(request).info().name;

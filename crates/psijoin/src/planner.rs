@@ -10,7 +10,11 @@ use psijoin_forecast::{Calibration, Cores, Forecast, Network, Script, measure, m
 use psijoin_psi_pk::dh::DH;
 use psijoin_psi_vole::rr22::RR22;
 
-use crate::{Adversary, Error, Info, Plan, Protocol, Request, parts, registry};
+use crate::{
+    Adversary, Error, Info, Plan, Protocol, Request,
+    parts::{self, Remaining},
+    registry,
+};
 
 /// Where the parties are.
 #[derive(Debug, Clone)]
@@ -21,10 +25,22 @@ pub struct Conditions<'a> {
     pub calibration: &'a Calibration,
     /// Threads of each party.
     pub threads: NonZeroUsize,
-    /// The memory that a party has beyond its table, in bytes, if that is limited.
-    pub memory_bytes: Option<u64>,
+    /// The memory of each party, if that is limited.
+    pub memory: Option<Memory>,
     /// What machines and traffic cost, if that is to be known.
     pub rates: Option<Rates>,
+}
+
+/// How much memory protocols have, beyond the tables.
+#[derive(Debug, Clone, Copy)]
+pub struct Memory {
+    /// The bytes of the sender and of the receiver in one run, for which all of a table is in memory.
+    pub at_once_bytes: [u64; 2],
+    /// The bytes of each party in a session in parts.
+    pub in_parts_bytes: u64,
+    /// The number of threads that each party tells the other, which the number of streams follows from: fewer than it
+    /// has, if more streams would take too much.
+    pub told_threads: usize,
 }
 
 /// What a run of one protocol would take.
@@ -59,9 +75,9 @@ pub enum Obstacle {
     #[error("{0}")]
     Refused(String),
     /// A party has too little memory.
-    #[error("too large for the memory, with {needed} bytes")]
+    #[error("too large for the memory, with {needed} bytes beside the table")]
     Memory {
-        /// The bytes that the party needs.
+        /// The bytes that the party needs beyond its table.
         needed: u64,
     },
     /// The calibration does not have it.
@@ -144,10 +160,7 @@ pub fn estimate(
         0 => (Forecast::default(), [None; 2], false),
         _ => predicted(&plan, conditions)?,
     };
-    let needed = memory_bytes.into_iter().flatten().fold(0.0, f64::max) as u64;
-    if needed > conditions.memory_bytes.unwrap_or(u64::MAX) {
-        return Err(Obstacle::Memory { needed });
-    }
+    check_memory(&plan, memory_bytes, conditions.memory)?;
     let usd = conditions.rates.as_ref();
     let usd =
         usd.map(|rates| rates.usd(forecast.seconds, bytes.sender_bytes, bytes.receiver_bytes));
@@ -176,13 +189,40 @@ fn planned(protocol: &'static Protocol, request: &Request) -> Result<Plan, Obsta
     Ok(plan)
 }
 
+/// Checks that the parties have the memory that they need.
+fn check_memory(
+    plan: &Plan,
+    needed: [Option<f64>; 2],
+    memory: Option<Memory>,
+) -> Result<(), Obstacle> {
+    let there = match (memory, plan.parts()) {
+        (None, _) => return Ok(()),
+        (Some(memory), None) => memory.at_once_bytes,
+        (Some(memory), Some(_)) => [memory.in_parts_bytes; 2],
+    };
+    let needed = needed.map(|needed| needed.unwrap_or_default() as u64);
+    let lacks = |party: &usize| needed[*party] > there[*party];
+    match [0, 1]
+        .into_iter()
+        .filter(lacks)
+        .map(|party| needed[party])
+        .max()
+    {
+        Some(needed) => Err(Obstacle::Memory { needed }),
+        None => Ok(()),
+    }
+}
+
 fn predicted(
     plan: &Plan,
     conditions: &Conditions<'_>,
 ) -> Result<(Forecast, [Option<f64>; 2], bool), Obstacle> {
     let threads = conditions.threads.get();
     let prediction = conditions.calibration.predict(plan, threads);
-    let prediction = prediction.ok_or(Obstacle::NotMeasured)?;
+    let told = (conditions.memory).map_or(threads, |memory| memory.told_threads);
+    let prediction = prediction
+        .ok_or(Obstacle::NotMeasured)?
+        .on_streams(Remaining::all(plan).streams([told; 2]));
     let forecast = prediction.on(&conditions.network, Cores::Own);
     let forecast = forecast.map_err(|error| Obstacle::Refused(error.to_string()))?;
     Ok((

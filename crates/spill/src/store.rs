@@ -45,6 +45,20 @@ impl Store {
         Self(partitions)
     }
 
+    /// How many bytes lie on disk at most, once this many were appended to a store that has a budget of `limit` bytes to
+    /// itself, if its partitions fill up alike.
+    ///
+    /// When the budget is exceeded, the largest of n partitions is spilled. After a while they hold from nothing to
+    /// 2/(n+1) of the budget, so (n-1)/(n+1) of it stays at least. Of that, what is reserved for records to come is half
+    /// at most, and half a chunk per partition.
+    pub fn most_spilled(partitions: usize, bytes: u64, limit: u64) -> u64 {
+        let n = partitions as u64;
+        let stays =
+            (u128::from(limit) * u128::from(n.saturating_sub(1)) / u128::from(n + 1)) as u64;
+        let reserved = (stays / 2).min(n * MOST_BYTES as u64 / 2);
+        bytes.saturating_sub(stays - reserved)
+    }
+
     /// How many partitions there are.
     pub fn partitions(&self) -> usize {
         self.0.partitions.len()

@@ -56,8 +56,9 @@ pub(crate) struct Plan {
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,
 
-    /// The memory that each party has beyond its table, as 500MB or 4GB. What needs more is left out.
-    #[arg(long, value_name = "BYTES", value_parser = sizes::bytes)]
+    /// The memory that each party gives `send` and `receive` with their --memory, as 500MB or 4GB. What needs
+    /// more is left out; what each table then spills to disk is said.
+    #[arg(long, value_name = "SIZE", value_parser = sizes::bytes)]
     pub(crate) memory: Option<u64>,
 
     /// What machines and traffic cost: a file (its form is described in crates/forecast/prices), or the

@@ -3,16 +3,19 @@
 use std::{num::NonZeroUsize, sync::Arc, thread};
 
 use psijoin::{
-    planner::{self, Conditions, Order, compare},
+    Request, Role,
+    planner::{self, Conditions, Memory, Order, compare},
     registry::AUTO,
+    spill::Budget,
 };
 use psijoin_forecast::{
     Calibration, Network,
     money::{Prices, Rates, Setting},
 };
-use psijoin_table::{KeyTable, Progress, Source};
+use psijoin_table::{KeyPartitions, KeyTable, Progress, Source};
 
 use crate::{
+    allowance::{self, Allowance},
     args::{self, Goal, Part},
     calibration,
     console::Console,
@@ -41,12 +44,17 @@ pub(super) fn run(args: &args::Plan) -> Result<(), Failure> {
     let items = items(args, &progress, console)?;
     let holders = args.output_kind.holders();
     let request = question.request(items.sender, items.receiver, holders)?;
+    let threads = args.threads.unwrap_or_else(cores);
+    let limit = args
+        .memory
+        .map(|bytes| Limit::new(bytes, threads, &request))
+        .transpose()?;
     let measured = meeting::measure(args, &progress, console)?;
     let conditions = Conditions {
         network: measured.unwrap_or_else(|| Network::from(args.network)),
         calibration: &calibration(args, console)?,
-        threads: args.threads.unwrap_or_else(cores),
-        memory_bytes: args.memory,
+        threads,
+        memory: limit.as_ref().map(|limit| limit.memory),
         rates,
     };
     let (estimates, others) = compare(&request, &conditions, order);
@@ -59,7 +67,8 @@ pub(super) fn run(args: &args::Plan) -> Result<(), Failure> {
             None => args.network.to_string(),
             Some(_) => "the network as measured".to_owned(),
         },
-        threads: conditions.threads,
+        threads,
+        budget: limit.map(|limit| limit.budget),
         has_money: conditions.rates.is_some(),
         estimates: &estimates,
         others: &others,
@@ -67,6 +76,27 @@ pub(super) fn run(args: &args::Plan) -> Result<(), Failure> {
     match args.json {
         true => shown.json(),
         false => shown.text(),
+    }
+}
+
+/// What `send` and `receive` make of the memory that is said.
+struct Limit {
+    /// For the stores of a table.
+    budget: Budget,
+    /// For protocols.
+    memory: Memory,
+}
+
+impl Limit {
+    fn new(bytes: u64, threads: NonZeroUsize, request: &Request) -> Result<Self, Failure> {
+        let allowance = Allowance::new(allowance::Said::Memory(bytes), None, threads.get())?;
+        let columns = request.output.columns();
+        let tables = [Role::Sender, Role::Receiver]
+            .map(|role| role.items(request.sizes) * KeyPartitions::row_bytes(columns.of(role)));
+        Ok(Self {
+            memory: allowance::of_protocols(bytes, tables, allowance.threads),
+            budget: allowance.budget,
+        })
     }
 }
 

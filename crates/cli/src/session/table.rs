@@ -7,7 +7,7 @@
 use std::{borrow::Cow, mem};
 
 use psijoin::{
-    Channel, Error, Fingerprint, Output, Plan,
+    Channel, Error, Fingerprint, Output, Plan, Role,
     parts::{self, Spilled},
 };
 use psijoin_block::parallel::{self, Pool};
@@ -262,6 +262,26 @@ fn run_in_parts(
         first_rows,
         spilled_bytes,
     })
+}
+
+/// How many bytes of this party's table lie on disk at most in a plan in parts, if no key is in two rows: `spilled_bytes` of
+/// its [run](Table::run) without a job.
+///
+/// # Panics
+/// If the plan is not in parts.
+pub(crate) fn most_spilled(plan: &Plan, role: Role, limit: u64) -> u64 {
+    let (request, shape) = (plan.request(), plan.parts().expect("a plan in parts").shape);
+    let (rows, columns) = (role.items(request.sizes), request.output.columns().of(role));
+    let all = |limit| {
+        KeyPartitions::most_spilled(rows, columns, limit) + Spilled::most_spilled(plan, role, limit)
+    };
+    match all(limit) {
+        0 => 0,
+        apart => {
+            let displaced = KeyPartitions::most_displaced(shape.parts as usize, limit);
+            (apart + displaced).min(all(0))
+        }
+    }
 }
 
 /// A hash of items.

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::support::{Folder, Process, all_exit, assert_said, objects, run, trust};
 
 /// A calibration with runs of 100 bytes per item each way and a microsecond per item of each party.
-fn calibration(folder: &Folder, protocols: &[&str], outputs: &[&str]) -> String {
+pub(crate) fn calibration(folder: &Folder, protocols: &[&str], outputs: &[&str]) -> String {
     let run = |items: u64| {
         let (bytes, seconds) = (100 * items, 1e-6 * items as f64);
         let send = serde_json::json!({"send": [1.0, bytes, seconds]});
@@ -13,7 +13,7 @@ fn calibration(folder: &Folder, protocols: &[&str], outputs: &[&str]) -> String 
         serde_json::json!({
             "items": [items, items],
             "scripts": [[send, receive], [receive, send]],
-            "memory_bytes": [1000 * items, 2000 * items],
+            "memory_bytes": [5000 * items, 10_000 * items],
         })
     };
     let mut profiles = Vec::new();
@@ -31,7 +31,8 @@ fn calibration(folder: &Folder, protocols: &[&str], outputs: &[&str]) -> String 
     folder.file("calibration.json", calibration.to_string())
 }
 
-fn plan(calibration: &str, more: &[&str]) -> Vec<Value> {
+/// What is planned with it: the protocols that are a choice.
+pub(crate) fn plan(calibration: &str, more: &[&str]) -> Vec<Value> {
     let args = [&["plan", "--json", "--calibration", calibration], more].concat();
     let ended = run(&args);
     ended.says(0, &[]);
@@ -90,8 +91,8 @@ fn bytes_are_exact_and_the_rest_follows_from_the_calibration() {
     for field in ["sender_bytes", "receiver_bytes", "flights"] {
         assert_eq!(dh[field], listed[field]);
     }
-    assert_eq!(dh["sender_memory_bytes"], 1000.0 * items);
-    assert_eq!(dh["receiver_memory_bytes"], 2000.0 * items);
+    assert_eq!(dh["sender_memory_bytes"], 5000.0 * items);
+    assert_eq!(dh["receiver_memory_bytes"], 10_000.0 * items);
     // Both lines carry their bytes one after the other here; computing is a hundredth of a second each.
     let bytes = dh["sender_bytes"].as_f64().unwrap() + dh["receiver_bytes"].as_f64().unwrap();
     let expected = 8.0 * bytes / 1e6 + 0.1 + 2e-6 * items;
@@ -195,7 +196,7 @@ fn money_is_counted_by_a_file_of_prices() {
 fn the_table_says_why_others_are_no_choice() {
     let folder = Folder::new();
     let calibration = calibration(&folder, &["dh", "rr22-circuit"], &["count"]);
-    let count = ["--items", "2^18", "--output-kind", "count"];
+    let count = ["--items", "2^16", "--output-kind", "count"];
     let of = |more: &[&str]| {
         let args = ["plan", "--threads", "1", "--calibration", &calibration];
         run(&[&args[..], &count, more].concat())
@@ -203,9 +204,24 @@ fn the_table_says_why_others_are_no_choice() {
     let plans = [
         of(&[]),
         of(&["--min-intersection", "5"]),
-        of(&["--memory", "1MB"]),
+        of(&["--memory", "330MB"]),
     ];
     all_exit(&plans, 0);
+    assert_said!(plans);
+}
+
+/// And nothing of it where nothing is spilled.
+#[test]
+fn the_table_says_what_is_spilled() {
+    let folder = Folder::new();
+    let calibration = calibration(&folder, &["kkrt", "rr22"], &["rows"]);
+    let of = |memory: &str| {
+        let args = ["plan", "--threads", "1", "--calibration", &calibration];
+        run(&[&args[..], &["--items", "1e6:1e7", "--memory", memory]].concat())
+    };
+    let plans = [of("400MB"), of("4GB"), of("300MB")];
+    all_exit(&plans[..2], 0);
+    plans[2].says(2, &[]);
     assert_said!(plans);
 }
 

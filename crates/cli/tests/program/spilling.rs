@@ -4,7 +4,10 @@ use std::{fs, thread, time::Duration};
 
 use serde_json::Value;
 
-use crate::support::{Folder, Joined, join, run, start_pair};
+use crate::{
+    plan::{calibration, plan},
+    support::{Folder, Joined, join, lines, run, start_pair},
+};
 
 /// The receiver has keys 0 to 1999, each in two rows, and the sender 500 to 3499; some rows have no key.
 fn tables(folder: &Folder) -> [String; 2] {
@@ -85,6 +88,39 @@ fn rows_are_the_same_as_in_memory() {
         assert_eq!(mine, keys(0..2000) * (2 * 36 + 8 + 20));
         assert_eq!(theirs, keys(500..3500) * (36 + 20));
     }
+}
+
+/// With the least memory, of which 14 MB are for the stores of a table.
+#[test]
+fn a_plan_says_how_much_is_spilled() {
+    let folder = Folder::new();
+    let (mine, theirs) = (2_200_000, 1000);
+    let inputs = [("mine", mine), ("theirs", theirs)].map(|(name, keys)| {
+        let words = folder.file(name, lines(0..keys));
+        [words, folder.path(&format!("{name}.json"))]
+    });
+    let least = ["--memory", "330MB"];
+    let common = ["--insecure-plaintext", "--protocol", "rr22"];
+    let party = |of: usize| {
+        let [input, report] = &inputs[of];
+        [&["--input", input, "--report", report], &common[..], &least].concat()
+    };
+    let output = folder.path("shared");
+    let joined = join(&[&party(0)[..], &["--output", &output]].concat(), &party(1));
+    joined.sender.says(0, &[]);
+    joined.receiver.says(0, &["did not fit into memory"]);
+
+    let calibration = calibration(&folder, &["rr22"], &["rows"]);
+    let items = format!("{theirs}:{mine}");
+    let planned = plan(&calibration, &[&["--items", &items], &least[..]].concat());
+    let [rr22] = &planned[..] else {
+        panic!("{planned:?}");
+    };
+    let said = |role: &str| rr22[format!("{role}_spilled_bytes")].as_u64().unwrap();
+    let spilled = ["mine.json", "theirs.json"].map(|report| spilled_bytes(&folder, report));
+    assert_eq!((said("sender"), spilled[1]), (0, 0));
+    let bounds = spilled[0]..spilled[0] * 3 / 2;
+    assert!(bounds.contains(&said("receiver")), "{bounds:?}: {rr22}");
 }
 
 #[test]

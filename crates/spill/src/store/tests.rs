@@ -270,3 +270,38 @@ fn a_part_of_a_record_is_refused() {
     let (store, ..) = store(1, 0);
     let _ = store.append(0, &[1; 13]);
 }
+
+/// Appends as tables are read and poured: about as much to each partition, many times.
+#[test]
+fn no_more_is_spilled_than_is_foretold_and_not_much_less() {
+    for (partitions, limit) in [
+        (2, 100_000),
+        (7, 3_000_000),
+        (256, 3_000_000),
+        (256, 80_000_000),
+        (700, 20_000_000),
+    ] {
+        let (store, _, _folder) = store(partitions, limit);
+        let (mut bytes, mut piece) = (0, 0);
+        let piece_bytes = 12 * (limit as usize / partitions / 150).max(10);
+        while bytes < 4 * limit {
+            for partition in 0..partitions {
+                // Pieces are as uneven as chance makes them.
+                piece = (piece * 1_103_515_245 + 12_345) % (1 << 31);
+                let records = piece_bytes / 12 * (80 + (piece >> 16) % 40) / 100;
+                store.append(partition, &vec![0; 12 * records]).unwrap();
+                bytes += 12 * records as u64;
+            }
+            let most = Store::most_spilled(partitions, bytes, limit);
+            assert!(
+                store.spilled_bytes() <= most,
+                "{store:?}, {bytes} of {limit}: {most}"
+            );
+        }
+        let most = Store::most_spilled(partitions, bytes, limit);
+        let ratio = most as f64 / store.spilled_bytes() as f64;
+        assert!(ratio < 1.3, "{store:?}, {bytes} of {limit}: {most}");
+    }
+    assert_eq!(Store::most_spilled(256, 1000, 0), 1000);
+    assert_eq!(Store::most_spilled(256, u64::MAX / 4, u64::MAX), 0);
+}

@@ -6,8 +6,9 @@ use super::{
     bitmap::Bitmap,
     collected::Collected,
     distinct::{Distinct, Repeats},
-    partitions::Records,
+    partitions::{Partitions, Records},
     read,
+    stretch::PARTITIONS,
 };
 use crate::{Doubt, Error, KeySpec, Numbers, Progress, Source, meaning::Meaning};
 
@@ -71,6 +72,27 @@ impl KeyPartitions {
             repeats,
             counts,
         })
+    }
+
+    /// Bytes that each row with a key takes, in the budget or on disk, if there are this many columns of numbers.
+    pub fn row_bytes(columns: usize) -> u64 {
+        Partitions::record_bytes(columns) as u64
+    }
+
+    /// How many bytes of a table with this many rows, all of different keys, lie on disk at most once it is read with a
+    /// budget of `limit` bytes.
+    pub fn most_spilled(rows: u64, columns: usize, limit: u64) -> u64 {
+        Store::most_spilled(PARTITIONS, rows * Self::row_bytes(columns), limit)
+    }
+
+    /// How many bytes more lie on disk at most if, while items are [taken](Self::take_items) partition by partition, another
+    /// store of this many partitions fills up in the same budget of `limit` bytes.
+    ///
+    /// What holds most is spilled first. A partition here holds 2/257 of the budget at most; so it is not spilled any more once
+    /// those of the other store hold as much.
+    pub fn most_displaced(partitions: usize, limit: u64) -> u64 {
+        let held = u128::from(limit) * 2 / (PARTITIONS as u128 + 1);
+        (held * partitions as u128).min(limit.into()) as u64
     }
 
     /// All of it in memory, beyond any budget.

@@ -26,10 +26,15 @@ pub(super) struct Partitions {
 struct Scales(Vec<(u32, u32)>);
 
 impl Partitions {
+    /// Bytes of a record with this many numbers.
+    pub(super) fn record_bytes(columns: usize) -> usize {
+        KEY + columns * NUMBER
+    }
+
     pub(super) fn new(columns: usize, budget: &Budget, folder: &Folder) -> Self {
         let scales = || Scales(vec![(0, 0)]);
         Self {
-            store: Store::new(PARTITIONS, KEY + columns * NUMBER, budget, folder),
+            store: Store::new(PARTITIONS, Self::record_bytes(columns), budget, folder),
             columns: (0..columns).map(|_| scales()).collect(),
         }
     }

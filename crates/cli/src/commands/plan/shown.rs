@@ -3,8 +3,9 @@
 use std::{num::NonZeroUsize, time::Duration};
 
 use psijoin::{
-    Info,
+    Info, Role,
     planner::{Estimate, Obstacle, Order},
+    spill::Budget,
 };
 use serde::Serialize;
 
@@ -13,6 +14,7 @@ use crate::{
     grid::{Align, Grid},
     humanize, output,
     requested_output::RequestedOutput,
+    session::most_spilled,
     sizes::SetSizes,
 };
 
@@ -23,6 +25,8 @@ pub(super) struct Shown<'a> {
     pub(super) order: Order,
     pub(super) network: String,
     pub(super) threads: NonZeroUsize,
+    /// What the stores of a table may hold in memory, if that is limited.
+    pub(super) budget: Option<Budget>,
     pub(super) has_money: bool,
     /// The name of the protocol that `auto` takes.
     pub(super) auto: &'static str,
@@ -61,9 +65,13 @@ impl Shown<'_> {
         if self.estimates.is_empty() {
             return format!("{heading}: no protocol can do this.\n");
         }
-        let mut grid = Grid::new(&self.columns());
-        for estimate in self.estimates {
-            grid.row(self.row(&self.line(estimate)));
+        let lines: Vec<Line> = (self.estimates.iter())
+            .map(|estimate| self.line(estimate))
+            .collect();
+        let spills = lines.iter().any(Line::spills);
+        let mut grid = Grid::new(&self.columns(spills));
+        for line in &lines {
+            grid.row(self.row(line, spills));
         }
         let extrapolated = match self
             .estimates
@@ -88,7 +96,7 @@ impl Shown<'_> {
         }
     }
 
-    fn columns(&self) -> Vec<(&'static str, Align)> {
+    fn columns(&self, spills: bool) -> Vec<(&'static str, Align)> {
         let mut columns = vec![
             ("protocol", Align::Left),
             ("time", Align::Right),
@@ -99,6 +107,12 @@ impl Shown<'_> {
             ("sender's memory", Align::Right),
             ("receiver's memory", Align::Right),
         ];
+        if spills {
+            columns.extend([
+                ("sender spills", Align::Right),
+                ("receiver spills", Align::Right),
+            ]);
+        }
         if self.has_money {
             columns.push(("USD", Align::Right));
         }
@@ -106,7 +120,7 @@ impl Shown<'_> {
         columns
     }
 
-    fn row(&self, line: &Line) -> Vec<String> {
+    fn row(&self, line: &Line, spills: bool) -> Vec<String> {
         let name = match line.is_auto {
             true => format!("{} (auto)", line.protocol),
             false => line.protocol.to_owned(),
@@ -124,6 +138,10 @@ impl Shown<'_> {
             memory(line.sender_memory_bytes),
             memory(line.receiver_memory_bytes),
         ];
+        if spills {
+            let spilled = [line.sender_spilled_bytes, line.receiver_spilled_bytes];
+            cells.extend(spilled.map(|bytes| humanize::bytes(bytes.unwrap_or_default())));
+        }
         cells.extend(
             self.has_money
                 .then(|| line.usd.map_or("?".into(), |usd| format!("{usd:.6}"))),
@@ -137,6 +155,13 @@ impl Shown<'_> {
         let [sender, receiver] = estimate
             .memory_bytes
             .map(|bytes| bytes.map(|bytes| bytes as u64));
+        let spilled = |role| {
+            let limit = self.budget.as_ref()?.limit();
+            Some(match estimate.plan.parts() {
+                Some(_) => most_spilled(&estimate.plan, role, limit),
+                None => 0,
+            })
+        };
         Line {
             protocol: info.name,
             is_auto: info.name == self.auto,
@@ -148,6 +173,8 @@ impl Shown<'_> {
             flights: cost.flights,
             sender_memory_bytes: sender,
             receiver_memory_bytes: receiver,
+            sender_spilled_bytes: spilled(Role::Sender),
+            receiver_spilled_bytes: spilled(Role::Receiver),
             usd: estimate.usd,
             adversary: info.adversary.to_string(),
             leaks: info.leaks,
@@ -177,7 +204,7 @@ fn left_out(others: &[(&'static Info, Obstacle)]) -> String {
 fn why(obstacle: &Obstacle) -> String {
     match obstacle {
         Obstacle::Memory { needed } => format!(
-            "too large for the memory, with {}",
+            "too large for the memory, with {} beside the table",
             humanize::bytes(*needed)
         ),
         other => other.to_string(),
@@ -199,9 +226,22 @@ struct Line {
     flights: u64,
     sender_memory_bytes: Option<u64>,
     receiver_memory_bytes: Option<u64>,
+    /// At most, with the memory that was said.
+    sender_spilled_bytes: Option<u64>,
+    receiver_spilled_bytes: Option<u64>,
     usd: Option<f64>,
     adversary: String,
     leaks: &'static str,
+}
+
+impl Line {
+    /// Whether anything of a table goes to disk.
+    fn spills(&self) -> bool {
+        [self.sender_spilled_bytes, self.receiver_spilled_bytes]
+            .into_iter()
+            .flatten()
+            .any(|bytes| bytes > 0)
+    }
 }
 
 /// A protocol that is no choice, for scripts.
