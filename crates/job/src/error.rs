@@ -53,6 +53,19 @@ pub enum Error {
         ours: String,
     },
 
+    /// It was written by a version that keeps jobs in another form.
+    #[error(
+        "the job in {} was begun by psijoin {theirs}, which keeps jobs in another form: go on with that version, or \
+         begin anew on both sides with new folders",
+        folder.display()
+    )]
+    Layout {
+        /// The folder.
+        folder: PathBuf,
+        /// The version that began the job.
+        theirs: String,
+    },
+
     /// A file is not what was written.
     #[error(
         "the job folder {} is damaged ({what}): begin anew on both sides with new folders", folder.display()
@@ -109,7 +122,10 @@ impl Error {
     /// Who has to act on it.
     pub fn kind(&self) -> Kind {
         match self {
-            Self::Changed { .. } | Self::ChangedSecret { .. } | Self::Version { .. } => Kind::Usage,
+            Self::Changed { .. }
+            | Self::ChangedSecret { .. }
+            | Self::Version { .. }
+            | Self::Layout { .. } => Kind::Usage,
             _ => Kind::Folder,
         }
     }

@@ -12,6 +12,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     Ended, Error, Job, Results, Term,
+    job::Head,
     results::{Damaged, OpenError},
     seal::{KEY_BYTES, Key, from_hex, hex},
 };
@@ -430,9 +431,16 @@ impl At<'_> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             text => self.io(text)?,
         };
-        let job = serde_json::from_slice(&text);
-        job.map(Some)
-            .map_err(|_| self.damaged("`job` is not what was written"))
+        if let Ok(job) = serde_json::from_slice(&text) {
+            return Ok(Some(job));
+        }
+        match serde_json::from_slice(&text) {
+            Ok(Head { format, program }) if format != FORMAT => Err(Error::Layout {
+                folder: self.0.to_owned(),
+                theirs: program,
+            }),
+            _ => Err(self.damaged("`job` is not what was written")),
+        }
     }
 
     fn key(&self) -> Result<Key, Error> {

@@ -1,5 +1,13 @@
 use serde::{Deserialize, Serialize};
 
+/// What a job begins with in every layout.
+#[derive(Deserialize)]
+pub(crate) struct Head {
+    #[serde(rename = "psijoin job")]
+    pub(crate) format: u32,
+    pub(crate) program: String,
+}
+
 /// What both parties agreed on when a job was begun, and what this party needs to go on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {

@@ -153,6 +153,22 @@ fn a_folder_is_one_process_at_a_time_of_one_version() {
     assert!(matches!(error, Error::Version { .. }), "{error}");
 }
 
+/// Whatever that layout is, apart from how it begins.
+#[test]
+fn a_job_of_another_layout_is_not_taken_for_a_damaged_one() {
+    let temporary = tempfile::tempdir().unwrap();
+    let path = &at(&temporary);
+    begin(&mut open(path).unwrap());
+    fs::write(path.join(JOB), r#"{"psijoin job": 2, "program": "9.0.0"}"#).unwrap();
+    for error in [open(path).err(), Folder::status(path).err()] {
+        let error = error.unwrap();
+        assert!(
+            matches!(&error, Error::Layout { theirs, .. } if theirs == "9.0.0"),
+            "{error}"
+        );
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_folder_is_its_owners_alone() {
