@@ -363,6 +363,9 @@ impl Failure {
             Self::NoRoomForPeerKeys { .. } => {
                 Some("--max-peer-keys N tries it all the same; a machine with more memory is safer")
             }
+            Self::Job(psijoin_job::Error::Io { source, .. }) if is_no_room(source) => Some(
+                "nothing is lost: make room there, and both run the same commands again; they go on with what was kept",
+            ),
             Self::ReceiverSums(_) => Some(
                 "--allow-sums-that-reveal-keys allows it: see \"What an answer tells\" in \
                  docs/functions.md first",
@@ -388,6 +391,12 @@ impl Failure {
             _ => None,
         }
     }
+}
+
+/// Whether there is no more room for a file.
+fn is_no_room(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
 }
 
 /// Whether the parties did not meet because one of them does not have the key that it should have.

@@ -15,8 +15,8 @@ use std::{
 };
 
 use psijoin::{
-    Context, Fingerprint, Input, JointSeed, Ledger, Output, OutputKind, Plan, Protocol, Role,
-    Traffic, parts::Remaining,
+    Context, Error, Fingerprint, Input, JointSeed, Ledger, Output, OutputKind, Plan, Protocol,
+    Role, Traffic, parts::Remaining,
 };
 use psijoin_block::parallel::Pool;
 use psijoin_channel::{
@@ -248,7 +248,9 @@ impl Ready<'_> {
                 let _ = connection.finish();
                 return Err(Failure::OnlyChecked);
             }
-            computed => computed.inspect_err(|failure| connection.abort(failure.abort_code()))?,
+            computed => computed
+                .map_err(|failure| self.naming_the_folder(failure))
+                .inspect_err(|failure| connection.abort(failure.abort_code()))?,
         };
         match computed.ran.output {
             // Both know that already.
@@ -256,6 +258,18 @@ impl Ready<'_> {
             _ => self.part(connection)?,
         }
         Ok(computed)
+    }
+
+    /// The same, but for where a step could not be kept: a protocol does not know of folders.
+    fn naming_the_folder(&self, failure: Failure) -> Failure {
+        match (failure, &self.job) {
+            (Failure::Psi(Error::Ledger(source)), Some(job)) => psijoin_job::Error::Io {
+                folder: job.path().to_owned(),
+                source,
+            }
+            .into(),
+            (failure, _) => failure,
+        }
     }
 
     /// Meets the other party by `meet`, and agrees with it on all that a join needs.

@@ -367,6 +367,66 @@ fn shares_go_on() {
     assert_eq!(shared, (1000..3000).map(Some).collect());
 }
 
+/// Nothing is lost by it, and both go on once there is room.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_job_folder_that_runs_full_is_named() {
+    let parties = Parties::new(&LONG);
+    let own: Vec<&str> = parties.receiver.iter().map(String::as_str).collect();
+    let args = [&["receive", "--listen", &parties.address], &own[..]].concat();
+    let receiver = Process::start_with_small_files(16, &args);
+    let sender = parties.sender(&[]);
+    let job = format!(
+        "cannot use the job folder {}",
+        parties.folder.path("receiver-job")
+    );
+    let receiver = receiver.end();
+    receiver.says(3, &[&job, "make room there", "the same commands again"]);
+    assert_eq!(receiver.stdout, "");
+    sender.end().says(7, &[]);
+    parties.goes_on();
+}
+
+/// Rows are read again when they are written. What was computed is kept until the table is what it was.
+#[test]
+fn a_table_that_changes_before_its_rows_are_written_is_refused() {
+    let parties = Parties::new(&LONG);
+    let mut receiver = parties.receiver(&[]);
+    receiver.address();
+    let sender = parties.sender(&[]);
+    receiver.wait_for("to move");
+    parties.folder.file("mine", lines(0..3001));
+    receiver
+        .end()
+        .says(3, &["was changed while it was in use: run again"]);
+    sender.end().says(0, &[]);
+    let changed = parties.receiver(&[]).end();
+    changed.says(2, &["a table (its keys, their order, and its numbers)"]);
+    assert_eq!(changed.stdout, "");
+    parties.folder.file("mine", lines(0..3000));
+    let alone = parties.receiver(&[]).end();
+    alone.says(0, &["the other party is not needed any more"]);
+    assert_eq!(alone.stdout, lines(1000..3000));
+}
+
+/// By name, on this side alone.
+#[test]
+fn a_job_of_another_version_is_refused() {
+    let parties = Parties::broken_off(&[]);
+    let job = parties.folder.path("receiver-job/job");
+    let whole = fs::read_to_string(&job).unwrap();
+    let version = env!("CARGO_PKG_VERSION");
+    fs::write(&job, whole.replace(version, "0.0.1")).unwrap();
+    let said =
+        format!("was begun by psijoin 0.0.1, and this is {version}: go on with that version");
+    parties
+        .receiver(&[])
+        .end()
+        .says(2, &[&said, "begin anew on both sides"]);
+    fs::write(&job, whole).unwrap();
+    parties.goes_on();
+}
+
 /// Each by name, with nothing lost.
 #[test]
 fn what_has_changed_is_refused() {

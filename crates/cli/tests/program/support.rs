@@ -271,6 +271,17 @@ impl Process {
         Self::spawn(command)
     }
 
+    /// Starts the program, whose files may have this many blocks of 512 bytes: what it writes beyond fails as on a full
+    /// disk.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn start_with_small_files(blocks: u32, args: &[&str]) -> Self {
+        let mut command = Command::new("sh");
+        let limit = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+        let program = ["-c", &limit, env!("CARGO_BIN_EXE_psijoin")];
+        quiet(command.args(program).args(args));
+        Self::spawn(command)
+    }
+
     /// Starts a command whose standard input and output are set.
     pub(crate) fn spawn(mut command: Command) -> Self {
         command.env_remove("PSIJOIN_LOG");
