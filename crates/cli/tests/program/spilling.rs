@@ -1,12 +1,15 @@
 //! `--memory` and `--spill-dir`: tables that do not fit into the memory they are given.
 
-use std::{fs, thread, time::Duration};
+use std::{
+    fs, thread,
+    time::{Duration, Instant},
+};
 
 use serde_json::Value;
 
 use crate::{
     plan::{calibration, plan},
-    support::{Folder, Joined, join, lines, run, start_pair},
+    support::{Folder, Joined, Process, exists, join, lines, run, start_pair},
 };
 
 /// The receiver has keys 0 to 1999, each in two rows, and the sender 500 to 3499; some rows have no key.
@@ -194,6 +197,74 @@ fn a_folder_that_cannot_be_used_is_named_on_this_side() {
         );
         joined.sender.says(3, &[&there, "--spill-dir"]);
         joined.receiver.says(7, &[]);
+    }
+}
+
+/// While rows are read; and while items go to their parts, where all rows fit into memory and stay for another attempt.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_that_runs_full_is_named_on_this_side() {
+    for (memory, blocks, is_poured) in [("0kB", 100, false), ("110kB", 40, true)] {
+        let folder = Folder::new();
+        let words = folder.file("words", lines(0..3000));
+        let [spill, output] = ["spill", "shared"].map(|name| folder.path(name));
+        fs::create_dir(&spill).unwrap();
+        let jobs = ["mine.job", "theirs.job"].map(|name| folder.path(name));
+        let party = |of: usize| {
+            let common = ["--insecure-plaintext", "--parts", "3", "--input", &words];
+            match is_poured {
+                true => [&common[..], &["--job", &jobs[of]]].concat(),
+                false => common.to_vec(),
+            }
+        };
+        let (receiver, address) =
+            Process::listen("receive", &[&party(0)[..], &["--output", &output]].concat());
+        let small = ["--table-memory", memory, "--spill-dir", &spill];
+        let args = [&["send", "--connect", &address], &party(1)[..], &small].concat();
+        let sender = Process::start_with_small_files(blocks, &args).end();
+        let full = format!("no more room in {spill} for what does not fit into memory");
+        sender.says(3, &[&full, "free some", "--spill-dir", "--memory"]);
+        assert_eq!(sender.stderr.contains("to move"), is_poured, "{sender:#?}");
+        receiver.end().says(7, &[]);
+        assert!(!exists(&output));
+        assert_eq!(fs::read_dir(&spill).unwrap().count(), 0);
+    }
+}
+
+/// While rows are read, and while parts run.
+#[cfg(target_os = "linux")]
+#[test]
+fn ctrl_c_ends_both_and_leaves_nothing_on_disk() {
+    for (rows, parts, is_agreed) in [(1_000_000, "2", false), (4000, "61", true)] {
+        let folder = Folder::new();
+        let words = folder.file("words", lines(0..rows));
+        let few = folder.file("few", lines(0..4000));
+        let [spill, output] = ["spill", "shared"].map(|name| folder.path(name));
+        fs::create_dir(&spill).unwrap();
+        let common = ["--insecure-plaintext", "--protocol", "dh", "--threads", "1"];
+        let small = ["--table-memory", "0kB", "--spill-dir", &spill];
+        let common = [&common[..], &small, &["--parts", parts]].concat();
+        let (mut receiver, sender) = start_pair(
+            &[&common[..], &["--input", &words, "--output", &output]].concat(),
+            &[&common[..], &["--input", &few]].concat(),
+        );
+        if is_agreed {
+            receiver.wait_for("to move");
+        }
+        receiver.wait_for_open_file(&spill);
+        receiver.signal("INT");
+        let interrupted = Instant::now();
+        let receiver = receiver.end();
+        receiver.says(1, &["interrupted"]);
+        assert_eq!(
+            receiver.stderr.contains("to move"),
+            is_agreed,
+            "{receiver:#?}"
+        );
+        sender.end().says(4, &["interrupted by its user"]);
+        assert!(interrupted.elapsed() < Duration::from_secs(10));
+        assert!(!exists(&output));
+        assert_eq!(fs::read_dir(&spill).unwrap().count(), 0);
     }
 }
 

@@ -352,6 +352,24 @@ impl Process {
         None
     }
 
+    /// Waits until it has a file in this folder open, with or without a name.
+    #[cfg(target_os = "linux")]
+    #[track_caller]
+    pub(crate) fn wait_for_open_file(&self, folder: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        let is_there = |file: fs::DirEntry| {
+            fs::read_link(file.path()).is_ok_and(|path| path.starts_with(folder))
+        };
+        loop {
+            let open = fs::read_dir(format!("/proc/{}/fd", self.child.id())).unwrap();
+            if open.flatten().any(is_there) {
+                return;
+            }
+            assert!(Instant::now() < deadline, "it opens no file in {folder}");
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
     pub(crate) fn signal(&self, name: &str) {
         let status = Command::new("kill")
             .args(["-s", name, &self.child.id().to_string()])
