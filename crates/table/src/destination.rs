@@ -2,15 +2,23 @@ use std::{
     fs::{self, OpenOptions},
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
+    sync::Arc,
 };
+
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use crate::{
-    Compression, Error, Format, MatchingRows, Progress, RowItems, Source,
+    Compression, Error, Format, MatchingRows, Progress, RowItems, Source, WhichRows,
     atomic_file::{self, AtomicFile, Existing},
-    write,
+    table::bitmap::Bitmap,
+    write::{self, Added, Chosen},
 };
 
-/// Where the matching rows go.
+/// The column that says which rows are shared, and what stands before its name if the table has it.
+const SHARED_COLUMN: &str = "shared";
+const SHARED_PREFIX: &str = "psijoin_";
+
+/// Where a table's rows go, and which of them.
 #[derive(Debug)]
 pub struct Destination {
     name: String,
@@ -18,6 +26,9 @@ pub struct Destination {
     format: Format,
     quote_empty: bool,
     compression: Option<Compression>,
+    which: WhichRows,
+    /// The columns that are added to them.
+    added: SchemaRef,
 }
 
 #[derive(Debug)]
@@ -69,7 +80,44 @@ impl Destination {
             format,
             quote_empty: false,
             compression: path.and_then(Compression::of_ending),
+            which: WhichRows::Shared,
+            added: Arc::new(Schema::empty()),
         })
+    }
+
+    /// Writes these rows; without this, the shared ones. If all are written, a column `shared` behind
+    /// the others says which are. In a table that has such a column, it is called `psijoin_shared`.
+    ///
+    /// # Errors
+    /// If the format cannot hold that column, or the source's columns cannot be read.
+    pub fn choosing(mut self, which: WhichRows, source: &Source) -> Result<Self, Error> {
+        self.which = which;
+        if which == WhichRows::All {
+            let name = different(SHARED_COLUMN, SHARED_PREFIX, &source.columns()?);
+            let shared = Field::new(name, DataType::Boolean, false);
+            self.added = Arc::new(Schema::new(vec![shared]));
+        }
+        self.fitting(source)
+    }
+
+    /// Which rows are written.
+    pub fn which(&self) -> WhichRows {
+        self.which
+    }
+
+    /// The same, if its format can hold what is added.
+    fn fitting(self, source: &Source) -> Result<Self, Error> {
+        let unfit = match self.added.fields().is_empty() {
+            true => None,
+            false => write::fits_added(source, &self.added, self.format),
+        };
+        match unfit {
+            None => Ok(self),
+            Some(reason) => Err(Error::Unfit {
+                file: self.name,
+                reason,
+            }),
+        }
     }
 
     /// Tells nulls and empty texts apart where Parquet or Arrow is written as CSV: an empty text is `""`, and
@@ -87,8 +135,7 @@ impl Destination {
         }
     }
 
-    /// Writes the rows whose items are `matched`, in input order, and returns how many there
-    /// are: [`stage`](Self::stage) and [`commit`](StagedRows::commit) at once.
+    /// Writes rows, given which items are `matched`, and returns how many were written: [`stage`](Self::stage) and [`commit`](StagedRows::commit) at once.
     ///
     /// # Errors
     /// As those.
@@ -105,8 +152,8 @@ impl Destination {
         self.stage(source, rows, matched, progress)?.commit()
     }
 
-    /// Writes the rows whose items are `matched`, in input order, without showing them yet if
-    /// the destination is a file: what can fail, such as a disk that is full, has failed when
+    /// Writes the rows whose items are `matched`, or [others](Self::choosing), in input order, without
+    /// showing them yet if the destination is a file: what can fail, such as a disk that is full, has failed when
     /// this returns. In the source's own format every row keeps its bytes, or its types; in
     /// another it is written as is usual there.
     ///
@@ -133,20 +180,50 @@ impl Destination {
         self.stage_rows(source, &rows.matching(matched), progress)
     }
 
-    /// As [`stage`](Self::stage), these rows.
+    /// As [`stage`](Self::stage), given which rows are shared.
     ///
     /// # Errors
     /// As those of that.
     pub fn stage_rows(
         &self,
         source: &Source,
-        rows: &MatchingRows<'_>,
+        shared: &MatchingRows<'_>,
+        progress: &Progress,
+    ) -> Result<StagedRows, Error> {
+        let others;
+        let rows = match self.which {
+            WhichRows::Shared => &shared.rows,
+            WhichRows::Unshared => {
+                others = shared.rows.complement();
+                &others
+            }
+            WhichRows::All => {
+                others = Bitmap::new(shared.rows.len()).complement();
+                &others
+            }
+        };
+        let added = (!self.added.fields().is_empty()).then(|| Added {
+            schema: self.added.clone(),
+            shared: (self.which == WhichRows::All).then_some(&shared.rows),
+        });
+        let chosen = Chosen {
+            rows,
+            starts: shared.starts,
+            added: added.as_ref(),
+        };
+        self.stage_chosen(source, &chosen, progress)
+    }
+
+    fn stage_chosen(
+        &self,
+        source: &Source,
+        chosen: &Chosen<'_>,
         progress: &Progress,
     ) -> Result<StagedRows, Error> {
         let write = |writer: &mut (dyn Write + Send)| {
-            write::matching_rows(
+            write::chosen_rows(
                 source,
-                rows,
+                chosen,
                 self.format,
                 self.quote_empty,
                 &mut write::Output {
@@ -162,30 +239,34 @@ impl Destination {
                 compression.written(output, write, |error| cannot_write(&self.name, error))
             }
         };
-        let (rows, file) = match &self.target {
-            Target::Stdout => (pass(&mut BufWriter::new(io::stdout()))?, None),
+        let file = match &self.target {
+            Target::Stdout => {
+                pass(&mut BufWriter::new(io::stdout()))?;
+                None
+            }
             Target::Stream(path) => {
                 let file = OpenOptions::new().write(true).open(path);
                 let mut buffered =
                     BufWriter::new(file.map_err(|error| cannot_write(&self.name, error))?);
-                (pass(&mut buffered)?, None)
+                pass(&mut buffered)?;
+                None
             }
             Target::File(file) => {
                 let cannot_write = |error| cannot_write(&self.name, error);
                 let mut unfinished = file.begin().map_err(cannot_write)?;
-                let rows = pass(&mut unfinished)?;
-                (rows, Some(unfinished.finish().map_err(cannot_write)?))
+                pass(&mut unfinished)?;
+                Some(unfinished.finish().map_err(cannot_write)?)
             }
         };
         Ok(StagedRows {
             name: self.name.clone(),
-            rows,
+            rows: chosen.rows.count(),
             file,
         })
     }
 }
 
-/// Matching rows that are written, but not shown yet. When dropped, they are gone.
+/// Rows that are written, but not shown yet. When dropped, they are gone.
 #[derive(Debug)]
 #[must_use = "staged rows go away unless they are committed"]
 pub struct StagedRows {
@@ -212,6 +293,16 @@ impl StagedRows {
         }
         Ok(self.rows)
     }
+}
+
+/// A name that none of these columns has: this one, if it is none of theirs, and otherwise with as many
+/// prefixes as it takes.
+fn different(name: &str, prefix: &str, columns: &[String]) -> String {
+    let mut name = name.to_owned();
+    while columns.contains(&name) {
+        name.insert_str(0, prefix);
+    }
+    name
 }
 
 fn cannot_write(name: &str, source: io::Error) -> Error {

@@ -1,4 +1,4 @@
-use crate::{Encoding, Error, Format};
+use crate::{Encoding, Error, Format, text::escapes::escaped};
 
 /// What is said about how a text is written, instead of what is usual in its format.
 ///
@@ -180,6 +180,24 @@ impl Delimited {
             .into_iter()
             .filter(|&(byte, _)| byte != self.delimiter);
         others.find_map(|(byte, word)| field.contains(char::from(byte)).then_some(word))
+    }
+
+    /// A field, or a null, as it stands in a text of this kind; `None` if it cannot stand there.
+    pub(crate) fn written(self, field: Option<&str>) -> Option<String> {
+        if self.escapes {
+            return Some(escaped(field, self.delimiter));
+        }
+        let text = field.unwrap_or_default();
+        let delimiter = char::from(self.delimiter);
+        let breaks = |character| [delimiter, '\n', '\r'].contains(&character);
+        match self.quote.map(char::from) {
+            Some(quote) if text.contains(|c| breaks(c) || c == quote) => {
+                let doubled = text.replace(quote, &format!("{quote}{quote}"));
+                Some(format!("{quote}{doubled}{quote}"))
+            }
+            None if text.contains(breaks) => None,
+            _ => Some(text.to_owned()),
+        }
     }
 
     /// What differs from `usual`, each in a few words.

@@ -103,16 +103,21 @@ impl Encoding {
     /// # Panics
     /// May panic if the text was not decoded from this encoding.
     pub(crate) fn encode(self, text: &str) -> Cow<'_, [u8]> {
+        let bytes = self.try_encode(text);
+        bytes.expect("what was decoded is encoded by the same bytes")
+    }
+
+    /// The text in this encoding; `None` if it has a character that the encoding lacks.
+    pub(crate) fn try_encode(self, text: &str) -> Option<Cow<'_, [u8]>> {
         // `encoding_rs` encodes to UTF-8 in place of UTF-16.
         if self.0 == UTF_16LE {
-            return text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+            return Some(text.encode_utf16().flat_map(u16::to_le_bytes).collect());
         }
         if self.0 == UTF_16BE {
-            return text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+            return Some(text.encode_utf16().flat_map(u16::to_be_bytes).collect());
         }
         let (bytes, _, is_lossy) = self.0.encode(text);
-        assert!(!is_lossy, "what was decoded is encoded by the same bytes");
-        bytes
+        (!is_lossy).then_some(bytes)
     }
 }
 

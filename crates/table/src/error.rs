@@ -47,6 +47,10 @@ pub enum Error {
     )]
     UnknownZone(String),
 
+    /// There is no such choice of rows.
+    #[error("there are no rows `{0}`; the rows to write are shared, unshared or all")]
+    UnknownRows(String),
+
     /// Normalisation is given for a column that is no key column.
     #[error("normalisation is given for `{0}`, which is not a key column")]
     RuleOutsideKey(String),
@@ -599,6 +603,7 @@ impl Error {
             | DateFormat(_)
             | UnknownCountry(_)
             | UnknownZone(_)
+            | UnknownRows(_)
             | RuleOutsideKey(_)
             | Repeated(_)
             | DialectByte { .. }

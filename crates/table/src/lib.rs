@@ -172,6 +172,7 @@ mod source;
 mod spelling;
 mod table;
 mod text;
+mod which_rows;
 mod write;
 
 pub use compression::Compression;
@@ -195,6 +196,7 @@ pub use source::Source;
 pub use spelling::{date_format::DateFormat, phone::Country, zone::Zone};
 pub use table::{Counts, InspectedColumn, Items, KeyPartitions, KeyTable, MatchingRows, RowItems};
 pub use text::MAX_RECORD_BYTES;
+pub use which_rows::WhichRows;
 
 /// The most rows that a table can have: each has a number of 32 bits.
 pub const MAX_ROWS: u64 = (1 << 32) - 2;

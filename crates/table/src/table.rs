@@ -10,6 +10,7 @@ mod collected;
 mod distinct;
 mod inspector;
 mod key_partitions;
+mod known_blocks;
 mod partitions;
 mod row_items;
 mod stretch;
@@ -26,6 +27,7 @@ use collected::Collected;
 pub(crate) use inspector::Findings;
 pub use inspector::InspectedColumn;
 pub use key_partitions::{Items, KeyPartitions};
+pub(crate) use known_blocks::{KnownBlock, KnownBlocks};
 pub(crate) use row_items::BlockStart;
 pub use row_items::{MatchingRows, RowItems};
 

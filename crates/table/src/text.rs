@@ -1,7 +1,7 @@
 //! Tables that are text: CSV, TSV, and one value per line.
 
 mod blocks;
-mod escapes;
+pub(crate) mod escapes;
 mod records;
 mod split;
 

@@ -1,5 +1,6 @@
-//! Writes the matching rows of a source, in any format.
+//! Writes chosen rows of a source, in any format, with the columns that are added to them.
 
+mod added;
 mod copy;
 mod fields;
 mod groups;
@@ -10,20 +11,32 @@ mod typed;
 use std::{
     borrow::Cow,
     io::{self, Write},
+    sync::Arc,
 };
 
 use arrow_schema::{Field, Schema};
 
 use crate::{
-    Error, Format, MatchingRows, Progress, Source,
+    Error, Format, Progress, Source,
     arrow::has_text,
     dialect::Layout,
     error::Place,
     source::{Batch, Pieces, Selection},
-    table::bitmap::Bitmap,
+    table::{BlockStart, bitmap::Bitmap},
     text::{Needed, Start},
 };
-use fields::{FieldWriter, Lines, Quoted, Unquoted};
+pub(crate) use added::Added;
+use added::Cursor;
+use fields::{FieldWriter, Lines, Quoted, Unquoted, Widened};
+
+/// Which rows are written.
+pub(crate) struct Chosen<'a> {
+    pub(crate) rows: &'a Bitmap,
+    /// Where the rows of a text are: the beginning of each block that has rows.
+    pub(crate) starts: &'a [BlockStart],
+    /// The columns that are added to them, if there are some.
+    pub(crate) added: Option<&'a Added<'a>>,
+}
 
 /// Where rows are written, and how errors call it.
 pub(crate) struct Output<'a> {
@@ -92,6 +105,28 @@ pub(crate) fn fits(source: &Source, format: Format) -> Result<Option<String>, Er
     }
 }
 
+/// Why a format cannot hold these columns behind those of a source, if it cannot.
+pub(crate) fn fits_added(source: &Source, added: &Schema, format: Format) -> Option<String> {
+    if format == Format::Lines {
+        let reason = "a .txt file holds one column, and further ones are added; write .csv or \
+                      .parquet";
+        return Some(reason.to_owned());
+    }
+    let lacks = |field: &&Arc<Field>| source.encoding().try_encode(field.name()).is_none();
+    if source.format() == format
+        && format.is_text()
+        && let Some(field) = added.fields().iter().find(lacks)
+    {
+        return Some(format!(
+            "{} lacks a character in the name of the added column `{}`; write .parquet",
+            source.encoding(),
+            field.name()
+        ));
+    }
+    // No type is a format's own if it comes from elsewhere.
+    first_unfit(added, Format::Csv, format)
+}
+
 /// Why a format cannot hold the first of these columns that it cannot.
 fn first_unfit(schema: &Schema, from: Format, to: Format) -> Option<String> {
     let (fits, why): (fn(&Field) -> bool, _) = match to {
@@ -121,70 +156,62 @@ fn first_repeated(names: &[String]) -> Option<(usize, usize)> {
     })
 }
 
-/// Writes the rows of `source` that match, and returns their number. In CSV, `quote_empty` tells
-/// empty texts from nulls.
-pub(crate) fn matching_rows(
+/// Writes the chosen rows of `source`. In CSV, `quote_empty` tells empty texts from nulls.
+pub(crate) fn chosen_rows(
     source: &Source,
-    matching: &MatchingRows<'_>,
+    chosen: &Chosen<'_>,
     format: Format,
     quote_empty: bool,
     output: &mut Output<'_>,
     progress: &Progress,
-) -> Result<u64, Error> {
+) -> Result<(), Error> {
     progress.start(source.bytes());
-    let mut matches = Matches {
+    let mut pass = Pass {
         source,
-        rows: &matching.rows,
+        chosen: chosen.rows,
         next: 0,
     };
     source.unchanged_by(|| match (source.layout(), format.is_text()) {
-        (None, false) => typed::filter(source, &matching.rows, format, output, progress),
+        (None, false) => typed::filter(source, chosen, format, output, progress),
         (Some(layout), _) if source.format() == format => {
-            copy::matching(source, layout, matching, output, progress)
+            copy::chosen(source, layout, chosen, output, progress)
         }
         (layout, _) => {
-            let names = source.columns()?;
-            let has_header = !matches!(
-                layout,
-                Some(Layout::Delimited(dialect)) if !dialect.header
-            );
-            let mut writer =
-                field_writer(format, &names, has_header, quote_empty, output, progress)?;
+            let mut writer = field_writer(source, chosen, format, quote_empty, output, progress)?;
             match layout {
-                None => from_typed(source, &mut matches, &mut *writer, progress)?,
-                Some(layout) => from_text(source, layout, &mut matches, &mut *writer, progress)?,
+                None => from_typed(source, &mut pass, &mut *writer, progress)?,
+                Some(layout) => from_text(source, layout, &mut pass, &mut *writer, progress)?,
             }
             writer.finish()?;
-            matches.finish()
+            pass.finish()
         }
     })?;
     output
         .flush()
-        .map_err(|source| cannot_write(output.name, source))?;
-    Ok(matching.count())
+        .map_err(|source| cannot_write(output.name, source))
 }
 
-/// Which rows match, in step with a pass over them.
-struct Matches<'a> {
+/// Which rows are chosen, in step with a pass over them.
+struct Pass<'a> {
     source: &'a Source,
-    rows: &'a Bitmap,
+    chosen: &'a Bitmap,
     next: u64,
 }
 
-impl Matches<'_> {
-    /// Whether the next row matches.
+impl Pass<'_> {
+    /// Whether the next row is chosen.
     fn next(&mut self) -> Result<bool, Error> {
-        if self.next == self.rows.len() {
+        if self.next == self.chosen.len() {
             return Err(self.source.changed());
         }
         self.next += 1;
-        Ok(self.rows.get(self.next - 1))
+        Ok(self.chosen.get(self.next - 1))
     }
 
-    /// Passes over this many rows if none of them matches; says whether it has.
+    /// Passes over this many rows if none of them is chosen; says whether it has.
     fn pass_over(&mut self, rows: u64) -> bool {
         let end = self.next.saturating_add(rows);
-        let passes = end <= self.rows.len() && !self.rows.any(self.next..end);
+        let passes = end <= self.chosen.len() && !self.chosen.any(self.next..end);
         if passes {
             self.next = end;
         }
@@ -192,7 +219,7 @@ impl Matches<'_> {
     }
 
     /// Reads typed columns, and gives each batch of them to `take`, which asks for each of its rows
-    /// whether it matches. What has no matching row is not read, where the file's description
+    /// whether it is chosen. What has no chosen row is not read, where the file's description
     /// says enough to pass over it.
     fn each_batch(
         &mut self,
@@ -216,7 +243,7 @@ impl Matches<'_> {
 
     /// Checks that the number of rows has not changed.
     fn finish(&self) -> Result<(), Error> {
-        match self.next == self.rows.len() {
+        match self.next == self.chosen.len() {
             true => Ok(()),
             false => Err(self.source.changed()),
         }
@@ -226,7 +253,7 @@ impl Matches<'_> {
 fn from_text(
     source: &Source,
     layout: Layout,
-    matches: &mut Matches<'_>,
+    pass: &mut Pass<'_>,
     writer: &mut dyn FieldWriter,
     progress: &Progress,
 ) -> Result<(), Error> {
@@ -245,7 +272,7 @@ fn from_text(
                 Needed::First(usize::MAX),
                 &mut buffer,
                 &mut |row| {
-                    if !matches.next()? {
+                    if !pass.next()? {
                         return Ok(());
                     }
                     let fields: Vec<Cow<'_, str>> =
@@ -277,17 +304,17 @@ fn in_file(source: &Source, name: &str, error: Error) -> Error {
 
 fn from_typed(
     source: &Source,
-    matches: &mut Matches<'_>,
+    pass: &mut Pass<'_>,
     writer: &mut dyn FieldWriter,
     progress: &Progress,
 ) -> Result<(), Error> {
     let selection = Selection::all(source)?;
     let mut fields = vec![Cow::Borrowed(""); selection.schema().fields().len()];
     let mut nulls = vec![false; fields.len()];
-    matches.each_batch(&selection, progress, &mut |matches, batch| {
+    pass.each_batch(&selection, progress, &mut |pass, batch| {
         let columns = batch.texts(batch.rows.columns().iter())?;
         for row in 0..batch.rows.num_rows() {
-            if matches.next()? {
+            if pass.next()? {
                 for ((column, field), is_null) in columns.iter().zip(&mut fields).zip(&mut nulls) {
                     let text = field.to_mut();
                     text.clear();
@@ -304,18 +331,38 @@ fn from_typed(
 }
 
 fn field_writer<'a>(
+    source: &Source,
+    chosen: &Chosen<'a>,
     format: Format,
-    columns: &[String],
-    has_header: bool,
     quote_empty: bool,
     output: &'a mut Output<'_>,
     progress: &'a Progress,
 ) -> Result<Box<dyn FieldWriter + 'a>, Error> {
-    let header = has_header.then_some(columns);
-    Ok(match format {
+    let mut names = source.columns()?;
+    let rows = 0..chosen.rows.len();
+    let added = chosen
+        .added
+        .map(|added| Cursor::new(added, chosen.rows, rows));
+    if !format.is_text() {
+        return typed::strings(format, &names, added, output, progress);
+    }
+    if let Some(added) = &added {
+        let fields = added.schema().fields().iter();
+        names.extend(fields.map(|field| field.name().clone()));
+    }
+    let has_header = !matches!(
+        source.layout(),
+        Some(Layout::Delimited(dialect)) if !dialect.header
+    );
+    let header = has_header.then_some(&*names);
+    let writer: Box<dyn FieldWriter + 'a> = match format {
         Format::Csv => Box::new(Quoted::new(header, quote_empty, output)?),
         Format::Tsv => Box::new(Unquoted::new(header, output)?),
         Format::Lines => Box::new(Lines::new(output)),
-        Format::Parquet | Format::Arrow => typed::strings(format, columns, output, progress)?,
+        Format::Parquet | Format::Arrow => unreachable!("they are no texts"),
+    };
+    Ok(match added {
+        Some(added) => Box::new(Widened::new(writer, added)),
+        None => writer,
     })
 }

@@ -33,6 +33,15 @@ impl<'a> Column<'a> {
         }
     }
 
+    /// The text of the cell in this row; `None` if it is null.
+    pub(crate) fn text(&self, row: usize) -> Option<String> {
+        (!self.is_null(row)).then(|| {
+            let mut text = String::new();
+            (self.cell)(row, &mut text);
+            text
+        })
+    }
+
     /// Whether the cell in this row is null.
     pub(crate) fn is_null(&self, row: usize) -> bool {
         self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row))

@@ -28,6 +28,20 @@ impl Bitmap {
         Self { len, words }
     }
 
+    /// The bits that are not set in this one.
+    pub(crate) fn complement(&self) -> Self {
+        let mut words: Vec<u64> = self.words.iter().map(|word| !word).collect();
+        if let Some(last) = words.last_mut() {
+            *last &= u64::MAX >> (self.len.wrapping_neg() % 64);
+        }
+        Self::from_words(words, self.len)
+    }
+
+    /// Those of these bits that are set, in order.
+    pub(crate) fn ones(&self, range: Range<u64>) -> impl Iterator<Item = u64> + Send {
+        range.filter(|&index| self.get(index))
+    }
+
     /// How many bits there are.
     pub(crate) fn len(&self) -> u64 {
         self.len
@@ -81,6 +95,10 @@ mod tests {
             }
             prop_assert_eq!(bitmap.count() as usize, bits.iter().filter(|bit| **bit).count());
             prop_assert!((0..).zip(&bits).all(|(index, bit)| bitmap.get(index) == *bit));
+            let complement = bitmap.complement();
+            prop_assert!((0..).zip(&bits).all(|(index, bit)| complement.get(index) != *bit));
+            prop_assert_eq!(bitmap.count() + complement.count(), bits.len() as u64);
+            prop_assert!(bitmap.ones(0..bitmap.len()).all(|index| bits[index as usize]));
             let ends = ends.map(|end| end.index(bits.len() + 1));
             let range = ends[0].min(ends[1])..ends[0].max(ends[1]);
             let any = bitmap.any(range.start as u64..range.end as u64);

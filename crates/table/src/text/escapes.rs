@@ -24,6 +24,28 @@ pub(super) fn unescaped(field: &str, delimiter: u8) -> Option<String> {
     Some(text)
 }
 
+/// A field of this text, or a null, with escapes where they are needed.
+pub(crate) fn escaped(text: Option<&str>, delimiter: u8) -> String {
+    let Some(text) = text else {
+        return NULL.to_owned();
+    };
+    let mut field = String::with_capacity(text.len());
+    for character in text.chars() {
+        let escape = match character {
+            '\t' => Some('t'),
+            '\n' => Some('n'),
+            '\r' => Some('r'),
+            '\\' => Some('\\'),
+            _ => (character == char::from(delimiter)).then_some(character),
+        };
+        match escape {
+            Some(escape) => field.extend(['\\', escape]),
+            None => field.push(character),
+        }
+    }
+    field
+}
+
 /// What a character after a backslash stands for.
 fn meaning(escaped: char, delimiter: char) -> Option<char> {
     Some(match escaped {
@@ -69,6 +91,18 @@ mod tests {
             "\\\r", "\\\t",
         ] {
             assert_eq!(unescaped(field, b';'), None, "{field}");
+        }
+    }
+
+    #[test]
+    fn what_is_escaped_is_read_again() {
+        for delimiter in [b'\t', b'|', b','] {
+            for text in ["", r"\N", "a|b,c\t\r\n\\", "\\t"] {
+                let field = escaped(Some(text), delimiter);
+                assert_eq!(unescaped(&field, delimiter).as_deref(), Some(text));
+                assert!(!field.contains('\n') && field != NULL);
+            }
+            assert_eq!(escaped(None, delimiter), NULL);
         }
     }
 }

@@ -1,45 +1,46 @@
 //! Copies rows of a text to one of the same format, byte for byte.
 
-use std::{iter::Peekable, ops::Range, slice, sync::Arc};
+use std::ops::Range;
 
-use super::Output;
+use super::{
+    Chosen, Output,
+    added::{AddedTexts, Cursor},
+};
 use crate::{
-    Encoding, Error, MatchingRows, Progress, Source,
-    dialect::Layout,
+    Encoding, Error, Progress, Source,
+    dialect::{Delimited, Layout},
+    error::Place,
     in_order::in_order,
-    table::{BlockStart, bitmap::Bitmap},
-    text::{Block, Needed, Start, Text},
+    table::{KnownBlock, KnownBlocks},
+    text::{Needed, Start, Text},
 };
 
-/// Writes the header, and the matching rows behind it. Only blocks with such rows are read, in
+/// Writes the header, and the chosen rows behind it. Only blocks with such rows are read, in
 /// parallel, each from where its first row is known to begin.
-pub(super) fn matching(
+pub(super) fn chosen(
     source: &Source,
     layout: Layout,
-    MatchingRows { rows, starts }: &MatchingRows<'_>,
+    chosen: &Chosen<'_>,
     output: &mut Output<'_>,
     progress: &Progress,
 ) -> Result<(), Error> {
-    let text = Arc::new(source.text(0, layout)?);
+    let mut blocks = KnownBlocks::new(source, layout, chosen.rows, chosen.starts)?;
+    let copy = Copy {
+        source,
+        chosen,
+        output: output.name.to_owned(),
+    };
     let mut written = Written {
         output,
         encoding: source.encoding(),
         missing_ending: None,
     };
-    written.put(&header(&text))?;
-    let mut pieces = Pieces {
-        source,
-        layout,
-        matching: rows,
-        text,
-        part: 0,
-        starts: starts.iter().peekable(),
-    };
+    written.put(&copy.header(blocks.text(), layout)?)?;
     let mut bytes_left = source.bytes();
     in_order(
-        &mut || pieces.next_piece().transpose(),
+        &mut || blocks.next_block().transpose(),
         &Vec::new,
-        &|piece, buffer| piece?.copied(source, rows, buffer),
+        &|block, buffer| copy.copied(block?, buffer),
         &mut |copied| {
             let copied = copied?;
             written.put(&copied)?;
@@ -51,89 +52,70 @@ pub(super) fn matching(
     progress.advance(bytes_left)
 }
 
-/// What precedes the rows.
-fn header(text: &Text<'_>) -> Copied {
-    let (encoding, header) = (text.encoding(), text.raw_header());
-    let mut bytes = encoding.encode(text.byte_order_mark()).into_owned();
-    bytes.extend_from_slice(&encoding.encode(header));
-    let is_unended = !header.is_empty() && !header.ends_with('\n');
-    Copied {
-        bytes,
-        missing_ending: is_unended.then_some("\n"),
-        bytes_read: 0,
-    }
-}
-
-/// The pieces that have matching rows, in order.
-struct Pieces<'a> {
+/// Copying rows.
+struct Copy<'a> {
     source: &'a Source,
-    layout: Layout,
-    matching: &'a Bitmap,
-    /// The text that was opened last, and which one of the table it is.
-    text: Arc<Text<'a>>,
-    part: u32,
-    starts: Peekable<slice::Iter<'a, BlockStart>>,
+    chosen: &'a Chosen<'a>,
+    /// How errors call the output.
+    output: String,
 }
 
-impl<'a> Pieces<'a> {
-    fn next_piece(&mut self) -> Result<Option<Piece<'a>>, Error> {
-        while let Some(start) = self.starts.next() {
-            let next = self.starts.peek();
-            let rows = start.row..next.map_or(self.matching.len(), |next| next.row);
-            if !self.matching.any(rows.clone()) {
-                continue;
+impl Copy<'_> {
+    /// What precedes the rows.
+    fn header(&self, text: &Text<'_>, layout: Layout) -> Result<Copied, Error> {
+        let (encoding, header) = (text.encoding(), text.raw_header());
+        let mut bytes = encoding.encode(text.byte_order_mark()).into_owned();
+        let mut copied = Copied {
+            missing_ending: None,
+            bytes_read: 0,
+            bytes: Vec::new(),
+        };
+        match (layout, self.chosen.added) {
+            (Layout::Delimited(dialect), Some(added)) if dialect.header => {
+                let names = added.schema.fields().iter();
+                let names = names.map(|field| Some(field.name().clone())).collect();
+                let suffix = suffix(&names, dialect, encoding);
+                let suffix = suffix.map_err(|what| self.unfit("the header", what))?;
+                copied.add(header, encoding, Some(&suffix), "\n");
             }
-            if self.part != start.part {
-                self.text = Arc::new(self.source.text(start.part as usize, self.layout)?);
-                self.part = start.part;
-            }
-            let in_text = next.filter(|next| next.part == start.part);
-            let end = in_text.map_or(self.text.bytes(), |next| next.byte);
-            let text = self.text.clone();
-            return Ok(Some(Piece {
-                block: Block::new(text, start.part, start.byte..end),
-                rows,
-                is_after_crlf: start.is_after_crlf,
-            }));
+            _ if header.is_empty() => {}
+            _ => copied.add(header, encoding, None, "\n"),
         }
-        Ok(None)
+        bytes.append(&mut copied.bytes);
+        Ok(Copied { bytes, ..copied })
     }
-}
 
-/// Rows of a text that follow each other.
-struct Piece<'a> {
-    block: Block<'a>,
-    /// The rows, of the table, from 0.
-    rows: Range<u64>,
-    /// Whether the line before them ends in CRLF.
-    is_after_crlf: bool,
-}
-
-impl Piece<'_> {
-    /// Copies the matching ones of its rows.
-    fn copied(
-        self,
-        source: &Source,
-        matching: &Bitmap,
-        buffer: &mut Vec<u8>,
-    ) -> Result<Copied, Error> {
-        let encoding = self.block.text.encoding();
-        let Range { start: begin, end } = self.block.bytes;
+    /// Copies the chosen rows of a block.
+    fn copied(&self, known: KnownBlock<'_>, buffer: &mut Vec<u8>) -> Result<Copied, Error> {
+        let (source, chosen) = (self.source, self.chosen);
+        let encoding = known.block.text.encoding();
+        let Range { start: begin, end } = known.block.bytes;
         let mut copied = Copied {
             // What is not needed of it is never written to, so it takes no memory.
             bytes: Vec::with_capacity((end - begin) as usize),
             missing_ending: None,
             bytes_read: end - begin,
         };
-        let (mut rows, mut ending) = (self.rows, line_ending(self.is_after_crlf));
+        let mut added = chosen
+            .added
+            .map(|added| Cursor::new(added, chosen.rows, known.rows.clone()));
+        let (mut rows, mut ending) = (known.rows, line_ending(known.is_after_crlf));
         let (_, error) =
-            self.block
+            known
+                .block
                 .each_row(Start::Known(begin), Needed::Ends, buffer, &mut |row| {
                     let raw = row.raw();
                     let number = rows.next().ok_or_else(|| source.changed())?;
-                    if matching.get(number) {
-                        copied.bytes.extend_from_slice(&encoding.encode(raw));
-                        copied.missing_ending = (!raw.ends_with('\n')).then_some(ending);
+                    if chosen.rows.get(number) {
+                        match &mut added {
+                            None => copied.add(raw, encoding, None, ending),
+                            Some(added) => {
+                                for fields in added.texts()? {
+                                    let suffix = self.suffix(&fields, encoding, number)?;
+                                    copied.add(raw, encoding, Some(&suffix), ending);
+                                }
+                            }
+                        }
                     }
                     ending = line_ending(raw.ends_with("\r\n"));
                     Ok(())
@@ -144,6 +126,42 @@ impl Piece<'_> {
             None => Err(source.changed()),
         }
     }
+
+    /// What stands behind the fields of a row of the table.
+    fn suffix(&self, fields: &AddedTexts, encoding: Encoding, row: u64) -> Result<Vec<u8>, Error> {
+        let Some(Layout::Delimited(dialect)) = self.source.layout() else {
+            panic!("lines have one column")
+        };
+        let place = Place::Row(row + 1);
+        suffix(fields, dialect, encoding)
+            .map_err(|what| self.unfit(&format!("{place} of the table"), what))
+    }
+
+    fn unfit(&self, place: &str, what: &str) -> Error {
+        Error::Unfit {
+            file: self.output.clone(),
+            reason: format!(
+                "{place} gets {what}, which a text like the input cannot hold; write .parquet"
+            ),
+        }
+    }
+}
+
+/// Fields as they stand behind others, or what it is about them that does not fit.
+fn suffix(
+    fields: &AddedTexts,
+    dialect: Delimited,
+    encoding: Encoding,
+) -> Result<Vec<u8>, &'static str> {
+    let mut suffix = String::new();
+    for field in fields {
+        let written = dialect.written(field.as_deref());
+        suffix.push(char::from(dialect.delimiter));
+        suffix.push_str(&written.ok_or("a delimiter or a line break in a field")?);
+    }
+    let encoded = encoding.try_encode(&suffix);
+    let encoded = encoded.ok_or("a character in a field that its encoding lacks")?;
+    Ok(encoded.into_owned())
 }
 
 fn line_ending(is_crlf: bool) -> &'static str {
@@ -161,6 +179,25 @@ struct Copied {
     missing_ending: Option<&'static str>,
     /// How much of the source was read.
     bytes_read: u64,
+}
+
+impl Copied {
+    /// Adds a record, with something behind its fields. `ending` is that of its neighbours.
+    fn add(&mut self, raw: &str, encoding: Encoding, suffix: Option<&[u8]>, ending: &'static str) {
+        if let Some(ending) = self.missing_ending.take() {
+            self.bytes.extend_from_slice(&encoding.encode(ending));
+        }
+        match suffix {
+            None => self.bytes.extend_from_slice(&encoding.encode(raw)),
+            Some(suffix) => {
+                let (fields, ending) = raw.split_at(raw.trim_end_matches(['\r', '\n']).len());
+                self.bytes.extend_from_slice(&encoding.encode(fields));
+                self.bytes.extend_from_slice(suffix);
+                self.bytes.extend_from_slice(&encoding.encode(ending));
+            }
+        }
+        self.missing_ending = (!raw.ends_with('\n')).then_some(ending);
+    }
 }
 
 /// What was written so far.

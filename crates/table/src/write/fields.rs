@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::Output;
+use super::{Output, added::Cursor};
 use crate::{Error, error::Place};
 
 /// Writes rows of texts.
@@ -13,6 +13,39 @@ pub(super) trait FieldWriter {
 
     /// Writes what is still held back.
     fn finish(self: Box<Self>) -> Result<(), Error>;
+}
+
+/// Writes rows with the fields that are added to them.
+pub(super) struct Widened<'a> {
+    inner: Box<dyn FieldWriter + 'a>,
+    added: Cursor<'a>,
+}
+
+impl<'a> Widened<'a> {
+    pub(super) fn new(inner: Box<dyn FieldWriter + 'a>, added: Cursor<'a>) -> Self {
+        Self { inner, added }
+    }
+}
+
+impl FieldWriter for Widened<'_> {
+    fn row(&mut self, fields: &[Cow<'_, str>], nulls: &[bool], place: Place) -> Result<(), Error> {
+        for added in self.added.texts()? {
+            let texts = added
+                .iter()
+                .map(|field| field.as_deref().unwrap_or_default());
+            let fields: Vec<Cow<'_, str>> = (fields.iter().map(|field| Cow::from(&**field)))
+                .chain(texts.map(Cow::from))
+                .collect();
+            let are_null = added.iter().map(Option::is_none);
+            let nulls: Vec<bool> = nulls.iter().copied().chain(are_null).collect();
+            self.inner.row(&fields, &nulls, place)?;
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), Error> {
+        self.inner.finish()
+    }
 }
 
 /// Writes CSV, with quotes where they are needed.
@@ -67,9 +100,11 @@ impl<'a, 'b> Quoted<'a, 'b> {
 
 impl FieldWriter for Quoted<'_, '_> {
     fn row(&mut self, fields: &[Cow<'_, str>], nulls: &[bool], _: Place) -> Result<(), Error> {
+        // A blank line is no row, except for readers that tell nulls.
+        let is_blank = !self.quote_empty && fields.len() == 1;
         let quote_empty = self.quote_empty;
         self.record(fields.iter().zip(nulls).map(|(field, &is_null)| {
-            let quote = quote_empty && field.is_empty() && !is_null;
+            let quote = field.is_empty() && (is_blank || quote_empty && !is_null);
             (&**field, quote)
         }))
     }
@@ -85,9 +120,6 @@ pub(super) fn fits_unquoted(text: &str) -> bool {
 }
 
 /// Writes TSV.
-///
-/// A row of one empty field would be a blank line, which is not a row. But it has no key, and is
-/// not written.
 pub(super) struct Unquoted<'a, 'b> {
     output: &'a mut Output<'b>,
     line: String,
@@ -111,14 +143,18 @@ impl<'a, 'b> Unquoted<'a, 'b> {
 
 impl FieldWriter for Unquoted<'_, '_> {
     fn row(&mut self, fields: &[Cow<'_, str>], _: &[bool], place: Place) -> Result<(), Error> {
+        let unfit = |what: &str| Error::Unfit {
+            file: self.output.name.to_owned(),
+            reason: format!(
+                "{place} of the input has {what}, which a .tsv file cannot hold; write .csv or \
+                 .parquet"
+            ),
+        };
         if !fields.iter().all(|field| fits_unquoted(field)) {
-            return Err(Error::Unfit {
-                file: self.output.name.to_owned(),
-                reason: format!(
-                    "{place} of the input has a tab or a line break in a field, which a .tsv file \
-                     cannot hold; write .csv or .parquet"
-                ),
-            });
+            return Err(unfit("a tab or a line break in a field"));
+        }
+        if matches!(fields, [only] if only.is_empty()) {
+            return Err(unfit("an empty field alone"));
         }
         self.line.clear();
         for (index, field) in fields.iter().enumerate() {
@@ -155,7 +191,7 @@ impl FieldWriter for Lines<'_, '_> {
         if value.contains(['\n', '\r']) {
             return Err(Error::Unfit {
                 file: self.output.name.to_owned(),
-                reason: "a matching value holds a line break; write .csv or .parquet".to_owned(),
+                reason: "a value holds a line break; write .csv or .parquet".to_owned(),
             });
         }
         self.output.put(value.as_bytes())?;

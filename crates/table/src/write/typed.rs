@@ -14,7 +14,9 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::filter::filter_record_batch;
 
 use super::{
-    Output, cannot_write,
+    Chosen, Output,
+    added::{Added, Cursor, widened},
+    cannot_write,
     fields::FieldWriter,
     groups::{Encoder, Group, GroupWriter},
     ipc, parquet,
@@ -32,10 +34,10 @@ use crate::{
 const BATCH_BYTES: usize = 1 << 24;
 const BATCH_ROWS: usize = 8192;
 
-/// Copies the matching rows of typed columns, with their types.
+/// Copies the chosen rows of typed columns, with their types.
 pub(super) fn filter(
     source: &Source,
-    matching: &Bitmap,
+    chosen: &Chosen<'_>,
     format: Format,
     output: &mut Output<'_>,
     progress: &Progress,
@@ -45,11 +47,16 @@ pub(super) fn filter(
     let copy = RowCopy {
         source,
         selection: &selection,
-        matching,
+        chosen: chosen.rows,
+        added: chosen.added,
         name,
         progress,
     };
     let schema = selection.schema();
+    let schema = match chosen.added {
+        Some(added) => &widened(schema, &added.schema),
+        None => schema,
+    };
     match format {
         Format::Parquet => {
             let plain = source.without_dictionaries()?;
@@ -64,13 +71,14 @@ pub(super) fn filter(
     }
 }
 
-/// Copying matching rows: threads read pieces, keep the rows of them that match, and encode these
+/// Copying chosen rows: threads read pieces, keep the rows of them that are chosen, and encode these
 /// in groups. Whether a group is full is decided in the order of rows, so the file does not depend
 /// on how many threads there are.
 struct RowCopy<'a> {
     source: &'a Source,
     selection: &'a Selection<'a>,
-    matching: &'a Bitmap,
+    chosen: &'a Bitmap,
+    added: Option<&'a Added<'a>>,
     /// How errors call the output.
     name: &'a str,
     progress: &'a Progress,
@@ -87,7 +95,7 @@ enum Task<'a> {
 /// What came out.
 enum Done<E> {
     Rows {
-        matching: Vec<RecordBatch>,
+        chosen: Vec<RecordBatch>,
         /// The bytes of the source that correspond to them.
         bytes: u64,
     },
@@ -105,8 +113,8 @@ impl<'a> RowCopy<'a> {
             &|task, ()| self.done(task?, encoder),
             &mut |done| match done? {
                 Done::Encoded(encoded) => writer.append(encoded),
-                Done::Rows { matching, bytes } => {
-                    for rows in matching {
+                Done::Rows { chosen, bytes } => {
+                    for rows in chosen {
                         full.lock().extend(group.add(&rows, &W::Encoder::FULL));
                     }
                     self.progress.advance(bytes)
@@ -126,20 +134,20 @@ impl<'a> RowCopy<'a> {
     }
 
     fn done<E: Encoder>(&self, task: Task<'a>, encoder: &E) -> Result<Done<E::Encoded>, Error> {
-        let (matching, bytes) = match task {
+        let (chosen, bytes) = match task {
             Task::Encode(group) => {
                 return encoder.encode(group, self.progress).map(Done::Encoded);
             }
-            Task::Filter(batch, rows) => (vec![self.filtered(&batch, rows, encoder)?], 0),
+            Task::Filter(batch, rows) => (self.filtered(&batch, rows, encoder)?, 0),
             Task::Read(piece, rows) => {
                 let bytes = piece.bytes();
                 (self.read(piece, rows, encoder)?, bytes)
             }
         };
-        Ok(Done::Rows { matching, bytes })
+        Ok(Done::Rows { chosen, bytes })
     }
 
-    /// The matching rows of a piece, which has these rows of the table.
+    /// The chosen rows of a piece, which has these rows of the table.
     fn read<E: Encoder>(
         &self,
         piece: TablePiece<'a>,
@@ -147,14 +155,15 @@ impl<'a> RowCopy<'a> {
         encoder: &E,
     ) -> Result<Vec<RecordBatch>, Error> {
         let mut start = rows.start;
-        let batches = piece.read(self.selection)?.map(|batch| {
+        let mut chosen = Vec::new();
+        for batch in piece.read(self.selection)? {
             self.progress.check()?;
             let batch = batch?;
             let rows = start..start + batch.rows.num_rows() as u64;
             start = rows.end;
-            self.filtered(&batch, rows, encoder)
-        });
-        batches.collect()
+            chosen.extend(self.filtered(&batch, rows, encoder)?);
+        }
+        Ok(chosen)
     }
 
     fn filtered<E: Encoder>(
@@ -162,15 +171,24 @@ impl<'a> RowCopy<'a> {
         batch: &Batch<'_>,
         rows: Range<u64>,
         encoder: &E,
-    ) -> Result<RecordBatch, Error> {
-        let count = batch.rows.num_rows();
-        let matching =
-            BooleanBuffer::collect_bool(count, |row| self.matching.get(rows.start + row as u64));
-        let matching = filter_record_batch(&batch.rows, &BooleanArray::from(matching));
-        let matching = matching.map_err(|_| {
-            cannot_write(self.name, io::Error::other("rows cannot be picked from it"))
+    ) -> Result<Vec<RecordBatch>, Error> {
+        let cannot_pick =
+            |_| cannot_write(self.name, io::Error::other("rows cannot be picked from it"));
+        let Some(added) = self.added else {
+            let count = batch.rows.num_rows();
+            let chosen =
+                BooleanBuffer::collect_bool(count, |row| self.chosen.get(rows.start + row as u64));
+            let chosen = filter_record_batch(&batch.rows, &BooleanArray::from(chosen));
+            return Ok(vec![encoder.fitted(&chosen.map_err(cannot_pick)?)?]);
+        };
+        let first = rows.start;
+        let mut widened = Vec::new();
+        added.chunks(self.chosen, rows, |numbers, added| {
+            let of_batch = added.in_batch(&batch.rows, |place| numbers[place as usize] - first);
+            widened.push(encoder.fitted(&of_batch.map_err(cannot_pick)?)?);
+            Ok(())
         })?;
-        encoder.fitted(&matching)
+        Ok(widened)
     }
 }
 
@@ -215,7 +233,7 @@ impl<'t, 'a> Tasks<'t, 'a> {
     fn next(&mut self) -> Result<Option<Task<'a>>, Error> {
         let RowCopy {
             selection,
-            matching,
+            chosen,
             progress,
             ..
         } = *self.copy;
@@ -237,7 +255,7 @@ impl<'t, 'a> Tasks<'t, 'a> {
             };
             let begin = self.rows;
             let rows = self.next_rows(piece.rows())?;
-            if !matching.any(rows.clone()) {
+            if !chosen.any(rows.clone()) {
                 progress.advance(piece.bytes())?;
             } else if piece.memory() > PIECE_BYTES {
                 self.rows = begin;
@@ -254,7 +272,7 @@ impl<'t, 'a> Tasks<'t, 'a> {
     /// The next rows of the table, which has so many more if it has not changed.
     fn next_rows(&mut self, count: u64) -> Result<Range<u64>, Error> {
         let end = self.rows.checked_add(count);
-        let end = end.filter(|end| *end <= self.copy.matching.len());
+        let end = end.filter(|end| *end <= self.copy.chosen.len());
         let rows = self.rows..end.ok_or_else(|| self.copy.source.changed())?;
         self.rows = rows.end;
         Ok(rows)
@@ -262,7 +280,7 @@ impl<'t, 'a> Tasks<'t, 'a> {
 
     /// Checks that the number of rows has not changed.
     fn finish(&self) -> Result<(), Error> {
-        match self.rows == self.copy.matching.len() {
+        match self.rows == self.copy.chosen.len() {
             true => Ok(()),
             false => Err(self.copy.source.changed()),
         }
@@ -273,6 +291,7 @@ impl<'t, 'a> Tasks<'t, 'a> {
 pub(super) fn strings<'a>(
     format: Format,
     columns: &[String],
+    added: Option<Cursor<'a>>,
     output: &'a mut Output<'_>,
     progress: &'a Progress,
 ) -> Result<Box<dyn FieldWriter + 'a>, Error> {
@@ -280,23 +299,29 @@ pub(super) fn strings<'a>(
         .iter()
         .map(|name| Field::new(name, DataType::Utf8, false))
         .collect();
-    let schema = Arc::new(Schema::new(fields));
+    let texts = Arc::new(Schema::new(fields));
+    let schema = match &added {
+        Some(added) => widened(&texts, added.schema()),
+        None => texts.clone(),
+    };
     Ok(match format {
         Format::Parquet => {
             let (encoder, writer) = parquet::create(&schema, &[], output)?;
-            Box::new(Strings::new(schema, encoder, writer, progress))
+            Box::new(Strings::new(texts, added, encoder, writer, progress))
         }
         Format::Arrow => {
             let (encoder, writer) = ipc::create(&schema, output)?;
-            Box::new(Strings::new(schema, encoder, writer, progress))
+            Box::new(Strings::new(texts, added, encoder, writer, progress))
         }
         Format::Csv | Format::Tsv | Format::Lines => panic!("a text has no typed columns"),
     })
 }
 
 struct Strings<'a, W: GroupWriter> {
+    /// The columns of texts.
     schema: SchemaRef,
     columns: Vec<StringBuilder>,
+    added: Option<Cursor<'a>>,
     rows: usize,
     bytes: usize,
     group: Group,
@@ -306,11 +331,18 @@ struct Strings<'a, W: GroupWriter> {
 }
 
 impl<'a, W: GroupWriter> Strings<'a, W> {
-    fn new(schema: SchemaRef, encoder: W::Encoder, writer: W, progress: &'a Progress) -> Self {
+    fn new(
+        schema: SchemaRef,
+        added: Option<Cursor<'a>>,
+        encoder: W::Encoder,
+        writer: W,
+        progress: &'a Progress,
+    ) -> Self {
         let columns = schema.fields().iter().map(|_| StringBuilder::new());
         Self {
             columns: columns.collect(),
             schema,
+            added,
             rows: 0,
             bytes: 0,
             group: Group::default(),
@@ -327,6 +359,13 @@ impl<'a, W: GroupWriter> Strings<'a, W> {
             .map(|column| Arc::new(column.finish()) as ArrayRef);
         let batch = RecordBatch::try_new(self.schema.clone(), arrays.collect())
             .expect("as many texts in each column, and none is null");
+        let batch = match &mut self.added {
+            None => batch,
+            Some(added) => {
+                let added = added.columns(self.rows)?.in_batch(&batch, |place| place);
+                added.expect("places of the batch, and a field of the schema for each column")
+            }
+        };
         (self.rows, self.bytes) = (0, 0);
         let batch = self.encoder.fitted(&batch)?;
         let mut full = self.group.add(&batch, &W::Encoder::FULL).into_iter();

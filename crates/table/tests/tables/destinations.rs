@@ -104,7 +104,7 @@ fn a_value_with_a_line_break_is_no_line() {
     assert!(
         error
             .to_string()
-            .ends_with("a matching value holds a line break; write .csv or .parquet")
+            .ends_with("a value holds a line break; write .csv or .parquet")
     );
     assert_eq!(files.names(), ["t.csv"]);
     join(&input, &key, |item| item == 1, &output).unwrap();

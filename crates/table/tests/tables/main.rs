@@ -21,6 +21,7 @@ mod rows;
 mod secrecy;
 mod spellings;
 mod spilled;
+mod which_rows;
 
 use std::{
     fmt::Debug,
