@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use psijoin::{Adversary, Info, Role};
+use psijoin_table::WhichRows;
 
 use crate::{
     columns::AgreedColumn,
@@ -41,11 +42,10 @@ pub(crate) fn statement(summary: &Summary, output: &str) -> String {
     lines.extend(known_of_size(summary));
     match summary.received {
         Some(Received::Rows {
-            rows: Some(rows), ..
-        }) => lines.push(format!(
-            "Wrote {} to {output}.",
-            humanize::counted(rows, "row")
-        )),
+            which,
+            rows: Some(rows),
+            ..
+        }) => lines.push(wrote(which, rows, output)),
         Some(Received::Rows { rows: None, .. }) => lines
             .push("The rows were not all written: the reader of the output went away.".to_owned()),
         Some(Received::Shares { places }) => lines.push(format!(
@@ -55,8 +55,15 @@ pub(crate) fn statement(summary: &Summary, output: &str) -> String {
         Some(Received::Count(_) | Received::Threshold { .. } | Received::Sums(_)) | None => {}
     }
     let counts = summary.counts;
+    let left_out = match summary.received {
+        Some(Received::Rows {
+            which: WhichRows::Unshared | WhichRows::All,
+            ..
+        }) => "which match nothing",
+        _ => "left out",
+    };
     lines.push(format!(
-        "Your table has {}: {}, {} repeating a key, {} without a key, left out.",
+        "Your table has {}: {}, {} repeating a key, {} without a key, {left_out}.",
         humanize::counted(counts.rows, "row"),
         humanize::counted(counts.distinct, "distinct key"),
         humanize::counted(counts.duplicates, "row"),
@@ -75,6 +82,20 @@ pub(crate) fn statement(summary: &Summary, output: &str) -> String {
     );
     lines.extend(protection(summary.plan.info(), summary.role));
     lines.join("\n")
+}
+
+/// Which rows were written. What the receiver knows does not depend on it.
+fn wrote(which: WhichRows, rows: u64, output: &str) -> String {
+    let rows = humanize::counted(rows, "row");
+    let learned =
+        "You learned the same as with --rows shared, and the sender does not know what you wrote.";
+    match which {
+        WhichRows::Shared => format!("Wrote {rows} to {output}."),
+        WhichRows::Unshared => format!(
+            "Wrote {rows} to {output}: those that are not shared, also those without a key. {learned}"
+        ),
+        WhichRows::All => format!("Wrote {rows} to {output}: all, shared or not. {learned}"),
+    }
 }
 
 /// What kind of peer the protocol has protected this party from.

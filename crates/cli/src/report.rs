@@ -182,6 +182,8 @@ struct TrafficReport {
 enum ResultReport {
     Rows {
         shared_keys: u64,
+        /// `shared`, `unshared` or `all`.
+        rows: String,
         /// `null` if the reader of the output went away before all was written.
         rows_written: Option<u64>,
     },
@@ -320,8 +322,13 @@ impl SumReport {
 impl ResultReport {
     fn new(received: &Received) -> Self {
         match *received {
-            Received::Rows { shared_keys, rows } => Self::Rows {
+            Received::Rows {
                 shared_keys,
+                which,
+                rows,
+            } => Self::Rows {
+                shared_keys,
+                rows: which.to_string(),
                 rows_written: rows,
             },
             Received::Count(shared_keys) => Self::Count { shared_keys },

@@ -585,6 +585,7 @@ impl Party<'_> {
                 let (shared_keys, rows) = table.matching(ran)?;
                 Some(Received::Rows {
                     shared_keys,
+                    which: destination.which(),
                     rows: self.write(destination, &rows)?,
                 })
             }

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use psijoin::{Plan, Role};
 use psijoin_channel::count::Snapshot;
-use psijoin_table::Counts;
+use psijoin_table::{Counts, WhichRows};
 
 use crate::{
     columns::{AgreedColumns, Sum},
@@ -40,6 +40,8 @@ pub(crate) enum Received {
     /// Which keys are shared.
     Rows {
         shared_keys: u64,
+        /// Which rows were to be written.
+        which: WhichRows,
         /// `None` if the reader of the output went away before all was written.
         rows: Option<u64>,
     },

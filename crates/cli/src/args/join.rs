@@ -5,6 +5,7 @@ use std::{num::NonZeroUsize, path::PathBuf};
 use clap::Args as ClapArgs;
 use psijoin::Protocol;
 use psijoin_params::parts;
+use psijoin_table::WhichRows;
 use psijoin_transport::{Fingerprint, endpoint::Address};
 
 use super::{Key, protocol};
@@ -15,7 +16,7 @@ pub(crate) struct Receive {
     #[command(flatten)]
     pub(crate) join: Join,
 
-    /// Where to write the shared rows: .csv, .tsv, .txt, .parquet or .arrow; a text also
+    /// Where to write the rows: .csv, .tsv, .txt, .parquet or .arrow; a text also
     /// compressed, as .csv.gz or .csv.zst; or - for standard output, which is the default. The file
     /// appears when all is done. If anything fails, an existing file stays as it is. Other results
     /// go to standard output, except shares, whose file can have any name.
@@ -26,6 +27,12 @@ pub(crate) struct Receive {
     /// done.
     #[arg(long, requires = "output")]
     pub(crate) no_clobber: bool,
+
+    /// Which rows of this party's table to write: `shared`; `unshared`, all others, also those without a
+    /// key; or `all`, with a column `shared` that says which are. The other party does not learn this,
+    /// and this party learns which of its keys are shared in any case. [default: shared]
+    #[arg(long, value_name = "WHICH")]
+    pub(crate) rows: Option<WhichRows>,
 
     /// Where Parquet or Arrow is written as CSV, write an empty text as "" and a null as nothing, as
     /// PostgreSQL reads them. Without this, both are nothing.

@@ -7,7 +7,7 @@ use psijoin::{Adversary, Role};
 use psijoin_block::parallel::Pool;
 use psijoin_job::Ended;
 use psijoin_table::{
-    Destination, KeySpec, Progress, Source,
+    Destination, KeySpec, Progress, Source, WhichRows,
     atomic_file::{AtomicFile, Existing},
 };
 use psijoin_transport::{Endpoint, Interrupt, Options, Security, Timeouts};
@@ -42,6 +42,8 @@ struct Order<'a> {
     existing: Existing,
     /// Whether nulls are told from empty texts in the output.
     quote_empty: bool,
+    /// Which rows are written, if that is said.
+    rows: Option<WhichRows>,
     receiver_sums: bool,
 }
 
@@ -52,6 +54,7 @@ pub(super) fn send(args: &args::Send) -> Result<(), Code> {
         output: file(args.output.as_deref()),
         existing: existing(args.no_clobber),
         quote_empty: false,
+        rows: None,
         receiver_sums: args.allow_sums_that_reveal_keys,
     };
     order.follow()
@@ -64,6 +67,7 @@ pub(super) fn receive(args: &args::Receive) -> Result<(), Code> {
         output: file(args.output.as_deref()),
         existing: existing(args.no_clobber),
         quote_empty: args.quote_empty,
+        rows: args.rows,
         receiver_sums: true,
     };
     order.follow()
@@ -162,7 +166,7 @@ impl Order<'_> {
             self.role == Role::Receiver && *kind == RequestedOutput::Rows && self.output.is_none();
         if self.join.json && rows_to_stdout {
             return usage(
-                "--json and the shared rows cannot both go to standard output: give --output FILE \
+                "--json and the rows cannot both go to standard output: give --output FILE \
                  too"
                 .into(),
             );
@@ -170,6 +174,11 @@ impl Order<'_> {
         if self.quote_empty && *kind != RequestedOutput::Rows {
             return usage(format!(
                 "--quote-empty is for rows, and --output-kind {kind} finds none: leave it out"
+            ));
+        }
+        if self.rows.is_some() && *kind != RequestedOutput::Rows {
+            return usage(format!(
+                "--rows says which rows to write, and --output-kind {kind} finds none: leave it out"
             ));
         }
         clashes::refuse(self.join, self.output)
@@ -367,11 +376,13 @@ impl Order<'_> {
                 Ok(Task::Share(role, file.map_err(cannot)?))
             }
             (RequestedOutput::Rows, Role::Receiver, path) => {
+                let which = self.rows.unwrap_or_default();
                 let destination = Destination::prepare(path, source, self.existing)?;
-                Ok(Task::Receive(match self.quote_empty {
+                let destination = match self.quote_empty {
                     true => destination.quoting_empty(source)?,
                     false => destination,
-                }))
+                };
+                Ok(Task::Receive(destination.choosing(which, source)?))
             }
             (_, Role::Receiver, _) => Ok(Task::Learn),
             (_, Role::Sender, _) => Ok(Task::Send),

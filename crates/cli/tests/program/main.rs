@@ -35,3 +35,4 @@ mod unlike_keys;
 mod usage;
 #[cfg(unix)]
 mod weekly;
+mod which_rows;
