@@ -27,6 +27,7 @@ pub(super) fn chosen(
     let mut blocks = KnownBlocks::new(source, layout, chosen.rows, chosen.starts)?;
     let copy = Copy {
         source,
+        layout,
         chosen,
         output: output.name.to_owned(),
     };
@@ -35,7 +36,7 @@ pub(super) fn chosen(
         encoding: source.encoding(),
         missing_ending: None,
     };
-    written.put(&copy.header(blocks.text(), layout)?)?;
+    written.put(&copy.header(blocks.text())?)?;
     let mut bytes_left = source.bytes();
     in_order(
         &mut || blocks.next_block().transpose(),
@@ -55,6 +56,7 @@ pub(super) fn chosen(
 /// Copying rows.
 struct Copy<'a> {
     source: &'a Source,
+    layout: Layout,
     chosen: &'a Chosen<'a>,
     /// How errors call the output.
     output: String,
@@ -62,8 +64,8 @@ struct Copy<'a> {
 
 impl Copy<'_> {
     /// What precedes the rows.
-    fn header(&self, text: &Text<'_>, layout: Layout) -> Result<Copied, Error> {
-        let (encoding, header) = (text.encoding(), text.raw_header());
+    fn header(&self, text: &Text<'_>) -> Result<Copied, Error> {
+        let (layout, encoding, header) = (self.layout, text.encoding(), text.raw_header());
         let mut bytes = encoding.encode(text.byte_order_mark()).into_owned();
         let mut copied = Copied {
             missing_ending: None,
@@ -76,10 +78,10 @@ impl Copy<'_> {
                 let names = names.map(|field| Some(field.name().clone())).collect();
                 let suffix = suffix(&names, dialect, encoding);
                 let suffix = suffix.map_err(|what| self.unfit("the header", what))?;
-                copied.add(header, encoding, Some(&suffix), "\n");
+                copied.add(header, (layout, encoding), Some(&suffix), "\n");
             }
             _ if header.is_empty() => {}
-            _ => copied.add(header, encoding, None, "\n"),
+            _ => copied.add(header, (layout, encoding), None, "\n"),
         }
         bytes.append(&mut copied.bytes);
         Ok(Copied { bytes, ..copied })
@@ -88,7 +90,7 @@ impl Copy<'_> {
     /// Copies the chosen rows of a block.
     fn copied(&self, known: KnownBlock<'_>, buffer: &mut Vec<u8>) -> Result<Copied, Error> {
         let (source, chosen) = (self.source, self.chosen);
-        let encoding = known.block.text.encoding();
+        let text = (self.layout, known.block.text.encoding());
         let Range { start: begin, end } = known.block.bytes;
         let mut copied = Copied {
             // What is not needed of it is never written to, so it takes no memory.
@@ -108,11 +110,11 @@ impl Copy<'_> {
                     let number = rows.next().ok_or_else(|| source.changed())?;
                     if chosen.rows.get(number) {
                         match &mut added {
-                            None => copied.add(raw, encoding, None, ending),
+                            None => copied.add(raw, text, None, ending),
                             Some(added) => {
                                 for fields in added.texts()? {
-                                    let suffix = self.suffix(&fields, encoding, number)?;
-                                    copied.add(raw, encoding, Some(&suffix), ending);
+                                    let suffix = self.suffix(&fields, text.1, number)?;
+                                    copied.add(raw, text, Some(&suffix), ending);
                                 }
                             }
                         }
@@ -129,7 +131,7 @@ impl Copy<'_> {
 
     /// What stands behind the fields of a row of the table.
     fn suffix(&self, fields: &AddedTexts, encoding: Encoding, row: u64) -> Result<Vec<u8>, Error> {
-        let Some(Layout::Delimited(dialect)) = self.source.layout() else {
+        let Layout::Delimited(dialect) = self.layout else {
             panic!("lines have one column")
         };
         let place = Place::Row(row + 1);
@@ -183,21 +185,44 @@ struct Copied {
 
 impl Copied {
     /// Adds a record, with something behind its fields. `ending` is that of its neighbours.
-    fn add(&mut self, raw: &str, encoding: Encoding, suffix: Option<&[u8]>, ending: &'static str) {
+    fn add(
+        &mut self,
+        raw: &str,
+        (layout, encoding): (Layout, Encoding),
+        suffix: Option<&[u8]>,
+        ending: &'static str,
+    ) {
         if let Some(ending) = self.missing_ending.take() {
             self.bytes.extend_from_slice(&encoding.encode(ending));
         }
+        let own_ending = ending_of(raw, layout);
         match suffix {
             None => self.bytes.extend_from_slice(&encoding.encode(raw)),
             Some(suffix) => {
-                let (fields, ending) = raw.split_at(raw.trim_end_matches(['\r', '\n']).len());
+                let fields = &raw[..raw.len() - own_ending.len()];
                 self.bytes.extend_from_slice(&encoding.encode(fields));
                 self.bytes.extend_from_slice(suffix);
-                self.bytes.extend_from_slice(&encoding.encode(ending));
+                self.bytes.extend_from_slice(&encoding.encode(own_ending));
             }
         }
-        self.missing_ending = (!raw.ends_with('\n')).then_some(ending);
+        self.missing_ending = own_ending.is_empty().then_some(ending);
     }
+}
+
+/// What ends a record; nothing if it is the last one of a text, and nothing does.
+fn ending_of(raw: &str, layout: Layout) -> &str {
+    let Some(line) = raw.strip_suffix('\n') else {
+        return "";
+    };
+    if matches!(layout, Layout::Delimited(dialect) if dialect.escapes) {
+        let backslashes = line.len() - line.trim_end_matches('\\').len();
+        if !backslashes.is_multiple_of(2) {
+            // The line feed is a character of the last field.
+            return "";
+        }
+    }
+    let fields = line.strip_suffix('\r').unwrap_or(line);
+    &raw[fields.len()..]
 }
 
 /// What was written so far.

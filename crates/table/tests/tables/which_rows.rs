@@ -90,6 +90,17 @@ fn what_is_added_is_written_as_the_text_is() {
                 .without_header(),
             "1|\\N|true\n2|y\\||false\n",
         ),
+        // The last line feed is a character of a field.
+        (
+            "1|x\\\n\n2|y\\\n",
+            Dialect::default()
+                .with_delimiter(b'|')
+                .and_then(|dialect| dialect.with_quote(None))
+                .unwrap()
+                .with_escapes()
+                .without_header(),
+            "1|x\\\n|true\n2|y\\\n|false",
+        ),
     ] {
         let input = files.text("t.csv", text);
         let source = Source::open(&input, None, &dialect, true, &Progress::default()).unwrap();
