@@ -7,7 +7,7 @@ mod typed_file;
 
 use arrow_schema::{DataType, Field, SchemaRef, extension};
 
-pub(crate) use cell::{Column, has_text};
+pub(crate) use cell::{Column, dictionary, has_text};
 pub(crate) use key_cell::{KeyColumn, can_be_key};
 pub(crate) use typed_file::{FilePieces, PIECE_BYTES, PIECE_ROWS, Piece, TypedFile};
 

@@ -5,11 +5,12 @@ use std::{
     sync::Arc,
 };
 
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 
 use crate::{
     Compression, Error, Format, MatchingRows, Progress, RowItems, Source, WhichRows,
     atomic_file::{self, AtomicFile, Existing},
+    given::{GivenColumns, Partner, PartnerRows, Payloads},
     table::bitmap::Bitmap,
     write::{self, Added, Chosen},
 };
@@ -29,6 +30,8 @@ pub struct Destination {
     which: WhichRows,
     /// The columns that are added to them.
     added: SchemaRef,
+    /// Those of the other party among them.
+    given: Option<GivenColumns>,
 }
 
 #[derive(Debug)]
@@ -82,6 +85,7 @@ impl Destination {
             compression: path.and_then(Compression::of_ending),
             which: WhichRows::Shared,
             added: Arc::new(Schema::empty()),
+            given: None,
         })
     }
 
@@ -97,6 +101,36 @@ impl Destination {
             let shared = Field::new(name, DataType::Boolean, false);
             self.added = Arc::new(Schema::new(vec![shared]));
         }
+        self.fitting(source)
+    }
+
+    /// Adds the columns that the other party gives, behind all others. A column whose name is taken
+    /// already gets this prefix, as often as it takes. [`stage_joined`](Self::stage_joined) writes them.
+    ///
+    /// # Errors
+    /// If the format cannot hold them, or the source's columns cannot be read.
+    ///
+    /// # Panics
+    /// If `prefix` is empty.
+    pub fn adding(
+        mut self,
+        given: &GivenColumns,
+        prefix: &str,
+        source: &Source,
+    ) -> Result<Self, Error> {
+        assert!(!prefix.is_empty(), "a prefix makes names different");
+        let mut names = source.columns()?;
+        let mut fields: Vec<FieldRef> = self.added.fields().iter().cloned().collect();
+        names.extend(fields.iter().map(|field| field.name().clone()));
+        for field in given.schema().fields() {
+            let name = different(field.name(), prefix, &names);
+            let nullable = field.is_nullable() || self.which != WhichRows::Shared;
+            let field = Field::new(&name, field.data_type().clone(), nullable);
+            fields.push(Arc::new(field));
+            names.push(name);
+        }
+        self.added = Arc::new(Schema::new(fields));
+        self.given = Some(given.clone());
         self.fitting(source)
     }
 
@@ -184,12 +218,51 @@ impl Destination {
     ///
     /// # Errors
     /// As those of that.
+    ///
+    /// # Panics
+    /// If columns of the other party are [to be added](Self::adding).
     pub fn stage_rows(
         &self,
         source: &Source,
         shared: &MatchingRows<'_>,
         progress: &Progress,
     ) -> Result<StagedRows, Error> {
+        self.stage_with(source, shared, None, progress)
+    }
+
+    /// As [`stage_rows`](Self::stage_rows), with the columns that the other party gives. A shared row
+    /// is written once for each row that the other party has of its key; one without a partner has nulls
+    /// there.
+    ///
+    /// # Errors
+    /// As those of that, and if the payloads are not what a sender that follows the protocol gives.
+    ///
+    /// # Panics
+    /// Unless the payloads are one for each shared item, and of the columns that are
+    /// [to be added](Self::adding).
+    pub fn stage_joined(
+        &self,
+        source: &Source,
+        rows: &PartnerRows<'_>,
+        payloads: &Payloads,
+        progress: &Progress,
+    ) -> Result<StagedRows, Error> {
+        let partner = Partner::new(rows, payloads);
+        self.stage_with(source, &rows.shared, Some(partner), progress)
+    }
+
+    fn stage_with(
+        &self,
+        source: &Source,
+        shared: &MatchingRows<'_>,
+        partner: Option<Partner<'_>>,
+        progress: &Progress,
+    ) -> Result<StagedRows, Error> {
+        assert_eq!(
+            partner.as_ref().map(Partner::columns),
+            self.given.as_ref(),
+            "the columns that are to be added"
+        );
         let others;
         let rows = match self.which {
             WhichRows::Shared => &shared.rows,
@@ -205,13 +278,25 @@ impl Destination {
         let added = (!self.added.fields().is_empty()).then(|| Added {
             schema: self.added.clone(),
             shared: (self.which == WhichRows::All).then_some(&shared.rows),
+            partner,
         });
+        // A shared row is written as often as the other party has its key.
+        let further = match &partner {
+            Some(partner) if self.which != WhichRows::Unshared => {
+                partner.shared_rows()? - shared.count()
+            }
+            _ => 0,
+        };
         let chosen = Chosen {
             rows,
             starts: shared.starts,
             added: added.as_ref(),
         };
-        self.stage_chosen(source, &chosen, progress)
+        let staged = self.stage_chosen(source, &chosen, progress)?;
+        Ok(StagedRows {
+            rows: staged.rows + further,
+            ..staged
+        })
     }
 
     fn stage_chosen(

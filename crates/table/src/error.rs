@@ -543,6 +543,89 @@ pub enum Error {
         source: io::Error,
     },
 
+    /// No columns are given or taken, or too many.
+    #[error("between 1 and 256 columns can be given")]
+    GivenCount,
+
+    /// A column cannot be given.
+    #[error("the column `{column}` cannot be given: {reason}")]
+    CannotGive {
+        /// The column as the user named it.
+        column: String,
+        /// Why not, and what to do.
+        reason: String,
+    },
+
+    /// A column is to be taken that the other party does not offer.
+    #[error(
+        "the other party does not offer the column `{column}`; it offers {}",
+        listed(offered)
+    )]
+    NotOffered {
+        /// The column as the user named it.
+        column: String,
+        /// The columns that it offers.
+        offered: Vec<String>,
+    },
+
+    /// Several rows have one key, and one of them is to be given.
+    #[error(
+        "{rows} of the rows repeat a key, the first of them row {first} of the table, and only one row per \
+         key can be given: remove the others, or say whether the first row or a list of them is given"
+    )]
+    RepeatedKeys {
+        /// How many rows have the key of an earlier one.
+        rows: u64,
+        /// The first of them, from 1, the header not counted.
+        first: u64,
+    },
+
+    /// More rows have one key than are given.
+    #[error(
+        "row {row} of the table has a key that {most} rows before have, and no more can be given: allow more \
+         rows per key, or remove some"
+    )]
+    TooManyRepeated {
+        /// The first row that is too many, from 1, the header not counted.
+        row: u64,
+        /// How many rows per key may be given.
+        most: u16,
+    },
+
+    /// A row does not fit into the bytes that are given for it.
+    #[error(
+        "{file}: row {row} of the table takes more than {most_bytes} bytes in the columns that are given: allow \
+         more, or give fewer columns"
+    )]
+    LongRow {
+        /// The table as the user named it.
+        file: String,
+        /// The row, from 1, the header not counted.
+        row: u64,
+        /// How many bytes a row may take.
+        most_bytes: usize,
+    },
+
+    /// Payloads would be too long, or rows too short.
+    #[error(
+        "{rows} rows of {row_bytes} bytes cannot be given for a key: they must take no more than 65,535 bytes, and \
+         each row a byte for every eight columns: give fewer columns or rows, or other bytes for each"
+    )]
+    PayloadBytes {
+        /// The bytes of a row.
+        row_bytes: usize,
+        /// The most rows of a key.
+        rows: u16,
+    },
+
+    /// What the other party tells of its columns makes no sense.
+    #[error("what the other party offers {0}: it is broken, cheats, or is of another version")]
+    MalformedOffer(&'static str),
+
+    /// What the other party gives is not what it offered.
+    #[error("a row that the other party gives {0}: it is broken, or cheats")]
+    MalformedPayload(&'static str),
+
     /// The format of the output cannot hold the table.
     #[error("cannot write {file}: {reason}")]
     Unfit {
@@ -577,6 +660,8 @@ pub enum ErrorKind {
     Input,
     /// The output cannot be written.
     Output,
+    /// The other party sent what it must not.
+    Peer,
     /// Whoever read the output stream went away, as `head` does. Often no failure at all.
     BrokenPipe,
     /// The user stopped the program.
@@ -614,7 +699,12 @@ impl Error {
             | AmbiguousEncoding(_)
             | StreamAmongFiles
             | NoDialect { .. }
+            | GivenCount
+            | CannotGive { .. }
+            | NotOffered { .. }
+            | PayloadBytes { .. }
             | NoNulls { .. } => ErrorKind::Usage,
+            MalformedOffer(_) | MalformedPayload(_) => ErrorKind::Peer,
             OutputEnding { .. }
             | OutputIsDirectory { .. }
             | OutputIsInput { .. }
@@ -659,6 +749,9 @@ impl Error {
             | NumberType { .. }
             | TooManyRows { .. }
             | TooManyItems { .. }
+            | RepeatedKeys { .. }
+            | TooManyRepeated { .. }
+            | LongRow { .. }
             | Changed { .. } => ErrorKind::Input,
         }
     }

@@ -156,6 +156,7 @@ mod doubt;
 mod encoding;
 mod error;
 mod format;
+pub mod given;
 mod header;
 mod in_order;
 mod inspection;

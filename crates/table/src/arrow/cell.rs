@@ -159,7 +159,7 @@ pub(super) fn timestamp(array: &ArrayRef, between: char) -> Option<WriteCell<'_>
 }
 
 /// For each row of an array of a dictionary its place among the values, and the values.
-pub(super) fn dictionary(array: &ArrayRef) -> (Vec<usize>, &ArrayRef) {
+pub(crate) fn dictionary(array: &ArrayRef) -> (Vec<usize>, &ArrayRef) {
     let dictionary = array.as_any_dictionary();
     let keys = match dictionary.values().is_empty() {
         true => Vec::new(),

@@ -10,7 +10,11 @@ use super::{
     read,
     stretch::PARTITIONS,
 };
-use crate::{Doubt, Error, KeySpec, Numbers, Progress, Source, meaning::Meaning};
+use crate::{
+    Doubt, Error, KeySpec, Numbers, Progress, Source,
+    given::{GivenRows, PartnerRows, PayloadOfRow, RepeatedKeys},
+    meaning::Meaning,
+};
 
 /// Bytes of a row that repeats a key, and of the first row that has it.
 const REPEAT: usize = 2 * size_of::<u32>();
@@ -173,6 +177,57 @@ impl KeyPartitions {
             first_rows: distinct.first_rows,
             numbers: distinct.numbers,
         }
+    }
+
+    /// The rows whose columns are given to the other party, with a payload for each item, in the order of
+    /// partitions and of their [`items`](Self::items).
+    ///
+    /// # Errors
+    /// If what was spilled cannot be read, or as [`RowItems::given`](super::RowItems::given).
+    pub fn given(&self, repeated: RepeatedKeys) -> Result<GivenRows<'_>, Error> {
+        let mut payload_of = PayloadOfRow::new(self.counts.rows);
+        let mut payloads = 0;
+        for partition in 0..self.partitions() {
+            for row in self.items(partition)?.first_rows {
+                payload_of.set(row, payloads);
+                payloads += 1;
+            }
+        }
+        self.give_repeats(&mut payload_of)?;
+        let starts = &self.collected.starts;
+        GivenRows::new(payload_of, payloads as usize, starts, repeated)
+    }
+
+    /// The rows of the items that have these first rows. They are shared, and the other party gives a payload
+    /// for each, in this order.
+    ///
+    /// # Errors
+    /// If what was spilled cannot be read.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn partners(&self, first_rows: &[u32]) -> Result<PartnerRows<'_>, Error> {
+        let mut payload_of = PayloadOfRow::new(self.counts.rows);
+        for (&row, payload) in first_rows.iter().zip(0..) {
+            payload_of.set(row, payload);
+        }
+        self.give_repeats(&mut payload_of)?;
+        let starts = &self.collected.starts;
+        Ok(PartnerRows::new(payload_of, first_rows.len(), starts))
+    }
+
+    /// Gives each row that repeats a key the payload of the first row that has it.
+    fn give_repeats(&self, payload_of: &mut PayloadOfRow) -> Result<(), Error> {
+        for partition in 0..self.repeats.partitions() {
+            self.repeats.visit(partition, &mut |some| {
+                for (row, first) in repeats(some) {
+                    if let Some(payload) = payload_of.get(first.into()) {
+                        payload_of.set(row, payload);
+                    }
+                }
+            })?;
+        }
+        Ok(())
     }
 
     /// The rows that match, given the first row of each item that does: a bit per row, the lowest of a word first.

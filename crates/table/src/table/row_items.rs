@@ -1,6 +1,10 @@
 //! Which row of a table holds which key.
 
 use super::bitmap::Bitmap;
+use crate::{
+    Error,
+    given::{GivenRows, PartnerRows, PayloadOfRow, RepeatedKeys},
+};
 
 /// Which row of a table holds which of its distinct keys, the items.
 ///
@@ -72,6 +76,41 @@ impl RowItems {
     /// each. The rows that are missing here and among the first ones were left out.
     pub fn repeated(&self) -> &[(u32, u32)] {
         &self.repeated
+    }
+
+    /// The rows whose columns are given to the other party, with a payload for each item.
+    ///
+    /// # Errors
+    /// If rows repeat a key, and that is refused, or more do than are given.
+    pub fn given(&self, repeated: RepeatedKeys) -> Result<GivenRows<'_>, Error> {
+        let mut payload_of = PayloadOfRow::new(self.rows);
+        for (&row, item) in self.first.iter().zip(0..) {
+            payload_of.set(row, item);
+        }
+        for &(row, item) in &self.repeated {
+            payload_of.set(row, item);
+        }
+        GivenRows::new(payload_of, self.first.len(), &self.starts, repeated)
+    }
+
+    /// The rows of these items. They are shared, and the other party gives a payload for each, in this order.
+    ///
+    /// # Panics
+    /// If there is no such item.
+    pub fn partners(&self, shared: &[u32]) -> PartnerRows<'_> {
+        const UNSHARED: u32 = u32::MAX;
+        let mut payloads = vec![UNSHARED; self.first.len()];
+        for (&item, payload) in shared.iter().zip(0..) {
+            payloads[item as usize] = payload;
+        }
+        let mut payload_of = PayloadOfRow::new(self.rows);
+        let first = self.first.iter().copied().zip(0..);
+        for (row, item) in first.chain(self.repeated.iter().copied()) {
+            if payloads[item as usize] != UNSHARED {
+                payload_of.set(row, payloads[item as usize]);
+            }
+        }
+        PartnerRows::new(payload_of, shared.len(), &self.starts)
     }
 
     /// The rows that match, given which items do.

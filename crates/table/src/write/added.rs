@@ -1,22 +1,24 @@
 //! Columns that are added to rows when these are written.
 
-use std::{collections::VecDeque, ops::Range, sync::Arc};
+use std::{collections::VecDeque, iter, ops::Range, sync::Arc};
 
 use arrow_array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, UInt64Array};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
 use arrow_select::take::take_record_batch;
 
-use crate::{Error, arrow::Column, table::bitmap::Bitmap};
+use crate::{Error, arrow::Column, given::Partner, table::bitmap::Bitmap};
 
-/// So many rows get their columns at once: few enough that these take little memory, whatever is in them.
+/// How many rows get their columns at once: few enough that these fit into memory, whatever is in them.
 const CHUNK_ROWS: usize = 1024;
 
 /// See the [module](self).
 pub(crate) struct Added<'a> {
-    /// The columns, none of which is called as one of the table's own.
+    /// The columns. Their names differ from those of the table's own.
     pub(crate) schema: SchemaRef,
     /// The shared rows, if the first column says which are.
     pub(crate) shared: Option<&'a Bitmap>,
+    /// What the other party gives, if the further columns are its.
+    pub(crate) partner: Option<Partner<'a>>,
 }
 
 /// What is added to some rows.
@@ -31,12 +33,19 @@ pub(super) struct AddedRows {
 impl Added<'_> {
     /// What is added to these rows of the table.
     fn of(&self, rows: &[u64]) -> Result<AddedRows, Error> {
-        let places: Vec<u64> = (0..rows.len() as u64).collect();
+        let (counts, given) = match &self.partner {
+            Some(partner) => partner.of(rows)?,
+            None => (vec![1; rows.len()], Vec::new()),
+        };
+        let places = (0..).zip(counts);
+        let places: Vec<u64> = places
+            .flat_map(|(place, count)| iter::repeat_n(place, count as usize))
+            .collect();
         let shared = self.shared.map(|shared| {
             let flags = places.iter().map(|&place| shared.get(rows[place as usize]));
             Arc::new(flags.map(Some).collect::<BooleanArray>()) as ArrayRef
         });
-        let columns = shared.into_iter().collect();
+        let columns = shared.into_iter().chain(given).collect();
         Ok(AddedRows {
             schema: self.schema.clone(),
             places,
@@ -44,8 +53,7 @@ impl Added<'_> {
         })
     }
 
-    /// What is added to those of these rows that are chosen, some of them at a time, each time with the
-    /// rows that these are.
+    /// Calls `take` with the chosen ones of these rows, some at a time, and with what is added to them.
     pub(super) fn chunks(
         &self,
         chosen: &Bitmap,
@@ -84,7 +92,7 @@ impl<'a> Cursor<'a> {
         &self.added.schema
     }
 
-    /// The columns of the next rows, if there are so many.
+    /// The columns of the next rows, up to this many.
     pub(super) fn columns(&mut self, rows: usize) -> Result<AddedRows, Error> {
         let rows: Vec<u64> = self.chosen.by_ref().take(rows).collect();
         self.added.of(&rows)

@@ -10,6 +10,7 @@ mod dialects;
 mod encodings;
 mod escapes;
 mod formats;
+mod given;
 mod groups;
 mod inspections;
 mod keys;

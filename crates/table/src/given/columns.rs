@@ -1,0 +1,158 @@
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+
+use super::wire::{self, Reader};
+use crate::{Error, Source, arrow::value_type};
+
+/// The most columns that can be given.
+pub const MAX_GIVEN_COLUMNS: usize = 256;
+
+/// The longest name of such a column.
+pub const MAX_GIVEN_NAME_BYTES: usize = 1024;
+
+/// Columns that a party offers, or that the other one takes: their names in order, their types, and whether
+/// nulls can be among their values. There is at least one, and no two have one name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GivenColumns {
+    schema: SchemaRef,
+}
+
+impl GivenColumns {
+    /// These columns of a table. Columns of CSV, TSV and lines are texts without nulls.
+    ///
+    /// # Errors
+    /// If there are none, or too many; if the table lacks one, or one is named twice; if the type or the name of
+    /// one cannot be given.
+    pub fn of(source: &Source, names: &[String]) -> Result<Self, Error> {
+        let all = source.columns()?;
+        let found = source.header(&all).find_all(names)?;
+        let table = source.layout().is_none().then(|| source.schema());
+        let table = table.transpose()?;
+        let fields = found.iter().map(|&column| match &table {
+            None => Ok(Field::new(&all[column], DataType::Utf8, false)),
+            Some(table) => given(table.field(column)),
+        });
+        Self::new(fields.collect::<Result<_, Error>>()?)
+    }
+
+    /// Those of these columns that are called so, in the order of the names.
+    ///
+    /// # Errors
+    /// If a name is none of theirs, or is there twice, or there are no names.
+    pub fn take(&self, names: &[String]) -> Result<Self, Error> {
+        let fields = names.iter().map(|name| {
+            let field = self.schema.field_with_name(name);
+            field.cloned().map_err(|_| Error::NotOffered {
+                column: name.clone(),
+                offered: self.names().map(str::to_owned).collect(),
+            })
+        });
+        Self::new(fields.collect::<Result<_, Error>>()?)
+    }
+
+    fn new(fields: Vec<Field>) -> Result<Self, Error> {
+        if fields.is_empty() || fields.len() > MAX_GIVEN_COLUMNS {
+            return Err(Error::GivenCount);
+        }
+        for (index, field) in fields.iter().enumerate() {
+            if let Some(reason) = name_fault(field.name()) {
+                return Err(Error::CannotGive {
+                    column: field.name().clone(),
+                    reason: reason.to_owned(),
+                });
+            }
+            if fields[..index]
+                .iter()
+                .any(|other| other.name() == field.name())
+            {
+                return Err(Error::Repeated(field.name().clone()));
+            }
+        }
+        Ok(Self {
+            schema: Arc::new(Schema::new(fields)),
+        })
+    }
+
+    /// The names of the columns.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.schema.fields().iter().map(|field| &**field.name())
+    }
+
+    pub(crate) fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// How the other party is told of the columns. Equal columns are equal bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = vec![wire::VERSION];
+        bytes.extend((self.schema.fields().len() as u16).to_le_bytes());
+        for field in self.schema.fields() {
+            wire::write_text(&mut bytes, field.name());
+            wire::write_type(&mut bytes, field.data_type());
+            bytes.push(field.is_nullable().into());
+        }
+        bytes
+    }
+
+    /// The columns that the other party told of.
+    ///
+    /// # Errors
+    /// Unless these are the very bytes that [`to_bytes`](Self::to_bytes) gives for some columns.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        let mut reader = Reader::new(bytes);
+        let columns = Self::read(&mut reader)?;
+        reader.finish()?;
+        Ok(columns)
+    }
+
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, Error> {
+        if reader.byte()? != wire::VERSION {
+            return Err(Error::MalformedOffer("is of another version"));
+        }
+        // Nothing is allocated for columns that are not there.
+        let mut fields = Vec::new();
+        for _ in 0..reader.number()? {
+            let name = reader.text(MAX_GIVEN_NAME_BYTES)?;
+            let data_type = reader.data_type()?;
+            fields.push(Field::new(name, data_type, reader.flag()?));
+        }
+        Self::new(fields).map_err(|_| Error::MalformedOffer("has columns that cannot be given"))
+    }
+}
+
+/// A column as it is given: a dictionary as its values, and texts and binary data each in one type.
+fn given(field: &Field) -> Result<Field, Error> {
+    use DataType::*;
+    let data_type = match value_type(field.data_type()) {
+        Utf8 | LargeUtf8 | Utf8View => Utf8,
+        Binary | LargeBinary | BinaryView => Binary,
+        other => other.clone(),
+    };
+    // What no type is given as has no code.
+    if !wire::has_code(&data_type) {
+        return Err(Error::CannotGive {
+            column: field.name().clone(),
+            reason: format!(
+                "it holds {data_type}, and only texts, numbers, booleans, dates, times and binary data \
+                 can be given: leave it out, or convert it"
+            ),
+        });
+    }
+    // The values of a dictionary may be null where its keys are not.
+    let nullable = field.is_nullable() || matches!(field.data_type(), Dictionary(..));
+    Ok(Field::new(field.name(), data_type, nullable))
+}
+
+/// What is wrong about a name, as the other party shows it to its user, and writes it to a header.
+fn name_fault(name: &str) -> Option<&'static str> {
+    if name.contains(char::is_control) {
+        Some("its name holds a control character: rename it")
+    } else if name.len() > MAX_GIVEN_NAME_BYTES {
+        Some("its name is longer than 1,024 bytes: rename it")
+    } else if name.is_empty() {
+        Some("it has no name: name it")
+    } else {
+        None
+    }
+}
