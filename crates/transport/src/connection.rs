@@ -5,11 +5,12 @@ use std::{net::SocketAddr, sync::Arc};
 use psijoin_channel::{AbortCode, Channel, joint_seed::JointSeed, path::Measured};
 
 use crate::{
-    Endpoint, Error, Listener, Options,
+    Endpoint, Error, Listener, Options, PublicKey,
     endpoint::Address,
     establish::{self, Door, Established, Opening},
     line::{self, Line},
     link::{Bond, Countdown, Link},
+    tls,
 };
 
 /// An established connection to the peer, kept alive by two threads of its own. It begins with
@@ -53,6 +54,7 @@ pub struct Connection {
     lines: Vec<Line>,
     bond: Arc<Bond>,
     peer_address: SocketAddr,
+    peer_key: Option<PublicKey>,
     measured: Measured,
     options: Options,
     /// Where further streams come from, until they are opened.
@@ -104,6 +106,7 @@ impl Connection {
         options: &Options,
     ) -> Result<(Self, Channel), Error> {
         let peer_address = established.socket.peer_addr()?;
+        let peer_key = established.tls.as_ref().and_then(tls::peer_key);
         let measured = established.measured;
         let bond = Arc::new(Bond::default());
         let line = Line::start(established, options, &bond)?;
@@ -113,6 +116,7 @@ impl Connection {
                 lines: vec![line],
                 bond,
                 peer_address,
+                peer_key,
                 measured,
                 options: options.clone(),
                 door,
@@ -208,6 +212,12 @@ impl Connection {
         self.peer_address
     }
 
+    /// The key by which the peer has proved who it is; `None` without TLS, and if the key is of another kind
+    /// than those that [`Identity::generate`](crate::Identity::generate) makes.
+    pub fn peer_key(&self) -> Option<PublicKey> {
+        self.peer_key
+    }
+
     /// What the greeting has shown of the network. It costs no round trip of its own. Without TLS,
     /// nothing is known.
     pub fn measured(&self) -> Measured {
@@ -231,7 +241,7 @@ impl Connection {
     /// After the last byte, sending fails with [`Closed`](psijoin_channel::Error::Closed), an
     /// empty message included, and an abort is no longer told.
     pub fn ends_after(&self, channel: Channel, sent_bytes: u64, received_bytes: u64) -> Channel {
-        self.countdown(sent_bytes, received_bytes).over(channel)
+        Countdown::new(self.links(), sent_bytes, received_bytes).over(channel)
     }
 
     /// As [`ends_after`](Self::ends_after), for what passes over all `channels` together, however
@@ -242,14 +252,39 @@ impl Connection {
         sent_bytes: u64,
         received_bytes: u64,
     ) -> Vec<Channel> {
-        let countdown = self.countdown(sent_bytes, received_bytes);
+        let countdown = Countdown::new(self.links(), sent_bytes, received_bytes);
         let channels = channels.into_iter();
         channels.map(|channel| countdown.over(channel)).collect()
     }
 
-    fn countdown(&self, sent_bytes: u64, received_bytes: u64) -> Arc<Countdown> {
-        let links = self.lines.iter().map(|line| line.link.clone()).collect();
-        Countdown::new(links, sent_bytes, received_bytes)
+    /// As [`all_end_after`](Self::all_end_after), with last words between the last of these bytes and the
+    /// end: `last_words` is called with a channel to the peer, which does the same. That happens inside the call
+    /// that sends or receives the last byte, before it returns, so what is said then does not depend on what
+    /// this party makes of the last message, nor on how long that takes. Its error is that of the call, and
+    /// leaves the session open, so that the peer can still be told why.
+    ///
+    /// Where no byte is to pass, there are no last words, and the session does not end by itself.
+    pub fn all_end_with_last_words(
+        &self,
+        channels: Vec<Channel>,
+        sent_bytes: u64,
+        received_bytes: u64,
+        last_words: impl FnOnce(&mut Channel) -> Result<(), psijoin_channel::Error> + Send + 'static,
+    ) -> Vec<Channel> {
+        // Of the meeting's stream: by then its other channel has nothing left to say.
+        let mut channel = self.lines[0].channel();
+        let countdown = Countdown::with_last_words(
+            self.links(),
+            sent_bytes,
+            received_bytes,
+            Box::new(move || last_words(&mut channel)),
+        );
+        let channels = channels.into_iter();
+        channels.map(|channel| countdown.over(channel)).collect()
+    }
+
+    fn links(&self) -> Vec<Arc<Link>> {
+        self.lines.iter().map(|line| line.link.clone()).collect()
     }
 
     /// Ends a session that went well. After `Ok`, the peer has said that it has received all

@@ -10,13 +10,18 @@ use std::{
 
 use rcgen::{CertificateParams, KeyPair, PKCS_ED25519};
 use rustls::{
+    SignatureScheme,
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
     server::ParsedCertificate,
     sign::CertifiedKey,
 };
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::{Error, Fingerprint, tls};
+use crate::{
+    Error, Fingerprint, PublicKey,
+    signature::{Signature, signed},
+    tls,
+};
 
 /// An Ed25519 key pair with the self-signed certificate that carries it in TLS.
 ///
@@ -97,6 +102,24 @@ impl Identity {
         self.fingerprint
     }
 
+    /// The key that checks what this identity [signs](Self::sign); `None` if the identity is not an Ed25519
+    /// key, as those of [`generate`](Self::generate) are.
+    pub fn public_key(&self) -> Option<PublicKey> {
+        key_of(self.certified.end_entity_cert().ok()?)
+    }
+
+    /// Signs a statement for a purpose; [`PublicKey::verify`] checks it. `None` if the identity is not an
+    /// Ed25519 key.
+    ///
+    /// The purpose keeps signatures of different uses apart: a constant such as
+    /// `example.org 2026 a contract`. TLS signs with the same key, in a form that no statement has.
+    pub fn sign(&self, purpose: &str, statement: &[u8]) -> Option<Signature> {
+        let key = &self.certified.key;
+        let signer = key.choose_scheme(&[SignatureScheme::ED25519])?;
+        let signature = signer.sign(&signed(purpose, statement)).ok()?;
+        Some(Signature::from_bytes(signature.try_into().ok()?))
+    }
+
     pub(crate) fn certified(&self) -> &Arc<CertifiedKey> {
         &self.certified
     }
@@ -138,6 +161,12 @@ pub(crate) fn fingerprint_of(certificate: &CertificateDer<'_>) -> Option<Fingerp
     Some(Fingerprint::of_public_key(
         &parsed.subject_public_key_info(),
     ))
+}
+
+/// The key in a certificate, if it can be read and is one that signs statements.
+pub(crate) fn key_of(certificate: &CertificateDer<'_>) -> Option<PublicKey> {
+    let parsed = ParsedCertificate::try_from(certificate).ok()?;
+    PublicKey::from_der(&parsed.subject_public_key_info())
 }
 
 #[cfg(unix)]

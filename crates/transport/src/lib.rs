@@ -3,7 +3,7 @@
 //! A [`Connection`] is made by [`Connection::open`], [`connect`](Connection::connect) or
 //! [`accept`](Connection::accept), and gives a [`Channel`](psijoin_channel::Channel) for a
 //! protocol to run over. Either the sender or the receiver may listen. An [`Identity`] is the key
-//! that a party is known by, and an [`Interrupt`] stops a session from another thread. A session can
+//! that a party is known by, and can [sign](Identity::sign) with; an [`Interrupt`] stops a session from another thread. A session can
 //! have several streams, each a TCP connection of its own: [`Connection::open_streams`].
 //!
 //! | module | what lives there |
@@ -45,6 +45,7 @@ mod establish;
 mod line;
 mod link;
 mod preamble;
+mod signature;
 mod ticket;
 mod tls;
 mod wire;
@@ -55,3 +56,4 @@ pub use error::{Attempt, Error, Kind, Strangers};
 pub use fingerprint::Fingerprint;
 pub use identity::Identity;
 pub use interrupt::Interrupt;
+pub use signature::{NotHexadecimal, PublicKey, SIGNATURE_BYTES, Signature};

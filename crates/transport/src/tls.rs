@@ -22,7 +22,10 @@ use rustls::{
     version::TLS13,
 };
 
-use crate::{Error, Fingerprint, Identity, identity::fingerprint_of};
+use crate::{
+    Error, Fingerprint, Identity, PublicKey,
+    identity::{fingerprint_of, key_of},
+};
 
 /// The primitives that TLS is made of.
 pub(crate) fn provider() -> Arc<CryptoProvider> {
@@ -75,6 +78,11 @@ pub(crate) fn client(config: &Arc<ClientConfig>) -> Result<Connection, Error> {
 pub(crate) fn server(config: &Arc<ServerConfig>) -> Result<Connection, Error> {
     let connection = ServerConnection::new(config.clone()).map_err(setup_error)?;
     Ok(unbounded(connection.into()))
+}
+
+/// The key that the peer has proved to have, if it is one that signs statements.
+pub(crate) fn peer_key(connection: &Connection) -> Option<PublicKey> {
+    key_of(connection.peer_certificates()?.first()?)
 }
 
 /// Lifts the limit on what waits to be sent: the writer takes it all at once, a bounded piece

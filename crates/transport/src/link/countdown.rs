@@ -16,20 +16,44 @@ pub(crate) struct Countdown {
 struct Left {
     to_send: u64,
     to_receive: u64,
+    last_words: Option<LastWords>,
 }
 
+/// What the parties say to each other between the last byte and the end, on channels that are not counted.
+pub(crate) type LastWords = Box<dyn FnOnce() -> Result<(), Error> + Send>;
+
 impl Countdown {
+    /// Ends the session at once if nothing is to pass.
     pub(crate) fn new(links: Vec<Arc<Link>>, sent_bytes: u64, received_bytes: u64) -> Arc<Self> {
-        let left = Left {
-            to_send: sent_bytes,
-            to_receive: received_bytes,
-        };
-        let countdown = Arc::new(Self {
-            links,
-            left: Mutex::new(left),
-        });
-        countdown.pass(|_| ());
+        let countdown = Self::of(links, sent_bytes, received_bytes, None);
+        if sent_bytes == 0 && received_bytes == 0 {
+            countdown.say_bye();
+        }
         countdown
+    }
+
+    /// With last words, which begin when the last byte has passed.
+    pub(crate) fn with_last_words(
+        links: Vec<Arc<Link>>,
+        sent_bytes: u64,
+        received_bytes: u64,
+        last_words: LastWords,
+    ) -> Arc<Self> {
+        Self::of(links, sent_bytes, received_bytes, Some(last_words))
+    }
+
+    fn of(
+        links: Vec<Arc<Link>>,
+        to_send: u64,
+        to_receive: u64,
+        last_words: Option<LastWords>,
+    ) -> Arc<Self> {
+        let left = Mutex::new(Left {
+            to_send,
+            to_receive,
+            last_words,
+        });
+        Arc::new(Self { links, left })
     }
 
     /// Counts what passes over `channel`.
@@ -46,12 +70,20 @@ impl Countdown {
         )
     }
 
-    fn pass(&self, count: impl FnOnce(&mut Left)) {
+    fn pass(&self, count: impl FnOnce(&mut Left)) -> Result<(), Error> {
         let mut left = self.left.lock().expect(UNPOISONED);
         count(&mut left);
-        if left.to_send == 0 && left.to_receive == 0 {
-            self.links.iter().for_each(|link| link.say_bye());
+        if left.to_send > 0 || left.to_receive > 0 {
+            return Ok(());
         }
+        // The lock is held meanwhile: nobody says goodbye before them.
+        left.last_words.take().map_or(Ok(()), |say| say())?;
+        self.say_bye();
+        Ok(())
+    }
+
+    fn say_bye(&self) {
+        self.links.iter().for_each(|link| link.say_bye());
     }
 }
 
@@ -65,8 +97,7 @@ impl Outbound for CountdownOutbound {
         self.inner.send(message)?;
         let bytes = message.len() as u64;
         self.countdown
-            .pass(|left| left.to_send = left.to_send.saturating_sub(bytes));
-        Ok(())
+            .pass(|left| left.to_send = left.to_send.saturating_sub(bytes))
     }
 
     fn abort(&mut self, code: AbortCode) {
@@ -84,7 +115,6 @@ impl Inbound for CountdownInbound {
         self.inner.recv(message)?;
         let bytes = message.len() as u64;
         self.countdown
-            .pass(|left| left.to_receive = left.to_receive.saturating_sub(bytes));
-        Ok(())
+            .pass(|left| left.to_receive = left.to_receive.saturating_sub(bytes))
     }
 }

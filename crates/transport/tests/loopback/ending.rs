@@ -6,7 +6,7 @@ use std::{
 };
 
 use psijoin_channel::{AbortCode, Channel, Error, MAX_MESSAGE_BYTES};
-use psijoin_transport::Kind;
+use psijoin_transport::{Connection, Kind};
 
 use crate::{
     QUICK, connected_pairs, pair_with, pairs_of_options, plaintext, tls_connected, tls_pair,
@@ -294,5 +294,70 @@ fn a_party_that_drops_messages_never_says_that_it_is_done() {
             matches!(error, Error::PeerAborted(AbortCode::Interrupted)),
             "{error}"
         );
+    });
+}
+
+/// A party that sends 4 bytes and receives 2, says last words, and waits with the result.
+fn with_last_words(
+    (connection, channel): (Connection, Channel),
+    says: u8,
+) -> (Connection, Channel) {
+    let last_words = move |channel: &mut Channel| {
+        channel.send(&[says])?;
+        match channel.recv_array()? {
+            [b'y'] => Ok(()),
+            _ => Err(Error::Malformed("no")),
+        }
+    };
+    let (sent, received) = if says == b'n' { (2, 4) } else { (4, 2) };
+    let mut channels =
+        connection.all_end_with_last_words(vec![channel], sent, received, last_words);
+    let channel = channels.pop().unwrap();
+    (connection, channel)
+}
+
+#[test]
+fn last_words_come_between_the_last_byte_and_the_end() {
+    for [a, b] in connected_pairs() {
+        let (connection_a, mut a) = with_last_words(a, b'y');
+        // As for `a`, but with the bytes of the other direction.
+        let (connection_b, b) = b;
+        let last_words = |channel: &mut Channel| {
+            let [said] = channel.recv_array()?;
+            channel.send(&[said])
+        };
+        let mut channels = connection_b.all_end_with_last_words(vec![b], 2, 4, last_words);
+        let mut b = channels.pop().unwrap();
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                a.send(&[0; 4]).unwrap();
+                assert_eq!(a.recv_array().unwrap(), [0; 2]);
+                assert!(matches!(a.send(b""), Err(Error::Closed)));
+                connection_a.finish().unwrap();
+            });
+            assert_eq!(b.recv_array().unwrap(), [0; 4]);
+            b.send(&[0; 2]).unwrap();
+            connection_b.finish().unwrap();
+        });
+    }
+}
+
+#[test]
+fn last_words_that_fail_are_an_error_that_the_peer_can_be_told() {
+    let [a, b] = tls_connected();
+    let (connection_a, mut a) = with_last_words(a, b'y');
+    let (connection_b, mut b) = with_last_words(b, b'n');
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            a.send(&[0; 4]).unwrap();
+            let error = a.recv_array::<2>().unwrap_err();
+            assert!(matches!(error, Error::Malformed("no")), "{error}");
+            connection_a.abort(AbortCode::ProtocolViolation);
+        });
+        assert_eq!(b.recv_array().unwrap(), [0; 4]);
+        // It has heard what it wanted to hear, so for this side the session is over.
+        b.send(&[0; 2]).unwrap();
+        let error = connection_b.finish().unwrap_err();
+        assert_eq!(error.kind(), Kind::Peer, "{error}");
     });
 }

@@ -12,7 +12,7 @@ use psijoin_transport::{
     Connection, Endpoint, Error, Identity, Interrupt, Kind, Options, endpoint::Address,
 };
 
-use crate::{listener, meet, plaintext, tls, tls_pair};
+use crate::{listener, meet, pair_with, plaintext, plaintext_connected, tls, tls_pair};
 
 /// The options of somebody who waits for others only so long.
 pub(crate) fn patient_for(meet: Duration, mut options: Options) -> Options {
@@ -254,4 +254,15 @@ fn a_refused_connection_is_told_as_such() {
         "{text}"
     );
     assert_eq!(error.kind(), Kind::Network);
+}
+
+#[test]
+fn a_party_knows_the_key_of_its_peer() {
+    let [ann, bob] = [(); 2].map(|()| Identity::generate().unwrap());
+    let [(a, _), (b, _)] = pair_with(&tls(&ann, &bob), &tls(&bob, &ann));
+    assert_eq!(a.peer_key(), bob.public_key());
+    assert_eq!(b.peer_key(), ann.public_key());
+    for (connection, _) in plaintext_connected() {
+        assert_eq!(connection.peer_key(), None);
+    }
 }

@@ -1,0 +1,196 @@
+//! Statements that an identity signs, to be checked by anybody who knows its key.
+
+use std::{fmt, str::FromStr};
+
+use ring::signature::{ED25519, UnparsedPublicKey};
+
+use crate::Fingerprint;
+
+/// The length of a signature.
+pub const SIGNATURE_BYTES: usize = 64;
+
+const KEY_BYTES: usize = 32;
+
+/// What stands before the key in a DER-encoded `SubjectPublicKeyInfo` (RFC 8410).
+const DER_PREFIX: [u8; 12] = [
+    0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00,
+];
+
+/// An Ed25519 key that a party is known by: whole, where a [`Fingerprint`] is only its name. Written as 64
+/// hexadecimal digits.
+///
+/// ```
+/// use psijoin_transport::Identity;
+///
+/// let ann = Identity::generate()?;
+/// let purpose = "example.org 2026 a contract";
+/// let signature = ann.sign(purpose, b"we agree").expect("a fresh identity can sign");
+/// let key = ann.public_key().expect("and has a key that checks it");
+/// assert_eq!(key.fingerprint(), ann.fingerprint());
+/// assert!(key.verify(purpose, b"we agree", &signature));
+/// assert!(!key.verify(purpose, b"we do not", &signature));
+/// assert!(!key.verify("example.org 2026 a draft", b"we agree", &signature));
+/// # Ok::<(), psijoin_transport::Error>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct PublicKey([u8; KEY_BYTES]);
+
+impl PublicKey {
+    /// The key in a DER-encoded `SubjectPublicKeyInfo` (RFC 5280), if it is an Ed25519 key.
+    pub fn from_der(subject_public_key_info: &[u8]) -> Option<Self> {
+        let key = subject_public_key_info.strip_prefix(&DER_PREFIX)?;
+        Some(Self(key.try_into().ok()?))
+    }
+
+    /// The short name of the party with this key.
+    pub fn fingerprint(&self) -> Fingerprint {
+        Fingerprint::of_public_key(&[&DER_PREFIX[..], &self.0].concat())
+    }
+
+    /// Whether the party with this key has signed the statement, for that purpose.
+    pub fn verify(&self, purpose: &str, statement: &[u8], signature: &Signature) -> bool {
+        let key = UnparsedPublicKey::new(&ED25519, self.0);
+        let signed = signed(purpose, statement);
+        key.verify(&signed, &signature.0).is_ok()
+    }
+}
+
+/// What is signed for a statement: never what TLS signs, which is longer.
+pub(crate) fn signed(purpose: &str, statement: &[u8]) -> [u8; 32] {
+    blake3::derive_key(purpose, statement)
+}
+
+impl fmt::Display for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_hex(&self.0, f)
+    }
+}
+
+impl fmt::Debug for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for PublicKey {
+    type Err = NotHexadecimal;
+
+    fn from_str(text: &str) -> Result<Self, NotHexadecimal> {
+        from_hex(text).map(Self)
+    }
+}
+
+/// An Ed25519 signature, by [`Identity::sign`](crate::Identity::sign). Written as 128 hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Signature([u8; SIGNATURE_BYTES]);
+
+impl Signature {
+    /// A signature of these bytes, which may be nobody's.
+    pub fn from_bytes(bytes: [u8; SIGNATURE_BYTES]) -> Self {
+        Self(bytes)
+    }
+
+    /// Its bytes.
+    pub fn to_bytes(self) -> [u8; SIGNATURE_BYTES] {
+        self.0
+    }
+}
+
+impl fmt::Display for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_hex(&self.0, f)
+    }
+}
+
+impl fmt::Debug for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for Signature {
+    type Err = NotHexadecimal;
+
+    fn from_str(text: &str) -> Result<Self, NotHexadecimal> {
+        from_hex(text).map(Self)
+    }
+}
+
+/// A text is not a key or a signature.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{digits} hexadecimal digits were due")]
+#[non_exhaustive]
+pub struct NotHexadecimal {
+    /// How many digits it has to have.
+    pub digits: usize,
+}
+
+fn write_hex(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+}
+
+fn from_hex<const N: usize>(text: &str) -> Result<[u8; N], NotHexadecimal> {
+    let wrong = NotHexadecimal { digits: 2 * N };
+    let digit = |digit: char| Some(digit.to_digit(16)? as u8);
+    let digits: Option<Vec<u8>> = text.chars().map(digit).collect();
+    let digits = digits.filter(|digits| digits.len() == 2 * N).ok_or(wrong)?;
+    Ok(std::array::from_fn(|i| {
+        (digits[2 * i] << 4) | digits[2 * i + 1]
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Identity;
+
+    #[test]
+    fn keys_and_signatures_are_read_as_they_are_written() {
+        let identity = Identity::generate().unwrap();
+        let key = identity.public_key().unwrap();
+        assert_eq!(key.to_string().parse(), Ok(key));
+        let signature = identity.sign("a test", b"text").unwrap();
+        assert_eq!(signature.to_string().parse(), Ok(signature));
+        for wrong in ["", "0", &key.to_string()[1..], &"g".repeat(64)] {
+            let error = wrong.parse::<PublicKey>().unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                "64 hexadecimal digits were due",
+                "{wrong}"
+            );
+        }
+    }
+
+    /// RFC 8032, section 7.1, test 1; the prefix is that of RFC 8410, section 10.1.
+    #[test]
+    fn a_key_of_another_kind_is_none() {
+        let hex = "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a";
+        let key: PublicKey = hex.parse().unwrap();
+        let der = [&DER_PREFIX[..], &key.0].concat();
+        assert_eq!(PublicKey::from_der(&der), Some(key));
+        assert_eq!(PublicKey::from_der(&der[..43]), None);
+        assert_eq!(PublicKey::from_der(&[&der[..], &[0]].concat()), None);
+        let mut x25519 = der;
+        x25519[8] = 0x6e;
+        assert_eq!(PublicKey::from_der(&x25519), None);
+    }
+
+    #[test]
+    fn nobody_elses_signature_passes() {
+        let [ann, bob] = [(); 2].map(|()| Identity::generate().unwrap());
+        let signature = ann.sign("a test", b"text").unwrap();
+        let key = ann.public_key().unwrap();
+        assert!(key.verify("a test", b"text", &signature));
+        assert!(
+            !bob.public_key()
+                .unwrap()
+                .verify("a test", b"text", &signature)
+        );
+        for at in 0..SIGNATURE_BYTES {
+            let mut changed = signature.to_bytes();
+            changed[at] ^= 1;
+            let changed = Signature::from_bytes(changed);
+            assert!(!key.verify("a test", b"text", &changed), "byte {at}");
+        }
+    }
+}
