@@ -1,0 +1,107 @@
+//! JSON in the one form that RFC 8785 allows.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::Error;
+
+/// The largest whole number that every reader of JSON takes for what it is.
+const MAX_NUMBER: u64 = (1 << 53) - 1;
+
+/// The canonical text of a value, which holds whole numbers only.
+///
+/// # Errors
+/// [`Error::Number`] if a number is too large.
+pub(crate) fn text(value: &impl Serialize) -> Result<String, Error> {
+    let value = serde_json::to_value(value).expect("records are plain data");
+    let mut text = String::new();
+    write(&value, &mut text)?;
+    Ok(text)
+}
+
+fn write(value: &Value, text: &mut String) -> Result<(), Error> {
+    match value {
+        Value::Null | Value::Bool(_) => text.push_str(&value.to_string()),
+        Value::Number(number) => {
+            let number = number.as_u64().expect("records hold whole numbers");
+            if number > MAX_NUMBER {
+                return Err(Error::Number(number));
+            }
+            text.push_str(&number.to_string());
+        }
+        Value::String(string) => push_string(string, text),
+        Value::Array(items) => {
+            text.push('[');
+            for (at, item) in items.iter().enumerate() {
+                separate(at, text);
+                write(item, text)?;
+            }
+            text.push(']');
+        }
+        Value::Object(members) => {
+            let mut members: Vec<_> = members.iter().collect();
+            members.sort_by_cached_key(|(name, _)| name.encode_utf16().collect::<Vec<_>>());
+            text.push('{');
+            for (at, (name, value)) in members.into_iter().enumerate() {
+                separate(at, text);
+                push_string(name, text);
+                text.push(':');
+                write(value, text)?;
+            }
+            text.push('}');
+        }
+    }
+    Ok(())
+}
+
+fn separate(at: usize, text: &mut String) {
+    if at > 0 {
+        text.push(',');
+    }
+}
+
+/// `serde_json` escapes as RFC 8785 demands: what must be, in the shortest way, and nothing else.
+fn push_string(string: &str, text: &mut String) {
+    text.push_str(&serde_json::to_string(string).expect("a string is JSON"));
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// The strings and the order are those of RFC 8785, sections 3.2.2 and 3.2.3.
+    #[test]
+    fn texts_are_those_of_the_standard() {
+        let string = "\u{20ac}$\u{000F}\u{000a}A'\u{0042}\u{0022}\u{005c}\\\"/";
+        assert_eq!(
+            text(&json!({ "string": string, "literals": [null, true, false] })).unwrap(),
+            r#"{"literals":[null,true,false],"string":"€$\u000f\nA'B\"\\\\\"/"}"#
+        );
+        let names = [
+            "\u{20ac}",
+            "\r",
+            "\u{fb33}",
+            "1",
+            "\u{1f600}",
+            "\u{80}",
+            "\u{f6}",
+        ];
+        let members: serde_json::Map<_, _> = names
+            .iter()
+            .map(|name| (name.to_string(), json!(0)))
+            .collect();
+        assert_eq!(
+            text(&members).unwrap(),
+            "{\"\\r\":0,\"1\":0,\"\u{80}\":0,\"\u{f6}\":0,\"\u{20ac}\":0,\"\u{1f600}\":0,\"\u{fb33}\":0}"
+        );
+    }
+
+    #[test]
+    fn numbers_are_those_that_every_reader_understands() {
+        assert_eq!(text(&MAX_NUMBER).unwrap(), "9007199254740991");
+        let error = text(&[MAX_NUMBER + 1]).unwrap_err();
+        assert!(matches!(error, Error::Number(9007199254740992)), "{error}");
+    }
+}

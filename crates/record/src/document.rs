@@ -1,0 +1,181 @@
+//! What a record says.
+
+use std::{collections::BTreeMap, fmt};
+
+use psijoin_transport::{Fingerprint, PublicKey};
+use serde::{Deserialize, Serialize};
+
+use crate::{Terms, as_text};
+
+/// The version of the format, and of all words that a document is made of: both parties must make the same.
+pub const FORMAT: u32 = 1;
+
+/// What two parties agreed on and did, as both know it. It holds no item, no name of a file, no address, and
+/// nothing of a result that one of them is not told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Document {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// The name of the session, which the parties drew together.
+    pub session: String,
+    /// The version of the handshake that they spoke.
+    pub handshake: u16,
+    /// Who they are, and what each told.
+    pub parties: PerParty<Party>,
+    /// The terms that both gave; `None` if they gave none.
+    pub terms: Option<Terms>,
+    /// What was compared, and the same on both sides, by name.
+    pub settings: BTreeMap<String, String>,
+    /// The columns of numbers that were asked for.
+    pub columns: Vec<Column>,
+    /// What was run.
+    pub protocol: Protocol,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// One for each party.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PerParty<T> {
+    /// The receiver's.
+    pub receiver: T,
+    /// The sender's.
+    pub sender: T,
+}
+
+/// A role.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    /// The party that learns the result.
+    Receiver,
+    /// The party that helps.
+    Sender,
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Receiver => "receiver",
+            Self::Sender => "sender",
+        })
+    }
+}
+
+impl Side {
+    /// Both.
+    pub const BOTH: [Self; 2] = [Self::Receiver, Self::Sender];
+
+    /// The other one.
+    pub fn other(self) -> Self {
+        match self {
+            Self::Receiver => Self::Sender,
+            Self::Sender => Self::Receiver,
+        }
+    }
+}
+
+impl<T> PerParty<T> {
+    /// That of this side.
+    pub fn of(&self, side: Side) -> &T {
+        match side {
+            Side::Receiver => &self.receiver,
+            Side::Sender => &self.sender,
+        }
+    }
+}
+
+/// A party: its key, what it told about itself, and what follows for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Party {
+    /// The name of its key.
+    #[serde(with = "as_text")]
+    pub fingerprint: Fingerprint,
+    /// Its key.
+    #[serde(with = "as_text")]
+    pub key: PublicKey,
+    /// Its version of psijoin, as it told.
+    pub psijoin: String,
+    /// What its clock showed at the start, as it told (RFC 3339, universal time).
+    pub clock: String,
+    /// How many distinct keys its table had, as it told.
+    pub keys: u64,
+    /// What each of its key columns means, as it told.
+    pub key_columns: Vec<String>,
+    /// What it was to learn.
+    pub learns: Vec<String>,
+    /// The bytes of messages that it sent for the protocol.
+    pub sent_bytes: u64,
+}
+
+/// A column of numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Column {
+    /// As it was asked for.
+    pub name: String,
+    /// Whose it is.
+    pub holder: Side,
+    /// How many decimals its numbers had, as its holder told.
+    pub decimals: u32,
+}
+
+/// The protocol that was run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Protocol {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: u32,
+    /// Whom it protects against.
+    pub adversary: String,
+    /// Its parameters.
+    pub parameters: BTreeMap<String, u64>,
+    /// The bits of computational security.
+    pub computational_bits: u32,
+    /// A statistical failure of any kind has a probability of at most 2^-σ: this is σ.
+    pub statistical_bits: u32,
+    /// The same for each kind of failure, in [whole bits](failure_bits).
+    pub failure_bits: BTreeMap<String, u64>,
+}
+
+/// How a session ended, as far as both parties know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// All messages of the protocol were exchanged.
+    Done,
+    /// Fewer keys were shared than the parties had agreed on as a minimum, so neither learned more.
+    TooFew,
+}
+
+/// A bound on a probability, given as its logarithm to base 2, as bits that both parties derive alike: logarithms may
+/// differ in their last digits from machine to machine. `None` for what cannot happen.
+pub fn failure_bits(log2: f64) -> Option<u64> {
+    /// Far more than rounding, and far less than anybody cares about.
+    const SLACK: f64 = 1e-6;
+    (log2 > f64::NEG_INFINITY).then(|| (SLACK - log2).floor() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_do_not_depend_on_the_last_digits() {
+        for (log2, bits) in [
+            (-41.0, Some(41)),
+            (-41.0 + 1e-12, Some(41)),
+            (-41.0 - 1e-12, Some(41)),
+            (-40.5, Some(40)),
+            (0.0, Some(0)),
+            (f64::NEG_INFINITY, None),
+        ] {
+            assert_eq!(failure_bits(log2), bits, "{log2}");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+use psijoin_transport::Fingerprint;
+
+use crate::Side;
+
+/// Why there is no record, or why one is refused.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A text is no record at all, or one of another format.
+    #[error("it is not a record of psijoin, or one of another version ({0})")]
+    NotARecord(String),
+
+    /// A text holds a record, and is written in another way than records are.
+    #[error(
+        "it is not written as records are: something was changed after it was signed, if only white space or the order of \
+         its parts"
+    )]
+    NotCanonical,
+
+    /// A text is longer than any record.
+    #[error("it is longer than any record")]
+    TooLong,
+
+    /// A signature is not by the key that the record names.
+    #[error(
+        "the signature of the {0} does not fit: the record was changed, or was never signed by {1}"
+    )]
+    Signature(Side, Fingerprint),
+
+    /// A party's key and its fingerprint do not belong together.
+    #[error("the key of the {0} is not the one that its fingerprint, {1}, stands for")]
+    Key(Side, Fingerprint),
+
+    /// A number is too large for JSON.
+    #[error("a number is too large for a record: {0}")]
+    Number(u64),
+
+    /// This party's identity cannot sign.
+    #[error(
+        "this identity cannot sign a record, as it is no Ed25519 key: `psijoin keygen` makes one that can"
+    )]
+    CannotSign,
+
+    /// The other party has signed something else.
+    #[error(
+        "the other party has signed another record of this session than this side would sign: use the same release of \
+         psijoin on both sides"
+    )]
+    OtherDocument,
+
+    /// The other party's signature is wrong.
+    #[error("the other party's signature of the record is wrong")]
+    WrongSignature,
+
+    /// The other party did not answer.
+    #[error("the other party has not signed the record: {0}")]
+    Channel(#[from] psijoin_channel::Error),
+
+    /// Terms that nobody can agree to.
+    #[error("there is nothing in them to agree to: the text is empty")]
+    EmptyTerms,
+
+    /// Terms that are too long.
+    #[error("they are longer than {} bytes", crate::MAX_TERMS_BYTES)]
+    LongTerms,
+}

@@ -1,0 +1,35 @@
+//! What two parties agreed on and did, as a document that both sign.
+//!
+//! Each party makes the [`Document`] from what both know; [`exchange`] swaps the signatures, and gives the
+//! [`SignedRecord`] to both. Whoever reads one later has verified it: [`SignedRecord::read`].
+//!
+//! # The text of a record
+//! One JSON object, with the document and both signatures, in the canonical form of RFC 8785 (sorted keys, no white
+//! space, whole numbers below 2^53 only), and a line feed. There is one such text for each record, so a text in which a single byte was
+//! changed is refused.
+//!
+//! A party signs, by [`Identity::sign`](psijoin_transport::Identity::sign) with the purpose [`PURPOSE`], the document's
+//! canonical text. The receiver signs first, as it is the one that has its result by then; the sender signs only what the
+//! receiver has signed.
+
+#![forbid(unsafe_code)]
+
+mod as_text;
+mod canonical;
+mod difference;
+mod document;
+mod error;
+mod exchange;
+#[cfg(test)]
+mod sample;
+mod signed;
+mod terms;
+
+pub use difference::Difference;
+pub use document::{
+    Column, Document, FORMAT, Outcome, Party, PerParty, Protocol, Side, failure_bits,
+};
+pub use error::Error;
+pub use exchange::{SAID_BYTES, exchange};
+pub use signed::{MAX_RECORD_BYTES, PURPOSE, SignedRecord};
+pub use terms::{MAX_TERMS_BYTES, Terms};

@@ -1,0 +1,254 @@
+//! A document with both signatures.
+
+use psijoin_transport::{Identity, Signature};
+use serde::{Deserialize, Serialize};
+use serde_json::error::Category;
+
+use crate::{Document, Error, FORMAT, Side, as_text, canonical};
+
+/// What a signature of a record is for, as [`Identity::sign`] takes it.
+pub const PURPOSE: &str = "psijoin v1 record of a session";
+
+/// The longest text of a record, in bytes.
+pub const MAX_RECORD_BYTES: u64 = 1 << 20;
+
+/// A document that both parties have signed. There is none whose signatures were not verified.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignedRecord(Unverified);
+
+/// What the text of a record holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Unverified {
+    pub(crate) document: Document,
+    pub(crate) signatures: Signatures,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Signatures {
+    #[serde(with = "as_text")]
+    pub(crate) receiver: Signature,
+    #[serde(with = "as_text")]
+    pub(crate) sender: Signature,
+}
+
+impl Unverified {
+    /// # Errors
+    /// [`Error::Key`] and [`Error::Signature`] if a key or a signature does not fit, and [`Error::Number`].
+    pub(crate) fn verify(self) -> Result<SignedRecord, Error> {
+        let text = canonical::text(&self.document)?;
+        for side in Side::BOTH {
+            let party = self.document.parties.of(side);
+            if party.key.fingerprint() != party.fingerprint {
+                return Err(Error::Key(side, party.fingerprint));
+            }
+            let signature = match side {
+                Side::Receiver => &self.signatures.receiver,
+                Side::Sender => &self.signatures.sender,
+            };
+            if !party.key.verify(PURPOSE, text.as_bytes(), signature) {
+                return Err(Error::Signature(side, party.fingerprint));
+            }
+        }
+        Ok(SignedRecord(self))
+    }
+}
+
+impl SignedRecord {
+    /// Reads the text of a record, and verifies it: that both parties have signed it, with the keys that their
+    /// fingerprints stand for, and that no byte was changed. Whether these parties are the right ones is for
+    /// the caller to compare.
+    ///
+    /// # Errors
+    /// [`Error::TooLong`], [`Error::NotARecord`], [`Error::NotCanonical`], [`Error::Key`] and
+    /// [`Error::Signature`].
+    pub fn read(text: &[u8]) -> Result<Self, Error> {
+        if text.len() as u64 > MAX_RECORD_BYTES {
+            return Err(Error::TooLong);
+        }
+        let read: Unverified = serde_json::from_slice(text).map_err(not_a_record)?;
+        if read.document.format != FORMAT {
+            return Err(Error::NotARecord(format!(
+                "format {}",
+                read.document.format
+            )));
+        }
+        let record = read.verify()?;
+        match record.to_text().as_bytes() == text {
+            true => Ok(record),
+            false => Err(Error::NotCanonical),
+        }
+    }
+
+    /// The text to keep: the only one that stands for this record.
+    pub fn to_text(&self) -> String {
+        let text = canonical::text(&self.0);
+        text.expect("the document's numbers were small enough to be signed") + "\n"
+    }
+
+    /// What both have signed.
+    pub fn document(&self) -> &Document {
+        &self.0.document
+    }
+}
+
+/// Signs the text of a document.
+///
+/// # Errors
+/// [`Error::CannotSign`].
+pub(crate) fn sign(text: &str, identity: &Identity) -> Result<Signature, Error> {
+    let signature = identity.sign(PURPOSE, text.as_bytes());
+    signature.ok_or(Error::CannotSign)
+}
+
+/// Without what the error cites of the text, which may be any file.
+fn not_a_record(error: serde_json::Error) -> Error {
+    let what = match error.classify() {
+        Category::Data => "not a record's fields",
+        _ => "no JSON",
+    };
+    Error::NotARecord(format!(
+        "{what} at line {}, column {}",
+        error.line(),
+        error.column()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::sample;
+
+    fn identities() -> [Identity; 2] {
+        [(); 2].map(|()| Identity::generate().unwrap())
+    }
+
+    /// A record that both of these have signed.
+    fn signed(document: Document, sender: &Identity, receiver: &Identity) -> Unverified {
+        let text = canonical::text(&document).unwrap();
+        Unverified {
+            signatures: Signatures {
+                receiver: sign(&text, receiver).unwrap(),
+                sender: sign(&text, sender).unwrap(),
+            },
+            document,
+        }
+    }
+
+    fn record() -> Unverified {
+        let [sender, receiver] = identities();
+        signed(sample::document(&sender, &receiver), &sender, &receiver)
+    }
+
+    fn fault(record: Unverified) -> Error {
+        let text = canonical::text(&record).unwrap() + "\n";
+        SignedRecord::read(text.as_bytes()).unwrap_err()
+    }
+
+    #[test]
+    fn a_record_is_read_as_it_is_written() {
+        let record = record().verify().unwrap();
+        assert_eq!(
+            SignedRecord::read(record.to_text().as_bytes()).unwrap(),
+            record
+        );
+    }
+
+    #[test]
+    fn a_record_with_a_changed_byte_is_refused() {
+        let text = record().verify().unwrap().to_text();
+        for at in 0..text.len() {
+            for mask in [1, 4, 0x20, 0x80] {
+                let mut changed = text.clone().into_bytes();
+                changed[at] ^= mask;
+                assert!(SignedRecord::read(&changed).is_err(), "byte {at} by {mask}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_record_that_is_longer_or_shorter_or_written_otherwise_is_refused() {
+        let text = record().verify().unwrap().to_text();
+        let pretty: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let pretty = serde_json::to_string_pretty(&pretty).unwrap();
+        for changed in [
+            text.trim_end().to_owned(),
+            text.clone() + "\n",
+            text.clone() + &text,
+            text.replacen('{', "{ ", 1),
+            text.replacen("\"document\"", "\"d\\u006fcument\"", 1),
+            text.replacen("{\"document\"", "{\"more\":0,\"document\"", 1),
+            text.replacen("psi1-", "PSI1-", 1),
+            pretty,
+        ] {
+            assert!(SignedRecord::read(changed.as_bytes()).is_err(), "{changed}");
+        }
+        let error = SignedRecord::read(text.trim_end().as_bytes()).unwrap_err();
+        assert!(matches!(error, Error::NotCanonical), "{error}");
+        let long = vec![b' '; MAX_RECORD_BYTES as usize + 1];
+        assert!(matches!(SignedRecord::read(&long), Err(Error::TooLong)));
+    }
+
+    #[test]
+    fn swapped_signatures_are_refused() {
+        let mut record = record();
+        let Signatures { receiver, sender } = &mut record.signatures;
+        std::mem::swap(receiver, sender);
+        assert!(matches!(fault(record), Error::Signature(Side::Receiver, _)));
+    }
+
+    #[test]
+    fn another_identitys_signature_is_refused() {
+        let [sender, receiver] = identities();
+        let document = sample::document(&sender, &receiver);
+        let [other, _] = identities();
+        let by_sender = signed(document.clone(), &other, &receiver);
+        assert!(matches!(
+            fault(by_sender),
+            Error::Signature(Side::Sender, _)
+        ));
+        let by_receiver = signed(document, &sender, &other);
+        assert!(matches!(
+            fault(by_receiver),
+            Error::Signature(Side::Receiver, _)
+        ));
+    }
+
+    #[test]
+    fn a_key_that_is_not_the_fingerprints_is_refused() {
+        let [sender, receiver] = identities();
+        let [other, _] = identities();
+        let mut document = sample::document(&sender, &receiver);
+        document.parties.sender.key = other.public_key().unwrap();
+        let record = signed(document, &other, &receiver);
+        assert!(matches!(fault(record), Error::Key(Side::Sender, _)));
+    }
+
+    /// Both could sign it with a program of their own.
+    #[test]
+    fn a_later_format_is_named() {
+        let [sender, receiver] = identities();
+        let mut document = sample::document(&sender, &receiver);
+        document.format += 1;
+        let error = fault(signed(document, &sender, &receiver)).to_string();
+        assert!(error.contains("format 2"), "{error}");
+    }
+
+    #[test]
+    fn errors_do_not_cite_a_file_that_is_no_record() {
+        for text in ["id,name\n1,ann\n", "\"ann\"", "{\"ann\":1}"] {
+            let error = SignedRecord::read(text.as_bytes()).unwrap_err().to_string();
+            assert!(!error.contains("ann"), "{error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_read_never_panics(text in "\\PC*") {
+            prop_assert!(SignedRecord::read(text.as_bytes()).is_err());
+        }
+    }
+}
