@@ -40,6 +40,11 @@ impl Entries {
         self.0.iter().map(|(name, _)| name.as_str())
     }
 
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        let entries = self.0.iter();
+        entries.map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// Checks that they can be sent.
     pub(super) fn check(&self) -> Result<(), Error> {
         for (i, (name, value)) in self.0.iter().enumerate() {

@@ -93,6 +93,11 @@ impl Hello {
         self.settings.value(name)
     }
 
+    /// All settings, by name, with their values.
+    pub fn settings(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.settings.iter()
+    }
+
     /// A fact, if the party told it.
     pub fn told(&self, name: &str) -> Option<&str> {
         self.facts.value(name)
@@ -242,6 +247,8 @@ mod tests {
         });
         let bytes = hello.encode(&COMMITMENT).unwrap();
         assert_eq!(Hello::decode(&bytes).unwrap(), (hello.clone(), COMMITMENT));
+        let last = hello.settings().last().unwrap();
+        assert_eq!(last, (&*format!("{:040}", 31), &*"é".repeat(100)));
         assert!(fault(&hello.clone().setting("one", "more")).contains("more than 32"));
         assert!(fault(&hello.fact("one", "more")).contains("more than 32"));
     }

@@ -113,6 +113,11 @@ pub fn begin(channel: &mut Channel, hello: Hello) -> Result<Pending, Error> {
 }
 
 impl Pending {
+    /// What this party said.
+    pub fn own(&self) -> &Hello {
+        &self.ours
+    }
+
     /// What the peer said.
     pub fn peer(&self) -> &Hello {
         &self.theirs

@@ -33,6 +33,7 @@
 //! | [`registry`], [`mod@auto`] | all protocols by name, and the choice of one by the sizes and the network |
 //! | [`channel`] | what parties talk over: in memory, emulated links, counters |
 //! | [`transport`] | TCP and TLS 1.3 with pinned peers (feature `transport`, on by default) |
+//! | [`record`] | what two parties did, as a document that both sign (feature `transport`) |
 //! | [`parts`] | large sessions as many small runs, over tables that need not fit into memory |
 //! | [`spill`] | where a table is kept that does not fit into memory |
 //! | [`circuits`] | computing with shares of the intersection |
@@ -58,6 +59,8 @@ pub use psijoin_psi::{
     Request, Role, Shares, TotalShares, Totals, Traffic, pair, prepare, run,
 };
 pub use psijoin_psi_parts::{self as parts, plan};
+#[cfg(feature = "transport")]
+pub use psijoin_record as record;
 pub use psijoin_spill as spill;
 #[cfg(feature = "transport")]
 pub use psijoin_transport as transport;

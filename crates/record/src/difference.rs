@@ -1,6 +1,9 @@
 //! Where two documents differ.
 
-use std::{collections::BTreeMap, fmt};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
 
 use serde_json::Value;
 
@@ -30,9 +33,9 @@ impl Document {
     /// Where this document and another one differ, field by field.
     pub fn differences(&self, other: &Self) -> Vec<Difference> {
         let (first, second) = (fields(self), fields(other));
-        let only_second = second.keys().filter(|field| !first.contains_key(*field));
-        let all = first.keys().chain(only_second);
-        all.filter(|field| first.get(*field) != second.get(*field))
+        let all: BTreeSet<_> = first.keys().chain(second.keys()).collect();
+        all.into_iter()
+            .filter(|field| first.get(*field) != second.get(*field))
             .map(|field| Difference {
                 field: field.clone(),
                 first: first.get(field).cloned(),
@@ -69,5 +72,33 @@ fn collect(place: String, value: &Value, fields: &mut BTreeMap<String, String>) 
         value => {
             fields.insert(place, value.to_string());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use psijoin_transport::Identity;
+
+    use crate::sample;
+
+    #[test]
+    fn differences_are_named_with_both_values() {
+        let [ann, bob] = [(); 2].map(|()| Identity::generate().unwrap());
+        let first = sample::document(&ann, &bob);
+        assert_eq!(first.differences(&first), []);
+        let mut second = first.clone();
+        second.parties.sender.keys = 7;
+        second.parties.receiver.learns.push("more".to_owned());
+        second.settings.remove("the output");
+        let differences = first.differences(&second);
+        let shown: Vec<_> = differences.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            shown,
+            [
+                "parties.receiver.learns.2: nothing here, \"more\" there",
+                "parties.sender.keys: 1000000 here, 7 there",
+                "settings.the output: \"sum:amount\" here, nothing there",
+            ]
+        );
     }
 }

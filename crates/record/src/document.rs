@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt};
 use psijoin_transport::{Fingerprint, PublicKey};
 use serde::{Deserialize, Serialize};
 
-use crate::{Terms, as_text};
+use crate::{Error, Terms, as_text, canonical};
 
 /// The version of the format, and of all words that a document is made of: both parties must make the same.
 pub const FORMAT: u32 = 1;
@@ -33,6 +33,16 @@ pub struct Document {
     pub protocol: Protocol,
     /// How it ended.
     pub outcome: Outcome,
+}
+
+impl Document {
+    /// Checks that it can be signed, before anything is done that it is about.
+    ///
+    /// # Errors
+    /// [`Error::Number`].
+    pub fn check(&self) -> Result<(), Error> {
+        canonical::text(self).map(drop)
+    }
 }
 
 /// One for each party.
@@ -85,6 +95,14 @@ impl<T> PerParty<T> {
             Side::Sender => &self.sender,
         }
     }
+
+    /// As [`of`](Self::of), to be changed.
+    pub fn of_mut(&mut self, side: Side) -> &mut T {
+        match side {
+            Side::Receiver => &mut self.receiver,
+            Side::Sender => &mut self.sender,
+        }
+    }
 }
 
 /// A party: its key, what it told about itself, and what follows for it.
@@ -133,8 +151,8 @@ pub struct Protocol {
     pub version: u32,
     /// Whom it protects against.
     pub adversary: String,
-    /// Its parameters.
-    pub parameters: BTreeMap<String, u64>,
+    /// Its parameters, in decimal digits: some are larger than JSON's numbers may be.
+    pub parameters: BTreeMap<String, String>,
     /// The bits of computational security.
     pub computational_bits: u32,
     /// A statistical failure of any kind has a probability of at most 2^-σ: this is σ.

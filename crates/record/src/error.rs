@@ -37,9 +37,15 @@ pub enum Error {
 
     /// This party's identity cannot sign.
     #[error(
-        "this identity cannot sign a record, as it is no Ed25519 key: `psijoin keygen` makes one that can"
+        "this side's identity cannot sign a record, as it is no Ed25519 key: `psijoin keygen` makes one that can"
     )]
     CannotSign,
+
+    /// The other party's identity cannot sign.
+    #[error(
+        "the other party's identity cannot sign a record, as it is no Ed25519 key: `psijoin keygen` makes one that can"
+    )]
+    PeerCannotSign,
 
     /// The other party has signed something else.
     #[error(
@@ -52,7 +58,7 @@ pub enum Error {
     #[error("the other party's signature of the record is wrong")]
     WrongSignature,
 
-    /// The other party did not answer.
+    /// The connection broke before the other party had signed.
     #[error("the other party has not signed the record: {0}")]
     Channel(#[from] psijoin_channel::Error),
 

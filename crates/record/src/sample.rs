@@ -1,7 +1,5 @@
 //! A document to test with, about a session that never was.
 
-use std::collections::BTreeMap;
-
 use psijoin_transport::Identity;
 
 use crate::{
@@ -38,7 +36,7 @@ pub(crate) fn document(sender: &Identity, receiver: &Identity) -> Document {
             name: "rr22-circuit".to_owned(),
             version: 1,
             adversary: "semi-honest parties".to_owned(),
-            parameters: BTreeMap::from([("bins".to_owned(), 63_500)]),
+            parameters: map(&[("bins", "63500")]),
             computational_bits: 128,
             statistical_bits: 40,
             failure_bits: failure_bits(-41.0)
