@@ -8,6 +8,7 @@ use clap::{
 };
 use psijoin::{Protocol, registry};
 use psijoin_table::{ColumnRules, Error, KeySpec};
+use psijoin_transport::Fingerprint;
 
 use crate::{
     dialect, exit, names,
@@ -76,6 +77,8 @@ pub(crate) enum Command {
     Jobs(Jobs),
     /// Show a file of shares, as CSV.
     Shares(Shares),
+    /// Verify a record that `send` and `receive` wrote with --record, and show what it says.
+    Verify(Verify),
 }
 
 #[derive(ClapArgs)]
@@ -191,6 +194,29 @@ pub(crate) struct Shares {
     /// What send or receive wrote with --output-kind shares.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Verify {
+    /// What send or receive wrote with --record.
+    #[arg(value_name = "FILE.json")]
+    pub(crate) file: PathBuf,
+
+    /// A party that must have signed it. Can be given twice, for both.
+    #[arg(long = "peer", value_name = "FINGERPRINT")]
+    pub(crate) peers: Vec<Fingerprint>,
+
+    /// The text that must be the terms.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) terms: Option<PathBuf>,
+
+    /// Another copy, such as the other side's: both must verify, and say the same.
+    #[arg(long, value_name = "FILE.json")]
+    pub(crate) against: Option<PathBuf>,
+
+    /// Print what it says as one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 // What `bench` and `calibrate` measure. (A doc comment would become the description of both commands.)

@@ -7,25 +7,31 @@ use std::{
 
 use crate::{args::Join, exit::Failure};
 
-/// Refuses a report or an output in the place of the identity, of an input or of each other, as far
-/// as their names tell. What a pattern or a folder stands for is known when it has been opened.
+/// Refuses a report, a record or an output in the place of the identity, of the terms, of an input or of each
+/// other, as far as their names tell. What a pattern or a folder stands for is known when it has been opened.
 ///
 /// # Errors
 /// [`Failure::Usage`].
 pub(crate) fn refuse(join: &Join, output: Option<&Path>) -> Result<(), Failure> {
     let report = named("--report", join.report.as_deref());
+    let record = named("--record", join.record.as_deref());
     let output = named("--output", output);
     let identity = named("--identity", join.trust.identity.as_deref());
-    for written in [&report, &output].into_iter().flatten() {
+    let terms = named("--terms", join.terms.as_deref());
+    for written in [&report, &record, &output].into_iter().flatten() {
         refuse_pair(written, identity.as_ref())?;
+        refuse_pair(written, terms.as_ref())?;
     }
-    if let Some(report) = &report {
-        refuse_pair(report, output.as_ref())?;
+    for written in [&report, &record].into_iter().flatten() {
+        refuse_pair(written, output.as_ref())?;
         for input in &join.input {
-            refuse_pair(report, named("--input", Some(input)).as_ref())?;
+            refuse_pair(written, named("--input", Some(input)).as_ref())?;
         }
     }
-    Ok(())
+    match &report {
+        Some(report) => refuse_pair(report, record.as_ref()),
+        None => Ok(()),
+    }
 }
 
 /// A file, and the option that names it.

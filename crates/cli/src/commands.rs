@@ -19,6 +19,7 @@ mod lab;
 mod plan;
 mod protocols;
 mod shares;
+mod verify;
 
 /// Does what was asked. If that fails, the user has read why.
 pub(crate) fn run(command: Command) -> Result<(), Code> {
@@ -37,6 +38,7 @@ pub(crate) fn run(command: Command) -> Result<(), Code> {
         Command::Protocols(args) => protocols::run(&args),
         Command::Jobs(args) => jobs::run(&args),
         Command::Shares(args) => shares::run(&args),
+        Command::Verify(args) => verify::run(&args),
     };
     done.map_err(|failure: Failure| {
         console::failure(&failure);

@@ -140,6 +140,21 @@ pub(crate) enum Failure {
     )]
     UnconfirmedShares(Box<Failure>),
 
+    #[error("the terms in {} cannot be used: {why}", path.display())]
+    Terms { path: PathBuf, why: String },
+
+    #[error("{0}; nothing was written")]
+    Unsigned(#[from] psijoin_record::Error),
+
+    #[error("cannot write the record {}: {source}; there is no output either", path.display())]
+    NoRecord { path: PathBuf, source: io::Error },
+
+    #[error("the record {} cannot be relied on: {why}", path.display())]
+    Record { path: PathBuf, why: String },
+
+    #[error("the record {} is genuine, but it is not the one that you named: {why}", path.display())]
+    OtherRecord { path: PathBuf, why: String },
+
     #[error("the other party only checks (--check): nothing was done")]
     OnlyChecked,
 
@@ -236,7 +251,18 @@ impl Failure {
                 psijoin_job::Kind::Usage => Code::Usage,
                 _ => Code::File,
             },
+            Self::Unsigned(psijoin_record::Error::CannotSign) => Code::Usage,
+            // Whoever leaves instead of signing has made up its mind.
+            Self::Unsigned(psijoin_record::Error::Channel(psijoin_channel::Error::Closed)) => {
+                Code::Peer
+            }
+            Self::Unsigned(psijoin_record::Error::Channel(error)) => of_transport(error.into()),
+            Self::Unsigned(_) => Code::Peer,
             Self::OutOfMemory
+            | Self::Terms { .. }
+            | Self::NoRecord { .. }
+            | Self::Record { .. }
+            | Self::OtherRecord { .. }
             | Self::DoubtfulTable
             | Self::NoReport { .. }
             | Self::Report { .. }
@@ -322,7 +348,11 @@ impl Failure {
             }
             Self::ReceiverSums(_) => AbortCode::ReceiverSums,
             Self::UnlikeKeys => AbortCode::UnlikeItems,
-            Self::OtherJob { .. } => AbortCode::Incompatible,
+            Self::OtherJob { .. }
+            | Self::Unsigned(
+                psijoin_record::Error::OtherDocument | psijoin_record::Error::PeerCannotSign,
+            ) => AbortCode::Incompatible,
+            Self::Unsigned(psijoin_record::Error::WrongSignature) => AbortCode::ProtocolViolation,
             failure if failure.is_exhaustion() => AbortCode::OutOfMemory,
             Self::Deadline(_) => AbortCode::DeadlinePassed,
             Self::Bug { .. } => AbortCode::InternalFailure,
@@ -372,6 +402,22 @@ impl Failure {
             ),
             Self::Handshake(HandshakeError::Setting { .. }) => Some(
                 "give fewer key columns, or fewer rules: one column can hold several joined beforehand",
+            ),
+            Self::Handshake(HandshakeError::Mismatch(on))
+                if on.iter().any(|one| one.field == settings::TERMS) =>
+            {
+                Some(
+                    "give --terms FILE on both sides, with the same text to the byte (`sha256sum FILE` prints its hash), or \
+                     on neither",
+                )
+            }
+            Self::Handshake(HandshakeError::Mismatch(on))
+                if on.iter().any(|one| one.field == settings::RECORD) =>
+            {
+                Some("give --record FILE.json on both sides, or on neither")
+            }
+            Self::NoRecord { source, .. } if source.kind() == io::ErrorKind::AlreadyExists => Some(
+                "a record may be evidence, so it is never replaced: name a new file, or move the old one",
             ),
             Self::Handshake(HandshakeError::Mismatch(on))
                 if on.iter().any(|one| one.field == settings::JOB) =>

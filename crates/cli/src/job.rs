@@ -13,6 +13,7 @@ use psijoin_job::{
     Begun, Ended, Error, Folder, Results, Term,
     results::{NO_RUN, Run},
 };
+use psijoin_record::Terms;
 use psijoin_table::KeySpec;
 
 use crate::{exit::Failure, question::Question, session::Agreement, settings};
@@ -34,6 +35,7 @@ pub(crate) struct Subject<'a> {
     pub(crate) role: Role,
     pub(crate) protocol: &'a Protocol,
     pub(crate) question: &'a Question,
+    pub(crate) terms: Option<&'a Terms>,
     pub(crate) key: &'a KeySpec,
     pub(crate) identity: String,
     pub(crate) peer: String,
@@ -260,7 +262,7 @@ impl Subject<'_> {
             asked,
             min_intersection,
         } = self.question;
-        vec![
+        let mut terms = vec![
             Term::shown("the role", self.role),
             Term::shown(settings::PROTOCOL, self.protocol.info().name),
             // Names of columns may be nobody else's business, but both sides know these.
@@ -275,7 +277,9 @@ impl Subject<'_> {
                 }
                 hasher.update(self.key.normalization().as_bytes());
             }),
-        ]
+        ];
+        terms.extend(self.terms.map(|text| Term::shown(settings::TERMS, text)));
+        terms
     }
 }
 

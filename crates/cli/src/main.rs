@@ -9,6 +9,7 @@
 //! | [`columns`] | which party has which column of numbers |
 //! | [`settings`] | the names of what must be the same on both sides |
 //! | [`session`] | one party of a join, from its table to its result |
+//! | [`terms`] | what both parties agree to, in words |
 //! | [`job`] | what is kept, so that a join that broke off goes on |
 //! | [`summary`] | the result of a run |
 //! | [`allowance`] | how the memory of a party is shared out |
@@ -59,6 +60,7 @@ mod session;
 mod settings;
 mod sizes;
 mod summary;
+mod terms;
 
 use std::process::ExitCode;
 

@@ -115,11 +115,13 @@ impl Record {
         known.measured = connection.measured();
     }
 
-    /// Both parties agreed on a session. Its name is the same for both, and says nothing.
-    pub(crate) fn session(&self, joint_seed: &JointSeed) {
+    /// Both parties agreed on a session. Its name, which is returned, is the same for both, and says nothing.
+    pub(crate) fn session(&self, joint_seed: &JointSeed) -> String {
         let name = psijoin::share_file::session(joint_seed);
         let name = name[..16].iter().map(|byte| format!("{byte:02x}"));
-        self.known().session = Some(name.collect());
+        let name: String = name.collect();
+        self.known().session = Some(name.clone());
+        name
     }
 
     /// The user should think about this.

@@ -25,6 +25,7 @@ use psijoin_channel::{
 };
 use psijoin_forecast::{Cores, Network};
 use psijoin_job::Ended;
+use psijoin_record::{SAID_BYTES, Terms};
 use psijoin_table::{
     Counts, Destination, Doubt, ErrorKind, KeyPartitions, KeySpec, MatchingRows, Progress, Source,
     atomic_file::AtomicFile,
@@ -54,11 +55,14 @@ mod agreement;
 mod attempts;
 mod key_facts;
 mod shares;
+mod signing;
 mod table;
 
 pub(crate) use agreement::Agreement;
 use attempts::Patience;
 use shares::Kept;
+pub(crate) use signing::Recording;
+use signing::Signing;
 use table::{Ran, Use};
 pub(crate) use table::{Table, most_spilled};
 
@@ -70,6 +74,10 @@ pub(crate) struct Party<'a> {
     pub(crate) question: Question,
     /// What it lets the other party do.
     pub(crate) consent: Consent,
+    /// What both agree to, in words.
+    pub(crate) terms: Option<Terms>,
+    /// The record that is to be signed.
+    pub(crate) recording: Option<Recording>,
     /// The key of its table.
     pub(crate) key: KeySpec,
     /// Its table.
@@ -284,7 +292,7 @@ impl Ready<'_> {
         let Self { party, own, .. } = self;
         party
             .read_table(&own)
-            .and_then(|table| party.agree(&mut channel, connection.measured(), &own, &table, None))
+            .and_then(|table| party.agree((&connection, &mut channel), &own, &table, None))
             .and_then(|agreement| party.foresee(&agreement, &mut channel))
             .inspect_err(|failure| connection.abort(failure.abort_code()))?;
         // Whether the other party takes its leave changes nothing.
@@ -305,8 +313,7 @@ impl Ready<'_> {
         let table = self.table(table)?;
         let Self { party, own, job } = self;
         phases.begin("handshake (with waiting)");
-        let measured = connection.measured();
-        let agreement = party.agree(&mut channel, measured, own, table, job.as_ref())?;
+        let mut agreement = party.agree((connection, &mut channel), own, table, job.as_ref())?;
         if agreement.peer_only_checks {
             return Err(Failure::OnlyChecked);
         }
@@ -316,20 +323,28 @@ impl Ready<'_> {
         let job = job.as_ref();
         let items_seed = job.map_or(Ok(agreement.joint_seed), Job::joint_seed)?;
         let ledger = job.map(|job| job.results() as &dyn Ledger);
+        let signing = party.signing(agreement.document.take());
         let streams = Streams::open(connection, (channel, counters), &agreement, ledger)?;
-        let streams =
-            streams.ending_with_the_last_message(connection, party.task.role(), &agreement, ledger);
+        let traffic = agreement.remaining(ledger).traffic();
+        let farewell = Farewell::of(&agreement.plan, &traffic, ledger, signing.as_ref());
+        let role = party.task.role();
+        let streams = streams.ending_with_the_last_message(connection, role, &traffic, farewell);
         let use_of_table = party.use_of_table(job.is_some());
         table.settle(&agreement.plan, use_of_table, party.pool)?;
         let run = Run {
             plan: &agreement.plan,
-            role: party.task.role(),
+            role,
             joint_seed: &agreement.joint_seed,
             items_seed: &items_seed,
             ledger,
         };
-        let (ran, traffic) =
-            party.run(&run, &agreement, (table, use_of_table), streams, &phases)?;
+        let (ran, traffic) = party.run(
+            &run,
+            &agreement,
+            (table, use_of_table),
+            (streams, signing),
+            &phases,
+        )?;
         // It may take until the shares can be written.
         if let (Some(job), Task::Share(..)) = (&mut self.job, &party.task) {
             job.confirm()?;
@@ -385,33 +400,57 @@ impl Streams {
         Ok(Self { channels, counters })
     }
 
-    /// The same. For the other party, the session is over with the last message, before this one has
-    /// looked at it.
+    /// The same. For the other party, the session is over with the last message and the farewell, before this
+    /// one has looked at it.
     fn ending_with_the_last_message(
         self,
         connection: &Connection,
         role: Role,
-        agreement: &Agreement,
-        ledger: Option<&dyn Ledger>,
+        traffic: &Traffic,
+        farewell: Farewell<'_>,
     ) -> Self {
-        let Traffic {
-            sender_bytes,
-            receiver_bytes,
-            ..
-        } = agreement.remaining(ledger).traffic();
-        let [of_sender, of_receiver] = match ledger {
-            Some(_) => receipts(&agreement.plan),
-            None => [0; 2],
+        let of_protocol = [traffic.sender_bytes, traffic.receiver_bytes];
+        let by_role = |[sender, receiver]: [u64; 2]| match role {
+            Role::Sender => (sender, receiver),
+            Role::Receiver => (receiver, sender),
         };
-        let senders = sender_bytes + of_sender;
-        let receivers = receiver_bytes + of_receiver;
-        let (sent, received) = match role {
-            Role::Sender => (senders, receivers),
-            Role::Receiver => (receivers, senders),
+        let channels = match farewell {
+            Farewell::Bytes([of_sender, of_receiver]) => {
+                let [senders, receivers] = of_protocol;
+                let (sent, received) = by_role([senders + of_sender, receivers + of_receiver]);
+                connection.all_end_after(self.channels, sent, received)
+            }
+            Farewell::Signatures(signing) => {
+                let (sent, received) = by_role(of_protocol);
+                let last_words = signing.last_words(of_protocol);
+                connection.all_end_with_last_words(self.channels, sent, received, last_words)
+            }
         };
-        Self {
-            channels: connection.all_end_after(self.channels, sent, received),
-            ..self
+        Self { channels, ..self }
+    }
+}
+
+/// What the parties say when the protocol is through.
+enum Farewell<'a> {
+    /// So many bytes of the sender and the receiver, when each has finished.
+    Bytes([u64; 2]),
+    /// The signatures of a record, at once after the last message.
+    Signatures(&'a Signing<'a>),
+}
+
+impl<'a> Farewell<'a> {
+    fn of(
+        plan: &Plan,
+        traffic: &Traffic,
+        ledger: Option<&dyn Ledger>,
+        signing: Option<&'a Signing<'a>>,
+    ) -> Self {
+        match (ledger, signing) {
+            (Some(_), _) => Self::Bytes(receipts(plan)),
+            (None, None) => Self::Bytes([0; 2]),
+            // There is no last message after which they could sign.
+            (None, Some(_)) if traffic.total_bytes() == 0 => Self::Bytes([SAID_BYTES; 2]),
+            (None, Some(signing)) => Self::Signatures(signing),
         }
     }
 }
@@ -490,10 +529,13 @@ impl Party<'_> {
         run: &Run<'_>,
         agreement: &Agreement,
         (table, use_of_table): (&mut Table, Use),
-        Streams {
-            mut channels,
-            counters,
-        }: Streams,
+        (
+            Streams {
+                mut channels,
+                counters,
+            },
+            signing,
+        ): (Streams, Option<Signing<'_>>),
         phases: &Phases,
     ) -> Result<(Ran, Snapshot), Failure> {
         let (plan, role) = (run.plan, run.role);
@@ -513,10 +555,19 @@ impl Party<'_> {
             plan.info().name,
             || model.position(moved()),
             || table.run(run, use_of_table, &self.allowance, &mut channels, compute),
-        )?;
+        );
+        let ran = ran.map_err(Failure::from);
+        let ran = match &signing {
+            None => ran?,
+            Some(signing) => signing.unless_unsigned(ran)?,
+        };
         let traffic = passed(&counters) - before;
         if run.ledger.is_some() {
             self.confirm(plan, &mut channels[0])?;
+        }
+        if let Some(signing) = signing {
+            let written = signing.conclude(&ran, traffic, &mut channels[0])?;
+            self.console.say(written);
         }
         Ok((ran, traffic))
     }

@@ -7,5 +7,11 @@ pub(crate) const PROTOCOL: &str = "the protocol";
 /// Whether both keep what they compute, to go on if the join breaks off.
 pub(crate) const JOB: &str = "keeping a job (--job)";
 
+/// What both parties agree to, as a hash of its text.
+pub(crate) const TERMS: &str = "the terms (--terms)";
+
+/// Whether both sign a record, and in which format.
+pub(crate) const RECORD: &str = "signing a record (--record)";
+
 /// The output.
 pub(crate) const OUTPUT: &str = "the output";

@@ -79,6 +79,8 @@ fn join(
                 receiver_sums: false,
                 strict: false,
             },
+            terms: None,
+            recording: None,
             key: KeySpec::new(vec![KEY.into()], vec![NORMALIZATION.parse()?])?,
             source: Source::open(&path, None, &Dialect::default(), true, &progress)?,
             task: Task::Send,

@@ -6,6 +6,7 @@ use chrono::Utc;
 use psijoin::{Adversary, Role};
 use psijoin_block::parallel::Pool;
 use psijoin_job::Ended;
+use psijoin_record::Terms;
 use psijoin_table::{
     Destination, KeySpec, Progress, Source, WhichRows,
     atomic_file::{AtomicFile, Existing},
@@ -29,8 +30,9 @@ use crate::{
     report,
     report_file::ReportFile,
     requested_output::RequestedOutput,
-    session::{Consent, Mode, Party, Ready, Task},
+    session::{Consent, Mode, Party, Ready, Recording, Task},
     summary::{Received, Summary},
+    terms,
 };
 
 /// What one party's command line says.
@@ -181,6 +183,19 @@ impl Order<'_> {
                 "--rows says which rows to write, and --output-kind {kind} finds none: leave it out"
             ));
         }
+        if self.join.record.is_some() && self.join.trust.insecure_plaintext {
+            return usage(
+                "a record is signed by both identities: give --identity and --peer with --record, and leave out \
+                 --insecure-plaintext"
+                    .into(),
+            );
+        }
+        if self.join.record.is_some() && self.join.job.is_some() {
+            return usage(
+                "a record is of one session, and a job can take several: leave out --record or --job"
+                    .into(),
+            );
+        }
         clashes::refuse(self.join, self.output)
     }
 
@@ -193,6 +208,7 @@ impl Order<'_> {
         record: &Arc<Record>,
     ) -> Result<Option<Job>, Failure> {
         let join = self.join;
+        let terms = join.terms.as_deref().map(terms::read).transpose()?;
         let security = self.security(console, record)?;
         let key = join.key.spec()?;
         record.normalization(key.normalization());
@@ -203,13 +219,19 @@ impl Order<'_> {
         if let Some(seconds) = join.deadline {
             guard::set_deadline(seconds);
         }
-        let mut options = Options::new(security);
+        let mut options = Options::new(security.clone());
         options.streams = true;
         options.timeouts = timeouts(join);
         options.pulse = pulse::of(&progress);
         options.interrupt = interrupt;
         let pool = pool(join.threads);
-        match reportable.and_then(|()| self.ready(key, &pool, &progress, console, record)) {
+        let ready = reportable
+            .and_then(|()| self.recording(&security))
+            .and_then(|recording| {
+                let agreed = (terms, recording);
+                self.ready(key, agreed, &pool, &progress, console, record)
+            });
+        match ready {
             Ok(ready) => {
                 let mut endpoint = self.endpoint();
                 let meet = || {
@@ -262,10 +284,21 @@ impl Order<'_> {
         Ok(security)
     }
 
+    /// The record that is to be signed, if one is asked for.
+    fn recording(&self, security: &Security) -> Result<Option<Recording>, Failure> {
+        match (&self.join.record, security) {
+            (Some(path), Security::PinnedTls { identity, .. }) => {
+                Recording::prepare(path, identity).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// Checks all that can be checked before the other party is there.
     fn ready<'a>(
         &self,
         key: KeySpec,
+        (terms, recording): (Option<Terms>, Option<Recording>),
         pool: &'a Result<Pool, Failure>,
         progress: &'a Arc<Progress>,
         console: Console,
@@ -279,20 +312,12 @@ impl Order<'_> {
             record.warn(warning);
         }
         let source = open(join, progress, console)?;
-        if let Some(report) = &join.report
-            && source.is_file(report)
-        {
-            record.leave_out_report();
-            return Err(Failure::Usage(format!(
-                "--report names a file of the input, {}: nothing was written",
-                report.display()
-            )));
-        }
+        self.refuse_input(&source, record)?;
         let question = Question {
             asked: join.output_kind.clone(),
             min_intersection: join.min_intersection.unwrap_or(0),
         };
-        let job = self.job(&question, &key, record)?;
+        let job = self.job(&question, terms.as_ref(), &key, record)?;
         let party = Party {
             protocol: join.protocol,
             question,
@@ -303,6 +328,8 @@ impl Order<'_> {
                 receiver_sums: self.receiver_sums,
                 strict: join.strict,
             },
+            terms,
+            recording,
             key,
             task: self.task(&source)?,
             mode: match join.check {
@@ -321,10 +348,26 @@ impl Order<'_> {
         party.ready(job)
     }
 
+    /// Refuses a report in the place of a file of the input, which may come from a pattern. A record never is
+    /// in the place of any file.
+    fn refuse_input(&self, source: &Source, record: &Record) -> Result<(), Failure> {
+        match &self.join.report {
+            Some(report) if source.is_file(report) => {
+                record.leave_out_report();
+                Err(Failure::Usage(format!(
+                    "--report names a file of the input, {}: nothing was written",
+                    report.display()
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The job, if one is to be kept.
     fn job(
         &self,
         question: &Question,
+        terms: Option<&Terms>,
         key: &KeySpec,
         record: &Record,
     ) -> Result<Option<Job>, Failure> {
@@ -345,6 +388,7 @@ impl Order<'_> {
             role: self.role,
             protocol: join.protocol,
             question,
+            terms,
             key,
             identity: record
                 .identified()

@@ -6,7 +6,9 @@ use psijoin::{JointSeed, Ledger, Plan, Request, Role, parts::Remaining};
 use psijoin_channel::{Channel, path::Measured};
 use psijoin_handshake::{self as handshake, Hello};
 use psijoin_params::Security;
+use psijoin_record::Document;
 use psijoin_table::SPELLING_VERSION;
+use psijoin_transport::Connection;
 
 use super::{Mode, Party, Table, key_facts::KeyFacts};
 use crate::{
@@ -16,7 +18,7 @@ use crate::{
     job::Job,
     limits,
     requested_output::RequestedOutput,
-    settings::PROTOCOL,
+    settings::{PROTOCOL, TERMS},
 };
 
 /// What both parties agreed on.
@@ -27,6 +29,8 @@ pub(crate) struct Agreement {
     pub(crate) columns: AgreedColumns,
     /// Fresh for each meeting.
     pub(crate) joint_seed: JointSeed,
+    /// What the record will say, if one is to be signed.
+    pub(super) document: Option<Document>,
     pub(super) peer_only_checks: bool,
     /// Whether a job goes on that was begun before.
     pub(crate) goes_on: bool,
@@ -77,6 +81,14 @@ impl Party<'_> {
             Mode::Join => hello,
             Mode::Check => hello.fact(ONLY_CHECKS, "yes"),
         };
+        let hello = match &self.terms {
+            None => hello,
+            Some(terms) => hello.setting(TERMS, terms),
+        };
+        let hello = match &self.recording {
+            None => hello,
+            Some(recording) => recording.tell(hello),
+        };
         self.question.settings(hello).measured(measured)
     }
 
@@ -105,15 +117,15 @@ impl Party<'_> {
     /// sizes and columns.
     pub(super) fn agree(
         &self,
-        channel: &mut Channel,
-        measured: Measured,
+        (connection, channel): (&Connection, &mut Channel),
         own: &OwnColumns,
         table: &Table,
         job: Option<&Job>,
     ) -> Result<Agreement, Failure> {
         let (items, numbers) = (table.counts.distinct, &table.numbers[..]);
         let facts = KeyFacts::new(self.key.columns(), &table.meanings);
-        let hello = own.tell(facts.tell(self.hello(items, measured)), numbers);
+        let hello = self.hello(items, connection.measured());
+        let hello = own.tell(facts.tell(hello), numbers);
         let hello = match job {
             Some(job) => job.tell(hello),
             None => hello,
@@ -155,8 +167,12 @@ impl Party<'_> {
             .check_memory(self.task.role(), &plan)?;
         let peer_only_checks = pending.peer().told(ONLY_CHECKS).is_some();
         let threads = [self.allowance.threads, threads(pending.peer())];
+        let mut document = self.draft(&pending, connection.peer_key(), &plan, &columns)?;
         let joint_seed = pending.confirm(channel, &[&plan.digest(), &columns.encoded()])?;
-        self.record.session(&joint_seed);
+        let session = self.record.session(&joint_seed);
+        if let Some(document) = &mut document {
+            document.session = session;
+        }
         self.console.say(format_args!(
             "{}: {} of the sender, {} of the receiver, {} to move",
             plan.info().name,
@@ -169,6 +185,7 @@ impl Party<'_> {
             threads,
             columns,
             joint_seed,
+            document,
             peer_only_checks,
             goes_on,
         })
@@ -197,6 +214,7 @@ impl Party<'_> {
             threads: [1; 2],
             columns,
             joint_seed: job.joint_seed()?,
+            document: None,
             peer_only_checks: false,
             goes_on: true,
         })

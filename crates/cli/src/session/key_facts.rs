@@ -112,7 +112,7 @@ impl<'a> KeyFacts<'a> {
 }
 
 /// What the fact about the key column at this position is called.
-fn fact(at: usize) -> String {
+pub(super) fn fact(at: usize) -> String {
     format!("key column {}", at + 1)
 }
 

@@ -23,6 +23,7 @@ mod listener;
 mod memory;
 mod minimum;
 mod plan;
+mod records;
 mod round_trips;
 mod shares;
 mod spilling;

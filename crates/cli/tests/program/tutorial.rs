@@ -119,6 +119,8 @@ fn its_commands_do_what_it_says() {
         printed.contains("bob-job: done\n") && printed.contains("done on this side: 1 of 1 part\n")
     );
 
+    assert!(printed.contains("ann-record.json is the same record.\n"));
+
     assert_eq!(folder.read("shared.txt"), "centre\ntea\nÅngström\n");
     let shown = format!("```csv\n{}```", folder.read("by-email.csv"));
     assert!(TUTORIAL.contains(&shown), "{shown}");

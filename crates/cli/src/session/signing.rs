@@ -1,0 +1,389 @@
+//! The record of a session, which both parties sign.
+//!
+//! What it says is settled before the protocol runs, but for how it ends. The signatures are swapped as soon as
+//! the last message of the protocol is through, and before either party looks at it: so the time at which they
+//! come says nothing about the result. Where the protocol ends early, or says nothing at all, both
+//! parties know why, and sign after it.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+};
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use psijoin::{Output, Plan, Role};
+use psijoin_channel::{Channel, Error as ChannelError, count::Snapshot};
+use psijoin_handshake::{self as handshake, Hello, Pending};
+use psijoin_params::Security;
+use psijoin_record::{
+    self as record, Document, FORMAT, Outcome, PerParty, Side, SignedRecord, failure_bits,
+};
+use psijoin_table::atomic_file::{AtomicFile, Existing};
+use psijoin_transport::{Identity, PublicKey};
+
+use super::{Party, Ran, key_facts};
+use crate::{
+    columns::{AgreedColumn, AgreedColumns},
+    exit::Failure,
+    question::Question,
+    requested_output::RequestedOutput,
+    settings,
+};
+
+/// The fact that tells a party's version of psijoin.
+const VERSION: &str = "psijoin";
+
+/// The fact that tells what a party's clock shows.
+const CLOCK: &str = "the clock";
+
+/// A record that a party asks for.
+pub(crate) struct Recording {
+    /// Who signs it.
+    identity: Identity,
+    /// Its key.
+    key: PublicKey,
+    /// As the user named the file.
+    path: PathBuf,
+    file: AtomicFile,
+}
+
+impl Recording {
+    /// Makes sure that this party can sign a record, and write it there. A file that is there already may be
+    /// the evidence of another session, so it is never replaced.
+    ///
+    /// # Errors
+    /// [`Failure::Unsigned`] and [`Failure::NoRecord`].
+    pub(crate) fn prepare(path: &Path, identity: &Identity) -> Result<Self, Failure> {
+        let key = identity.public_key().ok_or(record::Error::CannotSign)?;
+        let file = AtomicFile::prepare(path, Existing::Keep);
+        let file = file.map_err(|source| Failure::NoRecord {
+            path: path.to_owned(),
+            source,
+        })?;
+        Ok(Self {
+            identity: identity.clone(),
+            key,
+            path: path.to_owned(),
+            file,
+        })
+    }
+
+    /// Tells the other party what it has to know for the record.
+    pub(super) fn tell(&self, hello: Hello) -> Hello {
+        hello
+            .setting(settings::RECORD, format_args!("format {FORMAT}"))
+            .fact(VERSION, env!("CARGO_PKG_VERSION"))
+            .fact(CLOCK, clock(Utc::now()))
+    }
+
+    fn write(&self, record: &SignedRecord) -> Result<(), Failure> {
+        let text = record.to_text();
+        let staged = self.file.stage(|file| file.write_all(text.as_bytes()));
+        let written = staged.and_then(|staged| staged.commit());
+        written.map_err(|source| Failure::NoRecord {
+            path: self.path.clone(),
+            source,
+        })
+    }
+}
+
+impl Party<'_> {
+    /// What the record will say, as far as it is known before the protocol runs; nothing if none is asked for.
+    ///
+    /// # Errors
+    /// If the other party did not tell what it must, or cannot sign.
+    pub(super) fn draft(
+        &self,
+        pending: &Pending,
+        peer_key: Option<PublicKey>,
+        plan: &Plan,
+        columns: &AgreedColumns,
+    ) -> Result<Option<Document>, Failure> {
+        let Some(recording) = &self.recording else {
+            return Ok(None);
+        };
+        let theirs = peer_key.ok_or(record::Error::PeerCannotSign)?;
+        let width = self.key.width();
+        let ours = party(pending.own(), recording.key, width)?;
+        let theirs = party(pending.peer(), theirs, width)?;
+        let (sender, receiver) = match self.task.role() {
+            Role::Sender => (ours, theirs),
+            Role::Receiver => (theirs, ours),
+        };
+        let mut parties = PerParty { receiver, sender };
+        for side in Side::BOTH {
+            parties.of_mut(side).learns = learns(&self.question, side);
+        }
+        let settings = pending.own().settings();
+        let document = Document {
+            format: FORMAT,
+            // It is drawn next.
+            session: String::new(),
+            handshake: handshake::VERSION,
+            parties,
+            terms: self.terms.clone(),
+            settings: settings
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
+            columns: columns.0.iter().map(column).collect(),
+            protocol: protocol(plan),
+            outcome: Outcome::Done,
+        };
+        document.check()?;
+        Ok(Some(document))
+    }
+
+    /// What signs the record of this session, if one is asked for.
+    pub(super) fn signing(&self, document: Option<Document>) -> Option<Signing<'_>> {
+        let recording = self.recording.as_ref()?;
+        Some(Signing {
+            document: document.expect("it was drafted, as a record is asked for"),
+            side: side(self.task.role()),
+            recording,
+            signed: Arc::default(),
+        })
+    }
+}
+
+/// A record that is about to be signed.
+pub(super) struct Signing<'a> {
+    document: Document,
+    side: Side,
+    recording: &'a Recording,
+    /// What came of swapping signatures after the last message.
+    signed: Arc<Mutex<Option<Signed>>>,
+}
+
+type Signed = Result<SignedRecord, record::Error>;
+
+impl Signing<'_> {
+    /// What the parties say to each other after these bytes of the sender and the receiver, the last ones of
+    /// the protocol.
+    pub(super) fn last_words(
+        &self,
+        [of_sender, of_receiver]: [u64; 2],
+    ) -> impl FnOnce(&mut Channel) -> Result<(), ChannelError> + Send + use<> {
+        let document = self.ended(Outcome::Done, [of_sender, of_receiver]);
+        let (side, identity) = (self.side, self.recording.identity.clone());
+        let signed = self.signed.clone();
+        move |channel| {
+            let result = record::exchange(document, side, &identity, channel);
+            let broken = result.as_ref().err().map(as_channel_error);
+            *signed.lock().expect(UNPOISONED) = Some(result);
+            broken.map_or(Ok(()), Err)
+        }
+    }
+
+    fn ended(&self, outcome: Outcome, [of_sender, of_receiver]: [u64; 2]) -> Document {
+        let mut document = self.document.clone();
+        document.outcome = outcome;
+        document.parties.sender.sent_bytes = of_sender;
+        document.parties.receiver.sent_bytes = of_receiver;
+        document
+    }
+
+    /// What the protocol gave, unless the other party has not signed: that is then what went wrong.
+    pub(super) fn unless_unsigned<T>(&self, ran: Result<T, Failure>) -> Result<T, Failure> {
+        let unsigned = |signed: &mut Signed| signed.is_err();
+        let unsigned = self.signed.lock().expect(UNPOISONED).take_if(unsigned);
+        match unsigned {
+            Some(Err(unsigned)) => Err(unsigned.into()),
+            _ => ran,
+        }
+    }
+
+    /// Writes the record of a protocol that went well, and says so. If the protocol ended before its last
+    /// message, or says nothing at all, the parties sign now.
+    ///
+    /// # Errors
+    /// [`Failure::Unsigned`] and [`Failure::NoRecord`].
+    pub(super) fn conclude(
+        self,
+        ran: &Ran,
+        traffic: Snapshot,
+        channel: &mut Channel,
+    ) -> Result<String, Failure> {
+        let swapped = self.signed.lock().expect(UNPOISONED).take();
+        let signed = swapped.unwrap_or_else(|| {
+            let outcome = match ran.output {
+                Output::TooFew => Outcome::TooFew,
+                _ => Outcome::Done,
+            };
+            let (ours, theirs) = (traffic.sent.bytes, traffic.received.bytes);
+            let sent = match self.side {
+                Side::Sender => [ours, theirs],
+                Side::Receiver => [theirs, ours],
+            };
+            let identity = &self.recording.identity;
+            record::exchange(self.ended(outcome, sent), self.side, identity, channel)
+        });
+        self.recording.write(&signed?)?;
+        Ok(format!(
+            "wrote the record, which both sides have signed, to {}",
+            self.recording.path.display()
+        ))
+    }
+}
+
+const UNPOISONED: &str = "a thread that panics never unwinds";
+
+/// For the protocol, to which the last words are part of its last message.
+fn as_channel_error(error: &record::Error) -> ChannelError {
+    match error {
+        record::Error::Channel(error) => error.clone(),
+        _ => ChannelError::Malformed("it has not signed the record"),
+    }
+}
+
+fn clock(time: DateTime<Utc>) -> String {
+    time.to_rfc3339_opts(SecondsFormat::Secs, true)
+}
+
+fn side(role: Role) -> Side {
+    match role {
+        Role::Sender => Side::Sender,
+        Role::Receiver => Side::Receiver,
+    }
+}
+
+/// A party as its hello shows it, with so many key columns.
+fn party(hello: &Hello, key: PublicKey, key_columns: usize) -> Result<record::Party, Failure> {
+    let malformed = || handshake::Error::Malformed("it did not tell what a record needs");
+    let told = |name: &str| hello.told(name).ok_or_else(malformed);
+    let is_time = |text: &&str| {
+        let time = DateTime::parse_from_rfc3339(text);
+        time.is_ok_and(|time| clock(time.to_utc()) == **text)
+    };
+    let key_columns = (0..key_columns).map(|at| Ok(told(&key_facts::fact(at))?.to_owned()));
+    Ok(record::Party {
+        fingerprint: key.fingerprint(),
+        key,
+        psijoin: told(VERSION)?.to_owned(),
+        clock: Some(told(CLOCK)?)
+            .filter(is_time)
+            .ok_or_else(malformed)?
+            .to_owned(),
+        keys: hello.set_size(),
+        key_columns: key_columns.collect::<Result<_, handshake::Error>>()?,
+        learns: Vec::new(),
+        sent_bytes: 0,
+    })
+}
+
+/// What a side is to learn. Both sides' programs must say it in the same words: others need another
+/// [`FORMAT`].
+fn learns(question: &Question, side: Side) -> Vec<String> {
+    let Question {
+        asked,
+        min_intersection,
+    } = question;
+    let mut learns = vec![format!("how many distinct keys the {} has", side.other())];
+    if !asked.columns().is_empty() {
+        learns.push(format!(
+            "which of the columns that were asked for the {} has, and their decimals",
+            side.other()
+        ));
+    }
+    if *min_intersection > 0 {
+        learns.push(format!(
+            "whether at least {min_intersection} keys are shared"
+        ));
+    }
+    learns.extend(match (side, asked) {
+        (_, RequestedOutput::Shares(_)) => {
+            Some("its shares, which tell nothing without the other side's".to_owned())
+        }
+        (Side::Sender, _) => None,
+        (Side::Receiver, RequestedOutput::Rows) => Some("which of its keys are shared".to_owned()),
+        (Side::Receiver, RequestedOutput::Count) => Some("how many keys are shared".to_owned()),
+        (Side::Receiver, RequestedOutput::Threshold(least)) => {
+            Some(format!("whether at least {least} keys are shared"))
+        }
+        (Side::Receiver, RequestedOutput::Sum(_)) => {
+            Some("what the columns that were asked for add up to over the shared keys".to_owned())
+        }
+    });
+    learns
+}
+
+fn column(column: &AgreedColumn) -> record::Column {
+    record::Column {
+        name: column.name.to_string(),
+        holder: side(column.holder),
+        decimals: column.scale,
+    }
+}
+
+fn protocol(plan: &Plan) -> record::Protocol {
+    let info = plan.info();
+    let parameters = plan.parameters().iter();
+    let events = plan.budget().events().iter();
+    record::Protocol {
+        name: info.name.to_owned(),
+        version: info.version,
+        adversary: info.adversary.to_string(),
+        parameters: parameters
+            .map(|parameter| (parameter.name.to_owned(), parameter.value.to_string()))
+            .collect(),
+        computational_bits: Security::COMPUTATIONAL_BITS,
+        statistical_bits: plan.request().security.statistical_bits(),
+        failure_bits: events
+            .filter_map(|event| {
+                let bits = failure_bits(event.bound.log2())?;
+                Some((event.name.to_owned(), bits))
+            })
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_is_told_in_one_way() {
+        let key = Identity::generate().unwrap().public_key().unwrap();
+        let told = |clock: &str| {
+            let hello = Hello::new(handshake::Role::Sender, 1)
+                .fact(VERSION, "0.1.0")
+                .fact(CLOCK, clock);
+            party(&hello, key, 0).map(|party| party.clock)
+        };
+        assert_eq!(
+            told("2026-01-05T03:00:00Z").unwrap(),
+            "2026-01-05T03:00:00Z"
+        );
+        for wrong in [
+            "",
+            "yesterday",
+            "2026-01-05T03:00:00+00:00",
+            "2026-01-05T03:00:00.5Z",
+            "2026-13-05T03:00:00Z",
+        ] {
+            assert!(told(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_each_side_is_to_learn_follows_from_what_was_asked() {
+        let question = |asked: &str, min_intersection| Question {
+            asked: asked.parse().unwrap(),
+            min_intersection,
+        };
+        let size = |side: &str| format!("how many distinct keys the {side} has");
+        let rows = question("rows", 0);
+        assert_eq!(learns(&rows, Side::Sender), [size("receiver")]);
+        assert_eq!(
+            learns(&rows, Side::Receiver),
+            [size("sender"), "which of its keys are shared".to_owned()]
+        );
+        let sum = question("sum:amount", 7);
+        assert_eq!(learns(&sum, Side::Sender).len(), 3);
+        assert_eq!(learns(&sum, Side::Receiver).len(), 4);
+        let shares = question("shares", 0);
+        assert_eq!(
+            learns(&shares, Side::Sender)[1],
+            learns(&shares, Side::Receiver)[1]
+        );
+    }
+}
