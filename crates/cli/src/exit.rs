@@ -6,6 +6,7 @@ use psijoin::ErrorKind as PsiKind;
 use psijoin_channel::AbortCode;
 use psijoin_handshake::Error as HandshakeError;
 use psijoin_lab::measurements::{JournalError, MeasureError};
+use psijoin_record::Error as RecordError;
 use psijoin_table::ErrorKind as TableKind;
 use psijoin_transport::Kind as TransportKind;
 
@@ -144,7 +145,7 @@ pub(crate) enum Failure {
     Terms { path: PathBuf, why: String },
 
     #[error("{0}; nothing was written")]
-    Unsigned(#[from] psijoin_record::Error),
+    Unsigned(#[from] RecordError),
 
     #[error("cannot write the record {}: {source}; there is no output either", path.display())]
     NoRecord { path: PathBuf, source: io::Error },
@@ -251,13 +252,7 @@ impl Failure {
                 psijoin_job::Kind::Usage => Code::Usage,
                 _ => Code::File,
             },
-            Self::Unsigned(psijoin_record::Error::CannotSign) => Code::Usage,
-            // Whoever leaves instead of signing has made up its mind.
-            Self::Unsigned(psijoin_record::Error::Channel(psijoin_channel::Error::Closed)) => {
-                Code::Peer
-            }
-            Self::Unsigned(psijoin_record::Error::Channel(error)) => of_transport(error.into()),
-            Self::Unsigned(_) => Code::Peer,
+            Self::Unsigned(error) => of_record(error),
             Self::OutOfMemory
             | Self::Terms { .. }
             | Self::NoRecord { .. }
@@ -326,7 +321,8 @@ impl Failure {
             Self::Table(error) => error.kind() == TableKind::Interrupted,
             Self::Transport(error) => error.kind() == TransportKind::Interrupted,
             Self::Psi(psijoin::Error::Channel(error))
-            | Self::Handshake(HandshakeError::Channel(error)) => {
+            | Self::Handshake(HandshakeError::Channel(error))
+            | Self::Unsigned(RecordError::Channel(error)) => {
                 TransportKind::from(error) == TransportKind::Interrupted
             }
             _ => false,
@@ -349,10 +345,10 @@ impl Failure {
             Self::ReceiverSums(_) => AbortCode::ReceiverSums,
             Self::UnlikeKeys => AbortCode::UnlikeItems,
             Self::OtherJob { .. }
-            | Self::Unsigned(
-                psijoin_record::Error::OtherDocument | psijoin_record::Error::PeerCannotSign,
-            ) => AbortCode::Incompatible,
-            Self::Unsigned(psijoin_record::Error::WrongSignature) => AbortCode::ProtocolViolation,
+            | Self::Unsigned(RecordError::OtherDocument | RecordError::PeerCannotSign) => {
+                AbortCode::Incompatible
+            }
+            Self::Unsigned(RecordError::WrongSignature) => AbortCode::ProtocolViolation,
             failure if failure.is_exhaustion() => AbortCode::OutOfMemory,
             Self::Deadline(_) => AbortCode::DeadlinePassed,
             Self::Bug { .. } => AbortCode::InternalFailure,
@@ -473,6 +469,16 @@ fn of_transport(kind: TransportKind) -> Code {
     }
 }
 
+fn of_record(error: &RecordError) -> Code {
+    match error {
+        RecordError::CannotSign => Code::Usage,
+        // Whoever leaves in order, instead of signing, has made up its mind.
+        RecordError::Channel(psijoin_channel::Error::Closed) => Code::Peer,
+        RecordError::Channel(error) => of_transport(error.into()),
+        _ => Code::Peer,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use psijoin_channel::Error as ChannelError;
@@ -531,6 +537,11 @@ mod tests {
         assert_eq!(Failure::UnlikeKeys.exit_code(), Code::Peer);
         assert_eq!(Failure::DoubtfulTable.exit_code(), Code::File);
         assert_eq!(Failure::OnlyChecked.exit_code(), Code::Peer);
+        assert_eq!(code(RecordError::CannotSign), Code::Usage);
+        assert_eq!(code(RecordError::WrongSignature), Code::Peer);
+        assert_eq!(code(RecordError::from(ChannelError::Closed)), Code::Peer);
+        let lost = ChannelError::Io(io::ErrorKind::ConnectionReset.into());
+        assert_eq!(code(RecordError::from(lost)), Code::Network);
         for code in 0..=7 {
             assert!(TABLE.contains(&format!("\n  {code}  ")), "{code}");
         }

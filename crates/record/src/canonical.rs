@@ -11,7 +11,8 @@ const MAX_NUMBER: u64 = (1 << 53) - 1;
 /// The canonical text of a value, which holds whole numbers only.
 ///
 /// # Errors
-/// [`Error::Number`] if a number is too large.
+/// [`Error::Number`] if a number is too large, and [`Error::Unprintable`] if a text has control characters, which could
+/// make a terminal show something else.
 pub(crate) fn text(value: &impl Serialize) -> Result<String, Error> {
     let value = serde_json::to_value(value).expect("records are plain data");
     let mut text = String::new();
@@ -29,7 +30,7 @@ fn write(value: &Value, text: &mut String) -> Result<(), Error> {
             }
             text.push_str(&number.to_string());
         }
-        Value::String(string) => push_string(string, text),
+        Value::String(string) => push_string(string, text)?,
         Value::Array(items) => {
             text.push('[');
             for (at, item) in items.iter().enumerate() {
@@ -44,7 +45,7 @@ fn write(value: &Value, text: &mut String) -> Result<(), Error> {
             text.push('{');
             for (at, (name, value)) in members.into_iter().enumerate() {
                 separate(at, text);
-                push_string(name, text);
+                push_string(name, text)?;
                 text.push(':');
                 write(value, text)?;
             }
@@ -61,8 +62,12 @@ fn separate(at: usize, text: &mut String) {
 }
 
 /// `serde_json` escapes as RFC 8785 demands: what must be, in the shortest way, and nothing else.
-fn push_string(string: &str, text: &mut String) {
+fn push_string(string: &str, text: &mut String) -> Result<(), Error> {
+    if string.contains(char::is_control) {
+        return Err(Error::Unprintable);
+    }
     text.push_str(&serde_json::to_string(string).expect("a string is JSON"));
+    Ok(())
 }
 
 #[cfg(test)]
@@ -71,31 +76,32 @@ mod tests {
 
     use super::*;
 
-    /// The strings and the order are those of RFC 8785, sections 3.2.2 and 3.2.3.
+    /// The strings and the order are those of RFC 8785, sections 3.2.2 and 3.2.3, without control characters.
     #[test]
     fn texts_are_those_of_the_standard() {
-        let string = "\u{20ac}$\u{000F}\u{000a}A'\u{0042}\u{0022}\u{005c}\\\"/";
+        let string = "\u{20ac}$A'\u{0042}\u{0022}\u{005c}\\\"/";
         assert_eq!(
             text(&json!({ "string": string, "literals": [null, true, false] })).unwrap(),
-            r#"{"literals":[null,true,false],"string":"€$\u000f\nA'B\"\\\\\"/"}"#
+            r#"{"literals":[null,true,false],"string":"€$A'B\"\\\\\"/"}"#
         );
-        let names = [
-            "\u{20ac}",
-            "\r",
-            "\u{fb33}",
-            "1",
-            "\u{1f600}",
-            "\u{80}",
-            "\u{f6}",
-        ];
+        let names = ["\u{20ac}", "\u{fb33}", "1", "\u{1f600}", "\u{f6}"];
         let members: serde_json::Map<_, _> = names
             .iter()
             .map(|name| (name.to_string(), json!(0)))
             .collect();
         assert_eq!(
             text(&members).unwrap(),
-            "{\"\\r\":0,\"1\":0,\"\u{80}\":0,\"\u{f6}\":0,\"\u{20ac}\":0,\"\u{1f600}\":0,\"\u{fb33}\":0}"
+            "{\"1\":0,\"\u{f6}\":0,\"\u{20ac}\":0,\"\u{1f600}\":0,\"\u{fb33}\":0}"
         );
+    }
+
+    #[test]
+    fn what_could_deceive_a_terminal_is_no_text() {
+        for wrong in ["a\nb", "\u{1b}[2J", "\u{7f}", "\u{9b}31m"] {
+            assert!(matches!(text(&wrong), Err(Error::Unprintable)), "{wrong:?}");
+            let named = json!({ wrong: 1 });
+            assert!(matches!(text(&named), Err(Error::Unprintable)), "{wrong:?}");
+        }
     }
 
     #[test]

@@ -39,7 +39,7 @@ impl Document {
     /// Checks that it can be signed, before anything is done that it is about.
     ///
     /// # Errors
-    /// [`Error::Number`].
+    /// [`Error::Number`] and [`Error::Unprintable`].
     pub fn check(&self) -> Result<(), Error> {
         canonical::text(self).map(drop)
     }

@@ -35,6 +35,10 @@ pub enum Error {
     #[error("a number is too large for a record: {0}")]
     Number(u64),
 
+    /// A text would not be shown as it is.
+    #[error("a text in it has control characters, which no record has")]
+    Unprintable,
+
     /// This party's identity cannot sign.
     #[error(
         "this side's identity cannot sign a record, as it is no Ed25519 key: `psijoin keygen` makes one that can"

@@ -19,7 +19,7 @@ const HASH_BYTES: usize = 32;
 /// calls this with the same document. The receiver signs first; the sender signs what the receiver has signed.
 ///
 /// # Errors
-/// [`Error::CannotSign`] and [`Error::Number`] before anything is said; [`Error::OtherDocument`],
+/// [`Error::CannotSign`], and as [`Document::check`], before anything is said; [`Error::OtherDocument`],
 /// [`Error::WrongSignature`] and [`Error::Channel`] if the other party does not sign the same.
 pub fn exchange(
     document: Document,

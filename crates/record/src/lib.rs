@@ -1,6 +1,6 @@
 //! What two parties agreed on and did, as a document that both sign.
 //!
-//! Each party makes the [`Document`] from what both know; [`exchange`] swaps the signatures, and gives the
+//! Each party makes the [`Document`] from what both know, and [checks](Document::check) it; [`exchange`] swaps the signatures, and gives the
 //! [`SignedRecord`] to both. Whoever reads one later has verified it: [`SignedRecord::read`].
 //!
 //! # The text of a record

@@ -35,7 +35,7 @@ pub(crate) struct Signatures {
 
 impl Unverified {
     /// # Errors
-    /// [`Error::Key`] and [`Error::Signature`] if a key or a signature does not fit, and [`Error::Number`].
+    /// [`Error::Key`] and [`Error::Signature`] if a key or a signature does not fit; as [`Document::check`].
     pub(crate) fn verify(self) -> Result<SignedRecord, Error> {
         let text = canonical::text(&self.document)?;
         for side in Side::BOTH {
@@ -62,7 +62,7 @@ impl SignedRecord {
     ///
     /// # Errors
     /// [`Error::TooLong`], [`Error::NotARecord`], [`Error::NotCanonical`], [`Error::Key`] and
-    /// [`Error::Signature`].
+    /// [`Error::Signature`]; as [`Document::check`].
     pub fn read(text: &[u8]) -> Result<Self, Error> {
         if text.len() as u64 > MAX_RECORD_BYTES {
             return Err(Error::TooLong);
@@ -225,6 +225,15 @@ mod tests {
         document.parties.sender.key = other.public_key().unwrap();
         let record = signed(document, &other, &receiver);
         assert!(matches!(fault(record), Error::Key(Side::Sender, _)));
+    }
+
+    #[test]
+    fn a_document_that_could_deceive_a_terminal_is_refused() {
+        let record = record().verify().unwrap().to_text();
+        let changed = record.replacen("\"psijoin\":\"0", "\"psijoin\":\"\\u001b[2J0", 1);
+        assert_ne!(changed, record);
+        let error = SignedRecord::read(changed.as_bytes()).unwrap_err();
+        assert!(matches!(error, Error::Unprintable), "{error}");
     }
 
     /// Both could sign it with a program of their own.

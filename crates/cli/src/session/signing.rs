@@ -377,13 +377,33 @@ mod tests {
             learns(&rows, Side::Receiver),
             [size("sender"), "which of its keys are shared".to_owned()]
         );
+        let columns = |side: &str| {
+            format!("which of the columns that were asked for the {side} has, and their decimals")
+        };
         let sum = question("sum:amount", 7);
-        assert_eq!(learns(&sum, Side::Sender).len(), 3);
-        assert_eq!(learns(&sum, Side::Receiver).len(), 4);
-        let shares = question("shares", 0);
+        let at_least = || "whether at least 7 keys are shared".to_owned();
         assert_eq!(
-            learns(&shares, Side::Sender)[1],
-            learns(&shares, Side::Receiver)[1]
+            learns(&sum, Side::Sender),
+            [size("receiver"), columns("receiver"), at_least()]
+        );
+        let sums = "what the columns that were asked for add up to over the shared keys".to_owned();
+        assert_eq!(
+            learns(&sum, Side::Receiver),
+            [size("sender"), columns("sender"), at_least(), sums]
+        );
+        let shares = question("shares", 0);
+        for side in Side::BOTH {
+            assert_eq!(
+                learns(&shares, side)[1..],
+                ["its shares, which tell nothing without the other side's"]
+            );
+        }
+        let threshold = question("threshold:7", 0);
+        assert_eq!(learns(&threshold, Side::Receiver)[1..], [at_least()]);
+        let count = question("count", 0);
+        assert_eq!(
+            learns(&count, Side::Receiver)[1..],
+            ["how many keys are shared"]
         );
     }
 }
