@@ -274,6 +274,7 @@ impl Unsigning {
         let input = Input {
             items: &items,
             columns: &[],
+            payloads: &[],
             joint_seed: &seed,
         };
         psijoin::run(&plan, self.role, &input, &mut Context::new(&mut channel)).unwrap();
