@@ -432,7 +432,7 @@ impl Streams {
 
 /// What the parties say when the protocol is through.
 enum Farewell<'a> {
-    /// So many bytes of the sender and the receiver, when each has finished.
+    /// This number of bytes from the sender and from the receiver, once each has finished.
     Bytes([u64; 2]),
     /// The signatures of a record, at once after the last message.
     Signatures(&'a Signing<'a>),

@@ -157,6 +157,25 @@ mod tests {
         );
     }
 
+    /// So that a record can be verified without this crate.
+    #[test]
+    fn what_is_signed_stands_in_the_file() {
+        let record = record().verify().unwrap();
+        let text = record.to_text();
+        let (_, document) = text.split_once("{\"document\":").unwrap();
+        let (document, _) = document.split_once(",\"signatures\":").unwrap();
+        for (side, signature) in [
+            (Side::Sender, &record.0.signatures.sender),
+            (Side::Receiver, &record.0.signatures.receiver),
+        ] {
+            let key = record.document().parties.of(side).key;
+            assert!(
+                key.verify(PURPOSE, document.as_bytes(), signature),
+                "{side}"
+            );
+        }
+    }
+
     #[test]
     fn a_record_with_a_changed_byte_is_refused() {
         let text = record().verify().unwrap().to_text();

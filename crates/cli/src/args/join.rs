@@ -164,15 +164,15 @@ pub(crate) struct Join {
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,
 
-    /// What both parties agree to: a text that both sides must give, the same to the byte. Any
-    /// difference ends the session before data moves. The other party learns a hash of it only.
+    /// What both parties agree to. Both sides must give the same text, to the byte: any difference
+    /// ends the session before data moves. The other party learns only a hash of it.
     #[arg(long, value_name = "FILE")]
     pub(crate) terms: Option<PathBuf>,
 
-    /// Write to this new file a record of what was agreed on and done, which both sides sign, and
-    /// for which both must ask. It is there before the result is; without the other side's
-    /// signature, there is no result. It never holds an item, a result or a file's name.
-    /// `psijoin verify` checks it. Not with --job.
+    /// Write a record of what was agreed on and done to this new file. Both sides must ask for it,
+    /// and both sign it. It is written before the result; without the other side's signature,
+    /// there is no result. It never holds an item, a result or a file's name. `psijoin verify`
+    /// checks it. Not with --job.
     #[arg(long, value_name = "FILE.json")]
     pub(crate) record: Option<PathBuf>,
 

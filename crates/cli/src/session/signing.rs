@@ -157,8 +157,8 @@ pub(super) struct Signing<'a> {
 type Signed = Result<SignedRecord, record::Error>;
 
 impl Signing<'_> {
-    /// What the parties say to each other after these bytes of the sender and the receiver, the last ones of
-    /// the protocol.
+    /// What the parties say to each other when the sender and the receiver have sent these bytes, which are all
+    /// of the protocol.
     pub(super) fn last_words(
         &self,
         [of_sender, of_receiver]: [u64; 2],
@@ -246,7 +246,7 @@ fn side(role: Role) -> Side {
     }
 }
 
-/// A party as its hello shows it, with so many key columns.
+/// A party as its hello shows it, with this number of key columns.
 fn party(hello: &Hello, key: PublicKey, key_columns: usize) -> Result<record::Party, Failure> {
     let malformed = || handshake::Error::Malformed("it did not tell what a record needs");
     let told = |name: &str| hello.told(name).ok_or_else(malformed);
