@@ -248,6 +248,52 @@ mod tests {
     use super::*;
     use crate::{Columns, OutputKind};
 
+    /// Of a session in parts, that is what its streams take; of one run, what is left beside the tables.
+    #[test]
+    fn what_needs_more_memory_than_there_is_is_no_choice() {
+        let estimated = |items, memory| {
+            let conditions = Conditions {
+                network: Network::from(psijoin_channel::link::Link::LAN),
+                calibration: Calibration::shipped(),
+                threads: NonZeroUsize::new(8).unwrap(),
+                memory,
+                rates: None,
+            };
+            let request = Request::rows(items, items).unwrap();
+            estimate(&RR22, &request, &conditions).map(|estimate| estimate.memory_bytes)
+        };
+        let memory = Memory {
+            at_once_bytes: [1 << 30; 2],
+            in_parts_bytes: 1 << 30,
+            told_threads: 1,
+        };
+        let [sender, receiver] = estimated(20_000_000, Some(memory))
+            .unwrap()
+            .map(Option::unwrap);
+        let all = estimated(20_000_000, None).unwrap().map(Option::unwrap);
+        assert_eq!(all, [9.0 * sender, 9.0 * receiver]);
+        let less = Memory {
+            in_parts_bytes: 1 << 20,
+            ..memory
+        };
+        let needed = sender.max(receiver) as u64;
+        assert_eq!(
+            estimated(20_000_000, Some(less)),
+            Err(Obstacle::Memory { needed })
+        );
+        assert!(estimated(100_000, Some(less)).is_ok());
+        let less = Memory {
+            at_once_bytes: [1 << 30, 1 << 20],
+            ..memory
+        };
+        let refused = estimated(100_000, Some(less));
+        assert!(
+            matches!(refused, Err(Obstacle::Memory { .. })),
+            "{refused:?}"
+        );
+        assert!(estimated(20_000_000, Some(less)).is_ok());
+    }
+
     /// Every protocol, with every kind of output that it computes.
     #[test]
     fn the_shipped_calibration_knows_all_there_is() {
