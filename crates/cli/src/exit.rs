@@ -226,6 +226,7 @@ impl Failure {
             Self::Table(error) => match error.kind() {
                 TableKind::Usage => Code::Usage,
                 TableKind::Input | TableKind::Output | TableKind::BrokenPipe => Code::File,
+                TableKind::Peer => Code::Peer,
                 _ => Code::Unexpected,
             },
             Self::Transport(error) => of_transport(error.kind()),
@@ -531,6 +532,10 @@ mod tests {
         assert_eq!(
             code("x".parse::<psijoin_table::ColumnRules>().unwrap_err()),
             Code::Usage
+        );
+        assert_eq!(
+            code(psijoin_table::given::GivenColumns::from_bytes(&[]).unwrap_err()),
+            Code::Peer
         );
         assert_eq!(code(psijoin_table::Error::Interrupted), Code::Unexpected);
         assert_eq!(Failure::TooFew(3).exit_code(), Code::Policy);
