@@ -94,14 +94,26 @@ impl Destination {
     ///
     /// # Errors
     /// If the format cannot hold that column, or the source's columns cannot be read.
-    pub fn choosing(mut self, which: WhichRows, source: &Source) -> Result<Self, Error> {
-        self.which = which;
+    ///
+    /// # Panics
+    /// If columns of the other party [were added](Self::adding) before.
+    pub fn choosing(self, which: WhichRows, source: &Source) -> Result<Self, Error> {
+        assert!(
+            self.given.is_none(),
+            "rows are chosen before columns are added"
+        );
+        let mut added = Vec::new();
         if which == WhichRows::All {
             let name = different(SHARED_COLUMN, SHARED_PREFIX, &source.columns()?);
-            let shared = Field::new(name, DataType::Boolean, false);
-            self.added = Arc::new(Schema::new(vec![shared]));
+            added.push(Field::new(name, DataType::Boolean, false));
         }
-        self.fitting(source)
+        let added = Arc::new(Schema::new(added));
+        Self {
+            which,
+            added,
+            ..self
+        }
+        .fitting(source)
     }
 
     /// Adds the columns that the other party gives, behind all others. A column whose name is taken
@@ -111,7 +123,7 @@ impl Destination {
     /// If the format cannot hold them, or the source's columns cannot be read.
     ///
     /// # Panics
-    /// If `prefix` is empty.
+    /// If `prefix` is empty, or columns were added before.
     pub fn adding(
         mut self,
         given: &GivenColumns,
@@ -119,6 +131,7 @@ impl Destination {
         source: &Source,
     ) -> Result<Self, Error> {
         assert!(!prefix.is_empty(), "a prefix makes names different");
+        assert!(self.given.is_none(), "columns are added once");
         let mut names = source.columns()?;
         let mut fields: Vec<FieldRef> = self.added.fields().iter().cloned().collect();
         names.extend(fields.iter().map(|field| field.name().clone()));
@@ -169,7 +182,8 @@ impl Destination {
         }
     }
 
-    /// Writes rows, given which items are `matched`, and returns how many were written: [`stage`](Self::stage) and [`commit`](StagedRows::commit) at once.
+    /// Writes rows, given which items are `matched`, and returns how many were written:
+    /// [`stage`](Self::stage) and [`commit`](StagedRows::commit) at once.
     ///
     /// # Errors
     /// As those.
