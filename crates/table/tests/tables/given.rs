@@ -857,6 +857,70 @@ fn a_letter_that_the_encoding_lacks_is_told() {
     );
 }
 
+/// Of more rows than are widened, or read, at once.
+#[test]
+fn long_tables_are_the_same_file_for_any_number_of_threads() {
+    const ROWS: i64 = 20_000;
+    let files = Files::new();
+    let theirs = files.path("theirs.parquet");
+    let ids = Int64Array::from_iter_values((0..ROWS).map(|row| row / 2 * 3));
+    let words = StringArray::from_iter_values((0..ROWS).map(|row| format!("word {row}")));
+    let batch = RecordBatch::try_from_iter([("id", array(ids)), ("word", array(words))]).unwrap();
+    let properties = parquet::file::properties::WriterProperties::builder()
+        .set_max_row_group_row_count(Some(3_000))
+        .build();
+    let file = fs::File::create(&theirs).unwrap();
+    let schema = batch.schema();
+    let mut writer = parquet::arrow::ArrowWriter::try_new(file, schema, Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    let line = |row: i64| format!("{row},{}\n", row % 7);
+    let text: String = (0..ROWS).map(line).collect();
+    let text = files.text("mine.csv", format!("id,n\n{text}"));
+    let numbers = |value: fn(i64) -> i64| array(Int64Array::from_iter_values((0..ROWS).map(value)));
+    let columns = [("id", numbers(|row| row)), ("n", numbers(|row| row % 7))];
+    let typed = files.parquet("mine.parquet", &columns);
+
+    let gift = give(&theirs, &["word"], list(2)).unwrap();
+    let expected: String = (0..ROWS)
+        .flat_map(|row| {
+            let own = format!("{row},{}", row % 7);
+            let words = [row / 3 * 2, row / 3 * 2 + 1];
+            match row % 3 == 0 && words[0] < ROWS {
+                true => words
+                    .map(|word| format!("{own},true,word {word}\n"))
+                    .to_vec(),
+                false => vec![format!("{own},false,\n")],
+            }
+        })
+        .collect();
+    for mine in [&text, &typed] {
+        for name in ["out.csv", "out.parquet", "out.arrow"] {
+            let written = [1, 3].map(|threads| {
+                let output = files.path(name);
+                let join = || gift.join(mine, WhichRows::All, &output).unwrap();
+                let rows = Pool::new(threads).unwrap().run(join);
+                assert_eq!(rows as usize, expected.lines().count());
+                fs::read(output).unwrap()
+            });
+            assert!(written[0] == written[1], "{name}");
+        }
+        assert!(files.read("out.csv") == format!("id,n,shared,word\n{expected}"));
+        let file = fs::File::open(files.path("out.parquet")).unwrap();
+        let reader = parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(file);
+        let mut words = expected
+            .lines()
+            .map(|line| line.rsplit(',').next().unwrap());
+        for batch in reader.unwrap().build().unwrap() {
+            let batch = batch.unwrap();
+            for word in batch.column(3).as_string::<i32>() {
+                assert_eq!(word.unwrap_or_default(), words.next().unwrap());
+            }
+        }
+        assert_eq!(words.next(), None);
+    }
+}
+
 #[test]
 fn keys_in_partitions_give_and_get_the_same() {
     let files = Files::new();
