@@ -93,6 +93,9 @@
 //! Arrow under another name, or that has their name and begins otherwise, is an error unless its
 //! format is given.
 //!
+//! The rows that are written are the shared ones, the others, or all with a column that says which are
+//! shared: [`Destination::choosing`]. They can get columns of the other party: [`given`].
+//!
 //! # Text
 //!
 //! CSV follows RFC 4180: fields are separated by commas; the first line names the columns; a field
