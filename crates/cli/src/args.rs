@@ -16,6 +16,7 @@ use crate::{
 };
 
 mod bench;
+mod columns;
 mod join;
 mod lab;
 mod plan;

@@ -37,6 +37,7 @@ pub(crate) fn checked(warnings: usize) -> String {
 /// Who has learned what, and where the rows are: the end of every run.
 pub(crate) fn statement(summary: &Summary, output: &str) -> String {
     let mut lines = vec![learned(summary)];
+    lines.extend(given(summary));
     lines.extend(readable_from_sums(summary));
     lines.extend(known_of_columns(&summary.columns.0));
     lines.extend(known_of_size(summary));
@@ -164,6 +165,29 @@ fn learned(summary: &Summary) -> String {
         "The sender learned your set's size ({receivers}). You learned {learned} and the sender's \
          set size ({senders})."
     )
+}
+
+/// The columns that the sender gave.
+fn given(summary: &Summary) -> Option<String> {
+    let layout = summary.given.as_ref()?;
+    let names = layout.columns().names().map(|name| format!("`{name}`"));
+    let names: Vec<String> = names.collect();
+    let noun = if names.len() == 1 {
+        "column"
+    } else {
+        "columns"
+    };
+    let (names, bytes) = (humanize::listed(&names), layout.payload_bytes());
+    let bytes = humanize::counted(bytes as u64, "byte");
+    Some(match summary.role {
+        Role::Sender => format!(
+            "With each shared key the receiver got your {noun} {names}, and of your other keys nothing. Both sides know that these \
+             take {bytes} per key."
+        ),
+        Role::Receiver => format!(
+            "With each shared key you got the sender's {noun} {names}. Both sides know that these take {bytes} per key."
+        ),
+    })
 }
 
 /// What the receiver could read from the sums of its own columns, for the sender.

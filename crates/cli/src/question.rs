@@ -1,6 +1,6 @@
 //! What both parties want from a run, and whether they can have it.
 
-use psijoin::{Columns, Protocol, Request, registry};
+use psijoin::{Columns, OutputKind, Payloads, Protocol, Request, registry};
 use psijoin_handshake::Hello;
 
 use crate::{exit::Failure, requested_output::RequestedOutput, settings::OUTPUT};
@@ -39,6 +39,37 @@ impl Question {
         Ok(())
     }
 
+    /// Checks that the protocol can carry columns of the sender for the rows that are asked for.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`].
+    pub(crate) fn check_columns(&self, protocol: &Protocol) -> Result<(), Failure> {
+        const WITH_COLUMNS: OutputKind = OutputKind::Payloads(Payloads {
+            from_sender: 1,
+            back: None,
+        });
+        if self.asked != RequestedOutput::Rows {
+            return Err(Failure::Usage(format!(
+                "columns come with rows, and --output-kind {} finds none: leave --give and --take out",
+                self.asked
+            )));
+        }
+        if self.min_intersection > 0 {
+            return Err(Failure::Usage(
+                "no protocol can withhold rows with columns, as --min-intersection demands: leave it out, or --give and --take"
+                    .to_owned(),
+            ));
+        }
+        if !protocol.computes(&WITH_COLUMNS) {
+            return Err(Failure::Usage(format!(
+                "{} carries no columns of the sender: {}",
+                protocol.info().name,
+                others(|other| other.computes(&WITH_COLUMNS)),
+            )));
+        }
+        Ok(())
+    }
+
     /// Checks that the output can be withheld, if that is asked for.
     ///
     /// # Errors
@@ -64,7 +95,7 @@ impl Question {
             .setting("the least number of shared keys", self.min_intersection)
     }
 
-    /// The request to the protocol for these sizes and numbers of columns.
+    /// The request to the protocol for these sizes and numbers of columns, and for payloads of so many bytes.
     ///
     /// # Errors
     /// If a set is too large.
@@ -73,9 +104,17 @@ impl Question {
         senders: u64,
         receivers: u64,
         columns: Columns,
+        payload_bytes: Option<usize>,
     ) -> Result<Request, Failure> {
+        let output = match payload_bytes {
+            None => self.asked.output_kind(columns),
+            Some(bytes) => OutputKind::Payloads(Payloads {
+                from_sender: bytes as u32,
+                back: None,
+            }),
+        };
         Ok(Request::rows(senders, receivers)?
-            .output(self.asked.output_kind(columns))
+            .output(output)
             .min_intersection(self.min_intersection))
     }
 }

@@ -8,6 +8,7 @@ use std::{
 use chrono::{DateTime, SecondsFormat, Utc};
 use psijoin::Plan;
 use psijoin_params::Security;
+use psijoin_table::given::PayloadLayout;
 use serde::Serialize;
 
 use crate::{
@@ -80,6 +81,8 @@ struct Report {
 struct RunReport {
     protocol: ProtocolReport,
     columns: Vec<ColumnReport>,
+    /// What the sender gave with its keys; `null` if it gave no columns.
+    given: Option<GivenReport>,
     security: SecurityReport,
     sizes: SizesReport,
     table: TableReport,
@@ -121,6 +124,13 @@ struct ColumnReport {
     name: String,
     holder: String,
     decimals: u32,
+}
+
+/// Columns of the sender for the receiver.
+#[derive(Serialize)]
+struct GivenReport {
+    columns: Vec<String>,
+    bytes_per_key: usize,
 }
 
 #[derive(Serialize)]
@@ -274,6 +284,7 @@ impl RunReport {
         Self {
             protocol: ProtocolReport::new(plan),
             columns: summary.columns.0.iter().map(ColumnReport::new).collect(),
+            given: summary.given.as_ref().map(GivenReport::new),
             security: SecurityReport::new(plan),
             sizes: SizesReport {
                 sender_keys: request.sizes.sender(),
@@ -295,6 +306,15 @@ impl RunReport {
             seconds: summary.time.as_secs_f64(),
             phases: summary.phases.clone(),
             result: summary.received.as_ref().map(ResultReport::new),
+        }
+    }
+}
+
+impl GivenReport {
+    fn new(layout: &PayloadLayout) -> Self {
+        Self {
+            columns: layout.columns().names().map(str::to_owned).collect(),
+            bytes_per_key: layout.payload_bytes(),
         }
     }
 }

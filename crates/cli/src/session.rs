@@ -27,7 +27,7 @@ use psijoin_forecast::{Cores, Network};
 use psijoin_job::Ended;
 use psijoin_record::{SAID_BYTES, Terms};
 use psijoin_table::{
-    Counts, Destination, Doubt, ErrorKind, KeyPartitions, KeySpec, MatchingRows, Progress, Source,
+    Counts, Destination, Doubt, ErrorKind, KeyPartitions, KeySpec, Progress, Source, StagedRows,
     atomic_file::AtomicFile,
 };
 use psijoin_transport::Connection;
@@ -53,6 +53,7 @@ use crate::{
 
 mod agreement;
 mod attempts;
+mod giving;
 mod key_facts;
 mod shares;
 mod signing;
@@ -60,6 +61,7 @@ mod table;
 
 pub(crate) use agreement::Agreement;
 use attempts::Patience;
+pub(crate) use giving::{Give, Giving, Taken};
 use shares::Kept;
 pub(crate) use signing::Recording;
 use signing::Signing;
@@ -84,6 +86,8 @@ pub(crate) struct Party<'a> {
     pub(crate) source: Source,
     /// What it is to do.
     pub(crate) task: Task,
+    /// What it gives or takes, if columns of the sender go with the keys.
+    pub(crate) giving: Option<Giving>,
     /// How far it goes.
     pub(crate) mode: Mode,
     /// In how many parts it runs, if that does not follow from the sizes.
@@ -173,6 +177,10 @@ impl<'a> Party<'a> {
         self.check_hello()?;
         let asked = &self.question.asked;
         self.question.check(self.protocol, asked.holders())?;
+        if self.giving.is_some() {
+            self.question.check_columns(self.protocol)?;
+            self.check_giving()?;
+        }
         self.key.check(&self.source)?;
         let own = OwnColumns::find(asked, self.task.role(), &self.source)?;
         Ok(Ready {
@@ -289,7 +297,7 @@ impl Ready<'_> {
         meet: impl FnOnce() -> Result<(Connection, Channel), Failure>,
     ) -> Result<(), Failure> {
         let (connection, mut channel) = meet()?;
-        let Self { party, own, .. } = self;
+        let Self { mut party, own, .. } = self;
         party
             .read_table(&own)
             .and_then(|table| party.agree((&connection, &mut channel), &own, &table, None))
@@ -331,6 +339,7 @@ impl Ready<'_> {
         let streams = streams.ending_with_the_last_message(connection, role, &traffic, farewell);
         let use_of_table = party.use_of_table(job.is_some());
         table.settle(&agreement.plan, use_of_table, party.pool)?;
+        party.read_payloads(agreement.given.as_ref(), table)?;
         let run = Run {
             plan: &agreement.plan,
             role,
@@ -495,7 +504,8 @@ impl Party<'_> {
 
     fn use_of_table(&self, comes_again: bool) -> Use {
         Use {
-            rows: matches!(self.task, Task::Receive(_) | Task::Share(Role::Receiver, _)),
+            rows: self.giving.is_some()
+                || matches!(self.task, Task::Receive(_) | Task::Share(Role::Receiver, _)),
             comes_again,
         }
     }
@@ -633,11 +643,23 @@ impl Party<'_> {
         let received = match (&self.task, ran) {
             (Task::Receive(destination), ran) => {
                 phases.begin("writing the rows");
-                let (shared_keys, rows) = table.matching(ran)?;
+                let (source, progress) = (&self.source, self.progress);
+                let (shared_keys, rows) = match &agreement.given {
+                    None => {
+                        let (keys, rows) = table.matching(ran)?;
+                        let stage = || destination.stage_rows(source, &rows, progress);
+                        (keys, self.write(&stage)?)
+                    }
+                    Some(layout) => {
+                        let (keys, rows, given) = table.joined(ran, layout)?;
+                        let stage = || destination.stage_joined(source, &rows, &given, progress);
+                        (keys, self.write(&stage)?)
+                    }
+                };
                 Some(Received::Rows {
                     shared_keys,
                     which: destination.which(),
-                    rows: self.write(destination, &rows)?,
+                    rows,
                 })
             }
             (
@@ -673,6 +695,7 @@ impl Party<'_> {
             phases: phases.end(),
             asked: self.question.asked,
             columns: agreement.columns,
+            given: agreement.given,
             rows_without_number: own.rows_without_number(&table.numbers),
             received,
         })
@@ -692,19 +715,15 @@ impl Party<'_> {
         }
     }
 
-    /// Writes these rows, and returns their number; `None` if their reader went away.
+    /// Writes rows, and returns their number; `None` if their reader went away.
     fn write(
         &self,
-        destination: &Destination,
-        rows: &MatchingRows<'_>,
+        stage: &(dyn Fn() -> Result<StagedRows, psijoin_table::Error> + Sync),
     ) -> Result<Option<u64>, Failure> {
         let staged = self.console.during(
             "writing the rows",
             || self.progress.bytes(),
-            || {
-                let stage = || destination.stage_rows(&self.source, rows, self.progress);
-                self.pool.run(stage)
-            },
+            || self.pool.run(stage),
         );
         match staged {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(None),
@@ -723,6 +742,8 @@ pub(crate) struct Set<'a, F> {
     pub(crate) fingerprints: F,
     /// Its columns, each with one number per item.
     pub(crate) columns: &'a [Vec<i64>],
+    /// Its payloads, one after the other.
+    pub(crate) payloads: &'a [u8],
 }
 
 /// A run of one party.
@@ -748,6 +769,7 @@ impl Run<'_> {
         Set {
             fingerprints,
             columns,
+            payloads,
         }: Set<'_, impl AsRef<[Fingerprint]> + Send>,
         channels: &mut [Channel],
         pool: &Pool,
@@ -760,7 +782,7 @@ impl Run<'_> {
             let input = Input {
                 items,
                 columns,
-                payloads: &[],
+                payloads,
                 joint_seed: self.joint_seed,
             };
             let mut context = self.context(channels, phases);

@@ -13,5 +13,8 @@ pub(crate) const TERMS: &str = "the terms (--terms)";
 /// Whether both sign a record, and in which format.
 pub(crate) const RECORD: &str = "signing a record (--record)";
 
+/// Whether columns of the sender are given, and taken.
+pub(crate) const COLUMNS: &str = "columns (send --give, receive --take)";
+
 /// The output.
 pub(crate) const OUTPUT: &str = "the output";

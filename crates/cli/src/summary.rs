@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use psijoin::{Plan, Role};
 use psijoin_channel::count::Snapshot;
-use psijoin_table::{Counts, WhichRows};
+use psijoin_table::{Counts, WhichRows, given::PayloadLayout};
 
 use crate::{
     columns::{AgreedColumns, Sum},
@@ -28,6 +28,8 @@ pub(crate) struct Summary {
     pub(crate) asked: RequestedOutput,
     /// The columns of numbers in that.
     pub(crate) columns: AgreedColumns,
+    /// What the sender gave with its keys, if it gave columns.
+    pub(crate) given: Option<PayloadLayout>,
     /// How many rows with a key have no number, for each of this party's columns of numbers.
     pub(crate) rows_without_number: BTreeMap<String, u64>,
     /// The receiver's result, or either party's shares.

@@ -8,13 +8,20 @@ use psijoin_params::parts;
 use psijoin_table::WhichRows;
 use psijoin_transport::{Fingerprint, endpoint::Address};
 
-use super::{Key, protocol};
+use super::{
+    Key,
+    columns::{Gives, Takes},
+    protocol,
+};
 use crate::{dialect, requested_output::RequestedOutput, sizes};
 
 #[derive(ClapArgs)]
 pub(crate) struct Receive {
     #[command(flatten)]
     pub(crate) join: Join,
+
+    #[command(flatten)]
+    pub(crate) takes: Takes,
 
     /// Where to write the rows: .csv, .tsv, .txt, .parquet or .arrow; a text also
     /// compressed, as .csv.gz or .csv.zst; or - for standard output, which is the default. The file
@@ -44,6 +51,9 @@ pub(crate) struct Receive {
 pub(crate) struct Send {
     #[command(flatten)]
     pub(crate) join: Join,
+
+    #[command(flatten)]
+    pub(crate) gives: Gives,
 
     /// Where to write this party's shares, with --output-kind shares. The file appears when all is
     /// done. If anything fails, an existing file stays as it is.

@@ -84,6 +84,7 @@ fn join(
             key: KeySpec::new(vec![KEY.into()], vec![NORMALIZATION.parse()?])?,
             source: Source::open(&path, None, &Dialect::default(), true, &progress)?,
             task: Task::Send,
+            giving: None,
             mode: Mode::Join,
             parts: None,
             wait: Duration::ZERO,

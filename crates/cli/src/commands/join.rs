@@ -30,7 +30,7 @@ use crate::{
     report,
     report_file::ReportFile,
     requested_output::RequestedOutput,
-    session::{Consent, Mode, Party, Ready, Recording, Task},
+    session::{Consent, Giving, Mode, Party, Ready, Recording, Task},
     summary::{Received, Summary},
     terms,
 };
@@ -47,6 +47,7 @@ struct Order<'a> {
     /// Which rows are written, if that is said.
     rows: Option<WhichRows>,
     receiver_sums: bool,
+    giving: Option<Giving>,
 }
 
 pub(super) fn send(args: &args::Send) -> Result<(), Code> {
@@ -58,6 +59,7 @@ pub(super) fn send(args: &args::Send) -> Result<(), Code> {
         quote_empty: false,
         rows: None,
         receiver_sums: args.allow_sums_that_reveal_keys,
+        giving: args.gives.giving(),
     };
     order.follow()
 }
@@ -71,6 +73,7 @@ pub(super) fn receive(args: &args::Receive) -> Result<(), Code> {
         quote_empty: args.quote_empty,
         rows: args.rows,
         receiver_sums: true,
+        giving: args.takes.giving(),
     };
     order.follow()
 }
@@ -182,6 +185,12 @@ impl Order<'_> {
             return usage(format!(
                 "--rows says which rows to write, and --output-kind {kind} finds none: leave it out"
             ));
+        }
+        if self.giving.is_some() && self.join.job.is_some() {
+            return usage(
+                "a job does not keep columns of the sender yet: leave out --job, or --give and --take"
+                    .into(),
+            );
         }
         if self.join.record.is_some() && self.join.trust.insecure_plaintext {
             return usage(
@@ -332,6 +341,7 @@ impl Order<'_> {
             recording,
             key,
             task: self.task(&source)?,
+            giving: self.giving.clone(),
             mode: match join.check {
                 true => Mode::Check,
                 false => Mode::Join,

@@ -43,7 +43,7 @@ pub(super) fn run(args: &args::Plan) -> Result<(), Failure> {
     let progress = Arc::new(Progress::default());
     let items = items(args, &progress, console)?;
     let holders = args.output_kind.holders();
-    let request = question.request(items.sender, items.receiver, holders)?;
+    let request = question.request(items.sender, items.receiver, holders, None)?;
     let threads = args.threads.unwrap_or_else(cores);
     let limit = args
         .memory

@@ -7,7 +7,7 @@ use psijoin_channel::{Channel, path::Measured};
 use psijoin_handshake::{self as handshake, Hello};
 use psijoin_params::Security;
 use psijoin_record::Document;
-use psijoin_table::SPELLING_VERSION;
+use psijoin_table::{SPELLING_VERSION, given::PayloadLayout};
 use psijoin_transport::Connection;
 
 use super::{Mode, Party, Table, key_facts::KeyFacts};
@@ -18,7 +18,7 @@ use crate::{
     job::Job,
     limits,
     requested_output::RequestedOutput,
-    settings::{PROTOCOL, TERMS},
+    settings::{COLUMNS, PROTOCOL, TERMS},
 };
 
 /// What both parties agreed on.
@@ -27,6 +27,8 @@ pub(crate) struct Agreement {
     /// With how many threads each side computes.
     pub(super) threads: [usize; 2],
     pub(crate) columns: AgreedColumns,
+    /// What the sender gives with its keys, if it gives columns.
+    pub(crate) given: Option<PayloadLayout>,
     /// Fresh for each meeting.
     pub(crate) joint_seed: JointSeed,
     /// What the record will say, if one is to be signed.
@@ -89,6 +91,10 @@ impl Party<'_> {
             None => hello,
             Some(recording) => recording.tell(hello),
         };
+        let hello = match &self.giving {
+            None => hello,
+            Some(_) => hello.setting(COLUMNS, "yes"),
+        };
         self.question.settings(hello).measured(measured)
     }
 
@@ -116,7 +122,7 @@ impl Party<'_> {
     /// Makes sure that both parties were set up alike, and derives what follows from their
     /// sizes and columns.
     pub(super) fn agree(
-        &self,
+        &mut self,
         (connection, channel): (&Connection, &mut Channel),
         own: &OwnColumns,
         table: &Table,
@@ -156,9 +162,11 @@ impl Party<'_> {
         self.consent_to(&columns)?;
         self.question.check(self.protocol, columns.counts())?;
         let goes_on = job.map_or(Ok(false), |job| job.goes_on(pending.peer()))?;
+        let given = self.agree_on_columns(table, channel)?;
+        let payload_bytes = given.as_ref().map(PayloadLayout::payload_bytes);
         let request = self
             .question
-            .request(senders, receivers, columns.counts())?
+            .request(senders, receivers, columns.counts(), payload_bytes)?
             .path(pending.path()?);
         let job = job.filter(|_| goes_on);
         let plan = self.plan(job, &request)?;
@@ -167,8 +175,21 @@ impl Party<'_> {
             .check_memory(self.task.role(), &plan)?;
         let peer_only_checks = pending.peer().told(ONLY_CHECKS).is_some();
         let threads = [self.allowance.threads, threads(pending.peer())];
-        let mut document = self.draft(&pending, connection.peer_key(), &plan, &columns)?;
-        let joint_seed = pending.confirm(channel, &[&plan.digest(), &columns.encoded()])?;
+        let mut document = self.draft(
+            &pending,
+            connection.peer_key(),
+            &plan,
+            (&columns, given.as_ref()),
+        )?;
+        let given_bytes = given.as_ref().map(PayloadLayout::to_bytes);
+        let joint_seed = pending.confirm(
+            channel,
+            &[
+                &plan.digest(),
+                &columns.encoded(),
+                &given_bytes.unwrap_or_default(),
+            ],
+        )?;
         let session = self.record.session(&joint_seed);
         if let Some(document) = &mut document {
             document.session = session;
@@ -184,6 +205,7 @@ impl Party<'_> {
             plan,
             threads,
             columns,
+            given,
             joint_seed,
             document,
             peer_only_checks,
@@ -208,11 +230,12 @@ impl Party<'_> {
         let columns = AgreedColumns::recalled(&self.question.asked, columns)?;
         let request = self
             .question
-            .request(senders, receivers, columns.counts())?;
+            .request(senders, receivers, columns.counts(), None)?;
         Ok(Agreement {
             plan: self.plan(Some(job), &request)?,
             threads: [1; 2],
             columns,
+            given: None,
             joint_seed: job.joint_seed()?,
             document: None,
             peer_only_checks: false,

@@ -18,13 +18,17 @@ use psijoin_params::Security;
 use psijoin_record::{
     self as record, Document, FORMAT, Outcome, PerParty, Side, SignedRecord, failure_bits,
 };
-use psijoin_table::atomic_file::{AtomicFile, Existing};
+use psijoin_table::{
+    atomic_file::{AtomicFile, Existing},
+    given::PayloadLayout,
+};
 use psijoin_transport::{Identity, PublicKey};
 
 use super::{Party, Ran, key_facts};
 use crate::{
     columns::{AgreedColumn, AgreedColumns},
     exit::Failure,
+    names,
     question::Question,
     requested_output::RequestedOutput,
     settings,
@@ -97,7 +101,7 @@ impl Party<'_> {
         pending: &Pending,
         peer_key: Option<PublicKey>,
         plan: &Plan,
-        columns: &AgreedColumns,
+        (columns, given): (&AgreedColumns, Option<&PayloadLayout>),
     ) -> Result<Option<Document>, Failure> {
         let Some(recording) = &self.recording else {
             return Ok(None);
@@ -113,6 +117,9 @@ impl Party<'_> {
         let mut parties = PerParty { receiver, sender };
         for side in Side::BOTH {
             parties.of_mut(side).learns = learns(&self.question, side);
+        }
+        if let Some(layout) = given {
+            parties.receiver.learns.push(given_columns(layout));
         }
         let settings = pending.own().settings();
         let document = Document {
@@ -304,6 +311,16 @@ fn learns(question: &Question, side: Side) -> Vec<String> {
         }
     });
     learns
+}
+
+/// What the receiver learns of these columns.
+fn given_columns(layout: &PayloadLayout) -> String {
+    let names: Vec<String> = layout.columns().names().map(str::to_owned).collect();
+    format!(
+        "the columns {} of the sender for the shared keys, in {} bytes per key",
+        names::listed(&names),
+        layout.payload_bytes()
+    )
 }
 
 fn column(column: &AgreedColumn) -> record::Column {

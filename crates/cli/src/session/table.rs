@@ -7,16 +7,17 @@
 use std::{borrow::Cow, mem};
 
 use psijoin::{
-    Channel, Error, Fingerprint, Output, Plan, Role,
-    parts::{self, Spilled},
+    Channel, Error, Fingerprint, Matched, Output, Plan, Role,
+    parts::{self, Found, Given, Spilled},
 };
 use psijoin_block::parallel::{self, Pool};
 use psijoin_table::{
     Counts, Items, KeyPartitions, KeyTable, MatchingRows, Meaning, Numbers, RowItems,
+    given::{GivenRows, PartnerRows, PayloadLayout, Payloads, RepeatedKeys},
 };
 
 use super::{Run, Set};
-use crate::{allowance::Allowance, phases::Phases};
+use crate::{allowance::Allowance, exit::Failure, phases::Phases};
 
 /// See the [module](self).
 pub(crate) struct Table {
@@ -25,6 +26,8 @@ pub(crate) struct Table {
     pub(super) numbers: Vec<Numbers>,
     pub(crate) counts: Counts,
     pub(super) meanings: Vec<Meaning>,
+    /// What is given with each item, one after the other.
+    payloads: Vec<u8>,
 }
 
 /// The keys of a table.
@@ -58,6 +61,8 @@ pub(super) struct Ran {
     pub(super) output: Output,
     /// Of a plan in parts that finds rows, a bit per row: whether it is the first row of a shared item.
     first_rows: Vec<u64>,
+    /// Of such a plan, what the other party gave.
+    given: Option<Given>,
     /// What lay on disk.
     pub(super) spilled_bytes: u64,
 }
@@ -76,6 +81,7 @@ impl Table {
             numbers: read.numbers(),
             counts: read.counts(),
             meanings: read.meanings().to_vec(),
+            payloads: Vec::new(),
             keys: Keys::InPartitions(read),
         }
     }
@@ -100,6 +106,28 @@ impl Table {
             all.update(hash.as_bytes());
         }
         Ok(all.finalize())
+    }
+
+    /// The rows whose columns can be given.
+    ///
+    /// # Errors
+    /// If what was spilled cannot be read, or rows repeat a key and may not.
+    ///
+    /// # Panics
+    /// If the keys are in memory, and nobody was to come back to rows.
+    pub(super) fn given(
+        &self,
+        repeated: RepeatedKeys,
+    ) -> Result<GivenRows<'_>, psijoin_table::Error> {
+        match &self.keys {
+            Keys::InPartitions(keys) => keys.given(repeated),
+            Keys::InMemory(keys) => keys.rows().given(repeated),
+        }
+    }
+
+    /// Gives these payloads, in the order of the [given](Self::given) rows' items.
+    pub(super) fn give(&mut self, payloads: Vec<u8>) {
+        self.payloads = payloads;
     }
 
     /// Brings the keys into memory if the plan takes them all at once.
@@ -137,13 +165,18 @@ impl Table {
     ) -> Result<Ran, Error> {
         match &mut self.keys {
             Keys::InPartitions(keys) => {
-                pool.run(|| run_in_parts(keys, run, of, allowance, channels, phases))
+                let payloads = &self.payloads;
+                pool.run(|| run_in_parts((keys, payloads), run, of, allowance, channels, phases))
             }
-            Keys::InMemory(keys) => Ok(Ran {
-                output: run.compute(keys.set(of.comes_again), channels, pool, phases)?,
-                first_rows: Vec::new(),
-                spilled_bytes: 0,
-            }),
+            Keys::InMemory(keys) => {
+                let set = keys.set(of.comes_again, &self.payloads);
+                Ok(Ran {
+                    output: run.compute(set, channels, pool, phases)?,
+                    first_rows: Vec::new(),
+                    given: None,
+                    spilled_bytes: 0,
+                })
+            }
         }
     }
 
@@ -174,6 +207,37 @@ impl Table {
         }
     }
 
+    /// How many keys are shared, and the rows that have them, with what the other party gave for each key.
+    ///
+    /// # Errors
+    /// If what was spilled cannot be read.
+    ///
+    /// # Panics
+    /// If nothing was to be given.
+    pub(super) fn joined(
+        &self,
+        ran: Ran,
+        layout: &PayloadLayout,
+    ) -> Result<(u64, PartnerRows<'_>, Payloads), Failure> {
+        let Matched { rows, payloads } = match ran {
+            Ran {
+                output: Output::Matched(matched),
+                ..
+            } => matched,
+            Ran {
+                given: Some(given), ..
+            } => all(&given)?,
+            // The result followed from the sizes.
+            _ => Matched::default(),
+        };
+        let partners = match &self.keys {
+            Keys::InPartitions(keys) => keys.partners(&rows)?,
+            Keys::InMemory(keys) => keys.rows().partners(&rows),
+        };
+        let payloads = Payloads::new(layout.clone(), payloads);
+        Ok((rows.len() as u64, partners, payloads))
+    }
+
     /// How rows are found from shares.
     ///
     /// # Panics
@@ -197,7 +261,11 @@ impl InMemory {
     }
 
     /// What a protocol takes of it. With a job, all of it is there for another attempt.
-    fn set(&mut self, comes_again: bool) -> Set<'_, Cow<'_, [Fingerprint]>> {
+    fn set<'a>(
+        &'a mut self,
+        comes_again: bool,
+        payloads: &'a [u8],
+    ) -> Set<'a, Cow<'a, [Fingerprint]>> {
         let fingerprints = &mut self.fingerprints;
         Set {
             fingerprints: match comes_again {
@@ -205,6 +273,7 @@ impl InMemory {
                 false => Cow::Owned(mem::take(fingerprints)),
             },
             columns: &self.columns,
+            payloads,
         }
     }
 
@@ -226,7 +295,7 @@ impl RowOf<'_> {
 /// Runs a plan in parts. A partition takes no memory any more as soon as its items are in their parts, unless they
 /// come again.
 fn run_in_parts(
-    keys: &KeyPartitions,
+    (keys, payloads): (&KeyPartitions, &[u8]),
     run: &Run<'_>,
     of: Use,
     Allowance { budget, folder, .. }: &Allowance,
@@ -236,6 +305,8 @@ fn run_in_parts(
     phases.begin("item digests");
     let rows = keys.counts().rows as u32;
     let table = Spilled::new(run.plan, run.role, run.items_seed, rows, budget, folder)?;
+    let payload_bytes = run.plan.request().output.payload_bytes(run.role);
+    let starts = starts(keys);
     let pour = |partition| {
         let items = match of.comes_again {
             true => keys.items(partition),
@@ -243,14 +314,19 @@ fn run_in_parts(
         };
         let items = items.map_err(|error| Error::Table(Box::new(error)))?;
         let columns: Vec<&[i64]> = items.numbers.iter().map(Vec::as_slice).collect();
-        table.add(&items.fingerprints, &items.first_rows, &columns, &[])
+        let payloads = &payloads[starts[partition] * payload_bytes..];
+        let payloads = &payloads[..items.first_rows.len() * payload_bytes];
+        table.add(&items.fingerprints, &items.first_rows, &columns, payloads)
     };
     let poured = parallel::map(keys.partitions(), &pour);
     poured.into_iter().collect::<Result<(), Error>>()?;
     let mut context = run.context(channels, phases);
     let output = parts::run(run.plan, run.role, &table, run.joint_seed, &mut context)?;
     let spilled_bytes = keys.spilled_bytes() + table.spilled_bytes();
-    let mut first_rows = table.into_found().rows;
+    let Found {
+        rows: mut first_rows,
+        given,
+    } = table.into_found();
     // What a job has opened before is all there is.
     if let Output::Rows(opened) = &output {
         for row in opened {
@@ -260,8 +336,31 @@ fn run_in_parts(
     Ok(Ran {
         output,
         first_rows,
+        given,
         spilled_bytes,
     })
+}
+
+/// How many items are in the partitions before each.
+fn starts(keys: &KeyPartitions) -> Vec<usize> {
+    let partitions = 0..keys.partitions();
+    let before = partitions.scan(0, |before, partition| {
+        let start = *before;
+        *before += keys.items_in(partition);
+        Some(start)
+    });
+    before.collect()
+}
+
+/// All that the other party gave, in the order of first rows.
+fn all(given: &Given) -> Result<Matched, Error> {
+    let mut all = Matched::default();
+    for range in 0..given.ranges() {
+        let Matched { rows, payloads } = given.take(range)?;
+        all.rows.extend(rows);
+        all.payloads.extend(payloads);
+    }
+    Ok(all)
 }
 
 /// How many bytes of this party's table lie on disk at most in a plan in parts, if no key is in two rows: `spilled_bytes` of

@@ -12,6 +12,7 @@ mod fake_peers;
 #[cfg(unix)]
 mod files;
 mod functions;
+mod giving;
 mod grid;
 mod inputs;
 mod jobs;

@@ -142,6 +142,15 @@ impl KeyPartitions {
         self.collected.partitions.len()
     }
 
+    /// How many items a partition has that was not [taken](Self::take_items).
+    ///
+    /// # Panics
+    /// If there is no such partition.
+    pub fn items_in(&self, partition: usize) -> usize {
+        let records = self.collected.partitions.records_in(partition);
+        (records - self.repeats.records(partition)) as usize
+    }
+
     /// The items of a partition, which stays as it is.
     ///
     /// # Errors

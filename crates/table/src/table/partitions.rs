@@ -76,6 +76,11 @@ impl Partitions {
         self.store.partitions()
     }
 
+    /// How many records a partition has.
+    pub(super) fn records_in(&self, partition: usize) -> u64 {
+        self.store.records(partition)
+    }
+
     /// The records of a partition, which stays as it is.
     ///
     /// # Errors

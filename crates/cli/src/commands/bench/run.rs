@@ -160,6 +160,7 @@ impl Parties {
             let set = Set {
                 fingerprints: &own.items,
                 columns: &own.columns,
+                payloads: &[],
             };
             let run = session::Run {
                 plan,

@@ -1,0 +1,82 @@
+//! Columns of the sender for the receiver: what both are told of them.
+
+use std::{num::NonZeroU16, str::FromStr};
+
+use clap::Args as ClapArgs;
+use psijoin_table::given::RepeatedKeys;
+
+use crate::{
+    names,
+    session::{Give, Giving, Taken},
+};
+
+/// What a sender gives.
+#[derive(ClapArgs)]
+pub(crate) struct Gives {
+    /// Columns of this table that the receiver gets beside its own, for the keys that are shared and for no others. The
+    /// receiver says which of them it takes (--take).
+    #[arg(long, value_name = "COL[,COL…]", value_parser = names::parse)]
+    give: Vec<Vec<String>>,
+
+    /// How many bytes a row of these columns takes: all take as many, and the receiver learns how many. A longer row
+    /// is an error before data moves. [default: what the longest row takes]
+    #[arg(long, value_name = "N", requires = "give", value_parser = clap::value_parser!(u16).range(1..))]
+    give_bytes: Option<u16>,
+
+    /// What to give where several rows have one key: `refuse` (an error), the `first` of them, or all of up to K rows
+    /// (`list:K`). A list takes the room of K rows for each key, and the receiver gets a row for each row of it.
+    #[arg(long, value_name = "HOW", requires = "give", default_value = "refuse", value_parser = repeated)]
+    give_repeated: RepeatedKeys,
+}
+
+impl Gives {
+    /// What is given, if anything is.
+    pub(crate) fn giving(&self) -> Option<Giving> {
+        let give = || {
+            Giving::Give(Give {
+                columns: self.give.concat(),
+                row_bytes: self.give_bytes.map(usize::from),
+                repeated: self.give_repeated,
+            })
+        };
+        (!self.give.is_empty()).then(give)
+    }
+}
+
+/// What a receiver takes.
+#[derive(ClapArgs)]
+pub(crate) struct Takes {
+    /// Which of the columns that the sender gives (--give) to take for the rows that are shared: `all`, or some by name.
+    /// They stand behind this table's own columns, in the sender's order. Where this table has such a column, too, the
+    /// name gets the prefix `partner_`.
+    #[arg(long, value_name = "COL[,COL…]|all")]
+    take: Option<Taken>,
+}
+
+impl Takes {
+    /// What is taken, if anything is.
+    pub(crate) fn giving(&self) -> Option<Giving> {
+        self.take.clone().map(Giving::Take)
+    }
+}
+
+impl FromStr for Taken {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "all" => Ok(Self::All),
+            names => names::parse(names).map(Self::Named),
+        }
+    }
+}
+
+fn repeated(text: &str) -> Result<RepeatedKeys, String> {
+    let list = |most: &str| most.parse::<NonZeroU16>().ok().map(RepeatedKeys::List);
+    match (text, text.strip_prefix("list:").and_then(list)) {
+        ("refuse", _) => Ok(RepeatedKeys::Refuse),
+        ("first", _) => Ok(RepeatedKeys::First),
+        (_, Some(list)) => Ok(list),
+        _ => Err("say refuse, first or list:K, as in list:3".to_owned()),
+    }
+}
