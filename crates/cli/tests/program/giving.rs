@@ -171,7 +171,10 @@ fn repeated_keys_of_the_sender_are_what_was_chosen() {
         )
     };
     let refused = visits(&[]);
-    refused.sender.says(3, &["row 3 of the table", "only one row per key can be given"]);
+    refused.sender.says(
+        3,
+        &["row 3 of the table", "only one row per key can be given"],
+    );
     refused.receiver.says(7, &[]);
     assert!(!exists(&output));
 

@@ -121,6 +121,10 @@ fn its_commands_do_what_it_says() {
 
     assert!(printed.contains("ann-record.json is the same record.\n"));
 
+    assert_eq!(
+        folder.read("refunded.csv"),
+        "email,amount,refund\nAda@Example.org,12.50,-3.5\nada@example.org,7.25,-3.5\ngrace@example.org,0.75,-0.005\n"
+    );
     assert_eq!(folder.read("shared.txt"), "centre\ntea\nÅngström\n");
     let shown = format!("```csv\n{}```", folder.read("by-email.csv"));
     assert!(TUTORIAL.contains(&shown), "{shown}");
