@@ -181,15 +181,10 @@ impl Party<'_> {
             &plan,
             (&columns, given.as_ref()),
         )?;
-        let given_bytes = given.as_ref().map(PayloadLayout::to_bytes);
-        let joint_seed = pending.confirm(
-            channel,
-            &[
-                &plan.digest(),
-                &columns.encoded(),
-                &given_bytes.unwrap_or_default(),
-            ],
-        )?;
+        let mut agreed = vec![plan.digest().to_vec(), columns.encoded()];
+        agreed.extend(given.as_ref().map(PayloadLayout::to_bytes));
+        let agreed: Vec<&[u8]> = agreed.iter().map(Vec::as_slice).collect();
+        let joint_seed = pending.confirm(channel, &agreed)?;
         let session = self.record.session(&joint_seed);
         if let Some(document) = &mut document {
             document.session = session;

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::{
     line::join_without_goodbye,
     support::{
-        Ended, Folder, Process, all_exit, assert_said, join, lines, long_rows, run,
+        Ended, Folder, Process, all_exit, assert_said, free_address, join, lines, long_rows, run,
         start_pair_with, trust,
     },
 };
@@ -220,11 +220,7 @@ fn quiet_is_silent_on_success_only() {
         "--report",
         &report,
     ];
-    let port = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .to_string();
+    let port = free_address();
     let receiver = Process::start(&[&["receive", "--listen", &port], &args[..]].concat());
     let sender = run(&[&["send", "--connect", &port], &args[..4]].concat());
     let receiver = receiver.end();
@@ -343,11 +339,7 @@ fn either_side_may_come_first_through_a_forwarder() {
     let senders: Vec<_> = trust.sender.iter().map(String::as_str).collect();
     let forwarder = TcpListener::bind("127.0.0.1:0").unwrap();
     let front = forwarder.local_addr().unwrap().to_string();
-    let behind = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .to_string();
+    let behind = free_address();
     let to = behind.clone();
     thread::spawn(move || forward(&forwarder, &to));
 

@@ -8,7 +8,7 @@ use std::{
 
 use psijoin_handshake::{HELLO_BYTES, VERSION};
 
-use crate::support::{Ended, Folder, Process, all_exit, assert_said, run, trust};
+use crate::support::{Ended, Folder, Process, all_exit, assert_said, free_address, run, trust};
 
 /// The first bytes of a party that does not encrypt.
 const PREAMBLE: &[u8] = b"psijoin\x03";
@@ -81,8 +81,7 @@ fn two_listeners_are_told_that_one_must_connect() {
 #[test]
 fn who_connects_to_nobody_is_told_that_one_must_listen() {
     let files = Files::new();
-    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr();
-    let ended = files.connect(&free.unwrap().to_string());
+    let ended = files.connect(&free_address());
     ended.says(4, &[]);
     assert_said!([ended]);
 }

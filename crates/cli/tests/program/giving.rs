@@ -91,6 +91,32 @@ fn all_protocols_that_carry_columns_give_the_same() {
     }
 }
 
+/// Nobody's keys, and nothing that is shared: the columns are there all the same.
+#[test]
+fn columns_of_nothing_are_there() {
+    let folder = Folder::new();
+    let some = folder.file("some.csv", "id,a\n1,x\n");
+    let none = folder.file("none.csv", "id,b\n");
+    let others = folder.file("others.csv", "id,b\n2,y\n");
+    let output = folder.path("out.csv");
+    for (mine, theirs, expected) in [
+        (&some, &none, "id,a,shared,b\n1,x,false,\n"),
+        (&some, &others, "id,a,shared,b\n1,x,false,\n"),
+        (&none, &others, "id,b,shared,partner_b\n"),
+        (&none, &none, "id,b,shared,partner_b\n"),
+    ] {
+        let common = ["--insecure-plaintext", "--key", "id"];
+        let take = ["--take", "all", "--rows", "all", "--output", &output];
+        let both = join(
+            &[&common[..], &["--input", mine], &take].concat(),
+            &[&common[..], &["--input", theirs, "--give", "b"]].concat(),
+        );
+        both.receiver.says(0, &["0 shared keys"]);
+        both.sender.says(0, &[]);
+        assert_eq!(folder.read("out.csv"), expected);
+    }
+}
+
 /// Typed columns stay what they are, nulls included.
 #[test]
 fn types_are_kept() {

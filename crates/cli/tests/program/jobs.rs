@@ -5,7 +5,6 @@ use std::{
     fs,
     io::BufReader,
     mem,
-    net::TcpListener,
     path::Path,
     process::{Command, Stdio},
     thread,
@@ -16,7 +15,9 @@ use psijoin::share_file::File;
 use psijoin_table::{Format, KeyTable, Source};
 use serde_json::Value;
 
-use crate::support::{Ended, Folder, Joined, Process, Trust, exists, lines, run, trust};
+use crate::support::{
+    Ended, Folder, Joined, Process, Trust, exists, free_address, lines, run, trust,
+};
 
 /// Two parties that keep jobs in parts.
 struct Parties {
@@ -34,7 +35,6 @@ impl Parties {
         let trust = trust(&folder);
         folder.file("mine", lines(0..3000));
         folder.file("theirs", lines(1000..5000));
-        let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr();
         let party = |own: &[String; 4], input: &str, job: &str| {
             let rest =
                 ["--input", &folder.path(input), "--job", &folder.path(job)].map(str::to_owned);
@@ -44,7 +44,7 @@ impl Parties {
         Self {
             receiver: party(&trust.receiver, "mine", "receiver-job"),
             sender: party(&trust.sender, "theirs", "sender-job"),
-            address: free.unwrap().to_string(),
+            address: free_address(),
             trust,
             folder,
         }

@@ -4,9 +4,13 @@ use std::{
     fmt::{self, Display},
     fs::{self, File},
     io::{BufRead, BufReader, Read},
+    net::TcpListener,
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
-    sync::mpsc::{self, Receiver},
+    process::{self, Child, Command, Stdio},
+    sync::{
+        atomic::{AtomicU32, Ordering},
+        mpsc::{self, Receiver},
+    },
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
@@ -18,6 +22,22 @@ use tempfile::TempDir;
 
 /// Longer than anything takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(90);
+
+/// An address at which nobody listens, and nobody will unless told to: below the ports that the system gives to whoever
+/// connects, and another one at each call.
+pub(crate) fn free_address() -> String {
+    const PORTS: std::ops::Range<u32> = 12_000..32_000;
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    loop {
+        // Processes that run at the same time begin elsewhere.
+        let nth = (process::id() % 10_000) * 61 + NEXT.fetch_add(1, Ordering::Relaxed);
+        let port = PORTS.start + nth % (PORTS.end - PORTS.start);
+        let address = format!("127.0.0.1:{port}");
+        if TcpListener::bind(&address).is_ok() {
+            return address;
+        }
+    }
+}
 
 /// A folder with a test's files.
 pub(crate) struct Folder(TempDir);

@@ -6,12 +6,11 @@
 use std::{
     env, fs,
     io::{PipeWriter, Write},
-    net::TcpListener,
     path::Path,
     process::{Command, Stdio},
 };
 
-use crate::support::{Folder, Process};
+use crate::support::{Folder, Process, free_address};
 
 const TUTORIAL: &str = include_str!("../../../../docs/tutorial.md");
 const DICTIONARIES: &str = "/usr/share/dict";
@@ -83,8 +82,7 @@ fn its_commands_do_what_it_says() {
         "dictionaries/british-english-huge",
         "tea\ncolour\nÅngström\ncentre\n",
     );
-    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr();
-    let address = free.unwrap().to_string();
+    let address = free_address();
 
     let (mut ann, mut bob) = (Shell::start(&folder), Shell::start(&folder));
     for (shell, commands) in commands() {

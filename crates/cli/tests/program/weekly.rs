@@ -3,11 +3,11 @@
 //! What is put in the place of others: the program, the folder, the address, the fingerprints, and
 //! how long to wait.
 
-use std::{net::TcpListener, process::Command, process::Stdio};
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::support::{Ended, Folder, Process, lines, run};
+use crate::support::{Ended, Folder, Process, free_address, lines, run};
 
 const PAGE: &str = include_str!("../../../../docs/weekly.md");
 
@@ -27,8 +27,7 @@ fn exec_start(says: &str) -> &'static str {
 
 /// Ann's side and Bob's.
 fn sides() -> [Side; 2] {
-    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr();
-    let address = free.unwrap().to_string();
+    let address = free_address();
     let folders = [Folder::new(), Folder::new()];
     let [ann, bob] = [0, 1].map(|side: usize| {
         let made = run(&["keygen", "--out", &folders[side].path("identity.pem")]);

@@ -121,6 +121,19 @@ fn outputs(elements: &[u8], joint_seed: &JointSeed) -> Vec<u128> {
     GROUP.masks(elements, &key, MaskLength { bits: 128 })
 }
 
+/// Which item each output is of: items are in their own order.
+fn positions(input: &Input) -> Vec<u32> {
+    (0..input.items.len() as u32).collect()
+}
+
+fn of_items<'a>(values: &'a [u128], positions: &'a [u32], input: &'a Input) -> Outputs<'a> {
+    Outputs {
+        values,
+        positions,
+        payloads: input.payloads,
+    }
+}
+
 /// What `work` makes of each chunk, one after the other. All threads work.
 fn concat<T: Send + Clone>(
     chunks: Chunks,
@@ -176,12 +189,8 @@ impl Party for Sender {
             Ok(())
         })?;
         // Step 5.
-        let positions: Vec<u32> = (0..input.items.len() as u32).collect();
-        let outputs = Outputs {
-            values: &values,
-            positions: &positions,
-            payloads: input.payloads,
-        };
+        let positions = positions(input);
+        let outputs = of_items(&values, &positions, input);
         params.delivery.send(&outputs, input.joint_seed, context)
     }
 }
@@ -214,12 +223,8 @@ impl Party for Receiver {
             Ok(outputs(&self.unblind.power(elements)?, input.joint_seed))
         })?;
         // Step 5.
-        let positions: Vec<u32> = (0..input.items.len() as u32).collect();
-        let outputs = Outputs {
-            values: &values,
-            positions: &positions,
-            payloads: input.payloads,
-        };
+        let positions = positions(input);
+        let outputs = of_items(&values, &positions, input);
         params.delivery.receive(&outputs, input.joint_seed, context)
     }
 }
