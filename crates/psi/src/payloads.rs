@@ -33,7 +33,11 @@
 //! receiver's payloads of the smaller set. If the sender learns, that is one flight more.
 
 use bytemuck::cast_slice;
-use psijoin_block::{blake3_rows, memory::Buffer, parallel};
+use psijoin_block::{
+    blake3_rows,
+    memory::{Buffer, prefetch},
+    parallel,
+};
 use psijoin_channel::{
     Channel, Inbound, Outbound,
     joint_seed::JointSeed,
@@ -55,6 +59,9 @@ use seal::{Seal, sealed_bytes};
 
 /// Bytes of a message of payloads, about.
 const MESSAGE_BYTES: usize = 100 << 10;
+
+/// How long before its use an element is fetched.
+const AHEAD: usize = 16;
 
 /// Outputs that a task hashes.
 const CHUNK: usize = 1024;
@@ -184,8 +191,16 @@ impl Delivery {
         let seal = Seal::new(keys.stream, bytes);
         stream::send(outbound, self.sealed(), &|ranks, message| {
             let places = &places[ranks];
-            let values: Vec<u128> = values_at(outputs, places).collect();
-            seal.seal(&values, |i| outputs.payload(places[i], bytes), message);
+            let values = gathered(outputs.values, places);
+            let positions = gathered(outputs.positions, places);
+            let payload = |i: usize| {
+                let start_of = |i: usize| positions[i] as usize * bytes;
+                if i + AHEAD < positions.len() {
+                    prefetch(&outputs.payloads[start_of(i + AHEAD)]);
+                }
+                &outputs.payloads[start_of(i)..][..bytes]
+            };
+            seal.seal(&values, payload, message);
         })?;
         Ok(())
     }
@@ -278,7 +293,7 @@ impl Delivery {
                 |rank: usize| shared.partition_point(|(other, _)| (*other as usize) < rank);
             let shared = &shared[place_of(ranks.start)..place_of(ranks.end)];
             let places: Vec<u32> = shared.iter().map(|(_, place)| *place).collect();
-            let values: Vec<u128> = values_at(outputs, &places).collect();
+            let values = gathered(outputs.values, &places);
             let sealed =
                 |i: usize| &message[(shared[i].0 as usize - ranks.start) * bytes..][..bytes];
             let mut payloads = Vec::with_capacity(places.len() * self.bytes(Role::Sender));
@@ -360,6 +375,18 @@ fn chunks(items: u64, bytes: usize) -> Chunks {
         total: items as usize,
         per_message: (MESSAGE_BYTES / bytes.max(1)).max(1),
     }
+}
+
+/// The elements at these places, which are anywhere.
+fn gathered<T: Copy>(elements: &[T], places: &[u32]) -> Vec<T> {
+    let mut gathered = Vec::with_capacity(places.len());
+    for (i, place) in places.iter().enumerate() {
+        if let Some(later) = places.get(i + AHEAD) {
+            prefetch(&elements[*later as usize]);
+        }
+        gathered.push(elements[*place as usize]);
+    }
+    gathered
 }
 
 fn values_at(outputs: &Outputs<'_>, places: &[u32]) -> impl Iterator<Item = u128> {

@@ -51,8 +51,8 @@ impl Seal {
         message.reserve(outputs.len() * sealed_bytes(self.bytes));
         self.for_each_stream(outputs, |item, stream| {
             let start = message.len();
-            let pad = &stream[POINT_AND_PAD..];
-            message.extend(payload(item).iter().zip(pad).map(|(byte, pad)| byte ^ pad));
+            message.extend_from_slice(payload(item));
+            add(&mut message[start..], stream);
             let tag = tag(stream, &message[start..]);
             message.extend(tag.to_le_bytes());
         });
@@ -71,8 +71,9 @@ impl Seal {
             let (bytes, sent) = sealed(item).split_at(self.bytes);
             let right = tag(stream, bytes).to_le_bytes() == *sent;
             if right {
-                let pad = &stream[POINT_AND_PAD..];
-                opened.extend(bytes.iter().zip(pad).map(|(byte, pad)| byte ^ pad));
+                let start = opened.len();
+                opened.extend_from_slice(bytes);
+                add(&mut opened[start..], stream);
             }
             is_right.push(right);
         });
@@ -97,6 +98,13 @@ impl Seal {
                 each(first + item, bytemuck::cast_slice(stream));
             }
         }
+    }
+}
+
+/// Adds the pad of a key stream to a payload.
+fn add(payload: &mut [u8], stream: &[u8]) {
+    for (byte, pad) in payload.iter_mut().zip(&stream[POINT_AND_PAD..]) {
+        *byte ^= pad;
     }
 }
 
