@@ -5,8 +5,8 @@
 //! bytes, the last one filled up with zeros, is s + c_1·r^l + … + c_l·r: for another ciphertext of this length it is right
 //! with a probability of at most l/2^128 (Carter and Wegman), whatever else is known.
 //!
-//! An authenticated cipher of a library would do the same. But setting up a key for each item takes longer than to hash
-//! one per lane: `cargo bench -p psijoin-psi --bench payloads` has both.
+//! An authenticated cipher of a library would do the same. But with a key for each item it takes longer than hashing one
+//! item per lane: `cargo bench -p psijoin-psi --bench payloads` has both.
 
 use psijoin_block::{Block, blake3_rows, gf128};
 use zeroize::Zeroizing;
