@@ -22,7 +22,7 @@ mod lab;
 mod plan;
 
 pub(crate) use bench::{Bench, Export, Transport};
-pub(crate) use join::{Join, Meeting, Receive, Send, Trust};
+pub(crate) use join::{Join, Meeting, Receive, Send, Trust, Written};
 pub(crate) use lab::{Lab, LabForm, LabReport, LabRun};
 pub(crate) use plan::{Calibrate, Goal, Part, Plan, PlanMeeting};
 

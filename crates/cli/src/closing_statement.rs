@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use psijoin::{Adversary, Info, Role};
-use psijoin_table::WhichRows;
+use psijoin_table::{WhichRows, given::PayloadLayout};
 
 use crate::{
     columns::AgreedColumn,
     humanize,
+    question::Learners,
     requested_output::RequestedOutput,
     summary::{Received, Summary},
 };
@@ -37,7 +38,8 @@ pub(crate) fn checked(warnings: usize) -> String {
 /// Who has learned what, and where the rows are: the end of every run.
 pub(crate) fn statement(summary: &Summary, output: &str) -> String {
     let mut lines = vec![learned(summary)];
-    lines.extend(given(summary));
+    let all = summary.given.all();
+    lines.extend(all.map(|(giver, layout)| given(summary.role, giver, layout)));
     lines.extend(readable_from_sums(summary));
     lines.extend(known_of_columns(&summary.columns.0));
     lines.extend(known_of_size(summary));
@@ -88,8 +90,7 @@ pub(crate) fn statement(summary: &Summary, output: &str) -> String {
 /// Which rows were written. What the receiver knows does not depend on it.
 fn wrote(which: WhichRows, rows: u64, output: &str) -> String {
     let rows = humanize::counted(rows, "row");
-    let learned =
-        "You learned the same as with --rows shared, and the sender does not know what you wrote.";
+    let learned = "You learned the same as with --rows shared, and the other side does not know what you wrote.";
     match which {
         WhichRows::Shared => format!("Wrote {rows} to {output}."),
         WhichRows::Unshared => format!(
@@ -126,7 +127,7 @@ fn learned(summary: &Summary) -> String {
     let receivers = humanize::count(request.sizes.receiver());
     let columns = &summary.columns.0;
     let Some(received) = &summary.received else {
-        let learned = match summary.asked {
+        let learned = match summary.question.asked {
             RequestedOutput::Rows => "which of its keys you share".to_owned(),
             RequestedOutput::Count => "how many keys you share, and not which".to_owned(),
             RequestedOutput::Threshold(least) => format!(
@@ -161,15 +162,22 @@ fn learned(summary: &Summary) -> String {
         Received::Sums(_) => sums(columns, Role::Receiver, "the sender's"),
         Received::Shares { .. } => return of_shares(summary),
     };
+    let (other, rows) = (summary.role.other(), summary.question.learners);
+    let (ours, theirs) = match other {
+        Role::Sender => (receivers, senders),
+        Role::Receiver => (senders, receivers),
+    };
+    let also = match rows {
+        Learners::Receiver => "",
+        Learners::Both => "which of its keys you share, and ",
+    };
     format!(
-        "The sender learned your set's size ({receivers}). You learned {learned} and the sender's \
-         set size ({senders})."
+        "The {other} learned {also}your set's size ({ours}). You learned {learned} and the {other}'s set size ({theirs})."
     )
 }
 
-/// The columns that the sender gave.
-fn given(summary: &Summary) -> Option<String> {
-    let layout = summary.given.as_ref()?;
+/// The columns that a party gave.
+fn given(role: Role, giver: Role, layout: &PayloadLayout) -> String {
     let names = layout.columns().names().map(|name| format!("`{name}`"));
     let names: Vec<String> = names.collect();
     let noun = if names.len() == 1 {
@@ -179,20 +187,22 @@ fn given(summary: &Summary) -> Option<String> {
     };
     let (names, bytes) = (humanize::listed(&names), layout.payload_bytes());
     let bytes = humanize::counted(bytes as u64, "byte");
-    Some(match summary.role {
-        Role::Sender => format!(
-            "With each shared key the receiver got your {noun} {names}, and of your other keys nothing. Both sides know that these \
-             take {bytes} per key."
+    match giver == role {
+        true => format!(
+            "With each shared key the {} got your {noun} {names}, and of your other keys nothing. Both sides know that these \
+             take {bytes} per key.",
+            role.other()
         ),
-        Role::Receiver => format!(
-            "With each shared key you got the sender's {noun} {names}. Both sides know that these take {bytes} per key."
+        false => format!(
+            "With each shared key you got the {giver}'s {noun} {names}. Both sides know that these take {bytes} per key."
         ),
-    })
+    }
 }
 
 /// What the receiver could read from the sums of its own columns, for the sender.
 fn readable_from_sums(summary: &Summary) -> Option<String> {
-    if summary.role == Role::Receiver || !matches!(summary.asked, RequestedOutput::Sum(_)) {
+    if summary.role == Role::Receiver || !matches!(summary.question.asked, RequestedOutput::Sum(_))
+    {
         return None;
     }
     let own = summary
@@ -273,18 +283,21 @@ fn known_of_size(summary: &Summary) -> Option<String> {
     (least > 0).then(|| format!("Both sides know that they share at least {}.", keys()))
 }
 
-/// What a receiver that finds next to nothing should look at: this is more often due to spelling
-/// than to the sets. The sender must not learn it.
+/// What a party that finds next to nothing should look at: this is more often due to spelling
+/// than to the sets. A sender that learns nothing must not learn it.
 pub(crate) fn few_shared(summary: &Summary) -> Option<String> {
     let shared = match summary.received {
         Some(Received::Rows { shared_keys, .. } | Received::Count(shared_keys)) => shared_keys,
         _ => return None,
     };
     let sizes = summary.plan.request().sizes;
+    let other = summary.role.other();
     (shared == 0 || shared * FEW < sizes.smaller()).then(|| {
         let found = match shared {
-            0 if sizes.receiver() == 0 => "no key is shared, as your table has none".to_owned(),
-            0 if sizes.sender() == 0 => "no key is shared, as the sender has none".to_owned(),
+            0 if summary.role.items(sizes) == 0 => {
+                "no key is shared, as your table has none".to_owned()
+            }
+            0 if other.items(sizes) == 0 => format!("no key is shared, as the {other} has none"),
             0 => "no key is shared".to_owned(),
             _ => format!(
                 "only {}, of {} in the smaller set",

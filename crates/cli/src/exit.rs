@@ -136,10 +136,10 @@ pub(crate) enum Failure {
     Unconfirmed(Box<Failure>),
 
     #[error(
-        "{0}; this side has all of its shares, and cannot know whether the other side has: both run the same commands \
+        "{0}; this side has its result, and cannot know whether the other side has: both run the same commands \
          again, or, if the other side's job is done, begin anew with new folders"
     )]
-    UnconfirmedShares(Box<Failure>),
+    UnconfirmedResult(Box<Failure>),
 
     #[error("the terms in {} cannot be used: {why}", path.display())]
     Terms { path: PathBuf, why: String },
@@ -248,7 +248,7 @@ impl Failure {
             | Self::NoRoomForPeerKeys { .. }
             | Self::ReceiverSums(_) => Code::Policy,
             Self::UnlikeKeys | Self::OnlyChecked | Self::OtherJob { .. } => Code::Peer,
-            Self::Unconfirmed(failure) | Self::UnconfirmedShares(failure) => failure.exit_code(),
+            Self::Unconfirmed(failure) | Self::UnconfirmedResult(failure) => failure.exit_code(),
             Self::Job(error) => match error.kind() {
                 psijoin_job::Kind::Usage => Code::Usage,
                 _ => Code::File,

@@ -261,12 +261,14 @@ impl Subject<'_> {
         let Question {
             asked,
             min_intersection,
+            learners,
         } = self.question;
         let mut terms = vec![
             Term::shown("the role", self.role),
             Term::shown(settings::PROTOCOL, self.protocol.info().name),
             // Names of columns may be nobody else's business, but both sides know these.
             Term::shown(settings::OUTPUT, asked),
+            Term::shown(settings::LEARNERS, learners),
             Term::shown("the minimum (--min-intersection)", min_intersection),
             Term::shown("the other party", &self.peer),
             Term::shown("the identity", &self.identity),

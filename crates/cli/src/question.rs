@@ -1,9 +1,15 @@
 //! What both parties want from a run, and whether they can have it.
 
-use psijoin::{Columns, OutputKind, Payloads, Protocol, Request, registry};
+use std::{fmt, str::FromStr};
+
+use psijoin::{Columns, OutputKind, Payloads, Protocol, Request, Role, registry};
 use psijoin_handshake::Hello;
 
-use crate::{exit::Failure, requested_output::RequestedOutput, settings::OUTPUT};
+use crate::{
+    exit::Failure,
+    requested_output::RequestedOutput,
+    settings::{LEARNERS, OUTPUT},
+};
 
 /// What is to be learned, and on what condition.
 #[derive(Debug, Clone)]
@@ -12,6 +18,37 @@ pub(crate) struct Question {
     pub(crate) asked: RequestedOutput,
     /// Learn nothing if fewer keys are shared; 0 for no such condition.
     pub(crate) min_intersection: u64,
+    /// Who learns it, if it is rows.
+    pub(crate) learners: Learners,
+}
+
+/// Who learns which of its rows are shared.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Learners {
+    #[default]
+    Receiver,
+    Both,
+}
+
+impl fmt::Display for Learners {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Receiver => "receiver",
+            Self::Both => "both",
+        })
+    }
+}
+
+impl FromStr for Learners {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "receiver" => Ok(Self::Receiver),
+            "both" => Ok(Self::Both),
+            _ => Err("say receiver or both".to_owned()),
+        }
+    }
 }
 
 impl Question {
@@ -30,6 +67,9 @@ impl Question {
             )));
         }
         self.check_minimum()?;
+        if self.learners == Learners::Both {
+            self.check_carries(protocol, "--learn both")?;
+        }
         if self.min_intersection > 0 && !protocol.withholds() {
             return Err(Failure::Usage(format!(
                 "{name} cannot withhold what it finds, as --min-intersection demands: {}",
@@ -39,30 +79,54 @@ impl Question {
         Ok(())
     }
 
-    /// Checks that the protocol can carry columns of the sender for the rows that are asked for.
+    /// Whether each party gets something.
+    pub(crate) fn is_for_both(&self) -> bool {
+        self.learners == Learners::Both || matches!(self.asked, RequestedOutput::Shares(_))
+    }
+
+    /// Whether a party in this role learns which of its rows are shared.
+    pub(crate) fn finds_rows(&self, role: Role) -> bool {
+        self.asked == RequestedOutput::Rows
+            && (role == Role::Receiver || self.learners == Learners::Both)
+    }
+
+    /// Checks that the protocol can carry columns with the rows that are asked for.
     ///
     /// # Errors
     /// [`Failure::Usage`].
     pub(crate) fn check_columns(&self, protocol: &Protocol) -> Result<(), Failure> {
-        const WITH_COLUMNS: OutputKind = OutputKind::Payloads(Payloads {
-            from_sender: 1,
-            back: None,
-        });
+        self.check_carries(protocol, "--give and --take")
+    }
+
+    /// Checks that rows are found in any case, which these options say more about.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`].
+    pub(crate) fn check_finds_rows(&self, options: &str) -> Result<(), Failure> {
         if self.asked != RequestedOutput::Rows {
             return Err(Failure::Usage(format!(
-                "columns come with rows, and --output-kind {} finds none: leave --give and --take out",
+                "--output-kind {} finds no rows: leave it out, or {options}",
                 self.asked
             )));
         }
         if self.min_intersection > 0 {
-            return Err(Failure::Usage(
-                "no protocol can withhold rows with columns, as --min-intersection demands: leave it out, or --give and --take"
-                    .to_owned(),
-            ));
+            return Err(Failure::Usage(format!(
+                "no protocol can do both --min-intersection and {options}: leave one of them out"
+            )));
         }
+        Ok(())
+    }
+
+    /// Checks that the protocol can say more of each shared row, as these options demand.
+    fn check_carries(&self, protocol: &Protocol, options: &str) -> Result<(), Failure> {
+        const WITH_COLUMNS: OutputKind = OutputKind::Payloads(Payloads {
+            from_sender: 1,
+            back: None,
+        });
+        self.check_finds_rows(options)?;
         if !protocol.computes(&WITH_COLUMNS) {
             return Err(Failure::Usage(format!(
-                "{} carries no columns of the sender: {}",
+                "{} cannot do {options}: {}",
                 protocol.info().name,
                 others(|other| other.computes(&WITH_COLUMNS)),
             )));
@@ -92,10 +156,12 @@ impl Question {
     pub(crate) fn settings(&self, hello: Hello) -> Hello {
         hello
             .setting(OUTPUT, &self.asked)
+            .setting(LEARNERS, self.learners)
             .setting("the least number of shared keys", self.min_intersection)
     }
 
-    /// The request to the protocol for these sizes and numbers of columns, and for payloads of so many bytes.
+    /// The request to the protocol for these sizes and numbers of columns, where a party's columns for the other take this
+    /// number of bytes per key, none if it gives none.
     ///
     /// # Errors
     /// If a set is too large.
@@ -104,13 +170,14 @@ impl Question {
         senders: u64,
         receivers: u64,
         columns: Columns,
-        payload_bytes: Option<usize>,
+        given_bytes: impl Fn(Role) -> u32,
     ) -> Result<Request, Failure> {
-        let output = match payload_bytes {
-            None => self.asked.output_kind(columns),
-            Some(bytes) => OutputKind::Payloads(Payloads {
-                from_sender: bytes as u32,
-                back: None,
+        let from_sender = given_bytes(Role::Sender);
+        let output = match self.learners {
+            Learners::Receiver if from_sender == 0 => self.asked.output_kind(columns),
+            learners => OutputKind::Payloads(Payloads {
+                from_sender,
+                back: (learners == Learners::Both).then(|| given_bytes(Role::Receiver)),
             }),
         };
         Ok(Request::rows(senders, receivers)?

@@ -11,7 +11,7 @@ use psijoin::{JointSeed, Role};
 use psijoin_channel::path::Measured;
 use psijoin_transport::{Connection, Fingerprint};
 
-use crate::{report_file::ReportFile, summary::Summary};
+use crate::{question::Learners, report_file::ReportFile, summary::Summary};
 
 /// See the [module](self). Nothing in it is an item.
 #[derive(Default)]
@@ -45,6 +45,7 @@ pub(crate) struct Planned {
     pub(crate) role: Option<Role>,
     pub(crate) protocol: &'static str,
     pub(crate) output_kind: String,
+    pub(crate) learners: Learners,
     pub(crate) min_intersection: Option<u64>,
     pub(crate) peer: Option<Fingerprint>,
     pub(crate) files: Files,

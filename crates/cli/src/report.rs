@@ -6,7 +6,7 @@ use std::{
 };
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use psijoin::Plan;
+use psijoin::{Plan, Role};
 use psijoin_params::Security;
 use psijoin_table::given::PayloadLayout;
 use serde::Serialize;
@@ -66,6 +66,8 @@ struct Report {
     /// As it was asked for.
     requested_protocol: &'static str,
     output: String,
+    /// Who was to learn it, if it is rows: `receiver` or `both`.
+    learners: String,
     /// `null` if there was no such condition.
     min_intersection: Option<u64>,
     normalization: String,
@@ -81,8 +83,8 @@ struct Report {
 struct RunReport {
     protocol: ProtocolReport,
     columns: Vec<ColumnReport>,
-    /// What the sender gave with its keys; `null` if it gave no columns.
-    given: Option<GivenReport>,
+    /// The columns that each party gave with its keys.
+    given: Vec<GivenReport>,
     security: SecurityReport,
     sizes: SizesReport,
     table: TableReport,
@@ -126,9 +128,10 @@ struct ColumnReport {
     decimals: u32,
 }
 
-/// Columns of the sender for the receiver.
+/// Columns of a party for the other.
 #[derive(Serialize)]
 struct GivenReport {
+    giver: String,
     columns: Vec<String>,
     bytes_per_key: usize,
 }
@@ -259,6 +262,7 @@ impl Report {
             },
             requested_protocol: plan.protocol,
             output: plan.output_kind.clone(),
+            learners: plan.learners.to_string(),
             min_intersection: plan.min_intersection,
             normalization: known.normalization.clone(),
             threads: known.threads,
@@ -284,7 +288,7 @@ impl RunReport {
         Self {
             protocol: ProtocolReport::new(plan),
             columns: summary.columns.0.iter().map(ColumnReport::new).collect(),
-            given: summary.given.as_ref().map(GivenReport::new),
+            given: summary.given.all().map(GivenReport::new).collect(),
             security: SecurityReport::new(plan),
             sizes: SizesReport {
                 sender_keys: request.sizes.sender(),
@@ -311,8 +315,9 @@ impl RunReport {
 }
 
 impl GivenReport {
-    fn new(layout: &PayloadLayout) -> Self {
+    fn new((giver, layout): (Role, &PayloadLayout)) -> Self {
         Self {
+            giver: giver.to_string(),
             columns: layout.columns().names().map(str::to_owned).collect(),
             bytes_per_key: layout.payload_bytes(),
         }

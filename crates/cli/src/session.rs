@@ -15,8 +15,8 @@ use std::{
 };
 
 use psijoin::{
-    Context, Error, Fingerprint, Input, JointSeed, Ledger, Output, OutputKind, Plan, Protocol,
-    Role, Traffic, parts::Remaining,
+    Context, Error, Fingerprint, Input, JointSeed, Ledger, Output, Plan, Protocol, Role, Traffic,
+    parts::Remaining,
 };
 use psijoin_block::parallel::Pool;
 use psijoin_channel::{
@@ -45,7 +45,7 @@ use crate::{
     measured_network,
     phases::Phases,
     progress::Model,
-    question::Question,
+    question::{Learners, Question},
     record::Record,
     requested_output::RequestedOutput,
     summary::{Received, Summary},
@@ -61,7 +61,7 @@ mod table;
 
 pub(crate) use agreement::Agreement;
 use attempts::Patience;
-pub(crate) use giving::{Give, Giving, Taken};
+pub(crate) use giving::{Give, Given, Taken, Trade};
 use shares::Kept;
 pub(crate) use signing::Recording;
 use signing::Signing;
@@ -70,9 +70,11 @@ pub(crate) use table::{Table, most_spilled};
 
 /// A party of a join.
 pub(crate) struct Party<'a> {
+    /// Which party it is.
+    pub(crate) role: Role,
     /// The protocol that it runs.
     pub(crate) protocol: &'static Protocol,
-    /// What the receiver is to learn.
+    /// What is to be learned.
     pub(crate) question: Question,
     /// What it lets the other party do.
     pub(crate) consent: Consent,
@@ -86,8 +88,8 @@ pub(crate) struct Party<'a> {
     pub(crate) source: Source,
     /// What it is to do.
     pub(crate) task: Task,
-    /// What it gives or takes, if columns of the sender go with the keys.
-    pub(crate) giving: Option<Giving>,
+    /// What it gives and takes, if columns go with the keys.
+    pub(crate) trade: Trade,
     /// How far it goes.
     pub(crate) mode: Mode,
     /// In how many parts it runs, if that does not follow from the sizes.
@@ -129,23 +131,13 @@ pub(crate) enum Mode {
 /// What a party is to do.
 pub(crate) enum Task {
     /// Help the other party.
-    Send,
+    Help,
     /// Learn the shared rows, and write them.
-    Receive(Destination),
+    Write(Destination),
     /// Learn something else.
     Learn,
     /// Get shares, and keep them.
-    Share(Role, AtomicFile),
-}
-
-impl Task {
-    fn role(&self) -> Role {
-        match self {
-            Self::Send => Role::Sender,
-            Self::Receive(_) | Self::Learn => Role::Receiver,
-            Self::Share(role, _) => *role,
-        }
-    }
+    Share(AtomicFile),
 }
 
 /// A party that can play its part, as far as it can tell before it meets the other.
@@ -177,12 +169,9 @@ impl<'a> Party<'a> {
         self.check_hello()?;
         let asked = &self.question.asked;
         self.question.check(self.protocol, asked.holders())?;
-        if self.giving.is_some() {
-            self.question.check_columns(self.protocol)?;
-            self.check_giving()?;
-        }
+        self.check_trade()?;
         self.key.check(&self.source)?;
-        let own = OwnColumns::find(asked, self.task.role(), &self.source)?;
+        let own = OwnColumns::find(asked, self.role, &self.source)?;
         Ok(Ready {
             party: self,
             own,
@@ -335,11 +324,11 @@ impl Ready<'_> {
         let streams = Streams::open(connection, (channel, counters), &agreement, ledger)?;
         let traffic = agreement.remaining(ledger).traffic();
         let farewell = Farewell::of(&agreement.plan, &traffic, ledger, signing.as_ref());
-        let role = party.task.role();
+        let role = party.role;
         let streams = streams.ending_with_the_last_message(connection, role, &traffic, farewell);
         let use_of_table = party.use_of_table(job.is_some());
         table.settle(&agreement.plan, use_of_table, party.pool)?;
-        party.read_payloads(agreement.given.as_ref(), table)?;
+        party.read_payloads(&agreement.given, table)?;
         let run = Run {
             plan: &agreement.plan,
             role,
@@ -354,8 +343,8 @@ impl Ready<'_> {
             (streams, signing),
             &phases,
         )?;
-        // It may take until the shares can be written.
-        if let (Some(job), Task::Share(..)) = (&mut self.job, &party.task) {
+        // It may take until what this party got can be written.
+        if let (Some(job), true) = (&mut self.job, agreement.plan.request().output.is_for_both()) {
             job.confirm()?;
         }
         Ok(Computed {
@@ -370,9 +359,15 @@ impl Ready<'_> {
     /// Ends the session.
     ///
     /// A party that helps waits for the other to confirm that it has all. Shares are useful only if
-    /// both have theirs, so both wait. A receiver has its result, whatever the other does.
+    /// both have theirs, so both wait. Whoever has its result after the last message has it whatever the other
+    /// does: the receiver, or the sender if it learns, too.
     fn part(&self, connection: Connection) -> Result<(), Failure> {
-        if let Task::Receive(_) | Task::Learn = self.party.task {
+        let learns_last = match self.party.question.learners {
+            Learners::Receiver => Role::Receiver,
+            Learners::Both => Role::Sender,
+        };
+        let shares = matches!(self.party.task, Task::Share(_));
+        if self.party.role == learns_last && !shares {
             return Ok(());
         }
         let finished = self.party.console.during(
@@ -465,11 +460,11 @@ impl<'a> Farewell<'a> {
 }
 
 /// The bytes by which the sender and the receiver of a job confirm that they have kept all: a party that the
-/// other one needs for its result may end its job only then. Shares are useful only if both have theirs.
+/// other one needs for its result may end its job only then. If both get something, each is needed.
 fn receipts(plan: &Plan) -> [u64; 2] {
-    match plan.request().output {
-        OutputKind::Shares(_) => [1, 1],
-        _ => [0, 1],
+    match plan.request().output.is_for_both() {
+        true => [1, 1],
+        false => [0, 1],
     }
 }
 
@@ -504,8 +499,12 @@ impl Party<'_> {
 
     fn use_of_table(&self, comes_again: bool) -> Use {
         Use {
-            rows: self.giving.is_some()
-                || matches!(self.task, Task::Receive(_) | Task::Share(Role::Receiver, _)),
+            rows: self.trade.gives.is_some()
+                || match self.task {
+                    Task::Write(_) => true,
+                    Task::Share(_) => self.role == Role::Receiver,
+                    Task::Help | Task::Learn => false,
+                },
             comes_again,
         }
     }
@@ -515,7 +514,7 @@ impl Party<'_> {
         if !agreement.peer_only_checks {
             return Ok(());
         }
-        let network = measured_network::measure(channel, self.task.role(), self.console)?;
+        let network = measured_network::measure(channel, self.role, self.console)?;
         let plan = &agreement.plan;
         let calibration = calibration::best(self.console);
         let prediction = calibration.predict(plan, self.pool.threads());
@@ -601,7 +600,7 @@ impl Party<'_> {
         const RECEIPT: [u8; 1] = [1];
         let channel_failed = |error| Failure::from(psijoin::Error::from(error));
         let mut theirs = [0; 1];
-        match (receipts(plan), self.task.role()) {
+        match (receipts(plan), self.role) {
             ([0, _], Role::Sender) => channel.recv(&mut theirs).map_err(channel_failed)?,
             ([0, _], Role::Receiver) => {
                 // Whether the sender hears it is the sender's affair.
@@ -641,10 +640,10 @@ impl Party<'_> {
         let spilled_bytes = ran.spilled_bytes;
         let columns = &agreement.columns;
         let received = match (&self.task, ran) {
-            (Task::Receive(destination), ran) => {
+            (Task::Write(destination), ran) => {
                 phases.begin("writing the rows");
                 let (source, progress) = (&self.source, self.progress);
-                let (shared_keys, rows) = match &agreement.given {
+                let (shared_keys, rows) = match agreement.given.by(self.role.other()) {
                     None => {
                         let (keys, rows) = table.matching(ran)?;
                         let stage = || destination.stage_rows(source, &rows, progress);
@@ -663,7 +662,7 @@ impl Party<'_> {
                 })
             }
             (
-                Task::Share(role, file),
+                Task::Share(file),
                 Ran {
                     output: Output::Shares(shares),
                     ..
@@ -672,10 +671,10 @@ impl Party<'_> {
                 phases.begin("writing the shares");
                 let places = shares.places() as u64;
                 let kept = Kept {
-                    role: *role,
+                    role: self.role,
                     columns: columns.in_shares(),
                     joint_seed: &items_seed,
-                    row_of: (*role == Role::Receiver).then(|| table.row_of()),
+                    row_of: (self.role == Role::Receiver).then(|| table.row_of()),
                 };
                 kept.write(shares, file)?;
                 Some(Received::Shares { places })
@@ -686,14 +685,14 @@ impl Party<'_> {
             }
         };
         Ok(Summary {
-            role: self.task.role(),
+            role: self.role,
             plan: agreement.plan,
             counts: table.counts,
             spilled_bytes,
             traffic,
             time: Duration::ZERO,
             phases: phases.end(),
-            asked: self.question.asked,
+            question: self.question,
             columns: agreement.columns,
             given: agreement.given,
             rows_without_number: own.rows_without_number(&table.numbers),
@@ -701,7 +700,7 @@ impl Party<'_> {
         })
     }
 
-    /// What was received if it is not rows; `None` for the sender.
+    /// What was received if it is not rows; `None` for a party that only helped.
     fn received(&self, columns: &AgreedColumns, output: Output) -> Option<Received> {
         match (&self.question.asked, output) {
             (RequestedOutput::Count, Output::Count(count)) => Some(Received::Count(count)),

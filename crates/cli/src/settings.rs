@@ -13,8 +13,14 @@ pub(crate) const TERMS: &str = "the terms (--terms)";
 /// Whether both sign a record, and in which format.
 pub(crate) const RECORD: &str = "signing a record (--record)";
 
+/// Who learns which of its rows are shared.
+pub(crate) const LEARNERS: &str = "who learns (--learn)";
+
 /// Whether columns of the sender are given, and taken.
-pub(crate) const COLUMNS: &str = "columns (send --give, receive --take)";
+pub(crate) const SENDERS_COLUMNS: &str = "columns of the sender (--give, --take)";
+
+/// The same of the receiver.
+pub(crate) const RECEIVERS_COLUMNS: &str = "columns of the receiver (--give, --take)";
 
 /// The output.
 pub(crate) const OUTPUT: &str = "the output";

@@ -4,12 +4,13 @@ use std::{collections::BTreeMap, time::Duration};
 
 use psijoin::{Plan, Role};
 use psijoin_channel::count::Snapshot;
-use psijoin_table::{Counts, WhichRows, given::PayloadLayout};
+use psijoin_table::{Counts, WhichRows};
 
 use crate::{
     columns::{AgreedColumns, Sum},
     phases::Phase,
-    requested_output::RequestedOutput,
+    question::Question,
+    session::Given,
 };
 
 /// What a party knows at the end.
@@ -25,18 +26,18 @@ pub(crate) struct Summary {
     pub(crate) time: Duration,
     pub(crate) phases: Vec<Phase>,
     /// What was asked for.
-    pub(crate) asked: RequestedOutput,
+    pub(crate) question: Question,
     /// The columns of numbers in that.
     pub(crate) columns: AgreedColumns,
-    /// What the sender gave with its keys, if it gave columns.
-    pub(crate) given: Option<PayloadLayout>,
+    /// The columns that were given.
+    pub(crate) given: Given,
     /// How many rows with a key have no number, for each of this party's columns of numbers.
     pub(crate) rows_without_number: BTreeMap<String, u64>,
-    /// The receiver's result, or either party's shares.
+    /// What this party got, unless it only helped.
     pub(crate) received: Option<Received>,
 }
 
-/// What the receiver received.
+/// What a party received.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Received {
     /// Which keys are shared.

@@ -43,6 +43,15 @@ impl OutputKind {
         }
     }
 
+    /// Whether both parties get something: the receiver and the sender.
+    pub fn is_for_both(&self) -> bool {
+        match self {
+            Self::Payloads(payloads) => payloads.back.is_some(),
+            Self::Shares(_) | Self::Totals(_) => true,
+            Self::Rows | Self::Count | Self::Threshold(_) | Self::Sums(_) => false,
+        }
+    }
+
     /// Whether it can be withheld if too few items are shared
     /// ([`Request::min_intersection`](crate::Request::min_intersection)). A threshold says only
     /// whether they are too few, and shares say nothing at all.

@@ -116,14 +116,15 @@ impl Destination {
         .fitting(source)
     }
 
-    /// Adds the columns that the other party gives, behind all others. A column whose name is taken
-    /// already gets this prefix, as often as it takes. [`stage_joined`](Self::stage_joined) writes them.
+    /// Adds the columns that the other party gives, behind all others, in the place of those that were added before. A
+    /// column whose name is taken already gets this prefix, as often as it takes. [`stage_joined`](Self::stage_joined)
+    /// writes them.
     ///
     /// # Errors
     /// If the format cannot hold them, or the source's columns cannot be read.
     ///
     /// # Panics
-    /// If `prefix` is empty, or columns were added before.
+    /// If `prefix` is empty.
     pub fn adding(
         mut self,
         given: &GivenColumns,
@@ -131,9 +132,9 @@ impl Destination {
         source: &Source,
     ) -> Result<Self, Error> {
         assert!(!prefix.is_empty(), "a prefix makes names different");
-        assert!(self.given.is_none(), "columns are added once");
         let mut names = source.columns()?;
-        let mut fields: Vec<FieldRef> = self.added.fields().iter().cloned().collect();
+        let of_ours = usize::from(self.which == WhichRows::All);
+        let mut fields: Vec<FieldRef> = self.added.fields()[..of_ours].to_vec();
         names.extend(fields.iter().map(|field| field.name().clone()));
         for field in given.schema().fields() {
             let name = different(field.name(), prefix, &names);

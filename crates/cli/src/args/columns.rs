@@ -1,4 +1,4 @@
-//! Columns of the sender for the receiver: what both are told of them.
+//! Columns that one party gives to the other: what both are told of them.
 
 use std::{num::NonZeroU16, str::FromStr};
 
@@ -7,56 +7,56 @@ use psijoin_table::given::RepeatedKeys;
 
 use crate::{
     names,
-    session::{Give, Giving, Taken},
+    session::{Give, Taken, Trade as Traded},
 };
 
-/// What a sender gives.
+/// What a party gives, and what it takes.
 #[derive(ClapArgs)]
-pub(crate) struct Gives {
-    /// Columns of this table that the receiver gets beside its own, for the keys that are shared and for no others. The
-    /// receiver says which of them it takes (--take).
+pub(crate) struct Trade {
+    /// Columns of this table that the other party gets beside its own rows, for the keys that are shared and for no
+    /// others. It says which of them it takes (--take). The sender can give columns, and with --learn both the receiver, too.
     #[arg(long, value_name = "COL[,COL…]", value_parser = names::parse)]
     give: Vec<Vec<String>>,
 
-    /// How many bytes a row of these columns takes: all take as many, and the receiver learns how many. A longer row
+    /// How many bytes a row of these columns takes: all take as many, and the other party learns how many. A longer row
     /// is an error before data moves. [default: what the longest row takes]
     #[arg(long, value_name = "N", requires = "give", value_parser = clap::value_parser!(u16).range(1..))]
     give_bytes: Option<u16>,
 
     /// What to give where several rows have one key: `refuse` (an error), the `first` of them, or all of up to K rows
-    /// (`list:K`). A list takes the room of K rows for each key, and the receiver gets a row for each row of it.
+    /// (`list:K`). A list takes the room of K rows for each key, and the other party gets a row for each row of it.
     #[arg(long, value_name = "HOW", requires = "give", default_value = "refuse", value_parser = repeated)]
     give_repeated: RepeatedKeys,
-}
 
-impl Gives {
-    /// What is given, if anything is.
-    pub(crate) fn giving(&self) -> Option<Giving> {
-        let give = || {
-            Giving::Give(Give {
-                columns: self.give.concat(),
-                row_bytes: self.give_bytes.map(usize::from),
-                repeated: self.give_repeated,
-            })
-        };
-        (!self.give.is_empty()).then(give)
-    }
-}
-
-/// What a receiver takes.
-#[derive(ClapArgs)]
-pub(crate) struct Takes {
-    /// Which of the columns that the sender gives (--give) to take for the rows that are shared: `all`, or some by name.
-    /// They stand behind this table's own columns, in the sender's order. Where this table has such a column, too, the
-    /// name gets the prefix `partner_`.
+    /// Which of the columns that the other party gives (--give) to take for the rows that are shared: `all`, or some by
+    /// name. They stand behind this table's own columns, in the other party's order. Where this table has such a column,
+    /// too, the name gets the prefix `partner_`.
     #[arg(long, value_name = "COL[,COL…]|all")]
     take: Option<Taken>,
 }
 
-impl Takes {
-    /// What is taken, if anything is.
-    pub(crate) fn giving(&self) -> Option<Giving> {
-        self.take.clone().map(Giving::Take)
+impl Trade {
+    /// What is given and taken.
+    pub(crate) fn traded(&self) -> Traded {
+        let give = || Give {
+            columns: self.give.concat(),
+            row_bytes: self.give_bytes.map(usize::from),
+            repeated: self.give_repeated,
+        };
+        Traded {
+            gives: (!self.give.is_empty()).then(give),
+            takes: self.take.clone(),
+        }
+    }
+
+    /// Whether anything is given.
+    pub(crate) fn gives(&self) -> bool {
+        !self.give.is_empty()
+    }
+
+    /// Whether anything is taken.
+    pub(crate) fn takes(&self) -> bool {
+        self.take.is_some()
     }
 }
 

@@ -8,25 +8,34 @@ use psijoin_params::parts;
 use psijoin_table::WhichRows;
 use psijoin_transport::{Fingerprint, endpoint::Address};
 
-use super::{
-    Key,
-    columns::{Gives, Takes},
-    protocol,
-};
-use crate::{dialect, requested_output::RequestedOutput, sizes};
+use super::{Key, columns::Trade, protocol};
+use crate::{dialect, question::Learners, requested_output::RequestedOutput, sizes};
 
 #[derive(ClapArgs)]
 pub(crate) struct Receive {
     #[command(flatten)]
     pub(crate) join: Join,
+}
 
+#[derive(ClapArgs)]
+pub(crate) struct Send {
     #[command(flatten)]
-    pub(crate) takes: Takes,
+    pub(crate) join: Join,
 
-    /// Where to write the rows: .csv, .tsv, .txt, .parquet or .arrow; a text also
-    /// compressed, as .csv.gz or .csv.zst; or - for standard output, which is the default. The file
-    /// appears when all is done. If anything fails, an existing file stays as it is. Other results
-    /// go to standard output, except shares, whose file can have any name.
+    /// Allow --output-kind sum of columns of the receiver. The receiver chooses their numbers: with
+    /// 1, 2, 4, 8 and so on, each such sum tells it which of 62 keys of its choice you have. A
+    /// minimum does not prevent that.
+    #[arg(long)]
+    pub(crate) allow_sums_that_reveal_keys: bool,
+}
+
+/// What becomes of what a party gets.
+#[derive(ClapArgs)]
+pub(crate) struct Written {
+    /// Where to write the rows, of the receiver or, with --learn both, of either party: .csv, .tsv, .txt,
+    /// .parquet or .arrow; a text also compressed, as .csv.gz or .csv.zst; or - for standard output,
+    /// which is the default. The file appears when all is done. If anything fails, an existing file
+    /// stays as it is. Shares go to a file of any name. Other results go to standard output.
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
@@ -45,31 +54,6 @@ pub(crate) struct Receive {
     /// PostgreSQL reads them. Without this, both are nothing.
     #[arg(long)]
     pub(crate) quote_empty: bool,
-}
-
-#[derive(ClapArgs)]
-pub(crate) struct Send {
-    #[command(flatten)]
-    pub(crate) join: Join,
-
-    #[command(flatten)]
-    pub(crate) gives: Gives,
-
-    /// Where to write this party's shares, with --output-kind shares. The file appears when all is
-    /// done. If anything fails, an existing file stays as it is.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-
-    /// Refuse at the start if the output exists already. Without this, it is replaced when all is
-    /// done.
-    #[arg(long, requires = "output")]
-    pub(crate) no_clobber: bool,
-
-    /// Allow --output-kind sum of columns of the receiver. The receiver chooses their numbers: with
-    /// 1, 2, 4, 8 and so on, each such sum tells it which of 62 keys of its choice you have. A
-    /// minimum does not prevent that.
-    #[arg(long)]
-    pub(crate) allow_sums_that_reveal_keys: bool,
 }
 
 /// What both parties say.
@@ -103,6 +87,17 @@ pub(crate) struct Join {
     /// file with its shares of which keys are shared, and of their numbers, to compute with.
     #[arg(long, value_name = "KIND", default_value = "rows")]
     pub(crate) output_kind: RequestedOutput,
+
+    /// Who learns which of its rows are shared, the same on both sides: the `receiver`, or `both`. If both do,
+    /// the sender writes its rows, too.
+    #[arg(long, value_name = "WHO", default_value = "receiver")]
+    pub(crate) learn: Learners,
+
+    #[command(flatten)]
+    pub(crate) trade: Trade,
+
+    #[command(flatten)]
+    pub(crate) written: Written,
 
     /// Learn rows, a count or a sum only if at least K keys are shared, and otherwise only that
     /// they are fewer. Must be the same on both sides.

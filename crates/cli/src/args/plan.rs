@@ -9,6 +9,7 @@ use psijoin_transport::endpoint::Address;
 use super::{Key, Measured, Trust};
 use crate::{
     dialect,
+    question::Learners,
     requested_output::RequestedOutput,
     sizes::{self, SetSizes},
 };
@@ -37,6 +38,18 @@ pub(crate) struct Plan {
     /// What the receiver learns, as `send` and `receive` say it.
     #[arg(long, value_name = "KIND", default_value = "rows")]
     pub(crate) output_kind: RequestedOutput,
+
+    /// Who learns which of its rows are shared: `receiver` or `both`.
+    #[arg(long, value_name = "WHO", default_value = "receiver")]
+    pub(crate) learn: Learners,
+
+    /// How many bytes per key the sender's columns take that go with the rows (`send --give`).
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) sender_gives: Option<u16>,
+
+    /// The same of the receiver (`receive --give`, with --learn both).
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) receiver_gives: Option<u16>,
 
     /// Learn rows, a count or a sum only if at least K items are shared.
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]

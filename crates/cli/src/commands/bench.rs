@@ -67,7 +67,7 @@ fn plans(protocols: &[&'static Protocol], setting: &Setting) -> Result<Vec<Plan>
     let sizes = setting.sizes;
     let request = setting
         .question
-        .request(sizes.sender, sizes.receiver, setting.columns, None)?
+        .request(sizes.sender, sizes.receiver, setting.columns, |_| 0)?
         .path(setting.network.map(Path::from).unwrap_or_default());
     let mut plans = Vec::new();
     for protocol in able(protocols, setting)? {

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path, thread, time::Duration};
 
-use psijoin::{Protocol, pair::single_thread};
+use psijoin::{Protocol, Role, pair::single_thread};
 use psijoin_table::{Destination, Dialect, KeySpec, Progress, Source, atomic_file::Existing};
 
 use crate::{
@@ -15,10 +15,10 @@ use crate::{
     limits::MaxPeerKeys,
     loopback::Loopback,
     output,
-    question::Question,
+    question::{Learners, Question},
     record::Record,
     requested_output::RequestedOutput,
-    session::{Consent, Mode, Party, Task},
+    session::{Consent, Mode, Party, Task, Trade},
     summary::{Received, Summary},
 };
 
@@ -65,7 +65,7 @@ fn join(
     let (sender_pool, receiver_pool) = (single_thread(), single_thread());
     let progress = Progress::default();
     let record = Record::default();
-    let party = |sample: &Sample, pool| -> Result<_, Failure> {
+    let party = |role, sample: &Sample, pool| -> Result<_, Failure> {
         let path = folder.join(sample.file);
         fs::write(&path, sample.text).map_err(Failure::Temporary)?;
         Ok(Party {
@@ -73,6 +73,7 @@ fn join(
             question: Question {
                 asked: RequestedOutput::Rows,
                 min_intersection: 0,
+                learners: Learners::Receiver,
             },
             consent: Consent {
                 max_peer_keys: MaxPeerKeys::ByMemory,
@@ -83,8 +84,9 @@ fn join(
             recording: None,
             key: KeySpec::new(vec![KEY.into()], vec![NORMALIZATION.parse()?])?,
             source: Source::open(&path, None, &Dialect::default(), true, &progress)?,
-            task: Task::Send,
-            giving: None,
+            role,
+            task: Task::Help,
+            trade: Trade::default(),
             mode: Mode::Join,
             parts: None,
             wait: Duration::ZERO,
@@ -95,9 +97,9 @@ fn join(
             record: &record,
         })
     };
-    let sender = party(&SENDER, &sender_pool)?;
-    let mut receiver = party(&RECEIVER, &receiver_pool)?;
-    receiver.task = Task::Receive(Destination::prepare(
+    let sender = party(Role::Sender, &SENDER, &sender_pool)?;
+    let mut receiver = party(Role::Receiver, &RECEIVER, &receiver_pool)?;
+    receiver.task = Task::Write(Destination::prepare(
         Some(joined),
         &receiver.source,
         Existing::Replace,

@@ -8,7 +8,7 @@ use psijoin_block::parallel::Pool;
 use psijoin_job::Ended;
 use psijoin_record::Terms;
 use psijoin_table::{
-    Destination, KeySpec, Progress, Source, WhichRows,
+    Destination, KeySpec, Progress, Source,
     atomic_file::{AtomicFile, Existing},
 };
 use psijoin_transport::{Endpoint, Interrupt, Options, Security, Timeouts};
@@ -25,12 +25,12 @@ use crate::{
     limits::MaxPeerKeys,
     meeting::{self, meet},
     output, pulse,
-    question::Question,
+    question::{Learners, Question},
     record::{Files, Planned, Record},
     report,
     report_file::ReportFile,
     requested_output::RequestedOutput,
-    session::{Consent, Giving, Mode, Party, Ready, Recording, Task},
+    session::{Consent, Mode, Party, Ready, Recording, Task},
     summary::{Received, Summary},
     terms,
 };
@@ -39,58 +39,49 @@ use crate::{
 struct Order<'a> {
     role: Role,
     join: &'a args::Join,
+    /// Where the result is written, if not to standard output.
     output: Option<&'a Path>,
-    /// What happens to an output that is there already.
-    existing: Existing,
-    /// Whether nulls are told from empty texts in the output.
-    quote_empty: bool,
-    /// Which rows are written, if that is said.
-    rows: Option<WhichRows>,
     receiver_sums: bool,
-    giving: Option<Giving>,
 }
 
 pub(super) fn send(args: &args::Send) -> Result<(), Code> {
-    let order = Order {
-        role: Role::Sender,
-        join: &args.join,
-        output: file(args.output.as_deref()),
-        existing: existing(args.no_clobber),
-        quote_empty: false,
-        rows: None,
-        receiver_sums: args.allow_sums_that_reveal_keys,
-        giving: args.gives.giving(),
-    };
-    order.follow()
+    let receiver_sums = args.allow_sums_that_reveal_keys;
+    Order::new(Role::Sender, &args.join, receiver_sums).follow()
 }
 
 pub(super) fn receive(args: &args::Receive) -> Result<(), Code> {
-    let order = Order {
-        role: Role::Receiver,
-        join: &args.join,
-        output: file(args.output.as_deref()),
-        existing: existing(args.no_clobber),
-        quote_empty: args.quote_empty,
-        rows: args.rows,
-        receiver_sums: true,
-        giving: args.takes.giving(),
-    };
-    order.follow()
+    Order::new(Role::Receiver, &args.join, true).follow()
 }
 
-/// The file that is named; `-` is standard output, which is meant without a name too.
-fn file(output: Option<&Path>) -> Option<&Path> {
-    output.filter(|path| *path != Path::new("-"))
-}
-
-fn existing(no_clobber: bool) -> Existing {
-    match no_clobber {
-        true => Existing::Keep,
-        false => Existing::Replace,
+impl<'a> Order<'a> {
+    fn new(role: Role, join: &'a args::Join, receiver_sums: bool) -> Self {
+        let named = join.written.output.as_deref();
+        Self {
+            role,
+            join,
+            // `-` is what is meant without a name too.
+            output: named.filter(|path| *path != Path::new("-")),
+            receiver_sums,
+        }
     }
-}
 
-impl Order<'_> {
+    /// What is to be learned, by whom, and on what condition.
+    fn question(&self) -> Question {
+        Question {
+            asked: self.join.output_kind.clone(),
+            min_intersection: self.join.min_intersection.unwrap_or(0),
+            learners: self.join.learn,
+        }
+    }
+
+    /// What happens to an output that is there already.
+    fn existing(&self) -> Existing {
+        match self.join.written.no_clobber {
+            true => Existing::Keep,
+            false => Existing::Replace,
+        }
+    }
+
     /// Joins, hands the result out, and reports, however it ends.
     fn follow(&self) -> Result<(), Code> {
         let console = Console::wanted(self.join.quiet);
@@ -124,6 +115,7 @@ impl Order<'_> {
             role: Some(self.role),
             protocol: join.protocol.info().name,
             output_kind: join.output_kind.to_string(),
+            learners: join.learn,
             min_intersection: join.min_intersection,
             peer: join.trust.peer,
             files: Files {
@@ -146,52 +138,9 @@ impl Order<'_> {
     /// Checks that the options fit together.
     fn check(&self) -> Result<(), Failure> {
         let usage = |text: String| Err(Failure::Usage(text));
-        let kind = &self.join.output_kind;
-        match (self.role, kind, self.output) {
-            (_, RequestedOutput::Shares(_), None) => {
-                return usage("say where to write this party's shares: --output FILE".into());
-            }
-            (_, RequestedOutput::Shares(_), Some(_))
-            | (Role::Receiver, RequestedOutput::Rows, _) => {}
-            (Role::Sender, _, Some(_)) => {
-                return usage(format!(
-                    "--output of the sender is for shares, and --output-kind {kind} gives it none: \
-                     leave --output out"
-                ));
-            }
-            (Role::Receiver, _, Some(_)) => {
-                return usage(format!(
-                    "--output is for rows, and --output-kind {kind} finds none: leave --output out; \
-                     the result goes to standard output"
-                ));
-            }
-            (_, _, None) => {}
-        }
-        let rows_to_stdout =
-            self.role == Role::Receiver && *kind == RequestedOutput::Rows && self.output.is_none();
-        if self.join.json && rows_to_stdout {
-            return usage(
-                "--json and the rows cannot both go to standard output: give --output FILE \
-                 too"
-                .into(),
-            );
-        }
-        if self.quote_empty && *kind != RequestedOutput::Rows {
-            return usage(format!(
-                "--quote-empty is for rows, and --output-kind {kind} finds none: leave it out"
-            ));
-        }
-        if self.rows.is_some() && *kind != RequestedOutput::Rows {
-            return usage(format!(
-                "--rows says which rows to write, and --output-kind {kind} finds none: leave it out"
-            ));
-        }
-        if self.giving.is_some() && self.join.job.is_some() {
-            return usage(
-                "a job does not keep columns of the sender yet: leave out --job, or --give and --take"
-                    .into(),
-            );
-        }
+        self.check_output()?;
+        self.check_rows()?;
+        self.check_trade()?;
         if self.join.record.is_some() && self.join.trust.insecure_plaintext {
             return usage(
                 "a record is signed by both identities: give --identity and --peer with --record, and leave out \
@@ -206,6 +155,82 @@ impl Order<'_> {
             );
         }
         clashes::refuse(self.join, self.output)
+    }
+
+    /// Checks that columns are given to a party that learns rows.
+    fn check_trade(&self) -> Result<(), Failure> {
+        let usage = |text: &str| Err(Failure::Usage(text.to_owned()));
+        let trade = &self.join.trade;
+        if self.join.learn == Learners::Both {
+            self.question().check_finds_rows("--learn both")?;
+        } else if self.role == Role::Receiver && trade.gives() {
+            return usage(
+                "the receiver gives columns only if the sender learns, too: give --learn both on both sides, or leave out \
+                 --give",
+            );
+        } else if self.role == Role::Sender && trade.takes() {
+            return usage(
+                "the sender takes columns only if it learns, too: give --learn both on both sides, or leave out --take",
+            );
+        }
+        match (trade.gives() || trade.takes()) && self.join.job.is_some() {
+            true => usage(
+                "a job does not keep columns of the other party yet: leave out --job, or --give and --take",
+            ),
+            false => Ok(()),
+        }
+    }
+
+    /// Checks where the result is to go.
+    fn check_output(&self) -> Result<(), Failure> {
+        let kind = &self.join.output_kind;
+        let finds_rows = self.question().finds_rows(self.role);
+        let wrong = match (kind, self.output) {
+            (RequestedOutput::Shares(_), None) => {
+                "say where to write this party's shares: --output FILE".to_owned()
+            }
+            (RequestedOutput::Shares(_), Some(_)) => return Ok(()),
+            (_, None) if finds_rows && self.join.json => {
+                "--json and the rows cannot both go to standard output: give --output FILE too"
+                    .to_owned()
+            }
+            (_, Some(_)) if !finds_rows => match (self.role, kind) {
+                (Role::Sender, RequestedOutput::Rows) => {
+                    "--output of the sender is for its rows or shares, and it gets none: leave --output out, or give \
+                     --learn both on both sides"
+                        .to_owned()
+                }
+                (Role::Sender, _) => format!(
+                    "--output of the sender is for its rows or shares, and --output-kind {kind} gives it none: \
+                     leave --output out"
+                ),
+                (Role::Receiver, _) => format!(
+                    "--output is for rows, and --output-kind {kind} finds none: leave --output out; \
+                     the result goes to standard output"
+                ),
+            },
+            _ => return Ok(()),
+        };
+        Err(Failure::Usage(wrong))
+    }
+
+    /// Checks that what is said of rows is said where there are rows.
+    fn check_rows(&self) -> Result<(), Failure> {
+        let written = &self.join.written;
+        let said = [
+            ("--quote-empty", written.quote_empty),
+            ("--rows", written.rows.is_some()),
+        ];
+        let said = said.iter().find(|(_, is_said)| *is_said);
+        match said {
+            Some((option, _)) if !self.question().finds_rows(self.role) => {
+                Err(Failure::Usage(format!(
+                    "{option} is for rows, and the {} finds none with --output-kind {} and --learn {}: leave {option} out",
+                    self.role, self.join.output_kind, self.join.learn
+                )))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Meets the other party, and joins. If this side cannot, it still meets the other, to tell it. A job whose
@@ -304,15 +329,15 @@ impl Order<'_> {
     }
 
     /// Checks all that can be checked before the other party is there.
-    fn ready<'a>(
+    fn ready<'p>(
         &self,
         key: KeySpec,
         (terms, recording): (Option<Terms>, Option<Recording>),
-        pool: &'a Result<Pool, Failure>,
-        progress: &'a Arc<Progress>,
+        pool: &'p Result<Pool, Failure>,
+        progress: &'p Arc<Progress>,
         console: Console,
-        record: &'a Record,
-    ) -> Result<Ready<'a>, Failure> {
+        record: &'p Record,
+    ) -> Result<Ready<'p>, Failure> {
         let join = self.join;
         let pool = pool.as_ref().map_err(|_| Failure::OutOfMemory)?;
         record.threads(pool.threads());
@@ -322,12 +347,10 @@ impl Order<'_> {
         }
         let source = open(join, progress, console)?;
         self.refuse_input(&source, record)?;
-        let question = Question {
-            asked: join.output_kind.clone(),
-            min_intersection: join.min_intersection.unwrap_or(0),
-        };
+        let question = self.question();
         let job = self.job(&question, terms.as_ref(), &key, record)?;
         let party = Party {
+            role: self.role,
             protocol: join.protocol,
             question,
             consent: Consent {
@@ -341,7 +364,7 @@ impl Order<'_> {
             recording,
             key,
             task: self.task(&source)?,
-            giving: self.giving.clone(),
+            trade: join.trade.traded(),
             mode: match join.check {
                 true => Mode::Check,
                 false => Mode::Join,
@@ -417,29 +440,32 @@ impl Order<'_> {
 
     fn task(&self, source: &Source) -> Result<Task, Failure> {
         match (&self.join.output_kind, self.role, self.output) {
-            (RequestedOutput::Shares(_), role, Some(path)) => {
+            (RequestedOutput::Shares(_), _, Some(path)) => {
                 if source.is_file(path) {
                     let file = path.display().to_string();
                     return Err(psijoin_table::Error::OutputIsInput { file }.into());
                 }
-                let file = AtomicFile::prepare(path, self.existing);
+                let file = AtomicFile::prepare(path, self.existing());
                 let cannot = |source| Failure::Shares {
                     path: path.to_owned(),
                     source,
                 };
-                Ok(Task::Share(role, file.map_err(cannot)?))
+                Ok(Task::Share(file.map_err(cannot)?))
             }
-            (RequestedOutput::Rows, Role::Receiver, path) => {
-                let which = self.rows.unwrap_or_default();
-                let destination = Destination::prepare(path, source, self.existing)?;
-                let destination = match self.quote_empty {
+            (_, role, path) if self.question().finds_rows(role) => {
+                let args::Written {
+                    rows, quote_empty, ..
+                } = &self.join.written;
+                let destination = Destination::prepare(path, source, self.existing())?;
+                let destination = match quote_empty {
                     true => destination.quoting_empty(source)?,
                     false => destination,
                 };
-                Ok(Task::Receive(destination.choosing(which, source)?))
+                let which = rows.unwrap_or_default();
+                Ok(Task::Write(destination.choosing(which, source)?))
             }
             (_, Role::Receiver, _) => Ok(Task::Learn),
-            (_, Role::Sender, _) => Ok(Task::Send),
+            (_, Role::Sender, _) => Ok(Task::Help),
         }
     }
 

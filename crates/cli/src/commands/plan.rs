@@ -22,7 +22,7 @@ use crate::{
     dialect,
     exit::Failure,
     humanize,
-    question::Question,
+    question::{Learners, Question},
     sizes::SetSizes,
 };
 
@@ -35,15 +35,21 @@ pub(super) fn run(args: &args::Plan) -> Result<(), Failure> {
     let question = Question {
         asked: args.output_kind.clone(),
         min_intersection: args.min_intersection.unwrap_or_default(),
+        learners: args.learn,
     };
     question.check_minimum()?;
+    check_columns(args, &question)?;
     let rates = rates(args)?;
     let order = order(args.optimise, rates.is_some())?;
     let console = Console::wanted(false);
     let progress = Arc::new(Progress::default());
     let items = items(args, &progress, console)?;
     let holders = args.output_kind.holders();
-    let request = question.request(items.sender, items.receiver, holders, None)?;
+    let gives = |role| match role {
+        Role::Sender => args.sender_gives.unwrap_or(0).into(),
+        Role::Receiver => args.receiver_gives.unwrap_or(0).into(),
+    };
+    let request = question.request(items.sender, items.receiver, holders, gives)?;
     let threads = args.threads.unwrap_or_else(cores);
     let limit = args
         .memory
@@ -97,6 +103,23 @@ impl Limit {
             memory: allowance::of_protocols(bytes, tables, allowance.threads),
             budget: allowance.budget,
         })
+    }
+}
+
+/// Checks that columns and who learns fit to what is asked.
+fn check_columns(args: &args::Plan, question: &Question) -> Result<(), Failure> {
+    if args.learn == Learners::Both {
+        question.check_finds_rows("--learn both")?;
+    }
+    if args.sender_gives.is_some() || args.receiver_gives.is_some() {
+        question.check_finds_rows("--sender-gives and --receiver-gives")?;
+    }
+    match (args.learn, args.receiver_gives) {
+        (Learners::Receiver, Some(_)) => Err(Failure::Usage(
+            "the receiver gives columns only if the sender learns, too: give --learn both, or leave out --receiver-gives"
+                .to_owned(),
+        )),
+        _ => Ok(()),
     }
 }
 

@@ -7,10 +7,10 @@ use psijoin_channel::{Channel, path::Measured};
 use psijoin_handshake::{self as handshake, Hello};
 use psijoin_params::Security;
 use psijoin_record::Document;
-use psijoin_table::{SPELLING_VERSION, given::PayloadLayout};
+use psijoin_table::SPELLING_VERSION;
 use psijoin_transport::Connection;
 
-use super::{Mode, Party, Table, key_facts::KeyFacts};
+use super::{Given, Mode, Party, Table, key_facts::KeyFacts};
 use crate::{
     columns::{AgreedColumns, OwnColumns},
     exit::Failure,
@@ -18,7 +18,7 @@ use crate::{
     job::Job,
     limits,
     requested_output::RequestedOutput,
-    settings::{COLUMNS, PROTOCOL, TERMS},
+    settings::{PROTOCOL, TERMS},
 };
 
 /// What both parties agreed on.
@@ -27,8 +27,8 @@ pub(crate) struct Agreement {
     /// With how many threads each side computes.
     pub(super) threads: [usize; 2],
     pub(crate) columns: AgreedColumns,
-    /// What the sender gives with its keys, if it gives columns.
-    pub(crate) given: Option<PayloadLayout>,
+    /// The columns that are given.
+    pub(crate) given: Given,
     /// Fresh for each meeting.
     pub(crate) joint_seed: JointSeed,
     /// What the record will say, if one is to be signed.
@@ -65,7 +65,7 @@ impl Party<'_> {
     /// network.
     fn hello(&self, items: u64, measured: Measured) -> Hello {
         let info = self.protocol.info();
-        let role = match self.task.role() {
+        let role = match self.role {
             Role::Sender => handshake::Role::Sender,
             Role::Receiver => handshake::Role::Receiver,
         };
@@ -91,10 +91,7 @@ impl Party<'_> {
             None => hello,
             Some(recording) => recording.tell(hello),
         };
-        let hello = match &self.giving {
-            None => hello,
-            Some(_) => hello.setting(COLUMNS, "yes"),
-        };
+        let hello = self.tell_trade(hello);
         self.question.settings(hello).measured(measured)
     }
 
@@ -150,10 +147,10 @@ impl Party<'_> {
         }
         let theirs = pending.peer().set_size();
         self.consent.max_peer_keys.check(theirs)?;
-        if let Some(warning) = limits::warning(self.task.role(), items, theirs) {
+        if let Some(warning) = limits::warning(self.role, items, theirs) {
             self.warn(warning);
         }
-        let (senders, receivers) = match self.task.role() {
+        let (senders, receivers) = match self.role {
             Role::Sender => (items, theirs),
             Role::Receiver => (theirs, items),
         };
@@ -163,26 +160,21 @@ impl Party<'_> {
         self.question.check(self.protocol, columns.counts())?;
         let goes_on = job.map_or(Ok(false), |job| job.goes_on(pending.peer()))?;
         let given = self.agree_on_columns(table, channel)?;
-        let payload_bytes = given.as_ref().map(PayloadLayout::payload_bytes);
         let request = self
             .question
-            .request(senders, receivers, columns.counts(), payload_bytes)?
+            .request(senders, receivers, columns.counts(), |giver| {
+                given.bytes(giver)
+            })?
             .path(pending.path()?);
         let job = job.filter(|_| goes_on);
         let plan = self.plan(job, &request)?;
-        self.consent
-            .max_peer_keys
-            .check_memory(self.task.role(), &plan)?;
+        self.consent.max_peer_keys.check_memory(self.role, &plan)?;
         let peer_only_checks = pending.peer().told(ONLY_CHECKS).is_some();
         let threads = [self.allowance.threads, threads(pending.peer())];
-        let mut document = self.draft(
-            &pending,
-            connection.peer_key(),
-            &plan,
-            (&columns, given.as_ref()),
-        )?;
+        let mut document =
+            self.draft(&pending, connection.peer_key(), &plan, (&columns, &given))?;
         let mut agreed = vec![plan.digest().to_vec(), columns.encoded()];
-        agreed.extend(given.as_ref().map(PayloadLayout::to_bytes));
+        agreed.extend(given.all().map(|(_, layout)| layout.to_bytes()));
         let agreed: Vec<&[u8]> = agreed.iter().map(Vec::as_slice).collect();
         let joint_seed = pending.confirm(channel, &agreed)?;
         let session = self.record.session(&joint_seed);
@@ -223,14 +215,17 @@ impl Party<'_> {
     pub(super) fn recall(&self, job: &Job) -> Result<Agreement, Failure> {
         let ([senders, receivers], columns) = job.known();
         let columns = AgreedColumns::recalled(&self.question.asked, columns)?;
+        let given = Given::default();
         let request = self
             .question
-            .request(senders, receivers, columns.counts(), None)?;
+            .request(senders, receivers, columns.counts(), |giver| {
+                given.bytes(giver)
+            })?;
         Ok(Agreement {
             plan: self.plan(Some(job), &request)?,
             threads: [1; 2],
             columns,
-            given: None,
+            given,
             joint_seed: job.joint_seed()?,
             document: None,
             peer_only_checks: false,
@@ -245,7 +240,7 @@ impl Party<'_> {
             .0
             .iter()
             .find(|column| column.holder == Role::Receiver);
-        match (&self.question.asked, self.task.role(), of_receiver) {
+        match (&self.question.asked, self.role, of_receiver) {
             (RequestedOutput::Sum(_), Role::Sender, Some(column))
                 if !self.consent.receiver_sums =>
             {

@@ -50,16 +50,16 @@ impl Ready<'_> {
         Ok(table.as_mut().expect("it was read"))
     }
 
-    /// Whether this party has all that it needs for its result. Shares are useful only if both have theirs, and
-    /// a sender has no result.
+    /// Whether this party has all that it needs for its result, and the other one does not need it any more. A party that
+    /// only helps has no result.
     pub(super) fn needs_nobody(&self) -> bool {
         let Some(job) = self.job.as_ref().filter(|job| job.has_all()) else {
             return false;
         };
-        match self.party.task {
-            Task::Receive(_) | Task::Learn => true,
-            Task::Share(..) => job.is_confirmed(),
-            Task::Send => false,
+        match (&self.party.task, self.party.question.is_for_both()) {
+            (Task::Help, _) => false,
+            (_, true) => job.is_confirmed(),
+            (_, false) => true,
         }
     }
 
@@ -78,7 +78,7 @@ impl Ready<'_> {
         table.settle(&agreement.plan, use_of_table, party.pool)?;
         let run = Run {
             plan: &agreement.plan,
-            role: party.task.role(),
+            role: party.role,
             joint_seed: &items_seed,
             items_seed: &items_seed,
             ledger: Some(job.results()),
@@ -114,9 +114,9 @@ impl Ready<'_> {
         let Some(job) = self.job.as_ref().filter(|_| failure.may_pass()) else {
             return failure;
         };
-        match self.party.task {
-            Task::Send if job.done() > 0 => Failure::Unconfirmed(Box::new(failure)),
-            Task::Share(..) if job.has_all() => Failure::UnconfirmedShares(Box::new(failure)),
+        match (&self.party.task, self.party.question.is_for_both()) {
+            (Task::Help, _) if job.done() > 0 => Failure::Unconfirmed(Box::new(failure)),
+            (_, true) if job.has_all() => Failure::UnconfirmedResult(Box::new(failure)),
             _ => failure,
         }
     }

@@ -1,27 +1,65 @@
-//! Columns of the sender that the receiver takes: what both agree on before data moves.
+//! Columns that one party gives, and the other takes: what both agree on before data moves.
 //!
-//! The sender offers columns; the receiver says which of them it takes; and the sender, which reads its table once more if
-//! texts are among them, tells how they stand in payloads. So only what is taken is given, and both know its length.
+//! One offers columns; the other says which of them it takes; and the first, which reads its table once more if
+//! texts are among them, tells how they stand in payloads. So only what is taken is given, and both know its length. If both
+//! parties learn their rows, the receiver gives columns in the same way after the sender.
 
+use psijoin::Role;
 use psijoin_channel::{Channel, MAX_MESSAGE_BYTES};
+use psijoin_handshake::Hello;
 use psijoin_table::given::{GivenColumns, GivenRows, PayloadLayout, RepeatedKeys};
 
 use super::{Party, Table, Task};
-use crate::exit::Failure;
+use crate::{
+    exit::Failure,
+    settings::{RECEIVERS_COLUMNS, SENDERS_COLUMNS},
+};
 
-/// What stands before the name of a taken column that the receiver's own table has, too.
+/// What stands before the name of a taken column that the party's own table has, too.
 const PREFIX: &str = "partner_";
 
-/// What a party gives or takes.
-#[derive(Debug, Clone)]
-pub(crate) enum Giving {
-    /// Columns of this party.
-    Give(Give),
-    /// Columns of the other one.
-    Take(Taken),
+/// What a party gives, and what it takes.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Trade {
+    /// Columns of its own.
+    pub(crate) gives: Option<Give>,
+    /// Columns of the other party.
+    pub(crate) takes: Option<Taken>,
 }
 
-/// What a sender gives.
+/// What both agreed to give.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Given {
+    sender: Option<PayloadLayout>,
+    receiver: Option<PayloadLayout>,
+}
+
+impl Given {
+    /// How a party's columns stand in payloads, if it gives any.
+    pub(crate) fn by(&self, giver: Role) -> Option<&PayloadLayout> {
+        match giver {
+            Role::Sender => self.sender.as_ref(),
+            Role::Receiver => self.receiver.as_ref(),
+        }
+    }
+
+    /// How many bytes a party's columns take per key.
+    pub(super) fn bytes(&self, giver: Role) -> u32 {
+        self.by(giver).map_or(0, PayloadLayout::payload_bytes) as u32
+    }
+
+    /// All that is given, and by whom.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (Role, &PayloadLayout)> {
+        GIVERS
+            .into_iter()
+            .filter_map(|giver| Some((giver, self.by(giver)?)))
+    }
+}
+
+/// The parties, in the order in which they offer columns.
+const GIVERS: [Role; 2] = [Role::Sender, Role::Receiver];
+
+/// What a party gives.
 #[derive(Debug, Clone)]
 pub(crate) struct Give {
     /// The columns that it offers.
@@ -32,7 +70,7 @@ pub(crate) struct Give {
     pub(crate) repeated: RepeatedKeys,
 }
 
-/// What a receiver takes.
+/// What a party takes.
 #[derive(Debug, Clone)]
 pub(crate) enum Taken {
     /// All that is offered.
@@ -49,30 +87,66 @@ impl Party<'_> {
     /// Checks what can be checked of the columns alone.
     ///
     /// # Errors
-    /// If the table does not have them, or they cannot be given.
-    pub(super) fn check_giving(&self) -> Result<(), Failure> {
-        match &self.giving {
-            Some(Giving::Give(give)) => {
-                Ok(GivenColumns::of(&self.source, &give.columns).map(drop)?)
-            }
-            _ => Ok(()),
+    /// If the protocol does not carry columns, or the table does not have them, or they cannot be given.
+    pub(super) fn check_trade(&self) -> Result<(), Failure> {
+        let Trade { gives, takes } = &self.trade;
+        if gives.is_some() || takes.is_some() {
+            self.question.check_columns(self.protocol)?;
         }
+        match gives {
+            Some(give) => Ok(GivenColumns::of(&self.source, &give.columns).map(drop)?),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds to a hello who gives columns, which both must say.
+    pub(super) fn tell_trade(&self, hello: Hello) -> Hello {
+        let Trade { gives, takes } = &self.trade;
+        let (senders, receivers) = match self.role {
+            Role::Sender => (gives.is_some(), takes.is_some()),
+            Role::Receiver => (takes.is_some(), gives.is_some()),
+        };
+        let mut hello = hello;
+        if senders {
+            hello = hello.setting(SENDERS_COLUMNS, "yes");
+        }
+        if receivers {
+            hello = hello.setting(RECEIVERS_COLUMNS, "yes");
+        }
+        hello
     }
 
     /// Agrees with the other party on what is given, if anything is. Rows are written with it from then on.
     ///
     /// # Errors
-    /// If the table cannot give what is taken, or the receiver cannot write it; if the channel breaks, or the other party says
+    /// If a table cannot give what is taken, or what is taken cannot be written; if the channel breaks, or the other party says
     /// what makes no sense.
     pub(super) fn agree_on_columns(
         &mut self,
         table: &Table,
         channel: &mut Channel,
+    ) -> Result<Given, Failure> {
+        let [first, second] = GIVERS;
+        let given = Given {
+            sender: self.given_by(first, table, channel)?,
+            receiver: self.given_by(second, table, channel)?,
+        };
+        if let Some(layout) = given.by(self.role.other()) {
+            self.write_with(layout)?;
+        }
+        Ok(given)
+    }
+
+    fn given_by(
+        &self,
+        giver: Role,
+        table: &Table,
+        channel: &mut Channel,
     ) -> Result<Option<PayloadLayout>, Failure> {
-        match self.giving.clone() {
-            None => Ok(None),
-            Some(Giving::Give(give)) => self.offer(&give, table, channel).map(Some),
-            Some(Giving::Take(taken)) => self.take(&taken, channel).map(Some),
+        match (giver == self.role, &self.trade.gives, &self.trade.takes) {
+            (true, Some(give), _) => self.offer(give, table, channel).map(Some),
+            (false, _, Some(taken)) => self.take(taken, channel).map(Some),
+            _ => Ok(None),
         }
     }
 
@@ -125,7 +199,7 @@ impl Party<'_> {
         Ok(measured?)
     }
 
-    fn take(&mut self, taken: &Taken, channel: &mut Channel) -> Result<PayloadLayout, Failure> {
+    fn take(&self, taken: &Taken, channel: &mut Channel) -> Result<PayloadLayout, Failure> {
         let offered = self.console.during(
             "waiting for the other party to offer its columns",
             || (0, 0),
@@ -149,17 +223,15 @@ impl Party<'_> {
         if *layout.columns() != offered.take(&taken)? {
             return Err(psijoin::Error::Peer("it gives other columns than were taken").into());
         }
-        self.write_with(&layout)?;
         Ok(layout)
     }
 
     /// Lets the rows be written with the columns that are taken.
     fn write_with(&mut self, layout: &PayloadLayout) -> Result<(), Failure> {
-        let task = std::mem::replace(&mut self.task, Task::Learn);
-        self.task = match task {
-            Task::Receive(destination) => {
+        self.task = match std::mem::replace(&mut self.task, Task::Help) {
+            Task::Write(destination) => {
                 let with = destination.adding(layout.columns(), PREFIX, &self.source);
-                Task::Receive(with?)
+                Task::Write(with?)
             }
             other => other,
         };
@@ -170,12 +242,8 @@ impl Party<'_> {
     ///
     /// # Errors
     /// If the table cannot be read, or has changed.
-    pub(super) fn read_payloads(
-        &self,
-        layout: Option<&PayloadLayout>,
-        table: &mut Table,
-    ) -> Result<(), Failure> {
-        let (Some(layout), Some(Giving::Give(give))) = (layout, &self.giving) else {
+    pub(super) fn read_payloads(&self, given: &Given, table: &mut Table) -> Result<(), Failure> {
+        let (Some(layout), Some(give)) = (given.by(self.role), &self.trade.gives) else {
             return Ok(());
         };
         let (source, progress) = (&self.source, self.progress);

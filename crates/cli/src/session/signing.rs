@@ -24,12 +24,12 @@ use psijoin_table::{
 };
 use psijoin_transport::{Identity, PublicKey};
 
-use super::{Party, Ran, key_facts};
+use super::{Given, Party, Ran, key_facts};
 use crate::{
     columns::{AgreedColumn, AgreedColumns},
     exit::Failure,
     names,
-    question::Question,
+    question::{Learners, Question},
     requested_output::RequestedOutput,
     settings,
 };
@@ -101,7 +101,7 @@ impl Party<'_> {
         pending: &Pending,
         peer_key: Option<PublicKey>,
         plan: &Plan,
-        (columns, given): (&AgreedColumns, Option<&PayloadLayout>),
+        (columns, given): (&AgreedColumns, &Given),
     ) -> Result<Option<Document>, Failure> {
         let Some(recording) = &self.recording else {
             return Ok(None);
@@ -110,7 +110,7 @@ impl Party<'_> {
         let width = self.key.width();
         let ours = party(pending.own(), recording.key, width)?;
         let theirs = party(pending.peer(), theirs, width)?;
-        let (sender, receiver) = match self.task.role() {
+        let (sender, receiver) = match self.role {
             Role::Sender => (ours, theirs),
             Role::Receiver => (theirs, ours),
         };
@@ -118,8 +118,10 @@ impl Party<'_> {
         for side in Side::BOTH {
             parties.of_mut(side).learns = learns(&self.question, side);
         }
-        if let Some(layout) = given {
-            parties.receiver.learns.push(given_columns(layout));
+        for (giver, layout) in given.all() {
+            let learner = side(giver).other();
+            let columns = given_columns(giver, layout);
+            parties.of_mut(learner).learns.push(columns);
         }
         let settings = pending.own().settings();
         let document = Document {
@@ -145,7 +147,7 @@ impl Party<'_> {
         let recording = self.recording.as_ref()?;
         Some(Signing {
             document: document.expect("it was drafted, as a record is asked for"),
-            side: side(self.task.role()),
+            side: side(self.role),
             recording,
             signed: Arc::default(),
         })
@@ -283,6 +285,7 @@ fn learns(question: &Question, side: Side) -> Vec<String> {
     let Question {
         asked,
         min_intersection,
+        learners,
     } = question;
     let mut learns = vec![format!("how many distinct keys the {} has", side.other())];
     if !asked.columns().is_empty() {
@@ -300,6 +303,9 @@ fn learns(question: &Question, side: Side) -> Vec<String> {
         (_, RequestedOutput::Shares(_)) => {
             Some("its shares, which tell nothing without the other side's".to_owned())
         }
+        (Side::Sender, RequestedOutput::Rows) if *learners == Learners::Both => {
+            Some("which of its keys are shared".to_owned())
+        }
         (Side::Sender, _) => None,
         (Side::Receiver, RequestedOutput::Rows) => Some("which of its keys are shared".to_owned()),
         (Side::Receiver, RequestedOutput::Count) => Some("how many keys are shared".to_owned()),
@@ -313,11 +319,11 @@ fn learns(question: &Question, side: Side) -> Vec<String> {
     learns
 }
 
-/// What the receiver learns of these columns.
-fn given_columns(layout: &PayloadLayout) -> String {
+/// What the other party learns of these columns.
+fn given_columns(giver: Role, layout: &PayloadLayout) -> String {
     let names: Vec<String> = layout.columns().names().map(str::to_owned).collect();
     format!(
-        "the columns {} of the sender for the shared keys, in {} bytes per key",
+        "the columns {} of the {giver} for the shared keys, in {} bytes per key",
         names::listed(&names),
         layout.payload_bytes()
     )
@@ -386,6 +392,7 @@ mod tests {
         let question = |asked: &str, min_intersection| Question {
             asked: asked.parse().unwrap(),
             min_intersection,
+            learners: Learners::Receiver,
         };
         let size = |side: &str| format!("how many distinct keys the {side} has");
         let rows = question("rows", 0);
@@ -394,6 +401,13 @@ mod tests {
             learns(&rows, Side::Receiver),
             [size("sender"), "which of its keys are shared".to_owned()]
         );
+        let both = Question {
+            learners: Learners::Both,
+            ..rows
+        };
+        for side in Side::BOTH {
+            assert_eq!(learns(&both, side)[1..], ["which of its keys are shared"]);
+        }
         let columns = |side: &str| {
             format!("which of the columns that were asked for the {side} has, and their decimals")
         };

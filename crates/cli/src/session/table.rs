@@ -197,8 +197,10 @@ impl Table {
                 Ok((shared.sum(), keys.matching(first_rows)?))
             }
             (Keys::InMemory(keys), Ran { output, .. }) => {
-                let Output::Rows(shared) = output else {
-                    panic!("rows were to be found");
+                let shared = match output {
+                    Output::Rows(shared) | Output::Matched(Matched { rows: shared, .. }) => shared,
+                    // The result followed from the sizes.
+                    _ => Vec::new(),
                 };
                 let flags = flags(&shared, self.counts.distinct);
                 let rows = keys.rows().matching(&flags);

@@ -50,7 +50,7 @@ fn columns_stand_beside_the_rows_that_are_shared() {
     let report: Value = serde_json::from_str(&folder.read("report.json")).unwrap();
     // A byte of flags, and two bytes for the length of each text. The longest row is not shared.
     let bytes = 1 + 2 + "basic".len() + 2 + "2019".len();
-    let given = serde_json::json!({"columns": ["plan", "since"], "bytes_per_key": bytes});
+    let given = serde_json::json!([{"giver": "sender", "columns": ["plan", "since"], "bytes_per_key": bytes}]);
     assert_eq!(report["given"], given);
     assert_eq!(report["protocol"]["name"], "dh");
 

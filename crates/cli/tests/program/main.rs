@@ -18,6 +18,7 @@ mod inputs;
 mod jobs;
 mod joining;
 mod lab;
+mod learning;
 mod line;
 mod listener;
 #[cfg(target_os = "linux")]

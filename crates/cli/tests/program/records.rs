@@ -321,6 +321,7 @@ fn hello(role: handshake::Role) -> Hello {
         .setting("the number of key columns", 1)
         .setting("the version of the keys' spelling", SPELLING_VERSION)
         .setting("the output", "rows")
+        .setting("who learns (--learn)", "receiver")
         .setting("the least number of shared keys", 0)
         .setting("signing a record (--record)", format!("format {FORMAT}"))
         .fact("threads", 1)

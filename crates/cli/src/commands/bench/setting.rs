@@ -9,7 +9,7 @@ use super::sets;
 use crate::{
     args::{self, Transport},
     humanize,
-    question::Question,
+    question::{Learners, Question},
     requested_output::RequestedOutput,
     sizes::SetSizes,
 };
@@ -36,6 +36,7 @@ impl Setting {
             question: Question {
                 asked: args.output_kind.clone(),
                 min_intersection: args.min_intersection.unwrap_or(0),
+                learners: Learners::Receiver,
             },
             columns: columns(&args.output_kind),
             network: args.network,
@@ -56,6 +57,7 @@ impl Setting {
         let Question {
             asked,
             min_intersection,
+            ..
         } = &self.question;
         match min_intersection {
             0 => asked.to_string(),
