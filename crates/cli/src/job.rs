@@ -16,10 +16,18 @@ use psijoin_job::{
 use psijoin_record::Terms;
 use psijoin_table::KeySpec;
 
-use crate::{exit::Failure, question::Question, session::Agreement, settings};
+use crate::{
+    exit::Failure,
+    question::Question,
+    session::{Agreement, Given, Trade},
+    settings,
+};
 
 /// The fact that tells which job a party has.
 const STANDING: &str = "the job";
+
+/// What is given and taken, as errors call it.
+const COLUMNS: &str = "the columns that are given or taken (--give, --take)";
 
 /// This program, as jobs know it.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -37,6 +45,7 @@ pub(crate) struct Subject<'a> {
     pub(crate) question: &'a Question,
     pub(crate) terms: Option<&'a Terms>,
     pub(crate) key: &'a KeySpec,
+    pub(crate) trade: &'a Trade,
     pub(crate) identity: String,
     pub(crate) peer: String,
 }
@@ -68,12 +77,24 @@ impl Job {
     /// # Errors
     /// If it was begun with another one.
     pub(crate) fn is_about(&mut self, table: blake3::Hash) -> Result<(), Failure> {
-        const NAME: &str = "a table (its keys, their order, and its numbers)";
-        let table = self.folder.secret(NAME, |hasher| {
-            hasher.update(table.as_bytes());
+        self.is_of("a table (its keys, their order, and its numbers)", table)
+    }
+
+    /// Notes which values are given in columns.
+    ///
+    /// # Errors
+    /// If it was begun with others.
+    pub(crate) fn gives(&mut self, values: blake3::Hash) -> Result<(), Failure> {
+        self.is_of("the values of the columns that are given", values)
+    }
+
+    /// Notes something of this party's that must stay the same, by a hash.
+    fn is_of(&mut self, name: &str, hash: blake3::Hash) -> Result<(), Failure> {
+        let term = self.folder.secret(name, |hasher| {
+            hasher.update(hash.as_bytes());
         });
-        self.terms.retain(|term| term.name != NAME);
-        self.terms.push(table);
+        self.terms.retain(|term| term.name != name);
+        self.terms.push(term);
         Ok(self.folder.check(&self.terms)?)
     }
 
@@ -198,6 +219,7 @@ impl Job {
             steps: parts::steps(plan),
             bytes: [a_part, total - a_part * u64::from(parts)],
             columns: agreement.columns.kept(),
+            given: agreement.given.kept(),
             joint_seed: &agreement.joint_seed,
             command: &command(),
         };
@@ -241,10 +263,35 @@ impl Job {
         self.folder.done()
     }
 
-    /// How many keys the sender and the receiver have, and the columns of numbers, of a job that has begun.
+    /// How many keys the sender and the receiver have, of a job that has begun, and the columns of numbers.
     pub(crate) fn known(&self) -> ([u64; 2], &[String]) {
         let job = self.folder.job().expect("a job that has begun");
         (job.items, &job.columns)
+    }
+
+    /// The columns that are given in a job that has begun.
+    ///
+    /// # Errors
+    /// If this version cannot read what was kept.
+    pub(crate) fn given(&self) -> Result<Given, Failure> {
+        let job = self.folder.job().expect("a job that has begun");
+        Given::recalled(&job.given)
+    }
+
+    /// Checks that in a job that goes on these columns are given.
+    ///
+    /// # Errors
+    /// If others were.
+    pub(crate) fn check_given(&self, given: &Given) -> Result<(), Failure> {
+        let job = self.folder.job().expect("a job that goes on");
+        match job.given == given.kept() {
+            true => Ok(()),
+            false => Err(Error::ChangedSecret {
+                folder: self.path().to_owned(),
+                name: COLUMNS.to_owned(),
+            }
+            .into()),
+        }
     }
 
     /// Marks the job as ended, and removes its results.
@@ -278,6 +325,9 @@ impl Subject<'_> {
                     hasher.update(column.as_bytes());
                 }
                 hasher.update(self.key.normalization().as_bytes());
+            }),
+            folder.secret(COLUMNS, |hasher| {
+                hasher.update(self.trade.canonical().as_bytes());
             }),
         ];
         terms.extend(self.terms.map(|text| Term::shown(settings::TERMS, text)));

@@ -314,6 +314,9 @@ impl Ready<'_> {
         if agreement.peer_only_checks {
             return Err(Failure::OnlyChecked);
         }
+        let use_of_table = party.use_of_table(job.is_some());
+        table.settle(&agreement.plan, use_of_table, party.pool)?;
+        party.read_payloads(&agreement.given, table, job.as_mut())?;
         if let Some(job) = job {
             job.settle(&agreement, &mut channel)?;
         }
@@ -326,9 +329,6 @@ impl Ready<'_> {
         let farewell = Farewell::of(&agreement.plan, &traffic, ledger, signing.as_ref());
         let role = party.role;
         let streams = streams.ending_with_the_last_message(connection, role, &traffic, farewell);
-        let use_of_table = party.use_of_table(job.is_some());
-        table.settle(&agreement.plan, use_of_table, party.pool)?;
-        party.read_payloads(&agreement.given, table)?;
         let run = Run {
             plan: &agreement.plan,
             role,

@@ -27,7 +27,7 @@ const RESULTS: &str = "results";
 const MARK: &[u8] = b"psijoin job\n";
 
 /// The layout that this version reads and writes.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// A job's folder, which this process works in alone.
 pub struct Folder {
@@ -243,6 +243,7 @@ impl Folder {
             steps: begun.steps,
             bytes: begun.bytes,
             columns: begun.columns,
+            given: begun.given,
             id: name_of(begun.joint_seed),
             seed: Some(at.io(seal(SEED, &begun.joint_seed.to_kept()))?),
             command: Some(at.io(seal(COMMAND, begun.command.as_bytes()))?),
@@ -347,6 +348,8 @@ pub struct Begun<'a> {
     pub bytes: [u64; 2],
     /// As [`Job::columns`].
     pub columns: Vec<String>,
+    /// As [`Job::given`].
+    pub given: [Vec<u8>; 2],
     /// The seed that items are digested under.
     pub joint_seed: &'a JointSeed,
     /// The command that goes on.

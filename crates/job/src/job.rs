@@ -34,6 +34,8 @@ pub struct Job {
     pub bytes: [u64; 2],
     /// Columns of numbers, as the caller writes them.
     pub columns: Vec<String>,
+    /// What the sender and the receiver give with shared items, as the caller writes it.
+    pub given: [Vec<u8>; 2],
     /// What both parties call it: a hash of the seed.
     pub id: String,
     /// The seed that items are digested under, sealed; nothing once it has ended.

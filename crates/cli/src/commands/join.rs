@@ -173,12 +173,7 @@ impl<'a> Order<'a> {
                 "the sender takes columns only if it learns, too: give --learn both on both sides, or leave out --take",
             );
         }
-        match (trade.gives() || trade.takes()) && self.join.job.is_some() {
-            true => usage(
-                "a job does not keep columns of the other party yet: leave out --job, or --give and --take",
-            ),
-            false => Ok(()),
-        }
+        Ok(())
     }
 
     /// Checks where the result is to go.
@@ -423,6 +418,7 @@ impl<'a> Order<'a> {
             question,
             terms,
             key,
+            trade: &join.trade.traded(),
             identity: record
                 .identified()
                 .map_or_else(nobody, |own| own.to_string()),

@@ -160,6 +160,9 @@ impl Party<'_> {
         self.question.check(self.protocol, columns.counts())?;
         let goes_on = job.map_or(Ok(false), |job| job.goes_on(pending.peer()))?;
         let given = self.agree_on_columns(table, channel)?;
+        if let Some(job) = job.filter(|_| goes_on) {
+            job.check_given(&given)?;
+        }
         let request = self
             .question
             .request(senders, receivers, columns.counts(), |giver| {
@@ -215,7 +218,7 @@ impl Party<'_> {
     pub(super) fn recall(&self, job: &Job) -> Result<Agreement, Failure> {
         let ([senders, receivers], columns) = job.known();
         let columns = AgreedColumns::recalled(&self.question.asked, columns)?;
-        let given = Given::default();
+        let given = job.given()?;
         let request = self
             .question
             .request(senders, receivers, columns.counts(), |giver| {

@@ -68,14 +68,16 @@ impl Ready<'_> {
         let phases = Phases::default();
         phases.begin("reading the table");
         let table = self.table(table)?;
-        let (party, job) = (&self.party, self.job.as_ref().expect("a job"));
+        let (party, job) = (&mut self.party, self.job.as_mut().expect("a job"));
         party.console.say(format_args!(
             "everything was done before: the other party is not needed any more"
         ));
         let agreement = party.recall(job)?;
+        party.write_with(&agreement.given)?;
         let items_seed = agreement.joint_seed;
         let use_of_table = party.use_of_table(true);
         table.settle(&agreement.plan, use_of_table, party.pool)?;
+        party.read_payloads(&agreement.given, table, Some(&mut *job))?;
         let run = Run {
             plan: &agreement.plan,
             role: party.role,

@@ -12,6 +12,7 @@ use psijoin_table::given::{GivenColumns, GivenRows, PayloadLayout, RepeatedKeys}
 use super::{Party, Table, Task};
 use crate::{
     exit::Failure,
+    job::Job,
     settings::{RECEIVERS_COLUMNS, SENDERS_COLUMNS},
 };
 
@@ -25,6 +26,14 @@ pub(crate) struct Trade {
     pub(crate) gives: Option<Give>,
     /// Columns of the other party.
     pub(crate) takes: Option<Taken>,
+}
+
+impl Trade {
+    /// A text that is another one for any other trade.
+    pub(crate) fn canonical(&self) -> String {
+        let Self { gives, takes } = self;
+        format!("{gives:?} {takes:?}")
+    }
 }
 
 /// What both agreed to give.
@@ -41,6 +50,29 @@ impl Given {
             Role::Sender => self.sender.as_ref(),
             Role::Receiver => self.receiver.as_ref(),
         }
+    }
+
+    /// What a job keeps of it, for the sender and for the receiver: nothing if it gives none.
+    pub(crate) fn kept(&self) -> [Vec<u8>; 2] {
+        GIVERS.map(|giver| {
+            self.by(giver)
+                .map_or_else(Vec::new, PayloadLayout::to_bytes)
+        })
+    }
+
+    /// What was [kept](Self::kept).
+    ///
+    /// # Errors
+    /// If that is nothing that this version keeps.
+    pub(crate) fn recalled([sender, receiver]: &[Vec<u8>; 2]) -> Result<Self, Failure> {
+        let layout = |kept: &[u8]| match kept {
+            [] => Ok(None),
+            kept => PayloadLayout::from_bytes(kept).map(Some),
+        };
+        Ok(Self {
+            sender: layout(sender)?,
+            receiver: layout(receiver)?,
+        })
     }
 
     /// How many bytes a party's columns take per key.
@@ -131,9 +163,7 @@ impl Party<'_> {
             sender: self.given_by(first, table, channel)?,
             receiver: self.given_by(second, table, channel)?,
         };
-        if let Some(layout) = given.by(self.role.other()) {
-            self.write_with(layout)?;
-        }
+        self.write_with(&given)?;
         Ok(given)
     }
 
@@ -226,8 +256,14 @@ impl Party<'_> {
         Ok(layout)
     }
 
-    /// Lets the rows be written with the columns that are taken.
-    fn write_with(&mut self, layout: &PayloadLayout) -> Result<(), Failure> {
+    /// Lets rows be written with what the other party gives.
+    ///
+    /// # Errors
+    /// If the format cannot hold it.
+    pub(super) fn write_with(&mut self, given: &Given) -> Result<(), Failure> {
+        let Some(layout) = given.by(self.role.other()) else {
+            return Ok(());
+        };
         self.task = match std::mem::replace(&mut self.task, Task::Help) {
             Task::Write(destination) => {
                 let with = destination.adding(layout.columns(), PREFIX, &self.source);
@@ -238,11 +274,17 @@ impl Party<'_> {
         Ok(())
     }
 
-    /// Reads what is given of the table, if anything is, into the order in which the protocol takes items.
+    /// Reads what is given of the table, if anything is, into the order in which the protocol takes items. A job
+    /// notes it.
     ///
     /// # Errors
     /// If the table cannot be read, or has changed.
-    pub(super) fn read_payloads(&self, given: &Given, table: &mut Table) -> Result<(), Failure> {
+    pub(super) fn read_payloads(
+        &self,
+        given: &Given,
+        table: &mut Table,
+        job: Option<&mut Job>,
+    ) -> Result<(), Failure> {
         let (Some(layout), Some(give)) = (given.by(self.role), &self.trade.gives) else {
             return Ok(());
         };
@@ -253,6 +295,9 @@ impl Party<'_> {
             || progress.bytes(),
             || self.pool.run(|| rows.payloads(source, layout, progress)),
         )?;
+        if let Some(job) = job {
+            job.gives(blake3::hash(&payloads))?;
+        }
         table.give(payloads);
         Ok(())
     }

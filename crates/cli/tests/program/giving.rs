@@ -244,7 +244,6 @@ fn what_cannot_be_given_or_taken_is_refused_on_both_sides() {
 fn columns_come_with_rows_only() {
     let folder = Folder::new();
     let [mine, _] = tables(&folder);
-    let job = folder.path("job");
     let refused = |more: &[&str]| -> Ended {
         let send = ["send", "--connect", "127.0.0.1:1", "--wait", "1"];
         let common = ["--input", &mine, "--key", "email", "--insecure-plaintext"];
@@ -254,7 +253,6 @@ fn columns_come_with_rows_only() {
         refused(&["--output-kind", "count"]),
         refused(&["--protocol", "kkrt"]),
         refused(&["--min-intersection", "2"]),
-        refused(&["--job", &job]),
         refused(&["--give-repeated", "list:0"]),
     ];
     assert_said!(said);

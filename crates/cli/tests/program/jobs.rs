@@ -5,6 +5,7 @@ use std::{
     fs,
     io::BufReader,
     mem,
+    ops::Range,
     path::Path,
     process::{Command, Stdio},
     thread,
@@ -276,9 +277,14 @@ impl Parties {
     /// Lets a job begin, and kills both parties once they have done some parts.
     fn broken_off(common: &[&str]) -> Self {
         let parties = Self::new(&[&LONG, common].concat());
-        let both = [parties.receiver(&[]), parties.sender(&[])];
+        parties.break_off();
+        parties
+    }
+
+    fn break_off(&self) {
+        let both = [self.receiver(&[]), self.sender(&[])];
         let jobs = ["receiver-job", "sender-job"];
-        while jobs.iter().any(|job| parties.parts_done(job) < 3) {
+        while jobs.iter().any(|job| self.parts_done(job) < 3) {
             thread::sleep(Duration::from_millis(5));
         }
         for party in &both {
@@ -287,7 +293,24 @@ impl Parties {
         for party in both {
             assert_eq!(party.end().code, None);
         }
+    }
+
+    /// Parties that both learn, and give each other a column.
+    fn trading(common: &[&str]) -> Self {
+        let trade = ["--key", "id", "--delimiter", ",", "--learn", "both"];
+        let columns = ["--give", "own", "--take", "all"];
+        let parties = Self::new(&[&trade[..], &columns, common].concat());
+        parties.folder.file("mine", rows(0..3000, "m"));
+        parties.folder.file("theirs", rows(1000..5000, "t"));
         parties
+    }
+
+    /// Joins, and expects what trading parties get.
+    fn trade(&self) -> [Ended; 2] {
+        let joined = self.join(&[], &[]);
+        assert_eq!(joined.receiver.says(0, &[]).stdout, traded("m", "t"));
+        assert_eq!(joined.sender.says(0, &[]).stdout, traded("t", "m"));
+        joined.both()
     }
 
     fn goes_on(&self) {
@@ -299,6 +322,74 @@ impl Parties {
             .receiver
             .says(0, &[" of 61 parts done before", "2,000 shared keys"]);
         assert_eq!(joined.receiver.stdout, lines(1000..3000));
+    }
+}
+
+/// A table whose rows have something of their own.
+fn rows(ids: Range<u32>, own: &str) -> String {
+    let rows = ids.map(|id| format!("{id},{own}{id}\n"));
+    "id,own\n".to_owned() + &rows.collect::<String>()
+}
+
+/// What a trading party gets.
+fn traded(own: &str, partner: &str) -> String {
+    let rows = (1000..3000).map(|id| format!("{id},{own}{id},{partner}{id}\n"));
+    "id,own,partner_own\n".to_owned() + &rows.collect::<String>()
+}
+
+#[test]
+fn columns_can_be_kept() {
+    for parts in [&PARTS[..], &[]] {
+        let parties = Parties::trading(parts);
+        parties.trade();
+        for job in ["receiver-job", "sender-job"] {
+            assert_eq!(parties.status(job)["state"], "done");
+        }
+    }
+}
+
+#[test]
+fn a_job_with_columns_goes_on() {
+    for more in [&[][..], &["--table-memory", "0kB"]] {
+        let parties = Parties::trading(&[&LONG, more].concat());
+        parties.break_off();
+        for ended in parties.trade() {
+            ended.says(0, &[" of 61 parts done before"]);
+        }
+    }
+}
+
+/// Parts that are done have other values, or other columns.
+#[test]
+fn a_job_with_columns_goes_on_with_the_same_only() {
+    let parties = Parties::trading(&LONG);
+    parties.break_off();
+    let alone = parties.receiver(&["--give-bytes", "40"]).end();
+    alone.says(2, &["the columns that are given or taken (--give, --take)"]);
+    let changed = rows(1000..5000, "t").replace("t4999\n", "t4998\n");
+    parties.folder.file("theirs", changed);
+    let joined = parties.join(&[], &[]);
+    joined
+        .sender
+        .says(2, &["the values of the columns that are given"]);
+    joined.receiver.says(7, &[]);
+    parties.folder.file("theirs", rows(1000..5000, "t"));
+    parties.trade();
+}
+
+/// Each side has both its rows and the other's columns, and does not need the other any more.
+#[test]
+fn columns_that_both_have_are_written_alone_later() {
+    for parts in [&PARTS[..], &[]] {
+        let parties = Parties::trading(parts);
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let receiver = parties.receiver_with(&[], |command| command.stdout(full));
+        let sender = parties.sender(&[]);
+        assert_eq!(sender.end().says(0, &[]).stdout, traded("t", "m"));
+        receiver.end().says(3, &["standard output"]);
+        let alone = parties.receiver(&[]).end();
+        alone.says(0, &["the other party is not needed any more"]);
+        assert_eq!(alone.stdout, traded("m", "t"));
     }
 }
 

@@ -31,6 +31,7 @@ fn begin(folder: &mut Folder) {
         steps: 4,
         bytes: [100, 7],
         columns: vec![],
+        given: [vec![1, 2], vec![]],
         joint_seed: &seed(),
         command: "psijoin receive --key email",
     };
@@ -159,7 +160,7 @@ fn a_job_of_another_layout_is_not_taken_for_a_damaged_one() {
     let temporary = tempfile::tempdir().unwrap();
     let path = &at(&temporary);
     begin(&mut open(path).unwrap());
-    fs::write(path.join(JOB), r#"{"psijoin job": 2, "program": "9.0.0"}"#).unwrap();
+    fs::write(path.join(JOB), r#"{"psijoin job": 3, "program": "9.0.0"}"#).unwrap();
     for error in [open(path).err(), Folder::status(path).err()] {
         let error = error.unwrap();
         assert!(
