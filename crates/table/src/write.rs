@@ -27,7 +27,7 @@ use crate::{
 };
 pub(crate) use added::Added;
 use added::Cursor;
-use fields::{FieldWriter, Lines, Quoted, Unquoted, Widened};
+use fields::{FieldWriter, Lines, Quoted, Records, Unquoted, Widened};
 
 /// Which rows are written.
 pub(crate) struct Chosen<'a> {
@@ -182,8 +182,8 @@ pub(crate) fn chosen_rows(
                 None => from_typed(source, &mut pass, &mut *writer, progress)?,
                 Some(layout) => from_text(source, layout, &mut pass, &mut *writer, progress)?,
             }
-            writer.finish()?;
-            pass.finish()
+            pass.finish()?;
+            writer.finish()
         }
     })?;
     output
@@ -355,10 +355,11 @@ fn field_writer<'a>(
         Some(Layout::Delimited(dialect)) if !dialect.header
     );
     let header = has_header.then_some(&*names);
+    let records: Box<dyn Records + 'a> = Box::new(output);
     let writer: Box<dyn FieldWriter + 'a> = match format {
-        Format::Csv => Box::new(Quoted::new(header, quote_empty, output)?),
-        Format::Tsv => Box::new(Unquoted::new(header, output)?),
-        Format::Lines => Box::new(Lines::new(output)),
+        Format::Csv => Box::new(Quoted::new(header, quote_empty, records)?),
+        Format::Tsv => Box::new(Unquoted::new(header, records)?),
+        Format::Lines => Box::new(Lines::new(records)),
         Format::Parquet | Format::Arrow => unreachable!("they are no texts"),
     };
     Ok(match added {

@@ -15,6 +15,39 @@ pub(super) trait FieldWriter {
     fn finish(self: Box<Self>) -> Result<(), Error>;
 }
 
+/// Where the records of a text go.
+pub(super) trait Records {
+    /// How errors call the output.
+    fn output(&self) -> &str;
+
+    /// Writes what stands before the records.
+    fn header(&mut self, header: &[u8]) -> Result<(), Error>;
+
+    fn record(&mut self, record: &[u8]) -> Result<(), Error>;
+
+    /// Writes what is still held back.
+    fn finish(&mut self) -> Result<(), Error>;
+}
+
+/// Writes records one after the other.
+impl Records for &mut Output<'_> {
+    fn output(&self) -> &str {
+        self.name
+    }
+
+    fn header(&mut self, header: &[u8]) -> Result<(), Error> {
+        self.put(header)
+    }
+
+    fn record(&mut self, record: &[u8]) -> Result<(), Error> {
+        self.put(record)
+    }
+
+    fn finish(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
 /// Writes rows with the fields that are added to them.
 pub(super) struct Widened<'a> {
     inner: Box<dyn FieldWriter + 'a>,
@@ -52,34 +85,35 @@ impl FieldWriter for Widened<'_> {
 ///
 /// This is not done by a library, since none has quotes around some empty fields and not around
 /// others.
-pub(super) struct Quoted<'a, 'b> {
-    output: &'a mut Output<'b>,
+pub(super) struct Quoted<'a> {
+    records: Box<dyn Records + 'a>,
     /// Whether an empty field has quotes if it is a text, and none if it is null.
     quote_empty: bool,
     line: String,
 }
 
-impl<'a, 'b> Quoted<'a, 'b> {
+impl<'a> Quoted<'a> {
     pub(super) fn new(
         header: Option<&[String]>,
         quote_empty: bool,
-        output: &'a mut Output<'b>,
+        records: Box<dyn Records + 'a>,
     ) -> Result<Self, Error> {
         let mut quoted = Self {
-            output,
+            records,
             quote_empty,
             line: String::new(),
         };
         if let Some(names) = header {
             // A line without anything would be no header.
             let is_blank = matches!(names, [only] if only.is_empty());
-            quoted.record(names.iter().map(|name| (&**name, is_blank)))?;
+            quoted.set_line(names.iter().map(|name| (&**name, is_blank)));
+            quoted.records.header(quoted.line.as_bytes())?;
         }
         Ok(quoted)
     }
 
-    /// Writes fields, with quotes where they are asked for or needed.
-    fn record<'f>(&mut self, fields: impl Iterator<Item = (&'f str, bool)>) -> Result<(), Error> {
+    /// Makes a line of fields, with quotes where they are asked for or needed.
+    fn set_line<'f>(&mut self, fields: impl Iterator<Item = (&'f str, bool)>) {
         self.line.clear();
         for (index, (field, quote)) in fields.enumerate() {
             if index > 0 {
@@ -94,23 +128,23 @@ impl<'a, 'b> Quoted<'a, 'b> {
             }
         }
         self.line.push('\n');
-        self.output.put(self.line.as_bytes())
     }
 }
 
-impl FieldWriter for Quoted<'_, '_> {
+impl FieldWriter for Quoted<'_> {
     fn row(&mut self, fields: &[Cow<'_, str>], nulls: &[bool], _: Place) -> Result<(), Error> {
         // A blank line is no row, except for readers that tell nulls.
         let is_blank = !self.quote_empty && fields.len() == 1;
         let quote_empty = self.quote_empty;
-        self.record(fields.iter().zip(nulls).map(|(field, &is_null)| {
+        self.set_line(fields.iter().zip(nulls).map(|(field, &is_null)| {
             let quote = field.is_empty() && (is_blank || quote_empty && !is_null);
             (&**field, quote)
-        }))
+        }));
+        self.records.record(self.line.as_bytes())
     }
 
-    fn finish(self: Box<Self>) -> Result<(), Error> {
-        Ok(())
+    fn finish(mut self: Box<Self>) -> Result<(), Error> {
+        self.records.finish()
     }
 }
 
@@ -120,31 +154,31 @@ pub(super) fn fits_unquoted(text: &str) -> bool {
 }
 
 /// Writes TSV.
-pub(super) struct Unquoted<'a, 'b> {
-    output: &'a mut Output<'b>,
+pub(super) struct Unquoted<'a> {
+    records: Box<dyn Records + 'a>,
     line: String,
 }
 
-impl<'a, 'b> Unquoted<'a, 'b> {
+impl<'a> Unquoted<'a> {
     /// The names of a header must fit.
     pub(super) fn new(
         header: Option<&[String]>,
-        output: &'a mut Output<'b>,
+        mut records: Box<dyn Records + 'a>,
     ) -> Result<Self, Error> {
         if let Some(names) = header {
-            output.put((names.join("\t") + "\n").as_bytes())?;
+            records.header((names.join("\t") + "\n").as_bytes())?;
         }
         Ok(Self {
-            output,
+            records,
             line: String::new(),
         })
     }
 }
 
-impl FieldWriter for Unquoted<'_, '_> {
+impl FieldWriter for Unquoted<'_> {
     fn row(&mut self, fields: &[Cow<'_, str>], _: &[bool], place: Place) -> Result<(), Error> {
         let unfit = |what: &str| Error::Unfit {
-            file: self.output.name.to_owned(),
+            file: self.records.output().to_owned(),
             reason: format!(
                 "{place} of the input has {what}, which a .tsv file cannot hold; write .csv or \
                  .parquet"
@@ -164,42 +198,41 @@ impl FieldWriter for Unquoted<'_, '_> {
             self.line.push_str(field);
         }
         self.line.push('\n');
-        self.output.put(self.line.as_bytes())
+        self.records.record(self.line.as_bytes())
     }
 
-    fn finish(self: Box<Self>) -> Result<(), Error> {
-        Ok(())
+    fn finish(mut self: Box<Self>) -> Result<(), Error> {
+        self.records.finish()
     }
 }
 
 /// Writes the only field of each row on a line.
-pub(super) struct Lines<'a, 'b> {
-    output: &'a mut Output<'b>,
+pub(super) struct Lines<'a> {
+    records: Box<dyn Records + 'a>,
 }
 
-impl<'a, 'b> Lines<'a, 'b> {
-    pub(super) fn new(output: &'a mut Output<'b>) -> Self {
-        Self { output }
+impl<'a> Lines<'a> {
+    pub(super) fn new(records: Box<dyn Records + 'a>) -> Self {
+        Self { records }
     }
 }
 
-impl FieldWriter for Lines<'_, '_> {
+impl FieldWriter for Lines<'_> {
     fn row(&mut self, fields: &[Cow<'_, str>], _: &[bool], _: Place) -> Result<(), Error> {
         let [value] = fields else {
             panic!("lines hold one column")
         };
         if value.contains(['\n', '\r']) {
             return Err(Error::Unfit {
-                file: self.output.name.to_owned(),
+                file: self.records.output().to_owned(),
                 reason: "a value holds a line break; write .csv or .parquet".to_owned(),
             });
         }
-        self.output.put(value.as_bytes())?;
-        self.output.put(b"\n")
+        self.records.record(format!("{value}\n").as_bytes())
     }
 
-    fn finish(self: Box<Self>) -> Result<(), Error> {
-        Ok(())
+    fn finish(mut self: Box<Self>) -> Result<(), Error> {
+        self.records.finish()
     }
 }
 
@@ -218,7 +251,7 @@ mod tests {
             name: "t.csv",
             writer: &mut bytes,
         };
-        let mut writer = Quoted::new(Some(names), quote_empty, &mut output).unwrap();
+        let mut writer = Quoted::new(Some(names), quote_empty, Box::new(&mut output)).unwrap();
         for row in rows {
             let fields: Vec<_> = row
                 .iter()
@@ -227,6 +260,7 @@ mod tests {
             let nulls: Vec<_> = row.iter().map(Option::is_none).collect();
             writer.row(&fields, &nulls, Place::Row(1)).unwrap();
         }
+        drop(writer);
         String::from_utf8(bytes).unwrap()
     }
 
@@ -291,7 +325,7 @@ mod tests {
             name: "standard output",
             writer: &mut Closed,
         };
-        let written = Quoted::new(Some(&["id".to_owned()]), false, &mut output);
+        let written = Quoted::new(Some(&["id".to_owned()]), false, Box::new(&mut output));
         assert_eq!(written.err().unwrap().kind(), ErrorKind::BrokenPipe);
     }
 }
