@@ -6,13 +6,14 @@ use std::{
 };
 
 use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
+use psijoin_spill::{Budget, Folder};
 
 use crate::{
-    Compression, Error, Format, MatchingRows, Progress, RowItems, Source, WhichRows,
+    AlignedRows, Compression, Error, Format, MatchingRows, Progress, RowItems, Source, WhichRows,
     atomic_file::{self, AtomicFile, Existing},
     given::{GivenColumns, Partner, PartnerRows, Payloads},
     table::bitmap::Bitmap,
-    write::{self, Added, Chosen},
+    write::{self, Added, Chosen, Order},
 };
 
 /// The column that says which rows are shared, and what stands before its name if the table has it.
@@ -32,6 +33,8 @@ pub struct Destination {
     added: SchemaRef,
     /// Those of the other party among them.
     given: Option<GivenColumns>,
+    /// Whether rows are in the order that both parties have in common.
+    aligned: bool,
 }
 
 #[derive(Debug)]
@@ -86,6 +89,7 @@ impl Destination {
             which: WhichRows::Shared,
             added: Arc::new(Schema::empty()),
             given: None,
+            aligned: false,
         })
     }
 
@@ -96,11 +100,11 @@ impl Destination {
     /// If the format cannot hold that column, or the source's columns cannot be read.
     ///
     /// # Panics
-    /// If columns of the other party [were added](Self::adding) before.
+    /// If columns of the other party [were added](Self::adding) before, or rows are [aligned](Self::aligning).
     pub fn choosing(self, which: WhichRows, source: &Source) -> Result<Self, Error> {
         assert!(
-            self.given.is_none(),
-            "rows are chosen before columns are added"
+            self.given.is_none() && !self.aligned,
+            "rows are chosen before columns are added, and before they are aligned"
         );
         let mut added = Vec::new();
         if which == WhichRows::All {
@@ -146,6 +150,21 @@ impl Destination {
         self.added = Arc::new(Schema::new(fields));
         self.given = Some(given.clone());
         self.fitting(source)
+    }
+
+    /// Writes a row for each shared key, in an order that both parties have in common:
+    /// [`stage_aligned`](Self::stage_aligned) writes them.
+    ///
+    /// # Errors
+    /// If other rows than the shared ones [were chosen](Self::choosing).
+    pub fn aligning(self) -> Result<Self, Error> {
+        match self.which {
+            WhichRows::Shared => Ok(Self {
+                aligned: true,
+                ..self
+            }),
+            others => Err(Error::AlignedOthers(others)),
+        }
     }
 
     /// Which rows are written.
@@ -235,7 +254,7 @@ impl Destination {
     /// As those of that.
     ///
     /// # Panics
-    /// If columns of the other party are [to be added](Self::adding).
+    /// If columns of the other party are [to be added](Self::adding), or rows are to be [aligned](Self::aligning).
     pub fn stage_rows(
         &self,
         source: &Source,
@@ -254,7 +273,7 @@ impl Destination {
     ///
     /// # Panics
     /// Unless the payloads are one for each shared item, and of the columns that are
-    /// [to be added](Self::adding).
+    /// [to be added](Self::adding); or if rows are to be [aligned](Self::aligning).
     pub fn stage_joined(
         &self,
         source: &Source,
@@ -306,12 +325,68 @@ impl Destination {
             rows,
             starts: shared.starts,
             added: added.as_ref(),
+            order: None,
         };
         let staged = self.stage_chosen(source, &chosen, progress)?;
         Ok(StagedRows {
             rows: staged.rows + further,
             ..staged
         })
+    }
+
+    /// As [`stage_rows`](Self::stage_rows), or [`stage_joined`](Self::stage_joined) if there are payloads, but in the
+    /// order that both parties have in common.
+    ///
+    /// The source is read once, in its order. What is written of its rows waits within the budget, and beyond it in a
+    /// temporary file in the folder, until all of them are there. Besides, a part of them is in memory: one of 256.
+    ///
+    /// # Errors
+    /// As those of that, if what is beyond the budget cannot be written or read, and if the payloads have lists of rows.
+    ///
+    /// # Panics
+    /// Unless rows are to be [aligned](Self::aligning), and the payloads are one for each row, and of the columns
+    /// that are [to be added](Self::adding).
+    pub fn stage_aligned(
+        &self,
+        source: &Source,
+        rows: &AlignedRows<'_>,
+        payloads: Option<&Payloads>,
+        (budget, folder): (&Budget, &Folder),
+        progress: &Progress,
+    ) -> Result<StagedRows, Error> {
+        assert!(self.aligned, "rows are to be aligned");
+        let partner = payloads.map(|payloads| Partner::new(&rows.rows, payloads));
+        self.check_columns(partner.as_ref());
+        if let Some(payloads) = payloads {
+            payloads.layout().check_alignable()?;
+        }
+        let added = partner.map(|partner| Added {
+            schema: self.added.clone(),
+            shared: None,
+            partner: Some(partner),
+        });
+        let chosen = Chosen {
+            rows: &rows.rows.shared.rows,
+            starts: rows.rows.shared.starts,
+            added: added.as_ref(),
+            order: Some(&Order {
+                source,
+                rows,
+                budget,
+                folder,
+            }),
+        };
+        self.stage_chosen(source, &chosen, progress)
+    }
+
+    /// # Panics
+    /// Unless these are the columns that are to be added.
+    fn check_columns(&self, partner: Option<&Partner<'_>>) {
+        assert_eq!(
+            partner.map(Partner::columns),
+            self.given.as_ref(),
+            "the columns that are to be added"
+        );
     }
 
     fn stage_chosen(

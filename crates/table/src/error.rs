@@ -1,7 +1,7 @@
 use std::{fmt, io};
 
 use crate::{
-    Encoding,
+    Encoding, WhichRows,
     compression::Compression,
     format::{ENDINGS, Format, LINE_COLUMN},
 };
@@ -592,6 +592,31 @@ pub enum Error {
         most: u16,
     },
 
+    /// Several rows have one key, and one row per key is to be written.
+    #[error(
+        "{rows} of the rows repeat a key, the first of them row {first} of the table, and aligned rows are one per \
+         key: remove the others, or say that the first row of each key is written"
+    )]
+    RepeatedAligned {
+        /// How many rows have the key of an earlier one.
+        rows: u64,
+        /// The first of them, from 1, the header not counted.
+        first: u64,
+    },
+
+    /// Lists of rows with one key are to be aligned.
+    #[error(
+        "aligned rows are one per key, and no lists: refuse rows that repeat a key, or write the first row of each"
+    )]
+    AlignedList,
+
+    /// Other rows than shared ones are to be aligned.
+    #[error(
+        "only shared rows can be aligned, since the others have no counterpart: write the shared rows, not the \
+         {0} ones"
+    )]
+    AlignedOthers(WhichRows),
+
     /// A row does not fit into the bytes that are given for it.
     #[error(
         "{file}: row {row} of the table takes more than {most_bytes} bytes in the columns that are given: allow \
@@ -703,6 +728,8 @@ impl Error {
             | CannotGive { .. }
             | NotOffered { .. }
             | PayloadBytes { .. }
+            | AlignedList
+            | AlignedOthers(_)
             | NoNulls { .. } => ErrorKind::Usage,
             MalformedOffer(_) | MalformedPayload(_) => ErrorKind::Peer,
             OutputEnding { .. }
@@ -751,6 +778,7 @@ impl Error {
             | TooManyItems { .. }
             | RepeatedKeys { .. }
             | TooManyRepeated { .. }
+            | RepeatedAligned { .. }
             | LongRow { .. }
             | Changed { .. } => ErrorKind::Input,
         }

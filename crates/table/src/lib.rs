@@ -94,7 +94,8 @@
 //! format is given.
 //!
 //! The rows that are written are the shared ones, the others, or all with a column that says which are
-//! shared: [`Destination::choosing`]. They can get columns of the other party: [`given`].
+//! shared: [`Destination::choosing`]. They can get columns of the other party: [`given`]. Or both parties write a
+//! row for each shared key in one order, so that their outputs belong together line by line: [`AlignedRows`].
 //!
 //! # Text
 //!
@@ -147,6 +148,7 @@
 
 #![forbid(unsafe_code)]
 
+mod aligned;
 mod arrow;
 pub mod atomic_file;
 mod calendar;
@@ -179,6 +181,7 @@ mod text;
 mod which_rows;
 mod write;
 
+pub use aligned::AlignedRows;
 pub use compression::Compression;
 pub use contained::is_panic_contained;
 pub use decimal::Decimal;

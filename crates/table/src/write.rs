@@ -1,6 +1,7 @@
 //! Writes chosen rows of a source, in any format, with the columns that are added to them.
 
 mod added;
+mod aligned;
 mod copy;
 mod fields;
 mod groups;
@@ -27,6 +28,8 @@ use crate::{
 };
 pub(crate) use added::Added;
 use added::Cursor;
+use aligned::AlignedRecords;
+pub(crate) use aligned::Order;
 use fields::{FieldWriter, Lines, Quoted, Records, Unquoted, Widened};
 
 /// Which rows are written.
@@ -36,6 +39,8 @@ pub(crate) struct Chosen<'a> {
     pub(crate) starts: &'a [BlockStart],
     /// The columns that are added to them, if there are some.
     pub(crate) added: Option<&'a Added<'a>>,
+    /// Their order, if it is not the table's.
+    pub(crate) order: Option<&'a Order<'a>>,
 }
 
 /// Where rows are written, and how errors call it.
@@ -165,7 +170,9 @@ pub(crate) fn chosen_rows(
     output: &mut Output<'_>,
     progress: &Progress,
 ) -> Result<(), Error> {
-    progress.start(source.bytes());
+    // In another order, rows are written when all of them are read.
+    let passes = if chosen.order.is_some() { 2 } else { 1 };
+    progress.start(passes * source.bytes());
     let mut pass = Pass {
         source,
         chosen: chosen.rows,
@@ -344,7 +351,7 @@ fn field_writer<'a>(
         .added
         .map(|added| Cursor::new(added, chosen.rows, rows));
     if !format.is_text() {
-        return typed::strings(format, &names, added, output, progress);
+        return typed::strings(format, &names, added, chosen.order, output, progress);
     }
     if let Some(added) = &added {
         let fields = added.schema().fields().iter();
@@ -355,7 +362,10 @@ fn field_writer<'a>(
         Some(Layout::Delimited(dialect)) if !dialect.header
     );
     let header = has_header.then_some(&*names);
-    let records: Box<dyn Records + 'a> = Box::new(output);
+    let records: Box<dyn Records + 'a> = match chosen.order {
+        None => Box::new(output),
+        Some(order) => Box::new(AlignedRecords::new(order, output, progress)),
+    };
     let writer: Box<dyn FieldWriter + 'a> = match format {
         Format::Csv => Box::new(Quoted::new(header, quote_empty, records)?),
         Format::Tsv => Box::new(Unquoted::new(header, records)?),

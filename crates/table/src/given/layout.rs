@@ -88,6 +88,19 @@ impl PayloadLayout {
         self.row_bytes.into()
     }
 
+    /// Checks that each key gets one row, as it does in [aligned](crate::Destination::aligning) rows.
+    ///
+    /// # Errors
+    /// If there are lists of rows: a party that aligns its rows gives none.
+    pub fn check_alignable(&self) -> Result<(), Error> {
+        match self.listed {
+            0 => Ok(()),
+            _ => Err(Error::MalformedOffer(
+                "has lists of rows, though aligned rows are one per key",
+            )),
+        }
+    }
+
     /// How many rows a payload has room for.
     pub(super) fn most_rows(&self) -> u16 {
         self.listed.max(1)

@@ -36,6 +36,10 @@ impl Payloads {
         self.bytes.is_empty()
     }
 
+    pub(crate) fn layout(&self) -> &PayloadLayout {
+        &self.layout
+    }
+
     /// Checks that a sender that follows the protocol could have written them, as is checked when they are
     /// written as well.
     ///

@@ -17,6 +17,15 @@ impl PayloadOfRow {
         Self(vec![NONE; rows as usize])
     }
 
+    /// A payload for each of these rows, in their order.
+    pub(crate) fn of(rows: u64, with_payload: impl IntoIterator<Item = u32>) -> Self {
+        let mut payload_of = Self::new(rows);
+        for (row, payload) in with_payload.into_iter().zip(0..) {
+            payload_of.set(row, payload);
+        }
+        payload_of
+    }
+
     pub(crate) fn set(&mut self, row: u32, payload: u32) {
         self.0[row as usize] = payload;
     }

@@ -11,7 +11,8 @@ use super::{
     stretch::PARTITIONS,
 };
 use crate::{
-    Doubt, Error, KeySpec, Numbers, Progress, Source,
+    AlignedRows, Doubt, Error, KeySpec, Numbers, Progress, Source,
+    aligned::{self, Ranked},
     given::{GivenRows, PartnerRows, PayloadOfRow, RepeatedKeys},
     meaning::Meaning,
 };
@@ -216,13 +217,67 @@ impl KeyPartitions {
     /// # Panics
     /// If there is no such row.
     pub fn partners(&self, first_rows: &[u32]) -> Result<PartnerRows<'_>, Error> {
-        let mut payload_of = PayloadOfRow::new(self.counts.rows);
-        for (&row, payload) in first_rows.iter().zip(0..) {
-            payload_of.set(row, payload);
-        }
+        let mut payload_of = PayloadOfRow::of(self.counts.rows, first_rows.iter().copied());
         self.give_repeats(&mut payload_of)?;
         let starts = &self.collected.starts;
         Ok(PartnerRows::new(payload_of, first_rows.len(), starts))
+    }
+
+    /// Checks that rows can be [aligned](Self::aligned), as
+    /// [`RowItems::check_alignable`](super::RowItems::check_alignable).
+    ///
+    /// # Errors
+    /// As that, and if what was spilled cannot be read.
+    pub fn check_alignable(&self, repeated: RepeatedKeys) -> Result<(), Error> {
+        aligned::check_repeated(repeated, self.counts.duplicates, || self.first_repeated())
+    }
+
+    /// The first of the rows that repeat a key.
+    fn first_repeated(&self) -> Result<u32, Error> {
+        let mut least = u32::MAX;
+        for partition in 0..self.repeats.partitions() {
+            self.repeats.visit(partition, &mut |some| {
+                least = repeats(some).map(|(row, _)| row).fold(least, u32::min);
+            })?;
+        }
+        Ok(least)
+    }
+
+    /// The first rows of shared items, in the order that the other party has, too, given a key that both parties
+    /// know. If the other party gives payloads, they are one for each of these rows, in the order of `first_rows`.
+    ///
+    /// The threads of the caller's pool do the work, and read all partitions.
+    ///
+    /// # Errors
+    /// If what was spilled cannot be read.
+    ///
+    /// # Panics
+    /// Unless these are first rows of items, and their partitions were not [taken](Self::take_items).
+    pub fn aligned(&self, first_rows: &[u32], key: &[u8; 32]) -> Result<AlignedRows<'_>, Error> {
+        let payload_of = PayloadOfRow::of(self.counts.rows, first_rows.iter().copied());
+        let of_partition = |partition| -> Result<Vec<Ranked>, Error> {
+            let Items {
+                fingerprints,
+                first_rows,
+                ..
+            } = self.items(partition)?;
+            let items = fingerprints.into_iter().zip(first_rows);
+            let shared = items.filter(|(_, row)| payload_of.get((*row).into()).is_some());
+            let shared: Vec<([u8; 32], u32)> = shared.collect();
+            let mut ranked = vec![Ranked::default(); shared.len()];
+            aligned::rank(key, &shared, &mut ranked);
+            Ok(ranked)
+        };
+        let mut ranked = Vec::with_capacity(first_rows.len());
+        for of_partition in parallel::map(self.partitions(), &of_partition) {
+            ranked.append(&mut of_partition?);
+        }
+        assert_eq!(
+            ranked.len(),
+            first_rows.len(),
+            "first rows of items that are there"
+        );
+        Ok(AlignedRows::new(payload_of, ranked, &self.collected.starts))
     }
 
     /// Gives each row that repeats a key the payload of the first row that has it.

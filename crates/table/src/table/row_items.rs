@@ -2,7 +2,7 @@
 
 use super::bitmap::Bitmap;
 use crate::{
-    Error,
+    AlignedRows, Error, aligned,
     given::{GivenRows, PartnerRows, PayloadOfRow, RepeatedKeys},
 };
 
@@ -111,6 +111,44 @@ impl RowItems {
             }
         }
         PartnerRows::new(payload_of, shared.len(), &self.starts)
+    }
+
+    /// Checks that rows can be [aligned](Self::aligned), given what becomes of those that repeat a key.
+    ///
+    /// # Errors
+    /// If rows repeat a key, and that is refused, or a list of them is to be written.
+    pub fn check_alignable(&self, repeated: RepeatedKeys) -> Result<(), Error> {
+        let rows = self.repeated.iter().map(|(row, _)| *row);
+        aligned::check_repeated(repeated, rows.len() as u64, || {
+            Ok(rows.min().expect("there are some"))
+        })
+    }
+
+    /// The first rows of these items, which are shared, in the order that the other party has, too: given the
+    /// fingerprints of all items, and a key that both parties know. If the other party gives payloads, they are
+    /// one for each shared item, in the order of `shared`.
+    ///
+    /// The threads of the caller's pool do the work.
+    ///
+    /// # Panics
+    /// If there is no such item, or not one fingerprint for each item.
+    pub fn aligned(
+        &self,
+        fingerprints: &[[u8; 32]],
+        shared: &[u32],
+        key: &[u8; 32],
+    ) -> AlignedRows<'_> {
+        assert_eq!(
+            fingerprints.len(),
+            self.first.len(),
+            "one fingerprint for each distinct key"
+        );
+        let ranked = aligned::ranked(key, shared.len(), &|place| {
+            let item = shared[place] as usize;
+            (fingerprints[item], self.first[item])
+        });
+        let rows = shared.iter().map(|&item| self.first[item as usize]);
+        AlignedRows::new(PayloadOfRow::of(self.rows, rows), ranked, &self.starts)
     }
 
     /// The rows that match, given which items do.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::{
     Chosen, Output,
     added::{AddedTexts, Cursor},
+    aligned::{Buckets, InTable, Order},
 };
 use crate::{
     Encoding, Error, Progress, Source,
@@ -37,6 +38,9 @@ pub(super) fn chosen(
         missing_ending: None,
     };
     written.put(&copy.header(blocks.text())?)?;
+    if let Some(order) = chosen.order {
+        return copy.aligned(&mut blocks, order, &mut written, progress);
+    }
     let mut bytes_left = source.bytes();
     in_order(
         &mut || blocks.next_block().transpose(),
@@ -66,11 +70,13 @@ impl Copy<'_> {
     /// What precedes the rows.
     fn header(&self, text: &Text<'_>) -> Result<Copied, Error> {
         let (layout, encoding, header) = (self.layout, text.encoding(), text.raw_header());
-        let mut bytes = encoding.encode(text.byte_order_mark()).into_owned();
         let mut copied = Copied {
+            records: InTable {
+                bytes: encoding.encode(text.byte_order_mark()).into_owned(),
+                ends: Vec::new(),
+            },
             missing_ending: None,
             bytes_read: 0,
-            bytes: Vec::new(),
         };
         match (layout, self.chosen.added) {
             (Layout::Delimited(dialect), Some(added)) if dialect.header => {
@@ -83,8 +89,51 @@ impl Copy<'_> {
             _ if header.is_empty() => {}
             _ => copied.add(header, (layout, encoding), None, "\n"),
         }
-        bytes.append(&mut copied.bytes);
-        Ok(Copied { bytes, ..copied })
+        Ok(copied)
+    }
+
+    /// Copies the chosen rows of all blocks in an order.
+    fn aligned(
+        &self,
+        blocks: &mut KnownBlocks<'_>,
+        order: &Order<'_>,
+        written: &mut Written<'_, '_>,
+        progress: &Progress,
+    ) -> Result<(), Error> {
+        let buckets = Buckets::new(order);
+        let (mut rows, mut bytes_left) = (0, self.source.bytes());
+        let mut next_block = || -> Result<Option<(usize, KnownBlock<'_>)>, Error> {
+            Ok(blocks.next_block()?.map(|block| {
+                let first = rows;
+                rows += self.chosen.rows.ones(block.rows.clone()).count();
+                (first, block)
+            }))
+        };
+        in_order(
+            &mut || next_block().transpose(),
+            &Vec::new,
+            &|block, buffer| {
+                let (first, block) = block?;
+                let mut copied = self.copied(block, buffer)?;
+                if !buckets.end_with(first..first + copied.records.ends.len()) {
+                    copied.end_line(self.source.encoding());
+                }
+                let parted = buckets.part_records(first, &copied.records)?;
+                Ok((parted, copied.bytes_read))
+            },
+            &mut |parted: Result<_, Error>| {
+                let (parted, bytes_read) = parted?;
+                buckets.append(&parted)?;
+                bytes_left -= bytes_read;
+                progress.advance(bytes_read)
+            },
+        )?;
+        // The others had no such rows.
+        progress.advance(bytes_left)?;
+        if order.rows.count() > 0 {
+            written.end_line()?;
+        }
+        buckets.write_records(written.output, progress)
     }
 
     /// Copies the chosen rows of a block.
@@ -93,8 +142,11 @@ impl Copy<'_> {
         let text = (self.layout, known.block.text.encoding());
         let Range { start: begin, end } = known.block.bytes;
         let mut copied = Copied {
-            // What is not needed of it is never written to, so it takes no memory.
-            bytes: Vec::with_capacity((end - begin) as usize),
+            records: InTable {
+                // What is not needed of it is never written to, so it takes no memory.
+                bytes: Vec::with_capacity((end - begin) as usize),
+                ends: Vec::new(),
+            },
             missing_ending: None,
             bytes_read: end - begin,
         };
@@ -175,7 +227,7 @@ fn line_ending(is_crlf: bool) -> &'static str {
 
 /// Records as they were encoded.
 struct Copied {
-    bytes: Vec<u8>,
+    records: InTable,
     /// The ending of its neighbours, which the last record gets if it has none and another follows,
     /// as the last one of a file may.
     missing_ending: Option<&'static str>,
@@ -192,20 +244,25 @@ impl Copied {
         suffix: Option<&[u8]>,
         ending: &'static str,
     ) {
-        if let Some(ending) = self.missing_ending.take() {
-            self.bytes.extend_from_slice(&encoding.encode(ending));
-        }
+        self.end_line(encoding);
         let own_ending = ending_of(raw, layout);
+        let fields = &raw[..raw.len() - own_ending.len()];
         match suffix {
-            None => self.bytes.extend_from_slice(&encoding.encode(raw)),
-            Some(suffix) => {
-                let fields = &raw[..raw.len() - own_ending.len()];
-                self.bytes.extend_from_slice(&encoding.encode(fields));
-                self.bytes.extend_from_slice(suffix);
-                self.bytes.extend_from_slice(&encoding.encode(own_ending));
-            }
+            None => self.records.push(&[&encoding.encode(raw)]),
+            Some(suffix) => self.records.push(&[
+                &encoding.encode(fields),
+                suffix,
+                &encoding.encode(own_ending),
+            ]),
         }
         self.missing_ending = own_ending.is_empty().then_some(ending);
+    }
+
+    /// Gives the last record the ending of its neighbours, if it has none.
+    fn end_line(&mut self, encoding: Encoding) {
+        if let Some(ending) = self.missing_ending.take() {
+            self.records.extend_last(&encoding.encode(ending));
+        }
     }
 }
 
@@ -234,13 +291,19 @@ struct Written<'a, 'b> {
 
 impl Written<'_, '_> {
     fn put(&mut self, copied: &Copied) -> Result<(), Error> {
-        if copied.bytes.is_empty() {
+        if copied.records.bytes.is_empty() {
             return Ok(());
         }
-        if let Some(ending) = self.missing_ending.take() {
-            self.output.put(&self.encoding.encode(ending))?;
-        }
+        self.end_line()?;
         self.missing_ending = copied.missing_ending;
-        self.output.put(&copied.bytes)
+        self.output.put(&copied.records.bytes)
+    }
+
+    /// Gives the last record the ending of its neighbours, if it has none.
+    fn end_line(&mut self) -> Result<(), Error> {
+        match self.missing_ending.take() {
+            Some(ending) => self.output.put(&self.encoding.encode(ending)),
+            None => Ok(()),
+        }
     }
 }

@@ -7,7 +7,7 @@ use arrow_array::{Array, RecordBatch, make_array};
 use crate::{Error, Progress};
 
 /// Makes of rows what stands in a file. Any thread can do so.
-pub(super) trait Encoder: Sync {
+pub(super) trait Encoder: Send + Sync {
     type Encoded: Send;
 
     /// When a group is full.
@@ -17,11 +17,11 @@ pub(super) trait Encoder: Sync {
     fn fitted(&self, rows: &RecordBatch) -> Result<RecordBatch, Error>;
 
     /// Encodes a group of such rows, which is not empty.
-    fn encode(&self, group: Vec<RecordBatch>, progress: &Progress) -> Result<Self::Encoded, Error>;
+    fn encode(&self, group: GroupRows, progress: &Progress) -> Result<Self::Encoded, Error>;
 }
 
 /// Puts encoded groups into a file, one after the other.
-pub(super) trait GroupWriter {
+pub(super) trait GroupWriter: Send {
     type Encoder: Encoder;
 
     fn append(&mut self, group: <Self::Encoder as Encoder>::Encoded) -> Result<(), Error>;
@@ -36,10 +36,18 @@ pub(super) struct Full {
     pub(super) bytes: usize,
 }
 
+/// The rows of a group.
+#[derive(Default)]
+pub(super) struct GroupRows {
+    /// How many rows are in groups before.
+    pub(super) first: usize,
+    pub(super) batches: Vec<RecordBatch>,
+}
+
 /// Collects rows until a group is full. Where groups end depends on the rows only.
 #[derive(Default)]
 pub(super) struct Group {
-    batches: Vec<RecordBatch>,
+    collected: GroupRows,
     rows: usize,
     bytes: usize,
     /// Where the buffers begin that are counted: batches may share some.
@@ -48,7 +56,7 @@ pub(super) struct Group {
 
 impl Group {
     /// Adds rows; gives the groups that are full now.
-    pub(super) fn add(&mut self, rows: &RecordBatch, full: &Full) -> Vec<Vec<RecordBatch>> {
+    pub(super) fn add(&mut self, rows: &RecordBatch, full: &Full) -> Vec<GroupRows> {
         let mut groups = Vec::new();
         let mut start = 0;
         while start < rows.num_rows() {
@@ -65,13 +73,14 @@ impl Group {
     fn push(&mut self, rows: RecordBatch) {
         self.rows += rows.num_rows();
         rows.columns().iter().for_each(|column| self.count(column));
-        self.batches.push(rows);
+        self.collected.batches.push(rows);
     }
 
     /// Gives the rows since the last group, if there are any.
-    pub(super) fn take(&mut self) -> Option<Vec<RecordBatch>> {
+    pub(super) fn take(&mut self) -> Option<GroupRows> {
         let group = mem::take(self);
-        Some(group.batches).filter(|batches| !batches.is_empty())
+        self.collected.first = group.collected.first + group.rows;
+        Some(group.collected).filter(|collected| !collected.batches.is_empty())
     }
 
     fn count(&mut self, array: &dyn Array) {
@@ -116,11 +125,22 @@ mod tests {
             assert!(group.add(&numbers(rows), &FULL).is_empty());
         }
         let groups = group.add(&numbers(205), &FULL).into_iter();
-        let rows: Vec<Vec<usize>> = groups
+        let rows: Vec<(usize, Vec<usize>)> = groups
             .chain(group.take())
-            .map(|group| group.iter().map(RecordBatch::num_rows).collect())
+            .map(|group| {
+                let rows = group.batches.iter().map(RecordBatch::num_rows);
+                (group.first, rows.collect())
+            })
             .collect();
-        assert_eq!(rows, [vec![60, 39, 1], vec![100], vec![100], vec![4]]);
+        assert_eq!(
+            rows,
+            [
+                (0, vec![60, 39, 1]),
+                (100, vec![100]),
+                (200, vec![100]),
+                (300, vec![4])
+            ]
+        );
         assert!(group.take().is_none());
     }
 
@@ -129,7 +149,7 @@ mod tests {
         let mut group = Group::default();
         let long = |text: &str| batch(Arc::new(StringArray::from(vec![text.repeat(600_000)])));
         assert!(group.add(&long("x"), &FULL).is_empty());
-        assert_eq!(group.add(&long("y"), &FULL)[0].len(), 2);
+        assert_eq!(group.add(&long("y"), &FULL)[0].batches.len(), 2);
         assert!(group.take().is_none());
     }
 

@@ -17,7 +17,7 @@ use arrow_select::{concat::concat_batches, take::take};
 
 use super::{
     Output, cannot_write,
-    groups::{self, Full, GroupWriter},
+    groups::{self, Full, GroupRows, GroupWriter},
 };
 use crate::{Error, Progress};
 
@@ -71,9 +71,9 @@ impl groups::Encoder for Encoder {
             .map_err(|error| cannot_write(&self.name, io_error(error)))
     }
 
-    fn encode(&self, group: Vec<RecordBatch>, progress: &Progress) -> Result<RecordBatch, Error> {
+    fn encode(&self, group: GroupRows, progress: &Progress) -> Result<RecordBatch, Error> {
         progress.check()?;
-        concat_batches(&self.schema, &group)
+        concat_batches(&self.schema, &group.batches)
             .map_err(|error| cannot_write(&self.name, io_error(error)))
     }
 }
@@ -110,7 +110,7 @@ pub(super) fn can_hold(field: &Field) -> bool {
 }
 
 /// Whether arrays of this type may share what is not in their rows, once these are picked.
-fn may_share(data_type: &DataType) -> bool {
+pub(super) fn may_share(data_type: &DataType) -> bool {
     use DataType::*;
     match data_type {
         Dictionary(..) | Utf8View | BinaryView | ListView(_) | LargeListView(_) => true,

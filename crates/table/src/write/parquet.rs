@@ -26,7 +26,7 @@ use parquet::{
 
 use super::{
     Output, cannot_write,
-    groups::{self, Full, GroupWriter},
+    groups::{self, Full, GroupRows, GroupWriter},
     ipc,
 };
 use crate::{Error, Progress, contained::contained};
@@ -133,11 +133,11 @@ impl groups::Encoder for Encoder {
 
     fn encode(
         &self,
-        group: Vec<RecordBatch>,
+        group: GroupRows,
         progress: &Progress,
     ) -> Result<Vec<ArrowColumnChunk>, Error> {
         let mut columns = self.column_writers()?;
-        for batch in group {
+        for batch in group.batches {
             progress.check()?;
             self.write(&batch, &mut columns)
                 .map_err(|error| cannot_write(&self.name, io_error(error)))?;

@@ -16,9 +16,10 @@ use arrow_select::filter::filter_record_batch;
 use super::{
     Chosen, Output,
     added::{Added, Cursor, widened},
+    aligned::{self, Order},
     cannot_write,
     fields::FieldWriter,
-    groups::{Encoder, Group, GroupWriter},
+    groups::{Encoder, Group, GroupRows, GroupWriter},
     ipc, parquet,
 };
 use crate::{
@@ -60,13 +61,13 @@ pub(super) fn filter(
     match format {
         Format::Parquet => {
             let plain = source.without_dictionaries()?;
-            let (encoder, writer) = parquet::create(schema, &plain, output)?;
-            copy.run(&encoder, writer)
+            copy.write(
+                parquet::create(schema, &plain, output)?,
+                schema,
+                chosen.order,
+            )
         }
-        Format::Arrow => {
-            let (encoder, writer) = ipc::create(schema, output)?;
-            copy.run(&encoder, writer)
-        }
+        Format::Arrow => copy.write(ipc::create(schema, output)?, schema, chosen.order),
         Format::Csv | Format::Tsv | Format::Lines => panic!("a text has no typed columns"),
     }
 }
@@ -89,7 +90,7 @@ enum Task<'a> {
     Read(TablePiece<'a>, Range<u64>),
     /// Rows of a piece that is too large to be decoded as a whole.
     Filter(Batch<'a>, Range<u64>),
-    Encode(Vec<RecordBatch>),
+    Encode(GroupRows),
 }
 
 /// What came out.
@@ -103,7 +104,22 @@ enum Done<E> {
 }
 
 impl<'a> RowCopy<'a> {
-    fn run<W: GroupWriter + Send>(&self, encoder: &W::Encoder, mut writer: W) -> Result<(), Error> {
+    /// Writes the rows, which have this schema, one after the other or in an order.
+    fn write<W: GroupWriter>(
+        &self,
+        (encoder, writer): (W::Encoder, W),
+        schema: &SchemaRef,
+        order: Option<&Order<'_>>,
+    ) -> Result<(), Error> {
+        let Some(order) = order else {
+            return self.run(&encoder, writer);
+        };
+        let writing = (encoder, writer);
+        let (encoder, writer) = aligned::create(writing, schema, self.name, order, self.progress)?;
+        self.run(&encoder, writer)
+    }
+
+    fn run<W: GroupWriter>(&self, encoder: &W::Encoder, mut writer: W) -> Result<(), Error> {
         let full = FullGroups::default();
         let mut tasks = Tasks::new(self, &full);
         let mut group = Group::default();
@@ -194,10 +210,10 @@ impl<'a> RowCopy<'a> {
 
 /// Groups that wait to be encoded.
 #[derive(Default)]
-struct FullGroups(Mutex<VecDeque<Vec<RecordBatch>>>);
+struct FullGroups(Mutex<VecDeque<GroupRows>>);
 
 impl FullGroups {
-    fn lock(&self) -> MutexGuard<'_, VecDeque<Vec<RecordBatch>>> {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<GroupRows>> {
         self.0.lock().expect("no thread has panicked")
     }
 }
@@ -292,6 +308,7 @@ pub(super) fn strings<'a>(
     format: Format,
     columns: &[String],
     added: Option<Cursor<'a>>,
+    order: Option<&Order<'a>>,
     output: &'a mut Output<'_>,
     progress: &'a Progress,
 ) -> Result<Box<dyn FieldWriter + 'a>, Error> {
@@ -304,16 +321,36 @@ pub(super) fn strings<'a>(
         Some(added) => widened(&texts, added.schema()),
         None => texts.clone(),
     };
-    Ok(match format {
+    let name = output.name;
+    let strings = (texts, added);
+    match format {
         Format::Parquet => {
-            let (encoder, writer) = parquet::create(&schema, &[], output)?;
-            Box::new(Strings::new(texts, added, encoder, writer, progress))
+            let writing = parquet::create(&schema, &[], output)?;
+            strings_to(writing, strings, (&schema, name), order, progress)
         }
         Format::Arrow => {
-            let (encoder, writer) = ipc::create(&schema, output)?;
-            Box::new(Strings::new(texts, added, encoder, writer, progress))
+            let writing = ipc::create(&schema, output)?;
+            strings_to(writing, strings, (&schema, name), order, progress)
         }
         Format::Csv | Format::Tsv | Format::Lines => panic!("a text has no typed columns"),
+    }
+}
+
+/// Writes texts with what is added, which have a schema together, to an output of this name.
+fn strings_to<'a, W: GroupWriter + 'a>(
+    (encoder, writer): (W::Encoder, W),
+    (texts, added): (SchemaRef, Option<Cursor<'a>>),
+    (schema, name): (&SchemaRef, &str),
+    order: Option<&Order<'a>>,
+    progress: &'a Progress,
+) -> Result<Box<dyn FieldWriter + 'a>, Error> {
+    Ok(match order {
+        None => Box::new(Strings::new(texts, added, encoder, writer, progress)),
+        Some(order) => {
+            let writing = (encoder, writer);
+            let (encoder, writer) = aligned::create(writing, schema, name, order, progress)?;
+            Box::new(Strings::new(texts, added, encoder, writer, progress))
+        }
     })
 }
 
@@ -372,7 +409,7 @@ impl<'a, W: GroupWriter> Strings<'a, W> {
         full.try_for_each(|group| self.write(group))
     }
 
-    fn write(&mut self, group: Vec<RecordBatch>) -> Result<(), Error> {
+    fn write(&mut self, group: GroupRows) -> Result<(), Error> {
         let encoded = self.encoder.encode(group, self.progress)?;
         self.writer.append(encoded)
     }

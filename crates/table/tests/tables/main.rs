@@ -1,5 +1,6 @@
 //! Tables as a party has them, through the public interface.
 
+mod aligned;
 mod arrow;
 mod atomic_files;
 mod bad_inputs;

@@ -1,0 +1,168 @@
+use psijoin_block::{blake3_rows, parallel};
+
+use crate::{
+    Error,
+    given::{PartnerRows, PayloadOfRow, RepeatedKeys},
+    table::BlockStart,
+};
+
+/// How many ranks a thread computes at once.
+const TASK_ITEMS: usize = 1 << 12;
+
+/// A row for each shared key, in an order that both parties have in common: the first row that has the key,
+/// and the position at which it is written.
+///
+/// The order is that of the keys' *ranks*. A rank is 128 bits of BLAKE3 of the key's fingerprint, under a key that
+/// both parties know. So both have the same order, and if that key is random, the order tells nothing about either
+/// table. Two of n ranks are equal with a probability below n^2 2^-129. Only then can two rows be swapped in the
+/// table of one party.
+///
+/// ```no_run
+/// # use psijoin_spill::{Budget, Folder};
+/// # use psijoin_table::{Destination, Error, KeyTable, Progress, Source, given::RepeatedKeys};
+/// # fn write(
+/// #     source: &Source,
+/// #     keys: &KeyTable,
+/// #     destination: Destination,
+/// #     (shared, key): (&[u32], &[u8; 32]),
+/// # ) -> Result<(), Error> {
+/// # let (budget, folder) = (Budget::new(1 << 30), Folder::temporary());
+/// # let progress = Progress::default();
+/// // Before the other party is met.
+/// keys.rows.check_alignable(RepeatedKeys::First)?;
+/// let destination = destination.aligning()?;
+///
+/// // When it is known which items are shared.
+/// let rows = keys.rows.aligned(&keys.fingerprints, shared, key);
+/// let spill = (&budget, &folder);
+/// destination.stage_aligned(source, &rows, None, spill, &progress)?.commit()?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// Takes 4 bytes and a bit per row of the table, and 4 bytes per shared key; 24 more of these while it is made.
+#[derive(Debug, Clone)]
+pub struct AlignedRows<'a> {
+    pub(crate) rows: PartnerRows<'a>,
+    /// The position of each of these rows, which are in the order of the table.
+    pub(crate) positions: Vec<u32>,
+}
+
+impl<'a> AlignedRows<'a> {
+    /// The rows that have a payload, or would have one, and their ranks.
+    pub(crate) fn new(
+        payload_of: PayloadOfRow,
+        ranked: Vec<Ranked>,
+        starts: &'a [BlockStart],
+    ) -> Self {
+        Self {
+            rows: PartnerRows::new(payload_of, ranked.len(), starts),
+            positions: positions(ranked),
+        }
+    }
+
+    /// How many rows there are: as many as shared keys.
+    pub fn count(&self) -> u64 {
+        self.positions.len() as u64
+    }
+}
+
+/// A shared key by its rank, and the first row that has it.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Ranked {
+    rank: [u64; 2],
+    row: u32,
+}
+
+/// The ranks of `count` shared keys, given the fingerprint and the first row of each.
+pub(crate) fn ranked(
+    key: &[u8; 32],
+    count: usize,
+    shared: &(dyn Fn(usize) -> ([u8; 32], u32) + Sync),
+) -> Vec<Ranked> {
+    let mut all = vec![Ranked::default(); count];
+    parallel::chunks_mut(&mut all, TASK_ITEMS, &|range, ranked| {
+        let shared: Vec<([u8; 32], u32)> = range.map(shared).collect();
+        rank(key, &shared, ranked);
+    });
+    all
+}
+
+/// Ranks shared keys, given the fingerprint and the first row of each.
+pub(crate) fn rank(key: &[u8; 32], shared: &[([u8; 32], u32)], ranked: &mut [Ranked]) {
+    let fingerprints = shared.iter().map(|(fingerprint, _)| words(fingerprint));
+    let fingerprints: Vec<[u64; 4]> = fingerprints.collect();
+    let mut ranks = vec![[0; 2]; shared.len()];
+    blake3_rows::keyed_hash(key, &fingerprints, &mut ranks);
+    for ((ranked, rank), (_, row)) in ranked.iter_mut().zip(ranks).zip(shared) {
+        *ranked = Ranked { rank, row: *row };
+    }
+}
+
+fn words(fingerprint: &[u8; 32]) -> [u64; 4] {
+    let (words, _) = fingerprint.as_chunks();
+    std::array::from_fn(|word| u64::from_le_bytes(words[word]))
+}
+
+/// The position of each row among the ranks, in the order of rows.
+fn positions(mut ranked: Vec<Ranked>) -> Vec<u32> {
+    parallel::sort_unstable(&mut ranked);
+    let mut placed: Vec<(u32, u32)> = ranked.iter().map(|shared| shared.row).zip(0..).collect();
+    drop(ranked);
+    parallel::sort_unstable(&mut placed);
+    placed.into_iter().map(|(_, position)| position).collect()
+}
+
+/// Checks that rows can be written one per key, given how many repeat one, and the first of these.
+pub(crate) fn check_repeated(
+    repeated: RepeatedKeys,
+    rows: u64,
+    first: impl FnOnce() -> Result<u32, Error>,
+) -> Result<(), Error> {
+    match repeated {
+        RepeatedKeys::List(_) => Err(Error::AlignedList),
+        RepeatedKeys::Refuse if rows > 0 => Err(Error::RepeatedAligned {
+            rows,
+            first: u64::from(first()?) + 1,
+        }),
+        RepeatedKeys::Refuse | RepeatedKeys::First => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Ranks are those of the library, and rows are where their ranks put them.
+        #[test]
+        fn rows_are_in_the_order_of_keyed_hashes(
+            key: [u8; 32],
+            fingerprints in prop::collection::btree_map(0..100_u32, any::<[u8; 32]>(), 0..40),
+        ) {
+            let shared: Vec<(u32, [u8; 32])> = fingerprints.into_iter().rev().collect();
+            let of = |at: usize| (shared[at].1, shared[at].0);
+            let rows: Vec<u32> = shared.iter().map(|(row, _)| *row).collect();
+            let payload_of = PayloadOfRow::of(100, rows);
+            let rows = AlignedRows::new(payload_of, ranked(&key, shared.len(), &of), &[]);
+            let rank = |fingerprint: &[u8; 32]| {
+                let hash = blake3::keyed_hash(&key, fingerprint);
+                let (words, _) = hash.as_bytes().as_chunks();
+                [words[0], words[1]].map(u64::from_le_bytes)
+            };
+            let mut expected: Vec<_> = shared.iter().map(|(row, key)| (rank(key), *row)).collect();
+            expected.sort_unstable();
+            let mut in_table: Vec<u32> = shared.iter().map(|(row, _)| *row).collect();
+            in_table.sort_unstable();
+            let mut written = vec![0; shared.len()];
+            for (row, position) in in_table.into_iter().zip(&rows.positions) {
+                written[*position as usize] = row;
+            }
+            let expected: Vec<u32> = expected.into_iter().map(|(_, row)| row).collect();
+            prop_assert_eq!(written, expected);
+            prop_assert_eq!(rows.count(), rows.rows.count());
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Writes rows in an order that is not the table's.
+//!
+//! The table is read once, in its order. What is written of its rows goes into buckets, by their positions, and lies on
+//! disk as far as it exceeds a budget. Then bucket after bucket is put in order and written.
+
+mod groups;
+mod owned;
+mod records;
+
+use std::ops::Range;
+
+use psijoin_spill::{Budget, Folder, Store};
+
+use crate::{AlignedRows, Error, Progress, Source};
+
+pub(super) use groups::create;
+pub(super) use records::{AlignedRecords, InTable};
+
+/// The most buckets. A bucket has to fit into memory.
+const BUCKETS: usize = 256;
+
+/// Which rows are written at which position, and where those that are read wait for the others.
+pub(crate) struct Order<'a> {
+    pub(crate) source: &'a Source,
+    pub(crate) rows: &'a AlignedRows<'a>,
+    pub(crate) budget: &'a Budget,
+    pub(crate) folder: &'a Folder,
+}
+
+/// Rows that wait for others, each bucket with those of as many positions that follow each other.
+pub(super) struct Buckets<'a> {
+    source: &'a Source,
+    /// The position of each chosen row, in the order of the table.
+    positions: &'a [u32],
+    /// How many positions a bucket has; the last one may have fewer.
+    bucket_rows: usize,
+    store: Store,
+}
+
+/// Rows of one bucket, each with its position, and its number among those that were sorted.
+type Placed = [(u32, usize)];
+
+impl<'a> Buckets<'a> {
+    pub(super) fn new(order: &Order<'a>) -> Self {
+        let positions = &order.rows.positions;
+        let bucket_rows = positions.len().div_ceil(BUCKETS).max(1);
+        let buckets = positions.len().div_ceil(bucket_rows).max(1);
+        Self {
+            source: order.source,
+            positions,
+            bucket_rows,
+            store: Store::new(buckets, 1, order.budget, order.folder),
+        }
+    }
+
+    /// Whether the last of these rows, which are numbered as they are chosen, is the last one that is written.
+    pub(super) fn end_with(&self, rows: Range<usize>) -> bool {
+        let last = self.positions.get(rows).and_then(<[u32]>::last);
+        last.is_some_and(|&position| position as usize + 1 == self.positions.len())
+    }
+
+    /// The positions of these rows, which are numbered as they are chosen.
+    ///
+    /// # Errors
+    /// If there are no such rows, so the table has more than it had.
+    fn positions(&self, rows: Range<usize>) -> Result<&'a [u32], Error> {
+        let positions = self.positions.get(rows);
+        positions.ok_or_else(|| self.source.changed())
+    }
+
+    /// Parts rows by buckets: `write` adds those of one to the bytes, in the order of their positions.
+    fn part(
+        &self,
+        positions: &[u32],
+        mut write: impl FnMut(&Placed, &mut Vec<u8>) -> Result<(), Error>,
+    ) -> Result<Parted, Error> {
+        let mut placed: Vec<(u32, usize)> = positions.iter().copied().zip(0..).collect();
+        placed.sort_unstable();
+        let mut parted = Parted {
+            rows: positions.len(),
+            ..Parted::default()
+        };
+        for rows in placed.chunk_by(|(a, _), (b, _)| self.bucket(*a) == self.bucket(*b)) {
+            write(rows, &mut parted.bytes)?;
+            let (position, _) = rows[0];
+            parted
+                .ends
+                .push((self.bucket(position), parted.bytes.len()));
+        }
+        Ok(parted)
+    }
+
+    fn bucket(&self, position: u32) -> usize {
+        position as usize / self.bucket_rows
+    }
+
+    /// Adds rows to their buckets.
+    ///
+    /// # Errors
+    /// If what is beyond the budget cannot be written.
+    pub(super) fn append(&self, parted: &Parted) -> Result<(), Error> {
+        let mut start = 0;
+        for &(bucket, end) in &parted.ends {
+            self.store.append(bucket, &parted.bytes[start..end])?;
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// Checks that this many rows are all that there are to be.
+    fn check_complete(&self, rows: usize) -> Result<(), Error> {
+        match rows == self.positions.len() {
+            true => Ok(()),
+            false => Err(self.source.changed()),
+        }
+    }
+
+    /// Takes bucket after bucket, and tells the progress of each: writing counts as much as reading.
+    fn take_each<'b>(
+        &'b self,
+        progress: &'b Progress,
+    ) -> impl Iterator<Item = Result<Vec<u8>, Error>> + Send + 'b {
+        let (buckets, bytes) = (self.store.partitions() as u64, self.source.bytes());
+        let until =
+            move |bucket| (u128::from(bytes) * u128::from(bucket) / u128::from(buckets)) as u64;
+        (0..buckets).map(move |bucket| {
+            progress.advance(until(bucket + 1) - until(bucket))?;
+            Ok(self.store.take(bucket as usize)?)
+        })
+    }
+}
+
+/// Rows, by buckets.
+#[derive(Default)]
+pub(super) struct Parted {
+    rows: usize,
+    bytes: Vec<u8>,
+    /// Each bucket that has rows here, and where their bytes end.
+    ends: Vec<(usize, usize)>,
+}
