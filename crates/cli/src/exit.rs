@@ -295,7 +295,8 @@ impl Failure {
             Self::Transport(ClosedDuringSetup | IoDuringSetup(_)) => return true,
             Self::Transport(psijoin_transport::Error::Channel(error))
             | Self::Psi(psijoin::Error::Channel(error))
-            | Self::Handshake(HandshakeError::Channel(error)) => error,
+            | Self::Handshake(HandshakeError::Channel(error))
+            | Self::Unsigned(RecordError::Channel(error)) => error,
             _ => return false,
         };
         matches!(

@@ -258,6 +258,19 @@ impl Job {
         Ok(self.folder.confirm()?)
     }
 
+    /// Whether both parties have signed a record, which this party has written.
+    pub(crate) fn is_signed(&self) -> bool {
+        self.folder.job().is_some_and(|job| job.signed)
+    }
+
+    /// Notes that they have.
+    ///
+    /// # Errors
+    /// If the folder cannot be written.
+    pub(crate) fn sign(&mut self) -> Result<(), Failure> {
+        Ok(self.folder.sign()?)
+    }
+
     /// How many steps are.
     pub(crate) fn done(&self) -> u32 {
         self.folder.done()

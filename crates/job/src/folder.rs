@@ -248,6 +248,7 @@ impl Folder {
             seed: Some(at.io(seal(SEED, &begun.joint_seed.to_kept()))?),
             command: Some(at.io(seal(COMMAND, begun.command.as_bytes()))?),
             confirmed: false,
+            signed: false,
             ended: None,
         };
         self.write(&job)?;
@@ -267,6 +268,24 @@ impl Folder {
         let job = self.job.take().expect("a job");
         let job = Job {
             confirmed: true,
+            ..job
+        };
+        self.write(&job)?;
+        self.job = Some(job);
+        Ok(())
+    }
+
+    /// Notes that both parties have signed a record of the job, and this one has written it.
+    ///
+    /// # Errors
+    /// If the folder cannot be written.
+    ///
+    /// # Panics
+    /// If there is no job.
+    pub fn sign(&mut self) -> Result<(), Error> {
+        let job = self.job.take().expect("a job");
+        let job = Job {
+            signed: true,
             ..job
         };
         self.write(&job)?;

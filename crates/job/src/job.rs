@@ -44,6 +44,8 @@ pub struct Job {
     pub(crate) command: Option<String>,
     /// Whether the other party has confirmed that it has all that it needs.
     pub confirmed: bool,
+    /// Whether both parties have signed a record of it, which this party has written.
+    pub signed: bool,
     /// How it ended.
     pub ended: Option<Ended>,
 }

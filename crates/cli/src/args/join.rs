@@ -177,7 +177,7 @@ pub(crate) struct Join {
     /// Write a record of what was agreed on and done to this new file. Both sides must ask for it,
     /// and both sign it. It is written before the result; without the other side's signature,
     /// there is no result. It never holds an item, a result or a file's name. `psijoin verify`
-    /// checks it. Not with --job.
+    /// checks it.
     #[arg(long, value_name = "FILE.json")]
     pub(crate) record: Option<PathBuf>,
 

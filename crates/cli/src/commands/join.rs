@@ -148,12 +148,6 @@ impl<'a> Order<'a> {
                     .into(),
             );
         }
-        if self.join.record.is_some() && self.join.job.is_some() {
-            return usage(
-                "a record is of one session, and a job can take several: leave out --record or --job"
-                    .into(),
-            );
-        }
         clashes::refuse(self.join, self.output)
     }
 
@@ -255,11 +249,7 @@ impl<'a> Order<'a> {
         options.interrupt = interrupt;
         let pool = pool(join.threads);
         let ready = reportable
-            .and_then(|()| self.recording(&security))
-            .and_then(|recording| {
-                let agreed = (terms, recording);
-                self.ready(key, agreed, &pool, &progress, console, record)
-            });
+            .and_then(|()| self.ready(key, (terms, &security), &pool, &progress, console, record));
         match ready {
             Ok(ready) => {
                 let mut endpoint = self.endpoint();
@@ -313,8 +303,17 @@ impl<'a> Order<'a> {
         Ok(security)
     }
 
-    /// The record that is to be signed, if one is asked for.
-    fn recording(&self, security: &Security) -> Result<Option<Recording>, Failure> {
+    /// The record that is to be signed, if one is asked for. The record of a job that was signed before is written anew if
+    /// the job needs it.
+    fn recording(
+        &self,
+        security: &Security,
+        job: Option<&Job>,
+    ) -> Result<Option<Recording>, Failure> {
+        let existing = match job.is_some_and(Job::is_signed) {
+            true => Existing::Replace,
+            false => Existing::Keep,
+        };
         match (&self.join.record, security) {
             (Some(path), Security::PinnedTls { identity, .. }) => {
                 Recording::prepare(path, identity).map(Some)
@@ -327,7 +326,7 @@ impl<'a> Order<'a> {
     fn ready<'p>(
         &self,
         key: KeySpec,
-        (terms, recording): (Option<Terms>, Option<Recording>),
+        (terms, security): (Option<Terms>, &Security),
         pool: &'p Result<Pool, Failure>,
         progress: &'p Arc<Progress>,
         console: Console,
@@ -366,6 +365,7 @@ impl<'a> Order<'a> {
             },
             parts: join.parts,
             wait: Duration::from_secs(join.wait.into()),
+        let recording = self.recording(security, job.as_ref())?;
             source,
             pool,
             allowance: allowance(join, pool.threads())?,

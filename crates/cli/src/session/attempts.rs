@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use psijoin_channel::{count::Snapshot, memory};
 
 use super::{Computed, Ready, Run, Table, Task};
-use crate::{exit::Failure, phases::Phases};
+use crate::{exit::Failure, job::Job, phases::Phases};
 
 /// How long lost connections are made again while nothing comes further.
 pub(super) struct Patience {
@@ -53,7 +53,9 @@ impl Ready<'_> {
     /// Whether this party has all that it needs for its result, and the other one does not need it any more. A party that
     /// only helps has no result.
     pub(super) fn needs_nobody(&self) -> bool {
-        let Some(job) = self.job.as_ref().filter(|job| job.has_all()) else {
+        let recording = &self.party.recording;
+        let has_all = |job: &&Job| job.has_all() && (recording.is_none() || job.is_signed());
+        let Some(job) = self.job.as_ref().filter(has_all) else {
             return false;
         };
         match (&self.party.task, self.party.question.is_for_both()) {

@@ -3,7 +3,8 @@
 //! What it says is settled before the protocol runs, but for how it ends. The signatures are swapped as soon as
 //! the last message of the protocol is through, and before either party looks at it: so the time at which they
 //! come says nothing about the result. Where the protocol ends early, or says nothing at all, both
-//! parties know why, and sign after it.
+//! parties know why, and sign after it. The parties of a job sign when each has said that it has kept all, in the session in which
+//! that happens.
 
 use std::{
     path::{Path, PathBuf},
@@ -53,13 +54,17 @@ pub(crate) struct Recording {
 
 impl Recording {
     /// Makes sure that this party can sign a record, and write it there. A file that is there already may be
-    /// the evidence of another session, so it is never replaced.
+    /// the evidence of another session, so it is not to be replaced unless it is of the same job.
     ///
     /// # Errors
     /// [`Failure::Unsigned`] and [`Failure::NoRecord`].
-    pub(crate) fn prepare(path: &Path, identity: &Identity) -> Result<Self, Failure> {
+    pub(crate) fn prepare(
+        path: &Path,
+        identity: &Identity,
+        existing: Existing,
+    ) -> Result<Self, Failure> {
         let key = identity.public_key().ok_or(record::Error::CannotSign)?;
-        let file = AtomicFile::prepare(path, Existing::Keep);
+        let file = AtomicFile::prepare(path, existing);
         let file = file.map_err(|source| Failure::NoRecord {
             path: path.to_owned(),
             source,

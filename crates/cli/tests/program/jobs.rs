@@ -393,6 +393,45 @@ fn columns_that_both_have_are_written_alone_later() {
     }
 }
 
+/// It is signed in the session in which all is done, and written before the result is.
+#[test]
+fn a_job_is_recorded_when_it_is_done() {
+    let parties = Parties::trading(&LONG);
+    parties.break_off();
+    let [ours, theirs] = ["ours.json", "theirs.json"].map(|name| parties.folder.path(name));
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let receiver = parties.receiver_with(&["--record", &ours], |command| command.stdout(full));
+    let sender = parties.sender(&["--record", &theirs]).end();
+    assert_eq!(
+        sender.says(0, &["wrote the record"]).stdout,
+        traded("t", "m")
+    );
+    receiver.end().says(3, &["standard output"]);
+    let verified = run(&["verify", &ours, "--against", &theirs]);
+    assert!(verified.says(0, &[]).stdout.contains("is the same record"));
+    let written = parties.folder.read("ours.json");
+    let alone = parties.receiver(&["--record", &ours]).end();
+    alone.says(0, &["the other party is not needed any more"]);
+    assert_eq!(alone.stdout, traded("m", "t"));
+    assert_eq!(parties.folder.read("ours.json"), written);
+}
+
+/// Whoever has all, but no record, needs the other party.
+#[test]
+fn a_job_without_its_record_gives_no_result() {
+    let parties = Parties::new(&["--parts", "3"]);
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let receiver = parties.receiver_with(&[], |command| command.stdout(full));
+    parties.sender(&[]).end().says(0, &[]);
+    receiver.end().says(3, &["standard output"]);
+    let record = parties.folder.path("record.json");
+    let alone = parties
+        .receiver(&["--record", &record, "--wait", "1"])
+        .end();
+    assert_eq!(alone.says(4, &[]).stdout, "");
+    assert!(!exists(&record));
+}
+
 /// What is kept of parts are rows, whatever of the table lies on disk.
 #[test]
 fn a_job_goes_on_with_a_table_on_disk() {

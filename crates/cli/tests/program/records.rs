@@ -203,14 +203,9 @@ fn what_cannot_be_agreed_to_or_recorded_is_said_before_anybody_is_met() {
         run(&[&send[..], who, more].concat())
     };
     let insecure = ["--insecure-plaintext"];
-    let (missing, job, record) = (
-        folder.path("none"),
-        folder.path("job"),
-        folder.path("record"),
-    );
+    let [missing, record] = ["none", "record"].map(|name| folder.path(name));
     let usage = [
         send(&insecure, &["--record", &record]),
-        send(&trusted, &["--record", &record, "--job", &job]),
         send(&trusted, &["--record", &table]),
         send(&trusted, &["--record", &record, "--report", &record]),
         send(&trusted, &["--terms", &table, "--report", &table]),
