@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use psijoin_psi::{OutputKind, Plan};
+use psijoin_psi::{Columns, OutputKind, Payloads, Plan};
 use serde::{Deserialize, Serialize};
 
 use crate::{Prediction, Profile, Run};
@@ -85,7 +85,7 @@ impl Calibration {
         Some(profile.predict(plan).with_threads(threads))
     }
 
-    /// The profile of a protocol for this kind of output, whatever its columns and thresholds.
+    /// The profile of a protocol for this kind of output, whatever its columns, thresholds and lengths of payloads.
     pub fn profile(&self, protocol: &str, output: &OutputKind) -> Option<&Profile> {
         let kind = kind(output);
         let fits = |profile: &&Profile| profile.protocol == protocol && profile.output == kind;
@@ -93,11 +93,35 @@ impl Calibration {
     }
 }
 
+/// An output of each kind that is measured: with a column of the sender if it has columns, and with payloads of 32 bytes.
+pub fn measured_outputs() -> [OutputKind; 7] {
+    let column = Columns {
+        sender: 1,
+        receiver: 0,
+    };
+    let payloads = |back| {
+        OutputKind::Payloads(Payloads {
+            from_sender: 32,
+            back,
+        })
+    };
+    [
+        OutputKind::Rows,
+        payloads(None),
+        payloads(Some(32)),
+        OutputKind::Count,
+        OutputKind::Threshold(1),
+        OutputKind::Sums(column),
+        OutputKind::Shares(column),
+    ]
+}
+
 /// The kind of an output, without columns or numbers.
 pub fn kind(output: &OutputKind) -> &'static str {
     match output {
         OutputKind::Rows => "rows",
-        OutputKind::Payloads(_) => "payloads",
+        OutputKind::Payloads(Payloads { back: None, .. }) => "payloads",
+        OutputKind::Payloads(Payloads { back: Some(_), .. }) => "payloads both ways",
         OutputKind::Count => "count",
         OutputKind::Threshold(_) => "threshold",
         OutputKind::Sums(_) => "sum",

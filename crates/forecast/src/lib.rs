@@ -20,7 +20,7 @@ pub mod script;
 mod simulate;
 mod timeline;
 
-pub use calibration::{Calibration, InvalidCalibration, kind};
+pub use calibration::{Calibration, InvalidCalibration, kind, measured_outputs};
 pub use campaign::{Effort, FIRST_ITEMS, GROWTH, profile};
 pub use measure::measure;
 pub use network::Network;

@@ -104,13 +104,12 @@ impl Payloads {
 impl fmt::Display for Payloads {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { from_sender, back } = self;
-        write!(f, "rows with {from_sender} bytes of the sender")?;
         match back {
+            None => write!(f, "rows with {from_sender} bytes of the sender"),
             Some(bytes) => write!(
                 f,
-                "; for the sender, rows with {bytes} bytes of the receiver"
+                "rows for both with {from_sender} bytes of the sender and {bytes} of the receiver"
             ),
-            None => Ok(()),
         }
     }
 }

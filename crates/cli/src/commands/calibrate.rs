@@ -2,8 +2,8 @@
 
 use std::{fs, path::Path};
 
-use psijoin::{Columns, OutputKind, Protocol};
-use psijoin_forecast::{Calibration, Effort, Profile, profile};
+use psijoin::{OutputKind, Protocol};
+use psijoin_forecast::{Calibration, Effort, Profile, measured_outputs, profile};
 use psijoin_table::atomic_file::{AtomicFile, Existing};
 
 use crate::{args, calibration, console::Console, exit::Failure, humanize, processor};
@@ -53,20 +53,8 @@ pub(super) fn run(args: &args::Calibrate) -> Result<(), Failure> {
 
 /// A protocol with each kind of output that it computes.
 fn tasks(protocol: &'static Protocol) -> Vec<(&'static Protocol, OutputKind)> {
-    let column = Columns {
-        sender: 1,
-        receiver: 0,
-    };
-    let outputs = [
-        OutputKind::Rows,
-        OutputKind::Count,
-        OutputKind::Threshold(1),
-        OutputKind::Sums(column),
-        OutputKind::Shares(column),
-    ];
-    let computed = outputs
-        .into_iter()
-        .filter(|output| protocol.computes(output));
+    let outputs = measured_outputs().into_iter();
+    let computed = outputs.filter(|output| protocol.computes(output));
     computed.map(|output| (protocol, output)).collect()
 }
 

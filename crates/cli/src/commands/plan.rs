@@ -3,7 +3,7 @@
 use std::{num::NonZeroUsize, sync::Arc, thread};
 
 use psijoin::{
-    Request, Role,
+    OutputKind, Request, Role,
     planner::{self, Conditions, Memory, Order, compare},
     registry::AUTO,
     spill::Budget,
@@ -66,7 +66,10 @@ pub(super) fn run(args: &args::Plan) -> Result<(), Failure> {
     let (estimates, others) = compare(&request, &conditions, order);
     let shown = Shown {
         items,
-        output: &args.output_kind,
+        output: match request.output {
+            OutputKind::Payloads(payloads) => payloads.to_string(),
+            _ => args.output_kind.to_string(),
+        },
         order,
         auto: AUTO.chosen(&request).info().name,
         network: match measured {

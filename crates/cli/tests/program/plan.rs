@@ -296,7 +296,7 @@ fn a_machine_is_measured_and_then_known() {
     ];
     run(&args).says(
         0,
-        &["1 of 3: dh, rows", "3 of 3: kkrt, rows", "machine.json"],
+        &["1 of 5: dh, rows", "5 of 5: kkrt, rows", "machine.json"],
     );
     let plans = plan(&file, &["--items", "1000"]);
     assert_eq!(plans.len(), 2);

@@ -13,7 +13,6 @@ use crate::{
     exit::Failure,
     grid::{Align, Grid},
     humanize, output,
-    requested_output::RequestedOutput,
     session::most_spilled,
     sizes::SetSizes,
 };
@@ -21,7 +20,7 @@ use crate::{
 /// All protocols, and what they were compared for.
 pub(super) struct Shown<'a> {
     pub(super) items: SetSizes,
-    pub(super) output: &'a RequestedOutput,
+    pub(super) output: String,
     pub(super) order: Order,
     pub(super) network: String,
     pub(super) threads: NonZeroUsize,
