@@ -45,6 +45,14 @@ pub(crate) fn statement(summary: &Summary, output: &str) -> String {
     lines.extend(known_of_size(summary));
     match summary.received {
         Some(Received::Rows {
+            aligned: true,
+            rows: Some(rows),
+            ..
+        }) => lines.push(format!(
+            "Wrote {} to {output}: one per shared key, in the order in which the other side has its.",
+            humanize::counted(rows, "row")
+        )),
+        Some(Received::Rows {
             which,
             rows: Some(rows),
             ..

@@ -197,6 +197,7 @@ enum ResultReport {
         shared_keys: u64,
         /// `shared`, `unshared` or `all`.
         rows: String,
+        aligned: bool,
         /// `null` if the reader of the output went away before all was written.
         rows_written: Option<u64>,
     },
@@ -350,10 +351,12 @@ impl ResultReport {
             Received::Rows {
                 shared_keys,
                 which,
+                aligned,
                 rows,
             } => Self::Rows {
                 shared_keys,
                 rows: which.to_string(),
+                aligned,
                 rows_written: rows,
             },
             Received::Count(shared_keys) => Self::Count { shared_keys },

@@ -28,7 +28,7 @@ use psijoin_job::Ended;
 use psijoin_record::{SAID_BYTES, Terms};
 use psijoin_table::{
     Counts, Destination, Doubt, ErrorKind, KeyPartitions, KeySpec, Progress, Source, StagedRows,
-    atomic_file::AtomicFile,
+    atomic_file::AtomicFile, given::RepeatedKeys,
 };
 use psijoin_transport::Connection;
 
@@ -90,6 +90,8 @@ pub(crate) struct Party<'a> {
     pub(crate) task: Task,
     /// What it gives and takes, if columns go with the keys.
     pub(crate) trade: Trade,
+    /// Whether both write rows in a common order, and then what becomes of this party's rows that repeat a key.
+    pub(crate) aligned: Option<RepeatedKeys>,
     /// How far it goes.
     pub(crate) mode: Mode,
     /// In how many parts it runs, if that does not follow from the sizes.
@@ -344,8 +346,13 @@ impl Ready<'_> {
             &phases,
         )?;
         // It may take until what this party got can be written.
-        if let (Some(job), true) = (&mut self.job, agreement.plan.request().output.is_for_both()) {
-            job.confirm()?;
+        if let Some(job) = &mut self.job {
+            if party.recording.is_some() {
+                job.sign()?;
+            }
+            if agreement.plan.request().output.is_for_both() {
+                job.confirm()?;
+            }
         }
         Ok(Computed {
             agreement,
@@ -449,11 +456,13 @@ impl<'a> Farewell<'a> {
         ledger: Option<&dyn Ledger>,
         signing: Option<&'a Signing<'a>>,
     ) -> Self {
+        let signatures = signing.map_or(0, |_| SAID_BYTES);
         match (ledger, signing) {
-            (Some(_), _) => Self::Bytes(receipts(plan)),
-            (None, None) => Self::Bytes([0; 2]),
+            // They sign when both have kept all.
+            (Some(_), _) => Self::Bytes(receipts(plan).map(|receipt| receipt + signatures)),
             // There is no last message after which they could sign.
-            (None, Some(_)) if traffic.total_bytes() == 0 => Self::Bytes([SAID_BYTES; 2]),
+            (None, _) if traffic.total_bytes() == 0 => Self::Bytes([signatures; 2]),
+            (None, None) => Self::Bytes([0; 2]),
             (None, Some(signing)) => Self::Signatures(signing),
         }
     }
@@ -497,7 +506,7 @@ impl Party<'_> {
         Ok(Table::new(table))
     }
 
-    fn use_of_table(&self, comes_again: bool) -> Use {
+    fn use_of_table(&self, has_job: bool) -> Use {
         Use {
             rows: self.trade.gives.is_some()
                 || match self.task {
@@ -505,7 +514,7 @@ impl Party<'_> {
                     Task::Share(_) => self.role == Role::Receiver,
                     Task::Help | Task::Learn => false,
                 },
-            comes_again,
+            stays: has_job || self.aligned.is_some(),
         }
     }
 
@@ -643,13 +652,31 @@ impl Party<'_> {
             (Task::Write(destination), ran) => {
                 phases.begin("writing the rows");
                 let (source, progress) = (&self.source, self.progress);
-                let (shared_keys, rows) = match agreement.given.by(self.role.other()) {
-                    None => {
+                let layout = agreement.given.by(self.role.other());
+                let (shared_keys, rows) = match (self.aligned, layout) {
+                    (Some(_), layout) => {
+                        let key = items_seed.key("psijoin 2026 order of aligned rows");
+                        let of_table = || table.aligned(ran, layout, &key);
+                        let (rows, given) = self.pool.run(of_table)?;
+                        let Allowance { budget, folder, .. } = &self.allowance;
+                        let spill = (budget, folder);
+                        let stage = || {
+                            destination.stage_aligned(
+                                source,
+                                &rows,
+                                given.as_ref(),
+                                spill,
+                                progress,
+                            )
+                        };
+                        (rows.count(), self.write(&stage)?)
+                    }
+                    (None, None) => {
                         let (keys, rows) = table.matching(ran)?;
                         let stage = || destination.stage_rows(source, &rows, progress);
                         (keys, self.write(&stage)?)
                     }
-                    Some(layout) => {
+                    (None, Some(layout)) => {
                         let (keys, rows, given) = table.joined(ran, layout)?;
                         let stage = || destination.stage_joined(source, &rows, &given, progress);
                         (keys, self.write(&stage)?)
@@ -658,6 +685,7 @@ impl Party<'_> {
                 Some(Received::Rows {
                     shared_keys,
                     which: destination.which(),
+                    aligned: self.aligned.is_some(),
                     rows,
                 })
             }

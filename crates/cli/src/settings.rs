@@ -16,6 +16,9 @@ pub(crate) const RECORD: &str = "signing a record (--record)";
 /// Who learns which of its rows are shared.
 pub(crate) const LEARNERS: &str = "who learns (--learn)";
 
+/// Whether both write rows in a common order.
+pub(crate) const ALIGNED: &str = "aligned rows (--align)";
+
 /// Whether columns of the sender are given, and taken.
 pub(crate) const SENDERS_COLUMNS: &str = "columns of the sender (--give, --take)";
 

@@ -45,6 +45,8 @@ pub(crate) enum Received {
         shared_keys: u64,
         /// Which rows were to be written.
         which: WhichRows,
+        /// Whether they are in the order that the other party has, too.
+        aligned: bool,
         /// `None` if the reader of the output went away before all was written.
         rows: Option<u64>,
     },

@@ -595,7 +595,7 @@ pub enum Error {
     /// Several rows have one key, and one row per key is to be written.
     #[error(
         "{rows} of the rows repeat a key, the first of them row {first} of the table, and aligned rows are one per \
-         key: remove the others, or say that the first row of each key is written"
+         key: remove the others, or let the first row of each key count with --repeated first"
     )]
     RepeatedAligned {
         /// How many rows have the key of an earlier one.
@@ -606,14 +606,13 @@ pub enum Error {
 
     /// Lists of rows with one key are to be aligned.
     #[error(
-        "aligned rows are one per key, and no lists: refuse rows that repeat a key, or write the first row of each"
+        "aligned rows are one per key, and no lists: with --align, --repeated is refuse or first"
     )]
     AlignedList,
 
     /// Other rows than shared ones are to be aligned.
     #[error(
-        "only shared rows can be aligned, since the others have no counterpart: write the shared rows, not the \
-         {0} ones"
+        "only shared rows can be aligned, since the others have no counterpart: leave out --rows {0}, or --align"
     )]
     AlignedOthers(WhichRows),
 

@@ -64,6 +64,7 @@ mod columns;
 mod decode;
 mod encode;
 mod layout;
+mod partitioned;
 mod payloads;
 mod read;
 mod rows;
@@ -71,6 +72,7 @@ mod wire;
 
 pub use columns::{GivenColumns, MAX_GIVEN_COLUMNS, MAX_GIVEN_NAME_BYTES};
 pub use layout::{MAX_PAYLOAD_BYTES, PayloadLayout, RepeatedKeys};
+pub use partitioned::PartitionedPayloads;
 pub(crate) use payloads::Partner;
 pub use payloads::{PartnerRows, Payloads};
 pub use read::TakeRow;

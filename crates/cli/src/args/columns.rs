@@ -23,10 +23,11 @@ pub(crate) struct Trade {
     #[arg(long, value_name = "N", requires = "give", value_parser = clap::value_parser!(u16).range(1..))]
     give_bytes: Option<u16>,
 
-    /// What to give where several rows have one key: `refuse` (an error), the `first` of them, or all of up to K rows
-    /// (`list:K`). A list takes the room of K rows for each key, and the other party gets a row for each row of it.
-    #[arg(long, value_name = "HOW", requires = "give", default_value = "refuse", value_parser = repeated)]
-    give_repeated: RepeatedKeys,
+    /// What counts for --give and --align where several rows of this table have one key: `refuse` (an error), or the
+    /// `first` of them. Or give all of up to K rows (`list:K`): then each key takes the room of K rows, and the other party gets
+    /// a row for each row of it. [default: refuse]
+    #[arg(long, value_name = "HOW", value_parser = repeated)]
+    pub(crate) repeated: Option<RepeatedKeys>,
 
     /// Which of the columns that the other party gives (--give) to take for the rows that are shared: `all`, or some by
     /// name. They stand behind this table's own columns, in the other party's order. Where this table has such a column,
@@ -41,12 +42,17 @@ impl Trade {
         let give = || Give {
             columns: self.give.concat(),
             row_bytes: self.give_bytes.map(usize::from),
-            repeated: self.give_repeated,
+            repeated: self.repeated(),
         };
         Traded {
             gives: (!self.give.is_empty()).then(give),
             takes: self.take.clone(),
         }
+    }
+
+    /// What becomes of rows that repeat a key, where one row per key counts.
+    pub(crate) fn repeated(&self) -> RepeatedKeys {
+        self.repeated.unwrap_or_default()
     }
 
     /// Whether anything is given.

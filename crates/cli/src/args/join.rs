@@ -50,6 +50,11 @@ pub(crate) struct Written {
     #[arg(long, value_name = "WHICH")]
     pub(crate) rows: Option<WhichRows>,
 
+    /// Write the rows in an order that both sides have in common and that tells nothing: line 1 of one side belongs to
+    /// line 1 of the other, and so on, a row per shared key. Both sides must say it, with --learn both.
+    #[arg(long)]
+    pub(crate) align: bool,
+
     /// Where Parquet or Arrow is written as CSV, write an empty text as "" and a null as nothing, as
     /// PostgreSQL reads them. Without this, both are nothing.
     #[arg(long)]

@@ -87,6 +87,7 @@ fn join(
             role,
             task: Task::Help,
             trade: Trade::default(),
+            aligned: None,
             mode: Mode::Join,
             parts: None,
             wait: Duration::ZERO,

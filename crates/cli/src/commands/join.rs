@@ -10,6 +10,7 @@ use psijoin_record::Terms;
 use psijoin_table::{
     Destination, KeySpec, Progress, Source,
     atomic_file::{AtomicFile, Existing},
+    given::RepeatedKeys,
 };
 use psijoin_transport::{Endpoint, Interrupt, Options, Security, Timeouts};
 
@@ -209,16 +210,37 @@ impl<'a> Order<'a> {
         let said = [
             ("--quote-empty", written.quote_empty),
             ("--rows", written.rows.is_some()),
+            ("--align", written.align),
         ];
         let said = said.iter().find(|(_, is_said)| *is_said);
-        match said {
-            Some((option, _)) if !self.question().finds_rows(self.role) => {
-                Err(Failure::Usage(format!(
-                    "{option} is for rows, and the {} finds none with --output-kind {} and --learn {}: leave {option} out",
-                    self.role, self.join.output_kind, self.join.learn
-                )))
-            }
-            _ => Ok(()),
+        if let Some((option, _)) = said
+            && !self.question().finds_rows(self.role)
+        {
+            return Err(Failure::Usage(format!(
+                "{option} is for rows, and the {} finds none with --output-kind {} and --learn {}: leave {option} out",
+                self.role, self.join.output_kind, self.join.learn
+            )));
+        }
+        self.check_aligned()
+    }
+
+    /// Checks that rows can be aligned, if they are to be.
+    fn check_aligned(&self) -> Result<(), Failure> {
+        let usage = |text: &str| Err(Failure::Usage(text.to_owned()));
+        let trade = &self.join.trade;
+        match (self.join.written.align, self.join.learn) {
+            (true, Learners::Receiver) => usage(
+                "--align lines up the rows of both sides: give --learn both, too, on both sides, or leave out --align",
+            ),
+            (true, Learners::Both) => match trade.repeated() {
+                RepeatedKeys::List(_) => Err(psijoin_table::Error::AlignedList.into()),
+                _ => Ok(()),
+            },
+            (false, _) if trade.repeated.is_some() && !trade.gives() => usage(
+                "--repeated says what to give or to align where rows have one key: give --give or --align, too, or leave \
+                 it out",
+            ),
+            (false, _) => Ok(()),
         }
     }
 
@@ -316,7 +338,7 @@ impl<'a> Order<'a> {
         };
         match (&self.join.record, security) {
             (Some(path), Security::PinnedTls { identity, .. }) => {
-                Recording::prepare(path, identity).map(Some)
+                Recording::prepare(path, identity, existing).map(Some)
             }
             _ => Ok(None),
         }
@@ -343,6 +365,7 @@ impl<'a> Order<'a> {
         self.refuse_input(&source, record)?;
         let question = self.question();
         let job = self.job(&question, terms.as_ref(), &key, record)?;
+        let recording = self.recording(security, job.as_ref())?;
         let party = Party {
             role: self.role,
             protocol: join.protocol,
@@ -359,13 +382,13 @@ impl<'a> Order<'a> {
             key,
             task: self.task(&source)?,
             trade: join.trade.traded(),
+            aligned: join.written.align.then(|| join.trade.repeated()),
             mode: match join.check {
                 true => Mode::Check,
                 false => Mode::Join,
             },
             parts: join.parts,
             wait: Duration::from_secs(join.wait.into()),
-        let recording = self.recording(security, job.as_ref())?;
             source,
             pool,
             allowance: allowance(join, pool.threads())?,
@@ -450,15 +473,21 @@ impl<'a> Order<'a> {
             }
             (_, role, path) if self.question().finds_rows(role) => {
                 let args::Written {
-                    rows, quote_empty, ..
+                    rows,
+                    align,
+                    quote_empty,
+                    ..
                 } = &self.join.written;
                 let destination = Destination::prepare(path, source, self.existing())?;
                 let destination = match quote_empty {
                     true => destination.quoting_empty(source)?,
                     false => destination,
                 };
-                let which = rows.unwrap_or_default();
-                Ok(Task::Write(destination.choosing(which, source)?))
+                let chosen = destination.choosing(rows.unwrap_or_default(), source)?;
+                Ok(Task::Write(match align {
+                    true => chosen.aligning()?,
+                    false => chosen,
+                }))
             }
             (_, Role::Receiver, _) => Ok(Task::Learn),
             (_, Role::Sender, _) => Ok(Task::Help),

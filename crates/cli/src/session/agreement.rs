@@ -18,7 +18,7 @@ use crate::{
     job::Job,
     limits,
     requested_output::RequestedOutput,
-    settings::{PROTOCOL, TERMS},
+    settings::{ALIGNED, PROTOCOL, TERMS},
 };
 
 /// What both parties agreed on.
@@ -91,6 +91,10 @@ impl Party<'_> {
             None => hello,
             Some(recording) => recording.tell(hello),
         };
+        let hello = match self.aligned {
+            None => hello,
+            Some(_) => hello.setting(ALIGNED, "yes"),
+        };
         let hello = self.tell_trade(hello);
         self.question.settings(hello).measured(measured)
     }
@@ -125,6 +129,9 @@ impl Party<'_> {
         table: &Table,
         job: Option<&Job>,
     ) -> Result<Agreement, Failure> {
+        if let Some(repeated) = self.aligned {
+            table.check_alignable(repeated)?;
+        }
         let (items, numbers) = (table.counts.distinct, &table.numbers[..]);
         let facts = KeyFacts::new(self.key.columns(), &table.meanings);
         let hello = self.hello(items, connection.measured());

@@ -289,16 +289,16 @@ impl Party<'_> {
             return Ok(());
         };
         let (source, progress) = (&self.source, self.progress);
-        let rows = table.given(give.repeated)?;
-        let payloads = self.console.during(
+        let given = (layout, give.repeated);
+        let mut read = || table.read_payloads(source, given, &self.allowance, progress);
+        self.console.during(
             "reading the columns that are given",
             || progress.bytes(),
-            || self.pool.run(|| rows.payloads(source, layout, progress)),
+            || self.pool.run(&mut read),
         )?;
         if let Some(job) = job {
-            job.gives(blake3::hash(&payloads))?;
+            job.gives(table.payloads_identity()?)?;
         }
-        table.give(payloads);
         Ok(())
     }
 }

@@ -12,8 +12,9 @@ use psijoin::{
 };
 use psijoin_block::parallel::{self, Pool};
 use psijoin_table::{
-    Counts, Items, KeyPartitions, KeyTable, MatchingRows, Meaning, Numbers, RowItems,
-    given::{GivenRows, PartnerRows, PayloadLayout, Payloads, RepeatedKeys},
+    AlignedRows, Counts, Items, KeyPartitions, KeyTable, MatchingRows, Meaning, Numbers, Progress,
+    RowItems, Source,
+    given::{GivenRows, PartitionedPayloads, PartnerRows, PayloadLayout, Payloads, RepeatedKeys},
 };
 
 use super::{Run, Set};
@@ -26,14 +27,19 @@ pub(crate) struct Table {
     pub(super) numbers: Vec<Numbers>,
     pub(crate) counts: Counts,
     pub(super) meanings: Vec<Meaning>,
-    /// What is given with each item, one after the other.
-    payloads: Vec<u8>,
 }
 
-/// The keys of a table.
+/// The keys of a table, and what is given with them.
 enum Keys {
-    InPartitions(KeyPartitions),
+    InPartitions(InPartitions),
     InMemory(InMemory),
+}
+
+/// Keys for a plan in parts, or before the plan is known.
+struct InPartitions {
+    keys: KeyPartitions,
+    /// What is given with each item, if anything is.
+    payloads: Option<PartitionedPayloads>,
 }
 
 /// Keys for a plan that is not in parts.
@@ -45,6 +51,8 @@ struct InMemory {
     rows: Option<RowItems>,
     /// The numbers of each column.
     columns: Vec<Vec<i64>>,
+    /// What is given with each item, one after the other.
+    payloads: Vec<u8>,
 }
 
 /// What is to become of a table.
@@ -52,8 +60,8 @@ struct InMemory {
 pub(super) struct Use {
     /// Whether somebody comes back to its rows.
     pub(super) rows: bool,
-    /// Whether all of it is kept for another attempt.
-    pub(super) comes_again: bool,
+    /// Whether its keys stay after the run: for another attempt, or to align rows.
+    pub(super) stays: bool,
 }
 
 /// What a protocol gave.
@@ -65,6 +73,27 @@ pub(super) struct Ran {
     given: Option<Given>,
     /// What lay on disk.
     pub(super) spilled_bytes: u64,
+}
+
+impl Ran {
+    /// The shared items by what they are known by, ascending, and what the other party gave for each.
+    fn matched(self) -> Result<Matched, Error> {
+        match self {
+            Self {
+                given: Some(given), ..
+            } => all(&given),
+            // Of one run.
+            Self {
+                output: Output::Matched(matched),
+                first_rows,
+                ..
+            } if first_rows.is_empty() => Ok(matched),
+            Self { first_rows, .. } => Ok(Matched {
+                rows: ones(&first_rows).collect(),
+                payloads: Vec::new(),
+            }),
+        }
+    }
 }
 
 /// How rows of this table are found from what an item is known by.
@@ -81,8 +110,10 @@ impl Table {
             numbers: read.numbers(),
             counts: read.counts(),
             meanings: read.meanings().to_vec(),
-            payloads: Vec::new(),
-            keys: Keys::InPartitions(read),
+            keys: Keys::InPartitions(InPartitions {
+                keys: read,
+                payloads: None,
+            }),
         }
     }
 
@@ -95,7 +126,7 @@ impl Table {
     /// # Panics
     /// If the keys are not in partitions any more.
     pub(crate) fn identity(&self) -> Result<blake3::Hash, psijoin_table::Error> {
-        let Keys::InPartitions(keys) = &self.keys else {
+        let Keys::InPartitions(InPartitions { keys, .. }) = &self.keys else {
             panic!("a table is identified as soon as it is read");
         };
         let of_partition = |partition| Ok(identity(&keys.items(partition)?));
@@ -120,14 +151,59 @@ impl Table {
         repeated: RepeatedKeys,
     ) -> Result<GivenRows<'_>, psijoin_table::Error> {
         match &self.keys {
-            Keys::InPartitions(keys) => keys.given(repeated),
+            Keys::InPartitions(InPartitions { keys, .. }) => keys.given(repeated),
             Keys::InMemory(keys) => keys.rows().given(repeated),
         }
     }
 
-    /// Gives these payloads, in the order of the [given](Self::given) rows' items.
-    pub(super) fn give(&mut self, payloads: Vec<u8>) {
-        self.payloads = payloads;
+    /// Reads what is to be given with each item. What is kept by partitions spills as keys do. The threads of the
+    /// caller's pool read.
+    ///
+    /// # Errors
+    /// If the table cannot be read, has changed, or rows repeat a key and may not; if what is beyond the budget cannot be
+    /// written.
+    ///
+    /// # Panics
+    /// If the keys are in memory, and nobody was to come back to rows.
+    pub(super) fn read_payloads(
+        &mut self,
+        source: &Source,
+        (layout, repeated): (&PayloadLayout, RepeatedKeys),
+        Allowance { budget, folder, .. }: &Allowance,
+        progress: &Progress,
+    ) -> Result<(), psijoin_table::Error> {
+        match &mut self.keys {
+            Keys::InPartitions(InPartitions { keys, payloads }) => {
+                let rows = keys.given(repeated)?;
+                let spill = (budget, folder);
+                *payloads = Some(rows.partitioned(source, layout, keys, spill, progress)?);
+            }
+            Keys::InMemory(keys) => {
+                let rows = keys.rows().given(repeated)?;
+                keys.payloads = rows.payloads(source, layout, progress)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A hash of what is given.
+    ///
+    /// # Errors
+    /// If what was spilled cannot be read.
+    pub(super) fn payloads_identity(&self) -> Result<blake3::Hash, psijoin_table::Error> {
+        let mut hasher = blake3::Hasher::new();
+        match &self.keys {
+            Keys::InPartitions(InPartitions { keys, payloads }) => {
+                for partition in 0..keys.partitions() {
+                    let payloads = payloads.as_ref().map(|all| all.payloads(partition));
+                    hasher.update(&payloads.transpose()?.unwrap_or_default());
+                }
+            }
+            Keys::InMemory(keys) => {
+                hasher.update(&keys.payloads);
+            }
+        }
+        Ok(hasher.finalize())
     }
 
     /// Brings the keys into memory if the plan takes them all at once.
@@ -144,7 +220,7 @@ impl Table {
             return Ok(());
         }
         let none = Keys::InMemory(InMemory::default());
-        if let Keys::InPartitions(keys) = mem::replace(&mut self.keys, none) {
+        if let Keys::InPartitions(InPartitions { keys, .. }) = mem::replace(&mut self.keys, none) {
             let table = pool.run(|| keys.into_table())?;
             self.keys = Keys::InMemory(InMemory::new(table, of.rows));
         }
@@ -164,12 +240,11 @@ impl Table {
         (pool, phases): (&Pool, &Phases),
     ) -> Result<Ran, Error> {
         match &mut self.keys {
-            Keys::InPartitions(keys) => {
-                let payloads = &self.payloads;
-                pool.run(|| run_in_parts((keys, payloads), run, of, allowance, channels, phases))
+            Keys::InPartitions(table) => {
+                pool.run(|| run_in_parts(table, run, of, allowance, channels, phases))
             }
             Keys::InMemory(keys) => {
-                let set = keys.set(of.comes_again, &self.payloads);
+                let set = keys.set(of.stays);
                 Ok(Ran {
                     output: run.compute(set, channels, pool, phases)?,
                     first_rows: Vec::new(),
@@ -192,7 +267,7 @@ impl Table {
         ran: Ran,
     ) -> Result<(u64, MatchingRows<'_>), psijoin_table::Error> {
         match (&self.keys, ran) {
-            (Keys::InPartitions(keys), Ran { first_rows, .. }) => {
+            (Keys::InPartitions(InPartitions { keys, .. }), Ran { first_rows, .. }) => {
                 let shared = first_rows.iter().map(|word| u64::from(word.count_ones()));
                 Ok((shared.sum(), keys.matching(first_rows)?))
             }
@@ -221,23 +296,53 @@ impl Table {
         ran: Ran,
         layout: &PayloadLayout,
     ) -> Result<(u64, PartnerRows<'_>, Payloads), Failure> {
-        let Matched { rows, payloads } = match ran {
-            Ran {
-                output: Output::Matched(matched),
-                ..
-            } => matched,
-            Ran {
-                given: Some(given), ..
-            } => all(&given)?,
-            // The result followed from the sizes.
-            _ => Matched::default(),
-        };
+        let Matched { rows, payloads } = ran.matched()?;
         let partners = match &self.keys {
-            Keys::InPartitions(keys) => keys.partners(&rows)?,
+            Keys::InPartitions(InPartitions { keys, .. }) => keys.partners(&rows)?,
             Keys::InMemory(keys) => keys.rows().partners(&rows),
         };
         let payloads = Payloads::new(layout.clone(), payloads);
         Ok((rows.len() as u64, partners, payloads))
+    }
+
+    /// Checks that rows can be [aligned](Self::aligned).
+    ///
+    /// # Errors
+    /// If what was spilled cannot be read, or rows repeat a key and may not.
+    ///
+    /// # Panics
+    /// If the keys are in memory, and nobody was to come back to rows.
+    pub(super) fn check_alignable(
+        &self,
+        repeated: RepeatedKeys,
+    ) -> Result<(), psijoin_table::Error> {
+        match &self.keys {
+            Keys::InPartitions(InPartitions { keys, .. }) => keys.check_alignable(repeated),
+            Keys::InMemory(keys) => keys.rows().check_alignable(repeated),
+        }
+    }
+
+    /// A row for each shared key, in the order that follows from this key, and what the other party gave for each. The threads of
+    /// the caller's pool compute.
+    ///
+    /// # Errors
+    /// If what was spilled cannot be read.
+    ///
+    /// # Panics
+    /// If the keys did not stay.
+    pub(super) fn aligned(
+        &self,
+        ran: Ran,
+        layout: Option<&PayloadLayout>,
+        key: &[u8; 32],
+    ) -> Result<(AlignedRows<'_>, Option<Payloads>), Failure> {
+        let matched = ran.matched()?;
+        let rows = match &self.keys {
+            Keys::InPartitions(InPartitions { keys, .. }) => keys.aligned(&matched.rows, key)?,
+            Keys::InMemory(keys) => keys.rows().aligned(&keys.fingerprints, &matched.rows, key),
+        };
+        let payloads = layout.map(|layout| Payloads::new(layout.clone(), matched.payloads));
+        Ok((rows, payloads))
     }
 
     /// How rows are found from shares.
@@ -259,23 +364,20 @@ impl InMemory {
             fingerprints: table.fingerprints,
             rows: comes_back_to_rows.then_some(table.rows),
             columns: table.numbers.into_iter().map(values).collect(),
+            payloads: Vec::new(),
         }
     }
 
-    /// What a protocol takes of it. With a job, all of it is there for another attempt.
-    fn set<'a>(
-        &'a mut self,
-        comes_again: bool,
-        payloads: &'a [u8],
-    ) -> Set<'a, Cow<'a, [Fingerprint]>> {
+    /// What a protocol takes of it, and keep if it is to stay.
+    fn set(&mut self, stays: bool) -> Set<'_, Cow<'_, [Fingerprint]>> {
         let fingerprints = &mut self.fingerprints;
         Set {
-            fingerprints: match comes_again {
+            fingerprints: match stays {
                 true => Cow::Borrowed(&fingerprints[..]),
                 false => Cow::Owned(mem::take(fingerprints)),
             },
             columns: &self.columns,
-            payloads,
+            payloads: &self.payloads,
         }
     }
 
@@ -297,7 +399,7 @@ impl RowOf<'_> {
 /// Runs a plan in parts. A partition takes no memory any more as soon as its items are in their parts, unless they
 /// come again.
 fn run_in_parts(
-    (keys, payloads): (&KeyPartitions, &[u8]),
+    InPartitions { keys, payloads }: &InPartitions,
     run: &Run<'_>,
     of: Use,
     Allowance { budget, folder, .. }: &Allowance,
@@ -307,24 +409,29 @@ fn run_in_parts(
     phases.begin("item digests");
     let rows = keys.counts().rows as u32;
     let table = Spilled::new(run.plan, run.role, run.items_seed, rows, budget, folder)?;
-    let payload_bytes = run.plan.request().output.payload_bytes(run.role);
-    let starts = starts(keys);
+    let failed = |error| Error::Table(Box::new(error));
     let pour = |partition| {
-        let items = match of.comes_again {
+        let given = payloads.as_ref().map(|payloads| match of.stays {
+            true => payloads.payloads(partition),
+            false => payloads.take_payloads(partition),
+        });
+        let given = given.transpose().map_err(failed)?.unwrap_or_default();
+        let items = match of.stays {
             true => keys.items(partition),
             false => keys.take_items(partition),
         };
-        let items = items.map_err(|error| Error::Table(Box::new(error)))?;
+        let items = items.map_err(failed)?;
         let columns: Vec<&[i64]> = items.numbers.iter().map(Vec::as_slice).collect();
-        let payloads = &payloads[starts[partition] * payload_bytes..];
-        let payloads = &payloads[..items.first_rows.len() * payload_bytes];
-        table.add(&items.fingerprints, &items.first_rows, &columns, payloads)
+        table.add(&items.fingerprints, &items.first_rows, &columns, &given)
     };
     let poured = parallel::map(keys.partitions(), &pour);
     poured.into_iter().collect::<Result<(), Error>>()?;
     let mut context = run.context(channels, phases);
     let output = parts::run(run.plan, run.role, &table, run.joint_seed, &mut context)?;
-    let spilled_bytes = keys.spilled_bytes() + table.spilled_bytes();
+    let of_payloads = payloads
+        .as_ref()
+        .map_or(0, PartitionedPayloads::spilled_bytes);
+    let spilled_bytes = keys.spilled_bytes() + of_payloads + table.spilled_bytes();
     let Found {
         rows: mut first_rows,
         given,
@@ -341,17 +448,6 @@ fn run_in_parts(
         given,
         spilled_bytes,
     })
-}
-
-/// How many items are in the partitions before each.
-fn starts(keys: &KeyPartitions) -> Vec<usize> {
-    let partitions = 0..keys.partitions();
-    let before = partitions.scan(0, |before, partition| {
-        let start = *before;
-        *before += keys.items_in(partition);
-        Some(start)
-    });
-    before.collect()
 }
 
 /// All that the other party gave, in the order of first rows.
@@ -383,6 +479,15 @@ pub(crate) fn most_spilled(plan: &Plan, role: Role, limit: u64) -> u64 {
             (apart + displaced).min(all(0))
         }
     }
+}
+
+/// The positions of the bits that are one.
+fn ones(bits: &[u64]) -> impl Iterator<Item = u32> {
+    let words = bits.iter().zip((0..).step_by(64));
+    words.flat_map(|(word, start)| {
+        let ones = (0..64).filter(move |bit| word >> bit & 1 == 1);
+        ones.map(move |bit| start + bit)
+    })
 }
 
 /// A hash of items.

@@ -204,14 +204,14 @@ fn repeated_keys_of_the_sender_are_what_was_chosen() {
     refused.receiver.says(7, &[]);
     assert!(!exists(&output));
 
-    visits(&["--give-repeated", "first"])
+    visits(&["--repeated", "first"])
         .receiver
         .says(0, &["Wrote 3 rows"]);
     assert_eq!(
         folder.read("out.csv"),
         "id,name,visit\n1,Ann,May\n2,Bob,August\n1,Ann again,May\n"
     );
-    visits(&["--give-repeated", "list:2"])
+    visits(&["--repeated", "list:2"])
         .receiver
         .says(0, &["Wrote 5 rows"]);
     assert_eq!(
@@ -253,7 +253,7 @@ fn columns_come_with_rows_only() {
         refused(&["--output-kind", "count"]),
         refused(&["--protocol", "kkrt"]),
         refused(&["--min-intersection", "2"]),
-        refused(&["--give-repeated", "list:0"]),
+        refused(&["--repeated", "list:0"]),
     ];
     assert_said!(said);
 }

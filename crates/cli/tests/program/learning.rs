@@ -110,7 +110,7 @@ fn columns_go_both_ways() {
                 "since",
                 "--give",
                 "name,plan",
-                "--give-repeated",
+                "--repeated",
                 "first",
             ];
             let send = ["--give", "plan,since", "--take", "all", "--rows", "all"];
@@ -142,7 +142,7 @@ fn columns_go_both_ways() {
 #[test]
 fn columns_go_back_alone() {
     let tables = Tables::new();
-    let give = ["--give", "name", "--give-repeated", "list:2"];
+    let give = ["--give", "name", "--repeated", "list:2"];
     let both = tables.joined(&give, &["--take", "all"]);
     assert_said!(both.both());
     let [_, sent] = tables.read();
@@ -245,7 +245,7 @@ fn a_record_says_who_learns() {
         received,
         "--give",
         "name",
-        "--give-repeated",
+        "--repeated",
         "first",
         "--record",
         &ours,
@@ -282,4 +282,146 @@ fn a_record_says_who_learns() {
     let columns =
         "it was to learn the columns name of the receiver for the shared keys, in 6 bytes per key";
     assert!(verified.stdout.contains(columns), "{}", verified.stdout);
+}
+
+const ALIGN: [&str; 3] = ["--align", "--repeated", "first"];
+
+/// Both files have a row per shared key, in one order, which is another one in each session.
+#[test]
+fn aligned_rows_belong_to_each_other() {
+    let folder = Folder::new();
+    let rows = |ids: std::ops::Range<u32>, own: &str| {
+        let rows = ids.map(|id| format!("{},{own}{id}\n{id},again\n", id));
+        format!("id,{own}\n{}", rows.collect::<String>())
+    };
+    let tables = Tables {
+        mine: folder.file("mine.csv", rows(0..300, "m")),
+        theirs: folder.file("theirs.csv", rows(100..500, "t")),
+        outputs: ["received.csv", "sent.csv"].map(|name| folder.path(name)),
+        folder,
+    };
+    let mut orders = Vec::new();
+    for parts in [
+        &["--protocol", "rr22"][..],
+        &["--protocol", "dh"],
+        &["--protocol", "rr22", "--parts", "3"],
+        &[
+            "--protocol",
+            "rr22",
+            "--parts",
+            "3",
+            "--table-memory",
+            "0kB",
+        ],
+    ] {
+        let common = [&["--learn", "both", "--key", "id"], &ALIGN[..], parts].concat();
+        let [receive, send] = [("mine", "received"), ("theirs", "sent")].map(|(input, output)| {
+            let [input, output] =
+                [input, output].map(|name| tables.folder.path(&format!("{name}.csv")));
+            let own = [
+                "--insecure-plaintext",
+                "--input",
+                &input,
+                "--output",
+                &output,
+            ];
+            let all = [&own[..], &common].concat();
+            all.into_iter().map(str::to_owned).collect::<Vec<_>>()
+        });
+        let [receive, send] =
+            [&receive, &send].map(|args| args.iter().map(String::as_str).collect::<Vec<_>>());
+        let both = join(&receive, &send);
+        both.receiver.says(
+            0,
+            &[
+                "200 rows to ",
+                "in the order in which the other side has its",
+            ],
+        );
+        both.sender.says(0, &["200 rows to "]);
+        let ids = |text: &str, own: &str| -> Vec<u32> {
+            let rows = text.lines().skip(1).map(|row| row.split_once(',').unwrap());
+            rows.map(|(id, value)| {
+                assert_eq!(value, format!("{own}{id}"));
+                id.parse().unwrap()
+            })
+            .collect()
+        };
+        let [received, sent] = tables.read();
+        let order = ids(&received, "m");
+        assert_eq!(order, ids(&sent, "t"));
+        let mut sorted = order.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, Vec::from_iter(100..300));
+        orders.push(order);
+    }
+    orders.sort();
+    orders.dedup();
+    assert_eq!(orders.len(), 4);
+}
+
+#[test]
+fn aligned_rows_have_the_columns_of_the_other_side() {
+    let tables = Tables::new();
+    let receive = [&ALIGN[..], &["--give", "name", "--take", "since"]].concat();
+    let both = tables.joined(&receive, &["--align", "--give", "since", "--take", "all"]);
+    assert_said!(both.both());
+    let [received, sent] = tables.read();
+    let sorted = |text: &str| {
+        let mut rows: Vec<String> = text.lines().map(str::to_owned).collect();
+        rows[1..].sort_unstable();
+        rows
+    };
+    assert_eq!(
+        sorted(&received),
+        [
+            "email,name,plan,since",
+            "ann@x.org,Ann,old,",
+            "bob@x.org,Bob,,2020"
+        ]
+    );
+    assert_eq!(
+        sorted(&sent),
+        [
+            "mail,plan,since,name",
+            "ann@x.org,silver,,Ann",
+            "bob@x.org,gold,2020,Bob"
+        ]
+    );
+    let keys = |text: &str| -> Vec<String> {
+        let rows = text.lines().skip(1);
+        rows.map(|row| row.split(',').next().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(keys(&received), keys(&sent));
+}
+
+#[test]
+fn what_cannot_be_aligned_is_refused() {
+    let tables = Tables::new();
+    let said = [
+        // Ann is in two rows.
+        tables.joined(&["--align"], &["--align"]).both(),
+        tables.joined(&ALIGN, &[]).both(),
+    ];
+    let mut said: Vec<Ended> = said.into_iter().flatten().collect();
+    let alone = |more: &[&str]| -> Ended {
+        let address = [
+            "--connect",
+            "127.0.0.1:1",
+            "--wait",
+            "1",
+            "--insecure-plaintext",
+        ];
+        let table = ["--input", &tables.theirs, "--key", "mail"];
+        run(&[&["send"], &address[..], &table, more].concat())
+    };
+    said.extend([
+        alone(&["--align"]),
+        alone(&["--learn", "both", "--align", "--repeated", "list:2"]),
+        alone(&["--learn", "both", "--align", "--rows", "all"]),
+        alone(&["--learn", "both", "--repeated", "first"]),
+    ]);
+    assert!(tables.outputs.iter().all(|output| !exists(output)));
+    assert_said!(said);
 }

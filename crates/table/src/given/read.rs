@@ -66,10 +66,7 @@ impl GivenRows<'_> {
         layout: &PayloadLayout,
         progress: &Progress,
     ) -> Result<Vec<u8>, Error> {
-        assert!(
-            self.most <= layout.most_rows(),
-            "room for all rows of a key"
-        );
+        self.check_room(layout);
         let length = layout.payload_bytes();
         let mut payloads = vec![0; self.payloads * length];
         let columns = layout.columns();
@@ -84,6 +81,15 @@ impl GivenRows<'_> {
             },
         )?;
         Ok(payloads)
+    }
+
+    /// # Panics
+    /// If more rows of a key may be given than the layout has room for.
+    pub(super) fn check_room(&self, layout: &PayloadLayout) {
+        assert!(
+            self.most <= layout.most_rows(),
+            "room for all rows of a key"
+        );
     }
 
     /// Calls `take` with each row that is given, in the table's order: with the number of its item, and the

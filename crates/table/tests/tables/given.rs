@@ -10,7 +10,7 @@ use psijoin_spill::{Budget, Folder};
 use psijoin_table::{
     Destination, Dialect, Error, ErrorKind, KeyPartitions, KeyTable, Progress, Source, WhichRows,
     atomic_file::Existing,
-    given::{GivenColumns, PayloadLayout, Payloads, RepeatedKeys},
+    given::{GivenColumns, PartitionedPayloads, PayloadLayout, Payloads, RepeatedKeys},
 };
 
 use crate::{Files, array, assert_contains, key, open, typed_columns};
@@ -936,8 +936,8 @@ fn keys_in_partitions_give_and_get_the_same() {
         .unwrap();
 
     let progress = Progress::default();
+    let spill = (&Budget::new(0), &Folder::temporary());
     let partitions = |source: &Source| {
-        let spill = (&Budget::new(0), &Folder::temporary());
         KeyPartitions::read(source, &key(&["id"], &[]), &[], spill, &progress).unwrap()
     };
     let items = |keys: &KeyPartitions| -> (Vec<[u8; 32]>, Vec<u32>) {
@@ -950,8 +950,21 @@ fn keys_in_partitions_give_and_get_the_same() {
     let given = keys.given(repeated).unwrap();
     // Items are in another order where no key of a partition is repeated.
     let (fingerprints, _) = items(&keys);
-    let payloads = given.payloads(&source, &gift.layout, &progress).unwrap();
-    let payloads = payloads.chunks_exact(gift.layout.payload_bytes());
+    let all = given.payloads(&source, &gift.layout, &progress).unwrap();
+    let spilled = given.partitioned(&source, &gift.layout, &keys, spill, &progress);
+    let spilled = spilled.unwrap();
+    assert!(spilled.spilled_bytes() > 0);
+    type Take = fn(&PartitionedPayloads, usize) -> Result<Vec<u8>, Error>;
+    let take: [Take; 2] = [
+        PartitionedPayloads::payloads,
+        PartitionedPayloads::take_payloads,
+    ];
+    for take in take {
+        let partitions = 0..keys.partitions();
+        let partitions = partitions.map(|partition| take(&spilled, partition).unwrap());
+        assert_eq!(partitions.collect::<Vec<_>>().concat(), all);
+    }
+    let payloads = all.chunks_exact(gift.layout.payload_bytes());
     assert!(
         fingerprints
             .iter()
