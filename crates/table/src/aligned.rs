@@ -40,7 +40,8 @@ const TASK_ITEMS: usize = 1 << 12;
 /// # }
 /// ```
 ///
-/// Takes 4 bytes and a bit per row of the table, and 4 bytes per shared key; 24 more of these while it is made.
+/// Takes 4 bytes and a bit per row of the table, and 4 bytes per shared key. While it is made, it takes 32 more per
+/// shared key.
 #[derive(Debug, Clone)]
 pub struct AlignedRows<'a> {
     pub(crate) rows: PartnerRows<'a>,

@@ -880,3 +880,26 @@ fn what_cannot_be_aligned_is_refused_before_data_move() {
     );
     assert_eq!(staged.unwrap_err().kind(), ErrorKind::Peer);
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_told() {
+    let files = Files::new();
+    let lines: String = (0..20_000).map(|row| format!("{row},x\n")).collect();
+    let input = files.text("t.csv", format!("id,n\n{lines}"));
+    let side = Side::read(open(&input), &key(&["id"], &[]), 0, files.0.path());
+    let all = side.fingerprints();
+    for output in [
+        "out.csv",
+        "out.tsv",
+        "out.csv.gz",
+        "out.parquet",
+        "out.arrow",
+    ] {
+        let full = files.path(output);
+        std::os::unix::fs::symlink("/dev/full", &full).unwrap();
+        let align = || side.align(&all, u64::MAX, &full).unwrap_err();
+        let error = Pool::new(3).unwrap().run(align);
+        assert_contains(&error.to_string(), "No space left on device");
+    }
+}
