@@ -445,14 +445,10 @@ fn typed(count: usize, nested: bool) -> RecordBatch {
 
 /// Nested columns whose rows share what they hold.
 fn sharing(count: usize) -> Vec<(&'static str, ArrayRef)> {
-    let texts = || (0..count).map(|row| format!("longer than twelve bytes: {}", row % 50));
-    let words: DictionaryArray<Int32Type> = texts()
-        .map(Some)
-        .collect::<Vec<_>>()
-        .iter()
-        .map(|text| text.as_deref())
-        .collect();
-    let views = StringViewArray::from_iter_values(texts());
+    let texts = (0..count).map(|row| format!("longer than twelve bytes: {}", row % 50));
+    let texts: Vec<String> = texts.collect();
+    let words: DictionaryArray<Int32Type> = texts.iter().map(String::as_str).collect();
+    let views = StringViewArray::from_iter_values(&texts);
     let ends = arrow_buffer::OffsetBuffer::<i32>::from_lengths(vec![1; count]);
     let field = |data_type: &DataType| Arc::new(Field::new_list_field(data_type.clone(), true));
     let list = ListArray::new(

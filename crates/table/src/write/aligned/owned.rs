@@ -11,13 +11,17 @@ use arrow_select::take::take;
 
 use crate::write::ipc::{may_share, without_shared_texts};
 
-/// The rows, with dictionaries as their values, and a copy of the texts behind views only. Any column may be null.
+/// The rows, with dictionaries as their values, and a copy of the texts behind views only.
 pub(super) fn owned(rows: &RecordBatch) -> Result<RecordBatch, ArrowError> {
     let columns: Vec<ArrayRef> = rows.columns().iter().map(own).collect::<Result<_, _>>()?;
     let fields = rows.schema_ref().fields().iter().zip(&columns);
-    let fields: Vec<Field> = fields
-        .map(|(field, column)| nullable(field, column.data_type()))
-        .collect();
+    // The values of a dictionary may be null where its keys are not.
+    let fields = fields.map(|(field, column)| {
+        let nullable = field.is_nullable() || matches!(field.data_type(), DataType::Dictionary(..));
+        let field = field.as_ref().clone().with_nullable(nullable);
+        field.with_data_type(column.data_type().clone())
+    });
+    let fields: Vec<Field> = fields.collect();
     RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
 }
 
@@ -46,10 +50,8 @@ fn own(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
 fn of_children(data_type: &DataType, children: &[ArrayRef]) -> DataType {
     use DataType::*;
     let of = |field: &FieldRef, child: &ArrayRef| -> FieldRef {
-        match field.data_type() == child.data_type() {
-            true => field.clone(),
-            false => Arc::new(nullable(field, child.data_type())),
-        }
+        let field = field.as_ref().clone();
+        Arc::new(field.with_data_type(child.data_type().clone()))
     };
     match data_type {
         List(items) => List(of(items, &children[0])),
@@ -67,8 +69,81 @@ fn of_children(data_type: &DataType, children: &[ArrayRef]) -> DataType {
     }
 }
 
-/// The values of a dictionary may be null where its keys are not.
-fn nullable(field: &Field, data_type: &DataType) -> Field {
-    let field = field.clone().with_data_type(data_type.clone());
-    field.with_nullable(true)
+#[cfg(test)]
+mod tests {
+    use arrow_array::{
+        DictionaryArray, FixedSizeListArray, Int32Array, LargeListArray, ListArray, ListViewArray,
+        MapArray, RunArray, StringViewArray, StructArray, types::Int32Type,
+    };
+    use arrow_buffer::OffsetBuffer;
+    use arrow_select::interleave::interleave_record_batch;
+
+    use super::*;
+
+    const ROWS: usize = 1000;
+
+    /// A column of each type that may share what it holds.
+    fn columns() -> Vec<ArrayRef> {
+        let texts: Vec<String> = (0..ROWS).map(|row| format!("{row:0200}")).collect();
+        let words: DictionaryArray<Int32Type> = texts.iter().map(String::as_str).collect();
+        let views = StringViewArray::from_iter_values(&texts);
+        let inner: [ArrayRef; 2] = [Arc::new(words), Arc::new(views)];
+        let mut columns = inner.to_vec();
+        for inner in inner {
+            let item = Arc::new(Field::new_list_field(inner.data_type().clone(), true));
+            let value = Arc::new(Field::new("value", inner.data_type().clone(), true));
+            let ends = OffsetBuffer::from_lengths(vec![1; ROWS]);
+            let long_ends = OffsetBuffer::from_lengths(vec![1; ROWS]);
+            let key = Arc::new(Field::new("key", inner.data_type().clone(), false));
+            let pairs = StructArray::from(vec![(key, inner.clone()), (value, inner.clone())]);
+            let entries = Arc::new(Field::new("entries", pairs.data_type().clone(), false));
+            let starts = (0..ROWS as i32).collect();
+            let run_ends = Int32Array::from_iter_values(1..=ROWS as i32);
+            let sizes = vec![1; ROWS].into();
+            let new = inner.clone();
+            columns.extend([
+                Arc::new(ListArray::new(
+                    item.clone(),
+                    ends.clone(),
+                    new.clone(),
+                    None,
+                )) as ArrayRef,
+                Arc::new(LargeListArray::new(
+                    item.clone(),
+                    long_ends,
+                    new.clone(),
+                    None,
+                )),
+                Arc::new(FixedSizeListArray::new(item.clone(), 1, new.clone(), None)),
+                Arc::new(ListViewArray::new(item, starts, sizes, new.clone(), None)),
+                Arc::new(RunArray::<Int32Type>::try_new(&run_ends, &new).unwrap()),
+                Arc::new(pairs.clone()),
+                Arc::new(MapArray::new(entries, ends, pairs, None, false)),
+            ]);
+        }
+        columns
+    }
+
+    /// Whether anything in a column is a dictionary.
+    fn has_dictionary(data_type: &DataType) -> bool {
+        format!("{data_type:?}").contains("Dictionary")
+    }
+
+    #[test]
+    fn few_rows_hold_little_and_no_dictionaries() {
+        for column in columns() {
+            let all = RecordBatch::try_from_iter([("column", column)]).unwrap();
+            let three = [(0, 700), (0, 3), (0, 4)];
+            let shared = interleave_record_batch(&[&all], &three).unwrap();
+            let few = owned(&shared).unwrap();
+            let (column, data_type) = (few.column(0), few.schema().field(0).data_type().clone());
+            assert!(!has_dictionary(&data_type), "{data_type}");
+            let bytes = column.get_buffer_memory_size();
+            assert!((600..6_000).contains(&bytes), "{bytes} in {data_type}");
+            // The same in whichever order this is done.
+            let before = interleave_record_batch(&[&owned(&all).unwrap()], &three).unwrap();
+            assert_eq!(owned(&before).unwrap(), few);
+            assert_eq!(owned(&few).unwrap(), few);
+        }
+    }
 }
