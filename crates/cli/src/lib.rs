@@ -1,0 +1,100 @@
+//! The program `psijoin`: two parties join their private tables. It is a library, so that it can be in other programs, too:
+//! the Python package is one.
+//!
+//! | module | what lives there |
+//! |---|---|
+//! | [`args`] | what can be said on the command line |
+//! | [`commands`] | one module per command |
+//! | [`dialect`] | how a table is written, as the command line says it |
+//! | [`requested_output`], [`question`] | what the receiver is to learn |
+//! | [`columns`] | which party has which column of numbers |
+//! | [`settings`] | the names of what must be the same on both sides |
+//! | [`session`] | one party of a join, from its table to its result |
+//! | [`terms`] | what both parties agree to, in words |
+//! | [`job`] | what is kept, so that a join that broke off goes on |
+//! | [`summary`] | the result of a run |
+//! | [`allowance`] | how the memory of a party is shared out |
+//! | [`limits`] | how large a set of the other party may be |
+//! | [`exit`] | every failure, and the exit code that it ends with |
+//! | [`clashes`] | files of a run that must not be the same |
+//! | [`guard`], [`interrupt`] | ends that are not in order: no memory, panics, deadlines, Ctrl-C |
+//! | [`pulse`] | whether this party makes progress, for the heartbeat |
+//! | [`record`], [`report`] | what is known about a run, and what scripts read about it |
+//! | [`closing_statement`] | what was run and learned, for people |
+//! | [`console`], [`log`], [`progress`], [`output`] | what goes to standard error, and what to standard output |
+
+#![forbid(unsafe_code)]
+
+mod allowance;
+mod args;
+mod calibration;
+mod clashes;
+mod closing_statement;
+mod columns;
+mod commands;
+mod console;
+mod dialect;
+mod exit;
+mod grid;
+mod guard;
+mod humanize;
+mod interrupt;
+mod job;
+mod limits;
+mod log;
+mod loopback;
+mod measured_network;
+mod meeting;
+mod memory;
+mod names;
+mod output;
+mod phases;
+mod processor;
+mod progress;
+mod pulse;
+mod question;
+mod record;
+mod report;
+mod report_file;
+mod requested_output;
+mod session;
+mod settings;
+mod sizes;
+mod summary;
+mod terms;
+
+use std::{ffi::OsString, process::ExitCode};
+
+use clap::Parser;
+
+use crate::{
+    args::{Args, Command},
+    exit::Failure,
+};
+
+/// Runs the program as the only thing in this process, with these arguments. The first one is the program's name.
+///
+/// It may end the process itself: when no memory is left, when something panics, and after Ctrl-C.
+pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let args = Args::parse_from(args);
+    let done = prepare(&args)
+        .map_err(|failure| {
+            console::failure(&failure);
+            failure.exit_code()
+        })
+        .and_then(|()| commands::run(args.command));
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(code) => code.into(),
+    }
+}
+
+fn prepare(args: &Args) -> Result<(), Failure> {
+    let quiet = match &args.command {
+        Command::Receive(receive) => receive.join.quiet,
+        Command::Send(send) => send.join.quiet,
+        _ => false,
+    };
+    log::to_stderr(quiet)?;
+    guard::install()
+}
