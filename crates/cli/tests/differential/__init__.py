@@ -2,19 +2,26 @@
 
 Random pairs of tables are joined by two processes of psijoin, and DuckDB computes from the same
 files, in SQL, what must come out. What is expected is written from the documentation alone:
-`crates/table/src/lib.rs`, `docs/tutorial.md`, `docs/tables.md` and `docs/functions.md`.
+`crates/table/src/lib.rs` and `given.rs` beside it, `docs/tutorial.md`, `docs/tables.md`,
+`docs/join.md` and `docs/functions.md`.
 
 From the values to the verdict:
 
     column_types, rules   the canonical texts of types and rules, in SQL
     kinds, amounts        random values of keys, and the ways to write them; numbers to add up
+    cells                 columns of them
     formats, parts        how files are written, and which there are
     tables                tables, their files, and what DuckDB is given of them
     pairs                 a random pair of tables
     meanings              what key columns mean
+    given_bytes, giving   what the sender gives beside its keys, and the receiver takes
     joins                 what is asked of the pair, and the two command lines
     expectation           what DuckDB says
+    joined_rows           the rows that come out: an inner, a left or an anti join
+    endings               how a join ends, and with which exit codes
     comparison            where psijoin says something else
+    row_comparison        the same, of rows
+    difference            how that is told
     unreadable            cells that a rule cannot read
     summary               what was covered
 """

@@ -11,7 +11,8 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .comparison import Difference, compare
+from .comparison import compare
+from .difference import Difference
 from .expectation import Expectation, connect
 from .joins import draw_join, protocols, run
 from .pairs import draw_pair
@@ -71,7 +72,7 @@ def run_pair(setting: Setting, number: int, folder: Path, summary: Summary) -> N
         expectation = Expectation(connection, pair)
         summary.add_pair(pair, expectation)
         for kind in ("rows", rng.choice(OUTPUT_KINDS[1:])):
-            join = draw_join(rng, pair, kind, expectation.shared, setting.protocols)
+            join = draw_join(rng, pair, kind, expectation, setting.protocols)
             join_folder = folder / kind
             join_folder.mkdir()
             ended = run(setting.program, pair, join, rng, join_folder)

@@ -51,7 +51,8 @@ def of(arrow: pa.DataType) -> ColumnType:
 def floating(arrow: pa.DataType) -> ColumnType:
     """A floating-point number, whose key is a whole number. NaN is a null."""
     canonical = "TRY_CAST({0} AS HUGEINT)::VARCHAR"
-    return ColumnType(f"{arrow}", arrow, canonical)
+    shown = "CASE WHEN isnan({0}) THEN 'NaN' ELSE {0}::VARCHAR END"
+    return ColumnType(f"{arrow}", arrow, canonical, shown)
 
 
 def binary(arrow: pa.DataType) -> ColumnType:

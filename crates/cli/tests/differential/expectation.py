@@ -1,5 +1,6 @@
 """What DuckDB says of a pair of tables."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -8,13 +9,11 @@ import duckdb
 
 from . import rules
 from .amounts import Amount
-from .formats import quoted
+from .given_bytes import Widths, flag_bytes, row_bytes
 from .pairs import Pair, Side
 
 # More decimals than any number has, and so many digits before them that no sum overflows.
 NUMBER = "DECIMAL(38, 18)"
-
-MATCHING = "receiver SEMI JOIN shared USING (key)"
 
 
 def connect() -> duckdb.DuckDBPyConnection:
@@ -39,10 +38,11 @@ class Expectation:
     `receiver` and `sender` have a row for each of the party's: `row` numbers them from 0; `key` is
     the list of the key's canonical texts, or null for a row without a key; `n0`, `n1` and so on are
     the numbers, and `s0`, `s1` the decimals that they show. `shared` has each shared key once.
+    `given` has the sender's rows with a key; `place` numbers those of one key from 1.
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, pair: Pair) -> None:
-        self._connection = connection
+        self.connection = connection
         self._pair = pair
         for name, side in (("receiver", pair.receiver), ("sender", pair.sender)):
             self._load(name, side)
@@ -50,9 +50,18 @@ class Expectation:
             "CREATE OR REPLACE TEMP TABLE shared AS"
             " SELECT DISTINCT key FROM receiver SEMI JOIN sender USING (key)"
         )
+        connection.execute(
+            "CREATE OR REPLACE TEMP TABLE given AS SELECT row, key,"
+            " row_number() OVER (PARTITION BY key ORDER BY row) AS place"
+            " FROM sender WHERE key IS NOT NULL"
+        )
         self.shared: int = self._value("SELECT count(*) FROM shared")
-        matching = connection.execute(f"SELECT row FROM {MATCHING} ORDER BY row").fetchall()
-        self.matching: list[int] = [row for (row,) in matching]
+        self.keyless_rows: int = self._value("SELECT count(*) - count(key) FROM receiver")
+        self.most_repeated: int = self._value("SELECT coalesce(max(place), 0) FROM given")
+        self.joined_rows: int = self._value("SELECT count(*) FROM receiver JOIN given USING (key)")
+        self.matching_rows: int = self._value(
+            "SELECT count(*) FROM receiver SEMI JOIN shared USING (key)"
+        )
 
     def _load(self, name: str, side: Side) -> None:
         fields = []
@@ -66,7 +75,7 @@ class Expectation:
             f", {number_of(side, amount)} AS n{index}, {decimals_of(side, amount)} AS s{index}"
             for index, amount in enumerate(side.amounts)
         ]
-        self._connection.execute(
+        self.connection.execute(
             f"CREATE OR REPLACE TEMP TABLE {name} AS"
             f" SELECT row, {key} AS key{''.join(numbers)} FROM {side.table.relation()}"
         )
@@ -85,7 +94,7 @@ class Expectation:
     def overflows(self, holder: str, amount: Amount) -> bool:
         """Whether the positive or the negative numbers of a column exceed 64 bits together."""
         index, unit = self._index(holder, amount), 10 ** self.scale(holder, amount)
-        above, below = self._connection.execute(
+        above, below = self.connection.execute(
             f"SELECT coalesce(sum(n{index}) FILTER (n{index} > 0), 0),"
             f" coalesce(sum(n{index}) FILTER (n{index} < 0), 0) FROM {holder} WHERE key IS NOT NULL"
         ).fetchone()
@@ -110,7 +119,7 @@ class Expectation:
             total = f"sum(n{self._index(holder, amount)}) AS total{index}"
             totals += f" LEFT JOIN (SELECT key, {total} FROM {holder} GROUP BY key) USING (key)"
             selected.append(f"CASE WHEN is_shared THEN coalesce(total{index}, 0) ELSE 0 END")
-        found = self._connection.execute(
+        found = self.connection.execute(
             f"SELECT {', '.join(selected)} FROM"
             " (SELECT key, min(row) AS row FROM receiver WHERE key IS NOT NULL GROUP BY key)"
             " LEFT JOIN (SELECT key, true AS is_shared FROM shared) USING (key)"
@@ -118,41 +127,35 @@ class Expectation:
         )
         return {row: Share(bool(shared), tuple(sums)) for row, shared, *sums in found.fetchall()}
 
-    def shown(self, with_nulls: bool) -> list[tuple[str | None, ...]]:
-        """The matching rows as texts, where nulls are told from empty texts or not."""
-        return self._connection.execute(
-            f"SELECT {', '.join(self._texts(with_nulls))} FROM {self._matching_rows()} ORDER BY row"
-        ).fetchall()
+    def first_beyond(self, most: int) -> int:
+        """The first row of the sender that comes after this many others of its key."""
+        return self._value(f"SELECT min(row) FROM given WHERE place > {most}")
 
-    def has_text(self, pattern: str) -> bool:
-        """Whether a text of a matching row has something that the regular expression finds."""
-        texts = ", ".join(self._texts(with_nulls=False))
-        return self._value(
-            f"SELECT coalesce(bool_or(regexp_matches(concat({texts}), {quoted(pattern)})), false)"
-            f" FROM {self._matching_rows()}"
+    def widths(self, places: Sequence[int], most: int | None) -> Widths:
+        """What rows of the sender with a key take in some columns, of each key the first `most`."""
+        table = self._pair.sender.table
+        flags = flag_bytes(len(places))
+        least, at_most = (
+            self._value(
+                f"SELECT coalesce(max({taken}), {flags}) FROM {table.relation()} JOIN given"
+                f" USING (row) WHERE {most is None} OR place <= {most or 0}"
+            )
+            for taken in row_bytes(table, places)
         )
-
-    def _texts(self, with_nulls: bool) -> list[str]:
-        columns = enumerate(self._pair.receiver.table.columns)
-        texts = [one.type.shown.format(f"c{place}") for place, one in columns]
-        return texts if with_nulls else [f"coalesce({text}, '')" for text in texts]
-
-    def _matching_rows(self) -> str:
-        relation = self._pair.receiver.table.relation()
-        return f"{relation} SEMI JOIN (SELECT row FROM {MATCHING}) USING (row)"
+        return Widths(least, at_most, flags)
 
     def texts(self, relation: str, columns: int, with_nulls: bool) -> list[tuple[str | None, ...]]:
-        """The rows of an output that is a text, or a Parquet file of texts."""
+        """The rows of an output that is a text."""
         texts = [
             f"c{place}" if with_nulls else f"coalesce(c{place}, '')" for place in range(columns)
         ]
-        return self._connection.execute(
+        return self.connection.execute(
             f"SELECT {', '.join(texts)} FROM {relation} ORDER BY row"
         ).fetchall()
 
     def types(self, relation: str) -> list[str]:
         """The types of some columns."""
-        described = self._connection.execute(f"DESCRIBE SELECT * FROM {relation}")
+        described = self.connection.execute(f"DESCRIBE SELECT * FROM {relation}")
         return [held for _, held, *_ in described.fetchall()]
 
     def _index(self, holder: str, amount: Amount) -> int:
@@ -160,7 +163,7 @@ class Expectation:
         return side.amounts.index(amount)
 
     def _value(self, query: str) -> Any:
-        return self._connection.execute(query).fetchone()[0]
+        return self.connection.execute(query).fetchone()[0]
 
 
 def number_of(side: Side, amount: Amount) -> str:

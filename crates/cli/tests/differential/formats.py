@@ -37,18 +37,22 @@ class Dialect:
         if not self.holds(text):
             for letter in (self.delimiter, "\n", "\r"):
                 text = text.replace(letter, "_")
+        if self.can_encode(text):
+            return text
+        return "".join(map(self._encodable, text))
+
+    def _encodable(self, letter: str) -> str:
+        if self.can_encode(letter):
+            return letter
+        return " " if letter.isspace() else "_"
+
+    def can_encode(self, text: str) -> bool:
+        """Whether the encoding has all of its letters."""
         try:
             text.encode(self.encoding)
         except UnicodeEncodeError:
-            return "".join(map(self._encodable, text))
-        return text
-
-    def _encodable(self, letter: str) -> str:
-        try:
-            letter.encode(self.encoding)
-        except UnicodeEncodeError:
-            return " " if letter.isspace() else "_"
-        return letter
+            return False
+        return True
 
     def field(self, text: str | None) -> str:
         """The text as a field, in quotes or with escapes if need be."""

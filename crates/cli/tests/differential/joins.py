@@ -11,7 +11,9 @@ from pathlib import Path
 
 from .amounts import Amount
 from .column_types import ColumnType
+from .expectation import Expectation
 from .formats import COMPRESSIONS, TYPED, Format
+from .giving import CARRYING, Giving, draw_giving
 from .meanings import may_differ
 from .pairs import Pair
 from .tables import Table
@@ -21,6 +23,13 @@ PATIENCE_SECONDS = 300
 
 # Protocols other than `auto` are tried with few rows, as some of them are slow.
 FEW_ROWS = 300
+
+# Those that carry columns are tried with more.
+MANY_ROWS = 3000
+
+# Which rows can be written, and which of them can get columns of the sender.
+ROWS = ("shared", "all", "unshared")
+ROWS_WITH_PARTNERS = ROWS[:2]
 
 # Which protocols can withhold a result, and take numbers of the sender (docs/functions.md).
 WITHHOLDING = ("rr22-circuit", "kk20", "kk20-silent")
@@ -49,6 +58,9 @@ class Join:
     receiver_listens: bool = True
     # What the rows are written to; None for standard output.
     output: Format | None = None
+    # Which rows are written, and what they get of the sender.
+    rows: str = "shared"
+    giving: Giving | None = None
     # Whether an empty text is told from a null in CSV.
     quote_empty: bool = False
     # Whether differences are refused, and whether there is a `--check` before.
@@ -77,29 +89,45 @@ def protocols(program: Path) -> dict[str, list[str]]:
 
 
 def draw_join(
-    rng: random.Random, pair: Pair, kind: str, shared: int, known: dict[str, list[str]]
+    rng: random.Random,
+    pair: Pair,
+    kind: str,
+    expectation: Expectation,
+    known: dict[str, list[str]],
 ) -> Join:
-    """Something to ask of a pair that has so many shared keys."""
+    """Something to ask of a pair."""
     join = Join(kind, receiver_listens=rng.random() < 0.5)
     if kind in ("sum", "shares"):
         join.columns = draw_columns(rng, pair)
         if kind == "sum" and not join.columns:
             join.kind = "count"
-    near = max(1, shared + rng.choice((-1, 0, 0, 1, 5)))
+    near = max(1, expectation.shared + rng.choice((-1, 0, 0, 1, 5)))
     if join.kind == "threshold":
         join.number = near
     elif join.kind != "shares" and rng.random() < 0.2:
         join.min_intersection = near
     if join.kind == "rows":
-        join.output = draw_output(rng, pair.receiver.table)
+        draw_rows(rng, join, pair, expectation)
+        join.output = draw_output(rng, pair.receiver.table, join)
         is_csv = join.output is None or join.output.name == "csv"
         if pair.receiver.table.format.name in TYPED and is_csv:
             join.quote_empty = rng.random() < 0.5
-    if pair.largest <= FEW_ROWS and rng.random() < 0.2:
+    if join.giving:
+        join.protocol = rng.choice(CARRYING) if pair.largest <= MANY_ROWS else "auto"
+    elif pair.largest <= FEW_ROWS and rng.random() < 0.2:
         join.protocol = rng.choice([name for name in known if suits(name, join, known)])
     join.strict = may_differ(pair) is not None and rng.random() < 0.3
     join.check = rng.random() < 0.1
     return join
+
+
+def draw_rows(rng: random.Random, join: Join, pair: Pair, expectation: Expectation) -> None:
+    """Which rows are written, and what the sender gives beside them."""
+    if join.min_intersection is None and rng.random() < 0.6:
+        join.giving = draw_giving(rng, pair, expectation)
+        join.rows = rng.choice(ROWS_WITH_PARTNERS)
+    else:
+        join.rows = rng.choice(ROWS)
 
 
 def suits(protocol: str, join: Join, known: dict[str, list[str]]) -> bool:
@@ -124,11 +152,14 @@ def draw_columns(rng: random.Random, pair: Pair) -> list[Named]:
     return rng.sample(columns, rng.randint(min(1, len(columns)), len(columns)))
 
 
-def draw_output(rng: random.Random, table: Table) -> Format | None:
+def draw_output(rng: random.Random, table: Table, join: Join) -> Format | None:
     """A format that can hold the table's columns."""
     allowed = list(TYPED)
     if table.format.dialect or all(is_shown(column.type) for column in table.columns):
-        allowed += ["csv", "tsv"] + (["txt"] * 4 if len(table.columns) == 1 else [])
+        allowed += ["csv", "tsv"]
+        # Lines have no room for what is added.
+        is_wider = join.giving or join.rows == "all"
+        allowed += ["txt"] * (1 if is_wider else 4) if len(table.columns) == 1 else []
         if rng.random() < 0.15:
             return None
     name = rng.choice(allowed)
@@ -165,23 +196,27 @@ class Run:
     ended: dict[str, Ended]
     outputs: dict[str, Path]
     rows: Path
+    # What the receiver reports.
+    report: Path
     # How they ended with `--check`, before.
     checked: dict[str, Ended] | None
 
 
 def run(program: Path, pair: Pair, join: Join, rng: random.Random, folder: Path) -> Run:
     """Joins the tables of a pair in two processes, whose files go to the folder."""
-    outputs = output_paths(join, folder)
+    outputs, report = output_paths(join, folder), folder / "report.json"
     commands = {
         role: [str(program), *command(role, pair, join, rng, outputs.get(role))]
         for role in ("receiver", "sender")
     }
+    commands["receiver"] += ["--report", str(report)]
     checked = None
     if join.check:
         checking = {role: [*arguments, "--check"] for role, arguments in commands.items()}
         checked = meet(checking, join, folder / "check")
     ended = meet(commands, join, folder)
-    return Run(ended, outputs, outputs.get("receiver", folder / "receiver.stdout"), checked)
+    rows = outputs.get("receiver", folder / "receiver.stdout")
+    return Run(ended, outputs, rows, report, checked)
 
 
 def meet(commands: dict[str, list[str]], join: Join, folder: Path) -> dict[str, Ended]:
@@ -218,6 +253,9 @@ def command(
         arguments += ["--min-intersection", str(join.min_intersection)]
     if join.strict:
         arguments.append("--strict")
+    if role == "receiver" and join.rows != "shared":
+        arguments += ["--rows", join.rows]
+    arguments += join.giving.options(role) if join.giving else []
     if role == "receiver" and join.quote_empty:
         arguments.append("--quote-empty")
     if role == "sender" and join.kind == "sum":

@@ -3,13 +3,13 @@
 import random
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from . import column_types as types
 from .amounts import Amount, draw_amount
-from .column_types import TEXT, ColumnType
+from .cells import KeyColumn, draw_cells, draw_notes, draw_others, draw_value
+from .column_types import TEXT
 from .formats import TYPED, USUAL, Dialect, Format
-from .kinds import KINDS, Kind, Text
+from .kinds import KINDS
 from .parts import LONGEST_FOLDER, draw_naming, draw_parts, draw_told, folders, parts_by
 from .tables import Column, Table
 
@@ -28,15 +28,6 @@ ENCODINGS = (
     ("iso8859-15", False, ("iso-8859-15", "l9")),
     ("utf-8", True, (None, "utf-8")),
 )
-
-
-@dataclass(frozen=True)
-class KeyColumn:
-    """A column of the key: its kind, and each side's type and rules."""
-
-    kind: Kind
-    types: tuple[ColumnType, ColumnType]
-    rules: tuple[str, str]
 
 
 @dataclass
@@ -169,14 +160,6 @@ def draw_key_column(rng: random.Random, formats: list[Format]) -> KeyColumn:
     return KeyColumn(kind, held, tuple(kind.draw_rules(held, rng)))
 
 
-def draw_value(rng: random.Random, one: KeyColumn, fitting: tuple[ColumnType, ...]) -> Any:
-    """A value that all these types can hold."""
-    while True:
-        value = one.kind.draw(rng)
-        if all(one.kind.fits(value, held) for held in fitting):
-            return value
-
-
 def draw_side(
     rng: random.Random, choice: Format, key: list[KeyColumn], index: int, values: list[tuple]
 ) -> Side:
@@ -209,6 +192,7 @@ def draw_side(
         names_of_amounts = rng.sample(("amount", "price", "qty"), rng.choice((0, 1, 1, 2)))
         amounts = [draw_amount(rng, choice, name, len(values)) for name in names_of_amounts]
         columns += [amount.column for amount in amounts]
+        columns += draw_others(rng, choice, len(values))
         if len(columns) <= 1 or rng.random() < 0.5:
             columns.append(draw_notes(rng, choice, len(values)))
     rng.shuffle(columns)
@@ -243,43 +227,6 @@ def is_told(column: Column) -> bool:
 def can_be_narrow(choice: Format) -> bool:
     """Whether such a table of one column can hold an empty cell, which in a text takes quotes."""
     return choice.dialect is None or choice.dialect.quote is not None
-
-
-def draw_cells(
-    rng: random.Random,
-    choice: Format,
-    name: str,
-    one: KeyColumn,
-    index: int,
-    values: list[Any],
-    null_rate: float,
-) -> Column:
-    """A key column's cells for these values, of which some are left out."""
-    held, rules = one.types[index], one.rules[index]
-
-    def cell(value: Any) -> Any:
-        if rng.random() < null_rate:
-            return rng.choice((None, "")) if held.is_text else None
-        if held.is_text:
-            return choice.fitted(one.kind.text(value, rules, rng))
-        return one.kind.encode(value, held)
-
-    cells = [cell(value) for value in values]
-    if held in types.FLOATS:
-        # NaN is a null too; and zero has two signs.
-        cells = [float("nan") if value is None and rng.random() < 0.5 else value for value in cells]
-        cells = [-0.0 if value == 0 and rng.random() < 0.5 else value for value in cells]
-    return Column(name, held, cells)
-
-
-def draw_notes(rng: random.Random, choice: Format, rows: int) -> Column:
-    """A column that nothing is asked of."""
-    kind = Text()
-    notes = [
-        choice.fitted(kind.draw(rng)) if rng.random() < 0.8 else rng.choice((None, ""))
-        for _ in range(rows)
-    ]
-    return Column("note", TEXT if choice.dialect else rng.choice(types.STRINGS), notes)
 
 
 def blank_lines(rng: random.Random, table: Table) -> list[int]:

@@ -3,9 +3,13 @@
 from collections import Counter
 from collections.abc import Iterable
 
+from . import column_types as types
+from .endings import HALF_FLOAT, output_format
 from .expectation import Expectation
 from .formats import COMPRESSIONS, TYPED, USUAL
-from .joins import Join
+from .giving import CARRYING, PREFIX, REPEATED, Giving
+from .joined_rows import SHARED_PREFIX, added_names
+from .joins import ROWS, ROWS_WITH_PARTNERS, Join
 from .kinds import KINDS
 from .pairs import ENCODINGS, Pair
 from .parts import NAMINGS
@@ -16,6 +20,8 @@ ALL_OCCUR_PAIRS = 2000
 
 FORMATS = (*USUAL, *TYPED)
 ENDINGS = ("done", "withheld", "overflowing", "unwritable", "differing", "unreadable")
+# And those of joins with columns of the sender.
+GIVING_ENDINGS = ("unfit", "ungivable", "repeated", "not offered", "too long")
 OUTPUT_KINDS = ("rows", "count", "threshold", "sum", "shares")
 
 # What was met, as a topic and one of its cases, such as ("kind of key", "uuid").
@@ -74,7 +80,46 @@ def cases_of_join(pair: Pair, join: Join, ending: str) -> set[Case]:
             cases.add((f"with --{option.replace('_', '-')}", ending))
     if join.output:
         cases.add(("rows", arrow(pair.receiver.table.format.name, join.output.name)))
+    if join.kind == "rows":
+        cases |= cases_of_rows(pair, join, ending)
     cases |= {(f"{join.kind} of a column of", column.holder) for column in join.columns}
+    return cases
+
+
+def cases_of_rows(pair: Pair, join: Join, ending: str) -> set[Case]:
+    """What rows have, and the columns of the sender beside them."""
+    with_columns = " with columns" if join.giving else ""
+    cases = {("which rows", join.rows + with_columns)}
+    if ending != "done":
+        return cases
+    cases |= {("an added column is called", prefix_of(name)) for name in added_names(pair, join)}
+    if join.giving:
+        cases |= cases_of_giving(pair, join, join.giving)
+    return cases
+
+
+def prefix_of(name: str) -> str:
+    """What stands before a name that is taken already."""
+    return next((prefix for prefix in (SHARED_PREFIX, PREFIX) if name.startswith(prefix)), "")
+
+
+def cases_of_giving(pair: Pair, join: Join, giving: Giving) -> set[Case]:
+    """What columns of the sender have that were given."""
+    table = pair.sender.table
+    columns = [table.columns[place] for place in giving.taken]
+    target = output_format(pair, join)
+    cases = {
+        ("columns go", arrow(table.format.name, target.name)),
+        ("columns beside", pair.receiver.table.format.name),
+        ("columns by", join.protocol),
+        ("repeated keys of the sender", giving.repeated),
+        ("taken", "all" if giving.said_taken == "all" else "by name"),
+        ("bytes of a row", "said" if giving.row_bytes else "measured"),
+    }
+    for column in columns:
+        cases.add(("type of a given column", column.type.name))
+        if any(cell is None for cell in column.cells):
+            cases.add(("nulls in a given column", table.format.name))
     return cases
 
 
@@ -108,7 +153,27 @@ def wanted(protocols: Iterable[str]) -> set[Case]:
         for kind in ("sum", "shares")
         for holder in ("receiver", "sender")
     }
-    return kinds | joins | tables | parties
+    return kinds | joins | tables | parties | wanted_of_rows()
+
+
+def wanted_of_rows() -> set[Case]:
+    """What has to occur among rows, and columns of the sender beside them."""
+    rows = {("which rows", which) for which in ROWS}
+    rows |= {("which rows", f"{which} with columns") for which in ROWS_WITH_PARTNERS}
+    rows |= {("rows without a key", which) for which in ROWS}
+    rows |= {("ending", ending) for ending in GIVING_ENDINGS}
+    rows |= {("an added column is called", prefix) for prefix in ("", SHARED_PREFIX, PREFIX)}
+    # A file of lines has no room for columns.
+    targets = [name for name in FORMATS if name != "txt"]
+    columns = {("columns go", arrow(source, target)) for source in FORMATS for target in targets}
+    columns |= {("columns beside", name) for name in FORMATS}
+    columns |= {("columns by", protocol) for protocol in CARRYING}
+    columns |= {("repeated keys of the sender", how) for how in REPEATED}
+    columns |= {("taken", how) for how in ("all", "by name")}
+    columns |= {("bytes of a row", how) for how in ("said", "measured")}
+    columns |= {("nulls in a given column", name) for name in FORMATS}
+    held = {held for kind in KINDS for held in kind.types} | {*types.TEXTS}
+    return rows | columns | {("type of a given column", one.name) for one in held - {HALF_FLOAT}}
 
 
 class Summary:
@@ -123,13 +188,16 @@ class Summary:
         """Counts a pair."""
         self.pairs += 1
         self.sharing += expectation.shared > 0
-        self.matching_rows += len(expectation.matching)
+        self.matching_rows += expectation.matching_rows
         self._count(cases_of_pair(pair), expectation)
 
     def add_join(self, pair: Pair, join: Join, expectation: Expectation, ending: str) -> None:
         """Counts a join."""
         self.joins += 1
-        self._count(cases_of_join(pair, join, ending), expectation)
+        cases = cases_of_join(pair, join, ending)
+        if join.kind == "rows" and expectation.keyless_rows:
+            cases.add(("rows without a key", join.rows))
+        self._count(cases, expectation)
 
     def add_unreadable(self, expectation: Expectation) -> None:
         """Counts a join in which a cell could not be read."""

@@ -1,7 +1,7 @@
 """Tables: their files, what pyarrow reads in them, and what DuckDB is given."""
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -87,11 +87,11 @@ class Table:
             start += part.rows
         return ranges
 
-    def preamble(self) -> str:
-        """What stands before the rows of a text."""
+    def preamble(self, added: Sequence[str] = ()) -> str:
+        """What stands before the rows of a text, where some columns are added."""
         dialect = self.format.dialect
         mark = BYTE_ORDER_MARK if dialect.byte_order_mark else ""
-        return mark + (dialect.record(self.names) if dialect.header else "")
+        return mark + (dialect.record([*self.names, *added]) if dialect.header else "")
 
     def records(self) -> list[str]:
         """The rows of a text, with their line endings."""
@@ -108,13 +108,21 @@ class Table:
         # What is left of a blank line would be no line.
         return {row for row in last if records[row] != self.format.dialect.line_ending}
 
-    def text_of(self, rows: Iterable[int]) -> bytes:
-        """A text of some rows: each has a line ending, but for the last if its file has none."""
-        records, rows = self.records(), list(rows)
-        text = self.preamble() + "".join(records[row] for row in rows)
+    def text_of(
+        self, rows: Sequence[int], added: Sequence[str], cells: Sequence[Sequence[str | None]]
+    ) -> bytes:
+        """A text of some rows, where columns are added: their names, and their cells by row.
+
+        Each row has a line ending, but for the last if its file has none.
+        """
+        records, dialect = self.records(), self.format.dialect
+        text = self.preamble(added)
+        for row, further in zip(rows, cells, strict=True):
+            fields = [records[row].removesuffix(dialect.line_ending), *map(dialect.field, further)]
+            text += dialect.delimiter.join(fields) + dialect.line_ending
         if rows and rows[-1] in self.unended(records):
-            text = text.removesuffix(self.format.dialect.line_ending)
-        return text.encode(self.format.dialect.encoding)
+            text = text.removesuffix(dialect.line_ending)
+        return text.encode(dialect.encoding)
 
     def place(self, row: int) -> tuple[Path, str]:
         """The file of a row, and where it is there, as errors tell it."""

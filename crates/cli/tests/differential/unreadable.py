@@ -5,7 +5,8 @@ import random
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from .comparison import OTHER_GAVE_UP, UNUSABLE, expect
+from .difference import expect
+from .endings import OTHER_GAVE_UP, UNUSABLE
 from .joins import Join, command, meet
 from .meanings import is_filled
 from .pairs import Pair, blank_lines

@@ -1,0 +1,118 @@
+"""Columns that the sender gives, and those of them that the receiver takes (docs/join.md)."""
+
+import random
+from dataclasses import dataclass
+
+from .expectation import Expectation
+from .given_bytes import Widths
+from .pairs import Pair, listed
+
+# What stands before the name of a taken column that is taken already.
+PREFIX = "partner_"
+
+# The protocols that carry columns.
+CARRYING = ("auto", "auto", "auto", "rr22", "rr22-malicious", "dh")
+
+# What can become of several rows of the sender that have one key.
+REPEATED = ("refuse", "first", "list")
+
+# The longest payload (crates/table/src/given.rs), and what stands before the rows of a list.
+MOST_BYTES, COUNT_BYTES = 2**16 - 1, 2
+
+# Where all rows of a key are given, no more rows than these come out.
+MOST_JOINED_ROWS = 20_000
+
+# A name that no table has.
+UNKNOWN = "nobody's"
+
+
+@dataclass(frozen=True)
+class Giving:
+    """What is given and taken: columns, as places in the sender's table, in `--give`'s order."""
+
+    offered: list[int]
+    taken: list[int]
+    # What `--give` and `--take` are given.
+    said_offered: str
+    said_taken: str
+    # One of `REPEATED`, and how many rows of a key a list has room for.
+    repeated: str
+    most: int
+    # What `--give-bytes` says, and what rows take.
+    row_bytes: int | None
+    widths: Widths
+
+    @property
+    def is_offered(self) -> bool:
+        """Whether all that the receiver takes is offered."""
+        return UNKNOWN not in self.said_taken
+
+    @property
+    def bytes_per_key(self) -> int | None:
+        """What each key takes, if that can be told."""
+        row_bytes = self.row_bytes or self.widths.exactly
+        if row_bytes is None:
+            return None
+        return COUNT_BYTES + self.most * row_bytes if self.repeated == "list" else row_bytes
+
+    def options(self, role: str) -> list[str]:
+        """What a party's command line says of it."""
+        if role == "receiver":
+            return ["--take", self.said_taken]
+        how = f"list:{self.most}" if self.repeated == "list" else self.repeated
+        options = ["--give", self.said_offered]
+        # To refuse is the default.
+        options += [] if how == "refuse" else ["--give-repeated", how]
+        options += [] if self.row_bytes is None else ["--give-bytes", f"{self.row_bytes}"]
+        return options
+
+
+def draw_giving(rng: random.Random, pair: Pair, expectation: Expectation) -> Giving:
+    """Columns to give and to take, some or all."""
+    names = pair.sender.table.names
+    offered = rng.sample(range(len(names)), rng.randint(1, len(names)))
+    if rng.random() < 0.5:
+        taken, said = offered, "all"
+    else:
+        taken = [place for place in offered if rng.random() < 0.5] or offered[:1]
+        # They come in the sender's order, in whatever order they are asked for.
+        said = ",".join(listed(names[place]) for place in rng.sample(taken, len(taken)))
+        if rng.random() < 0.04:
+            said = f"{said},{UNKNOWN}"
+    repeated, most = draw_repeated(rng, expectation)
+    widths = expectation.widths(taken, most if repeated == "first" else None)
+    if repeated == "list" and COUNT_BYTES + most * widths.most > MOST_BYTES:
+        repeated, most = "first", 1
+        widths = expectation.widths(taken, most)
+    room = (MOST_BYTES - COUNT_BYTES) // most
+    return Giving(
+        offered,
+        taken,
+        ",".join(listed(names[place]) for place in offered),
+        said,
+        repeated,
+        most,
+        draw_row_bytes(rng, widths, room),
+        widths,
+    )
+
+
+def draw_repeated(rng: random.Random, expectation: Expectation) -> tuple[str, int]:
+    """What becomes of the rows of a key, and how many there may be."""
+    repeated = expectation.most_repeated
+    how = rng.choices(REPEATED, (1, 4, 6) if repeated > 1 else (1, 1, 1))[0]
+    if how == "list":
+        most = max(1, repeated + rng.choice((-1, 0, 0, 0, 1, 3)))
+        if most < repeated or expectation.joined_rows <= MOST_JOINED_ROWS:
+            return how, most
+        how = "first"
+    return how, 1
+
+
+def draw_row_bytes(rng: random.Random, widths: Widths, room: int) -> int | None:
+    """A number of bytes that every row takes: the least one, a larger one, or one too few."""
+    if rng.random() < 0.6:
+        return None
+    if widths.exactly is not None and widths.exactly > widths.flags and rng.random() < 0.2:
+        return widths.exactly - 1
+    return min(room, widths.most + rng.choice((0, 1, 100)))

@@ -1,0 +1,117 @@
+"""The rows that a join makes, as DuckDB joins the tables: an inner, a left or an anti join."""
+
+from .expectation import Expectation
+from .formats import quoted
+from .giving import PREFIX
+from .joins import Join
+from .pairs import Pair
+from .tables import Table
+
+# What says of all rows which are shared; and what stands before it where there is such a column.
+SHARED_COLUMN, SHARED_PREFIX = "shared", "psijoin_"
+
+# How the receiver's table is joined with what the sender has for its keys.
+JOINS = {"shared": "JOIN", "unshared": "ANTI JOIN", "all": "LEFT JOIN"}
+
+
+class JoinedRows:
+    """The rows that come out of a join.
+
+    `origins` has them in order: the row of the receiver; that of the sender behind it, if there is
+    one; and whether its key is shared. `added` names the columns behind the receiver's own, and
+    `taken` are those of the sender, as places in its table.
+    """
+
+    def __init__(self, expectation: Expectation, pair: Pair, join: Join) -> None:
+        self._connection = expectation.connection
+        self._pair, self._join = pair, join
+        self.taken = join.giving.taken if join.giving else []
+        self.added = added_names(pair, join)
+        self._connection.execute(f"CREATE OR REPLACE TEMP TABLE joined AS {joined(join)}")
+        found = self._connection.execute("SELECT * FROM joined ORDER BY row, partner")
+        self.origins: list[tuple[int, int | None, bool]] = found.fetchall()
+
+    def texts(self, with_nulls: bool) -> list[tuple[str | None, ...]]:
+        """All columns as texts, where nulls are told from empty texts or not."""
+        return self._fetch(self._own_texts() + self._added_texts(), with_nulls)
+
+    def own(self, with_nulls: bool) -> list[tuple[str | None, ...]]:
+        """The receiver's own columns as texts."""
+        return self._fetch(self._own_texts(), with_nulls)
+
+    def further(self, with_nulls: bool) -> list[tuple[str | None, ...]]:
+        """The added columns as texts."""
+        return self._fetch(self._added_texts(), with_nulls)
+
+    def has_text(self, pattern: str) -> bool:
+        """Whether a text of any column has something that the regular expression finds."""
+        texts = ", ".join(self._own_texts() + self._added_texts())
+        found = self._connection.execute(
+            f"SELECT coalesce(bool_or(regexp_matches(concat({texts}), {quoted(pattern)})), false)"
+            f" FROM {self._rows()}"
+        )
+        return found.fetchone()[0]
+
+    def _fetch(self, texts: list[str], with_nulls: bool) -> list[tuple[str | None, ...]]:
+        texts = texts if with_nulls else [f"coalesce({text}, '')" for text in texts]
+        found = self._connection.execute(
+            f"SELECT {', '.join(['joined.row', *texts])} FROM {self._rows()}"
+            " ORDER BY joined.row, joined.partner"
+        )
+        return [tuple(cells) for _, *cells in found.fetchall()]
+
+    def _own_texts(self) -> list[str]:
+        columns = enumerate(self._pair.receiver.table.columns)
+        return [one.type.shown.format(f"mine.c{place}") for place, one in columns]
+
+    def _added_texts(self) -> list[str]:
+        table = self._pair.sender.table
+        flags = ["is_shared::VARCHAR"] if self._join.rows == "all" else []
+        return flags + [given_text(table, place) for place in self.taken]
+
+    def _rows(self) -> str:
+        mine, theirs = (side.table.relation() for side in self._pair.sides)
+        return (
+            f"joined JOIN {mine} AS mine ON mine.row = joined.row"
+            f" LEFT JOIN {theirs} AS theirs ON theirs.row = joined.partner"
+        )
+
+
+def joined(join: Join) -> str:
+    """SQL for the origins of the rows that come out."""
+    if join.giving is None:
+        partners = "SELECT DISTINCT key, NULL::BIGINT AS row FROM given"
+    else:
+        partners = f"SELECT key, row FROM given WHERE place <= {join.giving.most}"
+    partner = "NULL::BIGINT" if join.rows == "unshared" else "partners.row"
+    is_shared = "false" if join.rows == "unshared" else "partners.key IS NOT NULL"
+    return (
+        f"SELECT receiver.row, {partner} AS partner, {is_shared} AS is_shared FROM receiver"
+        f" {JOINS[join.rows]} ({partners}) AS partners ON receiver.key = partners.key"
+    )
+
+
+def given_text(table: Table, place: int) -> str:
+    """SQL for the text of a column of the sender, which is null where there is no partner."""
+    column = f"theirs.c{place}"
+    if table.format.dialect:
+        # Its own cells are never null.
+        return f"CASE WHEN joined.partner IS NOT NULL THEN coalesce({column}, '') END"
+    return table.columns[place].type.shown.format(column)
+
+
+def added_names(pair: Pair, join: Join) -> list[str]:
+    """What the columns behind the receiver's own are called."""
+    known, names = list(pair.receiver.table.names), []
+
+    def add(name: str, prefix: str) -> None:
+        while name in known:
+            name = prefix + name
+        known.append(name)
+        names.append(name)
+
+    if join.rows == "all":
+        add(SHARED_COLUMN, SHARED_PREFIX)
+    for place in join.giving.taken if join.giving else []:
+        add(pair.sender.table.names[place], PREFIX)
+    return names
