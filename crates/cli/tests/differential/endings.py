@@ -71,7 +71,7 @@ def before_giving(pair: Pair, join: Join, expectation: Expectation, giving: Givi
         return failing("repeated", False, True, f"row {row} of the table")
     if not giving.is_offered:
         return Ending("not offered", (WRONG_USAGE, OTHER_GAVE_UP))
-    if giving.row_bytes is not None and giving.row_bytes < giving.widths.least:
+    if giving.row_bytes is not None and giving.row_bytes < giving.widths.longest[0]:
         told = f"takes more than {giving.row_bytes} bytes"
         return failing("too long", False, True, told)
     if not can_hold(pair, join, giving):

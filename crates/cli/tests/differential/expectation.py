@@ -9,7 +9,7 @@ import duckdb
 
 from . import rules
 from .amounts import Amount
-from .given_bytes import Widths, flag_bytes, row_bytes
+from .given_bytes import Widths, flag_bytes, row_bytes, widths
 from .pairs import Pair, Side
 
 # More decimals than any number has, and so many digits before them that no sum overflows.
@@ -133,16 +133,15 @@ class Expectation:
 
     def widths(self, places: Sequence[int], most: int | None) -> Widths:
         """What rows of the sender with a key take in some columns, of each key the first `most`."""
-        table = self._pair.sender.table
-        flags = flag_bytes(len(places))
-        least, at_most = (
+        table, flags = self._pair.sender.table, flag_bytes(len(places))
+        longest = tuple(
             self._value(
                 f"SELECT coalesce(max({taken}), {flags}) FROM {table.relation()} JOIN given"
                 f" USING (row) WHERE {most is None} OR place <= {most or 0}"
             )
             for taken in row_bytes(table, places)
         )
-        return Widths(least, at_most, flags)
+        return widths(table, places, longest)
 
     def texts(self, relation: str, columns: int, with_nulls: bool) -> list[tuple[str | None, ...]]:
         """The rows of an output that is a text."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from .column_types import ColumnType
+from .column_types import BINARIES, ColumnType
 from .tables import Table
 
 # Before a text, or binary data, of any length.
@@ -14,16 +14,31 @@ LENGTH_BYTES = 2
 
 @dataclass(frozen=True)
 class Widths:
-    """The bytes of the longest row, at least and at most, and those of its flags."""
+    """The bytes of the longest row, and what the receiver is told without `--give-bytes`.
 
-    least: int
-    most: int
+    Both are at least and at most so many; and there are those of a row's flags.
+    """
+
+    longest: tuple[int, int]
+    told: tuple[int, int]
     flags: int
 
     @property
-    def exactly(self) -> int | None:
-        """How many these are, if that is certain."""
-        return self.most if self.least == self.most else None
+    def exactly_told(self) -> int | None:
+        """How many are told, if that is certain."""
+        least, most = self.told
+        return least if least == most else None
+
+
+def widths(table: Table, places: Sequence[int], longest: tuple[int, int]) -> Widths:
+    """What rows take in these columns, where the longest has so many bytes."""
+    types, flags = [table.columns[place].type for place in places], flag_bytes(len(places))
+    told = longest
+    if not table.format.dialect and all(map(has_fixed_width, types)):
+        # It follows from the types: there is room for all values, whether or not they are null.
+        by_type = zip(*(map(int, value_bytes(held, "")) for held in types), strict=True)
+        told = tuple(flags + sum(widths) for widths in by_type)
+    return Widths(longest, told, flags)
 
 
 def flag_bytes(columns: int) -> int:
@@ -33,23 +48,25 @@ def flag_bytes(columns: int) -> int:
 
 def row_bytes(table: Table, places: Sequence[int]) -> tuple[str, str]:
     """SQL for the bytes of a row in some columns: at least and at most."""
-    least, most = [], []
-    for place in places:
-        held, column = table.columns[place].type, f"c{place}"
-        if table.format.dialect:
-            # Texts of such tables are never null.
-            least.append(f"{LENGTH_BYTES} + strlen(coalesce({column}, ''))")
-            most.append(least[-1])
-            continue
-        values = value_bytes(held, column)
-        for said, value in zip((least, most), values, strict=True):
-            said.append(f"CASE WHEN {column} IS NULL THEN 0 ELSE {value} END")
-    flags = flag_bytes(len(places))
-    return tuple(" + ".join((f"{flags}", *terms)) for terms in (least, most))
+    bounds = []
+    for bound in range(2):
+        terms = [f"{flag_bytes(len(places))}"]
+        for place in places:
+            value = value_bytes(table.columns[place].type, f"c{place}")[bound]
+            # Texts of tables without types are empty where they are null.
+            null = LENGTH_BYTES if table.format.dialect else 0
+            terms.append(f"CASE WHEN c{place} IS NULL THEN {null} ELSE {value} END")
+        bounds.append(" + ".join(terms))
+    return tuple(bounds)
+
+
+def has_fixed_width(held: ColumnType) -> bool:
+    """Whether all values of the type take as many bytes."""
+    return not held.is_text and held not in BINARIES[:-1]
 
 
 def value_bytes(held: ColumnType, column: str) -> tuple[str, str]:
-    """SQL for the bytes of a value of a typed table, at least and at most."""
+    """SQL for the bytes of a value, at least and at most."""
     arrow = held.arrow
     if held.is_text:
         return (f"{LENGTH_BYTES} + strlen({column})",) * 2

@@ -50,7 +50,7 @@ class Giving:
     @property
     def bytes_per_key(self) -> int | None:
         """What each key takes, if that can be told."""
-        row_bytes = self.row_bytes or self.widths.exactly
+        row_bytes = self.row_bytes or self.widths.exactly_told
         if row_bytes is None:
             return None
         return COUNT_BYTES + self.most * row_bytes if self.repeated == "list" else row_bytes
@@ -81,7 +81,7 @@ def draw_giving(rng: random.Random, pair: Pair, expectation: Expectation) -> Giv
             said = f"{said},{UNKNOWN}"
     repeated, most = draw_repeated(rng, expectation)
     widths = expectation.widths(taken, most if repeated == "first" else None)
-    if repeated == "list" and COUNT_BYTES + most * widths.most > MOST_BYTES:
+    if repeated == "list" and COUNT_BYTES + most * widths.told[1] > MOST_BYTES:
         repeated, most = "first", 1
         widths = expectation.widths(taken, most)
     room = (MOST_BYTES - COUNT_BYTES) // most
@@ -113,6 +113,8 @@ def draw_row_bytes(rng: random.Random, widths: Widths, room: int) -> int | None:
     """A number of bytes that every row takes: the least one, a larger one, or one too few."""
     if rng.random() < 0.6:
         return None
-    if widths.exactly is not None and widths.exactly > widths.flags and rng.random() < 0.2:
-        return widths.exactly - 1
-    return min(room, widths.most + rng.choice((0, 1, 100)))
+    longest, _ = widths.longest
+    if longest > widths.flags and rng.random() < 0.2:
+        return longest - 1
+    _, enough = widths.told
+    return min(room, enough + rng.choice((0, 1, 100)))
