@@ -724,7 +724,6 @@ impl Error {
             | StreamAmongFiles
             | NoDialect { .. }
             | GivenCount
-            | CannotGive { .. }
             | NotOffered { .. }
             | PayloadBytes { .. }
             | AlignedList
@@ -773,6 +772,7 @@ impl Error {
             | KeyType { .. }
             | Number { .. }
             | NumberType { .. }
+            | CannotGive { .. }
             | TooManyRows { .. }
             | TooManyItems { .. }
             | RepeatedKeys { .. }

@@ -3,7 +3,8 @@
 use std::{fs::File, sync::Arc};
 
 use arrow_array::{
-    ArrayRef, BooleanArray, Date32Array, Decimal128Array, Float64Array, Int64Array, StringArray,
+    ArrayRef, BooleanArray, Date32Array, Decimal128Array, DurationSecondArray, Float64Array,
+    Int64Array, StringArray,
 };
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::Value;
@@ -238,6 +239,26 @@ fn what_cannot_be_given_or_taken_is_refused_on_both_sides() {
     let said: Vec<Ended> = said.into_iter().flatten().collect();
     assert!(!exists(&output));
     assert_said!(said);
+}
+
+/// Both sides end at once, as they do where a column cannot be a key.
+#[test]
+fn a_type_that_cannot_be_given_is_told_to_both_sides() {
+    let folder = Folder::new();
+    let mine = folder.file("mine.csv", "id\n1\n");
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("id", Arc::new(StringArray::from(vec!["1"]))),
+        ("took", Arc::new(DurationSecondArray::from(vec![7]))),
+    ];
+    let theirs = folder.parquet("theirs.parquet", columns);
+    let common = ["--insecure-plaintext", "--key", "id"];
+    let both = join(
+        &[&common[..], &["--input", &mine, "--take", "all"]].concat(),
+        &[&common[..], &["--input", &theirs, "--give", "took"]].concat(),
+    );
+    both.receiver.says(7, &[]);
+    both.sender
+        .says(3, &["the column `took` cannot be given: it holds Duration"]);
 }
 
 #[test]
