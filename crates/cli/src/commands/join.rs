@@ -8,7 +8,7 @@ use psijoin_block::parallel::Pool;
 use psijoin_job::Ended;
 use psijoin_record::Terms;
 use psijoin_table::{
-    Destination, KeySpec, Progress, Source,
+    Destination, KeySpec, Progress, Source, WhichRows,
     atomic_file::{AtomicFile, Existing},
     given::RepeatedKeys,
 };
@@ -166,6 +166,11 @@ impl<'a> Order<'a> {
         } else if self.role == Role::Sender && trade.takes() {
             return usage(
                 "the sender takes columns only if it learns, too: give --learn both on both sides, or leave out --take",
+            );
+        }
+        if trade.takes() && self.join.written.rows == Some(WhichRows::Unshared) {
+            return usage(
+                "rows that are not shared have no partner to take columns from: leave out --take, or say --rows all",
             );
         }
         Ok(())

@@ -275,6 +275,22 @@ fn columns_come_with_rows_only() {
         refused(&["--protocol", "kkrt"]),
         refused(&["--min-intersection", "2"]),
         refused(&["--repeated", "list:0"]),
+        run(&[
+            "receive",
+            "--connect",
+            "127.0.0.1:1",
+            "--wait",
+            "1",
+            "--input",
+            &mine,
+            "--key",
+            "email",
+            "--insecure-plaintext",
+            "--take",
+            "all",
+            "--rows",
+            "unshared",
+        ]),
     ];
     assert_said!(said);
 }
