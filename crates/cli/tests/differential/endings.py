@@ -113,7 +113,7 @@ def can_write(pair: Pair, join: Join, rows: JoinedRows) -> bool:
     """Whether the output can hold the texts of these rows."""
     target = output_format(pair, join)
     if target.name == pair.receiver.table.format.name and target.dialect:
-        texts = [text for cells in rows.further(with_nulls=True) for text in cells if text]
+        texts = [text for cells in rows.further() for text in cells if text]
         texts += rows.added if target.dialect.header else []
         dialect = target.dialect
         return all(dialect.holds(text) and dialect.can_encode(text) for text in texts)

@@ -35,13 +35,13 @@ class JoinedRows:
         """All columns as texts, where nulls are told from empty texts or not."""
         return self._fetch(self._own_texts() + self._added_texts(), with_nulls)
 
-    def own(self, with_nulls: bool) -> list[tuple[str | None, ...]]:
-        """The receiver's own columns as texts."""
-        return self._fetch(self._own_texts(), with_nulls)
+    def own(self) -> list[tuple[str, ...]]:
+        """The receiver's own columns as texts, whose nulls are empty."""
+        return self._fetch(self._own_texts(), with_nulls=False)
 
-    def further(self, with_nulls: bool) -> list[tuple[str | None, ...]]:
+    def further(self) -> list[tuple[str | None, ...]]:
         """The added columns as texts."""
-        return self._fetch(self._added_texts(), with_nulls)
+        return self._fetch(self._added_texts(), with_nulls=True)
 
     def has_text(self, pattern: str) -> bool:
         """Whether a text of any column has something that the regular expression finds."""
@@ -102,16 +102,17 @@ def given_text(table: Table, place: int) -> str:
 
 def added_names(pair: Pair, join: Join) -> list[str]:
     """What the columns behind the receiver's own are called."""
-    known, names = list(pair.receiver.table.names), []
-
-    def add(name: str, prefix: str) -> None:
-        while name in known:
+    own, names = pair.receiver.table.names, []
+    for name in wanted_names(pair, join):
+        prefix = SHARED_PREFIX if join.rows == "all" and not names else PREFIX
+        while name in (*own, *names):
             name = prefix + name
-        known.append(name)
         names.append(name)
-
-    if join.rows == "all":
-        add(SHARED_COLUMN, SHARED_PREFIX)
-    for place in join.giving.taken if join.giving else []:
-        add(pair.sender.table.names[place], PREFIX)
     return names
+
+
+def wanted_names(pair: Pair, join: Join) -> list[str]:
+    """What they would be called if no name were taken already."""
+    taken = join.giving.taken if join.giving else []
+    flags = [SHARED_COLUMN] if join.rows == "all" else []
+    return flags + [pair.sender.table.names[place] for place in taken]

@@ -27,7 +27,7 @@ def compare_rows(
     table = pair.receiver.table
     if target.name == table.format.name and target.dialect:
         origins = [row for row, *_ in rows.origins]
-        expected = table.text_of(origins, rows.added, rows.further(with_nulls=True))
+        expected = table.text_of(origins, rows.added, rows.further())
         expect("the output's bytes", expected, read_compressed(path, target.compression))
     elif target.name in TYPED:
         compare_typed(pair, join, target, expectation, rows, path)
@@ -60,7 +60,7 @@ def compare_typed(
         compare_columns(plain(source).take(places(own)), found, range(width), is_converted)
     else:
         # Its nulls are empty texts there.
-        expected = texts_of(rows.own(with_nulls=False), nullable=False, names=table.names)
+        expected = texts_of(rows.own(), nullable=False, names=table.names)
         compare_columns(expected, found, range(width), is_converted=False)
     if join.rows == "all":
         flags = pa.array([is_shared for *_, is_shared in rows.origins], pa.bool_())
@@ -84,7 +84,7 @@ def compare_taken(
         expected = given.take(partners).rename_columns(names)
         compare_columns(expected, found, last, target.name != table.format.name)
     else:
-        cells = [cells[-count:] for cells in rows.further(with_nulls=True)]
+        cells = [cells[-count:] for cells in rows.further()]
         expected = texts_of(cells, nullable=join.rows == "all", names=names)
         compare_columns(expected, found, last, is_converted=False)
 

@@ -8,7 +8,7 @@ from .endings import HALF_FLOAT, output_format
 from .expectation import Expectation
 from .formats import COMPRESSIONS, TYPED, USUAL
 from .giving import CARRYING, PREFIX, REPEATED, Giving
-from .joined_rows import SHARED_PREFIX, added_names
+from .joined_rows import SHARED_PREFIX, added_names, wanted_names
 from .joins import ROWS, ROWS_WITH_PARTNERS, Join
 from .kinds import KINDS
 from .pairs import ENCODINGS, Pair
@@ -92,15 +92,11 @@ def cases_of_rows(pair: Pair, join: Join, ending: str) -> set[Case]:
     cases = {("which rows", join.rows + with_columns)}
     if ending != "done":
         return cases
-    cases |= {("an added column is called", prefix_of(name)) for name in added_names(pair, join)}
+    names = zip(added_names(pair, join), wanted_names(pair, join), strict=True)
+    cases |= {("before an added name", name.removesuffix(wanted)) for name, wanted in names}
     if join.giving:
         cases |= cases_of_giving(pair, join, join.giving)
     return cases
-
-
-def prefix_of(name: str) -> str:
-    """What stands before a name that is taken already."""
-    return next((prefix for prefix in (SHARED_PREFIX, PREFIX) if name.startswith(prefix)), "")
 
 
 def cases_of_giving(pair: Pair, join: Join, giving: Giving) -> set[Case]:
@@ -162,7 +158,7 @@ def wanted_of_rows() -> set[Case]:
     rows |= {("which rows", f"{which} with columns") for which in ROWS_WITH_PARTNERS}
     rows |= {("rows without a key", which) for which in ROWS}
     rows |= {("ending", ending) for ending in GIVING_ENDINGS}
-    rows |= {("an added column is called", prefix) for prefix in ("", SHARED_PREFIX, PREFIX)}
+    rows |= {("before an added name", prefix) for prefix in ("", SHARED_PREFIX, PREFIX)}
     # A file of lines has no room for columns.
     targets = [name for name in FORMATS if name != "txt"]
     columns = {("columns go", arrow(source, target)) for source in FORMATS for target in targets}
