@@ -33,14 +33,14 @@ pub(crate) fn own() -> Result<Option<Calibration>, Failure> {
 
 /// What was measured of this machine, if it was and can be read, and otherwise of the one that psijoin was
 /// measured on. It is read once.
-pub(crate) fn best(console: Console) -> &'static Calibration {
+pub(crate) fn best(console: &Console) -> &'static Calibration {
     static BEST: OnceLock<Option<Calibration>> = OnceLock::new();
     let own = BEST.get_or_init(|| readable(own(), console));
     own.as_ref().unwrap_or_else(|| Calibration::shipped())
 }
 
 /// Only warns of what cannot be read.
-fn readable(own: Result<Option<Calibration>, Failure>, console: Console) -> Option<Calibration> {
+fn readable(own: Result<Option<Calibration>, Failure>, console: &Console) -> Option<Calibration> {
     own.unwrap_or_else(|failure| {
         console.warn(failure);
         None
@@ -76,6 +76,6 @@ mod tests {
         fs::write(&path, cut).unwrap();
         let failure = read(&path).unwrap_err().to_string();
         assert!(failure.contains("psijoin calibrate"), "{failure}");
-        assert_eq!(readable(read(&path).map(Some), Console::Silent), None);
+        assert_eq!(readable(read(&path).map(Some), &Console::Silent), None);
     }
 }

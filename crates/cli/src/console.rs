@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Tells, or keeps silent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) enum Console {
     /// To a person.
     Aloud,
@@ -33,7 +33,7 @@ impl Console {
     }
 
     /// Says one line, or several.
-    pub(crate) fn say(self, text: impl Display) {
+    pub(crate) fn say(&self, text: impl Display) {
         match self {
             Self::Aloud => line_to_stderr(text),
             Self::Logged => tracing::info!("{text}"),
@@ -42,7 +42,7 @@ impl Console {
     }
 
     /// Says what the user should think about.
-    pub(crate) fn warn(self, text: impl Display) {
+    pub(crate) fn warn(&self, text: impl Display) {
         match self {
             Self::Logged => tracing::warn!("{text}"),
             other => other.say(text),
@@ -52,7 +52,7 @@ impl Console {
     /// Runs `work`, and shows how far it is if that takes a while. `position` is asked from time to
     /// time; it may be bytes done and bytes in all.
     pub(crate) fn during<T, P: Into<Position>>(
-        self,
+        &self,
         what: &str,
         mut position: impl FnMut() -> P + Send,
         work: impl FnOnce() -> T,

@@ -79,7 +79,7 @@ impl Said {
 }
 
 /// Says how a table is read, if not in the usual way of its format.
-pub(crate) fn tell(source: &Source, console: Console) {
+pub(crate) fn tell(source: &Source, console: &Console) {
     if !source.is_usual() {
         let (name, description) = (source.name(), source.description());
         console.say(format_args!("{name} is read as {description}"));

@@ -4,6 +4,7 @@
 //! | module | what lives there |
 //! |---|---|
 //! | [`args`] | what can be said on the command line |
+//! | [`order`] | what `send` and `receive` are told, checked and carried out |
 //! | [`commands`] | one module per command |
 //! | [`dialect`] | how a table is written, as the command line says it |
 //! | [`requested_output`], [`question`] | what the receiver is to learn |
@@ -47,6 +48,7 @@ mod measured_network;
 mod meeting;
 mod memory;
 mod names;
+mod order;
 mod output;
 mod phases;
 mod processor;
@@ -71,6 +73,12 @@ use crate::{
     args::{Args, Command},
     exit::Failure,
 };
+
+/// As the program has it: tests of the [`guard`] run out of memory.
+#[cfg(test)]
+#[global_allocator]
+static ALLOCATOR: psijoin_block::memory::ReportingAllocator =
+    psijoin_block::memory::ReportingAllocator;
 
 /// Runs the program as the only thing in this process, with these arguments. The first one is the program's name.
 ///

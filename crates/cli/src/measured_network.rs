@@ -17,7 +17,7 @@ use crate::{console::Console, exit::Failure, humanize};
 pub(crate) fn measure(
     channel: &mut Channel,
     role: Role,
-    console: Console,
+    console: &Console,
 ) -> Result<Network, Failure> {
     let measure = || gauge(channel, role == Role::Sender);
     let gauged = console.during("measuring the network", || (0, 0), measure);

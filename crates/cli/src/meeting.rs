@@ -49,7 +49,7 @@ pub(crate) fn endpoint(listen: Option<&Address>, connect: Option<&Address>) -> O
 pub(crate) fn meet(
     endpoint: &mut Endpoint,
     options: &Options,
-    console: Console,
+    console: &Console,
 ) -> Result<(Connection, Channel), Failure> {
     let met = match endpoint {
         Endpoint::Listen(address) => listen(address, options, console),
@@ -84,7 +84,7 @@ fn network(measured: Measured) -> Option<String> {
 fn listen(
     address: &mut Address,
     options: &Options,
-    console: Console,
+    console: &Console,
 ) -> Result<(Connection, Channel), Failure> {
     let listener = Listener::bind(address)?;
     *address = listener.address().clone();
@@ -99,7 +99,7 @@ fn listen(
 fn connect(
     address: &Address,
     options: &Options,
-    console: Console,
+    console: &Console,
 ) -> Result<(Connection, Channel), Failure> {
     console.say(format_args!(
         "connecting to {}; trying for up to {} s",
@@ -109,6 +109,6 @@ fn connect(
     Ok(waiting(console, || Connection::connect(address, options))?)
 }
 
-fn waiting<T>(console: Console, meet: impl FnOnce() -> T) -> T {
+fn waiting<T>(console: &Console, meet: impl FnOnce() -> T) -> T {
     console.during("waiting for the other party", || (0, 0), meet)
 }

@@ -105,7 +105,7 @@ pub(crate) struct Party<'a> {
     /// How far a pass over its table is; interrupts it.
     pub(crate) progress: &'a Progress,
     /// How it talks.
-    pub(crate) console: Console,
+    pub(crate) console: &'a Console,
     /// Where it notes what becomes known.
     pub(crate) record: &'a Record,
 }

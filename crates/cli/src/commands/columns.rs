@@ -8,7 +8,7 @@ pub(super) fn run(args: &args::Columns) -> Result<(), Failure> {
     let (format, said) = (args.dialect.format, args.dialect.dialect()?);
     let source = Source::open_all(&args.input, format, &said, true, &Progress::default())?;
     let console = Console::wanted(false);
-    dialect::tell(&source, console);
+    dialect::tell(&source, &console);
     for doubt in source.doubts()? {
         console.warn(dialect::warning(source.name(), doubt));
     }

@@ -94,7 +94,7 @@ fn join(
             pool,
             allowance: Allowance::new(Said::Nothing, None, 1)?,
             progress: &progress,
-            console: Console::Silent,
+            console: &Console::Silent,
             record: &record,
         })
     };

@@ -1,530 +1,100 @@
 //! `psijoin send` and `psijoin receive`.
 
-use std::{num::NonZeroUsize, path::Path, sync::Arc, time::Duration};
+use std::sync::Arc;
 
-use chrono::Utc;
-use psijoin::{Adversary, Role};
-use psijoin_block::parallel::Pool;
+use psijoin::Role;
 use psijoin_job::Ended;
-use psijoin_record::Terms;
-use psijoin_table::{
-    Destination, KeySpec, Progress, Source, WhichRows,
-    atomic_file::{AtomicFile, Existing},
-    given::RepeatedKeys,
-};
-use psijoin_transport::{Endpoint, Interrupt, Options, Security, Timeouts};
+use psijoin_transport::Interrupt;
 
 use crate::{
-    allowance::{Allowance, Said},
-    args, clashes, closing_statement,
+    args, closing_statement,
     console::{self, Console},
-    dialect,
     exit::{Code, Failure},
     guard,
     interrupt::handle_ctrl_c,
-    job::{Job, Subject},
-    limits::MaxPeerKeys,
-    meeting::{self, meet},
-    output, pulse,
-    question::{Learners, Question},
-    record::{Files, Planned, Record},
+    job::Job,
+    order::{Means, Order},
+    output,
+    record::Record,
     report,
-    report_file::ReportFile,
-    requested_output::RequestedOutput,
-    session::{Consent, Mode, Party, Ready, Recording, Task},
     summary::{Received, Summary},
-    terms,
 };
-
-/// What one party's command line says.
-struct Order<'a> {
-    role: Role,
-    join: &'a args::Join,
-    /// Where the result is written, if not to standard output.
-    output: Option<&'a Path>,
-    receiver_sums: bool,
-}
 
 pub(super) fn send(args: &args::Send) -> Result<(), Code> {
     let receiver_sums = args.allow_sums_that_reveal_keys;
-    Order::new(Role::Sender, &args.join, receiver_sums).follow()
+    follow(&Order::new(Role::Sender, &args.join, receiver_sums))
 }
 
 pub(super) fn receive(args: &args::Receive) -> Result<(), Code> {
-    Order::new(Role::Receiver, &args.join, true).follow()
+    follow(&Order::new(Role::Receiver, &args.join, true))
 }
 
-impl<'a> Order<'a> {
-    fn new(role: Role, join: &'a args::Join, receiver_sums: bool) -> Self {
-        let named = join.written.output.as_deref();
-        Self {
-            role,
-            join,
-            // `-` is what is meant without a name too.
-            output: named.filter(|path| *path != Path::new("-")),
-            receiver_sums,
-        }
+/// Joins, hands the result out, and reports, however it ends.
+fn follow(order: &Order<'_>) -> Result<(), Code> {
+    let console = Console::wanted(order.join.quiet);
+    let record = Arc::new(Record::of(order.planned()));
+    let joined = order
+        .check()
+        .and_then(|()| join(order, &console, &record))
+        .and_then(|job| hand_out(order, &console, &record).map(|()| job))
+        .and_then(|job| end(job, &record));
+    guard::stop_if_in_trouble();
+    let failure = joined.err();
+    if let Some(failure) = &failure
+        && !record.is_told()
+    {
+        console::failure(failure);
     }
-
-    /// What is to be learned, by whom, and on what condition.
-    fn question(&self) -> Question {
-        Question {
-            asked: self.join.output_kind.clone(),
-            min_intersection: self.join.min_intersection.unwrap_or(0),
-            learners: self.join.learn,
-        }
+    let reported = report::write(&record, failure.as_ref());
+    if let Err(failure) = &reported {
+        console::failure(failure);
     }
-
-    /// What happens to an output that is there already.
-    fn existing(&self) -> Existing {
-        match self.join.written.no_clobber {
-            true => Existing::Keep,
-            false => Existing::Replace,
-        }
-    }
-
-    /// Joins, hands the result out, and reports, however it ends.
-    fn follow(&self) -> Result<(), Code> {
-        let console = Console::wanted(self.join.quiet);
-        let record = Arc::new(Record::of(self.planned()));
-        let joined = self
-            .check()
-            .and_then(|()| self.join(self.prepare_report(&record), console, &record))
-            .and_then(|job| self.hand_out(console, &record).map(|()| job))
-            .and_then(|job| end(job, &record));
-        guard::stop_if_in_trouble();
-        let failure = joined.err();
-        if let Some(failure) = &failure
-            && !record.is_told()
-        {
-            console::failure(failure);
-        }
-        let reported = report::write(&record, failure.as_ref());
-        if let Err(failure) = &reported {
-            console::failure(failure);
-        }
-        match failure.or(reported.err()) {
-            None => Ok(()),
-            Some(failure) => Err(failure.exit_code()),
-        }
-    }
-
-    fn planned(&self) -> Planned {
-        let join = self.join;
-        Planned {
-            started: Utc::now(),
-            role: Some(self.role),
-            protocol: join.protocol.info().name,
-            output_kind: join.output_kind.to_string(),
-            learners: join.learn,
-            min_intersection: join.min_intersection,
-            peer: join.trust.peer,
-            files: Files {
-                input: join.input.clone(),
-                output: self.output.map(Path::to_owned),
-                report: join.report.clone(),
-            },
-            json: join.json,
-        }
-    }
-
-    /// Makes sure that a report can be written, before anything that is worth a report can fail.
-    fn prepare_report(&self, record: &Record) -> Result<(), Failure> {
-        if let Some(path) = &self.join.report {
-            record.report_to(ReportFile::prepare(path)?);
-        }
-        Ok(())
-    }
-
-    /// Checks that the options fit together.
-    fn check(&self) -> Result<(), Failure> {
-        let usage = |text: String| Err(Failure::Usage(text));
-        self.check_output()?;
-        self.check_rows()?;
-        self.check_trade()?;
-        if self.join.record.is_some() && self.join.trust.insecure_plaintext {
-            return usage(
-                "a record is signed by both identities: give --identity and --peer with --record, and leave out \
-                 --insecure-plaintext"
-                    .into(),
-            );
-        }
-        clashes::refuse(self.join, self.output)
-    }
-
-    /// Checks that columns are given to a party that learns rows.
-    fn check_trade(&self) -> Result<(), Failure> {
-        let usage = |text: &str| Err(Failure::Usage(text.to_owned()));
-        let trade = &self.join.trade;
-        if self.join.learn == Learners::Both {
-            self.question().check_finds_rows("--learn both")?;
-        } else if self.role == Role::Receiver && trade.gives() {
-            return usage(
-                "the receiver gives columns only if the sender learns, too: give --learn both on both sides, or leave out \
-                 --give",
-            );
-        } else if self.role == Role::Sender && trade.takes() {
-            return usage(
-                "the sender takes columns only if it learns, too: give --learn both on both sides, or leave out --take",
-            );
-        }
-        if trade.takes() && self.join.written.rows == Some(WhichRows::Unshared) {
-            return usage(
-                "rows that are not shared have no partner to take columns from: leave out --take, or say --rows all",
-            );
-        }
-        Ok(())
-    }
-
-    /// Checks where the result is to go.
-    fn check_output(&self) -> Result<(), Failure> {
-        let kind = &self.join.output_kind;
-        let finds_rows = self.question().finds_rows(self.role);
-        let wrong = match (kind, self.output) {
-            (RequestedOutput::Shares(_), None) => {
-                "say where to write this party's shares: --output FILE".to_owned()
-            }
-            (RequestedOutput::Shares(_), Some(_)) => return Ok(()),
-            (_, None) if finds_rows && self.join.json => {
-                "--json and the rows cannot both go to standard output: give --output FILE too"
-                    .to_owned()
-            }
-            (_, Some(_)) if !finds_rows => match (self.role, kind) {
-                (Role::Sender, RequestedOutput::Rows) => {
-                    "--output of the sender is for its rows or shares, and it gets none: leave --output out, or give \
-                     --learn both on both sides"
-                        .to_owned()
-                }
-                (Role::Sender, _) => format!(
-                    "--output of the sender is for its rows or shares, and --output-kind {kind} gives it none: \
-                     leave --output out"
-                ),
-                (Role::Receiver, _) => format!(
-                    "--output is for rows, and --output-kind {kind} finds none: leave --output out; \
-                     the result goes to standard output"
-                ),
-            },
-            _ => return Ok(()),
-        };
-        Err(Failure::Usage(wrong))
-    }
-
-    /// Checks that what is said of rows is said where there are rows.
-    fn check_rows(&self) -> Result<(), Failure> {
-        let written = &self.join.written;
-        let said = [
-            ("--quote-empty", written.quote_empty),
-            ("--rows", written.rows.is_some()),
-            ("--align", written.align),
-        ];
-        let said = said.iter().find(|(_, is_said)| *is_said);
-        if let Some((option, _)) = said
-            && !self.question().finds_rows(self.role)
-        {
-            return Err(Failure::Usage(format!(
-                "{option} is for rows, and the {} finds none with --output-kind {} and --learn {}: leave {option} out",
-                self.role, self.join.output_kind, self.join.learn
-            )));
-        }
-        self.check_aligned()
-    }
-
-    /// Checks that rows can be aligned, if they are to be.
-    fn check_aligned(&self) -> Result<(), Failure> {
-        let usage = |text: &str| Err(Failure::Usage(text.to_owned()));
-        let trade = &self.join.trade;
-        match (self.join.written.align, self.join.learn) {
-            (true, Learners::Receiver) => usage(
-                "--align lines up the rows of both sides: give --learn both, too, on both sides, or leave out --align",
-            ),
-            (true, Learners::Both) => match trade.repeated() {
-                RepeatedKeys::List(_) => Err(psijoin_table::Error::AlignedList.into()),
-                _ => Ok(()),
-            },
-            (false, _) if trade.repeated.is_some() && !trade.gives() => usage(
-                "--repeated says what to give or to align where rows have one key: give --give or --align, too, or leave \
-                 it out",
-            ),
-            (false, _) => Ok(()),
-        }
-    }
-
-    /// Meets the other party, and joins. If this side cannot, it still meets the other, to tell it. A job whose
-    /// result is to be handed out comes back.
-    fn join(
-        &self,
-        reportable: Result<(), Failure>,
-        console: Console,
-        record: &Arc<Record>,
-    ) -> Result<Option<Job>, Failure> {
-        let join = self.join;
-        let terms = join.terms.as_deref().map(terms::read).transpose()?;
-        let security = self.security(console, record)?;
-        let key = join.key.spec()?;
-        record.normalization(key.normalization());
-        let progress = Arc::new(Progress::default());
-        let interrupt = Interrupt::new();
-        handle_ctrl_c(interrupt.clone(), progress.clone(), console)?;
-        on_trouble(interrupt.clone(), record.clone());
-        if let Some(seconds) = join.deadline {
-            guard::set_deadline(seconds);
-        }
-        let mut options = Options::new(security.clone());
-        options.streams = true;
-        options.timeouts = timeouts(join);
-        options.pulse = pulse::of(&progress);
-        options.interrupt = interrupt;
-        let pool = pool(join.threads);
-        let ready = reportable
-            .and_then(|()| self.ready(key, (terms, &security), &pool, &progress, console, record));
-        match ready {
-            Ok(ready) => {
-                let mut endpoint = self.endpoint();
-                let meet = || {
-                    let met = meet(&mut endpoint, &options, console)?;
-                    record.met(&met.0);
-                    Ok(met)
-                };
-                if join.check {
-                    ready.check(meet)?;
-                    record.checked();
-                    return Ok(None);
-                }
-                let (summary, job) = ready.join(meet)?;
-                record.done(summary);
-                Ok(job)
-            }
-            Err(Failure::JobIsOver {
-                folder,
-                too_few: None,
-            }) => {
-                console.say(closing_statement::over(&folder));
-                Ok(None)
-            }
-            Err(failure) => {
-                if failure.exit_code() == Code::File && !failure.is_at_work_elsewhere() {
-                    console::failure(&failure);
-                    record.told();
-                    tell(&failure, self.endpoint(), &options, console);
-                }
-                Err(failure)
-            }
-        }
-    }
-
-    fn endpoint(&self) -> Endpoint {
-        let args::Meeting { listen, connect } = &self.join.meeting;
-        meeting::endpoint(listen.as_ref(), connect.as_ref()).expect("the command line demands one")
-    }
-
-    /// Who the parties are, noted in the record.
-    fn security(&self, console: Console, record: &Record) -> Result<Security, Failure> {
-        let security = meeting::security(&self.join.trust)?;
-        match &security {
-            Security::PinnedTls { identity, .. } => record.identity(identity.fingerprint()),
-            _ => {
-                console.warn(meeting::INSECURE);
-                record.warn(meeting::INSECURE.to_owned());
-            }
-        }
-        Ok(security)
-    }
-
-    /// The record that is to be signed, if one is asked for. The record of a job that was signed before is written anew if
-    /// the job needs it.
-    fn recording(
-        &self,
-        security: &Security,
-        job: Option<&Job>,
-    ) -> Result<Option<Recording>, Failure> {
-        let existing = match job.is_some_and(Job::is_signed) {
-            true => Existing::Replace,
-            false => Existing::Keep,
-        };
-        match (&self.join.record, security) {
-            (Some(path), Security::PinnedTls { identity, .. }) => {
-                Recording::prepare(path, identity, existing).map(Some)
-            }
-            _ => Ok(None),
-        }
-    }
-
-    /// Checks all that can be checked before the other party is there.
-    fn ready<'p>(
-        &self,
-        key: KeySpec,
-        (terms, security): (Option<Terms>, &Security),
-        pool: &'p Result<Pool, Failure>,
-        progress: &'p Arc<Progress>,
-        console: Console,
-        record: &'p Record,
-    ) -> Result<Ready<'p>, Failure> {
-        let join = self.join;
-        let pool = pool.as_ref().map_err(|_| Failure::OutOfMemory)?;
-        record.threads(pool.threads());
-        if let Some(warning) = closing_statement::insecurity(join.protocol.info()) {
-            console.warn(&warning);
-            record.warn(warning);
-        }
-        let source = open(join, progress, console)?;
-        self.refuse_input(&source, record)?;
-        let question = self.question();
-        let job = self.job(&question, terms.as_ref(), &key, record)?;
-        let recording = self.recording(security, job.as_ref())?;
-        let party = Party {
-            role: self.role,
-            protocol: join.protocol,
-            question,
-            consent: Consent {
-                max_peer_keys: join
-                    .max_peer_keys
-                    .map_or(MaxPeerKeys::ByMemory, MaxPeerKeys::Said),
-                receiver_sums: self.receiver_sums,
-                strict: join.strict,
-            },
-            terms,
-            recording,
-            key,
-            task: self.task(&source)?,
-            trade: join.trade.traded(),
-            aligned: join.written.align.then(|| join.trade.repeated()),
-            mode: match join.check {
-                true => Mode::Check,
-                false => Mode::Join,
-            },
-            parts: join.parts,
-            wait: Duration::from_secs(join.wait.into()),
-            source,
-            pool,
-            allowance: allowance(join, pool.threads())?,
-            progress,
-            console,
-            record,
-        };
-        party.ready(job)
-    }
-
-    /// Refuses a report in the place of a file of the input, which may come from a pattern. A record never is
-    /// in the place of any file.
-    fn refuse_input(&self, source: &Source, record: &Record) -> Result<(), Failure> {
-        match &self.join.report {
-            Some(report) if source.is_file(report) => {
-                record.leave_out_report();
-                Err(Failure::Usage(format!(
-                    "--report names a file of the input, {}: nothing was written",
-                    report.display()
-                )))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// The job, if one is to be kept.
-    fn job(
-        &self,
-        question: &Question,
-        terms: Option<&Terms>,
-        key: &KeySpec,
-        record: &Record,
-    ) -> Result<Option<Job>, Failure> {
-        let join = self.join;
-        let Some(folder) = &join.job else {
-            return Ok(None);
-        };
-        if let Adversary::Malicious | Adversary::MaliciousSender = join.protocol.info().adversary {
-            return Err(Failure::Usage(format!(
-                "--job cannot be kept with {}: it protects from a party that cheats, and such a party could break \
-                 off, and put in another set when it goes on: leave --job out",
-                join.protocol.info().name
-            )));
-        }
-        let peer = join.trust.peer.map(|peer| peer.to_string());
-        let nobody = || "(without encryption)".to_owned();
-        let subject = Subject {
-            role: self.role,
-            protocol: join.protocol,
-            question,
-            terms,
-            key,
-            trade: &join.trade.traded(),
-            identity: record
-                .identified()
-                .map_or_else(nobody, |own| own.to_string()),
-            peer: peer.unwrap_or_else(nobody),
-        };
-        let job = Job::open(folder, &subject)?;
-        match job.ended() {
-            None => Ok(Some(job)),
-            Some(ended) => Err(Failure::JobIsOver {
-                folder: folder.clone(),
-                too_few: (ended == Ended::TooFew).then_some(question.min_intersection),
-            }),
-        }
-    }
-
-    fn task(&self, source: &Source) -> Result<Task, Failure> {
-        match (&self.join.output_kind, self.role, self.output) {
-            (RequestedOutput::Shares(_), _, Some(path)) => {
-                if source.is_file(path) {
-                    let file = path.display().to_string();
-                    return Err(psijoin_table::Error::OutputIsInput { file }.into());
-                }
-                let file = AtomicFile::prepare(path, self.existing());
-                let cannot = |source| Failure::Shares {
-                    path: path.to_owned(),
-                    source,
-                };
-                Ok(Task::Share(file.map_err(cannot)?))
-            }
-            (_, role, path) if self.question().finds_rows(role) => {
-                let args::Written {
-                    rows,
-                    align,
-                    quote_empty,
-                    ..
-                } = &self.join.written;
-                let destination = Destination::prepare(path, source, self.existing())?;
-                let destination = match quote_empty {
-                    true => destination.quoting_empty(source)?,
-                    false => destination,
-                };
-                let chosen = destination.choosing(rows.unwrap_or_default(), source)?;
-                Ok(Task::Write(match align {
-                    true => chosen.aligning()?,
-                    false => chosen,
-                }))
-            }
-            (_, Role::Receiver, _) => Ok(Task::Learn),
-            (_, Role::Sender, _) => Ok(Task::Help),
-        }
-    }
-
-    /// Says what was checked, or learned, and prints what goes to standard output.
-    fn hand_out(&self, console: Console, record: &Record) -> Result<(), Failure> {
-        if self.join.check {
-            console.say(closing_statement::checked(record.warnings()));
-            return Ok(());
-        }
-        let output = self.output.map(|path| path.display().to_string());
-        let output = output.as_deref().unwrap_or("standard output");
-        let looked = record.with_summary(|summary| {
-            console.say(closing_statement::cost(summary));
-            console.say(closing_statement::statement(summary, output));
-            let text = summary.received.as_ref().and_then(Received::text);
-            (text, closing_statement::few_shared(summary))
-        });
-        let (text, warning) = looked.unwrap_or_default();
-        if let Some(warning) = warning {
-            console.warn(&warning);
-            record.warn(warning);
-        }
-        match text {
-            Some(text) if !self.join.json => output::text(&(text + "\n")),
-            _ => Ok(()),
-        }
+    match failure.or(reported.err()) {
+        None => Ok(()),
+        Some(failure) => Err(failure.exit_code()),
     }
 }
 
+/// Joins; Ctrl-C and the deadline end it.
+fn join(
+    order: &Order<'_>,
+    console: &Console,
+    record: &Arc<Record>,
+) -> Result<Option<Job>, Failure> {
+    let means = Means::new(console.clone(), record);
+    let (interrupt, progress) = (means.interrupt.clone(), means.progress.clone());
+    on_trouble(interrupt.clone(), record.clone());
+    handle_ctrl_c(interrupt, progress, console.clone())?;
+    if let Some(seconds) = order.join.deadline {
+        guard::set_deadline(seconds);
+    }
+    order.join(order.prepare_report(record), means)
+}
+
+/// Says what was checked, or learned, and prints what goes to standard output.
+fn hand_out(order: &Order<'_>, console: &Console, record: &Record) -> Result<(), Failure> {
+    if order.join.check {
+        console.say(closing_statement::checked(record.warnings()));
+        return Ok(());
+    }
+    let output = order.output.map(|path| path.display().to_string());
+    let output = output.as_deref().unwrap_or("standard output");
+    let looked = record.with_summary(|summary| {
+        console.say(closing_statement::cost(summary));
+        console.say(closing_statement::statement(summary, output));
+        let text = summary.received.as_ref().and_then(Received::text);
+        (text, closing_statement::few_shared(summary))
+    });
+    let (text, warning) = looked.unwrap_or_default();
+    if let Some(warning) = warning {
+        console.warn(&warning);
+        record.warn(warning);
+    }
+    match text {
+        Some(text) if !order.join.json => output::text(&(text + "\n")),
+        _ => Ok(()),
+    }
+}
 /// Ends a job whose result has been handed out, unless its reader went away.
 fn end(job: Option<Job>, record: &Record) -> Result<(), Failure> {
     let is_cut_off =
@@ -543,63 +113,4 @@ fn on_trouble(interrupt: Interrupt, record: Arc<Record>) {
             console::failure(&failure);
         }
     });
-}
-
-/// Meets the other party only to tell it that this one cannot go on.
-fn tell(failure: &Failure, mut endpoint: Endpoint, options: &Options, console: Console) {
-    guard::has_said(failure);
-    console.say("telling the other party; Ctrl-C ends this at once");
-    match meet(&mut endpoint, options, console) {
-        Ok((connection, _)) => connection.abort(failure.abort_code()),
-        Err(failure) => console.say(format_args!("the other party could not be told: {failure}")),
-    }
-}
-
-fn allowance(join: &args::Join, threads: usize) -> Result<Allowance, Failure> {
-    let said = match (join.table_memory, join.memory) {
-        (Some(bytes), _) => Said::Budget(bytes),
-        (None, Some(bytes)) => Said::Memory(bytes),
-        (None, None) => Said::Nothing,
-    };
-    Allowance::new(said, join.spill_dir.clone(), threads)
-}
-
-fn timeouts(args: &args::Join) -> Timeouts {
-    let defaults = Timeouts::default();
-    let wait = Duration::from_secs(args.wait.into());
-    Timeouts {
-        meet: wait,
-        setup: defaults.setup.min(wait),
-        idle: Duration::from_secs(args.timeout.into()),
-        ..defaults
-    }
-}
-
-fn pool(threads: Option<NonZeroUsize>) -> Result<Pool, Failure> {
-    // Zero stands for one per core.
-    let threads = threads.map_or(0, NonZeroUsize::get);
-    Pool::new(threads).map_err(|_| Failure::OutOfMemory)
-}
-
-fn open(join: &args::Join, progress: &Progress, console: Console) -> Result<Source, Failure> {
-    let (format, said) = (join.dialect.format, join.dialect.dialect()?);
-    let keyed = join.key.is_named();
-    let what = match &*join.input {
-        [only] if only == Path::new("-") => "reading standard input".to_owned(),
-        [only] => format!("reading {}", only.display()),
-        several => format!("reading {} inputs", several.len()),
-    };
-    let source = console.during(
-        &what,
-        || progress.bytes(),
-        || Source::open_all(&join.input, format, &said, keyed, progress),
-    )?;
-    if let ([only], files @ 2..) = (&*join.input, source.files()) {
-        let name = only.display();
-        console.say(format_args!(
-            "{name}: {files} files, in the order of their names"
-        ));
-    }
-    dialect::tell(&source, console);
-    Ok(source)
 }

@@ -20,7 +20,7 @@ pub(super) fn run(args: &args::Keys) -> Result<(), Failure> {
     let (format, said) = (args.dialect.format, args.dialect.dialect()?);
     let progress = Progress::default();
     let source = Source::open_all(&args.input, format, &said, args.key.is_named(), &progress)?;
-    dialect::tell(&source, console);
+    dialect::tell(&source, &console);
     let seen = console.during(
         &format!("reading {}", source.name()),
         || progress.bytes(),

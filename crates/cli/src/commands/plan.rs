@@ -43,7 +43,7 @@ pub(super) fn run(args: &args::Plan) -> Result<(), Failure> {
     let order = order(args.optimise, rates.is_some())?;
     let console = Console::wanted(false);
     let progress = Arc::new(Progress::default());
-    let items = items(args, &progress, console)?;
+    let items = items(args, &progress, &console)?;
     let holders = args.output_kind.holders();
     let gives = |role| match role {
         Role::Sender => args.sender_gives.unwrap_or(0).into(),
@@ -55,10 +55,10 @@ pub(super) fn run(args: &args::Plan) -> Result<(), Failure> {
         .memory
         .map(|bytes| Limit::new(bytes, threads, &request))
         .transpose()?;
-    let measured = meeting::measure(args, &progress, console)?;
+    let measured = meeting::measure(args, &progress, &console)?;
     let conditions = Conditions {
         network: measured.unwrap_or_else(|| Network::from(args.network)),
-        calibration: &calibration(args, console)?,
+        calibration: &calibration(args, &console)?,
         threads,
         memory: limit.as_ref().map(|limit| limit.memory),
         rates,
@@ -138,7 +138,7 @@ fn order(goal: Goal, has_rates: bool) -> Result<Order, Failure> {
 }
 
 /// How many items each party has: as said, but this party's own table is counted, if it is given.
-fn items(args: &args::Plan, progress: &Progress, console: Console) -> Result<SetSizes, Failure> {
+fn items(args: &args::Plan, progress: &Progress, console: &Console) -> Result<SetSizes, Failure> {
     let key = args.key.spec()?;
     if args.input.is_empty() {
         return Ok(args.items);
@@ -170,7 +170,7 @@ fn items(args: &args::Plan, progress: &Progress, console: Console) -> Result<Set
 }
 
 /// How fast both machines are.
-fn calibration(args: &args::Plan, console: Console) -> Result<Calibration, Failure> {
+fn calibration(args: &args::Plan, console: &Console) -> Result<Calibration, Failure> {
     let own = match &args.calibration {
         Some(file) => Some(calibration::read(file)?),
         None => calibration::own()?,

@@ -16,7 +16,7 @@ pub(crate) struct Model<'a> {
     threads: usize,
     network: Network,
     cores: Cores,
-    console: Console,
+    console: &'a Console,
     /// Bytes that moved in earlier attempts.
     done_bytes: u64,
     started: Instant,
@@ -32,7 +32,7 @@ impl<'a> Model<'a> {
         threads: usize,
         network: Network,
         cores: Cores,
-        console: Console,
+        console: &'a Console,
     ) -> Self {
         Self {
             plan,
@@ -114,7 +114,7 @@ mod tests {
             1,
             network,
             Cores::Own,
-            Console::Silent,
+            &Console::Silent,
         )
     }
 

@@ -100,7 +100,7 @@ impl Parties {
         let console = Console::wanted(false);
         let (network, cores) = conditions(setting);
         let threads = setting.threads.get();
-        let mut model = Model::new(plan, Role::Receiver, threads, network, cores, console);
+        let mut model = Model::new(plan, Role::Receiver, threads, network, cores, &console);
         let position = || model.position(passed().total_bytes());
         let both = || self.play(plan, setting.shared_items(), senders, receivers);
         let (started, computed) = (Instant::now(), processor::time());

@@ -35,7 +35,7 @@ pub(super) fn run(args: &LabRun) -> Result<(), Failure> {
     if let Some(warning) = journal.warning() {
         console.warn(warning);
     }
-    handle_ctrl_c(results, console)?;
+    handle_ctrl_c(results, console.clone())?;
     let mut campaign = Campaign::new(needs, &journal, &session, budget(args))?;
     let (mut made, mut said) = (0, Instant::now());
     while let Some(step) = campaign.next() {

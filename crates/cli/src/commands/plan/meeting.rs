@@ -23,7 +23,7 @@ use crate::{
 pub(super) fn measure(
     args: &args::Plan,
     progress: &Arc<Progress>,
-    console: Console,
+    console: &Console,
 ) -> Result<Option<Network>, Failure> {
     let args::PlanMeeting { listen, connect } = &args.meeting;
     let Some(mut endpoint) = meeting::endpoint(listen.as_ref(), connect.as_ref()) else {
@@ -31,7 +31,7 @@ pub(super) fn measure(
     };
     let security = meeting::security(&args.trust)?;
     let interrupt = Interrupt::new();
-    handle_ctrl_c(interrupt.clone(), progress.clone(), console)?;
+    handle_ctrl_c(interrupt.clone(), progress.clone(), console.clone())?;
     let mut options = Options::new(security);
     options.interrupt = interrupt;
     let (connection, mut channel) = meet(&mut endpoint, &options, console)?;
