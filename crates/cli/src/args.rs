@@ -28,6 +28,7 @@ pub(crate) use plan::{Calibrate, Goal, Part, Plan, PlanMeeting};
 
 const ENVIRONMENT: &str = "\
 Environment:
+  PSIJOIN_HOME the folder of your identity, instead of psijoin in your folder for configuration
   PSIJOIN_LOG  log on standard error, with time and level, instead of talking: error, warn, info
                (all that is usually said), debug (connections and phases too) or off";
 
@@ -48,9 +49,9 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Show a join: both parties in one process, on sample tables.
     Demo(Demo),
-    /// Make this machine's identity, and print its fingerprint for the other party.
+    /// Make an identity, and print its fingerprint for the other party.
     Keygen(Keygen),
-    /// Print the fingerprint of an identity again.
+    /// Print this machine's fingerprint for the other party, or that of another identity.
     Fingerprint(Fingerprinted),
     /// List a table's columns.
     Columns(Columns),
@@ -91,16 +92,17 @@ pub(crate) struct Demo {
 
 #[derive(ClapArgs)]
 pub(crate) struct Keygen {
-    /// Where to write the identity. It holds the private key: keep it to yourself.
-    #[arg(long, value_name = "FILE", default_value = "psijoin-identity.pem")]
-    pub(crate) out: PathBuf,
+    /// Where to write the identity. It holds the private key: keep it to yourself. [default: identity.pem in your folder for
+    /// configuration, where `send` and `receive` look]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(ClapArgs)]
 pub(crate) struct Fingerprinted {
-    /// The identity, as `psijoin keygen` wrote it.
-    #[arg(value_name = "FILE", default_value = "psijoin-identity.pem")]
-    pub(crate) file: PathBuf,
+    /// The identity, as `psijoin keygen` wrote it. [default: your own, which is made if there is none]
+    #[arg(value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
 }
 
 #[derive(ClapArgs)]

@@ -11,6 +11,7 @@
 //! | [`columns`] | which party has which column of numbers |
 //! | [`settings`] | the names of what must be the same on both sides |
 //! | [`session`] | one party of a join, from its table to its result |
+//! | [`home`] | the user's own identity |
 //! | [`terms`] | what both parties agree to, in words |
 //! | [`job`] | what is kept, so that a join that broke off goes on |
 //! | [`summary`] | the result of a run |
@@ -38,6 +39,7 @@ mod dialect;
 mod exit;
 mod grid;
 mod guard;
+mod home;
 mod humanize;
 mod interrupt;
 mod job;

@@ -6,34 +6,39 @@ use psijoin_channel::{
     Channel,
     path::{FAST_BITS_PER_SECOND, Measured},
 };
-use psijoin_transport::{
-    Connection, Endpoint, Identity, Listener, Options, Security, endpoint::Address,
-};
+use psijoin_transport::{Connection, Endpoint, Listener, Options, Security, endpoint::Address};
 
-use crate::{args, console::Console, exit::Failure, humanize};
+use crate::{args, console::Console, exit::Failure, home, humanize};
 
 /// What the user has to know about a connection in plaintext.
 pub(crate) const INSECURE: &str = "WARNING: --insecure-plaintext: anybody on the way can read and change \
                                    what the parties say.";
 
-/// Who the parties are.
+/// Who the parties are. If no identity is named, it is the user's own.
 ///
 /// # Errors
 /// If that was not said, or the identity cannot be read.
-pub(crate) fn security(trust: &args::Trust) -> Result<Security, Failure> {
-    match (&trust.identity, trust.peer) {
-        (Some(identity), Some(peer)) => Ok(Security::PinnedTls {
-            identity: Identity::read(identity)?,
-            peer,
-        }),
-        _ if trust.insecure_plaintext => Ok(Security::InsecurePlaintext),
-        _ => Err(Failure::Usage(
-            "say who the parties are: --identity FILE --peer FINGERPRINT \
-             (run `psijoin keygen` on each side, and exchange the fingerprints), \
-             or --insecure-plaintext for a test"
-                .into(),
-        )),
+pub(crate) fn security(trust: &args::Trust, console: &Console) -> Result<Security, Failure> {
+    let Some(peer) = trust.peer else {
+        return match trust.insecure_plaintext {
+            true => Ok(Security::InsecurePlaintext),
+            false => Err(Failure::Usage(
+                "say who the other party is: --peer FINGERPRINT (run `psijoin fingerprint` on each side, and exchange \
+                 what it prints), or --insecure-plaintext for a test"
+                    .into(),
+            )),
+        };
+    };
+    let own = home::identity(trust.identity.as_deref())?;
+    let identity = own.identity;
+    if own.is_new {
+        console.say(format_args!(
+            "made your identity, {}, in {}: the other side must name this fingerprint with --peer",
+            identity.fingerprint(),
+            own.path.display(),
+        ));
     }
+    Ok(Security::PinnedTls { identity, peer })
 }
 
 /// Where the parties meet, if that was said.

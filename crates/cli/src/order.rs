@@ -309,7 +309,7 @@ impl<'a> Order<'a> {
 
     /// Who the parties are, noted in the record.
     fn security(&self, console: &Console, record: &Record) -> Result<Security, Failure> {
-        let security = meeting::security(&self.join.trust)?;
+        let security = meeting::security(&self.join.trust, console)?;
         match &security {
             Security::PinnedTls { identity, .. } => record.identity(identity.fingerprint()),
             _ => {

@@ -78,23 +78,35 @@ impl Identity {
     /// cannot be written.
     pub fn write_new(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         let path = path.as_ref();
+        // Whoever reads it at the same time must see all of it, or nothing.
+        let mut staged = path.to_owned();
+        staged.set_file_name(format!(".{}.new", self.fingerprint));
+        let linked = self
+            .write(&staged)
+            .and_then(|()| fs::hard_link(&staged, path));
+        let _ = fs::remove_file(&staged);
+        let written = match linked {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => self.write(path),
+            linked => linked,
+        };
+        written.map_err(|source| match source.kind() {
+            io::ErrorKind::AlreadyExists => Error::IdentityExists(path.to_owned()),
+            _ => Error::IdentityFile {
+                path: path.to_owned(),
+                source,
+            },
+        })
+    }
+
+    /// Writes a file that was not there.
+    fn write(&self, path: &Path) -> io::Result<()> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options
-            .open(path)
-            .and_then(|mut file| {
-                file.write_all(self.pem.as_bytes())?;
-                file.sync_all()
-            })
-            .map_err(|source| match source.kind() {
-                io::ErrorKind::AlreadyExists => Error::IdentityExists(path.to_owned()),
-                _ => Error::IdentityFile {
-                    path: path.to_owned(),
-                    source,
-                },
-            })
+        let mut file = options.open(path)?;
+        file.write_all(self.pem.as_bytes())?;
+        file.sync_all()
     }
 
     /// The short name of this identity, which the other party pins.

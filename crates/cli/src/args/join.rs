@@ -217,12 +217,12 @@ pub(crate) struct Meeting {
 /// Who may be at the other end.
 #[derive(ClapArgs)]
 pub(crate) struct Trust {
-    /// This party's identity, made by `psijoin keygen`.
+    /// This party's identity, made by `psijoin keygen --out FILE`. [default: your own, as `psijoin fingerprint` shows it]
     #[arg(long, value_name = "FILE", requires = "peer")]
     pub(crate) identity: Option<PathBuf>,
 
-    /// The other party's fingerprint, which its `psijoin keygen` printed.
-    #[arg(long, value_name = "FINGERPRINT", requires = "identity")]
+    /// The other party's fingerprint, which its `psijoin fingerprint` prints.
+    #[arg(long, value_name = "FINGERPRINT")]
     pub(crate) peer: Option<Fingerprint>,
 
     /// INSECURE: no encryption, and anybody may be at the other end. For tests on one machine.

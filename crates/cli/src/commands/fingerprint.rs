@@ -1,10 +1,15 @@
 //! `psijoin fingerprint`: by what the other party must know this one.
 
-use psijoin_transport::Identity;
-
-use crate::{args, exit::Failure, output};
+use crate::{args, console::Console, exit::Failure, home, output};
 
 pub(super) fn run(args: &args::Fingerprinted) -> Result<(), Failure> {
-    let identity = Identity::read(&args.file)?;
-    output::text(&format!("{}\n", identity.fingerprint()))
+    let own = home::identity(args.file.as_deref())?;
+    output::text(&format!("{}\n", own.identity.fingerprint()))?;
+    if own.is_new {
+        Console::wanted(false).say(format_args!(
+            "Made your identity, in {}. Keep that file to yourself.",
+            own.path.display()
+        ));
+    }
+    Ok(())
 }

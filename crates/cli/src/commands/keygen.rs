@@ -2,19 +2,29 @@
 
 use psijoin_transport::Identity;
 
-use crate::{args, console::Console, exit::Failure, output};
+use crate::{args, console::Console, exit::Failure, home, output};
 
 pub(super) fn run(args: &args::Keygen) -> Result<(), Failure> {
     let identity = Identity::generate()?;
-    identity.write_new(&args.out)?;
+    let path = match &args.out {
+        Some(path) => {
+            identity.write_new(path)?;
+            path.clone()
+        }
+        None => home::keep(&identity)?,
+    };
     output::text(&format!("{}\n", identity.fingerprint()))?;
+    let named = match &args.out {
+        Some(path) => format!("--identity {} ", path.display()),
+        None => String::new(),
+    };
     Console::wanted(false).say(format_args!(
-        "Wrote your identity to {file}. Keep that file to yourself.\n\
+        "Wrote your identity to {}. Keep that file to yourself.\n\
          Tell the other party the fingerprint above (by telephone or signed mail), and get theirs. \
          Then run\n  \
-         psijoin receive --identity {file} --peer THEIR-FINGERPRINT …\n\
+         psijoin receive {named}--peer THEIR-FINGERPRINT …\n\
          on one side, and psijoin send … on the other.",
-        file = args.out.display(),
+        path.display(),
     ));
     Ok(())
 }

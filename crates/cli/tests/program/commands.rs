@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use psijoin::registry;
 
-use crate::support::{Folder, Process, all_exit, assert_said, objects, run};
+use crate::support::{Ended, Folder, Process, all_exit, assert_said, free_address, objects, run};
 
 #[test]
 fn keygen_prints_a_fingerprint_and_never_overwrites() {
@@ -22,6 +22,64 @@ fn keygen_prints_a_fingerprint_and_never_overwrites() {
     again.says(3, &[]);
     assert_eq!(folder.read("me.pem"), before);
     assert_said!([made, again]);
+}
+
+/// Starts the program with this folder for the identity.
+fn at_home(home: &str, args: &[&str]) -> Process {
+    Process::start_with(args, |command| {
+        let piped = command.stdin(Stdio::null()).stdout(Stdio::piped());
+        piped.env("PSIJOIN_HOME", home)
+    })
+}
+
+/// It is made at its first use, for its owner only, and never again.
+#[test]
+fn whoever_names_no_identity_has_one() {
+    let folder = Folder::new();
+    let home = folder.path("home");
+    let first = at_home(&home, &["fingerprint"]).end();
+    let again = at_home(&home, &["fingerprint"]).end();
+    assert_eq!(first.stdout, again.stdout);
+    assert_eq!(at_home(&home, &["keygen"]).end().code, Some(3));
+    #[cfg(unix)]
+    for (name, mode) in [("home", 0o700), ("home/identity.pem", 0o600)] {
+        use std::os::unix::fs::PermissionsExt;
+        let metadata = std::fs::metadata(folder.path(name)).unwrap();
+        assert_eq!(metadata.permissions().mode() & 0o777, mode, "{name}");
+    }
+    let other = at_home(&folder.path("other"), &["keygen"]).end();
+    assert_ne!(first.stdout, other.stdout);
+    assert_said!([first, again, other]);
+}
+
+#[test]
+fn two_sides_need_nothing_but_each_others_fingerprint() {
+    let folder = Folder::new();
+    let [ann, bob] = ["ann", "bob"].map(|name| folder.path(name));
+    let [of_ann, of_bob] = [&ann, &bob].map(|home| at_home(home, &["fingerprint"]).end().stdout);
+    let table = folder.file("table", "x\ny\n");
+    let address = free_address();
+    let receive = [
+        "receive",
+        "--listen",
+        &address,
+        "--input",
+        &table,
+        "--peer",
+        of_bob.trim(),
+    ];
+    let send = [
+        "send",
+        "--connect",
+        &address,
+        "--input",
+        &table,
+        "--peer",
+        of_ann.trim(),
+    ];
+    let (receiver, sender) = (at_home(&ann, &receive), at_home(&bob, &send));
+    assert_eq!(receiver.end().says(0, &["2 shared keys"]).stdout, "x\ny\n");
+    sender.end().says(0, &[]);
 }
 
 #[test]

@@ -29,7 +29,7 @@ pub(super) fn measure(
     let Some(mut endpoint) = meeting::endpoint(listen.as_ref(), connect.as_ref()) else {
         return Ok(None);
     };
-    let security = meeting::security(&args.trust)?;
+    let security = meeting::security(&args.trust, console)?;
     let interrupt = Interrupt::new();
     handle_ctrl_c(interrupt.clone(), progress.clone(), console.clone())?;
     let mut options = Options::new(security);

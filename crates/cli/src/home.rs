@@ -1,0 +1,107 @@
+//! The user's own folder for what psijoin keeps: the identity that is meant where none is named.
+
+use std::{
+    env, fs, io,
+    path::{Path, PathBuf},
+};
+
+use psijoin_transport::{Error, Identity};
+
+use crate::exit::Failure;
+
+/// The environment variable that names the folder.
+const VARIABLE: &str = "PSIJOIN_HOME";
+
+/// The name of the identity there.
+const IDENTITY: &str = "identity.pem";
+
+/// Where the user's own identity is, or is to be.
+fn identity_path() -> Result<PathBuf, Failure> {
+    let folder = |name: &str| {
+        let value = env::var_os(name).filter(|value| !value.is_empty());
+        value.map(PathBuf::from)
+    };
+    let of_user = || {
+        let configuration = folder("XDG_CONFIG_HOME");
+        let configuration = configuration.or_else(|| Some(folder("HOME")?.join(".config")))?;
+        Some(configuration.join("psijoin"))
+    };
+    let folder = folder(VARIABLE).or_else(of_user).ok_or_else(|| {
+        Failure::Usage(format!(
+            "there is no folder for this user's identity: name a file, or a folder in {VARIABLE}"
+        ))
+    })?;
+    Ok(folder.join(IDENTITY))
+}
+
+/// A party's identity.
+pub(crate) struct Own {
+    pub(crate) identity: Identity,
+    /// Its file.
+    pub(crate) path: PathBuf,
+    /// Whether it has just been made.
+    pub(crate) is_new: bool,
+}
+
+/// The identity in this file, or the user's own, which is made if there is none.
+///
+/// # Errors
+/// If it cannot be read, or made.
+pub(crate) fn identity(named: Option<&Path>) -> Result<Own, Failure> {
+    if let Some(path) = named {
+        return Ok(Own {
+            identity: Identity::read(path)?,
+            path: path.to_owned(),
+            is_new: false,
+        });
+    }
+    let path = identity_path()?;
+    match Identity::read(&path) {
+        Err(Error::IdentityFile { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
+        read => {
+            return Ok(Own {
+                identity: read?,
+                path,
+                is_new: false,
+            });
+        }
+    }
+    let identity = Identity::generate()?;
+    match keep(&identity) {
+        // Another process was first.
+        Err(Failure::Transport(Error::IdentityExists(_))) => Ok(Own {
+            identity: Identity::read(&path)?,
+            path,
+            is_new: false,
+        }),
+        kept => kept.map(|path| Own {
+            identity,
+            path,
+            is_new: true,
+        }),
+    }
+}
+
+/// Keeps an identity as the user's own, and returns where.
+///
+/// # Errors
+/// If there is one already, or it cannot be written.
+pub(crate) fn keep(identity: &Identity) -> Result<PathBuf, Failure> {
+    let path = identity_path()?;
+    let folder = path.parent().expect("a file in a folder");
+    make_private(folder).map_err(|source| Error::IdentityFile {
+        path: path.clone(),
+        source,
+    })?;
+    identity.write_new(&path)?;
+    Ok(path)
+}
+
+/// Makes a folder that only its owner can read, if it is not there yet.
+fn make_private(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
