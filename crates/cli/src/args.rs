@@ -6,6 +6,7 @@ use clap::{
     Args as ClapArgs, Parser, Subcommand,
     builder::{PossibleValuesParser, TypedValueParser},
 };
+use clap_complete::Shell;
 use psijoin::{Protocol, registry};
 use psijoin_table::{ColumnRules, Error, KeySpec};
 use psijoin_transport::Fingerprint;
@@ -28,8 +29,8 @@ pub(crate) use plan::{Calibrate, Goal, Part, Plan, PlanMeeting};
 
 const ENVIRONMENT: &str = "\
 Environment:
-  PSIJOIN_HOME the folder of your identity, instead of psijoin in your folder for configuration
-  PSIJOIN_LOG  log on standard error, with time and level, instead of talking: error, warn, info
+  PSIJOIN_HOME  the folder of your identity, instead of psijoin in your folder for configuration
+  PSIJOIN_LOG   log on standard error, with time and level, instead of talking: error, warn, info
                (all that is usually said), debug (connections and phases too) or off";
 
 /// Join two private tables: find the keys that two parties share, and nothing else.
@@ -79,6 +80,10 @@ pub(crate) enum Command {
     Jobs(Jobs),
     /// Show a file of shares, as CSV.
     Shares(Shares),
+    /// Print what lets a shell complete psijoin's commands and options.
+    Completions(Completions),
+    /// Write the manual, a page per command, to a folder.
+    Manual(Manual),
     /// Verify a record that `send` and `receive` wrote with --record, and show what it says.
     Verify(Verify),
 }
@@ -88,6 +93,22 @@ pub(crate) struct Demo {
     /// The protocol to show.
     #[arg(long, value_name = "NAME", default_value = "rr22", hide_possible_values = true, value_parser = protocol())]
     pub(crate) protocol: &'static Protocol,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Completions {
+    /// The shell: its documentation says where such a text belongs. For bash, for example,
+    /// `psijoin completions bash > ~/.local/share/bash-completion/completions/psijoin`.
+    #[arg(value_name = "SHELL")]
+    pub(crate) shell: Shell,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Manual {
+    /// A folder where `man` looks, for example ~/.local/share/man/man1. It is made if it is not there; pages that are there
+    /// are replaced.
+    #[arg(value_name = "FOLDER")]
+    pub(crate) folder: PathBuf,
 }
 
 #[derive(ClapArgs)]

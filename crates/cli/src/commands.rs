@@ -9,6 +9,7 @@ use crate::{
 mod bench;
 mod calibrate;
 mod columns;
+mod completions;
 mod demo;
 mod fingerprint;
 mod jobs;
@@ -16,6 +17,7 @@ mod join;
 mod keygen;
 mod keys;
 mod lab;
+mod manual;
 mod plan;
 mod protocols;
 mod shares;
@@ -39,6 +41,8 @@ pub(crate) fn run(command: Command) -> Result<(), Code> {
         Command::Jobs(args) => jobs::run(&args),
         Command::Shares(args) => shares::run(&args),
         Command::Verify(args) => verify::run(&args),
+        Command::Completions(args) => completions::run(&args),
+        Command::Manual(args) => manual::run(&args),
     };
     done.map_err(|failure: Failure| {
         console::failure(&failure);

@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use psijoin::registry;
 
-use crate::support::{Ended, Folder, Process, all_exit, assert_said, free_address, objects, run};
+use crate::support::{Folder, Process, all_exit, assert_said, free_address, objects, run};
 
 #[test]
 fn keygen_prints_a_fingerprint_and_never_overwrites() {
@@ -80,6 +80,53 @@ fn two_sides_need_nothing_but_each_others_fingerprint() {
     let (receiver, sender) = (at_home(&ann, &receive), at_home(&bob, &send));
     assert_eq!(receiver.end().says(0, &["2 shared keys"]).stdout, "x\ny\n");
     sender.end().says(0, &[]);
+}
+
+/// What bash gets lets it complete a long option.
+#[cfg(target_os = "linux")]
+#[test]
+fn shells_complete_commands_and_options() {
+    for shell in ["bash", "zsh", "fish"] {
+        let script = run(&["completions", shell]);
+        script.says(0, &[]);
+        assert!(script.stdout.contains("quote-empty"), "{shell}");
+    }
+    let folder = Folder::new();
+    let script = folder.file("psijoin", run(&["completions", "bash"]).stdout);
+    let words = "COMP_WORDS=(psijoin receive --quo) COMP_CWORD=2";
+    let complete = format!(
+        "source {script} && {words} && _psijoin psijoin --quo receive && echo ${{COMPREPLY[@]}}"
+    );
+    let bash = std::process::Command::new("bash")
+        .args(["-c", &complete])
+        .output();
+    let bash = bash.unwrap();
+    assert_eq!(
+        String::from_utf8(bash.stdout).unwrap(),
+        "--quote --quote-empty\n"
+    );
+}
+
+/// A page per command, whose names and sections `man` understands.
+#[test]
+fn the_manual_has_a_page_per_command() {
+    let folder = Folder::new();
+    let pages = folder.path("man1");
+    run(&["manual", &pages]).says(0, &[]);
+    let read = |name: &str| std::fs::read_to_string(format!("{pages}/{name}.1")).unwrap();
+    assert!(read("psijoin").contains("psijoin\\-receive(1)"));
+    let receive = read("psijoin-receive");
+    for part in [
+        ".TH psijoin-receive 1",
+        ".SH OPTIONS",
+        "\\-\\-take",
+        "Exit codes",
+    ] {
+        assert!(receive.contains(part), "{part}");
+    }
+    assert!(read("psijoin-lab-run").contains(".SH SYNOPSIS"));
+    let file = folder.file("file", "");
+    run(&["manual", &file]).says(2, &["cannot write to"]);
 }
 
 #[test]
