@@ -23,6 +23,21 @@ pub fn inner_product(a: &[Block], b: &[Block]) -> Block {
     sum.reduce()
 }
 
+/// The value of each of several polynomials of one length at a point of its own. Coefficients stand one polynomial after the
+/// other, that of the highest power first, and there is none of degree 0: c₁·r^l + … + c_l·r for c₁, …, c_l and r.
+///
+/// # Panics
+/// If there are not as many values as points, or not as many coefficients of each.
+pub fn evaluate(coefficients: &[Block], points: &[Block], values: &mut [Block]) {
+    assert_eq!(points.len(), values.len(), "a value for each point");
+    let len = coefficients.len().checked_div(points.len()).unwrap_or(0);
+    assert_eq!(len * points.len(), coefficients.len(), "of one length");
+    values.fill(Block::ZERO);
+    if len > 0 {
+        horner_on_backend(cpu::best(), coefficients, points, values);
+    }
+}
+
 /// A polynomial of degree at most 254: a product that is not reduced yet.
 #[derive(Clone, Copy, Default)]
 struct Wide {
@@ -31,6 +46,7 @@ struct Wide {
 }
 
 impl Wide {
+    #[inline(always)]
     fn reduce(self) -> Block {
         // x^128 = x^7 + x^2 + x + 1, and once more for the seven bits that this pushes out.
         let fold = |high: u128| high ^ high << 1 ^ high << 2 ^ high << 7;
@@ -59,6 +75,39 @@ fn accumulate(a: &[Block], b: &[Block], sum: &mut Wide, carryless: impl Fn(u64, 
         let ((a0, a1), (b0, b1)) = (halves(a), halves(b));
         let middle = carryless(a0, b1) ^ carryless(a1, b0);
         sum.add(carryless(a0, b0), middle, carryless(a1, b1));
+    }
+}
+
+multiversion! {
+    fn horner_on_backend(coefficients: &[Block], points: &[Block], values: &mut [Block])
+    portable horner(coefficients, points, values, carryless_portable);
+    avx2 horner(coefficients, points, values, |a, b| x86::carryless(a, b));
+    avx512 horner(coefficients, points, values, |a, b| x86::carryless(a, b));
+}
+
+/// Polynomials that are evaluated at the same time: each step of one waits for the step before.
+const LANES: usize = 4;
+
+/// There is at least one coefficient of each polynomial.
+#[inline(always)]
+fn horner(
+    coefficients: &[Block],
+    points: &[Block],
+    values: &mut [Block],
+    carryless: impl Fn(u64, u64) -> u128,
+) {
+    let len = coefficients.len() / points.len();
+    let coefficients = coefficients.chunks(LANES * len);
+    let groups = points.chunks(LANES).zip(values.chunks_mut(LANES));
+    for (coefficients, (points, values)) in coefficients.zip(groups) {
+        for power in 0..len {
+            for (lane, (point, value)) in points.iter().zip(&mut *values).enumerate() {
+                let sum = *value ^ coefficients[lane * len + power];
+                let mut product = Wide::default();
+                accumulate(&[sum], &[*point], &mut product, &carryless);
+                *value = product.reduce();
+            }
+        }
     }
 }
 
@@ -121,6 +170,34 @@ mod tests {
         fn multiplies(a in blocks(), b in blocks()) {
             prop_assert!(multiply(a, b) == slowly(a, b));
             prop_assert!(multiply(a, b) == multiply(b, a));
+        }
+
+        #[test]
+        fn polynomials_are_sums_of_powers(
+            points in prop::collection::vec(blocks(), 0..10),
+            len in 0..5_usize,
+            seed in any::<u128>(),
+        ) {
+            let mut coefficients = vec![Block::ZERO; points.len() * len];
+            crate::Prg::from_seed(Block(seed)).fill(&mut coefficients);
+            let value = |(i, point): (usize, &Block)| {
+                let mut power = Block(1);
+                (0..len).rev().fold(Block::ZERO, |sum, j| {
+                    power = slowly(power, *point);
+                    sum ^ slowly(coefficients[i * len + j], power)
+                })
+            };
+            let expected: Vec<Block> = points.iter().enumerate().map(value).collect();
+            let mut values = vec![Block::ONES; points.len()];
+            evaluate(&coefficients, &points, &mut values);
+            prop_assert!(values == expected);
+            for backend in cpu::available() {
+                values.fill(Block::ZERO);
+                if len > 0 && !points.is_empty() {
+                    horner_on_backend(backend, &coefficients, &points, &mut values);
+                }
+                prop_assert!(len == 0 || values == expected);
+            }
         }
 
         #[test]

@@ -143,15 +143,31 @@ pub fn receive_each<T: Send>(
     inspect: &(dyn Fn(Range<usize>, &[u8]) -> T + Sync),
 ) -> Result<Vec<T>, Error> {
     let mut results = Vec::with_capacity(chunks.count());
+    receive_in_turn(inbound, chunks, length, inspect, &mut |_, result| {
+        results.push(result);
+    })?;
+    Ok(results)
+}
+
+/// As [`receive_each`], and hands to `take` what `inspect` makes of a message, one after the other and in order.
+///
+/// # Errors
+/// If the channel breaks.
+pub fn receive_in_turn<T: Send>(
+    inbound: &mut dyn Inbound,
+    chunks: Chunks,
+    length: &dyn Fn(usize) -> usize,
+    inspect: &(dyn Fn(Range<usize>, &[u8]) -> T + Sync),
+    take: &mut dyn FnMut(Range<usize>, T),
+) -> Result<(), Error> {
     receive_groups(inbound, chunks, length, &mut |group, messages| {
         let inspected = parallel::map(group.len(), &|i| {
             inspect(chunks.range(group.start + i), &messages[i].bytes)
         });
-        for result in inspected {
-            results.push(result);
+        for (chunk, result) in group.zip(inspected) {
+            take(chunks.range(chunk), result);
         }
-    })?;
-    Ok(results)
+    })
 }
 
 /// What is done with the messages of a group of chunks; a message that fails has an error.

@@ -13,7 +13,11 @@ use psijoin_ot::{
     vole::{self, Base},
 };
 use psijoin_params::{FailureBudget, Log2Prob, Security, digest, okvs};
-use psijoin_psi::{Conversation, Error, Parameter, output_hash::OutputHash, parameters};
+use psijoin_psi::{
+    Conversation, Error, Parameter,
+    output_hash::{OutputHash, Piece},
+    parameters,
+};
 
 mod receiver;
 mod sender;
@@ -127,9 +131,9 @@ impl<'a> Inputs<'a> {
     }
 
     /// H_o(v + w, x) for values v of items x.
-    fn hash(&self, values: &mut [Tower], w: Tower, items: Digests<'_>, outputs: &mut [u128]) {
+    fn hash(&self, values: &mut [Tower], w: Tower, items: Digests<'_>, outputs: &mut Piece<'_>) {
         values.iter_mut().for_each(|value| *value ^= w);
-        self.output.hash(values, items, outputs);
+        self.output.fill(values, items, outputs);
     }
 }
 

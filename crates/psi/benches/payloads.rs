@@ -9,7 +9,8 @@ use psijoin_channel::{AbortCode, Channel, Error, Inbound, Outbound, joint_seed::
 use psijoin_params::Sizes;
 use psijoin_psi::{
     Context, Payloads,
-    payloads::{Delivery, Outputs},
+    output_hash::Outputs,
+    payloads::{Delivery, Holding},
     sorted_masks::SortedMasks,
 };
 use ring::aead::{AES_128_GCM, Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
@@ -22,9 +23,11 @@ fn main() {
     divan::main();
 }
 
-fn outputs() -> Vec<u128> {
-    let mut outputs = vec![0; ITEMS];
-    Prg::from_seed(Block(1)).fill(bytemuck::cast_slice_mut(&mut outputs));
+fn outputs() -> Outputs {
+    let mut outputs = Outputs::with_keys(ITEMS);
+    let mut prg = Prg::from_seed(Block(1));
+    prg.fill(bytemuck::cast_slice_mut(&mut outputs.hashes));
+    prg.fill(bytemuck::cast_slice_mut(&mut outputs.keys));
     outputs
 }
 
@@ -41,18 +44,19 @@ fn delivery(bencher: Bencher, bytes: u32) {
         },
         sizes: Sizes::new(items, items).expect("few enough"),
     };
-    let (values, payloads) = (outputs(), vec![5; ITEMS * bytes as usize]);
+    let payloads = vec![5; ITEMS * bytes as usize];
     let positions: Vec<u32> = (0..ITEMS as u32).rev().collect();
     let seed = JointSeed::insecure_fixed([1; 32]);
-    bencher.counter(ItemsCount::new(ITEMS)).bench_local(|| {
-        let outputs = Outputs {
-            values: &values,
+    let bencher = bencher.counter(ItemsCount::new(ITEMS));
+    bencher.with_inputs(outputs).bench_local_values(|outputs| {
+        let holding = Holding {
+            outputs,
             positions: &positions,
             payloads: &payloads,
         };
         pool.run(|| {
             let mut channel = Channel::new(Nowhere, Nowhere);
-            delivery.send(&outputs, &seed, &mut Context::new(&mut channel))
+            delivery.send(holding, &seed, &mut Context::new(&mut channel))
         })
         .expect("nothing breaks")
     });
@@ -65,11 +69,11 @@ fn library(bencher: Bencher, cipher: &str) {
         "AES-128-GCM" => (&AES_128_GCM, 16),
         _ => (&CHACHA20_POLY1305, 32),
     };
-    let outputs = outputs();
+    let keys = outputs().keys;
     let mut sealed = vec![5; ITEMS * BYTES as usize];
     bencher.counter(ItemsCount::new(ITEMS)).bench_local(|| {
-        for (output, payload) in outputs.iter().zip(sealed.chunks_exact_mut(BYTES as usize)) {
-            let key = [output.to_le_bytes(); 2];
+        for (key, payload) in keys.iter().zip(sealed.chunks_exact_mut(BYTES as usize)) {
+            let key = [key.to_le_bytes(); 2];
             let key = UnboundKey::new(algorithm, &key.as_flattened()[..key_bytes]);
             let key = LessSafeKey::new(key.expect("of the right length"));
             let nonce = Nonce::assume_unique_for_key([0; 12]);

@@ -42,6 +42,7 @@ pub mod output_hash;
 pub mod pair;
 pub mod payloads;
 mod plan;
+mod positions;
 mod protocol;
 mod request;
 pub mod sorted_masks;

@@ -1,8 +1,10 @@
 //! What the parties want to learn, and what they learn.
 
-use std::fmt;
+use std::{fmt, ops::Range};
 
-use crate::{Role, Shares, TotalShares};
+use psijoin_block::memory::prefetch;
+
+use crate::{Role, Shares, TotalShares, positions::PositionSet};
 
 /// What the parties want to learn.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -209,19 +211,61 @@ impl Matched {
         payloads: &[u8],
         bytes: usize,
     ) -> Self {
-        const NONE: u32 = u32::MAX;
-        let mut given = vec![NONE; items];
-        for (number, position) in (0..).zip(positions) {
-            given[position as usize] = number;
+        let positions: Vec<u32> = positions.into_iter().collect();
+        let mut arranged = Arranged::new(&positions, items, bytes);
+        arranged.put(0..positions.len(), payloads);
+        Self {
+            rows: ascending(positions, items),
+            payloads: arranged.payloads,
         }
-        let mut all = Self::default();
-        let found = (0..).zip(given).filter(|(_, number)| *number != NONE);
-        for (row, number) in found {
-            all.rows.push(row);
-            all.payloads
-                .extend_from_slice(&payloads[number as usize * bytes..][..bytes]);
+    }
+}
+
+/// Payloads in the order of their rows, as they come in another order.
+pub(crate) struct Arranged {
+    /// All of them, one after the other.
+    pub(crate) payloads: Vec<u8>,
+    /// Where each goes, in the order in which they come. None if they are empty.
+    places: Vec<u32>,
+    /// Bytes of a payload.
+    bytes: usize,
+}
+
+/// How long before its use the place of a payload is fetched.
+const AHEAD: usize = 16;
+
+impl Arranged {
+    /// For payloads of these positions among `items` items, which will come in this order.
+    ///
+    /// # Panics
+    /// If a position is beyond the items.
+    pub(crate) fn new(positions: &[u32], items: usize, bytes: usize) -> Self {
+        let positions = if bytes == 0 { &[] } else { positions };
+        let rows = PositionSet::new(positions.iter().copied(), items);
+        Self {
+            payloads: vec![0; rows.len() * bytes],
+            places: rows.ranks(positions),
+            bytes,
         }
-        all
+    }
+
+    /// Takes the payloads of these positions, by their numbers, one after the other.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    pub(crate) fn put(&mut self, numbers: Range<usize>, payloads: &[u8]) {
+        let (bytes, all) = (self.bytes, &mut self.payloads);
+        if bytes == 0 {
+            return;
+        }
+        let places = &self.places[numbers];
+        let start = |place: u32| place as usize * bytes;
+        for (i, place) in places.iter().enumerate() {
+            if let Some(later) = places.get(i + AHEAD) {
+                prefetch(&all[start(*later)]);
+            }
+            all[start(*place)..][..bytes].copy_from_slice(&payloads[i * bytes..][..bytes]);
+        }
     }
 }
 
@@ -243,26 +287,7 @@ impl Output {
 
 /// Positions among `items`, each once, from positions in any order.
 pub fn ascending(found: impl IntoIterator<Item = u32>, items: usize) -> Vec<u32> {
-    // Marks are faster than sorting, and take a bit per item.
-    let mut marks = vec![0_u64; items.div_ceil(64)];
-    for position in found {
-        marks[position as usize / 64] |= 1 << (position % 64);
-    }
-    marked(&marks)
-}
-
-/// The positions of the bits that are one.
-fn marked(marks: &[u64]) -> Vec<u32> {
-    let count = marks.iter().map(|word| word.count_ones() as usize).sum();
-    let mut rows = Vec::with_capacity(count);
-    for (word, start) in marks.iter().zip((0_u32..).step_by(64)) {
-        let mut word = *word;
-        while word != 0 {
-            rows.push(start + word.trailing_zeros());
-            word &= word - 1;
-        }
-    }
-    rows
+    PositionSet::new(found, items).ascending()
 }
 
 #[cfg(test)]

@@ -5,36 +5,42 @@
 //! [the sender learns as much](Payloads::back), it learns which of its items the receiver has, and the receiver's payload of each. All
 //! payloads of a party have the same length, which both know.
 //!
-//! **Steps.** F(x) is the output of an item x: 128 bits, the same for both parties. Mask, Stream and Claim are BLAKE3 under
-//! different keys from the joint seed.
-//! 1. The sender sends Mask(F(x)) of each of its items, sorted ([`sorted_masks`](crate::sorted_masks)).
-//! 2. In the same order, it sends its payloads, each sealed under Stream(F(x)) (`seal.rs`).
+//! **Steps.** F(x) is the output of an item x, the same for both parties: a hash and a key of 128 bits each
+//! ([`Outputs`]). The mask of x is made from its hash alone, and what must stay secret from its key: Stream and Claim are BLAKE3
+//! under different keys from the joint seed.
+//! 1. The sender sends the mask of each of its items, sorted ([`sorted_masks`](crate::sorted_masks)).
+//! 2. In the same order, it sends its payloads, each sealed under the Stream of its item's key (`seal.rs`).
 //! 3. The receiver finds its own masks among these, and opens the payloads of what it finds.
 //!
 //! If the sender learns, too:
 //!
-//! 4. The receiver sends a bit per mask, which says whether it has the item, and Claim(F(y_1), F(y_2), …) of those that it has.
+//! 4. The receiver sends a bit per mask, which says whether it has the item, and Claim(k_1 + k_2 + …) for the keys of those
+//!    that it has, added bit by bit (`claim.rs`).
 //! 5. It sends their payloads in the same order, and then zeros, up to as many as the smaller set has items.
 //! 6. The sender compares the claim with its own.
 //!
-//! **Security.** To a receiver that does not have F(x), it is a random number of 128 bits, and so what is hashed from it is
-//! random if BLAKE3 is a random oracle: the mask and the sealed payload of an item that is not shared are uniform bits. A sealed payload that was
-//! changed is noticed, except with a probability below 2^-116. No length depends on what is shared.
+//! **Security.** To a receiver that does not have F(x), it is a random number of 256 bits. So the mask is uniform, and says nothing
+//! about the key; and what is hashed from the key is random if BLAKE3 is a random oracle: the sealed payload of an item that is
+//! not shared is uniform bits, too. A sealed payload that was changed is noticed, except with a probability below 2^-116. No length
+//! depends on what is shared.
 //!
 //! *Malicious parties.* A sender may seal what it likes, or seal wrongly. Then the receiver's run fails with [`Error::Payload`], but only after
 //! all has been said, and without a word to the sender: it would tell whether that item is shared. A receiver can
-//! only claim items whose outputs it has. It can claim fewer, stop after step 3, and give any payload. Nothing
-//! forces it to let the sender learn.
+//! only claim items whose outputs it has: the bits fix the set whose keys are added, and a sum with a key that the receiver does not
+//! have is uniform to it, whatever set it chooses, so it guesses the sum with a probability of 2^-128. It can claim fewer, stop after
+//! step 3, and give any payload. Nothing forces it to let the sender learn.
 //!
 //! **Failures.** The masks of two items that are not the same are equal: of any of the receiver and any of the sender, or any two
-//! of the sender, whose ranks would be confused. Two outputs are equal ([`comparisons`]).
+//! of the sender, whose ranks would be confused. Two keys are equal, so that a stream is used twice ([`comparisons`]).
 //!
 //! **Cost.** The sender's masks, and 16 bytes more per item than its payloads have. Back, a bit per item of the sender, 32 bytes, and the
-//! receiver's payloads of the smaller set. If the sender learns, that is one flight more.
+//! receiver's payloads of the smaller set. If the sender learns, that is one flight more. Each party gets a key with an item's hash, from the
+//! same call, so that it hashes once more only per payload that it seals or opens.
 
-use bytemuck::cast_slice;
+use std::ops::Range;
+
+use bytemuck::Pod;
 use psijoin_block::{
-    blake3_rows,
     memory::{Buffer, prefetch},
     parallel,
 };
@@ -47,8 +53,10 @@ use psijoin_params::{FailureBudget, Sizes, mask};
 
 use crate::{
     Context, Conversation, Error, Matched, Output, Payloads, Role,
-    output::ascending,
-    sorted_masks::{Own, SortedMasks, rank},
+    output::{Arranged, ascending},
+    output_hash::Outputs,
+    positions::PositionSet,
+    sorted_masks::{Own, SortedMasks, order},
 };
 
 mod claim;
@@ -63,17 +71,17 @@ const MESSAGE_BYTES: usize = 100 << 10;
 /// How long before its use an element is fetched.
 const AHEAD: usize = 16;
 
-/// Outputs that a task hashes.
-const CHUNK: usize = 1024;
+/// Elements that a task collects.
+const CHUNK: usize = 1 << 14;
 
-/// The pairs of items whose masks must differ for a run to succeed. That their outputs differ is charged to the budget.
+/// The pairs of items whose masks must differ for a run to succeed. That their keys differ is charged to the budget.
 ///
 /// # Errors
 /// If the budget does not allow it.
 pub fn comparisons(sizes: Sizes, budget: &mut FailureBudget) -> Result<u128, Error> {
     let senders = u128::from(sizes.sender());
     let pairs = sizes.pairs() + senders * senders.saturating_sub(1) / 2;
-    budget.charge("outputs alike", mask::range_collision(pairs, u128::MAX))?;
+    budget.charge("keys alike", mask::range_collision(pairs, u128::MAX))?;
     Ok(pairs)
 }
 
@@ -89,19 +97,68 @@ pub struct Delivery {
 }
 
 /// What a party has when the steps begin, place by place.
-pub struct Outputs<'a> {
-    /// F of each of its items.
-    pub values: &'a [u128],
-    /// Which item each value is of, by its position in the input.
+pub struct Holding<'a> {
+    /// F of each of its items, hashes and keys.
+    pub outputs: Outputs,
+    /// Which item each output is of, by its position in the input.
     pub positions: &'a [u32],
     /// The payloads of all items, in the order of the input.
     pub payloads: &'a [u8],
 }
 
-impl Outputs<'_> {
-    /// The payload at a place.
-    fn payload(&self, place: u32, bytes: usize) -> &[u8] {
-        &self.payloads[self.positions[place as usize] as usize * bytes..][..bytes]
+/// What is held beside hashes.
+struct Rest<'a> {
+    keys: Buffer<u128>,
+    positions: &'a [u32],
+    payloads: &'a [u8],
+}
+
+impl<'a> Holding<'a> {
+    fn hashes_and_rest(self) -> (Buffer<u128>, Rest<'a>) {
+        let Self {
+            outputs: Outputs { hashes, keys },
+            positions,
+            payloads,
+        } = self;
+        let rest = Rest {
+            keys,
+            positions,
+            payloads,
+        };
+        (hashes, rest)
+    }
+}
+
+/// What the sender has, in the order of its masks.
+struct Ranked<'a> {
+    /// The key of each item.
+    keys: Buffer<u128>,
+    /// Its position in the input.
+    positions: Buffer<u32>,
+    /// The payloads of all items, in the order of the input.
+    payloads: &'a [u8],
+}
+
+/// What the receiver has, and what of it is shared, in the order of the sender's masks.
+struct Shared<'a> {
+    /// The rank of each mask that is shared.
+    ranks: Vec<u32>,
+    /// The places of the items.
+    places: Vec<u32>,
+    /// What it has, place by place.
+    held: Rest<'a>,
+}
+
+impl Shared<'_> {
+    /// The positions of all shared items.
+    fn positions(&self) -> Buffer<u32> {
+        gathered(self.held.positions, &self.places)
+    }
+
+    /// The numbers of what is shared of these masks.
+    fn numbers(&self, masks: Range<usize>) -> Range<usize> {
+        let number_of = |rank| self.ranks.partition_point(|other| (*other as usize) < rank);
+        number_of(masks.start)..number_of(masks.end)
     }
 }
 
@@ -157,50 +214,60 @@ impl Delivery {
     /// If the channel breaks, or the receiver claims what it does not have.
     ///
     /// # Panics
-    /// Unless there is a value, a position and a payload for each item.
+    /// Unless there is an output, a position and a payload for each item.
     pub fn send(
         &self,
-        outputs: &Outputs<'_>,
+        holding: Holding<'_>,
         joint_seed: &JointSeed,
         context: &mut Context,
     ) -> Result<Output, Error> {
         let keys = Keys::new(joint_seed);
         // Step 1.
         context.phases.begin("masks");
-        let (masks, places) = rank(&keys.masks(outputs.values));
-        self.masks.send(&masks, context.channel.halves().0)?;
-        drop(masks);
+        let ranked = self.send_masks(holding, context.channel.halves().0)?;
         // Step 2.
         context.phases.begin("payloads");
-        self.send_sealed(outputs, &places, &keys, context.channel.halves().0)?;
+        self.send_sealed(&ranked, &keys, context.channel.halves().0)?;
         match self.payloads.back {
             None => Ok(Output::Nothing),
-            Some(_) => self.learn(outputs, &places, &keys, context.channel),
+            Some(_) => self.learn(&ranked, &keys, context.channel),
         }
+    }
+
+    /// Step 1.
+    fn send_masks<'a>(
+        &self,
+        holding: Holding<'a>,
+        outbound: &mut dyn Outbound,
+    ) -> Result<Ranked<'a>, Error> {
+        let (hashes, rest) = holding.hashes_and_rest();
+        let places = order(&hashes);
+        let sorted = gathered(&hashes, &places);
+        drop(hashes);
+        // The receiver may still be busy with its own masks: what comes later is prepared before these are sent.
+        let ranked = Ranked {
+            keys: gathered(&rest.keys, &places),
+            positions: gathered(rest.positions, &places),
+            payloads: rest.payloads,
+        };
+        drop((rest, places));
+        self.masks.send(&sorted, outbound)?;
+        Ok(ranked)
     }
 
     /// Step 2.
     fn send_sealed(
         &self,
-        outputs: &Outputs<'_>,
-        places: &[u32],
+        ranked: &Ranked<'_>,
         keys: &Keys,
         outbound: &mut dyn Outbound,
     ) -> Result<(), Error> {
         let bytes = self.bytes(Role::Sender);
         let seal = Seal::new(keys.stream, bytes);
         stream::send(outbound, self.sealed(), &|ranks, message| {
-            let places = &places[ranks];
-            let values = gathered(outputs.values, places);
-            let positions = gathered(outputs.positions, places);
-            let payload = |i: usize| {
-                let start_of = |i: usize| positions[i] as usize * bytes;
-                if i + AHEAD < positions.len() {
-                    prefetch(&outputs.payloads[start_of(i + AHEAD)]);
-                }
-                &outputs.payloads[start_of(i)..][..bytes]
-            };
-            seal.seal(&values, payload, message);
+            let positions = &ranked.positions[ranks.clone()];
+            let payload = |i| payload_at(ranked.payloads, positions, i, bytes);
+            seal.seal(&ranked.keys[ranks], payload, message);
         })?;
         Ok(())
     }
@@ -208,37 +275,36 @@ impl Delivery {
     /// Steps 4 to 6 of the sender.
     fn learn(
         &self,
-        outputs: &Outputs<'_>,
-        places: &[u32],
+        ranked: &Ranked<'_>,
         keys: &Keys,
         channel: &mut Channel,
     ) -> Result<Output, Error> {
         let inbound = channel.halves().1;
-        let claims = Claims::receive(places.len(), inbound)?;
-        let claimed: Vec<u32> = claims.ranks().map(|rank| places[rank as usize]).collect();
-        if claimed.len() as u64 > self.sizes.smaller() {
+        let claims = Claims::receive(ranked.keys.len(), inbound)?;
+        if claims.ranks.len() as u64 > self.sizes.smaller() {
             return Err(Error::Peer("it claims more shared items than it has"));
         }
-        claims.check(&keys.claim, values_at(outputs, &claimed))?;
-        let bytes = self.bytes(Role::Receiver);
-        let mut payloads = Vec::with_capacity(claimed.len() * bytes);
-        let messages = stream::receive_each(
+        claims.check(&keys.claim, &ranked.keys)?;
+        let mut positions = Vec::with_capacity(claims.ranks.len());
+        claims
+            .ranks
+            .for_each(|rank| positions.push(ranked.positions[rank as usize]));
+        let (items, bytes) = (ranked.positions.len(), self.bytes(Role::Receiver));
+        let mut arranged = Arranged::new(&positions, items, bytes);
+        let claimed = |numbers: Range<usize>| {
+            numbers.start.min(positions.len())..numbers.end.min(positions.len())
+        };
+        stream::receive_in_turn(
             inbound,
             self.returned(),
             &|items| items * bytes,
-            &|items, message| {
-                let claimed = claimed.len().saturating_sub(items.start).min(items.len());
-                message[..claimed * bytes].to_vec()
-            },
+            &|numbers, message| message[..claimed(numbers).len() * bytes].to_vec(),
+            &mut |numbers, payloads| arranged.put(claimed(numbers), &payloads),
         )?;
-        messages
-            .iter()
-            .for_each(|message| payloads.extend_from_slice(message));
-        let found = claimed
-            .iter()
-            .map(|place| outputs.positions[*place as usize]);
-        let matched = Matched::in_order(found, outputs.positions.len(), &payloads, bytes);
-        Ok(Output::Matched(matched))
+        Ok(Output::Matched(Matched {
+            rows: ascending(positions, items),
+            payloads: arranged.payloads,
+        }))
     }
 
     /// The receiver's steps.
@@ -251,123 +317,105 @@ impl Delivery {
     /// As [`send`](Self::send).
     pub fn receive(
         &self,
-        outputs: &Outputs<'_>,
+        holding: Holding<'_>,
         joint_seed: &JointSeed,
         context: &mut Context,
     ) -> Result<Output, Error> {
         let keys = Keys::new(joint_seed);
         // Steps 1 and 3.
         context.phases.begin("masks");
-        let hashes = keys.masks(outputs.values);
+        let (hashes, held) = holding.hashes_and_rest();
         let own = Own::new(self.masks, &hashes);
-        let shared = self
+        let (ranks, places) = self
             .masks
             .receive_ranked(&own, context.channel.halves().1)?;
         drop(own);
         drop(hashes);
+        let shared = Shared {
+            ranks,
+            places,
+            held,
+        };
         // Steps 2 and 3.
         context.phases.begin("payloads");
-        let opened = self.receive_sealed(outputs, &shared, &keys, context.channel.halves().1)?;
+        let (payloads, all_right) =
+            self.receive_sealed(&shared, &keys, context.channel.halves().1)?;
         // Whether all could be opened must not show here.
         if self.payloads.back.is_some() {
-            self.tell(outputs, &shared, &keys, context.channel.halves().0)?;
+            self.tell(&shared, &keys, context.channel.halves().0)?;
         }
-        self.checked(outputs, &shared, opened).map(Output::Matched)
-    }
-
-    /// Step 2 of the receiver: the payloads that can be opened, and the places that they are for.
-    fn receive_sealed(
-        &self,
-        outputs: &Outputs<'_>,
-        shared: &[(u32, u32)],
-        keys: &Keys,
-        inbound: &mut dyn Inbound,
-    ) -> Result<Vec<Opened>, Error> {
-        let (seal, bytes) = (
-            Seal::new(keys.stream, self.bytes(Role::Sender)),
-            self.sealed_bytes(),
-        );
-        let length = |items| items * bytes;
-        let opened = stream::receive_each(inbound, self.sealed(), &length, &|ranks, message| {
-            let place_of =
-                |rank: usize| shared.partition_point(|(other, _)| (*other as usize) < rank);
-            let shared = &shared[place_of(ranks.start)..place_of(ranks.end)];
-            let places: Vec<u32> = shared.iter().map(|(_, place)| *place).collect();
-            let values = gathered(outputs.values, &places);
-            let sealed =
-                |i: usize| &message[(shared[i].0 as usize - ranks.start) * bytes..][..bytes];
-            let mut payloads = Vec::with_capacity(places.len() * self.bytes(Role::Sender));
-            let is_right = seal.open(&values, sealed, &mut payloads);
-            let right = places.into_iter().zip(is_right);
-            Opened {
-                places: right
-                    .filter_map(|(place, right)| right.then_some(place))
-                    .collect(),
-                payloads,
-            }
-        })?;
-        Ok(opened)
-    }
-
-    /// What was found, if a payload could be opened for each of it.
-    fn checked(
-        &self,
-        outputs: &Outputs<'_>,
-        shared: &[(u32, u32)],
-        opened: Vec<Opened>,
-    ) -> Result<Matched, Error> {
-        let items = outputs.positions.len();
-        let found = shared
-            .iter()
-            .map(|(_, place)| outputs.positions[*place as usize]);
-        let bytes = self.bytes(Role::Sender);
-        if bytes == 0 {
-            return Ok(Matched::in_order(found, items, &[], 0));
-        }
-        let places = opened.iter().flat_map(|opened| &opened.places);
-        let positions = places.map(|place| outputs.positions[*place as usize]);
-        let payloads: Vec<&[u8]> = opened.iter().map(|opened| &opened.payloads[..]).collect();
-        let matched = Matched::in_order(positions, items, &payloads.concat(), bytes);
-        match matched.rows == ascending(found, items) {
-            true => Ok(matched),
+        let Shared { places, held, .. } = &shared;
+        let rows = ascending(at(held.positions, places), held.positions.len());
+        match all_right {
+            true => Ok(Output::Matched(Matched { rows, payloads })),
             false => Err(Error::Payload),
         }
+    }
+
+    /// Step 2 of the receiver: the payloads of what is shared, in the order of the input, and whether all are what was
+    /// sealed.
+    fn receive_sealed(
+        &self,
+        shared: &Shared<'_>,
+        keys: &Keys,
+        inbound: &mut dyn Inbound,
+    ) -> Result<(Vec<u8>, bool), Error> {
+        let (bytes, sealed_bytes) = (self.bytes(Role::Sender), self.sealed_bytes());
+        if bytes == 0 {
+            return Ok((Vec::new(), true));
+        }
+        let seal = Seal::new(keys.stream, bytes);
+        let open = |message: Range<usize>, sealed: &[u8]| {
+            let (first, numbers) = (message.start, shared.numbers(message));
+            let ranks = &shared.ranks[numbers.clone()];
+            let sealed = |i: usize| &sealed[(ranks[i] as usize - first) * sealed_bytes..];
+            let keys = gathered(&shared.held.keys, &shared.places[numbers]);
+            let mut payloads = Vec::new();
+            let right = seal.open(&keys, sealed, &mut payloads);
+            (payloads, right)
+        };
+        let mut arranged = Arranged::new(&shared.positions(), shared.held.positions.len(), bytes);
+        let mut all_right = true;
+        stream::receive_in_turn(
+            inbound,
+            self.sealed(),
+            &|items| items * sealed_bytes,
+            &open,
+            &mut |message, (payloads, right)| {
+                arranged.put(shared.numbers(message), &payloads);
+                all_right &= right;
+            },
+        )?;
+        Ok((arranged.payloads, all_right))
     }
 
     /// Steps 4 and 5 of the receiver.
     fn tell(
         &self,
-        outputs: &Outputs<'_>,
-        shared: &[(u32, u32)],
+        shared: &Shared<'_>,
         keys: &Keys,
         outbound: &mut dyn Outbound,
     ) -> Result<(), Error> {
-        let places: Vec<u32> = shared.iter().map(|(_, place)| *place).collect();
-        let ranks = shared.iter().map(|(rank, _)| *rank);
-        let claims = Claims::new(
-            self.sizes.sender() as usize,
+        let Shared {
             ranks,
-            &keys.claim,
-            values_at(outputs, &places),
-        );
-        claims.send(outbound)?;
+            places,
+            held,
+        } = shared;
+        let masks = self.sizes.sender() as usize;
+        let ranks = PositionSet::new(ranks.iter().copied(), masks);
+        let shared_keys = at(&held.keys, places);
+        Claims::new(ranks, &keys.claim, shared_keys).send(masks, outbound)?;
         let bytes = self.bytes(Role::Receiver);
-        stream::send(outbound, self.returned(), &|items, message| {
-            let filled = items.len() * bytes;
-            let own = places.get(items.start..places.len().min(items.end));
-            for place in own.unwrap_or_default() {
-                message.extend_from_slice(outputs.payload(*place, bytes));
+        stream::send(outbound, self.returned(), &|numbers, message| {
+            let own = numbers.start.min(places.len())..numbers.end.min(places.len());
+            let positions = gathered(held.positions, &places[own]);
+            for i in 0..positions.len() {
+                message.extend_from_slice(payload_at(held.payloads, &positions, i, bytes));
             }
-            message.resize(filled, 0);
+            message.resize(numbers.len() * bytes, 0);
         })?;
         Ok(())
     }
-}
-
-/// What a message of step 2 gave.
-struct Opened {
-    places: Vec<u32>,
-    payloads: Vec<u8>,
 }
 
 fn chunks(items: u64, bytes: usize) -> Chunks {
@@ -378,24 +426,37 @@ fn chunks(items: u64, bytes: usize) -> Chunks {
 }
 
 /// The elements at these places, which are anywhere.
-fn gathered<T: Copy>(elements: &[T], places: &[u32]) -> Vec<T> {
-    let mut gathered = Vec::with_capacity(places.len());
-    for (i, place) in places.iter().enumerate() {
+fn at<T: Copy>(elements: &[T], places: &[u32]) -> impl ExactSizeIterator<Item = T> {
+    places.iter().enumerate().map(|(i, place)| {
         if let Some(later) = places.get(i + AHEAD) {
             prefetch(&elements[*later as usize]);
         }
-        gathered.push(elements[*place as usize]);
-    }
+        elements[*place as usize]
+    })
+}
+
+/// The same, in memory that is wiped.
+fn gathered<T: Pod + Send + Sync>(elements: &[T], places: &[u32]) -> Buffer<T> {
+    let mut gathered = Buffer::zeroed(places.len());
+    parallel::chunks_mut(&mut gathered, CHUNK, &|chunk, gathered| {
+        for (gathered, element) in gathered.iter_mut().zip(at(elements, &places[chunk])) {
+            *gathered = element;
+        }
+    });
     gathered
 }
 
-fn values_at(outputs: &Outputs<'_>, places: &[u32]) -> impl Iterator<Item = u128> {
-    places.iter().map(|place| outputs.values[*place as usize])
+/// The payload of the i-th of these positions, of `bytes` bytes. The positions that follow should be asked for next.
+fn payload_at<'a>(payloads: &'a [u8], positions: &[u32], i: usize, bytes: usize) -> &'a [u8] {
+    let start_of = |position: u32| position as usize * bytes;
+    if let Some(later) = positions.get(i + AHEAD) {
+        prefetch(&payloads[start_of(*later)]);
+    }
+    &payloads[start_of(positions[i])..][..bytes]
 }
 
-/// The keys of Mask, Stream and Claim.
+/// The keys of Stream and Claim.
 struct Keys {
-    mask: [u8; 32],
     stream: [u8; 32],
     claim: [u8; 32],
 }
@@ -403,24 +464,9 @@ struct Keys {
 impl Keys {
     fn new(joint_seed: &JointSeed) -> Self {
         Self {
-            mask: joint_seed.key("psijoin 2026 payload masks"),
             stream: joint_seed.key("psijoin 2026 payload streams"),
             claim: joint_seed.key("psijoin 2026 payload claims"),
         }
-    }
-
-    /// Mask of each value. The threads of the caller's pool compute.
-    fn masks(&self, values: &[u128]) -> Buffer<u128> {
-        let mut masks = Buffer::zeroed(values.len());
-        let mut tasks: Vec<_> = (masks.chunks_mut(CHUNK))
-            .zip(values.chunks(CHUNK))
-            .collect();
-        parallel::each_mut(&mut tasks, &|_, (masks, values)| {
-            let masks: &mut [[u64; 2]] = bytemuck::cast_slice_mut(masks);
-            blake3_rows::keyed_hash::<2, 2>(&self.mask, cast_slice(values), masks);
-        });
-        drop(tasks);
-        masks
     }
 }
 

@@ -26,8 +26,7 @@ mod upper_parts;
 
 use lower_parts::LowerParts;
 pub use own::Own;
-use sort::Key;
-pub use sort::{rank, sort};
+pub use sort::{order, sort};
 use upper_parts::{Masks, UpperParts};
 
 /// How many masks are sent, and their range.
@@ -188,8 +187,8 @@ impl SortedMasks {
         })
     }
 
-    /// Receives the sender's masks, and returns which of them own hashes have: the rank of each, ascending, and the
-    /// position of the hash.
+    /// Receives the sender's masks, and returns which of them own hashes have: the ranks of these masks, ascending,
+    /// and the position of the hash for each.
     ///
     /// # Errors
     /// As [`receive`](Self::receive).
@@ -197,15 +196,20 @@ impl SortedMasks {
         self,
         own: &Own<'_>,
         inbound: &mut dyn Inbound,
-    ) -> Result<Vec<(u32, u32)>, Error> {
-        let found = self.receive_each(inbound, &|first, masks| {
+    ) -> Result<(Vec<u32>, Vec<u32>), Error> {
+        let (mut ranks, mut positions) = (Vec::new(), Vec::new());
+        let find = |first: usize, masks: Masks<'_>| {
             let mut found = Vec::new();
             own.find(masks, |number, position| {
                 found.push(((first + number) as u32, position));
             });
             found
+        };
+        self.receive_in_turn(inbound, &find, &mut |found| {
+            ranks.extend(found.iter().map(|(rank, _)| *rank));
+            positions.extend(found.iter().map(|(_, position)| *position));
         })?;
-        Ok(found.concat())
+        Ok((ranks, positions))
     }
 
     /// Receives the sender's masks, all of them, ascending.
@@ -228,9 +232,21 @@ impl SortedMasks {
         inbound: &mut dyn Inbound,
         inspect: &(dyn Fn(usize, Masks<'_>) -> Vec<T> + Sync),
     ) -> Result<Vec<Vec<T>>, Error> {
+        let mut inspected = Vec::new();
+        self.receive_in_turn(inbound, inspect, &mut |message| inspected.push(message))?;
+        Ok(inspected)
+    }
+
+    /// As `receive_each`, and hands what `inspect` makes of a message to `take`.
+    fn receive_in_turn<T: Send>(
+        self,
+        inbound: &mut dyn Inbound,
+        inspect: &(dyn Fn(usize, Masks<'_>) -> Vec<T> + Sync),
+        take: &mut dyn FnMut(Vec<T>),
+    ) -> Result<(), Error> {
         let upper_parts = UpperParts::receive(self, inbound)?;
         let length = |masks| lower_parts::bytes(masks, self.low_bits);
-        let received = stream::receive_each(
+        stream::receive_in_turn(
             inbound,
             self.lower_messages(),
             &length,
@@ -238,8 +254,9 @@ impl SortedMasks {
                 let lower_parts = LowerParts::new(message, self.low_bits);
                 inspect(range.start, upper_parts.masks(range, lower_parts))
             },
+            &mut |_, inspected| take(inspected),
         )?;
-        Ok(received)
+        Ok(())
     }
 }
 

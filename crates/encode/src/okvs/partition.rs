@@ -111,7 +111,7 @@ impl Partition {
     }
 
     /// How many digests each bin has.
-    pub fn lens(&self) -> impl Iterator<Item = usize> {
+    pub fn lens(&self) -> impl Iterator<Item = usize> + Clone {
         self.starts.windows(2).map(|starts| starts[1] - starts[0])
     }
 

@@ -9,7 +9,7 @@ use psijoin_psi::masks::{Mask, MaskLength};
 use crate::{compare, uniform_hash};
 
 /// Bytes of an encoded element of ristretto255.
-const POINT_BYTES: usize = 32;
+pub(super) const POINT_BYTES: usize = 32;
 
 /// Bytes of an encoded element of ffdhe3072.
 const NUMBER_BYTES: usize = ffdhe3072::ELEMENT_BYTES;

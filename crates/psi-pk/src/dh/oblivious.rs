@@ -25,7 +25,7 @@
 
 use std::ops::Range;
 
-use psijoin_block::parallel;
+use psijoin_block::{blake3_rows, parallel};
 use psijoin_channel::{
     Inbound,
     joint_seed::JointSeed,
@@ -36,13 +36,13 @@ use psijoin_params::mask;
 use psijoin_psi::{
     BaseParams, Context, Conversation, Derived, Dialogue, Error, Info, Input, Output, Party,
     Payloads, Plan, Request, Result, Role,
-    masks::MaskLength,
+    output_hash::Outputs,
     parameters,
-    payloads::{self, Delivery, Outputs},
+    payloads::{self, Delivery, Holding},
     sorted_masks::SortedMasks,
 };
 
-use super::group::{Exponent, Group};
+use super::group::{Exponent, Group, POINT_BYTES};
 use crate::compare;
 
 /// An exponent must have an inverse that is no longer than itself.
@@ -116,9 +116,14 @@ fn powers(exponent: &Exponent, input: &Input, items: Range<usize>) -> Vec<u8> {
 }
 
 /// H' of elements.
-fn outputs(elements: &[u8], joint_seed: &JointSeed) -> Vec<u128> {
+fn outputs(elements: &[u8], joint_seed: &JointSeed) -> Vec<[u64; 4]> {
     let key = joint_seed.key("psijoin 2026 dh outputs");
-    GROUP.masks(elements, &key, MaskLength { bits: 128 })
+    let words = elements.as_chunks().0.iter().copied();
+    let words: Vec<u64> = words.map(u64::from_le_bytes).collect();
+    let elements = words.as_chunks::<{ POINT_BYTES / 8 }>().0;
+    let mut outputs = vec![[0; 4]; elements.len()];
+    blake3_rows::keyed_hash(&key, elements, &mut outputs);
+    outputs
 }
 
 /// Which item each output is of: items are in their own order.
@@ -126,9 +131,9 @@ fn positions(input: &Input) -> Vec<u32> {
     (0..input.items.len() as u32).collect()
 }
 
-fn of_items<'a>(values: &'a [u128], positions: &'a [u32], input: &'a Input) -> Outputs<'a> {
-    Outputs {
-        values,
+fn of_items<'a>(outputs: &[[u64; 4]], positions: &'a [u32], input: &Input<'a>) -> Holding<'a> {
+    Holding {
+        outputs: Outputs::from_words(outputs),
         positions,
         payloads: input.payloads,
     }
@@ -190,8 +195,8 @@ impl Party for Sender {
         })?;
         // Step 5.
         let positions = positions(input);
-        let outputs = of_items(&values, &positions, input);
-        params.delivery.send(&outputs, input.joint_seed, context)
+        let holding = of_items(&values, &positions, input);
+        params.delivery.send(holding, input.joint_seed, context)
     }
 }
 
@@ -224,7 +229,7 @@ impl Party for Receiver {
         })?;
         // Step 5.
         let positions = positions(input);
-        let outputs = of_items(&values, &positions, input);
-        params.delivery.receive(&outputs, input.joint_seed, context)
+        let holding = of_items(&values, &positions, input);
+        params.delivery.receive(holding, input.joint_seed, context)
     }
 }

@@ -15,7 +15,7 @@ use psijoin_ot::{
     iknp::Model,
     vole::{self, Base},
 };
-use psijoin_psi::{Context, Error};
+use psijoin_psi::{Context, Error, output_hash::Outputs};
 
 use super::{Inputs, Layout};
 
@@ -79,14 +79,19 @@ impl Inputs<'_> {
     }
 
     /// The receiver's values of step 5: H_o(Decode(c, y) + w, y) of all items, in the order of the
-    /// bins.
-    pub(crate) fn outputs(&self, c: Buffer<Tower>, rows: Buffer<Row>, w: Tower) -> Buffer<u128> {
+    /// bins. They fill `outputs`.
+    pub(crate) fn outputs(
+        &self,
+        c: Buffer<Tower>,
+        rows: Buffer<Row>,
+        w: Tower,
+        mut outputs: Outputs,
+    ) -> Outputs {
         let shape = self.layout.shape;
-        let mut outputs = Buffer::zeroed(rows.len());
         let mut rest = &rows[..];
         let mut bins: Vec<_> = (c.chunks_exact(shape.bin_slots()))
             .zip(self.items.iter())
-            .zip(scatter::split(&mut outputs, self.items.lens()))
+            .zip(outputs.split(self.items.lens()))
             .map(|((c, (items, _)), outputs)| {
                 let (rows, after) = rest.split_at(items.len());
                 rest = after;

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use psijoin_block::{memory::Buffer, scatter, tower::Tower};
+use psijoin_block::{memory::Buffer, tower::Tower};
 use psijoin_channel::{Inbound, stream};
 use psijoin_encode::{
     Digests,
@@ -12,7 +12,10 @@ use psijoin_ot::{
     iknp::Model,
     vole::{self, Base},
 };
-use psijoin_psi::{Context, Error};
+use psijoin_psi::{
+    Context, Error,
+    output_hash::{Outputs, Piece},
+};
 use zeroize::Zeroizing;
 
 use super::{Inputs, Layout};
@@ -52,18 +55,18 @@ impl<B: Base> Sender<B> {
     }
 
     /// Steps 3 and 4, bin by bin as the store arrives: all outputs of H_o, in the order of the bins.
-    /// w is zero if the parties are semi-honest.
+    /// w is zero if the parties are semi-honest. They fill `outputs`.
     pub(crate) fn evaluate(
         mut self,
         inputs: &Inputs<'_>,
         w: Tower,
         inbound: &mut dyn Inbound,
-    ) -> Result<Buffer<u128>, Error> {
+        mut outputs: Outputs,
+    ) -> Result<Outputs, Error> {
         let (layout, delta) = (inputs.layout, &*self.delta);
-        let mut outputs = Buffer::zeroed(inputs.items.digests().len());
         let mut bins: Vec<_> = (self.b.chunks_exact_mut(layout.shape.bin_slots()))
             .zip(inputs.items.iter())
-            .zip(scatter::split(&mut outputs, inputs.items.lens()))
+            .zip(outputs.split(inputs.items.lens()))
             .map(|((b, (items, _)), outputs)| Bin { b, items, outputs })
             .collect();
         stream::receive_into(
@@ -86,7 +89,7 @@ impl<B: Base> Sender<B> {
 struct Bin<'a> {
     b: &'a mut [Tower],
     items: Digests<'a>,
-    outputs: &'a mut [u128],
+    outputs: Piece<'a>,
 }
 
 struct Scratch<B> {
@@ -115,7 +118,7 @@ impl<B: Base> Scratch<B> {
         (inputs.rows).hash(bin.items, &mut self.rows, &mut self.values);
         Decoder::new(inputs.layout.shape, bin.b).decode(&self.rows, &mut self.decoded);
         B::add_products(&mut self.decoded, *delta, &self.values);
-        inputs.hash(&mut self.decoded, w, bin.items, bin.outputs);
+        inputs.hash(&mut self.decoded, w, bin.items, &mut bin.outputs);
     }
 }
 

@@ -5,7 +5,9 @@ use psijoin_ot::{
 use psijoin_params::{Log2Prob, mask, overfitting};
 use psijoin_psi::{
     Adversary, BaseParams, Conversation, Derived, Dialogue, Error, Info, Input, OutputKind,
-    Payloads, Phases, Plan, Request, parameters,
+    Payloads, Phases, Plan, Request,
+    output_hash::Outputs,
+    parameters,
     payloads::{self, Delivery},
     sorted_masks::SortedMasks,
 };
@@ -175,6 +177,14 @@ impl Params {
             sizes: self.base.request.sizes,
         };
         self.payloads.map(delivery)
+    }
+
+    /// Room for the outputs of items: payloads need keys, too.
+    pub(super) fn outputs(&self, items: usize) -> Outputs {
+        match self.payloads {
+            Some(_) => Outputs::with_keys(items),
+            None => Outputs::hashes(items),
+        }
     }
 
     pub(super) fn masks(&self) -> SortedMasks {

@@ -6,7 +6,7 @@ use psijoin_ot::{
     vole::Base,
 };
 use psijoin_psi::{
-    Context, Error, Input, Output, Party, Phases, Result, payloads::Outputs, sorted_masks::Own,
+    Context, Error, Input, Output, Party, Phases, Result, payloads::Holding, sorted_masks::Own,
 };
 
 use super::Params;
@@ -84,17 +84,18 @@ pub(super) fn find(
     context: &mut Context,
 ) -> Result<Output, Error> {
     context.phases.begin("outputs");
-    let outputs = inputs.outputs(c, rows, w);
+    let outputs = params.outputs(rows.len());
+    let outputs = inputs.outputs(c, rows, w, outputs);
     let positions = inputs.items.positions();
     if let Some(delivery) = params.delivery() {
-        let outputs = Outputs {
-            values: &outputs,
+        let holding = Holding {
+            outputs,
             positions,
             payloads: input.payloads,
         };
-        return delivery.receive(&outputs, input.joint_seed, context);
+        return delivery.receive(holding, input.joint_seed, context);
     }
-    let own = Own::new(params.masks(), &outputs);
+    let own = Own::new(params.masks(), &outputs.hashes);
     context.phases.begin("masks");
     let found = params.masks().receive(&own, context.channel.halves().1)?;
     let found = found.iter().flatten();

@@ -1,11 +1,12 @@
-use psijoin_block::{memory::Buffer, tower::Tower};
+use psijoin_block::tower::Tower;
 use psijoin_channel::{Inbound, read_ahead};
 use psijoin_ot::{
     iknp::{Model, SemiHonest},
     vole::Base,
 };
 use psijoin_psi::{
-    Context, Error, Input, Output, Party, Phases, Result, payloads::Outputs, sorted_masks::sort,
+    Context, Error, Input, Output, Party, Phases, Result, output_hash::Outputs, payloads::Holding,
+    sorted_masks::sort,
 };
 
 use super::Params;
@@ -54,7 +55,7 @@ impl<B: Base> Party for Sender<B> {
 /// What the sender knows when it has evaluated the function at all of its items.
 pub(super) struct Evaluated<'a> {
     inputs: oprf::Inputs<'a>,
-    outputs: Buffer<u128>,
+    outputs: Outputs,
 }
 
 /// Step 3 of the sender, and the outputs of step 4, as the store arrives.
@@ -68,7 +69,8 @@ pub(super) fn evaluate<'a, M: Model, B: Base>(
 ) -> Result<Evaluated<'a>, Error> {
     let inputs = params.inputs::<M>(input, phases);
     phases.begin("evaluation");
-    let outputs = oprf.evaluate(&inputs, w, inbound)?;
+    let outputs = params.outputs(inputs.items.digests().len());
+    let outputs = oprf.evaluate(&inputs, w, inbound, outputs)?;
     Ok(Evaluated { inputs, outputs })
 }
 
@@ -82,16 +84,16 @@ impl Evaluated<'_> {
     ) -> Result<Output, Error> {
         let Self { inputs, outputs } = self;
         if let Some(delivery) = params.delivery() {
-            let outputs = Outputs {
-                values: &outputs,
+            let holding = Holding {
+                outputs,
                 positions: inputs.items.positions(),
                 payloads: input.payloads,
             };
-            return delivery.send(&outputs, input.joint_seed, context);
+            return delivery.send(holding, input.joint_seed, context);
         }
         drop(inputs);
         context.phases.begin("masks");
-        let sorted = sort(&outputs);
+        let sorted = sort(&outputs.hashes);
         drop(outputs);
         params.masks().send(&sorted, context.channel.halves().0)?;
         Ok(Output::Nothing)

@@ -6,7 +6,7 @@ use psijoin_channel::{Channel, joint_seed::JointSeed};
 use psijoin_circuit::equality;
 use psijoin_encode::Digests;
 use psijoin_ot::{iknp::SemiHonest, vole::Base};
-use psijoin_psi::{Context, Error, Input, Output, Party, Result};
+use psijoin_psi::{Context, Error, Input, Output, Party, Result, output_hash::Outputs};
 use psijoin_psi_functions::{
     bins::Table,
     functions::{self, Compared},
@@ -102,7 +102,9 @@ fn evaluate<B: Base>(
 ) -> Result<Buffer<u128>, Error> {
     let rows = inputs.send_store(&a, context.channel.halves().0, &mut context.rng)?;
     drop(a);
-    Ok(inputs.outputs(c, rows, Tower::default()))
+    let outputs = Outputs::hashes(rows.len());
+    let outputs = inputs.outputs(c, rows, Tower::default(), outputs);
+    Ok(outputs.hashes)
 }
 
 /// Step 4: what stands in each bin for the equality test, given the bin of the key at a place.

@@ -6,7 +6,7 @@ use psijoin_channel::joint_seed::JointSeed;
 use psijoin_circuit::equality;
 use psijoin_encode::{CHOICES, Digests};
 use psijoin_ot::{iknp::SemiHonest, vole::Base};
-use psijoin_psi::{Context, Error, Input, Output, Party, Result};
+use psijoin_psi::{Context, Error, Input, Output, Party, Result, output_hash::Outputs};
 use psijoin_psi_functions::functions;
 
 use super::{Params, hints::Hints, masks::Of};
@@ -49,11 +49,13 @@ impl<B: Base> Party for Sender<B> {
         let (owners, inputs) = spread(params, input.items.digests(), input.joint_seed);
         // Step 3.
         context.phases.begin("evaluation");
-        let outputs = oprf.evaluate(&inputs, Tower::default(), context.channel.halves().1)?;
+        let outputs = Outputs::hashes(inputs.items.digests().len());
+        let (w, inbound) = (Tower::default(), context.channel.halves().1);
+        let outputs = oprf.evaluate(&inputs, w, inbound, outputs)?;
         // Step 4.
         context.phases.begin("hints");
         let keys = inputs.items.digests();
-        let hints = Hints::new(&params.hints, input.joint_seed, keys, outputs);
+        let hints = Hints::new(&params.hints, input.joint_seed, keys, outputs.hashes);
         let owner = |place: u32| {
             let key = inputs.items.positions()[place as usize] as usize;
             owners.of(key)

@@ -1,13 +1,16 @@
 //! What the receiver claims to have: a bit per mask of the sender, and a proof.
 //!
-//! The proof is a hash of the outputs of all items that it claims, which only whoever has them can compute.
+//! The proof is a hash of the sum (exclusive or) of the keys of all items that it claims. The bits say which items these are. If the
+//! receiver does not have one of them, that item's key is uniform whatever the receiver knows, and so is the sum, whichever items it
+//! chose to claim. So each sum that it hashes is the right one with probability 2^-128. Keys are hashed
+//! before they travel, as everywhere.
 
 use psijoin_channel::{
     Inbound, Outbound,
     stream::{self, Chunks},
 };
 
-use crate::Error;
+use crate::{Error, positions::PositionSet};
 
 /// Bytes of the proof.
 pub(super) const CLAIM_BYTES: usize = 32;
@@ -17,35 +20,33 @@ const MESSAGE_BYTES: usize = 1 << 16;
 
 /// See the [module](self).
 pub(super) struct Claims {
-    /// The lowest bit of a byte is that of the lowest rank.
-    bits: Vec<u8>,
+    /// The ranks that are claimed.
+    pub(super) ranks: PositionSet,
     proof: [u8; CLAIM_BYTES],
 }
 
 impl Claims {
-    /// Claims these ranks, of so many masks, whose items have these outputs.
+    /// Claims these ranks, whose items have these keys.
     pub(super) fn new(
-        masks: usize,
-        ranks: impl Iterator<Item = u32>,
+        ranks: PositionSet,
         key: &[u8; 32],
-        outputs: impl Iterator<Item = u128>,
+        keys: impl Iterator<Item = u128>,
     ) -> Self {
-        let mut bits = vec![0; masks.div_ceil(8)];
-        for rank in ranks {
-            bits[rank as usize / 8] |= 1 << (rank % 8);
-        }
-        let proof = *proof(key, outputs).as_bytes();
-        Self { bits, proof }
+        let sum = keys.fold(0, |sum, key| sum ^ key);
+        let proof = *proof(key, sum).as_bytes();
+        Self { ranks, proof }
     }
 
-    pub(super) fn send(&self, outbound: &mut dyn Outbound) -> Result<(), Error> {
-        stream::send(outbound, chunks(self.bits.len()), &|bytes, message| {
-            message.extend_from_slice(&self.bits[bytes]);
+    /// Sends them, of this many masks.
+    pub(super) fn send(&self, masks: usize, outbound: &mut dyn Outbound) -> Result<(), Error> {
+        let bits = self.ranks.to_bytes(masks.div_ceil(8));
+        stream::send(outbound, chunks(bits.len()), &|bytes, message| {
+            message.extend_from_slice(&bits[bytes]);
         })?;
         Ok(outbound.send(&self.proof)?)
     }
 
-    /// Those of so many masks.
+    /// Receives them, of this many masks.
     pub(super) fn receive(masks: usize, inbound: &mut dyn Inbound) -> Result<Self, Error> {
         let mut bits = vec![0; masks.div_ceil(8)];
         for message in bits.chunks_mut(MESSAGE_BYTES) {
@@ -56,29 +57,19 @@ impl Claims {
         let beyond = bits
             .last()
             .is_some_and(|last| u32::from(*last) >> (1 + (masks - 1) % 8) != 0);
-        match beyond {
-            true => Err(Error::Peer("it claims an item beyond the last")),
-            false => Ok(Self { bits, proof }),
+        if beyond {
+            return Err(Error::Peer("it claims an item beyond the last"));
         }
+        let ranks = PositionSet::from_bytes(&bits);
+        Ok(Self { ranks, proof })
     }
 
-    /// The ranks that are claimed, ascending.
-    pub(super) fn ranks(&self) -> impl Iterator<Item = u32> {
-        let bytes = (0..).step_by(8).zip(&self.bits);
-        bytes.flat_map(|(first, byte)| {
-            let bits = (0..8).filter(move |bit| byte >> bit & 1 == 1);
-            bits.map(move |bit| first + bit)
-        })
-    }
-
-    /// Checks that the receiver has the items that it claims, whose outputs are these.
-    pub(super) fn check(
-        &self,
-        key: &[u8; 32],
-        outputs: impl Iterator<Item = u128>,
-    ) -> Result<(), Error> {
+    /// Checks that the receiver has the items that it claims, given the key of the item of each rank.
+    pub(super) fn check(&self, key: &[u8; 32], keys: &[u128]) -> Result<(), Error> {
+        let mut sum = 0;
+        self.ranks.for_each(|rank| sum ^= keys[rank as usize]);
         // In constant time.
-        match proof(key, outputs) == self.proof {
+        match proof(key, sum) == self.proof {
             true => Ok(()),
             false => Err(Error::Peer("it claims an item that it does not have")),
         }
@@ -92,10 +83,6 @@ fn chunks(bytes: usize) -> Chunks {
     }
 }
 
-fn proof(key: &[u8; 32], outputs: impl Iterator<Item = u128>) -> blake3::Hash {
-    let mut hasher = blake3::Hasher::new_keyed(key);
-    outputs.for_each(|output| {
-        hasher.update(&output.to_le_bytes());
-    });
-    hasher.finalize()
+fn proof(key: &[u8; 32], sum: u128) -> blake3::Hash {
+    blake3::keyed_hash(key, &sum.to_le_bytes())
 }

@@ -18,29 +18,29 @@ fn delivery(from_sender: u32, back: Option<u32>) -> Delivery {
 
 /// Outputs of the items from `first` on, which are in their places in reverse.
 struct Party {
-    values: Vec<u128>,
+    outputs: Vec<[u64; 4]>,
     positions: Vec<u32>,
     payloads: Vec<u8>,
 }
 
 impl Party {
     fn new(first: u64, items: u64, bytes: usize) -> Self {
-        let value = |item: u64| {
-            let mut values = [0_u128];
-            Prg::from_seed(Block(item.into())).fill(bytemuck::cast_slice_mut(&mut values));
-            values[0]
+        let output = |item: u64| {
+            let mut output = [0; 4];
+            Prg::from_seed(Block(item.into())).fill_bytes(bytemuck::bytes_of_mut(&mut output));
+            output
         };
         let payload = |item: u64| (0..bytes as u64).map(move |byte| (item * 3 + byte) as u8);
         Self {
-            values: (first..first + items).rev().map(value).collect(),
+            outputs: (first..first + items).rev().map(output).collect(),
             positions: (0..items as u32).rev().collect(),
             payloads: (first..first + items).flat_map(payload).collect(),
         }
     }
 
-    fn outputs(&self) -> Outputs<'_> {
-        Outputs {
-            values: &self.values,
+    fn holding(&self) -> Holding<'_> {
+        Holding {
+            outputs: Outputs::from_words(&self.outputs),
             positions: &self.positions,
             payloads: &self.payloads,
         }
@@ -65,11 +65,11 @@ fn run(delivery: &Delivery, [sender, receiver]: &[Party; 2]) -> [Result<Output, 
     thread::scope(|scope| {
         let sent = scope.spawn(move || {
             let mut context = Context::new(&mut sending);
-            let sent = delivery.send(&sender.outputs(), &seed(), &mut context);
+            let sent = delivery.send(sender.holding(), &seed(), &mut context);
             sent.inspect_err(|error| error.tell(&mut sending))
         });
         let mut context = Context::new(&mut receiving);
-        let received = delivery.receive(&receiver.outputs(), &seed(), &mut context);
+        let received = delivery.receive(receiver.holding(), &seed(), &mut context);
         [sent.join().unwrap(), received]
     })
 }
@@ -121,21 +121,17 @@ fn what_was_sealed_wrongly_is_an_error_that_the_sender_does_not_see() {
     let (mut sending, mut receiving) = memory::pair();
     let [sent, received] = thread::scope(|scope| {
         let wrong = scope.spawn(|| {
-            let (keys, outputs) = (Keys::new(&seed()), sender.outputs());
             let other = Keys {
                 stream: [0; 32],
                 ..Keys::new(&seed())
             };
-            let (masks, places) = rank(&keys.masks(outputs.values));
             let outbound = sending.halves().0;
-            delivery.masks.send(&masks, outbound).unwrap();
-            delivery
-                .send_sealed(&outputs, &places, &other, outbound)
-                .unwrap();
-            delivery.learn(&outputs, &places, &keys, &mut sending)
+            let ranked = (delivery.send_masks(sender.holding(), outbound)).unwrap();
+            delivery.send_sealed(&ranked, &other, outbound).unwrap();
+            delivery.learn(&ranked, &Keys::new(&seed()), &mut sending)
         });
         let mut context = Context::new(&mut receiving);
-        let received = delivery.receive(&receiver.outputs(), &seed(), &mut context);
+        let received = delivery.receive(receiver.holding(), &seed(), &mut context);
         [wrong.join().unwrap(), received]
     });
     assert!(matches!(received, Err(Error::Payload)));
@@ -151,7 +147,7 @@ fn what_is_not_there_cannot_be_claimed() {
         thread::scope(|scope| {
             let sent = scope.spawn(move || {
                 let mut context = Context::new(&mut sending);
-                delivery.send(&sender.outputs(), &seed(), &mut context)
+                delivery.send(sender.holding(), &seed(), &mut context)
             });
             let masks = delivery.masks.receive_all(receiving.halves().1).unwrap();
             let mut bits = vec![0; masks.len().div_ceil(8)];
@@ -196,12 +192,12 @@ fn payloads_of_items_that_are_not_shared_look_random() {
             scope.spawn(|| {
                 let mut context = Context::new(&mut sending);
                 delivery
-                    .send(&sender.outputs(), &seed(), &mut context)
+                    .send(sender.holding(), &seed(), &mut context)
                     .unwrap();
             });
             let mut context = Context::new(&mut receiving);
             delivery
-                .receive(&receiver.outputs(), &seed(), &mut context)
+                .receive(receiver.holding(), &seed(), &mut context)
                 .unwrap()
         });
         (said.messages().concat(), received)
@@ -236,12 +232,12 @@ fn costs_what_is_planned() {
             scope.spawn(|| {
                 let mut context = Context::new(&mut sending);
                 delivery
-                    .send(&sender.outputs(), &seed(), &mut context)
+                    .send(sender.holding(), &seed(), &mut context)
                     .unwrap();
             });
             let mut context = Context::new(&mut receiving);
             delivery
-                .receive(&receiver.outputs(), &seed(), &mut context)
+                .receive(receiver.holding(), &seed(), &mut context)
                 .unwrap();
         });
         let planned = delivery.conversation().traffic();

@@ -2,23 +2,17 @@
 
 use psijoin_block::memory::{Buffer, prefetch};
 
-use super::{Key, SortedMasks, sort::sort_by};
+use super::{
+    SortedMasks,
+    sort::{place_of, prefix_of, prefixed, sort_by},
+};
 
 /// The own hashes, and the order of their masks.
-///
-/// What is sorted is short: a prefix of 32 bits of each mask, and in the lower half of the word
-/// the position. Few masks have the same prefix without being the same.
 pub struct Own<'a> {
     masks: SortedMasks,
     hashes: &'a [u128],
+    /// Prefixes of masks, and positions.
     order: Buffer<u64>,
-}
-
-impl Key for u64 {
-    #[inline]
-    fn top(self) -> u64 {
-        self
-    }
 }
 
 /// Masks of the sender that are looked for together: they stay in the first-level cache.
@@ -34,10 +28,7 @@ impl<'a> Own<'a> {
     /// If there are more than 2^32 hashes.
     pub fn new(masks: SortedMasks, hashes: &'a [u128]) -> Self {
         assert!(hashes.len() <= 1 << 32, "positions have 32 bits");
-        let key_of = |position, hash: &u128| {
-            let prefix = masks.prefix(masks.mask(*hash));
-            u64::from(prefix) << 32 | position as u64
-        };
+        let key_of = |position, hash: &u128| prefixed(masks.prefix(masks.mask(*hash)), position);
         Self {
             masks,
             hashes,
@@ -93,7 +84,7 @@ impl<'a> Own<'a> {
         alike: &[(u32, u32)],
         mut found: impl FnMut(usize, u32),
     ) {
-        let hash_of = |key: u64| &self.hashes[key as u32 as usize];
+        let hash_of = |key: u64| &self.hashes[place_of(key) as usize];
         for (i, (mask, first)) in alike.iter().enumerate() {
             if let Some((_, later)) = alike.get(i + AHEAD) {
                 prefetch(hash_of(own[*later as usize]));
@@ -103,14 +94,9 @@ impl<'a> Own<'a> {
             let prefix = prefix_of(own[0]);
             for key in own.iter().take_while(|key| prefix_of(**key) == prefix) {
                 if self.masks.mask(*hash_of(*key)) == mask {
-                    found(number, *key as u32);
+                    found(number, place_of(*key));
                 }
             }
         }
     }
-}
-
-#[inline]
-fn prefix_of(key: u64) -> u32 {
-    (key >> 32) as u32
 }

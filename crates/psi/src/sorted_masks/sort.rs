@@ -34,37 +34,44 @@ pub fn sort(hashes: &[u128]) -> Buffer<u128> {
     sort_by(hashes, |_, hash| *hash)
 }
 
-/// A hash, and where it was.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-struct Placed {
-    hash: u128,
-    place: u128,
-}
-
-impl Key for Placed {
+impl Key for u64 {
     #[inline]
     fn top(self) -> u64 {
-        self.hash.top()
+        self
     }
 }
 
-/// Sorts as [`sort`], and says for each rank where the hash was.
+/// A prefix of 32 bits, and a place in the lower half: what is sorted is short, and few hashes have the same prefix
+/// without being the same.
+pub(super) fn prefixed(prefix: u32, place: usize) -> u64 {
+    u64::from(prefix) << 32 | place as u64
+}
+
+/// The prefix of a key.
+#[inline]
+pub(super) fn prefix_of(key: u64) -> u32 {
+    (key >> 32) as u32
+}
+
+/// Where the hash of a key is.
+#[inline]
+pub(super) fn place_of(key: u64) -> u32 {
+    key as u32
+}
+
+/// The places of hashes in the order of the hashes. Sorts on the threads of the caller's pool.
 ///
 /// # Panics
 /// If there are more than 2^32 hashes.
-pub fn rank(hashes: &[u128]) -> (Buffer<u128>, Vec<u32>) {
+pub fn order(hashes: &[u128]) -> Vec<u32> {
     assert!(hashes.len() <= 1 << 32, "places have 32 bits");
-    let placed = sort_by(hashes, |place, hash| Placed {
-        hash: *hash,
-        place: place as u128,
-    });
-    let mut sorted = Buffer::zeroed(placed.len());
-    for (sorted, placed) in sorted.iter_mut().zip(&*placed) {
-        *sorted = placed.hash;
+    let mut keys = sort_by(hashes, |place, hash| prefixed((hash >> 96) as u32, place));
+    for alike in keys.chunk_by_mut(|a, b| prefix_of(*a) == prefix_of(*b)) {
+        if alike.len() > 1 {
+            alike.sort_unstable_by_key(|key| hashes[place_of(*key) as usize]);
+        }
     }
-    let places = placed.iter().map(|placed| placed.place as u32);
-    (sorted, places.collect())
+    keys.iter().map(|key| place_of(*key)).collect()
 }
 
 /// Sorts the keys of elements, given the position of each. Each is made twice.
