@@ -285,15 +285,28 @@ impl Delivery {
             return Err(Error::Peer("it claims more shared items than it has"));
         }
         claims.check(&keys.claim, &ranked.keys)?;
-        let mut positions = Vec::with_capacity(claims.ranks.len());
-        claims
-            .ranks
-            .for_each(|rank| positions.push(ranked.positions[rank as usize]));
-        let (items, bytes) = (ranked.positions.len(), self.bytes(Role::Receiver));
-        let mut arranged = Arranged::new(&positions, items, bytes);
-        let claimed = |numbers: Range<usize>| {
-            numbers.start.min(positions.len())..numbers.end.min(positions.len())
-        };
+        let mut rows = PositionSet::none(ranked.positions.len());
+        let position_of = |rank| ranked.positions[rank as usize];
+        claims.ranks.for_each(|rank| rows.insert(position_of(rank)));
+        let rows = rows.ascending();
+        let payloads = self.receive_returned(ranked, &claims, inbound)?;
+        Ok(Output::Matched(Matched { rows, payloads }))
+    }
+
+    /// Step 5 of the sender: the payloads of what is claimed, in the order of the input.
+    fn receive_returned(
+        &self,
+        ranked: &Ranked<'_>,
+        claims: &Claims,
+        inbound: &mut dyn Inbound,
+    ) -> Result<Vec<u8>, Error> {
+        let bytes = self.bytes(Role::Receiver);
+        if bytes == 0 {
+            return Ok(Vec::new());
+        }
+        let positions: Vec<u32> = at(&ranked.positions, &claims.ranks.ascending()).collect();
+        let mut arranged = Arranged::new(&positions, ranked.positions.len(), bytes);
+        let claimed = |numbers| up_to(numbers, positions.len());
         stream::receive_in_turn(
             inbound,
             self.returned(),
@@ -301,10 +314,7 @@ impl Delivery {
             &|numbers, message| message[..claimed(numbers).len() * bytes].to_vec(),
             &mut |numbers, payloads| arranged.put(claimed(numbers), &payloads),
         )?;
-        Ok(Output::Matched(Matched {
-            rows: ascending(positions, items),
-            payloads: arranged.payloads,
-        }))
+        Ok(arranged.payloads)
     }
 
     /// The receiver's steps.
@@ -407,7 +417,7 @@ impl Delivery {
         Claims::new(ranks, &keys.claim, shared_keys).send(masks, outbound)?;
         let bytes = self.bytes(Role::Receiver);
         stream::send(outbound, self.returned(), &|numbers, message| {
-            let own = numbers.start.min(places.len())..numbers.end.min(places.len());
+            let own = up_to(numbers.clone(), places.len());
             let positions = gathered(held.positions, &places[own]);
             for i in 0..positions.len() {
                 message.extend_from_slice(payload_at(held.payloads, &positions, i, bytes));
@@ -423,6 +433,11 @@ fn chunks(items: u64, bytes: usize) -> Chunks {
         total: items as usize,
         per_message: (MESSAGE_BYTES / bytes.max(1)).max(1),
     }
+}
+
+/// Those of these numbers that are below an end.
+fn up_to(numbers: Range<usize>, end: usize) -> Range<usize> {
+    numbers.start.min(end)..numbers.end.min(end)
 }
 
 /// The elements at these places, which are anywhere.

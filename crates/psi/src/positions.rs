@@ -7,13 +7,25 @@ pub(crate) struct PositionSet {
 }
 
 impl PositionSet {
+    /// None of this many positions.
+    pub(crate) fn none(among: usize) -> Self {
+        Self {
+            words: vec![0; among.div_ceil(64)],
+        }
+    }
+
     /// These positions, in any order, of this many.
     pub(crate) fn new(positions: impl IntoIterator<Item = u32>, among: usize) -> Self {
-        let mut words = vec![0; among.div_ceil(64)];
-        for position in positions {
-            words[position as usize / 64] |= 1 << (position % 64);
-        }
-        Self { words }
+        let mut set = Self::none(among);
+        positions
+            .into_iter()
+            .for_each(|position| set.insert(position));
+        set
+    }
+
+    #[inline]
+    pub(crate) fn insert(&mut self, position: u32) {
+        self.words[position as usize / 64] |= 1 << (position % 64);
     }
 
     /// Those whose bits are one, in bytes with the lowest bit first.
