@@ -150,3 +150,37 @@ fn fill_rows<const D: usize, const WORDS: usize>(
         each(start..start + rows.len(), rows);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bin by bin, and at lengths beside that of a batch.
+    #[test]
+    fn a_key_is_what_follows_a_hash() {
+        let lens = [0, 1, BATCH - 1, BATCH + 1, 2 * BATCH];
+        let items: usize = lens.iter().sum();
+        let digests: Vec<[u8; 16]> = (0..items as u128).map(u128::to_le_bytes).collect();
+        let values: Vec<u128> = (0..items as u128).map(|i| i << 64 | 3).collect();
+        let hash = OutputHash([6; 32]);
+        let mut outputs = Outputs::with_keys(items);
+        let mut start = 0;
+        for mut piece in outputs.split(lens.into_iter()) {
+            let range = start..start + piece.hashes.len();
+            start = range.end;
+            let digests = Digests::Short(&digests[range.clone()]);
+            hash.fill(&values[range], digests, &mut piece);
+        }
+        let expected: Vec<[u64; 4]> = (digests.iter().zip(&values))
+            .map(|(digest, value)| {
+                let row = [&digest[..], &value.to_le_bytes()].concat();
+                bytemuck::cast(*blake3::keyed_hash(&[6; 32], &row).as_bytes())
+            })
+            .collect();
+        let expected = Outputs::from_words(&expected);
+        assert!(outputs.hashes[..] == expected.hashes[..] && outputs.keys[..] == expected.keys[..]);
+        let mut hashes = vec![0; items];
+        hash.hash(&values, Digests::Short(&digests), &mut hashes);
+        assert!(hashes == outputs.hashes[..]);
+    }
+}

@@ -106,29 +106,6 @@ pub struct Holding<'a> {
     pub payloads: &'a [u8],
 }
 
-/// What is held beside hashes.
-struct Rest<'a> {
-    keys: Buffer<u128>,
-    positions: &'a [u32],
-    payloads: &'a [u8],
-}
-
-impl<'a> Holding<'a> {
-    fn hashes_and_rest(self) -> (Buffer<u128>, Rest<'a>) {
-        let Self {
-            outputs: Outputs { hashes, keys },
-            positions,
-            payloads,
-        } = self;
-        let rest = Rest {
-            keys,
-            positions,
-            payloads,
-        };
-        (hashes, rest)
-    }
-}
-
 /// What the sender has, in the order of its masks.
 struct Ranked<'a> {
     /// The key of each item.
@@ -139,22 +116,21 @@ struct Ranked<'a> {
     payloads: &'a [u8],
 }
 
-/// What the receiver has, and what of it is shared, in the order of the sender's masks.
+/// What of the receiver's is shared, in the order of the sender's masks; and what it has, place by place.
 struct Shared<'a> {
     /// The rank of each mask that is shared.
     ranks: Vec<u32>,
-    /// The places of the items.
+    /// The place of the item that has it.
     places: Vec<u32>,
-    /// What it has, place by place.
-    held: Rest<'a>,
+    /// The key of each item, at its place.
+    keys: Buffer<u128>,
+    /// Its position in the input, at its place.
+    positions: &'a [u32],
+    /// The payloads of all items, in the order of the input.
+    payloads: &'a [u8],
 }
 
 impl Shared<'_> {
-    /// The positions of all shared items.
-    fn positions(&self) -> Buffer<u32> {
-        gathered(self.held.positions, &self.places)
-    }
-
     /// The numbers of what is shared of these masks.
     fn numbers(&self, masks: Range<usize>) -> Range<usize> {
         let number_of = |rank| self.ranks.partition_point(|other| (*other as usize) < rank);
@@ -240,17 +216,21 @@ impl Delivery {
         holding: Holding<'a>,
         outbound: &mut dyn Outbound,
     ) -> Result<Ranked<'a>, Error> {
-        let (hashes, rest) = holding.hashes_and_rest();
+        let Holding {
+            outputs: Outputs { hashes, keys },
+            positions,
+            payloads,
+        } = holding;
         let places = order(&hashes);
         let sorted = gathered(&hashes, &places);
         drop(hashes);
         // The receiver may still be busy with its own masks: what comes later is prepared before these are sent.
         let ranked = Ranked {
-            keys: gathered(&rest.keys, &places),
-            positions: gathered(rest.positions, &places),
-            payloads: rest.payloads,
+            keys: gathered(&keys, &places),
+            positions: gathered(positions, &places),
+            payloads,
         };
-        drop((rest, places));
+        drop((keys, places));
         self.masks.send(&sorted, outbound)?;
         Ok(ranked)
     }
@@ -334,18 +314,7 @@ impl Delivery {
         let keys = Keys::new(joint_seed);
         // Steps 1 and 3.
         context.phases.begin("masks");
-        let (hashes, held) = holding.hashes_and_rest();
-        let own = Own::new(self.masks, &hashes);
-        let (ranks, places) = self
-            .masks
-            .receive_ranked(&own, context.channel.halves().1)?;
-        drop(own);
-        drop(hashes);
-        let shared = Shared {
-            ranks,
-            places,
-            held,
-        };
+        let shared = self.find(holding, context.channel.halves().1)?;
         // Steps 2 and 3.
         context.phases.begin("payloads");
         let (payloads, all_right) =
@@ -354,12 +323,34 @@ impl Delivery {
         if self.payloads.back.is_some() {
             self.tell(&shared, &keys, context.channel.halves().0)?;
         }
-        let Shared { places, held, .. } = &shared;
-        let rows = ascending(at(held.positions, places), held.positions.len());
+        let positions = shared.positions;
+        let rows = ascending(at(positions, &shared.places), positions.len());
         match all_right {
             true => Ok(Output::Matched(Matched { rows, payloads })),
             false => Err(Error::Payload),
         }
+    }
+
+    /// Step 1 of the receiver, and what of its items is shared.
+    fn find<'a>(
+        &self,
+        holding: Holding<'a>,
+        inbound: &mut dyn Inbound,
+    ) -> Result<Shared<'a>, Error> {
+        let Holding {
+            outputs: Outputs { hashes, keys },
+            positions,
+            payloads,
+        } = holding;
+        let own = Own::new(self.masks, &hashes);
+        let (ranks, places) = self.masks.receive_ranked(&own, inbound)?;
+        Ok(Shared {
+            ranks,
+            places,
+            keys,
+            positions,
+            payloads,
+        })
     }
 
     /// Step 2 of the receiver: the payloads of what is shared, in the order of the input, and whether all are what was
@@ -379,12 +370,13 @@ impl Delivery {
             let (first, numbers) = (message.start, shared.numbers(message));
             let ranks = &shared.ranks[numbers.clone()];
             let sealed = |i: usize| &sealed[(ranks[i] as usize - first) * sealed_bytes..];
-            let keys = gathered(&shared.held.keys, &shared.places[numbers]);
+            let keys = gathered(&shared.keys, &shared.places[numbers]);
             let mut payloads = Vec::new();
             let right = seal.open(&keys, sealed, &mut payloads);
             (payloads, right)
         };
-        let mut arranged = Arranged::new(&shared.positions(), shared.held.positions.len(), bytes);
+        let positions = gathered(shared.positions, &shared.places);
+        let mut arranged = Arranged::new(&positions, shared.positions.len(), bytes);
         let mut all_right = true;
         stream::receive_in_turn(
             inbound,
@@ -406,21 +398,16 @@ impl Delivery {
         keys: &Keys,
         outbound: &mut dyn Outbound,
     ) -> Result<(), Error> {
-        let Shared {
-            ranks,
-            places,
-            held,
-        } = shared;
         let masks = self.sizes.sender() as usize;
-        let ranks = PositionSet::new(ranks.iter().copied(), masks);
-        let shared_keys = at(&held.keys, places);
-        Claims::new(ranks, &keys.claim, shared_keys).send(masks, outbound)?;
-        let bytes = self.bytes(Role::Receiver);
+        let ranks = PositionSet::new(shared.ranks.iter().copied(), masks);
+        let claims = Claims::new(ranks, &keys.claim, at(&shared.keys, &shared.places));
+        claims.send(masks, outbound)?;
+        let (places, bytes) = (&shared.places, self.bytes(Role::Receiver));
         stream::send(outbound, self.returned(), &|numbers, message| {
             let own = up_to(numbers.clone(), places.len());
-            let positions = gathered(held.positions, &places[own]);
+            let positions = gathered(shared.positions, &places[own]);
             for i in 0..positions.len() {
-                message.extend_from_slice(payload_at(held.payloads, &positions, i, bytes));
+                message.extend_from_slice(payload_at(shared.payloads, &positions, i, bytes));
             }
             message.resize(numbers.len() * bytes, 0);
         })?;
@@ -450,7 +437,7 @@ fn at<T: Copy>(elements: &[T], places: &[u32]) -> impl ExactSizeIterator<Item = 
     })
 }
 
-/// The same, in memory that is wiped.
+/// The same, by all threads of the caller's pool, in memory that is wiped.
 fn gathered<T: Pod + Send + Sync>(elements: &[T], places: &[u32]) -> Buffer<T> {
     let mut gathered = Buffer::zeroed(places.len());
     parallel::chunks_mut(&mut gathered, CHUNK, &|chunk, gathered| {

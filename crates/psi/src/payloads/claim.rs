@@ -86,3 +86,28 @@ fn chunks(bytes: usize) -> Chunks {
 fn proof(key: &[u8; 32], sum: u128) -> blake3::Hash {
     blake3::keyed_hash(key, &sum.to_le_bytes())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: [u8; 32] = [4; 32];
+
+    fn claims(ranks: &[u32], keys: &[u128]) -> Claims {
+        let ranks = PositionSet::new(ranks.iter().copied(), 8);
+        Claims::new(ranks, &KEY, keys.iter().copied())
+    }
+
+    #[test]
+    fn only_the_keys_of_what_is_claimed_prove_it() {
+        let keys = [1, 5, 7, 11, 13, 17, 19, 1 << 127];
+        let holds = |ranks: &[u32], known: &[u128]| claims(ranks, known).check(&KEY, &keys).is_ok();
+        assert!(holds(&[], &[]));
+        assert!(holds(&[1, 3, 7], &[5, 11, 1 << 127]));
+        assert!(holds(&[7, 1, 3], &[11, 5, 1 << 127]));
+        assert!(!holds(&[1, 3, 7], &[5, 11]));
+        assert!(!holds(&[1, 3], &[5, 11, 13]));
+        assert!(!holds(&[1, 3, 7], &[5, 11, 1 << 126]));
+        assert!(claims(&[2], &[7]).check(&[5; 32], &keys).is_err());
+    }
+}

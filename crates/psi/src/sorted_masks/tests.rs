@@ -125,6 +125,12 @@ fn sorts_what_is_not_uniform() {
     for shape in shapes {
         let hashes: Vec<_> = uniform.iter().copied().map(shape).collect();
         assert_eq!(sort(&hashes)[..], sorted(&hashes));
+        let places = order(&hashes);
+        let in_order: Vec<_> = places.iter().map(|place| hashes[*place as usize]).collect();
+        assert_eq!(in_order, sorted(&hashes));
+        let mut places = places;
+        places.sort_unstable();
+        assert!(places.into_iter().eq(0..hashes.len() as u32));
     }
 }
 
