@@ -62,7 +62,7 @@ class Giving:
         how = f"list:{self.most}" if self.repeated == "list" else self.repeated
         options = ["--give", self.said_offered]
         # To refuse is the default.
-        options += [] if how == "refuse" else ["--give-repeated", how]
+        options += [] if how == "refuse" else ["--repeated", how]
         options += [] if self.row_bytes is None else ["--give-bytes", f"{self.row_bytes}"]
         return options
 
