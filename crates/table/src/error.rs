@@ -325,6 +325,15 @@ pub enum Error {
         file: String,
     },
 
+    /// The table in memory does not fit its schema.
+    #[error("cannot read {table}: {reason}")]
+    Frame {
+        /// The table as the caller named it.
+        table: String,
+        /// What does not fit.
+        reason: String,
+    },
+
     /// The input is something else than its name says, or than an input without a name usually is.
     #[error("{}", Misnamed { file, format: *.format, found: *.found })]
     Misnamed {
@@ -760,6 +769,7 @@ impl Error {
             | Utf32 { .. }
             | Parquet { .. }
             | Arrow { .. }
+            | Frame { .. }
             | Misnamed { .. }
             | NoHeader { .. }
             | NoRows { .. }

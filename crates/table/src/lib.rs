@@ -161,6 +161,7 @@ mod doubt;
 mod encoding;
 mod error;
 mod format;
+mod frame;
 pub mod given;
 mod header;
 mod in_order;

@@ -8,13 +8,13 @@ use std::{
     time::SystemTime,
 };
 
-use crate::{Compression, Encoding, Error, section::Section};
+use crate::{Compression, Encoding, Error, frame::Frame, section::Section};
 
-/// A file of a table, or what came as a stream.
+/// A file of a table, or what came as a stream, or from memory.
 #[derive(Debug)]
 pub(crate) struct Part {
     pub(crate) name: String,
-    /// Where the file is, by whatever way the user's name leads there; `None` for a stream.
+    /// Where the file is, by whatever way the user's name leads there; `None` for a stream, and in memory.
     pub(crate) path: Option<PathBuf>,
     /// How the text that `content` is a copy of was compressed.
     pub(crate) compression: Option<Compression>,
@@ -41,6 +41,8 @@ pub(crate) enum Content {
         bytes: u64,
     },
     Memory(Arc<[u8]>),
+    /// In no bytes: the rows are there already.
+    Frame(Frame),
 }
 
 /// What tells whether a file was changed, or is another one by now.
@@ -90,6 +92,7 @@ impl Part {
             Content::File { version, .. } => version.bytes,
             Content::Copy { bytes, .. } => *bytes,
             Content::Memory(bytes) => bytes.len() as u64,
+            Content::Frame(frame) => frame.bytes(),
         }
     }
 
@@ -102,9 +105,13 @@ impl Part {
     ///
     /// # Errors
     /// If it cannot be opened, or is not what it was.
+    ///
+    /// # Panics
+    /// If it is a frame, which has no bytes.
     pub(crate) fn open(&self) -> Result<Section, Error> {
         match &self.content {
             Content::Memory(bytes) => Ok(Section::of_memory(bytes.clone())),
+            Content::Frame(_) => panic!("a frame has no bytes"),
             Content::Copy { file, start, bytes } => Ok(Section::new(file.clone(), *start, *bytes)),
             Content::File { held, version } => {
                 let file = match held {

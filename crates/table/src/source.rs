@@ -13,12 +13,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 
 use crate::{
     Dialect, Doubt, Encoding, Error, Format, Progress,
     dialect::{Delimited, Layout},
     error::ErrorKind,
+    frame::Frame,
     header::Header,
     part::{Content, Part},
     text::{Blocks, Text},
@@ -234,6 +236,31 @@ impl Source {
         ))
     }
 
+    /// A table that is in memory as Arrow data, such as a data frame: these batches, in order, with the columns of the
+    /// schema. There may be none. `name` stands for it in errors.
+    ///
+    /// It is read as an [Arrow file](crate#files) of the same columns would be. The batches are shared and not
+    /// copied. How the rows are parted into batches does not matter.
+    ///
+    /// # Errors
+    /// If a batch does not have the columns of the schema, in its order and with its types, or has nulls where the
+    /// schema says that there are none.
+    pub fn of_batches(
+        name: &str,
+        schema: SchemaRef,
+        batches: Vec<RecordBatch>,
+    ) -> Result<Self, Error> {
+        let part = Part {
+            name: name.to_owned(),
+            path: None,
+            compression: None,
+            encoding: Encoding::UTF_8,
+            content: Content::Frame(Frame::new(name, schema, batches)?),
+            partition: Vec::new(),
+        };
+        Ok(Self::of_part(part, Format::Arrow, None))
+    }
+
     /// A table of one part that is no file.
     fn of_part(part: Part, format: Format, layout: Option<Layout>) -> Self {
         Self {
@@ -267,7 +294,7 @@ impl Source {
         self.format
     }
 
-    /// How many files the table is made of.
+    /// How many files the table is made of: one, if it is a stream, or in memory.
     pub fn files(&self) -> usize {
         self.parts.len()
     }
@@ -303,7 +330,7 @@ impl Source {
         words
     }
 
-    /// The table's length, decompressed, and in UTF-8 if it is a text.
+    /// The table's length, decompressed, and in UTF-8 if it is a text; of one in memory, about how much it takes there.
     pub fn bytes(&self) -> u64 {
         self.parts.iter().map(Part::bytes).sum()
     }

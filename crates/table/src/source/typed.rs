@@ -1,4 +1,4 @@
-//! The typed columns of a table, whose parts are Parquet or Arrow files.
+//! The typed columns of a table, whose parts are Parquet or Arrow files, or in memory.
 
 use std::{collections::BTreeSet, iter, slice, sync::Arc};
 
@@ -10,12 +10,15 @@ use crate::{
     Error, Format, Progress,
     arrow::{Column, FilePieces, Piece, TypedFile},
     error::Place,
-    ipc, parquet,
-    part::Part,
+    frame, ipc, parquet,
+    part::{Content, Part},
 };
 
 /// Reads a part's schema, in a format that is not text.
 pub(super) fn open(part: &Part, format: Format) -> Result<Box<dyn TypedFile<'_> + '_>, Error> {
+    if let Content::Frame(frame) = &part.content {
+        return Ok(Box::new(frame::Reader(frame)));
+    }
     Ok(match format {
         Format::Parquet => Box::new(parquet::Reader::open(part)?),
         Format::Arrow => Box::new(ipc::Reader::open(part)?),
