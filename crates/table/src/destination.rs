@@ -5,6 +5,7 @@ use std::{
     sync::Arc,
 };
 
+use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 use psijoin_spill::{Budget, Folder};
 
@@ -44,6 +45,7 @@ enum Target {
     Stream(PathBuf),
     /// A file, which appears as a whole when it is complete.
     File(AtomicFile),
+    Memory,
 }
 
 impl Destination {
@@ -74,23 +76,53 @@ impl Destination {
                 (path.display().to_string(), target, format)
             }
         };
-        write::fits(source, format)?.map_or(Ok(()), |reason| {
-            Err(Error::Unfit {
-                file: name.clone(),
-                reason,
-            })
-        })?;
-        Ok(Self {
+        let unfit = write::fits(source, format)?;
+        let destination = Self {
+            compression: path.and_then(Compression::of_ending),
+            ..Self::new(name, target, format)
+        };
+        destination.unless(unfit)
+    }
+
+    /// Keeps the matching rows of `source` in memory, as Arrow data: [`StagedRows::into_batches`].
+    ///
+    /// They have the types that they would have in an [Arrow file](crate#files): a text becomes columns of strings,
+    /// and a dictionary its values, also where it is nested. So nothing of other rows is among what is kept, nor kept
+    /// alive by it.
+    ///
+    /// # Errors
+    /// If a column is of a type whose rows cannot be had without others, or two columns of a text have one name, or
+    /// one of the source's columns cannot be read.
+    pub fn in_memory(source: &Source) -> Result<Self, Error> {
+        let name = "the rows in memory".to_owned();
+        let unfit = write::fits_in_memory(source)?;
+        Self::new(name, Target::Memory, Format::Arrow).unless(unfit)
+    }
+
+    /// Writes the shared rows, as they are.
+    fn new(name: String, target: Target, format: Format) -> Self {
+        Self {
             name,
             target,
             format,
             quote_empty: false,
-            compression: path.and_then(Compression::of_ending),
+            compression: None,
             which: WhichRows::Shared,
             added: Arc::new(Schema::empty()),
             given: None,
             aligned: false,
-        })
+        }
+    }
+
+    /// The same, unless there is a reason why it does not fit.
+    fn unless(self, unfit: Option<String>) -> Result<Self, Error> {
+        match unfit {
+            None => Ok(self),
+            Some(reason) => Err(Error::Unfit {
+                file: self.name,
+                reason,
+            }),
+        }
     }
 
     /// Writes these rows; without this, the shared ones. If all are written, a column `shared` behind
@@ -178,13 +210,7 @@ impl Destination {
             true => None,
             false => write::fits_added(source, &self.added, self.format),
         };
-        match unfit {
-            None => Ok(self),
-            Some(reason) => Err(Error::Unfit {
-                file: self.name,
-                reason,
-            }),
-        }
+        self.unless(unfit)
     }
 
     /// Tells nulls and empty texts apart where Parquet or Arrow is written as CSV: an empty text is `""`, and
@@ -229,7 +255,7 @@ impl Destination {
     /// typed rows.
     ///
     /// A file appears, or is replaced, when it is [committed](StagedRows::commit), and not at all
-    /// otherwise. A stream gets the rows at once.
+    /// otherwise. A stream gets the rows at once. In memory, they are there to be [taken](StagedRows::into_batches).
     ///
     /// # Errors
     /// If the output cannot be written, or the source cannot be read or has changed since its
@@ -414,29 +440,34 @@ impl Destination {
                 compression.written(output, write, |error| cannot_write(&self.name, error))
             }
         };
-        let file = match &self.target {
+        let staged = match &self.target {
             Target::Stdout => {
                 pass(&mut BufWriter::new(io::stdout()))?;
-                None
+                Staged::Stream
             }
             Target::Stream(path) => {
                 let file = OpenOptions::new().write(true).open(path);
                 let mut buffered =
                     BufWriter::new(file.map_err(|error| cannot_write(&self.name, error))?);
                 pass(&mut buffered)?;
-                None
+                Staged::Stream
             }
             Target::File(file) => {
                 let cannot_write = |error| cannot_write(&self.name, error);
                 let mut unfinished = file.begin().map_err(cannot_write)?;
                 pass(&mut unfinished)?;
-                Some(unfinished.finish().map_err(cannot_write)?)
+                Staged::File(unfinished.finish().map_err(cannot_write)?)
+            }
+            Target::Memory => {
+                let (schema, batches) =
+                    write::chosen_batches(source, chosen, &self.name, progress)?;
+                Staged::Memory(schema, batches)
             }
         };
         Ok(StagedRows {
             name: self.name.clone(),
             rows: chosen.rows.count(),
-            file,
+            staged,
         })
     }
 }
@@ -447,7 +478,15 @@ impl Destination {
 pub struct StagedRows {
     name: String,
     rows: u64,
-    file: Option<atomic_file::Staged>,
+    staged: Staged,
+}
+
+#[derive(Debug)]
+enum Staged {
+    /// They are written.
+    Stream,
+    File(atomic_file::Staged),
+    Memory(SchemaRef, Vec<RecordBatch>),
 }
 
 impl StagedRows {
@@ -456,13 +495,21 @@ impl StagedRows {
         self.rows
     }
 
-    /// Puts the file in its place, and returns how many rows it has.
+    /// The rows, in order, and their columns, if they are [in memory](Destination::in_memory).
+    pub fn into_batches(self) -> Option<(SchemaRef, Vec<RecordBatch>)> {
+        match self.staged {
+            Staged::Memory(schema, batches) => Some((schema, batches)),
+            Staged::Stream | Staged::File(_) => None,
+        }
+    }
+
+    /// Puts the file in its place, and returns how many rows it has. Rows in memory are gone then.
     ///
     /// # Errors
     /// If the operating system refuses, or something that is to be kept has its name by now: see
     /// [`atomic_file::Staged::commit`].
     pub fn commit(self) -> Result<u64, Error> {
-        if let Some(file) = self.file {
+        if let Staged::File(file) = self.staged {
             file.commit()
                 .map_err(|error| cannot_write(&self.name, error))?;
         }

@@ -6,6 +6,8 @@ mod copy;
 mod fields;
 mod groups;
 mod ipc;
+mod memory;
+mod owned;
 mod parquet;
 mod typed;
 
@@ -15,7 +17,8 @@ use std::{
     sync::Arc,
 };
 
-use arrow_schema::{Field, Schema};
+use arrow_array::RecordBatch;
+use arrow_schema::{Field, Schema, SchemaRef};
 
 use crate::{
     Error, Format, Progress, Source,
@@ -31,6 +34,8 @@ use added::Cursor;
 use aligned::AlignedRecords;
 pub(crate) use aligned::Order;
 use fields::{FieldWriter, Lines, Quoted, Records, Unquoted, Widened};
+use memory::Kept;
+use typed::Target;
 
 /// Which rows are written.
 pub(crate) struct Chosen<'a> {
@@ -41,6 +46,15 @@ pub(crate) struct Chosen<'a> {
     pub(crate) added: Option<&'a Added<'a>>,
     /// Their order, if it is not the table's.
     pub(crate) order: Option<&'a Order<'a>>,
+}
+
+impl<'a> Chosen<'a> {
+    /// What is added to the rows, one after the other.
+    fn cursor(&self) -> Option<Cursor<'a>> {
+        let rows = 0..self.rows.len();
+        let added = self.added;
+        added.map(|added| Cursor::new(added, self.rows, rows))
+    }
 }
 
 /// Where rows are written, and how errors call it.
@@ -110,6 +124,28 @@ pub(crate) fn fits(source: &Source, format: Format) -> Result<Option<String>, Er
     }
 }
 
+/// Why the columns of a source cannot be kept in memory, if they cannot.
+pub(crate) fn fits_in_memory(source: &Source) -> Result<Option<String>, Error> {
+    if source.layout().is_some() {
+        let repeated = first_repeated(&source.columns()?);
+        return Ok(repeated.map(|(first, second)| {
+            let (first, second) = (first + 1, second + 1);
+            format!("its columns {first} and {second} would have the same name")
+        }));
+    }
+    source.check_all_readable()?;
+    let schema = source.schema()?;
+    let mut fields = schema.fields().iter();
+    let unfit = fields.find(|field| !memory::can_hold(field));
+    Ok(unfit.map(|field| {
+        let (name, data_type) = (field.name(), field.data_type());
+        format!(
+            "the column `{name}` holds {data_type}, which cannot be kept without values of other \
+             rows"
+        )
+    }))
+}
+
 /// Why a format cannot hold these columns behind those of a source, if it cannot.
 pub(crate) fn fits_added(source: &Source, added: &Schema, format: Format) -> Option<String> {
     if format == Format::Lines {
@@ -170,32 +206,68 @@ pub(crate) fn chosen_rows(
     output: &mut Output<'_>,
     progress: &Progress,
 ) -> Result<(), Error> {
-    // In another order, rows are written when all of them are read.
-    let passes = if chosen.order.is_some() { 2 } else { 1 };
-    progress.start(passes * source.bytes());
-    let mut pass = Pass {
-        source,
-        chosen: chosen.rows,
-        next: 0,
-    };
+    start(source, chosen, progress);
     source.unchanged_by(|| match (source.layout(), format.is_text()) {
-        (None, false) => typed::filter(source, chosen, format, output, progress),
+        (None, false) => typed::filter(source, chosen, Target::file(format, output), progress),
         (Some(layout), _) if source.format() == format => {
             copy::chosen(source, layout, chosen, output, progress)
         }
-        (layout, _) => {
-            let mut writer = field_writer(source, chosen, format, quote_empty, output, progress)?;
-            match layout {
-                None => from_typed(source, &mut pass, &mut *writer, progress)?,
-                Some(layout) => from_text(source, layout, &mut pass, &mut *writer, progress)?,
-            }
-            pass.finish()?;
-            writer.finish()
+        _ => {
+            let writer = field_writer(source, chosen, format, quote_empty, output, progress)?;
+            as_texts(source, chosen, writer, progress)
         }
     })?;
     output
         .flush()
         .map_err(|source| cannot_write(output.name, source))
+}
+
+/// The chosen rows of `source` in memory, and their columns, as Arrow files would have them. Errors call them `name`.
+pub(crate) fn chosen_batches(
+    source: &Source,
+    chosen: &Chosen<'_>,
+    name: &str,
+    progress: &Progress,
+) -> Result<(SchemaRef, Vec<RecordBatch>), Error> {
+    start(source, chosen, progress);
+    let mut kept = Kept::new(name);
+    let target = Target::Memory(&mut kept);
+    source.unchanged_by(|| match source.layout() {
+        None => typed::filter(source, chosen, target, progress),
+        Some(_) => {
+            let (names, added) = (source.columns()?, chosen.cursor());
+            let writer = typed::strings(target, &names, added, chosen.order, progress)?;
+            as_texts(source, chosen, writer, progress)
+        }
+    })?;
+    Ok((kept.schema, kept.batches))
+}
+
+/// Begins the progress of writing chosen rows.
+fn start(source: &Source, chosen: &Chosen<'_>, progress: &Progress) {
+    // In another order, rows are written when all of them are read.
+    let passes = if chosen.order.is_some() { 2 } else { 1 };
+    progress.start(passes * source.bytes());
+}
+
+/// Writes chosen rows whose fields are read as texts.
+fn as_texts(
+    source: &Source,
+    chosen: &Chosen<'_>,
+    mut writer: Box<dyn FieldWriter + '_>,
+    progress: &Progress,
+) -> Result<(), Error> {
+    let mut pass = Pass {
+        source,
+        chosen: chosen.rows,
+        next: 0,
+    };
+    match source.layout() {
+        None => from_typed(source, &mut pass, &mut *writer, progress)?,
+        Some(layout) => from_text(source, layout, &mut pass, &mut *writer, progress)?,
+    }
+    pass.finish()?;
+    writer.finish()
 }
 
 /// Which rows are chosen, in step with a pass over them.
@@ -346,12 +418,10 @@ fn field_writer<'a>(
     progress: &'a Progress,
 ) -> Result<Box<dyn FieldWriter + 'a>, Error> {
     let mut names = source.columns()?;
-    let rows = 0..chosen.rows.len();
-    let added = chosen
-        .added
-        .map(|added| Cursor::new(added, chosen.rows, rows));
+    let added = chosen.cursor();
     if !format.is_text() {
-        return typed::strings(format, &names, added, chosen.order, output, progress);
+        let target = Target::file(format, output);
+        return typed::strings(target, &names, added, chosen.order, progress);
     }
     if let Some(added) = &added {
         let fields = added.schema().fields().iter();

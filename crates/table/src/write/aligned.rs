@@ -4,7 +4,6 @@
 //! disk as far as it exceeds a budget. Then bucket after bucket is put in order and written.
 
 mod groups;
-mod owned;
 mod records;
 
 use std::ops::Range;

@@ -20,7 +20,9 @@ use super::{
     cannot_write,
     fields::FieldWriter,
     groups::{Encoder, Group, GroupRows, GroupWriter},
-    ipc, parquet,
+    ipc,
+    memory::{self, Kept},
+    parquet,
 };
 use crate::{
     Error, Format, Progress, Source,
@@ -35,16 +37,44 @@ use crate::{
 const BATCH_BYTES: usize = 1 << 24;
 const BATCH_ROWS: usize = 8192;
 
+/// Where typed rows go.
+pub(super) enum Target<'a, 'b> {
+    Parquet(&'a mut Output<'b>),
+    Arrow(&'a mut Output<'b>),
+    Memory(&'a mut Kept<'b>),
+}
+
+impl<'a, 'b> Target<'a, 'b> {
+    /// A file of this format.
+    ///
+    /// # Panics
+    /// If it is text.
+    pub(super) fn file(format: Format, output: &'a mut Output<'b>) -> Self {
+        match format {
+            Format::Parquet => Self::Parquet(output),
+            Format::Arrow => Self::Arrow(output),
+            Format::Csv | Format::Tsv | Format::Lines => panic!("a text has no typed columns"),
+        }
+    }
+
+    /// How errors call it.
+    fn name(&self) -> &'b str {
+        match self {
+            Self::Parquet(output) | Self::Arrow(output) => output.name,
+            Self::Memory(kept) => kept.name,
+        }
+    }
+}
+
 /// Copies the chosen rows of typed columns, with their types.
 pub(super) fn filter(
     source: &Source,
     chosen: &Chosen<'_>,
-    format: Format,
-    output: &mut Output<'_>,
+    target: Target<'_, '_>,
     progress: &Progress,
 ) -> Result<(), Error> {
     let selection = Selection::all(source)?;
-    let name = output.name;
+    let name = target.name();
     let copy = RowCopy {
         source,
         selection: &selection,
@@ -58,8 +88,8 @@ pub(super) fn filter(
         Some(added) => &widened(schema, &added.schema),
         None => schema,
     };
-    match format {
-        Format::Parquet => {
+    match target {
+        Target::Parquet(output) => {
             let plain = source.without_dictionaries()?;
             copy.write(
                 parquet::create(schema, &plain, output)?,
@@ -67,8 +97,8 @@ pub(super) fn filter(
                 chosen.order,
             )
         }
-        Format::Arrow => copy.write(ipc::create(schema, output)?, schema, chosen.order),
-        Format::Csv | Format::Tsv | Format::Lines => panic!("a text has no typed columns"),
+        Target::Arrow(output) => copy.write(ipc::create(schema, output)?, schema, chosen.order),
+        Target::Memory(kept) => copy.write(memory::create(schema, kept)?, schema, chosen.order),
     }
 }
 
@@ -305,11 +335,10 @@ impl<'t, 'a> Tasks<'t, 'a> {
 
 /// Writes texts as columns of strings.
 pub(super) fn strings<'a>(
-    format: Format,
+    target: Target<'a, '_>,
     columns: &[String],
     added: Option<Cursor<'a>>,
     order: Option<&Order<'a>>,
-    output: &'a mut Output<'_>,
     progress: &'a Progress,
 ) -> Result<Box<dyn FieldWriter + 'a>, Error> {
     let fields: Vec<Field> = columns
@@ -321,18 +350,21 @@ pub(super) fn strings<'a>(
         Some(added) => widened(&texts, added.schema()),
         None => texts.clone(),
     };
-    let name = output.name;
+    let name = target.name();
     let strings = (texts, added);
-    match format {
-        Format::Parquet => {
+    match target {
+        Target::Parquet(output) => {
             let writing = parquet::create(&schema, &[], output)?;
             strings_to(writing, strings, (&schema, name), order, progress)
         }
-        Format::Arrow => {
+        Target::Arrow(output) => {
             let writing = ipc::create(&schema, output)?;
             strings_to(writing, strings, (&schema, name), order, progress)
         }
-        Format::Csv | Format::Tsv | Format::Lines => panic!("a text has no typed columns"),
+        Target::Memory(kept) => {
+            let writing = memory::create(&schema, kept)?;
+            strings_to(writing, strings, (&schema, name), order, progress)
+        }
     }
 }
 

@@ -11,6 +11,7 @@ mod dialects;
 mod encodings;
 mod escapes;
 mod formats;
+mod frames;
 mod given;
 mod groups;
 mod inspections;

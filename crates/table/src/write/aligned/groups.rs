@@ -15,7 +15,7 @@ use arrow_ipc::{
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use arrow_select::interleave::interleave_record_batch;
 
-use super::{Buckets, Order, Parted, Placed, owned::owned};
+use super::{Buckets, Order, Parted, Placed};
 use crate::{
     Error, Progress,
     arrow::{PIECE_BYTES, PIECE_ROWS},
@@ -23,6 +23,7 @@ use crate::{
     write::{
         cannot_write,
         groups::{Encoder, Full, Group, GroupRows, GroupWriter},
+        owned::owned,
     },
 };
 

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, RecordBatch, cast::AsArray, make_array};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, cast::AsArray, make_array};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema};
 use arrow_select::take::take;
 
@@ -22,7 +22,24 @@ pub(super) fn owned(rows: &RecordBatch) -> Result<RecordBatch, ArrowError> {
         field.with_data_type(column.data_type().clone())
     });
     let fields: Vec<Field> = fields.collect();
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
+    let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));
+    RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &options)
+}
+
+/// Whether [`owned`] rows, once these are picked, hold nothing from others, whatever their type is.
+pub(super) fn can_own(data_type: &DataType) -> bool {
+    use DataType::*;
+    match data_type {
+        ListView(_) | LargeListView(_) => false,
+        Union(..) => !may_share(data_type),
+        Dictionary(_, values) => can_own(values),
+        List(items) | LargeList(items) | FixedSizeList(items, _) | Map(items, _) => {
+            can_own(items.data_type())
+        }
+        Struct(fields) => fields.iter().all(|field| can_own(field.data_type())),
+        RunEndEncoded(_, values) => can_own(values.data_type()),
+        _ => true,
+    }
 }
 
 fn own(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
