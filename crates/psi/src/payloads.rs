@@ -62,7 +62,7 @@ use crate::{
 mod claim;
 mod seal;
 
-use claim::{CLAIM_BYTES, Claims};
+use claim::{CLAIM_BYTES, Proof};
 use seal::{Seal, sealed_bytes};
 
 /// Bytes of a message of payloads, about.
@@ -260,16 +260,17 @@ impl Delivery {
         channel: &mut Channel,
     ) -> Result<Output, Error> {
         let inbound = channel.halves().1;
-        let claims = Claims::receive(ranked.keys.len(), inbound)?;
-        if claims.ranks.len() as u64 > self.sizes.smaller() {
+        let claimed = claim::receive(ranked.keys.len(), inbound)?;
+        if claimed.len() as u64 > self.sizes.smaller() {
             return Err(Error::Peer("it claims more shared items than it has"));
         }
-        claims.check(&keys.claim, &ranked.keys)?;
+        let proof = Proof::of(&claimed, &keys.claim, &ranked.keys);
         let mut rows = PositionSet::none(ranked.positions.len());
         let position_of = |rank| ranked.positions[rank as usize];
-        claims.ranks.for_each(|rank| rows.insert(position_of(rank)));
+        claimed.for_each(|rank| rows.insert(position_of(rank)));
         let rows = rows.ascending();
-        let payloads = self.receive_returned(ranked, &claims, inbound)?;
+        proof.check(inbound)?;
+        let payloads = self.receive_returned(ranked, &claimed, inbound)?;
         Ok(Output::Matched(Matched { rows, payloads }))
     }
 
@@ -277,22 +278,22 @@ impl Delivery {
     fn receive_returned(
         &self,
         ranked: &Ranked<'_>,
-        claims: &Claims,
+        claimed: &PositionSet,
         inbound: &mut dyn Inbound,
     ) -> Result<Vec<u8>, Error> {
         let bytes = self.bytes(Role::Receiver);
         if bytes == 0 {
             return Ok(Vec::new());
         }
-        let positions: Vec<u32> = at(&ranked.positions, &claims.ranks.ascending()).collect();
+        let positions: Vec<u32> = at(&ranked.positions, &claimed.ascending()).collect();
         let mut arranged = Arranged::new(&positions, ranked.positions.len(), bytes);
-        let claimed = |numbers| up_to(numbers, positions.len());
+        let given = |numbers| up_to(numbers, positions.len());
         stream::receive_in_turn(
             inbound,
             self.returned(),
             &|items| items * bytes,
-            &|numbers, message| message[..claimed(numbers).len() * bytes].to_vec(),
-            &mut |numbers, payloads| arranged.put(claimed(numbers), &payloads),
+            &|numbers, message| message[..given(numbers).len() * bytes].to_vec(),
+            &mut |numbers, payloads| arranged.put(given(numbers), &payloads),
         )?;
         Ok(arranged.payloads)
     }
@@ -400,8 +401,8 @@ impl Delivery {
     ) -> Result<(), Error> {
         let masks = self.sizes.sender() as usize;
         let ranks = PositionSet::new(shared.ranks.iter().copied(), masks);
-        let claims = Claims::new(ranks, &keys.claim, at(&shared.keys, &shared.places));
-        claims.send(masks, outbound)?;
+        let shared_keys = at(&shared.keys, &shared.places);
+        claim::send(&ranks, masks, &keys.claim, shared_keys, outbound)?;
         let (places, bytes) = (&shared.places, self.bytes(Role::Receiver));
         stream::send(outbound, self.returned(), &|numbers, message| {
             let own = up_to(numbers.clone(), places.len());

@@ -197,7 +197,8 @@ impl SortedMasks {
         own: &Own<'_>,
         inbound: &mut dyn Inbound,
     ) -> Result<(Vec<u32>, Vec<u32>), Error> {
-        let (mut ranks, mut positions) = (Vec::new(), Vec::new());
+        let most = self.count.min(own.len());
+        let (mut ranks, mut positions) = (Vec::with_capacity(most), Vec::with_capacity(most));
         let find = |first: usize, masks: Masks<'_>| {
             let mut found = Vec::new();
             own.find(masks, |number, position| {

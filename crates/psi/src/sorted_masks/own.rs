@@ -36,6 +36,11 @@ impl<'a> Own<'a> {
         }
     }
 
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.hashes.len()
+    }
+
     /// Calls `found(number, position)` for each of these masks, which ascend, that an own hash has: its number among
     /// them, and the position of the hash. If they do not ascend, some are missed.
     pub(super) fn find(&self, sent: impl Iterator<Item = u128>, mut found: impl FnMut(usize, u32)) {
