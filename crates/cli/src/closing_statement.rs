@@ -36,7 +36,14 @@ pub(crate) fn checked(warnings: usize) -> String {
 }
 
 /// Who has learned what, and where the rows are: the end of every run.
-pub(crate) fn statement(summary: &Summary, output: &str) -> String {
+/// `output` is the file that was written, if one was named.
+pub(crate) fn statement(summary: &Summary, output: Option<&str>) -> String {
+    let output = output.unwrap_or(match summary.received {
+        Some(Received::Rows {
+            in_memory: Some(_), ..
+        }) => "memory",
+        _ => "standard output",
+    });
     let mut lines = vec![learned(summary)];
     let all = summary.given.all();
     lines.extend(all.map(|(giver, layout)| given(summary.role, giver, layout)));

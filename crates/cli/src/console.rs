@@ -3,6 +3,7 @@
 use std::{
     fmt::Display,
     io::{self, Write},
+    sync::Arc,
 };
 
 use crate::{
@@ -12,13 +13,27 @@ use crate::{
 };
 
 /// Tells, or keeps silent.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) enum Console {
     /// To a person.
     Aloud,
     /// To a log, with time and level.
     Logged,
+    /// To whoever has the program as a library.
+    Heard(Arc<dyn Listener>),
     Silent,
+}
+
+/// Hears what would be said to a person.
+pub trait Listener: Send + Sync {
+    /// What a person might want to know.
+    fn say(&self, text: &str);
+
+    /// What the user should think about.
+    fn warn(&self, text: &str);
+
+    /// How far a piece of work is: bytes done, and bytes in all, 0 if that is not known. Some ten times in a second.
+    fn at(&self, what: &str, bytes: u64, total_bytes: u64);
 }
 
 impl Console {
@@ -37,6 +52,7 @@ impl Console {
         match self {
             Self::Aloud => line_to_stderr(text),
             Self::Logged => tracing::info!("{text}"),
+            Self::Heard(listener) => listener.say(&text.to_string()),
             Self::Silent => {}
         }
     }
@@ -45,6 +61,7 @@ impl Console {
     pub(crate) fn warn(&self, text: impl Display) {
         match self {
             Self::Logged => tracing::warn!("{text}"),
+            Self::Heard(listener) => listener.warn(&text.to_string()),
             other => other.say(text),
         }
     }
@@ -64,7 +81,19 @@ impl Console {
                 tracing::debug!("{what}");
                 progress::logged(what, position, work)
             }
+            Self::Heard(listener) => progress::heard(what, &**listener, position, work),
             Self::Silent => work(),
+        }
+    }
+}
+
+impl Console {
+    /// Says at once why the program fails, where a person is to read it.
+    pub(crate) fn fail(&self, why: &Failure) {
+        match self {
+            // Whoever called gets it.
+            Self::Heard(_) => {}
+            _ => failure(why),
         }
     }
 }

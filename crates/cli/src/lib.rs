@@ -4,6 +4,7 @@
 //! | module | what lives there |
 //! |---|---|
 //! | [`args`] | what can be said on the command line |
+//! | [`embedded`] | joins for other programs |
 //! | [`order`] | what `send` and `receive` are told, checked and carried out |
 //! | [`commands`] | one module per command |
 //! | [`dialect`] | how a table is written, as the command line says it |
@@ -36,6 +37,7 @@ mod columns;
 mod commands;
 mod console;
 mod dialect;
+pub mod embedded;
 mod exit;
 mod grid;
 mod guard;

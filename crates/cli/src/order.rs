@@ -1,4 +1,4 @@
-//! What a party is told to do, checked and carried out.
+//! What a party is told to do, checked and carried out: the same for the program, and for whoever has it as a library.
 
 use std::{num::NonZeroUsize, path::Path, sync::Arc, time::Duration};
 
@@ -17,7 +17,7 @@ use psijoin_transport::{Endpoint, Interrupt, Options, Security, Timeouts};
 use crate::{
     allowance::{Allowance, Said},
     args, clashes, closing_statement,
-    console::{self, Console},
+    console::Console,
     dialect,
     exit::{Code, Failure},
     guard,
@@ -30,10 +30,11 @@ use crate::{
     report_file::ReportFile,
     requested_output::RequestedOutput,
     session::{Consent, Mode, Party, Ready, Recording, Task},
+    summary::{Received, Summary},
     terms,
 };
 
-/// What one party's command line says.
+/// What one party says on its command line, or would.
 pub(crate) struct Order<'a> {
     pub(crate) role: Role,
     pub(crate) join: &'a args::Join,
@@ -44,6 +45,8 @@ pub(crate) struct Order<'a> {
 
 /// What an order is carried out with.
 pub(crate) struct Means {
+    /// The party's table if it is in memory. Then its rows stay there, too, unless a file is named.
+    pub(crate) table: Option<Source>,
     pub(crate) console: Console,
     /// Noted in it is what becomes known.
     pub(crate) record: Arc<Record>,
@@ -56,6 +59,7 @@ pub(crate) struct Means {
 impl Means {
     pub(crate) fn new(console: Console, record: &Arc<Record>) -> Self {
         Self {
+            table: None,
             console,
             record: record.clone(),
             progress: Arc::default(),
@@ -235,6 +239,41 @@ impl<'a> Order<'a> {
         }
     }
 
+    /// Says what was checked, or learned: the closing statement, which comes back. Warns if next to nothing is shared.
+    pub(crate) fn tell(&self, console: &Console, record: &Record) -> String {
+        if self.join.check {
+            let checked = closing_statement::checked(record.warnings());
+            console.say(&checked);
+            return checked;
+        }
+        let output = self.output.map(|path| path.display().to_string());
+        let told = record.with_summary(|summary| {
+            console.say(closing_statement::cost(summary));
+            let statement = closing_statement::statement(summary, output.as_deref());
+            console.say(&statement);
+            (statement, closing_statement::few_shared(summary))
+        });
+        let (statement, warning) = told.unwrap_or_default();
+        if let Some(warning) = warning {
+            console.warn(&warning);
+            record.warn(warning);
+        }
+        statement
+    }
+
+    /// Ends a job whose result has been handed out, unless its reader went away.
+    ///
+    /// # Errors
+    /// If its folder cannot be written.
+    pub(crate) fn end(&self, job: Option<Job>, record: &Record) -> Result<(), Failure> {
+        let is_cut_off =
+            |summary: &Summary| matches!(summary.received, Some(Received::Rows { rows: None, .. }));
+        match job {
+            Some(mut job) if record.with_summary(is_cut_off) != Some(true) => job.end(Ended::Done),
+            _ => Ok(()),
+        }
+    }
+
     /// Meets the other party, and joins. If this side cannot, it still meets the other, to tell it. A job whose
     /// result is to be handed out comes back.
     ///
@@ -247,6 +286,7 @@ impl<'a> Order<'a> {
     ) -> Result<Option<Job>, Failure> {
         let join = self.join;
         let Means {
+            table,
             console,
             record,
             progress,
@@ -265,7 +305,7 @@ impl<'a> Order<'a> {
         let ready = reportable.and_then(|()| {
             let agreed = (terms, &security);
             let surroundings = (&*progress, &console, &*record);
-            self.ready(key, agreed, &pool, surroundings)
+            self.ready(table, key, agreed, &pool, surroundings)
         });
         match ready {
             Ok(ready) => {
@@ -293,7 +333,7 @@ impl<'a> Order<'a> {
             }
             Err(failure) => {
                 if failure.exit_code() == Code::File && !failure.is_at_work_elsewhere() {
-                    console::failure(&failure);
+                    console.fail(&failure);
                     record.told();
                     tell(&failure, self.endpoint(), &options, &console);
                 }
@@ -342,6 +382,7 @@ impl<'a> Order<'a> {
     /// Checks all that can be checked before the other party is there.
     fn ready<'p>(
         &self,
+        table: Option<Source>,
         key: KeySpec,
         (terms, security): (Option<Terms>, &Security),
         pool: &'p Result<Pool, Failure>,
@@ -354,7 +395,8 @@ impl<'a> Order<'a> {
             console.warn(&warning);
             record.warn(warning);
         }
-        let source = open(join, progress, console)?;
+        let is_in_memory = table.is_some();
+        let source = table.map_or_else(|| open(join, progress, console), Ok)?;
         self.refuse_input(&source, record)?;
         let question = self.question();
         let job = self.job(&question, terms.as_ref(), &key, record)?;
@@ -373,7 +415,7 @@ impl<'a> Order<'a> {
             terms,
             recording,
             key,
-            task: self.task(&source)?,
+            task: self.task(&source, is_in_memory)?,
             trade: join.trade.traded(),
             aligned: join.written.align.then(|| join.trade.repeated()),
             mode: match join.check {
@@ -450,8 +492,8 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// What the party is to do with its table.
-    fn task(&self, source: &Source) -> Result<Task, Failure> {
+    /// What the party is to do with its table, which may be in memory.
+    fn task(&self, source: &Source, is_in_memory: bool) -> Result<Task, Failure> {
         match (&self.join.output_kind, self.role, self.output) {
             (RequestedOutput::Shares(_), _, Some(path)) => {
                 if source.is_file(path) {
@@ -472,7 +514,10 @@ impl<'a> Order<'a> {
                     quote_empty,
                     ..
                 } = &self.join.written;
-                let destination = Destination::prepare(path, source, self.existing())?;
+                let destination = match path {
+                    None if is_in_memory => Destination::in_memory(source)?,
+                    path => Destination::prepare(path, source, self.existing())?,
+                };
                 let destination = match quote_empty {
                     true => destination.quoting_empty(source)?,
                     false => destination,

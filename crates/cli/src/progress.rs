@@ -10,7 +10,7 @@ use std::{
 use indicatif::{ProgressBar, ProgressStyle};
 use psijoin_forecast::Outlook;
 
-use crate::humanize;
+use crate::{console::Listener, humanize};
 
 mod model;
 
@@ -105,6 +105,24 @@ pub(crate) fn logged<T>(
         }
     };
     beside(log, work)
+}
+
+/// Runs `work`; meanwhile, tells its position from time to time.
+pub(crate) fn heard<T>(
+    what: &str,
+    listener: &dyn Listener,
+    mut position: impl FnMut() -> Position + Send,
+    work: impl FnOnce() -> T,
+) -> T {
+    let tell = |is_finished: &Receiver<()>| {
+        while goes_on(is_finished, REDRAW) {
+            let Position {
+                bytes, total_bytes, ..
+            } = position();
+            listener.at(what, bytes, total_bytes);
+        }
+    };
+    beside(tell, work)
 }
 
 /// Runs `work`, and `tell` in a thread beside it, which hears when it is finished.

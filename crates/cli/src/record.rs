@@ -11,7 +11,11 @@ use psijoin::{JointSeed, Role};
 use psijoin_channel::path::Measured;
 use psijoin_transport::{Connection, Fingerprint};
 
-use crate::{question::Learners, report_file::ReportFile, summary::Summary};
+use crate::{
+    question::Learners,
+    report_file::ReportFile,
+    summary::{Received, Summary},
+};
 
 /// See the [module](self). Nothing in it is an item.
 #[derive(Default)]
@@ -148,6 +152,12 @@ impl Record {
     /// Looks at what was done.
     pub(crate) fn with_summary<T>(&self, look: impl FnOnce(&Summary) -> T) -> Option<T> {
         self.known().summary.as_ref().map(look)
+    }
+
+    /// What this party got, if it got anything.
+    pub(crate) fn received(&self) -> Option<Received> {
+        self.with_summary(|summary| summary.received.clone())
+            .flatten()
     }
 
     /// The run is over: shows what is known to `report`, the first time only. Whoever comes later

@@ -40,6 +40,25 @@ pub(crate) fn write(record: &Record, failure: Option<&Failure>) -> Result<(), Fa
     written.unwrap_or(Ok(()))
 }
 
+/// The report of a run that is over, as a text; and written to a file, if that was asked for.
+///
+/// # Errors
+/// If the file cannot be written: the text, and why.
+pub(crate) fn text(
+    record: &Record,
+    failure: Option<&Failure>,
+) -> Result<String, (String, Failure)> {
+    let written = record.end(|known| {
+        let report = Report::new(known, failure);
+        let text = serde_json::to_string(&report).expect("texts and numbers");
+        match known.report.as_ref().map(|file| file.write(&report)) {
+            Some(Err(failure)) => Err((text, failure)),
+            _ => Ok(text),
+        }
+    });
+    written.expect("a run is reported once")
+}
+
 /// The report of one party's run, as `--json` and `--report` write it.
 #[derive(Serialize)]
 struct Report {
@@ -353,6 +372,7 @@ impl ResultReport {
                 which,
                 aligned,
                 rows,
+                ..
             } => Self::Rows {
                 shared_keys,
                 rows: which.to_string(),

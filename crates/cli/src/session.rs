@@ -48,7 +48,7 @@ use crate::{
     question::{Learners, Question},
     record::Record,
     requested_output::RequestedOutput,
-    summary::{Received, Summary},
+    summary::{Batches, Received, Summary},
 };
 
 mod agreement;
@@ -653,7 +653,7 @@ impl Party<'_> {
                 phases.begin("writing the rows");
                 let (source, progress) = (&self.source, self.progress);
                 let layout = agreement.given.by(self.role.other());
-                let (shared_keys, rows) = match (self.aligned, layout) {
+                let (shared_keys, (rows, in_memory)) = match (self.aligned, layout) {
                     (Some(_), layout) => {
                         let key = items_seed.key("psijoin 2026 order of aligned rows");
                         let of_table = || table.aligned(ran, layout, &key);
@@ -669,17 +669,17 @@ impl Party<'_> {
                                 progress,
                             )
                         };
-                        (rows.count(), self.write(&stage)?)
+                        (rows.count(), self.write(destination, &stage)?)
                     }
                     (None, None) => {
                         let (keys, rows) = table.matching(ran)?;
                         let stage = || destination.stage_rows(source, &rows, progress);
-                        (keys, self.write(&stage)?)
+                        (keys, self.write(destination, &stage)?)
                     }
                     (None, Some(layout)) => {
                         let (keys, rows, given) = table.joined(ran, layout)?;
                         let stage = || destination.stage_joined(source, &rows, &given, progress);
-                        (keys, self.write(&stage)?)
+                        (keys, self.write(destination, &stage)?)
                     }
                 };
                 Some(Received::Rows {
@@ -687,6 +687,7 @@ impl Party<'_> {
                     which: destination.which(),
                     aligned: self.aligned.is_some(),
                     rows,
+                    in_memory,
                 })
             }
             (
@@ -742,22 +743,31 @@ impl Party<'_> {
         }
     }
 
-    /// Writes rows, and returns their number; `None` if their reader went away.
+    /// Writes rows, and returns their number; `None` if their reader went away. Those that stay in memory come back, too.
     fn write(
         &self,
+        destination: &Destination,
         stage: &(dyn Fn() -> Result<StagedRows, psijoin_table::Error> + Sync),
-    ) -> Result<Option<u64>, Failure> {
+    ) -> Result<(Option<u64>, Option<Batches>), Failure> {
         let staged = self.console.during(
             "writing the rows",
             || self.progress.bytes(),
             || self.pool.run(stage),
         );
         match staged {
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(None),
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok((None, None)),
             staged => {
                 let staged = staged?;
                 guard::lift_deadline();
-                Ok(Some(staged.commit()?))
+                let rows = staged.rows();
+                let in_memory = match destination.is_in_memory() {
+                    true => staged.into_batches(),
+                    false => {
+                        staged.commit()?;
+                        None
+                    }
+                };
+                Ok((Some(rows), in_memory))
             }
         }
     }

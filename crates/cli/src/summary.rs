@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 use psijoin::{Plan, Role};
 use psijoin_channel::count::Snapshot;
 use psijoin_table::{Counts, WhichRows};
@@ -37,8 +39,11 @@ pub(crate) struct Summary {
     pub(crate) received: Option<Received>,
 }
 
+/// Rows in memory, and their columns.
+pub(crate) type Batches = (SchemaRef, Vec<RecordBatch>);
+
 /// What a party received.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Received {
     /// Which keys are shared.
     Rows {
@@ -49,6 +54,8 @@ pub(crate) enum Received {
         aligned: bool,
         /// `None` if the reader of the output went away before all was written.
         rows: Option<u64>,
+        /// The rows themselves, and their columns, if they were to stay in memory.
+        in_memory: Option<Batches>,
     },
     /// How many are.
     Count(u64),

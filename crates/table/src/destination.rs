@@ -199,6 +199,11 @@ impl Destination {
         }
     }
 
+    /// Whether rows are kept [in memory](Self::in_memory).
+    pub fn is_in_memory(&self) -> bool {
+        matches!(self.target, Target::Memory)
+    }
+
     /// Which rows are written.
     pub fn which(&self) -> WhichRows {
         self.which

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use psijoin::Role;
-use psijoin_job::Ended;
 use psijoin_transport::Interrupt;
 
 use crate::{
-    args, closing_statement,
+    args,
     console::{self, Console},
     exit::{Code, Failure},
     guard,
@@ -37,7 +36,7 @@ fn follow(order: &Order<'_>) -> Result<(), Code> {
         .check()
         .and_then(|()| join(order, &console, &record))
         .and_then(|job| hand_out(order, &console, &record).map(|()| job))
-        .and_then(|job| end(job, &record));
+        .and_then(|job| order.end(job, &record));
     guard::stop_if_in_trouble();
     let failure = joined.err();
     if let Some(failure) = &failure
@@ -73,34 +72,10 @@ fn join(
 
 /// Says what was checked, or learned, and prints what goes to standard output.
 fn hand_out(order: &Order<'_>, console: &Console, record: &Record) -> Result<(), Failure> {
-    if order.join.check {
-        console.say(closing_statement::checked(record.warnings()));
-        return Ok(());
-    }
-    let output = order.output.map(|path| path.display().to_string());
-    let output = output.as_deref().unwrap_or("standard output");
-    let looked = record.with_summary(|summary| {
-        console.say(closing_statement::cost(summary));
-        console.say(closing_statement::statement(summary, output));
-        let text = summary.received.as_ref().and_then(Received::text);
-        (text, closing_statement::few_shared(summary))
-    });
-    let (text, warning) = looked.unwrap_or_default();
-    if let Some(warning) = warning {
-        console.warn(&warning);
-        record.warn(warning);
-    }
-    match text {
+    order.tell(console, record);
+    let text = |summary: &Summary| summary.received.as_ref().and_then(Received::text);
+    match record.with_summary(text).flatten() {
         Some(text) if !order.join.json => output::text(&(text + "\n")),
-        _ => Ok(()),
-    }
-}
-/// Ends a job whose result has been handed out, unless its reader went away.
-fn end(job: Option<Job>, record: &Record) -> Result<(), Failure> {
-    let is_cut_off =
-        |summary: &Summary| matches!(summary.received, Some(Received::Rows { rows: None, .. }));
-    match job {
-        Some(mut job) if record.with_summary(is_cut_off) != Some(true) => job.end(Ended::Done),
         _ => Ok(()),
     }
 }

@@ -1,0 +1,202 @@
+//! Joins for programs that have this one as a library: of tables in memory, with results as values.
+//!
+//! What is to be done is said in the words of the command line, so all options mean the same, and so do all errors. Nothing is
+//! printed, no signal is caught, and nothing ends the process.
+//!
+//! ```no_run
+//! # use std::sync::Arc;
+//! # use psijoin_cli::embedded::*;
+//! # fn customers() -> psijoin_table::Source { unimplemented!() }
+//! struct Quiet;
+//!
+//! impl Listener for Quiet {
+//!     fn say(&self, _: &str) {}
+//!     fn warn(&self, _: &str) {}
+//!     fn at(&self, _: &str, _: u64, _: u64) {}
+//! }
+//!
+//! let words = "receive --listen 0.0.0.0:7766 --peer psi1-… --key email --take plan";
+//! let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+//! // From another thread, `stop.stop()` ends it.
+//! let stop = Stop::default();
+//! let joined = join(&words, customers(), Arc::new(Quiet), &stop)?;
+//! println!("{}", joined.statement);
+//! if let Learned::Rows(Some((_, batches))) = joined.learned {
+//!     // The rows, as Arrow data.
+//! }
+//! # Ok::<(), Failed>(())
+//! ```
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use clap::Parser;
+use psijoin::Role;
+use psijoin_table::{Progress, Source};
+use psijoin_transport::Interrupt;
+
+pub use crate::console::Listener;
+use crate::{
+    args::{Args, Command},
+    console::Console,
+    exit::{Code, Failure},
+    order::{Means, Order},
+    record::Record,
+    report,
+    summary::Received,
+};
+
+/// Stops a join, from any thread: the other party is told, and the join fails.
+#[derive(Debug, Clone, Default)]
+pub struct Stop {
+    progress: Arc<Progress>,
+    interrupt: Interrupt,
+}
+
+impl Stop {
+    /// Stops all joins that have it, now and for good.
+    pub fn stop(&self) {
+        self.progress.interrupt();
+        self.interrupt.trigger();
+    }
+}
+
+/// What came of a join.
+#[derive(Debug)]
+pub struct Joined {
+    /// Who has learned what, for people.
+    pub statement: String,
+    /// What `--report` writes: JSON.
+    pub report: String,
+    /// The result.
+    pub learned: Learned,
+}
+
+/// What this party has learned.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Learned {
+    /// Nothing: it helped the other party, or only checked. Or it has shares, in a file.
+    Nothing,
+    /// Its rows, as Arrow data, unless a file was named for them.
+    Rows(Option<(SchemaRef, Vec<RecordBatch>)>),
+    /// How many keys are shared.
+    Count(u64),
+    /// Whether at least as many keys are shared as was asked.
+    Reached(bool),
+    /// What columns add up to over the shared keys: their names, and decimals.
+    Sums(Vec<(String, String)>),
+}
+
+/// Why a join failed.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Failed {
+    /// The program's exit code for it.
+    pub code: u8,
+    /// What happened, and what to do. It holds no key and no value of a table.
+    pub message: String,
+    /// Whether the same may succeed later, though nobody changes anything.
+    pub may_pass: bool,
+    /// What `--report` writes: JSON. Nothing if the words could not be understood.
+    pub report: Option<String>,
+}
+
+/// Joins as `psijoin` would that is told these words, from `receive` or `send` on, without `--input`: the table is this one.
+/// Rows come back in memory, unless `--output` names a file.
+///
+/// # Errors
+/// Whatever would end the program.
+pub fn join(
+    words: &[String],
+    table: Source,
+    listener: Arc<dyn Listener>,
+    stop: &Stop,
+) -> Result<Joined, Failed> {
+    let name = table.name().to_owned();
+    let input = ["--input", &name].map(str::to_owned);
+    let program = ["psijoin".to_owned()];
+    let args = Args::try_parse_from(program.iter().chain(words).chain(&input));
+    let args = args.map_err(|error| not_understood(&error.to_string()))?;
+    let order = match &args.command {
+        Command::Receive(args) => Order::new(Role::Receiver, &args.join, true),
+        Command::Send(args) => {
+            Order::new(Role::Sender, &args.join, args.allow_sums_that_reveal_keys)
+        }
+        _ => return Err(not_understood("the first word is receive or send")),
+    };
+    let console = Console::Heard(listener);
+    let record = Arc::new(Record::of(order.planned()));
+    let means = Means {
+        table: Some(table),
+        console: console.clone(),
+        record: record.clone(),
+        progress: stop.progress.clone(),
+        interrupt: stop.interrupt.clone(),
+    };
+    let carried_out = || {
+        order.check()?;
+        let job = order.join(order.prepare_report(&record), means)?;
+        let told = order.tell(&console, &record);
+        order.end(job, &record)?;
+        Ok(told)
+    };
+    // What panics is a bug, which must not end the process that this is in.
+    let joined = catch_unwind(AssertUnwindSafe(carried_out));
+    let joined = joined.unwrap_or(Err(Failure::Bug { file: "?", line: 0 }));
+    let report = report::text(&record, joined.as_ref().err());
+    let (report, written) = match report {
+        Ok(report) => (report, Ok(())),
+        Err((report, failure)) => (report, Err(failure)),
+    };
+    match joined.and_then(|told| written.map(|()| told)) {
+        Ok(told) => Ok(Joined {
+            statement: told,
+            report,
+            learned: record.received().map_or(Learned::Nothing, Learned::from),
+        }),
+        Err(failure) => Err(Failed {
+            code: failure.exit_code() as u8,
+            message: in_words(&failure),
+            may_pass: failure.may_pass(),
+            report: Some(report),
+        }),
+    }
+}
+
+/// With what can be done about it.
+fn in_words(failure: &Failure) -> String {
+    match failure.hint() {
+        Some(hint) => format!("{failure} ({hint})"),
+        None => failure.to_string(),
+    }
+}
+
+fn not_understood(message: &str) -> Failed {
+    Failed {
+        code: Code::Usage as u8,
+        message: message.trim_start_matches("error: ").trim_end().to_owned(),
+        may_pass: false,
+        report: None,
+    }
+}
+
+impl From<Received> for Learned {
+    fn from(received: Received) -> Self {
+        match received {
+            Received::Rows { in_memory, .. } => Self::Rows(in_memory),
+            Received::Count(count) => Self::Count(count),
+            Received::Threshold { reached, .. } => Self::Reached(reached),
+            Received::Sums(sums) => {
+                let named = sums.iter();
+                let named = named.map(|sum| (sum.column.name.to_string(), sum.value.to_string()));
+                Self::Sums(named.collect())
+            }
+            Received::Shares { .. } => Self::Nothing,
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Both parties of a join in this process, with tables in memory.
+
+use std::{
+    net::TcpListener,
+    sync::{Arc, Mutex, mpsc},
+    thread,
+    time::{Duration, Instant},
+};
+
+use arrow_array::{
+    ArrayRef, Int64Array, RecordBatch, StringArray, cast::AsArray, types::Int64Type,
+};
+use psijoin_cli::embedded::{Failed, Joined, Learned, Listener, Stop, join};
+use psijoin_table::Source;
+use serde_json::Value;
+
+/// Keeps what it hears.
+#[derive(Default)]
+struct Heard(Mutex<Vec<String>>);
+
+impl Listener for Heard {
+    fn say(&self, text: &str) {
+        self.0.lock().unwrap().push(text.to_owned());
+    }
+
+    fn warn(&self, text: &str) {
+        self.say(text);
+    }
+
+    fn at(&self, _: &str, bytes: u64, total_bytes: u64) {
+        assert!(total_bytes == 0 || bytes <= total_bytes);
+    }
+}
+
+/// A table of keys, and a number for each.
+fn table(name: &str, ids: std::ops::Range<i64>, factor: i64) -> Source {
+    let keys: StringArray = ids.clone().map(|id| Some(format!("k{id}"))).collect();
+    let numbers: Int64Array = ids.map(|id| Some(id * factor)).collect();
+    let columns: [(&str, ArrayRef); 2] = [("id", Arc::new(keys)), ("n", Arc::new(numbers))];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    Source::of_batches(name, batch.schema(), vec![batch]).unwrap()
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_owned).collect()
+}
+
+/// A port that is free a moment before it is used.
+fn free_address() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().to_string()
+}
+
+/// What the receiver and the sender get, told these words beside those of where they meet.
+fn both(receiver: &str, sender: &str) -> [Result<Joined, Failed>; 2] {
+    let address = free_address();
+    let common = "--insecure-plaintext --key id --wait 20 --threads 1";
+    let receive = words(&format!("receive --listen {address} {common} {receiver}"));
+    let send = words(&format!("send --connect {address} {common} {sender}"));
+    thread::scope(|scope| {
+        let heard = Arc::new(Heard::default());
+        let sent = scope.spawn(move || {
+            let theirs = table("theirs", 50..200, 10);
+            join(&send, theirs, heard, &Stop::default())
+        });
+        let mine = table("mine", 0..100, 1);
+        let received = join(&receive, mine, Arc::new(Heard::default()), &Stop::default());
+        [received, sent.join().unwrap()]
+    })
+}
+
+/// The numbers in a column of rows in memory.
+fn numbers(learned: &Learned, column: &str) -> Vec<i64> {
+    let Learned::Rows(Some((schema, batches))) = learned else {
+        panic!("{learned:?}");
+    };
+    let column = schema.index_of(column).unwrap();
+    let numbers = batches.iter().flat_map(|batch| {
+        let numbers = batch.column(column).as_primitive::<Int64Type>();
+        numbers.values().to_vec()
+    });
+    numbers.collect()
+}
+
+#[test]
+fn rows_stay_in_memory_with_columns_of_either_side() {
+    let trade = "--learn both --give n --take all";
+    let [received, sent] = both(trade, trade);
+    let (received, sent) = (received.unwrap(), sent.unwrap());
+    let ids: Vec<i64> = (50..100).collect();
+    let tens: Vec<i64> = ids.iter().map(|id| id * 10).collect();
+    assert_eq!(numbers(&received.learned, "n"), ids);
+    assert_eq!(numbers(&received.learned, "partner_n"), tens);
+    assert_eq!(numbers(&sent.learned, "n"), tens);
+    assert_eq!(numbers(&sent.learned, "partner_n"), ids);
+    assert!(
+        received.statement.contains("Wrote 50 rows to memory."),
+        "{}",
+        received.statement
+    );
+    let report: Value = serde_json::from_str(&received.report).unwrap();
+    assert_eq!(report["outcome"], "done");
+    assert_eq!(report["files"]["input"], "mine");
+    assert_eq!(report["result"]["shared_keys"], 50);
+}
+
+#[test]
+fn other_results_are_values() {
+    let [received, sent] = both("", "");
+    assert_eq!(numbers(&received.unwrap().learned, "n").len(), 50);
+    assert!(matches!(sent.unwrap().learned, Learned::Nothing));
+    let [count, _] = both("--output-kind count", "--output-kind count");
+    assert!(matches!(count.unwrap().learned, Learned::Count(50)));
+    let [reached, _] = both("--output-kind threshold:51", "--output-kind threshold:51");
+    assert!(matches!(reached.unwrap().learned, Learned::Reached(false)));
+    let sum = "--output-kind sum:sender.n";
+    let [sums, _] = both(sum, sum);
+    let Learned::Sums(sums) = sums.unwrap().learned else {
+        panic!("sums");
+    };
+    let expected: i64 = (50..100).map(|id| id * 10).sum();
+    assert_eq!(sums, [("sender.n".to_owned(), expected.to_string())]);
+}
+
+#[test]
+fn failures_are_those_of_the_program() {
+    for failed in both("--learn both", "") {
+        let failed = failed.unwrap_err();
+        assert_eq!(failed.code, 5);
+        assert!(failed.message.contains("who learns"), "{failed}");
+        let report: Value = serde_json::from_str(&failed.report.unwrap()).unwrap();
+        assert_eq!(report["exit_code"], 5);
+    }
+    let alone = |text: &str| {
+        let heard = Arc::new(Heard::default());
+        join(
+            &words(text),
+            table("mine", 0..1, 1),
+            heard,
+            &Stop::default(),
+        )
+        .unwrap_err()
+    };
+    let nowhere = "receive --connect 127.0.0.1:1 --insecure-plaintext --wait 1 --key id";
+    assert_eq!(alone(nowhere).code, 4);
+    assert!(alone(nowhere).may_pass);
+    for (wrong, code) in [
+        (&nowhere.replace("id", "none")[..], 3),
+        (&nowhere.replace("receive", "demo"), 2),
+        (&nowhere.replace("--key id", "--key id --colour red"), 2),
+        ("", 2),
+    ] {
+        let failed = alone(wrong);
+        assert_eq!(failed.code, code, "{failed}");
+        assert!(!failed.message.starts_with("error"), "{failed}");
+    }
+}
+
+/// Also while it waits for somebody who does not come.
+#[test]
+fn a_join_can_be_stopped() {
+    let stop = Stop::default();
+    let (waits, waiting) = mpsc::channel();
+    struct Tells(mpsc::Sender<()>);
+    impl Listener for Tells {
+        fn say(&self, text: &str) {
+            if text.starts_with("listening") {
+                self.0.send(()).unwrap();
+            }
+        }
+        fn warn(&self, _: &str) {}
+        fn at(&self, _: &str, _: u64, _: u64) {}
+    }
+    thread::scope(|scope| {
+        let joined = scope.spawn(|| {
+            let alone = words("receive --listen 127.0.0.1:0 --insecure-plaintext --key id");
+            join(
+                &alone,
+                table("mine", 0..1, 1),
+                Arc::new(Tells(waits)),
+                &stop,
+            )
+        });
+        waiting.recv().unwrap();
+        let stopped = Instant::now();
+        stop.stop();
+        assert_eq!(joined.join().unwrap().unwrap_err().code, 1);
+        assert!(stopped.elapsed() < Duration::from_secs(1));
+    });
+}
