@@ -148,11 +148,7 @@ pub fn join(
     // What panics is a bug, which must not end the process that this is in.
     let joined = catch_unwind(AssertUnwindSafe(carried_out));
     let joined = joined.unwrap_or(Err(Failure::Bug { file: "?", line: 0 }));
-    let report = report::text(&record, joined.as_ref().err());
-    let (report, written) = match report {
-        Ok(report) => (report, Ok(())),
-        Err((report, failure)) => (report, Err(failure)),
-    };
+    let (report, written) = report::text(&record, joined.as_ref().err());
     match joined.and_then(|told| written.map(|()| told)) {
         Ok(told) => Ok(Joined {
             statement: told,

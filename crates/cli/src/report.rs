@@ -40,21 +40,14 @@ pub(crate) fn write(record: &Record, failure: Option<&Failure>) -> Result<(), Fa
     written.unwrap_or(Ok(()))
 }
 
-/// The report of a run that is over, as a text; and written to a file, if that was asked for.
-///
-/// # Errors
-/// If the file cannot be written: the text, and why.
-pub(crate) fn text(
-    record: &Record,
-    failure: Option<&Failure>,
-) -> Result<String, (String, Failure)> {
+/// The report of a run that is over, as a text. It is also written to a file, if that was asked for; whether that went well comes
+/// back, too.
+pub(crate) fn text(record: &Record, failure: Option<&Failure>) -> (String, Result<(), Failure>) {
     let written = record.end(|known| {
         let report = Report::new(known, failure);
         let text = serde_json::to_string(&report).expect("texts and numbers");
-        match known.report.as_ref().map(|file| file.write(&report)) {
-            Some(Err(failure)) => Err((text, failure)),
-            _ => Ok(text),
-        }
+        let file = known.report.as_ref();
+        (text, file.map_or(Ok(()), |file| file.write(&report)))
     });
     written.expect("a run is reported once")
 }
