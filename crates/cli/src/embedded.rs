@@ -29,6 +29,7 @@
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
+    path::{Path, PathBuf},
     sync::Arc,
 };
 
@@ -37,18 +38,56 @@ use arrow_schema::SchemaRef;
 use clap::Parser;
 use psijoin::Role;
 use psijoin_table::{Progress, Source};
-use psijoin_transport::Interrupt;
+use psijoin_transport::{Identity, Interrupt};
 
 pub use crate::console::Listener;
 use crate::{
     args::{Args, Command},
     console::Console,
     exit::{Code, Failure},
+    home,
     order::{Means, Order},
     record::Record,
     report,
     summary::Received,
 };
+
+/// A party's identity.
+#[derive(Debug, Clone)]
+pub struct Identified {
+    /// The file that holds it.
+    pub path: PathBuf,
+    /// What the other party knows it by.
+    pub fingerprint: String,
+}
+
+/// The identity in this file, or the user's own, which is made if there is none.
+///
+/// # Errors
+/// If it cannot be read, or made.
+pub fn identity(named: Option<&Path>) -> Result<Identified, Failed> {
+    let own = home::identity(named).map_err(|failure| failed(&failure, None))?;
+    Ok(Identified {
+        path: own.path,
+        fingerprint: own.identity.fingerprint().to_string(),
+    })
+}
+
+/// A new identity, in a new file.
+///
+/// # Errors
+/// If there is such a file already, or it cannot be written.
+pub fn new_identity(path: &Path) -> Result<Identified, Failed> {
+    let made = Identity::generate().and_then(|identity| {
+        identity.write_new(path)?;
+        Ok(identity)
+    });
+    let identity = made.map_err(|error| failed(&error.into(), None))?;
+    Ok(Identified {
+        path: path.to_owned(),
+        fingerprint: identity.fingerprint().to_string(),
+    })
+}
 
 /// Stops a join, from any thread: the other party is told, and the join fails.
 #[derive(Debug, Clone, Default)]
@@ -155,20 +194,19 @@ pub fn join(
             report,
             learned: record.received().map_or(Learned::Nothing, Learned::from),
         }),
-        Err(failure) => Err(Failed {
-            code: failure.exit_code() as u8,
-            message: in_words(&failure),
-            may_pass: failure.may_pass(),
-            report: Some(report),
-        }),
+        Err(failure) => Err(failed(&failure, Some(report))),
     }
 }
 
-/// With what can be done about it.
-fn in_words(failure: &Failure) -> String {
-    match failure.hint() {
-        Some(hint) => format!("{failure} ({hint})"),
-        None => failure.to_string(),
+fn failed(failure: &Failure, report: Option<String>) -> Failed {
+    Failed {
+        code: failure.exit_code() as u8,
+        message: match failure.hint() {
+            Some(hint) => format!("{failure} ({hint})"),
+            None => failure.to_string(),
+        },
+        may_pass: failure.may_pass(),
+        report,
     }
 }
 

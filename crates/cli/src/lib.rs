@@ -69,7 +69,7 @@ mod sizes;
 mod summary;
 mod terms;
 
-use std::{ffi::OsString, process::ExitCode};
+use std::ffi::OsString;
 
 use clap::Parser;
 
@@ -84,10 +84,12 @@ use crate::{
 static ALLOCATOR: psijoin_block::memory::ReportingAllocator =
     psijoin_block::memory::ReportingAllocator;
 
-/// Runs the program as the only thing in this process, with these arguments. The first one is the program's name.
+/// Runs the program as the only thing in this process, with these arguments, and returns its exit code. The first argument is the
+/// program's name.
 ///
-/// It may end the process itself: when no memory is left, when something panics, and after Ctrl-C.
-pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+/// It may end the process itself: where the arguments ask for help or are wrong, when no memory is left, when something panics, and
+/// after Ctrl-C.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     let args = Args::parse_from(args);
     let done = prepare(&args)
         .map_err(|failure| {
@@ -96,8 +98,8 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         })
         .and_then(|()| commands::run(args.command));
     match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(code) => code.into(),
+        Ok(()) => 0,
+        Err(code) => code as u8,
     }
 }
 

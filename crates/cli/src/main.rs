@@ -11,5 +11,5 @@ use psijoin_block::memory::ReportingAllocator;
 static ALLOCATOR: ReportingAllocator = ReportingAllocator;
 
 fn main() -> ExitCode {
-    psijoin_cli::main(env::args_os())
+    psijoin_cli::run(env::args_os()).into()
 }

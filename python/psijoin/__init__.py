@@ -1,0 +1,42 @@
+"""Private joins: two parties learn which keys of their tables they share, and nothing else.
+
+>>> import psijoin
+>>> with psijoin.local_pair() as (alice, bob):
+...     shared, _ = psijoin.together(
+...         lambda: alice.receive(["ann", "bob", "eve"]),
+...         lambda: bob.send(["bob", "joe", "ann"]),
+...     )
+>>> shared
+['ann', 'bob']
+
+A real join has a `Session` on each of two machines. `Identity` says who is at the other end.
+"""
+
+from psijoin._errors import (
+    Error,
+    InputError,
+    NetworkError,
+    PeerError,
+    PeerFailedError,
+    PolicyError,
+    UsageError,
+)
+from psijoin._identity import Identity
+from psijoin._pair import local_pair, together
+from psijoin._psijoin import __version__
+from psijoin._session import Session
+
+__all__ = [
+    "Error",
+    "Identity",
+    "InputError",
+    "NetworkError",
+    "PeerError",
+    "PeerFailedError",
+    "PolicyError",
+    "Session",
+    "UsageError",
+    "__version__",
+    "local_pair",
+    "together",
+]

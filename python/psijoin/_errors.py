@@ -1,0 +1,68 @@
+"""Exceptions, one for each exit code of the program."""
+
+import json
+from typing import Any
+
+from psijoin import _psijoin
+
+
+class Error(Exception):
+    """A join that failed. The message says what happened and what to do, and holds no key and no value of a table."""
+
+    code: int = 1
+    """The program's exit code for it."""
+    try_again: bool = False
+    """Whether the same may succeed later, though nobody changes anything."""
+    report: dict[str, Any] | None = None
+    """What is known of the run, as `psijoin --report` writes it."""
+
+
+class UsageError(Error):
+    """What was asked for makes no sense."""
+
+    code = 2
+
+
+class InputError(Error):
+    """A table cannot be used, or a file cannot be read or written."""
+
+    code = 3
+
+
+class NetworkError(Error):
+    """Nobody came in time, the other party went away, or the network failed."""
+
+    code = 4
+
+
+class PeerError(Error):
+    """The other party has other settings, is not who it should be, or broke the protocol."""
+
+    code = 5
+
+
+class PolicyError(Error):
+    """What was computed must not be told: for example, fewer keys are shared than the minimum."""
+
+    code = 6
+
+
+class PeerFailedError(Error):
+    """The other party cannot go on, for a reason that its own message tells."""
+
+    code = 7
+
+
+_BY_CODE = {
+    kind.code: kind
+    for kind in (UsageError, InputError, NetworkError, PeerError, PolicyError, PeerFailedError)
+}
+
+
+def raised(failure: _psijoin.Failure) -> Error:
+    """The exception for what the program would have ended with."""
+    code, message, try_again, report = failure.args
+    error = _BY_CODE.get(code, Error)(message)
+    error.try_again = try_again
+    error.report = json.loads(report) if report else None
+    return error

@@ -1,0 +1,39 @@
+"""Who a party is."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from psijoin import _psijoin
+from psijoin._errors import raised
+
+
+@dataclass(frozen=True)
+class Identity:
+    """A key that this party is known by, in a file that only its owner can read."""
+
+    path: str
+    """The file."""
+    fingerprint: str
+    """What the other party names as its `peer`. Tell it by telephone, or in signed mail."""
+
+    @classmethod
+    def load_or_create(cls, path: str | os.PathLike[str] | None = None) -> Identity:
+        """The identity in a file; without one, this user's own.
+
+        A user's own identity is in the folder for configuration (`PSIJOIN_HOME` names another one), where the program looks, too. It
+        is made if there is none.
+        """
+        try:
+            return cls(*_psijoin.identity(path))
+        except _psijoin.Failure as failure:
+            raise raised(failure) from None
+
+    @classmethod
+    def create(cls, path: str | os.PathLike[str]) -> Identity:
+        """A new identity, in a new file."""
+        try:
+            return cls(*_psijoin.new_identity(path))
+        except _psijoin.Failure as failure:
+            raise raised(failure) from None

@@ -1,0 +1,48 @@
+"""Both parties in one process: for notebooks and tests."""
+
+from __future__ import annotations
+
+import socket
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from psijoin._identity import Identity
+from psijoin._session import Session
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+@contextmanager
+def local_pair(**options: Any) -> Iterator[tuple[Session, Session]]:
+    """Two parties that trust each other's new keys, and meet on this machine.
+
+    Their joins run at the same time, in two threads: see `together`. Options are those of `Session`.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        alice, bob = (Identity.create(Path(folder) / name) for name in ("alice.pem", "bob.pem"))
+        address = f"127.0.0.1:{_free_port()}"
+        yield (
+            Session(identity=alice, peer=bob.fingerprint, listen=address, **options),
+            Session(identity=bob, peer=alice.fingerprint, connect=address, **options),
+        )
+
+
+def together(first: Callable[[], A], second: Callable[[], B]) -> tuple[A, B]:
+    """What two calls return that need each other: each runs in a thread.
+
+    If both raise, the exception of the first one is raised.
+    """
+    with ThreadPoolExecutor(2) as threads:
+        calls = threads.submit(first), threads.submit(second)
+        return calls[0].result(), calls[1].result()
+
+
+def _free_port() -> int:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        return int(unused.getsockname()[1])

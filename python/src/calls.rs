@@ -1,0 +1,33 @@
+//! What Python hears during a join.
+
+use psijoin_cli::embedded::Listener;
+use pyo3::prelude::*;
+
+/// A Python object that listens. What goes wrong there is its own affair, and is shown as Python shows what cannot be
+/// raised.
+pub(crate) struct Listening(pub(crate) Py<PyAny>);
+
+impl Listening {
+    fn call(&self, what: impl for<'py> FnOnce(&Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>>) {
+        Python::attach(|py| {
+            let listener = self.0.bind(py);
+            if let Err(error) = what(listener) {
+                error.write_unraisable(py, Some(listener));
+            }
+        });
+    }
+}
+
+impl Listener for Listening {
+    fn say(&self, text: &str) {
+        self.call(|listener| listener.call_method1("say", (text,)));
+    }
+
+    fn warn(&self, text: &str) {
+        self.call(|listener| listener.call_method1("warn", (text,)));
+    }
+
+    fn at(&self, what: &str, bytes: u64, total_bytes: u64) {
+        self.call(|listener| listener.call_method1("at", (what, bytes, total_bytes)));
+    }
+}

@@ -1,0 +1,151 @@
+//! What the Python package needs of psijoin: joins of tables in memory, the user's identity, and the program.
+//!
+//! The package says what is to be done in the words of the command line, as `psijoin_cli::embedded` takes them.
+
+#![forbid(unsafe_code)]
+
+mod calls;
+mod frames;
+
+use std::{
+    ffi::OsString,
+    path::PathBuf,
+    sync::{
+        Arc, Mutex,
+        mpsc::{self, RecvTimeoutError},
+    },
+    thread,
+    time::Duration,
+};
+
+use psijoin_cli::embedded::{self, Failed, Identified, Joined, Learned, Stop};
+use pyo3::{exceptions::PyRuntimeError, prelude::*, types::PyDict};
+
+use calls::Listening;
+use frames::Rows;
+
+/// How often Python may look for signals while a join runs.
+const SIGNALS: Duration = Duration::from_millis(50);
+
+/// Joins a table in memory, and returns a dictionary: `statement`, `report` and `learned`.
+///
+/// `words` are those of the command line, from `receive` or `send` on, without `--input`. `table` is anything with
+/// `__arrow_c_stream__`; `name` stands for it in messages. `listener` has the methods `say(text)`, `warn(text)` and `at(what, bytes,
+/// total_bytes)`, which other threads call. Python's lock is released meanwhile, and a signal stops the join.
+///
+/// Raises `Failed` with what the program would say: its exit code, message, whether it may pass, and the report.
+#[pyfunction]
+fn join<'py>(
+    py: Python<'py>,
+    words: Vec<String>,
+    table: &Bound<'py, PyAny>,
+    name: &str,
+    listener: Py<PyAny>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let source = frames::source(table, name)?;
+    let listener = Arc::new(Listening(listener));
+    let joined = while_signals_are_seen(py, move |stop| {
+        embedded::join(&words, source, listener, stop)
+    })?;
+    dictionary(py, joined.map_err(raised)?)
+}
+
+/// Runs `work` in a thread. If a signal raises an exception meanwhile, as Ctrl-C does, the work is stopped.
+fn while_signals_are_seen<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce(&Stop) -> T + Send + 'static,
+) -> PyResult<T> {
+    let (done, is_done) = mpsc::channel();
+    let stop = Stop::default();
+    let stopping = stop.clone();
+    thread::spawn(move || {
+        // Nobody waits any more if it was stopped.
+        let _ = done.send(work(&stopping));
+    });
+    let is_done = Mutex::new(is_done);
+    loop {
+        let waited = py.detach(|| {
+            let is_done = is_done.lock().expect("no panic");
+            is_done.recv_timeout(SIGNALS)
+        });
+        match waited {
+            Ok(done) => return Ok(done),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(PyRuntimeError::new_err("a thread of psijoin ended early"));
+            }
+        }
+        if let Err(signal) = py.check_signals() {
+            stop.stop();
+            // The other party hears of it first.
+            py.detach(|| {
+                let is_done = is_done.lock().expect("no panic");
+                let _ = is_done.recv_timeout(Duration::from_secs(2));
+            });
+            return Err(signal);
+        }
+    }
+}
+
+fn dictionary(py: Python<'_>, joined: Joined) -> PyResult<Bound<'_, PyDict>> {
+    let told = PyDict::new(py);
+    told.set_item("statement", joined.statement)?;
+    told.set_item("report", joined.report)?;
+    match joined.learned {
+        Learned::Rows(Some((schema, batches))) => {
+            told.set_item("learned", Rows::new(schema, batches))?;
+        }
+        Learned::Count(count) => told.set_item("learned", count)?,
+        Learned::Reached(reached) => told.set_item("learned", reached)?,
+        Learned::Sums(sums) => told.set_item("learned", sums)?,
+        _ => told.set_item("learned", py.None())?,
+    }
+    Ok(told)
+}
+
+pyo3::create_exception!(
+    _psijoin,
+    Failure,
+    pyo3::exceptions::PyException,
+    "What the program would have ended with: code, message, whether it may pass, and the report."
+);
+
+fn raised(failed: Failed) -> PyErr {
+    Failure::new_err((failed.code, failed.message, failed.may_pass, failed.report))
+}
+
+/// The identity in a file, or the user's own, which is made if there is none: its file, and its fingerprint.
+#[pyfunction]
+#[pyo3(signature = (path=None))]
+fn identity(path: Option<PathBuf>) -> PyResult<(String, String)> {
+    told(embedded::identity(path.as_deref()))
+}
+
+/// A new identity in a new file: the file, and the fingerprint.
+#[pyfunction]
+fn new_identity(path: PathBuf) -> PyResult<(String, String)> {
+    told(embedded::new_identity(&path))
+}
+
+fn told(identified: Result<Identified, Failed>) -> PyResult<(String, String)> {
+    let Identified { path, fingerprint } = identified.map_err(raised)?;
+    Ok((path.display().to_string(), fingerprint))
+}
+
+/// Runs the program as the only thing in this process, with these arguments, and returns its exit code.
+#[pyfunction]
+fn main(py: Python<'_>, args: Vec<String>) -> u8 {
+    py.detach(|| psijoin_cli::run(args.into_iter().map(OsString::from)))
+}
+
+#[pymodule]
+fn _psijoin(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("Failure", module.py().get_type::<Failure>())?;
+    module.add_class::<Rows>()?;
+    module.add_function(wrap_pyfunction!(join, module)?)?;
+    module.add_function(wrap_pyfunction!(identity, module)?)?;
+    module.add_function(wrap_pyfunction!(new_identity, module)?)?;
+    module.add_function(wrap_pyfunction!(main, module)?)?;
+    Ok(())
+}

@@ -1,0 +1,158 @@
+"""Both parties in this process: what comes back, and what goes wrong."""
+
+import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+
+import psijoin
+import pytest
+
+MINE = ["ann", "bob", "eve", "joe"]
+THEIRS = ["joe", "zoe", "bob"]
+
+
+@pytest.fixture
+def pair():
+    with psijoin.local_pair(threads=1, progress=False) as both:
+        yield both
+
+
+def test_lists_of_keys(pair):
+    alice, bob = pair
+    shared, sent = psijoin.together(lambda: alice.receive(MINE), lambda: bob.send(THEIRS))
+    assert shared == ["bob", "joe"]
+    assert sent is None
+    assert "You learned 2 shared keys" in alice.statement
+    assert "which of its keys you share" in bob.statement
+    assert alice.report["result"]["shared_keys"] == 2
+    assert bob.report["role"] == "sender"
+
+
+def test_both_learn(pair):
+    alice, bob = pair
+    mine, theirs = psijoin.together(
+        lambda: alice.receive(MINE, learn="both"), lambda: bob.send(THEIRS, learn="both")
+    )
+    assert mine == ["bob", "joe"]
+    assert theirs == ["joe", "bob"]
+
+
+def test_aligned(pair):
+    alice, bob = pair
+    both = {"learn": "both", "align": True}
+    mine, theirs = psijoin.together(
+        lambda: alice.receive(MINE, **both), lambda: bob.send(THEIRS, **both)
+    )
+    assert mine == theirs
+    assert sorted(mine) == ["bob", "joe"]
+
+
+def test_a_count_and_a_threshold(pair):
+    alice, bob = pair
+    count, _ = psijoin.together(
+        lambda: alice.count(MINE), lambda: bob.send(THEIRS, output_kind="count")
+    )
+    assert count == 2
+    reached, _ = psijoin.together(
+        lambda: alice.threshold(MINE, least=3),
+        lambda: bob.send(THEIRS, output_kind="threshold:3"),
+    )
+    assert reached is False
+
+
+def test_other_rows(pair):
+    alice, bob = pair
+    others, _ = psijoin.together(
+        lambda: alice.receive(MINE, rows="unshared"), lambda: bob.send(THEIRS)
+    )
+    assert others == ["ann", "eve"]
+
+
+def test_other_settings_are_an_error_on_both_sides(pair):
+    alice, bob = pair
+    with ThreadPoolExecutor(1) as threads:
+        sent = threads.submit(bob.send, THEIRS, learn="both")
+        with pytest.raises(psijoin.PeerError, match="who learns") as raised:
+            alice.receive(MINE)
+        assert isinstance(sent.exception(), psijoin.PeerError)
+    assert raised.value.code == 5
+    assert raised.value.report == alice.report
+    assert alice.report["outcome"] == "failed"
+    assert alice.statement is None
+
+
+def test_errors_say_what_to_do(pair):
+    alice, _ = pair
+    with pytest.raises(psijoin.UsageError, match="--rows"):
+        alice.receive(MINE, rows="some")
+    with pytest.raises(psijoin.UsageError, match="colour"):
+        alice.receive(MINE, colour="red")
+    with pytest.raises(psijoin.InputError, match="none"):
+        alice.receive(MINE, on="none")
+    with pytest.raises(TypeError, match="a table is a data frame"):
+        alice.receive({"key": MINE})
+    with pytest.raises(psijoin.UsageError, match="connect or listen"):
+        psijoin.Session(peer="psi1-")
+
+
+def test_nobody_comes():
+    with psijoin.local_pair(wait=1, progress=False) as (alice, bob):
+        for call in (lambda: alice.receive(MINE), lambda: bob.send(THEIRS)):
+            with pytest.raises(psijoin.NetworkError) as raised:
+                call()
+            assert raised.value.try_again
+
+
+def test_progress_is_told():
+    told = []
+    keys = [str(number) for number in range(200_000)]
+    pair = psijoin.local_pair(threads=1, progress=lambda *position: told.append(position))
+    with pair as (alice, bob):
+        psijoin.together(lambda: alice.receive(keys), lambda: bob.send(keys))
+    assert told
+    assert all(isinstance(what, str) and done <= total or total == 0 for what, done, total in told)
+
+
+def test_threads_of_asyncio(pair):
+    alice, bob = pair
+
+    async def both():
+        return await asyncio.gather(
+            asyncio.to_thread(alice.receive, MINE), asyncio.to_thread(bob.send, THEIRS)
+        )
+
+    assert asyncio.run(both())[0] == ["bob", "joe"]
+
+
+def test_python_goes_on_meanwhile(pair):
+    alice, bob = pair
+    ticks = 0
+    done = threading.Event()
+
+    def tick():
+        nonlocal ticks
+        while not done.wait(0.01):
+            ticks += 1
+
+    ticking = threading.Thread(target=tick)
+    ticking.start()
+    waiting = threading.Thread(target=lambda: bob.send(THEIRS))
+    threading.Timer(0.5, waiting.start).start()
+    assert alice.receive(MINE) == ["bob", "joe"]
+    done.set()
+    ticking.join()
+    assert ticks > 20
+
+
+def test_sums_are_exact(pair):
+    polars = pytest.importorskip("polars")
+    alice, bob = pair
+    mine = polars.DataFrame({"id": [1, 2, 3]})
+    theirs = polars.DataFrame({"id": [3, 2, 9], "a, b": ["0.1", "0.2", "5"]})
+    theirs = theirs.with_columns(polars.col("a, b").cast(polars.Decimal(20, 2)))
+    sums, _ = psijoin.together(
+        lambda: alice.sum(mine, "id", columns=["a, b"]),
+        lambda: bob.send(theirs, "id", output_kind='sum:"a, b"'),
+    )
+    assert sums == {"a, b": Decimal("0.30")}
