@@ -1,15 +1,26 @@
-//! Typed columns, which the Arrow library's readers of Parquet and Arrow give in batches, and the
+//! Typed columns, which come in batches from the Arrow library's readers of Parquet and Arrow, or from memory, and the
 //! texts of their values.
 
 mod cell;
 mod key_cell;
 mod typed_file;
 
-use arrow_schema::{DataType, Field, SchemaRef, extension};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_schema::{ArrowError, DataType, Field, SchemaRef, extension};
 
 pub(crate) use cell::{Column, dictionary, has_text};
 pub(crate) use key_cell::{KeyColumn, can_be_key};
 pub(crate) use typed_file::{FilePieces, PIECE_BYTES, PIECE_ROWS, Piece, TypedFile};
+
+/// A batch of this many rows, which may have no columns.
+pub(crate) fn batch_of(
+    schema: SchemaRef,
+    columns: Vec<ArrayRef>,
+    rows: usize,
+) -> Result<RecordBatch, ArrowError> {
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    RecordBatch::try_new_with_options(schema, columns, &options)
+}
 
 /// Whether a column holds UUIDs. Arrow's type, binary data of 16 bytes, does not say so.
 pub(crate) fn is_uuid(field: &Field) -> bool {

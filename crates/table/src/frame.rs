@@ -2,12 +2,12 @@
 
 use std::iter;
 
-use arrow_array::{Array, RecordBatch, RecordBatchOptions, new_empty_array};
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_array::{Array, RecordBatch, new_empty_array};
+use arrow_schema::SchemaRef;
 
 use crate::{
     Error,
-    arrow::{FilePieces, PIECE_ROWS, Piece, TypedFile},
+    arrow::{FilePieces, PIECE_ROWS, Piece, TypedFile, batch_of},
     contained::contained,
 };
 
@@ -47,7 +47,8 @@ impl Frame {
         let batches: Vec<RecordBatch> = (1..)
             .zip(batches)
             .map(|(number, batch)| {
-                with_schema(&schema, &batch).map_err(|_| {
+                let (columns, rows) = (batch.columns().to_vec(), batch.num_rows());
+                batch_of(schema.clone(), columns, rows).map_err(|_| {
                     unfit(format!(
                         "its batch {number} does not have the columns of its schema, or has nulls in \
                          one that can have none"
@@ -75,12 +76,6 @@ impl Frame {
         let share = u128::from(self.bytes) * u128::from(rows) / u128::from(self.rows.max(1));
         share as u64
     }
-}
-
-/// The columns of a batch, of whose schema nothing is known but that it is theirs, in a table of this schema.
-fn with_schema(schema: &SchemaRef, batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
-    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-    RecordBatch::try_new_with_options(schema.clone(), batch.columns().to_vec(), &options)
 }
 
 /// About how much memory the rows of a batch take, without others that are in the same buffers.

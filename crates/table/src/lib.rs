@@ -97,6 +97,12 @@
 //! shared: [`Destination::choosing`]. They can get columns of the other party: [`given`]. Or both parties write a
 //! row for each shared key in one order, so that their outputs belong together line by line: [`AlignedRows`].
 //!
+//! # Memory
+//!
+//! A table can be in memory as Arrow data, as data frames are: [`Source::of_batches`]. It is what an Arrow file of the same
+//! columns would be, and nothing of it is copied but the texts of keys and the rows that are written. So are the rows that
+//! [`Destination::in_memory`] keeps of any table: they have the types of an Arrow file, and are batches of at most 2^16 rows.
+//!
 //! # Text
 //!
 //! CSV follows RFC 4180: fields are separated by commas; the first line names the columns; a field

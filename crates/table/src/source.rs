@@ -38,7 +38,7 @@ const MAX_HELD: usize = 16;
 const BLOCK_BYTES: u64 = 1 << 20;
 
 /// A table to be read twice: once for its keys, and once more for the rows that match. It is a
-/// file, or several that are read one after the other.
+/// file, or several that are read one after the other, or in memory.
 #[derive(Debug)]
 pub struct Source {
     name: String,

@@ -5,7 +5,7 @@
 
 use std::{io, sync::Arc};
 
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use arrow_select::concat::{concat, concat_batches};
 
@@ -15,7 +15,7 @@ use super::{
     ipc::may_share,
     owned::{can_own, owned},
 };
-use crate::{Error, Progress};
+use crate::{Error, Progress, arrow::batch_of};
 
 /// Rows in memory, and how errors call them.
 pub(super) struct Kept<'a> {
@@ -62,7 +62,8 @@ pub(super) fn create<'a>(
 
 impl Encoder {
     fn owned(&self, rows: &RecordBatch) -> Result<RecordBatch, ArrowError> {
-        with_schema(&self.schema, owned(rows)?.columns().to_vec(), rows)
+        let columns = owned(rows)?.columns().to_vec();
+        batch_of(self.schema.clone(), columns, rows.num_rows())
     }
 
     /// The library's own words may hold values of the table: they are not passed on.
@@ -82,7 +83,7 @@ impl groups::Encoder for Encoder {
     fn fitted(&self, rows: &RecordBatch) -> Result<RecordBatch, Error> {
         let columns: Result<_, ArrowError> =
             rows.columns().iter().map(without_other_items).collect();
-        let rows = columns.and_then(|columns| with_schema(rows.schema_ref(), columns, rows));
+        let rows = columns.and_then(|columns| batch_of(rows.schema(), columns, rows.num_rows()));
         self.or_error(rows.and_then(|rows| self.owned(&rows)))
     }
 
@@ -108,15 +109,6 @@ impl GroupWriter for Writer<'_> {
     fn finish(self) -> Result<(), Error> {
         Ok(())
     }
-}
-
-fn with_schema(
-    schema: &SchemaRef,
-    columns: Vec<ArrayRef>,
-    rows: &RecordBatch,
-) -> Result<RecordBatch, ArrowError> {
-    let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));
-    RecordBatch::try_new_with_options(schema.clone(), columns, &options)
 }
 
 /// The column; if it is nested, without the items of other rows, of which each would be looked at again and again.

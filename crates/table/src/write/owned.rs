@@ -1,15 +1,18 @@
 //! Arrays that hold nothing but their own rows.
 //!
 //! Arrays may share what is not in their rows: the values of a dictionary, the texts behind views. Each of many small
-//! batches would hold all of it. And rows of different dictionaries do not always fit into one, if its keys are narrow.
+//! batches would hold all of it, and few rows that are kept would keep it in memory. And rows of different dictionaries do not always fit into one, if its keys are narrow.
 
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, cast::AsArray, make_array};
+use arrow_array::{Array, ArrayRef, RecordBatch, cast::AsArray, make_array};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema};
 use arrow_select::take::take;
 
-use crate::write::ipc::{may_share, without_shared_texts};
+use crate::{
+    arrow::batch_of,
+    write::ipc::{may_share, without_shared_texts},
+};
 
 /// The rows, with dictionaries as their values, and a copy of the texts behind views only.
 pub(super) fn owned(rows: &RecordBatch) -> Result<RecordBatch, ArrowError> {
@@ -22,8 +25,7 @@ pub(super) fn owned(rows: &RecordBatch) -> Result<RecordBatch, ArrowError> {
         field.with_data_type(column.data_type().clone())
     });
     let fields: Vec<Field> = fields.collect();
-    let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));
-    RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &options)
+    batch_of(Arc::new(Schema::new(fields)), columns, rows.num_rows())
 }
 
 /// Whether [`owned`] rows, once these are picked, hold nothing from others, whatever their type is.
@@ -161,6 +163,8 @@ mod tests {
             let before = interleave_record_batch(&[&owned(&all).unwrap()], &three).unwrap();
             assert_eq!(owned(&before).unwrap(), few);
             assert_eq!(owned(&few).unwrap(), few);
+            let is_view = matches!(data_type, DataType::ListView(_));
+            assert_eq!(can_own(&data_type), !is_view, "{data_type}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, fs::File, num::NonZeroU16, path::PathBuf, sync::Arc};
 
 use arrow_array::{types::*, *};
-use arrow_buffer::{OffsetBuffer, i256};
+use arrow_buffer::{IntervalDayTime, OffsetBuffer, i256};
 use arrow_ipc::{reader::FileReader, writer::FileWriter};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::{concat::concat_batches, filter::filter_record_batch};
@@ -18,7 +18,7 @@ use psijoin_table::{
     given::{GivenColumns, PayloadLayout, Payloads, RepeatedKeys},
 };
 
-use crate::{Files, array, assert_contains, key, open};
+use crate::{Files, array, assert_contains, key, open, write_some};
 
 const NAME: &str = "the data frame";
 
@@ -189,6 +189,12 @@ fn further_columns(values: &[Option<u8>]) -> Vec<(&'static str, ArrayRef)> {
         (
             "duration",
             array(of::<DurationSecondType>(values, Into::into)),
+        ),
+        (
+            "interval",
+            array(of::<IntervalDayTimeType>(values, |byte| {
+                IntervalDayTime::new(byte.into(), 1)
+            })),
         ),
     ]
 }
@@ -484,9 +490,23 @@ fn large_rows(rows: usize) -> RecordBatch {
     let two = FixedSizeListArray::new(item, 1, views.clone(), None);
     let field = Arc::new(Field::new("inner", text_of_row.data_type().clone(), true));
     let inner = StructArray::from(vec![(field, text_of_row.clone())]);
+    let ends = Int32Array::from_iter_values(1..=rows as i32);
+    let runs = RunArray::<Int32Type>::try_new(&ends, &views).unwrap();
+    let keys = StringArray::from_iter_values((0..rows).map(|row| row.to_string()));
+    let pairs = [("key", array(keys), false), ("value", views.clone(), true)];
+    let pairs = pairs.map(|(name, array, nullable)| {
+        let field = Field::new(name, array.data_type().clone(), nullable);
+        (Arc::new(field), array)
+    });
+    let pairs = StructArray::from(pairs.to_vec());
+    let entries = Arc::new(Field::new("entries", pairs.data_type().clone(), false));
+    let one = OffsetBuffer::from_lengths(vec![1; rows]);
+    let maps = MapArray::new(entries, one, pairs, None, false);
     let mut columns = key_columns(&values);
     columns.extend(further_columns(&values));
     columns.extend([
+        ("runs", array(runs)),
+        ("maps", array(maps)),
         ("views", views.clone()),
         ("word_of_row", text_of_row.clone()),
         ("lists_of_views", lists(views)),
@@ -587,7 +607,15 @@ fn nested_columns_keep_their_values() {
     let flags = (0..40).map(|row| !(is_shared(row) && ids.is_valid(row)));
     let flags: BooleanArray = flags.map(Some).collect();
     let expected = filter_record_batch(&rows, &flags).unwrap();
-    for name in ["lists_of_views", "fixed_lists", "list", "structs", "views"] {
+    for name in [
+        "lists_of_views",
+        "fixed_lists",
+        "list",
+        "structs",
+        "views",
+        "runs",
+        "maps",
+    ] {
         let (kept, expected) = (kept.column_by_name(name), expected.column_by_name(name));
         assert_eq!(kept.unwrap(), expected.unwrap(), "{name}");
     }
@@ -659,6 +687,57 @@ fn texts_are_kept_as_in_arrow_files() {
         .unwrap();
     assert!(staged.into_batches().is_none());
     assert!(!csv.exists());
+}
+
+#[test]
+fn frames_go_to_texts() {
+    let files = Files::new();
+    let values = values(60);
+    let columns = key_columns(&values).into_iter();
+    let rows = table(
+        &values,
+        columns
+            .filter(|(name, _)| !name.contains("byte") && *name != "sixteen")
+            .collect(),
+    );
+    let batches = slices(&rows, &[7, 30]);
+    let (source, file) = (frame(&batches), open(&arrow(&files, &batches)));
+    let written = |source: &Source, name: &str| {
+        let output = files.path(name);
+        let rows = write_some(source, &key(&["id"], &[]), |item| item % 3 == 0, &output);
+        (rows.unwrap(), std::fs::read(output).unwrap())
+    };
+    for (in_memory, in_file) in [("a.csv", "b.csv"), ("a.tsv", "b.tsv")] {
+        assert_eq!(written(&source, in_memory), written(&file, in_file));
+    }
+    let output = files.path("a.csv");
+    assert!(!source.is_file(&output));
+    let destination = Destination::prepare(Some(&output), &source, Existing::Replace).unwrap();
+    assert!(destination.quoting_empty(&source).is_ok());
+}
+
+/// However rows are parted into batches, they are read, and written, some thousand at a time.
+#[test]
+fn tiny_batches_are_read_together() {
+    let values = values(3000);
+    let columns = key_columns(&values);
+    let texts = columns.into_iter().filter(|(name, _)| name.contains("i"));
+    let rows = table(&values, texts.collect());
+    let (whole, tiny) = (
+        frame(std::slice::from_ref(&rows)),
+        frame(&slices(&rows, &(0..3000).collect::<Vec<_>>())),
+    );
+    for columns in [["id"], ["words_i32"], ["i64"]] {
+        let keys = read(&tiny, &columns).unwrap();
+        assert_eq!(keys, read(&whole, &columns).unwrap());
+    }
+    let of = |source: &Source| {
+        let staged = chosen(source, WhichRows::Unshared, |row| row % 2 == 0).unwrap();
+        staged.into_batches().unwrap()
+    };
+    let (schema, batches) = of(&tiny);
+    assert_eq!(batches.len(), 1);
+    assert_eq!((schema, batches), of(&whole));
 }
 
 /// What the other party gives, for the keys of these rows.
