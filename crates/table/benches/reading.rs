@@ -1,7 +1,8 @@
 //! Keys out of tables, and matching rows back out of them: `cargo bench -p psijoin-table`.
 //!
 //! Tables are generated in a temporary folder. Behind `--`, in any order: `rows=10000000`,
-//! `threads=2`, `repeat=5`, and the names of the tables, as `csv` or `parquet-plain`; without names, all of them.
+//! `threads=2`, `repeat=5`, and the names of the tables, as `csv` or `parquet-plain`; without names, all of them. `frame` is in
+//! memory, in one batch with views, as a data frame of polars has it; its rows stay in memory when they are written.
 //! The fastest of the repeated passes is printed. Half of the keys match when rows are written, in the table's order and in
 //! the one that both parties have in common.
 
@@ -16,12 +17,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use arrow_array::{ArrayRef, Date32Array, Int64Array, RecordBatch, StringArray};
+use arrow_array::{
+    ArrayRef, Date32Array, Int64Array, RecordBatch, StringArray, StringViewArray, cast::AsArray,
+};
+use arrow_select::concat::concat_batches;
 use parquet::{arrow::ArrowWriter, basic::Compression, file::properties::WriterProperties};
 use psijoin_block::parallel::Pool;
 use psijoin_spill::{Budget, Folder};
 use psijoin_table::{
-    Destination, Dialect, KeySpec, KeyTable, Progress, Source, atomic_file::Existing,
+    Destination, Dialect, Error, KeySpec, KeyTable, Progress, Source, atomic_file::Existing,
 };
 
 /// How many keys a table has whose keys fit into the dictionary of a row group.
@@ -41,6 +45,8 @@ const TABLES: [Table; 3] = [
     }),
 ];
 
+const FRAME: &str = "frame";
+
 fn main() {
     let words: Vec<String> = env::args().skip(1).collect();
     let number = |name: &str, default| {
@@ -51,39 +57,51 @@ fn main() {
     let pool = Pool::new(number("threads", 1)).expect("threads");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let is_named = |name: &str| words.iter().any(|word| word == name);
-    let all = !TABLES.iter().any(|(name, ..)| is_named(name));
+    let names = TABLES.iter().map(|(name, ..)| *name);
+    let all = !names.chain([FRAME]).any(is_named);
     println!("{rows} rows, {} threads", pool.threads());
     for (name, ending, write) in TABLES {
         if all || is_named(name) {
             let path = folder.path().join("table").with_extension(ending);
             write(&path, rows);
-            pool.run(|| measure(name, &path, repeat));
+            let progress = Progress::default();
+            let source = Source::open(&path, None, &Dialect::default(), true, &progress);
+            let source = source.expect("a table");
+            let output = folder.path().join("output").with_extension(ending);
+            let destination = || Destination::prepare(Some(&output), &source, Existing::Replace);
+            pool.run(|| measure(name, &source, &destination, repeat));
             fs::remove_file(path).expect("it was written");
         }
     }
+    if all || is_named(FRAME) {
+        let batch = frame(rows);
+        let source = Source::of_batches(FRAME, batch.schema(), vec![batch]).expect("a table");
+        let destination = || Destination::in_memory(&source);
+        pool.run(|| measure(FRAME, &source, &destination, repeat));
+    }
 }
 
-fn measure(name: &str, path: &Path, repeat: usize) {
+fn measure(
+    name: &str,
+    source: &Source,
+    destination: &(dyn Fn() -> Result<Destination, Error> + Sync),
+    repeat: usize,
+) {
     let progress = Progress::default();
-    let source = Source::open(path, None, &Dialect::default(), true, &progress).expect("a table");
     let key = KeySpec::new(vec!["email".to_owned()], vec![]).expect("a key");
     let (read, keys) = fastest(repeat, || {
-        KeyTable::read(&source, &key, &[], &progress).expect("keys")
+        KeyTable::read(source, &key, &[], &progress).expect("keys")
     });
-    let bytes = fs::metadata(path).expect("it was written").len();
+    let bytes = source.bytes();
     print(name, "reading", keys.counts.rows, bytes, read);
 
-    let output = path
-        .with_file_name("output")
-        .with_extension(path.extension().expect("it has one"));
     let half: Vec<bool> = (0..keys.fingerprints.len())
         .map(|item| item % 2 == 0)
         .collect();
     let (written, _) = fastest(repeat, || {
-        let destination = Destination::prepare(Some(&output), &source, Existing::Replace);
-        let destination = destination.expect("a file can be written");
+        let destination = destination().expect("rows can be written");
         destination
-            .write(&source, &keys.rows, &half, &progress)
+            .write(source, &keys.rows, &half, &progress)
             .expect("rows")
     });
     print(name, "writing half", keys.counts.rows, bytes, written);
@@ -92,14 +110,12 @@ fn measure(name: &str, path: &Path, repeat: usize) {
     let spill = (&Budget::unlimited(), &Folder::temporary());
     let (written, _) = fastest(repeat, || {
         let rows = keys.rows.aligned(&keys.fingerprints, &shared, &[7; 32]);
-        let destination = Destination::prepare(Some(&output), &source, Existing::Replace)
-            .and_then(Destination::aligning)
-            .expect("a file can be written");
-        let staged = destination.stage_aligned(&source, &rows, None, spill, &progress);
-        staged.expect("rows").commit().expect("a file")
+        let destination = destination().and_then(Destination::aligning);
+        let destination = destination.expect("rows can be written");
+        let staged = destination.stage_aligned(source, &rows, None, spill, &progress);
+        staged.expect("rows").commit().expect("rows")
     });
     print(name, "aligning half", keys.counts.rows, bytes, written);
-    fs::remove_file(output).expect("it was written");
 }
 
 /// Of both passes the rate is that of the rows and bytes of the input.
@@ -196,6 +212,24 @@ fn write_parquet(path: &Path, rows: usize, keys: usize, dictionaries: bool) {
         writer.write(&batch).expect("room for a table");
     }
     writer.close().expect("room for a table");
+}
+
+fn frame(rows: usize) -> RecordBatch {
+    let batches = (0..rows).step_by(BATCH_ROWS).map(|first| {
+        let batch = batch(first..rows.min(first + BATCH_ROWS), usize::MAX);
+        let names = batch.schema();
+        let names = names.fields().iter().map(|field| field.name().clone());
+        let columns = batch
+            .columns()
+            .iter()
+            .map(|column| match column.as_string_opt::<i32>() {
+                Some(texts) => Arc::new(StringViewArray::from(texts)) as ArrayRef,
+                None => column.clone(),
+            });
+        RecordBatch::try_from_iter(names.zip(columns)).expect("columns of one length")
+    });
+    let batches: Vec<RecordBatch> = batches.collect();
+    concat_batches(&batches[0].schema(), &batches).expect("columns of one type")
 }
 
 fn batch(rows: std::ops::Range<usize>, keys: usize) -> RecordBatch {
