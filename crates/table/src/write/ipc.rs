@@ -7,7 +7,7 @@
 use std::{io, sync::Arc};
 
 use arrow_array::{
-    Array, ArrayRef, RecordBatch, RecordBatchOptions,
+    Array, ArrayRef, RecordBatch,
     cast::AsArray,
     types::{BinaryViewType, StringViewType},
 };
@@ -19,7 +19,7 @@ use super::{
     Output, cannot_write,
     groups::{self, Full, GroupRows, GroupWriter},
 };
-use crate::{Error, Progress};
+use crate::{Error, Progress, arrow::batch_of};
 
 /// Puts rows together.
 pub(super) struct Encoder {
@@ -63,17 +63,18 @@ impl groups::Encoder for Encoder {
     /// The rows of a batch without anything else.
     fn fitted(&self, rows: &RecordBatch) -> Result<RecordBatch, Error> {
         let columns: Result<_, ArrowError> = rows.columns().iter().map(compact).collect();
-        let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));
         columns
-            .and_then(|columns| {
-                RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)
-            })
+            .and_then(|columns| batch_of(self.schema.clone(), columns, rows.num_rows()))
             .map_err(|error| cannot_write(&self.name, io_error(error)))
     }
 
     fn encode(&self, group: GroupRows, progress: &Progress) -> Result<RecordBatch, Error> {
         progress.check()?;
-        concat_batches(&self.schema, &group.batches)
+        let rows = concat_batches(&self.schema, &group.batches);
+        // The rows of a batch may be in two groups, with one buffer of texts behind the views of both.
+        let columns =
+            |rows: &RecordBatch| rows.columns().iter().map(without_shared_texts).collect();
+        rows.and_then(|rows| batch_of(self.schema.clone(), columns(&rows), rows.num_rows()))
             .map_err(|error| cannot_write(&self.name, io_error(error)))
     }
 }

@@ -597,6 +597,25 @@ fn a_piece_whose_rows_are_all_chosen_is_copied() {
     }
 }
 
+/// The texts behind views are once in an Arrow file, though the rows of a piece are in several of its batches.
+#[test]
+fn files_have_each_text_once() {
+    let files = Files::new();
+    let rows = 70_000_i64;
+    let views = (0..rows).map(|row| format!("{row:0100}"));
+    let columns = [
+        ("id", array(Int64Array::from_iter_values(0..rows))),
+        ("view", array(StringViewArray::from_iter_values(views))),
+    ];
+    let source = frame(&[RecordBatch::try_from_iter(columns).unwrap()]);
+    let output = files.path("o.arrow");
+    write_some(&source, &key(&["id"], &[]), |_| true, &output).unwrap();
+    let bytes = std::fs::metadata(output).unwrap().len();
+    // A number takes eight bytes, and a view sixteen.
+    let least = rows as u64 * 124;
+    assert!((least..least * 11 / 10).contains(&bytes), "{bytes}");
+}
+
 #[test]
 fn nested_columns_keep_their_values() {
     let rows = large_rows(40);
