@@ -2,14 +2,23 @@
 
 use std::iter;
 
-use arrow_array::{Array, RecordBatch, new_empty_array};
-use arrow_schema::SchemaRef;
+use arrow_array::{
+    Array, ArrayRef, RecordBatch,
+    cast::AsArray,
+    new_empty_array,
+    types::{BinaryViewType, ByteViewType, StringViewType},
+};
+use arrow_schema::{DataType, SchemaRef};
 
 use crate::{
     Error,
-    arrow::{FilePieces, PIECE_ROWS, Piece, TypedFile, batch_of},
+    arrow::{FilePieces, PIECE_BYTES, PIECE_ROWS, Piece, TypedFile, batch_of},
     contained::contained,
 };
+
+/// The fewest rows of a piece, except for the last one, however much memory they seem to take: what batches share is counted
+/// for each of them.
+const LEAST_PIECE_ROWS: u64 = 1 << 10;
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -71,6 +80,12 @@ impl Frame {
         self.bytes
     }
 
+    /// How many rows a piece has, unless they are the last ones.
+    fn piece_rows(&self) -> usize {
+        let rows = PIECE_BYTES.saturating_mul(self.rows) / self.bytes.max(1);
+        rows.clamp(LEAST_PIECE_ROWS, PIECE_ROWS) as usize
+    }
+
     /// The bytes that correspond to this many rows.
     fn bytes_of(&self, rows: u64) -> u64 {
         let share = u128::from(self.bytes) * u128::from(rows) / u128::from(self.rows.max(1));
@@ -82,10 +97,23 @@ impl Frame {
 fn memory(batch: &RecordBatch) -> u64 {
     let columns = batch.columns().iter();
     let columns = columns.map(|column| {
-        let of_rows = column.to_data().get_slice_memory_size();
-        of_rows.unwrap_or_else(|_| column.get_buffer_memory_size()) as u64
+        let bytes = match column.data_type() {
+            DataType::Utf8View => views_memory::<StringViewType>(column),
+            DataType::BinaryView => views_memory::<BinaryViewType>(column),
+            _ => {
+                let of_rows = column.to_data().get_slice_memory_size();
+                of_rows.unwrap_or_else(|_| column.get_buffer_memory_size())
+            }
+        };
+        bytes as u64
     });
     columns.fold(0, u64::saturating_add)
+}
+
+/// That of views, and of the texts that they refer to.
+fn views_memory<T: ByteViewType>(column: &ArrayRef) -> usize {
+    let views = column.as_byte_view::<T>();
+    size_of_val(&views.views()[..]) + views.total_buffer_bytes_used()
 }
 
 /// Reads what is there already.
@@ -109,6 +137,7 @@ impl<'a> TypedFile<'a> for Reader<'a> {
         let mut pieces = Pieces {
             frame: self.0,
             columns: columns.to_vec(),
+            piece_rows: self.0.piece_rows(),
             batch: 0,
             row: 0,
             rows_before: 0,
@@ -122,6 +151,8 @@ struct Pieces<'a> {
     frame: &'a Frame,
     /// Those that are read.
     columns: Vec<usize>,
+    /// How many rows a piece has at most.
+    piece_rows: usize,
     /// The batch that has the next row, and its number there.
     batch: usize,
     row: usize,
@@ -131,7 +162,7 @@ struct Pieces<'a> {
 impl<'a> Pieces<'a> {
     fn next(&mut self) -> Option<Piece<'a>> {
         let mut slices = Vec::new();
-        let mut room = PIECE_ROWS as usize;
+        let mut room = self.piece_rows;
         while room > 0
             && let Some(batch) = self.frame.batches.get(self.batch)
         {
@@ -146,7 +177,7 @@ impl<'a> Pieces<'a> {
                 (self.batch, self.row) = (self.batch + 1, 0);
             }
         }
-        let rows = PIECE_ROWS - room as u64;
+        let rows = (self.piece_rows - room) as u64;
         let start = self.rows_before;
         self.rows_before += rows;
         (rows > 0).then(|| Piece {
@@ -155,5 +186,58 @@ impl<'a> Pieces<'a> {
             memory: 0,
             read: Box::new(|| Ok(Box::new(slices.into_iter()))),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::{FixedSizeBinaryArray, Int64Array, StringViewArray};
+
+    use super::*;
+
+    /// How many rows each piece of a frame of these batches has. Their bytes are those of the frame.
+    fn pieces(batches: Vec<RecordBatch>) -> Vec<u64> {
+        let frame = Frame::new("frame", batches[0].schema(), batches).unwrap();
+        let pieces = Box::new(Reader(&frame)).pieces(&[0], false).unwrap();
+        let pieces: Vec<Piece<'_>> = pieces.map(Result::unwrap).collect();
+        let bytes: u64 = pieces.iter().map(|piece| piece.bytes).sum();
+        assert_eq!(bytes, frame.bytes());
+        let rows: Vec<u64> = pieces.iter().map(|piece| piece.rows).collect();
+        for (piece, rows) in pieces.into_iter().zip(&rows) {
+            let batches = (piece.read)().unwrap();
+            let read: usize = batches.map(|batch| batch.unwrap().num_rows()).sum();
+            assert_eq!(read as u64, *rows);
+        }
+        rows
+    }
+
+    fn batch(column: impl Array + 'static) -> RecordBatch {
+        RecordBatch::try_from_iter([("column", Arc::new(column) as ArrayRef)]).unwrap()
+    }
+
+    #[test]
+    fn pieces_have_few_rows_if_these_are_wide() {
+        let narrow = |rows| batch(Int64Array::from(vec![7; rows]));
+        assert_eq!(pieces(vec![narrow(300_000)]), [131_072, 131_072, 37_856]);
+        let parted = vec![narrow(100_000), narrow(0), narrow(40_000)];
+        assert_eq!(pieces(parted), [131_072, 8_928]);
+        assert!(pieces(vec![narrow(0)]).is_empty());
+
+        let wide = |bytes: usize, rows: usize| {
+            let values = vec![0_u8; bytes * rows].into();
+            batch(FixedSizeBinaryArray::new(bytes as i32, values, None))
+        };
+        assert_eq!(pieces(vec![wide(4096, 5000)]), [4096, 904]);
+        assert_eq!(pieces(vec![wide(65_536, 1500)]), [1024, 476]);
+    }
+
+    #[test]
+    fn slices_of_views_take_what_is_in_them() {
+        let texts = (0..10_000).map(|row| format!("{row:0100}"));
+        let views = batch(StringViewArray::from_iter_values(texts));
+        let bytes = |rows: RecordBatch| Frame::new("frame", rows.schema(), vec![rows]);
+        assert_eq!(bytes(views.slice(100, 50)).unwrap().bytes(), 50 * 116);
     }
 }
