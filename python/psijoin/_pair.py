@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import tempfile
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -35,11 +35,17 @@ def local_pair(**options: Any) -> Iterator[tuple[Session, Session]]:
 def together(first: Callable[[], A], second: Callable[[], B]) -> tuple[A, B]:
     """What two calls return that need each other: each runs in a thread.
 
-    If both raise, the exception of the first one is raised.
+    If one of them raises, its exception is raised when both have ended; if both do, that which came first, since the other one
+    often follows from it.
     """
     with ThreadPoolExecutor(2) as threads:
-        calls = threads.submit(first), threads.submit(second)
-        return calls[0].result(), calls[1].result()
+        one, other = threads.submit(first), threads.submit(second)
+        calls: list[Future[Any]] = [one, other]
+        wait(calls, return_when=FIRST_EXCEPTION)
+        failed = [call for call in calls if call.done() and call.exception() is not None]
+    for call in failed:
+        call.result()
+    return one.result(), other.result()
 
 
 def _free_port() -> int:

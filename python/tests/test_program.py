@@ -73,37 +73,54 @@ def test_an_identity_is_made_once(tmp_path, monkeypatch):
         psijoin.Identity.create(first.path)
 
 
-WAITS = """
+INTERRUPTED = """
 import sys, psijoin
 ann = psijoin.Identity.load_or_create(sys.argv[1])
 session = psijoin.Session(identity=ann, peer=sys.argv[2], listen=sys.argv[3], progress=False)
-print("waits", flush=True)
+print("begins", flush=True)
 try:
-    session.receive(["a"])
+    session.receive([str(number) for number in range(300_000)], protocol="dh")
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 """
 
 
-def test_ctrl_c_ends_a_join_on_both_sides(tmp_path, identities):
+def interrupted(identities, address):
+    """A party that does not end before Ctrl-C."""
     ann, bob = identities
-    address = free_address()
-    waits = subprocess.Popen(
-        [sys.executable, "-c", WAITS, ann.path, bob.fingerprint, address],
+    party = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED, ann.path, bob.fingerprint, address],
         stdout=subprocess.PIPE,
         text=True,
     )
-    assert waits.stdout.readline() == "waits\n"
-    # The other side is there, but reads its table from a pipe that nobody fills.
-    trust = ["--identity", bob.path, "--peer", ann.fingerprint, "--input", "-"]
-    other = program("send", "--connect", address, *trust, stdin=subprocess.PIPE)
-    while "connected" not in other.stderr.readline():
-        pass
-    time.sleep(0.2)
+    assert party.stdout.readline() == "begins\n"
+    return party
+
+
+def interrupt(party):
     began = time.monotonic()
-    waits.send_signal(signal.SIGINT)
-    assert waits.stdout.readline() == "interrupted\n"
-    assert time.monotonic() - began < 1
-    assert waits.wait(timeout=10) == 0
-    other.stdin.close()
-    assert other.wait(timeout=20) == 4 or other.returncode == 7
+    party.send_signal(signal.SIGINT)
+    assert party.stdout.readline() == "interrupted\n"
+    assert time.monotonic() - began < 2
+    assert party.wait(timeout=10) == 0
+
+
+def test_ctrl_c_ends_the_wait_for_the_other_party(identities):
+    party = interrupted(identities, free_address())
+    time.sleep(0.5)
+    interrupt(party)
+
+
+def test_ctrl_c_ends_a_join_on_both_sides(tmp_path, identities):
+    ann, bob = identities
+    address = free_address()
+    table = tmp_path / "theirs.txt"
+    table.write_text("".join(f"{number}\n" for number in range(300_000)))
+    party = interrupted(identities, address)
+    trust = ["--identity", bob.path, "--peer", ann.fingerprint, "--input", str(table)]
+    other = program("send", "--connect", address, *trust, "--protocol", "dh")
+    while "dh: 300,000 keys" not in other.stderr.readline():
+        assert other.poll() is None
+    interrupt(party)
+    assert "interrupted" in other.communicate(timeout=20)[1]
+    assert other.returncode == 4

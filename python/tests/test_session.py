@@ -14,7 +14,7 @@ THEIRS = ["joe", "zoe", "bob"]
 
 @pytest.fixture
 def pair():
-    with psijoin.local_pair(threads=1, progress=False) as both:
+    with psijoin.local_pair(threads=1, wait=3, progress=False) as both:
         yield both
 
 

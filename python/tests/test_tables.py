@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture
 def pair():
-    with psijoin.local_pair(threads=1, progress=False) as both:
+    with psijoin.local_pair(threads=1, wait=3, progress=False) as both:
         yield both
 
 
@@ -66,7 +66,7 @@ def test_pyarrow(pair):
     assert joined(pair, chunked, theirs).equals(expected)
     batches = pyarrow.RecordBatch.from_pydict(COLUMNS)
     assert joined(pair, batches, theirs).equals(expected)
-    with pytest.raises(psijoin.InputError, match="is a list"):
+    with pytest.raises(psijoin.InputError, match="cannot be a key"):
         pair[0].receive(pyarrow.table({"id": [[1]]}), on="id")
 
 
@@ -74,9 +74,9 @@ def test_duckdb(pair):
     duckdb = pytest.importorskip("duckdb")
     pyarrow = pytest.importorskip("pyarrow")
     mine, theirs = pyarrow.table(COLUMNS), pyarrow.table(OTHERS)
-    with duckdb.connect() as connection:
-        relation = connection.from_arrow(mine)
-        rows = joined(pair, relation, connection.from_arrow(theirs))
+    # A connection is for one thread.
+    with duckdb.connect() as one, duckdb.connect() as another:
+        rows = joined(pair, one.from_arrow(mine), another.from_arrow(theirs))
     assert rows.column("id").to_pylist() == ["a", "b", "a"]
     assert rows.column("day").to_pylist() == [COLUMNS["day"][row] for row in SHARED]
 
