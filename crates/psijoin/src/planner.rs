@@ -245,8 +245,9 @@ impl Order {
 
 #[cfg(test)]
 mod tests {
+    use psijoin_forecast::measured_outputs;
+
     use super::*;
-    use crate::{Columns, OutputKind};
 
     /// Of a session in parts, that is what its streams take; of one run, what is left beside the tables.
     #[test]
@@ -297,18 +298,8 @@ mod tests {
     /// Every protocol, with every kind of output that it computes.
     #[test]
     fn the_shipped_calibration_knows_all_there_is() {
-        let column = Columns {
-            sender: 1,
-            receiver: 0,
-        };
         for protocol in registry::PROTOCOLS {
-            for output in [
-                OutputKind::Rows,
-                OutputKind::Count,
-                OutputKind::Threshold(1),
-                OutputKind::Sums(column),
-                OutputKind::Shares(column),
-            ] {
+            for output in measured_outputs() {
                 if protocol.computes(&output) {
                     let request = Request::rows(300, 300).unwrap().output(output.clone());
                     let plan = protocol.plan(&request).unwrap();
