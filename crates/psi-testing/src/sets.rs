@@ -52,7 +52,7 @@ impl Sets {
             OutputKind::Rows,
             payloads(5, None),
             payloads(0, Some(0)),
-            payloads(100, Some(7)),
+            payloads(4096, Some(7)),
             OutputKind::Count,
             OutputKind::Threshold(shared),
             OutputKind::Threshold(shared + 1),
