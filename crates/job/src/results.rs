@@ -386,7 +386,9 @@ mod tests {
         let path = &folder.path().join("results");
         let ends = three(path);
         let whole = std::fs::read(path).unwrap();
-        for len in ends[1]..ends[2] {
+        // Without the zeros that its tag may end with, the last record is whole again behind them.
+        let zeros = whole.iter().rev().take_while(|byte| **byte == 0).count();
+        for len in ends[1]..ends[2] - zeros as u64 {
             for tail in [0, 1, 40] {
                 std::fs::write(path, &whole[..len as usize]).unwrap();
                 let file = OpenOptions::new().write(true).open(path).unwrap();
