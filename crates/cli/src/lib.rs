@@ -3,28 +3,28 @@
 //!
 //! | module | what lives there |
 //! |---|---|
-//! | [`args`] | what can be said on the command line |
+//! | `args` | what can be said on the command line |
 //! | [`embedded`] | joins for other programs |
-//! | [`order`] | what `send` and `receive` are told, checked and carried out |
-//! | [`commands`] | one module per command |
-//! | [`dialect`] | how a table is written, as the command line says it |
-//! | [`requested_output`], [`question`] | what the receiver is to learn |
-//! | [`columns`] | which party has which column of numbers |
-//! | [`settings`] | the names of what must be the same on both sides |
-//! | [`session`] | one party of a join, from its table to its result |
-//! | [`home`] | the user's own identity |
-//! | [`terms`] | what both parties agree to, in words |
-//! | [`job`] | what is kept, so that a join that broke off goes on |
-//! | [`summary`] | the result of a run |
-//! | [`allowance`] | how the memory of a party is shared out |
-//! | [`limits`] | how large a set of the other party may be |
-//! | [`exit`] | every failure, and the exit code that it ends with |
-//! | [`clashes`] | files of a run that must not be the same |
-//! | [`guard`], [`interrupt`] | ends that are not in order: no memory, panics, deadlines, Ctrl-C |
-//! | [`pulse`] | whether this party makes progress, for the heartbeat |
-//! | [`record`], [`report`] | what is known about a run, and what scripts read about it |
-//! | [`closing_statement`] | what was run and learned, for people |
-//! | [`console`], [`log`], [`progress`], [`output`] | what goes to standard error, and what to standard output |
+//! | `order` | what `send` and `receive` are told, checked and carried out |
+//! | `commands` | one module per command |
+//! | `dialect` | how a table is written, as the command line says it |
+//! | `requested_output`, `question` | what the receiver is to learn |
+//! | `columns` | which party has which column of numbers |
+//! | `settings` | the names of what must be the same on both sides |
+//! | `session` | one party of a join, from its table to its result |
+//! | `home` | the user's own identity |
+//! | `terms` | what both parties agree to, in words |
+//! | `job` | what is kept, so that a join that broke off goes on |
+//! | `summary` | the result of a run |
+//! | `allowance` | how the memory of a party is shared out |
+//! | `limits` | how large a set of the other party may be |
+//! | `exit` | every failure, and the exit code that it ends with |
+//! | `clashes` | files of a run that must not be the same |
+//! | `guard`, `interrupt` | ends that are not in order: no memory, panics, deadlines, Ctrl-C |
+//! | `pulse` | whether this party makes progress, for the heartbeat |
+//! | `record`, `report` | what is known about a run, and what scripts read about it |
+//! | `closing_statement` | what was run and learned, for people |
+//! | `console`, `log`, `progress`, `output` | what goes to standard error, and what to standard output |
 
 #![forbid(unsafe_code)]
 
