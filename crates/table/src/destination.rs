@@ -46,6 +46,7 @@ enum Target {
     /// A file, which appears as a whole when it is complete.
     File(AtomicFile),
     Memory,
+    RowNumbers,
 }
 
 impl Destination {
@@ -97,6 +98,15 @@ impl Destination {
         let name = "the rows in memory".to_owned();
         let unfit = write::fits_in_memory(source)?;
         Self::new(name, Target::Memory, Format::Arrow).unless(unfit)
+    }
+
+    /// Keeps the numbers of the matching rows in memory, from 0 on, in the first column of [`StagedRows::into_batches`]. Whatever is added
+    /// to the rows is added to their numbers.
+    ///
+    /// For whoever has the table's rows at hand: its other columns, and rows that are not shared, are not read again.
+    pub fn row_numbers() -> Self {
+        let name = "the numbers of the rows".to_owned();
+        Self::new(name, Target::RowNumbers, Format::Arrow)
     }
 
     /// Writes the shared rows, as they are.
@@ -199,9 +209,9 @@ impl Destination {
         }
     }
 
-    /// Whether rows are kept [in memory](Self::in_memory).
+    /// Whether rows are kept [in memory](Self::in_memory), or [their numbers](Self::row_numbers).
     pub fn is_in_memory(&self) -> bool {
-        matches!(self.target, Target::Memory)
+        matches!(self.target, Target::Memory | Target::RowNumbers)
     }
 
     /// Which rows are written.
@@ -468,6 +478,20 @@ impl Destination {
                     write::chosen_batches(source, chosen, &self.name, progress)?;
                 Staged::Memory(schema, batches)
             }
+            Target::RowNumbers => {
+                let numbers = Source::row_numbers(&self.name, chosen.rows.len());
+                let order = chosen.order.map(|order| Order {
+                    source: &numbers,
+                    ..*order
+                });
+                let chosen = Chosen {
+                    order: order.as_ref(),
+                    ..*chosen
+                };
+                let (schema, batches) =
+                    write::chosen_batches(&numbers, &chosen, &self.name, progress)?;
+                Staged::Memory(schema, batches)
+            }
         };
         Ok(StagedRows {
             name: self.name.clone(),
@@ -500,7 +524,8 @@ impl StagedRows {
         self.rows
     }
 
-    /// The rows, in order, and their columns, if they are [in memory](Destination::in_memory).
+    /// The rows, in order, and their columns, if they are [in memory](Destination::in_memory), or [their
+    /// numbers](Destination::row_numbers).
     pub fn into_batches(self) -> Option<(SchemaRef, Vec<RecordBatch>)> {
         match self.staged {
             Staged::Memory(schema, batches) => Some((schema, batches)),

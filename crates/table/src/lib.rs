@@ -180,6 +180,7 @@ mod numbers;
 mod parquet;
 mod part;
 mod progress;
+mod row_numbers;
 mod section;
 mod source;
 mod spelling;

@@ -8,7 +8,9 @@ use std::{
     time::SystemTime,
 };
 
-use crate::{Compression, Encoding, Error, frame::Frame, section::Section};
+use crate::{
+    Compression, Encoding, Error, frame::Frame, row_numbers::RowNumbers, section::Section,
+};
 
 /// A file of a table, or what came as a stream, or from memory.
 #[derive(Debug)]
@@ -43,6 +45,8 @@ pub(crate) enum Content {
     Memory(Arc<[u8]>),
     /// In no bytes: the rows are there already.
     Frame(Frame),
+    /// In no bytes: they are counted.
+    RowNumbers(RowNumbers),
 }
 
 /// What tells whether a file was changed, or is another one by now.
@@ -93,6 +97,7 @@ impl Part {
             Content::Copy { bytes, .. } => *bytes,
             Content::Memory(bytes) => bytes.len() as u64,
             Content::Frame(frame) => frame.bytes(),
+            Content::RowNumbers(numbers) => numbers.bytes(),
         }
     }
 
@@ -107,11 +112,11 @@ impl Part {
     /// If it cannot be opened, or is not what it was.
     ///
     /// # Panics
-    /// If it is a frame, which has no bytes.
+    /// If it is a frame or counted, and has no bytes.
     pub(crate) fn open(&self) -> Result<Section, Error> {
         match &self.content {
             Content::Memory(bytes) => Ok(Section::of_memory(bytes.clone())),
-            Content::Frame(_) => panic!("a frame has no bytes"),
+            Content::Frame(_) | Content::RowNumbers(_) => panic!("rows without bytes"),
             Content::Copy { file, start, bytes } => Ok(Section::new(file.clone(), *start, *bytes)),
             Content::File { held, version } => {
                 let file = match held {

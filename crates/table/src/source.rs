@@ -3,6 +3,7 @@ mod files;
 mod partition;
 mod plan;
 mod spool;
+mod stream;
 mod typed;
 mod unity;
 
@@ -23,6 +24,7 @@ use crate::{
     frame::Frame,
     header::Header,
     part::{Content, Part},
+    row_numbers::RowNumbers,
     text::{Blocks, Text},
 };
 use decoded::decoded;
@@ -250,15 +252,26 @@ impl Source {
         schema: SchemaRef,
         batches: Vec<RecordBatch>,
     ) -> Result<Self, Error> {
+        let frame = Frame::new(name, schema, batches)?;
+        Ok(Self::typed(name, Content::Frame(frame)))
+    }
+
+    /// The numbers of this many rows. `name` stands for them in errors.
+    pub(crate) fn row_numbers(name: &str, rows: u64) -> Self {
+        Self::typed(name, Content::RowNumbers(RowNumbers::new(rows)))
+    }
+
+    /// A table of typed columns that is no file of the user's.
+    fn typed(name: &str, content: Content) -> Self {
         let part = Part {
             name: name.to_owned(),
             path: None,
             compression: None,
             encoding: Encoding::UTF_8,
-            content: Content::Frame(Frame::new(name, schema, batches)?),
+            content,
             partition: Vec::new(),
         };
-        Ok(Self::of_part(part, Format::Arrow, None))
+        Self::of_part(part, Format::Arrow, None)
     }
 
     /// A table of one part that is no file.

@@ -34,7 +34,9 @@ use added::Cursor;
 use aligned::AlignedRecords;
 pub(crate) use aligned::Order;
 use fields::{FieldWriter, Lines, Quoted, Records, Unquoted, Widened};
+pub(crate) use groups::{Full, Group, GroupRows};
 use memory::Kept;
+pub(crate) use owned::owned;
 use typed::Target;
 
 /// Which rows are written.

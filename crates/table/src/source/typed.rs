@@ -12,17 +12,17 @@ use crate::{
     error::Place,
     frame, ipc, parquet,
     part::{Content, Part},
+    row_numbers,
 };
 
 /// Reads a part's schema, in a format that is not text.
 pub(super) fn open(part: &Part, format: Format) -> Result<Box<dyn TypedFile<'_> + '_>, Error> {
-    if let Content::Frame(frame) = &part.content {
-        return Ok(Box::new(frame::Reader(frame)));
-    }
-    Ok(match format {
-        Format::Parquet => Box::new(parquet::Reader::open(part)?),
-        Format::Arrow => Box::new(ipc::Reader::open(part)?),
-        Format::Csv | Format::Tsv | Format::Lines => panic!("a text has no typed columns"),
+    Ok(match (&part.content, format) {
+        (Content::Frame(frame), _) => Box::new(frame::Reader(frame)),
+        (Content::RowNumbers(numbers), _) => Box::new(row_numbers::Reader(numbers)),
+        (_, Format::Parquet) => Box::new(parquet::Reader::open(part)?),
+        (_, Format::Arrow) => Box::new(ipc::Reader::open(part)?),
+        (_, Format::Csv | Format::Tsv | Format::Lines) => panic!("a text has no typed columns"),
     })
 }
 

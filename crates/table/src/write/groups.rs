@@ -31,22 +31,22 @@ pub(super) trait GroupWriter: Send {
 }
 
 /// A group is full when it has this many rows, or takes this much memory.
-pub(super) struct Full {
-    pub(super) rows: usize,
-    pub(super) bytes: usize,
+pub(crate) struct Full {
+    pub(crate) rows: usize,
+    pub(crate) bytes: usize,
 }
 
 /// The rows of a group.
 #[derive(Default)]
-pub(super) struct GroupRows {
+pub(crate) struct GroupRows {
     /// How many rows are in groups before.
     pub(super) first: usize,
-    pub(super) batches: Vec<RecordBatch>,
+    pub(crate) batches: Vec<RecordBatch>,
 }
 
 /// Collects rows until a group is full. Where groups end depends on the rows only.
 #[derive(Default)]
-pub(super) struct Group {
+pub(crate) struct Group {
     collected: GroupRows,
     rows: usize,
     bytes: usize,
@@ -56,7 +56,7 @@ pub(super) struct Group {
 
 impl Group {
     /// Adds rows; gives the groups that are full now.
-    pub(super) fn add(&mut self, rows: &RecordBatch, full: &Full) -> Vec<GroupRows> {
+    pub(crate) fn add(&mut self, rows: &RecordBatch, full: &Full) -> Vec<GroupRows> {
         let mut groups = Vec::new();
         let mut start = 0;
         while start < rows.num_rows() {
@@ -77,7 +77,7 @@ impl Group {
     }
 
     /// Gives the rows since the last group, if there are any.
-    pub(super) fn take(&mut self) -> Option<GroupRows> {
+    pub(crate) fn take(&mut self) -> Option<GroupRows> {
         let group = mem::take(self);
         self.collected.first = group.collected.first + group.rows;
         Some(group.collected).filter(|collected| !collected.batches.is_empty())

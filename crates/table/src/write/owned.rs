@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// The rows, with dictionaries as their values, and a copy of the texts behind views only.
-pub(super) fn owned(rows: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+pub(crate) fn owned(rows: &RecordBatch) -> Result<RecordBatch, ArrowError> {
     let columns: Vec<ArrayRef> = rows.columns().iter().map(own).collect::<Result<_, _>>()?;
     let fields = rows.schema_ref().fields().iter().zip(&columns);
     // The values of a dictionary may be null where its keys are not.

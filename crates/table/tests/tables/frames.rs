@@ -5,8 +5,8 @@ use std::{collections::HashMap, fs::File, num::NonZeroU16, path::PathBuf, sync::
 use arrow_array::{types::*, *};
 use arrow_buffer::{IntervalDayTime, OffsetBuffer, i256};
 use arrow_ipc::{reader::FileReader, writer::FileWriter};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use arrow_select::{concat::concat_batches, filter::filter_record_batch};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use arrow_select::{concat::concat_batches, filter::filter_record_batch, take::take_record_batch};
 use parquet::arrow::{ArrowWriter, arrow_reader::ParquetRecordBatchReaderBuilder};
 use proptest::prelude::*;
 use psijoin_block::parallel::Pool;
@@ -24,6 +24,29 @@ const NAME: &str = "the data frame";
 
 fn frame(batches: &[RecordBatch]) -> Source {
     Source::of_batches(NAME, batches[0].schema(), batches.to_vec()).unwrap()
+}
+
+/// The same, copied to a file as it comes.
+fn stream(files: &Files, batches: &[RecordBatch]) -> Source {
+    let rows = batches.iter().cloned().map(Ok);
+    let rows = RecordBatchIterator::new(rows, batches[0].schema());
+    let folder = Folder::new(files.path(""));
+    Source::copy(NAME, rows, &folder, &Progress::default()).unwrap()
+}
+
+/// All rows of a table, as they are kept.
+fn whole(source: &Source) -> RecordBatch {
+    let staged = chosen(source, WhichRows::All, |_| true).unwrap();
+    let rows = kept(staged);
+    // Without the column that says what is shared.
+    let own: Vec<usize> = (0..rows.num_columns() - 1).collect();
+    rows.project(&own).unwrap()
+}
+
+/// The rows of a table that have these numbers, with what was added to the numbers.
+fn numbered(numbers: &RecordBatch, whole: &RecordBatch) -> Vec<ArrayRef> {
+    let rows = take_record_batch(whole, numbers.column(0)).unwrap();
+    [rows.columns(), &numbers.columns()[1..]].concat()
 }
 
 fn of<T: ArrowPrimitiveType>(
@@ -812,11 +835,16 @@ fn given_columns_come_from_frames_and_go_to_them() {
             };
             let in_memory = join(&source, Destination::in_memory(&source).unwrap()).unwrap();
             assert_eq!(progress.bytes(), (source.bytes(), source.bytes()));
+            let numbers = kept(join(&source, Destination::row_numbers()).unwrap());
             let destination =
                 Destination::prepare(Some(&output), &file, Existing::Replace).unwrap();
             join(&file, destination).unwrap().commit().unwrap();
             let joined = kept(in_memory);
             assert_eq!(joined, rows_of(output.clone()));
+            assert_eq!(numbered(&numbers, &whole(&source)), joined.columns());
+            let schemas = [&numbers, &joined].map(|rows| rows.schema());
+            let [added, all] = [1, rows.num_columns()].map(|own| own..);
+            assert_eq!(schemas[0].fields()[added], schemas[1].fields()[all]);
             if which == WhichRows::Shared {
                 for name in ["text", "milli", "d64", "flag", "words_u8"] {
                     let theirs = joined.column_by_name(&format!("their_{name}"));
@@ -860,8 +888,8 @@ fn aligned_rows_go_to_memory() {
         let staged = destination
             .stage_aligned(source, &rows, None, spill, &progress)
             .unwrap();
-        let bytes = 2 * source.bytes();
-        assert_eq!(progress.bytes(), (bytes, bytes));
+        let (done, total) = progress.bytes();
+        assert_eq!(done, total);
         staged
     };
     let output = files.path("o.arrow");
@@ -872,7 +900,68 @@ fn aligned_rows_go_to_memory() {
         for budget in [0, 1 << 30] {
             let staged = align(source, Destination::in_memory(source).unwrap(), budget);
             assert_eq!(kept(staged), expected);
+            let numbers = kept(align(source, Destination::row_numbers(), budget));
+            assert_eq!(numbered(&numbers, &whole(source)), expected.columns());
         }
+    }
+}
+
+#[test]
+fn streams_are_read_as_frames_are() {
+    let files = Files::new();
+    let values = values(90);
+    let columns = key_columns(&values)
+        .into_iter()
+        .chain(further_columns(&values));
+    let rows = table(&values, columns.collect());
+    let batches = slices(&rows, &[0, 1, 7, 7, 40, 90]);
+    let (source, copied) = (frame(&batches), stream(&files, &batches));
+    assert_eq!((copied.name(), copied.files()), (NAME, 1));
+    for (name, _) in key_columns(&values) {
+        let keys = read(&source, &[name]).unwrap();
+        assert_eq!(read(&copied, &[name]).unwrap(), keys, "{name}");
+    }
+    let third = |source: &Source| kept(chosen(source, WhichRows::All, |row| row % 3 == 0).unwrap());
+    let (copied_rows, rows) = (third(&copied), third(&source));
+    assert_eq!(copied_rows.schema(), rows.schema());
+    for (column, expected) in copied_rows.columns().iter().zip(rows.columns()) {
+        assert_eq!(column, expected);
+    }
+    let none = stream(&files, &[batches[0].slice(0, 0)]);
+    assert_eq!(read(&none, &["id"]).unwrap().counts.rows, 0);
+    // Nothing is left in the folder.
+    drop((copied, none));
+    assert_eq!(std::fs::read_dir(files.path("")).unwrap().count(), 0);
+}
+
+#[test]
+fn streams_that_fail_say_no_value() {
+    let files = Files::new();
+    let rows = large_rows(10);
+    let failing = || {
+        let fails = ArrowError::ComputeError("a secret".to_owned());
+        let batches = [Ok(rows.clone()), Err(fails), Ok(rows.clone())];
+        RecordBatchIterator::new(batches, rows.schema())
+    };
+    let (progress, _, folder) = spill(&files);
+    let copied = Source::copy(NAME, failing(), &folder, &progress);
+    for failed in [copied, Source::collect(NAME, failing(), &progress)] {
+        let error = failed.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Input);
+        let said = error.to_string();
+        assert_eq!(
+            said,
+            format!("cannot read {NAME}: what gives its rows has failed")
+        );
+    }
+    let nowhere = Folder::new(files.path("none"));
+    let rows = || RecordBatchIterator::new([Ok(rows.clone())], rows.schema());
+    let error = Source::copy(NAME, rows(), &nowhere, &progress).unwrap_err();
+    assert_contains(&error.to_string(), NAME);
+    progress.interrupt();
+    let copied = Source::copy(NAME, rows(), &folder, &progress);
+    for stopped in [copied, Source::collect(NAME, rows(), &progress)] {
+        assert_eq!(stopped.unwrap_err().kind(), ErrorKind::Interrupted);
     }
 }
 
@@ -912,6 +1001,8 @@ proptest! {
             prop_assert_eq!(&kept(staged(&source, in_memory)), &expected);
             let in_memory = Destination::in_memory(&file).unwrap();
             prop_assert_eq!(&kept(staged(&file, in_memory)), &expected);
+            let numbers = kept(staged(&source, Destination::row_numbers()));
+            prop_assert_eq!(numbered(&numbers, &whole(&source)), expected.columns());
             prop_assert_eq!(&rows_of(written(&source, "o2.arrow")), &expected);
             if which != WhichRows::All {
                 continue;
