@@ -18,7 +18,7 @@ mod keygen;
 mod keys;
 mod lab;
 mod manual;
-mod plan;
+pub(crate) mod plan;
 mod protocols;
 mod shares;
 mod verify;

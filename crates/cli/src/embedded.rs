@@ -6,7 +6,7 @@
 //! ```no_run
 //! # use std::sync::Arc;
 //! # use psijoin_cli::embedded::*;
-//! # fn customers() -> psijoin_table::Source { unimplemented!() }
+//! # fn customers() -> Table { unimplemented!() }
 //! struct Quiet;
 //!
 //! impl Listener for Quiet {
@@ -27,6 +27,8 @@
 //! # Ok::<(), Failed>(())
 //! ```
 
+mod table;
+
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
@@ -37,16 +39,20 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use clap::Parser;
 use psijoin::Role;
-use psijoin_table::{Progress, Source};
+use psijoin_table::Progress;
 use psijoin_transport::{Identity, Interrupt};
 
+pub(crate) use self::table::Back;
+pub use self::table::Table;
 pub use crate::console::Listener;
 use crate::{
     args::{Args, Command},
+    commands::plan,
     console::Console,
     exit::{Code, Failure},
     home,
     order::{Means, Order},
+    output,
     record::Record,
     report,
     summary::Received,
@@ -152,15 +158,13 @@ pub struct Failed {
 /// Whatever would end the program.
 pub fn join(
     words: &[String],
-    table: Source,
+    table: Table,
     listener: Arc<dyn Listener>,
     stop: &Stop,
 ) -> Result<Joined, Failed> {
     let name = table.name().to_owned();
     let input = ["--input", &name].map(str::to_owned);
-    let program = ["psijoin".to_owned()];
-    let args = Args::try_parse_from(program.iter().chain(words).chain(&input));
-    let args = args.map_err(|error| not_understood(&error.to_string()))?;
+    let args = understood(&[words, &input].concat())?;
     let order = match &args.command {
         Command::Receive(args) => Order::new(Role::Receiver, &args.join, true),
         Command::Send(args) => {
@@ -184,9 +188,7 @@ pub fn join(
         order.end(job, &record)?;
         Ok(told)
     };
-    // What panics is a bug, which must not end the process that this is in.
-    let joined = catch_unwind(AssertUnwindSafe(carried_out));
-    let joined = joined.unwrap_or(Err(Failure::Bug { file: "?", line: 0 }));
+    let joined = contained(carried_out);
     let (report, written) = report::text(&record, joined.as_ref().err());
     match joined.and_then(|told| written.map(|()| told)) {
         Ok(told) => Ok(Joined {
@@ -196,6 +198,46 @@ pub fn join(
         }),
         Err(failure) => Err(failed(&failure, Some(report))),
     }
+}
+
+/// What a join will take.
+#[derive(Debug)]
+pub struct Planned {
+    /// For people: a table.
+    pub text: String,
+    /// For scripts: JSON, a line per protocol, the best first.
+    pub lines: Vec<String>,
+}
+
+/// Plans as `psijoin` would that is told these words, from `plan` on.
+///
+/// # Errors
+/// Whatever would end the program.
+pub fn plan(words: &[String], listener: Arc<dyn Listener>, stop: &Stop) -> Result<Planned, Failed> {
+    let Command::Plan(args) = understood(words)?.command else {
+        return Err(not_understood("the first word is plan"));
+    };
+    let console = Console::Heard(listener);
+    let planned = || {
+        let planned = plan::planned(&args, &console, &stop.progress, stop.interrupt.clone())?;
+        Ok(Planned {
+            text: planned.text(),
+            lines: planned.lines().iter().map(output::line).collect(),
+        })
+    };
+    contained(planned).map_err(|failure| failed(&failure, None))
+}
+
+/// What is said in these words.
+fn understood(words: &[String]) -> Result<Args, Failed> {
+    let program = ["psijoin".to_owned()];
+    let args = Args::try_parse_from(program.iter().chain(words));
+    args.map_err(|error| not_understood(&error.to_string()))
+}
+
+/// Does this work. What panics is a bug, which must not end the process that this is in.
+fn contained<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(Failure::Bug { file: "?", line: 0 }))
 }
 
 fn failed(failure: &Failure, report: Option<String>) -> Failed {

@@ -19,6 +19,7 @@ use crate::{
     args, clashes, closing_statement,
     console::Console,
     dialect,
+    embedded::{Back, Table},
     exit::{Code, Failure},
     guard,
     job::{Job, Subject},
@@ -45,8 +46,8 @@ pub(crate) struct Order<'a> {
 
 /// What an order is carried out with.
 pub(crate) struct Means {
-    /// The party's table if it is in memory. Then its rows stay there, too, unless a file is named.
-    pub(crate) table: Option<Source>,
+    /// The party's table if it is the caller's. Then its rows go back to the caller, unless a file is named.
+    pub(crate) table: Option<Table>,
     pub(crate) console: Console,
     /// Noted in it is what becomes known.
     pub(crate) record: Arc<Record>,
@@ -382,7 +383,7 @@ impl<'a> Order<'a> {
     /// Checks all that can be checked before the other party is there.
     fn ready<'p>(
         &self,
-        table: Option<Source>,
+        table: Option<Table>,
         key: KeySpec,
         (terms, security): (Option<Terms>, &Security),
         pool: &'p Result<Pool, Failure>,
@@ -395,8 +396,16 @@ impl<'a> Order<'a> {
             console.warn(&warning);
             record.warn(warning);
         }
-        let is_in_memory = table.is_some();
-        let source = table.map_or_else(|| open(join, progress, console), Ok)?;
+        let allowance = allowance(join, pool.threads())?;
+        let back = table.as_ref().map(Table::back);
+        let source = match table {
+            Some(table) => console.during(
+                "reading the table",
+                || progress.bytes(),
+                || table.open(&allowance.folder, progress),
+            )?,
+            None => open(join, progress, console)?,
+        };
         self.refuse_input(&source, record)?;
         let question = self.question();
         let job = self.job(&question, terms.as_ref(), &key, record)?;
@@ -415,7 +424,7 @@ impl<'a> Order<'a> {
             terms,
             recording,
             key,
-            task: self.task(&source, is_in_memory)?,
+            task: self.task(&source, back)?,
             trade: join.trade.traded(),
             aligned: join.written.align.then(|| join.trade.repeated()),
             mode: match join.check {
@@ -426,7 +435,7 @@ impl<'a> Order<'a> {
             wait: Duration::from_secs(join.wait.into()),
             source,
             pool,
-            allowance: allowance(join, pool.threads())?,
+            allowance,
             progress,
             console,
             record,
@@ -492,8 +501,8 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// What the party is to do with its table, which may be in memory.
-    fn task(&self, source: &Source, is_in_memory: bool) -> Result<Task, Failure> {
+    /// What the party is to do with its table. Where its rows go `back`, unless a file is named, if the caller wants them.
+    fn task(&self, source: &Source, back: Option<Back>) -> Result<Task, Failure> {
         match (&self.join.output_kind, self.role, self.output) {
             (RequestedOutput::Shares(_), _, Some(path)) => {
                 if source.is_file(path) {
@@ -514,9 +523,9 @@ impl<'a> Order<'a> {
                     quote_empty,
                     ..
                 } = &self.join.written;
-                let destination = match path {
-                    None if is_in_memory => Destination::in_memory(source)?,
-                    path => Destination::prepare(path, source, self.existing())?,
+                let destination = match (path, back) {
+                    (None, Some(back)) => back(source)?,
+                    _ => Destination::prepare(path, source, self.existing())?,
                 };
                 let destination = match quote_empty {
                     true => destination.quoting_empty(source)?,

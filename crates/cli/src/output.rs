@@ -21,7 +21,10 @@ pub(crate) fn text(text: &str) -> Result<(), Failure> {
 
 /// Writes one JSON object on a line of its own.
 pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
-    let mut line = serde_json::to_string(value).expect("reports are plain data");
-    line.push('\n');
-    text(&line)
+    text(&(line(value) + "\n"))
+}
+
+/// A JSON object as it stands on a line.
+pub(crate) fn line(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("reports are plain data")
 }

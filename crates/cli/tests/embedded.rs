@@ -2,16 +2,18 @@
 
 use std::{
     net::TcpListener,
+    ops::Range,
     sync::{Arc, Mutex, mpsc},
     thread,
     time::{Duration, Instant},
 };
 
 use arrow_array::{
-    ArrayRef, Int64Array, RecordBatch, StringArray, cast::AsArray, types::Int64Type,
+    ArrayRef, Int64Array, RecordBatch, RecordBatchIterator, RecordBatchReader, StringArray,
+    cast::AsArray,
+    types::{Int64Type, UInt64Type},
 };
-use psijoin_cli::embedded::{Failed, Joined, Learned, Listener, Stop, join};
-use psijoin_table::Source;
+use psijoin_cli::embedded::{Failed, Joined, Learned, Listener, Stop, Table, join, plan};
 use serde_json::Value;
 
 /// Keeps what it hears.
@@ -33,12 +35,18 @@ impl Listener for Heard {
 }
 
 /// A table of keys, and a number for each.
-fn table(name: &str, ids: std::ops::Range<i64>, factor: i64) -> Source {
+fn rows(ids: Range<i64>, factor: i64) -> impl RecordBatchReader + Send + 'static {
     let keys: StringArray = ids.clone().map(|id| Some(format!("k{id}"))).collect();
     let numbers: Int64Array = ids.map(|id| Some(id * factor)).collect();
     let columns: [(&str, ArrayRef); 2] = [("id", Arc::new(keys)), ("n", Arc::new(numbers))];
     let batch = RecordBatch::try_from_iter(columns).unwrap();
-    Source::of_batches(name, batch.schema(), vec![batch]).unwrap()
+    let schema = batch.schema();
+    RecordBatchIterator::new([Ok(batch)], schema)
+}
+
+/// The same as a table.
+fn table(name: &str, ids: Range<i64>, factor: i64) -> Table {
+    Table::in_memory(name, rows(ids, factor))
 }
 
 fn words(text: &str) -> Vec<String> {
@@ -53,17 +61,22 @@ fn free_address() -> String {
 
 /// What the receiver and the sender get, told these words beside those of where they meet.
 fn both(receiver: &str, sender: &str) -> [Result<Joined, Failed>; 2] {
+    let [mine, theirs] = [table("mine", 0..100, 1), table("theirs", 50..200, 10)];
+    both_of((receiver, mine), (sender, theirs))
+}
+
+/// The same, with these tables.
+fn both_of(
+    (receiver, mine): (&str, Table),
+    (sender, theirs): (&str, Table),
+) -> [Result<Joined, Failed>; 2] {
     let address = free_address();
     let common = "--insecure-plaintext --key id --wait 20 --threads 1";
     let receive = words(&format!("receive --listen {address} {common} {receiver}"));
     let send = words(&format!("send --connect {address} {common} {sender}"));
     thread::scope(|scope| {
         let heard = Arc::new(Heard::default());
-        let sent = scope.spawn(move || {
-            let theirs = table("theirs", 50..200, 10);
-            join(&send, theirs, heard, &Stop::default())
-        });
-        let mine = table("mine", 0..100, 1);
+        let sent = scope.spawn(move || join(&send, theirs, heard, &Stop::default()));
         let received = join(&receive, mine, Arc::new(Heard::default()), &Stop::default());
         [received, sent.join().unwrap()]
     })
@@ -102,6 +115,57 @@ fn rows_stay_in_memory_with_columns_of_either_side() {
     assert_eq!(report["outcome"], "done");
     assert_eq!(report["files"]["input"], "mine");
     assert_eq!(report["result"]["shared_keys"], 50);
+}
+
+/// What is copied to a file gives the same rows; and numbers of rows are of those rows.
+#[test]
+fn rows_come_from_streams_and_go_by_number() {
+    let trade = "--learn both --give n --take all";
+    let mine = Table::in_memory("mine", rows(0..100, 1)).by_number();
+    let theirs = Table::stream("theirs", rows(50..200, 10));
+    let [received, sent] = both_of((trade, mine), (trade, theirs)).map(Result::unwrap);
+    let Learned::Rows(Some((schema, batches))) = &received.learned else {
+        panic!("{:?}", received.learned);
+    };
+    let ids: Vec<i64> = (50..100).collect();
+    let tens: Vec<i64> = ids.iter().map(|id| id * 10).collect();
+    assert_eq!(schema.fields().len(), 2);
+    let numbers_of = batches[0].column(0).as_primitive::<UInt64Type>();
+    assert_eq!(numbers_of.values()[..], (50..100).collect::<Vec<u64>>());
+    assert_eq!(numbers(&received.learned, "partner_n"), tens);
+    assert_eq!(numbers(&sent.learned, "n"), tens);
+    assert_eq!(numbers(&sent.learned, "partner_n"), ids);
+}
+
+#[test]
+fn plans_are_those_of_the_program() {
+    let heard = || Arc::new(Heard::default());
+    let planned = |text: &str| plan(&words(text), heard(), &Stop::default());
+    let found = planned("plan --items 2^10:2^12 --network 10mbps,80ms --threads 1").unwrap();
+    assert!(
+        found.text.contains("1,024 items of the sender and 4,096"),
+        "{}",
+        found.text
+    );
+    let lines: Vec<Value> = (found.lines.iter())
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(
+        lines.iter().filter(|line| line["is_auto"] == true).count(),
+        1
+    );
+    assert!(lines[0]["seconds"].as_f64().unwrap() > 0.0);
+    assert_eq!(lines[0]["ratio"], 1.0);
+    assert!(lines.last().unwrap()["obstacle"].is_string());
+    for (wrong, what) in [
+        ("plan", "--items"),
+        ("demo", "first word"),
+        ("plan --items x", "x"),
+    ] {
+        let failed = planned(wrong).unwrap_err();
+        assert_eq!(failed.code, 2);
+        assert!(failed.message.contains(what), "{failed}");
+    }
 }
 
 #[test]

@@ -113,6 +113,13 @@ pub(crate) struct PlanMeeting {
     pub(crate) connect: Option<Address>,
 }
 
+impl PlanMeeting {
+    /// Whether the parties are to meet.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.listen.is_some() || self.connect.is_some()
+    }
+}
+
 /// Which part a party plays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Part {

@@ -13,6 +13,7 @@ use psijoin_forecast::{
     money::{Prices, Rates, Setting},
 };
 use psijoin_table::{KeyPartitions, KeyTable, Progress, Source};
+use psijoin_transport::Interrupt;
 
 use crate::{
     allowance::{self, Allowance},
@@ -22,6 +23,8 @@ use crate::{
     dialect,
     exit::Failure,
     humanize,
+    interrupt::handle_ctrl_c,
+    output,
     question::{Learners, Question},
     sizes::SetSizes,
 };
@@ -29,9 +32,28 @@ use crate::{
 mod meeting;
 mod shown;
 
-use shown::Shown;
+pub(crate) use shown::Planned;
 
 pub(super) fn run(args: &args::Plan) -> Result<(), Failure> {
+    let console = Console::wanted(false);
+    let (progress, interrupt) = (Arc::default(), Interrupt::new());
+    if args.meeting.is_wanted() {
+        handle_ctrl_c(interrupt.clone(), Arc::clone(&progress), console.clone())?;
+    }
+    let planned = planned(args, &console, &progress, interrupt)?;
+    match args.json {
+        true => planned.lines().iter().try_for_each(output::json),
+        false => output::text(&planned.text()),
+    }
+}
+
+/// What the join will take.
+pub(crate) fn planned(
+    args: &args::Plan,
+    console: &Console,
+    progress: &Progress,
+    interrupt: Interrupt,
+) -> Result<Planned, Failure> {
     let question = Question {
         asked: args.output_kind.clone(),
         min_intersection: args.min_intersection.unwrap_or_default(),
@@ -41,9 +63,7 @@ pub(super) fn run(args: &args::Plan) -> Result<(), Failure> {
     check_columns(args, &question)?;
     let rates = rates(args)?;
     let order = order(args.optimise, rates.is_some())?;
-    let console = Console::wanted(false);
-    let progress = Arc::new(Progress::default());
-    let items = items(args, &progress, &console)?;
+    let items = items(args, progress, console)?;
     let holders = args.output_kind.holders();
     let gives = |role| match role {
         Role::Sender => args.sender_gives.unwrap_or(0).into(),
@@ -55,16 +75,16 @@ pub(super) fn run(args: &args::Plan) -> Result<(), Failure> {
         .memory
         .map(|bytes| Limit::new(bytes, threads, &request))
         .transpose()?;
-    let measured = meeting::measure(args, &progress, &console)?;
+    let measured = meeting::measure(args, interrupt, console)?;
     let conditions = Conditions {
         network: measured.unwrap_or_else(|| Network::from(args.network)),
-        calibration: &calibration(args, &console)?,
+        calibration: &calibration(args, console)?,
         threads,
         memory: limit.as_ref().map(|limit| limit.memory),
         rates,
     };
     let (estimates, others) = compare(&request, &conditions, order);
-    let shown = Shown {
+    Ok(Planned {
         items,
         output: match request.output {
             OutputKind::Payloads(payloads) => payloads.to_string(),
@@ -79,13 +99,9 @@ pub(super) fn run(args: &args::Plan) -> Result<(), Failure> {
         threads,
         budget: limit.map(|limit| limit.budget),
         has_money: conditions.rates.is_some(),
-        estimates: &estimates,
-        others: &others,
-    };
-    match args.json {
-        true => shown.json(),
-        false => shown.text(),
-    }
+        estimates,
+        others,
+    })
 }
 
 /// What `send` and `receive` make of the memory that is said.

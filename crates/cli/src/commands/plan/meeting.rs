@@ -1,19 +1,15 @@
 //! Meeting the other party only to measure the network to it.
 
-use std::sync::Arc;
-
 use psijoin::Role;
 use psijoin_channel::Channel;
 use psijoin_forecast::Network;
 use psijoin_handshake::{self as handshake, Hello, begin};
-use psijoin_table::Progress;
 use psijoin_transport::{Endpoint, Interrupt, Options};
 
 use crate::{
     args::{self, Part},
     console::Console,
     exit::Failure,
-    interrupt::handle_ctrl_c,
     measured_network,
     meeting::{self, meet},
     settings::PROTOCOL,
@@ -22,7 +18,7 @@ use crate::{
 /// Meets the other party, if it was said where, and measures the network with it. No data moves.
 pub(super) fn measure(
     args: &args::Plan,
-    progress: &Arc<Progress>,
+    interrupt: Interrupt,
     console: &Console,
 ) -> Result<Option<Network>, Failure> {
     let args::PlanMeeting { listen, connect } = &args.meeting;
@@ -30,8 +26,6 @@ pub(super) fn measure(
         return Ok(None);
     };
     let security = meeting::security(&args.trust, console)?;
-    let interrupt = Interrupt::new();
-    handle_ctrl_c(interrupt.clone(), progress.clone(), console.clone())?;
     let mut options = Options::new(security);
     options.interrupt = interrupt;
     let (connection, mut channel) = meet(&mut endpoint, &options, console)?;

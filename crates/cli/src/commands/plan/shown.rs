@@ -1,4 +1,4 @@
-//! What `psijoin plan` prints.
+//! What a join will take, for people and for scripts.
 
 use std::{num::NonZeroUsize, time::Duration};
 
@@ -10,15 +10,14 @@ use psijoin::{
 use serde::Serialize;
 
 use crate::{
-    exit::Failure,
     grid::{Align, Grid},
-    humanize, output,
+    humanize,
     session::most_spilled,
     sizes::SetSizes,
 };
 
 /// All protocols, and what they were compared for.
-pub(super) struct Shown<'a> {
+pub(crate) struct Planned {
     pub(super) items: SetSizes,
     pub(super) output: String,
     pub(super) order: Order,
@@ -30,25 +29,28 @@ pub(super) struct Shown<'a> {
     /// The name of the protocol that `auto` takes.
     pub(super) auto: &'static str,
     /// The best first.
-    pub(super) estimates: &'a [Estimate],
-    pub(super) others: &'a [(&'static Info, Obstacle)],
+    pub(super) estimates: Vec<Estimate>,
+    pub(super) others: Vec<(&'static Info, Obstacle)>,
 }
 
-impl Shown<'_> {
-    /// For scripts: a line per protocol.
-    pub(super) fn json(&self) -> Result<(), Failure> {
-        let lines = self.estimates.iter().map(|estimate| self.line(estimate));
-        lines.into_iter().try_for_each(|line| output::json(&line))?;
+impl Planned {
+    /// For scripts: a line per protocol, the best first.
+    pub(crate) fn lines(&self) -> Vec<Line> {
+        let choices = self
+            .estimates
+            .iter()
+            .map(|estimate| self.estimated(estimate));
         let others = self.others.iter().map(|(info, obstacle)| LeftOut {
             protocol: info.name,
             obstacle: why(obstacle),
         });
-        others.into_iter().try_for_each(|line| output::json(&line))
+        let choices = choices.map(Box::new).map(Line::Choice);
+        choices.chain(others.map(Line::LeftOut)).collect()
     }
 
     /// For people.
-    pub(super) fn text(&self) -> Result<(), Failure> {
-        output::text(&(self.compared() + &left_out(self.others)))
+    pub(crate) fn text(&self) -> String {
+        self.compared() + &left_out(&self.others)
     }
 
     /// The protocols that can do it, the best first.
@@ -64,10 +66,10 @@ impl Shown<'_> {
         if self.estimates.is_empty() {
             return format!("{heading}: no protocol can do this.\n");
         }
-        let lines: Vec<Line> = (self.estimates.iter())
-            .map(|estimate| self.line(estimate))
+        let lines: Vec<Estimated> = (self.estimates.iter())
+            .map(|estimate| self.estimated(estimate))
             .collect();
-        let spills = lines.iter().any(Line::spills);
+        let spills = lines.iter().any(Estimated::spills);
         let mut grid = Grid::new(&self.columns(spills));
         for line in &lines {
             grid.row(self.row(line, spills));
@@ -119,7 +121,7 @@ impl Shown<'_> {
         columns
     }
 
-    fn row(&self, line: &Line, spills: bool) -> Vec<String> {
+    fn row(&self, line: &Estimated, spills: bool) -> Vec<String> {
         let name = match line.is_auto {
             true => format!("{} (auto)", line.protocol),
             false => line.protocol.to_owned(),
@@ -149,7 +151,7 @@ impl Shown<'_> {
         cells
     }
 
-    fn line(&self, estimate: &Estimate) -> Line {
+    fn estimated(&self, estimate: &Estimate) -> Estimated {
         let (info, cost) = (estimate.plan.info(), estimate.plan.cost().total);
         let [sender, receiver] = estimate
             .memory_bytes
@@ -161,7 +163,7 @@ impl Shown<'_> {
                 None => 0,
             })
         };
-        Line {
+        Estimated {
             protocol: info.name,
             is_auto: info.name == self.auto,
             seconds: estimate.forecast.seconds,
@@ -210,9 +212,17 @@ fn why(obstacle: &Obstacle) -> String {
     }
 }
 
-/// An estimate, for scripts.
+/// A protocol, for scripts.
 #[derive(Serialize)]
-struct Line {
+#[serde(untagged)]
+pub(crate) enum Line {
+    Choice(Box<Estimated>),
+    LeftOut(LeftOut),
+}
+
+/// What a protocol is estimated to take.
+#[derive(Serialize)]
+pub(crate) struct Estimated {
     protocol: &'static str,
     /// Whether `auto` takes it.
     is_auto: bool,
@@ -233,7 +243,7 @@ struct Line {
     leaks: &'static str,
 }
 
-impl Line {
+impl Estimated {
     /// Whether anything of a table goes to disk.
     fn spills(&self) -> bool {
         [self.sender_spilled_bytes, self.receiver_spilled_bytes]
@@ -243,9 +253,9 @@ impl Line {
     }
 }
 
-/// A protocol that is no choice, for scripts.
+/// A protocol that is no choice.
 #[derive(Serialize)]
-struct LeftOut {
+pub(crate) struct LeftOut {
     protocol: &'static str,
     obstacle: String,
 }
