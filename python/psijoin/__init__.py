@@ -23,6 +23,7 @@ from psijoin._errors import (
 )
 from psijoin._identity import Identity
 from psijoin._pair import local_pair, together
+from psijoin._plan import Plan, plan
 from psijoin._psijoin import __version__
 from psijoin._session import Session
 
@@ -33,10 +34,12 @@ __all__ = [
     "NetworkError",
     "PeerError",
     "PeerFailedError",
+    "Plan",
     "PolicyError",
     "Session",
     "UsageError",
     "__version__",
     "local_pair",
+    "plan",
     "together",
 ]

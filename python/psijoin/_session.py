@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from decimal import Decimal
 from types import TracebackType
 from typing import Any, Literal
@@ -13,9 +13,8 @@ from psijoin import _psijoin, _tables
 from psijoin._errors import UsageError, raised
 from psijoin._identity import Identity
 from psijoin._listening import Listener, Progress, progress_bar
-
-Columns = str | Sequence[str]
-"""A column by name, or several."""
+from psijoin._tables import Use, Wanted
+from psijoin._words import Columns, listed, names, words
 
 
 class Session:
@@ -62,7 +61,7 @@ class Session:
             "memory": memory,
             "spill-dir": spill_dir,
         }
-        self._words = _words(meeting | trust | limits)
+        self._words = words(meeting | trust | limits)
         self._progress = progress
         self.statement = None
         self.report = None
@@ -173,7 +172,7 @@ class Session:
     ) -> dict[str, Decimal]:
         """What columns of either party add up to over the shared keys, by their names. The other party calls `send` with
         `output_kind="sum:COLUMN,…"`, the same columns in the same order."""
-        kind = f"sum:{_listed(columns)}"
+        kind = f"sum:{listed(columns)}"
         options = {"normalize": normalize, "output_kind": kind, **options}
         sums = self._learned("receive", table, on, options)
         return {name: Decimal(value) for name, value in sums}
@@ -194,61 +193,49 @@ class Session:
     ) -> Any:
         named = {
             "normalize": normalize,
-            "take": take if take == "all" else _listed(take),
-            "give": _listed(give),
+            "take": take if take == "all" else listed(take),
+            "give": listed(give),
             "learn": learn,
             "rows": rows if rows != "shared" else None,
             "align": align,
             "output": output,
         }
-        learned = self._learned(role, table, on, {**named, **options})
-        return _tables.back(table)(learned) if isinstance(learned, _psijoin.Rows) else None
+        use = Use.FILE if output else Use.BACK if role == "receive" or learn == "both" else Use.NOTHING
+        return self._learned(role, table, on, {**named, **options}, use, give)
 
     def _learned(
-        self, role: str, table: Any, on: Columns | None, options: Mapping[str, Any]
+        self,
+        role: str,
+        table: Any,
+        on: Columns | None,
+        options: Mapping[str, Any],
+        use: Use = Use.NOTHING,
+        give: Columns | None = None,
     ) -> Any:
         """Joins, and keeps what is known of it."""
         self.statement = self.report = None
-        words = [role, *self._words, *_words({"key": _listed(on), **options})]
+        columns = _columns_read(on, give, options.get("output_kind", "rows"))
+        given = _tables.given(table, Wanted(columns, use))
+        said = [role, *self._words, *words({"key": listed(on), **options})]
         bar = progress_bar() if self._progress is True else None
         progress = self._progress if callable(self._progress) else bar
         try:
-            joined = _psijoin.join(
-                words, _tables.as_stream(table), "the table", Listener(progress)
-            )
+            listener = Listener(progress)
+            joined = _psijoin.join(said, given.rows, "the table", given.how, listener)
         except _psijoin.Failure as failure:
             error = raised(failure)
             self.report = error.report
-            raise error from None
+            raise error from failure.__cause__
         finally:
             if bar is not None:
                 bar.close()
         self.statement = joined["statement"]
         self.report = json.loads(joined["report"])
-        return joined["learned"]
+        learned = joined["learned"]
+        return given.back(learned) if isinstance(learned, _psijoin.Rows) else learned
 
 
-def _words(options: Mapping[str, Any]) -> list[str]:
-    """Options as the command line has them."""
-    words: list[str] = []
-    for name, value in options.items():
-        option = "--" + name.replace("_", "-")
-        if isinstance(value, Mapping):
-            rules = (f"{column}={rule}" for column, rule in value.items())
-            words += (word for rule in rules for word in (option, rule))
-        elif value is True:
-            words.append(option)
-        elif value is not None and value is not False:
-            words.append(f"{option}={os.fspath(value) if isinstance(value, os.PathLike) else value}")
-    return words
-
-
-def _listed(names: Columns | None) -> str | None:
-    """Names with commas between them, as the command line has them."""
-    if names is None:
-        return None
-    return ",".join(map(_quoted, [names] if isinstance(names, str) else names))
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"' if set(name) & set(',"') or not name else name
+def _columns_read(on: Columns | None, give: Columns | None, kind: str) -> set[str] | None:
+    """The columns that a join reads. None if that is not known: the key is the only column of a table, or a kind of output names
+    columns in its own way."""
+    return None if on is None or ":" in kind else {*names(on), *names(give)}

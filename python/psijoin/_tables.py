@@ -3,13 +3,77 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import chain
+from typing import Any, Literal
 
+from psijoin._errors import InputError
 from psijoin._psijoin import Rows
 
 KEY = "key"
 """The column of a list of keys."""
+
+
+How = Literal["in memory", "by number", "stream"]
+
+
+class Use(Enum):
+    """What a join needs a table's rows for, beside their keys."""
+
+    NOTHING = "nothing"
+    FILE = "file"
+    """Some go to a file."""
+    BACK = "back"
+    """Some come back."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a join needs of a table."""
+
+    columns: Collection[str] | None
+    """The columns that it reads. None if that is not known."""
+    use: Use
+
+    def reads(self, column: str) -> bool:
+        """Whether it reads this column, even if rows are picked by number."""
+        return self.use is Use.FILE or self.columns is None or column in self.columns
+
+    def projection(self, columns: Sequence[str]) -> Projection:
+        """What it needs of a table that has these columns."""
+        if self.columns is None:
+            return Projection(columns, is_complete=True)
+        is_complete = set(self.columns) <= set(columns)
+        is_all = self.use is not Use.NOTHING or not is_complete
+        return Projection([name for name in columns if is_all or name in self.columns], is_complete)
+
+
+@dataclass(frozen=True)
+class Projection:
+    """Columns of a table."""
+
+    columns: Sequence[str]
+    is_complete: bool
+    """Whether a join can do with them. If not, it need not read a row to say so."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """How a table goes into a join, and what is made of what comes back."""
+
+    rows: Any
+    """Something with `__arrow_c_stream__`, or an iterator of such, of which the first says the columns."""
+    how: How
+    back: Callable[[Rows], Any]
+
+
+def given(table: Any, wanted: Wanted) -> Given:
+    """How this table goes into a join that wants this of it."""
+    if isinstance(table, list):
+        return Given(Rows.of_texts(KEY, table), "in memory", _texts)
+    return _BY_LIBRARY.get(library(table), _of_another_library)(table, wanted)
 
 
 def library(table: Any) -> str:
@@ -17,33 +81,120 @@ def library(table: Any) -> str:
     return type(table).__module__.partition(".")[0].lstrip("_")
 
 
-def as_stream(table: Any) -> Any:
-    """Something with `__arrow_c_stream__` that has the rows of this table."""
-    known = library(table)
-    if isinstance(table, list):
-        return Rows.of_texts(KEY, table)
-    if known == "polars" and hasattr(table, "collect"):
-        return table.collect()
-    if known == "pyarrow" and hasattr(table, "to_table"):
-        return table.to_table()
-    if known == "pandas":
-        # The index of a data frame is no column.
-        return _pyarrow().Table.from_pandas(table, preserve_index=False)
+def _texts(rows: Rows) -> Any:
+    return rows.texts() if rows.columns() == [KEY] else rows
+
+
+def _of_pandas(frame: Any, wanted: Wanted) -> Given:
+    """Rows are picked by pandas, which so keeps its types and the index. Columns that are not read are not converted: what
+    stands for them takes no memory."""
+    _check_frame(frame)
+    pyarrow = _pyarrow()
+    names = [str(name) for name in frame.columns]
+
+    def column(number: int) -> Any:
+        if not wanted.reads(names[number]):
+            return pyarrow.nulls(len(frame))
+        try:
+            return pyarrow.array(frame.iloc[:, number], from_pandas=True)
+        except pyarrow.ArrowException as error:
+            message = f"the column `{names[number]}` holds values of several types, or of one that Arrow does not have"
+            raise InputError(message) from error
+
+    columns = pyarrow.table([column(number) for number in range(len(names))], names=names)
+
+    def back(rows: Rows) -> Any:
+        found = pyarrow.table(rows)
+        picked = frame.take(found.column(0).to_numpy())
+        if found.num_columns == 1:
+            return picked
+        added = found.select(range(1, found.num_columns)).to_pandas()
+        added.index = picked.index
+        return sys.modules["pandas"].concat([picked, added], axis="columns")
+
+    return Given(columns, _picked(wanted), back)
+
+
+def _of_polars(table: Any, wanted: Wanted) -> Given:
+    if hasattr(table, "collect_batches"):
+        return _query_of_polars(table, wanted)
+    _check_frame(table)
+    return _frame_of_polars(table, wanted)
+
+
+def _frame_of_polars(frame: Any, wanted: Wanted) -> Given:
+    """Rows are picked by polars, which so keeps its types. What stands for columns that are not read takes two bits per row."""
+    polars = sys.modules["polars"]
+    # Columns of nulls alone, without a type, are not understood everywhere.
+    nothing = polars.lit(None, dtype=polars.Boolean)
+    unread = [nothing.alias(name) for name in frame.columns if not wanted.reads(name)]
+
+    def back(rows: Rows) -> Any:
+        found = polars.DataFrame(rows)
+        return frame[found.to_series(0)].hstack(found[:, 1:])
+
+    return Given(frame.with_columns(unread), _picked(wanted), back)
+
+
+def _query_of_polars(query: Any, wanted: Wanted) -> Given:
+    columns = query.collect_schema()
+    projection = wanted.projection(columns.names())
+    chosen = query.select(projection.columns)
+    nothing = columns.to_frame().select(projection.columns)
+    rows = chosen.collect_batches() if projection.is_complete else []
+    return Given(chain([nothing], rows), "stream", sys.modules["polars"].DataFrame)
+
+
+def _of_pyarrow(table: Any, wanted: Wanted) -> Given:
+    back = _to_pyarrow(wanted)
+    if hasattr(table, "scanner"):
+        projection = wanted.projection(table.schema.names)
+        nothing = table.schema.empty_table().select(projection.columns)
+        rows = table.scanner(projection.columns).to_batches() if projection.is_complete else []
+        return Given(chain([nothing], rows), "stream", back)
+    if hasattr(table, "projected_schema"):
+        # A scanner.
+        return Given(table.to_reader(), "stream", back)
+    return Given(table, "in memory" if hasattr(table, "__len__") else "stream", back)
+
+
+def _of_duckdb(relation: Any, wanted: Wanted) -> Given:
+    return Given(relation, "stream", _to_pyarrow(wanted))
+
+
+def _of_another_library(table: Any, wanted: Wanted) -> Given:
+    if not hasattr(table, "__arrow_c_stream__"):
+        message = (
+            "a table is a data frame of pandas, polars, pyarrow or DuckDB, or anything else with __arrow_c_stream__, "
+            f"not {type(table).__qualname__}"
+        )
+        raise TypeError(message)
+    # What cannot say how many rows it has is likely to compute them.
+    return Given(table, "in memory" if hasattr(table, "__len__") else "stream", lambda rows: rows)
+
+
+_BY_LIBRARY: dict[str, Callable[[Any, Wanted], Given]] = {
+    "duckdb": _of_duckdb,
+    "pandas": _of_pandas,
+    "polars": _of_polars,
+    "pyarrow": _of_pyarrow,
+}
+
+
+def _picked(wanted: Wanted) -> How:
+    """How rows come back from which a library picks by itself."""
+    return "by number" if wanted.use is Use.BACK else "in memory"
+
+
+def _to_pyarrow(wanted: Wanted) -> Callable[[Rows], Any]:
+    # It is missing now, or not at all: not when the other party has been met.
+    table: Callable[[Rows], Any] = _pyarrow().table if wanted.use is Use.BACK else _texts
     return table
 
 
-def back(table: Any) -> Callable[[Rows], Any]:
-    """What makes of rows a table of the library that this one comes from."""
-    known = library(table)
-    if isinstance(table, list):
-        return lambda rows: rows.texts() if rows.columns() == [KEY] else rows
-    if known == "pandas":
-        return lambda rows: _pyarrow().table(rows).to_pandas()
-    if known == "polars":
-        return lambda rows: sys.modules["polars"].DataFrame(rows)
-    if known in ("pyarrow", "duckdb"):
-        return lambda rows: _pyarrow().table(rows)
-    return lambda rows: rows
+def _check_frame(table: Any) -> None:
+    if not hasattr(table, "columns"):
+        raise TypeError(f"a table has columns, and a {type(table).__qualname__} has none: see its method to_frame")
 
 
 def _pyarrow() -> Any:

@@ -1,6 +1,6 @@
 //! Data frames of whatever library: they come and go as streams of Arrow data, without copies.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use arrow_array::{
     ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchReader, StringArray,
@@ -9,28 +9,90 @@ use arrow_array::{
 };
 use arrow_pyarrow::FromPyArrow;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use psijoin_table::Source;
-use pyo3::{
-    exceptions::{PyTypeError, PyValueError},
-    prelude::*,
-    types::PyCapsule,
-};
+use psijoin_cli::embedded::Table;
+use pyo3::{exceptions::PyValueError, prelude::*, types::PyCapsule};
 
-/// A table in memory, from anything with `__arrow_c_stream__`.
-pub(crate) fn source(table: &Bound<'_, PyAny>, name: &str) -> PyResult<Source> {
-    if !table.hasattr("__arrow_c_stream__")? {
-        return Err(PyTypeError::new_err(format!(
-            "a table is a data frame of pandas, polars, pyarrow or DuckDB, or anything else with __arrow_c_stream__, not {}",
-            table.get_type().qualname()?
-        )));
+/// The rows of several data frames, one after the other, as a Python iterator gives them: the first one says the columns, and
+/// may have no rows.
+struct Frames {
+    frames: Py<PyAny>,
+    current: RecordBatchStreamReader,
+    raised: Raised,
+}
+
+/// What a Python iterator has raised.
+pub(crate) type Raised = Arc<Mutex<Option<PyErr>>>;
+
+/// A table, and what will have been raised if it cannot be read. What has `__arrow_c_stream__` is a data frame; of anything else, an
+/// iterator gives data frames. `how` is `in memory`, `by number` or `stream`: see [`Table`].
+pub(crate) fn table(table: &Bound<'_, PyAny>, name: &str, how: &str) -> PyResult<(Table, Raised)> {
+    let raised = Raised::default();
+    let rows: Box<dyn RecordBatchReader + Send> = match table.hasattr("__arrow_c_stream__")? {
+        true => Box::new(RecordBatchStreamReader::from_pyarrow_bound(table)?),
+        false => Box::new(Frames::new(table, raised.clone())?),
+    };
+    let table = match how {
+        "in memory" => Table::in_memory(name, rows),
+        "by number" => Table::in_memory(name, rows).by_number(),
+        "stream" => Table::stream(name, rows),
+        _ => {
+            return Err(PyValueError::new_err(
+                "there is no such way to read a table",
+            ));
+        }
+    };
+    Ok((table, raised))
+}
+
+impl Frames {
+    fn new(iterable: &Bound<'_, PyAny>, raised: Raised) -> PyResult<Self> {
+        let mut frames = iterable.try_iter()?;
+        let first = frames.next().transpose()?;
+        let first = first.ok_or_else(|| PyValueError::new_err("no data frame says the columns"))?;
+        Ok(Self {
+            current: RecordBatchStreamReader::from_pyarrow_bound(&first)?,
+            frames: frames.into_any().unbind(),
+            raised,
+        })
     }
-    let reader = RecordBatchStreamReader::from_pyarrow_bound(table)?;
-    let schema = reader.schema();
-    let batches: Result<Vec<RecordBatch>, ArrowError> = reader.collect();
-    // The library's own words may hold values of the table.
-    let batches = batches.map_err(|_| PyValueError::new_err("the table cannot be read"))?;
-    let source = Source::of_batches(name, schema, batches);
-    source.map_err(|error| PyValueError::new_err(error.to_string()))
+
+    /// Goes on to the next data frame, if there is one.
+    fn advance(&mut self) -> PyResult<bool> {
+        Python::attach(|py| {
+            let mut frames = self.frames.bind(py).try_iter()?;
+            let Some(next) = frames.next().transpose()? else {
+                return Ok(false);
+            };
+            self.current = RecordBatchStreamReader::from_pyarrow_bound(&next)?;
+            Ok(true)
+        })
+    }
+}
+
+impl Iterator for Frames {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(rows) = self.current.next() {
+                return Some(rows);
+            }
+            match self.advance() {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(error) => {
+                    *self.raised.lock().expect("no panic") = Some(error);
+                    return Some(Err(ArrowError::ExternalError("a Python exception".into())));
+                }
+            }
+        }
+    }
+}
+
+impl RecordBatchReader for Frames {
+    fn schema(&self) -> SchemaRef {
+        self.current.schema()
+    }
 }
 
 /// Rows that a join gave. Any library that takes Arrow data takes them, by `__arrow_c_stream__`.

@@ -18,7 +18,7 @@ use std::{
     time::Duration,
 };
 
-use psijoin_cli::embedded::{self, Failed, Identified, Joined, Learned, Stop};
+use psijoin_cli::embedded::{self, Failed, Identified, Joined, Learned, Planned, Stop};
 use pyo3::{exceptions::PyRuntimeError, prelude::*, types::PyDict};
 
 use calls::Listening;
@@ -30,24 +30,47 @@ const SIGNALS: Duration = Duration::from_millis(50);
 /// Joins a table in memory, and returns a dictionary: `statement`, `report` and `learned`.
 ///
 /// `words` are those of the command line, from `receive` or `send` on, without `--input`. `table` is anything with
-/// `__arrow_c_stream__`; `name` stands for it in messages. `listener` has the methods `say(text)`, `warn(text)` and `at(what, bytes,
+/// `__arrow_c_stream__`, or an iterator of such; `name` stands for it in messages. `how` it is read is `in memory`, `by number` or
+/// `stream`. `listener` has the methods `say(text)`, `warn(text)` and `at(what, bytes,
 /// total_bytes)`, which other threads call. Python's lock is released meanwhile, and a signal stops the join.
 ///
-/// Raises `Failed` with what the program would say: its exit code, message, whether it may pass, and the report.
+/// Raises `Failure` with what the program would say: its exit code, message, whether it may pass, and the report. What the iterator
+/// has raised is its cause.
 #[pyfunction]
 fn join<'py>(
     py: Python<'py>,
     words: Vec<String>,
     table: &Bound<'py, PyAny>,
     name: &str,
+    how: &str,
     listener: Py<PyAny>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let source = frames::source(table, name)?;
+    let (table, cause) = frames::table(table, name, how)?;
     let listener = Arc::new(Listening(listener));
     let joined = while_signals_are_seen(py, move |stop| {
-        embedded::join(&words, source, listener, stop)
+        embedded::join(&words, table, listener, stop)
     })?;
-    dictionary(py, joined.map_err(raised)?)
+    let joined = joined.map_err(|failed| {
+        let error = raised(failed);
+        error.set_cause(py, cause.lock().expect("no panic").take());
+        error
+    });
+    dictionary(py, joined?)
+}
+
+/// What a join will take, in the words of the command line from `plan` on: a text for people, and a line of JSON per protocol.
+///
+/// Raises `Failure` as `join` does.
+#[pyfunction]
+fn plan(
+    py: Python<'_>,
+    words: Vec<String>,
+    listener: Py<PyAny>,
+) -> PyResult<(String, Vec<String>)> {
+    let listener = Arc::new(Listening(listener));
+    let planned = while_signals_are_seen(py, move |stop| embedded::plan(&words, listener, stop))?;
+    let Planned { text, lines } = planned.map_err(raised)?;
+    Ok((text, lines))
 }
 
 /// Runs `work` in a thread. If a signal raises an exception meanwhile, as Ctrl-C does, the work is stopped.
@@ -144,6 +167,7 @@ fn _psijoin(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("Failure", module.py().get_type::<Failure>())?;
     module.add_class::<Rows>()?;
     module.add_function(wrap_pyfunction!(join, module)?)?;
+    module.add_function(wrap_pyfunction!(plan, module)?)?;
     module.add_function(wrap_pyfunction!(identity, module)?)?;
     module.add_function(wrap_pyfunction!(new_identity, module)?)?;
     module.add_function(wrap_pyfunction!(main, module)?)?;

@@ -44,6 +44,84 @@ def test_polars(pair):
     assert lazy.equals(rows)
 
 
+def test_polars_keeps_its_types(pair):
+    polars = pytest.importorskip("polars")
+    colours = polars.Enum(["red", "blue", "green"])
+    mine = polars.DataFrame(COLUMNS).with_columns(
+        polars.Series("category", ["x", "y", "x", None, "z"], dtype=polars.Categorical),
+        polars.Series("colour", ["red", None, "blue", "green", "red"], dtype=colours),
+        polars.Series("object", [object() for _ in range(5)], dtype=polars.Object),
+        polars.Series("lists", [[1], [], None, [2, 3], [4]]),
+    )
+    rows = joined(pair, mine, polars.DataFrame(OTHERS))
+    assert rows.drop("plan", "object").equals(mine[SHARED].drop("object"))
+    assert rows.drop("plan").schema == mine.schema
+    assert rows["object"].to_list() == mine["object"][SHARED].to_list()
+
+
+def test_a_query_of_polars_is_read_as_it_comes(pair):
+    polars = pytest.importorskip("polars")
+    alice, bob = pair
+    read = []
+
+    def wide(frame):
+        read.append(frame.columns)
+        return frame
+
+    theirs = polars.DataFrame(OTHERS).lazy().map_batches(wide, projection_pushdown=True)
+    keys = polars.LazyFrame({"id": [f"{number:020}" for number in range(300_000)]})
+    both = polars.concat([keys, polars.LazyFrame({"id": ["a", "b"]})])
+    shared, _ = psijoin.together(
+        lambda: alice.receive(both, on="id"), lambda: bob.send(theirs, on="key")
+    )
+    assert shared["id"].to_list() == ["a", "b"]
+    # A sender of rows needs no more than the key.
+    assert read == [["key"]]
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_a_query_that_fails_is_the_cause(pair, library, tmp_path):
+    pytest.importorskip(library)
+    alice, _ = pair
+    with pytest.raises(psijoin.InputError, match="what gives its rows has failed") as raised:
+        alice.receive(failing_query(library, tmp_path), on="id")
+    assert raised.value.code == 3
+    assert raised.value.__cause__ is not None
+    assert "secret" not in str(raised.value)
+    with pytest.raises(psijoin.InputError, match="none"):
+        alice.receive(failing_query(library, tmp_path), on="none")
+
+
+def failing_query(library, folder):
+    if library == "polars":
+        import polars
+
+        texts = polars.LazyFrame({"id": ["1", "secret"]})
+        return texts.with_columns(polars.col("id").cast(polars.Int64))
+    import pyarrow
+    from pyarrow import dataset, parquet
+
+    path = folder / "secret.parquet"
+    parquet.write_table(pyarrow.table({"id": ["a"] * 1000}), path)
+    query = dataset.dataset(path)
+    path.unlink()
+    return query
+
+
+def test_queries_of_pyarrow(pair, tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import dataset, parquet
+
+    mine, theirs = pyarrow.table(COLUMNS), pyarrow.table(OTHERS)
+    expected = joined(pair, mine, theirs)
+    for name, rows in (("a.parquet", mine.slice(0, 2)), ("b.parquet", mine.slice(2))):
+        parquet.write_table(rows, tmp_path / name)
+    files = dataset.dataset(tmp_path)
+    queries = [files, files.scanner(), mine.to_reader(max_chunksize=2), files.scanner().to_reader()]
+    for query in queries:
+        assert joined(pair, query, dataset.dataset(theirs)).equals(expected)
+
+
 def test_pandas(pair):
     pandas = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
@@ -54,6 +132,41 @@ def test_pandas(pair):
     assert rows["id"].tolist() == ["a", "b", "a"]
     assert rows["ratio"].tolist()[0] == 2.5
     assert rows["plan"].tolist()[1] == "gold"
+    # The index goes with its rows.
+    assert rows.index.tolist() == [8, 9, 10]
+
+
+def test_pandas_keeps_its_types(pair):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    mine = pandas.DataFrame(COLUMNS).assign(
+        category=pandas.Categorical(["x", "y", "x", None, "z"]),
+        small=pandas.array([1, None, 3, 4, 5], dtype="Int8"),
+        mixed=["text", 1, None, {}, ()],
+    )
+    mine[17] = "a name that is no text"
+    rows = joined(pair, mine, pandas.DataFrame(OTHERS))
+    pandas.testing.assert_frame_equal(rows.drop(columns="plan"), mine.iloc[SHARED])
+    alice, _ = pair
+    with pytest.raises(psijoin.InputError, match="`mixed`.*several types") as raised:
+        alice.receive(mine, on="mixed")
+    assert raised.value.__cause__ is not None
+
+
+def test_other_rows_of_frames(pair):
+    polars = pytest.importorskip("polars")
+    mine = polars.DataFrame({**COLUMNS, "shared": 1, "plan": 2})
+    rows = joined(pair, mine, polars.DataFrame(OTHERS), rows="all")
+    assert rows.columns == [*mine.columns, "psijoin_shared", "partner_plan"]
+    assert rows.select(mine.columns).equals(mine)
+    assert rows["psijoin_shared"].to_list() == [row in SHARED for row in range(5)]
+    both = {"learn": "both", "align": True, "repeated": "first"}
+    aligned, theirs = psijoin.together(
+        lambda: pair[0].receive(mine, on="id", **both),
+        lambda: pair[1].send(polars.DataFrame(OTHERS), on="key", **both),
+    )
+    assert aligned["id"].to_list() == theirs["key"].to_list()
+    assert aligned.schema == mine.schema
 
 
 def test_pyarrow(pair):
@@ -95,6 +208,26 @@ def test_whatever_has_a_stream(pair):
     assert len(rows) == 3
     assert rows.columns() == [*COLUMNS, "plan"]
     assert pyarrow.table(rows).column("plan").to_pylist() == [None, "gold", None]
+
+
+@pytest.mark.parametrize("library", ["polars", "pandas"])
+def test_a_series_is_no_table(pair, library):
+    frames = pytest.importorskip(library)
+    with pytest.raises(TypeError, match="to_frame"):
+        pair[0].receive(frames.Series(["a", "b"]))
+
+
+@pytest.mark.parametrize("library", ["polars", "pandas"])
+def test_rows_go_to_a_file(pair, library, tmp_path):
+    frames = pytest.importorskip(library)
+    pytest.importorskip("pyarrow")
+    mine = frames.DataFrame({"number": [1, 2], "id": ["a", "b"]})
+    path = tmp_path / "shared.csv"
+    nothing, _ = psijoin.together(
+        lambda: pair[0].receive(mine, on="id", output=path), lambda: pair[1].send(["b"])
+    )
+    assert nothing is None
+    assert path.read_text() == "number,id\n2,b\n"
 
 
 @pytest.mark.parametrize("library", ["polars", "pandas"])

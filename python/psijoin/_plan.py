@@ -1,0 +1,55 @@
+"""What a join will take, beforehand."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from typing import Any
+
+from psijoin import _psijoin
+from psijoin._errors import raised
+from psijoin._listening import Listener
+from psijoin._words import words
+
+
+class Plan(list[dict[str, Any]]):
+    """The protocols that can do a join, the best first, each with what it will take: a list of dictionaries, as `psijoin plan --json`
+    writes them. A data frame can be made of it: `polars.DataFrame(plan)`."""
+
+    text: str
+    """The table that the program shows."""
+    left_out: dict[str, str]
+    """The other protocols, and why they cannot do it."""
+
+    def __init__(self, text: str, lines: list[dict[str, Any]]) -> None:
+        super().__init__(line for line in lines if "obstacle" not in line)
+        self.text = text
+        self.left_out = {line["protocol"]: line["obstacle"] for line in lines if "obstacle" in line}
+
+    def __str__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        """A notebook shows this."""
+        return f"<pre>{escape(self.text)}</pre>"
+
+
+def plan(items: int | tuple[int, int], network: str | None = None, **options: Any) -> Plan:
+    """What a join of so many keys will take: time, bytes, flights and memory of each protocol.
+
+    `items` are the distinct keys of both parties, or of the sender and of the receiver. `network` is what is between them, as
+    "100mbps,80ms" or "lan". Other options are those of the program, as `psijoin plan --help` lists them, with underscores:
+    `output_kind`, `learn`, `sender_gives`, `receiver_gives`, `threads`, `memory`, `optimise`, `prices`, `regions`.
+
+    >>> import psijoin
+    >>> plan = psijoin.plan(items=(1_000_000, 2_000_000), network="100mbps,80ms", threads=1)
+    >>> plan[0]["protocol"], plan[0]["flights"]
+    ('rr22', 3)
+    """
+    sizes = f"{items[0]}:{items[1]}" if isinstance(items, tuple) else str(items)
+    said = ["plan", *words({"items": sizes, "network": network, **options})]
+    try:
+        text, lines = _psijoin.plan(said, Listener(None))
+    except _psijoin.Failure as failure:
+        raise raised(failure) from None
+    return Plan(text, [json.loads(line) for line in lines])
