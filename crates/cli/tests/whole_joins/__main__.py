@@ -105,7 +105,9 @@ def main() -> None:
         for run in measure(arguments, Path(folder)):
             runs.append(run)
             megabytes = (f"{peak / 1e6:.0f}" for peak in (run.receiver_bytes, run.sender_bytes))
-            row(str(len(runs)), f"{run.private_seconds:.2f}", f"{run.clear_seconds:.2f}", *megabytes)
+            row(
+                str(len(runs)), f"{run.private_seconds:.2f}", f"{run.clear_seconds:.2f}", *megabytes
+            )
     private = [run.private_seconds for run in runs]
     clear = [run.clear_seconds for run in runs]
     for name, of in (("minimum", min), ("median", median)):
@@ -118,7 +120,9 @@ def parser() -> argparse.ArgumentParser:
     told = argparse.ArgumentParser(prog="whole_joins", description=__doc__)
     told.add_argument("--program", type=Path, required=True, help="psijoin's release binary")
     told.add_argument("--folder", type=Path, required=True, help="for the files, while it runs")
-    told.add_argument("--rows", type=positive, default=1_000_000, help="per side (default: 1000000)")
+    told.add_argument(
+        "--rows", type=positive, default=1_000_000, help="per side (default: 1000000)"
+    )
     told.add_argument("--format", choices=("csv", "parquet"), default="csv", help="(default: csv)")
     told.add_argument("--runs", type=positive, default=3, help="of either program (default: 3)")
     told.add_argument("--memory", metavar="SIZE", help="passed on to psijoin, as 400MB")

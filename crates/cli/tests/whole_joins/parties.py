@@ -32,6 +32,11 @@ class Parties:
         if receiver.returncode:
             raise SystemExit(f"the receiver failed:\n{said}")
 
+    def trust(self, role: str) -> dict[str, str]:
+        """A party's identity, and whom it expects."""
+        (peer,) = (fingerprint for of, fingerprint in self._fingerprints.items() if of != role)
+        return {"identity": str(self._folder / f"{role}.pem"), "peer": peer}
+
     def peak_bytes(self) -> tuple[int, int]:
         """The most memory of the receiver and of the sender in the last join."""
         reports = (json.loads(self._report(role).read_text()) for role in self._roles)
@@ -42,8 +47,7 @@ class Parties:
 
     def _command(self, role: str, table: Path) -> list[str | Path]:
         """A party's command, but for where the parties meet."""
-        (other,) = (fingerprint for of, fingerprint in self._fingerprints.items() if of != role)
-        trust = ["--identity", self._folder / f"{role}.pem", "--peer", other]
+        trust = [word for name, value in self.trust(role).items() for word in (f"--{name}", value)]
         join = ["--input", table, "--key", "email", "--protocol", "rr22", *self._limit]
         return [self._program, role, *trust, *join, "--report", self._report(role)]
 
