@@ -97,9 +97,10 @@ def _of_pandas(frame: Any, wanted: Wanted) -> Given:
             return pyarrow.nulls(len(frame))
         try:
             return pyarrow.array(frame.iloc[:, number], from_pandas=True)
-        except pyarrow.ArrowException as error:
+        except pyarrow.ArrowException:
+            # Its words hold values.
             message = f"the column `{names[number]}` holds values of several types, or of one that Arrow does not have"
-            raise InputError(message) from error
+            raise InputError(message) from None
 
     columns = pyarrow.table([column(number) for number in range(len(names))], names=names)
 
@@ -125,24 +126,41 @@ def _of_polars(table: Any, wanted: Wanted) -> Given:
 def _frame_of_polars(frame: Any, wanted: Wanted) -> Given:
     """Rows are picked by polars, which so keeps its types. What stands for columns that are not read takes two bits per row."""
     polars = sys.modules["polars"]
-    # Columns of nulls alone, without a type, are not understood everywhere.
-    nothing = polars.lit(None, dtype=polars.Boolean)
-    unread = [nothing.alias(name) for name in frame.columns if not wanted.reads(name)]
+    unread = [name for name in frame.columns if not wanted.reads(name)]
 
     def back(rows: Rows) -> Any:
         found = polars.DataFrame(rows)
         return frame[found.to_series(0)].hstack(found[:, 1:])
 
-    return Given(frame.with_columns(unread), _picked(wanted), back)
+    return Given(_nulls(frame, {*unread, *_untyped(frame.schema)}), _picked(wanted), back)
 
 
 def _query_of_polars(query: Any, wanted: Wanted) -> Given:
+    polars = sys.modules["polars"]
     columns = query.collect_schema()
     projection = wanted.projection(columns.names())
-    chosen = query.select(projection.columns)
-    nothing = columns.to_frame().select(projection.columns)
-    rows = chosen.collect_batches() if projection.is_complete else []
-    return Given(chain([nothing], rows), "stream", sys.modules["polars"].DataFrame)
+    untyped = _untyped(columns)
+
+    def chosen(table: Any) -> Any:
+        return _nulls(table, untyped).select(projection.columns)
+
+    def back(rows: Rows) -> Any:
+        return polars.DataFrame(rows).with_columns(polars.lit(None).alias(name) for name in untyped)
+
+    rows = chosen(query).collect_batches() if projection.is_complete else []
+    return Given(chain([chosen(columns.to_frame())], rows), "stream", back)
+
+
+def _untyped(schema: Any) -> list[str]:
+    """Columns that hold nothing but nulls: what polars makes of their type is not what others understand."""
+    return [name for name, kind in schema.items() if kind == sys.modules["polars"].Null]
+
+
+def _nulls(table: Any, columns: Collection[str]) -> Any:
+    """A table of polars with nulls in these columns."""
+    polars = sys.modules["polars"]
+    nothing = polars.lit(None, dtype=polars.Boolean)
+    return table.with_columns(nothing.alias(name) for name in columns)
 
 
 def _of_pyarrow(table: Any, wanted: Wanted) -> Given:

@@ -9,7 +9,7 @@ use arrow_array::{
 };
 use arrow_pyarrow::FromPyArrow;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use psijoin_cli::embedded::Table;
+use psijoin_cli::embedded::{Failed, Table};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyCapsule};
 
 /// The rows of several data frames, one after the other, as a Python iterator gives them: the first one says the columns, and
@@ -27,10 +27,13 @@ pub(crate) type Raised = Arc<Mutex<Option<PyErr>>>;
 /// iterator gives data frames. `how` is `in memory`, `by number` or `stream`: see [`Table`].
 pub(crate) fn table(table: &Bound<'_, PyAny>, name: &str, how: &str) -> PyResult<(Table, Raised)> {
     let raised = Raised::default();
-    let rows: Box<dyn RecordBatchReader + Send> = match table.hasattr("__arrow_c_stream__")? {
-        true => Box::new(RecordBatchStreamReader::from_pyarrow_bound(table)?),
-        false => Box::new(Frames::new(table, raised.clone())?),
+    let rows: PyResult<Box<dyn RecordBatchReader + Send>> = match table
+        .hasattr("__arrow_c_stream__")?
+    {
+        true => RecordBatchStreamReader::from_pyarrow_bound(table).map(|rows| Box::new(rows) as _),
+        false => Frames::new(table, raised.clone()).map(|rows| Box::new(rows) as _),
     };
+    let rows = rows.map_err(|error| unreadable(table.py(), name, error))?;
     let table = match how {
         "in memory" => Table::in_memory(name, rows),
         "by number" => Table::in_memory(name, rows).by_number(),
@@ -42,6 +45,20 @@ pub(crate) fn table(table: &Bound<'_, PyAny>, name: &str, how: &str) -> PyResult
         }
     };
     Ok((table, raised))
+}
+
+/// The library's own words, which may hold values of the table, are the cause.
+fn unreadable(py: Python<'_>, name: &str, cause: PyErr) -> PyErr {
+    let error = crate::raised(Failed {
+        code: 3,
+        message: format!(
+            "cannot read {name}: it is no Arrow data, or has a type that psijoin does not know"
+        ),
+        may_pass: false,
+        report: None,
+    });
+    error.set_cause(py, Some(cause));
+    error
 }
 
 impl Frames {
