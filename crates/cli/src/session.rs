@@ -653,13 +653,13 @@ impl Party<'_> {
                 phases.begin("writing the rows");
                 let (source, progress) = (&self.source, self.progress);
                 let layout = agreement.given.by(self.role.other());
+                let Allowance { budget, folder, .. } = &self.allowance;
+                let spill = (budget, folder);
                 let (shared_keys, (rows, in_memory)) = match (self.aligned, layout) {
                     (Some(_), layout) => {
                         let key = items_seed.key("psijoin 2026 order of aligned rows");
-                        let of_table = || table.aligned(ran, layout, &key);
+                        let of_table = || table.aligned(ran, layout, &key, spill);
                         let (rows, given) = self.pool.run(of_table)?;
-                        let Allowance { budget, folder, .. } = &self.allowance;
-                        let spill = (budget, folder);
                         let stage = || {
                             destination.stage_aligned(
                                 source,
@@ -677,7 +677,7 @@ impl Party<'_> {
                         (keys, self.write(destination, &stage)?)
                     }
                     (None, Some(layout)) => {
-                        let (keys, rows, given) = table.joined(ran, layout)?;
+                        let (keys, rows, given) = table.joined(ran, layout, spill)?;
                         let stage = || destination.stage_joined(source, &rows, &given, progress);
                         (keys, self.write(destination, &stage)?)
                     }

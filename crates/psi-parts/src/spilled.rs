@@ -40,21 +40,35 @@ pub struct Found {
     pub given: Option<Given>,
 }
 
-/// The other party's payloads, which spill as items do. They are kept by [ranges](Self::RANGE) of rows.
+/// The other party's payloads, which spill as items do. They are kept by [ranges](Self::range_rows) of rows.
 pub struct Given {
     /// A partition per range. A record is a row and its payload.
     ranges: Store,
+    range_rows: u32,
 }
 
-impl Given {
-    /// How many rows a range has.
-    pub const RANGE: u32 = 1 << 18;
+/// A range takes about this much memory at most, as whoever goes through the rows has one of them, or a few...
+const RANGE_BYTES: usize = 1 << 24;
+/// ...but there are no more ranges than this...
+const MOST_RANGES: u32 = 1 << 12;
+/// ...and if payloads are short, no more rows in one than this.
+const RANGE_ROWS: u32 = 1 << 18;
 
+impl Given {
     fn new(rows: u32, bytes: usize, budget: &Budget, folder: &Folder) -> Self {
-        let ranges = rows.div_ceil(Self::RANGE) as usize;
+        let record_bytes = POSITION + bytes;
+        let fitting = (RANGE_BYTES / record_bytes) as u32;
+        let range_rows = fitting.clamp(1, RANGE_ROWS).max(rows.div_ceil(MOST_RANGES));
+        let ranges = rows.div_ceil(range_rows) as usize;
         Self {
-            ranges: Store::new(ranges, POSITION + bytes, budget, folder),
+            ranges: Store::new(ranges, record_bytes, budget, folder),
+            range_rows,
         }
+    }
+
+    /// How many rows a range has. The last one may have fewer.
+    pub fn range_rows(&self) -> u32 {
+        self.range_rows
     }
 
     /// How many ranges there are.
@@ -67,21 +81,21 @@ impl Given {
         self.ranges.spilled_bytes()
     }
 
-    /// The rows of a range that were found, and their payloads. The range is empty then.
+    /// The rows of a range that were found, and their payloads.
     ///
     /// # Errors
-    /// [`Error::Table`] if what was spilled cannot be read.
+    /// If what was spilled cannot be read.
     ///
     /// # Panics
     /// If there is no such range.
-    pub fn take(&self, range: usize) -> Result<Matched, Error> {
-        let records = self.ranges.take(range).map_err(failed)?;
+    pub fn read(&self, range: usize) -> Result<Matched, psijoin_spill::Error> {
+        let records = self.ranges.read(range)?;
         let records = || records.chunks_exact(self.ranges.record_bytes());
-        let first = range as u32 * Self::RANGE;
+        let first = range as u32 * self.range_rows;
         let payloads: Vec<&[u8]> = records().map(|record| &record[POSITION..]).collect();
         let positions = records().map(|record| u32::from_le_bytes(word(record)) - first);
         let bytes = self.ranges.record_bytes() - POSITION;
-        let len = Self::RANGE as usize;
+        let len = self.range_rows as usize;
         let mut found = Matched::in_order(positions, len, &payloads.concat(), bytes);
         found.rows.iter_mut().for_each(|row| *row += first);
         Ok(found)
@@ -92,7 +106,7 @@ impl Given {
         let bytes = self.ranges.record_bytes() - POSITION;
         let mut by_range = vec![Vec::new(); self.ranges()];
         for (row, payload) in rows.iter().zip(payloads.chunks_exact(bytes)) {
-            let records = &mut by_range[(row / Self::RANGE) as usize];
+            let records = &mut by_range[(row / self.range_rows) as usize];
             records.extend_from_slice(&row.to_le_bytes());
             records.extend_from_slice(payload);
         }

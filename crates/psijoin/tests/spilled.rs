@@ -196,7 +196,7 @@ fn payloads_spill() {
             let given = given.unwrap();
             let mut item = 1000;
             for range in 0..given.ranges() {
-                let matched = given.take(range).unwrap();
+                let matched = given.read(range).unwrap();
                 for (row, bytes_of_row) in matched.rows.iter().zip(matched.payloads.chunks(bytes)) {
                     assert_eq!(*row, row_of(first, item));
                     assert_eq!(rows[*row as usize / 64] >> (row % 64) & 1, 1);

@@ -2,8 +2,7 @@ use psijoin_block::{blake3_rows, parallel};
 
 use crate::{
     Error,
-    given::{PartnerRows, PayloadOfRow, RepeatedKeys},
-    table::BlockStart,
+    given::{PartnerRows, RepeatedKeys},
 };
 
 /// How many ranks a thread computes at once.
@@ -50,14 +49,10 @@ pub struct AlignedRows<'a> {
 }
 
 impl<'a> AlignedRows<'a> {
-    /// The rows that have a payload, or would have one, and their ranks.
-    pub(crate) fn new(
-        payload_of: PayloadOfRow,
-        ranked: Vec<Ranked>,
-        starts: &'a [BlockStart],
-    ) -> Self {
+    /// The first rows of shared keys, and their ranks.
+    pub(crate) fn new(rows: PartnerRows<'a>, ranked: Vec<Ranked>) -> Self {
         Self {
-            rows: PartnerRows::new(payload_of, ranked.len(), starts),
+            rows,
             positions: positions(ranked),
         }
     }
@@ -135,6 +130,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::given::PayloadOfRow;
 
     proptest! {
         /// Ranks are those of the library, and rows are where their ranks put them.
@@ -147,7 +143,8 @@ mod tests {
             let of = |at: usize| (shared[at].1, shared[at].0);
             let rows: Vec<u32> = shared.iter().map(|(row, _)| *row).collect();
             let payload_of = PayloadOfRow::of(100, rows);
-            let rows = AlignedRows::new(payload_of, ranked(&key, shared.len(), &of), &[]);
+            let rows = PartnerRows::new(payload_of, shared.len(), &[]);
+            let rows = AlignedRows::new(rows, ranked(&key, shared.len(), &of));
             let rank = |fingerprint: &[u8; 32]| {
                 let hash = blake3::keyed_hash(&key, fingerprint);
                 let (words, _) = hash.as_bytes().as_chunks();

@@ -60,12 +60,14 @@
 //! is refused if a value is cut off, a text is not UTF-8, a boolean is neither 0 nor 1, a null stands where
 //! none can, a decimal has too many digits, a number of rows is not between 1 and K, or anything but zeros follows.
 
+mod appended;
 mod columns;
 mod decode;
 mod encode;
 mod layout;
 mod partitioned;
 mod payloads;
+mod ranges;
 mod read;
 mod rows;
 mod wire;
@@ -75,6 +77,8 @@ pub use layout::{MAX_PAYLOAD_BYTES, PayloadLayout, RepeatedKeys};
 pub use partitioned::PartitionedPayloads;
 pub(crate) use payloads::Partner;
 pub use payloads::{PartnerRows, Payloads};
+pub use ranges::PayloadRanges;
+pub(crate) use ranges::RowPayloads;
 pub use read::TakeRow;
 pub use rows::GivenRows;
 pub(crate) use rows::PayloadOfRow;

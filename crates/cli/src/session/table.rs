@@ -9,16 +9,20 @@ use std::{borrow::Cow, mem};
 use psijoin::{
     Channel, Error, Fingerprint, Matched, Output, Plan, Role,
     parts::{self, Found, Given, Spilled},
+    spill::{Budget, Folder},
 };
 use psijoin_block::parallel::{self, Pool};
 use psijoin_table::{
     AlignedRows, Counts, Items, KeyPartitions, KeyTable, MatchingRows, Meaning, Numbers, Progress,
     RowItems, Source,
-    given::{GivenRows, PartitionedPayloads, PartnerRows, PayloadLayout, Payloads, RepeatedKeys},
+    given::{
+        GivenRows, PartitionedPayloads, PartnerRows, PayloadLayout, PayloadRanges, Payloads,
+        RepeatedKeys,
+    },
 };
 
 use super::{Run, Set};
-use crate::{allowance::Allowance, exit::Failure, phases::Phases};
+use crate::{allowance::Allowance, phases::Phases};
 
 /// See the [module](self).
 pub(crate) struct Table {
@@ -75,23 +79,47 @@ pub(super) struct Ran {
     pub(super) spilled_bytes: u64,
 }
 
+/// What the other party gave, by ranges of rows.
+struct Ranges(Given);
+
+impl PayloadRanges for Ranges {
+    fn range_rows(&self) -> u32 {
+        self.0.range_rows()
+    }
+
+    fn read(&self, range: usize) -> Result<(Vec<u32>, Vec<u8>), psijoin::spill::Error> {
+        let Matched { rows, payloads } = self.0.read(range)?;
+        Ok((rows, payloads))
+    }
+}
+
 impl Ran {
-    /// The shared items by what they are known by, ascending, and what the other party gave for each.
-    fn matched(self) -> Result<Matched, Error> {
-        match self {
-            Self {
-                given: Some(given), ..
-            } => all(&given),
-            // Of one run.
-            Self {
-                output: Output::Matched(matched),
-                first_rows,
-                ..
-            } if first_rows.is_empty() => Ok(matched),
-            Self { first_rows, .. } => Ok(Matched {
-                rows: ones(&first_rows).collect(),
+    /// How many keys are shared, of a plan in parts.
+    fn first_rows(&self) -> u64 {
+        self.first_rows
+            .iter()
+            .map(|word| u64::from(word.count_ones()))
+            .sum()
+    }
+
+    /// What the other party gave, of a plan in parts.
+    ///
+    /// # Panics
+    /// If nothing was to be given.
+    fn ranges(given: Option<Given>) -> Box<dyn PayloadRanges> {
+        Box::new(Ranges(given.expect("payloads were to be given")))
+    }
+
+    /// The shared items of one run, by their numbers, and what the other party gave for each.
+    fn matched(self) -> Matched {
+        match self.output {
+            Output::Matched(matched) => matched,
+            Output::Rows(rows) => Matched {
+                rows,
                 payloads: Vec::new(),
-            }),
+            },
+            // The result followed from the sizes.
+            _ => Matched::default(),
         }
     }
 }
@@ -267,9 +295,8 @@ impl Table {
         ran: Ran,
     ) -> Result<(u64, MatchingRows<'_>), psijoin_table::Error> {
         match (&self.keys, ran) {
-            (Keys::InPartitions(InPartitions { keys, .. }), Ran { first_rows, .. }) => {
-                let shared = first_rows.iter().map(|word| u64::from(word.count_ones()));
-                Ok((shared.sum(), keys.matching(first_rows)?))
+            (Keys::InPartitions(InPartitions { keys, .. }), ran) => {
+                Ok((ran.first_rows(), keys.matching(ran.first_rows)?))
             }
             (Keys::InMemory(keys), Ran { output, .. }) => {
                 let shared = match output {
@@ -284,10 +311,11 @@ impl Table {
         }
     }
 
-    /// How many keys are shared, and the rows that have them, with what the other party gave for each key.
+    /// How many keys are shared, and the rows that have them, with what the other party gave for each key. What is kept by
+    /// ranges of rows spills as keys do.
     ///
     /// # Errors
-    /// If what was spilled cannot be read.
+    /// If what was spilled cannot be read, or what is beyond the budget cannot be written.
     ///
     /// # Panics
     /// If nothing was to be given.
@@ -295,14 +323,20 @@ impl Table {
         &self,
         ran: Ran,
         layout: &PayloadLayout,
-    ) -> Result<(u64, PartnerRows<'_>, Payloads), Failure> {
-        let Matched { rows, payloads } = ran.matched()?;
-        let partners = match &self.keys {
-            Keys::InPartitions(InPartitions { keys, .. }) => keys.partners(&rows)?,
-            Keys::InMemory(keys) => keys.rows().partners(&rows),
-        };
-        let payloads = Payloads::new(layout.clone(), payloads);
-        Ok((rows.len() as u64, partners, payloads))
+        spill: (&Budget, &Folder),
+    ) -> Result<(u64, PartnerRows<'_>, Payloads), psijoin_table::Error> {
+        match &self.keys {
+            Keys::InPartitions(InPartitions { keys, .. }) => {
+                let (shared, ranges) = (ran.first_rows(), Ran::ranges(ran.given));
+                let (rows, payloads) = keys.partners(ran.first_rows, ranges, layout, spill)?;
+                Ok((shared, rows, payloads))
+            }
+            Keys::InMemory(keys) => {
+                let Matched { rows, payloads } = ran.matched();
+                let payloads = Payloads::new(layout.clone(), payloads);
+                Ok((rows.len() as u64, keys.rows().partners(&rows), payloads))
+            }
+        }
     }
 
     /// Checks that rows can be [aligned](Self::aligned).
@@ -335,14 +369,24 @@ impl Table {
         ran: Ran,
         layout: Option<&PayloadLayout>,
         key: &[u8; 32],
-    ) -> Result<(AlignedRows<'_>, Option<Payloads>), Failure> {
-        let matched = ran.matched()?;
-        let rows = match &self.keys {
-            Keys::InPartitions(InPartitions { keys, .. }) => keys.aligned(&matched.rows, key)?,
-            Keys::InMemory(keys) => keys.rows().aligned(&keys.fingerprints, &matched.rows, key),
-        };
-        let payloads = layout.map(|layout| Payloads::new(layout.clone(), matched.payloads));
-        Ok((rows, payloads))
+        spill: (&Budget, &Folder),
+    ) -> Result<(AlignedRows<'_>, Option<Payloads>), psijoin_table::Error> {
+        match &self.keys {
+            Keys::InPartitions(InPartitions { keys, .. }) => {
+                let shared = ran.first_rows();
+                let payloads = layout.map(|layout| {
+                    let ranges = Ran::ranges(ran.given);
+                    keys.aligned_payloads(shared, ranges, layout, spill)
+                });
+                Ok((keys.aligned(ran.first_rows, key)?, payloads.transpose()?))
+            }
+            Keys::InMemory(keys) => {
+                let Matched { rows, payloads } = ran.matched();
+                let payloads = layout.map(|layout| Payloads::new(layout.clone(), payloads));
+                let rows = keys.rows().aligned(&keys.fingerprints, &rows, key);
+                Ok((rows, payloads))
+            }
+        }
     }
 
     /// How rows are found from shares.
@@ -450,17 +494,6 @@ fn run_in_parts(
     })
 }
 
-/// All that the other party gave, in the order of first rows.
-fn all(given: &Given) -> Result<Matched, Error> {
-    let mut all = Matched::default();
-    for range in 0..given.ranges() {
-        let Matched { rows, payloads } = given.take(range)?;
-        all.rows.extend(rows);
-        all.payloads.extend(payloads);
-    }
-    Ok(all)
-}
-
 /// How many bytes of this party's table lie on disk at most in a plan in parts, if no key is in two rows: `spilled_bytes` of
 /// its [run](Table::run) without a job.
 ///
@@ -479,15 +512,6 @@ pub(crate) fn most_spilled(plan: &Plan, role: Role, limit: u64) -> u64 {
             (apart + displaced).min(all(0))
         }
     }
-}
-
-/// The positions of the bits that are one.
-fn ones(bits: &[u64]) -> impl Iterator<Item = u32> {
-    let words = bits.iter().zip((0..).step_by(64));
-    words.flat_map(|(word, start)| {
-        let ones = (0..64).filter(move |bit| word >> bit & 1 == 1);
-        ones.map(move |bit| start + bit)
-    })
 }
 
 /// A hash of items.

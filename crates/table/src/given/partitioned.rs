@@ -1,13 +1,10 @@
 use psijoin_spill::{Budget, Folder, Store};
 
-use super::{GivenRows, PayloadLayout};
+use super::{GivenRows, PayloadLayout, appended::Appended};
 use crate::{Error, KeyPartitions, Progress, Source};
 
 /// Bytes of an item's number.
 const ITEM: usize = size_of::<u32>();
-
-/// How many bytes of a partition are appended at once, about.
-const APPENDED: usize = 16 << 10;
 
 /// The payloads of the items of [`KeyPartitions`], by the same partitions. They spill as the keys do.
 pub struct PartitionedPayloads {
@@ -39,7 +36,7 @@ impl GivenRows<'_> {
         let record_bytes = ITEM + layout.row_bytes();
         let rows = Store::new(keys.partitions(), record_bytes, budget, folder);
         let starts = starts(keys);
-        let mut buffers = vec![Vec::new(); keys.partitions()];
+        let mut appended = Appended::to(&rows);
         let columns = layout.columns();
         self.each_row(
             source,
@@ -48,21 +45,11 @@ impl GivenRows<'_> {
             progress,
             &mut |item, row| {
                 let partition = starts.partition_point(|start| *start <= item) - 1;
-                let records = &mut buffers[partition];
-                let end = records.len() + record_bytes;
-                records.extend((item - starts[partition]).to_le_bytes());
-                records.extend_from_slice(row);
-                records.resize(end, 0);
-                if records.len() >= APPENDED {
-                    rows.append(partition, records)?;
-                    records.clear();
-                }
-                Ok(())
+                let item = item - starts[partition];
+                Ok(appended.record(partition, &[&item.to_le_bytes(), row])?)
             },
         )?;
-        for (partition, records) in buffers.iter().enumerate() {
-            rows.append(partition, records)?;
-        }
+        appended.finish()?;
         Ok(PartitionedPayloads {
             layout: layout.clone(),
             rows,

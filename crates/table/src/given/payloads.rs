@@ -1,39 +1,63 @@
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use arrow_array::ArrayRef;
 
-use super::{GivenColumns, PayloadLayout, decode::Decoder, rows::PayloadOfRow};
+use super::{
+    GivenColumns, PayloadLayout, RowPayloads, decode::Decoder, ranges::TakePayload,
+    rows::PayloadOfRow,
+};
 use crate::{Error, MatchingRows, table::BlockStart};
 
-/// Payloads that came from the other party, one after the other.
+/// Payloads that came from the other party: in memory, one after the other, or [by ranges of rows](super::PayloadRanges).
 ///
 /// Their length was agreed, so it bounds what they take. Their content may be anything: see
 /// [`check`](Self::check).
 #[derive(Clone)]
 pub struct Payloads {
     layout: PayloadLayout,
-    bytes: Vec<u8>,
+    held: Held,
+}
+
+#[derive(Clone)]
+enum Held {
+    InMemory(Vec<u8>),
+    /// How many there are of first rows.
+    ByRows(Arc<RowPayloads>, usize),
 }
 
 impl Payloads {
-    /// Payloads of this layout.
+    /// Payloads of this layout, one after the other.
     ///
     /// # Panics
     /// If the last one is cut off.
     pub fn new(layout: PayloadLayout, bytes: Vec<u8>) -> Self {
         let length = layout.payload_bytes();
         assert!(bytes.len().is_multiple_of(length), "whole payloads");
-        Self { layout, bytes }
+        Self {
+            layout,
+            held: Held::InMemory(bytes),
+        }
     }
 
-    /// How many there are.
+    /// Payloads of this layout for rows, of which so many are the first ones of their keys.
+    pub(crate) fn by_rows(layout: PayloadLayout, payloads: RowPayloads, first_rows: usize) -> Self {
+        Self {
+            layout,
+            held: Held::ByRows(Arc::new(payloads), first_rows),
+        }
+    }
+
+    /// How many there are: one for each key.
     pub fn len(&self) -> usize {
-        self.bytes.len() / self.layout.payload_bytes()
+        match &self.held {
+            Held::InMemory(bytes) => bytes.len() / self.layout.payload_bytes(),
+            Held::ByRows(_, first_rows) => *first_rows,
+        }
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
+        self.len() == 0
     }
 
     pub(crate) fn layout(&self) -> &PayloadLayout {
@@ -44,23 +68,25 @@ impl Payloads {
     /// written as well.
     ///
     /// # Errors
-    /// If it could not.
+    /// If it could not, and if what was spilled cannot be read.
     pub fn check(&self) -> Result<(), Error> {
-        let payloads = self.bytes.chunks_exact(self.layout.payload_bytes());
-        for payload in payloads {
+        self.all(&mut |payload| {
             let mut decoder = Decoder::new(self.layout.columns().schema());
             let mut slots = self.layout.slots(payload)?;
             slots.try_for_each(|slot| decoder.row(slot))?;
-            decoder.finish()?;
-        }
-        Ok(())
+            decoder.finish().map(drop)
+        })
     }
 
-    /// The slots of a payload that have rows.
-    fn slots(&self, payload: u32) -> Result<impl Iterator<Item = &[u8]>, Error> {
-        let length = self.layout.payload_bytes();
-        self.layout
-            .slots(&self.bytes[payload as usize * length..][..length])
+    /// Calls `take` with all of them: in memory, with one for each key, and otherwise, for each row.
+    fn all(&self, take: &mut dyn FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
+        match &self.held {
+            Held::InMemory(bytes) => {
+                let mut payloads = bytes.chunks_exact(self.layout.payload_bytes());
+                payloads.try_for_each(take)
+            }
+            Held::ByRows(payloads, _) => payloads.all(take),
+        }
     }
 }
 
@@ -76,11 +102,12 @@ impl fmt::Debug for Payloads {
 
 /// The shared rows of a table, and the payload that each has from the other party.
 ///
-/// Takes 4 bytes and a bit per row of the table.
+/// Takes a bit per row of the table, and 4 bytes if the payloads are in memory.
 #[derive(Debug, Clone)]
 pub struct PartnerRows<'a> {
     pub(crate) shared: MatchingRows<'a>,
-    payload_of: PayloadOfRow,
+    /// Nothing if payloads are kept by rows.
+    payload_of: Option<PayloadOfRow>,
     /// How many payloads there are.
     payloads: usize,
 }
@@ -90,7 +117,16 @@ impl<'a> PartnerRows<'a> {
         let rows = payload_of.rows();
         Self {
             shared: MatchingRows { rows, starts },
-            payload_of,
+            payload_of: Some(payload_of),
+            payloads,
+        }
+    }
+
+    /// The same, of so many keys, if the payloads are kept by rows.
+    pub(crate) fn by_rows(shared: MatchingRows<'a>, payloads: usize) -> Self {
+        Self {
+            shared,
+            payload_of: None,
             payloads,
         }
     }
@@ -124,33 +160,63 @@ impl<'a> Partner<'a> {
         self.payloads.layout.columns()
     }
 
-    /// How many rows are written for this one: as many as the other party has, or one without a partner.
-    fn rows_of(&self, row: u64) -> Result<u64, Error> {
-        match self.rows.payload_of.get(row) {
-            Some(payload) => Ok(self.payloads.slots(payload)?.count() as u64),
-            None => Ok(1),
-        }
-    }
-
     /// How many rows are written for all shared ones.
     pub(crate) fn shared_rows(&self) -> Result<u64, Error> {
-        let pairs = self.rows.payload_of.pairs();
-        pairs.map(|(row, _)| self.rows_of(row)).sum()
+        let layout = &self.payloads.layout;
+        if layout.most_rows() == 1 {
+            return Ok(self.rows.count());
+        }
+        let mut rows = 0;
+        let mut count = |payload: Option<&[u8]>| {
+            rows += layout.slots(payload.expect("a shared row"))?.count() as u64;
+            Ok(())
+        };
+        match &self.payloads.held {
+            Held::InMemory(_) => {
+                let shared = &self.rows.shared.rows;
+                let shared: Vec<u64> = shared.ones(0..shared.len()).collect();
+                self.each(&shared, &mut count)?;
+            }
+            Held::ByRows(payloads, _) => payloads.all(&mut |payload| count(Some(payload)))?,
+        }
+        Ok(rows)
     }
 
-    /// The columns of these rows, and how many rows are written for each of them.
+    /// The columns of these rows, and how many rows are written for each of them: as many as the other party has, or
+    /// one without a partner.
     pub(crate) fn of(&self, rows: &[u64]) -> Result<(Vec<u64>, Vec<ArrayRef>), Error> {
         let mut decoder = Decoder::new(self.columns().schema());
-        for &row in rows {
-            match self.rows.payload_of.get(row) {
-                Some(payload) => {
-                    let mut slots = self.payloads.slots(payload)?;
-                    slots.try_for_each(|slot| decoder.row(slot))?;
-                }
-                None => decoder.nothing(),
+        let mut counts = Vec::with_capacity(rows.len());
+        self.each(rows, &mut |payload| {
+            let Some(payload) = payload else {
+                decoder.nothing();
+                counts.push(1);
+                return Ok(());
+            };
+            let mut count = 0;
+            for slot in self.payloads.layout.slots(payload)? {
+                decoder.row(slot)?;
+                count += 1;
             }
+            counts.push(count);
+            Ok(())
+        })?;
+        Ok((counts, decoder.finish()?))
+    }
+
+    /// Calls `take` with the payload of each of these rows, in order; without one for a row that is not shared.
+    fn each(&self, rows: &[u64], take: &mut TakePayload<'_>) -> Result<(), Error> {
+        match (&self.payloads.held, &self.rows.payload_of) {
+            (Held::InMemory(bytes), Some(payload_of)) => {
+                let length = self.payloads.layout.payload_bytes();
+                let payload = |row| {
+                    let payload = payload_of.get(row)?;
+                    Some(&bytes[payload as usize * length..][..length])
+                };
+                rows.iter().try_for_each(|row| take(payload(*row)))
+            }
+            (Held::ByRows(payloads, _), None) => payloads.each(rows, &self.rows.shared.rows, take),
+            _ => panic!("rows and payloads that do not belong together"),
         }
-        let counts = rows.iter().map(|row| self.rows_of(*row));
-        Ok((counts.collect::<Result<_, _>>()?, decoder.finish()?))
     }
 }

@@ -13,7 +13,10 @@ use super::{
 use crate::{
     AlignedRows, Doubt, Error, KeySpec, Numbers, Progress, Source,
     aligned::{self, Ranked},
-    given::{GivenRows, PartnerRows, PayloadOfRow, RepeatedKeys},
+    given::{
+        GivenRows, PartnerRows, PayloadLayout, PayloadOfRow, PayloadRanges, Payloads, RepeatedKeys,
+        RowPayloads,
+    },
     meaning::Meaning,
 };
 
@@ -208,19 +211,50 @@ impl KeyPartitions {
         GivenRows::new(payload_of, payloads as usize, starts, repeated)
     }
 
-    /// The rows of the items that have these first rows. They are shared, and the other party gives a payload
-    /// for each, in this order.
+    /// The rows of shared items, and what the other party gave for each, in this layout: given the first row of each item, a bit per
+    /// row, the lowest of a word first, and the payloads of these rows. For rows that repeat a key, payloads are copied, within the budget
+    /// or to the folder.
+    ///
+    /// # Errors
+    /// If what was spilled cannot be read, or what is beyond the budget cannot be written.
+    ///
+    /// # Panics
+    /// Unless there are as many words as the bits of all rows take, and a payload for each of these rows.
+    pub fn partners(
+        &self,
+        first_rows: Vec<u64>,
+        payloads: Box<dyn PayloadRanges>,
+        layout: &PayloadLayout,
+        spill: (&Budget, &Folder),
+    ) -> Result<(PartnerRows<'_>, Payloads), Error> {
+        let first = Bitmap::from_words(first_rows.clone(), self.counts.rows);
+        let of_rows = (self.counts.rows, layout.payload_bytes());
+        let repeated = |pair: &mut dyn FnMut(u32, u32) -> Result<(), Error>| {
+            self.each_repeat(|row, of| match first.get(of.into()) {
+                true => pair(row, of),
+                false => Ok(()),
+            })
+        };
+        let payloads = RowPayloads::new(payloads, of_rows, repeated, spill)?;
+        let keys = first.count() as usize;
+        let rows = PartnerRows::by_rows(self.matching(first_rows)?, keys);
+        Ok((rows, Payloads::by_rows(layout.clone(), payloads, keys)))
+    }
+
+    /// What the other party gave for so many [aligned](Self::aligned) rows: payloads of the first row of each shared item.
     ///
     /// # Errors
     /// If what was spilled cannot be read.
-    ///
-    /// # Panics
-    /// If there is no such row.
-    pub fn partners(&self, first_rows: &[u32]) -> Result<PartnerRows<'_>, Error> {
-        let mut payload_of = PayloadOfRow::of(self.counts.rows, first_rows.iter().copied());
-        self.give_repeats(&mut payload_of)?;
-        let starts = &self.collected.starts;
-        Ok(PartnerRows::new(payload_of, first_rows.len(), starts))
+    pub fn aligned_payloads(
+        &self,
+        keys: u64,
+        payloads: Box<dyn PayloadRanges>,
+        layout: &PayloadLayout,
+        spill: (&Budget, &Folder),
+    ) -> Result<Payloads, Error> {
+        let of_rows = (self.counts.rows, layout.payload_bytes());
+        let payloads = RowPayloads::new(payloads, of_rows, |_| Ok(()), spill)?;
+        Ok(Payloads::by_rows(layout.clone(), payloads, keys as usize))
     }
 
     /// Checks that rows can be [aligned](Self::aligned), as
@@ -235,16 +269,16 @@ impl KeyPartitions {
     /// The first of the rows that repeat a key.
     fn first_repeated(&self) -> Result<u32, Error> {
         let mut least = u32::MAX;
-        for partition in 0..self.repeats.partitions() {
-            self.repeats.visit(partition, &mut |some| {
-                least = repeats(some).map(|(row, _)| row).fold(least, u32::min);
-            })?;
-        }
+        self.each_repeat(|row, _| {
+            least = least.min(row);
+            Ok(())
+        })?;
         Ok(least)
     }
 
-    /// The first rows of shared items, in the order that the other party has, too, given a key that both parties
-    /// know. If the other party gives payloads, they are one for each of these rows, in the order of `first_rows`.
+    /// The first rows of shared items, in the order that the other party has, too, given a bit per row, the lowest of a word first, and
+    /// a key that both parties know. If the other party gives payloads, they are
+    /// [those of these rows](Self::aligned_payloads).
     ///
     /// The threads of the caller's pool do the work, and read all partitions.
     ///
@@ -252,9 +286,10 @@ impl KeyPartitions {
     /// If what was spilled cannot be read.
     ///
     /// # Panics
-    /// Unless these are first rows of items, and their partitions were not [taken](Self::take_items).
-    pub fn aligned(&self, first_rows: &[u32], key: &[u8; 32]) -> Result<AlignedRows<'_>, Error> {
-        let payload_of = PayloadOfRow::of(self.counts.rows, first_rows.iter().copied());
+    /// Unless there are as many words as the bits of all rows take, and these are first rows of items whose partitions were not
+    /// [taken](Self::take_items).
+    pub fn aligned(&self, first_rows: Vec<u64>, key: &[u8; 32]) -> Result<AlignedRows<'_>, Error> {
+        let shared_rows = Bitmap::from_words(first_rows, self.counts.rows);
         let of_partition = |partition| -> Result<Vec<Ranked>, Error> {
             let Items {
                 fingerprints,
@@ -262,34 +297,43 @@ impl KeyPartitions {
                 ..
             } = self.items(partition)?;
             let items = fingerprints.into_iter().zip(first_rows);
-            let shared = items.filter(|(_, row)| payload_of.get((*row).into()).is_some());
+            let shared = items.filter(|(_, row)| shared_rows.get((*row).into()));
             let shared: Vec<([u8; 32], u32)> = shared.collect();
             let mut ranked = vec![Ranked::default(); shared.len()];
             aligned::rank(key, &shared, &mut ranked);
             Ok(ranked)
         };
-        let mut ranked = Vec::with_capacity(first_rows.len());
+        let keys = shared_rows.count() as usize;
+        let mut ranked = Vec::with_capacity(keys);
         for of_partition in parallel::map(self.partitions(), &of_partition) {
             ranked.append(&mut of_partition?);
         }
-        assert_eq!(
-            ranked.len(),
-            first_rows.len(),
-            "first rows of items that are there"
-        );
-        Ok(AlignedRows::new(payload_of, ranked, &self.collected.starts))
+        assert_eq!(ranked.len(), keys, "first rows of items that are there");
+        let shared = MatchingRows {
+            rows: shared_rows,
+            starts: &self.collected.starts,
+        };
+        Ok(AlignedRows::new(PartnerRows::by_rows(shared, keys), ranked))
     }
 
     /// Gives each row that repeats a key the payload of the first row that has it.
     fn give_repeats(&self, payload_of: &mut PayloadOfRow) -> Result<(), Error> {
+        self.each_repeat(|row, first| {
+            if let Some(payload) = payload_of.get(first.into()) {
+                payload_of.set(row, payload);
+            }
+            Ok(())
+        })
+    }
+
+    /// Calls `pair` with each row that repeats a key, and with the first row that has it.
+    fn each_repeat(
+        &self,
+        mut pair: impl FnMut(u32, u32) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         for partition in 0..self.repeats.partitions() {
-            self.repeats.visit(partition, &mut |some| {
-                for (row, first) in repeats(some) {
-                    if let Some(payload) = payload_of.get(first.into()) {
-                        payload_of.set(row, payload);
-                    }
-                }
-            })?;
+            let bytes = self.repeats.read(partition)?;
+            repeats(&bytes).try_for_each(|(row, first)| pair(row, first))?;
         }
         Ok(())
     }
@@ -303,15 +347,12 @@ impl KeyPartitions {
     /// Unless there are as many words as the bits of all rows take.
     pub fn matching(&self, first_rows: Vec<u64>) -> Result<MatchingRows<'_>, Error> {
         let mut rows = Bitmap::from_words(first_rows, self.counts.rows);
-        for partition in 0..self.repeats.partitions() {
-            self.repeats.visit(partition, &mut |some| {
-                for (row, first) in repeats(some) {
-                    if rows.get(first.into()) {
-                        rows.set(row.into());
-                    }
-                }
-            })?;
-        }
+        self.each_repeat(|row, first| {
+            if rows.get(first.into()) {
+                rows.set(row.into());
+            }
+            Ok(())
+        })?;
         Ok(MatchingRows {
             rows,
             starts: &self.collected.starts,

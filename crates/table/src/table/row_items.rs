@@ -148,7 +148,9 @@ impl RowItems {
             (fingerprints[item], self.first[item])
         });
         let rows = shared.iter().map(|&item| self.first[item as usize]);
-        AlignedRows::new(PayloadOfRow::of(self.rows, rows), ranked, &self.starts)
+        let payload_of = PayloadOfRow::of(self.rows, rows);
+        let rows = PartnerRows::new(payload_of, shared.len(), &self.starts);
+        AlignedRows::new(rows, ranked)
     }
 
     /// The rows that match, given which items do.

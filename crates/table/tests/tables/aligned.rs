@@ -30,7 +30,7 @@ use psijoin_table::{
     given::{GivenColumns, PayloadLayout, Payloads, RepeatedKeys},
 };
 
-use crate::{Files, array, assert_contains, key, open, typed_columns};
+use crate::{Files, array, assert_contains, key, open, ranges::InRanges, typed_columns};
 
 /// What both parties have agreed on.
 const ORDER: [u8; 32] = [7; 32];
@@ -95,14 +95,15 @@ impl Side {
         output: &Path,
     ) -> Result<u64, Error> {
         let shared = self.shared(theirs);
-        let mut first_rows: Vec<u32> = shared.iter().map(|(_, row)| *row).collect();
-        first_rows.sort_unstable();
+        let first_rows = shared.iter().map(|(_, row)| *row);
         let items: Vec<u32> = shared.iter().map(|(item, _)| *item).collect();
         let in_memory = self
             .keys
             .rows
             .aligned(&self.keys.fingerprints, &items, &ORDER);
-        let in_partitions = self.partitions.aligned(&first_rows, &ORDER)?;
+        let bits = InRanges::new(1, first_rows.map(|row| (row, Vec::new())));
+        let bits = bits.bits(self.partitions.counts().rows);
+        let in_partitions = self.partitions.aligned(bits, &ORDER)?;
         let write = |rows| -> Result<_, Error> {
             let rows = self.write(rows, budget, output)?;
             Ok((rows, fs::read(output).unwrap()))
@@ -362,16 +363,25 @@ proptest! {
         let payloads: Vec<&[u8]> = payloads.chunks_exact(layout.payload_bytes()).collect();
         let payload_of: BTreeMap<_, _> = sender.keys.fingerprints.iter().zip(payloads).collect();
 
-        let mut shared = side.shared(&sender.fingerprints());
-        if in_partitions {
-            shared.sort_unstable_by_key(|(_, row)| *row);
-        }
-        let payloads = shared.iter().map(|(item, _)| payload_of[&side.keys.fingerprints[*item as usize]]);
-        let payloads = Payloads::new(layout.clone(), payloads.collect::<Vec<_>>().concat());
-        let (items, first_rows): (Vec<u32>, Vec<u32>) = shared.into_iter().unzip();
-        let rows = match in_partitions {
-            true => side.partitions.aligned(&first_rows, &ORDER).unwrap(),
-            false => side.keys.rows.aligned(&side.keys.fingerprints, &items, &ORDER),
+        let shared = side.shared(&sender.fingerprints());
+        let payload = |item: &u32| payload_of[&side.keys.fingerprints[*item as usize]];
+        let spill = (&Budget::new(budget), &side.folder);
+        let (rows, payloads) = if in_partitions {
+            let given = shared.iter().map(|(item, row)| (*row, payload(item).to_vec()));
+            let given = InRanges::new(3, given);
+            let first_rows = given.bits(mine.len() as u64);
+            let (keys, given) = (shared.len() as u64, Box::new(given));
+            (
+                side.partitions.aligned(first_rows, &ORDER).unwrap(),
+                side.partitions.aligned_payloads(keys, given, &layout, spill).unwrap(),
+            )
+        } else {
+            let items: Vec<u32> = shared.iter().map(|(item, _)| *item).collect();
+            let payloads: Vec<&[u8]> = items.iter().map(payload).collect();
+            (
+                side.keys.rows.aligned(&side.keys.fingerprints, &items, &ORDER),
+                Payloads::new(layout.clone(), payloads.concat()),
+            )
         };
         let output = files.path(output);
         layout.check_alignable().unwrap();
@@ -379,7 +389,6 @@ proptest! {
             .and_then(|destination| destination.adding(layout.columns(), "partner_", &side.source))
             .and_then(Destination::aligning)
             .and_then(|destination| {
-                let spill = (&Budget::new(budget), &side.folder);
                 let staged = destination.stage_aligned(&side.source, &rows, Some(&payloads), spill, &progress);
                 staged?.commit()
             })

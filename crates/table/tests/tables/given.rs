@@ -1,6 +1,11 @@
 //! Columns of the other party: from its table into payloads, and behind the rows of this one.
 
-use std::{fs, num::NonZeroU16, path::Path, sync::Arc};
+use std::{
+    fs,
+    num::NonZeroU16,
+    path::Path,
+    sync::{Arc, atomic::Ordering},
+};
 
 use arrow_array::{cast::AsArray, types::*, *};
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
@@ -13,7 +18,7 @@ use psijoin_table::{
     given::{GivenColumns, PartitionedPayloads, PayloadLayout, Payloads, RepeatedKeys},
 };
 
-use crate::{Files, array, assert_contains, key, open, typed_columns};
+use crate::{Files, array, assert_contains, key, open, ranges::InRanges, typed_columns};
 
 fn names(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.to_owned()).collect()
@@ -985,17 +990,40 @@ fn keys_in_partitions_give_and_get_the_same() {
     let keys = partitions(&source);
     let (fingerprints, first_rows) = items(&keys);
     let shared = fingerprints.iter().zip(first_rows);
-    let shared = shared.filter_map(|(key, row)| Some((row, gift.payload(key)?)));
-    let (rows, payloads): (Vec<u32>, Vec<&[u8]>) = shared.unzip();
-    let payloads = Payloads::new(gift.layout.clone(), payloads.concat());
-    let partners = keys.partners(&rows).unwrap();
-    Destination::prepare(Some(&files.path("out.csv")), &source, Existing::Replace)
-        .and_then(|destination| destination.choosing(WhichRows::All, &source))
-        .and_then(|destination| destination.adding(gift.layout.columns(), "partner_", &source))
-        .and_then(|to| {
-            to.stage_joined(&source, &partners, &payloads, &progress)?
-                .commit()
-        })
-        .unwrap();
-    assert_eq!(files.read("out.csv"), files.read("expected.csv"));
+    let shared = shared.filter_map(|(key, row)| Some((row, gift.payload(key)?.to_vec())));
+    let shared: Vec<(u32, Vec<u8>)> = shared.collect();
+    for (which, range_rows, threads) in [
+        (WhichRows::All, 7, 1),
+        (WhichRows::All, 7, 3),
+        (WhichRows::Shared, 64, 3),
+        (WhichRows::Unshared, 64, 1),
+        (WhichRows::All, 1_000_000, 1),
+    ] {
+        for name in ["out.csv", "out.parquet"] {
+            let expected = files.path(&format!("expected.{name}"));
+            let expected_rows = gift.join(&mine, which, &expected).unwrap();
+            let given = InRanges::new(range_rows, shared.iter().cloned());
+            let (reads, ranges) = (
+                given.reads.clone(),
+                1_000_usize.div_ceil(range_rows as usize),
+            );
+            let (bits, given) = (given.bits(keys.counts().rows), Box::new(given));
+            let (partners, payloads) = keys.partners(bits, given, &gift.layout, spill).unwrap();
+            assert_eq!(payloads.len(), shared.len());
+            payloads.check().unwrap();
+            let output = files.path(name);
+            let write = || {
+                let destination = Destination::prepare(Some(&output), &source, Existing::Replace)?
+                    .choosing(which, &source)?
+                    .adding(gift.layout.columns(), "partner_", &source)?;
+                let staged = destination.stage_joined(&source, &partners, &payloads, &progress)?;
+                staged.commit()
+            };
+            let rows = Pool::new(threads).unwrap().run(write).unwrap();
+            assert_eq!(rows, expected_rows);
+            assert!(fs::read(&output).unwrap() == fs::read(&expected).unwrap());
+            // For repeated keys, to check, to count, and to write.
+            assert!(reads.load(Ordering::Relaxed) <= 4 * ranges);
+        }
+    }
 }

@@ -20,6 +20,7 @@ mod malformed;
 mod numbers;
 mod parts;
 mod pieces;
+mod ranges;
 mod rows;
 mod secrecy;
 mod spellings;

@@ -1,0 +1,40 @@
+use psijoin_spill::{Error, Store};
+
+/// How many bytes of a partition are appended at once, about.
+const AT_ONCE: usize = 16 << 10;
+
+/// Records on their way to the partitions of a store, which gets many at a time.
+pub(super) struct Appended<'a> {
+    store: &'a Store,
+    waiting: Vec<Vec<u8>>,
+}
+
+impl<'a> Appended<'a> {
+    pub(super) fn to(store: &'a Store) -> Self {
+        Self {
+            store,
+            waiting: vec![Vec::new(); store.partitions()],
+        }
+    }
+
+    /// Adds a record that is made of these fields, and of zeros for the rest.
+    pub(super) fn record(&mut self, partition: usize, fields: &[&[u8]]) -> Result<(), Error> {
+        let records = &mut self.waiting[partition];
+        let end = records.len() + self.store.record_bytes();
+        fields
+            .iter()
+            .for_each(|field| records.extend_from_slice(field));
+        records.resize(end, 0);
+        if records.len() >= AT_ONCE {
+            self.store.append(partition, records)?;
+            records.clear();
+        }
+        Ok(())
+    }
+
+    /// Appends what is left.
+    pub(super) fn finish(self) -> Result<(), Error> {
+        let mut waiting = self.waiting.iter().enumerate();
+        waiting.try_for_each(|(partition, records)| self.store.append(partition, records))
+    }
+}

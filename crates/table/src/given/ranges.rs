@@ -1,0 +1,189 @@
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+};
+
+use psijoin_spill::{Budget, Folder, Store};
+
+use super::appended::Appended;
+use crate::{Error, table::bitmap::Bitmap};
+
+/// Takes the payload of a row, or nothing if it has none.
+pub(super) type TakePayload<'a> = dyn FnMut(Option<&[u8]>) -> Result<(), Error> + 'a;
+
+/// Bytes of a row's number.
+const ROW: usize = size_of::<u32>();
+
+/// What the other party gave for rows of this party's table, by ranges of rows: not all of it is in memory.
+///
+/// Of the rows that have one key, only the first one is there.
+pub trait PayloadRanges: Send + Sync {
+    /// How many rows a range has; the last one may have fewer.
+    fn range_rows(&self) -> u32;
+
+    /// The rows of a range that have a payload, ascending, and the payloads, one after the other.
+    ///
+    /// # Errors
+    /// If what was spilled cannot be read.
+    fn read(&self, range: usize) -> Result<(Vec<u32>, Vec<u8>), psijoin_spill::Error>;
+}
+
+/// The payload of each shared row, by ranges of rows. While rows are written, those ranges are in memory that are being written.
+pub(crate) struct RowPayloads {
+    first: Box<dyn PayloadRanges>,
+    /// Those of rows that repeat a key, by the same ranges. A record is a row and its payload.
+    repeats: Store,
+    /// Ranges that have been asked for, and for how many of their payloads nobody has asked yet.
+    open: Mutex<HashMap<usize, (Arc<Range>, usize)>>,
+}
+
+/// The payloads of a range.
+struct Range {
+    /// Each shared row, ascending, and which payload it has.
+    rows: Vec<(u32, u32)>,
+    payloads: Vec<u8>,
+    payload_bytes: usize,
+}
+
+impl Range {
+    /// # Panics
+    /// If the row has no payload.
+    fn payload(&self, row: u32) -> &[u8] {
+        let place = self.rows.binary_search_by_key(&row, |(row, _)| *row);
+        let (_, payload) = self.rows[place.expect("a payload for each shared row")];
+        &self.payloads[payload as usize * self.payload_bytes..][..self.payload_bytes]
+    }
+}
+
+impl RowPayloads {
+    /// Payloads of this many bytes for the first rows of shared keys, in a table of `rows` rows. `repeated` calls its argument with each
+    /// further row that has such a key, and with the first one, whose payload it gets, too.
+    ///
+    /// # Errors
+    /// If what is beyond the budget cannot be written or read, and what `repeated` returns.
+    pub(crate) fn new(
+        first: Box<dyn PayloadRanges>,
+        (rows, payload_bytes): (u64, usize),
+        repeated: impl FnOnce(&mut dyn FnMut(u32, u32) -> Result<(), Error>) -> Result<(), Error>,
+        (budget, folder): (&Budget, &Folder),
+    ) -> Result<Self, Error> {
+        let ranges = rows.div_ceil(first.range_rows().into()) as usize;
+        let payloads = Self {
+            repeats: Store::new(ranges, ROW + payload_bytes, budget, folder),
+            first,
+            open: Mutex::default(),
+        };
+        // By ranges of first rows, so that each of these is read once.
+        let pairs = Store::new(ranges, 2 * ROW, budget, folder);
+        let mut appended = Appended::to(&pairs);
+        repeated(&mut |row, first| {
+            let pair = [&row.to_le_bytes()[..], &first.to_le_bytes()];
+            Ok(appended.record(payloads.range_of(first), &pair)?)
+        })?;
+        appended.finish()?;
+        payloads.repeat(&pairs)?;
+        Ok(payloads)
+    }
+
+    /// Gives rows the payloads of others.
+    fn repeat(&self, pairs: &Store) -> Result<(), Error> {
+        let mut appended = Appended::to(&self.repeats);
+        for range in (0..pairs.partitions()).filter(|range| pairs.records(*range) > 0) {
+            let of_first = self.read(range)?;
+            let pairs = pairs.take(range)?;
+            for pair in pairs.as_chunks::<ROW>().0.as_chunks::<2>().0 {
+                let [row, first] = pair.map(u32::from_le_bytes);
+                let record = [&row.to_le_bytes()[..], of_first.payload(first)];
+                appended.record(self.range_of(row), &record)?;
+            }
+        }
+        Ok(appended.finish()?)
+    }
+
+    /// Calls `take` with the payload of each of these rows, in order; without one for a row that is not among the `shared` ones.
+    ///
+    /// # Errors
+    /// If what was spilled cannot be read, and what `take` returns.
+    pub(super) fn each(
+        &self,
+        rows: &[u64],
+        shared: &Bitmap,
+        take: &mut TakePayload<'_>,
+    ) -> Result<(), Error> {
+        let range_of = |row: &u64| self.range_of(*row as u32);
+        for rows in rows.chunk_by(|a, b| range_of(a) == range_of(b)) {
+            let with_payload = rows.iter().filter(|row| shared.get(**row)).count();
+            if with_payload == 0 {
+                rows.iter().try_for_each(|_| take(None))?;
+                continue;
+            }
+            let range = range_of(&rows[0]);
+            let payloads = self.open(range)?;
+            let payload = |row: u64| shared.get(row).then(|| payloads.payload(row as u32));
+            rows.iter().try_for_each(|row| take(payload(*row)))?;
+            self.close(range, with_payload);
+        }
+        Ok(())
+    }
+
+    /// Calls `take` with the payload of each shared row.
+    ///
+    /// # Errors
+    /// As [`each`](Self::each).
+    pub(super) fn all(
+        &self,
+        take: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        for range in 0..self.repeats.partitions() {
+            let payloads = self.read(range)?;
+            payloads
+                .payloads
+                .chunks_exact(payloads.payload_bytes)
+                .try_for_each(&mut *take)?;
+        }
+        Ok(())
+    }
+
+    fn range_of(&self, row: u32) -> usize {
+        (row / self.first.range_rows()) as usize
+    }
+
+    /// A range, which stays in memory until all of its payloads were asked for.
+    fn open(&self, range: usize) -> Result<Arc<Range>, Error> {
+        let mut open = self.open.lock().expect("no panic");
+        if let Some((known, _)) = open.get(&range) {
+            return Ok(known.clone());
+        }
+        let read = Arc::new(self.read(range)?);
+        open.insert(range, (read.clone(), read.rows.len()));
+        Ok(read)
+    }
+
+    /// Notes that this many payloads of a range were asked for.
+    fn close(&self, range: usize, asked: usize) {
+        let mut open = self.open.lock().expect("no panic");
+        if let Some((_, left)) = open.get_mut(&range) {
+            *left = left.saturating_sub(asked);
+            if *left == 0 {
+                open.remove(&range);
+            }
+        }
+    }
+
+    fn read(&self, range: usize) -> Result<Range, Error> {
+        let payload_bytes = self.repeats.record_bytes() - ROW;
+        let (first, mut payloads) = self.first.read(range)?;
+        let mut rows: Vec<(u32, u32)> = first.into_iter().zip(0..).collect();
+        for record in self.repeats.read(range)?.chunks_exact(ROW + payload_bytes) {
+            let (row, payload) = record.split_first_chunk().expect("a record");
+            rows.push((u32::from_le_bytes(*row), rows.len() as u32));
+            payloads.extend_from_slice(payload);
+        }
+        rows.sort_unstable();
+        Ok(Range {
+            rows,
+            payloads,
+            payload_bytes,
+        })
+    }
+}
