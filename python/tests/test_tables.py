@@ -259,6 +259,8 @@ def test_rows_go_to_a_file(pair, library, tmp_path):
 @pytest.mark.parametrize("library", ["polars", "pandas"])
 def test_nothing_shared_has_columns_all_the_same(pair, library):
     frames = pytest.importorskip(library)
+    if library == "pandas":
+        pytest.importorskip("pyarrow")
     mine = frames.DataFrame({"id": ["x1", "y1"]})
     theirs = frames.DataFrame({"key": ["z1"], "plan": ["gold"]})
     rows = joined(pair, mine, theirs)
