@@ -12,12 +12,6 @@ MINE = ["ann", "bob", "eve", "joe"]
 THEIRS = ["joe", "zoe", "bob"]
 
 
-@pytest.fixture
-def pair():
-    with psijoin.local_pair(threads=1, wait=3, progress=False) as both:
-        yield both
-
-
 def test_lists_of_keys(pair):
     alice, bob = pair
     shared, sent = psijoin.together(lambda: alice.receive(MINE), lambda: bob.send(THEIRS))

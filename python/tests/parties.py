@@ -1,0 +1,48 @@
+"""The parties of a join: Python here, and the program or another Python at the other end."""
+
+import socket
+import subprocess
+import sys
+from typing import Literal
+
+import psijoin
+
+Pair = tuple[psijoin.Session, psijoin.Session]
+Role = Literal["receive", "send"]
+OTHER: dict[Role, Role] = {"receive": "send", "send": "receive"}
+
+PATIENCE = 60
+"""How many seconds a party gets for what it must do soon."""
+
+
+def program(*args: str) -> subprocess.Popen[str]:
+    """The program, with these arguments."""
+    return python("-m", "psijoin", *args)
+
+
+def python(*args: str) -> subprocess.Popen[str]:
+    """Another process of this Python."""
+    command = [sys.executable, *args]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    _started.append(process)
+    return process
+
+
+def end() -> None:
+    """Ends all processes that have not ended by themselves, as after a test that failed."""
+    while _started:
+        process = _started.pop()
+        process.kill()
+        process.communicate()
+
+
+_started: list[subprocess.Popen[str]] = []
+
+
+def free_address() -> str:
+    """An address on this machine where nobody listens."""
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{unused.getsockname()[1]}"
