@@ -98,16 +98,6 @@ def test_nobody_comes():
             assert raised.value.try_again
 
 
-def test_progress_is_told():
-    told = []
-    keys = [str(number) for number in range(200_000)]
-    pair = psijoin.local_pair(threads=1, progress=lambda *position: told.append(position))
-    with pair as (alice, bob):
-        psijoin.together(lambda: alice.receive(keys), lambda: bob.send(keys))
-    assert told
-    assert all(isinstance(what, str) and done <= total or total == 0 for what, done, total in told)
-
-
 def test_threads_of_asyncio(pair):
     alice, bob = pair
 
