@@ -1,5 +1,6 @@
-"""The program in the wheel, against Python at the other end."""
+"""The wheel, and the program in it against Python at the other end."""
 
+import importlib.metadata
 import os
 from pathlib import Path
 
@@ -17,6 +18,13 @@ def test_the_program_is_there() -> None:
     wrong = program("nonsense")
     assert "nonsense" in wrong.communicate(timeout=PATIENCE)[1]
     assert wrong.returncode == 2
+
+
+def test_the_wheel_is_for_builds_with_the_lock() -> None:
+    """Free-threaded builds of Python do not take such a wheel: pip refuses it there."""
+    about = importlib.metadata.distribution("psijoin").read_text("WHEEL")
+    assert about is not None
+    assert "Tag: cp311-abi3-" in about
 
 
 @pytest.mark.parametrize("role", ["receive", "send"])

@@ -1,7 +1,5 @@
 """Both parties in this process: what comes back, and what goes wrong."""
 
-import asyncio
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 
@@ -96,37 +94,6 @@ def test_nobody_comes():
             with pytest.raises(psijoin.NetworkError) as raised:
                 call()
             assert raised.value.try_again
-
-
-def test_threads_of_asyncio(pair):
-    alice, bob = pair
-
-    async def both():
-        return await asyncio.gather(
-            asyncio.to_thread(alice.receive, MINE), asyncio.to_thread(bob.send, THEIRS)
-        )
-
-    assert asyncio.run(both())[0] == ["bob", "joe"]
-
-
-def test_python_goes_on_meanwhile(pair):
-    alice, bob = pair
-    ticks = 0
-    done = threading.Event()
-
-    def tick():
-        nonlocal ticks
-        while not done.wait(0.01):
-            ticks += 1
-
-    ticking = threading.Thread(target=tick)
-    ticking.start()
-    waiting = threading.Thread(target=lambda: bob.send(THEIRS))
-    threading.Timer(0.5, waiting.start).start()
-    assert alice.receive(MINE) == ["bob", "joe"]
-    done.set()
-    ticking.join()
-    assert ticks > 20
 
 
 def test_sums_are_exact(pair):
