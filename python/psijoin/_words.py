@@ -16,8 +16,7 @@ def words(options: Mapping[str, Any]) -> list[str]:
     for name, value in options.items():
         option = "--" + name.replace("_", "-")
         if isinstance(value, Mapping):
-            rules = (f"{column}={rule}" for column, rule in value.items())
-            said += (word for rule in rules for word in (option, rule))
+            said += (f"{option}={_quoted(column)}={rule}" for column, rule in value.items())
         elif value is True:
             said.append(option)
         elif value is not None and value is not False:
