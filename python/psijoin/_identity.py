@@ -11,7 +11,15 @@ from psijoin._errors import raised
 
 @dataclass(frozen=True)
 class Identity:
-    """A key that this party is known by, in a file that only its owner can read."""
+    """A key that this party is known by, in a file that only its owner can read.
+
+    >>> import psijoin, tempfile
+    >>> made = psijoin.Identity.create(tempfile.mkdtemp() + "/ann.pem")
+    >>> made.fingerprint.startswith("psi1-")
+    True
+    >>> psijoin.Identity.load_or_create(made.path) == made
+    True
+    """
 
     path: str
     """The file."""
@@ -23,7 +31,7 @@ class Identity:
         """The identity in a file; without one, this user's own.
 
         A user's own identity is in the folder for configuration (`PSIJOIN_HOME` names another one), where the program looks, too. It
-        is made if there is none.
+        is made if there is none. A file that is named must be there: see `create`.
         """
         try:
             return cls(*_psijoin.identity(path))

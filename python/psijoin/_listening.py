@@ -5,13 +5,11 @@ from __future__ import annotations
 import importlib.util
 import logging
 import sys
-from collections.abc import Callable
 from typing import Any, Protocol
 
-log = logging.getLogger("psijoin")
+from psijoin._types import Progress
 
-Progress = Callable[[str, int, int], None]
-"""Is told what is being done, and of how many bytes how many are done: 0 of 0 if that is not known."""
+log = logging.getLogger("psijoin")
 
 
 class Shown(Protocol):

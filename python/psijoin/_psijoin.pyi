@@ -1,13 +1,15 @@
 import os
-from typing import Any, Literal, Protocol, TypedDict
+from typing import Any, Literal, Protocol, TypedDict, final, type_check_only
 
 __version__: str
 
+@type_check_only
 class Listener(Protocol):
     def say(self, text: str) -> None: ...
     def warn(self, text: str) -> None: ...
     def at(self, what: str, bytes: int, total_bytes: int) -> None: ...
 
+@final
 class Rows:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __len__(self) -> int: ...
@@ -16,6 +18,7 @@ class Rows:
     @staticmethod
     def of_texts(column: str, texts: list[str]) -> Rows: ...
 
+@type_check_only
 class Joined(TypedDict):
     statement: str
     report: str

@@ -7,14 +7,33 @@ import os
 from collections.abc import Mapping
 from decimal import Decimal
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar, Unpack, overload
 
 from psijoin import _psijoin, _tables
 from psijoin._errors import UsageError, raised
 from psijoin._identity import Identity
-from psijoin._listening import Listener, Progress, progress_bar
+from psijoin._listening import Listener, progress_bar
 from psijoin._tables import Use, Wanted
-from psijoin._words import Columns, listed, names, words
+from psijoin._types import (
+    Agreed,
+    Columns,
+    FileOptions,
+    Frame,
+    HelpingFileOptions,
+    HelpingOptions,
+    HelpingRowOptions,
+    Lazy,
+    Learners,
+    Options,
+    Path,
+    Progress,
+    RowOptions,
+    Which,
+)
+from psijoin._words import listed, names, words
+
+Table = TypeVar("Table", bound=Frame)
+Result = TypeVar("Result")
 
 
 class Session:
@@ -22,6 +41,17 @@ class Session:
 
     A join waits for the other party, up to `wait` seconds, and both call what fits: `receive` here and `send` there, for
     example. It can run in any thread, and in `asyncio.to_thread`. Ctrl-C ends it, on both sides.
+
+    Ann's machine listens, and Bob's connects to it. Each knows the other by its fingerprint:
+
+    >>> import psijoin, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> ann, bob = (psijoin.Identity.create(f"{folder}/{name}.pem") for name in ("ann", "bob"))
+    >>> at_ann = psijoin.Session(identity=ann, peer=bob.fingerprint, listen="127.0.0.1:7765", progress=False)
+    >>> at_bob = psijoin.Session(identity=bob, peer=ann.fingerprint, connect="127.0.0.1:7765", progress=False)
+    >>> shared, _ = psijoin.together(lambda: at_ann.receive(["a", "b"]), lambda: at_bob.send(["b", "c"]))
+    >>> shared
+    ['b']
     """
 
     statement: str | None
@@ -40,14 +70,23 @@ class Session:
         timeout: int = 30,
         threads: int | None = None,
         memory: str | None = None,
-        spill_dir: str | os.PathLike[str] | None = None,
+        spill_dir: Path | None = None,
         progress: Progress | bool = True,
     ) -> None:
-        """A session with the party that has the fingerprint `peer`, at `connect`, or coming to `listen` (both HOST:PORT).
+        """A session with one other party.
 
-        `identity` is this party's; without one, the user's own. `timeout` is how many seconds the other party may be silent. `threads`,
-        `memory` (as "2GB") and `spill_dir` bound what a join takes of this machine. `progress` is called with what is being done, bytes done
-        and bytes in all; True shows a bar if tqdm is installed and somebody can see it.
+        - `peer`: the other party's fingerprint, as its `Identity` has it, or as its `psijoin fingerprint` prints it.
+        - `connect` or `listen`: where the parties meet, as HOST:PORT. One side listens, for example at "0.0.0.0:7766", and
+          the other connects; which one does not matter.
+        - `identity`: this party's; without one, the user's own.
+        - `wait`: how many seconds to try to meet the other party.
+        - `timeout`: how many seconds the other party may be silent before it counts as gone. A party that computes or waits
+          gives signs of life.
+        - `threads`: how many threads compute; without a number, one per core.
+        - `memory`: the memory that a join may use, as "2GB", at least "330MB"; without it, half of what the machine has left. Of a
+          table that needs more, the rest goes to an encrypted file in the folder `spill_dir`, or where the system has temporary files.
+        - `progress`: a function that another thread calls with what is being done, bytes done and bytes in all (0 of 0 if that is
+          not known). True shows a bar of tqdm, or else of rich, where one of them is installed and somebody can see it.
         """
         if (connect is None) == (listen is None):
             raise UsageError("say where the parties meet: connect or listen, and not both")
@@ -77,6 +116,59 @@ class Session:
     ) -> None:
         """Nothing is left to be closed: each join has ended."""
 
+    @overload
+    def receive(
+        self,
+        table: Table,
+        on: Columns | None = None,
+        *,
+        learn: Learners = "receiver",
+        output: None = None,
+        **options: Unpack[RowOptions],
+    ) -> Table: ...
+    @overload
+    def receive(
+        self,
+        table: Lazy[Result],
+        on: Columns | None = None,
+        *,
+        learn: Learners = "receiver",
+        output: None = None,
+        **options: Unpack[RowOptions],
+    ) -> Result: ...
+    # A list that comes back with columns beside it has no type of its own.
+    @overload
+    def receive(
+        self,
+        table: list[str],
+        on: Columns | None = None,
+        *,
+        take: None = None,
+        rows: Literal["shared", "unshared"] = "shared",
+        learn: Learners = "receiver",
+        output: None = None,
+        **options: Unpack[Options],
+    ) -> list[str]: ...
+    @overload
+    def receive(
+        self,
+        table: object,
+        on: Columns | None = None,
+        *,
+        learn: Learners = "receiver",
+        output: Path,
+        **options: Unpack[FileOptions],
+    ) -> None: ...
+    @overload
+    def receive(
+        self,
+        table: object,
+        on: Columns | None = None,
+        *,
+        learn: Learners = "receiver",
+        output: None = None,
+        **options: Unpack[RowOptions],
+    ) -> Any: ...
     def receive(
         self,
         table: Any,
@@ -85,31 +177,136 @@ class Session:
         normalize: Mapping[str, str] | None = None,
         take: Columns | Literal["all"] | None = None,
         give: Columns | None = None,
-        learn: Literal["receiver", "both"] = "receiver",
-        rows: Literal["shared", "unshared", "all"] = "shared",
+        learn: Learners = "receiver",
+        rows: Which = "shared",
         align: bool = False,
-        output: str | os.PathLike[str] | None = None,
+        output: Path | None = None,
         **options: Any,
     ) -> Any:
         """The rows of `table` whose key the other party has, too, in their order. The other party calls `send`.
 
-        `table` is a data frame of pandas, polars, pyarrow or DuckDB, or anything else with `__arrow_c_stream__`; or a list of texts, which
-        are keys. What comes back is of the same library; of a DuckDB relation, a pyarrow table. `on` names the key: a column, or several; a
-        table of one column needs none.
-        `normalize` says by what rule a column's values are compared, as {"email": "email"}.
+        >>> import psijoin
+        >>> with psijoin.local_pair() as (ann, bob):
+        ...     shared, _ = psijoin.together(
+        ...         lambda: ann.receive(["eve@x.org", "Ann@x.org"], normalize={"key": "email"}),
+        ...         lambda: bob.send(["ann@x.org", "bob@x.org"], normalize={"key": "email"}),
+        ...     )
+        >>> shared
+        ['Ann@x.org']
+        >>> print(ann.statement.splitlines()[0])
+        The sender learned your set's size (2). You learned 1 shared key and the sender's set size (2).
 
-        `take` are the columns of the other party that come with its shared keys, or "all" that it gives. With `learn="both"` on both sides the
-        other party gets its rows, too; then `give` are columns for it, and `align` lets both have their rows in one common order, a row
-        per key. `rows` are those that come back: "unshared" ones, or "all" with a column `shared`. With `output`, they go to a file of that
-        name, and nothing comes back.
+        Both sides say the same of what is learned. Each says of itself:
 
-        Other options are those of the program, as `psijoin receive --help` lists them, with underscores: `protocol`, `job`,
-        `record`, `terms`, `repeated`, `give_bytes`, `min_intersection`, `max_peer_keys`, `strict`.
+        - `table`: a data frame of pandas, polars, pyarrow or DuckDB, or anything else with `__arrow_c_stream__`; or a list of texts,
+          which are keys, in a column `key`. What comes back is of the same library; of a DuckDB relation, a pyarrow table.
+        - `on`: the key (`--key` of the program): a column, or several, in the same order on both sides; their names may
+          differ. A table of one column needs none.
+        - `normalize`: by what rule a key column's values are compared, as {"email": "email", "born": "date:%d.%m.%Y"}: trim, lowercase,
+          casefold, digits, nfc, nfkc, email (trim+lowercase), phone, or a rule that reads a value: number, bool, uuid, phone:COUNTRY,
+          date, date:FORMAT, timestamp, timestamp:ZONE or time.
+        - `rows`: which rows come back: "shared"; "unshared", all others; or "all", with a column `shared` that says which are. The other
+          party does not learn this.
+        - `output`: a file for the rows, whose ending says its format (.csv, .parquet, .arrow and so on). Then nothing comes back.
+          `no_clobber=True` refuses a file that exists; `quote_empty=True` writes empty texts as "" into CSV, unlike nulls.
+
+        Columns of one party go to the other, for shared keys only:
+
+        - `take`: columns of the other party that come with its shared keys, or "all" that it gives. A column whose name is taken gets the
+          prefix `partner_`.
+        - `give`: columns for the other party, if it learns, too (`learn="both"`).
+        - `give_bytes`: how many bytes a row of these columns takes, which the other party learns; without it, what the longest takes.
+        - `repeated`: what counts for `give` and `align` where several rows have one key: "refuse" (without it), "first", or
+          "list:K", up to K rows.
+
+        The two sides agree on:
+
+        - `learn`: who learns which of its rows are shared: "receiver", or "both", and then `send` has rows, too.
+        - `align`: whether both have their rows in one common order, which tells nothing, with a row per key. It takes `learn="both"`.
+        - `output_kind`: "shares" (with `output`) is the one that has no method of its own; see `count`, `threshold`, `sum`.
+        - `min_intersection`: fewer shared keys than this are an error (`PolicyError`), and nothing more is learned.
+        - `protocol`: the protocol, as `psijoin protocols` lists them; without it, the one that suits sizes and network.
+        - `terms`: a file with what both parties agree to. Any difference ends the join before data moves.
+        - `record`: a new file for a record of the join, which both sides ask for, and sign.
+        - `check`: compare all settings, and stop before data moves. Nothing comes back.
+
+        And each for itself, again:
+
+        - `max_peer_keys`: refuse more keys than this of the other party: 1000000, or "1e6".
+        - `strict`: raise an error where otherwise there is a warning, as of key columns that differ in kind.
+        - `deadline`: how many seconds all may take together.
+        - `job`: a folder in which the join keeps what it has computed, so that the same call goes on where it stopped.
+        - `report`: a file for what is in `Session.report`.
+
+        Where and with whom the parties meet, and what a join takes of this machine, is said to `Session`: `listen`, `connect`,
+        `identity`, `peer`, `wait`, `timeout`, `threads`, `memory`, `spill_dir`.
         """
         return self._rows(
             "receive", table, on, normalize, take, give, learn, rows, align, output, options
         )
 
+    # With the same types as `receive` if this party learns, too.
+    @overload
+    def send(
+        self,
+        table: object,
+        on: Columns | None = None,
+        *,
+        learn: Literal["receiver"] = "receiver",
+        **options: Unpack[HelpingOptions],
+    ) -> None: ...
+    @overload
+    def send(
+        self,
+        table: object,
+        on: Columns | None = None,
+        *,
+        learn: Learners = "receiver",
+        output: Path,
+        **options: Unpack[HelpingFileOptions],
+    ) -> None: ...
+    @overload
+    def send(
+        self,
+        table: Table,
+        on: Columns | None = None,
+        *,
+        learn: Literal["both"],
+        output: None = None,
+        **options: Unpack[HelpingRowOptions],
+    ) -> Table: ...
+    @overload
+    def send(
+        self,
+        table: Lazy[Result],
+        on: Columns | None = None,
+        *,
+        learn: Literal["both"],
+        output: None = None,
+        **options: Unpack[HelpingRowOptions],
+    ) -> Result: ...
+    @overload
+    def send(
+        self,
+        table: list[str],
+        on: Columns | None = None,
+        *,
+        take: None = None,
+        rows: Literal["shared", "unshared"] = "shared",
+        learn: Literal["both"],
+        output: None = None,
+        **options: Unpack[HelpingOptions],
+    ) -> list[str]: ...
+    @overload
+    def send(
+        self,
+        table: object,
+        on: Columns | None = None,
+        *,
+        learn: Literal["both"],
+        output: None = None,
+        **options: Unpack[HelpingRowOptions],
+    ) -> Any: ...
     def send(
         self,
         table: Any,
@@ -118,17 +315,31 @@ class Session:
         normalize: Mapping[str, str] | None = None,
         give: Columns | None = None,
         take: Columns | Literal["all"] | None = None,
-        learn: Literal["receiver", "both"] = "receiver",
-        rows: Literal["shared", "unshared", "all"] = "shared",
+        learn: Learners = "receiver",
+        rows: Which = "shared",
         align: bool = False,
-        output: str | os.PathLike[str] | None = None,
+        output: Path | None = None,
         output_kind: str = "rows",
         **options: Any,
     ) -> Any:
         """Helps the other party to its result: it calls `receive`, `count`, `sum` or `threshold`.
 
-        `output_kind` says what it gets: "rows", "count", "threshold:K" or "sum:COLUMN,…". `give` are the columns that go with shared keys. With
-        `learn="both"` this party's rows come back, as those of `receive`; otherwise nothing. All else is as there.
+        >>> import psijoin
+        >>> with psijoin.local_pair() as (ann, bob):
+        ...     _, sent = psijoin.together(
+        ...         lambda: ann.receive(["a", "b"], learn="both"), lambda: bob.send(["b", "c"], learn="both")
+        ...     )
+        >>> sent
+        ['b']
+
+        - `output_kind`: what the other party gets: "rows", "count", "threshold:K" or "sum:COLUMN,…", the same on both sides. With "shares"
+          and `output` on both sides, each gets a file of shares.
+        - `give`: the columns that go to the other party with the shared keys. It says which of them it takes.
+        - `learn`: with "both" this party's rows come back, as those of `receive`; otherwise nothing does.
+        - `allow_sums_that_reveal_keys`: help to sums of columns of the receiver, too. It chooses their numbers, and can tell from
+          a sum which of some keys you have.
+
+        All else is as in `receive`.
         """
         options = {"output_kind": output_kind, **options}
         return self._rows(
@@ -137,44 +348,78 @@ class Session:
 
     def count(
         self,
-        table: Any,
+        table: object,
         on: Columns | None = None,
         *,
         normalize: Mapping[str, str] | None = None,
-        **options: Any,
+        **options: Unpack[Agreed],
     ) -> int:
-        """How many keys are shared, and not which. The other party calls `send` with `output_kind="count"`."""
-        options = {"normalize": normalize, "output_kind": "count", **options}
-        return int(self._learned("receive", table, on, options))
+        """How many keys are shared, and not which. The other party calls `send` with `output_kind="count"`.
+
+        >>> import psijoin
+        >>> with psijoin.local_pair() as (ann, bob):
+        ...     psijoin.together(
+        ...         lambda: ann.count(["a", "b"], min_intersection=1),
+        ...         lambda: bob.send(["b", "c"], min_intersection=1, output_kind="count"),
+        ...     )
+        (1, None)
+
+        The options are those of `receive` that are not about rows.
+        """
+        told = {"normalize": normalize, "output_kind": "count", **options}
+        return int(self._learned("receive", table, on, told))
 
     def threshold(
         self,
-        table: Any,
+        table: object,
         on: Columns | None = None,
         *,
         least: int,
         normalize: Mapping[str, str] | None = None,
-        **options: Any,
+        **options: Unpack[Agreed],
     ) -> bool:
         """Whether at least `least` keys are shared, and neither which nor how many. The other party calls `send` with
-        `output_kind="threshold:K"`."""
-        options = {"normalize": normalize, "output_kind": f"threshold:{least}", **options}
-        return bool(self._learned("receive", table, on, options))
+        `output_kind="threshold:K"`.
+
+        >>> import psijoin
+        >>> with psijoin.local_pair() as (ann, bob):
+        ...     psijoin.together(
+        ...         lambda: ann.threshold(["a", "b"], least=2),
+        ...         lambda: bob.send(["b", "c"], output_kind="threshold:2"),
+        ...     )
+        (False, None)
+
+        The options are those of `receive` that are not about rows.
+        """
+        told = {"normalize": normalize, "output_kind": f"threshold:{least}", **options}
+        return bool(self._learned("receive", table, on, told))
 
     def sum(
         self,
-        table: Any,
+        table: object,
         on: Columns | None = None,
         *,
         columns: Columns,
         normalize: Mapping[str, str] | None = None,
-        **options: Any,
+        **options: Unpack[Agreed],
     ) -> dict[str, Decimal]:
         """What columns of either party add up to over the shared keys, by their names. The other party calls `send` with
-        `output_kind="sum:COLUMN,…"`, the same columns in the same order."""
+        `output_kind="sum:COLUMN,…"`, the same columns in the same order.
+
+        >>> import psijoin, pyarrow
+        >>> payments = pyarrow.table({"id": ["b", "c"], "paid": [20, 5]})
+        >>> with psijoin.local_pair() as (ann, bob):
+        ...     psijoin.together(
+        ...         lambda: ann.sum(["a", "b"], columns="paid"),
+        ...         lambda: bob.send(payments, on="id", output_kind="sum:paid"),
+        ...     )
+        ({'paid': Decimal('20')}, None)
+
+        The options are those of `receive` that are not about rows.
+        """
         kind = f"sum:{listed(columns)}"
-        options = {"normalize": normalize, "output_kind": kind, **options}
-        sums = self._learned("receive", table, on, options)
+        told = {"normalize": normalize, "output_kind": kind, **options}
+        sums = self._learned("receive", table, on, told)
         return {name: Decimal(value) for name, value in sums}
 
     def _rows(

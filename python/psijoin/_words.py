@@ -6,8 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-Columns = str | Sequence[str]
-"""A column by name, or several."""
+from psijoin._types import Columns
 
 
 def words(options: Mapping[str, Any]) -> list[str]:
@@ -35,4 +34,6 @@ def listed(columns: Columns | None) -> str | None:
 
 
 def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"' if set(name) & set(',"') or not name else name
+    # A column may be called "all", which is a word to `--take`.
+    is_plain = name and name != "all" and not set(name) & set(',"')
+    return name if is_plain else '"' + name.replace('"', '""') + '"'

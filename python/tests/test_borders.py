@@ -149,6 +149,18 @@ def test_names_of_columns(pair: Pair, name: str) -> None:
     assert rows.column(2).to_pylist() == [4, 3]
 
 
+def test_a_column_called_all(pair: Pair) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    theirs = pyarrow.table({"id": ["b"], "all": [1], "more": [2]})
+    ann, bob = pair
+    mine = pyarrow.table({"id": ["b"]})
+    rows, _ = psijoin.together(
+        lambda: ann.receive(mine, take=["all"]),
+        lambda: bob.send(theirs, on="id", give=["all", "more"]),
+    )
+    assert rows.column_names == ["id", "all"]
+
+
 @pytest.mark.parametrize("name", ["", "line\nfeed"])
 def test_names_of_the_key_alone(pair: Pair, name: str) -> None:
     """Such columns are not given."""

@@ -126,7 +126,8 @@ def test_quiet_where_nobody_sees_it() -> None:
 @pytest.mark.parametrize("library", ["tqdm", "rich"])
 def test_a_bar_that_is_closed_stays_so(library: str, capfd: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip(library)
-    bar = {"tqdm": _listening.TqdmBar, "rich": _listening.RichBar}[library]()
+    bars: dict[str, type[_listening.Shown]] = {"tqdm": _listening.TqdmBar, "rich": _listening.RichBar}
+    bar = bars[library]()
     bar("reading", 1, 2)
     bar.close()
     capfd.readouterr()

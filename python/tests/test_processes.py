@@ -67,13 +67,13 @@ def test_a_forked_process_joins() -> None:
 
 def test_a_process_forked_during_a_join_joins() -> None:
     keys = KEYS[:3_000]
-    slow = {"protocol": "dh-ffdhe3072"}
+    slow = "dh-ffdhe3072"
     with (
         psijoin.local_pair(threads=2, progress=False) as (ann, bob),
         ThreadPoolExecutor() as threads,
     ):
-        running = threads.submit(ann.receive, keys, **slow)
-        threads.submit(bob.send, keys, **slow)
+        running = threads.submit(lambda: ann.receive(keys, protocol=slow))
+        threads.submit(lambda: bob.send(keys, protocol=slow))
         time.sleep(0.5)
         children = [fork() for _ in range(5)]
         assert not running.done()

@@ -42,8 +42,7 @@ def test_a_join_with_the_program(
     session = psijoin.Session(
         identity=ann, peer=bob.fingerprint, listen=address, progress=False
     )
-    mine = ["a", "b", "c"]
-    rows = session.receive(mine) if role == "receive" else session.send(mine)
+    rows = getattr(session, role)(["a", "b", "c"])
     assert running.communicate(timeout=PATIENCE)[1], "it says what was learned"
     assert running.returncode == 0
     assert rows == (["b", "c"] if role == "receive" else None)

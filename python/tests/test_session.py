@@ -5,23 +5,24 @@ from decimal import Decimal
 
 import psijoin
 import pytest
+from parties import Pair
 
 MINE = ["ann", "bob", "eve", "joe"]
 THEIRS = ["joe", "zoe", "bob"]
 
 
-def test_lists_of_keys(pair):
+def test_lists_of_keys(pair: Pair) -> None:
     alice, bob = pair
     shared, sent = psijoin.together(lambda: alice.receive(MINE), lambda: bob.send(THEIRS))
     assert shared == ["bob", "joe"]
     assert sent is None
-    assert "You learned 2 shared keys" in alice.statement
-    assert "which of its keys you share" in bob.statement
-    assert alice.report["result"]["shared_keys"] == 2
-    assert bob.report["role"] == "sender"
+    assert alice.statement and "You learned 2 shared keys" in alice.statement
+    assert bob.statement and "which of its keys you share" in bob.statement
+    assert alice.report and alice.report["result"]["shared_keys"] == 2
+    assert bob.report and bob.report["role"] == "sender"
 
 
-def test_both_learn(pair):
+def test_both_learn(pair: Pair) -> None:
     alice, bob = pair
     mine, theirs = psijoin.together(
         lambda: alice.receive(MINE, learn="both"), lambda: bob.send(THEIRS, learn="both")
@@ -30,17 +31,17 @@ def test_both_learn(pair):
     assert theirs == ["joe", "bob"]
 
 
-def test_aligned(pair):
+def test_aligned(pair: Pair) -> None:
     alice, bob = pair
-    both = {"learn": "both", "align": True}
     mine, theirs = psijoin.together(
-        lambda: alice.receive(MINE, **both), lambda: bob.send(THEIRS, **both)
+        lambda: alice.receive(MINE, learn="both", align=True),
+        lambda: bob.send(THEIRS, learn="both", align=True),
     )
     assert mine == theirs
     assert sorted(mine) == ["bob", "joe"]
 
 
-def test_a_count_and_a_threshold(pair):
+def test_a_count_and_a_threshold(pair: Pair) -> None:
     alice, bob = pair
     count, _ = psijoin.together(
         lambda: alice.count(MINE), lambda: bob.send(THEIRS, output_kind="count")
@@ -53,7 +54,7 @@ def test_a_count_and_a_threshold(pair):
     assert reached is False
 
 
-def test_other_rows(pair):
+def test_other_rows(pair: Pair) -> None:
     alice, bob = pair
     others, _ = psijoin.together(
         lambda: alice.receive(MINE, rows="unshared"), lambda: bob.send(THEIRS)
@@ -61,7 +62,7 @@ def test_other_rows(pair):
     assert others == ["ann", "eve"]
 
 
-def test_other_settings_are_an_error_on_both_sides(pair):
+def test_other_settings_are_an_error_on_both_sides(pair: Pair) -> None:
     alice, bob = pair
     with ThreadPoolExecutor(1) as threads:
         sent = threads.submit(bob.send, THEIRS, learn="both")
@@ -70,16 +71,16 @@ def test_other_settings_are_an_error_on_both_sides(pair):
         assert isinstance(sent.exception(), psijoin.PeerError)
     assert raised.value.code == 5
     assert raised.value.report == alice.report
-    assert alice.report["outcome"] == "failed"
+    assert alice.report and alice.report["outcome"] == "failed"
     assert alice.statement is None
 
 
-def test_errors_say_what_to_do(pair):
+def test_errors_say_what_to_do(pair: Pair) -> None:
     alice, _ = pair
     with pytest.raises(psijoin.UsageError, match="--rows"):
-        alice.receive(MINE, rows="some")
+        alice.receive(MINE, rows="some")  # type: ignore[call-overload]
     with pytest.raises(psijoin.UsageError, match="colour"):
-        alice.receive(MINE, colour="red")
+        alice.receive(MINE, colour="red")  # type: ignore[call-overload]
     with pytest.raises(psijoin.InputError, match="none"):
         alice.receive(MINE, on="none")
     with pytest.raises(TypeError, match="a table is a data frame"):
@@ -88,7 +89,17 @@ def test_errors_say_what_to_do(pair):
         psijoin.Session(peer="psi1-")
 
 
-def test_nobody_comes():
+def test_together_raises_the_cause(pair: Pair) -> None:
+    alice, bob = pair
+    with pytest.raises(psijoin.InputError, match="given"):
+        psijoin.together(
+            lambda: alice.receive(MINE, take="all"), lambda: bob.send(["a", "a"], give="key")
+        )
+    with pytest.raises(ZeroDivisionError):
+        psijoin.together(lambda: 1 / 0, lambda: bob.send(THEIRS))
+
+
+def test_nobody_comes() -> None:
     with psijoin.local_pair(wait=1, progress=False) as (alice, bob):
         for call in (lambda: alice.receive(MINE), lambda: bob.send(THEIRS)):
             with pytest.raises(psijoin.NetworkError) as raised:
@@ -96,7 +107,7 @@ def test_nobody_comes():
             assert raised.value.try_again
 
 
-def test_sums_are_exact(pair):
+def test_sums_are_exact(pair: Pair) -> None:
     polars = pytest.importorskip("polars")
     alice, bob = pair
     mine = polars.DataFrame({"id": [1, 2, 3]})

@@ -148,7 +148,7 @@ def test_types_against_files(
         identity=ann, peer=bob.fingerprint, listen=address, threads=1, progress=False
     )
     mine = table(data_type, kind, MINE, range(5))
-    rows = session.receive(mine, on="id") if role == "receive" else session.send(mine, on="id")
+    rows = getattr(session, role)(mine, on="id")
     said = running.communicate(timeout=PATIENCE)[1]
     assert running.returncode == 0, said
     if role == "receive":

@@ -1,0 +1,108 @@
+"""What the calls of a session take and give."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, Protocol, TypedDict, TypeVar
+
+Columns = str | Sequence[str]
+"""A column by name, or several."""
+
+Path = str | os.PathLike[str]
+"""The name of a file or a folder."""
+
+Learners = Literal["receiver", "both"]
+"""Who learns which of its rows are shared."""
+
+Which = Literal["shared", "unshared", "all"]
+"""Which rows come back."""
+
+Progress = Callable[[str, int, int], None]
+"""Is told what is being done, and of how many bytes how many are done: 0 of 0 if that is not known."""
+
+
+class Frame(Protocol):
+    """A data frame of pandas, polars or pyarrow. Rows of it come back as what it is."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+    # Not all of it is there in batches of records and relations of DuckDB, of which rows come back as tables of pyarrow.
+    @property
+    def __array__(self) -> Callable[..., Any]: ...
+    @property
+    def drop(self) -> Callable[..., Any]: ...
+
+
+Collected = TypeVar("Collected", covariant=True)
+
+
+class Lazy(Protocol[Collected]):
+    """A lazy frame of polars. Rows of it come back as a data frame."""
+
+    def collect(self) -> Collected: ...
+
+
+class Agreed(TypedDict, total=False):
+    """Options of all joins: see `Session.receive`."""
+
+    protocol: str
+    min_intersection: int
+    max_peer_keys: int | str
+    strict: bool
+    check: bool
+    deadline: int
+    job: Path
+    terms: Path
+    record: Path
+    report: Path
+
+
+class Options(Agreed, total=False):
+    """Options of joins that give rows: see `Session.receive`."""
+
+    normalize: Mapping[str, str] | None
+    give: Columns | None
+    give_bytes: int
+    repeated: str
+    align: bool
+
+
+class RowOptions(Options, total=False):
+    """And which of them, with what beside them."""
+
+    take: Columns | None
+    rows: Which
+
+
+class FileOptions(RowOptions, total=False):
+    """And how a file of them is written."""
+
+    no_clobber: bool
+    quote_empty: bool
+
+
+class Helped(TypedDict, total=False):
+    """Options of a sender alone: see `Session.send`."""
+
+    output_kind: str
+    allow_sums_that_reveal_keys: bool
+
+
+class HelpingOptions(Options, Helped, total=False): ...
+
+
+class HelpingRowOptions(RowOptions, Helped, total=False): ...
+
+
+class HelpingFileOptions(FileOptions, Helped, total=False): ...
+
+
+class Limits(TypedDict, total=False):
+    """Options of a session that do not say with whom it is: see `Session`."""
+
+    wait: int
+    timeout: int
+    threads: int | None
+    memory: str | None
+    spill_dir: Path | None
+    progress: Progress | bool

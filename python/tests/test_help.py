@@ -1,0 +1,50 @@
+"""`help` names every option of the program that can be used from Python."""
+
+import pydoc
+import re
+from collections.abc import Callable
+from typing import Any
+
+import psijoin
+import pytest
+from parties import PATIENCE, Role, program
+
+ELSEWHERE = {
+    "input": "the table is an argument",
+    "key": "it is called `on`",
+    "insecure-plaintext": "a session has a peer",
+    "input-format": "of files",
+    "delimiter": "of files",
+    "quote": "of files",
+    "no-header": "of files",
+    "escapes": "of files",
+    "encoding": "of files",
+    "json": "prints what `Session.report` has",
+    "quiet": "there is `logging`",
+    "help": "that is this",
+}
+"""What cannot be used, and why."""
+
+
+def options(role: Role) -> set[str]:
+    said, _ = program(role, "--help").communicate(timeout=PATIENCE)
+    return set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", said, re.MULTILINE))
+
+
+@pytest.mark.parametrize(
+    ("role", "calls"),
+    [
+        ("receive", [psijoin.Session.receive]),
+        ("send", [psijoin.Session.send, psijoin.Session.receive]),
+    ],
+)
+def test_help_names_all_options(role: Role, calls: list[Callable[..., Any]]) -> None:
+    shown = "".join(pydoc.render_doc(call) for call in [*calls, psijoin.Session.__init__])
+    named = set(re.findall(r"`([a-z_]+)(?:=\w+)?`", shown))
+    usable = options(role) - set(ELSEWHERE)
+    assert len(usable) > 20
+    assert {option.replace("-", "_") for option in usable} - named == set()
+
+
+def test_nothing_is_excused_in_vain() -> None:
+    assert set(ELSEWHERE) - options("receive") == set()

@@ -1,0 +1,52 @@
+"""What comes back has the type of what went in: `mypy` and `pyright` check these functions, which nothing runs."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, assert_type
+
+import psijoin
+
+if TYPE_CHECKING:
+    import duckdb
+    import pandas
+    import polars
+
+
+def lists(session: psijoin.Session, keys: list[str]) -> None:
+    assert_type(session.receive(keys), list[str])
+    assert_type(session.receive(keys, rows="unshared", protocol="dh"), list[str])
+    assert_type(session.send(keys, learn="both"), list[str])
+
+
+def data_frames(
+    session: psijoin.Session, of_polars: polars.DataFrame, lazy: polars.LazyFrame, of_pandas: pandas.DataFrame
+) -> None:
+    assert_type(session.receive(of_polars, on="id"), polars.DataFrame)
+    assert_type(session.receive(of_polars, on=["id", "day"], take="all"), polars.DataFrame)
+    assert_type(session.receive(lazy, on="id"), polars.DataFrame)
+    assert_type(session.receive(of_pandas, on="id", rows="all"), pandas.DataFrame)
+    assert_type(session.send(of_pandas, on="id", learn="both", give="plan"), pandas.DataFrame)
+
+
+def files(session: psijoin.Session, frame: polars.DataFrame) -> None:
+    assert_type(session.receive(frame, output="rows.csv", quote_empty=True), None)
+    assert_type(session.send(frame), None)
+    assert_type(session.send(frame, output_kind="count"), None)
+
+
+def numbers(session: psijoin.Session, keys: list[str]) -> None:
+    assert_type(session.count(keys, min_intersection=10), int)
+    assert_type(session.threshold(keys, least=3), bool)
+    assert_type(session.sum(keys, columns=["a", "b"]), dict[str, Decimal])
+
+
+def pairs(keys: list[str]) -> None:
+    with psijoin.local_pair(threads=1) as (ann, bob):
+        both = psijoin.together(lambda: ann.receive(keys), lambda: bob.send(keys))
+    assert_type(both, tuple[list[str], None])
+
+
+def what_has_no_type_of_its_own(session: psijoin.Session, table: Any, relation: duckdb.DuckDBPyRelation) -> None:
+    session.receive(table).column_names.index("id")
+    session.receive(relation, on="id").column_names.index("id")
