@@ -1,5 +1,6 @@
 """Data frames of each library, with each of its types as the key, against the texts that docs/tables.md has for its values."""
 
+import importlib.util
 from typing import Any
 
 import kinds
@@ -177,3 +178,17 @@ def test_duckdb(pair: Pair, name: str) -> None:
     expected = shared(kind, MINE, THEIRS)
     assert rows["row"].to_pylist() == expected
     assert rows["id"].to_pylist() == [cells(kind.values, MINE)[row] for row in expected]
+
+
+@pytest.mark.parametrize("library", ["pandas", "duckdb"])
+def test_it_is_said_that_pyarrow_is_missing(pair: Pair, library: str) -> None:
+    frames = pytest.importorskip(library)
+    if importlib.util.find_spec("pyarrow") is not None:
+        pytest.skip("pyarrow is there")
+    mine = (
+        frames.DataFrame({"id": ["a", "b"]})
+        if library == "pandas"
+        else frames.sql("SELECT unnest(['a', 'b']) AS id")
+    )
+    with pytest.raises(ImportError, match="pip install pyarrow"):
+        joined(pair, mine, kinds.TEXT)

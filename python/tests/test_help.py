@@ -48,3 +48,11 @@ def test_help_names_all_options(role: Role, calls: list[Callable[..., Any]]) -> 
 
 def test_nothing_is_excused_in_vain() -> None:
     assert set(ELSEWHERE) - options("receive") == set()
+
+
+def test_there_is_an_exception_for_each_exit_code() -> None:
+    said, _ = program("receive", "--help").communicate(timeout=PATIENCE)
+    codes = {int(code) for code in re.findall(r"^  (\d)  ", said, re.MULTILINE)}
+    kinds = [psijoin.Error, *psijoin.Error.__subclasses__()]
+    assert len(codes) == 8
+    assert {0, *(kind.code for kind in kinds)} == codes

@@ -89,6 +89,17 @@ def test_errors_say_what_to_do(pair: Pair) -> None:
         psijoin.Session(peer="psi1-")
 
 
+def test_too_few_keys_are_an_error_on_both_sides(pair: Pair) -> None:
+    alice, bob = pair
+    with ThreadPoolExecutor(1) as threads:
+        sent = threads.submit(lambda: bob.send(THEIRS, min_intersection=3))
+        with pytest.raises(psijoin.PolicyError, match="fewer than 3 keys are shared") as raised:
+            alice.receive(MINE, min_intersection=3)
+        assert isinstance(sent.exception(), psijoin.PolicyError)
+    assert raised.value.code == 6
+    assert not raised.value.try_again
+
+
 def test_together_raises_the_cause(pair: Pair) -> None:
     alice, bob = pair
     with pytest.raises(psijoin.InputError, match="given"):
