@@ -1,8 +1,8 @@
 """One side of a join between two machines. Each runs it with its own table, and the fingerprint of the other:
 
-    python two_machines.py fingerprint
-    python two_machines.py receive customers.csv PEER --listen 0.0.0.0:7766
-    python two_machines.py send subscribers.csv PEER --connect ann.example.org:7766
+python two_machines.py fingerprint
+python two_machines.py receive customers.csv PEER --listen 0.0.0.0:7766
+python two_machines.py send subscribers.csv PEER --connect ann.example.org:7766
 """
 
 import argparse
@@ -31,9 +31,7 @@ def main() -> None:
     if told.does == "fingerprint":
         print(me.fingerprint)
         return
-    session = psijoin.Session(
-        identity=me, peer=told.peer, listen=told.listen, connect=told.connect
-    )
+    session = psijoin.Session(identity=me, peer=told.peer, listen=told.listen, connect=told.connect)
     table = polars.read_csv(told.table)
     rule = {"email": "email"}
     if told.does == "receive":

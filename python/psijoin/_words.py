@@ -34,6 +34,8 @@ def listed(columns: Columns | None) -> str | None:
 
 
 def _quoted(name: str) -> str:
+    if not isinstance(name, str):
+        raise TypeError(f"the name of a column is a text, not {type(name).__name__}")
     # A column may be called "all", which is a word to `--take`.
     is_plain = name and name != "all" and not set(name) & set(',"')
     return name if is_plain else '"' + name.replace('"', '""') + '"'

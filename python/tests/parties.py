@@ -23,9 +23,7 @@ def program(*args: str) -> subprocess.Popen[str]:
 def python(*args: str) -> subprocess.Popen[str]:
     """Another process of this Python."""
     command = [sys.executable, *args]
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     _started.append(process)
     return process
 

@@ -34,7 +34,9 @@ except KeyboardInterrupt:
 """
 
 
-def interrupted(identities: Identities, address: str, role: Role, keys: int) -> subprocess.Popen[str]:
+def interrupted(
+    identities: Identities, address: str, role: Role, keys: int
+) -> subprocess.Popen[str]:
     """A party that does not end before Ctrl-C."""
     ann, bob = identities
     return python("-c", INTERRUPTED, role, ann.path, bob.fingerprint, address, str(keys))
@@ -83,7 +85,9 @@ def wait_for_data(running: subprocess.Popen[str]) -> None:
 
 
 @pytest.mark.parametrize("role", ["receive", "send"])
-def test_it_ends_the_join_of_the_program(tmp_path: Path, identities: Identities, role: Role) -> None:
+def test_it_ends_the_join_of_the_program(
+    tmp_path: Path, identities: Identities, role: Role
+) -> None:
     address = free_address()
     party = interrupted(identities, address, role, KEYS)
     other = program_amid_data(tmp_path, identities, address, OTHER[role])
@@ -99,9 +103,7 @@ def test_it_ends_the_join_of_python(identities: Identities, role: Role) -> None:
     ann, bob = identities
     address = free_address()
     party = interrupted(identities, address, role, KEYS)
-    session = psijoin.Session(
-        identity=bob, peer=ann.fingerprint, connect=address, progress=False
-    )
+    session = psijoin.Session(identity=bob, peer=ann.fingerprint, connect=address, progress=False)
     keys = [str(number) for number in range(KEYS)]
 
     def interrupt_amid_data() -> None:
@@ -123,9 +125,7 @@ def test_the_program_is_interrupted(tmp_path: Path, identities: Identities) -> N
     ann, bob = identities
     address = free_address()
     other = program_amid_data(tmp_path, identities, address, "send")
-    session = psijoin.Session(
-        identity=ann, peer=bob.fingerprint, listen=address, progress=False
-    )
+    session = psijoin.Session(identity=ann, peer=bob.fingerprint, listen=address, progress=False)
 
     def interrupt_amid_data() -> None:
         wait_for_data(other)
@@ -148,9 +148,7 @@ def test_a_join_after_it(identities: Identities) -> None:
     wait_for(party, "begins")
     time.sleep(0.5)
     interrupt_and_go_on(party)
-    session = psijoin.Session(
-        identity=bob, peer=ann.fingerprint, connect=address, progress=False
-    )
+    session = psijoin.Session(identity=bob, peer=ann.fingerprint, connect=address, progress=False)
     session.send(["b"])
     said, _ = party.communicate(timeout=PATIENCE)
     assert said == "['b']\n"

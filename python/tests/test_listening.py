@@ -35,7 +35,9 @@ def test_progress_is_told() -> None:
 
 def test_progress_is_told_by_another_thread() -> None:
     threads: set[int] = set()
-    with psijoin.local_pair(threads=1, progress=lambda *_: threads.add(threading.get_ident())) as pair:
+    with psijoin.local_pair(
+        threads=1, progress=lambda *_: threads.add(threading.get_ident())
+    ) as pair:
         both(pair, MANY)
     assert threads
     assert threading.get_ident() not in threads
@@ -53,7 +55,9 @@ def test_a_function_that_raises_does_not_end_the_join(monkeypatch: pytest.Monkey
     assert {str(error.exc_value) for error in raised} == {"no room for a bar"}
 
 
-def test_what_the_program_says_goes_to_logging(pair: Pair, caplog: pytest.LogCaptureFixture) -> None:
+def test_what_the_program_says_goes_to_logging(
+    pair: Pair, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.INFO, logger="psijoin")
     both(pair, FEW)
     assert any("read the table: 2 rows, 2 distinct keys" in said for said in caplog.messages)
@@ -126,7 +130,10 @@ def test_quiet_where_nobody_sees_it() -> None:
 @pytest.mark.parametrize("library", ["tqdm", "rich"])
 def test_a_bar_that_is_closed_stays_so(library: str, capfd: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip(library)
-    bars: dict[str, type[_listening.Shown]] = {"tqdm": _listening.TqdmBar, "rich": _listening.RichBar}
+    bars: dict[str, type[_listening.Shown]] = {
+        "tqdm": _listening.TqdmBar,
+        "rich": _listening.RichBar,
+    }
     bar = bars[library]()
     bar("reading", 1, 2)
     bar.close()

@@ -23,7 +23,9 @@ def join(first: int = 0) -> list[str]:
 
 def test_joins_at_once() -> None:
     with ThreadPoolExecutor(4) as threads:
-        assert list(threads.map(join, range(4))) == [KEYS[first : first + 100] for first in range(4)]
+        assert list(threads.map(join, range(4))) == [
+            KEYS[first : first + 100] for first in range(4)
+        ]
 
 
 def test_tasks_of_asyncio() -> None:

@@ -36,12 +36,19 @@ def test_a_join_with_the_program(
     table = tmp_path / "theirs.csv"
     table.write_text("id\nb\nc\nd\n")
     output = tmp_path / "out.csv"
-    trust = ["--identity", bob.path, "--peer", ann.fingerprint, "--input", str(table), "--key", "id"]
+    trust = [
+        "--identity",
+        bob.path,
+        "--peer",
+        ann.fingerprint,
+        "--input",
+        str(table),
+        "--key",
+        "id",
+    ]
     writes = ["--output", str(output)] if role == "send" else []
     running = program(OTHER[role], "--connect", address, *trust, *writes)
-    session = psijoin.Session(
-        identity=ann, peer=bob.fingerprint, listen=address, progress=False
-    )
+    session = psijoin.Session(identity=ann, peer=bob.fingerprint, listen=address, progress=False)
     rows = getattr(session, role)(["a", "b", "c"])
     assert running.communicate(timeout=PATIENCE)[1], "it says what was learned"
     assert running.returncode == 0

@@ -26,7 +26,10 @@ TYPES: dict[str, tuple[Any, Kind]] = {
         pyarrow.dictionary(pyarrow.int32(), pyarrow.large_string()),
         kinds.TEXT,
     ),
-    "dictionary of integers": (pyarrow.dictionary(pyarrow.uint16(), pyarrow.int64()), kinds.INTEGER),
+    "dictionary of integers": (
+        pyarrow.dictionary(pyarrow.uint16(), pyarrow.int64()),
+        kinds.INTEGER,
+    ),
     "int8": (pyarrow.int8(), kinds.INTEGER),
     "int16": (pyarrow.int16(), kinds.INTEGER),
     "int32": (pyarrow.int32(), kinds.INTEGER),
@@ -105,9 +108,9 @@ def write_arrow(rows: Any, kind: Kind, path: Path) -> None:
 def read_csv(path: Path) -> list[int]:
     from pyarrow import csv
 
-    rows: list[int] = csv.read_csv(
-        path, parse_options=csv.ParseOptions(newlines_in_values=True)
-    )["row"].to_pylist()
+    rows: list[int] = csv.read_csv(path, parse_options=csv.ParseOptions(newlines_in_values=True))[
+        "row"
+    ].to_pylist()
     return rows
 
 
@@ -142,7 +145,18 @@ def test_types_against_files(
     WRITE[ending](table(data_type, kind, THEIRS, range(5)), kind, theirs)
     address = free_address()
     trust = ["--identity", bob.path, "--peer", ann.fingerprint]
-    does = [OTHER[role], "--connect", address, *trust, "--input", str(theirs), "--key", "id", "--threads", "1"]
+    does = [
+        OTHER[role],
+        "--connect",
+        address,
+        *trust,
+        "--input",
+        str(theirs),
+        "--key",
+        "id",
+        "--threads",
+        "1",
+    ]
     running = program(*does, *(["--output", str(output)] if role == "send" else []))
     session = psijoin.Session(
         identity=ann, peer=bob.fingerprint, listen=address, threads=1, progress=False
@@ -234,7 +248,9 @@ NAMES = ",".join(f'"{name}"' for name in GIVEN)
 
 
 @pytest.mark.parametrize("ending", READ)
-def test_columns_of_all_types_are_taken(tmp_path: Path, identities: Identities, ending: str) -> None:
+def test_columns_of_all_types_are_taken(
+    tmp_path: Path, identities: Identities, ending: str
+) -> None:
     ann, bob = identities
     path = tmp_path / f"theirs.{ending}"
     WRITE[ending](give(range(5)), kinds.TEXT, path)
@@ -255,7 +271,9 @@ def test_columns_of_all_types_are_taken(tmp_path: Path, identities: Identities, 
 
 
 @pytest.mark.parametrize("ending", READ)
-def test_columns_of_all_types_are_given(tmp_path: Path, identities: Identities, ending: str) -> None:
+def test_columns_of_all_types_are_given(
+    tmp_path: Path, identities: Identities, ending: str
+) -> None:
     ann, bob = identities
     path, output = tmp_path / "theirs.csv", tmp_path / f"output.{ending}"
     path.write_text("id\nkey 2\nx\nkey 1\n")

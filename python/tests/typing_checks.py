@@ -20,7 +20,10 @@ def lists(session: psijoin.Session, keys: list[str]) -> None:
 
 
 def data_frames(
-    session: psijoin.Session, of_polars: polars.DataFrame, lazy: polars.LazyFrame, of_pandas: pandas.DataFrame
+    session: psijoin.Session,
+    of_polars: polars.DataFrame,
+    lazy: polars.LazyFrame,
+    of_pandas: pandas.DataFrame,
 ) -> None:
     assert_type(session.receive(of_polars, on="id"), polars.DataFrame)
     assert_type(session.receive(of_polars, on=["id", "day"], take="all"), polars.DataFrame)
@@ -47,6 +50,8 @@ def pairs(keys: list[str]) -> None:
     assert_type(both, tuple[list[str], None])
 
 
-def what_has_no_type_of_its_own(session: psijoin.Session, table: Any, relation: duckdb.DuckDBPyRelation) -> None:
+def what_has_no_type_of_its_own(
+    session: psijoin.Session, table: Any, relation: duckdb.DuckDBPyRelation
+) -> None:
     session.receive(table).column_names.index("id")
     session.receive(relation, on="id").column_names.index("id")
