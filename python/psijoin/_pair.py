@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import tempfile
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, Unpack
@@ -40,20 +40,24 @@ def local_pair(**options: Unpack[Limits]) -> Iterator[tuple[Session, Session]]:
 
 
 def together(first: Callable[[], A], second: Callable[[], B]) -> tuple[A, B]:
-    """What two calls return that need each other: each runs in a thread.
+    """What two calls return that need each other: the second one runs in a thread of its own.
 
     >>> together(lambda: 1, lambda: "two")
     (1, 'two')
 
     If one of them raises, its exception is raised when both have ended; if both do, that which came first, since the other one
-    often follows from it. That the other party cannot go on follows in any case, though it may come first.
+    often follows from it. That the other party cannot go on follows in any case, though it may come first. Ctrl-C ends both.
     """
-    with ThreadPoolExecutor(2) as threads:
-        one, other = threads.submit(first), threads.submit(second)
-        calls: list[Future[Any]] = [one, other]
-        first_failed = wait(calls, return_when=FIRST_EXCEPTION).done
-    calls.sort(key=lambda call: (_follows(call), call not in first_failed))
-    for call in calls:
+    one: Future[A] = Future()
+    with ThreadPoolExecutor(1) as threads:
+        other = threads.submit(second)
+        # Ctrl-C reaches the main thread only. If this is it, the first call hears of it, and tells the second.
+        try:
+            one.set_result(first())
+        except Exception as error:
+            one.set_exception(error)
+        calls: list[Future[Any]] = [other, one] if other.done() else [one, other]
+    for call in sorted(calls, key=_follows):
         call.result()
     return one.result(), other.result()
 

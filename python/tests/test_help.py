@@ -53,6 +53,6 @@ def test_nothing_is_excused_in_vain() -> None:
 def test_there_is_an_exception_for_each_exit_code() -> None:
     said, _ = program("receive", "--help").communicate(timeout=PATIENCE)
     codes = {int(code) for code in re.findall(r"^  (\d)  ", said, re.MULTILINE)}
-    kinds = [psijoin.Error, *psijoin.Error.__subclasses__()]
+    kinds: list[type[psijoin.Error]] = [psijoin.Error, *psijoin.Error.__subclasses__()]
     assert len(codes) == 8
     assert {0, *(kind.code for kind in kinds)} == codes

@@ -172,3 +172,24 @@ print(session.receive(["a", "b"]), flush=True)
 def interrupt_and_go_on(party: subprocess.Popen[str]) -> None:
     party.send_signal(signal.SIGINT)
     wait_for(party, "interrupted")
+
+
+TOGETHER = """
+import psijoin
+keys = [str(number) for number in range(100_000)]
+told = lambda what, done, total: print("at", what, flush=True)
+with psijoin.local_pair(progress=told) as (ann, bob):
+    try:
+        psijoin.together(
+            lambda: ann.receive(keys, protocol="dh-ffdhe3072"),
+            lambda: bob.send(keys, protocol="dh-ffdhe3072"),
+        )
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+"""
+
+
+def test_it_ends_both_sides_in_one_process() -> None:
+    party = python("-c", TOGETHER)
+    wait_for(party, f"at {PROTOCOL}")
+    interrupt(party)
