@@ -161,7 +161,8 @@ fn main(py: Python<'_>, args: Vec<String>) -> u8 {
     py.detach(|| psijoin_cli::run(args.into_iter().map(OsString::from)))
 }
 
-#[pymodule]
+// Free-threaded builds of Python would run with their lock: nobody has tested it without.
+#[pymodule(gil_used = true)]
 fn _psijoin(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("Failure", module.py().get_type::<Failure>())?;
