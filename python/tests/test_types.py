@@ -179,6 +179,43 @@ def test_types_against_files(
         assert decoded(READ[ending](output)).equals(written)
 
 
+PLAIN = Kind(("ann", "Straße", "x y", "zoe"), ("ann", "Straße", "x y", "zoe"))
+"""Texts that need no quotes."""
+
+TEXT_FILES = {"txt": None, "tsv": None, "csv.gz": "gzip", "csv.zst": "zstd", "tsv.gz": "gzip"}
+"""Endings, and how files with them are compressed."""
+
+
+@pytest.mark.parametrize("role", ["receive", "send"])
+@pytest.mark.parametrize("ending", TEXT_FILES)
+def test_texts_against_files_of_text(
+    tmp_path: Path, identities: Identities, ending: str, role: Role
+) -> None:
+    ann, bob = identities
+    header = "" if ending == "txt" else "id\n"
+    lines = [f"{text or ''}\n" for text in cells(PLAIN.texts, THEIRS)]
+    theirs, output = tmp_path / f"theirs.{ending}", tmp_path / f"output.{ending}"
+    with pyarrow.output_stream(theirs, compression=TEXT_FILES[ending]) as file:
+        file.write((header + "".join(lines)).encode())
+    address = free_address()
+    trust = ["--identity", bob.path, "--peer", ann.fingerprint]
+    writes = ["--output", str(output)] if role == "send" else []
+    running = program(OTHER[role], "--connect", address, *trust, "--input", str(theirs), *writes)
+    session = psijoin.Session(
+        identity=ann, peer=bob.fingerprint, listen=address, threads=1, progress=False
+    )
+    rows = getattr(session, role)([text or "" for text in cells(PLAIN.texts, MINE)])
+    said = running.communicate(timeout=PATIENCE)[1]
+    assert running.returncode == 0, said
+    if role == "receive":
+        mine = cells(PLAIN.texts, MINE)
+        assert rows == [mine[row] for row in shared(PLAIN, MINE, THEIRS)]
+        return
+    with pyarrow.input_stream(output, compression=TEXT_FILES[ending]) as file:
+        written = file.read().decode()
+    assert written == header + "".join(lines[row] for row in shared(PLAIN, THEIRS, MINE))
+
+
 REFUSED: dict[str, Any] = {
     "list": pyarrow.array([[1], None], pyarrow.list_(pyarrow.int8())),
     "struct": pyarrow.array([{"a": 1}, None]),
