@@ -4,7 +4,7 @@ import psijoin
 import pytest
 
 
-def test_a_plan_is_a_table():
+def test_a_plan_is_a_table() -> None:
     plan = psijoin.plan(items=(1000, 2000), network="10mbps,80ms", threads=1)
     assert plan[0]["ratio"] == 1
     assert [line["seconds"] for line in plan] == sorted(line["seconds"] for line in plan)
@@ -14,16 +14,18 @@ def test_a_plan_is_a_table():
     assert str(plan).startswith("1,000 items of the sender and 2,000 of the receiver")
     assert "<pre>" in plan._repr_html_()
     count = psijoin.plan(1000, threads=1, output_kind="count")
-    assert {line["protocol"] for line in count} < {line["protocol"] for line in plan} | set(plan.left_out)
+    assert {line["protocol"] for line in count} < {line["protocol"] for line in plan} | set(
+        plan.left_out
+    )
 
 
-def test_a_plan_makes_a_data_frame():
+def test_a_plan_makes_a_data_frame() -> None:
     polars = pytest.importorskip("polars")
     plan = psijoin.plan(1000, threads=1)
     assert polars.DataFrame(plan)["protocol"].to_list() == [line["protocol"] for line in plan]
 
 
-def test_wrong_plans_say_so():
+def test_wrong_plans_say_so() -> None:
     with pytest.raises(psijoin.UsageError, match="--network"):
         psijoin.plan(1000, network="fast")
     with pytest.raises(psijoin.UsageError, match="colour"):

@@ -1,18 +1,22 @@
 """What comes back is of the library that went in, with its types, and in its order."""
 
 import datetime
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import psijoin
 import pytest
+from parties import Pair
 
 
 @pytest.fixture
-def pair():
+def pair() -> Iterator[Pair]:
     with psijoin.local_pair(threads=1, wait=3, progress=False) as both:
         yield both
 
 
-COLUMNS = {
+COLUMNS: dict[str, list[Any]] = {
     "id": ["c", None, "a", "b", "a"],
     "number": [1, 2, None, 4, 5],
     "ratio": [0.5, 1.5, 2.5, None, 4.5],
@@ -24,7 +28,7 @@ SHARED = [2, 3, 4]
 OTHERS = {"key": ["b", "x", "a"], "plan": ["gold", "none", None]}
 
 
-def joined(pair, mine, theirs, **options):
+def joined(pair: Pair, mine: Any, theirs: Any, **options: Any) -> Any:
     alice, bob = pair
     rows, _ = psijoin.together(
         lambda: alice.receive(mine, on="id", take=["plan"], **options),
@@ -33,7 +37,7 @@ def joined(pair, mine, theirs, **options):
     return rows
 
 
-def test_polars(pair):
+def test_polars(pair: Pair) -> None:
     polars = pytest.importorskip("polars")
     mine, theirs = polars.DataFrame(COLUMNS), polars.DataFrame(OTHERS)
     rows = joined(pair, mine, theirs)
@@ -44,7 +48,7 @@ def test_polars(pair):
     assert lazy.equals(rows)
 
 
-def test_polars_keeps_its_types(pair):
+def test_polars_keeps_its_types(pair: Pair) -> None:
     polars = pytest.importorskip("polars")
     colours = polars.Enum(["red", "blue", "green"])
     mine = polars.DataFrame(COLUMNS).with_columns(
@@ -59,12 +63,12 @@ def test_polars_keeps_its_types(pair):
     assert rows["object"].to_list() == mine["object"][SHARED].to_list()
 
 
-def test_a_query_of_polars_is_read_as_it_comes(pair):
+def test_a_query_of_polars_is_read_as_it_comes(pair: Pair) -> None:
     polars = pytest.importorskip("polars")
     alice, bob = pair
     read = []
 
-    def wide(frame):
+    def wide(frame: Any) -> Any:
         read.append(frame.columns)
         return frame
 
@@ -80,7 +84,7 @@ def test_a_query_of_polars_is_read_as_it_comes(pair):
 
 
 @pytest.mark.parametrize("library", ["polars", "pyarrow"])
-def test_a_query_that_fails_is_the_cause(pair, library, tmp_path):
+def test_a_query_that_fails_is_the_cause(pair: Pair, library: str, tmp_path: Path) -> None:
     pytest.importorskip(library)
     alice, _ = pair
     with pytest.raises(psijoin.InputError, match="what gives its rows has failed") as raised:
@@ -92,7 +96,7 @@ def test_a_query_that_fails_is_the_cause(pair, library, tmp_path):
         alice.receive(failing_query(library, tmp_path), on="none")
 
 
-def failing_query(library, folder):
+def failing_query(library: str, folder: Path) -> Any:
     if library == "polars":
         import polars
 
@@ -108,7 +112,7 @@ def failing_query(library, folder):
     return query
 
 
-def test_queries_of_pyarrow(pair, tmp_path):
+def test_queries_of_pyarrow(pair: Pair, tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     from pyarrow import dataset, parquet
 
@@ -122,7 +126,7 @@ def test_queries_of_pyarrow(pair, tmp_path):
         assert joined(pair, query, dataset.dataset(theirs)).equals(expected)
 
 
-def test_pandas(pair):
+def test_pandas(pair: Pair) -> None:
     pandas = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
     mine, theirs = pandas.DataFrame(COLUMNS), pandas.DataFrame(OTHERS)
@@ -136,7 +140,7 @@ def test_pandas(pair):
     assert rows.index.tolist() == [8, 9, 10]
 
 
-def test_pandas_keeps_its_types(pair):
+def test_pandas_keeps_its_types(pair: Pair) -> None:
     pandas = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
     mine = pandas.DataFrame(COLUMNS).assign(
@@ -154,14 +158,14 @@ def test_pandas_keeps_its_types(pair):
     assert raised.value.__suppress_context__
 
 
-def test_other_rows_of_frames(pair):
+def test_other_rows_of_frames(pair: Pair) -> None:
     polars = pytest.importorskip("polars")
     mine = polars.DataFrame({**COLUMNS, "shared": 1, "plan": 2})
     rows = joined(pair, mine, polars.DataFrame(OTHERS), rows="all")
     assert rows.columns == [*mine.columns, "psijoin_shared", "partner_plan"]
     assert rows.select(mine.columns).equals(mine)
     assert rows["psijoin_shared"].to_list() == [row in SHARED for row in range(5)]
-    both = {"learn": "both", "align": True, "repeated": "first"}
+    both: Any = {"learn": "both", "align": True, "repeated": "first"}
     aligned, theirs = psijoin.together(
         lambda: pair[0].receive(mine, on="id", **both),
         lambda: pair[1].send(polars.DataFrame(OTHERS), on="key", **both),
@@ -170,7 +174,7 @@ def test_other_rows_of_frames(pair):
     assert aligned.schema == mine.schema
 
 
-def test_pyarrow(pair):
+def test_pyarrow(pair: Pair) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     mine, theirs = pyarrow.table(COLUMNS), pyarrow.table(OTHERS)
     plans = pyarrow.array([None, "gold", None])
@@ -184,7 +188,7 @@ def test_pyarrow(pair):
         pair[0].receive(pyarrow.table({"id": [[1]]}), on="id")
 
 
-def test_duckdb(pair):
+def test_duckdb(pair: Pair) -> None:
     duckdb = pytest.importorskip("duckdb")
     pyarrow = pytest.importorskip("pyarrow")
     mine, theirs = pyarrow.table(COLUMNS), pyarrow.table(OTHERS)
@@ -195,14 +199,14 @@ def test_duckdb(pair):
     assert rows.column("day").to_pylist() == [COLUMNS["day"][row] for row in SHARED]
 
 
-def test_whatever_has_a_stream(pair):
+def test_whatever_has_a_stream(pair: Pair) -> None:
     pyarrow = pytest.importorskip("pyarrow")
 
     class Stream:
-        def __init__(self, columns):
+        def __init__(self, columns: Any) -> None:
             self.table = pyarrow.table(columns)
 
-        def __arrow_c_stream__(self, requested_schema=None):
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object:
             return self.table.__arrow_c_stream__(requested_schema)
 
     rows = joined(pair, Stream(COLUMNS), Stream(OTHERS))
@@ -211,11 +215,11 @@ def test_whatever_has_a_stream(pair):
     assert pyarrow.table(rows).column("plan").to_pylist() == [None, "gold", None]
 
 
-def test_columns_of_nulls_alone(pair):
+def test_columns_of_nulls_alone(pair: Pair) -> None:
     polars = pytest.importorskip("polars")
     mine = polars.DataFrame(COLUMNS).with_columns(polars.lit(None).alias("nothing"))
     theirs = polars.DataFrame(OTHERS).with_columns(polars.lit(None).alias("nothing"))
-    for library in (lambda frame: frame, lambda frame: frame.lazy()):
+    for library in (polars.DataFrame, polars.DataFrame.lazy):
         rows, _ = psijoin.together(
             lambda: pair[0].receive(library(mine), on="id", take="all"),
             lambda: pair[1].send(library(theirs), on="key", give=["plan", "nothing"]),
@@ -228,7 +232,7 @@ def test_columns_of_nulls_alone(pair):
         assert len(nobody) == 0
 
 
-def test_types_that_are_not_known(pair):
+def test_types_that_are_not_known(pair: Pair) -> None:
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame({"id": polars.Series([1], dtype=polars.Int128)})
     with pytest.raises(psijoin.InputError, match="a type that psijoin does not know") as raised:
@@ -237,14 +241,14 @@ def test_types_that_are_not_known(pair):
 
 
 @pytest.mark.parametrize("library", ["polars", "pandas"])
-def test_a_series_is_no_table(pair, library):
+def test_a_series_is_no_table(pair: Pair, library: str) -> None:
     frames = pytest.importorskip(library)
     with pytest.raises(TypeError, match="to_frame"):
         pair[0].receive(frames.Series(["a", "b"]))
 
 
 @pytest.mark.parametrize("library", ["polars", "pandas"])
-def test_rows_go_to_a_file(pair, library, tmp_path):
+def test_rows_go_to_a_file(pair: Pair, library: str, tmp_path: Path) -> None:
     frames = pytest.importorskip(library)
     pytest.importorskip("pyarrow")
     mine = frames.DataFrame({"number": [1, 2], "id": ["a", "b"]})
@@ -257,7 +261,7 @@ def test_rows_go_to_a_file(pair, library, tmp_path):
 
 
 @pytest.mark.parametrize("library", ["polars", "pandas"])
-def test_nothing_shared_has_columns_all_the_same(pair, library):
+def test_nothing_shared_has_columns_all_the_same(pair: Pair, library: str) -> None:
     frames = pytest.importorskip(library)
     if library == "pandas":
         pytest.importorskip("pyarrow")
