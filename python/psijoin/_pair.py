@@ -33,10 +33,11 @@ def local_pair(**options: Unpack[Limits]) -> Iterator[tuple[Session, Session]]:
     with tempfile.TemporaryDirectory() as folder:
         alice, bob = (Identity.create(Path(folder) / name) for name in ("alice.pem", "bob.pem"))
         address = f"127.0.0.1:{_free_port()}"
-        yield (
-            Session(identity=alice, peer=bob.fingerprint, listen=address, **options),
-            Session(identity=bob, peer=alice.fingerprint, connect=address, **options),
-        )
+        with (
+            Session(identity=alice, peer=bob.fingerprint, listen=address, **options) as one,
+            Session(identity=bob, peer=alice.fingerprint, connect=address, **options) as other,
+        ):
+            yield one, other
 
 
 def together(first: Callable[[], A], second: Callable[[], B]) -> tuple[A, B]:

@@ -18,6 +18,11 @@ class Rows:
     @staticmethod
     def of_texts(column: str, texts: list[str]) -> Rows: ...
 
+@final
+class Stop:
+    def __new__(cls) -> Stop: ...
+    def stop(self) -> None: ...
+
 @type_check_only
 class Joined(TypedDict):
     statement: str
@@ -32,6 +37,7 @@ def join(
     name: str,
     how: Literal["in memory", "by number", "stream"],
     listener: Listener,
+    stop: Stop,
 ) -> Joined: ...
 def plan(words: list[str], listener: Listener) -> tuple[str, list[str]]: ...
 def identity(path: str | os.PathLike[str] | None = None) -> tuple[str, str]: ...

@@ -102,6 +102,7 @@ class Session:
         }
         self._words = words(meeting | trust | limits)
         self._progress = progress
+        self._running: set[_psijoin.Stop] = set()
         self.statement = None
         self.report = None
 
@@ -114,7 +115,14 @@ class Session:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Nothing is left to be closed: each join has ended."""
+        """Stops joins that still run in other threads."""
+        self.stop()
+
+    def stop(self) -> None:
+        """Stops the joins of this session that run in other threads, as Ctrl-C stops one in the main thread: they raise `Error`, and
+        the other party hears of it."""
+        for running in list(self._running):
+            running.stop()
 
     @overload
     def receive(
@@ -464,14 +472,16 @@ class Session:
         said = [role, *self._words, *words({"key": listed(on), **options})]
         bar = progress_bar() if self._progress is True else None
         progress = self._progress if callable(self._progress) else bar
+        listener, stop = Listener(progress), _psijoin.Stop()
+        self._running.add(stop)
         try:
-            listener = Listener(progress)
-            joined = _psijoin.join(said, given.rows, "the table", given.how, listener)
+            joined = _psijoin.join(said, given.rows, "the table", given.how, listener, stop)
         except _psijoin.Failure as failure:
             error = raised(failure)
             self.report = error.report
             raise error from failure.__cause__
         finally:
+            self._running.remove(stop)
             if bar is not None:
                 bar.close()
         self.statement = joined["statement"]

@@ -18,7 +18,7 @@ use std::{
     time::Duration,
 };
 
-use psijoin_cli::embedded::{self, Failed, Identified, Joined, Learned, Planned, Stop};
+use psijoin_cli::embedded::{self, Failed, Identified, Joined, Learned, Planned};
 use pyo3::{exceptions::PyRuntimeError, prelude::*, types::PyDict};
 
 use calls::Listening;
@@ -32,7 +32,7 @@ const SIGNALS: Duration = Duration::from_millis(50);
 /// `words` are those of the command line, from `receive` or `send` on, without `--input`. `table` is anything with
 /// `__arrow_c_stream__`, or an iterator of such; `name` stands for it in messages. `how` it is read is `in memory`, `by number` or
 /// `stream`. `listener` has the methods `say(text)`, `warn(text)` and `at(what, bytes,
-/// total_bytes)`, which other threads call. Python's lock is released meanwhile, and a signal stops the join.
+/// total_bytes)`, which other threads call. Python's lock is released meanwhile. A signal stops the join, and so does `stop`.
 ///
 /// Raises `Failure` with what the program would say: its exit code, message, whether it may pass, and the report. What the iterator
 /// has raised is its cause.
@@ -44,10 +44,11 @@ fn join<'py>(
     name: &str,
     how: &str,
     listener: Py<PyAny>,
+    stop: &Bound<'py, Stop>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (table, cause) = frames::table(table, name, how)?;
     let listener = Arc::new(Listening(listener));
-    let joined = while_signals_are_seen(py, move |stop| {
+    let joined = while_signals_are_seen(py, &stop.get().0, move |stop| {
         embedded::join(&words, table, listener, stop)
     })?;
     let joined = joined.map_err(|failed| {
@@ -68,18 +69,37 @@ fn plan(
     listener: Py<PyAny>,
 ) -> PyResult<(String, Vec<String>)> {
     let listener = Arc::new(Listening(listener));
-    let planned = while_signals_are_seen(py, move |stop| embedded::plan(&words, listener, stop))?;
+    let stop = embedded::Stop::default();
+    let plan = move |stop: &_| embedded::plan(&words, listener, stop);
+    let planned = while_signals_are_seen(py, &stop, plan)?;
     let Planned { text, lines } = planned.map_err(raised)?;
     Ok((text, lines))
+}
+
+/// Stops joins that have it, for both parties, from any thread.
+#[pyclass(frozen, module = "psijoin._psijoin")]
+#[derive(Default)]
+struct Stop(embedded::Stop);
+
+#[pymethods]
+impl Stop {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    fn stop(&self) {
+        self.0.stop();
+    }
 }
 
 /// Runs `work` in a thread. If a signal raises an exception meanwhile, as Ctrl-C does, the work is stopped.
 fn while_signals_are_seen<T: Send + 'static>(
     py: Python<'_>,
-    work: impl FnOnce(&Stop) -> T + Send + 'static,
+    stop: &embedded::Stop,
+    work: impl FnOnce(&embedded::Stop) -> T + Send + 'static,
 ) -> PyResult<T> {
     let (done, is_done) = mpsc::channel();
-    let stop = Stop::default();
     let stopping = stop.clone();
     thread::spawn(move || {
         // Nobody waits any more if it was stopped.
@@ -167,6 +187,7 @@ fn _psijoin(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("Failure", module.py().get_type::<Failure>())?;
     module.add_class::<Rows>()?;
+    module.add_class::<Stop>()?;
     module.add_function(wrap_pyfunction!(join, module)?)?;
     module.add_function(wrap_pyfunction!(plan, module)?)?;
     module.add_function(wrap_pyfunction!(identity, module)?)?;

@@ -4,6 +4,7 @@ import signal
 import subprocess
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psijoin
@@ -193,3 +194,40 @@ def test_it_ends_both_sides_in_one_process() -> None:
     party = python("-c", TOGETHER)
     wait_for(party, f"at {PROTOCOL}")
     interrupt(party)
+
+
+IN_ASYNCIO = """
+import asyncio, sys, psijoin
+
+async def main():
+    with psijoin.local_pair(wait=600) as (ann, _):
+        print("begins", flush=True)
+        await asyncio.to_thread(ann.receive, ["a"])
+
+try:
+    asyncio.run(main())
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+def test_it_ends_a_join_in_a_thread_of_asyncio() -> None:
+    party = python("-c", IN_ASYNCIO)
+    wait_for(party, "begins")
+    time.sleep(0.5)
+    interrupt(party)
+
+
+@pytest.mark.parametrize("leave", [False, True])
+def test_a_session_is_stopped_from_another_thread(leave: bool) -> None:
+    with ThreadPoolExecutor(1) as threads:
+        with psijoin.local_pair(wait=600, progress=False) as (ann, _):
+            waiting = threads.submit(ann.receive, ["a"])
+            time.sleep(0.5)
+            if not leave:
+                ann.stop()
+                assert waiting.exception(timeout=SOON)
+        stopped = waiting.exception(timeout=SOON)
+    assert type(stopped) is psijoin.Error
+    assert stopped.code == 1
+    assert "interrupted" in str(stopped)

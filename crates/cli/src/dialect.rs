@@ -52,6 +52,21 @@ enum Quote {
 }
 
 impl Said {
+    /// Whether anything is said.
+    pub(crate) fn is_said(&self) -> bool {
+        let Self {
+            format,
+            delimiter,
+            quote,
+            no_header,
+            escapes,
+            encoding,
+        } = self;
+        let has_value =
+            format.is_some() || delimiter.is_some() || quote.is_some() || encoding.is_some();
+        has_value || *no_header || *escapes
+    }
+
     /// # Errors
     /// If a character cannot be told apart from others.
     pub(crate) fn dialect(&self) -> Result<Dialect, Error> {

@@ -399,6 +399,13 @@ impl<'a> Order<'a> {
         let allowance = allowance(join, pool.threads())?;
         let back = table.as_ref().map(Table::back);
         let source = match table {
+            Some(_) if join.dialect.is_said() => {
+                return Err(Failure::Usage(
+                    "--input-format, --delimiter, --quote, --no-header, --escapes and --encoding say how a file is written, and \
+                     this table is none: leave them out"
+                        .to_owned(),
+                ));
+            }
             Some(table) => console.during(
                 "reading the table",
                 || progress.bytes(),

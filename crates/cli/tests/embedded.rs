@@ -212,6 +212,7 @@ fn failures_are_those_of_the_program() {
         (&nowhere.replace("id", "none")[..], 3),
         (&nowhere.replace("receive", "demo"), 2),
         (&nowhere.replace("--key id", "--key id --colour red"), 2),
+        (&nowhere.replace("--key id", "--key id --no-header"), 2),
         ("", 2),
     ] {
         let failed = alone(wrong);
