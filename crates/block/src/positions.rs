@@ -47,6 +47,7 @@ fn one_by_one(blocks: &[Block], range: u16, first: usize, rows: &mut [u16]) {
 }
 
 /// As many blocks at a time as `group` takes.
+#[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn in_groups<const GROUP: usize>(
     blocks: &[Block],

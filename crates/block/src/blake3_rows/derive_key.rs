@@ -1,7 +1,7 @@
 //! Key derivation from many messages of different lengths, each at most one block.
 
 use super::{
-    BLOCK_BYTES, BLOCK_WORDS, CHUNK_END, CHUNK_START, Lanes, ROOT, compress, key_words, lanes,
+    BLOCK_BYTES, BLOCK_WORDS, CHUNK_END, CHUNK_START, Lanes, ROOT, compress, key_words,
     output_words, splat_all,
 };
 use crate::cpu::{self, multiversion};
@@ -44,8 +44,8 @@ multiversion! {
         context: &ContextKey, blocks: &[[u8; BLOCK_BYTES]], lengths: &[u8], out: &mut [[u8; 32]],
     )
     portable all_messages::<[u32; 4], 4>(context, blocks, lengths, out);
-    avx2 all_messages::<lanes::Avx2, 8>(context, blocks, lengths, out);
-    avx512 all_messages::<lanes::Avx512, 16>(context, blocks, lengths, out);
+    avx2 all_messages::<super::lanes::Avx2, 8>(context, blocks, lengths, out);
+    avx512 all_messages::<super::lanes::Avx512, 16>(context, blocks, lengths, out);
 }
 
 #[inline(always)]
