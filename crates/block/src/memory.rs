@@ -3,8 +3,13 @@
 //! With pages of 4 KiB such a table misses the address cache (TLB) at nearly every access,
 //! which costs as much as the access itself, and twice as much in a virtual machine.
 
+// musl's own allocator gives memory back at every turn and has one lock for all threads: whole joins take longer with it.
+#[cfg(target_env = "musl")]
+use mimalloc::MiMalloc as Heap;
+#[cfg(not(target_env = "musl"))]
+use std::alloc::System as Heap;
 use std::{
-    alloc::{GlobalAlloc, Layout, System, handle_alloc_error},
+    alloc::{GlobalAlloc, Layout, handle_alloc_error},
     ops::{Deref, DerefMut},
     sync::OnceLock,
 };
@@ -152,7 +157,7 @@ pub fn exhausted(bytes: usize) -> ! {
     }
 }
 
-/// The system's allocator; a program that takes it as its own gets a [call](on_exhaustion) when no
+/// The system's allocator, or mimalloc on musl; a program that takes it as its own gets a [call](on_exhaustion) when no
 /// memory is left, where the standard library would abort.
 pub struct ReportingAllocator;
 
@@ -167,30 +172,30 @@ impl ReportingAllocator {
     }
 }
 
-// SAFETY: it is the system's allocator, but that a call may not return.
+// SAFETY: it is another allocator, but that a call may not return.
 unsafe impl GlobalAlloc for ReportingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         tally::count(layout.size() as i64);
         // SAFETY: the caller keeps the contract, which is the same.
-        Self::checked(unsafe { System.alloc(layout) })
+        Self::checked(unsafe { Heap.alloc(layout) })
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         tally::count(layout.size() as i64);
         // SAFETY: as above.
-        Self::checked(unsafe { System.alloc_zeroed(layout) })
+        Self::checked(unsafe { Heap.alloc_zeroed(layout) })
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
         tally::count(new_size as i64 - layout.size() as i64);
         // SAFETY: as above.
-        Self::checked(unsafe { System.realloc(pointer, layout, new_size) })
+        Self::checked(unsafe { Heap.realloc(pointer, layout, new_size) })
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         tally::count(-(layout.size() as i64));
         // SAFETY: as above.
-        unsafe { System.dealloc(pointer, layout) }
+        unsafe { Heap.dealloc(pointer, layout) }
     }
 }
 
