@@ -1,6 +1,6 @@
 //! `psijoin completions`: what a shell needs to complete commands and options.
 
-use clap::CommandFactory;
+use clap::{Arg, Command, CommandFactory};
 
 use crate::{
     args::{self, Args},
@@ -10,6 +10,24 @@ use crate::{
 
 pub(super) fn run(args: &args::Completions) -> Result<(), Failure> {
     let mut text = Vec::new();
-    clap_complete::generate(args.shell, &mut Args::command(), "psijoin", &mut text);
+    clap_complete::generate(
+        args.shell,
+        &mut brief(Args::command()),
+        "psijoin",
+        &mut text,
+    );
     output::text(&String::from_utf8(text).expect("a script is a text"))
+}
+
+/// The same command, with one sentence about each option: shells show it on one line.
+fn brief(command: Command) -> Command {
+    command.mut_args(brief_option).mut_subcommands(brief)
+}
+
+fn brief_option(option: Arg) -> Arg {
+    let help = option.get_help().map(ToString::to_string);
+    match help.as_deref().and_then(|help| help.split_once(". ")) {
+        Some((sentence, _)) => option.help(sentence.to_owned()),
+        None => option,
+    }
 }

@@ -90,6 +90,10 @@ fn shells_complete_commands_and_options() {
         let script = run(&["completions", shell]);
         script.says(0, &[]);
         assert!(script.stdout.contains("quote-empty"), "{shell}");
+        // One sentence of several.
+        let about_deadline = "How long everything together may take, from the start to the end";
+        assert_eq!(script.stdout.contains(about_deadline), shell != "bash");
+        assert!(!script.stdout.contains("default: no limit"), "{shell}");
     }
     let folder = Folder::new();
     let script = folder.file("psijoin", run(&["completions", "bash"]).stdout);
@@ -114,13 +118,18 @@ fn the_manual_has_a_page_per_command() {
     let pages = folder.path("man1");
     run(&["manual", &pages]).says(0, &[]);
     let read = |name: &str| std::fs::read_to_string(format!("{pages}/{name}.1")).unwrap();
-    assert!(read("psijoin").contains("psijoin\\-receive(1)"));
+    let program = read("psijoin");
+    assert!(program.contains("psijoin\\-receive(1)"));
+    assert!(program.contains(".SH ENVIRONMENT"));
     let receive = read("psijoin-receive");
+    let version = env!("CARGO_PKG_VERSION");
+    let title = format!(".TH psijoin-receive 1 \" \" \"psijoin {version}\"");
     for part in [
-        ".TH psijoin-receive 1",
+        title.as_str(),
         ".SH OPTIONS",
         "\\-\\-take",
-        "Exit codes",
+        ".SH \"EXIT STATUS\"",
+        "wrong usage",
     ] {
         assert!(receive.contains(part), "{part}");
     }
