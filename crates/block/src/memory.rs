@@ -4,9 +4,10 @@
 //! which costs as much as the access itself, and twice as much in a virtual machine.
 
 // musl's own allocator gives memory back at every turn and has one lock for all threads: whole joins take longer with it.
-#[cfg(target_env = "musl")]
+// Only in a static program: what is loaded while a program runs, as by Python, cannot have mimalloc's thread-local data on musl.
+#[cfg(all(target_env = "musl", target_feature = "crt-static"))]
 use mimalloc::MiMalloc as Heap;
-#[cfg(not(target_env = "musl"))]
+#[cfg(not(all(target_env = "musl", target_feature = "crt-static")))]
 use std::alloc::System as Heap;
 use std::{
     alloc::{GlobalAlloc, Layout, handle_alloc_error},
@@ -157,7 +158,7 @@ pub fn exhausted(bytes: usize) -> ! {
     }
 }
 
-/// The system's allocator, or mimalloc on musl; a program that takes it as its own gets a [call](on_exhaustion) when no
+/// The system's allocator, or mimalloc in a static program on musl; a program that takes it as its own gets a [call](on_exhaustion) when no
 /// memory is left, where the standard library would abort.
 pub struct ReportingAllocator;
 
