@@ -14,7 +14,7 @@ From the values to the verdict:
     tables                tables, their files, and what DuckDB is given of them
     pairs                 a random pair of tables
     meanings              what key columns mean
-    given_bytes, giving   what the sender gives beside its keys, and the receiver takes
+    given_bytes, giving   what a party gives beside its keys, and the other one takes
     joins                 what is asked of the pair, and the two command lines
     expectation           what DuckDB says
     joined_rows           the rows that come out: an inner, a left or an anti join

@@ -8,7 +8,17 @@ from decimal import Decimal
 from pathlib import Path
 
 from .difference import expect
-from .endings import FINISHED, before_data, output_format, with_data
+from .endings import (
+    FINISHED,
+    Ending,
+    View,
+    before_data,
+    output_format,
+    together,
+    unfinished,
+    views,
+    with_data,
+)
 from .expectation import Expectation, Share
 from .joined_rows import JoinedRows
 from .joins import Ended, Join, Run
@@ -21,54 +31,98 @@ def compare(program: Path, pair: Pair, join: Join, expectation: Expectation, run
 
     Raises a `Difference` if they are not the same.
     """
-    ending, rows = before_data(pair, join, expectation), None
-    receiver, sender = run.ended["receiver"], run.ended["sender"]
+    seen = views(pair, join, expectation)
+    ending = before_data(seen)
     if run.checked:
-        compare_check(ending.codes, run.checked)
-    if ending is FINISHED:
-        rows = JoinedRows(expectation, pair, join) if join.kind == "rows" else None
-        ending = with_data(pair, join, expectation, rows)
-    expect("exit codes", ending.codes, (receiver.code, sender.code))
-    expect("standard output of the sender", b"", sender.stdout)
+        compare_check(ending, run.checked)
+    if not join.back:
+        expect("standard output of the sender", b"", run.ended["sender"].stdout)
     if ending is not FINISHED:
-        if ending.word != "unwritable":
-            # Until it shows that a row cannot be written, others may have been.
-            expect("standard output", b"", receiver.stdout)
-        expect("outputs", [], [path.name for path in run.outputs.values() if path.exists()])
-        if ending.told_by_sender not in sender.stderr:
-            expect("what the sender says", ending.told_by_sender, sender.stderr)
-    elif rows:
-        compare_rows(pair, join, output_format(pair, join), expectation, rows, run.rows)
-        compare_report(pair, join, rows, run.report)
-    elif join.kind == "shares":
-        compare_shares(program, join, expectation, run)
-    else:
-        expect(join.kind, answer(join, expectation), receiver.stdout.decode())
+        compare_codes(ending, run)
+        for role, ended in run.ended.items():
+            compare_nothing(role, run)
+            expect(f"standard output of the {role}", b"", ended.stdout)
+        return ending.word
+    return compare_results(program, seen, run)
+
+
+def compare_codes(ending: Ending, run: Run) -> None:
+    """The exit codes, and what each party says."""
+    receiver, sender = run.ended["receiver"], run.ended["sender"]
+    codes = (receiver.code, sender.code)
+    ending = ending.with_codes(codes)
+    expect("exit codes", ending.codes, codes)
+    for told, ended in zip(ending.told, (receiver, sender), strict=True):
+        if told not in ended.stderr:
+            expect("what a party says", told, ended.stderr)
+
+
+def compare_nothing(role: str, run: Run) -> None:
+    """That a party has no file."""
+    path = run.outputs.get(role)
+    expect(f"whether the {role} has an output", False, path is not None and path.exists())
+
+
+def compare_results(program: Path, seen: list[View], run: Run) -> str:
+    """What comes of a join once data has moved; returns how it ended in a word."""
+    rows = [
+        JoinedRows(view.expectation, view.pair, view.join) if view.join.kind == "rows" else None
+        for view in seen
+    ]
+    endings = [with_data(view, own) for view, own in zip(seen, rows, strict=True)]
+    ending, [receiver, *_] = together(unfinished(seen, endings)), seen
+    compare_codes(ending, run)
+    for view, own, ended in zip(seen, rows, endings, strict=True):
+        if ended is not FINISHED:
+            compare_nothing(view.role, run)
+            if ended.word != "unwritable":
+                # Until it shows that a row cannot be written, others may have been.
+                expect("standard output", b"", run.ended[view.role].stdout)
+        elif own:
+            compare_written(view, own, receiver.join, run)
+    if ending is not FINISHED:
+        return ending.word
+    if receiver.join.kind == "shares":
+        compare_shares(program, receiver.join, receiver.expectation, run)
+    elif receiver.join.kind != "rows":
+        found = run.ended["receiver"].stdout.decode()
+        expect(receiver.join.kind, answer(receiver.join, receiver.expectation), found)
     return ending.word
 
 
-def compare_check(codes: tuple[int, int], checked: dict[str, Ended]) -> None:
+def compare_written(view: View, rows: JoinedRows, join: Join, run: Run) -> None:
+    """The rows that a party wrote, and its report."""
+    target, path = output_format(view.pair, view.join), run.rows[view.role]
+    compare_rows(view.pair, view.join, target, view.expectation, rows, path)
+    compare_report(view, join, rows, run.reports[view.role])
+
+
+def compare_check(ending: Ending, checked: dict[str, Ended]) -> None:
     """How a `--check` ended."""
     receiver, sender = checked["receiver"], checked["sender"]
-    expect("exit codes of --check", codes, (receiver.code, sender.code))
+    codes = (receiver.code, sender.code)
+    expect("exit codes of --check", ending.with_codes(codes).codes, codes)
     expect("standard output of --check", (b"", b""), (receiver.stdout, sender.stdout))
 
 
-def compare_report(pair: Pair, join: Join, rows: JoinedRows, path: Path) -> None:
-    """What the receiver's report says of the rows, and of what was given."""
+def compare_report(view: View, join: Join, rows: JoinedRows, path: Path) -> None:
+    """What a party's report says of its rows, and of what was given."""
     report = json.loads(path.read_text())
     result = report["result"]
-    expect("the rows in the report", join.rows, result["rows"])
+    expect("the rows in the report", view.join.rows, result["rows"])
     expect("how many rows were written", len(rows.origins), result["rows_written"])
-    givers = [given["giver"] for given in report["given"]]
-    expect("who gave columns", [] if join.giving is None else ["sender"], givers)
-    if join.giving is None:
+    partners = {"receiver": "sender", "sender": "receiver"}
+    givers = {partners[taker] for taker, half in join.halves().items() if half.giving}
+    given = {one["giver"]: one for one in report["given"]}
+    expect("who gave columns", givers, set(given))
+    giving = view.join.giving
+    if giving is None:
         return
-    [given] = report["given"]
-    names = [pair.sender.table.names[place] for place in rows.taken]
-    expect("the columns that were given", names, given["columns"])
-    if join.giving.bytes_per_key is not None:
-        expect("the bytes per key", join.giving.bytes_per_key, given["bytes_per_key"])
+    taken = given[partners[view.role]]
+    names = [view.pair.sender.table.names[place] for place in rows.taken]
+    expect("the columns that were given", names, taken["columns"])
+    if giving.bytes_per_key is not None:
+        expect("the bytes per key", giving.bytes_per_key, taken["bytes_per_key"])
 
 
 def answer(join: Join, expectation: Expectation) -> str:

@@ -1,6 +1,7 @@
 """How a join ends, and with which exit codes (docs/tutorial.md)."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from .column_types import FLOATS
 from .expectation import Expectation
@@ -12,6 +13,9 @@ from .meanings import may_differ
 from .pairs import Pair
 
 DONE, WRONG_USAGE, UNUSABLE, OTHER_SETTINGS, REFUSED, OTHER_GAVE_UP = 0, 2, 3, 5, 6, 7
+
+# A party that has a reason of its own ends with that, whatever the other one says.
+OWN_FIRST = (WRONG_USAGE, UNUSABLE, OTHER_SETTINGS, REFUSED, OTHER_GAVE_UP, DONE)
 
 # What fields of TSV, and lines, cannot hold.
 UNFIT = {"tsv": "[\\t\\n\\r]", "txt": "[\\n\\r]"}
@@ -26,8 +30,18 @@ class Ending:
 
     word: str
     codes: tuple[int, int]
-    # What the sender says then, if that is known.
-    told_by_sender: str = ""
+    # What each says then, if that is known.
+    told: tuple[str, str] = ("", "")
+    # How it can end instead: if both have reasons, one may hear of the other's before its own.
+    instead: tuple["Ending", ...] = ()
+
+    def with_codes(self, codes: tuple[int, int]) -> "Ending":
+        """The one of the possible endings that has these codes, if any has."""
+        return next((one for one in self.instead if one.codes == codes), self)
+
+    def turned(self) -> "Ending":
+        """The same ending of a pair that the sender sees."""
+        return Ending(self.word, self.codes[::-1], self.told[::-1])
 
 
 FINISHED = Ending("done", (DONE, DONE))
@@ -36,11 +50,62 @@ FINISHED = Ending("done", (DONE, DONE))
 def failing(word: str, receiver: bool, sender: bool, told_by_sender: str = "") -> Ending:
     """An ending for reasons that lie in the table or the output of one party, or of both."""
     codes = tuple(UNUSABLE if fails else OTHER_GAVE_UP for fails in (receiver, sender))
-    return Ending(word, codes, told_by_sender)
+    return Ending(word, codes, ("", told_by_sender))
 
 
-def before_data(pair: Pair, join: Join, expectation: Expectation) -> Ending:
+@dataclass(frozen=True)
+class View:
+    """A join as the party sees it that writes rows: its own table is the receiver's."""
+
+    role: str
+    pair: Pair
+    join: Join
+    expectation: Expectation
+
+
+def views(pair: Pair, join: Join, expectation: Expectation) -> list[View]:
+    """The join as the receiver sees it, and as the sender does if it learns, too."""
+    seen = [View("receiver", pair, join, expectation)]
+    if join.back:
+        seen.append(View("sender", pair.turned(), join.back, expectation.turned))
+    return seen
+
+
+def before_data(seen: Sequence[View]) -> Ending:
     """How it ends for reasons that show in tables and settings alone, before data moves."""
+    for reasons in REASONS:
+        found = unfinished(seen, [reasons(one.pair, one.join, one.expectation) for one in seen])
+        if found:
+            return replace(together(found), instead=tuple(found))
+    return FINISHED
+
+
+def unfinished(seen: Sequence[View], endings: Sequence[Ending]) -> list[Ending]:
+    """Of how each view ends: what fails, as the receiver sees it."""
+    return [
+        ending if view.role == "receiver" else ending.turned()
+        for view, ending in zip(seen, endings, strict=True)
+        if ending is not FINISHED
+    ]
+
+
+def together(found: Sequence[Ending]) -> Ending:
+    """How it ends if all of this fails: each party ends with its own reason if it has one."""
+    if not found:
+        return FINISHED
+    codes = map(own_first, zip(*(one.codes for one in found), strict=True))
+    # What a party says, only one of the views tells.
+    told = map(max, zip(*(one.told for one in found), strict=True))
+    return Ending(found[0].word, tuple(codes), tuple(told))
+
+
+def own_first(codes: Sequence[int]) -> int:
+    """The exit code of a party that has these reasons."""
+    return min(codes, key=OWN_FIRST.index)
+
+
+def of_one_party(pair: Pair, join: Join, expectation: Expectation) -> Ending:
+    """How it ends for reasons that a party finds alone."""
     overflowing = {
         column.holder
         for column in join.columns
@@ -53,9 +118,13 @@ def before_data(pair: Pair, join: Join, expectation: Expectation) -> Ending:
     cannot_give = giving is not None and not all(can_be_given(pair, giving))
     if has_no_room or cannot_give:
         return failing("unfit" if has_no_room else "ungivable", has_no_room, cannot_give)
-    if join.strict and may_differ(pair):
-        return Ending("differing", (OTHER_SETTINGS, OTHER_SETTINGS))
-    return before_giving(pair, join, expectation, giving) if giving else FINISHED
+    return FINISHED
+
+
+def strictly(pair: Pair, join: Join, expectation: Expectation) -> Ending:
+    """How it ends where differences are refused."""
+    is_refused = join.strict and may_differ(pair)
+    return Ending("differing", (OTHER_SETTINGS, OTHER_SETTINGS)) if is_refused else FINISHED
 
 
 def can_be_given(pair: Pair, giving: Giving) -> list[bool]:
@@ -64,19 +133,44 @@ def can_be_given(pair: Pair, giving: Giving) -> list[bool]:
     return [columns[place].type is not HALF_FLOAT for place in giving.offered]
 
 
-def before_giving(pair: Pair, join: Join, expectation: Expectation, giving: Giving) -> Ending:
-    """How it ends for reasons that show when both agree on columns."""
-    if giving.repeated != "first" and expectation.most_repeated > giving.most:
-        row = expectation.first_beyond(giving.most) + 1
-        return failing("repeated", False, True, f"row {row} of the table")
-    if not giving.is_offered:
-        return Ending("not offered", (WRONG_USAGE, OTHER_GAVE_UP))
-    if giving.row_bytes is not None and giving.row_bytes < giving.widths.longest[0]:
-        told = f"takes more than {giving.row_bytes} bytes"
-        return failing("too long", False, True, told)
-    if not can_hold(pair, join, giving):
-        return failing("unfit", True, False)
-    return FINISHED
+def repeated(pair: Pair, join: Join, expectation: Expectation) -> Ending:
+    """How it ends where more rows of the sender have one key than it gives."""
+    giving = join.giving
+    is_limited = giving is not None and giving.repeated != "first"
+    return too_many(expectation, giving.most) if is_limited else FINISHED
+
+
+def too_many(expectation: Expectation, most: int) -> Ending:
+    """How it ends where a key of the sender can be in so many rows."""
+    if expectation.most_repeated <= most:
+        return FINISHED
+    row = expectation.first_beyond(most) + 1
+    return failing("repeated", False, True, f"row {row} of the table")
+
+
+def not_offered(pair: Pair, join: Join, expectation: Expectation) -> Ending:
+    """How it ends where more is taken than is offered."""
+    if join.giving is None or join.giving.is_offered:
+        return FINISHED
+    return Ending("not offered", (WRONG_USAGE, OTHER_GAVE_UP))
+
+
+def too_long(pair: Pair, join: Join, expectation: Expectation) -> Ending:
+    """How it ends where a row that is given takes more bytes than `--give-bytes` says."""
+    giving = join.giving
+    if giving is None or giving.row_bytes is None or giving.row_bytes >= giving.widths.longest[0]:
+        return FINISHED
+    return failing("too long", False, True, f"takes more than {giving.row_bytes} bytes")
+
+
+def too_narrow(pair: Pair, join: Join, expectation: Expectation) -> Ending:
+    """How it ends where the output has no room for what is taken."""
+    is_unfit = join.giving is not None and not can_hold(pair, join, join.giving)
+    return failing("unfit", True, False) if is_unfit else FINISHED
+
+
+# Reasons in the order in which they show.
+REASONS = (of_one_party, strictly, repeated, not_offered, too_long, too_narrow)
 
 
 def can_hold(pair: Pair, join: Join, giving: Giving) -> bool:
@@ -100,8 +194,9 @@ def output_format(pair: Pair, join: Join) -> Format:
     return join.output or written_as(table, name, "")
 
 
-def with_data(pair: Pair, join: Join, expectation: Expectation, rows: JoinedRows | None) -> Ending:
-    """How it ends once data has moved. `rows` are those that are to be written, if any are."""
+def with_data(view: View, rows: JoinedRows | None) -> Ending:
+    """How a view ends once data has moved. `rows` are those that are to be written, if any are."""
+    pair, join, expectation = view.pair, view.join, view.expectation
     if join.min_intersection is not None and expectation.shared < join.min_intersection:
         return Ending("withheld", (REFUSED, REFUSED))
     if rows and not can_write(pair, join, rows):

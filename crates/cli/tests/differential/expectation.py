@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from typing import Any
 
 import duckdb
@@ -62,6 +63,11 @@ class Expectation:
         self.matching_rows: int = self._value(
             "SELECT count(*) FROM receiver SEMI JOIN shared USING (key)"
         )
+
+    @cached_property
+    def turned(self) -> "Expectation":
+        """The same, as the sender sees it: its table is `receiver` there."""
+        return Expectation(connect(), self._pair.turned())
 
     def _load(self, name: str, side: Side) -> None:
         fields = []

@@ -1,4 +1,7 @@
-"""Columns that the sender gives, and those of them that the receiver takes (docs/join.md)."""
+"""Columns that a party gives, and those of them that the other one takes (docs/join.md).
+
+The sender gives here. What the receiver gives is drawn of the pair as the sender sees it.
+"""
 
 import random
 from dataclasses import dataclass
@@ -55,14 +58,14 @@ class Giving:
             return None
         return COUNT_BYTES + self.most * row_bytes if self.repeated == "list" else row_bytes
 
-    def options(self, role: str) -> list[str]:
-        """What a party's command line says of it."""
-        if role == "receiver":
-            return ["--take", self.said_taken]
-        how = f"list:{self.most}" if self.repeated == "list" else self.repeated
+    @property
+    def said_repeated(self) -> str:
+        """What `--repeated` is given."""
+        return f"list:{self.most}" if self.repeated == "list" else self.repeated
+
+    def options(self) -> list[str]:
+        """What the command line of the party that gives says of it, beside `--repeated`."""
         options = ["--give", self.said_offered]
-        # To refuse is the default.
-        options += [] if how == "refuse" else ["--repeated", how]
         options += [] if self.row_bytes is None else ["--give-bytes", f"{self.row_bytes}"]
         return options
 

@@ -28,8 +28,11 @@ class JoinedRows:
         self.taken = join.giving.taken if join.giving else []
         self.added = added_names(pair, join)
         self._connection.execute(f"CREATE OR REPLACE TEMP TABLE joined AS {joined(join)}")
-        found = self._connection.execute("SELECT * FROM joined ORDER BY row, partner")
-        self.origins: list[tuple[int, int | None, bool]] = found.fetchall()
+        self.origins = self._fetch_origins()
+
+    def _fetch_origins(self) -> list[tuple[int, int | None, bool]]:
+        found = self._connection.execute("SELECT * EXCLUDE line FROM joined ORDER BY line")
+        return found.fetchall()
 
     def texts(self, with_nulls: bool) -> list[tuple[str | None, ...]]:
         """All columns as texts, where nulls are told from empty texts or not."""
@@ -55,8 +58,7 @@ class JoinedRows:
     def _fetch(self, texts: list[str], with_nulls: bool) -> list[tuple[str | None, ...]]:
         texts = texts if with_nulls else [f"coalesce({text}, '')" for text in texts]
         found = self._connection.execute(
-            f"SELECT {', '.join(['joined.row', *texts])} FROM {self._rows()}"
-            " ORDER BY joined.row, joined.partner"
+            f"SELECT {', '.join(['joined.row', *texts])} FROM {self._rows()} ORDER BY joined.line"
         )
         return [tuple(cells) for _, *cells in found.fetchall()]
 
@@ -86,8 +88,9 @@ def joined(join: Join) -> str:
     partner = "NULL::BIGINT" if join.rows == "unshared" else "partners.row"
     is_shared = "false" if join.rows == "unshared" else "partners.key IS NOT NULL"
     return (
-        f"SELECT receiver.row, {partner} AS partner, {is_shared} AS is_shared FROM receiver"
-        f" {JOINS[join.rows]} ({partners}) AS partners ON receiver.key = partners.key"
+        f"SELECT receiver.row, {partner} AS partner, {is_shared} AS is_shared,"
+        " row_number() OVER (ORDER BY receiver.row, partner) - 1 AS line"
+        f" FROM receiver {JOINS[join.rows]} ({partners}) AS partners ON receiver.key = partners.key"
     )
 
 

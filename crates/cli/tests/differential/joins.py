@@ -48,7 +48,7 @@ class Named:
 
 @dataclass
 class Join:
-    """What both parties are asked to do."""
+    """What both parties are asked to do, and what the receiver writes."""
 
     kind: str
     columns: list[Named] = field(default_factory=list)
@@ -63,6 +63,8 @@ class Join:
     giving: Giving | None = None
     # Whether an empty text is told from a null in CSV.
     quote_empty: bool = False
+    # If both learn: what the sender writes, as of the pair where its table is the receiver's.
+    back: "Join | None" = None
     # Whether differences are refused, and whether there is a `--check` before.
     strict: bool = False
     check: bool = False
@@ -74,6 +76,15 @@ class Join:
         if self.number is not None:
             details = [str(self.number)]
         return f"{self.kind}:{','.join(details)}" if details else self.kind
+
+    @property
+    def said_repeated(self) -> str:
+        """What the sender's `--repeated` is given."""
+        return self.giving.said_repeated if self.giving else "refuse"
+
+    def halves(self) -> dict[str, "Join"]:
+        """What is written, by the party that writes it."""
+        return {"receiver": self} | ({"sender": self.back} if self.back else {})
 
 
 def protocols(program: Path) -> dict[str, list[str]]:
@@ -107,12 +118,11 @@ def draw_join(
     elif join.kind != "shares" and rng.random() < 0.2:
         join.min_intersection = near
     if join.kind == "rows":
+        if join.min_intersection is None and rng.random() < 0.5:
+            join.back = Join(kind)
+            draw_rows(rng, join.back, pair.turned(), expectation.turned)
         draw_rows(rng, join, pair, expectation)
-        join.output = draw_output(rng, pair.receiver.table, join)
-        is_csv = join.output is None or join.output.name == "csv"
-        if pair.receiver.table.format.name in TYPED and is_csv:
-            join.quote_empty = rng.random() < 0.5
-    if join.giving:
+    if join.giving or join.back:
         join.protocol = rng.choice(CARRYING) if pair.largest <= MANY_ROWS else "auto"
     elif pair.largest <= FEW_ROWS and rng.random() < 0.2:
         join.protocol = rng.choice([name for name in known if suits(name, join, known)])
@@ -122,12 +132,14 @@ def draw_join(
 
 
 def draw_rows(rng: random.Random, join: Join, pair: Pair, expectation: Expectation) -> None:
-    """Which rows are written, and what the sender gives beside them."""
+    """Which rows are written, what the sender gives beside them, and where they go."""
     if join.min_intersection is None and rng.random() < 0.6:
         join.giving = draw_giving(rng, pair, expectation)
-        join.rows = rng.choice(ROWS_WITH_PARTNERS)
-    else:
-        join.rows = rng.choice(ROWS)
+    join.rows = rng.choice(ROWS_WITH_PARTNERS if join.giving else ROWS)
+    join.output = draw_output(rng, pair.receiver.table, join)
+    is_csv = join.output is None or join.output.name == "csv"
+    if pair.receiver.table.format.name in TYPED and is_csv:
+        join.quote_empty = rng.random() < 0.5
 
 
 def suits(protocol: str, join: Join, known: dict[str, list[str]]) -> bool:
@@ -191,32 +203,33 @@ class Ended:
 
 @dataclass
 class Run:
-    """How both processes of a join ended, the files they were to write, and where the rows are."""
+    """How both processes of a join ended, the files they were to write, and their reports."""
 
     ended: dict[str, Ended]
     outputs: dict[str, Path]
-    rows: Path
-    # What the receiver reports.
-    report: Path
+    # Where each party's rows are, if it writes any, and what it reports.
+    rows: dict[str, Path]
+    reports: dict[str, Path]
     # How they ended with `--check`, before.
     checked: dict[str, Ended] | None
 
 
 def run(program: Path, pair: Pair, join: Join, rng: random.Random, folder: Path) -> Run:
     """Joins the tables of a pair in two processes, whose files go to the folder."""
-    outputs, report = output_paths(join, folder), folder / "report.json"
+    outputs = output_paths(join, folder)
+    reports = {role: folder / f"{role}-report.json" for role in ("receiver", "sender")}
     commands = {
         role: [str(program), *command(role, pair, join, rng, outputs.get(role))]
-        for role in ("receiver", "sender")
+        + ["--report", str(report)]
+        for role, report in reports.items()
     }
-    commands["receiver"] += ["--report", str(report)]
     checked = None
     if join.check:
         checking = {role: [*arguments, "--check"] for role, arguments in commands.items()}
         checked = meet(checking, join, folder / "check")
     ended = meet(commands, join, folder)
-    rows = outputs.get("receiver", folder / "receiver.stdout")
-    return Run(ended, outputs, rows, report, checked)
+    rows = {role: outputs.get(role, folder / f"{role}.stdout") for role in join.halves()}
+    return Run(ended, outputs, rows, reports, checked)
 
 
 def meet(commands: dict[str, list[str]], join: Join, folder: Path) -> dict[str, Ended]:
@@ -237,7 +250,11 @@ def output_paths(join: Join, folder: Path) -> dict[str, Path]:
     """The parties' files for `--output`."""
     if join.kind == "shares":
         return {role: folder / f"{role}.shares" for role in ("receiver", "sender")}
-    return {"receiver": folder / f"output{join.output.ending}"} if join.output else {}
+    return {
+        role: folder / f"{role}-output{half.output.ending}"
+        for role, half in join.halves().items()
+        if half.output
+    }
 
 
 def command(
@@ -253,14 +270,24 @@ def command(
         arguments += ["--min-intersection", str(join.min_intersection)]
     if join.strict:
         arguments.append("--strict")
-    if role == "receiver" and join.rows != "shared":
-        arguments += ["--rows", join.rows]
-    arguments += join.giving.options(role) if join.giving else []
-    if role == "receiver" and join.quote_empty:
-        arguments.append("--quote-empty")
+    arguments += ["--learn", "both"] if join.back else []
+    own, others = (join, join.back) if role == "receiver" else (join.back, join)
+    arguments += writing_options(own) if own else []
+    if others:
+        arguments += others.giving.options() if others.giving else []
+        # To refuse is the default.
+        how = others.said_repeated
+        arguments += [] if how == "refuse" else ["--repeated", how]
     if role == "sender" and join.kind == "sum":
         arguments += ["--allow-sums-that-reveal-keys"]
     return [*arguments, "--output", str(output)] if output else arguments
+
+
+def writing_options(half: Join) -> list[str]:
+    """What a party's command line says of the rows that it writes."""
+    options = [] if half.rows == "shared" else ["--rows", half.rows]
+    options += ["--take", half.giving.said_taken] if half.giving else []
+    return [*options, "--quote-empty"] if half.quote_empty else options
 
 
 class Process:

@@ -72,6 +72,10 @@ class Pair:
         """The receiver's and the sender's."""
         return self.receiver, self.sender
 
+    def turned(self) -> "Pair":
+        """The pair as the sender sees it: its own table is the receiver's there."""
+        return replace(self, receiver=self.sender, sender=self.receiver)
+
     @property
     def largest(self) -> int:
         """The rows of the larger table."""

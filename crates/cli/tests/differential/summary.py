@@ -22,6 +22,8 @@ FORMATS = (*USUAL, *TYPED)
 ENDINGS = ("done", "withheld", "overflowing", "unwritable", "differing", "unreadable")
 # And those of joins with columns of the sender.
 GIVING_ENDINGS = ("unfit", "ungivable", "repeated", "not offered", "too long")
+# Topics of joins from which both learn, whose cases are formats of tables and of outputs.
+OF_BOTH_BY_FORMAT = ("rows of the sender", "columns of the receiver")
 OUTPUT_KINDS = ("rows", "count", "threshold", "sum", "shares")
 
 # What was met, as a topic and one of its cases, such as ("kind of key", "uuid").
@@ -82,6 +84,8 @@ def cases_of_join(pair: Pair, join: Join, ending: str) -> set[Case]:
         cases.add(("rows", arrow(pair.receiver.table.format.name, join.output.name)))
     if join.kind == "rows":
         cases |= cases_of_rows(pair, join, ending)
+    if join.back:
+        cases |= cases_of_both(pair, join, join.back, ending)
     cases |= {(f"{join.kind} of a column of", column.holder) for column in join.columns}
     return cases
 
@@ -119,6 +123,27 @@ def cases_of_giving(pair: Pair, join: Join, giving: Giving) -> set[Case]:
     return cases
 
 
+def cases_of_both(pair: Pair, join: Join, back: Join, ending: str) -> set[Case]:
+    """What a join has from which both learn, beside what the receiver alone would get."""
+    with_columns = " with columns" if back.giving else ""
+    cases = {("both learn", ending), ("which rows of the sender", back.rows + with_columns)}
+    if ending != "done":
+        return cases
+    cases.add(("both learn by", join.protocol))
+    turned = pair.turned()
+    target = output_format(turned, back).name
+    cases |= from_to("rows of the sender", turned.receiver.table.format.name, target)
+    if back.giving:
+        cases.add(("repeated keys of the receiver", back.giving.repeated))
+        cases |= from_to("columns of the receiver", turned.sender.table.format.name, target)
+    return cases
+
+
+def from_to(topic: str, source: str, target: str) -> set[Case]:
+    """A case for the format that something comes from, and one for that which it goes to."""
+    return {(topic, f"from {source}"), (topic, f"to {target}")}
+
+
 def arrow(source: str, target: str) -> str:
     """From one format to another."""
     return f"{source} → {target}"
@@ -149,7 +174,7 @@ def wanted(protocols: Iterable[str]) -> set[Case]:
         for kind in ("sum", "shares")
         for holder in ("receiver", "sender")
     }
-    return kinds | joins | tables | parties | wanted_of_rows()
+    return kinds | joins | tables | parties | wanted_of_rows() | wanted_of_both()
 
 
 def wanted_of_rows() -> set[Case]:
@@ -170,6 +195,20 @@ def wanted_of_rows() -> set[Case]:
     columns |= {("nulls in a given column", name) for name in FORMATS}
     held = {held for kind in KINDS for held in kind.types} | {*types.TEXTS}
     return rows | columns | {("type of a given column", one.name) for one in held - {HALF_FLOAT}}
+
+
+def wanted_of_both() -> set[Case]:
+    """What has to occur where both learn."""
+    cases = {("both learn", ending) for ending in ("done", "unwritable", *GIVING_ENDINGS)}
+    cases |= {("both learn by", protocol) for protocol in CARRYING}
+    cases |= {("which rows of the sender", which) for which in ROWS}
+    cases |= {("which rows of the sender", f"{which} with columns") for which in ROWS_WITH_PARTNERS}
+    cases |= {("repeated keys of the receiver", how) for how in REPEATED}
+    for name in FORMATS:
+        cases |= {(topic, f"from {name}") for topic in OF_BOTH_BY_FORMAT}
+        cases |= {(topic, f"to {name}") for topic in OF_BOTH_BY_FORMAT}
+    # A file of lines has no room for columns.
+    return cases - {("columns of the receiver", "to txt")}
 
 
 class Summary:
