@@ -21,6 +21,7 @@ From the values to the verdict:
     endings               how a join ends, and with which exit codes
     comparison            where psijoin says something else
     row_comparison        the same, of rows
+    line_order            the order of aligned rows, as an output has it
     difference            how that is told
     unreadable            cells that a rule cannot read
     summary               what was covered

@@ -22,6 +22,7 @@ from .endings import (
 from .expectation import Expectation, Share
 from .joined_rows import JoinedRows
 from .joins import Ended, Join, Run
+from .line_order import order_of
 from .pairs import Pair
 from .row_comparison import compare_rows
 
@@ -82,7 +83,9 @@ def compare_results(program: Path, seen: list[View], run: Run) -> str:
             compare_written(view, own, receiver.join, run)
     if ending is not FINISHED:
         return ending.word
-    if receiver.join.kind == "shares":
+    if receiver.join.align:
+        compare_alignment(seen, rows)
+    elif receiver.join.kind == "shares":
         compare_shares(program, receiver.join, receiver.expectation, run)
     elif receiver.join.kind != "rows":
         found = run.ended["receiver"].stdout.decode()
@@ -93,8 +96,19 @@ def compare_results(program: Path, seen: list[View], run: Run) -> str:
 def compare_written(view: View, rows: JoinedRows, join: Join, run: Run) -> None:
     """The rows that a party wrote, and its report."""
     target, path = output_format(view.pair, view.join), run.rows[view.role]
+    if view.join.align:
+        rows.arrange(order_of(view.pair.receiver, target, view.expectation, rows, path))
     compare_rows(view.pair, view.join, target, view.expectation, rows, path)
     compare_report(view, join, rows, run.reports[view.role])
+
+
+def compare_alignment(seen: list[View], rows: list[JoinedRows]) -> None:
+    """That each line of one party belongs to the same line of the other."""
+    keys = [
+        view.expectation.keys("receiver", [row for row, *_ in own.origins])
+        for view, own in zip(seen, rows, strict=True)
+    ]
+    expect("the keys in the order of the lines", *keys)
 
 
 def compare_check(ending: Ending, checked: dict[str, Ended]) -> None:

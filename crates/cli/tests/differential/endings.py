@@ -133,6 +133,12 @@ def can_be_given(pair: Pair, giving: Giving) -> list[bool]:
     return [columns[place].type is not HALF_FLOAT for place in giving.offered]
 
 
+def not_aligned(pair: Pair, join: Join, expectation: Expectation) -> Ending:
+    """How it ends where several rows of the sender have one key, but are to be aligned."""
+    is_refused = join.align and join.said_repeated == "refuse"
+    return too_many(expectation, 1) if is_refused else FINISHED
+
+
 def repeated(pair: Pair, join: Join, expectation: Expectation) -> Ending:
     """How it ends where more rows of the sender have one key than it gives."""
     giving = join.giving
@@ -169,8 +175,8 @@ def too_narrow(pair: Pair, join: Join, expectation: Expectation) -> Ending:
     return failing("unfit", True, False) if is_unfit else FINISHED
 
 
-# Reasons in the order in which they show.
-REASONS = (of_one_party, strictly, repeated, not_offered, too_long, too_narrow)
+# Reasons in the order in which they show. Those of rows to align are in the table alone.
+REASONS = (of_one_party, not_aligned, strictly, repeated, not_offered, too_long, too_narrow)
 
 
 def can_hold(pair: Pair, join: Join, giving: Giving) -> bool:

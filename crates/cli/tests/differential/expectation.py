@@ -149,6 +149,11 @@ class Expectation:
         )
         return widths(table, places, longest)
 
+    def keys(self, holder: str, rows: Sequence[int]) -> list[list[str] | None]:
+        """The keys of some rows of a party."""
+        found = dict(self.connection.execute(f"SELECT row, key FROM {holder}").fetchall())
+        return [found[row] for row in rows]
+
     def texts(self, relation: str, columns: int, with_nulls: bool) -> list[tuple[str | None, ...]]:
         """The rows of an output that is a text."""
         texts = [

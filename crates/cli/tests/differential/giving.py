@@ -70,8 +70,10 @@ class Giving:
         return options
 
 
-def draw_giving(rng: random.Random, pair: Pair, expectation: Expectation) -> Giving:
-    """Columns to give and to take, some or all."""
+def draw_giving(
+    rng: random.Random, pair: Pair, expectation: Expectation, allowed: tuple[str, ...] = REPEATED
+) -> Giving:
+    """Columns to give and to take, some or all. `allowed` is what `--repeated` may say."""
     names = pair.sender.table.names
     offered = rng.sample(range(len(names)), rng.randint(1, len(names)))
     if rng.random() < 0.5:
@@ -82,7 +84,7 @@ def draw_giving(rng: random.Random, pair: Pair, expectation: Expectation) -> Giv
         said = ",".join(listed(names[place]) for place in rng.sample(taken, len(taken)))
         if rng.random() < 0.04:
             said = f"{said},{UNKNOWN}"
-    repeated, most = draw_repeated(rng, expectation)
+    repeated, most = draw_repeated(rng, expectation, allowed)
     widths = expectation.widths(taken, most if repeated == "first" else None)
     if repeated == "list" and COUNT_BYTES + most * widths.told[1] > MOST_BYTES:
         repeated, most = "first", 1
@@ -100,10 +102,13 @@ def draw_giving(rng: random.Random, pair: Pair, expectation: Expectation) -> Giv
     )
 
 
-def draw_repeated(rng: random.Random, expectation: Expectation) -> tuple[str, int]:
+def draw_repeated(
+    rng: random.Random, expectation: Expectation, allowed: tuple[str, ...]
+) -> tuple[str, int]:
     """What becomes of the rows of a key, and how many there may be."""
     repeated = expectation.most_repeated
-    how = rng.choices(REPEATED, (1, 4, 6) if repeated > 1 else (1, 1, 1))[0]
+    weights = {"refuse": 1, "first": 4, "list": 6} if repeated > 1 else dict.fromkeys(REPEATED, 1)
+    [how] = rng.choices(allowed, [weights[one] for one in allowed])
     if how == "list":
         most = max(1, repeated + rng.choice((-1, 0, 0, 0, 1, 3)))
         if most < repeated or expectation.joined_rows <= MOST_JOINED_ROWS:

@@ -1,5 +1,9 @@
 """The rows that a join makes, as DuckDB joins the tables: an inner, a left or an anti join."""
 
+from typing import Any
+
+import pyarrow as pa
+
 from .expectation import Expectation
 from .formats import quoted
 from .giving import PREFIX
@@ -13,13 +17,20 @@ SHARED_COLUMN, SHARED_PREFIX = "shared", "psijoin_"
 # How the receiver's table is joined with what the sender has for its keys.
 JOINS = {"shared": "JOIN", "unshared": "ANTI JOIN", "all": "LEFT JOIN"}
 
+# The receiver's first row of each key.
+FIRST_ROWS = (
+    "SELECT * FROM receiver WHERE key IS NOT NULL"
+    " QUALIFY row_number() OVER (PARTITION BY key ORDER BY row) = 1"
+)
+
 
 class JoinedRows:
     """The rows that come out of a join.
 
     `origins` has them in order: the row of the receiver; that of the sender behind it, if there is
-    one; and whether its key is shared. `added` names the columns behind the receiver's own, and
-    `taken` are those of the sender, as places in its table.
+    one; and whether its key is shared. Aligned rows have no certain order until they are arranged.
+    `added` names the columns behind the receiver's own, and `taken` are those of the sender, as
+    places in its table.
     """
 
     def __init__(self, expectation: Expectation, pair: Pair, join: Join) -> None:
@@ -34,6 +45,16 @@ class JoinedRows:
         found = self._connection.execute("SELECT * EXCLUDE line FROM joined ORDER BY line")
         return found.fetchall()
 
+    def arrange(self, order: list[int]) -> None:
+        """Puts the rows in this order, in which each row's present place stands once."""
+        lines = pa.table({"place": pa.array(order, pa.int64()), "line": range(len(order))})
+        self._connection.register("arranged", lines)
+        self._connection.execute(
+            "CREATE OR REPLACE TEMP TABLE joined AS SELECT joined.* EXCLUDE line, arranged.line"
+            " FROM joined JOIN arranged ON joined.line = place"
+        )
+        self.origins = self._fetch_origins()
+
     def texts(self, with_nulls: bool) -> list[tuple[str | None, ...]]:
         """All columns as texts, where nulls are told from empty texts or not."""
         return self._fetch(self._own_texts() + self._added_texts(), with_nulls)
@@ -41,6 +62,10 @@ class JoinedRows:
     def own(self) -> list[tuple[str, ...]]:
         """The receiver's own columns as texts, whose nulls are empty."""
         return self._fetch(self._own_texts(), with_nulls=False)
+
+    def own_cells(self, cells: list[str]) -> list[tuple[Any, ...]]:
+        """What these expressions of SQL make of the receiver's own columns, which are of `mine`."""
+        return self._fetch(cells, with_nulls=True)
 
     def further(self) -> list[tuple[str | None, ...]]:
         """The added columns as texts."""
@@ -87,10 +112,11 @@ def joined(join: Join) -> str:
         partners = f"SELECT key, row FROM given WHERE place <= {join.giving.most}"
     partner = "NULL::BIGINT" if join.rows == "unshared" else "partners.row"
     is_shared = "false" if join.rows == "unshared" else "partners.key IS NOT NULL"
+    own = f"({FIRST_ROWS}) AS receiver" if join.align else "receiver"
     return (
         f"SELECT receiver.row, {partner} AS partner, {is_shared} AS is_shared,"
         " row_number() OVER (ORDER BY receiver.row, partner) - 1 AS line"
-        f" FROM receiver {JOINS[join.rows]} ({partners}) AS partners ON receiver.key = partners.key"
+        f" FROM {own} {JOINS[join.rows]} ({partners}) AS partners ON receiver.key = partners.key"
     )
 
 

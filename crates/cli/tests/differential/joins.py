@@ -13,7 +13,7 @@ from .amounts import Amount
 from .column_types import ColumnType
 from .expectation import Expectation
 from .formats import COMPRESSIONS, TYPED, Format
-from .giving import CARRYING, Giving, draw_giving
+from .giving import CARRYING, REPEATED, Giving, draw_giving
 from .meanings import may_differ
 from .pairs import Pair
 from .tables import Table
@@ -30,6 +30,9 @@ MANY_ROWS = 3000
 # Which rows can be written, and which of them can get columns of the sender.
 ROWS = ("shared", "all", "unshared")
 ROWS_WITH_PARTNERS = ROWS[:2]
+
+# What `--repeated` can say where rows are aligned.
+REPEATED_ALIGNED = ("refuse", "first")
 
 # Which protocols can withhold a result, and take numbers of the sender (docs/functions.md).
 WITHHOLDING = ("rr22-circuit", "kk20", "kk20-silent")
@@ -65,6 +68,10 @@ class Join:
     quote_empty: bool = False
     # If both learn: what the sender writes, as of the pair where its table is the receiver's.
     back: "Join | None" = None
+    # Whether both write a row per shared key in one order, and what the sender's `--repeated` says
+    # then if it gives nothing.
+    align: bool = False
+    repeated: str = "refuse"
     # Whether differences are refused, and whether there is a `--check` before.
     strict: bool = False
     check: bool = False
@@ -80,7 +87,7 @@ class Join:
     @property
     def said_repeated(self) -> str:
         """What the sender's `--repeated` is given."""
-        return self.giving.said_repeated if self.giving else "refuse"
+        return self.giving.said_repeated if self.giving else self.repeated
 
     def halves(self) -> dict[str, "Join"]:
         """What is written, by the party that writes it."""
@@ -120,6 +127,7 @@ def draw_join(
     if join.kind == "rows":
         if join.min_intersection is None and rng.random() < 0.5:
             join.back = Join(kind)
+            join.align = join.back.align = rng.random() < 0.5
             draw_rows(rng, join.back, pair.turned(), expectation.turned)
         draw_rows(rng, join, pair, expectation)
     if join.giving or join.back:
@@ -134,8 +142,12 @@ def draw_join(
 def draw_rows(rng: random.Random, join: Join, pair: Pair, expectation: Expectation) -> None:
     """Which rows are written, what the sender gives beside them, and where they go."""
     if join.min_intersection is None and rng.random() < 0.6:
-        join.giving = draw_giving(rng, pair, expectation)
-    join.rows = rng.choice(ROWS_WITH_PARTNERS if join.giving else ROWS)
+        allowed = REPEATED_ALIGNED if join.align else REPEATED
+        join.giving = draw_giving(rng, pair, expectation, allowed)
+    elif join.align:
+        [join.repeated] = rng.choices(REPEATED_ALIGNED, (1, 5))
+    if not join.align:
+        join.rows = rng.choice(ROWS_WITH_PARTNERS if join.giving else ROWS)
     join.output = draw_output(rng, pair.receiver.table, join)
     is_csv = join.output is None or join.output.name == "csv"
     if pair.receiver.table.format.name in TYPED and is_csv:
@@ -287,7 +299,8 @@ def writing_options(half: Join) -> list[str]:
     """What a party's command line says of the rows that it writes."""
     options = [] if half.rows == "shared" else ["--rows", half.rows]
     options += ["--take", half.giving.said_taken] if half.giving else []
-    return [*options, "--quote-empty"] if half.quote_empty else options
+    options += ["--quote-empty"] if half.quote_empty else []
+    return [*options, "--align"] if half.align else options
 
 
 class Process:

@@ -9,7 +9,7 @@ from .expectation import Expectation
 from .formats import COMPRESSIONS, TYPED, USUAL
 from .giving import CARRYING, PREFIX, REPEATED, Giving
 from .joined_rows import SHARED_PREFIX, added_names, wanted_names
-from .joins import ROWS, ROWS_WITH_PARTNERS, Join
+from .joins import REPEATED_ALIGNED, ROWS, ROWS_WITH_PARTNERS, Join
 from .kinds import KINDS
 from .pairs import ENCODINGS, Pair
 from .parts import NAMINGS
@@ -23,7 +23,7 @@ ENDINGS = ("done", "withheld", "overflowing", "unwritable", "differing", "unread
 # And those of joins with columns of the sender.
 GIVING_ENDINGS = ("unfit", "ungivable", "repeated", "not offered", "too long")
 # Topics of joins from which both learn, whose cases are formats of tables and of outputs.
-OF_BOTH_BY_FORMAT = ("rows of the sender", "columns of the receiver")
+OF_BOTH_BY_FORMAT = ("rows of the sender", "aligned rows", "columns of the receiver")
 OUTPUT_KINDS = ("rows", "count", "threshold", "sum", "shares")
 
 # What was met, as a topic and one of its cases, such as ("kind of key", "uuid").
@@ -127,6 +127,8 @@ def cases_of_both(pair: Pair, join: Join, back: Join, ending: str) -> set[Case]:
     """What a join has from which both learn, beside what the receiver alone would get."""
     with_columns = " with columns" if back.giving else ""
     cases = {("both learn", ending), ("which rows of the sender", back.rows + with_columns)}
+    if join.align:
+        cases.add(("aligned", ending))
     if ending != "done":
         return cases
     cases.add(("both learn by", join.protocol))
@@ -136,6 +138,11 @@ def cases_of_both(pair: Pair, join: Join, back: Join, ending: str) -> set[Case]:
     if back.giving:
         cases.add(("repeated keys of the receiver", back.giving.repeated))
         cases |= from_to("columns of the receiver", turned.sender.table.format.name, target)
+    if join.align:
+        for seen, half in ((pair, join), (turned, back)):
+            cases.add(("repeated keys if aligned", half.said_repeated))
+            own = seen.receiver.table.format.name
+            cases |= from_to("aligned rows", own, output_format(seen, half).name)
     return cases
 
 
@@ -201,9 +208,11 @@ def wanted_of_both() -> set[Case]:
     """What has to occur where both learn."""
     cases = {("both learn", ending) for ending in ("done", "unwritable", *GIVING_ENDINGS)}
     cases |= {("both learn by", protocol) for protocol in CARRYING}
+    cases |= {("aligned", ending) for ending in ("done", "repeated")}
     cases |= {("which rows of the sender", which) for which in ROWS}
     cases |= {("which rows of the sender", f"{which} with columns") for which in ROWS_WITH_PARTNERS}
     cases |= {("repeated keys of the receiver", how) for how in REPEATED}
+    cases |= {("repeated keys if aligned", how) for how in REPEATED_ALIGNED}
     for name in FORMATS:
         cases |= {(topic, f"from {name}") for topic in OF_BOTH_BY_FORMAT}
         cases |= {(topic, f"to {name}") for topic in OF_BOTH_BY_FORMAT}

@@ -115,14 +115,24 @@ class Table:
 
         Each row has a line ending, but for the last if its file has none.
         """
-        records, dialect = self.records(), self.format.dialect
-        text = self.preamble(added)
-        for row, further in zip(rows, cells, strict=True):
-            fields = [records[row].removesuffix(dialect.line_ending), *map(dialect.field, further)]
-            text += dialect.delimiter.join(fields) + dialect.line_ending
-        if rows and rows[-1] in self.unended(records):
+        dialect = self.format.dialect
+        text = self.preamble(added) + "".join(self.wider_records(rows, cells))
+        if rows and rows[-1] in self.unended(self.records()):
             text = text.removesuffix(dialect.line_ending)
         return text.encode(dialect.encoding)
+
+    def wider_records(
+        self, rows: Sequence[int], cells: Sequence[Sequence[str | None]]
+    ) -> list[str]:
+        """Some rows of a text with further cells, and with their line endings."""
+        records, dialect = self.records(), self.format.dialect
+        return [
+            dialect.delimiter.join(
+                [records[row].removesuffix(dialect.line_ending), *map(dialect.field, further)]
+            )
+            + dialect.line_ending
+            for row, further in zip(rows, cells, strict=True)
+        ]
 
     def place(self, row: int) -> tuple[Path, str]:
         """The file of a row, and where it is there, as errors tell it."""
