@@ -73,11 +73,16 @@ def views(pair: Pair, join: Join, expectation: Expectation) -> list[View]:
 
 def before_data(seen: Sequence[View]) -> Ending:
     """How it ends for reasons that show in tables and settings alone, before data moves."""
-    for reasons in REASONS:
-        found = unfinished(seen, [reasons(one.pair, one.join, one.expectation) for one in seen])
-        if found:
-            return replace(together(found), instead=tuple(found))
-    return FINISHED
+    stages = [
+        unfinished(seen, [reasons(one.pair, one.join, one.expectation) for one in seen])
+        for reasons in REASONS
+    ]
+    failing_stages = [found for found in stages if found]
+    if not failing_stages:
+        return FINISHED
+    # Which of the reasons of both directions shows first, the documentation does not say.
+    instead = [one for found in failing_stages for one in found] if len(seen) > 1 else []
+    return replace(together(failing_stages[0]), instead=tuple(instead))
 
 
 def unfinished(seen: Sequence[View], endings: Sequence[Ending]) -> list[Ending]:
