@@ -124,15 +124,6 @@ impl<'a> TypedFile<'a> for Reader<'a> {
         &self.0.schema
     }
 
-    fn check(&self, _: &[usize]) -> Result<(), Error> {
-        Ok(())
-    }
-
-    /// A column without dictionaries may have few values all the same.
-    fn without_dictionaries(&self) -> Result<Vec<usize>, Error> {
-        Ok(Vec::new())
-    }
-
     fn pieces(self: Box<Self>, columns: &[usize], _: bool) -> Result<FilePieces<'a>, Error> {
         let mut pieces = Pieces {
             frame: self.0,

@@ -49,15 +49,6 @@ impl<'a> TypedFile<'a> for Reader<'a> {
         &self.schema
     }
 
-    fn check(&self, _: &[usize]) -> Result<(), Error> {
-        Ok(())
-    }
-
-    /// A column without dictionaries may have few values all the same.
-    fn without_dictionaries(&self) -> Result<Vec<usize>, Error> {
-        Ok(Vec::new())
-    }
-
     /// A batch of a file or stream is decoded before the next one, and then cut up.
     fn pieces(self: Box<Self>, columns: &[usize], _: bool) -> Result<FilePieces<'a>, Error> {
         let mut before = 0;

@@ -41,14 +41,6 @@ impl<'a> TypedFile<'a> for Reader<'a> {
         &self.0.schema
     }
 
-    fn check(&self, _: &[usize]) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn without_dictionaries(&self) -> Result<Vec<usize>, Error> {
-        Ok(vec![0])
-    }
-
     fn pieces(self: Box<Self>, columns: &[usize], _: bool) -> Result<FilePieces<'a>, Error> {
         let schema = Arc::new(
             self.0
