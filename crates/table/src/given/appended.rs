@@ -1,12 +1,14 @@
 use psijoin_spill::{Error, Store};
 
-/// How many bytes of a partition are appended at once, about.
-const AT_ONCE: usize = 16 << 10;
+/// How many bytes wait in all partitions together, about: 16 KiB in each of 256.
+const WAITING: usize = 4 << 20;
 
 /// Records on their way to the partitions of a store, which gets many at a time.
 pub(super) struct Appended<'a> {
     store: &'a Store,
     waiting: Vec<Vec<u8>>,
+    /// How many bytes of a partition are appended at once, about.
+    at_once: usize,
 }
 
 impl<'a> Appended<'a> {
@@ -14,6 +16,7 @@ impl<'a> Appended<'a> {
         Self {
             store,
             waiting: vec![Vec::new(); store.partitions()],
+            at_once: WAITING / store.partitions().max(1),
         }
     }
 
@@ -25,7 +28,7 @@ impl<'a> Appended<'a> {
             .iter()
             .for_each(|field| records.extend_from_slice(field));
         records.resize(end, 0);
-        if records.len() >= AT_ONCE {
+        if records.len() >= self.at_once {
             self.store.append(partition, records)?;
             records.clear();
         }

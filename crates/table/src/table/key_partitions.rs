@@ -227,18 +227,21 @@ impl KeyPartitions {
         layout: &PayloadLayout,
         spill: (&Budget, &Folder),
     ) -> Result<(PartnerRows<'_>, Payloads), Error> {
-        let first = Bitmap::from_words(first_rows.clone(), self.counts.rows);
+        let keys = first_rows
+            .iter()
+            .map(|word| word.count_ones() as usize)
+            .sum();
+        let shared = self.matching(first_rows)?;
         let of_rows = (self.counts.rows, layout.payload_bytes());
         let repeated = |pair: &mut dyn FnMut(u32, u32) -> Result<(), Error>| {
-            self.each_repeat(|row, of| match first.get(of.into()) {
-                true => pair(row, of),
+            self.each_repeat(|row, first| match shared.rows.get(first.into()) {
+                true => pair(row, first),
                 false => Ok(()),
             })
         };
         let payloads = RowPayloads::new(payloads, of_rows, repeated, spill)?;
-        let keys = first.count() as usize;
-        let rows = PartnerRows::by_rows(self.matching(first_rows)?, keys);
-        Ok((rows, Payloads::by_rows(layout.clone(), payloads, keys)))
+        let payloads = Payloads::by_rows(layout.clone(), payloads, keys);
+        Ok((PartnerRows::by_rows(shared, keys), payloads))
     }
 
     /// What the other party gave for so many [aligned](Self::aligned) rows: payloads of the first row of each shared item.
