@@ -49,14 +49,9 @@ pub(crate) fn table(table: &Bound<'_, PyAny>, name: &str, how: &str) -> PyResult
 
 /// The library's own words, which may hold values of the table, are the cause.
 fn unreadable(py: Python<'_>, name: &str, cause: PyErr) -> PyErr {
-    let error = crate::raised(Failed {
-        code: 3,
-        message: format!(
-            "cannot read {name}: it is no Arrow data, or has a type that psijoin does not know"
-        ),
-        may_pass: false,
-        report: None,
-    });
+    let error = crate::raised(Failed::table(format!(
+        "cannot read {name}: it is no Arrow data, or has a type that psijoin does not know"
+    )));
     error.set_cause(py, Some(cause));
     error
 }

@@ -151,6 +151,18 @@ pub struct Failed {
     pub report: Option<String>,
 }
 
+impl Failed {
+    /// A table cannot be used, as this message says.
+    pub fn table(message: String) -> Self {
+        Self {
+            code: Code::File as u8,
+            message,
+            may_pass: false,
+            report: None,
+        }
+    }
+}
+
 /// Joins as `psijoin` would that is told these words, from `receive` or `send` on, without `--input`: the table is this one.
 /// Rows come back in memory, unless `--output` names a file.
 ///
