@@ -110,6 +110,26 @@ impl Prg {
         Self::from_seed(self.block())
     }
 
+    /// The generator whose seed is block `number` of this one's output: one for each of many pieces of work, which need
+    /// not know of each other, nor of how many there are. Draw nothing else from a generator that has children, or what is
+    /// drawn may be a child's seed: [`fork`](Self::fork) one for that.
+    ///
+    /// ```
+    /// use psijoin_block::Prg;
+    ///
+    /// let of_parts = Prg::from_os().fork();
+    /// assert!(of_parts.child(3).block() == of_parts.child(3).block());
+    /// assert!(of_parts.child(3).block() != of_parts.child(4).block());
+    /// ```
+    #[must_use]
+    pub fn child(&self, number: u32) -> Self {
+        let mut seed = [Block::ZERO];
+        self.fill_at(number.into(), &mut seed);
+        let child = Self::from_seed(seed[0]);
+        seed.zeroize();
+        child
+    }
+
     /// A uniformly random order of `0..n`, from `n − 1` draws (Fisher-Yates; a draw's bias
     /// is at most n/2^64).
     pub fn permutation(&mut self, n: u32) -> Vec<u32> {
@@ -157,6 +177,18 @@ mod tests {
         let mut a = Prg::from_seed(Block(1));
         assert!(a.fork().block() != a.fork().block());
         assert!(Prg::from_os().block() != Prg::from_os().block());
+    }
+
+    #[test]
+    fn children_are_known_by_their_numbers() {
+        let parent = Prg::from_seed(Block(1));
+        let mut forks = parent.clone();
+        for number in 0..3 {
+            assert!(parent.child(number).block() == forks.fork().block());
+        }
+        let mut last = [Block::ZERO];
+        parent.fill_at(u32::MAX.into(), &mut last);
+        assert!(parent.child(u32::MAX).block() == Prg::from_seed(last[0]).block());
     }
 
     #[test]

@@ -37,6 +37,9 @@ const THREAD_BYTES: usize = 2 << 20;
 /// Runs these parts of a session: the caller's thread and pool if there is no stream beside the context's channel, and
 /// otherwise a thread per stream.
 ///
+/// The randomness of a part is that of the session and the part's number: it depends neither on how many streams there
+/// are, nor on which other parts run. The session's own moves on as if nothing had been drawn but one seed.
+///
 /// # Errors
 /// The first error of any part that says why. The others then stop at the end of their parts, and tell the peer why.
 pub(crate) fn run_all(
@@ -44,9 +47,10 @@ pub(crate) fn run_all(
     context: &mut Context<'_>,
     run: &RunPart<'_>,
 ) -> Result<(), Error> {
+    let of_parts = &context.rng.fork();
     if context.streams.is_empty() {
         return parts.iter().try_for_each(|part| {
-            let mut context = Context::new(context.channel).randomness(context.rng.fork());
+            let mut context = Context::new(context.channel).randomness(of_parts.child(*part));
             run(*part, &mut context)
         });
     }
@@ -63,7 +67,7 @@ pub(crate) fn run_all(
             first,
             streams,
             channel,
-            rng: context.rng.fork(),
+            of_parts,
             turns,
         });
     thread::scope(|scope| {
@@ -106,7 +110,7 @@ struct Lane<'a> {
     first: usize,
     streams: usize,
     channel: &'a mut Channel,
-    rng: Prg,
+    of_parts: &'a Prg,
     turns: &'a Arc<Turns>,
 }
 
@@ -116,7 +120,7 @@ impl Lane<'_> {
             first,
             streams,
             channel,
-            mut rng,
+            of_parts,
             turns,
         } = self;
         let Ok(pool) = Pool::new(1) else {
@@ -126,7 +130,7 @@ impl Lane<'_> {
             if let Some(error) = &*failure.lock() {
                 return channel.abort(error.abort_code());
             }
-            let rng = rng.fork();
+            let rng = of_parts.child(*part);
             let run = || run(*part, &mut Context::new(channel).randomness(rng));
             if let Err(error) = pool.run(|| turns.hold(*part, run)) {
                 channel.abort(error.abort_code());

@@ -1,6 +1,7 @@
 //! The cases, in one module per promise.
 
 pub mod cost;
+pub mod determinism;
 pub mod faults;
 pub mod misuse;
 pub mod order;

@@ -47,6 +47,7 @@ macro_rules! protocols {
 
                 $crate::tier!(quick {
                     cost::is_exact_for_few_items,
+                    determinism::the_same_bytes_of_few_items,
                     misuse::wrong_input_is_refused,
                     results::empty_sets,
                     results::few_items,
@@ -55,6 +56,7 @@ macro_rules! protocols {
                 });
                 $crate::tier!(full {
                     cost::is_exact_for_many_items,
+                    determinism::the_same_bytes_of_many_items,
                     faults::a_cut_connection,
                     faults::a_flipped_bit,
                     faults::a_short_message,
@@ -72,6 +74,7 @@ macro_rules! protocols {
                     secrets::two_runs_share_no_bytes,
                 });
                 $crate::tier!(parts {
+                    determinism::the_same_bytes_of_each_part,
                     parts::cost_what_is_planned,
                     parts::end_soon_at_any_fault,
                     parts::find_the_same,

@@ -1,6 +1,6 @@
 //! Both parties of a protocol in one process, over any pair of channels.
 
-use psijoin_block::{Block, Prg};
+use psijoin_block::{Block, Prg, parallel::Pool};
 use psijoin_channel::{Channel, joint_seed::JointSeed, memory};
 use psijoin_psi::{
     Columns, Error, Fingerprint, Input, Items, Output, OutputKind, Plan, Request, Role, Shares,
@@ -24,6 +24,8 @@ pub struct Setup {
     pub joint_seed: JointSeed,
     /// Seeds of the parties' own randomness; from the operating system if there are none.
     pub seeds: Option<[u128; 2]>,
+    /// How many threads each party has.
+    pub threads: [usize; 2],
 }
 
 impl Default for Setup {
@@ -31,6 +33,7 @@ impl Default for Setup {
         Self {
             joint_seed: JointSeed::insecure_fixed(JOINT_SEED),
             seeds: None,
+            threads: [1, 1],
         }
     }
 }
@@ -54,6 +57,16 @@ pub fn run_pair(
     (sender, receiver): (Channel, Channel),
     setup: &Setup,
 ) -> Results {
+    run_streams(plan, sets, vec![(sender, receiver)], setup)
+}
+
+/// The same over one pair of channels or more.
+pub(crate) fn run_streams(
+    plan: &Plan,
+    sets: &Sets,
+    pairs: Vec<(Channel, Channel)>,
+    setup: &Setup,
+) -> Results {
     let items = |numbers: &[u64]| plan.items(&structured(numbers), &setup.joint_seed);
     let output = &plan.request().output;
     let (senders, receivers) = (items(&sets.sender), items(&sets.receiver));
@@ -61,12 +74,15 @@ pub fn run_pair(
     let receiver_columns = columns(Role::Receiver, &sets.receiver, output);
     let sender_payloads = payloads(Role::Sender, &sets.sender, output);
     let receiver_payloads = payloads(Role::Receiver, &sets.receiver, output);
-    let pools = [pair::single_thread(), pair::single_thread()];
-    let side = |channel, party: usize| {
+    let pool = |threads| Pool::new(threads).expect("the system gives threads");
+    let pools = setup.threads.map(pool);
+    let (senders_ends, receivers_ends): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
+    let side = |channels: Vec<Channel>, party: usize| {
         let seeded = |seeds: [u128; 2]| Prg::from_seed(Block(seeds[party]));
+        let mut channels = channels.into_iter();
         pair::Side {
-            channel,
-            streams: Vec::new(),
+            channel: channels.next().expect("at least one pair"),
+            streams: channels.collect(),
             rng: setup.seeds.map(seeded),
             pool: &pools[party],
         }
@@ -85,8 +101,8 @@ pub fn run_pair(
     };
     pair::run_sides(
         plan,
-        (senders, side(sender, 0)),
-        (receivers, side(receiver, 1)),
+        (senders, side(senders_ends, 0)),
+        (receivers, side(receivers_ends, 1)),
     )
 }
 

@@ -104,7 +104,7 @@ pub fn two_runs_share_no_bytes(subject: &Subject) {
     let first = transcript(subject, &sets, &Setup::default());
     let setup = Setup {
         joint_seed: JointSeed::insecure_fixed([43; 32]),
-        seeds: None,
+        ..Setup::default()
     };
     let second = transcript(subject, &sets, &setup);
     for (first, second) in first.iter().zip(&second) {
