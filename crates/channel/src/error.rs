@@ -97,6 +97,8 @@ pub enum AbortCode {
     ConnectionLost = 14,
     /// It could not open all connections that both parties had agreed on.
     TooFewStreams = 15,
+    /// It wants a column that this side does not offer.
+    NotOffered = 16,
     /// A reason that this version does not know: the peer's may be a later one.
     Unknown = 0,
 }
@@ -122,6 +124,7 @@ impl AbortCode {
             UnlikeItems,
             ConnectionLost,
             TooFewStreams,
+            NotOffered,
         ]
         .into_iter()
         .find(|known| *known as u8 == code)
@@ -154,6 +157,7 @@ impl std::fmt::Display for AbortCode {
                 "it could not open all connections between the two sides (a firewall may let only \
                  one pass: start both sides with --threads 1, which needs no other)"
             }
+            Self::NotOffered => "it asks for a column that this side does not offer",
             Self::Unknown => "for a reason that this version does not know",
         })
     }
@@ -165,10 +169,10 @@ mod tests {
 
     #[test]
     fn codes_survive_the_wire_and_unknown_ones_say_so() {
-        for number in 1..=15 {
+        for number in 1..=16 {
             assert_eq!(AbortCode::from_wire(number) as u8, number);
         }
-        for number in [0, 16, 255] {
+        for number in [0, 17, 255] {
             assert_eq!(AbortCode::from_wire(number), AbortCode::Unknown);
         }
         let error = Error::PeerAborted(AbortCode::Unknown).to_string();

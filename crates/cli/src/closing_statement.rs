@@ -7,7 +7,7 @@ use psijoin_table::{WhichRows, given::PayloadLayout};
 
 use crate::{
     columns::AgreedColumn,
-    humanize,
+    console, humanize,
     question::Learners,
     requested_output::RequestedOutput,
     summary::{Received, Summary},
@@ -17,7 +17,7 @@ use crate::{
 pub(crate) fn insecurity(info: &Info) -> Option<String> {
     (info.adversary == Adversary::Insecure).then(|| {
         format!(
-            "WARNING: {} is INSECURE and only there to measure against. It leaks: {}.",
+            "{} is INSECURE and only there to measure against. It leaks: {}.",
             info.name, info.leaks
         )
     })
@@ -132,7 +132,7 @@ fn protection(info: &Info, role: Role) -> Option<String> {
             ),
             Role::Receiver => format!("{name} protects you even from a {other} that cheats."),
         }),
-        _ => insecurity(info),
+        _ => insecurity(info).map(console::warning),
     }
 }
 
@@ -321,7 +321,7 @@ pub(crate) fn few_shared(summary: &Summary) -> Option<String> {
             ),
         };
         format!(
-            "WARNING: {found}. If you expected more, compare with the other side how the keys are \
+            "{found}. If you expected more, compare with the other side how the keys are \
              spelled: which columns, in which order, of which types, with upper case, spaces, leading \
              zeros, decimals (1.0 for 1), accents, country codes; how the files are encoded; and what --normalize does to them. `psijoin keys FILE` shows the first keys as \
              they are compared."

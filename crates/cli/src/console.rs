@@ -47,12 +47,12 @@ impl Console {
         }
     }
 
-    /// Says one line, or several.
+    /// Says one line, or several. In a log each is a line of its own, with time and level.
     pub(crate) fn say(&self, text: impl Display) {
         match self {
             Self::Aloud => line_to_stderr(text),
-            Self::Logged => tracing::info!("{text}"),
-            Self::Heard(listener) => listener.say(&text.to_string()),
+            Self::Logged => each_line(text, |line| tracing::info!("{line}")),
+            Self::Heard(listener) => each_line(text, |line| listener.say(line)),
             Self::Silent => {}
         }
     }
@@ -60,9 +60,10 @@ impl Console {
     /// Says what the user should think about.
     pub(crate) fn warn(&self, text: impl Display) {
         match self {
-            Self::Logged => tracing::warn!("{text}"),
-            Self::Heard(listener) => listener.warn(&text.to_string()),
-            other => other.say(text),
+            Self::Aloud => line_to_stderr(warning(text)),
+            Self::Logged => each_line(text, |line| tracing::warn!("{line}")),
+            Self::Heard(listener) => each_line(text, |line| listener.warn(line)),
+            Self::Silent => {}
         }
     }
 
@@ -100,10 +101,26 @@ impl Console {
 
 /// Says why the program failed, and what can be done.
 pub(crate) fn failure(failure: &Failure) {
+    let hint = failure.hint();
+    if log::is_wanted() && tracing::enabled!(tracing::Level::ERROR) {
+        let told = hint.map(|hint| format!("hint: {hint}"));
+        each_line(failure, |line| tracing::error!("{line}"));
+        each_line(told.unwrap_or_default(), |line| tracing::error!("{line}"));
+        return;
+    }
     line_to_stderr(format_args!("psijoin: {failure}"));
-    if let Some(hint) = failure.hint() {
+    if let Some(hint) = hint {
         line_to_stderr(format_args!("  hint: {hint}"));
     }
+}
+
+/// A warning where nothing else tells that it is one.
+pub(crate) fn warning(text: impl Display) -> String {
+    format!("WARNING: {text}")
+}
+
+fn each_line(text: impl Display, tell: impl FnMut(&str)) {
+    text.to_string().lines().for_each(tell);
 }
 
 fn line_to_stderr(line: impl Display) {

@@ -1,6 +1,6 @@
 //! Every failure of the program, and the exit code that it ends with.
 
-use std::{io, path::PathBuf, process::ExitCode};
+use std::{borrow::Cow, io, path::PathBuf, process::ExitCode};
 
 use psijoin::ErrorKind as PsiKind;
 use psijoin_channel::AbortCode;
@@ -346,6 +346,7 @@ impl Failure {
             }
             Self::ReceiverSums(_) => AbortCode::ReceiverSums,
             Self::UnlikeKeys => AbortCode::UnlikeItems,
+            Self::Table(psijoin_table::Error::NotOffered { .. }) => AbortCode::NotOffered,
             Self::OtherJob { .. }
             | Self::Unsigned(RecordError::OtherDocument | RecordError::PeerCannotSign) => {
                 AbortCode::Incompatible
@@ -360,8 +361,22 @@ impl Failure {
     }
 
     /// What to do about it, if the message does not say.
-    pub(crate) fn hint(&self) -> Option<&'static str> {
+    pub(crate) fn hint(&self) -> Option<Cow<'static, str>> {
         match self {
+            Self::Handshake(HandshakeError::Mismatch(on)) => {
+                settings::ways_out(on.iter().map(|one| &*one.field)).map(Cow::Owned)
+            }
+            other => other.advice().map(Cow::Borrowed),
+        }
+    }
+
+    fn advice(&self) -> Option<&'static str> {
+        match self {
+            Self::Psi(psijoin::Error::Channel(psijoin_channel::Error::PeerAborted(
+                AbortCode::NotOffered,
+            ))) => Some(
+                "tell the other side which columns --give here names, as they are spelled here, or let it say --take all",
+            ),
             Self::Transport(psijoin_transport::Error::IdentityFile { source, .. })
                 if source.kind() == io::ErrorKind::NotFound =>
             {
@@ -401,37 +416,9 @@ impl Failure {
             Self::Handshake(HandshakeError::Setting { .. }) => Some(
                 "give fewer key columns, or fewer rules: one column can hold several joined beforehand",
             ),
-            Self::Handshake(HandshakeError::Mismatch(on))
-                if on.iter().any(|one| one.field == settings::TERMS) =>
-            {
-                Some(
-                    "give --terms FILE on both sides, with the same text to the byte (`sha256sum FILE` prints its hash), or \
-                     on neither",
-                )
-            }
-            Self::Handshake(HandshakeError::Mismatch(on))
-                if on.iter().any(|one| one.field == settings::RECORD) =>
-            {
-                Some("give --record FILE.json on both sides, or on neither")
-            }
             Self::NoRecord { source, .. } if source.kind() == io::ErrorKind::AlreadyExists => Some(
                 "a record may be evidence, so it is never replaced: name a new file, or move the old one",
             ),
-            Self::Handshake(HandshakeError::Mismatch(on))
-                if on.iter().any(|one| one.field == settings::JOB) =>
-            {
-                Some(
-                    "give --job FOLDER on both sides, each with a folder of its own, or on neither",
-                )
-            }
-            Self::Handshake(HandshakeError::Mismatch(on))
-                if on.iter().any(|one| one.field == settings::PROTOCOL) =>
-            {
-                Some(
-                    "give the same --protocol NAME on both sides, or leave it out on both: \
-                     `auto`, the default, takes the one that suits the sizes of the sets and the network",
-                )
-            }
             _ => None,
         }
     }
@@ -501,6 +488,7 @@ mod tests {
             (AbortCode::TooManyItems, Code::Peer),
             (AbortCode::ReceiverSums, Code::Peer),
             (AbortCode::UnlikeItems, Code::Peer),
+            (AbortCode::NotOffered, Code::Peer),
             (AbortCode::Interrupted, Code::Network),
             (AbortCode::BadLuck, Code::Network),
             (AbortCode::TimedOut, Code::Network),

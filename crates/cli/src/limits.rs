@@ -68,7 +68,7 @@ pub(crate) fn warning(role: Role, own: u64, theirs: u64) -> Option<String> {
     let is_curious = role == Role::Sender && own > 0 && theirs / own >= CURIOUS;
     is_curious.then(|| {
         format!(
-            "WARNING: the receiver has {} keys, {} times as many as you: a receiver that puts in every \
+            "the receiver has {} keys, {} times as many as you: a receiver that puts in every \
              key it can think of (all telephone numbers, say) learns which of them you have. \
              --max-peer-keys N refuses larger sets.",
             humanize::count(theirs),

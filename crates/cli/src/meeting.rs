@@ -11,7 +11,7 @@ use psijoin_transport::{Connection, Endpoint, Listener, Options, Security, endpo
 use crate::{args, console::Console, exit::Failure, home, humanize};
 
 /// What the user has to know about a connection in plaintext.
-pub(crate) const INSECURE: &str = "WARNING: --insecure-plaintext: anybody on the way can read and change \
+pub(crate) const INSECURE: &str = "--insecure-plaintext: anybody on the way can read and change \
                                    what the parties say.";
 
 /// Who the parties are. If no identity is named, it is the user's own.
@@ -77,7 +77,8 @@ pub(crate) fn meet(
 fn network(measured: Measured) -> Option<String> {
     let round_trip = Duration::from_micros(measured.round_trip_micros()?);
     let rate = match measured.incoming_bits_per_second()? {
-        FAST_BITS_PER_SECOND.. => "more than can be measured".to_owned(),
+        // Faster is not told from this.
+        FAST_BITS_PER_SECOND.. => format!("{} or more", humanize::rate(FAST_BITS_PER_SECOND)),
         rate => humanize::rate(rate),
     };
     let round_trip = humanize::time(round_trip);

@@ -8,7 +8,7 @@ use psijoin_handshake::Hello;
 use crate::{
     exit::Failure,
     requested_output::RequestedOutput,
-    settings::{LEARNERS, OUTPUT},
+    settings::{LEARNERS, MINIMUM, OUTPUT},
 };
 
 /// What is to be learned, and on what condition.
@@ -157,7 +157,7 @@ impl Question {
         hello
             .setting(OUTPUT, &self.asked)
             .setting(LEARNERS, self.learners)
-            .setting("the least number of shared keys", self.min_intersection)
+            .setting(MINIMUM, self.min_intersection)
     }
 
     /// The request to the protocol for these sizes and numbers of columns, where a party's columns for the other take this

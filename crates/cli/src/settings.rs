@@ -27,3 +27,80 @@ pub(crate) const RECEIVERS_COLUMNS: &str = "columns of the receiver (--give, --t
 
 /// The output.
 pub(crate) const OUTPUT: &str = "the output";
+
+/// The fewest shared keys of which more is told.
+pub(crate) const MINIMUM: &str = "the least number of shared keys";
+
+/// How many columns a key has.
+pub(crate) const KEY_COLUMNS: &str = "the number of key columns";
+
+/// How the protocol was built.
+pub(crate) const PROTOCOL_VERSION: &str = "the protocol's version";
+
+/// How values become keys.
+pub(crate) const SPELLING: &str = "the version of the keys' spelling";
+
+/// What users do about sides that disagree on these settings.
+pub(crate) fn ways_out<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
+    let other_protocol = names.clone().any(|name| name == PROTOCOL);
+    // Another protocol has another version.
+    let told = names.filter(|name| !(other_protocol && *name == PROTOCOL_VERSION));
+    let ways: Vec<_> = told.filter_map(way_out).collect();
+    (!ways.is_empty()).then(|| ways.join("; "))
+}
+
+fn way_out(name: &str) -> Option<&'static str> {
+    Some(match name {
+        PROTOCOL => {
+            "give the same --protocol NAME on both sides, or leave it out on both: `auto`, the default, takes the one that \
+             suits the sizes of the sets and the network"
+        }
+        JOB => "give --job FOLDER on both sides, each with a folder of its own, or on neither",
+        TERMS => {
+            "give --terms FILE on both sides, with the same text to the byte (`sha256sum FILE` prints its hash), or on \
+             neither"
+        }
+        RECORD => "give --record FILE.json on both sides, or on neither",
+        LEARNERS => {
+            "give the same --learn on both sides, or leave it out on both: then the receiver learns"
+        }
+        ALIGNED => "give --align on both sides, or on neither",
+        SENDERS_COLUMNS => {
+            "let the sender say --give COLUMNS and the receiver --take COLUMNS or --take all, or neither of them"
+        }
+        RECEIVERS_COLUMNS => {
+            "let the receiver say --give COLUMNS and the sender --take COLUMNS or --take all, or neither of them"
+        }
+        OUTPUT => {
+            "give the same --output-kind on both sides, or leave it out on both: then it is rows"
+        }
+        MINIMUM => "give the same --min-intersection on both sides, or leave it out on both",
+        KEY_COLUMNS => {
+            "name as many columns in --key on both sides, in the same order: their names may differ"
+        }
+        PROTOCOL_VERSION | SPELLING => "install the same release of psijoin on both sides",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ways(names: &[&str]) -> Option<String> {
+        ways_out(names.iter().copied())
+    }
+
+    #[test]
+    fn each_disagreement_has_a_way_out() {
+        let both = ways(&[TERMS, RECORD]).unwrap();
+        assert!(both.contains("--terms FILE") && both.contains("; give --record FILE.json"));
+        assert!(
+            !ways(&[PROTOCOL, PROTOCOL_VERSION])
+                .unwrap()
+                .contains("release")
+        );
+        assert!(ways(&[PROTOCOL_VERSION]).unwrap().contains("release"));
+        assert_eq!(ways(&["the statistical security in bits"]), None);
+    }
+}

@@ -393,7 +393,7 @@ pub enum Error {
 
     /// The table has several columns, and no key column was named.
     #[error(
-        "{file} has {} columns: say which of them are the key{}",
+        "{file} has {} columns: say with --key which of them are the key{}",
         .columns.count(), .columns.behind_their_number()
     )]
     NoKey {
@@ -580,7 +580,8 @@ pub enum Error {
     /// Several rows have one key, and one of them is to be given.
     #[error(
         "{rows} of the rows repeat a key, the first of them row {first} of the table, and only one row per \
-         key can be given: remove the others, or say whether the first row or a list of them is given"
+         key can be given: remove the others, or let the first row count with --repeated first, or give up to K rows of each key \
+         with --repeated list:K"
     )]
     RepeatedKeys {
         /// How many rows have the key of an earlier one.
@@ -592,7 +593,7 @@ pub enum Error {
     /// More rows have one key than are given.
     #[error(
         "row {row} of the table has a key that {most} rows before have, and no more can be given: allow more \
-         rows per key, or remove some"
+         rows per key with --repeated list:K, or remove some"
     )]
     TooManyRepeated {
         /// The first row that is too many, from 1, the header not counted.

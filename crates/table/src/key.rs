@@ -460,7 +460,7 @@ mod tests {
         );
         assert_eq!(
             of(&[], true).unwrap_err(),
-            "t has 3 columns: say which of them are the key; its columns are `id`, `name`, `name`"
+            "t has 3 columns: say with --key which of them are the key; its columns are `id`, `name`, `name`"
         );
         assert_eq!(
             of(&["nam"], false).unwrap_err(),
@@ -468,7 +468,7 @@ mod tests {
         );
         assert_eq!(
             of(&[], false).unwrap_err(),
-            "t has 3 columns: say which of them are the key (`psijoin columns FILE` lists them)"
+            "t has 3 columns: say with --key which of them are the key (`psijoin columns FILE` lists them)"
         );
     }
 

@@ -338,7 +338,8 @@ impl From<&ChannelError> for Kind {
                 | AbortCode::Incompatible
                 | AbortCode::TooManyItems
                 | AbortCode::ReceiverSums
-                | AbortCode::UnlikeItems => Self::Peer,
+                | AbortCode::UnlikeItems
+                | AbortCode::NotOffered => Self::Peer,
                 AbortCode::LocalFailure | AbortCode::InternalFailure => Self::PeerFailed,
                 AbortCode::Refused => Self::Policy,
                 // Everything that may be different the next time.
@@ -373,6 +374,7 @@ mod tests {
             (AbortCode::TooManyItems, Kind::Peer),
             (AbortCode::ReceiverSums, Kind::Peer),
             (AbortCode::UnlikeItems, Kind::Peer),
+            (AbortCode::NotOffered, Kind::Peer),
             (AbortCode::Refused, Kind::Policy),
             (AbortCode::Interrupted, Kind::Network),
             (AbortCode::BadLuck, Kind::Network),

@@ -8,7 +8,7 @@ use psijoin_table::{Destination, Dialect, KeySpec, Progress, Source, atomic_file
 use crate::{
     allowance::{Allowance, Said},
     args, closing_statement,
-    console::Console,
+    console::{self, Console},
     exit::Failure,
     grid::{Align, Grid},
     humanize,
@@ -166,8 +166,8 @@ fn story(shared: &str, sent: &Summary, received: &Summary) -> String {
         humanize::counted(sizes.receiver(), "distinct key"),
     );
     text += &match closing_statement::insecurity(info) {
-        Some(warning) => format!("\n{warning}\n"),
-        None => " Neither learned anything else.\n".to_owned(),
+        Some(warning) => format!("\n{}\n", console::warning(warning)),
+        None => " Neither learned anything else about the other's keys.\n".to_owned(),
     };
     text + "\nYour own tables: psijoin keygen, then psijoin receive --help and psijoin send --help.\n"
 }

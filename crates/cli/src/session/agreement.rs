@@ -18,7 +18,7 @@ use crate::{
     job::Job,
     limits,
     requested_output::RequestedOutput,
-    settings::{ALIGNED, PROTOCOL, TERMS},
+    settings::{ALIGNED, KEY_COLUMNS, PROTOCOL, PROTOCOL_VERSION, SPELLING, TERMS},
 };
 
 /// What both parties agreed on.
@@ -71,13 +71,13 @@ impl Party<'_> {
         };
         let hello = Hello::new(role, items)
             .setting(PROTOCOL, info.name)
-            .setting("the protocol's version", info.version)
+            .setting(PROTOCOL_VERSION, info.version)
             .setting(
                 "the statistical security in bits",
                 Security::default().statistical_bits(),
             )
-            .setting("the number of key columns", self.key.width())
-            .setting("the version of the keys' spelling", SPELLING_VERSION);
+            .setting(KEY_COLUMNS, self.key.width())
+            .setting(SPELLING, SPELLING_VERSION);
         let hello = hello.fact(THREADS, self.allowance.threads);
         let hello = match self.mode {
             Mode::Join => hello,
@@ -164,6 +164,9 @@ impl Party<'_> {
         self.warn_of(differences?, Failure::UnlikeKeys)?;
         let columns = own.agree(numbers, pending.peer())?;
         self.consent_to(&columns)?;
+        if let Some(warning) = self.warning_of_sums(&columns) {
+            self.warn(warning);
+        }
         self.question.check(self.protocol, columns.counts())?;
         let goes_on = job.map_or(Ok(false), |job| job.goes_on(pending.peer()))?;
         let given = self.agree_on_columns(table, channel)?;
@@ -240,6 +243,17 @@ impl Party<'_> {
             document: None,
             peer_only_checks: false,
             goes_on: true,
+        })
+    }
+
+    /// What a sender should think about whose column is added up over however few keys.
+    fn warning_of_sums(&self, columns: &AgreedColumns) -> Option<String> {
+        let adds_up = matches!(self.question.asked, RequestedOutput::Sum(_))
+            && (columns.0.iter()).any(|column| column.holder == Role::Sender);
+        (self.role == Role::Sender && adds_up && self.question.min_intersection == 0).then(|| {
+            "without --min-intersection the receiver gets the sum over however few keys are shared, and over one key it is \
+             that key's number: --min-intersection K on both sides withholds the sum of fewer than K keys."
+                .to_owned()
         })
     }
 

@@ -55,7 +55,7 @@ impl<'a> KeyFacts<'a> {
             .told(NAMES)
             .filter(|marks| is_other_order(&self.marks(), marks));
         let order = order.map(|_| {
-            "WARNING: the other side seems to have the same key columns in another order: give \
+            "the other side seems to have the same key columns in another order: give \
              --key in the same order on both sides."
                 .to_owned()
         });
@@ -72,7 +72,7 @@ impl<'a> KeyFacts<'a> {
         let (their_kind, their_rules) = theirs.split_once(": ").unwrap_or((theirs, ""));
         if our_kind != their_kind {
             return Some(format!(
-                "WARNING: {column} is {our_kind} here and {} on the other side, so one value may \
+                "{column} is {our_kind} here and {} on the other side, so one value may \
                  be written in two ways and not match. {}",
                 their_kind.escape_debug(),
                 advice(ours.kind(), their_kind),
@@ -84,7 +84,7 @@ impl<'a> KeyFacts<'a> {
             rules => format!("`{}`", rules.escape_debug()),
         };
         Some(format!(
-            "WARNING: {column} is normalised by {} here and by {} on the other side, so one value \
+            "{column} is normalised by {} here and by {} on the other side, so one value \
              may be written in two ways and not match. Give the same --normalize on both \
              sides.",
             shown(our_rules),

@@ -62,7 +62,7 @@ impl Measurement {
             .scatter()
             .filter(|_| self.times.are_scattered())?;
         Some(format!(
-            "WARNING: the runs of {} scatter: their median is {:.0} % above their minimum. Let nothing \
+            "the runs of {} scatter: their median is {:.0} % above their minimum. Let nothing \
              else run on this machine, or raise --runs.",
             self.plan.info().name,
             scatter * 100.0,
