@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, Unpack
 
+from psijoin._call import Call
 from psijoin._errors import PeerFailedError
 from psijoin._identity import Identity
 from psijoin._session import Session
@@ -46,21 +47,34 @@ def together(first: Callable[[], A], second: Callable[[], B]) -> tuple[A, B]:
     >>> together(lambda: 1, lambda: "two")
     (1, 'two')
 
-    If one of them raises, its exception is raised when both have ended; if both do, that which came first, since the other one
-    often follows from it. That the other party cannot go on follows in any case, though it may come first. Ctrl-C ends both.
+    If one of them raises, the joins of the other one are stopped, and its exception is raised. If both raise, it is that which came
+    first, since the other one often follows from it. That the other party cannot go on follows in any case, though it may come
+    first. Ctrl-C ends both.
     """
     one: Future[A] = Future()
+    here, there = Call(), Call()
     with ThreadPoolExecutor(1) as threads:
-        other = threads.submit(second)
-        # Ctrl-C reaches the main thread only. If this is it, the first call hears of it, and tells the second.
+        other = threads.submit(there.of, second)
+        other.add_done_callback(lambda done: here.stop() if _is_at_fault(done) else None)
+        # Ctrl-C reaches the main thread only. If this is it, the first call hears of it.
         try:
-            one.set_result(first())
+            one.set_result(here.of(first))
         except Exception as error:
             one.set_exception(error)
+        except BaseException:
+            there.stop()
+            raise
         calls: list[Future[Any]] = [other, one] if other.done() else [one, other]
+        if _is_at_fault(one):
+            there.stop()
     for call in sorted(calls, key=_follows):
         call.result()
     return one.result(), other.result()
+
+
+def _is_at_fault(call: Future[Any]) -> bool:
+    """Whether the other call would wait in vain."""
+    return call.exception() is not None and not _follows(call)
 
 
 def _follows(call: Future[Any]) -> bool:

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, Literal, TypeVar, Unpack, overload
 
 from psijoin import _psijoin, _tables
+from psijoin._call import stopped_with_its_call
 from psijoin._errors import UsageError, raised
 from psijoin._identity import Identity
 from psijoin._listening import Listener, progress_bar
@@ -475,7 +476,8 @@ class Session:
         listener, stop = Listener(progress), _psijoin.Stop()
         self._running.add(stop)
         try:
-            joined = _psijoin.join(said, given.rows, "the table", given.how, listener, stop)
+            with stopped_with_its_call(stop):
+                joined = _psijoin.join(said, given.rows, "the table", given.how, listener, stop)
         except _psijoin.Failure as failure:
             error = raised(failure)
             self.report = error.report

@@ -1,5 +1,6 @@
 """Both parties in this process: what comes back, and what goes wrong."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 
@@ -108,6 +109,27 @@ def test_together_raises_the_cause(pair: Pair) -> None:
         )
     with pytest.raises(ZeroDivisionError):
         psijoin.together(lambda: 1 / 0, lambda: bob.send(THEIRS))
+
+
+def test_together_does_not_wait_for_a_side_that_made_a_mistake() -> None:
+    def division() -> float:
+        return 1 / 0
+
+    began = time.monotonic()
+    with psijoin.local_pair(wait=600, progress=False) as (alice, bob):
+        with pytest.raises(ZeroDivisionError):
+            psijoin.together(division, lambda: bob.send(THEIRS))
+        with pytest.raises(ZeroDivisionError):
+            psijoin.together(lambda: alice.receive(MINE), division)
+        with pytest.raises(psijoin.InputError, match="no column `mail`"):
+            psijoin.together(lambda: alice.receive(MINE, on="mail"), lambda: bob.send(THEIRS))
+        with pytest.raises(psijoin.InputError, match="no column `mail`"):
+            psijoin.together(lambda: alice.receive(MINE), lambda: bob.send(THEIRS, on="mail"))
+        with pytest.raises(psijoin.UsageError, match="--protocol"):
+            psijoin.together(lambda: alice.receive(MINE, protocol="dhh"), lambda: bob.send(THEIRS))
+        shared, _ = psijoin.together(lambda: alice.receive(MINE), lambda: bob.send(THEIRS))
+    assert shared == ["bob", "joe"]
+    assert time.monotonic() - began < 60
 
 
 def test_nobody_comes() -> None:

@@ -1,0 +1,65 @@
+"""Calls whose joins another thread can stop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from threading import Lock
+from typing import TypeVar
+
+from psijoin import _psijoin
+
+Result = TypeVar("Result")
+
+
+class Call:
+    """A call, and the joins that run in it."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._joins: set[_psijoin.Stop] = set()
+        self._is_stopped = False
+
+    def of(self, function: Callable[[], Result]) -> Result:
+        """What the function returns."""
+        outer = _CALL.set(self)
+        try:
+            return function()
+        finally:
+            _CALL.reset(outer)
+
+    def stop(self) -> None:
+        """Stops its joins, those too that it would begin from now on."""
+        with self._lock:
+            self._is_stopped = True
+            joins = list(self._joins)
+        for join in joins:
+            join.stop()
+
+    def _begin(self, join: _psijoin.Stop) -> None:
+        with self._lock:
+            self._joins.add(join)
+            is_stopped = self._is_stopped
+        if is_stopped:
+            join.stop()
+
+    def _end(self, join: _psijoin.Stop) -> None:
+        with self._lock:
+            self._joins.remove(join)
+
+
+_CALL: ContextVar[Call | None] = ContextVar("call", default=None)
+
+
+@contextmanager
+def stopped_with_its_call(join: _psijoin.Stop) -> Iterator[None]:
+    """Stops this join if the call in which it runs is stopped."""
+    call = _CALL.get()
+    if call is not None:
+        call._begin(join)
+    try:
+        yield
+    finally:
+        if call is not None:
+            call._end(join)
