@@ -1,4 +1,4 @@
-"""Private joins: two parties learn which keys of their tables they share, and nothing else.
+"""Private joins: two parties learn which keys of their tables they share, and no others.
 
 >>> import psijoin
 >>> with psijoin.local_pair() as (alice, bob):

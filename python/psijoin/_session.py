@@ -222,7 +222,7 @@ class Session:
         Columns of one party go to the other, for shared keys only:
 
         - `take`: columns of the other party that come with its shared keys, or "all" that it gives. A column whose name is taken gets the
-          prefix `partner_`.
+          prefix `partner_`. This party learns names and types of all columns that are offered, and the other which are taken.
         - `give`: columns for the other party, if it learns, too (`learn="both"`).
         - `give_bytes`: how many bytes a row of these columns takes, which the other party learns; without it, what the longest takes.
         - `repeated`: what counts for `give` and `align` where several rows have one key: "refuse" (without it), "first", or
@@ -231,10 +231,12 @@ class Session:
         The two sides agree on:
 
         - `learn`: who learns which of its rows are shared: "receiver", or "both", and then `send` has rows, too.
-        - `align`: whether both have their rows in one common order, which tells nothing, with a row per key. It takes `learn="both"`.
+        - `align`: whether both have their rows in one common order, which tells nothing of the tables, with a row per key. It takes
+          `learn="both"`. A side that breaks off and runs again gets another order.
         - `output_kind`: "shares" (with `output`) is the one that has no method of its own; see `count`, `threshold`, `sum`.
         - `min_intersection`: fewer shared keys than this are an error (`PolicyError`), and nothing more is learned.
-        - `protocol`: the protocol, as `psijoin protocols` lists them; without it, the one that suits sizes and network.
+        - `protocol`: the protocol, as `psijoin protocols` lists them; without it, the one that suits sizes and network. Whoever can delay
+          what passes on the line can steer that choice.
         - `terms`: a file with what both parties agree to. Any difference ends the join before data moves.
         - `record`: a new file for a record of the join, which both sides ask for, and sign.
         - `check`: compare all settings, and stop before data moves. Nothing comes back.
@@ -423,6 +425,8 @@ class Session:
         ...         lambda: bob.send(payments, on="id", output_kind="sum:paid"),
         ...     )
         ({'paid': Decimal('20')}, None)
+
+        Without `min_intersection` the sum may be over one key, and is then that key's number.
 
         The options are those of `receive` that are not about rows.
         """

@@ -12,6 +12,7 @@ use psijoin_table::{ColumnRules, Error, KeySpec};
 use psijoin_transport::Fingerprint;
 
 use crate::{
+    closing_statement::caveats,
     dialect, exit, names,
     sizes::{self, SetSizes},
 };
@@ -33,12 +34,13 @@ Environment:
   PSIJOIN_LOG   log on standard error, with time and level, instead of talking: error, warn, info
                (all that is usually said), debug (connections and phases too) or off";
 
-/// Join two private tables: find the keys that two parties share, and nothing else.
+/// Join two private tables: find the keys that two parties share, and no others.
 ///
 /// Both parties run psijoin at the same time, one as `send` and one as `receive`. The receiver
 /// gets those of its own rows whose key the sender has too; or instead, if both say so, how many
 /// they are, whether they are at least a given number, or what columns add up to over them; or both
-/// get shares. Beyond that, both learn only how many distinct keys the other has.
+/// get shares. Beyond that, both learn how many distinct keys the other has, and how the other is
+/// set up: its kinds of key columns, for example.
 #[derive(Parser)]
 #[command(name = "psijoin", version, after_help = format!("{}\n\n{ENVIRONMENT}", exit::TABLE), max_term_width = 100)]
 pub(crate) struct Args {
@@ -60,10 +62,10 @@ pub(crate) enum Command {
     /// --normalize changed.
     Keys(Keys),
     /// Join, and receive the shared rows, or what was agreed on instead.
-    #[command(after_help = exit::TABLE)]
+    #[command(after_help = after_join())]
     Receive(Receive),
     /// Join, and help the other party to its shared rows, or what was agreed on instead.
-    #[command(after_help = exit::TABLE)]
+    #[command(after_help = after_join())]
     Send(Send),
     /// Measure protocols: both parties in one process, on random items.
     Bench(Bench),
@@ -86,6 +88,33 @@ pub(crate) enum Command {
     Manual(Manual),
     /// Verify a record that `send` and `receive` wrote with --record, and show what it says.
     Verify(Verify),
+}
+
+/// What stands at the end of the help of a join.
+fn after_join() -> String {
+    let mut text = "What each side should know beside the result:".to_owned();
+    for (about, caveat) in caveats::ALL {
+        for (at, line) in wrapped(&format!("{about}: {caveat}")).iter().enumerate() {
+            text += &format!("\n  {} {line}", if at == 0 { '-' } else { ' ' });
+        }
+    }
+    format!("{text}\n\n{}", exit::TABLE)
+}
+
+/// Lines as long as those of the table of exit codes.
+fn wrapped(text: &str) -> Vec<String> {
+    const WIDTH: usize = 88;
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("it has a line");
+        if !line.is_empty() && line.len() + word.len() >= WIDTH {
+            lines.push(word.to_owned());
+        } else {
+            let space = if line.is_empty() { "" } else { " " };
+            *line += &format!("{space}{word}");
+        }
+    }
+    lines
 }
 
 #[derive(ClapArgs)]

@@ -1,5 +1,7 @@
 //! What was run, what it cost, and who learned what, for people. Never an item.
 
+pub(crate) mod caveats;
+
 use std::path::Path;
 
 use psijoin::{Adversary, Info, Role};
@@ -36,8 +38,8 @@ pub(crate) fn checked(warnings: usize) -> String {
 }
 
 /// Who has learned what, and where the rows are: the end of every run.
-/// `output` is the file that was written, if one was named.
-pub(crate) fn statement(summary: &Summary, output: Option<&str>) -> String {
+/// `output` is the file that was written, if one was named. `auto` may have taken the protocol.
+pub(crate) fn statement(summary: &Summary, output: Option<&str>, by_auto: bool) -> String {
     let output = output.unwrap_or(match summary.received {
         Some(Received::Rows {
             in_memory: Some(_), ..
@@ -99,6 +101,7 @@ pub(crate) fn statement(summary: &Summary, output: Option<&str>) -> String {
             }),
     );
     lines.extend(protection(summary.plan.info(), summary.role));
+    lines.extend(caveats::of(summary, by_auto));
     lines.join("\n")
 }
 
@@ -119,21 +122,19 @@ fn wrote(which: WhichRows, rows: u64, output: &str) -> String {
 fn protection(info: &Info, role: Role) -> Option<String> {
     let (name, other) = (info.name, role.other());
     match info.adversary {
-        Adversary::MaliciousSender if role == Role::Receiver => Some(format!(
+        Adversary::MaliciousSender if role == Role::Sender => Some(follows(name, other)),
+        Adversary::SemiHonest => Some(follows(name, other)),
+        Adversary::MaliciousSender | Adversary::Malicious => Some(format!(
             "{name} protects you even from a {other} that cheats."
         )),
-        Adversary::SemiHonest | Adversary::MaliciousSender => Some(format!(
-            "{name} protects you from a {other} that follows the protocol, not from one that cheats."
-        )),
-        Adversary::Malicious => Some(match role {
-            Role::Sender => format!(
-                "{name} protects you even from a {other} that cheats, but it may have used more \
-                 keys than it said."
-            ),
-            Role::Receiver => format!("{name} protects you even from a {other} that cheats."),
-        }),
         _ => insecurity(info).map(console::warning),
     }
+}
+
+fn follows(name: &str, other: Role) -> String {
+    format!(
+        "{name} protects you from a {other} that follows the protocol, not from one that cheats."
+    )
 }
 
 fn learned(summary: &Summary) -> String {

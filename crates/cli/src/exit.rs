@@ -461,8 +461,6 @@ fn of_transport(kind: TransportKind) -> Code {
 fn of_record(error: &RecordError) -> Code {
     match error {
         RecordError::CannotSign => Code::Usage,
-        // Whoever leaves in order, instead of signing, has made up its mind.
-        RecordError::Channel(psijoin_channel::Error::Closed) => Code::Peer,
         RecordError::Channel(error) => of_transport(error.into()),
         _ => Code::Peer,
     }
@@ -533,7 +531,7 @@ mod tests {
         assert_eq!(Failure::OnlyChecked.exit_code(), Code::Peer);
         assert_eq!(code(RecordError::CannotSign), Code::Usage);
         assert_eq!(code(RecordError::WrongSignature), Code::Peer);
-        assert_eq!(code(RecordError::from(ChannelError::Closed)), Code::Peer);
+        assert_eq!(code(RecordError::from(ChannelError::Closed)), Code::Network);
         let lost = ChannelError::Io(io::ErrorKind::ConnectionReset.into());
         assert_eq!(code(RecordError::from(lost)), Code::Network);
         for code in 0..=7 {

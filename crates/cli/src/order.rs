@@ -3,7 +3,7 @@
 use std::{num::NonZeroUsize, path::Path, sync::Arc, time::Duration};
 
 use chrono::Utc;
-use psijoin::{Adversary, Role};
+use psijoin::{Adversary, Role, registry};
 use psijoin_block::parallel::Pool;
 use psijoin_job::Ended;
 use psijoin_record::Terms;
@@ -248,9 +248,10 @@ impl<'a> Order<'a> {
             return checked;
         }
         let output = self.output.map(|path| path.display().to_string());
+        let by_auto = self.join.protocol.info().name == registry::AUTO.info().name;
         let told = record.with_summary(|summary| {
             console.say(closing_statement::cost(summary));
-            let statement = closing_statement::statement(summary, output.as_deref());
+            let statement = closing_statement::statement(summary, output.as_deref(), by_auto);
             console.say(&statement);
             (statement, closing_statement::few_shared(summary))
         });

@@ -25,8 +25,9 @@
 //! So no part's count is ever opened. A protocol that counts without shares, as `dh` does, cannot count
 //! in parts.
 //!
-//! **Security.** Parts of semi-honest parties tell nothing that one run would not: each part is a run on
-//! sets of public sizes, and which part an item is in says nothing about it. With malicious parties each part
+//! **Security.** The messages of semi-honest parties tell nothing that those of one run would not: each part is a run on
+//! sets of public sizes, and which part an item is in says nothing about it. How long a receiver looks at a part's rows
+//! may. Computational security is that of one run for each part, and log2 of their number less for all. With malicious parties each part
 //! is an instance of the functionality. A party may fill parts up with items of its own, so its set may be
 //! larger than it said by what capacities add up to, one percent or so; and it may choose the items of
 //! a part when it has seen the results of earlier parts. `docs/scale.md` says more.

@@ -40,7 +40,8 @@ pub struct Info {
     pub paper: &'static str,
     /// Whom it is secure against.
     pub adversary: Adversary,
-    /// What either party learns beyond the output.
+    /// What the messages tell either party beyond the output, if the other one is as [`adversary`](Self::adversary) says. What else
+    /// a session tells, such as settings that are compared, is not the protocol's.
     pub leaks: &'static str,
     /// Raised by any change of what goes over the wire.
     pub version: u32,

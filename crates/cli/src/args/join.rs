@@ -50,7 +50,7 @@ pub(crate) struct Written {
     #[arg(long, value_name = "WHICH")]
     pub(crate) rows: Option<WhichRows>,
 
-    /// Write the rows in an order that both sides have in common and that tells nothing: line 1 of one side belongs to
+    /// Write the rows in an order that both sides have in common and that tells nothing of the tables: line 1 of one side belongs to
     /// line 1 of the other, and so on, a row per shared key. Both sides must say it, with --learn both.
     #[arg(long)]
     pub(crate) align: bool,

@@ -2,14 +2,17 @@
 
 use psijoin::{Columns, OutputKind, Plan, Request, registry};
 use psijoin_params::{
-    Security,
+    Security, Sizes,
     lpn::{NoiseValues, RegularNoise},
     overfitting::most_items,
+    parts,
 };
 
 const PROTOCOLS: &str = include_str!("../../../../docs/protocols.md");
 const FUNCTIONS: &str = include_str!("../../../../docs/functions.md");
 const RR22: &str = include_str!("../../../../docs/rr22.md");
+const SCALE: &str = include_str!("../../../../docs/scale.md");
+const SECURITY: &str = include_str!("../../../../SECURITY.md");
 
 const ITEMS: u64 = 1 << 20;
 
@@ -145,6 +148,9 @@ fn the_traffic_of_rr22_follows_the_formula() {
             cost.flights
         );
         says(RR22, &row);
+        let nodes = t * a;
+        let nodes = format!("{},{:03} at 2^20 items", nodes / 1000, nodes % 1000);
+        says(SECURITY, &nodes);
     }
 }
 
@@ -168,4 +174,19 @@ fn the_factors_of_a_cheating_receiver_are_those_of_the_bound() {
     assert_eq!(parameter("value bits"), 80);
     let most = parameter("most items of a cheating receiver");
     assert_eq!(most, (factor(80, 64.0) * m as f64).round() as u64);
+}
+
+#[test]
+fn the_security_of_all_parts_is_that_of_the_plan() {
+    let parts = [10_000_000, 100_000_000, 1_000_000_000, 1 << 34].map(|items| {
+        let sizes = Sizes::new(items, items).unwrap();
+        f64::from(parts::count(sizes, parts::ROWS))
+    });
+    let bits = parts.map(|parts| 128.0 - parts.log2());
+    let [a, b, c, d] = bits.map(|bits| format!("{bits:.1}"));
+    says(
+        SCALE,
+        &format!("| bits of all together | {a} | {b} | {c} | {d} |"),
+    );
+    says(SECURITY, &format!("that is {c}\n  bits"));
 }

@@ -62,6 +62,32 @@ fn a_sender_that_leaves_at_the_end_takes_nothing_away() {
     }
 }
 
+/// If both learn, the last message is the receiver's. It cannot know that the sender has it, so it writes nothing.
+#[test]
+fn a_sender_that_dies_before_its_last_word_leaves_no_result_where_both_learn() {
+    let folder = Folder::new();
+    let [mine, theirs] = [(0, 30), (20, 50)].map(|(from, to)| {
+        let name = format!("from {from}");
+        folder.file(&name, lines(from..to))
+    });
+    let [here, there] = ["here", "there"].map(|name| folder.path(name));
+    let common = [
+        "--protocol",
+        "rr22",
+        "--learn",
+        "both",
+        "--insecure-plaintext",
+    ];
+    let joined = join_without_goodbye(
+        &[&["--input", &mine, "--output", &here], &common[..]].concat(),
+        &[&["--input", &theirs, "--output", &there], &common[..]].concat(),
+    );
+    joined.receiver.says(4, &["closed the connection"]);
+    joined.sender.says(0, &["10 shared keys"]);
+    assert_eq!(folder.read("there"), lines(20..30));
+    assert!(!folder.names().contains(&"here".to_owned()));
+}
+
 /// A side that cannot start tells the other, whichever is there first.
 #[test]
 fn a_side_that_fails_before_it_connects_tells_the_other() {
@@ -271,6 +297,21 @@ fn levels_of_the_log_do_what_they_say() {
     assert_said!(said);
     // What it tells of connections and phases is for developers.
     logged("debug").says(0, &["WARN", "INFO", "DEBUG"]);
+}
+
+/// Failures too, with what to do about them.
+#[test]
+fn each_line_of_a_log_has_a_time_and_a_level() {
+    let folder = Folder::new();
+    let (table, secret) = (folder.file("table", "ann\n"), folder.path("none.pem"));
+    let fingerprint = "psi1-qcnk-zb81-14cx-f6m3-a530-c9p1-s3kq";
+    let send = ["send", "--connect", "127.0.0.1:1", "--input", &table];
+    let trust = ["--identity", &secret, "--peer", fingerprint];
+    let failed = Process::start_logging("warn", &[&send[..], &trust].concat()).end();
+    failed.says(3, &["hint: "]);
+    let is_logged = |line: &str| line.contains("Z ERROR ");
+    assert!(failed.stderr.lines().all(is_logged), "{failed:#?}");
+    assert_said!([failed]);
 }
 
 #[test]

@@ -1,6 +1,11 @@
 //! Terms, and records that both sides sign.
 
-use std::fs;
+use std::{
+    fs, io,
+    net::{Shutdown, TcpListener, TcpStream},
+    sync::{Arc, Mutex},
+    thread,
+};
 
 use psijoin::{
     Channel, Context, Fingerprint, Input, OutputKind, Plan, Request, Role, Security, registry,
@@ -183,6 +188,7 @@ fn a_record_and_terms_are_for_both_or_neither() {
         parties.join(&[], &["--record", senders]),
         parties.join(&["--terms", &ours], &["--terms", &theirs]),
         parties.join(&["--terms", &ours], &[]),
+        parties.join(&["--terms", &ours, "--record", receivers], &[]),
     ];
     let said: Vec<Ended> = joined.into_iter().flat_map(Joined::both).collect();
     all_exit(&said, 5);
@@ -272,15 +278,15 @@ struct Unsigning {
 }
 
 impl Unsigning {
-    /// Joins with the program at this address; `farewell` is what it does where it should sign.
-    fn join(&self, address: &str, farewell: impl FnOnce(&mut Channel)) {
+    /// Joins with the program at the end of this line; `farewell` is what it does where it should sign.
+    fn join(&self, line: &CutLine, farewell: impl FnOnce(&mut Channel)) {
         let security = psijoin_transport::Security::PinnedTls {
             identity: self.identity.clone(),
             peer: self.peer,
         };
         let mut options = Options::new(security);
         options.streams = true;
-        let address = address.parse().unwrap();
+        let address = line.address.parse().unwrap();
         let (mut connection, mut channel) = Connection::connect(&address, &options).unwrap();
         let role = match self.role {
             Role::Sender => handshake::Role::Sender,
@@ -301,6 +307,50 @@ impl Unsigning {
         psijoin::run(&plan, self.role, &input, &mut Context::new(&mut channel)).unwrap();
         farewell(&mut channel);
     }
+}
+
+/// A line to the program that can be cut, as if the party at its other end had died: without a word.
+struct CutLine {
+    address: String,
+    ends: Arc<Mutex<Vec<TcpStream>>>,
+}
+
+impl CutLine {
+    fn to(program: &str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let (program, ends) = (program.to_owned(), Arc::default());
+        let line = Self {
+            address,
+            ends: Arc::clone(&ends),
+        };
+        thread::spawn(move || {
+            let both = [
+                listener.accept().unwrap().0,
+                TcpStream::connect(program).unwrap(),
+            ];
+            let kept = both.each_ref().map(|end| end.try_clone().unwrap());
+            ends.lock().unwrap().extend(kept);
+            let [party, program] = &both;
+            thread::scope(|scope| {
+                scope.spawn(|| copy(party, program));
+                copy(program, party);
+            });
+        });
+        line
+    }
+
+    fn cut(&self) {
+        for end in &*self.ends.lock().unwrap() {
+            let _ = end.shutdown(Shutdown::Both);
+        }
+    }
+}
+
+/// Copies until one of the ends is gone, and lets the other one know.
+fn copy(mut from: &TcpStream, mut to: &TcpStream) {
+    let _ = io::copy(&mut from, &mut to);
+    let _ = to.shutdown(Shutdown::Write);
 }
 
 /// What the program says for a list, `kkrt` and a record.
@@ -344,6 +394,11 @@ fn fingerprint() -> Fingerprint {
 /// The program joins with a party that does not sign: what it says, and that it keeps nothing.
 #[track_caller]
 fn unsigned(role: Role, farewell: impl FnOnce(&mut Channel)) -> Ended {
+    ended_by(role, |channel, _| farewell(channel))
+}
+
+/// The program joins with a party that ends like this: what it says, and that it keeps nothing.
+fn ended_by(role: Role, farewell: impl FnOnce(&mut Channel, &CutLine)) -> Ended {
     let parties = Parties::new();
     let (file, trusted) = match role {
         Role::Sender => ("sender.pem", &parties.trust.receiver),
@@ -369,9 +424,10 @@ fn unsigned(role: Role, farewell: impl FnOnce(&mut Channel)) -> Ended {
         identity,
         peer: peer.parse().unwrap(),
     };
-    unsigning.join(&address, farewell);
+    let line = CutLine::to(&address);
+    unsigning.join(&line, |channel| farewell(channel, &line));
     let ended = program.end();
-    ended.says(5, &["nothing was written"]);
+    assert!(ended.stderr.contains("nothing was written"), "{ended:#?}");
     parties.nothing_was_written();
     ended
 }
@@ -379,12 +435,23 @@ fn unsigned(role: Role, farewell: impl FnOnce(&mut Channel)) -> Ended {
 /// What a party says for its signature.
 type Said = [u8; SAID_BYTES as usize];
 
+/// Between the last message and its signature: the receiver has all that the protocol gives, and may not keep it. Whoever leaves
+/// looks like one that has died.
 #[test]
-fn a_party_that_leaves_instead_of_signing_is_the_end_of_it() {
-    assert_said!([
+fn a_party_that_dies_or_leaves_instead_of_signing_is_a_lost_connection() {
+    let dies_signed = |channel: &mut Channel, line: &CutLine| {
+        let _: Said = channel.recv_array().unwrap();
+        line.cut();
+    };
+    let dies = |_: &mut Channel, line: &CutLine| line.cut();
+    let ended = [
+        ended_by(Role::Sender, dies_signed),
+        ended_by(Role::Receiver, dies),
         unsigned(Role::Sender, |_| ()),
-        unsigned(Role::Receiver, |_| ())
-    ]);
+        unsigned(Role::Receiver, |_| ()),
+    ];
+    all_exit(&ended, 4);
+    assert_said!(ended);
 }
 
 #[test]
@@ -403,11 +470,13 @@ fn a_party_that_signs_wrongly_is_the_end_of_it() {
         said[40] ^= 1;
         channel.send(&said).unwrap();
     };
-    assert_said!([
+    let ended = [
         unsigned(Role::Sender, other_record_in_turn),
         unsigned(Role::Sender, by_nobody),
         unsigned(Role::Receiver, other_record),
-    ]);
+    ];
+    all_exit(&ended, 5);
+    assert_said!(ended);
 }
 
 /// A record of some session, with [`TERMS`], and one of the same parties a little later. Another format needs

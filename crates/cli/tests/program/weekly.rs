@@ -1,7 +1,7 @@
 //! The commands of *Run it every week*, as its units have them, through weeks of all sorts.
 //!
-//! What is put in the place of others: the program, the folder, the address, the fingerprints, and
-//! how long to wait.
+//! What is put in the place of others: the program, the folder, the address, the fingerprints, how long to wait, and which
+//! week it is.
 
 use std::process::{Command, Stdio};
 
@@ -11,18 +11,20 @@ use crate::support::{Ended, Folder, Process, free_address, lines, run};
 
 const PAGE: &str = include_str!("../../../../docs/weekly.md");
 
-/// A side: its folder, and what its unit starts.
+/// A side: its folder, and what its unit starts, before and at last.
 struct Side {
     folder: Folder,
-    command: String,
+    commands: [String; 2],
 }
 
-/// The `ExecStart` of a unit that says this.
-fn exec_start(says: &str) -> &'static str {
-    let line = PAGE
-        .lines()
-        .find(|line| line.starts_with("ExecStart=") && line.contains(says));
-    line.unwrap().strip_prefix("ExecStart=").unwrap()
+/// The shell's part of the lines of both units that begin with this, as systemd reads them.
+fn scripts(setting: &str) -> Vec<String> {
+    let script = |line: &str| {
+        let quoted = line.strip_prefix(setting)?.strip_prefix("=/bin/sh -c '")?;
+        let script = quoted.strip_suffix('\'')?;
+        Some(script.replace("$$", "$").replace("%%", "%"))
+    };
+    PAGE.lines().filter_map(script).collect()
 }
 
 /// Ann's side and Bob's.
@@ -33,32 +35,43 @@ fn sides() -> [Side; 2] {
         let made = run(&["keygen", "--out", &folders[side].path("identity.pem")]);
         made.stdout.trim().to_owned()
     });
+    let (before, joins) = (scripts("ExecStartPre"), scripts("ExecStart"));
     let commands = ["receive", "send"].map(|role| {
-        exec_start(&format!("psijoin {role} "))
+        let join = format!("psijoin {role} ");
+        let at = joins.iter().position(|script| script.contains(&join));
+        let at = at.expect("a unit of this role");
+        let join = joins[at]
             .replace("/usr/local/bin/psijoin", env!("CARGO_BIN_EXE_psijoin"))
+            .replace("date +%G-W%V", "cat week")
             .replace("psi1-BOBS-FINGERPRINT", &bob)
             .replace("psi1-ANNS-FINGERPRINT", &ann)
             .replace("0.0.0.0:7766", &address)
             .replace("ann.example.org:7766", &address)
-            .replace("--wait 3600", "--wait 8")
+            .replace("--wait 3600", "--wait 8");
+        [before[at].clone(), join]
     });
     let mut folders = folders.into_iter();
-    commands.map(|command| Side {
+    commands.map(|commands| Side {
         folder: folders.next().unwrap(),
-        command,
+        commands,
     })
 }
 
 impl Side {
     fn start(&self) -> Process {
-        let mut words = self.command.split_whitespace();
-        let mut command = Command::new(words.next().unwrap());
-        command
-            .args(words)
-            .current_dir(self.folder.path(""))
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped());
-        Process::spawn(command)
+        let [before, join] = self.commands.each_ref().map(|script| {
+            let mut shell = Command::new("/bin/sh");
+            shell.args(["-c", script]).current_dir(self.folder.path(""));
+            shell
+        });
+        let (mut before, mut join) = (before, join);
+        assert!(before.status().unwrap().success());
+        join.stdin(Stdio::null()).stdout(Stdio::piped());
+        Process::spawn(join)
+    }
+
+    fn begins(&self, week: &str) {
+        self.folder.file("week", week);
     }
 
     fn report(&self) -> Value {
@@ -66,8 +79,10 @@ impl Side {
     }
 }
 
-/// Both sides run their units; Ann first.
-fn week(ann: &Side, bob: &Side) -> [Ended; 2] {
+/// Both sides run their units in this week; Ann first.
+fn week(name: &str, ann: &Side, bob: &Side) -> [Ended; 2] {
+    ann.begins(name);
+    bob.begins(name);
     let (ann, bob) = (ann.start(), bob.start());
     [ann.end(), bob.end()]
 }
@@ -108,7 +123,7 @@ fn its_units_do_what_it_says() {
         "subscribers.csv",
         "mail\n".to_owned() + &customers(150..400),
     );
-    let [receiver, sender] = week(&ann, &bob);
+    let [receiver, sender] = week("2026-W01", &ann, &bob);
     ends(&ann, &receiver, 0);
     ends(&bob, &sender, 0);
     let shared = "email\n".to_owned() + &customers(150..300);
@@ -116,17 +131,18 @@ fn its_units_do_what_it_says() {
     assert_eq!(ann.report()["session"], bob.report()["session"]);
 
     // A small week, and one that is smaller than what must be shared.
-    for subscribers in [250..400, 290..293] {
+    for (name, subscribers) in [("2026-W02", 250..400), ("2026-W03", 290..293)] {
         bob.folder.file(
             "subscribers.csv",
             "mail\n".to_owned() + &customers(subscribers),
         );
-        let [receiver, sender] = week(&ann, &bob);
+        let [receiver, sender] = week(name, &ann, &bob);
         ends(&ann, &receiver, 6);
         ends(&bob, &sender, 6);
     }
 
     // A week without Bob.
+    ann.begins("2026-W04");
     let alone = ann.start().end();
     alone.says(4, &["the other party did not connect"]);
     ends(&ann, &alone, 4);
@@ -134,7 +150,7 @@ fn its_units_do_what_it_says() {
     // A broken export.
     bob.folder
         .file("subscribers.csv", "mail,since\nc1,2001\nc2\n");
-    let [receiver, sender] = week(&ann, &bob);
+    let [receiver, sender] = week("2026-W05", &ann, &bob);
     sender.says(3, &["line 3: 1 field where the header has 2"]);
     receiver.says(7, &["the other party gave up: it cannot use its own input"]);
     ends(&bob, &sender, 3);
@@ -147,11 +163,24 @@ fn its_units_do_what_it_says() {
     );
     assert_eq!(
         ann.folder.names(),
-        ["customers.csv", "identity.pem", "report.json", "shared.csv"]
+        [
+            "customers.csv",
+            "identity.pem",
+            "report.json",
+            "shared.csv",
+            "week",
+            "weekly"
+        ]
     );
     assert_eq!(
         bob.folder.names(),
-        ["identity.pem", "report.json", "subscribers.csv"]
+        [
+            "identity.pem",
+            "report.json",
+            "subscribers.csv",
+            "week",
+            "weekly"
+        ]
     );
 }
 

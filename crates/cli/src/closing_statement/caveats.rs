@@ -1,0 +1,166 @@
+//! What a result does not say by itself, each in a sentence. SECURITY.md, a page of the documentation, the help and the
+//! statement at the end of a run have the same words for it, which a test compares.
+
+use psijoin::{Adversary, Role};
+use psijoin_params::Security;
+
+use crate::{
+    question::Learners,
+    requested_output::RequestedOutput,
+    summary::{Received, Summary},
+};
+
+/// Of columns, given by either side.
+const OFFERED: &str = "The side that takes learns the name and the type of each column that is offered, and whether nulls \
+                       can be in it; the side that gives learns which of them are taken.";
+
+/// Of columns of the sender, against parties that cheat.
+const INVENTED: &str = "A sender that cheats can give any values.";
+
+/// Of rows for both, against parties that cheat.
+const HIDDEN: &str = "A receiver that cheats can hide shared keys from the sender, give any values, and stop when it has its \
+                      own result.";
+
+/// Of a set in a protocol against parties that cheat.
+const MORE_KEYS: &str = "A receiver that cheats may use more keys than it says.";
+
+/// Of aligned rows.
+const REDRAWN: &str =
+    "A side that breaks off and runs again gets another order, so it can choose among several.";
+
+/// Of a session in parts.
+const SECURITY_OF_PARTS: &str = "Each part has 128 bits of computational security, and all together 128 less log2 of their \
+                                 number.";
+
+/// Of a session in parts, against parties that cheat.
+const ADAPTIVE: &str = "A side that cheats can choose its keys of a part when it has seen the results of earlier parts.";
+
+/// Of rows for the receiver, in parts.
+const TIMED: &str = "How long the receiver looks at the rows of a part may tell a sender with a precise clock something about \
+                     their number.";
+
+/// Of a protocol that was not named.
+const STEERED: &str =
+    "Whoever can delay what passes on the line can steer which protocol `auto` takes.";
+
+/// Of answers about all shared keys.
+const DIFFERENCES: &str = "Runs on tables that change also tell the difference: if one key came or went in between, whether \
+                           it is shared, or what its number is.";
+
+/// Of every run.
+const COMPARED: &str = "Both sides also know what they compared before: settings, kinds of the key columns, numbers of threads, \
+                        and what each measured of the network.";
+
+/// All of them for the help, each with what it is about.
+pub(crate) const ALL: [(&str, &str); 11] = [
+    ("Always", COMPARED),
+    ("--give and --take", OFFERED),
+    ("--align", REDRAWN),
+    ("Counts, thresholds and sums", DIFFERENCES),
+    ("--protocol auto", STEERED),
+    (
+        "More than two million keys, which are joined in parts",
+        SECURITY_OF_PARTS,
+    ),
+    ("Rows in parts", TIMED),
+    ("rr22-malicious", MORE_KEYS),
+    ("rr22-malicious with --learn both", HIDDEN),
+    ("rr22-malicious with --take", INVENTED),
+    ("rr22-malicious in parts", ADAPTIVE),
+];
+
+/// Those that hold for this run, for the party that has done it. `auto` may have taken its protocol.
+pub(super) fn of(summary: &Summary, by_auto: bool) -> Vec<String> {
+    let (plan, question, given) = (&summary.plan, &summary.question, &summary.given);
+    let is_sender = summary.role == Role::Sender;
+    let both_learn = question.learners == Learners::Both;
+    let aligned = matches!(summary.received, Some(Received::Rows { aligned: true, .. }));
+    let differs = match question.asked {
+        RequestedOutput::Count | RequestedOutput::Threshold(_) | RequestedOutput::Sum(_) => true,
+        RequestedOutput::Rows | RequestedOutput::Shares(_) => false,
+    };
+    let parts = plan.parts().map(|parts| parts.shape.parts);
+    let looks_at_parts = parts.is_some()
+        && question.asked == RequestedOutput::Rows
+        && question.min_intersection == 0;
+    let by_auto = by_auto && plan.cost().total.total_bytes() > 0;
+    let may_cheat = plan.info().adversary == Adversary::Malicious;
+    let told = [
+        (given.all().next().is_some(), OFFERED),
+        (aligned, REDRAWN),
+        (differs, DIFFERENCES),
+        (by_auto, STEERED),
+        (looks_at_parts && !both_learn, TIMED),
+        (may_cheat && is_sender, MORE_KEYS),
+        (may_cheat && is_sender && both_learn, HIDDEN),
+        (
+            may_cheat && !is_sender && given.by(Role::Sender).is_some(),
+            INVENTED,
+        ),
+        (may_cheat && parts.is_some(), ADAPTIVE),
+        (true, COMPARED),
+    ];
+    let told = told.into_iter().filter(|(holds, _)| *holds);
+    parts
+        .map(of_parts)
+        .into_iter()
+        .chain(told.map(|(_, sentence)| sentence.to_owned()))
+        .collect()
+}
+
+/// The computational security of a session in parts is bounded by a union over them.
+fn of_parts(parts: u32) -> String {
+    let bits = f64::from(Security::COMPUTATIONAL_BITS) - f64::from(parts).log2();
+    format!("The session ran in {parts} parts. {SECURITY_OF_PARTS} Here that is {bits:.1}.")
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::args::Args;
+
+    const SECURITY: &str = include_str!("../../../../SECURITY.md");
+    const OFFICERS: &str = include_str!("../../../../docs/security-officer.md");
+    const FUNCTIONS: &str = include_str!("../../../../docs/functions.md");
+    const JOIN: &str = include_str!("../../../../docs/join.md");
+    const SCALE: &str = include_str!("../../../../docs/scale.md");
+    const PLANNING: &str = include_str!("../../../../docs/planning.md");
+    const RR22: &str = include_str!("../../../../docs/rr22.md");
+
+    /// A text without what lines and lists add to it.
+    fn words(text: &str) -> String {
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn security_documents_and_help_say_the_same() {
+        let page_of = |caveat| match caveat {
+            OFFERED | REDRAWN | HIDDEN | INVENTED => JOIN,
+            DIFFERENCES => FUNCTIONS,
+            STEERED => PLANNING,
+            SECURITY_OF_PARTS | TIMED | ADAPTIVE => SCALE,
+            MORE_KEYS => RR22,
+            _ => OFFICERS,
+        };
+        let mut args = Args::command();
+        let help = |name| {
+            let command = args.find_subcommand_mut(name).expect("a command");
+            words(&command.render_long_help().to_string())
+        };
+        let helps = ["send", "receive"].map(help);
+        for (_, caveat) in ALL {
+            for text in [SECURITY, page_of(caveat)] {
+                assert!(words(text).contains(caveat), "{caveat}");
+            }
+            assert!(helps.iter().all(|help| help.contains(caveat)), "{caveat}");
+        }
+    }
+
+    #[test]
+    fn parts_share_the_computational_security() {
+        assert!(of_parts(2).ends_with(" 127.0."));
+        assert!(of_parts(694).ends_with(" 118.6."));
+    }
+}
