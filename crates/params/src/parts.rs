@@ -45,6 +45,10 @@ pub const SHARES: Grain = Grain {
     most_in_one: 1 << 20,
 };
 
+/// How many bytes of payloads a part carries, about, and how many there are in one run at most. What a party has of
+/// them is in memory while its part runs.
+pub const PAYLOAD_BYTES: u64 = 1 << 26;
+
 /// The most parts.
 pub const MAX_PARTS: u32 = (Sizes::MAX_ITEMS / SHARES.items) as u32;
 
@@ -73,6 +77,12 @@ pub fn count(sizes: Sizes, grain: Grain) -> u32 {
         true => 1,
         false => larger.div_ceil(grain.items) as u32,
     }
+}
+
+/// How many parts it takes for each to carry few enough of these bytes of payloads, one of them at least.
+pub fn carrying(payload_bytes: u128) -> u32 {
+    let parts = payload_bytes.div_ceil(PAYLOAD_BYTES.into());
+    parts.clamp(1, MAX_PARTS.into()) as u32
 }
 
 /// Cuts a session into this many parts, and charges what overflowing takes.

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use psijoin_params::{FailureBudget, parts};
 use psijoin_psi::{
     BaseParams, Columns, Conversation, Derived, Dialogue, Error, OutputKind, Parts, Plan, Protocol,
-    Request, parameters,
+    Request, Role, parameters,
 };
 use psijoin_psi_functions::functions::opening::Opening;
 
@@ -21,7 +21,7 @@ pub fn plan(protocol: &'static Protocol, request: &Request) -> Result<Plan, Erro
         OutputKind::Rows | OutputKind::Payloads(_) => parts::ROWS,
         _ => parts::SHARES,
     };
-    let parts = parts::count(request.sizes, grain);
+    let parts = parts::count(request.sizes, grain).max(parts::carrying(payload_bytes(request)));
     if parts == 1 || request.is_decided() {
         return protocol.plan(request);
     }
@@ -29,6 +29,12 @@ pub fn plan(protocol: &'static Protocol, request: &Request) -> Result<Plan, Erro
         Err(Error::NotInParts { .. }) if request.sizes.at_once().is_ok() => protocol.plan(request),
         planned => planned,
     }
+}
+
+/// Bytes of all payloads, both ways: those of all items of the sender, and of as many of the receiver's as can be shared.
+fn payload_bytes(request: &Request) -> u128 {
+    let of = |role, items: u64| u128::from(items) * request.output.payload_bytes(role) as u128;
+    of(Role::Sender, request.sizes.sender()) + of(Role::Receiver, request.sizes.smaller())
 }
 
 /// The plan of a session in this number of parts, whatever its size.

@@ -48,7 +48,7 @@ pub struct Given {
 }
 
 /// A range takes about this much memory at most, as whoever goes through the rows has one of them, or a few...
-const RANGE_BYTES: usize = 1 << 24;
+const RANGE_BYTES: usize = 1 << 22;
 /// ...but there are no more ranges than this...
 const MOST_RANGES: u32 = 1 << 12;
 /// ...and if payloads are short, no more rows in one than this.
@@ -104,15 +104,22 @@ impl Given {
     /// Adds payloads of rows.
     fn add(&self, rows: &[u32], payloads: &[u8]) -> Result<(), Error> {
         let bytes = self.ranges.record_bytes() - POSITION;
-        let mut by_range = vec![Vec::new(); self.ranges()];
-        for (row, payload) in rows.iter().zip(payloads.chunks_exact(bytes)) {
-            let records = &mut by_range[(row / self.range_rows) as usize];
-            records.extend_from_slice(&row.to_le_bytes());
-            records.extend_from_slice(payload);
+        // Those of one range at a time, as all of them may take much memory already.
+        let mut places: Vec<u32> = (0..rows.len() as u32).collect();
+        let range_of = |place: &u32| rows[*place as usize] / self.range_rows;
+        places.sort_by_key(range_of);
+        let mut records = Vec::new();
+        for places in places.chunk_by(|a, b| range_of(a) == range_of(b)) {
+            records.clear();
+            for place in places {
+                let place = *place as usize;
+                records.extend_from_slice(&rows[place].to_le_bytes());
+                records.extend_from_slice(&payloads[place * bytes..][..bytes]);
+            }
+            let range = range_of(&places[0]) as usize;
+            self.ranges.append(range, &records).map_err(failed)?;
         }
-        let by_range = by_range.iter().enumerate();
-        let mut filled = by_range.filter(|(_, records)| !records.is_empty());
-        filled.try_for_each(|(range, records)| self.ranges.append(range, records).map_err(failed))
+        Ok(())
     }
 }
 
@@ -120,7 +127,8 @@ impl<'a> Spilled<'a> {
     /// An empty table of this party for a plan in parts. Items have positions below `rows`.
     ///
     /// # Errors
-    /// [`Error::Table`] if the folder has no room for what the items of the plan's set take beyond the budget.
+    /// [`Error::Table`] if the folder has no room for what the items of the plan's set take beyond the budget, and what the
+    /// other party gives if all are shared that can be.
     ///
     /// # Panics
     /// If the plan is not in parts.
@@ -132,12 +140,16 @@ impl<'a> Spilled<'a> {
         budget: &Budget,
         folder: &Folder,
     ) -> Result<Self, Error> {
-        let bytes = all_bytes(plan, role);
+        let given_bytes = payload_bytes(plan, role.other());
+        let of_a_row = match given_bytes {
+            0 => 0,
+            bytes => (POSITION + bytes) as u64,
+        };
+        let bytes = all_bytes(plan, role) + plan.request().sizes.smaller() * of_a_row;
         let beyond = (budget.used() + bytes).saturating_sub(budget.limit());
         if beyond > 0 {
             folder.check_room(beyond).map_err(failed)?;
         }
-        let given_bytes = payload_bytes(plan, role.other());
         Ok(Self {
             plan,
             joint_seed,

@@ -413,6 +413,7 @@ impl Destination {
             order: Some(&Order {
                 source,
                 rows,
+                added_bytes: added.as_ref().map_or(0, Added::row_bytes),
                 budget,
                 folder,
             }),

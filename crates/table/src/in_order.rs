@@ -28,6 +28,23 @@ pub(crate) fn in_order<T: Send, S, R: Send>(
     work: &(dyn Fn(T, &mut S) -> R + Sync),
     take: &mut (dyn FnMut(R) -> Result<(), Error> + Send),
 ) -> Result<(), Error> {
+    in_order_by_pieces(next, scratch, &|task, scratch, _| work(task, scratch), take)
+}
+
+/// Takes a piece of a result before the rest of it is there, when all results before it are taken.
+pub(crate) type HandOver<'h, R> = dyn FnMut(R) -> Result<(), Error> + 'h;
+
+/// As [`in_order`], where the result of a task may be too large to wait for its turn as a whole: `work` hands pieces of
+/// it over, each of which it waits with, and returns the last one.
+///
+/// # Errors
+/// As that. Handing over fails once no more results are taken.
+pub(crate) fn in_order_by_pieces<T: Send, S, R: Send>(
+    next: &mut (dyn FnMut() -> Option<T> + Send),
+    scratch: &(dyn Fn() -> S + Sync),
+    work: &(dyn Fn(T, &mut S, &mut HandOver<'_, R>) -> R + Sync),
+    take: &mut (dyn FnMut(R) -> Result<(), Error> + Send),
+) -> Result<(), Error> {
     let threads = parallel::threads();
     let line = Line {
         state: Mutex::new(State {
@@ -47,7 +64,9 @@ pub(crate) fn in_order<T: Send, S, R: Send>(
         let _guard = StopsIfPanicking(&line);
         let mut scratch = scratch();
         while let Some((number, task)) = line.next_task() {
-            line.put(number, work(task, &mut scratch));
+            let mut hand_over = |piece| line.hand_over(number, piece);
+            let last = work(task, &mut scratch, &mut hand_over);
+            line.put(number, last);
         }
     });
     let state = line.state.into_inner().expect("no thread has panicked");
@@ -94,6 +113,30 @@ impl<'a, T, R> Line<'a, T, R> {
         let task = (state.next)()?;
         state.given += 1;
         Some((state.given - 1, task))
+    }
+
+    /// Takes a piece of the result of this task, once it is the next one.
+    fn hand_over(&self, number: u64, piece: R) -> Result<(), Error> {
+        let mut state = self.state();
+        // The thread that has the next task waits for the one that takes, which waits for nobody.
+        while !state.is_over && (state.taken < number || state.is_taking) {
+            state = self.moved.wait(state).expect("no thread has panicked");
+        }
+        if state.is_over {
+            return Err(Error::Interrupted);
+        }
+        state.is_taking = true;
+        drop(state);
+        let taken = self.take.lock().expect("no thread has panicked")(piece);
+        state = self.state();
+        state.is_taking = false;
+        if let Err(error) = taken {
+            state.is_over = true;
+            state.error = Some(error);
+            self.moved.notify_all();
+            return Err(Error::Interrupted);
+        }
+        Ok(())
     }
 
     /// Puts a result into the line, and takes those whose turn it is, unless a thread does so
@@ -198,6 +241,40 @@ mod tests {
             let (taken, has_failed, _) = squares(threads, 100, 7);
             assert_eq!(taken.last(), Some(&49));
             assert!(has_failed);
+        }
+    }
+
+    #[test]
+    fn pieces_are_taken_in_order() {
+        for (threads, last) in [(1, 1000), (2, 1000), (5, 1000), (1, 51), (5, 51)] {
+            let (mut taken, mut tasks) = (Vec::new(), 0..30_u64);
+            let result = parallel::Pool::new(threads).unwrap().run(|| {
+                in_order_by_pieces(
+                    &mut || tasks.next(),
+                    &|| (),
+                    &|task, (), hand_over| {
+                        thread::sleep(Duration::from_micros(300 * (3 - task % 4)));
+                        for piece in 0..task % 3 {
+                            hand_over(Ok(10 * task + piece))?;
+                        }
+                        Ok(10 * task + 9)
+                    },
+                    &mut |piece: Result<u64, Error>| {
+                        let piece = piece?;
+                        taken.push(piece);
+                        match piece == last {
+                            true => Err(Error::GivenCount),
+                            false => Ok(()),
+                        }
+                    },
+                )
+            });
+            let of_task = |task: u64| (0..task % 3).chain([9]).map(move |piece| 10 * task + piece);
+            let all = (0..30).flat_map(of_task);
+            let expected: Vec<u64> = all.take_while(|piece| *piece <= last).collect();
+            assert_eq!(taken, expected);
+            assert_eq!(result.is_ok(), last == 1000);
+            assert!(!matches!(result, Err(Error::Interrupted)));
         }
     }
 

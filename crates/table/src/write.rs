@@ -426,7 +426,7 @@ fn field_writer<'a>(
         return typed::strings(target, &names, added, chosen.order, progress);
     }
     if let Some(added) = &added {
-        let fields = added.schema().fields().iter();
+        let fields = added.added().schema.fields().iter();
         names.extend(fields.map(|field| field.name().clone()));
     }
     let has_header = !matches!(

@@ -4,7 +4,7 @@
 //! to parts, and what they are known by is the first row that has them. Any other plan takes all items at once, each known
 //! by its number; then they are brought into memory.
 
-use std::{borrow::Cow, mem};
+use std::{borrow::Cow, mem, ops::Range};
 
 use psijoin::{
     Channel, Error, Fingerprint, Matched, Output, Plan, Role,
@@ -222,9 +222,10 @@ impl Table {
         let mut hasher = blake3::Hasher::new();
         match &self.keys {
             Keys::InPartitions(InPartitions { keys, payloads }) => {
-                for partition in 0..keys.partitions() {
-                    let payloads = payloads.as_ref().map(|all| all.payloads(partition));
-                    hasher.update(&payloads.transpose()?.unwrap_or_default());
+                if let Some(payloads) = payloads {
+                    for stretch in 0..payloads.stretches(keys.partitions() - 1).end {
+                        hasher.update(&payloads.payloads(stretch)?);
+                    }
                 }
             }
             Keys::InMemory(keys) => {
@@ -455,18 +456,28 @@ fn run_in_parts(
     let table = Spilled::new(run.plan, run.role, run.items_seed, rows, budget, folder)?;
     let failed = |error| Error::Table(Box::new(error));
     let pour = |partition| {
-        let given = payloads.as_ref().map(|payloads| match of.stays {
-            true => payloads.payloads(partition),
-            false => payloads.take_payloads(partition),
-        });
-        let given = given.transpose().map_err(failed)?.unwrap_or_default();
         let items = match of.stays {
             true => keys.items(partition),
             false => keys.take_items(partition),
         };
         let items = items.map_err(failed)?;
-        let columns: Vec<&[i64]> = items.numbers.iter().map(Vec::as_slice).collect();
-        table.add(&items.fingerprints, &items.first_rows, &columns, &given)
+        let add = |some: Range<usize>, given: &[u8]| {
+            let columns = items.numbers.iter().map(|column| &column[some.clone()]);
+            let columns: Vec<&[i64]> = columns.collect();
+            let fingerprints = &items.fingerprints[some.clone()];
+            table.add(fingerprints, &items.first_rows[some], &columns, given)
+        };
+        let Some(payloads) = payloads else {
+            return add(0..items.fingerprints.len(), &[]);
+        };
+        for stretch in payloads.stretches(partition) {
+            let given = match of.stays {
+                true => payloads.payloads(stretch),
+                false => payloads.take_payloads(stretch),
+            };
+            add(payloads.items(partition, stretch), &given.map_err(failed)?)?;
+        }
+        Ok(())
     };
     let poured = parallel::map(keys.partitions(), &pour);
     poured.into_iter().collect::<Result<(), Error>>()?;

@@ -12,6 +12,8 @@ mod fake_peers;
 #[cfg(unix)]
 mod files;
 mod functions;
+#[cfg(target_os = "linux")]
+mod given_memory;
 mod giving;
 mod grid;
 mod inputs;

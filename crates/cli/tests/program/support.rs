@@ -338,6 +338,24 @@ impl Process {
         }
     }
 
+    /// Watches the most memory that the process has held, until it ends.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn peak_memory(&self) -> JoinHandle<u64> {
+        let status = format!("/proc/{}/status", self.child.id());
+        thread::spawn(move || {
+            let mut peak = 0;
+            // Of a process that has ended, it says nothing.
+            while let Ok(status) = fs::read_to_string(&status)
+                && let Some(kibibytes) = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))
+            {
+                let kibibytes = kibibytes.trim().trim_end_matches(" kB");
+                peak = kibibytes.parse::<u64>().unwrap() * 1024;
+                thread::sleep(Duration::from_millis(5));
+            }
+            peak
+        })
+    }
+
     /// Waits for a line on standard error that holds `text`.
     #[track_caller]
     pub(crate) fn wait_for(&mut self, text: &str) -> String {

@@ -1,6 +1,10 @@
 use std::num::NonZeroU16;
 
-use super::{GivenColumns, encode::flag_bytes, wire::Reader};
+use super::{
+    GivenColumns,
+    encode::{flag_bytes, value_bytes},
+    wire::Reader,
+};
 use crate::Error;
 
 /// The longest payload.
@@ -102,8 +106,19 @@ impl PayloadLayout {
     }
 
     /// How many rows a payload has room for.
-    pub(super) fn most_rows(&self) -> u16 {
+    pub fn most_rows(&self) -> u16 {
         self.listed.max(1)
+    }
+
+    /// The most bytes that a row takes as typed columns, which can be many times those of its slot: a null takes the
+    /// room of a value.
+    pub(crate) fn decoded_row_bytes(&self) -> u64 {
+        /// The offset of a text, and whether it is null.
+        const TEXT: usize = 5;
+        let fields = self.columns.schema().fields().iter();
+        let values =
+            fields.map(|field| value_bytes(field.data_type()).map_or(TEXT, |fixed| fixed + 1));
+        (self.row_bytes() + values.sum::<usize>()) as u64
     }
 
     /// The bytes of each payload.

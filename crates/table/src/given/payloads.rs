@@ -1,9 +1,11 @@
-use std::{fmt, sync::Arc};
+use std::{fmt, mem, sync::Arc};
 
 use arrow_array::ArrayRef;
 
 use super::{
-    GivenColumns, PayloadLayout, RowPayloads, decode::Decoder, ranges::TakePayload,
+    GivenColumns, PayloadLayout, RowPayloads,
+    decode::Decoder,
+    ranges::{TakePayload, Took},
     rows::PayloadOfRow,
 };
 use crate::{Error, MatchingRows, table::BlockStart};
@@ -71,10 +73,13 @@ impl Payloads {
     /// If it could not, and if what was spilled cannot be read.
     pub fn check(&self) -> Result<(), Error> {
         self.all(&mut |payload| {
-            let mut decoder = Decoder::new(self.layout.columns().schema());
+            // One row at a time: those of a payload may take much more memory than it does.
             let mut slots = self.layout.slots(payload)?;
-            slots.try_for_each(|slot| decoder.row(slot))?;
-            decoder.finish().map(drop)
+            slots.try_for_each(|slot| {
+                let mut decoder = Decoder::new(self.layout.columns().schema());
+                decoder.row(slot)?;
+                decoder.finish().map(drop)
+            })
         })
     }
 
@@ -160,63 +165,124 @@ impl<'a> Partner<'a> {
         self.payloads.layout.columns()
     }
 
+    /// The most bytes that a row takes as typed columns.
+    pub(crate) fn decoded_row_bytes(&self) -> u64 {
+        self.payloads.layout.decoded_row_bytes()
+    }
+
     /// How many rows are written for all shared ones.
     pub(crate) fn shared_rows(&self) -> Result<u64, Error> {
-        let layout = &self.payloads.layout;
-        if layout.most_rows() == 1 {
+        if !self.has_lists() {
             return Ok(self.rows.count());
         }
         let mut rows = 0;
-        let mut count = |payload: Option<&[u8]>| {
-            rows += layout.slots(payload.expect("a shared row"))?.count() as u64;
-            Ok(())
-        };
         match &self.payloads.held {
             Held::InMemory(_) => {
                 let shared = &self.rows.shared.rows;
-                let shared: Vec<u64> = shared.ones(0..shared.len()).collect();
-                self.each(&shared, &mut count)?;
+                for row in shared.ones(0..shared.len()) {
+                    rows += self.rows_for(row)?;
+                }
             }
-            Held::ByRows(payloads, _) => payloads.all(&mut |payload| count(Some(payload)))?,
+            Held::ByRows(payloads, _) => payloads.all(&mut |payload| {
+                rows += self.payloads.layout.slots(payload)?.count() as u64;
+                Ok(())
+            })?,
         }
         Ok(rows)
     }
 
-    /// The columns of these rows, and how many rows are written for each of them: as many as the other party has, or
-    /// one without a partner.
-    pub(crate) fn of(&self, rows: &[u64]) -> Result<(Vec<u64>, Vec<ArrayRef>), Error> {
+    /// Whether several rows may be written for a row.
+    pub(crate) fn has_lists(&self) -> bool {
+        self.payloads.layout.most_rows() > 1
+    }
+
+    /// How many rows are written for this row of the table: as many as the other party has, or one without a
+    /// partner.
+    pub(crate) fn rows_for(&self, row: u64) -> Result<u64, Error> {
+        if !self.has_lists() || !self.rows.shared.rows.get(row) {
+            return Ok(1);
+        }
+        let mut rows = 0;
+        let mut count = |payload: &[u8]| {
+            rows = self.payloads.layout.slots(payload)?.count() as u64;
+            Ok(())
+        };
+        match &self.payloads.held {
+            Held::InMemory(_) => count(self.in_memory(row).expect("a shared row"))?,
+            Held::ByRows(payloads, _) => payloads.look(row, &mut count)?,
+        }
+        Ok(rows)
+    }
+
+    /// The columns of these rows, without the first `skip` that are written for the first of them, and up to `most` in all;
+    /// and how many these are for each.
+    pub(crate) fn of(
+        &self,
+        rows: &[u64],
+        mut skip: u64,
+        most: u64,
+    ) -> Result<(Vec<u64>, Vec<ArrayRef>), Error> {
         let mut decoder = Decoder::new(self.columns().schema());
         let mut counts = Vec::with_capacity(rows.len());
+        let mut left = most;
         self.each(rows, &mut |payload| {
-            let Some(payload) = payload else {
-                decoder.nothing();
-                counts.push(1);
-                return Ok(());
-            };
-            let mut count = 0;
-            for slot in self.payloads.layout.slots(payload)? {
-                decoder.row(slot)?;
-                count += 1;
+            if left == 0 {
+                return Ok(Took::Less);
             }
+            let mut count = 0;
+            let mut is_whole = true;
+            match payload {
+                None => {
+                    decoder.nothing();
+                    count = 1;
+                }
+                Some(payload) => {
+                    let slots = self.payloads.layout.slots(payload)?;
+                    for slot in slots.skip(mem::take(&mut skip) as usize) {
+                        if count == left {
+                            is_whole = false;
+                            break;
+                        }
+                        decoder.row(slot)?;
+                        count += 1;
+                    }
+                }
+            }
+            left -= count;
             counts.push(count);
-            Ok(())
+            Ok(if is_whole { Took::All } else { Took::Less })
         })?;
         Ok((counts, decoder.finish()?))
     }
 
-    /// Calls `take` with the payload of each of these rows, in order; without one for a row that is not shared.
+    /// Calls `take` with the payload of each of these rows, in order, up to one that is not taken to its end; without one for
+    /// a row that is not shared.
     fn each(&self, rows: &[u64], take: &mut TakePayload<'_>) -> Result<(), Error> {
-        match (&self.payloads.held, &self.rows.payload_of) {
-            (Held::InMemory(bytes), Some(payload_of)) => {
-                let length = self.payloads.layout.payload_bytes();
-                let payload = |row| {
-                    let payload = payload_of.get(row)?;
-                    Some(&bytes[payload as usize * length..][..length])
-                };
-                rows.iter().try_for_each(|row| take(payload(*row)))
+        match &self.payloads.held {
+            Held::InMemory(_) => {
+                for row in rows {
+                    if take(self.in_memory(*row))? == Took::Less {
+                        break;
+                    }
+                }
+                Ok(())
             }
-            (Held::ByRows(payloads, _), None) => payloads.each(rows, &self.rows.shared.rows, take),
-            _ => panic!("rows and payloads that do not belong together"),
+            Held::ByRows(payloads, _) => payloads.each(rows, &self.rows.shared.rows, take),
         }
+    }
+
+    /// The payload of a row, if it has one, of payloads in memory.
+    ///
+    /// # Panics
+    /// If payloads are not, or rows and payloads do not belong together.
+    fn in_memory(&self, row: u64) -> Option<&'a [u8]> {
+        let (Held::InMemory(bytes), Some(payload_of)) =
+            (&self.payloads.held, &self.rows.payload_of)
+        else {
+            panic!("rows and payloads that do not belong together");
+        };
+        let length = self.payloads.layout.payload_bytes();
+        let payload = payload_of.get(row)?;
+        Some(&bytes[payload as usize * length..][..length])
     }
 }

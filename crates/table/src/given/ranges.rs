@@ -8,8 +8,16 @@ use psijoin_spill::{Budget, Folder, Store};
 use super::appended::Appended;
 use crate::{Error, table::bitmap::Bitmap};
 
-/// Takes the payload of a row, or nothing if it has none.
-pub(super) type TakePayload<'a> = dyn FnMut(Option<&[u8]>) -> Result<(), Error> + 'a;
+/// Takes the payload of a row, or nothing if it has none; or says that it is the turn of none, now.
+pub(super) type TakePayload<'a> = dyn FnMut(Option<&[u8]>) -> Result<Took, Error> + 'a;
+
+/// Whether a row was taken to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Took {
+    All,
+    /// Not all of it, or nothing: somebody comes back to it, and to the rows behind it.
+    Less,
+}
 
 /// Bytes of a row's number.
 const ROW: usize = size_of::<u32>();
@@ -100,7 +108,8 @@ impl RowPayloads {
         Ok(appended.finish()?)
     }
 
-    /// Calls `take` with the payload of each of these rows, in order; without one for a row that is not among the `shared` ones.
+    /// Calls `take` with the payload of each of these rows, in order, up to one that is not taken to its end; without a payload
+    /// for a row that is not among the `shared` ones.
     ///
     /// # Errors
     /// If what was spilled cannot be read, and what `take` returns.
@@ -112,18 +121,37 @@ impl RowPayloads {
     ) -> Result<(), Error> {
         let range_of = |row: &u64| self.range_of(*row as u32);
         for rows in rows.chunk_by(|a, b| range_of(a) == range_of(b)) {
-            let with_payload = rows.iter().filter(|row| shared.get(**row)).count();
-            if with_payload == 0 {
-                rows.iter().try_for_each(|_| take(None))?;
-                continue;
-            }
             let range = range_of(&rows[0]);
-            let payloads = self.open(range)?;
-            let payload = |row: u64| shared.get(row).then(|| payloads.payload(row as u32));
-            rows.iter().try_for_each(|row| take(payload(*row)))?;
-            self.close(range, with_payload);
+            let payloads = match rows.iter().any(|row| shared.get(*row)) {
+                true => Some(self.open(range)?),
+                false => None,
+            };
+            let mut taken = 0;
+            for row in rows {
+                let payloads = payloads.as_ref().filter(|_| shared.get(*row));
+                let payload = payloads.map(|payloads| payloads.payload(*row as u32));
+                if take(payload)? == Took::Less {
+                    self.close(range, taken);
+                    return Ok(());
+                }
+                taken += usize::from(payload.is_some());
+            }
+            self.close(range, taken);
         }
         Ok(())
+    }
+
+    /// Calls `look` with the payload of a shared row, which somebody comes back to.
+    ///
+    /// # Errors
+    /// As [`each`](Self::each).
+    pub(super) fn look(
+        &self,
+        row: u64,
+        look: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let row = row as u32;
+        look(self.open(self.range_of(row))?.payload(row))
     }
 
     /// Calls `take` with the payload of each shared row.

@@ -1,15 +1,25 @@
 //! Columns that are added to rows when these are written.
+//!
+//! What the other party gives for a row may take many times the memory of what was received: its nulls take room, and a list
+//! has many rows, beside each of which stands the row of the table. So rows are widened portion by portion, and a portion is
+//! bounded by the bytes that come out.
 
-use std::{collections::VecDeque, iter, ops::Range, sync::Arc};
+use std::{collections::VecDeque, iter, mem, ops::Range, sync::Arc};
 
-use arrow_array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, UInt64Array};
+use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, UInt64Array};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
 use arrow_select::take::take_record_batch;
 
 use crate::{Error, arrow::Column, given::Partner, table::bitmap::Bitmap};
 
-/// How many rows get their columns at once: few enough that these fit into memory, whatever is in them.
-const CHUNK_ROWS: usize = 1024;
+/// The most rows of a portion.
+const PORTION_ROWS: usize = 1024;
+
+/// About how many bytes a portion takes at most, unless that is less than a row does.
+const PORTION_BYTES: u64 = 1 << 22;
+
+/// About how many bytes a field takes as a text beside those of its value.
+const TEXT_BYTES: u64 = 64;
 
 /// See the [module](self).
 pub(crate) struct Added<'a> {
@@ -21,20 +31,68 @@ pub(crate) struct Added<'a> {
     pub(crate) partner: Option<Partner<'a>>,
 }
 
+/// Rows of the table that are widened at once.
+pub(super) struct Portion {
+    /// The rows, by their numbers in the table.
+    rows: Vec<u64>,
+    /// How many of those that are written for the first row came before.
+    skip: u64,
+    /// How many are written at most for all.
+    most: u64,
+    /// Whether further ones are written for the last row.
+    goes_on: bool,
+}
+
+impl Portion {
+    pub(super) fn rows(&self) -> &[u64] {
+        &self.rows
+    }
+}
+
 /// What is added to some rows.
 pub(super) struct AddedRows {
     schema: SchemaRef,
-    /// The rows as they are written: for each its place among those that were asked for, in order.
+    /// The rows as they are written: for each its place in the portion, in order.
     places: Vec<u64>,
     /// The columns that are added to these.
     columns: Vec<ArrayRef>,
 }
 
 impl Added<'_> {
-    /// What is added to these rows of the table.
-    fn of(&self, rows: &[u64]) -> Result<AddedRows, Error> {
+    /// About how many bytes the columns take that are added to a row, at most.
+    pub(crate) fn row_bytes(&self) -> u64 {
+        let partner = self.partner.as_ref();
+        1 + partner.map_or(0, Partner::decoded_row_bytes)
+    }
+
+    /// Whether a row of the table may be written several times, with its own columns beside each row of a list.
+    pub(super) fn repeats_rows(&self) -> bool {
+        self.partner.as_ref().is_some_and(Partner::has_lists)
+    }
+
+    /// Gives these rows to `take`, portion by portion. `own_bytes` says how many bytes a row takes beside what is added, each time
+    /// that it is written.
+    ///
+    /// # Errors
+    /// If what the other party gave cannot be read, or is none; and what `take` returns.
+    pub(super) fn portions(
+        &self,
+        rows: impl Iterator<Item = u64>,
+        own_bytes: &dyn Fn(u64) -> u64,
+        take: &mut dyn FnMut(Portion) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut portions = Portions::new(self);
+        for row in rows {
+            portions.add(row, own_bytes(row), take)?;
+        }
+        portions.end(take)
+    }
+
+    /// What is added to the rows of a portion.
+    pub(super) fn of(&self, portion: &Portion) -> Result<AddedRows, Error> {
+        let rows = &portion.rows;
         let (counts, given) = match &self.partner {
-            Some(partner) => partner.of(rows)?,
+            Some(partner) => partner.of(rows, portion.skip, portion.most)?,
             None => (vec![1; rows.len()], Vec::new()),
         };
         let places = (0..).zip(counts);
@@ -52,17 +110,81 @@ impl Added<'_> {
             columns,
         })
     }
+}
 
-    /// Calls `take` with the chosen ones of these rows, some at a time, and with what is added to them.
-    pub(super) fn chunks(
-        &self,
-        chosen: &Bitmap,
-        rows: Range<u64>,
-        mut take: impl FnMut(&[u64], AddedRows) -> Result<(), Error>,
+/// Cuts rows into portions.
+struct Portions<'a> {
+    added: &'a Added<'a>,
+    next: Portion,
+    bytes: u64,
+}
+
+impl<'a> Portions<'a> {
+    fn new(added: &'a Added<'a>) -> Self {
+        Self {
+            added,
+            next: Portion::beginning_with(0),
+            bytes: 0,
+        }
+    }
+
+    fn add(
+        &mut self,
+        row: u64,
+        own_bytes: u64,
+        take: &mut dyn FnMut(Portion) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let chosen: Vec<u64> = chosen.ones(rows).collect();
-        let mut chunks = chosen.chunks(CHUNK_ROWS);
-        chunks.try_for_each(|chunk| take(chunk, self.of(chunk)?))
+        let partner = self.added.partner.as_ref();
+        let rows = partner.map_or(Ok(1), |partner| partner.rows_for(row))?;
+        let row_bytes = self.added.row_bytes() + own_bytes;
+        let mut done = 0;
+        while done < rows {
+            let room = PORTION_BYTES.saturating_sub(self.bytes) / row_bytes;
+            let is_full = room == 0 || self.next.rows.len() == PORTION_ROWS;
+            if is_full && self.next.most > 0 {
+                self.finish(done, take)?;
+                continue;
+            }
+            let some = (rows - done).min(room.max(1));
+            self.next.rows.push(row);
+            self.next.most += some;
+            self.bytes += some * row_bytes;
+            done += some;
+            if done < rows {
+                self.next.goes_on = true;
+                self.finish(done, take)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the portion; the next one leaves out so many of those that are written for its first row.
+    fn finish(
+        &mut self,
+        skip: u64,
+        take: &mut dyn FnMut(Portion) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.bytes = 0;
+        let next = Portion::beginning_with(skip);
+        take(mem::replace(&mut self.next, next))
+    }
+
+    fn end(&mut self, take: &mut dyn FnMut(Portion) -> Result<(), Error>) -> Result<(), Error> {
+        match self.next.most {
+            0 => Ok(()),
+            _ => self.finish(0, take),
+        }
+    }
+}
+
+impl Portion {
+    fn beginning_with(skip: u64) -> Self {
+        Self {
+            rows: Vec::new(),
+            skip,
+            most: 0,
+            goes_on: false,
+        }
     }
 }
 
@@ -70,8 +192,11 @@ impl Added<'_> {
 pub(super) struct Cursor<'a> {
     added: &'a Added<'a>,
     chosen: Box<dyn Iterator<Item = u64> + Send + 'a>,
-    /// The texts of rows to come.
-    texts: VecDeque<Vec<AddedTexts>>,
+    /// Of rows to come: what is cut into portions, and those that are cut.
+    cut: Portions<'a>,
+    portions: VecDeque<Portion>,
+    /// The texts of a portion, and whether they are the last ones of their row.
+    texts: VecDeque<(AddedTexts, bool)>,
 }
 
 /// The fields that are added to a row; `None` for a null.
@@ -83,31 +208,61 @@ impl<'a> Cursor<'a> {
         Self {
             added,
             chosen: Box::new(chosen.ones(rows)),
+            cut: Portions::new(added),
+            portions: VecDeque::new(),
             texts: VecDeque::new(),
         }
     }
 
-    /// The columns that are added.
-    pub(super) fn schema(&self) -> &SchemaRef {
-        &self.added.schema
+    /// What is added.
+    pub(super) fn added(&self) -> &'a Added<'a> {
+        self.added
     }
 
-    /// The columns of the next rows, up to this many.
-    pub(super) fn columns(&mut self, rows: usize) -> Result<AddedRows, Error> {
-        let rows: Vec<u64> = self.chosen.by_ref().take(rows).collect();
-        self.added.of(&rows)
+    /// The next rows, up to this many, by their numbers in the table.
+    pub(super) fn rows(&mut self, rows: usize) -> Vec<u64> {
+        self.chosen.by_ref().take(rows).collect()
     }
 
-    /// The fields of the next row, for each time that it is written.
+    /// Gives the fields of the next row to `take`, for each time that it is written.
     ///
     /// # Panics
     /// If there is none.
-    pub(super) fn texts(&mut self) -> Result<Vec<AddedTexts>, Error> {
-        if self.texts.is_empty() {
-            let added = self.columns(CHUNK_ROWS)?;
-            self.texts = added.texts();
+    pub(super) fn texts(
+        &mut self,
+        take: &mut dyn FnMut(&AddedTexts) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        loop {
+            if self.texts.is_empty() {
+                let portion = self.next_portion()?.expect("a row that is chosen");
+                self.texts = self.added.of(&portion)?.texts(&portion);
+            }
+            while let Some((texts, is_last)) = self.texts.pop_front() {
+                take(&texts)?;
+                if is_last {
+                    return Ok(());
+                }
+            }
         }
-        Ok(self.texts.pop_front().expect("a row that is chosen"))
+    }
+
+    fn next_portion(&mut self) -> Result<Option<Portion>, Error> {
+        let text_bytes = TEXT_BYTES * self.added.schema.fields().len() as u64;
+        let portions = &mut self.portions;
+        while portions.is_empty() {
+            let mut add = |portion| {
+                portions.push_back(portion);
+                Ok(())
+            };
+            match self.chosen.next() {
+                Some(row) => self.cut.add(row, text_bytes, &mut add)?,
+                None => {
+                    self.cut.end(&mut add)?;
+                    break;
+                }
+            }
+        }
+        Ok(portions.pop_front())
     }
 }
 
@@ -129,21 +284,31 @@ impl AddedRows {
         RecordBatch::try_new_with_options(schema, columns.collect(), &options)
     }
 
-    /// The fields of each row that was asked for, for each time that it is written.
-    fn texts(&self) -> VecDeque<Vec<AddedTexts>> {
+    /// The fields of each row of the portion, for each time that it is written, and whether this is the last one.
+    fn texts(&self, portion: &Portion) -> VecDeque<(AddedTexts, bool)> {
         let columns: Vec<Column<'_>> = (self.columns.iter())
             .map(|column| Column::new(column).expect("columns without texts were refused"))
             .collect();
-        let mut rows: VecDeque<Vec<AddedTexts>> = VecDeque::new();
-        for (row, &place) in self.places.iter().enumerate() {
-            let fields = columns.iter().map(|column| column.text(row)).collect();
-            match rows.len() as u64 == place {
-                true => rows.push_back(vec![fields]),
-                false => rows[place as usize].push(fields),
-            }
-        }
-        rows
+        let rows = self.places.iter().enumerate().map(|(row, place)| {
+            let is_last = match self.places.get(row + 1) {
+                Some(next) => next != place,
+                None => !portion.goes_on,
+            };
+            let fields = columns.iter().map(|column| column.text(row));
+            (fields.collect(), is_last)
+        });
+        rows.collect()
     }
+}
+
+/// About how many bytes each row of a batch takes.
+pub(super) fn own_bytes(batch: &RecordBatch, row: usize) -> u64 {
+    let columns = batch.columns().iter();
+    let bytes = columns.map(|column| {
+        let cell = column.slice(row, 1).to_data();
+        cell.get_slice_memory_size().unwrap_or(usize::MAX >> 20)
+    });
+    bytes.sum::<usize>() as u64
 }
 
 /// The columns of a table with those that are added.

@@ -15,13 +15,18 @@ use crate::{AlignedRows, Error, Progress, Source};
 pub(super) use groups::create;
 pub(super) use records::{AlignedRecords, InTable};
 
-/// The most buckets. A bucket has to fit into memory.
+/// How many buckets there are, if there are enough rows. A bucket has to fit into memory...
 const BUCKETS: usize = 256;
+/// ...so there are more if what is added to its rows may take more than this; as many as this at most.
+const BUCKET_BYTES: u64 = 1 << 24;
+const MOST_BUCKETS: usize = 1 << 12;
 
 /// Which rows are written at which position, and where those that are read wait for the others.
 pub(crate) struct Order<'a> {
     pub(crate) source: &'a Source,
     pub(crate) rows: &'a AlignedRows<'a>,
+    /// About how many bytes are added to a row, at most.
+    pub(crate) added_bytes: u64,
     pub(crate) budget: &'a Budget,
     pub(crate) folder: &'a Folder,
 }
@@ -42,7 +47,11 @@ type Placed = [(u32, usize)];
 impl<'a> Buckets<'a> {
     pub(super) fn new(order: &Order<'a>) -> Self {
         let positions = &order.rows.positions;
-        let bucket_rows = positions.len().div_ceil(BUCKETS).max(1);
+        let fitting = BUCKET_BYTES / order.added_bytes.max(1);
+        let bucket_rows = (positions.len().div_ceil(BUCKETS))
+            .min(fitting as usize)
+            .max(positions.len().div_ceil(MOST_BUCKETS))
+            .max(1);
         let buckets = positions.len().div_ceil(bucket_rows).max(1);
         Self {
             source: order.source,

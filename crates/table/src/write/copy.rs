@@ -1,6 +1,6 @@
 //! Copies rows of a text to one of the same format, byte for byte.
 
-use std::ops::Range;
+use std::{mem, ops::Range};
 
 use super::{
     Chosen, Output,
@@ -11,10 +11,13 @@ use crate::{
     Encoding, Error, Progress, Source,
     dialect::{Delimited, Layout},
     error::Place,
-    in_order::in_order,
+    in_order::{HandOver, in_order_by_pieces},
     table::{KnownBlock, KnownBlocks},
     text::{Needed, Start, Text},
 };
+
+/// How many bytes of a block's rows wait at most for those before them.
+const MOST_WAITING: usize = 1 << 22;
 
 /// Writes the header, and the chosen rows behind it. Only blocks with such rows are read, in
 /// parallel, each from where its first row is known to begin.
@@ -42,11 +45,11 @@ pub(super) fn chosen(
         return copy.aligned(&mut blocks, order, &mut written, progress);
     }
     let mut bytes_left = source.bytes();
-    in_order(
+    in_order_by_pieces(
         &mut || blocks.next_block().transpose(),
         &Vec::new,
-        &|block, buffer| copy.copied(block?, buffer),
-        &mut |copied| {
+        &|block, buffer, hand_over| copy.copied(block?, buffer, &mut |piece| hand_over(Ok(piece))),
+        &mut |copied: Result<Copied, Error>| {
             let copied = copied?;
             written.put(&copied)?;
             bytes_left -= copied.bytes_read;
@@ -109,17 +112,22 @@ impl Copy<'_> {
                 (first, block)
             }))
         };
-        in_order(
+        in_order_by_pieces(
             &mut || next_block().transpose(),
             &Vec::new,
-            &|block, buffer| {
-                let (first, block) = block?;
-                let mut copied = self.copied(block, buffer)?;
-                if !buckets.end_with(first..first + copied.records.ends.len()) {
-                    copied.end_line(self.source.encoding());
-                }
-                let parted = buckets.part_records(first, &copied.records)?;
-                Ok((parted, copied.bytes_read))
+            &|block, buffer, hand_over| {
+                let (mut first, block) = block?;
+                let mut part = |mut copied: Copied| {
+                    let rows = first..first + copied.records.ends.len();
+                    if !buckets.end_with(rows.clone()) {
+                        copied.end_line(self.source.encoding());
+                    }
+                    let parted = buckets.part_records(first, &copied.records)?;
+                    first = rows.end;
+                    Ok((parted, copied.bytes_read))
+                };
+                let last = self.copied(block, buffer, &mut |piece| hand_over(Ok(part(piece)?)))?;
+                part(last)
             },
             &mut |parted: Result<_, Error>| {
                 let (parted, bytes_read) = parted?;
@@ -136,8 +144,14 @@ impl Copy<'_> {
         buckets.write_records(written.output, progress)
     }
 
-    /// Copies the chosen rows of a block.
-    fn copied(&self, known: KnownBlock<'_>, buffer: &mut Vec<u8>) -> Result<Copied, Error> {
+    /// Copies the chosen rows of a block. With what is added to them, they may take much more memory than the block: what is
+    /// beyond [`MOST_WAITING`] is handed over.
+    fn copied(
+        &self,
+        known: KnownBlock<'_>,
+        buffer: &mut Vec<u8>,
+        hand_over: &mut HandOver<'_, Copied>,
+    ) -> Result<Copied, Error> {
         let (source, chosen) = (self.source, self.chosen);
         let text = (self.layout, known.block.text.encoding());
         let Range { start: begin, end } = known.block.bytes;
@@ -163,12 +177,14 @@ impl Copy<'_> {
                     if chosen.rows.get(number) {
                         match &mut added {
                             None => copied.add(raw, text, None, ending),
-                            Some(added) => {
-                                for fields in added.texts()? {
-                                    let suffix = self.suffix(&fields, text.1, number)?;
-                                    copied.add(raw, text, Some(&suffix), ending);
+                            Some(added) => added.texts(&mut |fields| {
+                                let suffix = self.suffix(fields, text.1, number)?;
+                                copied.add(raw, text, Some(&suffix), ending);
+                                if copied.records.bytes.len() > MOST_WAITING {
+                                    hand_over(copied.piece())?;
                                 }
-                            }
+                                Ok(())
+                            })?,
                         }
                     }
                     ending = line_ending(raw.ends_with("\r\n"));
@@ -236,6 +252,15 @@ struct Copied {
 }
 
 impl Copied {
+    /// What was copied so far, of which nothing is left.
+    fn piece(&mut self) -> Self {
+        Self {
+            records: mem::take(&mut self.records),
+            missing_ending: self.missing_ending.take(),
+            bytes_read: 0,
+        }
+    }
+
     /// Adds a record, with something behind its fields. `ending` is that of its neighbours.
     fn add(
         &mut self,

@@ -62,7 +62,8 @@ impl<'a> Widened<'a> {
 
 impl FieldWriter for Widened<'_> {
     fn row(&mut self, fields: &[Cow<'_, str>], nulls: &[bool], place: Place) -> Result<(), Error> {
-        for added in self.added.texts()? {
+        let Self { inner, added } = self;
+        added.texts(&mut |added| {
             let texts = added
                 .iter()
                 .map(|field| field.as_deref().unwrap_or_default());
@@ -71,9 +72,8 @@ impl FieldWriter for Widened<'_> {
                 .collect();
             let are_null = added.iter().map(Option::is_none);
             let nulls: Vec<bool> = nulls.iter().copied().chain(are_null).collect();
-            self.inner.row(&fields, &nulls, place)?;
-        }
-        Ok(())
+            inner.row(&fields, &nulls, place)
+        })
     }
 
     fn finish(self: Box<Self>) -> Result<(), Error> {

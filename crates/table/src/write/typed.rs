@@ -3,19 +3,19 @@
 use std::{
     borrow::Cow,
     collections::VecDeque,
-    io,
+    io, mem,
     ops::Range,
     sync::{Arc, Mutex, MutexGuard},
 };
 
 use arrow_array::{ArrayRef, BooleanArray, RecordBatch, builder::StringBuilder};
 use arrow_buffer::BooleanBuffer;
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use arrow_select::filter::filter_record_batch;
 
 use super::{
     Chosen, Output,
-    added::{Added, Cursor, widened},
+    added::{Added, Cursor, Portion, own_bytes, widened},
     aligned::{self, Order},
     cannot_write,
     fields::FieldWriter,
@@ -120,7 +120,15 @@ enum Task<'a> {
     Read(TablePiece<'a>, Range<u64>),
     /// Rows of a piece that is too large to be decoded as a whole.
     Filter(Batch<'a>, Range<u64>),
+    /// Some of those rows, which get so many columns that the others wait.
+    Widen(Arc<FilteredBatch<'a>>, Portion),
     Encode(GroupRows),
+}
+
+/// A batch, and which row of the table its first one is.
+struct FilteredBatch<'a> {
+    batch: Batch<'a>,
+    first: u64,
 }
 
 /// What came out.
@@ -185,6 +193,14 @@ impl<'a> RowCopy<'a> {
                 return encoder.encode(group, self.progress).map(Done::Encoded);
             }
             Task::Filter(batch, rows) => (self.filtered(&batch, rows, encoder)?, 0),
+            Task::Widen(of, portion) => {
+                let FilteredBatch { batch, first } = &*of;
+                let added = self.added.expect("what rows are widened with");
+                (
+                    vec![self.widened(batch, *first, (added, &portion), encoder)?],
+                    0,
+                )
+            }
             Task::Read(piece, rows) => {
                 let bytes = piece.bytes();
                 (self.read(piece, rows, encoder)?, bytes)
@@ -218,23 +234,64 @@ impl<'a> RowCopy<'a> {
         rows: Range<u64>,
         encoder: &E,
     ) -> Result<Vec<RecordBatch>, Error> {
-        let cannot_pick =
-            |_| cannot_write(self.name, io::Error::other("rows cannot be picked from it"));
         let Some(added) = self.added else {
             let count = batch.rows.num_rows();
             let chosen =
                 BooleanBuffer::collect_bool(count, |row| self.chosen.get(rows.start + row as u64));
             let chosen = filter_record_batch(&batch.rows, &BooleanArray::from(chosen));
-            return Ok(vec![encoder.fitted(&chosen.map_err(cannot_pick)?)?]);
+            return Ok(vec![encoder.fitted(&self.picked(chosen)?)?]);
         };
         let first = rows.start;
         let mut widened = Vec::new();
-        added.chunks(self.chosen, rows, |numbers, added| {
-            let of_batch = added.in_batch(&batch.rows, |place| numbers[place as usize] - first);
-            widened.push(encoder.fitted(&of_batch.map_err(cannot_pick)?)?);
+        self.portions(added, batch, rows, &mut |portion| {
+            widened.push(self.widened(batch, first, (added, &portion), encoder)?);
             Ok(())
         })?;
         Ok(widened)
+    }
+
+    /// Gives the chosen ones of a batch's rows to `take`, portion by portion.
+    fn portions(
+        &self,
+        added: &Added<'_>,
+        batch: &Batch<'_>,
+        rows: Range<u64>,
+        take: &mut dyn FnMut(Portion) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let first = rows.start;
+        let own_bytes = |row| match added.repeats_rows() {
+            true => own_bytes(&batch.rows, (row - first) as usize),
+            false => 0,
+        };
+        added.portions(self.chosen.ones(rows), &own_bytes, take)
+    }
+
+    /// The rows of a portion with what is added, from a batch that begins with row `first` of the table.
+    fn widened<E: Encoder>(
+        &self,
+        batch: &Batch<'_>,
+        first: u64,
+        (added, portion): (&Added<'_>, &Portion),
+        encoder: &E,
+    ) -> Result<RecordBatch, Error> {
+        let row = |place: u64| portion.rows()[place as usize] - first;
+        let widened = added.of(portion)?.in_batch(&batch.rows, row);
+        encoder.fitted(&self.picked(widened)?)
+    }
+
+    fn picked(&self, rows: Result<RecordBatch, ArrowError>) -> Result<RecordBatch, Error> {
+        rows.map_err(|_| cannot_write(self.name, io::Error::other("rows cannot be picked from it")))
+    }
+
+    /// Whether the chosen ones of a piece's rows fit into the memory of a piece, with what is added to them.
+    fn fits(&self, piece: &TablePiece<'_>, rows: Range<u64>) -> bool {
+        let added_bytes = match self.added {
+            None => 0,
+            // How long a list is, is not known yet.
+            Some(added) if added.repeats_rows() => return false,
+            Some(added) => self.chosen.ones(rows).count() as u64 * added.row_bytes(),
+        };
+        piece.memory().saturating_add(added_bytes) <= PIECE_BYTES
     }
 }
 
@@ -255,6 +312,8 @@ struct Tasks<'t, 'a> {
     pieces: Pieces<'t, 'a>,
     /// The rest of a piece that is too large to be decoded as a whole: it is decoded in turn.
     large: Option<LargePiece<'a>>,
+    /// What is left to widen of the batch of it that was decoded last.
+    portions: VecDeque<(Arc<FilteredBatch<'a>>, Portion)>,
     /// How many rows of the table were given.
     rows: u64,
 }
@@ -272,6 +331,7 @@ impl<'t, 'a> Tasks<'t, 'a> {
             full,
             pieces: Pieces::new(copy.selection, copy.progress),
             large: None,
+            portions: VecDeque::new(),
             rows: 0,
         }
     }
@@ -280,6 +340,7 @@ impl<'t, 'a> Tasks<'t, 'a> {
         let RowCopy {
             selection,
             chosen,
+            added,
             progress,
             ..
         } = *self.copy;
@@ -288,10 +349,17 @@ impl<'t, 'a> Tasks<'t, 'a> {
         }
         loop {
             progress.check()?;
+            if let Some((batch, portion)) = self.portions.pop_front() {
+                return Ok(Some(Task::Widen(batch, portion)));
+            }
             if let Some(large) = &mut self.large {
                 if let Some(batch) = large.batches.next().transpose()? {
                     let rows = self.next_rows(batch.rows.num_rows() as u64)?;
-                    return Ok(Some(Task::Filter(batch, rows)));
+                    let Some(added) = added else {
+                        return Ok(Some(Task::Filter(batch, rows)));
+                    };
+                    self.widen(added, batch, rows)?;
+                    continue;
                 }
                 progress.advance(large.bytes)?;
                 self.large = None;
@@ -303,7 +371,7 @@ impl<'t, 'a> Tasks<'t, 'a> {
             let rows = self.next_rows(piece.rows())?;
             if !chosen.any(rows.clone()) {
                 progress.advance(piece.bytes())?;
-            } else if piece.memory() > PIECE_BYTES {
+            } else if !self.copy.fits(&piece, rows.clone()) {
                 self.rows = begin;
                 self.large = Some(LargePiece {
                     bytes: piece.bytes(),
@@ -313,6 +381,23 @@ impl<'t, 'a> Tasks<'t, 'a> {
                 return Ok(Some(Task::Read(piece, rows)));
             }
         }
+    }
+
+    /// Cuts the chosen rows of a batch into portions.
+    fn widen(
+        &mut self,
+        added: &Added<'_>,
+        batch: Batch<'a>,
+        rows: Range<u64>,
+    ) -> Result<(), Error> {
+        let first = rows.start;
+        let batch = Arc::new(FilteredBatch { batch, first });
+        let portions = &mut self.portions;
+        self.copy
+            .portions(added, &batch.batch, rows, &mut |portion| {
+                portions.push_back((batch.clone(), portion));
+                Ok(())
+            })
     }
 
     /// The next rows of the table, which has so many more if it has not changed.
@@ -347,7 +432,7 @@ pub(super) fn strings<'a>(
         .collect();
     let texts = Arc::new(Schema::new(fields));
     let schema = match &added {
-        Some(added) => widened(&texts, added.schema()),
+        Some(added) => widened(&texts, &added.added().schema),
         None => texts.clone(),
     };
     let name = target.name();
@@ -421,6 +506,7 @@ impl<'a, W: GroupWriter> Strings<'a, W> {
         }
     }
 
+    /// Passes on the rows that were collected.
     fn flush(&mut self) -> Result<(), Error> {
         let arrays = self
             .columns
@@ -428,15 +514,29 @@ impl<'a, W: GroupWriter> Strings<'a, W> {
             .map(|column| Arc::new(column.finish()) as ArrayRef);
         let batch = RecordBatch::try_new(self.schema.clone(), arrays.collect())
             .expect("as many texts in each column, and none is null");
-        let batch = match &mut self.added {
-            None => batch,
-            Some(added) => {
-                let added = added.columns(self.rows)?.in_batch(&batch, |place| place);
-                added.expect("places of the batch, and a field of the schema for each column")
-            }
+        let rows = mem::take(&mut self.rows);
+        self.bytes = 0;
+        let Some(cursor) = &mut self.added else {
+            return self.collect(&batch);
         };
-        (self.rows, self.bytes) = (0, 0);
-        let batch = self.encoder.fitted(&batch)?;
+        let (added, rows) = (cursor.added(), cursor.rows(rows));
+        let place = |row: u64| rows.partition_point(|other| *other < row) as u64;
+        let own_bytes = |row| match added.repeats_rows() {
+            true => own_bytes(&batch, place(row) as usize),
+            false => 0,
+        };
+        added.portions(rows.iter().copied(), &own_bytes, &mut |portion| {
+            let widened = added
+                .of(&portion)?
+                .in_batch(&batch, |number| place(portion.rows()[number as usize]));
+            self.collect(
+                &widened.expect("rows of the batch, and a field of the schema for each column"),
+            )
+        })
+    }
+
+    fn collect(&mut self, batch: &RecordBatch) -> Result<(), Error> {
+        let batch = self.encoder.fitted(batch)?;
         let mut full = self.group.add(&batch, &W::Encoder::FULL).into_iter();
         full.try_for_each(|group| self.write(group))
     }

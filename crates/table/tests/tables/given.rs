@@ -965,9 +965,18 @@ fn keys_in_partitions_give_and_get_the_same() {
         PartitionedPayloads::take_payloads,
     ];
     for take in take {
-        let partitions = 0..keys.partitions();
-        let partitions = partitions.map(|partition| take(&spilled, partition).unwrap());
-        assert_eq!(partitions.collect::<Vec<_>>().concat(), all);
+        let mut taken = Vec::new();
+        for partition in 0..keys.partitions() {
+            let mut items = 0;
+            for stretch in spilled.stretches(partition) {
+                let of_partition = spilled.items(partition, stretch);
+                assert_eq!(of_partition.start, items);
+                items = of_partition.end;
+                taken.extend(take(&spilled, stretch).unwrap());
+            }
+            assert_eq!(items, keys.items_in(partition));
+        }
+        assert_eq!(taken, all);
     }
     let payloads = all.chunks_exact(gift.layout.payload_bytes());
     assert!(
