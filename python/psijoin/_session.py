@@ -223,6 +223,8 @@ class Session:
 
         - `take`: columns of the other party that come with its shared keys, or "all" that it gives. A column whose name is taken gets the
           prefix `partner_`. This party learns names and types of all columns that are offered, and the other which are taken.
+        - `take_rows`, `take_bytes`: the most rows for each key, and bytes for each row, to take of them; if the other party gives more, both
+          sides end with an error. What comes back is in memory, and these bound it.
         - `give`: columns for the other party, if it learns, too (`learn="both"`).
         - `give_bytes`: how many bytes a row of these columns takes, which the other party learns; without it, what the longest takes.
         - `repeated`: what counts for `give` and `align` where several rows have one key: "refuse" (without it), "first", or

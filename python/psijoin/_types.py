@@ -71,6 +71,8 @@ class RowOptions(Options, total=False):
     """And which of them, with what beside them."""
 
     take: Columns | None
+    take_rows: int
+    take_bytes: int
     rows: Which
 
 

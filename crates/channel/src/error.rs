@@ -99,6 +99,8 @@ pub enum AbortCode {
     TooFewStreams = 15,
     /// It wants a column that this side does not offer.
     NotOffered = 16,
+    /// This side gives more with each item than it takes.
+    TooMuchGiven = 17,
     /// A reason that this version does not know: the peer's may be a later one.
     Unknown = 0,
 }
@@ -125,6 +127,7 @@ impl AbortCode {
             ConnectionLost,
             TooFewStreams,
             NotOffered,
+            TooMuchGiven,
         ]
         .into_iter()
         .find(|known| *known as u8 == code)
@@ -158,6 +161,10 @@ impl std::fmt::Display for AbortCode {
                  one pass: start both sides with --threads 1, which needs no other)"
             }
             Self::NotOffered => "it asks for a column that this side does not offer",
+            Self::TooMuchGiven => {
+                "it takes less for each key than this side gives (give fewer columns, a smaller K of \
+                 --repeated list:K, or a smaller --give-bytes)"
+            }
             Self::Unknown => "for a reason that this version does not know",
         })
     }
@@ -169,10 +176,10 @@ mod tests {
 
     #[test]
     fn codes_survive_the_wire_and_unknown_ones_say_so() {
-        for number in 1..=16 {
+        for number in 1..=17 {
             assert_eq!(AbortCode::from_wire(number) as u8, number);
         }
-        for number in [0, 17, 255] {
+        for number in [0, 18, 255] {
             assert_eq!(AbortCode::from_wire(number), AbortCode::Unknown);
         }
         let error = Error::PeerAborted(AbortCode::Unknown).to_string();

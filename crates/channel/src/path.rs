@@ -17,6 +17,10 @@ pub const BITS_PER_SECOND: RangeInclusive<u64> = 1..=1_000_000_000_000;
 /// gigabits of local networks.
 pub const FAST_BITS_PER_SECOND: u64 = 3_000_000_000;
 
+/// The highest rate that a session measures: at a higher one packets come too close together to be told apart, and the rate
+/// is [fast](FAST_BITS_PER_SECOND).
+pub const MEASURABLE_BITS_PER_SECOND: u64 = 400_000_000;
+
 /// What a party has measured of the way to the other. What it could not measure is missing, and by
 /// default that is everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -81,6 +85,29 @@ impl Default for Path {
 }
 
 impl Path {
+    /// The path that the parties of a session would find where this is the way between them.
+    #[must_use]
+    pub fn as_measured(self) -> Self {
+        let rate = |rate| match rate {
+            0..=MEASURABLE_BITS_PER_SECOND => rate,
+            _ => FAST_BITS_PER_SECOND,
+        };
+        Self {
+            bits_per_second: self.bits_per_second.map(rate),
+            ..self
+        }
+    }
+
+    /// The same between parties whose roles are swapped.
+    #[must_use]
+    pub fn swapped(self) -> Self {
+        let [there, back] = self.bits_per_second;
+        Self {
+            bits_per_second: [back, there],
+            ..self
+        }
+    }
+
     /// What follows from both parties' measurements.
     ///
     /// The round trip is the shorter one, since a machine that is busy measures too long a time. The
@@ -164,6 +191,19 @@ mod tests {
             .round_trip(Duration::MAX)
             .incoming(u64::MAX);
         assert_eq!(most, measured(3_600_000_000, 1_000_000_000_000));
+    }
+
+    #[test]
+    fn a_rate_that_cannot_be_measured_is_fast() {
+        let fast = FAST_BITS_PER_SECOND;
+        for (rates, found) in [
+            ([1, 400_000_000], [1, 400_000_000]),
+            ([400_000_001, 1_000_000], [fast, 1_000_000]),
+            ([10_000_000_000; 2], [fast; 2]),
+        ] {
+            assert_eq!(path(7, rates).as_measured(), path(7, found));
+        }
+        assert_eq!(path(7, [1, 2]).swapped(), path(7, [2, 1]));
     }
 
     #[test]

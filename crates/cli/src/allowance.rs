@@ -24,7 +24,7 @@ use crate::{exit::Failure, humanize, memory};
 const FIXED: u64 = 60_000_000;
 
 /// The most bytes that a part takes while it runs (docs/scale.md).
-const PER_STREAM: u64 = 250_000_000;
+pub(crate) const PER_STREAM: u64 = 250_000_000;
 
 /// Of ten bytes for the table, the budget of its stores. With 70 MB more of it, a process took 97 MB more at its
 /// peak (one pair of runs of `rr22` at 10^7 rows): likely what the allocator does not give back at once.
@@ -42,6 +42,8 @@ pub(crate) struct Allowance {
     pub(crate) folder: Folder,
     /// How many threads the other party is told of.
     pub(crate) threads: usize,
+    /// Bytes for what runs in one run, if the user has said how many there are in all.
+    pub(crate) of_one_run: Option<u64>,
 }
 
 /// What the command line says of it.
@@ -74,6 +76,10 @@ impl Allowance {
             },
         };
         Ok(Self {
+            of_one_run: match said {
+                Said::Memory(bytes) => Some(bytes - FIXED),
+                Said::Budget(_) | Said::Nothing => None,
+            },
             budget: Budget::new(bytes),
             folder: folder.map_or_else(Folder::temporary, Folder::new),
             threads,

@@ -24,8 +24,9 @@ Exit codes:
   5  the other party broke the protocol, is not who it should be, has other settings, or
      refuses this run
   6  refused by policy: fewer keys are shared than --min-intersection demands, the other
-     party's set is larger than --max-peer-keys or, without it, than this machine has memory
-     for, or a sum would reveal keys
+     party's set is larger than --max-peer-keys or, without it, than there is memory for, it
+     gives more for a key than --take-rows or --take-bytes allow or there is memory for, or a
+     sum would reveal keys
   7  the other party cannot go on, for a reason that its own message tells";
 
 /// What to do without results of the laboratory.
@@ -82,11 +83,15 @@ pub(crate) enum Failure {
     TooManyPeerKeys { theirs: u64, most: u64 },
 
     #[error(
-        "the other party has {}, and this machine has memory for {}: nothing was done",
+        "the other party has {}: with them this side needs {} of memory, and it has {}; nothing was done",
         humanize::counted(*theirs, "key"),
-        humanize::count(*most)
+        humanize::bytes(*needed),
+        humanize::bytes(*room)
     )]
-    NoRoomForPeerKeys { theirs: u64, most: u64 },
+    NoRoomForPeerKeys { theirs: u64, needed: u64, room: u64 },
+
+    #[error("the other party gives {0}: nothing was done")]
+    TooMuchGiven(String),
 
     #[error(
         "a sum of the receiver's column `{0}` was asked for: the receiver chooses its numbers, and \
@@ -246,6 +251,7 @@ impl Failure {
             | Self::JobIsOver { .. }
             | Self::TooManyPeerKeys { .. }
             | Self::NoRoomForPeerKeys { .. }
+            | Self::TooMuchGiven(_)
             | Self::ReceiverSums(_) => Code::Policy,
             Self::UnlikeKeys | Self::OnlyChecked | Self::OtherJob { .. } => Code::Peer,
             Self::Unconfirmed(failure) | Self::UnconfirmedResult(failure) => failure.exit_code(),
@@ -344,6 +350,7 @@ impl Failure {
             Self::TooManyPeerKeys { .. } | Self::NoRoomForPeerKeys { .. } => {
                 AbortCode::TooManyItems
             }
+            Self::TooMuchGiven(_) => AbortCode::TooMuchGiven,
             Self::ReceiverSums(_) => AbortCode::ReceiverSums,
             Self::UnlikeKeys => AbortCode::UnlikeItems,
             Self::Table(psijoin_table::Error::NotOffered { .. }) => AbortCode::NotOffered,
@@ -403,9 +410,13 @@ impl Failure {
                 "if such a large set is right, raise --max-peer-keys; as the sender, consider what \
                  a receiver learns if it puts in every key it can think of",
             ),
-            Self::NoRoomForPeerKeys { .. } => {
-                Some("--max-peer-keys N tries it all the same; a machine with more memory is safer")
-            }
+            Self::NoRoomForPeerKeys { .. } => Some(
+                "give more --memory, or run on a machine that has more; --max-peer-keys N tries it all the same",
+            ),
+            Self::TooMuchGiven(_) => Some(
+                "take fewer columns (--take), allow more here, or let the other party give less: a smaller K of \
+                 --repeated list:K, or a smaller --give-bytes",
+            ),
             Self::Job(psijoin_job::Error::Io { source, .. }) if is_no_room(source) => Some(
                 "nothing is lost: make room there, and both run the same commands again; they go on with what was kept",
             ),
@@ -484,6 +495,7 @@ mod tests {
             (AbortCode::OutOfMemory, Code::Network),
             (AbortCode::DeadlinePassed, Code::Network),
             (AbortCode::TooManyItems, Code::Peer),
+            (AbortCode::TooMuchGiven, Code::Peer),
             (AbortCode::ReceiverSums, Code::Peer),
             (AbortCode::UnlikeItems, Code::Peer),
             (AbortCode::NotOffered, Code::Peer),

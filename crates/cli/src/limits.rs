@@ -1,15 +1,22 @@
-//! How large a set of the other party may be.
+//! How large a set of the other party may be, and how much it may give.
 //!
-//! Only the other party knows its size, and memory and time are planned by what it says.
+//! Only the other party knows that, and memory and time are planned by what it says.
 
-use psijoin::{OutputKind, Plan, Role};
+use psijoin::{Columns, OutputKind, Plan, Role, auto, parts};
+use psijoin_forecast::Calibration;
+use psijoin_table::given::PayloadLayout;
 
-use crate::{exit::Failure, humanize, memory};
+use crate::{allowance::PER_STREAM, exit::Failure, humanize, memory};
 
-/// Memory that a run is given for each key of the other party. The protocols that `auto` takes for
-/// rows of large sets take 93 to 125 bytes (docs/performance.md); the rest is for other memory that
-/// grows.
+/// Memory that a run takes for each key of the larger set, beyond [`SET_UP_BYTES`], by the protocols that `auto` takes:
+/// measured were 93 to 140 bytes for rows, and 170 for counts (docs/scale.md).
 const BYTES_PER_KEY: u64 = 256;
+
+/// And whatever the sizes are.
+const SET_UP_BYTES: u64 = 128_000_000;
+
+/// Of what the other party gives, what is in memory at once is there twice: as it arrives, and as it is kept.
+const COPIES: u64 = 2;
 
 /// A receiver's set this many times as large as the sender's is worth a warning.
 const CURIOUS: u64 = 20;
@@ -36,31 +43,118 @@ impl MaxPeerKeys {
     }
 
     /// Checks that a party in this role has memory for what follows from what the other one said. A set that is no larger
-    /// than its own is never refused.
+    /// than its own is never refused. `allowed` is what the user has said, and else the machine is asked.
     ///
     /// # Errors
     /// [`Failure::NoRoomForPeerKeys`].
-    pub(crate) fn check_memory(self, role: Role, plan: &Plan) -> Result<(), Failure> {
+    pub(crate) fn check_memory(
+        self,
+        role: Role,
+        plan: &Plan,
+        allowed: Option<u64>,
+    ) -> Result<(), Failure> {
         let sizes = plan.request().sizes;
         let (own, theirs) = (role.items(sizes), role.other().items(sizes));
-        let most = match self {
-            Self::ByMemory if theirs > own && grows_with_the_peers_set(plan) => {
-                memory::available_bytes().map_or(u64::MAX, |room| room / BYTES_PER_KEY)
-            }
-            _ => u64::MAX,
-        };
-        match theirs > most {
-            true => Err(Failure::NoRoomForPeerKeys { theirs, most }),
-            false => Ok(()),
+        if matches!(self, Self::Said(_)) || theirs <= own {
+            return Ok(());
+        }
+        let needed = needed(role, plan);
+        match allowed.or_else(memory::available_bytes) {
+            Some(room) if needed > room => Err(Failure::NoRoomForPeerKeys {
+                theirs,
+                needed,
+                room,
+            }),
+            _ => Ok(()),
         }
     }
 }
 
-/// Whether a party takes more memory if the other one has more keys. In parts, it takes that of a part whatever the sizes
-/// are, unless shares of all items are kept until the end.
-fn grows_with_the_peers_set(plan: &Plan) -> bool {
-    plan.parts()
-        .is_none_or(|parts| matches!(parts.plan.request().output, OutputKind::Shares(_)))
+/// About how many bytes a party needs beyond its table that grow with the other party's set. In parts, a run takes
+/// the memory of its parts whatever the sizes are, but shares of all items are kept until the end.
+fn needed(role: Role, plan: &Plan) -> u64 {
+    let request = plan.request();
+    let shares = match request.output {
+        OutputKind::Shares(columns) => plan.share_places() as u64 * share_bytes(columns),
+        // Bits that may have to be withheld are shares until the end.
+        OutputKind::Rows if request.min_intersection > 0 => {
+            plan.share_places() as u64 * share_bytes(ONES)
+        }
+        _ => 0,
+    };
+    match plan.parts() {
+        Some(_) => shares,
+        None => of_one_run(role, plan) + payloads_of_one_run(role, plan) + shares,
+    }
+}
+
+/// The column by which parts count what they share.
+const ONES: Columns = Columns {
+    sender: 0,
+    receiver: 1,
+};
+
+/// What a place of shares takes: the item at it, a bit, and a number for each column.
+fn share_bytes(columns: Columns) -> u64 {
+    (size_of::<Option<u32>>() + 1 + columns.total() * size_of::<u64>()) as u64
+}
+
+/// What the protocol takes, but for payloads.
+fn of_one_run(role: Role, plan: &Plan) -> u64 {
+    let items = plan.request().sizes.larger();
+    let banded = SET_UP_BYTES.saturating_add(items.saturating_mul(BYTES_PER_KEY));
+    let profile = Calibration::shipped().profile(plan.info().name, &plan.request().output);
+    let measured = profile.and_then(|profile| profile.bytes_per_item(role as usize));
+    let in_proportion = measured.map_or(0, |bytes| (bytes * items as f64) as u64);
+    let takes_bands =
+        auto::candidates(plan.request()).any(|protocol| protocol.info().name == plan.info().name);
+    match takes_bands {
+        true => in_proportion.min(banded),
+        // Others take more in proportion, however large the sets are.
+        false => in_proportion.max(items.saturating_mul(BYTES_PER_KEY)),
+    }
+}
+
+/// What payloads take: the party's own, and those that it gets.
+fn payloads_of_one_run(role: Role, plan: &Plan) -> u64 {
+    let (request, other) = (plan.request(), role.other());
+    let bytes = |role, items: u64| items.saturating_mul(request.output.payload_bytes(role) as u64);
+    let gets = bytes(other, request.sizes.smaller());
+    bytes(role, role.items(request.sizes)).saturating_add(gets.saturating_mul(COPIES))
+}
+
+/// Checks that a party in this role, with so many rows, has room for the payloads of this layout that it is in for at once: all in
+/// one run, those of a part, or of the rows that are written at once.
+///
+/// # Errors
+/// [`Failure::TooMuchGiven`].
+pub(crate) fn check_given(
+    role: Role,
+    plan: &Plan,
+    layout: &PayloadLayout,
+    rows: u64,
+) -> Result<(), Failure> {
+    let keys = match plan.parts() {
+        None => plan.request().sizes.smaller(),
+        Some(parts) => {
+            let of_a_part = parts.shape.capacities.smaller();
+            let range_rows = parts::given_range_rows(rows, layout.payload_bytes());
+            of_a_part.max(range_rows.min(role.items(plan.request().sizes)))
+        }
+    };
+    let bytes = keys.saturating_mul(layout.payload_bytes() as u64);
+    let needed = bytes.saturating_mul(COPIES);
+    match needed > PER_STREAM {
+        true => Err(Failure::TooMuchGiven(format!(
+            "{} for each key ({} of {}), which is {} in memory at once here, and there is room for {}",
+            humanize::bytes(layout.payload_bytes() as u64),
+            humanize::counted(layout.most_rows().into(), "row"),
+            humanize::counted(layout.row_bytes() as u64, "byte"),
+            humanize::bytes(needed),
+            humanize::bytes(PER_STREAM),
+        ))),
+        false => Ok(()),
+    }
 }
 
 /// What a party in this role should think about, given the sizes of both sets.
@@ -79,7 +173,7 @@ pub(crate) fn warning(role: Role, own: u64, theirs: u64) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use psijoin::{Columns, Request, Sizes, registry};
+    use psijoin::{Payloads, Request, Sizes, registry};
 
     use super::{MaxPeerKeys::ByMemory, *};
     use crate::exit::Code;
@@ -101,7 +195,7 @@ mod tests {
             psijoin::plan(registry::find("rr22-circuit").unwrap(), &request).unwrap()
         };
         let check =
-            |limit: MaxPeerKeys, plan: &Plan| limit.check_memory(Role::Sender, plan).is_ok();
+            |limit: MaxPeerKeys, plan: &Plan| limit.check_memory(Role::Sender, plan, None).is_ok();
         let largest = [1, Sizes::MAX_ITEMS];
         assert!(check(ByMemory, &planned(largest, OutputKind::Count)));
         let shares = OutputKind::Shares(Columns::default());
@@ -113,6 +207,43 @@ mod tests {
         );
         assert!(check(ByMemory, &planned([Sizes::MAX_ITEMS; 2], shares)));
         assert!(check(ByMemory, &planned([10, 1000], OutputKind::Count)));
+    }
+
+    /// What the user allows counts, with all that a plan takes: the protocol, what goes with the keys, and shares.
+    #[test]
+    fn all_that_a_plan_takes_is_counted() {
+        let taken = |protocol: &str, [senders, receivers]: [u64; 2], output: OutputKind| {
+            let request = Request::rows(senders, receivers).unwrap().output(output);
+            let protocol = registry::find(protocol).unwrap();
+            needed(Role::Sender, &psijoin::plan(protocol, &request).unwrap())
+        };
+        let sizes = [1 << 18, 1 << 20];
+        let counts = taken("rr22-circuit", sizes, OutputKind::Count);
+        // What one party took at 2^20: half of 558 MB.
+        assert!((279_000_000..600_000_000).contains(&counts), "{counts}");
+        let rows = taken("rr22", sizes, OutputKind::Rows);
+        assert!((100_000_000..200_000_000).contains(&rows), "{rows}");
+        // Protocols that take kilobytes per key.
+        assert!(taken("psz-none", [1 << 10, 1 << 16], OutputKind::Rows) > 1_000_000_000);
+        let column = Columns {
+            sender: 3,
+            receiver: 0,
+        };
+        let shares = taken("rr22-circuit", sizes, OutputKind::Shares(column));
+        assert!(shares > counts + sizes[1] * 3 * 8, "{shares}");
+        let payloads = OutputKind::Payloads(Payloads {
+            from_sender: 100,
+            back: Some(40),
+        });
+        let given = taken("rr22", sizes, payloads);
+        assert!(given >= rows + sizes[0] * (100 + 40), "{given}");
+
+        let request = Request::rows(1 << 18, 1 << 20).unwrap();
+        let request = request.output(OutputKind::Count);
+        let plan = psijoin::plan(registry::find("rr22-circuit").unwrap(), &request).unwrap();
+        let check = |allowed| ByMemory.check_memory(Role::Sender, &plan, Some(allowed));
+        assert!(check(counts).is_ok());
+        assert_eq!(check(counts - 1).unwrap_err().exit_code(), Code::Policy);
     }
 
     #[test]

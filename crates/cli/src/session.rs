@@ -61,7 +61,7 @@ mod table;
 
 pub(crate) use agreement::Agreement;
 use attempts::Patience;
-pub(crate) use giving::{Give, Given, Taken, Trade};
+pub(crate) use giving::{AtMost, Give, Given, Taken, Trade};
 use shares::Kept;
 pub(crate) use signing::Recording;
 use signing::Signing;

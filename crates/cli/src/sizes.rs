@@ -1,6 +1,11 @@
 //! Set sizes as people write them.
 
+use std::num::NonZeroUsize;
+
 use psijoin_params::Sizes;
+
+/// More threads than any machine has cores: each takes memory before it computes anything.
+const MOST_THREADS: usize = 1024;
 
 /// The sizes of both sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +46,15 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
         }
         Some(value) => Ok(value),
     }
+}
+
+/// Reads a number of threads.
+pub(crate) fn threads(text: &str) -> Result<NonZeroUsize, String> {
+    let threads = text.parse().ok().and_then(NonZeroUsize::new);
+    let threads = threads.filter(|threads| threads.get() <= MOST_THREADS);
+    threads.ok_or_else(|| {
+        format!("say 1 to {MOST_THREADS} threads; more than there are cores make nothing faster")
+    })
 }
 
 /// Reads bytes with a decimal unit, as 500MB or 4GB.

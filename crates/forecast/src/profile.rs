@@ -218,6 +218,14 @@ impl Profile {
         items[0].max(items[1]) / largest
     }
 
+    /// The memory of a party per item of the larger set, beyond its input, in the largest runs that were measured, if it is
+    /// known.
+    pub fn bytes_per_item(&self, party: usize) -> Option<f64> {
+        let size = |run: &Run| run.items[0].max(run.items[1]);
+        let largest = (self.runs.iter()).max_by_key(|run| (size(run), run.memory_bytes[party]))?;
+        Some(largest.memory_bytes[party]? as f64 / largest.size())
+    }
+
     fn memory(&self, items: [f64; 2], party: usize) -> Option<f64> {
         /// How far the memory of larger runs is believed to follow from that of smaller ones.
         const FAR: f64 = 16.0;

@@ -57,5 +57,5 @@ pub use lanes::streams;
 pub use plan::{in_parts, plan};
 pub use remaining::{Remaining, steps};
 pub use session::run;
-pub use spilled::{Found, Given, Spilled};
+pub use spilled::{Found, Given, Spilled, given_range_rows};
 pub use table::{InMemory, Part, Table};

@@ -54,11 +54,17 @@ const MOST_RANGES: u32 = 1 << 12;
 /// ...and if payloads are short, no more rows in one than this.
 const RANGE_ROWS: u32 = 1 << 18;
 
+/// How many rows a range of [`Given`] has in a table of so many rows, with payloads of so many bytes.
+pub fn given_range_rows(rows: u64, payload_bytes: usize) -> u64 {
+    let fitting = (RANGE_BYTES / (POSITION + payload_bytes)) as u64;
+    let fitting = fitting.clamp(1, RANGE_ROWS.into());
+    fitting.max(rows.div_ceil(MOST_RANGES.into()))
+}
+
 impl Given {
     fn new(rows: u32, bytes: usize, budget: &Budget, folder: &Folder) -> Self {
         let record_bytes = POSITION + bytes;
-        let fitting = (RANGE_BYTES / record_bytes) as u32;
-        let range_rows = fitting.clamp(1, RANGE_ROWS).max(rows.div_ceil(MOST_RANGES));
+        let range_rows = given_range_rows(rows.into(), bytes) as u32;
         let ranges = rows.div_ceil(range_rows) as usize;
         Self {
             ranges: Store::new(ranges, record_bytes, budget, folder),

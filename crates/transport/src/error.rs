@@ -337,6 +337,7 @@ impl From<&ChannelError> for Kind {
                 AbortCode::ProtocolViolation
                 | AbortCode::Incompatible
                 | AbortCode::TooManyItems
+                | AbortCode::TooMuchGiven
                 | AbortCode::ReceiverSums
                 | AbortCode::UnlikeItems
                 | AbortCode::NotOffered => Self::Peer,
@@ -372,6 +373,7 @@ mod tests {
             (AbortCode::ProtocolViolation, Kind::Peer),
             (AbortCode::Incompatible, Kind::Peer),
             (AbortCode::TooManyItems, Kind::Peer),
+            (AbortCode::TooMuchGiven, Kind::Peer),
             (AbortCode::ReceiverSums, Kind::Peer),
             (AbortCode::UnlikeItems, Kind::Peer),
             (AbortCode::NotOffered, Kind::Peer),

@@ -40,7 +40,7 @@ pub(crate) struct Bench {
     pub(crate) transport: Transport,
 
     /// Threads of each party.
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = sizes::threads)]
     pub(crate) threads: NonZeroUsize,
 
     /// How often to run each protocol before the runs that count.

@@ -7,7 +7,7 @@ use psijoin_table::given::RepeatedKeys;
 
 use crate::{
     names,
-    session::{Give, Taken, Trade as Traded},
+    session::{AtMost, Give, Taken, Trade as Traded},
 };
 
 /// What a party gives, and what it takes.
@@ -34,6 +34,15 @@ pub(crate) struct Trade {
     /// too, the name gets the prefix `partner_`.
     #[arg(long, value_name = "COL[,COL…]|all")]
     take: Option<Taken>,
+
+    /// The most rows for each key to take: where the other party gives more (`--repeated list:K` there), both sides end before
+    /// data moves. [default: as many as there is memory for]
+    #[arg(long, value_name = "K", requires = "take", value_parser = clap::value_parser!(u16).range(1..))]
+    take_rows: Option<u16>,
+
+    /// The most bytes for each row to take, as --give-bytes counts them. [default: as many as there is memory for]
+    #[arg(long, value_name = "N", requires = "take", value_parser = clap::value_parser!(u16).range(1..))]
+    take_bytes: Option<u16>,
 }
 
 impl Trade {
@@ -47,6 +56,10 @@ impl Trade {
         Traded {
             gives: (!self.give.is_empty()).then(give),
             takes: self.take.clone(),
+            at_most: AtMost {
+                rows: self.take_rows,
+                row_bytes: self.take_bytes.map(usize::from),
+            },
         }
     }
 

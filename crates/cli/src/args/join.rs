@@ -171,7 +171,7 @@ pub(crate) struct Join {
     pub(crate) deadline: Option<u32>,
 
     /// Threads to compute with. [default: one per core]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = sizes::threads)]
     pub(crate) threads: Option<NonZeroUsize>,
 
     /// What both parties agree to. Both sides must give the same text, to the byte: any difference

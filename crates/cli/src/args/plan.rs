@@ -66,7 +66,7 @@ pub(crate) struct Plan {
     pub(crate) trust: Trust,
 
     /// Threads of each party. [default: one per core of this machine]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = sizes::threads)]
     pub(crate) threads: Option<NonZeroUsize>,
 
     /// The memory that each party gives `send` and `receive` with their --memory, as 500MB or 4GB. What needs

@@ -8,6 +8,7 @@ use psijoin::{
     registry::AUTO,
     spill::Budget,
 };
+use psijoin_channel::path::Path;
 use psijoin_forecast::{
     Calibration, Network,
     money::{Prices, Rates, Setting},
@@ -32,6 +33,7 @@ use crate::{
 mod meeting;
 mod shown;
 
+use meeting::Between;
 pub(crate) use shown::Planned;
 
 pub(super) fn run(args: &args::Plan) -> Result<(), Failure> {
@@ -76,8 +78,17 @@ pub(crate) fn planned(
         .map(|bytes| Limit::new(bytes, threads, &request))
         .transpose()?;
     let measured = meeting::measure(args, interrupt, console)?;
+    let network = match measured {
+        None => args.network.to_string(),
+        Some(_) => "the network as measured".to_owned(),
+    };
+    let between = measured.unwrap_or_else(|| Between {
+        network: Network::from(args.network),
+        path: Path::from(args.network).as_measured(),
+    });
+    let request = request.path(between.path);
     let conditions = Conditions {
-        network: measured.unwrap_or_else(|| Network::from(args.network)),
+        network: between.network,
         calibration: &calibration(args, console)?,
         threads,
         memory: limit.as_ref().map(|limit| limit.memory),
@@ -92,10 +103,7 @@ pub(crate) fn planned(
         },
         order,
         auto: AUTO.chosen(&request).info().name,
-        network: match measured {
-            None => args.network.to_string(),
-            Some(_) => "the network as measured".to_owned(),
-        },
+        network,
         threads,
         budget: limit.map(|limit| limit.budget),
         has_money: conditions.rates.is_some(),
@@ -226,4 +234,83 @@ fn rates(args: &args::Plan) -> Result<Option<Rates>, Failure> {
         },
     };
     prices.rates(&setting).map(Some).map_err(usage)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use psijoin_channel::path::FAST_BITS_PER_SECOND as FAST;
+
+    use super::*;
+    use crate::args::{Args, Command};
+
+    /// The protocol that is marked.
+    fn marked(words: &str) -> &'static str {
+        // Otherwise, this machine would be measured each time.
+        let calibration = concat!(env!("CARGO_MANIFEST_DIR"), "/../forecast/calibration.json");
+        let words = format!("psijoin plan --threads 1 --calibration {calibration} {words}");
+        let args = Args::try_parse_from(words.split(' ')).unwrap();
+        let Command::Plan(args) = args.command else {
+            panic!("it plans");
+        };
+        let console = Console::wanted(true);
+        let planned = planned(&args, &console, &Progress::default(), Interrupt::new()).unwrap();
+        planned.auto
+    }
+
+    /// What a session takes whose parties measure this.
+    fn taken(items: u64, output: OutputKind, [there, back]: [u64; 2], micros: u64) -> &'static str {
+        let path = Path {
+            round_trip_micros: micros,
+            bits_per_second: [there, back],
+        };
+        let request = Request::rows(items, items)
+            .unwrap()
+            .output(output)
+            .path(path);
+        AUTO.chosen(&request).info().name
+    }
+
+    #[test]
+    fn what_is_marked_is_what_a_session_takes() {
+        let outputs = [
+            ("rows", OutputKind::Rows),
+            ("count", OutputKind::Count),
+            ("threshold:7", OutputKind::Threshold(7)),
+        ];
+        let mut names = std::collections::BTreeSet::new();
+        for (network, rate, micros) in [
+            ("lan", FAST, 200),
+            ("10gbps,40ms", FAST, 40_000),
+            ("1gbps,1ms", FAST, 1000),
+            ("400mbps,10ms", 400_000_000, 10_000),
+            ("100mbps,80ms", 100_000_000, 80_000),
+            ("50mbps,96ms", 50_000_000, 96_000),
+            ("1mbps,80ms", 1_000_000, 80_000),
+        ] {
+            for items in [1 << 5, 1 << 10, 1 << 12, 1 << 14, 1 << 17] {
+                for (said, output) in &outputs {
+                    let words = format!("--items {items} --network {network} --output-kind {said}");
+                    let marked = marked(&words);
+                    names.insert(marked);
+                    let taken = taken(items, output.clone(), [rate; 2], micros);
+                    assert_eq!(marked, taken, "{words}");
+                }
+            }
+        }
+        assert_eq!(names.len(), 4, "{names:?}");
+    }
+
+    /// As a session that measured the same: what the network decides, and the sizes alone would decide otherwise.
+    #[test]
+    fn counts_over_a_slow_line_are_for_dh() {
+        assert_eq!(
+            marked("--items 16384 --network 50mbps,96ms --output-kind count"),
+            "dh"
+        );
+        assert_eq!(
+            marked("--items 16384 --network lan --output-kind count"),
+            "rr22-circuit"
+        );
+    }
 }

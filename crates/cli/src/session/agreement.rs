@@ -181,7 +181,11 @@ impl Party<'_> {
             .path(pending.path()?);
         let job = job.filter(|_| goes_on);
         let plan = self.plan(job, &request)?;
-        self.consent.max_peer_keys.check_memory(self.role, &plan)?;
+        let of_one_run = self.allowance.of_one_run;
+        (self.consent.max_peer_keys).check_memory(self.role, &plan, of_one_run)?;
+        if let Some(layout) = given.by(self.role.other()) {
+            limits::check_given(self.role, &plan, layout, table.counts.rows)?;
+        }
         let peer_only_checks = pending.peer().told(ONLY_CHECKS).is_some();
         let threads = [self.allowance.threads, threads(pending.peer())];
         let mut document =

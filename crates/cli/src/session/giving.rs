@@ -12,6 +12,7 @@ use psijoin_table::given::{GivenColumns, GivenRows, PayloadLayout, RepeatedKeys}
 use super::{Party, Table, Task};
 use crate::{
     exit::Failure,
+    humanize,
     job::Job,
     settings::{RECEIVERS_COLUMNS, SENDERS_COLUMNS},
 };
@@ -26,12 +27,15 @@ pub(crate) struct Trade {
     pub(crate) gives: Option<Give>,
     /// Columns of the other party.
     pub(crate) takes: Option<Taken>,
+    /// How much of them.
+    pub(crate) at_most: AtMost,
 }
 
 impl Trade {
     /// A text that is another one for any other trade.
     pub(crate) fn canonical(&self) -> String {
-        let Self { gives, takes } = self;
+        // What bounds a trade does not change it.
+        let Self { gives, takes, .. } = self;
         format!("{gives:?} {takes:?}")
     }
 }
@@ -111,6 +115,40 @@ pub(crate) enum Taken {
     Named(Vec<String>),
 }
 
+/// How much a party takes for each key.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct AtMost {
+    /// Rows for a key.
+    pub(crate) rows: Option<u16>,
+    /// Bytes for a row.
+    pub(crate) row_bytes: Option<usize>,
+}
+
+impl AtMost {
+    /// Checks what the other party tells of its payloads.
+    ///
+    /// # Errors
+    /// [`Failure::TooMuchGiven`].
+    fn check(self, layout: &PayloadLayout) -> Result<(), Failure> {
+        let (rows, bytes) = (layout.most_rows(), layout.row_bytes());
+        if let Some(most) = self.rows.filter(|most| rows > *most) {
+            return Err(Failure::TooMuchGiven(format!(
+                "up to {} for each key, and --take-rows here is {}",
+                humanize::counted(rows.into(), "row"),
+                humanize::count(most.into())
+            )));
+        }
+        if let Some(most) = self.row_bytes.filter(|most| bytes > *most) {
+            return Err(Failure::TooMuchGiven(format!(
+                "{} for each row, and --take-bytes here is {}",
+                humanize::counted(bytes as u64, "byte"),
+                humanize::count(most as u64)
+            )));
+        }
+        Ok(())
+    }
+}
+
 /// A flag per column that is offered.
 const LEFT: u8 = 0;
 const TAKEN: u8 = 1;
@@ -121,7 +159,7 @@ impl Party<'_> {
     /// # Errors
     /// If the protocol does not carry columns, or the table does not have them, or they cannot be given.
     pub(super) fn check_trade(&self) -> Result<(), Failure> {
-        let Trade { gives, takes } = &self.trade;
+        let Trade { gives, takes, .. } = &self.trade;
         if gives.is_some() || takes.is_some() {
             self.question.check_columns(self.protocol)?;
         }
@@ -133,7 +171,7 @@ impl Party<'_> {
 
     /// Adds to a hello who gives columns, which both must say.
     pub(super) fn tell_trade(&self, hello: Hello) -> Hello {
-        let Trade { gives, takes } = &self.trade;
+        let Trade { gives, takes, .. } = &self.trade;
         let (senders, receivers) = match self.role {
             Role::Sender => (gives.is_some(), takes.is_some()),
             Role::Receiver => (takes.is_some(), gives.is_some()),
@@ -253,6 +291,7 @@ impl Party<'_> {
         if *layout.columns() != offered.take(&taken)? {
             return Err(psijoin::Error::Peer("it gives other columns than were taken").into());
         }
+        self.trade.at_most.check(&layout)?;
         Ok(layout)
     }
 

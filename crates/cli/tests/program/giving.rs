@@ -235,6 +235,11 @@ fn what_cannot_be_given_or_taken_is_refused_on_both_sides() {
         ends(&["--take", "all"], &["--give", "age"]),
         ends(&[], &["--give", "plan"]),
         ends(&["--take", "all"], &[]),
+        ends(&["--take", "all", "--take-bytes", "6"], &["--give", "plan"]),
+        ends(
+            &["--take", "all", "--take-rows", "2"],
+            &["--give", "plan", "--repeated", "list:3"],
+        ),
     ];
     let said: Vec<Ended> = said.into_iter().flatten().collect();
     assert!(!exists(&output));

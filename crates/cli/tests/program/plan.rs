@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Folder, Process, all_exit, assert_said, objects, run, trust};
+use crate::support::{Folder, Process, all_exit, assert_said, join, lines, objects, run, trust};
 
 /// A calibration with runs of 100 bytes per item each way and a microsecond per item of each party.
 pub(crate) fn calibration(folder: &Folder, protocols: &[&str], outputs: &[&str]) -> String {
@@ -142,6 +142,35 @@ fn the_network_to_a_peer_is_measured() {
             panic!("{}", ended.stdout);
         };
         assert!(dh["seconds"].as_f64().unwrap() > 0.0);
+    }
+}
+
+/// Where a session measures nothing, nor does the mark go by what was measured for the times.
+#[test]
+fn what_is_marked_after_meeting_is_what_a_session_takes() {
+    let folder = Folder::new();
+    let calibration = calibration(&folder, &["dh", "rr22-circuit"], &["count"]);
+    let keys = 1500;
+    let items = keys.to_string();
+    let count = ["--insecure-plaintext", "--output-kind", "count"];
+    let what = ["--items", &items, "--json", "--calibration", &calibration];
+    let what = [&what[..], &count].concat();
+    let (listening, address) = Process::listen("plan", &what);
+    let connecting = run(&[&["plan", "--connect", &address], &what[..]].concat());
+    let words = folder.file("words", lines(0..keys));
+    let report = folder.path("report.json");
+    let table = [&["--input", &words], &count[..]].concat();
+    join(&[&table[..], &["--report", &report]].concat(), &table)
+        .sender
+        .says(0, &[]);
+    let report: Value = serde_json::from_str(&folder.read("report.json")).unwrap();
+    for ended in [connecting, listening.end()] {
+        let estimates = estimates(&ended.says(0, &[]).stdout);
+        let marked: Vec<&Value> = (estimates.iter())
+            .filter(|estimate| estimate["is_auto"] == true)
+            .map(|estimate| &estimate["protocol"])
+            .collect();
+        assert_eq!(marked, [&report["protocol"]["name"]]);
     }
 }
 

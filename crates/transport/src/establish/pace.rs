@@ -17,7 +17,8 @@ use psijoin_channel::path::{FAST_BITS_PER_SECOND, Measured};
 use super::greeting::Greeting;
 
 /// Who waited this long for bytes got them when they came. Who waited less may have found them
-/// there already. A read takes a few microseconds, and packets come this far apart at 400 Mbit/s.
+/// there already. A read takes a few microseconds, and packets come this far apart at
+/// [`MEASURABLE_BITS_PER_SECOND`](psijoin_channel::path::MEASURABLE_BITS_PER_SECOND).
 const WAIT: Duration = Duration::from_micros(30);
 
 /// Measures while a greeting goes on.

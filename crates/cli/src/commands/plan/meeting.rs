@@ -1,7 +1,10 @@
 //! Meeting the other party only to measure the network to it.
 
 use psijoin::Role;
-use psijoin_channel::Channel;
+use psijoin_channel::{
+    Channel,
+    path::{Measured, Path},
+};
 use psijoin_forecast::Network;
 use psijoin_handshake::{self as handshake, Hello, begin};
 use psijoin_transport::{Endpoint, Interrupt, Options};
@@ -15,12 +18,20 @@ use crate::{
     settings::PROTOCOL,
 };
 
+/// What is between the parties.
+pub(super) struct Between {
+    /// As the simulation knows it.
+    pub(super) network: Network,
+    /// As a session finds it when the parties meet, which is what `auto` goes by.
+    pub(super) path: Path,
+}
+
 /// Meets the other party, if it was said where, and measures the network with it. No data moves.
 pub(super) fn measure(
     args: &args::Plan,
     interrupt: Interrupt,
     console: &Console,
-) -> Result<Option<Network>, Failure> {
+) -> Result<Option<Between>, Failure> {
     let args::PlanMeeting { listen, connect } = &args.meeting;
     let Some(mut endpoint) = meeting::endpoint(listen.as_ref(), connect.as_ref()) else {
         return Ok(None);
@@ -29,30 +40,43 @@ pub(super) fn measure(
     let mut options = Options::new(security);
     options.interrupt = interrupt;
     let (connection, mut channel) = meet(&mut endpoint, &options, console)?;
-    let network = agree(&mut channel, &endpoint)
-        .and_then(|role| measured_network::measure(&mut channel, role, console))
+    let (network, path) = agree(&mut channel, &endpoint, connection.measured())
+        .and_then(|(role, path)| {
+            Ok((
+                measured_network::measure(&mut channel, role, console)?,
+                path,
+            ))
+        })
         .inspect_err(|failure| connection.abort(failure.abort_code()))?;
     connection.finish()?;
     let is_sender = args.role == Part::Sender;
     // Whoever listened was the sender.
     let [out, back] = network.bits_per_second;
     let listened = matches!(endpoint, Endpoint::Listen(_));
-    Ok(Some(Network {
-        bits_per_second: match is_sender == listened {
-            true => [out, back],
-            false => [back, out],
+    Ok(Some(match is_sender == listened {
+        true => Between { network, path },
+        false => Between {
+            network: Network {
+                bits_per_second: [back, out],
+                ..network
+            },
+            path: path.swapped(),
         },
-        ..network
     }))
 }
 
-/// Makes sure that the other party is here for the same.
-fn agree(channel: &mut Channel, endpoint: &Endpoint) -> Result<Role, Failure> {
+/// Makes sure that the other party is here for the same, and derives the path as a session does.
+fn agree(
+    channel: &mut Channel,
+    endpoint: &Endpoint,
+    measured: Measured,
+) -> Result<(Role, Path), Failure> {
     let (role, ours) = match endpoint {
         Endpoint::Listen(_) => (Role::Sender, handshake::Role::Sender),
         Endpoint::Connect(_) => (Role::Receiver, handshake::Role::Receiver),
     };
     let hello = Hello::new(ours, 0).setting(PROTOCOL, "none: `plan` measures the network");
-    begin(channel, hello)?.compare()?;
-    Ok(role)
+    let pending = begin(channel, hello.measured(measured))?;
+    pending.compare()?;
+    Ok((role, pending.path()?))
 }
