@@ -4,6 +4,7 @@
 
 use psijoin::{Columns, OutputKind, Plan, Role, auto, parts};
 use psijoin_forecast::Calibration;
+use psijoin_params::parts as shape;
 use psijoin_table::given::PayloadLayout;
 
 use crate::{allowance::PER_STREAM, exit::Failure, humanize, memory};
@@ -43,10 +44,11 @@ impl MaxPeerKeys {
     }
 
     /// Checks that a party in this role has memory for what follows from what the other one said. A set that is no larger
-    /// than its own is never refused. `allowed` is what the user has said, and else the machine is asked.
+    /// than its own is never refused for its size. `allowed` is what the user has said, and else the machine is asked.
     ///
     /// # Errors
-    /// [`Failure::NoRoomForPeerKeys`].
+    /// [`Failure::NoRoomForPeerKeys`]; [`Failure::Whole`] if sets that other protocols cut into parts are more than what the user
+    /// has said allows.
     pub(crate) fn check_memory(
         self,
         role: Role,
@@ -55,10 +57,21 @@ impl MaxPeerKeys {
     ) -> Result<(), Failure> {
         let sizes = plan.request().sizes;
         let (own, theirs) = (role.items(sizes), role.other().items(sizes));
-        if matches!(self, Self::Said(_)) || theirs <= own {
+        if plan.request().is_decided() {
+            // Nothing runs.
             return Ok(());
         }
         let needed = needed(role, plan);
+        if let Some(room) = allowed.filter(|room| is_large_and_whole(plan) && needed > *room) {
+            return Err(Failure::Whole {
+                protocol: plan.info().name,
+                needed,
+                room,
+            });
+        }
+        if matches!(self, Self::Said(_)) || theirs <= own {
+            return Ok(());
+        }
         match allowed.or_else(memory::available_bytes) {
             Some(room) if needed > room => Err(Failure::NoRoomForPeerKeys {
                 theirs,
@@ -68,6 +81,11 @@ impl MaxPeerKeys {
             _ => Ok(()),
         }
     }
+}
+
+/// Whether other protocols would run in parts, and this one cannot.
+fn is_large_and_whole(plan: &Plan) -> bool {
+    plan.parts().is_none() && plan.request().sizes.larger() > shape::ROWS.most_in_one
 }
 
 /// About how many bytes a party needs beyond its table that grow with the other party's set. In parts, a run takes
@@ -244,6 +262,60 @@ mod tests {
         let check = |allowed| ByMemory.check_memory(Role::Sender, &plan, Some(allowed));
         assert!(check(counts).is_ok());
         assert_eq!(check(counts - 1).unwrap_err().exit_code(), Code::Policy);
+    }
+
+    /// The longest payloads travel in parts of any number of keys but the largest, and ranges of rows of any table but the
+    /// largest fit into memory.
+    #[test]
+    fn what_is_given_has_to_fit_part_by_part() {
+        let numbers = [u16::MAX, 0].map(u16::to_le_bytes);
+        let column = [1, 1, 0, 1, 0, b'a', 0, 0];
+        let layout = [numbers.as_flattened(), &column].concat();
+        let layout = PayloadLayout::from_bytes(&layout).unwrap();
+        let check = |items: u64, rows: u64| {
+            let payloads = Payloads {
+                from_sender: u16::MAX.into(),
+                back: None,
+            };
+            let request = Request::rows(items, items).unwrap();
+            let request = request.output(OutputKind::Payloads(payloads));
+            let plan = psijoin::plan(registry::find("rr22").unwrap(), &request).unwrap();
+            check_given(Role::Receiver, &plan, &layout, rows)
+        };
+        assert!(check(1000, 1000).is_ok());
+        assert!(check(20_000, 20_000).is_ok());
+        assert!(check(1 << 20, 1 << 20).is_ok());
+        for (items, rows) in [(1 << 27, 1 << 27), (20_000, u32::MAX.into())] {
+            let refused = check(items, rows).unwrap_err();
+            assert_eq!(refused.exit_code(), Code::Policy);
+            assert!(
+                refused.to_string().contains("65.5 kB for each key"),
+                "{refused}"
+            );
+        }
+    }
+
+    /// A count by `dh` is one run. Where it would take more than the user allows, it is refused whoever has the larger set.
+    #[test]
+    fn what_cannot_be_cut_stays_within_what_is_allowed() {
+        let plan = |protocol: &str, items| {
+            let request = Request::rows(items, items)
+                .unwrap()
+                .output(OutputKind::Count);
+            psijoin::plan(registry::find(protocol).unwrap(), &request).unwrap()
+        };
+        let check = |plan: &Plan, limit: MaxPeerKeys| {
+            limit.check_memory(Role::Sender, plan, Some(340_000_000))
+        };
+        let large = plan("dh", 1 << 23);
+        for limit in [ByMemory, MaxPeerKeys::Said(u64::MAX)] {
+            let refused = check(&large, limit).unwrap_err();
+            assert_eq!(refused.exit_code(), Code::Policy);
+            assert!(refused.to_string().contains("a count by `dh`"), "{refused}");
+        }
+        assert!(ByMemory.check_memory(Role::Sender, &large, None).is_ok());
+        assert!(check(&plan("dh", 1 << 20), ByMemory).is_ok());
+        assert!(check(&plan("rr22-circuit", 1 << 23), ByMemory).is_ok());
     }
 
     #[test]
