@@ -32,8 +32,8 @@
 //! compares. Where nothing was measured, the path is the [default](Path::default).
 //!
 //! Only protocols for semi-honest parties are candidates. Security against a party that cheats is for people to
-//! decide, and `naive` protects nothing. So a party that lies about the network can make a run slower, and no less
-//! secure.
+//! decide, and `naive` protects nothing. So a party that lies about the network, or whoever delays what passes on it, can make a
+//! run slower, and let it rest on another assumption, but not protect against another kind of party.
 
 use psijoin_channel::path::Path;
 use psijoin_psi_ot::{cm20::CM20, kkrt::KKRT};

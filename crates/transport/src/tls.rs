@@ -275,3 +275,32 @@ impl ClientCertVerifier for PinnedPeer {
         self.schemes()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OFFICERS: &str = include_str!("../../../docs/security-officer.md");
+
+    /// As the page for security officers says it.
+    #[test]
+    fn key_exchange_and_ciphers_are_those_of_the_document() {
+        let provider = provider();
+        let groups: Vec<_> = (provider.kx_groups.iter())
+            .map(|group| format!("{:?}", group.name()))
+            .collect();
+        assert_eq!(groups, ["X25519", "secp256r1", "secp384r1"]);
+        assert!(OFFICERS.contains("X25519, or ECDHE on P-256 or P-384"));
+        let ciphers: Vec<_> = (provider.cipher_suites.iter())
+            .filter(|suite| suite.tls13().is_some())
+            .map(|suite| format!("{:?}", suite.suite()))
+            .collect();
+        let expected = [
+            "TLS13_AES_256_GCM_SHA384",
+            "TLS13_AES_128_GCM_SHA256",
+            "TLS13_CHACHA20_POLY1305_SHA256",
+        ];
+        assert_eq!(ciphers, expected);
+        assert!(OFFICERS.contains("| AES-256-GCM, AES-128-GCM, ChaCha20-Poly1305 |"));
+    }
+}

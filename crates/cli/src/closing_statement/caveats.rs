@@ -1,7 +1,7 @@
 //! What a result does not say by itself, each in a sentence. SECURITY.md, a page of the documentation, the help and the
 //! statement at the end of a run have the same words for it, which a test compares.
 
-use psijoin::{Adversary, Role};
+use psijoin::{Adversary, Role, auto};
 use psijoin_params::Security;
 
 use crate::{
@@ -83,7 +83,8 @@ pub(super) fn of(summary: &Summary, by_auto: bool) -> Vec<String> {
     let looks_at_parts = parts.is_some()
         && question.asked == RequestedOutput::Rows
         && question.min_intersection == 0;
-    let by_auto = by_auto && plan.cost().total.total_bytes() > 0;
+    let has_choice = auto::candidates(plan.request()).count() > 1;
+    let by_auto = by_auto && has_choice && plan.cost().total.total_bytes() > 0;
     let may_cheat = plan.info().adversary == Adversary::Malicious;
     let told = [
         (given.all().next().is_some(), OFFERED),

@@ -31,6 +31,7 @@ mod records;
 mod round_trips;
 mod shares;
 mod spilling;
+mod statements;
 mod sums;
 mod support;
 mod texts;
