@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use crate::{Error, Fingerprint, Identity, Interrupt};
+use crate::{Error, Fingerprint, Identity, Interrupt, knock::Used};
 
 /// How this side meets the other. One side must listen and the other connect; the order in
 /// which the two are started does not matter.
@@ -119,6 +119,8 @@ pub struct Options {
     /// Whether [`Connection::open_streams`](crate::Connection::open_streams) may follow: a side that
     /// listens goes on listening until then, or until the session ends.
     pub streams: bool,
+    /// Knocks that were used at any door of these options.
+    pub(crate) used_knocks: Used,
 }
 
 impl Options {
@@ -131,6 +133,7 @@ impl Options {
             interrupt: Interrupt::new(),
             pulse: None,
             streams: false,
+            used_knocks: Used::default(),
         }
     }
 }

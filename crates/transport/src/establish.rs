@@ -15,10 +15,13 @@ use rustls::Connection;
 use crate::{Error, Interrupt, link::Link};
 
 mod accept;
+mod candidate;
 mod connect;
+mod doorkeeper;
 mod greeting;
 mod introduction;
 mod pace;
+mod room;
 mod streams;
 mod turned_away;
 

@@ -34,6 +34,11 @@ impl Fingerprint {
         Self(symbols_of(&hash))
     }
 
+    /// The hash, as it is written.
+    pub(crate) fn symbols(&self) -> &[u8; HASH_SYMBOLS] {
+        &self.0
+    }
+
     fn check_symbols(&self) -> [u8; CHECK_SYMBOLS] {
         symbols_of(&blake3::derive_key(
             "psijoin v1 check sum of a fingerprint",

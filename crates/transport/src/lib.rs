@@ -10,6 +10,7 @@
 //! |---|---|
 //! | [`fingerprint`] | the short name of the key that a party is known by |
 //! | [`endpoint`] | addresses, listening, connecting, time-outs |
+//! | [`knock`] | how a party is recognised by its first words |
 //! | [`frame`] | how messages are laid out on the wire |
 //!
 //! # Layers on the wire
@@ -39,6 +40,7 @@ pub mod fingerprint;
 pub mod frame;
 mod identity;
 mod interrupt;
+pub mod knock;
 
 mod error;
 mod establish;

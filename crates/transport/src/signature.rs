@@ -9,10 +9,10 @@ use crate::Fingerprint;
 /// The length of a signature.
 pub const SIGNATURE_BYTES: usize = 64;
 
-const KEY_BYTES: usize = 32;
+pub(crate) const KEY_BYTES: usize = 32;
 
 /// What stands before the key in a DER-encoded `SubjectPublicKeyInfo` (RFC 8410).
-const DER_PREFIX: [u8; 12] = [
+pub(crate) const DER_PREFIX: [u8; 12] = [
     0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00,
 ];
 
@@ -40,6 +40,11 @@ impl PublicKey {
     pub fn from_der(subject_public_key_info: &[u8]) -> Option<Self> {
         let key = subject_public_key_info.strip_prefix(&DER_PREFIX)?;
         Some(Self(key.try_into().ok()?))
+    }
+
+    /// Its bytes, as RFC 8032 encodes them.
+    pub fn to_bytes(self) -> [u8; KEY_BYTES] {
+        self.0
     }
 
     /// The short name of the party with this key.

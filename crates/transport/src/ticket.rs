@@ -2,13 +2,16 @@
 
 use blake3::Hash;
 use psijoin_channel::joint_seed::JointSeed;
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+use crate::knock::NONCE_BYTES;
 
 /// The length of what a side says to show that it has the ticket.
 pub(crate) const PASS_BYTES: usize = blake3::OUT_LEN;
 
 /// What both parties of a session derive from their joint seed. Under TLS nobody else knows it. In
 /// plaintext, whoever read the session so far does.
-#[derive(Clone, Copy)]
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub(crate) struct Ticket([u8; blake3::KEY_LEN]);
 
 /// The two ends of a stream.
@@ -28,17 +31,37 @@ impl Ticket {
     pub(crate) fn pass(&self, side: Side, stream: u8) -> Hash {
         blake3::keyed_hash(&self.0, &[side as u8, stream])
     }
+
+    /// The [knock](crate::knock) of a stream: a fresh nonce and its hash, keyed with the ticket.
+    pub(crate) fn knock(&self, nonce: [u8; NONCE_BYTES]) -> Vec<u8> {
+        [&nonce[..], self.seal(nonce).as_bytes()].concat()
+    }
+
+    /// The nonce of a stream's knock, if whoever said it has the ticket.
+    pub(crate) fn nonce_of(&self, said: &[u8]) -> Option<[u8; NONCE_BYTES]> {
+        let (&nonce, seal) = said.split_first_chunk()?;
+        let seal: [u8; blake3::OUT_LEN] = seal.try_into().ok()?;
+        (self.seal(nonce) == seal).then_some(nonce)
+    }
+
+    /// Longer than what a pass is the hash of.
+    fn seal(&self, nonce: [u8; NONCE_BYTES]) -> Hash {
+        blake3::keyed_hash(&self.0, &nonce)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn tickets() -> [Ticket; 2] {
+        [[1; 32], [2; 32]].map(|seed| Ticket::of(&JointSeed::insecure_fixed(seed)))
+    }
+
     #[test]
     fn a_pass_is_for_one_side_of_one_stream_of_one_session() {
-        let sessions = [[1; 32], [2; 32]].map(|seed| Ticket::of(&JointSeed::insecure_fixed(seed)));
         let mut passes = Vec::new();
-        for ticket in sessions {
+        for ticket in tickets() {
             for side in [Side::Connecting, Side::Listening] {
                 passes.extend([1, 2, 255].map(|stream| *ticket.pass(side, stream).as_bytes()));
             }
@@ -46,5 +69,22 @@ mod tests {
         passes.sort_unstable();
         passes.dedup();
         assert_eq!(passes.len(), 12);
+    }
+
+    #[test]
+    fn a_knock_is_of_one_session() {
+        let [ours, others] = tickets();
+        let nonce = [5; NONCE_BYTES];
+        let knock = ours.knock(nonce);
+        assert_eq!(ours.nonce_of(&knock), Some(nonce));
+        assert_eq!(others.nonce_of(&knock), None);
+        for length in 0..knock.len() {
+            assert_eq!(ours.nonce_of(&knock[..length]), None);
+        }
+        for at in 0..knock.len() {
+            let mut changed = knock.clone();
+            changed[at] ^= 1;
+            assert_eq!(ours.nonce_of(&changed), None);
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::{io::Write, sync::Arc};
 use rustls::{
     AlertDescription, CertificateError, ClientConfig, ClientConnection, Connection,
     DigitallySignedStruct, DistinguishedName, Error as TlsError, OtherError, ServerConfig,
-    ServerConnection, SignatureScheme,
+    SignatureScheme,
     client::{
         Resumption,
         danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
@@ -15,7 +15,7 @@ use rustls::{
     crypto::{CryptoProvider, verify_tls13_signature},
     pki_types::{CertificateDer, ServerName, UnixTime},
     server::{
-        NoServerSessionStorage,
+        Accepted, AcceptedAlert, NoServerSessionStorage,
         danger::{ClientCertVerified, ClientCertVerifier},
     },
     sign::SingleCertAndKey,
@@ -67,16 +67,25 @@ pub(crate) fn listening(
     Ok(Arc::new(config))
 }
 
-/// The TLS state of the side that connected.
-pub(crate) fn client(config: &Arc<ClientConfig>) -> Result<Connection, Error> {
+/// The TLS state of the side that connected, with its knock.
+pub(crate) fn client(
+    config: &Arc<ClientConfig>,
+    knock: Option<Vec<u8>>,
+) -> Result<Connection, Error> {
     let unused_name = ServerName::try_from("psijoin").expect("this is a valid host name");
-    let connection = ClientConnection::new(config.clone(), unused_name).map_err(setup_error)?;
+    let mut config = ClientConfig::clone(config);
+    // The other side chooses none of these names, so that none means anything to TLS.
+    config.alpn_protocols = knock.into_iter().collect();
+    let connection = ClientConnection::new(config.into(), unused_name).map_err(setup_error)?;
     Ok(unbounded(connection.into()))
 }
 
-/// The TLS state of the side that listened.
-pub(crate) fn server(config: &Arc<ServerConfig>) -> Result<Connection, Error> {
-    let connection = ServerConnection::new(config.clone()).map_err(setup_error)?;
+/// The TLS state of the side that listened, as it answers.
+pub(crate) fn server(
+    hello: Accepted,
+    config: &Arc<ServerConfig>,
+) -> Result<Connection, (TlsError, AcceptedAlert)> {
+    let connection = hello.into_connection(config.clone())?;
     Ok(unbounded(connection.into()))
 }
 
@@ -138,6 +147,9 @@ pub(crate) fn explain(error: TlsError, ours: Fingerprint) -> Error {
         // What rustls sends for `CertificateError::Other`; no other check of ours leads to it.
         TlsError::AlertReceived(AlertDescription::CertificateUnknown) => Error::Refused { ours },
         TlsError::InvalidMessage(_) => Error::NotPsijoin("its bytes are not TLS"),
+        TlsError::InappropriateMessage { .. } | TlsError::InappropriateHandshakeMessage { .. } => {
+            Error::NotPsijoin("its bytes are not those of a TLS handshake")
+        }
         other => Error::Tls(other.to_string()),
     }
 }

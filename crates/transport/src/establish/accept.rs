@@ -5,37 +5,39 @@
 //!
 //! One thread hears all candidates in turn, without blocking on any. So no thread can fail to
 //! start, turning a candidate away is closing its socket, and a flood is let in no faster than it
-//! is answered. When there are too many candidates, those that have come least far go first, the
-//! oldest of them before the others.
+//! is heard. What a candidate has shown is its [standing](Standing). Each standing has seats of its own, so
+//! those of one take none from another: the peer knocks, and then competes with nobody. Where
+//! seats are short, an address takes them from itself: see [`room`](super::room).
 
 use std::{
-    io::{ErrorKind, Read, Write},
-    mem,
-    net::{Shutdown, SocketAddr, TcpStream},
-    thread,
+    io::ErrorKind,
+    mem, thread,
     time::{Duration, Instant},
 };
 
+use ring::rand::SystemRandom;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::{
-    Established, LINGER, POLL, Patience,
-    greeting::{Fault, Greeter, Greeting, PIECE_BYTES},
+    Established, POLL, Patience,
+    candidate::{Candidate, Standing, Step},
+    doorkeeper::Doorkeeper,
+    greeting::Greeter,
     introduction::{Purpose, Register},
-    pace::Pace,
+    room,
     turned_away::TurnedAway,
 };
-use crate::{Error, Kind, Listener, Options, error::Strangers, ticket::Ticket};
+use crate::{Error, Kind, Listener, Options, error::Strangers, knock::Verdict, ticket::Ticket};
 
-/// How many candidates are heard at once.
-const MAX_CANDIDATES: usize = 128;
-
-/// How many are let in before all are heard again: few enough that a candidate is heard several
-/// times before those that come after it can push it out.
-const MAX_ADMITTED: usize = 16;
+/// How many are let in before all are heard again. All of them are heard before any has to leave.
+const MAX_ADMITTED: usize = 64;
 
 /// How long to wait for the system to have room for one more connection.
 const SHORTAGE: Duration = Duration::from_millis(5);
+
+/// After a stranger was answered, the next one waits this many times as long as that took: so answers,
+/// each of which costs as much as letting a dozen in, take a fifth of the time at most.
+const REST: u32 = 4;
 
 /// Waits for the peer.
 pub(crate) fn accept(listener: &Listener, options: &Options) -> Result<Established, Error> {
@@ -83,10 +85,13 @@ pub(super) fn accept_streams(
 struct Entrance<'a> {
     listener: &'a Listener,
     greeter: Greeter,
+    doorkeeper: Doorkeeper,
     setup: Duration,
     /// In the order in which they came.
     candidates: Vec<Candidate>,
     turned_away: TurnedAway,
+    /// When the next stranger may be answered.
+    next_answer: Instant,
     /// Once, the system had nothing left for one more connection.
     was_short: bool,
 }
@@ -99,10 +104,12 @@ impl<'a> Entrance<'a> {
         listener.socket.set_nonblocking(true)?;
         Ok(Self {
             listener,
+            doorkeeper: Doorkeeper::new(options, &purpose),
             greeter: Greeter::listening(&options.security, purpose)?,
             setup: options.timeouts.setup,
             candidates: Vec::new(),
             turned_away: TurnedAway::default(),
+            next_answer: Instant::now(),
             was_short: false,
         })
     }
@@ -111,9 +118,13 @@ impl<'a> Entrance<'a> {
     fn next(&mut self, patience: &Patience<'_>) -> Result<Option<Established>, Error> {
         while patience.left()?.is_some() {
             let is_short = self.admit().is_err();
-            if let Some(established) = self.hear() {
+            let peer = self.hear().or_else(|| self.answer_a_stranger());
+            if let Some(established) = peer {
                 self.turned_away.log();
                 return Ok(Some(established));
+            }
+            for standing in Standing::ALL {
+                self.keep(standing, standing.seats());
             }
             self.turned_away.log_if_due();
             if is_short {
@@ -144,15 +155,12 @@ impl<'a> Entrance<'a> {
                         if !mem::replace(&mut self.was_short, true) {
                             tracing::warn!("nobody could be let in for a moment: {error}");
                         }
-                        self.evict();
+                        self.make_room();
                         return Err(Short);
                     }
                 },
             };
             tracing::debug!("{from} connected");
-            if self.candidates.len() >= MAX_CANDIDATES {
-                self.evict();
-            }
             match Candidate::new(socket, from, &self.greeter) {
                 Ok(candidate) => self.candidates.push(candidate),
                 Err(error) => self.turned_away.note(from, error),
@@ -162,196 +170,157 @@ impl<'a> Entrance<'a> {
     }
 
     /// Waits a moment for somebody to come or to say something.
-    fn wait(&self) {
-        let candidates = self.candidates.iter().map(|candidate| &candidate.socket);
-        let mut awaited: Vec<_> = candidates
-            .map(|socket| PollFd::new(socket, PollFlags::IN))
-            .chain([PollFd::new(&self.listener.socket, PollFlags::IN)])
-            .collect();
+    fn wait(&mut self) {
+        let has_asking = self.candidates.iter().any(Candidate::asks);
+        let limit = match has_asking {
+            true => self.next_answer.saturating_duration_since(Instant::now()),
+            false => POLL,
+        };
+        let (mut heard, mut awaited): (Vec<_>, Vec<_>) = self
+            .candidates
+            .iter_mut()
+            .filter(|candidate| !candidate.asks())
+            .map(Candidate::awaited)
+            .unzip();
+        awaited.push(PollFd::new(&self.listener.socket, PollFlags::IN));
         let limit = Timespec {
             tv_sec: 0,
-            tv_nsec: POLL.subsec_nanos().into(),
+            tv_nsec: limit.min(POLL).subsec_nanos().into(),
         };
         if let Err(error) = poll(&mut awaited, Some(&limit)) {
             tracing::debug!("waiting for several connections failed: {error}");
             thread::sleep(SHORTAGE);
         }
+        for (is_ready, socket) in heard.iter_mut().zip(&awaited) {
+            **is_ready |= !socket.revents().is_empty();
+        }
     }
 
-    /// Turns away the candidate that is least likely to be the peer.
-    fn evict(&mut self) {
-        let ranks = self.candidates.iter().map(|candidate| candidate.stage);
-        let Some((index, _)) = ranks.enumerate().min_by_key(|&(_, stage)| stage) else {
+    /// Turns away those for whom their standing has no seats.
+    fn keep(&mut self, standing: Standing, seats: usize) {
+        let of_that = |candidate: &Candidate| candidate.standing() == standing;
+        if self
+            .candidates
+            .iter()
+            .filter(|candidate| of_that(candidate))
+            .count()
+            <= seats
+        {
             return;
-        };
-        let candidate = self.candidates.remove(index);
-        if candidate.stage != Stage::Leaving {
-            let error = Error::SetupTimedOut(candidate.since.elapsed());
-            self.turned_away.note(candidate.from, error);
+        }
+        let all = self.candidates.iter().enumerate();
+        let members = all
+            .filter(|(_, candidate)| of_that(candidate))
+            .map(|(place, candidate)| (place, candidate.from.into()));
+        let mut leaving = room::surplus(members, seats, &SystemRandom::new());
+        leaving.sort_unstable();
+        for place in leaving.into_iter().rev() {
+            let candidate = self.candidates.remove(place);
+            if standing != Standing::Leaving {
+                let error = Error::SetupTimedOut(candidate.since.elapsed());
+                self.turned_away.note(candidate.from, error);
+            }
+        }
+    }
+
+    /// Turns away one, of those who have shown least.
+    fn make_room(&mut self) {
+        for standing in Standing::ALL {
+            let all = self.candidates.iter();
+            let count = all
+                .filter(|candidate| candidate.standing() == standing)
+                .count();
+            if count > 0 {
+                return self.keep(standing, count - 1);
+            }
         }
     }
 
     /// Hears every candidate once, until one is the peer.
     fn hear(&mut self) -> Option<Established> {
-        let mut index = 0;
-        while let Some(candidate) = self.candidates.get_mut(index) {
-            match candidate.hear(self.setup) {
-                Ok(Step::Stays) => index += 1,
-                Ok(Step::Gone) => drop(self.candidates.remove(index)),
-                Ok(Step::IsPeer) => match self.candidates.remove(index).into_established() {
-                    Ok(established) => return Some(established),
-                    Err((from, error)) => self.turned_away.note(from, error),
-                },
-                Err(error) => {
-                    let (from, kind) = (candidate.from, error.kind());
-                    self.turned_away.note(from, error);
-                    if kind == Kind::Peer && candidate.dismiss() {
-                        index += 1;
-                    } else {
-                        self.candidates.remove(index);
-                    }
-                }
+        let now = Instant::now();
+        let mut place = 0;
+        while let Some(candidate) = self.candidates.get_mut(place) {
+            let mut step = candidate.hear(self.setup, now);
+            if let Ok(Step::Asks) = step {
+                step = match self.doorkeeper.judge(candidate.knock()) {
+                    Verdict::Peer => candidate.let_in(),
+                    Verdict::ClocksDiffer(by) => candidate.keep_waiting(Some(by)),
+                    Verdict::Anybody => candidate.keep_waiting(None),
+                };
+            }
+            match self.follow(place, step) {
+                Followed::Stays => place += 1,
+                Followed::Gone => {}
+                Followed::Peer(established) => return Some(*established),
             }
         }
         None
     }
 
+    /// Answers one of those who wait for that and have not shown who they are, if it is time.
+    fn answer_a_stranger(&mut self) -> Option<Established> {
+        let started = Instant::now();
+        if started < self.next_answer {
+            return None;
+        }
+        let places = || self.candidates.iter().enumerate();
+        let asking = places()
+            .filter(|(_, candidate)| candidate.asks())
+            .map(|(place, candidate)| (place, candidate.from.into()));
+        let present = places()
+            .filter(|(_, candidate)| candidate.standing() == Standing::Heard)
+            .map(|(_, candidate)| candidate.from.into());
+        let place = room::first_served(asking, present)?;
+        let step = self.candidates[place].answer();
+        let followed = self.follow(place, step);
+        self.next_answer = Instant::now() + REST * started.elapsed();
+        match followed {
+            Followed::Peer(established) => Some(*established),
+            Followed::Stays | Followed::Gone => None,
+        }
+    }
+
+    /// Does what a step of the candidate at that place leads to.
+    fn follow(&mut self, place: usize, step: Result<Step, Error>) -> Followed {
+        match step {
+            Ok(Step::Stays | Step::Asks) => Followed::Stays,
+            Ok(Step::Gone) => {
+                self.candidates.remove(place);
+                Followed::Gone
+            }
+            Ok(Step::IsPeer) => match self.candidates.remove(place).into_established() {
+                Ok(established) => Followed::Peer(established.into()),
+                Err((from, error)) => {
+                    self.turned_away.note(from, error);
+                    Followed::Gone
+                }
+            },
+            Err(error) => {
+                let kind = error.kind();
+                let candidate = &mut self.candidates[place];
+                self.turned_away.note(candidate.from, error);
+                if kind == Kind::Peer && candidate.dismiss() {
+                    return Followed::Stays;
+                }
+                self.candidates.remove(place);
+                Followed::Gone
+            }
+        }
+    }
+
     /// Ends the wait. Those who are still there were not the peer.
     fn close(mut self) -> Option<Strangers> {
-        while !self.candidates.is_empty() {
-            self.evict();
+        for standing in Standing::ALL {
+            self.keep(standing, 0);
         }
         self.turned_away.into_strangers()
     }
 }
 
-/// How far a candidate has come. Who has come less far is turned away first.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Stage {
-    /// It was turned away, and is only given the time to read why.
-    Leaving,
-    /// It has said nothing.
-    Silent,
-    /// It has said something.
-    Speaking,
-    /// It has said something that there was an answer to.
-    Answered,
-}
-
-/// Somebody who connected.
-struct Candidate {
-    socket: TcpStream,
-    from: SocketAddr,
-    greeting: Greeting,
-    pace: Pace,
-    stage: Stage,
-    /// When it came; if it is leaving, when it was turned away.
-    since: Instant,
-}
-
-/// The result of hearing a candidate.
-enum Step {
+/// What has become of a candidate.
+enum Followed {
     Stays,
-    IsPeer,
     Gone,
-}
-
-impl Candidate {
-    fn new(socket: TcpStream, from: SocketAddr, greeter: &Greeter) -> Result<Self, Error> {
-        socket.set_nonblocking(true)?;
-        socket.set_nodelay(true)?;
-        let (greeting, first) = greeter.greet()?;
-        let candidate = Self {
-            socket,
-            from,
-            greeting,
-            pace: Pace::default(),
-            stage: Stage::Silent,
-            since: Instant::now(),
-        };
-        candidate.say(&first);
-        Ok(candidate)
-    }
-
-    /// Takes what it has said since the last time, if anything.
-    fn hear(&mut self, setup: Duration) -> Result<Step, Error> {
-        let is_leaving = self.stage == Stage::Leaving;
-        let waited = self.since.elapsed();
-        if is_leaving && waited >= LINGER {
-            return Ok(Step::Gone);
-        }
-        if !is_leaving && waited >= setup {
-            return Err(Error::SetupTimedOut(setup));
-        }
-        let mut buffer = [0; PIECE_BYTES];
-        let room = if is_leaving {
-            PIECE_BYTES
-        } else {
-            self.greeting.room()
-        };
-        match (&self.socket).read(&mut buffer[..room]) {
-            Ok(0) if is_leaving => Ok(Step::Gone),
-            Ok(0) => Err(Error::ClosedDuringSetup),
-            Ok(_) if is_leaving => Ok(Step::Stays),
-            Ok(length) => {
-                self.pace.heard(Instant::now(), length);
-                self.take_in(&buffer[..length])
-            }
-            Err(error) => match error.kind() {
-                ErrorKind::WouldBlock | ErrorKind::Interrupted => Ok(Step::Stays),
-                _ if is_leaving => Ok(Step::Gone),
-                ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted => {
-                    Err(Error::ClosedDuringSetup)
-                }
-                _ => Err(Error::Io(error)),
-            },
-        }
-    }
-
-    fn take_in(&mut self, bytes: &[u8]) -> Result<Step, Error> {
-        let mut answer = Vec::new();
-        let taken_in = self.greeting.take_in(bytes, &mut answer);
-        let reached = if answer.is_empty() {
-            Stage::Speaking
-        } else {
-            self.pace.says(Instant::now());
-            Stage::Answered
-        };
-        self.say(&answer);
-        self.pace.listens(Instant::now());
-        self.stage = self.stage.max(reached);
-        match taken_in {
-            Ok(true) => Ok(Step::IsPeer),
-            Ok(false) => Ok(Step::Stays),
-            Err(Fault { error, .. }) => Err(error),
-        }
-    }
-
-    /// Sends a few bytes, which a fresh socket always has room for. If the other end has left,
-    /// what it said before is still to be read, and worth more than a broken pipe.
-    fn say(&self, bytes: &[u8]) {
-        if let Err(error) = (&self.socket).write_all(bytes) {
-            tracing::debug!("{} does not listen: {error}", self.from);
-        }
-    }
-
-    /// Says nothing more, and lets the other end read what was said last: a socket that is
-    /// closed with unread bytes destroys what is on its way. Tells whether that takes time.
-    fn dismiss(&mut self) -> bool {
-        self.stage = Stage::Leaving;
-        self.since = Instant::now();
-        self.socket.shutdown(Shutdown::Write).is_ok()
-    }
-
-    fn into_established(self) -> Result<Established, (SocketAddr, Error)> {
-        match self.socket.set_nonblocking(false) {
-            Ok(()) => Ok(Established {
-                socket: self.socket,
-                measured: self.pace.measured(&self.greeting),
-                stream: self.greeting.stream(),
-                tls: self.greeting.into_tls(),
-            }),
-            Err(error) => Err((self.from, error.into())),
-        }
-    }
+    Peer(Box<Established>),
 }

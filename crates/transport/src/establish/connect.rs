@@ -16,7 +16,7 @@ use std::{
 
 use super::{
     Established, LINGER, POLL, Patience,
-    greeting::{Fault, Greeter, PIECE_BYTES},
+    greeting::{Fault, Greeter, Greeting, Heard, PIECE_BYTES},
     introduction::Purpose,
     pace::Pace,
     tells,
@@ -136,6 +136,8 @@ impl Going<'_> {
     }
 
     fn attempt(&self, address: SocketAddr) -> Result<Established, Failure> {
+        // Made before, so that the other side hears it as soon as it lets this one in.
+        let (greeting, first) = self.greeter.greet().map_err(Failure::Lasting)?;
         let socket = self.call(
             move |left| connect_once(address, left),
             |source| Error::Connect {
@@ -143,29 +145,33 @@ impl Going<'_> {
                 source,
             },
         )?;
-        self.greet(socket)
+        self.greet(socket, greeting, &first)
     }
 
     /// Makes sure who is at the other end, and that it speaks psijoin.
-    fn greet(&self, socket: TcpStream) -> Result<Established, Failure> {
+    fn greet(
+        &self,
+        socket: TcpStream,
+        mut greeting: Greeting,
+        first: &[u8],
+    ) -> Result<Established, Failure> {
         let host = Host::new(socket, &self.patience, self.setup)?;
-        let (mut greeting, first) = self.greeter.greet().map_err(Failure::Lasting)?;
         let mut pace = Pace::default();
         pace.says(Instant::now());
-        host.say(&first);
+        host.say(first);
         loop {
             let mut buffer = [0; PIECE_BYTES];
             pace.listens(Instant::now());
             let length = host.read(&mut buffer[..greeting.room()])?;
             pace.heard(Instant::now(), length);
             let mut answer = Vec::new();
-            let is_peer = greeting.take_in(&buffer[..length], &mut answer);
+            let heard = greeting.take_in(&buffer[..length], &mut answer);
             if !answer.is_empty() {
                 pace.says(Instant::now());
             }
             host.say(&answer);
-            match is_peer {
-                Ok(true) => {
+            match heard {
+                Ok(Heard::Peer) => {
                     return Ok(Established {
                         socket: host.socket,
                         measured: pace.measured(&greeting),
@@ -173,7 +179,7 @@ impl Going<'_> {
                         tls: greeting.into_tls(),
                     });
                 }
-                Ok(false) => {}
+                Ok(Heard::Part | Heard::Hello) => {}
                 Err(Fault {
                     error,
                     is_authenticated,

@@ -3,13 +3,23 @@
 
 use std::{io::Write, sync::Arc};
 
-use rustls::{ClientConfig, Connection, ServerConfig};
+use rustls::{
+    ClientConfig, Connection, Error as TlsError, ServerConfig,
+    server::{Accepted, AcceptedAlert, Acceptor},
+};
 
 use super::introduction::{Introduction, Purpose};
-use crate::{Error, Fingerprint, Security, preamble, tls};
+use crate::{
+    Error, Fingerprint, Identity, Security,
+    knock::{self, Knock},
+    preamble, tls,
+};
 
 /// How many raw bytes are taken in at once.
 pub(super) const PIECE_BYTES: usize = 4096;
+
+/// The most that anybody may say before this side answers: several times what a ClientHello takes.
+const MAX_HELLO_BYTES: usize = 4 * PIECE_BYTES;
 
 /// What begins greetings.
 pub(super) struct Greeter {
@@ -19,7 +29,11 @@ pub(super) struct Greeter {
 
 enum Protection {
     Plaintext,
-    Connecting(Arc<ClientConfig>, Fingerprint),
+    Connecting {
+        config: Arc<ClientConfig>,
+        identity: Identity,
+        peer: Fingerprint,
+    },
     Listening(Arc<ServerConfig>, Fingerprint),
 }
 
@@ -28,10 +42,11 @@ impl Greeter {
     pub(super) fn connecting(security: &Security, purpose: Purpose) -> Result<Self, Error> {
         let protection = match security {
             Security::InsecurePlaintext => Protection::Plaintext,
-            Security::PinnedTls { identity, peer } => {
-                let config = tls::connecting(identity, *peer)?;
-                Protection::Connecting(config, identity.fingerprint())
-            }
+            Security::PinnedTls { identity, peer } => Protection::Connecting {
+                config: tls::connecting(identity, *peer)?,
+                identity: identity.clone(),
+                peer: *peer,
+            },
         };
         Ok(Self {
             protection,
@@ -56,32 +71,76 @@ impl Greeter {
 
     /// Begins a greeting, and gives what this side says first.
     pub(super) fn greet(&self) -> Result<(Greeting, Vec<u8>), Error> {
-        let (mut tls, ours) = match &self.protection {
+        let mut first = Vec::new();
+        let greeting = match &self.protection {
             Protection::Plaintext => {
                 let introduction = Introduction::new(&self.purpose);
-                let first = introduction.first();
-                return Ok((Greeting::Plaintext(introduction), first));
+                first = introduction.first();
+                Greeting::Plaintext(introduction)
             }
-            Protection::Connecting(config, ours) => (tls::client(config)?, *ours),
-            Protection::Listening(config, ours) => (tls::server(config)?, *ours),
+            Protection::Connecting {
+                config,
+                identity,
+                peer,
+            } => {
+                let mut tls = tls::client(config, self.knock(identity, *peer))?;
+                write_out(&mut tls, &mut first);
+                let greeting = TlsGreeting {
+                    tls,
+                    ours: identity.fingerprint(),
+                    has_greeted: false,
+                    introduction: Introduction::in_tls(&self.purpose),
+                };
+                Greeting::Tls(Opening::default(), Box::new(greeting))
+            }
+            Protection::Listening(config, ours) => {
+                let hello = Hello {
+                    config: config.clone(),
+                    ours: *ours,
+                    heard_bytes: 0,
+                    acceptor: Acceptor::default(),
+                    accepted: None,
+                    rest: Vec::new(),
+                    introduction: Some(Introduction::in_tls(&self.purpose)),
+                };
+                Greeting::Hello(Opening::default(), Box::new(hello))
+            }
         };
-        let mut first = Vec::new();
-        write_out(&mut tls, &mut first);
-        let greeting = Greeting::Tls(Box::new(TlsGreeting {
-            tls,
-            ours,
-            opening: Some(Vec::new()),
-            has_greeted: false,
-            introduction: Introduction::in_tls(&self.purpose),
-        }));
         Ok((greeting, first))
+    }
+
+    /// What the other side is to recognise this one by. Without it, it takes this side for a stranger
+    /// until TLS has shown who it is.
+    fn knock(&self, identity: &Identity, peer: Fingerprint) -> Option<Vec<u8>> {
+        match &self.purpose {
+            Purpose::Meet => Some(
+                Knock::new(identity, peer, knock::now())?
+                    .seal(peer)
+                    .to_vec(),
+            ),
+            Purpose::Dial(ticket, _) => Some(ticket.knock(knock::fresh_nonce()?)),
+            Purpose::LetIn(_) => None,
+        }
     }
 }
 
 /// A greeting under way.
 pub(super) enum Greeting {
     Plaintext(Introduction),
-    Tls(Box<TlsGreeting>),
+    /// In TLS, at the side that listens, until it answers.
+    Hello(Opening, Box<Hello>),
+    Tls(Opening, Box<TlsGreeting>),
+}
+
+/// What has become of a greeting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Heard {
+    /// More is to come from the other end.
+    Part,
+    /// The other end has said its first words, and waits for an [answer](Greeting::answer).
+    Hello,
+    /// The other end is the peer.
+    Peer,
 }
 
 /// Why a greeting failed.
@@ -106,44 +165,162 @@ impl Greeting {
     pub(super) fn room(&self) -> usize {
         match self {
             Self::Plaintext(introduction) => introduction.due(),
-            Self::Tls(_) => PIECE_BYTES,
+            Self::Hello(..) | Self::Tls(..) => PIECE_BYTES,
         }
     }
 
     /// Takes in bytes from the other end, appends to `answer` what is to be said then, even in
-    /// case of a fault, and tells whether the peer is found.
-    pub(super) fn take_in(&mut self, bytes: &[u8], answer: &mut Vec<u8>) -> Result<bool, Fault> {
+    /// case of a fault, and tells what has become of it.
+    pub(super) fn take_in(&mut self, bytes: &[u8], answer: &mut Vec<u8>) -> Result<Heard, Fault> {
         match self {
             Self::Plaintext(introduction) => {
                 introduction.hear(bytes);
                 let last = introduction.judge()?;
                 answer.extend(last.iter().flatten());
-                Ok(last.is_some())
+                Ok(last.map_or(Heard::Part, |_| Heard::Peer))
             }
-            Self::Tls(greeting) => greeting.take_in(bytes, answer),
+            Self::Hello(opening, hello) => opening.hear(bytes, |bytes| hello.feed(bytes, answer)),
+            Self::Tls(opening, greeting) => {
+                opening.hear(bytes, |bytes| greeting.feed(bytes, answer))
+            }
         }
+    }
+
+    /// By what somebody who waits for an answer wants to be recognised.
+    pub(super) fn knock(&self) -> Option<&[u8]> {
+        match self {
+            Self::Hello(_, hello) => hello.accepted.as_ref()?.client_hello().alpn()?.next(),
+            Self::Plaintext(_) | Self::Tls(..) => None,
+        }
+    }
+
+    /// Answers the other end's first words, which is work.
+    pub(super) fn answer(&mut self, answer: &mut Vec<u8>) -> Result<Heard, Fault> {
+        let Self::Hello(_, hello) = self else {
+            return Ok(Heard::Part);
+        };
+        let (mut greeting, rest) = hello.answer(answer)?;
+        let heard = greeting.feed(&rest, answer);
+        *self = Self::Tls(Opening(None), Box::new(greeting));
+        heard
     }
 
     /// Whether the parties' turns to speak say anything about the network. Without TLS, both speak
     /// at once.
     pub(super) fn takes_turns(&self) -> bool {
-        matches!(self, Self::Tls(_))
+        !matches!(self, Self::Plaintext(_))
     }
 
     /// The number of the stream that has been opened: 0 for that of a meeting.
     pub(super) fn stream(&self) -> u8 {
         match self {
             Self::Plaintext(introduction) => introduction.stream(),
-            Self::Tls(greeting) => greeting.introduction.stream(),
+            Self::Hello(..) => 0,
+            Self::Tls(_, greeting) => greeting.introduction.stream(),
         }
     }
 
     /// The TLS state, which may hold messages that followed the greeting.
     pub(super) fn into_tls(self) -> Option<Connection> {
         match self {
-            Self::Plaintext(_) => None,
-            Self::Tls(greeting) => Some(greeting.tls),
+            Self::Plaintext(_) | Self::Hello(..) => None,
+            Self::Tls(_, greeting) => Some(greeting.tls),
         }
+    }
+}
+
+/// The first bytes of the other end where TLS is due, held back while they could be those of a bare
+/// preamble.
+pub(super) struct Opening(Option<Vec<u8>>);
+
+impl Default for Opening {
+    fn default() -> Self {
+        Self(Some(Vec::new()))
+    }
+}
+
+impl Opening {
+    /// Hands on to TLS what is for it.
+    fn hear(
+        &mut self,
+        bytes: &[u8],
+        mut feed: impl FnMut(&[u8]) -> Result<Heard, Fault>,
+    ) -> Result<Heard, Fault> {
+        let Some(mut opening) = self.0.take() else {
+            return feed(bytes);
+        };
+        opening.extend_from_slice(bytes);
+        match preamble::is_bare(&opening) {
+            None => {
+                self.0 = Some(opening);
+                Ok(Heard::Part)
+            }
+            Some(false) => feed(&opening),
+            Some(true) => {
+                // The answer of TLS shows the other side what this one speaks.
+                let _ = feed(&opening);
+                Err(preamble::tls_was_due().into())
+            }
+        }
+    }
+}
+
+/// The first words of whoever connected, as the side that listens hears them. They cost it
+/// nothing but hearing.
+pub(super) struct Hello {
+    config: Arc<ServerConfig>,
+    ours: Fingerprint,
+    heard_bytes: usize,
+    acceptor: Acceptor,
+    accepted: Option<Accepted>,
+    /// What was said after them.
+    rest: Vec<u8>,
+    /// Until the answer.
+    introduction: Option<Introduction>,
+}
+
+impl Hello {
+    fn feed(&mut self, mut bytes: &[u8], answer: &mut Vec<u8>) -> Result<Heard, Fault> {
+        self.heard_bytes += bytes.len();
+        if self.heard_bytes > MAX_HELLO_BYTES {
+            return Err(Error::NotPsijoin("its first words do not end").into());
+        }
+        while self.accepted.is_none() && !bytes.is_empty() {
+            let read = self.acceptor.read_tls(&mut bytes);
+            read.map_err(|_| Error::NotPsijoin("its first words do not end"))?;
+            let accepted = self.acceptor.accept();
+            self.accepted = accepted.map_err(|refused| self.refuse(refused, answer))?;
+        }
+        self.rest.extend_from_slice(bytes);
+        Ok(match self.accepted {
+            Some(_) => Heard::Hello,
+            None => Heard::Part,
+        })
+    }
+
+    /// Answers, and gives what is still to be heard.
+    fn answer(&mut self, answer: &mut Vec<u8>) -> Result<(TlsGreeting, Vec<u8>), Fault> {
+        let (Some(accepted), Some(introduction)) = (self.accepted.take(), self.introduction.take())
+        else {
+            return Err(Error::ClosedDuringSetup.into());
+        };
+        let mut tls =
+            tls::server(accepted, &self.config).map_err(|refused| self.refuse(refused, answer))?;
+        write_out(&mut tls, answer);
+        let greeting = TlsGreeting {
+            tls,
+            ours: self.ours,
+            has_greeted: false,
+            introduction,
+        };
+        Ok((greeting, std::mem::take(&mut self.rest)))
+    }
+
+    fn refuse(&self, (error, mut alert): (TlsError, AcceptedAlert), answer: &mut Vec<u8>) -> Fault {
+        alert
+            .write_all(answer)
+            .expect("writing to memory never fails");
+        tls::explain(error, self.ours).into()
     }
 }
 
@@ -155,34 +332,13 @@ pub(super) struct TlsGreeting {
     tls: Connection,
     /// Who this side is.
     ours: Fingerprint,
-    /// The first bytes, held back while they could be those of a bare preamble.
-    opening: Option<Vec<u8>>,
     /// The handshake is over, and this side has said its first words.
     has_greeted: bool,
     introduction: Introduction,
 }
 
 impl TlsGreeting {
-    fn take_in(&mut self, bytes: &[u8], answer: &mut Vec<u8>) -> Result<bool, Fault> {
-        let Some(mut opening) = self.opening.take() else {
-            return self.feed(bytes, answer);
-        };
-        opening.extend_from_slice(bytes);
-        match preamble::is_bare(&opening) {
-            None => {
-                self.opening = Some(opening);
-                Ok(false)
-            }
-            Some(false) => self.feed(&opening, answer),
-            Some(true) => {
-                // The answer of TLS shows the other side what this one speaks.
-                let _ = self.feed(&opening, answer);
-                Err(preamble::tls_was_due().into())
-            }
-        }
-    }
-
-    fn feed(&mut self, bytes: &[u8], answer: &mut Vec<u8>) -> Result<bool, Fault> {
+    fn feed(&mut self, bytes: &[u8], answer: &mut Vec<u8>) -> Result<Heard, Fault> {
         let Self {
             tls, introduction, ..
         } = self;
@@ -195,7 +351,7 @@ impl TlsGreeting {
         write_out(&mut self.tls, answer);
         taken_in.map_err(|error| Fault {
             // Anybody on the way can damage what TLS then finds fault with.
-            is_authenticated: was_authenticated && matches!(error, rustls::Error::AlertReceived(_)),
+            is_authenticated: was_authenticated && matches!(error, TlsError::AlertReceived(_)),
             error: tls::explain(error, self.ours),
         })?;
         let judged = self.introduction.judge().map_err(|error| Fault {
@@ -203,11 +359,11 @@ impl TlsGreeting {
             is_authenticated: true,
         })?;
         let Some(last) = judged else {
-            return Ok(false);
+            return Ok(Heard::Part);
         };
         self.say(&last);
         write_out(&mut self.tls, answer);
-        Ok(true)
+        Ok(Heard::Peer)
     }
 
     fn say(&mut self, words: &[u8]) {
@@ -249,15 +405,19 @@ mod tests {
             while !other.unsent.is_empty() {
                 let room = self.greeting.room().min(piece_bytes);
                 let piece: Vec<u8> = other.unsent.drain(..room.min(other.unsent.len())).collect();
-                is_found |= self.greeting.take_in(&piece, &mut self.unsent)?;
+                let mut heard = self.greeting.take_in(&piece, &mut self.unsent)?;
+                if heard == Heard::Hello {
+                    heard = self.greeting.answer(&mut self.unsent)?;
+                }
+                is_found |= heard == Heard::Peer;
             }
             Ok(is_found)
         }
 
         fn tls(&mut self) -> &mut TlsGreeting {
             match &mut self.greeting {
-                Greeting::Tls(greeting) => greeting,
-                Greeting::Plaintext(_) => panic!("this greeting is in TLS"),
+                Greeting::Tls(_, greeting) => greeting,
+                _ => panic!("this greeting is in TLS, and answered"),
             }
         }
     }
@@ -306,7 +466,7 @@ mod tests {
         ends(&pinned(&a, &b), &pinned(&b, &a))
     }
 
-    fn fault(heard: Result<bool, Fault>) -> Fault {
+    fn fault<T: std::fmt::Debug>(heard: Result<T, Fault>) -> Fault {
         heard.expect_err("a fault was due")
     }
 
@@ -398,11 +558,12 @@ mod tests {
         // Anybody can say the same before.
         let certificate_unknown = [0x15, 3, 3, 0, 2, 2, 46];
         let (mut client, mut server) = pinned_ends();
-        for end in [&mut client, &mut server] {
-            let refused = fault(end.greeting.take_in(&certificate_unknown, &mut Vec::new()));
-            assert!(matches!(refused.error, Error::Refused { .. }));
-            assert!(!refused.is_authenticated);
-        }
+        let refuse =
+            |end: &mut End| fault(end.greeting.take_in(&certificate_unknown, &mut Vec::new()));
+        let [refused, no_hello] = [refuse(&mut client), refuse(&mut server)];
+        assert!(matches!(refused.error, Error::Refused { .. }));
+        assert!(matches!(no_hello.error, Error::NotPsijoin(_)));
+        assert!(!refused.is_authenticated && !no_hello.is_authenticated);
     }
 
     #[test]
@@ -418,9 +579,9 @@ mod tests {
     #[test]
     fn another_version_inside_of_tls_is_the_peers_answer() {
         let (mut client, mut server) = pinned_ends();
+        server.hear(&mut client, 4096).ok().unwrap();
         // The server says something else than its preamble.
         server.tls().has_greeted = true;
-        server.hear(&mut client, 4096).ok().unwrap();
         client.hear(&mut server, 4096).ok().unwrap();
         server.hear(&mut client, 4096).ok().unwrap();
         let mut words = Vec::new();
@@ -467,7 +628,7 @@ mod tests {
             said.truncate(kept);
             for piece in [said].into_iter().chain(pieces) {
                 match server.greeting.take_in(&piece, &mut Vec::new()) {
-                    Ok(is_peer) => prop_assert!(!is_peer),
+                    Ok(heard) => prop_assert_ne!(heard, Heard::Peer),
                     Err(fault) => {
                         prop_assert!(!fault.is_authenticated);
                         break;

@@ -44,7 +44,7 @@ impl Purpose {
 
 /// The streams that the side that listens waits for. Each is let in once.
 pub(super) struct Register {
-    ticket: Ticket,
+    pub(super) ticket: Ticket,
     is_in: Mutex<Vec<bool>>,
 }
 

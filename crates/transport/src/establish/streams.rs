@@ -86,7 +86,7 @@ impl<'a> Opening<'a> {
     }
 
     fn let_in(&self, listener: &Listener) -> Result<(), Error> {
-        let expected = (self.ticket, self.count);
+        let expected = (self.ticket.clone(), self.count);
         let start = |established| self.start(established);
         accept_streams(listener, self.options, expected, &self.patience, start)
             .inspect_err(|error| self.give_up(error))
@@ -94,10 +94,15 @@ impl<'a> Opening<'a> {
 
     fn dial(&self, address: &Address) -> Result<(), Error> {
         let dial = |stream| {
-            connect_stream(address, self.options, (self.ticket, stream), &self.patience)
-                .and_then(|established| self.start(established))
-                // This ends the other attempts, too.
-                .inspect_err(|error| self.give_up(error))
+            connect_stream(
+                address,
+                self.options,
+                (self.ticket.clone(), stream),
+                &self.patience,
+            )
+            .and_then(|established| self.start(established))
+            // This ends the other attempts, too.
+            .inspect_err(|error| self.give_up(error))
         };
         let failures: Vec<_> = thread::scope(|scope| {
             let start = |stream| {

@@ -1,0 +1,419 @@
+//! How long two parties take to meet, and to open further streams, while strangers flood the side that listens:
+//! `cargo bench -p psijoin-transport --bench flood`. `-- RATE TRIES` sets connections per second and tries.
+//!
+//! Strangers come over the loopback from the same address as the peer, with five kinds of first words in
+//! turn. They know all but the peer's secret key: both fingerprints, its public key, and what it said once. The
+//! peer comes over a line with a delay.
+
+#![allow(clippy::print_stdout)]
+
+use std::{
+    collections::VecDeque,
+    env, fmt,
+    io::{self, Read, Write},
+    net::{Shutdown, TcpListener, TcpStream},
+    sync::{
+        Arc, Barrier, OnceLock,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+        mpsc,
+    },
+    thread,
+    time::{Duration, Instant, SystemTime},
+};
+
+use psijoin_channel::{Channel, joint_seed::JointSeed};
+use psijoin_transport::{
+    Connection, Identity, Listener, Options, Security, Signature, endpoint::Address, knock::Knock,
+};
+use rustix::{
+    net::sockopt::set_socket_linger,
+    time::{ClockId, clock_gettime},
+};
+use rustls::{ClientConfig, ClientConnection, RootCertStore};
+
+/// Connections per second, and tries for each delay, unless others are asked for.
+const DEFAULTS: [usize; 2] = [10_000, 50];
+
+const DELAYS_MS: [u64; 3] = [0, 50, 150];
+
+/// What the peer may need beyond its round trips.
+const LIMIT: Duration = Duration::from_secs(2);
+
+/// Round trips to meet: TCP, and two of TLS until each side knows that the other has accepted it. For a
+/// stream there are as many.
+const ROUND_TRIPS: u32 = 3;
+
+const STREAMS: u8 = 3;
+
+/// How long the flood lasts before the peer comes.
+const BEFORE: Duration = Duration::from_millis(500);
+
+const FLOODERS: usize = 2;
+
+/// How many connections a flooder keeps open: longer than the listening side lets any of them wait.
+const KEPT: usize = 2000;
+
+/// How long a stranger waits for a system that has no room for more connections.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+const KINDS: usize = 5;
+
+fn main() {
+    let mut numbers = env::args().filter_map(|argument| argument.parse().ok());
+    let [rate, tries] = DEFAULTS.map(|default| numbers.next().unwrap_or(default));
+    let parties = Parties::new();
+    println!("{rate} connections/s asked for, {tries} tries of each");
+    for delay in DELAYS_MS.map(Duration::from_millis) {
+        println!("one-way delay {} ms", delay.as_millis());
+        for begins in [Begins::BeforeTheMeeting, Begins::AfterTheMeeting] {
+            let tried: Vec<_> = (0..tries)
+                .map(|_| parties.meet(rate, delay, begins))
+                .collect();
+            let times = |time: fn(&Try) -> Duration| Times::of(tried.iter().map(time), delay);
+            println!("  the flood begins {begins}");
+            if begins == Begins::BeforeTheMeeting {
+                println!("    meeting: {}", times(|tried| tried.met));
+            }
+            println!(
+                "    {STREAMS} further streams: {}",
+                times(|tried| tried.opened)
+            );
+            let median = |value: fn(&Try) -> f64| {
+                let mut values: Vec<_> = tried.iter().map(value).collect();
+                values.sort_by(f64::total_cmp);
+                values[values.len() / 2]
+            };
+            println!(
+                "    medians: {:.0} connections/s; the thread that listens: {:.0} % of a core",
+                median(|tried| tried.rate),
+                100.0 * median(|tried| tried.load),
+            );
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Begins {
+    BeforeTheMeeting,
+    /// While the two are in session, and nobody listens to those who come.
+    AfterTheMeeting,
+}
+
+impl fmt::Display for Begins {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::BeforeTheMeeting => "before the meeting",
+            Self::AfterTheMeeting => "after the meeting",
+        })
+    }
+}
+
+/// What came of one try.
+struct Try {
+    met: Duration,
+    opened: Duration,
+    /// Connections per second that strangers made.
+    rate: f64,
+    /// Processor time over time, of the thread that waits for the peer.
+    load: f64,
+}
+
+struct Times {
+    sorted: Vec<Duration>,
+    in_time: usize,
+    limit: Duration,
+}
+
+impl Times {
+    fn of(times: impl Iterator<Item = Duration>, delay: Duration) -> Self {
+        let limit = LIMIT + 2 * ROUND_TRIPS * delay;
+        let mut sorted: Vec<_> = times.collect();
+        sorted.sort_unstable();
+        Self {
+            in_time: sorted.iter().filter(|time| **time <= limit).count(),
+            sorted,
+            limit,
+        }
+    }
+}
+
+impl fmt::Display for Times {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = self.sorted.len();
+        let at = |place: usize| self.sorted[place].as_millis();
+        write!(
+            f,
+            "{} of {count} within {:.1} s; {} ms at least, {} ms in the median, {} ms at most",
+            self.in_time,
+            self.limit.as_secs_f32(),
+            at(0),
+            at(count / 2),
+            at(count - 1),
+        )
+    }
+}
+
+/// Who meets, and what others say instead.
+struct Parties {
+    listening: Options,
+    connecting: Options,
+    /// First words of strangers, of each kind.
+    words: [Vec<Vec<u8>>; KINDS],
+}
+
+impl Parties {
+    fn new() -> Self {
+        let [listens, dials] = std::array::from_fn(|_| Identity::generate().unwrap());
+        let options = |identity: &Identity, peer: &Identity| {
+            let (identity, peer) = (identity.clone(), peer.fingerprint());
+            let mut options = Options::new(Security::PinnedTls { identity, peer });
+            options.streams = true;
+            options
+        };
+        let (listening, connecting) = (options(&listens, &dials), options(&dials, &listens));
+        let forged = || {
+            // All is right but the signature, which is of another time.
+            let now = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs();
+            let forged = Knock {
+                signature: Signature::from_bytes([7; 64]),
+                ..Knock::new(&dials, listens.fingerprint(), now).unwrap()
+            };
+            hello(Some(forged.seal(listens.fingerprint()).to_vec()))
+        };
+        Self {
+            words: [
+                vec![Vec::new()],
+                vec![vec![0xaa; 100]],
+                vec![hello(None)],
+                (0..1000).map(|_| forged()).collect(),
+                vec![overheard(&connecting)],
+            ],
+            listening,
+            connecting,
+        }
+    }
+
+    fn meet(&self, rate: usize, delay: Duration, begins: Begins) -> Try {
+        let listener = Listener::bind(&"127.0.0.1:0".parse().unwrap()).unwrap();
+        let address = listener.address().clone();
+        let front = line(&address, delay);
+        let (flood, both_met) = (Flood::default(), Barrier::new(2));
+        let begin_flood = |when| {
+            if begins == when {
+                flood.begin();
+                thread::sleep(BEFORE);
+            }
+        };
+        thread::scope(|scope| {
+            for flooder in 0..FLOODERS {
+                let (address, flood) = (&address, &flood);
+                scope.spawn(move || flood.run(address, rate / FLOODERS, flooder, &self.words));
+            }
+            let listens = scope.spawn(|| {
+                let (met, meeting) = load(|| Connection::accept(listener, &self.listening));
+                both_met.wait();
+                let (opened, opening) = load(|| open(met.unwrap()));
+                match begins {
+                    Begins::BeforeTheMeeting => (opened, meeting),
+                    Begins::AfterTheMeeting => (opened, opening),
+                }
+            });
+            begin_flood(Begins::BeforeTheMeeting);
+            let (connection, met) = timed(|| Connection::connect(&front, &self.connecting));
+            begin_flood(Begins::AfterTheMeeting);
+            both_met.wait();
+            let (_ours, opened) = timed(|| open(connection.unwrap()));
+            let (_theirs, load) = listens.join().unwrap();
+            let rate = flood.stop();
+            Try {
+                met,
+                opened,
+                rate,
+                load,
+            }
+        })
+    }
+}
+
+fn timed<T>(act: impl FnOnce() -> T) -> (T, Duration) {
+    let started = Instant::now();
+    (act(), started.elapsed())
+}
+
+/// How much of a core an act takes.
+fn load<T>(act: impl FnOnce() -> T) -> (T, f64) {
+    let before = processor_time();
+    let (done, took) = timed(act);
+    let used = processor_time() - before;
+    (done, used.as_secs_f64() / took.as_secs_f64())
+}
+
+/// Opens further streams, which the other side does at the same time.
+fn open((mut connection, channel): (Connection, Channel)) -> (Connection, Vec<Channel>) {
+    let seed = JointSeed::insecure_fixed([7; 32]);
+    let mut streams = connection.open_streams(STREAMS, &seed).unwrap();
+    streams.push(channel);
+    (connection, streams)
+}
+
+fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+/// Strangers.
+#[derive(Default)]
+struct Flood {
+    begun: OnceLock<Instant>,
+    made: AtomicUsize,
+    is_over: AtomicBool,
+}
+
+impl Flood {
+    fn begin(&self) {
+        self.begun.set(Instant::now()).expect("it begins once");
+    }
+
+    /// Whether it has gone on for that long.
+    fn has_lasted(&self, long: Duration) -> bool {
+        self.begun
+            .get()
+            .is_some_and(|begun| begun.elapsed() >= long)
+    }
+
+    /// Connects at that rate, and says each kind of words in turn.
+    fn run(&self, address: &Address, rate: usize, seed: usize, words: &[Vec<Vec<u8>>; KINDS]) {
+        let mut kept = VecDeque::new();
+        for i in 0.. {
+            let due = Duration::from_secs_f64(i as f64 / rate as f64);
+            while !self.has_lasted(due) && !self.is_over.load(Ordering::Relaxed) {
+                thread::sleep(Duration::from_millis(1));
+            }
+            if self.is_over.load(Ordering::Relaxed) {
+                return;
+            }
+            let kind = &words[i % KINDS];
+            if let Ok(socket) = intrude(address, &kind[(seed + i / KINDS) % kind.len()]) {
+                self.made.fetch_add(1, Ordering::Relaxed);
+                kept.push_back(socket);
+            }
+            if kept.len() > KEPT {
+                kept.pop_front();
+            }
+        }
+    }
+
+    /// Ends it, and gives its rate.
+    fn stop(&self) -> f64 {
+        self.is_over.store(true, Ordering::Relaxed);
+        let lasted = self.begun.get().map_or(Duration::ZERO, Instant::elapsed);
+        self.made.load(Ordering::Relaxed) as f64 / lasted.as_secs_f64()
+    }
+}
+
+fn intrude(address: &Address, words: &[u8]) -> io::Result<TcpStream> {
+    let address = address.as_str().parse().expect("a listener has a number");
+    let mut socket = TcpStream::connect_timeout(&address, PATIENCE)?;
+    // Else the system keeps the port for a minute, and soon has none left.
+    set_socket_linger(&socket, Some(Duration::ZERO))?;
+    socket.write_all(words)?;
+    Ok(socket)
+}
+
+/// The first words of a client of TLS.
+fn hello(knock: Option<Vec<u8>>) -> Vec<u8> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut config = ClientConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[&rustls::version::TLS13])
+        .unwrap()
+        .with_root_certificates(RootCertStore::empty())
+        .with_no_client_auth();
+    config.alpn_protocols = knock.into_iter().collect();
+    let name = "psijoin".try_into().unwrap();
+    let mut client = ClientConnection::new(config.into(), name).unwrap();
+    let mut words = Vec::new();
+    client.write_tls(&mut words).unwrap();
+    words
+}
+
+/// What the peer said first to somebody else.
+fn overheard(connecting: &Options) -> Vec<u8> {
+    let somebody = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address: Address = somebody.local_addr().unwrap().into();
+    let mut connecting = connecting.clone();
+    connecting.timeouts.meet = Duration::from_millis(500);
+    thread::scope(|scope| {
+        scope.spawn(move || Connection::connect(&address, &connecting).unwrap_err());
+        let (mut socket, _) = somebody.accept().unwrap();
+        let mut words = vec![0; 4096];
+        let length = socket.read(&mut words).unwrap();
+        words.truncate(length);
+        words
+    })
+}
+
+/// Leads to `target` over a line with that delay each way.
+fn line(target: &Address, delay: Duration) -> Address {
+    let front = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = front.local_addr().unwrap().into();
+    let target = target.as_str().to_owned();
+    thread::spawn(move || {
+        for near in front.incoming().take(100) {
+            let (near, target) = (near.unwrap(), target.clone());
+            thread::spawn(move || lead(near, &target, delay));
+        }
+    });
+    address
+}
+
+fn lead(near: TcpStream, target: &str, delay: Duration) -> io::Result<()> {
+    // Connecting takes a round trip. The other end sees the connection when the first words arrive.
+    thread::sleep(2 * delay);
+    let words = delayed(near.try_clone()?, delay);
+    let Ok(first) = words.recv() else {
+        return Ok(());
+    };
+    first.wait();
+    let far = TcpStream::connect(target)?;
+    (&far).write_all(&first.bytes)?;
+    let answers = delayed(far.try_clone()?, delay);
+    thread::spawn(move || deliver(&answers, &near));
+    deliver(&words, &far)
+}
+
+struct Packet {
+    due: Instant,
+    bytes: Vec<u8>,
+}
+
+impl Packet {
+    fn wait(&self) {
+        thread::sleep(self.due.saturating_duration_since(Instant::now()));
+    }
+}
+
+fn delayed(mut from: TcpStream, delay: Duration) -> mpsc::Receiver<Packet> {
+    let (under_way, arriving) = mpsc::channel();
+    thread::spawn(move || {
+        let mut bytes = vec![0; 1 << 16];
+        while let Ok(length @ 1..) = from.read(&mut bytes) {
+            let packet = Packet {
+                due: Instant::now() + delay,
+                bytes: bytes[..length].to_vec(),
+            };
+            if under_way.send(packet).is_err() {
+                return;
+            }
+        }
+    });
+    arriving
+}
+
+fn deliver(packets: &mpsc::Receiver<Packet>, mut to: &TcpStream) -> io::Result<()> {
+    to.set_nodelay(true)?;
+    for packet in packets {
+        packet.wait();
+        to.write_all(&packet.bytes)?;
+    }
+    to.shutdown(Shutdown::Write)
+}
