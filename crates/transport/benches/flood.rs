@@ -10,26 +10,30 @@
 use std::{
     collections::VecDeque,
     env, fmt,
-    io::{self, Read, Write},
-    net::{Shutdown, TcpListener, TcpStream},
+    io::{self, Write},
+    net::TcpStream,
     sync::{
-        Arc, Barrier, OnceLock,
+        Barrier, OnceLock,
         atomic::{AtomicBool, AtomicUsize, Ordering},
-        mpsc,
     },
     thread,
-    time::{Duration, Instant, SystemTime},
+    time::{Duration, Instant},
 };
 
 use psijoin_channel::{Channel, joint_seed::JointSeed};
-use psijoin_transport::{
-    Connection, Identity, Listener, Options, Security, Signature, endpoint::Address, knock::Knock,
-};
+use psijoin_transport::{Connection, Identity, Listener, Options, Security, endpoint::Address};
 use rustix::{
     net::sockopt::set_socket_linger,
     time::{ClockId, clock_gettime},
 };
-use rustls::{ClientConfig, ClientConnection, RootCertStore};
+
+#[path = "../tests/loopback/distance.rs"]
+mod distance;
+#[path = "../tests/loopback/first_words.rs"]
+mod first_words;
+
+use distance::line;
+use first_words::{forged, hello, overheard};
 
 /// Connections per second, and tries for each delay, unless others are asked for.
 const DEFAULTS: [usize; 2] = [10_000, 50];
@@ -171,21 +175,12 @@ impl Parties {
             options
         };
         let (listening, connecting) = (options(&listens, &dials), options(&dials, &listens));
-        let forged = || {
-            // All is right but the signature, which is of another time.
-            let now = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs();
-            let forged = Knock {
-                signature: Signature::from_bytes([7; 64]),
-                ..Knock::new(&dials, listens.fingerprint(), now).unwrap()
-            };
-            hello(Some(forged.seal(listens.fingerprint()).to_vec()))
-        };
         Self {
             words: [
                 vec![Vec::new()],
                 vec![vec![0xaa; 100]],
                 vec![hello(None)],
-                (0..1000).map(|_| forged()).collect(),
+                (0..1000).map(|_| forged(&dials, &listens)).collect(),
                 vec![overheard(&connecting)],
             ],
             listening,
@@ -318,102 +313,4 @@ fn intrude(address: &Address, words: &[u8]) -> io::Result<TcpStream> {
     set_socket_linger(&socket, Some(Duration::ZERO))?;
     socket.write_all(words)?;
     Ok(socket)
-}
-
-/// The first words of a client of TLS.
-fn hello(knock: Option<Vec<u8>>) -> Vec<u8> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let mut config = ClientConfig::builder_with_provider(provider)
-        .with_protocol_versions(&[&rustls::version::TLS13])
-        .unwrap()
-        .with_root_certificates(RootCertStore::empty())
-        .with_no_client_auth();
-    config.alpn_protocols = knock.into_iter().collect();
-    let name = "psijoin".try_into().unwrap();
-    let mut client = ClientConnection::new(config.into(), name).unwrap();
-    let mut words = Vec::new();
-    client.write_tls(&mut words).unwrap();
-    words
-}
-
-/// What the peer said first to somebody else.
-fn overheard(connecting: &Options) -> Vec<u8> {
-    let somebody = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address: Address = somebody.local_addr().unwrap().into();
-    let mut connecting = connecting.clone();
-    connecting.timeouts.meet = Duration::from_millis(500);
-    thread::scope(|scope| {
-        scope.spawn(move || Connection::connect(&address, &connecting).unwrap_err());
-        let (mut socket, _) = somebody.accept().unwrap();
-        let mut words = vec![0; 4096];
-        let length = socket.read(&mut words).unwrap();
-        words.truncate(length);
-        words
-    })
-}
-
-/// Leads to `target` over a line with that delay each way.
-fn line(target: &Address, delay: Duration) -> Address {
-    let front = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = front.local_addr().unwrap().into();
-    let target = target.as_str().to_owned();
-    thread::spawn(move || {
-        for near in front.incoming().take(100) {
-            let (near, target) = (near.unwrap(), target.clone());
-            thread::spawn(move || lead(near, &target, delay));
-        }
-    });
-    address
-}
-
-fn lead(near: TcpStream, target: &str, delay: Duration) -> io::Result<()> {
-    // Connecting takes a round trip. The other end sees the connection when the first words arrive.
-    thread::sleep(2 * delay);
-    let words = delayed(near.try_clone()?, delay);
-    let Ok(first) = words.recv() else {
-        return Ok(());
-    };
-    first.wait();
-    let far = TcpStream::connect(target)?;
-    (&far).write_all(&first.bytes)?;
-    let answers = delayed(far.try_clone()?, delay);
-    thread::spawn(move || deliver(&answers, &near));
-    deliver(&words, &far)
-}
-
-struct Packet {
-    due: Instant,
-    bytes: Vec<u8>,
-}
-
-impl Packet {
-    fn wait(&self) {
-        thread::sleep(self.due.saturating_duration_since(Instant::now()));
-    }
-}
-
-fn delayed(mut from: TcpStream, delay: Duration) -> mpsc::Receiver<Packet> {
-    let (under_way, arriving) = mpsc::channel();
-    thread::spawn(move || {
-        let mut bytes = vec![0; 1 << 16];
-        while let Ok(length @ 1..) = from.read(&mut bytes) {
-            let packet = Packet {
-                due: Instant::now() + delay,
-                bytes: bytes[..length].to_vec(),
-            };
-            if under_way.send(packet).is_err() {
-                return;
-            }
-        }
-    });
-    arriving
-}
-
-fn deliver(packets: &mpsc::Receiver<Packet>, mut to: &TcpStream) -> io::Result<()> {
-    to.set_nodelay(true)?;
-    for packet in packets {
-        packet.wait();
-        to.write_all(&packet.bytes)?;
-    }
-    to.shutdown(Shutdown::Write)
 }

@@ -135,7 +135,7 @@ impl Knock {
     }
 
     /// Who it says has made it.
-    fn dialler(&self) -> Fingerprint {
+    pub fn dialler(&self) -> Fingerprint {
         Fingerprint::of_public_key(&self.der())
     }
 

@@ -378,14 +378,19 @@ fn write_out(tls: &mut Connection, to: &mut Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::LazyLock;
+    use std::{sync::LazyLock, time::Duration};
 
     use proptest::{collection::vec, prelude::*};
     use psijoin_channel::joint_seed::JointSeed;
 
     use super::super::introduction::Register;
     use super::*;
-    use crate::{Identity, preamble::Occasion, ticket::Ticket};
+    use crate::{
+        Identity,
+        knock::{Ear, Used, Verdict},
+        preamble::Occasion,
+        ticket::Ticket,
+    };
 
     /// One end of a connection without a network.
     struct End {
@@ -531,6 +536,53 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_first_words_show_who_may_be_there_and_decide_nothing() {
+        let [a, b] = std::array::from_fn(|_| Identity::generate().unwrap());
+        let ours = b.fingerprint();
+        let hour = |time: u64| Knock::new(&a, ours, time).unwrap().seal(ours).to_vec();
+        let now = knock::now();
+        for (knock, expected) in [
+            (Some(hour(now)), Some(Verdict::Peer)),
+            (
+                Some(hour(now - 3600)),
+                Some(Verdict::ClocksDiffer(Duration::from_secs(3600))),
+            ),
+            (Some(vec![7; 9]), Some(Verdict::Anybody)),
+            (None, None),
+        ] {
+            let (mut client, mut server) = ends(&pinned(&a, &b), &pinned(&b, &a));
+            let config = tls::connecting(&a, ours).unwrap();
+            client.tls().tls = tls::client(&config, knock).unwrap();
+            let mut hello = Vec::new();
+            write_out(&mut client.tls().tls, &mut hello);
+            client.unsent.clear();
+            let heard = server.greeting.take_in(&hello, &mut server.unsent);
+            assert_eq!(heard.unwrap(), Heard::Hello);
+            // Nothing was said or computed yet.
+            assert!(server.unsent.is_empty());
+            let mut ear = Ear::new(a.fingerprint(), ours, &Used::default());
+            let verdict = server.greeting.knock().map(|said| ear.judge(said, now));
+            assert_eq!(verdict, expected);
+            // Whatever it is, TLS shows that it is the peer.
+            server.greeting.answer(&mut server.unsent).unwrap();
+            introduce(&mut client, &mut server, 4096).unwrap();
+        }
+    }
+
+    #[test]
+    fn first_words_have_to_end() {
+        let (_, mut server) = pinned_ends();
+        // A record that announces as much as TLS allows, of a message that is longer still.
+        let mut said = vec![0x16, 3, 1, 0x40, 0, 1, 0, 0x80, 0];
+        said.resize(MAX_HELLO_BYTES + PIECE_BYTES, 0);
+        let ended = said
+            .chunks(PIECE_BYTES)
+            .map(|piece| server.greeting.take_in(piece, &mut Vec::new()))
+            .position(|heard| heard.is_err());
+        assert!(ended.is_some());
+    }
+
     /// Somebody in between who sends a party's words back to it.
     #[test]
     fn what_a_party_says_itself_is_no_answer() {
@@ -627,7 +679,11 @@ mod tests {
             };
             said.truncate(kept);
             for piece in [said].into_iter().chain(pieces) {
-                match server.greeting.take_in(&piece, &mut Vec::new()) {
+                let heard = match server.greeting.take_in(&piece, &mut Vec::new()) {
+                    Ok(Heard::Hello) => server.greeting.answer(&mut Vec::new()),
+                    heard => heard,
+                };
+                match heard {
                     Ok(heard) => prop_assert_ne!(heard, Heard::Peer),
                     Err(fault) => {
                         prop_assert!(!fault.is_authenticated);

@@ -1,17 +1,25 @@
-//! Thousands of strangers at once.
+//! Many strangers at once.
 
 use std::{
     collections::VecDeque,
-    io::{Read, Write},
-    net::{TcpListener, TcpStream},
+    io::Write,
+    net::{SocketAddr, TcpStream},
     sync::atomic::{AtomicBool, AtomicUsize, Ordering},
     thread,
     time::{Duration, Instant},
 };
 
+use psijoin_channel::{Channel, joint_seed::JointSeed};
 use psijoin_transport::{Connection, Identity, Options, endpoint::Address};
+use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
 
-use crate::{listener, meeting::patient_for, tls};
+use crate::{
+    distance::line,
+    first_words::{forged, hello, overheard},
+    listener,
+    meeting::patient_for,
+    plaintext, tls,
+};
 
 const CONNECTIONS: usize = 10_000;
 
@@ -25,21 +33,6 @@ const KEPT: usize = 60;
 
 /// How long the peer may take, in the midst of it all.
 const LIMIT: Duration = Duration::from_secs(2);
-
-/// What a client of TLS says first.
-fn client_hello(options: &Options) -> Vec<u8> {
-    let server = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = server.local_addr().unwrap().into();
-    thread::scope(|scope| {
-        let options = patient_for(Duration::from_millis(500), options.clone());
-        scope.spawn(move || Connection::connect(&address, &options).unwrap_err());
-        let (mut socket, _) = server.accept().unwrap();
-        let mut hello = vec![0; 4096];
-        let length = socket.read(&mut hello).unwrap();
-        hello.truncate(length);
-        hello
-    })
-}
 
 /// Makes the connections that fall to it, one of each kind in turn, until all are made and the
 /// peer is through.
@@ -85,7 +78,7 @@ fn the_peer_gets_through_a_flood() {
     };
     let (listening, connecting) = (patient(tls(&a, &b)), patient(tls(&b, &a)));
     let stranger = patient_for(Duration::from_millis(500), tls(&stranger, &a));
-    let hello = client_hello(&stranger);
+    let hello = overheard(&stranger);
     for _ in 0..ROUNDS {
         let listener = listener();
         let address = listener.address().clone();
@@ -108,5 +101,194 @@ fn the_peer_gets_through_a_flood() {
             took
         });
         assert!(took < LIMIT, "the peer was let in after {took:?}");
+    }
+}
+
+/// How far the peer is away, one way. To meet takes three round trips, and so does each stream.
+const DELAY: Duration = Duration::from_millis(100);
+
+/// Enough for them to push out whoever has to wait a round trip among them.
+const PER_SECOND: u32 = 2000;
+
+/// Strangers who come from an address of this machine, until this is dropped.
+struct Strangers<'a> {
+    is_over: &'a AtomicBool,
+}
+
+impl<'a> Strangers<'a> {
+    /// Their first words are these in turn.
+    fn come<'scope>(
+        scope: &'scope thread::Scope<'scope, '_>,
+        [from, to]: [SocketAddr; 2],
+        words: &'scope [Vec<u8>],
+        is_over: &'a AtomicBool,
+    ) -> Self
+    where
+        'a: 'scope,
+    {
+        scope.spawn(move || {
+            let started = Instant::now();
+            let mut kept = VecDeque::new();
+            for (i, words) in (0..).zip(words.iter().cycle()) {
+                let due = started + Duration::from_secs(1) * i / PER_SECOND;
+                thread::sleep(due.saturating_duration_since(Instant::now()));
+                if is_over.load(Ordering::Relaxed) {
+                    return;
+                }
+                kept.extend(come_from(from, to, words));
+                if kept.len() > 500 {
+                    kept.pop_front();
+                }
+            }
+        });
+        // They are there before anybody else comes.
+        thread::sleep(Duration::from_millis(300));
+        Self { is_over }
+    }
+}
+
+impl Drop for Strangers<'_> {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A connection from an address of this machine, whose first words are these.
+fn come_from(from: SocketAddr, to: SocketAddr, words: &[u8]) -> Option<TcpStream> {
+    let socket = socket(AddressFamily::INET, SocketType::STREAM, None).ok()?;
+    bind(&socket, &from).ok()?;
+    connect(&socket, &to).ok()?;
+    let mut socket = TcpStream::from(socket);
+    socket.write_all(words).ok()?;
+    Some(socket)
+}
+
+fn number(address: &Address) -> SocketAddr {
+    address.as_str().parse().unwrap()
+}
+
+/// The peer's address, and one of others.
+fn sources() -> [SocketAddr; 2] {
+    ["127.0.0.1:0", "127.0.0.2:0"].map(|source| source.parse().unwrap())
+}
+
+/// Two parties, and what somebody can say first who knows all but their secret keys.
+struct Attacked {
+    listening: Options,
+    connecting: Options,
+    words: Vec<Vec<u8>>,
+}
+
+impl Attacked {
+    fn new() -> Self {
+        let [a, b] = std::array::from_fn(|_| Identity::generate().unwrap());
+        let mut listening = tls(&a, &b);
+        listening.streams = true;
+        let connecting = tls(&b, &a);
+        let words = vec![hello(None), forged(&b, &a), overheard(&connecting)];
+        Self {
+            listening,
+            connecting,
+            words,
+        }
+    }
+}
+
+fn open((mut connection, channel): (Connection, Channel)) -> (Connection, Vec<Channel>) {
+    let seed = JointSeed::insecure_fixed([7; 32]);
+    let mut streams = connection.open_streams(3, &seed).unwrap();
+    streams.push(channel);
+    (connection, streams)
+}
+
+#[test]
+fn a_distant_peer_and_its_streams_get_through_hellos_of_others() {
+    let attacked = Attacked::new();
+    let listener = listener();
+    let address = listener.address().clone();
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let accepted =
+            scope.spawn(|| open(Connection::accept(listener, &attacked.listening).unwrap()));
+        let ends = [sources()[0], number(&address)];
+        let _strangers = Strangers::come(scope, ends, &attacked.words, &is_over);
+        let started = Instant::now();
+        let met = Connection::connect(&line(&address, DELAY), &attacked.connecting).unwrap();
+        let _opened = (open(met), accepted.join().unwrap());
+        let took = started.elapsed();
+        assert!(took < LIMIT + 12 * DELAY, "{took:?}");
+    });
+}
+
+#[test]
+fn a_flood_that_begins_after_the_meeting_does_not_stop_streams() {
+    let attacked = Attacked::new();
+    let listener = listener();
+    let address = listener.address().clone();
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let accepted = scope.spawn(|| Connection::accept(listener, &attacked.listening).unwrap());
+        let met = Connection::connect(&line(&address, DELAY), &attacked.connecting).unwrap();
+        let accepted = accepted.join().unwrap();
+        let ends = [sources()[0], number(&address)];
+        let _strangers = Strangers::come(scope, ends, &attacked.words, &is_over);
+        let started = Instant::now();
+        let accepted = scope.spawn(move || open(accepted));
+        let _opened = (open(met), accepted.join().unwrap());
+        let took = started.elapsed();
+        assert!(took < LIMIT + 6 * DELAY, "{took:?}");
+    });
+}
+
+/// An identity of another kind of key, which signs no knock.
+fn p256() -> Identity {
+    let key = rcgen::KeyPair::generate().unwrap();
+    let certificate = rcgen::CertificateParams::new(["psijoin".to_owned()]).unwrap();
+    let certificate = certificate.self_signed(&key).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("id.pem");
+    std::fs::write(&path, key.serialize_pem() + &certificate.pem()).unwrap();
+    Identity::read(&path).unwrap()
+}
+
+/// The listening side takes it for a stranger until TLS has shown who it is.
+#[test]
+fn a_peer_that_does_not_knock_is_met_too() {
+    let [a, b] = [Identity::generate().unwrap(), p256()];
+    for _ in 0..3 {
+        let (one, other) = crate::meet(&tls(&a, &b), &tls(&b, &a));
+        let _met = (one.unwrap(), other.unwrap());
+    }
+}
+
+/// Only the address that sends many loses seats.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_peer_that_does_not_knock_gets_through_a_flood_from_elsewhere() {
+    let [a, b] = [Identity::generate().unwrap(), p256()];
+    for (listening, connecting) in [(tls(&a, &b), tls(&b, &a)), (plaintext(), plaintext())] {
+        let is_bare = matches!(
+            listening.security,
+            psijoin_transport::Security::InsecurePlaintext
+        );
+        // Without TLS, they must not say what makes anybody the peer.
+        let words = if is_bare {
+            vec![b"psi".to_vec()]
+        } else {
+            vec![hello(None)]
+        };
+        let listener = listener();
+        let address = listener.address().clone();
+        let is_over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let accepted = scope.spawn(|| Connection::accept(listener, &listening).unwrap());
+            let ends = [sources()[1], number(&address)];
+            let _strangers = Strangers::come(scope, ends, &words, &is_over);
+            let started = Instant::now();
+            let met = Connection::connect(&line(&address, DELAY), &connecting).unwrap();
+            let _met = (met, accepted.join().unwrap());
+            let took = started.elapsed();
+            assert!(took < LIMIT + 6 * DELAY, "{took:?}");
+        });
     }
 }

@@ -10,8 +10,10 @@ use std::{
 use psijoin_channel::Channel;
 use psijoin_transport::{Connection, Error, Identity, Listener, Options, Security, Timeouts};
 
+mod distance;
 mod ending;
 mod failing;
+mod first_words;
 mod flood;
 mod forwarders;
 mod meeting;
