@@ -72,6 +72,19 @@ pub enum Error {
         source: io::Error,
     },
 
+    /// Nothing at the address says anything, not even that nobody listens.
+    #[error(
+        "nothing answered at {address} within {} s: a firewall may drop such connections, or the \
+         machine is off; allow the port on the way to the side that listens",
+        tenths(*waited)
+    )]
+    NoAnswer {
+        /// The address.
+        address: String,
+        /// How long this side tried.
+        waited: Duration,
+    },
+
     /// Nobody that could be the other party listened.
     #[error(
         "{} {address} within {} s; one side must listen and the other connect{}",
@@ -255,7 +268,9 @@ impl fmt::Display for Strangers {
 /// How attempts to connect ended.
 fn outcome(attempt: &Option<Attempt>) -> &'static str {
     match attempt.as_ref().map(|attempt| &*attempt.why) {
-        None | Some(Error::Connect { .. } | Error::Resolve { .. }) => "nobody listened at",
+        None | Some(Error::Connect { .. } | Error::Resolve { .. } | Error::NoAnswer { .. }) => {
+            "nobody listened at"
+        }
         Some(_) => "the other party was not met at",
     }
 }
@@ -306,6 +321,7 @@ impl Error {
             | Self::Listen { .. }
             | Self::Resolve { .. }
             | Self::Connect { .. }
+            | Self::NoAnswer { .. }
             | Self::NobodyConnected { .. }
             | Self::SetupTimedOut(_)
             | Self::ClosedDuringSetup

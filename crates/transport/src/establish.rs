@@ -98,7 +98,7 @@ fn tells(error: &Error) -> u8 {
         | Error::Encryption { .. }
         | Error::Version { .. } => 3,
         Error::NotPsijoin(_) | Error::Tls(_) | Error::OtherSession => 2,
-        Error::ClosedDuringSetup | Error::SetupTimedOut(_) => 1,
+        Error::ClosedDuringSetup | Error::SetupTimedOut(_) | Error::NoAnswer { .. } => 1,
         _ => 0,
     }
 }

@@ -29,6 +29,9 @@ const BACK_OFF: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs
 /// How long to wait for an address that does not even refuse, before the next is tried.
 const ATTEMPT: Duration = Duration::from_secs(10);
 
+/// After how long it means something that an address does not even refuse: systems ask twice by then.
+const SILENCE: Duration = Duration::from_secs(1);
+
 /// Connects to the peer, however late it starts to listen.
 pub(crate) fn connect(address: &Address, options: &Options) -> Result<Established, Error> {
     let patience = Patience::new(options.timeouts.meet, &options.interrupt);
@@ -138,13 +141,27 @@ impl Going<'_> {
     fn attempt(&self, address: SocketAddr) -> Result<Established, Failure> {
         // Made before, so that the other side hears it as soon as it lets this one in.
         let (greeting, first) = self.greeter.greet().map_err(Failure::Lasting)?;
+        let started = Instant::now();
+        let no_answer = || Error::NoAnswer {
+            address: self.address.to_owned(),
+            waited: started.elapsed(),
+        };
         let socket = self.call(
             move |left| connect_once(address, left),
-            |source| Error::Connect {
-                address: self.address.to_owned(),
-                source,
+            |source| match source.kind() {
+                ErrorKind::TimedOut => no_answer(),
+                _ => Error::Connect {
+                    address: self.address.to_owned(),
+                    source,
+                },
             },
-        )?;
+        );
+        let socket = socket.map_err(|failure| match failure {
+            Failure::Unfinished(None) if started.elapsed() >= SILENCE => {
+                Failure::Unfinished(Some(no_answer()))
+            }
+            failure => failure,
+        })?;
         self.greet(socket, greeting, &first)
     }
 

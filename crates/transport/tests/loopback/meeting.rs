@@ -2,7 +2,7 @@
 
 use std::{
     io::{Read, Write},
-    net::TcpListener,
+    net::{TcpListener, TcpStream},
     thread,
     time::{Duration, Instant},
 };
@@ -253,6 +253,24 @@ fn a_refused_connection_is_told_as_such() {
         )),
         "{text}"
     );
+    assert_eq!(error.kind(), Kind::Network);
+}
+
+/// A firewall that drops packets looks like a machine that has no room for one more connection.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_address_that_does_not_answer_may_be_behind_a_firewall() {
+    let full = TcpListener::bind("127.0.0.1:0").unwrap();
+    rustix::net::listen(&full, 0).unwrap();
+    let number = full.local_addr().unwrap();
+    let short = Duration::from_millis(100);
+    let _room: Vec<_> =
+        std::iter::from_fn(|| TcpStream::connect_timeout(&number, short).ok()).collect();
+    let options = patient_for(A_WHILE, plaintext());
+    let error = Connection::connect(&number.into(), &options).unwrap_err();
+    let text = error.to_string();
+    let expected = format!("the last attempt: nothing answered at {number} within 2 s: a firewall");
+    assert!(text.contains(&expected), "{text}");
     assert_eq!(error.kind(), Kind::Network);
 }
 
