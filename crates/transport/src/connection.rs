@@ -89,7 +89,8 @@ impl Connection {
     }
 
     /// Waits for the other party to connect. Whoever else connects is logged and dropped, and
-    /// can neither end the wait nor keep the other party out.
+    /// cannot end the wait. Nor can many of them keep the other party out, if it [knocks](crate::knock):
+    /// with TLS, an Ed25519 key, and clocks that differ by less than five minutes.
     ///
     /// # Errors
     /// [`Error::NobodyConnected`] after the time-out, [`Error::Interrupted`], and what the

@@ -14,7 +14,8 @@
 //! | [`frame`] | how messages are laid out on the wire |
 //!
 //! # Layers on the wire
-//! 1. TCP, and TLS 1.3 over it unless [`Security::InsecurePlaintext`] was asked for;
+//! 1. TCP, and TLS 1.3 over it unless [`Security::InsecurePlaintext`] was asked for; its first flight holds a
+//!    [knock];
 //! 2. an 8-byte preamble each way, which shows a party that its peer speaks psijoin and (under TLS)
 //!    has accepted its identity. Under TLS, 8 KiB of padding follow: how fast they come shows the rate of the
 //!    network ([`Connection::measured`]). On further streams of a session, the preamble is another one;
@@ -29,8 +30,8 @@
 //! means that it is dead, stuck or cut off. What ends one stream of a session ends all, on both
 //! sides. [`Error::kind`] sorts errors by who has to act.
 //!
-//! Anyone who has not proved to be the peer is a stranger, and decides nothing. A stranger can
-//! neither end the wait for the peer nor keep the peer out.
+//! Anyone who has not proved to be the peer is a stranger, and decides nothing. A stranger cannot end
+//! the wait for the peer, and many cannot keep out a peer that [knocks](knock).
 
 #![forbid(unsafe_code)]
 
