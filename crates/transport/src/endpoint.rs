@@ -1,7 +1,7 @@
 //! Where and how to meet the other party.
 
 use std::{
-    fmt,
+    fmt, io,
     net::{SocketAddr, TcpListener},
     str::FromStr,
     sync::Arc,
@@ -63,6 +63,11 @@ impl FromStr for Address {
 /// of the standard library are few where thousands come at once.
 const BACKLOG: i32 = 4096;
 
+/// How many it keeps while a session runs and nobody is let in: as many as a session has streams, whose
+/// other side may be early. Were they more, strangers could fill them, and streams would have to wait until all of these
+/// were heard.
+const SESSION_BACKLOG: i32 = 256;
+
 /// An address that this side already listens at. After binding to port 0, it says which port this
 /// is.
 #[derive(Debug)]
@@ -79,14 +84,29 @@ impl Listener {
     pub fn bind(address: &Address) -> Result<Self, Error> {
         TcpListener::bind(address.as_str())
             .and_then(|socket| {
-                rustix::net::listen(&socket, BACKLOG)?;
                 let address = socket.local_addr()?.into();
-                Ok(Self { socket, address })
+                let listener = Self { socket, address };
+                listener.open()?;
+                Ok(listener)
             })
             .map_err(|source| Error::Listen {
                 address: address.as_str().to_owned(),
                 source,
             })
+    }
+
+    /// From now on, somebody is let in.
+    pub(crate) fn open(&self) -> io::Result<()> {
+        self.keep(BACKLOG)
+    }
+
+    /// From now on, nobody is let in until it is [opened](Self::open) again.
+    pub(crate) fn close(&self) -> io::Result<()> {
+        self.keep(SESSION_BACKLOG)
+    }
+
+    fn keep(&self, connections: i32) -> io::Result<()> {
+        Ok(rustix::net::listen(&self.socket, connections)?)
     }
 
     /// Where it listens, with the port that it got.

@@ -44,7 +44,10 @@ pub(crate) fn accept(listener: &Listener, options: &Options) -> Result<Establish
     let patience = Patience::new(options.timeouts.meet, &options.interrupt);
     let mut entrance = Entrance::new(listener, options, Purpose::Meet)?;
     match entrance.next(&patience)? {
-        Some(established) => Ok(established),
+        Some(established) => {
+            listener.close()?;
+            Ok(established)
+        }
         None => Err(Error::NobodyConnected {
             address: listener.address().as_str().to_owned(),
             waited: patience.limit,
@@ -101,6 +104,7 @@ struct Short;
 
 impl<'a> Entrance<'a> {
     fn new(listener: &'a Listener, options: &Options, purpose: Purpose) -> Result<Self, Error> {
+        listener.open()?;
         listener.socket.set_nonblocking(true)?;
         Ok(Self {
             listener,
