@@ -200,22 +200,19 @@ impl<'a> Entrance<'a> {
         }
     }
 
+    /// Those of a standing, and their places.
+    fn members(&self, standing: Standing) -> impl Iterator<Item = (usize, &Candidate)> {
+        let all = self.candidates.iter().enumerate();
+        all.filter(move |(_, candidate)| candidate.standing() == standing)
+    }
+
     /// Turns away those for whom their standing has no seats.
     fn keep(&mut self, standing: Standing, seats: usize) {
-        let of_that = |candidate: &Candidate| candidate.standing() == standing;
-        if self
-            .candidates
-            .iter()
-            .filter(|candidate| of_that(candidate))
-            .count()
-            <= seats
-        {
+        if self.members(standing).count() <= seats {
             return;
         }
-        let all = self.candidates.iter().enumerate();
-        let members = all
-            .filter(|(_, candidate)| of_that(candidate))
-            .map(|(place, candidate)| (place, candidate.from.into()));
+        let members = self.members(standing);
+        let members = members.map(|(place, candidate)| (place, candidate.from.into()));
         let mut leaving = room::surplus(members, seats, &SystemRandom::new());
         leaving.sort_unstable();
         for place in leaving.into_iter().rev() {
@@ -229,14 +226,10 @@ impl<'a> Entrance<'a> {
 
     /// Turns away one, of those who have shown least.
     fn make_room(&mut self) {
-        for standing in Standing::ALL {
-            let all = self.candidates.iter();
-            let count = all
-                .filter(|candidate| candidate.standing() == standing)
-                .count();
-            if count > 0 {
-                return self.keep(standing, count - 1);
-            }
+        let count = |standing| self.members(standing).count();
+        let crowd = Standing::ALL.map(|standing| (standing, count(standing)));
+        if let Some((standing, count)) = crowd.into_iter().find(|&(_, count)| count > 0) {
+            self.keep(standing, count - 1);
         }
     }
 
@@ -268,13 +261,11 @@ impl<'a> Entrance<'a> {
         if started < self.next_answer {
             return None;
         }
-        let places = || self.candidates.iter().enumerate();
-        let asking = places()
+        let heard = || self.members(Standing::Heard);
+        let asking = heard()
             .filter(|(_, candidate)| candidate.asks())
             .map(|(place, candidate)| (place, candidate.from.into()));
-        let present = places()
-            .filter(|(_, candidate)| candidate.standing() == Standing::Heard)
-            .map(|(_, candidate)| candidate.from.into());
+        let present = heard().map(|(_, candidate)| candidate.from.into());
         let place = room::first_served(asking, present)?;
         let step = self.candidates[place].answer();
         let followed = self.follow(place, step);

@@ -26,8 +26,10 @@ use crate::{Attempt, Error, Kind, Options, endpoint::Address, ticket::Ticket};
 /// How long to wait before the first attempt is repeated, and at most.
 const BACK_OFF: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(1)];
 
-/// How long to wait for an address that does not even refuse, before the next is tried.
-const ATTEMPT: Duration = Duration::from_secs(10);
+/// How long to wait for an address that does not even refuse, before the next is tried: in the first round, and at
+/// most. Where many want to be let in at once, what this side sends may be lost, and systems ask again
+/// after one second, three and seven.
+const ATTEMPT: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(10)];
 
 /// After how long it means something that an address does not even refuse: systems ask twice by then.
 const SILENCE: Duration = Duration::from_secs(1);
@@ -61,13 +63,15 @@ fn connect_for(
         patience,
     };
     let mut failures = Failures::default();
-    let [mut back_off, longest] = BACK_OFF;
+    let [mut back_off, longest_back_off] = BACK_OFF;
+    let [mut attempt, longest_attempt] = ATTEMPT;
     while going.patience.left()?.is_some() {
-        if let Some(established) = going.round(&mut failures)? {
+        if let Some(established) = going.round(attempt, &mut failures)? {
             return Ok(established);
         }
         going.rest(back_off)?;
-        back_off = longest.min(back_off.mul_f32(1.5));
+        back_off = longest_back_off.min(back_off.mul_f32(1.5));
+        attempt = longest_attempt.min(2 * attempt);
     }
     Err(Error::NobodyListened {
         address: going.address.to_owned(),
@@ -95,11 +99,15 @@ enum Failure {
 }
 
 impl Going<'_> {
-    /// Tries all that the address stands for.
+    /// Tries all that the address stands for, each for so long at most until it answers.
     ///
     /// # Errors
     /// If no later round can do better.
-    fn round(&self, failures: &mut Failures) -> Result<Option<Established>, Error> {
+    fn round(
+        &self,
+        limit: Duration,
+        failures: &mut Failures,
+    ) -> Result<Option<Established>, Error> {
         let addresses = match self.resolve() {
             Ok(addresses) => addresses,
             Err(failure) => {
@@ -110,7 +118,7 @@ impl Going<'_> {
         let mut lasting = None;
         let mut may_pass = addresses.is_empty();
         for address in addresses {
-            match self.attempt(address) {
+            match self.attempt(address, limit) {
                 Ok(established) => return Ok(Some(established)),
                 // Another of the addresses may work.
                 Err(Failure::Lasting(error @ Error::Connect { .. })) => lasting = Some(error),
@@ -138,31 +146,40 @@ impl Going<'_> {
         Ok(addresses.collect())
     }
 
-    fn attempt(&self, address: SocketAddr) -> Result<Established, Failure> {
+    fn attempt(&self, address: SocketAddr, limit: Duration) -> Result<Established, Failure> {
         // Made before, so that the other side hears it as soon as it lets this one in.
         let (greeting, first) = self.greeter.greet().map_err(Failure::Lasting)?;
         let started = Instant::now();
-        let no_answer = || Error::NoAnswer {
-            address: self.address.to_owned(),
-            waited: started.elapsed(),
-        };
         let socket = self.call(
-            move |left| connect_once(address, left),
-            |source| match source.kind() {
-                ErrorKind::TimedOut => no_answer(),
-                _ => Error::Connect {
-                    address: self.address.to_owned(),
-                    source,
-                },
+            move |left| connect_once(address, left.min(limit)),
+            |source| Error::Connect {
+                address: self.address.to_owned(),
+                source,
             },
         );
-        let socket = socket.map_err(|failure| match failure {
-            Failure::Unfinished(None) if started.elapsed() >= SILENCE => {
-                Failure::Unfinished(Some(no_answer()))
-            }
-            failure => failure,
-        })?;
+        let socket = socket.map_err(|failure| self.judge_silence(failure, started.elapsed()))?;
         self.greet(socket, greeting, &first)
+    }
+
+    /// What it means that an attempt to connect has ended without an answer.
+    fn judge_silence(&self, failure: Failure, waited: Duration) -> Failure {
+        let no_answer = || Error::NoAnswer {
+            address: self.address.to_owned(),
+            waited,
+        };
+        let is_long = waited >= SILENCE;
+        match failure {
+            Failure::Passing(Error::Connect { source, .. })
+                if source.kind() == ErrorKind::TimedOut =>
+            {
+                match is_long {
+                    true => Failure::Passing(no_answer()),
+                    false => Failure::Unfinished(None),
+                }
+            }
+            Failure::Unfinished(None) => Failure::Unfinished(is_long.then(no_answer)),
+            failure => failure,
+        }
     }
 
     /// Makes sure who is at the other end, and that it speaks psijoin.
@@ -288,7 +305,7 @@ fn lasts(error: &io::Error) -> bool {
 }
 
 fn connect_once(address: SocketAddr, limit: Duration) -> io::Result<TcpStream> {
-    let socket = TcpStream::connect_timeout(&address, limit.min(ATTEMPT))?;
+    let socket = TcpStream::connect_timeout(&address, limit)?;
     // A port of this machine that nobody listens at can be given to the very socket that
     // tries to reach it, which then talks to itself.
     if socket.local_addr()? == socket.peer_addr()? {

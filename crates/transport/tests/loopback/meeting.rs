@@ -269,7 +269,7 @@ fn an_address_that_does_not_answer_may_be_behind_a_firewall() {
     let options = patient_for(A_WHILE, plaintext());
     let error = Connection::connect(&number.into(), &options).unwrap_err();
     let text = error.to_string();
-    let expected = format!("the last attempt: nothing answered at {number} within 2 s: a firewall");
+    let expected = format!("the last attempt: nothing answered at {number} within 1 s: a firewall");
     assert!(text.contains(&expected), "{text}");
     assert_eq!(error.kind(), Kind::Network);
 }
