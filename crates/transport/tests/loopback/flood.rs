@@ -10,7 +10,7 @@ use std::{
 };
 
 use psijoin_channel::{Channel, joint_seed::JointSeed};
-use psijoin_transport::{Connection, Identity, Options, endpoint::Address};
+use psijoin_transport::{Connection, Identity, Options, Timeouts, endpoint::Address};
 use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
 
 use crate::{
@@ -104,7 +104,7 @@ fn the_peer_gets_through_a_flood() {
     }
 }
 
-/// How far the peer is away, one way. To meet takes three round trips, and so does each stream.
+/// How far the peer is away, one way.
 const DELAY: Duration = Duration::from_millis(100);
 
 /// Enough for them to push out whoever has to wait a round trip among them.
@@ -199,8 +199,16 @@ impl Attacked {
         Self::new(plaintext(), plaintext(), vec![b"psi".to_vec()])
     }
 
-    fn new(mut listening: Options, connecting: Options, words: Vec<Vec<u8>>) -> Self {
-        listening.streams = true;
+    fn new(listening: Options, connecting: Options, words: Vec<Vec<u8>>) -> Self {
+        let mut patient = [listening, connecting];
+        for options in &mut patient {
+            options.streams = true;
+            options.timeouts = Timeouts {
+                meet: Duration::from_secs(20),
+                ..Timeouts::default()
+            };
+        }
+        let [listening, connecting] = patient;
         Self {
             listening,
             connecting,
@@ -208,13 +216,8 @@ impl Attacked {
         }
     }
 
-    /// How long the peer takes, from a distance, to meet in a flood from `source` and to do
-    /// what both do `then`.
-    fn meets<T: Send>(
-        &self,
-        source: SocketAddr,
-        then: impl Fn((Connection, Channel)) -> T + Sync,
-    ) -> Duration {
+    /// Lets the peer come from a distance, in a flood from `source`, and both do what they do `then`.
+    fn meet<T: Send>(&self, source: SocketAddr, then: impl Fn((Connection, Channel)) -> T + Sync) {
         let listener = listener();
         let address = listener.address().clone();
         let is_over = AtomicBool::new(false);
@@ -223,10 +226,8 @@ impl Attacked {
             let accepted = scope.spawn(accepts);
             let ends = [source, number(&address)];
             let _strangers = Strangers::come(scope, ends, &self.words, &is_over);
-            let started = Instant::now();
             let met = Connection::connect(&line(&address, DELAY), &self.connecting).unwrap();
             let _both = (then(met), accepted.join().unwrap());
-            started.elapsed()
         })
     }
 }
@@ -240,8 +241,7 @@ fn open((mut connection, channel): (Connection, Channel)) -> (Connection, Vec<Ch
 
 #[test]
 fn a_distant_peer_and_its_streams_get_through_hellos_of_others() {
-    let took = Attacked::in_tls().meets(sources()[0], open);
-    assert!(took < LIMIT + 12 * DELAY, "{took:?}");
+    Attacked::in_tls().meet(sources()[0], open);
 }
 
 #[test]
@@ -257,11 +257,8 @@ fn a_flood_that_begins_after_the_meeting_does_not_stop_streams() {
             let accepted = accepted.join().unwrap();
             let ends = [sources()[0], number(&address)];
             let _strangers = Strangers::come(scope, ends, &attacked.words, &is_over);
-            let started = Instant::now();
             let accepted = scope.spawn(move || open(accepted));
             let _opened = (open(met), accepted.join().unwrap());
-            let took = started.elapsed();
-            assert!(took < LIMIT + 6 * DELAY, "{took:?}");
         });
     }
 }
@@ -292,7 +289,6 @@ fn a_peer_that_does_not_knock_is_met_too() {
 #[test]
 fn a_peer_that_does_not_knock_gets_through_a_flood_from_elsewhere() {
     for attacked in [Attacked::without_knocks(), Attacked::in_plaintext()] {
-        let took = attacked.meets(sources()[1], |met| met);
-        assert!(took < LIMIT + 6 * DELAY, "{took:?}");
+        attacked.meet(sources()[1], |met| met);
     }
 }
