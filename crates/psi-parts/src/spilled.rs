@@ -1,4 +1,7 @@
-use std::sync::Mutex;
+use std::{
+    ops::Range,
+    sync::{Mutex, MutexGuard},
+};
 
 use psijoin_channel::joint_seed::JointSeed;
 use psijoin_encode::{DigestVec, Digests, okvs::Partition};
@@ -15,7 +18,11 @@ const NUMBER: usize = size_of::<i64>();
 
 /// A table that spills to disk beyond a budget of memory. Items come in any order, and are kept part by part.
 ///
-/// Beside the budget it takes a bit per row. A [`Part`] that was asked for is the caller's.
+/// The items of a [`Part`] are in an order that follows from [what was added](Self::add), and neither from when it was, nor
+/// from what was spilled.
+///
+/// Beside the budget it takes a bit per row, and 12 bytes for each part that gets something of what is added at a time. A
+/// part that was asked for is the caller's.
 pub struct Spilled<'a> {
     plan: &'a Plan,
     joint_seed: &'a JointSeed,
@@ -25,6 +32,8 @@ pub struct Spilled<'a> {
     payload_bytes: usize,
     /// A partition per part. A record is an item's digest, position, numbers and payload.
     parts: Store,
+    /// Of each part, what was added at a time.
+    runs: Vec<Runs>,
     rows: u32,
     /// A bit per row.
     found: Mutex<Vec<u64>>,
@@ -162,6 +171,7 @@ impl<'a> Spilled<'a> {
             columns: columns(plan, role),
             payload_bytes: payload_bytes(plan, role),
             parts: Store::new(parts(plan), record_bytes(plan, role), budget, folder),
+            runs: (0..parts(plan)).map(|_| Runs::default()).collect(),
             rows,
             found: Mutex::new(vec![0; (rows as usize).div_ceil(64)]),
             given: (given_bytes > 0).then(|| Given::new(rows, given_bytes, budget, folder)),
@@ -177,8 +187,10 @@ impl<'a> Spilled<'a> {
     }
 
     /// Adds items: where each stands in the table, for each column a number per item, and the payloads of all, one after
-    /// the other. Any number of threads may add at the same time. Some ten thousand items at a time are best: each part
+    /// the other. Any number of threads may add at the same time. Some hundred items for each part at a time are best: it
     /// then gets a few kilobytes.
+    ///
+    /// Within a part, items that are added at a time stay in their order, and come before those whose first position is greater.
     ///
     /// # Errors
     /// [`Error::Table`] if what is beyond the budget cannot be written.
@@ -213,7 +225,8 @@ impl<'a> Spilled<'a> {
             items.parts(),
         );
         let mut records = Vec::new();
-        for (part, (digests, places)) in by_part.iter().enumerate() {
+        let filled = by_part.iter().enumerate();
+        for (part, (digests, places)) in filled.filter(|(_, (digests, _))| !digests.is_empty()) {
             records.clear();
             let tails = places.iter().map(|place| {
                 let place = *place as usize;
@@ -227,7 +240,8 @@ impl<'a> Spilled<'a> {
                 Digests::Short(digests) => write(&mut records, digests, tails),
                 Digests::Long(digests) => write(&mut records, digests, tails),
             }
-            self.parts.append(part, &records).map_err(failed)?;
+            let first = self.parts.append(part, &records).map_err(failed)?;
+            self.runs[part].note(positions[0], first, digests.len());
         }
         Ok(())
     }
@@ -255,27 +269,24 @@ impl Table for Spilled<'_> {
         let items = self.parts.records(part as usize) as usize;
         let (record_bytes, digest_bytes) = (self.parts.record_bytes(), self.plan.digest_bytes());
         let mut digests = DigestVec::zeroed(items, digest_bytes);
-        let mut positions = Vec::with_capacity(items);
-        let mut columns = vec![Vec::with_capacity(items); self.columns];
-        let mut payloads = Vec::with_capacity(items * self.payload_bytes);
+        let mut positions = vec![0; items];
+        let mut columns = vec![vec![0; items]; self.columns];
+        let mut payloads = vec![0; items * self.payload_bytes];
+        let mut places = self.runs[part as usize].places(items)?;
         self.parts
             .visit(part as usize, &mut |some| {
-                let records = some.chunks_exact(record_bytes);
-                match &mut digests {
-                    DigestVec::Short(digests) => {
-                        read(&mut digests[positions.len()..], records.clone());
+                for (record, place) in some.chunks_exact(record_bytes).zip(&mut places) {
+                    let (digest, tail) = record.split_at(digest_bytes);
+                    match &mut digests {
+                        DigestVec::Short(digests) => digests[place] = word(digest),
+                        DigestVec::Long(digests) => digests[place] = word(digest),
                     }
-                    DigestVec::Long(digests) => {
-                        read(&mut digests[positions.len()..], records.clone());
-                    }
-                }
-                for tail in records.map(|record| &record[digest_bytes..]) {
-                    positions.push(u32::from_le_bytes(word(tail)));
+                    positions[place] = u32::from_le_bytes(word(tail));
                     let (numbers, payload) = tail[POSITION..].split_at(self.columns * NUMBER);
-                    payloads.extend_from_slice(payload);
+                    payloads[place * payload.len()..][..payload.len()].copy_from_slice(payload);
                     let numbers = numbers.chunks_exact(NUMBER);
                     for (column, number) in columns.iter_mut().zip(numbers) {
-                        column.push(i64::from_le_bytes(word(number)));
+                        column[place] = i64::from_le_bytes(word(number));
                     }
                 }
             })
@@ -297,6 +308,54 @@ impl Table for Spilled<'_> {
             found[*row as usize / 64] |= 1 << (row % 64);
         }
         Ok(())
+    }
+}
+
+/// What a part got: threads append to it as chance will have it, and its items are not to depend on that.
+#[derive(Default)]
+struct Runs(Mutex<Vec<Run>>);
+
+/// Items of a part that were added at a time.
+#[derive(Clone, Copy)]
+struct Run {
+    /// What runs are sorted by: the first position of all that was added at that time, and so no other run's.
+    order: u32,
+    /// How many items the part had before.
+    first: u32,
+    len: u32,
+}
+
+impl Runs {
+    fn note(&self, order: u32, first: u64, len: usize) {
+        let (first, len) = (first as u32, len as u32);
+        self.lock().push(Run { order, first, len });
+    }
+
+    /// Where each of so many items belongs, in the order in which they were appended.
+    ///
+    /// # Errors
+    /// If some of them could not be added: whoever did was told so.
+    fn places(&self, items: usize) -> Result<impl Iterator<Item = usize> + use<>, Error> {
+        let mut runs = self.lock().clone();
+        runs.sort_unstable_by_key(|run| run.order);
+        let mut end = 0;
+        let to = runs.iter().map(|run| {
+            let start = end;
+            end += run.len as usize;
+            (run.first, start..end)
+        });
+        let mut to: Vec<(u32, Range<usize>)> = to.collect();
+        if end != items {
+            return Err(Error::Misuse(
+                "a table to which not all items could be added",
+            ));
+        }
+        to.sort_unstable_by_key(|(first, _)| *first);
+        Ok(to.into_iter().flat_map(|(_, places)| places))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Run>> {
+        self.0.lock().expect("no panic")
     }
 }
 
@@ -343,13 +402,6 @@ fn write<'a, const D: usize, N: Iterator<Item = i64>>(
         records.extend_from_slice(&tail.position.to_le_bytes());
         (tail.numbers).for_each(|number| records.extend_from_slice(&number.to_le_bytes()));
         records.extend_from_slice(tail.payload);
-    }
-}
-
-/// Reads the digests that records begin with.
-fn read<'a, const D: usize>(digests: &mut [[u8; D]], records: impl Iterator<Item = &'a [u8]>) {
-    for (digest, record) in digests.iter_mut().zip(records) {
-        *digest = word(record);
     }
 }
 

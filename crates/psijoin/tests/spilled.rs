@@ -13,6 +13,7 @@ use psijoin::{
     registry,
     spill::{Budget, Folder},
 };
+use psijoin_block::parallel::{self, Pool};
 
 const ITEMS: u64 = 3000;
 
@@ -147,6 +148,55 @@ fn a_part_has_the_digests_positions_and_numbers_of_its_items() {
             found += own.positions.len();
         }
         assert_eq!(found, COUNT as usize);
+    }
+}
+
+/// The order of a part's items follows from what was added: not from which thread came first, nor from what lies on disk.
+#[test]
+fn the_items_of_a_part_come_in_one_order() {
+    let columns = Columns {
+        sender: 1,
+        receiver: 0,
+    };
+    let joint_seed = &JointSeed::insecure_fixed(SEED);
+    let plan = &plan("rr22-circuit", OutputKind::Sums(columns), 3);
+    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::new(folder.path());
+    let rows: Vec<u32> = (0..ITEMS as u32).collect();
+    let fingerprint = |row: &u32| *blake3::hash(&row.to_le_bytes()).as_bytes();
+    // Batches of rows that do not follow each other, as partitions of keys have them.
+    let batches: Vec<Vec<u32>> = (0..29)
+        .map(|batch| rows.iter().copied().skip(batch).step_by(29).collect())
+        .collect();
+    let poured = |threads, budget, first: usize| {
+        let budget = &Budget::new(budget);
+        let rows = ITEMS as u32;
+        let table = Spilled::new(plan, Role::Sender, joint_seed, rows, budget, &folder).unwrap();
+        Pool::new(threads).unwrap().run(|| {
+            parallel::for_each(batches.len(), &|number| {
+                let batch = &batches[(first + number) % batches.len()];
+                let fingerprints: Vec<_> = batch.iter().map(fingerprint).collect();
+                let numbers: Vec<i64> = batch.iter().map(|row| -i64::from(*row)).collect();
+                table.add(&fingerprints, batch, &[&numbers], &[]).unwrap();
+            });
+        });
+        let parts = (0..3).map(|part| {
+            let part = table.part(part).unwrap();
+            let digests = part.items.rows(0..part.items.len() as u32);
+            (digests, part.positions, part.columns)
+        });
+        parts.collect::<Vec<_>>()
+    };
+    let expected = poured(1, u64::MAX, 0);
+    let found = expected.iter().map(|(_, positions, _)| positions.len());
+    assert_eq!(found.sum::<usize>(), rows.len());
+    for threads in [1, 2, 7] {
+        for budget in [0, 40_000, u64::MAX] {
+            for first in [0, 17] {
+                let parts = poured(threads, budget, first);
+                assert!(parts == expected, "{threads} threads, {budget} bytes");
+            }
+        }
     }
 }
 

@@ -78,7 +78,8 @@ impl Store {
         content.expect("no panic").bytes / self.0.record_bytes as u64
     }
 
-    /// Appends records, one after the other, to a partition. They stay together, whatever other threads append.
+    /// Appends records, one after the other, to a partition. They stay together, whatever other threads append. Returns how
+    /// many records were there before them.
     ///
     /// # Errors
     /// If what is beyond the budget cannot be written. What could not be written is lost: to read its partition
@@ -86,13 +87,14 @@ impl Store {
     ///
     /// # Panics
     /// If there is no such partition, or `records` ends within a record.
-    pub fn append(&self, partition: usize, records: &[u8]) -> Result<(), Error> {
+    pub fn append(&self, partition: usize, records: &[u8]) -> Result<u64, Error> {
         assert!(
             records.len().is_multiple_of(self.0.record_bytes),
             "whole records"
         );
-        self.0.append(partition, records);
-        self.0.budget.keep()
+        let bytes_before = self.0.append(partition, records);
+        self.0.budget.keep()?;
+        Ok(bytes_before / self.0.record_bytes as u64)
     }
 
     /// Calls `work` with all records of a partition in the order in which they were appended: some of them at a time,
@@ -178,12 +180,14 @@ struct Content {
 }
 
 impl Partitions {
-    fn append(&self, partition: usize, records: &[u8]) {
+    /// Appends records, and returns how many bytes were there before them.
+    fn append(&self, partition: usize, records: &[u8]) -> u64 {
         let Partition { content, held } = &self.partitions[partition];
         let mut content = content.lock().expect("no panic");
         // Memory that is not needed yet must not be what exceeds the budget.
         let wanted = self.budget.used() + (records.len() + MOST_BYTES) as u64;
         let has_room = wanted < self.budget.limit() / 2;
+        let before = content.bytes;
         let grown = content.append(
             records,
             MOST_BYTES - MOST_BYTES % self.record_bytes,
@@ -191,6 +195,7 @@ impl Partitions {
         );
         held.fetch_add(grown, Ordering::Relaxed);
         self.budget.take(grown);
+        before
     }
 
     fn visit(&self, partition: usize, work: &mut dyn FnMut(&[u8])) -> Result<(), Error> {

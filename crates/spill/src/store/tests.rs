@@ -39,6 +39,18 @@ fn spilled() -> (Store, Budget, tempfile::TempDir) {
     kept
 }
 
+#[test]
+fn who_appends_knows_where_it_lies() {
+    for budget in [0, u64::MAX] {
+        let (store, _budget, _folder) = store(2, budget);
+        assert_eq!(store.append(1, &records(0, 0..5)).unwrap(), 0);
+        assert_eq!(store.append(1, &[]).unwrap(), 5);
+        assert_eq!(store.append(0, &records(0, 0..7)).unwrap(), 0);
+        assert_eq!(store.append(1, &records(0, 5..30_000)).unwrap(), 5);
+        assert_eq!(store.append(1, &records(0, 0..1)).unwrap(), 30_000);
+    }
+}
+
 fn file(store: &Store) -> &File {
     store.0.file.file().unwrap()
 }
@@ -226,7 +238,7 @@ fn a_folder_that_is_none_is_told() {
         let store = Store::new(1, 1, &Budget::new(0), &folder);
         store.append(0, &[]).unwrap();
         let checked = folder.check_room(0);
-        for error in [store.append(0, &[1]), checked].map(Result::unwrap_err) {
+        for error in [store.append(0, &[1]).map(drop), checked].map(Result::unwrap_err) {
             assert!(matches!(error, Error::Create { .. }), "{error:?}");
             let said = error.to_string();
             assert!(said.contains(&*folder.path().to_string_lossy()), "{said}");

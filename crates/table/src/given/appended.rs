@@ -38,6 +38,6 @@ impl<'a> Appended<'a> {
     /// Appends what is left.
     pub(super) fn finish(self) -> Result<(), Error> {
         let mut waiting = self.waiting.iter().enumerate();
-        waiting.try_for_each(|(partition, records)| self.store.append(partition, records))
+        waiting.try_for_each(|(partition, records)| self.store.append(partition, records).map(drop))
     }
 }
