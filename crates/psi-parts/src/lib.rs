@@ -34,7 +34,8 @@
 //!
 //! **What parts share.** Channels, and the public codes of silent OT and vector OLE
 //! ([`kept`](psijoin_ot::block_accumulate::kept)), which nobody writes to. Keys, seeds and base OTs are fresh for
-//! each part.
+//! each part: its randomness is a [child](psijoin_block::Prg::child) of the party's, by the part's number, whatever other parts run
+//! and wherever.
 //!
 //! **Going on.** A session keeps what each part gave in a [`Ledger`](psijoin_psi::Ledger), if it is given one. A
 //! later attempt runs the parts that [remain](Remaining), with fresh randomness, on items that were digested under the

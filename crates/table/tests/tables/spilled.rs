@@ -1,5 +1,6 @@
 //! Keys that need not fit into memory.
 
+use psijoin_block::parallel::Pool;
 use psijoin_spill::{Budget, Folder};
 use psijoin_table::{ErrorKind, Items, KeyPartitions};
 
@@ -92,6 +93,35 @@ fn partitions_have_what_the_table_in_memory_has() {
         assert_eq!(again.spilled_bytes() > 0, budget.limit() < u64::MAX);
         assert_eq!(again.into_table().unwrap(), table);
         assert_eq!(files.names(), ["t.csv"]);
+    }
+}
+
+/// Of each partition: not from which thread read first, nor from what lies on disk.
+#[test]
+fn items_come_in_an_order_that_follows_from_the_table() {
+    let files = Files::new();
+    let rows = (0..60_000_u32).map(|row| {
+        let key = row.wrapping_mul(2_654_435_761) % 50_000;
+        format!("key number {key},{},{}\n", row % 5, row % 7)
+    });
+    let text = format!("k,a,b\n{}", rows.collect::<String>());
+    let source = open(&files.text("t.csv", text));
+    let read = |threads, budget| {
+        let read = || {
+            let spilled = partitions(&source, &Budget::new(budget), files.0.path()).unwrap();
+            let partitions = 0..spilled.partitions();
+            partitions
+                .map(|partition| spilled.items(partition).unwrap())
+                .collect::<Vec<_>>()
+        };
+        Pool::new(threads).unwrap().run(read)
+    };
+    let expected = read(1, u64::MAX);
+    for (threads, budget) in [(1, 0), (2, 300_000), (7, 300_000), (7, u64::MAX)] {
+        assert!(
+            read(threads, budget) == expected,
+            "{threads} threads, {budget} bytes"
+        );
     }
 }
 
