@@ -69,6 +69,7 @@ def test_what_the_program_says_goes_to_logging(
     psijoin.together(lambda: ann.receive(["12"]), lambda: bob.send(["12.0"]))
     warnings = [record for record in caplog.records if record.levelno == logging.WARNING]
     assert warnings, "a receiver that finds no shared key is warned"
+    assert not any("WARNING" in message for message in caplog.messages), "the level says it"
 
 
 JOIN = """

@@ -167,7 +167,7 @@ fn story(shared: &str, sent: &Summary, received: &Summary) -> String {
     );
     text += &match closing_statement::insecurity(info) {
         Some(warning) => format!("\n{}\n", console::warning(warning)),
-        None => " Neither learned anything else about the other's keys.\n".to_owned(),
+        None => "\nNeither learned anything else about the other's keys.\n".to_owned(),
     };
     text + "\nYour own tables: psijoin keygen, then psijoin receive --help and psijoin send --help.\n"
 }
