@@ -5,7 +5,7 @@
 use psijoin::{Columns, OutputKind, Plan, Role, auto, parts};
 use psijoin_forecast::Calibration;
 use psijoin_params::parts as shape;
-use psijoin_table::given::PayloadLayout;
+use psijoin_table::{KeyPartitions, given::PayloadLayout};
 
 use crate::{allowance::PER_STREAM, exit::Failure, humanize, memory};
 
@@ -62,10 +62,12 @@ impl MaxPeerKeys {
             return Ok(());
         }
         let needed = needed(role, plan);
-        if let Some(room) = allowed.filter(|room| is_large_and_whole(plan) && needed > *room) {
+        let columns = plan.request().output.columns().of(role);
+        let with_table = needed.saturating_add(own * KeyPartitions::row_bytes(columns));
+        if let Some(room) = allowed.filter(|room| is_large_and_whole(plan) && with_table > *room) {
             return Err(Failure::Whole {
                 protocol: plan.info().name,
-                needed,
+                needed: with_table,
                 room,
             });
         }

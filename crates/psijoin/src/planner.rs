@@ -160,7 +160,11 @@ pub fn estimate(
         0 => (Forecast::default(), [None; 2], false),
         _ => predicted(&plan, conditions)?,
     };
-    check_memory(&plan, memory_bytes, conditions.memory)?;
+    check_memory(
+        &plan,
+        needed(&plan, memory_bytes, conditions.calibration),
+        conditions.memory,
+    )?;
     let usd = conditions.rates.as_ref();
     let usd =
         usd.map(|rates| rates.usd(forecast.seconds, bytes.sender_bytes, bytes.receiver_bytes));
@@ -189,18 +193,28 @@ fn planned(protocol: &'static Protocol, request: &Request) -> Result<Plan, Obsta
     Ok(plan)
 }
 
+/// The memory that the parties need. Where it is not predicted, as one run is far larger than all that were measured, it is in
+/// proportion to the largest of these.
+fn needed(plan: &Plan, predicted: [Option<f64>; 2], calibration: &Calibration) -> [u64; 2] {
+    let request = plan.request();
+    let profile = calibration.profile(plan.info().name, &request.output);
+    let profile = profile.filter(|_| !request.is_decided());
+    [0, 1].map(|party| {
+        let of_one_run = || {
+            let bytes = profile?.bytes_per_item(party)?;
+            Some(bytes * request.sizes.larger() as f64)
+        };
+        predicted[party].or_else(of_one_run).unwrap_or_default() as u64
+    })
+}
+
 /// Checks that the parties have the memory that they need.
-fn check_memory(
-    plan: &Plan,
-    needed: [Option<f64>; 2],
-    memory: Option<Memory>,
-) -> Result<(), Obstacle> {
+fn check_memory(plan: &Plan, needed: [u64; 2], memory: Option<Memory>) -> Result<(), Obstacle> {
     let there = match (memory, plan.parts()) {
         (None, _) => return Ok(()),
         (Some(memory), None) => memory.at_once_bytes,
         (Some(memory), Some(_)) => [memory.in_parts_bytes; 2],
     };
-    let needed = needed.map(|needed| needed.unwrap_or_default() as u64);
     let lacks = |party: &usize| needed[*party] > there[*party];
     match [0, 1]
         .into_iter()
@@ -293,6 +307,33 @@ mod tests {
             "{refused:?}"
         );
         assert!(estimated(20_000_000, Some(less)).is_ok());
+    }
+
+    /// A count by `dh` is one run, however large the sets are.
+    #[test]
+    fn a_run_that_is_far_larger_than_any_measured_needs_memory_in_proportion() {
+        let conditions = |bytes| Conditions {
+            network: Network::from(psijoin_channel::link::Link::LAN),
+            calibration: Calibration::shipped(),
+            threads: NonZeroUsize::MIN,
+            memory: Some(Memory {
+                at_once_bytes: [bytes; 2],
+                in_parts_bytes: bytes,
+                told_threads: 1,
+            }),
+            rates: None,
+        };
+        let items = 1 << 23;
+        let request = Request::rows(items, items)
+            .unwrap()
+            .output(crate::OutputKind::Count);
+        let refused = estimate(&DH, &request, &conditions(340_000_000));
+        let Err(Obstacle::Memory { needed }) = refused else {
+            panic!("it takes more");
+        };
+        // What a party took per item of 2^14.
+        assert!((100..110).contains(&(needed / items)), "{needed}");
+        assert!(estimate(&DH, &request, &conditions(needed)).is_ok());
     }
 
     /// Every protocol, with every kind of output that it computes.

@@ -3,8 +3,8 @@
 use std::{thread, time::Duration};
 
 use psijoin::{
-    Channel, Columns, Context, ErrorKind, Input, JointSeed, Output, OutputKind, Plan, Pool,
-    Request, Role,
+    Channel, Columns, Context, ErrorKind, Input, JointSeed, Output, OutputKind, Payloads, Plan,
+    Pool, Request, Role,
     channel::{
         fault::{Fault, FaultKind, faulty},
         memory,
@@ -76,6 +76,24 @@ fn expected(output: &OutputKind) -> Output {
 }
 
 /// More streams than parts, as many, fewer; more than threads, or fewer.
+/// However few the keys are, a part carries few enough bytes to be in memory.
+#[test]
+fn long_payloads_make_parts() {
+    let parts = |items: u64, from_sender, back| {
+        let payloads = OutputKind::Payloads(Payloads { from_sender, back });
+        let request = Request::rows(items, 1000).unwrap().output(payloads);
+        let plan = parts::plan(registry::find("rr22").unwrap(), &request).unwrap();
+        plan.parts().map_or(1, |parts| parts.shape.parts)
+    };
+    let most = u32::from(u16::MAX);
+    assert_eq!(parts(1000, most, None), 1);
+    assert_eq!(parts(1100, most, None), 2);
+    assert_eq!(parts(1000, most, Some(most)), 2);
+    // As many can be shared as the smaller set has.
+    assert_eq!(parts(1_000_000, 40, Some(most)), 2);
+    assert_eq!(parts(20_000, most, None), 20);
+}
+
 #[test]
 fn any_number_of_streams_gives_the_same() {
     let columns = Columns {

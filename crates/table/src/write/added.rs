@@ -16,7 +16,7 @@ use crate::{Error, arrow::Column, given::Partner, table::bitmap::Bitmap};
 const PORTION_ROWS: usize = 1024;
 
 /// About how many bytes a portion takes at most, unless that is less than a row does.
-const PORTION_BYTES: u64 = 1 << 22;
+const PORTION_BYTES: u64 = 1 << 20;
 
 /// About how many bytes a field takes as a text beside those of its value.
 const TEXT_BYTES: u64 = 64;

@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// How many bytes of a block's rows wait at most for those before them.
-const MOST_WAITING: usize = 1 << 22;
+const MOST_WAITING: usize = 1 << 20;
 
 /// Writes the header, and the chosen rows behind it. Only blocks with such rows are read, in
 /// parallel, each from where its first row is known to begin.

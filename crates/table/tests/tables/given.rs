@@ -926,6 +926,71 @@ fn long_tables_are_the_same_file_for_any_number_of_threads() {
     }
 }
 
+/// Of lists with so long a row of the table beside each of their rows that one takes more than is widened at once.
+#[test]
+fn long_lists_are_written_piece_by_piece_and_whole() {
+    const KEYS: usize = 12;
+    let files = Files::new();
+    let lengths = |key: usize| [0, 1, 500][key % 3];
+    let words =
+        (0..KEYS).flat_map(|key| (0..lengths(key)).map(move |row| format!("{key},{key}.{row}\n")));
+    let theirs = files.text(
+        "theirs.csv",
+        format!("id,word\n{}", words.collect::<String>()),
+    );
+    let long = |key: usize| "x".repeat(1000 + 1500 * (key % 4));
+    let own = |key: usize| format!("{key},{}", long(key));
+    let rows: String = (0..KEYS).map(|key| own(key) + "\n").collect();
+    let text = files.text("mine.csv", format!("id,text\n{rows}"));
+    let ids = array(StringArray::from_iter_values(
+        (0..KEYS).map(|key| key.to_string()),
+    ));
+    let texts = array(StringArray::from_iter_values((0..KEYS).map(long)));
+    let typed = files.parquet("mine.parquet", &[("id", ids), ("text", texts)]);
+
+    let gift = give(&theirs, &["word"], list(500)).unwrap();
+    let expected: Vec<String> = (0..KEYS)
+        .flat_map(|key| match lengths(key) {
+            0 => vec![format!("{},false,", own(key))],
+            rows => (0..rows)
+                .map(|row| format!("{},true,{key}.{row}", own(key)))
+                .collect(),
+        })
+        .collect();
+    for mine in [&text, &typed] {
+        for (name, threads) in [
+            ("out.csv", 1),
+            ("out.csv", 3),
+            ("out.parquet", 1),
+            ("out.parquet", 3),
+        ] {
+            let output = files.path(name);
+            let join = || gift.join(mine, WhichRows::All, &output).unwrap();
+            let rows = Pool::new(threads).unwrap().run(join);
+            assert_eq!(rows as usize, expected.len());
+        }
+        let written = files.read("out.csv");
+        assert!(written.lines().skip(1).eq(&expected));
+        let file = fs::File::open(files.path("out.parquet")).unwrap();
+        let reader = parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(file);
+        let mut lines = expected.iter();
+        for batch in reader.unwrap().build().unwrap() {
+            let batch = batch.unwrap();
+            let text = |column: usize| batch.column(column).as_string::<i32>();
+            for row in 0..batch.num_rows() {
+                let shared = batch.column(2).as_boolean().value(row);
+                let word = match text(3).is_null(row) {
+                    true => "",
+                    false => text(3).value(row),
+                };
+                let (id, own) = (text(0).value(row), text(1).value(row));
+                assert!(*lines.next().unwrap() == format!("{id},{own},{shared},{word}"));
+            }
+        }
+        assert_eq!(lines.next(), None);
+    }
+}
+
 #[test]
 fn keys_in_partitions_give_and_get_the_same() {
     let files = Files::new();
