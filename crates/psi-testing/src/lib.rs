@@ -85,6 +85,7 @@ macro_rules! protocols {
                     resuming::only_what_is_left_runs_again,
                 });
                 $crate::tier!(#[ignore = "takes minutes: nightly"] nightly {
+                    determinism::the_same_bytes_of_a_million_items,
                     parts::hide_what_is_shared,
                     results::a_million_items,
                     views::no_view_holds_a_membership_bit,

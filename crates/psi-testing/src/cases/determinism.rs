@@ -33,18 +33,34 @@ pub fn the_same_bytes_of_few_items(subject: &Subject) {
 /// So many items that threads share them.
 pub fn the_same_bytes_of_many_items(subject: &Subject) {
     let sets = subject.sized(Sets::new(20_000, 18_000, 5000));
-    // What takes most steps.
     let (sender, receiver) = (2, 1);
+    let sums = OutputKind::Sums(Columns { sender, receiver });
+    check_first_served(subject, &sets, sums);
+}
+
+/// So many that work is done in several bands and batches, unless a set of this size is refused.
+pub fn the_same_bytes_of_a_million_items(subject: &Subject) {
+    const ITEMS: usize = 1 << 20;
+    let pairs = (ITEMS as u128).pow(2);
+    if subject.takes_a_million && pairs <= subject.most_pairs {
+        let sets = Sets::new(ITEMS, ITEMS - 1000, ITEMS / 2);
+        // The tests' numbers are so large that sums would not fit.
+        check_first_served(subject, &sets, OutputKind::Count);
+    }
+}
+
+/// Checks this function, or payloads if it is not served, or otherwise rows: what takes more steps comes first.
+fn check_first_served(subject: &Subject, sets: &Sets, function: OutputKind) {
     let (from_sender, back) = (24, Some(7));
     let kinds = [
-        OutputKind::Sums(Columns { sender, receiver }),
+        function,
         OutputKind::Payloads(Payloads { from_sender, back }),
         OutputKind::Rows,
     ];
     let mut requests = kinds.into_iter().map(|kind| sets.request(kind));
     let request = requests.find(|request| subject.serves(request));
     let request = request.expect("rows are served");
-    check(subject, &sets, &request, &[[1, 7], [7, 2]], 1);
+    check(subject, sets, &request, &[[1, 7], [7, 2]], 1);
 }
 
 /// Of every output, over one stream and over three.
