@@ -198,7 +198,8 @@ fn planned(protocol: &'static Protocol, request: &Request) -> Result<Plan, Obsta
 fn needed(plan: &Plan, predicted: [Option<f64>; 2], calibration: &Calibration) -> [u64; 2] {
     let request = plan.request();
     let profile = calibration.profile(plan.info().name, &request.output);
-    let profile = profile.filter(|_| !request.is_decided());
+    // A part takes no more in a larger session.
+    let profile = profile.filter(|_| plan.parts().is_none() && !request.is_decided());
     [0, 1].map(|party| {
         let of_one_run = || {
             let bytes = profile?.bytes_per_item(party)?;
