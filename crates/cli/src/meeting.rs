@@ -17,7 +17,7 @@ pub(crate) const INSECURE: &str = "--insecure-plaintext: anybody on the way can 
 /// Who the parties are. If no identity is named, it is the user's own.
 ///
 /// # Errors
-/// If that was not said, or the identity cannot be read.
+/// If that was not said, the identity cannot be read, or it is the peer's, too.
 pub(crate) fn security(trust: &args::Trust, console: &Console) -> Result<Security, Failure> {
     let Some(peer) = trust.peer else {
         return match trust.insecure_plaintext {
@@ -38,7 +38,9 @@ pub(crate) fn security(trust: &args::Trust, console: &Console) -> Result<Securit
             own.path.display(),
         ));
     }
-    Ok(Security::PinnedTls { identity, peer })
+    let security = Security::PinnedTls { identity, peer };
+    security.check()?;
+    Ok(security)
 }
 
 /// Where the parties meet, if that was said.

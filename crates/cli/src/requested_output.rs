@@ -4,6 +4,7 @@ use std::{fmt, str::FromStr};
 
 use psijoin::{Columns, OutputKind, Role};
 use psijoin_handshake::MAX_ENTRIES;
+use psijoin_printable::{Quoted, is_all_printable};
 
 use crate::names;
 
@@ -101,7 +102,10 @@ fn columns(text: &str) -> Result<Vec<ColumnName>, String> {
     for name in names::parse(text)? {
         let column: ColumnName = name.parse()?;
         if columns.contains(&column) {
-            return Err(format!("the column `{column}` is given twice"));
+            return Err(format!(
+                "the column {} is given twice",
+                Quoted(&column.to_string())
+            ));
         }
         columns.push(column);
     }
@@ -135,8 +139,11 @@ impl FromStr for ColumnName {
         if name.is_empty() {
             return Err("the name of a column is missing".into());
         }
-        if name.contains(char::is_control) {
-            return Err("a column with a control character in its name cannot be asked for".into());
+        if !is_all_printable(name) {
+            return Err(
+                "a column with a control, format or separator character in its name cannot be asked for"
+                    .into(),
+            );
         }
         Ok(Self {
             holder,
@@ -205,6 +212,7 @@ mod tests {
             "sum:sender.",
             "sum:a,b,a",
             "sum:a\tb",
+            "sum:\u{202e}ab",
             "shares:a\n",
             "sum:sender.a,sender.a",
             "shares:",

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use psijoin_printable::is_all_printable;
+
 use crate::Error;
 
 /// The most settings, and the most facts, of a hello.
@@ -77,7 +79,7 @@ fn check_entry(before: &[(String, String)], name: &str, value: &str) -> Result<(
     if value.len() > MAX_VALUE_BYTES {
         return Err("a setting or fact is longer than 200 bytes");
     }
-    if name.chars().chain(value.chars()).any(char::is_control) {
+    if !(is_all_printable(name) && is_all_printable(value)) {
         return Err("a setting or fact has unprintable characters");
     }
     if before.iter().any(|(earlier, _)| earlier == name) {

@@ -1,6 +1,7 @@
 use std::fmt;
 
 use psijoin_channel::Error as ChannelError;
+use psijoin_printable::{Escaped, Quoted};
 
 use crate::Role;
 
@@ -9,7 +10,10 @@ use crate::Role;
 #[non_exhaustive]
 pub enum Error {
     /// A setting for the handshake is empty, too long, not printable, or one too many.
-    #[error("the setting `{name}` cannot be compared with the other party's: {reason}")]
+    #[error(
+        "the setting {} cannot be compared with the other party's: {reason}",
+        Quoted(name)
+    )]
     Setting {
         /// Its name.
         name: String,
@@ -85,10 +89,10 @@ impl fmt::Display for Disagreement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{}: this side has `{}`, the other side has `{}`",
-            self.field,
-            self.ours.escape_debug(),
-            self.theirs.escape_debug()
+            "{}: this side has {}, the other side has {}",
+            Escaped(&self.field),
+            Quoted(&self.ours),
+            Quoted(&self.theirs)
         )
     }
 }

@@ -259,7 +259,10 @@ mod tests {
         assert!(fault(&hello().setting("", "x")).contains("empty"));
         assert!(fault(&hello().setting("n".repeat(41), "x")).contains("longer"));
         assert!(fault(&hello().setting("n", "v".repeat(201))).contains("longer"));
-        assert!(fault(&hello().setting("n", "a\x1b[2J")).contains("unprintable"));
+        for text in ["a\x1b[2J", "\u{9b}2J", "\u{202e}", "\u{2028}", "\u{200b}"] {
+            assert!(fault(&hello().setting("n", text)).contains("unprintable"));
+            assert!(fault(&hello().fact(text, "v")).contains("unprintable"));
+        }
         assert!(fault(&hello().setting("n", 1).setting("n", 1)).contains("twice"));
         assert!(fault(&hello().fact("n", 1).fact("n", 2)).contains("twice"));
         assert!(hello().setting("n", 1).fact("n", 2).check().is_ok());
@@ -317,6 +320,8 @@ mod tests {
             (b"\x01\x00\x01v".to_vec(), "empty"),
             (b"\x01\x01f\x01\xff".to_vec(), "UTF-8"),
             (b"\x01\x01f\x01\x1b".to_vec(), "unprintable"),
+            ("\x01\x01f\x03\u{202e}".into(), "unprintable"),
+            ("\x01\x03\u{2028}\x01v".into(), "unprintable"),
             (vec![0xff; 400], "UTF-8"),
         ] {
             let error = with_facts(&facts).unwrap_err();
@@ -329,8 +334,8 @@ mod tests {
         fn round_trips(
             is_sender in any::<bool>(),
             set_size in 0..=MAX_SET_SIZE,
-            settings in vec("[^\\pC]{0,50}", 0..=MAX_ENTRIES),
-            facts in vec("[^\\pC]{0,50}", 0..=MAX_ENTRIES),
+            settings in vec("[^\\pC\\p{Zl}\\p{Zp}]{0,50}", 0..=MAX_ENTRIES),
+            facts in vec("[^\\pC\\p{Zl}\\p{Zp}]{0,50}", 0..=MAX_ENTRIES),
         ) {
             let role = if is_sender { Role::Sender } else { Role::Receiver };
             let mut hello = Hello::new(role, set_size);

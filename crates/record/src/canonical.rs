@@ -1,5 +1,6 @@
 //! JSON in the one form that RFC 8785 allows.
 
+use psijoin_printable::is_all_printable;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -11,8 +12,8 @@ const MAX_NUMBER: u64 = (1 << 53) - 1;
 /// The canonical text of a value, which holds whole numbers only.
 ///
 /// # Errors
-/// [`Error::Number`] if a number is too large, and [`Error::Unprintable`] if a text has control characters, which could
-/// make a terminal show something else.
+/// [`Error::Number`] if a number is too large, and [`Error::Unprintable`] if a text has characters that are not
+/// [printable](psijoin_printable::is_printable), which could make it look like another one.
 pub(crate) fn text(value: &impl Serialize) -> Result<String, Error> {
     let value = serde_json::to_value(value).expect("records are plain data");
     let mut text = String::new();
@@ -63,7 +64,7 @@ fn separate(at: usize, text: &mut String) {
 
 /// `serde_json` escapes as RFC 8785 demands: what must be, in the shortest way, and nothing else.
 fn push_string(string: &str, text: &mut String) -> Result<(), Error> {
-    if string.contains(char::is_control) {
+    if !is_all_printable(string) {
         return Err(Error::Unprintable);
     }
     text.push_str(&serde_json::to_string(string).expect("a string is JSON"));
@@ -96,8 +97,16 @@ mod tests {
     }
 
     #[test]
-    fn what_could_deceive_a_terminal_is_no_text() {
-        for wrong in ["a\nb", "\u{1b}[2J", "\u{7f}", "\u{9b}31m"] {
+    fn what_could_deceive_a_reader_is_no_text() {
+        for wrong in [
+            "a\nb",
+            "\u{1b}[2J",
+            "\u{7f}",
+            "\u{9b}31m",
+            "\u{202e}txet",
+            "a\u{2028}b",
+            "\u{200b}",
+        ] {
             assert!(matches!(text(&wrong), Err(Error::Unprintable)), "{wrong:?}");
             let named = json!({ wrong: 1 });
             assert!(matches!(text(&named), Err(Error::Unprintable)), "{wrong:?}");

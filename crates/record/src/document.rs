@@ -39,9 +39,18 @@ impl Document {
     /// Checks that it can be signed, before anything is done that it is about.
     ///
     /// # Errors
-    /// [`Error::Number`] and [`Error::Unprintable`].
+    /// [`Error::OneParty`], [`Error::Number`] and [`Error::Unprintable`].
     pub fn check(&self) -> Result<(), Error> {
-        canonical::text(self).map(drop)
+        self.to_sign().map(drop)
+    }
+
+    /// The text that both parties sign.
+    pub(crate) fn to_sign(&self) -> Result<String, Error> {
+        let PerParty { receiver, sender } = &self.parties;
+        if receiver.key == sender.key {
+            return Err(Error::OneParty(sender.fingerprint));
+        }
+        canonical::text(self)
     }
 }
 

@@ -31,12 +31,22 @@ pub enum Error {
     #[error("the key of the {0} is not the one that its fingerprint, {1}, stands for")]
     Key(Side, Fingerprint),
 
+    /// A key is one that nobody can have.
+    #[error(
+        "a key in it is no sound Ed25519 key: nobody has it, and anybody can make signatures that fit it"
+    )]
+    UnsoundKey,
+
+    /// One party stands on both sides.
+    #[error("both of its parties are {0}: a record is of two parties")]
+    OneParty(Fingerprint),
+
     /// A number is too large for JSON.
     #[error("a number is too large for a record: {0}")]
     Number(u64),
 
     /// A text would not be shown as it is.
-    #[error("a text in it has control characters, which no record has")]
+    #[error("a text in it has control, format or separator characters, which no record has")]
     Unprintable,
 
     /// This party's identity cannot sign.

@@ -5,7 +5,7 @@ use psijoin_transport::{Identity, SIGNATURE_BYTES, Signature};
 use ring::digest::{SHA256, digest};
 
 use crate::{
-    Document, Error, Side, SignedRecord, canonical,
+    Document, Error, Side, SignedRecord,
     signed::{PURPOSE, Signatures, Unverified, sign},
 };
 
@@ -27,7 +27,7 @@ pub fn exchange(
     identity: &Identity,
     channel: &mut Channel,
 ) -> Result<SignedRecord, Error> {
-    let text = canonical::text(&document)?;
+    let text = document.to_sign()?;
     let hash = digest(&SHA256, text.as_bytes());
     let ours = sign(&text, identity)?;
     let said = [hash.as_ref(), &ours.to_bytes()].concat();

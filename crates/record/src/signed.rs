@@ -1,6 +1,6 @@
 //! A document with both signatures.
 
-use psijoin_transport::{Identity, Signature};
+use psijoin_transport::{Identity, NotAKey, Signature};
 use serde::{Deserialize, Serialize};
 use serde_json::error::Category;
 
@@ -37,7 +37,7 @@ impl Unverified {
     /// # Errors
     /// [`Error::Key`] and [`Error::Signature`] if a key or a signature does not fit; as [`Document::check`].
     pub(crate) fn verify(self) -> Result<SignedRecord, Error> {
-        let text = canonical::text(&self.document)?;
+        let text = self.document.to_sign()?;
         for side in Side::BOTH {
             let party = self.document.parties.of(side);
             if party.key.fingerprint() != party.fingerprint {
@@ -61,7 +61,7 @@ impl SignedRecord {
     /// the caller to compare.
     ///
     /// # Errors
-    /// [`Error::TooLong`], [`Error::NotARecord`], [`Error::NotCanonical`], [`Error::Key`] and
+    /// [`Error::TooLong`], [`Error::NotARecord`], [`Error::NotCanonical`], [`Error::UnsoundKey`], [`Error::Key`] and
     /// [`Error::Signature`]; as [`Document::check`].
     pub fn read(text: &[u8]) -> Result<Self, Error> {
         if text.len() as u64 > MAX_RECORD_BYTES {
@@ -104,6 +104,10 @@ pub(crate) fn sign(text: &str, identity: &Identity) -> Result<Signature, Error> 
 
 /// Without what the error cites of the text, which may be any file.
 fn not_a_record(error: serde_json::Error) -> Error {
+    // What a key says of itself comes as a text, and cites nothing.
+    if error.to_string().starts_with(&NotAKey::Unsound.to_string()) {
+        return Error::UnsoundKey;
+    }
     let what = match error.classify() {
         Category::Data => "not a record's fields",
         _ => "no JSON",
@@ -118,6 +122,7 @@ fn not_a_record(error: serde_json::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use psijoin_transport::Fingerprint;
 
     use super::*;
     use crate::sample;
@@ -247,12 +252,45 @@ mod tests {
     }
 
     #[test]
-    fn a_document_that_could_deceive_a_terminal_is_refused() {
+    fn a_document_that_could_deceive_a_reader_is_refused() {
         let record = record().verify().unwrap().to_text();
-        let changed = record.replacen("\"psijoin\":\"0", "\"psijoin\":\"\\u001b[2J0", 1);
-        assert_ne!(changed, record);
-        let error = SignedRecord::read(changed.as_bytes()).unwrap_err();
-        assert!(matches!(error, Error::Unprintable), "{error}");
+        for hidden in ["\\u001b[2J", "\u{202e}", "\u{2028}", "\u{ad}"] {
+            let changed =
+                record.replacen("\"psijoin\":\"0", &format!("\"psijoin\":\"{hidden}0"), 1);
+            assert_ne!(changed, record);
+            let error = SignedRecord::read(changed.as_bytes()).unwrap_err();
+            assert!(matches!(error, Error::Unprintable), "{error}");
+        }
+    }
+
+    /// The key is the curve's identity point, and the signature that point and zero: the equation of a signature holds then, whatever
+    /// was signed.
+    #[test]
+    fn a_key_that_fits_every_text_signs_none() {
+        let genuine = record();
+        let (sender, signature) = (&genuine.document.parties.sender, genuine.signatures.sender);
+        let point: [u8; 32] = std::array::from_fn(|at| u8::from(at == 0));
+        let key = format!("01{}", "00".repeat(31));
+        let prefix = [0x30, 0x2a, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 3, 0x21, 0];
+        let fingerprint = Fingerprint::of_public_key(&[&prefix[..], &point].concat());
+        let forged = canonical::text(&genuine)
+            .unwrap()
+            .replace(&sender.key.to_string(), &key)
+            .replace(&sender.fingerprint.to_string(), &fingerprint.to_string())
+            .replace(&signature.to_string(), &(key.clone() + &"00".repeat(32)));
+        let error = SignedRecord::read((forged + "\n").as_bytes()).unwrap_err();
+        assert!(matches!(error, Error::UnsoundKey), "{error}");
+    }
+
+    #[test]
+    fn one_party_on_both_sides_is_refused() {
+        let [ann, _] = identities();
+        let document = sample::document(&ann, &ann);
+        assert!(matches!(document.check(), Err(Error::OneParty(_))));
+        assert!(matches!(
+            fault(signed(document, &ann, &ann)),
+            Error::OneParty(_)
+        ));
     }
 
     /// Both could sign it with a program of their own.

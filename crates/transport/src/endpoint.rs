@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use crate::{Error, Fingerprint, Identity, Interrupt, knock::Used};
+use crate::{Error, Fingerprint, Identity, Interrupt, knock::Used, tls};
 
 /// How this side meets the other. One side must listen and the other connect; the order in
 /// which the two are started does not matter.
@@ -198,6 +198,20 @@ pub enum Security {
     /// No encryption, and anybody may be at the other end. Whoever sits between the parties
     /// can read and change everything.
     InsecurePlaintext,
+}
+
+impl Security {
+    /// Checks that the parties are two. It is also checked before they meet.
+    ///
+    /// # Errors
+    /// [`Error::OwnFingerprint`] if the peer is to have this side's own key: whoever holds it could be
+    /// either party, and a signature of one would be the other's.
+    pub fn check(&self) -> Result<(), Error> {
+        match self {
+            Self::PinnedTls { identity, peer } => tls::check_apart(identity, *peer),
+            Self::InsecurePlaintext => Ok(()),
+        }
+    }
 }
 
 /// How long to wait for what.

@@ -19,6 +19,13 @@ pub enum Error {
     #[error(transparent)]
     Fingerprint(#[from] ParseError),
 
+    /// The other party is to have the key of this one.
+    #[error(
+        "the other party's fingerprint was given as {0}, which is this side's own: each side needs an identity of its \
+         own, and names the other's"
+    )]
+    OwnFingerprint(Fingerprint),
+
     /// There is a file already where an identity was to be written.
     #[error("{} exists already; an identity is never overwritten", .0.display())]
     IdentityExists(PathBuf),
@@ -313,7 +320,7 @@ impl Error {
     /// Who has to act on this error.
     pub fn kind(&self) -> Kind {
         match self {
-            Self::Address(_) | Self::Fingerprint(_) => Kind::Usage,
+            Self::Address(_) | Self::Fingerprint(_) | Self::OwnFingerprint(_) => Kind::Usage,
             Self::IdentityExists(_)
             | Self::IdentityFile { .. }
             | Self::IdentityMalformed { .. } => Kind::LocalFile,

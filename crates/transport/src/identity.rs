@@ -19,7 +19,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::{
     Error, Fingerprint, PublicKey,
-    signature::{Signature, signed},
+    signature::{Signature, is_unsound, signed},
     tls,
 };
 
@@ -173,6 +173,12 @@ pub(crate) fn fingerprint_of(certificate: &CertificateDer<'_>) -> Option<Fingerp
     Some(Fingerprint::of_public_key(
         &parsed.subject_public_key_info(),
     ))
+}
+
+/// Whether the key in a certificate is one that nobody can have.
+pub(crate) fn has_unsound_key(certificate: &CertificateDer<'_>) -> bool {
+    ParsedCertificate::try_from(certificate)
+        .is_ok_and(|parsed| is_unsound(&parsed.subject_public_key_info()))
 }
 
 /// The key in a certificate, if it can be read and is one that signs statements.

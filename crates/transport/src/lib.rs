@@ -59,4 +59,4 @@ pub use error::{Attempt, Error, Kind, Strangers};
 pub use fingerprint::Fingerprint;
 pub use identity::Identity;
 pub use interrupt::Interrupt;
-pub use signature::{NotHexadecimal, PublicKey, SIGNATURE_BYTES, Signature};
+pub use signature::{NotAKey, NotHexadecimal, PublicKey, SIGNATURE_BYTES, Signature};

@@ -2,6 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
+use curve25519_dalek::{edwards::CompressedEdwardsY, traits::IsIdentity};
 use ring::signature::{ED25519, UnparsedPublicKey};
 
 use crate::Fingerprint;
@@ -18,6 +19,10 @@ pub(crate) const DER_PREFIX: [u8; 12] = [
 
 /// An Ed25519 key that a party is known by: whole, where a [`Fingerprint`] is only its name. Written as 64
 /// hexadecimal digits.
+///
+/// There is none that is not *sound*: the one encoding (RFC 8032) of a point of prime order, as the key of every secret is. Under a
+/// point of small order anybody can sign anything, and whether a signature holds under a point of
+/// mixed order depends on who verifies it.
 ///
 /// ```
 /// use psijoin_transport::Identity;
@@ -36,10 +41,24 @@ pub(crate) const DER_PREFIX: [u8; 12] = [
 pub struct PublicKey([u8; KEY_BYTES]);
 
 impl PublicKey {
-    /// The key in a DER-encoded `SubjectPublicKeyInfo` (RFC 5280), if it is an Ed25519 key.
+    /// The key in a DER-encoded `SubjectPublicKeyInfo` (RFC 5280), if it is a sound Ed25519 key.
     pub fn from_der(subject_public_key_info: &[u8]) -> Option<Self> {
         let key = subject_public_key_info.strip_prefix(&DER_PREFIX)?;
-        Some(Self(key.try_into().ok()?))
+        Self::sound(key.try_into().ok()?)
+    }
+
+    /// These bytes, if they are a key that somebody can have.
+    fn sound(bytes: [u8; KEY_BYTES]) -> Option<Self> {
+        let encoded = CompressedEdwardsY(bytes);
+        let point = encoded.decompress()?;
+        let is_sound =
+            point.compress() == encoded && !point.is_identity() && point.is_torsion_free();
+        is_sound.then_some(Self(bytes))
+    }
+
+    /// Its bytes, as RFC 8032 encodes them.
+    pub fn to_bytes(self) -> [u8; KEY_BYTES] {
+        self.0
     }
 
     /// Its bytes, as RFC 8032 encodes them.
@@ -52,7 +71,8 @@ impl PublicKey {
         Fingerprint::of_public_key(&[&DER_PREFIX[..], &self.0].concat())
     }
 
-    /// Whether the party with this key has signed the statement, for that purpose.
+    /// Whether the party with this key has signed the statement, for that purpose: by the equation of RFC 8032 without the cofactor, with
+    /// an `s` below the group's order.
     pub fn verify(&self, purpose: &str, statement: &[u8], signature: &Signature) -> bool {
         let key = UnparsedPublicKey::new(&ED25519, self.0);
         let signed = signed(purpose, statement);
@@ -78,11 +98,30 @@ impl fmt::Debug for PublicKey {
 }
 
 impl FromStr for PublicKey {
-    type Err = NotHexadecimal;
+    type Err = NotAKey;
 
-    fn from_str(text: &str) -> Result<Self, NotHexadecimal> {
-        from_hex(text).map(Self)
+    fn from_str(text: &str) -> Result<Self, NotAKey> {
+        Self::sound(from_hex(text)?).ok_or(NotAKey::Unsound)
     }
+}
+
+/// Whether a DER-encoded `SubjectPublicKeyInfo` holds an Ed25519 key that nobody can have.
+pub(crate) fn is_unsound(subject_public_key_info: &[u8]) -> bool {
+    subject_public_key_info.starts_with(&DER_PREFIX)
+        && PublicKey::from_der(subject_public_key_info).is_none()
+}
+
+/// A text is not a key.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotAKey {
+    /// It is not the right number of digits.
+    #[error(transparent)]
+    Text(#[from] NotHexadecimal),
+
+    /// It is a key that belongs to no secret.
+    #[error("it is no sound Ed25519 key: anybody could sign for it, or verifiers could disagree")]
+    Unsound,
 }
 
 /// An Ed25519 signature, by [`Identity::sign`](crate::Identity::sign). Written as 128 hexadecimal digits.
@@ -121,7 +160,7 @@ impl FromStr for Signature {
     }
 }
 
-/// A text is not a key or a signature.
+/// A text is not the hexadecimal digits of a key or a signature.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{digits} hexadecimal digits were due")]
 #[non_exhaustive]
@@ -164,6 +203,50 @@ mod tests {
                 "{wrong}"
             );
         }
+    }
+
+    /// The points of small order, the other encodings of points, and a point of mixed order.
+    #[test]
+    fn a_key_that_belongs_to_no_secret_is_none() {
+        use curve25519_dalek::constants::{ED25519_BASEPOINT_POINT, EIGHT_TORSION};
+
+        let mut unsound: Vec<_> = EIGHT_TORSION
+            .iter()
+            .flat_map(|small| [*small, ED25519_BASEPOINT_POINT + small])
+            .map(|point| point.compress().to_bytes())
+            .filter(|bytes| *bytes != ED25519_BASEPOINT_POINT.compress().to_bytes())
+            .collect();
+        // The identity and the point of order two with the sign of an x that is 0; y + p for some small y; no point.
+        let with = |first: u8, last: u8, between: u8| {
+            let mut bytes = [between; KEY_BYTES];
+            (bytes[0], bytes[KEY_BYTES - 1]) = (first, last);
+            bytes
+        };
+        unsound.extend([with(1, 0x80, 0), with(0xec, 0xff, 0xff)]);
+        unsound.extend(
+            (0xed..=0xff).flat_map(|first| [with(first, 0x7f, 0xff), with(first, 0xff, 0xff)]),
+        );
+        unsound.push(with(2, 0, 0));
+        for key in unsound {
+            let text: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
+            assert_eq!(text.parse::<PublicKey>(), Err(NotAKey::Unsound), "{text}");
+            let der = [&DER_PREFIX[..], &key].concat();
+            assert_eq!(PublicKey::from_der(&der), None, "{text}");
+            assert!(is_unsound(&der), "{text}");
+        }
+        let sound = ED25519_BASEPOINT_POINT.compress().to_bytes();
+        assert!(!is_unsound(&[&DER_PREFIX[..], &sound].concat()));
+        assert!(!is_unsound(b"a key of another kind"));
+    }
+
+    /// What made it matter: the identity's signatures fit any text.
+    #[test]
+    fn everybody_can_sign_for_the_identity() {
+        let mut identity = [0; KEY_BYTES];
+        identity[0] = 1;
+        let signature = Signature([identity, [0; KEY_BYTES]].concat().try_into().unwrap());
+        let unchecked = PublicKey(identity);
+        assert!(unchecked.verify("a test", b"whatever", &signature));
     }
 
     /// RFC 8032, section 7.1, test 1; the prefix is that of RFC 8410, section 10.1.

@@ -23,8 +23,8 @@ use rustls::{
 };
 
 use crate::{
-    Error, Fingerprint, Identity, PublicKey,
-    identity::{fingerprint_of, key_of},
+    Error, Fingerprint, Identity, NotAKey, PublicKey,
+    identity::{fingerprint_of, has_unsound_key, key_of},
 };
 
 /// The primitives that TLS is made of.
@@ -32,11 +32,20 @@ pub(crate) fn provider() -> Arc<CryptoProvider> {
     Arc::new(rustls::crypto::ring::default_provider())
 }
 
+/// Refuses a peer that would be this side itself.
+pub(crate) fn check_apart(identity: &Identity, peer: Fingerprint) -> Result<(), Error> {
+    match identity.fingerprint() == peer {
+        true => Err(Error::OwnFingerprint(peer)),
+        false => Ok(()),
+    }
+}
+
 /// How the side that connects speaks TLS.
 pub(crate) fn connecting(
     identity: &Identity,
     peer: Fingerprint,
 ) -> Result<Arc<ClientConfig>, Error> {
+    check_apart(identity, peer)?;
     let mut config = ClientConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&TLS13])
         .map_err(setup_error)?
@@ -55,6 +64,7 @@ pub(crate) fn listening(
     identity: &Identity,
     peer: Fingerprint,
 ) -> Result<Arc<ServerConfig>, Error> {
+    check_apart(identity, peer)?;
     let mut config = ServerConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&TLS13])
         .map_err(setup_error)?
@@ -180,15 +190,16 @@ impl PinnedPeer {
     fn verify(&self, certificate: &CertificateDer<'_>) -> Result<(), TlsError> {
         let found = fingerprint_of(certificate)
             .ok_or(TlsError::InvalidCertificate(CertificateError::BadEncoding))?;
-        if found == self.expected {
-            return Ok(());
-        }
-        let verdict = WrongKey {
-            found,
-            expected: self.expected,
+        let verdict: Arc<dyn std::error::Error + Send + Sync> = match found == self.expected {
+            true if has_unsound_key(certificate) => Arc::new(NotAKey::Unsound),
+            true => return Ok(()),
+            false => Arc::new(WrongKey {
+                found,
+                expected: self.expected,
+            }),
         };
         Err(TlsError::InvalidCertificate(CertificateError::Other(
-            OtherError(Arc::new(verdict)),
+            OtherError(verdict),
         )))
     }
 
@@ -314,5 +325,27 @@ mod tests {
         ];
         assert_eq!(ciphers, expected);
         assert!(OFFICERS.contains("| AES-256-GCM, AES-128-GCM, ChaCha20-Poly1305 |"));
+    }
+
+    /// The certificate names the pinned key, and anybody could sign with it.
+    #[test]
+    fn a_pinned_key_that_nobody_can_have_is_refused() {
+        let identity = Identity::generate().unwrap();
+        let genuine = identity.certified().cert[0].clone();
+        let pinned = |certificate: &CertificateDer<'_>| {
+            let expected = fingerprint_of(certificate).unwrap();
+            PinnedPeer::new(expected).verify(certificate)
+        };
+        pinned(&genuine).unwrap();
+
+        let key = identity.public_key().unwrap().to_bytes();
+        let mut forged = genuine.to_vec();
+        let at = forged.windows(key.len()).position(|bytes| bytes == key);
+        let place = &mut forged[at.unwrap()..][..key.len()];
+        place.fill(0);
+        place[0] = 1;
+        let error = pinned(&forged.into()).unwrap_err();
+        let error = explain(error, identity.fingerprint()).to_string();
+        assert!(error.contains("no sound Ed25519 key"), "{error}");
     }
 }

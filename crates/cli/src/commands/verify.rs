@@ -7,6 +7,7 @@ use psijoin_record::{Document, MAX_RECORD_BYTES, Outcome, Party, Side, SignedRec
 use crate::{args, exit::Failure, humanize, output, terms};
 
 pub(super) fn run(args: &args::Verify) -> Result<(), Failure> {
+    check_named(args)?;
     let record = read(&args.file)?;
     let document = record.document();
     check_peers(args, document)?;
@@ -35,6 +36,16 @@ fn refused(path: &Path, why: String) -> Failure {
 fn unmeant(path: &Path, why: String) -> Failure {
     let path = path.to_owned();
     Failure::OtherRecord { path, why }
+}
+
+/// Refuses a party that is named twice: it would pass for both.
+fn check_named(args: &args::Verify) -> Result<(), Failure> {
+    match args.peers[..] {
+        [first, second] if first == second => Err(Failure::Usage(format!(
+            "--peer names {first} twice: name each party of the record once"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Refuses a record of other parties than those that were named.

@@ -537,5 +537,7 @@ fn a_record_is_shown_and_compared() {
     for ended in &wrong {
         assert_eq!(ended.stdout, "");
     }
+    run(&["verify", &first, "--peer", &sender, "--peer", &sender])
+        .says(2, &[&format!("--peer names {sender} twice")]);
     assert_said!(right.into_iter().chain(wrong).collect::<Vec<_>>());
 }

@@ -98,6 +98,24 @@ fn standard_output_has_room_for_one_thing() {
     ]);
 }
 
+/// Whoever holds the one key could be either party, and its record would be of one.
+#[test]
+fn the_other_party_cannot_have_this_sides_identity() {
+    let folder = Folder::new();
+    let identity = folder.path("id.pem");
+    run(&["keygen", "--out", &identity]).says(0, &[]);
+    let own = key_of(&identity);
+    let table = folder.file("t.csv", "id\n1\n");
+    let trust = ["--identity", &identity, "--peer", &own, "--input", &table];
+    for [command, how, address] in [
+        ["send", "--listen", "127.0.0.1:0"],
+        ["receive", "--connect", "127.0.0.1:1"],
+    ] {
+        refused(&[&[command, how, address][..], &trust].concat())
+            .says(2, &[&own, "each side needs an identity of its own"]);
+    }
+}
+
 #[test]
 fn the_program_and_each_command_have_help() {
     let help = run(&["--help"]);

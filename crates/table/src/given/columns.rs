@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use psijoin_printable::is_all_printable;
 
 use super::wire::{self, Reader};
 use crate::{Error, Source, arrow::value_type};
@@ -146,8 +147,8 @@ fn given(field: &Field) -> Result<Field, Error> {
 
 /// What is wrong about a name, as the other party shows it to its user, and writes it to a header.
 fn name_fault(name: &str) -> Option<&'static str> {
-    if name.contains(char::is_control) {
-        Some("its name holds a control character: rename it")
+    if !is_all_printable(name) {
+        Some("its name holds a control, format or separator character: rename it")
     } else if name.len() > MAX_GIVEN_NAME_BYTES {
         Some("its name is longer than 1,024 bytes: rename it")
     } else if name.is_empty() {

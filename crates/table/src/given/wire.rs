@@ -6,6 +6,8 @@ use arrow_array::types::{
 };
 use arrow_schema::{DataType, TimeUnit};
 
+use psijoin_printable::is_all_printable;
+
 use crate::Error;
 
 /// Another version is another way to tell columns, or to write their values.
@@ -190,9 +192,9 @@ impl<'a> Reader<'a> {
             return Ok(None);
         }
         let zone = self.text(MAX_ZONE_BYTES)?;
-        match zone.contains(char::is_control) {
-            false => Ok(Some(zone)),
-            true => Err(Error::MalformedOffer("has a time zone that cannot be")),
+        match is_all_printable(zone) {
+            true => Ok(Some(zone)),
+            false => Err(Error::MalformedOffer("has a time zone that cannot be")),
         }
     }
 

@@ -714,6 +714,7 @@ fn columns_are_taken_by_name() {
         &[
             ("list", array(list)),
             ("tab\t", array(Int8Array::from(vec![1]))),
+            ("txt\u{202e}", array(Int8Array::from(vec![1]))),
         ],
     );
     let error = |wanted: &str| {
@@ -724,7 +725,9 @@ fn columns_are_taken_by_name() {
         &error("list"),
         "the column `list` cannot be given: it holds List",
     );
-    assert_contains(&error("tab\t"), "control character");
+    for name in ["tab\t", "txt\u{202e}"] {
+        assert_contains(&error(name), "control, format or separator character");
+    }
     assert_contains(&error("other"), "no column `other`");
 }
 

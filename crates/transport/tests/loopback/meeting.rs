@@ -111,6 +111,18 @@ fn a_wrong_party_is_named_by_the_one_that_refuses_and_told_to_the_refused() {
     assert_eq!(connected.kind(), Kind::Peer);
 }
 
+/// Before either waits for the other.
+#[test]
+fn one_identity_on_both_sides_is_refused_on_both() {
+    let ann = Identity::generate().unwrap();
+    let options = tls(&ann, &ann);
+    let (listened, connected) = meet(&options, &options);
+    for error in [listened.unwrap_err(), connected.unwrap_err()] {
+        assert!(matches!(error, Error::OwnFingerprint(_)), "{error}");
+        assert_eq!(error.kind(), Kind::Usage);
+    }
+}
+
 #[test]
 fn encryption_on_one_side_only_is_told_on_both() {
     let secured = patient_for(A_WHILE, tls_pair().0);
