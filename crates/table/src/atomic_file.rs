@@ -40,7 +40,7 @@ struct Place {
     folder: PathBuf,
     path: PathBuf,
     existing: Existing,
-    /// A file as it is created there, whose rights a new one gets.
+    /// A file as it is created there: a new one gets its rights, and none gets more.
     fresh: Box<Metadata>,
 }
 
@@ -139,7 +139,7 @@ impl Write for Unfinished {
 }
 
 impl Staged {
-    /// Gives the file its name, and the rights of the file that it replaces, or otherwise those of a
+    /// Gives the file its name, and the rights that both the file that it replaces and a new one have, or otherwise those of a
     /// new one. A power cut after this returns does not undo it.
     ///
     /// # Errors
@@ -148,14 +148,15 @@ impl Staged {
     /// gone then, unless it has its name and only a power cut could undo that.
     pub fn commit(self) -> io::Result<()> {
         let Self { file, place } = self;
-        let model = match place.existing {
-            Existing::Keep => place.fresh,
+        let replaced = match place.existing {
+            Existing::Keep => None,
             Existing::Replace => match fs::metadata(&place.path) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => place.fresh,
-                replaced => Box::new(replaced?),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                replaced => Some(replaced?),
             },
         };
-        rights::give(file.file(), &model)?;
+        let model = replaced.as_ref().unwrap_or(&place.fresh);
+        rights::give(file.file(), model, &place.fresh)?;
         file.file().sync_all()?;
         file.rename(&place.path, place.existing)
             .map_err(|error| match error.kind() {

@@ -269,7 +269,7 @@ mod unix {
         for (name, existing, expected) in [
             ("new", Existing::Replace, expected),
             ("kept", Existing::Keep, expected),
-            ("old", Existing::Replace, 0o646),
+            ("old", Existing::Replace, 0o646 & expected),
         ] {
             let file = AtomicFile::prepare(name.as_ref(), existing).unwrap();
             let staged = file
@@ -281,6 +281,22 @@ mod unix {
             assert_eq!(mode(&staged_in(".".as_ref())[0]), 0o600);
             staged.commit().unwrap();
             assert_eq!(mode(name.as_ref()), expected, "{name}");
+        }
+        replace_what_others_planted(expected);
+    }
+
+    /// Nobody gets more by putting a file there first than a new file would give.
+    fn replace_what_others_planted(expected: u32) {
+        let path = Path::new("planted");
+        fs::write(path, "").unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o666)).unwrap();
+        // Only root may: the file is of others then.
+        let is_of_others = chown(path, Some(12_345), Some(12_345)).is_ok();
+        write(&AtomicFile::prepare(path, Existing::Replace).unwrap(), "x");
+        assert_eq!(mode(path) & !expected, 0);
+        if is_of_others {
+            let is_given = fs::metadata(path).unwrap().uid() == 12_345;
+            assert_eq!(is_given, expected & 0o004 != 0);
         }
     }
 
