@@ -61,11 +61,6 @@ impl PublicKey {
         self.0
     }
 
-    /// Its bytes, as RFC 8032 encodes them.
-    pub fn to_bytes(self) -> [u8; KEY_BYTES] {
-        self.0
-    }
-
     /// The short name of the party with this key.
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of_public_key(&[&DER_PREFIX[..], &self.0].concat())
