@@ -187,7 +187,7 @@ fn a_peer_that_joins_instead_is_told_why_that_fails() {
         &address,
         "--insecure-plaintext",
     ]);
-    let said = "none: `plan` measures the network";
+    let said = "none: plan measures the network";
     planner.says(5, &["protocol", said]);
     sender.end().says(5, &["protocol", said]);
 }

@@ -75,7 +75,7 @@ fn agree(
         Endpoint::Listen(_) => (Role::Sender, handshake::Role::Sender),
         Endpoint::Connect(_) => (Role::Receiver, handshake::Role::Receiver),
     };
-    let hello = Hello::new(ours, 0).setting(PROTOCOL, "none: `plan` measures the network");
+    let hello = Hello::new(ours, 0).setting(PROTOCOL, "none: plan measures the network");
     let pending = begin(channel, hello.measured(measured))?;
     pending.compare()?;
     Ok((role, pending.path()?))
