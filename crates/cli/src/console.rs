@@ -1,10 +1,12 @@
-//! What the program tells people, on standard error.
+//! What the program tells people, on standard error: no data, so all that is not printable is escaped, wherever it goes.
 
 use std::{
     fmt::Display,
     io::{self, Write},
     sync::Arc,
 };
+
+use psijoin_printable::{Escaped, Lines};
 
 use crate::{
     exit::Failure,
@@ -76,6 +78,7 @@ impl Console {
         work: impl FnOnce() -> T,
     ) -> T {
         let position = || position().into();
+        let what = &Escaped(what).to_string();
         match self {
             Self::Aloud => progress::shown(what, position, work),
             Self::Logged => {
@@ -119,11 +122,17 @@ pub(crate) fn warning(text: impl Display) -> String {
     format!("WARNING: {text}")
 }
 
-fn each_line(text: impl Display, tell: impl FnMut(&str)) {
-    text.to_string().lines().for_each(tell);
+/// The same, so that no reader of it obeys what is in it.
+pub(crate) fn harmless(text: impl Display) -> String {
+    Lines(&text.to_string()).to_string()
 }
 
-fn line_to_stderr(line: impl Display) {
+fn each_line(text: impl Display, tell: impl FnMut(&str)) {
+    harmless(text).lines().for_each(tell);
+}
+
+pub(crate) fn line_to_stderr(line: impl Display) {
+    let line = harmless(line) + "\n";
     // If nobody reads this, nobody can be told so.
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = io::stderr().write_all(line.as_bytes());
 }

@@ -48,7 +48,7 @@ pub use crate::console::Listener;
 use crate::{
     args::{Args, Command},
     commands::plan,
-    console::Console,
+    console::{self, Console},
     exit::{Code, Failure},
     home,
     order::{Means, Order},
@@ -204,7 +204,7 @@ pub fn join(
     let (report, written) = report::text(&record, joined.as_ref().err());
     match joined.and_then(|told| written.map(|()| told)) {
         Ok(told) => Ok(Joined {
-            statement: told,
+            statement: console::harmless(told),
             report,
             learned: record.received().map_or(Learned::Nothing, Learned::from),
         }),
@@ -256,8 +256,8 @@ fn failed(failure: &Failure, report: Option<String>) -> Failed {
     Failed {
         code: failure.exit_code() as u8,
         message: match failure.hint() {
-            Some(hint) => format!("{failure} ({hint})"),
-            None => failure.to_string(),
+            Some(hint) => console::harmless(format_args!("{failure} ({hint})")),
+            None => console::harmless(failure),
         },
         may_pass: failure.may_pass(),
         report,
@@ -267,7 +267,7 @@ fn failed(failure: &Failure, report: Option<String>) -> Failed {
 fn not_understood(message: &str) -> Failed {
     Failed {
         code: Code::Usage as u8,
-        message: message.trim_start_matches("error: ").trim_end().to_owned(),
+        message: console::harmless(message.trim_start_matches("error: ").trim_end()),
         may_pass: false,
         report: None,
     }

@@ -1,6 +1,8 @@
-//! Tables of text with aligned columns.
+//! Tables of text with aligned columns, for people.
 
 use std::fmt;
+
+use psijoin_printable::Escaped;
 
 /// How a column is aligned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +23,7 @@ impl Grid {
         Self {
             columns: columns
                 .iter()
-                .map(|&(name, align)| (name.to_owned(), align))
+                .map(|&(name, align)| (Escaped(name).to_string(), align))
                 .collect(),
             rows: Vec::new(),
         }
@@ -29,7 +31,8 @@ impl Grid {
 
     /// Adds a row, which must have a cell for each column.
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        let cells: Vec<_> = cells.into_iter().collect();
+        let cells = cells.into_iter().map(|cell| Escaped(&cell).to_string());
+        let cells: Vec<_> = cells.collect();
         assert_eq!(cells.len(), self.columns.len(), "a cell for each column");
         self.rows.push(cells);
     }
@@ -97,5 +100,12 @@ mod tests {
             grid.markdown(),
             "| name | items |\n| --- | ---: |\n| naïve | 1 |\n| dh | 1,000,000 |\n"
         );
+    }
+
+    #[test]
+    fn no_cell_makes_a_line() {
+        let mut grid = Grid::new(&[("a\nb", Align::Left)]);
+        grid.row(["c\u{2028}\u{1b}[2K".into()]);
+        assert_eq!(grid.to_string(), "  a\\nb\n  c\\u{2028}\\u{1b}[2K\n");
     }
 }

@@ -69,9 +69,10 @@ mod sizes;
 mod summary;
 mod terms;
 
-use std::ffi::OsString;
+use std::{ffi::OsString, process};
 
 use clap::Parser;
+use psijoin_printable::is_all_printable;
 
 use crate::{
     args::{Args, Command},
@@ -90,7 +91,8 @@ static ALLOCATOR: psijoin_block::memory::ReportingAllocator =
 /// It may end the process itself: where the arguments ask for help or are wrong, when no memory is left, when something panics, and
 /// after Ctrl-C.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
-    let args = Args::parse_from(args);
+    let args: Vec<OsString> = args.into_iter().collect();
+    let args = Args::try_parse_from(&args).unwrap_or_else(|error| misunderstood(&args, &error));
     let done = prepare(&args)
         .map_err(|failure| {
             console::failure(&failure);
@@ -101,6 +103,17 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         Ok(()) => 0,
         Err(code) => code as u8,
     }
+}
+
+/// Says what is wrong with these arguments, or helps, and ends the process.
+fn misunderstood(args: &[OsString], error: &clap::Error) -> ! {
+    let is_printable = |arg: &OsString| is_all_printable(&arg.to_string_lossy());
+    if args.iter().skip(1).all(is_printable) {
+        error.exit();
+    }
+    // It may repeat them as they are. Somebody else may have written them: a fingerprint, an address.
+    console::line_to_stderr(error.render().to_string().trim_end());
+    process::exit(error.exit_code())
 }
 
 fn prepare(args: &Args) -> Result<(), Failure> {

@@ -1,7 +1,8 @@
-//! What is logged on standard error.
+//! What is logged on standard error. As all that is said there, it is escaped.
 
 use std::{env, io};
 
+use psijoin_printable::Screen;
 use tracing_subscriber::{filter::LevelFilter, fmt};
 
 use crate::exit::Failure;
@@ -20,6 +21,11 @@ fn asked() -> Option<String> {
     Some(asked).filter(|asked| !asked.is_empty())
 }
 
+/// Standard error, for one event.
+fn escaping() -> Screen<io::Stderr> {
+    Screen::new(io::stderr())
+}
+
 /// Logs what the user asked for, with the time; otherwise warnings, unless it is to be `quiet`.
 ///
 /// # Errors
@@ -30,7 +36,7 @@ pub(crate) fn to_stderr(quiet: bool) -> Result<(), Failure> {
             true => LevelFilter::ERROR,
             false => LevelFilter::WARN,
         };
-        let plain = fmt().with_max_level(level).with_writer(io::stderr);
+        let plain = fmt().with_max_level(level).with_writer(escaping);
         plain.without_time().with_target(false).init();
         return Ok(());
     };
@@ -42,7 +48,7 @@ pub(crate) fn to_stderr(quiet: bool) -> Result<(), Failure> {
         "debug" => LevelFilter::DEBUG,
         _ => return Err(Failure::LogLevel(asked)),
     };
-    let timed = fmt().with_max_level(level).with_writer(io::stderr);
+    let timed = fmt().with_max_level(level).with_writer(escaping);
     timed.with_target(false).with_ansi(false).init();
     Ok(())
 }

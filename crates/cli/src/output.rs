@@ -1,7 +1,8 @@
-//! Standard output: results only, never console.
+//! Standard output: results only, never console. A terminal obeys nothing that is among them.
 
 use std::io::{self, ErrorKind, Write};
 
+use psijoin_printable::{Json, Screen};
 use serde::Serialize;
 
 use crate::exit::Failure;
@@ -9,14 +10,16 @@ use crate::exit::Failure;
 /// Writes text to standard output. A reader that has gone away, as `head` does, has read all
 /// that it wanted.
 pub(crate) fn text(text: &str) -> Result<(), Failure> {
-    let mut stdout = io::stdout().lock();
-    let written = stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush());
-    match written {
+    let written = stream().write_all(text.as_bytes());
+    match written.and_then(|()| io::stdout().flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::Stdout(error)),
         _ => Ok(()),
     }
+}
+
+/// Standard output, which escapes if it is a terminal.
+pub(crate) fn stream() -> impl Write {
+    Screen::if_terminal(io::stdout())
 }
 
 /// Writes one JSON object on a line of its own.
@@ -26,5 +29,6 @@ pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
 
 /// A JSON object as it stands on a line.
 pub(crate) fn line(value: &impl Serialize) -> String {
-    serde_json::to_string(value).expect("reports are plain data")
+    let text = serde_json::to_string(value).expect("reports are plain data");
+    Json(&text).to_string()
 }

@@ -148,8 +148,10 @@ fn show(what: &str, mut position: impl FnMut() -> Position, is_finished: &Receiv
     let style = |template| ProgressStyle::with_template(template).expect("the templates are valid");
     // Before anything is drawn: it may warn.
     let mut now = position();
-    let bar = ProgressBar::no_length().with_elapsed(PATIENCE);
-    bar.set_message(what.to_owned());
+    // Nothing is drawn before it has a style.
+    let bar = ProgressBar::no_length()
+        .with_elapsed(PATIENCE)
+        .with_message(what.to_owned());
     let mut shown = "";
     loop {
         let template = template(now);

@@ -45,7 +45,7 @@ pub(crate) fn write(record: &Record, failure: Option<&Failure>) -> Result<(), Fa
 pub(crate) fn text(record: &Record, failure: Option<&Failure>) -> (String, Result<(), Failure>) {
     let written = record.end(|known| {
         let report = Report::new(known, failure);
-        let text = serde_json::to_string(&report).expect("texts and numbers");
+        let text = output::line(&report);
         let file = known.report.as_ref();
         (text, file.map_or(Ok(()), |file| file.write(&report)))
     });

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use psijoin_printable::Json;
 use psijoin_table::atomic_file::{AtomicFile, Existing};
 use serde::Serialize;
 
@@ -36,8 +37,8 @@ impl ReportFile {
     /// [`Failure::Report`].
     pub(crate) fn write(&self, report: &impl Serialize) -> Result<(), Failure> {
         let staged = self.file.stage(|file| {
-            serde_json::to_writer_pretty(&mut *file, report)?;
-            file.write_all(b"\n")
+            let text = serde_json::to_string_pretty(report)?;
+            writeln!(file, "{}", Json(&text))
         });
         staged
             .and_then(|staged| staged.commit())

@@ -6,6 +6,7 @@
 //!
 //! - Documents and messages between the parties hold nothing else.
 //! - [`Escaped`] and [`Quoted`] show such a text within a message.
+//! - [`Lines`] shows a message as a whole, and [`Json`] what is written for programs.
 //! - [`Screen`] escapes all that goes to a terminal, whatever it is.
 
 #![forbid(unsafe_code)]
@@ -82,6 +83,26 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
+/// A JSON text, in whose strings the characters that are not [printable](is_printable) are escapes of JSON, as in `\u202e`.
+/// It has the same value.
+#[derive(Debug, Clone, Copy)]
+pub struct Json<'a>(pub &'a str);
+
+impl fmt::Display for Json<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|one| match one {
+            // Strings hold none of these as they are.
+            '\n' | '\r' | '\t' => f.write_char(one),
+            printable if is_printable(printable) => f.write_char(printable),
+            other => {
+                let mut units = [0; 2];
+                let mut units = other.encode_utf16(&mut units).iter();
+                units.try_for_each(|unit| write!(f, "\\u{unit:04x}"))
+            }
+        })
+    }
+}
+
 /// A path as messages call it.
 pub fn path(path: &Path) -> String {
     Escaped(&path.to_string_lossy()).to_string()
@@ -137,6 +158,15 @@ mod tests {
     }
 
     #[test]
+    fn json_keeps_its_value() {
+        let text = "{\n\t\"a\u{9b}\": \"é\\n\\\\\u{2028}\u{e0041}\"\r\n}";
+        assert_eq!(
+            Json(text).to_string(),
+            "{\n\t\"a\\u009b\": \"é\\n\\\\\\u2028\\udb40\\udc41\"\r\n}"
+        );
+    }
+
+    #[test]
     fn names_do_not_end_their_quotes() {
         for (name, quoted) in [
             ("amount", "`amount`"),
@@ -151,6 +181,13 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn json_of_any_text_stands_for_that_text(text: String) {
+            let json = Json(&serde_json::to_string(&text).unwrap()).to_string();
+            prop_assert!(is_all_printable(&json));
+            prop_assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
+        }
+
         #[test]
         fn what_is_shown_is_printable(text: String) {
             prop_assert!(is_all_printable(&Escaped(&text).to_string()));

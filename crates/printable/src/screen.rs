@@ -1,6 +1,6 @@
 use std::{
     fmt::Write as _,
-    io::{self, Write},
+    io::{self, IsTerminal, Write},
 };
 
 use crate::{Escaped, is_printable};
@@ -22,6 +22,17 @@ impl<W: Write> Screen<W> {
     pub fn new(to: W) -> Self {
         let open = Vec::new();
         Self { to, open }
+    }
+
+    /// A writer to this stream, which escapes if that is a terminal, and otherwise passes all on as it is.
+    pub fn if_terminal<'a>(stream: W) -> Box<dyn Write + Send + 'a>
+    where
+        W: IsTerminal + Send + 'a,
+    {
+        match stream.is_terminal() {
+            true => Box::new(Self::new(stream)),
+            false => Box::new(stream),
+        }
     }
 
     fn put(&mut self, bytes: &[u8]) -> io::Result<()> {

@@ -7,6 +7,7 @@ use std::{
 
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
+use psijoin_printable::Screen;
 use psijoin_spill::{Budget, Folder};
 
 use crate::{
@@ -41,7 +42,7 @@ pub struct Destination {
 #[derive(Debug)]
 enum Target {
     Stdout,
-    /// A pipe or a device: written as it is.
+    /// A pipe or a device: written as it is, unless it is a terminal, where rows are escaped as on standard output.
     Stream(PathBuf),
     /// A file, which appears as a whole when it is complete.
     File(AtomicFile),
@@ -458,14 +459,13 @@ impl Destination {
         };
         let staged = match &self.target {
             Target::Stdout => {
-                pass(&mut BufWriter::new(io::stdout()))?;
+                pass(&mut BufWriter::new(Screen::if_terminal(io::stdout())))?;
                 Staged::Stream
             }
             Target::Stream(path) => {
                 let file = OpenOptions::new().write(true).open(path);
-                let mut buffered =
-                    BufWriter::new(file.map_err(|error| cannot_write(&self.name, error))?);
-                pass(&mut buffered)?;
+                let file = file.map_err(|error| cannot_write(&self.name, error))?;
+                pass(&mut BufWriter::new(Screen::if_terminal(file)))?;
                 Staged::Stream
             }
             Target::File(file) => {

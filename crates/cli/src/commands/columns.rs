@@ -1,5 +1,6 @@
 //! `psijoin columns`: the names of a table's columns, which no error shows.
 
+use psijoin_printable::Escaped;
 use psijoin_table::{Progress, Source};
 
 use crate::{args, console::Console, dialect, exit::Failure, output};
@@ -12,6 +13,7 @@ pub(super) fn run(args: &args::Columns) -> Result<(), Failure> {
     for doubt in source.doubts()? {
         console.warn(dialect::warning(source.name(), doubt));
     }
-    let lines = source.columns()?.into_iter().map(|name| name + "\n");
+    let names = source.columns()?.into_iter();
+    let lines = names.map(|name| format!("{}\n", Escaped(&name)));
     output::text(&lines.collect::<String>())
 }

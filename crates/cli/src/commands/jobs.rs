@@ -4,16 +4,19 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use psijoin_job::{Ended, Folder, Status, Term};
+use psijoin_printable::{self as printable, Escaped};
 use serde::Serialize;
 
 use crate::{args, exit::Failure, humanize, output};
 
 pub(super) fn run(args: &args::Jobs) -> Result<(), Failure> {
     let status = Folder::status(&args.folder)?;
-    let folder = args.folder.display().to_string();
     match args.json {
-        true => output::json(&Report::new(folder, &status)),
-        false => output::text(&text(&folder, &status)),
+        true => {
+            let folder = args.folder.display().to_string();
+            output::json(&Report::new(folder, &status))
+        }
+        false => output::text(&text(&printable::path(&args.folder), &status)),
     }
 }
 
@@ -84,7 +87,9 @@ fn text(folder: &str, status: &Status) -> String {
             format!("{folder}: over; fewer keys are shared than --min-intersection demands")
         }
     }];
-    let mut say = |name: &str, value: String| lines.push(format!("  {name}: {value}"));
+    let mut say = |name: &str, value: String| {
+        lines.push(format!("  {}: {}", Escaped(name), Escaped(&value)));
+    };
     for term in job.terms.iter().filter(|term| !term.secret) {
         say(&term.name, term.value.clone());
     }

@@ -7,7 +7,7 @@ use std::{
 
 use psijoin::share_file::File;
 
-use crate::{args, exit::Failure};
+use crate::{args, exit::Failure, output};
 
 pub(super) fn run(args: &args::Shares) -> Result<(), Failure> {
     let file = fs::File::open(&args.file)
@@ -16,7 +16,7 @@ pub(super) fn run(args: &args::Shares) -> Result<(), Failure> {
             path: args.file.clone(),
             source,
         })?;
-    let written = write(&file, BufWriter::new(io::stdout().lock()));
+    let written = write(&file, BufWriter::new(output::stream()));
     match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::Stdout(error)),
         _ => Ok(()),

@@ -34,6 +34,7 @@ mod spilling;
 mod statements;
 mod sums;
 mod support;
+mod terminals;
 mod texts;
 #[cfg(unix)]
 mod tutorial;
