@@ -99,7 +99,7 @@ def _of_pandas(frame: Any, wanted: Wanted) -> Given:
             return pyarrow.array(frame.iloc[:, number], from_pandas=True)
         except pyarrow.ArrowException:
             # Its words hold values.
-            message = f"the column `{names[number]}` holds values of several types, or of one that Arrow does not have"
+            message = f"the column {names[number]!r} holds values of several types, or of one that Arrow does not have"
             raise InputError(message) from None
 
     columns = pyarrow.table([column(number) for number in range(len(names))], names=names)

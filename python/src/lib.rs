@@ -172,7 +172,7 @@ fn new_identity(path: PathBuf) -> PyResult<(String, String)> {
 
 fn told(identified: Result<Identified, Failed>) -> PyResult<(String, String)> {
     let Identified { path, fingerprint } = identified.map_err(raised)?;
-    Ok((path.display().to_string(), fingerprint))
+    Ok((path.to_string_lossy().into_owned(), fingerprint))
 }
 
 /// Runs the program as the only thing in this process, with these arguments, and returns its exit code.

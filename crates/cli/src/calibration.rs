@@ -59,7 +59,7 @@ pub(crate) fn read(path: &Path) -> Result<Calibration, Failure> {
     parsed.map_err(|error| {
         Failure::Usage(format!(
             "cannot read {}: {error} (make it again with psijoin calibrate, or delete it)",
-            path.display()
+            psijoin_printable::path(path)
         ))
     })
 }

@@ -55,7 +55,7 @@ fn refuse_pair(written: &Named<'_>, other: Option<&Named<'_>>) -> Result<(), Fai
             "{} and {} name the same file, {}: nothing was written",
             written.option,
             other.option,
-            written.path.display()
+            psijoin_printable::path(written.path)
         ))),
     }
 }

@@ -6,6 +6,7 @@ use psijoin::ErrorKind as PsiKind;
 use psijoin_channel::AbortCode;
 use psijoin_handshake::Error as HandshakeError;
 use psijoin_lab::measurements::{JournalError, MeasureError};
+use psijoin_printable::Quoted;
 use psijoin_record::Error as RecordError;
 use psijoin_table::ErrorKind as TableKind;
 use psijoin_transport::Kind as TransportKind;
@@ -105,8 +106,9 @@ pub(crate) enum Failure {
     TooMuchGiven(String),
 
     #[error(
-        "a sum of the receiver's column `{0}` was asked for: the receiver chooses its numbers, and \
-         could read from the sum which keys you share; nothing was done"
+        "a sum of the receiver's column {} was asked for: the receiver chooses its numbers, and \
+         could read from the sum which keys you share; nothing was done",
+        Quoted(.0)
     )]
     ReceiverSums(String),
 
@@ -131,12 +133,12 @@ pub(crate) enum Failure {
         } else {
             "the other party goes on with a job that is not the one here,"
         },
-        folder.display()
+        psijoin_printable::path(folder)
     )]
     OtherJob { folder: PathBuf, is_ours: bool },
 
     #[error(
-        "the job in {} is over: {}", folder.display(),
+        "the job in {} is over: {}", psijoin_printable::path(folder),
         too_few.map_or("it is done".to_owned(), |least| Self::TooFew(least).to_string())
     )]
     JobIsOver {
@@ -157,19 +159,28 @@ pub(crate) enum Failure {
     )]
     UnconfirmedResult(Box<Failure>),
 
-    #[error("the terms in {} cannot be used: {why}", path.display())]
+    #[error("the terms in {} cannot be used: {why}", psijoin_printable::path(path))]
     Terms { path: PathBuf, why: String },
 
     #[error("{0}; nothing was written")]
     Unsigned(#[from] RecordError),
 
-    #[error("cannot write the record {}: {source}; there is no output either", path.display())]
+    #[error(
+        "cannot write the record {}: {source}; there is no output either",
+        psijoin_printable::path(path)
+    )]
     NoRecord { path: PathBuf, source: io::Error },
 
-    #[error("the record {} cannot be relied on: {why}", path.display())]
+    #[error(
+        "the record {} cannot be relied on: {why}",
+        psijoin_printable::path(path)
+    )]
     Record { path: PathBuf, why: String },
 
-    #[error("the record {} is genuine, but it is not the one that you named: {why}", path.display())]
+    #[error(
+        "the record {} is genuine, but it is not the one that you named: {why}",
+        psijoin_printable::path(path)
+    )]
     OtherRecord { path: PathBuf, why: String },
 
     #[error("the other party only checks (--check): nothing was done")]
@@ -184,20 +195,28 @@ pub(crate) enum Failure {
     #[error("the run did not end within the {} of --deadline", humanize::counted((*.0).into(), "second"))]
     Deadline(u32),
 
-    #[error("no report can be written to {}: {source}", path.display())]
+    #[error(
+        "no report can be written to {}: {source}",
+        psijoin_printable::path(path)
+    )]
     NoReport { path: PathBuf, source: io::Error },
 
     #[error(
-        "cannot write the report {}: {source}; the run itself ended as said above", path.display()
+        "cannot write the report {}: {source}; the run itself ended as said above",
+        psijoin_printable::path(path)
     )]
     Report { path: PathBuf, source: io::Error },
 
     #[error(
-        "`{0}` is not a level for PSIJOIN_LOG: the levels are off, error, warn, info and debug"
+        "{} is not a level for PSIJOIN_LOG: the levels are off, error, warn, info and debug",
+        Quoted(.0)
     )]
     LogLevel(String),
 
-    #[error("cannot use the file of shares {}: {source}", path.display())]
+    #[error(
+        "cannot use the file of shares {}: {source}",
+        psijoin_printable::path(path)
+    )]
     Shares { path: PathBuf, source: io::Error },
 
     #[error(transparent)]
@@ -206,10 +225,10 @@ pub(crate) enum Failure {
     #[error(transparent)]
     LabRun(MeasureError),
 
-    #[error("nothing was measured in {} yet", .0.display())]
+    #[error("nothing was measured in {} yet", psijoin_printable::path(.0))]
     NothingMeasured(PathBuf),
 
-    #[error("cannot write {}: {source}", path.display())]
+    #[error("cannot write {}: {source}", psijoin_printable::path(path))]
     NotWritten { path: PathBuf, source: io::Error },
 
     #[error("cannot write to standard output: {0}")]

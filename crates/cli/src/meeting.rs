@@ -6,6 +6,7 @@ use psijoin_channel::{
     Channel,
     path::{FAST_BITS_PER_SECOND, Measured},
 };
+use psijoin_printable::Word;
 use psijoin_transport::{Connection, Endpoint, Listener, Options, Security, endpoint::Address};
 
 use crate::{args, console::Console, exit::Failure, home, humanize};
@@ -35,7 +36,7 @@ pub(crate) fn security(trust: &args::Trust, console: &Console) -> Result<Securit
         console.say(format_args!(
             "made your identity, {}, in {}: the other side must name this fingerprint with --peer",
             identity.fingerprint(),
-            own.path.display(),
+            psijoin_printable::path(&own.path),
         ));
     }
     let security = Security::PinnedTls { identity, peer };
@@ -98,7 +99,7 @@ fn listen(
     *address = listener.address().clone();
     console.say(format_args!(
         "listening on {}; waiting up to {} s for the other party",
-        listener.address().as_str(),
+        Word(listener.address().as_str()),
         options.timeouts.meet.as_secs(),
     ));
     Ok(waiting(console, || Connection::accept(listener, options))?)

@@ -247,7 +247,7 @@ impl<'a> Order<'a> {
             console.say(&checked);
             return checked;
         }
-        let output = self.output.map(|path| path.display().to_string());
+        let output = self.output.map(psijoin_printable::path);
         let by_auto = self.join.protocol.info().name == registry::AUTO.info().name;
         let told = record.with_summary(|summary| {
             console.say(closing_statement::cost(summary));
@@ -459,7 +459,7 @@ impl<'a> Order<'a> {
                 record.leave_out_report();
                 Err(Failure::Usage(format!(
                     "--report names a file of the input, {}: nothing was written",
-                    report.display()
+                    psijoin_printable::path(report)
                 )))
             }
             _ => Ok(()),
@@ -514,7 +514,7 @@ impl<'a> Order<'a> {
         match (&self.join.output_kind, self.role, self.output) {
             (RequestedOutput::Shares(_), _, Some(path)) => {
                 if source.is_file(path) {
-                    let file = path.display().to_string();
+                    let file = psijoin_printable::path(path);
                     return Err(psijoin_table::Error::OutputIsInput { file }.into());
                 }
                 let file = AtomicFile::prepare(path, self.existing());
@@ -592,7 +592,7 @@ fn open(join: &args::Join, progress: &Progress, console: &Console) -> Result<Sou
     let keyed = join.key.is_named();
     let what = match &*join.input {
         [only] if only == Path::new("-") => "reading standard input".to_owned(),
-        [only] => format!("reading {}", only.display()),
+        [only] => format!("reading {}", psijoin_printable::path(only)),
         several => format!("reading {} inputs", several.len()),
     };
     let source = console.during(
@@ -601,7 +601,7 @@ fn open(join: &args::Join, progress: &Progress, console: &Console) -> Result<Sou
         || Source::open_all(&join.input, format, &said, keyed, progress),
     )?;
     if let ([only], files @ 2..) = (&*join.input, source.files()) {
-        let name = only.display();
+        let name = psijoin_printable::path(only);
         console.say(format_args!(
             "{name}: {files} files, in the order of their names"
         ));

@@ -286,7 +286,7 @@ impl Report {
 }
 
 fn path_shown(path: &Path) -> String {
-    path.display().to_string()
+    path.to_string_lossy().into_owned()
 }
 
 /// A time as RFC 3339 has it, in universal time.

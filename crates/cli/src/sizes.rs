@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 
 use psijoin_params::Sizes;
+use psijoin_printable::Quoted;
 
 /// More threads than any machine has cores: each takes memory before it computes anything.
 const MOST_THREADS: usize = 1024;
@@ -39,10 +40,11 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
     };
     match value {
         None => Err(format!(
-            "`{text}` is not a size: write 65536, 2^20, 1e6, or 2^10:2^20"
+            "{} is not a size: write 65536, 2^20, 1e6, or 2^10:2^20",
+            Quoted(text)
         )),
         Some(value) if value > Sizes::MAX_ITEMS => {
-            Err(format!("`{text}` is too large: at most 2^34 items"))
+            Err(format!("{} is too large: at most 2^34 items", Quoted(text)))
         }
         Some(value) => Ok(value),
     }
@@ -69,7 +71,12 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
         let number: u64 = text.strip_suffix(unit)?.trim().parse().ok()?;
         number.checked_mul(*factor)
     });
-    with_unit.ok_or_else(|| format!("`{text}` is not a number of bytes: write 500MB or 4GB"))
+    with_unit.ok_or_else(|| {
+        format!(
+            "{} is not a number of bytes: write 500MB or 4GB",
+            Quoted(text)
+        )
+    })
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! a line that nobody wrote. [`is_printable`] says which characters do nothing of the kind, and is the one place that decides.
 //!
 //! - Documents and messages between the parties hold nothing else.
-//! - [`Escaped`] and [`Quoted`] show such a text within a message.
+//! - [`Escaped`], [`Quoted`] and [`Word`] show such a text within a message.
 //! - [`Lines`] shows a message as a whole, and [`Json`] what is written for programs.
 //! - [`Screen`] escapes all that goes to a terminal, whatever it is.
 
@@ -103,9 +103,24 @@ impl fmt::Display for Json<'_> {
     }
 }
 
-/// A path as messages call it.
+/// A name that is mostly one word, as of a file or a host: as it is if nobody can take it for anything else, and [`Quoted`] if it is
+/// empty, has spaces or backquotes, or is not printable.
+#[derive(Debug, Clone, Copy)]
+pub struct Word<'a>(pub &'a str);
+
+impl fmt::Display for Word<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_plain = |one: char| is_printable(one) && !one.is_whitespace() && one != '`';
+        match !self.0.is_empty() && self.0.chars().all(is_plain) {
+            true => f.write_str(self.0),
+            false => Quoted(self.0).fmt(f),
+        }
+    }
+}
+
+/// A path as messages call it: a [`Word`].
 pub fn path(path: &Path) -> String {
-    Escaped(&path.to_string_lossy()).to_string()
+    Word(&path.to_string_lossy()).to_string()
 }
 
 fn escape(character: char, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -154,7 +169,22 @@ mod tests {
         let shown = "a\\u{1b}]0;x\\u{7}\\u{9b}\\u{202e}\\n\\t\\r`\\é";
         assert_eq!(Escaped(text).to_string(), shown);
         assert_eq!(Lines("a\nb\rc").to_string(), "a\nb\\rc");
-        assert_eq!(path("a\u{202e}b".as_ref()), "a\\u{202e}b");
+    }
+
+    #[test]
+    fn words_are_quoted_unless_they_are_plain() {
+        for (word, shown) in [
+            ("/tmp/é_1.csv", "/tmp/é_1.csv"),
+            ("C:\\a.csv", "C:\\a.csv"),
+            ("", "``"),
+            ("a.csv: all is well", "`a.csv: all is well`"),
+            ("a\u{a0}b\\", "`a\u{a0}b\\\\`"),
+            ("a`b", "`a\\`b`"),
+            ("a\u{202e}b", "`a\\u{202e}b`"),
+        ] {
+            assert_eq!(Word(word).to_string(), shown);
+            assert_eq!(path(word.as_ref()), shown);
+        }
     }
 
     #[test]

@@ -75,7 +75,7 @@ impl Destination {
             }
             Some(path) => {
                 let (target, format) = at(path, source, existing)?;
-                (path.display().to_string(), target, format)
+                (psijoin_printable::path(path), target, format)
             }
         };
         let unfit = write::fits(source, format)?;
@@ -567,7 +567,7 @@ fn cannot_write(name: &str, source: io::Error) -> Error {
 
 /// What is to be written at `path`, and in which format.
 fn at(path: &Path, source: &Source, existing: Existing) -> Result<(Target, Format), Error> {
-    let name = || path.display().to_string();
+    let name = || psijoin_printable::path(path);
     if let Ok(found) = fs::metadata(path) {
         if found.is_dir() {
             return Err(Error::OutputIsDirectory { file: name() });
@@ -610,7 +610,7 @@ fn file_format(path: &Path, source: &Source) -> Result<Format, Error> {
             Ok(Format::Lines)
         }
         None => Err(Error::OutputEnding {
-            file: path.display().to_string(),
+            file: psijoin_printable::path(path),
         }),
     }
 }

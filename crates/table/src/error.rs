@@ -6,6 +6,7 @@ use crate::{
     format::{ENDINGS, Format, LINE_COLUMN},
 };
 use arrow_schema::DataType;
+use psijoin_printable::{Quoted, Word};
 
 /// Why a table could not be read, or the matching rows could not be written.
 ///
@@ -16,47 +17,51 @@ use arrow_schema::DataType;
 #[non_exhaustive]
 pub enum Error {
     /// The normalisation is not written as `COLUMN=RULE+RULE`.
-    #[error("`{0}` is not of the form COLUMN=RULE+RULE")]
+    #[error("{} is not of the form COLUMN=RULE+RULE", Quoted(.0))]
     RuleSyntax(String),
 
     /// No normalisation rule has this name.
     #[error(
-        "there is no normalisation rule `{0}`; \
+        "there is no normalisation rule {}; \
          the rules are trim, lowercase, casefold, digits, nfc, nfkc, email, phone, phone:COUNTRY, \
-         number, bool, uuid, date, date:FORMAT, timestamp, timestamp:ZONE and time"
+         number, bool, uuid, date, date:FORMAT, timestamp, timestamp:ZONE and time",
+        Quoted(.0)
     )]
     UnknownRule(String),
 
     /// Dates cannot be read by a format.
     #[error(
-        "`{0}` is not a format of dates: it must hold day, month and year, as in date:%d.%m.%Y"
+        "{} is not a format of dates: it must hold day, month and year, as in date:%d.%m.%Y",
+        Quoted(.0)
     )]
     DateFormat(String),
 
     /// No numbering plan is known for a country.
     #[error(
-        "`{0}` is not a country with telephone numbers: give its two-letter ISO 3166 code, as in \
-         phone:DE"
+        "{} is not a country with telephone numbers: give its two-letter ISO 3166 code, as in \
+         phone:DE",
+        Quoted(.0)
     )]
     UnknownCountry(String),
 
     /// The time zone database has no zone of this name.
     #[error(
-        "there is no time zone `{0}`: give a name of the IANA database, as in \
-         timestamp:Europe/Berlin or timestamp:UTC"
+        "there is no time zone {}: give a name of the IANA database, as in \
+         timestamp:Europe/Berlin or timestamp:UTC",
+        Quoted(.0)
     )]
     UnknownZone(String),
 
     /// There is no such choice of rows.
-    #[error("there are no rows `{0}`; the rows to write are shared, unshared or all")]
+    #[error("there are no rows {}; the rows to write are shared, unshared or all", Quoted(.0))]
     UnknownRows(String),
 
     /// Normalisation is given for a column that is no key column.
-    #[error("normalisation is given for `{0}`, which is not a key column")]
+    #[error("normalisation is given for {}, which is not a key column", Quoted(.0))]
     RuleOutsideKey(String),
 
     /// A column was named twice where each may be named once.
-    #[error("the column `{0}` is given twice")]
+    #[error("the column {} is given twice", Quoted(.0))]
     Repeated(String),
 
     /// A delimiter or a quote cannot be told from a line's end, or from a part of a character.
@@ -83,9 +88,10 @@ pub enum Error {
 
     /// No encoding has this label.
     #[error(
-        "there is no encoding `{0}`; the encodings are utf-8, utf-16, utf-16le, utf-16be, and \
+        "there is no encoding {}; the encodings are utf-8, utf-16, utf-16le, utf-16be, and \
          those with a byte per character, as windows-1252, iso-8859-15 and koi8-r (convert the \
-         file to UTF-8 first, as with iconv)"
+         file to UTF-8 first, as with iconv)",
+        Quoted(.0)
     )]
     UnknownEncoding(String),
 
@@ -149,7 +155,7 @@ pub enum Error {
     StreamAmongFiles,
 
     /// No file has the name, or matches the pattern.
-    #[error("no file has the name {pattern}, or matches it as a pattern")]
+    #[error("no file has the name {}, or matches it as a pattern", Word(.pattern))]
     NoMatch {
         /// The pattern as the user gave it.
         pattern: String,
@@ -167,7 +173,7 @@ pub enum Error {
     /// The input is a folder that holds texts.
     #[error(
         "the folder {folder} holds a text, {file}: a folder is for Parquet or Arrow files; name texts by \
-         a pattern, as in '{folder}/*.csv'"
+         a pattern that ends in /*.csv"
     )]
     TextInFolder {
         /// The folder as the user named it.
@@ -188,8 +194,9 @@ pub enum Error {
 
     /// A partition column has the name of another column.
     #[error(
-        "the folders of {file} name a column `{column}`, and there is another of that name: rename \
-         one, or name the files by a pattern, so that their folders name no columns"
+        "the folders of {file} name a column {}, and there is another of that name: rename \
+         one, or name the files by a pattern, so that their folders name no columns",
+        Quoted(.column)
     )]
     PartitionColumn {
         /// A file of the table.
@@ -404,7 +411,7 @@ pub enum Error {
     },
 
     /// The table has no column of this name.
-    #[error("{file} has no column `{column}`; {columns}")]
+    #[error("{file} has no column {}; {columns}", Quoted(.column))]
     MissingColumn {
         /// The file as the user named it.
         file: String,
@@ -416,8 +423,9 @@ pub enum Error {
 
     /// The table has more than one column of this name.
     #[error(
-        "{file} has more than one column `{column}`: the name of a column that is read must \
-         be unique (rename one of them)"
+        "{file} has more than one column {}: the name of a column that is read must \
+         be unique (rename one of them)",
+        Quoted(.column)
     )]
     AmbiguousColumn {
         /// The file as the user named it.
@@ -427,7 +435,7 @@ pub enum Error {
     },
 
     /// A cell of the key has no canonical text.
-    #[error("{file}, {place}, column `{column}`: {fault}")]
+    #[error("{file}, {place}, column {}: {fault}", Quoted(.column))]
     Key {
         /// The file as the user named it.
         file: String,
@@ -441,8 +449,9 @@ pub enum Error {
 
     /// The values of this column have no canonical text.
     #[error(
-        "{file}: the column `{column}` holds {data_type}, which cannot be a key \
-         (keys are text, numbers, booleans, dates, times or binary data)"
+        "{file}: the column {} holds {data_type}, which cannot be a key \
+         (keys are text, numbers, booleans, dates, times or binary data)",
+        Quoted(.column)
     )]
     KeyType {
         /// The file as the user named it.
@@ -454,7 +463,7 @@ pub enum Error {
     },
 
     /// A cell of a column of numbers cannot be added up.
-    #[error("{file}, {place}, column `{column}`: {fault}")]
+    #[error("{file}, {place}, column {}: {fault}", Quoted(.column))]
     Number {
         /// The file as the user named it.
         file: String,
@@ -468,8 +477,9 @@ pub enum Error {
 
     /// The values of this column are no numbers.
     #[error(
-        "{file}: the column `{column}` holds {data_type}, which cannot be added up \
-         (text, integers, decimals with at most 18 places and floating-point numbers can)"
+        "{file}: the column {} holds {data_type}, which cannot be added up \
+         (text, integers, decimals with at most 18 places and floating-point numbers can)",
+        Quoted(.column)
     )]
     NumberType {
         /// The file as the user named it.
@@ -557,7 +567,7 @@ pub enum Error {
     GivenCount,
 
     /// A column cannot be given.
-    #[error("the column `{column}` cannot be given: {reason}")]
+    #[error("the column {} cannot be given: {reason}", Quoted(.column))]
     CannotGive {
         /// The column as the user named it.
         column: String,
@@ -567,7 +577,8 @@ pub enum Error {
 
     /// A column is to be taken that the other party does not offer.
     #[error(
-        "the other party does not offer the column `{column}`; it offers {}",
+        "the other party does not offer the column {}; it offers {}",
+        Quoted(.column),
         listed(offered)
     )]
     NotOffered {
@@ -1003,7 +1014,7 @@ pub enum KeyFault {
     )]
     NotADate,
     /// It is not a date of the format that the user gave.
-    #[error("not a date of the format `{0}` (give another format, or correct or empty the cell)")]
+    #[error("not a date of the format {} (give another format, or correct or empty the cell)", Quoted(.0))]
     NotOfFormat(String),
     /// The rule `timestamp` cannot read it.
     #[error(
@@ -1014,14 +1025,16 @@ pub enum KeyFault {
     NotATimestamp,
     /// The clocks of the zone that the user gave showed this time twice.
     #[error(
-        "a local time that `{0}` had twice, as its clocks were set back (give it with its offset, \
-         such as +01:00, or in universal time with a Z, or empty the cell)"
+        "a local time that {} had twice, as its clocks were set back (give it with its offset, \
+         such as +01:00, or in universal time with a Z, or empty the cell)",
+        Quoted(.0)
     )]
     RepeatedLocalTime(String),
     /// The clocks of the zone that the user gave never showed this time.
     #[error(
-        "a local time that `{0}` never had, as its clocks were set forward (is it a time of \
-         another zone? if not, correct or empty the cell)"
+        "a local time that {} never had, as its clocks were set forward (is it a time of \
+         another zone? if not, correct or empty the cell)",
+        Quoted(.0)
     )]
     SkippedLocalTime(String),
     /// The rules of time zones are not known for this year.
@@ -1132,9 +1145,8 @@ impl fmt::Display for Columns {
         match self {
             Self::Lines => write!(
                 f,
-                "it is read as lines, and their only column is `{}`: if it has several columns, say \
-                 --input-format csv or tsv",
-                LINE_COLUMN
+                "it is read as lines, and their only column is `{LINE_COLUMN}`: if it has several columns, say \
+                 --input-format csv or tsv"
             ),
             Self::Alike(_) => f.write_str(
                 "one of its columns differs from that in case or spaces only (`psijoin columns FILE` \
@@ -1142,7 +1154,7 @@ impl fmt::Display for Columns {
             ),
             Self::Named(names) => match &names[..] {
                 [] => f.write_str("it has no columns"),
-                [only] => write!(f, "its only column is `{only}`"),
+                [only] => write!(f, "its only column is {}", Quoted(only)),
                 _ => write!(f, "its columns are {}", listed(names)),
             },
             Self::Undivided(delimiter) => write!(
@@ -1165,7 +1177,7 @@ fn listed(names: &[String]) -> String {
     let mut text = names
         .iter()
         .take(LISTED)
-        .map(|name| format!("`{name}`"))
+        .map(|name| Quoted(name).to_string())
         .collect::<Vec<_>>()
         .join(", ");
     if names.len() > LISTED {
@@ -1189,8 +1201,9 @@ pub enum ParquetFault {
     Unsupported,
     /// A column is compressed with LZO.
     #[error(
-        "its column `{column}` is compressed with LZO, which is not supported (compress it with \
-         Zstandard, Snappy, gzip, LZ4 or Brotli, or not at all)"
+        "its column {} is compressed with LZO, which is not supported (compress it with \
+         Zstandard, Snappy, gzip, LZ4 or Brotli, or not at all)",
+        Quoted(.column)
     )]
     Lzo {
         /// The column, which is one that is needed.
@@ -1200,7 +1213,7 @@ pub enum ParquetFault {
     #[error("it is encrypted (write it again without encryption)")]
     Encrypted,
     /// A column is encrypted.
-    #[error("its column `{column}` is encrypted (write it again without encryption)")]
+    #[error("its column {} is encrypted (write it again without encryption)", Quoted(.column))]
     EncryptedColumn {
         /// The column, which is one that is needed.
         column: String,

@@ -9,6 +9,7 @@ use arrow_array::{
     types::{BinaryViewType, ByteViewType, StringViewType},
 };
 use arrow_schema::{DataType, SchemaRef};
+use psijoin_printable::Quoted;
 
 use crate::{
     Error,
@@ -49,7 +50,8 @@ impl Frame {
             contained(|| new_empty_array(field.data_type())).ok_or_else(|| {
                 let (column, data_type) = (field.name(), field.data_type());
                 unfit(format!(
-                    "its column `{column}` is of a type that no array can have, {data_type}"
+                    "its column {} is of a type that no array can have, {data_type}",
+                    Quoted(column)
                 ))
             })?;
         }

@@ -449,7 +449,7 @@ impl Source {
 /// The name of a table of this many files that these inputs stand for.
 fn table_name(inputs: &[PathBuf], files: usize) -> String {
     match inputs {
-        [input] => input.display().to_string(),
+        [input] => psijoin_printable::path(input),
         _ => format!("the table of {files} files"),
     }
 }

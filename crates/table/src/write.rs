@@ -142,8 +142,8 @@ pub(crate) fn fits_in_memory(source: &Source) -> Result<Option<String>, Error> {
     Ok(unfit.map(|field| {
         let (name, data_type) = (field.name(), field.data_type());
         format!(
-            "the column `{name}` holds {data_type}, which cannot be kept without values of other \
-             rows"
+            "the column {} holds {data_type}, which cannot be kept without values of other rows",
+            psijoin_printable::Quoted(name)
         )
     }))
 }
@@ -161,9 +161,9 @@ pub(crate) fn fits_added(source: &Source, added: &Schema, format: Format) -> Opt
         && let Some(field) = added.fields().iter().find(lacks)
     {
         return Some(format!(
-            "{} lacks a character in the name of the added column `{}`; write .parquet",
+            "{} lacks a character in the name of the added column {}; write .parquet",
             source.encoding(),
-            field.name()
+            psijoin_printable::Quoted(field.name())
         ));
     }
     // No type is a format's own if it comes from elsewhere.
@@ -187,7 +187,8 @@ fn first_unfit(schema: &Schema, from: Format, to: Format) -> Option<String> {
     let field = schema.fields().iter().find(|field| !fits(field))?;
     let (name, data_type) = (field.name(), field.data_type());
     Some(format!(
-        "the column `{name}` holds {data_type}, which {why}"
+        "the column {} holds {data_type}, which {why}",
+        psijoin_printable::Quoted(name)
     ))
 }
 

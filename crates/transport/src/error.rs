@@ -1,6 +1,7 @@
 use std::{fmt, io, net::SocketAddr, path::PathBuf, time::Duration};
 
 use psijoin_channel::{AbortCode, Error as ChannelError};
+use psijoin_printable::{Escaped, Quoted, Word};
 
 use crate::fingerprint::{Fingerprint, ParseError};
 
@@ -10,8 +11,9 @@ use crate::fingerprint::{Fingerprint, ParseError};
 pub enum Error {
     /// An address is not of the form `HOST:PORT`.
     #[error(
-        "`{0}` is not an address: write HOST:PORT, for example 0.0.0.0:7000, [::1]:7000 or \
-         join.example.org:7000"
+        "{} is not an address: write HOST:PORT, for example 0.0.0.0:7000, [::1]:7000 or \
+         join.example.org:7000",
+        Quoted(.0)
     )]
     Address(String),
 
@@ -27,11 +29,14 @@ pub enum Error {
     OwnFingerprint(Fingerprint),
 
     /// There is a file already where an identity was to be written.
-    #[error("{} exists already; an identity is never overwritten", .0.display())]
+    #[error("{} exists already; an identity is never overwritten", psijoin_printable::path(.0))]
     IdentityExists(PathBuf),
 
     /// An identity file could not be read or written.
-    #[error("the identity file {} cannot be read or written: {source}", path.display())]
+    #[error(
+        "the identity file {} cannot be read or written: {source}",
+        psijoin_printable::path(path)
+    )]
     IdentityFile {
         /// The file.
         path: PathBuf,
@@ -40,7 +45,7 @@ pub enum Error {
     },
 
     /// A file is not an identity.
-    #[error("{} is not an identity: {reason}", path.display())]
+    #[error("{} is not an identity: {reason}", psijoin_printable::path(path))]
     IdentityMalformed {
         /// The file.
         path: PathBuf,
@@ -53,7 +58,7 @@ pub enum Error {
     Randomness,
 
     /// This side cannot listen at the address.
-    #[error("cannot listen at {address}: {source}")]
+    #[error("cannot listen at {}: {source}", Word(.address))]
     Listen {
         /// The address.
         address: String,
@@ -62,7 +67,7 @@ pub enum Error {
     },
 
     /// The address's host is not known.
-    #[error("the host of {address} cannot be found: {source}")]
+    #[error("the host of {} cannot be found: {source}", Word(.address))]
     Resolve {
         /// The address.
         address: String,
@@ -71,7 +76,7 @@ pub enum Error {
     },
 
     /// The address cannot be reached.
-    #[error("cannot connect to {address}: {source}")]
+    #[error("cannot connect to {}: {source}", Word(.address))]
     Connect {
         /// The address.
         address: String,
@@ -81,9 +86,9 @@ pub enum Error {
 
     /// Nothing at the address says anything, not even that nobody listens.
     #[error(
-        "nothing answered at {address} within {} s: a firewall may drop such connections, or the \
+        "nothing answered at {} within {} s: a firewall may drop such connections, or the \
          machine is off; allow the port on the way to the side that listens",
-        tenths(*waited)
+        Word(.address), tenths(*waited)
     )]
     NoAnswer {
         /// The address.
@@ -94,8 +99,8 @@ pub enum Error {
 
     /// Nobody that could be the other party listened.
     #[error(
-        "{} {address} within {} s; one side must listen and the other connect{}",
-        outcome(attempt), waited.as_secs_f32(), told(attempt)
+        "{} {} within {} s; one side must listen and the other connect{}",
+        outcome(attempt), Word(.address), waited.as_secs_f32(), told(attempt)
     )]
     NobodyListened {
         /// The address.
@@ -108,9 +113,9 @@ pub enum Error {
 
     /// Nobody that could be the other party connected.
     #[error(
-        "the other party did not connect to {address} within {} s; one side must listen and the \
+        "the other party did not connect to {} within {} s; one side must listen and the \
          other connect{}",
-        waited.as_secs_f32(), told(strangers)
+        Word(.address), waited.as_secs_f32(), told(strangers)
     )]
     NobodyConnected {
         /// The address.
@@ -160,7 +165,7 @@ pub enum Error {
     },
 
     /// The TLS handshake failed for another reason than a key.
-    #[error("the TLS handshake failed: {0}")]
+    #[error("the TLS handshake failed: {}", Escaped(.0))]
     Tls(String),
 
     /// The other side speaks something else.

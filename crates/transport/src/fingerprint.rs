@@ -2,6 +2,8 @@
 
 use std::{fmt, str::FromStr};
 
+use psijoin_printable::Quoted;
+
 /// Begins every fingerprint, and says how the rest is made.
 const PREFIX: &str = "psi1";
 
@@ -80,7 +82,7 @@ pub enum ParseError {
     #[error("a fingerprint begins with `psi1-`; the other party's `psijoin keygen` prints it")]
     Prefix,
     /// It holds a character that no fingerprint has.
-    #[error("`{}` does not occur in a fingerprint", .0.escape_debug())]
+    #[error("{} does not occur in a fingerprint", Quoted(.0.encode_utf8(&mut [0; 4])))]
     Character(char),
     /// It has too few or too many characters.
     #[error("a fingerprint has 28 characters after `psi1-`, this one has {0}")]

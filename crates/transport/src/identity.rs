@@ -193,9 +193,8 @@ fn warn_if_others_can_read(path: &Path) {
 
     if fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0) {
         tracing::warn!(
-            "{} can be read by other users of this machine; run: chmod 600 {}",
-            path.display(),
-            path.display()
+            "{} can be read by other users of this machine; run chmod 600 on it",
+            psijoin_printable::path(path)
         );
     }
 }

@@ -47,7 +47,10 @@ pub(super) fn run(args: &args::Calibrate) -> Result<(), Failure> {
         profiles: measured.collect::<Result<_, _>>()?,
     };
     write(&path, &calibration)?;
-    console.say(format_args!("written to {}", path.display()));
+    console.say(format_args!(
+        "written to {}",
+        psijoin_printable::path(&path)
+    ));
     Ok(())
 }
 
@@ -81,8 +84,12 @@ fn measured(
 }
 
 fn write(path: &Path, calibration: &Calibration) -> Result<(), Failure> {
-    let refused =
-        |error: std::io::Error| Failure::Usage(format!("cannot write {}: {error}", path.display()));
+    let refused = |error: std::io::Error| {
+        Failure::Usage(format!(
+            "cannot write {}: {error}",
+            psijoin_printable::path(path)
+        ))
+    };
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(refused)?;
     }

@@ -8,7 +8,7 @@ pub(super) fn run(args: &args::Fingerprinted) -> Result<(), Failure> {
     if own.is_new {
         Console::wanted(false).say(format_args!(
             "Made your identity, in {}. Keep that file to yourself.",
-            own.path.display()
+            psijoin_printable::path(&own.path)
         ));
     }
     Ok(())

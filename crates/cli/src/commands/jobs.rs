@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use psijoin_job::{Ended, Folder, Status, Term};
-use psijoin_printable::{self as printable, Escaped};
+use psijoin_printable::Escaped;
 use serde::Serialize;
 
 use crate::{args, exit::Failure, humanize, output};
@@ -13,10 +13,10 @@ pub(super) fn run(args: &args::Jobs) -> Result<(), Failure> {
     let status = Folder::status(&args.folder)?;
     match args.json {
         true => {
-            let folder = args.folder.display().to_string();
+            let folder = args.folder.to_string_lossy().into_owned();
             output::json(&Report::new(folder, &status))
         }
-        false => output::text(&text(&printable::path(&args.folder), &status)),
+        false => output::text(&text(&psijoin_printable::path(&args.folder), &status)),
     }
 }
 

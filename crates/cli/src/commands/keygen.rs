@@ -1,5 +1,6 @@
 //! `psijoin keygen`: makes an identity.
 
+use psijoin_printable::Escaped;
 use psijoin_transport::Identity;
 
 use crate::{args, console::Console, exit::Failure, home, output};
@@ -15,7 +16,8 @@ pub(super) fn run(args: &args::Keygen) -> Result<(), Failure> {
     };
     output::text(&format!("{}\n", identity.fingerprint()))?;
     let named = match &args.out {
-        Some(path) => format!("--identity {} ", path.display()),
+        // A part of a command, where backquotes would mean something else.
+        Some(path) => format!("--identity {} ", Escaped(&path.to_string_lossy())),
         None => String::new(),
     };
     Console::wanted(false).say(format_args!(
@@ -24,7 +26,7 @@ pub(super) fn run(args: &args::Keygen) -> Result<(), Failure> {
          Then run\n  \
          psijoin receive {named}--peer THEIR-FINGERPRINT …\n\
          on one side, and psijoin send … on the other.",
-        path.display(),
+        psijoin_printable::path(&path),
     ));
     Ok(())
 }

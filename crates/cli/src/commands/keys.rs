@@ -1,6 +1,6 @@
 //! `psijoin keys`: the keys of a table as they are compared, for its owner.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use psijoin_table::{InspectedColumn, Inspection, Meaning, Progress, Source};
 use serde::Serialize;
@@ -31,7 +31,7 @@ pub(super) fn run(args: &args::Keys) -> Result<(), Failure> {
         console.warn(dialect::warning(source.name(), doubt));
     }
     match args.json {
-        true => output::json(&Report::new(&source, &seen)),
+        true => output::json(&Report::new(file(args, &source), &source, &seen)),
         false => output::text(&shown(&source, &seen)),
     }
 }
@@ -101,10 +101,18 @@ fn first_keys(seen: &Inspection) -> String {
     grid.to_string()
 }
 
+/// The table as the user named it, for scripts: not as messages call it.
+fn file<'a>(args: &'a args::Keys, source: &'a Source) -> Cow<'a, str> {
+    match &args.input[..] {
+        [only] => only.to_string_lossy(),
+        _ => source.name().into(),
+    }
+}
+
 /// What was seen, for scripts.
 #[derive(Serialize)]
 struct Report<'a> {
-    file: &'a str,
+    file: Cow<'a, str>,
     read_as: String,
     rows: u64,
     rows_without_key: u64,
@@ -124,11 +132,11 @@ struct ColumnReport<'a> {
 }
 
 impl<'a> Report<'a> {
-    fn new(source: &'a Source, seen: &'a Inspection) -> Self {
+    fn new(file: Cow<'a, str>, source: &'a Source, seen: &'a Inspection) -> Self {
         let counts = seen.keys.counts;
         let columns = seen.columns.iter().zip(&seen.keys.meanings);
         Self {
-            file: source.name(),
+            file,
             read_as: source.description(),
             rows: counts.rows,
             rows_without_key: counts.left_out,

@@ -10,6 +10,7 @@ use psijoin_lab::{
     experiments::{self, EXPERIMENTS, Experiment},
     measurements::{Journal, Machine, Measured, Need, Session, grouped, latest},
 };
+use psijoin_printable::Quoted;
 
 use crate::{
     args::Lab,
@@ -53,7 +54,8 @@ fn chosen(names: &[String]) -> Result<Vec<&'static Experiment>, Failure> {
     let find = |name: &String| {
         experiments::find(name).ok_or_else(|| {
             Failure::Usage(format!(
-                "there is no experiment `{name}`: `psijoin lab list` lists them"
+                "there is no experiment {}: `psijoin lab list` lists them",
+                Quoted(name)
             ))
         })
     };
@@ -85,7 +87,7 @@ fn read(path: &Path) -> Result<Measured, Failure> {
     if grouped(&measurements).len() > 1 {
         Console::wanted(false).warn(format_args!(
             "{} has results of several machines, versions or commits; the latest are taken: {}",
-            path.display(),
+            psijoin_printable::path(path),
             latest.session
         ));
     }

@@ -23,7 +23,7 @@ pub(super) fn run(args: &args::Manual) -> Result<(), Failure> {
     written.map_err(|error| {
         Failure::Usage(format!(
             "cannot write to {}: {error}",
-            args.folder.display()
+            psijoin_printable::path(&args.folder)
         ))
     })
 }

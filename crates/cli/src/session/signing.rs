@@ -234,7 +234,7 @@ impl Signing<'_> {
         self.recording.write(&signed?)?;
         Ok(format!(
             "wrote the record, which both sides have signed, to {}",
-            self.recording.path.display()
+            psijoin_printable::path(&self.recording.path)
         ))
     }
 }

@@ -188,12 +188,12 @@ fn a_bar_is_drawn_with_a_name_that_is_escaped() {
     let code = party.wait().unwrap().code();
     let shown = terminal.shown();
     assert_eq!(code, Some(3), "{shown}");
-    let bar = format!("{SHOWN}.csv:");
+    let bar = format!("{SHOWN}.csv`:");
     let drawn = shown.split('\r').filter(|line| line.contains(&bar));
     assert!(drawn.count() > 1, "{shown}");
     assert!(shown.contains("\u{1b}[2K"), "{shown:?}");
     assert!(
-        shown.contains(&format!("{SHOWN}.csv has no column")),
+        shown.contains(&format!("{SHOWN}.csv` has no column")),
         "{shown}"
     );
     assert!(!shown.contains("0/0"), "{shown}");

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, fs, path::Path, str::FromStr};
 
+use psijoin_printable::{Quoted, Word};
 use serde::Deserialize;
 
 use super::{PartyRates, Rates, Setting};
@@ -84,7 +85,11 @@ pub enum PriceError {
         expected: &'static str,
     },
     /// A region has no prices.
-    #[error("the prices `{prices}` have no region `{region}`; they have {known}")]
+    #[error(
+        "the prices {} have no region {}; they have {known}",
+        Quoted(.prices),
+        Quoted(.region)
+    )]
     Region {
         /// The prices.
         prices: String,
@@ -94,7 +99,11 @@ pub enum PriceError {
         known: String,
     },
     /// Two entries for the same direction.
-    #[error("the prices have two entries [[transfer]] from `{from}` to `{to}`: remove one")]
+    #[error(
+        "the prices have two entries [[transfer]] from {} to {}: remove one",
+        Quoted(.from),
+        Quoted(.to)
+    )]
     Twice {
         /// The region that sends.
         from: String,
@@ -103,8 +112,11 @@ pub enum PriceError {
     },
     /// Nothing says what traffic between two regions costs.
     #[error(
-        "the prices `{prices}` do not say what traffic from `{from}` to `{to}` costs: \
-         add {field} to [regions.{from}], or a [[transfer]]"
+        "the prices {} do not say what traffic from {} to {} costs: add {field} to [regions.{}], or a [[transfer]]",
+        Quoted(.prices),
+        Quoted(.from),
+        Quoted(.to),
+        Word(.from)
     )]
     Transfer {
         /// The prices.
@@ -142,7 +154,7 @@ impl Prices {
     /// If it cannot be read or is not as `prices/README.md` says.
     pub fn read(path: &Path) -> Result<Self, PriceError> {
         let text = fs::read_to_string(path).map_err(|source| PriceError::File {
-            path: path.display().to_string(),
+            path: psijoin_printable::path(path),
             source,
         })?;
         text.parse()
@@ -177,7 +189,8 @@ impl Prices {
         self.regions.get(name).ok_or_else(|| PriceError::Region {
             prices: self.name.clone(),
             region: name.into(),
-            known: Vec::from_iter(self.regions.keys().cloned()).join(", "),
+            known: Vec::from_iter(self.regions.keys().map(|name| Word(name).to_string()))
+                .join(", "),
         })
     }
 
@@ -242,12 +255,14 @@ impl Prices {
                 ("same_region_usd_per_gb", region.same_region_usd_per_gb),
                 ("other_region_usd_per_gb", region.other_region_usd_per_gb),
             ];
+            let name = Word(name);
             let given =
                 fields.map(|(field, price)| Some((format!("regions.{name}.{field}"), price?)));
             numbers.extend(given.into_iter().flatten());
         }
         for transfer in &self.transfers {
-            let field = format!("usd_per_gb from {} to {}", transfer.from, transfer.to);
+            let (from, to) = (Word(&transfer.from), Word(&transfer.to));
+            let field = format!("usd_per_gb from {from} to {to}");
             numbers.push((field, transfer.usd_per_gb));
         }
         numbers

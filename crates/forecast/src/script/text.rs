@@ -9,11 +9,13 @@
 
 use std::{fmt, str::FromStr};
 
+use psijoin_printable::Quoted;
+
 use super::{Messages, Script, Stretch};
 
 /// Why a text is not a script.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no stretch of a script")]
+#[error("{} is no stretch of a script", Quoted(.0))]
 pub struct InvalidScript(String);
 
 const MICROSECOND: f64 = 1e-6;

@@ -62,7 +62,7 @@ impl Journal {
         let mut file = file.map_err(failed(path))?;
         // Where the file system has no locks, it goes without.
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
-            let path = path.display().to_string();
+            let path = psijoin_printable::path(path);
             return Err(JournalError::Busy { path });
         }
         let mut text = String::new();
@@ -98,7 +98,7 @@ impl Journal {
 
     /// What to tell people if the last line was cut off, as when a run was interrupted.
     pub fn warning(&self) -> Option<String> {
-        let path = self.path.display();
+        let path = psijoin_printable::path(&self.path);
         self.cut_off.then(|| {
             format!("the last line of {path} was cut off, so this run has to be made again")
         })
@@ -122,7 +122,7 @@ impl Journal {
 
 fn failed(path: &Path) -> impl Fn(io::Error) -> JournalError {
     move |source| JournalError::File {
-        path: path.display().to_string(),
+        path: psijoin_printable::path(path),
         source,
     }
 }
@@ -138,7 +138,7 @@ fn parse(text: &str, path: &Path) -> Result<(Vec<Measurement>, usize), JournalEr
             Err(_) if !line.ends_with('\n') => break,
             Err(error) => {
                 return Err(JournalError::Line {
-                    path: path.display().to_string(),
+                    path: psijoin_printable::path(path),
                     line: number,
                     reason: without_position(&error),
                 });

@@ -97,7 +97,7 @@ fn named(path: PathBuf) -> Listed {
 
 fn cannot_open(path: &Path, source: io::Error) -> Error {
     Error::Open {
-        file: path.display().to_string(),
+        file: psijoin_printable::path(path),
         source,
     }
 }
@@ -163,7 +163,7 @@ fn in_folder(root: &Path, files: &mut Vec<Listed>) -> Result<(), Error> {
     match files.len() > before {
         true => Ok(()),
         false => Err(Error::EmptyFolder {
-            folder: root.display().to_string(),
+            folder: psijoin_printable::path(root),
         }),
     }
 }
@@ -183,8 +183,8 @@ fn refuse_repeated(files: &[Listed]) -> Result<(), Error> {
         };
         if let Some(first) = known.insert(canonical, path) {
             return Err(Error::RepeatedFile {
-                file: path.display().to_string(),
-                first: first.display().to_string(),
+                file: psijoin_printable::path(path),
+                first: psijoin_printable::path(first),
             });
         }
     }

@@ -21,7 +21,7 @@ pub(super) fn partitions(root: &Path, file: &Path) -> Result<Vec<Partition>, Err
     let below = file.strip_prefix(root).unwrap_or(file);
     let folders = below.parent().unwrap_or(Path::new("")).components();
     let undecoded = || Error::PartitionName {
-        file: file.display().to_string(),
+        file: psijoin_printable::path(file),
     };
     let mut found = Vec::new();
     for folder in folders {

@@ -40,7 +40,7 @@ pub(super) struct Planned {
 impl Said<'_> {
     pub(super) fn plan(&self, listed: Listed) -> Result<Planned, Error> {
         let path = &listed.path;
-        let name = path.display().to_string();
+        let name = psijoin_printable::path(path);
         let metadata = fs::metadata(path).map_err(|source| Error::Open {
             file: name.clone(),
             source,
@@ -53,7 +53,7 @@ impl Said<'_> {
         let is_text = format.is_text();
         if let (Some((folder, _)), true) = (&listed.found_in, is_text) {
             return Err(Error::TextInFolder {
-                folder: folder.display().to_string(),
+                folder: psijoin_printable::path(folder),
                 file: name,
             });
         }
@@ -82,7 +82,7 @@ impl Said<'_> {
             None if !self.dialect.is_layout_default() => Ok(Format::Csv),
             None if Format::is_without_ending(path) && !self.keyed => Ok(Format::Lines),
             None => Err(Error::InputEnding {
-                file: path.display().to_string(),
+                file: psijoin_printable::path(path),
             }),
         }
     }

@@ -21,6 +21,8 @@ use super::{
     pace::Pace,
     tells,
 };
+use psijoin_printable::Word;
+
 use crate::{Attempt, Error, Kind, Options, endpoint::Address, ticket::Ticket};
 
 /// How long to wait before the first attempt is repeated, and at most.
@@ -402,7 +404,10 @@ impl Failures {
         let kind = mem::discriminant(&error);
         if !self.logged.contains(&kind) {
             self.logged.push(kind);
-            tracing::warn!("the other party was not met at {address} yet, trying again: {error}");
+            tracing::warn!(
+                "the other party was not met at {} yet, trying again: {error}",
+                Word(address)
+            );
         }
         match &mut self.most_telling {
             Some(other) if tells(&other.why) > tells(&error) => other.is_last = false,

@@ -91,7 +91,7 @@ fn described(step: &Step) -> String {
 
 /// Each run is in the file when it is made, so the program can end at any time.
 fn handle_ctrl_c(results: &Path, console: Console) -> Result<(), Failure> {
-    let results = results.display().to_string();
+    let results = psijoin_printable::path(results);
     let handler = ctrlc::set_handler(move || {
         console.say(format_args!(
             "interrupted: {results} has what was measured, and the same command goes on from there"
