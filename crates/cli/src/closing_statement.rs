@@ -5,6 +5,7 @@ pub(crate) mod caveats;
 use std::path::Path;
 
 use psijoin::{Adversary, Info, Role};
+use psijoin_printable::Quoted;
 use psijoin_table::{WhichRows, given::PayloadLayout};
 
 use crate::{
@@ -95,7 +96,8 @@ pub(crate) fn statement(summary: &Summary, output: Option<&str>, by_auto: bool) 
             .filter(|(_, rows)| **rows > 0)
             .map(|(column, rows)| {
                 format!(
-                    "Empty cells of your column `{column}`, in {} with a key, count as nothing.",
+                    "Empty cells of your column {}, in {} with a key, count as nothing.",
+                    Quoted(column),
                     humanize::counted(*rows, "row")
                 )
             }),
@@ -192,10 +194,14 @@ fn learned(summary: &Summary) -> String {
     )
 }
 
+/// A name that somebody chose, so that nobody can take it for the statement's own words.
+fn quoted(name: &str) -> String {
+    Quoted(name).to_string()
+}
+
 /// The columns that a party gave.
 fn given(role: Role, giver: Role, layout: &PayloadLayout) -> String {
-    let names = layout.columns().names().map(|name| format!("`{name}`"));
-    let names: Vec<String> = names.collect();
+    let names: Vec<_> = layout.columns().names().map(quoted).collect();
     let noun = if names.len() == 1 {
         "column"
     } else {
@@ -226,9 +232,7 @@ fn readable_from_sums(summary: &Summary) -> Option<String> {
         .0
         .iter()
         .filter(|column| column.holder == Role::Receiver);
-    let own: Vec<_> = own
-        .map(|column| format!("`{}`", column.name.name))
-        .collect();
+    let own: Vec<_> = own.map(|column| quoted(&column.name.name)).collect();
     let noun = if own.len() == 1 { "column" } else { "columns" };
     (!own.is_empty()).then(|| {
         format!(
@@ -260,7 +264,7 @@ fn sums(columns: &[AgreedColumn], role: Role, theirs: &str) -> String {
         } else {
             theirs
         };
-        format!("{whose} column `{}`", column.name.name)
+        format!("{whose} column {}", Quoted(&column.name.name))
     };
     let called: Vec<_> = columns.iter().map(called).collect();
     let noun = if called.len() == 1 {
@@ -282,9 +286,9 @@ fn known_of_columns(columns: &[AgreedColumn]) -> Option<String> {
             None => format!(", and not the {}'s,", column.holder.other()),
         };
         format!(
-            "the {}'s table{not_other} has `{}`, with {}",
+            "the {}'s table{not_other} has {}, with {}",
             column.holder,
-            column.name.name,
+            Quoted(&column.name.name),
             humanize::counted(column.scale.into(), "decimal")
         )
     };
@@ -337,7 +341,7 @@ const FEW: u64 = 100;
 pub(crate) fn over(folder: &Path) -> String {
     format!(
         "the job in {} is done: nothing is left to do. To run it anew, give both sides new folders, or remove this one.",
-        folder.display()
+        psijoin_printable::path(folder)
     )
 }
 

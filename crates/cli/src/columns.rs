@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use psijoin::{self as psi, Role, share_file};
 use psijoin_handshake::Hello;
+use psijoin_printable::Quoted;
 use psijoin_table::{self as table, Decimal, MAX_SCALE, Numbers, Source};
 
 use crate::{
@@ -108,8 +109,8 @@ impl OwnColumns {
         for AgreedColumn { name, holder, .. } in &columns {
             if !known.insert((holder.to_string(), &name.name)) {
                 return Err(Failure::Usage(format!(
-                    "the {holder}'s column `{}` is asked for twice",
-                    name.name
+                    "the {holder}'s column {} is asked for twice",
+                    Quoted(&name.name)
                 )));
             }
         }
@@ -150,13 +151,14 @@ fn settle(
         }
         (None, Some(_), Some(_)) => {
             return Err(Failure::Usage(format!(
-                "both tables have a column `{name}`: say sender.{name} or receiver.{name} on both \
-                 sides"
+                "both tables have a column {}: say sender.COLUMN or receiver.COLUMN for it on both sides",
+                Quoted(name)
             )));
         }
         (None, None, None) => {
             return Err(Failure::Usage(format!(
-                "neither table has a column `{name}`"
+                "neither table has a column {}",
+                Quoted(name)
             )));
         }
         // This party would have missed its own column before.

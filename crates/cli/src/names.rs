@@ -1,5 +1,4 @@
-//! Lists of the names of columns, written as a record of CSV: with commas between, and quotes
-//! around a name that holds one.
+//! Lists of the names of columns, read as a record of CSV: with commas between, and quotes around a name that holds one.
 
 /// Reads a list of names.
 ///
@@ -56,13 +55,13 @@ fn fault(what: &str) -> String {
     )
 }
 
-/// Writes names so that they are read again.
+/// Writes names so that they are read again, and nobody takes one for the words around them: in quotes unless a name is plain.
 pub(crate) fn listed(names: &[String]) -> String {
-    let written =
-        |name: &String| match name.is_empty() || name.contains(',') || name.starts_with('"') {
-            true => format!("\"{}\"", name.replace('"', "\"\"")),
-            false => name.clone(),
-        };
+    let is_plain = |one: char| one.is_alphanumeric() || "_-.:/".contains(one);
+    let written = |name: &String| match !name.is_empty() && name.chars().all(is_plain) {
+        true => name.clone(),
+        false => format!("\"{}\"", name.replace('"', "\"\"")),
+    };
     names.iter().map(written).collect::<Vec<_>>().join(",")
 }
 
@@ -103,10 +102,20 @@ mod tests {
             &["id"][..],
             &["last, first", "zip"],
             &["\"", "a\"b", "\"a\",\"b\"", ",", ""],
+            &["a of the sender, and nothing else", "a` b", "\u{a0}"],
         ] {
             let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
             assert_eq!(parse(&listed(&names)).unwrap(), names);
         }
+    }
+
+    #[test]
+    fn names_are_not_taken_for_other_words() {
+        let names = ["plan", "sender.größe", "plan of the sender", "x\" and \"y"];
+        assert_eq!(
+            listed(&names.map(str::to_owned)),
+            "plan,sender.größe,\"plan of the sender\",\"x\"\" and \"\"y\""
+        );
     }
 
     #[test]

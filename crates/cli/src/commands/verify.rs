@@ -2,6 +2,7 @@
 
 use std::{fs::File, io::Read, path::Path};
 
+use psijoin_printable::{Quoted, Word};
 use psijoin_record::{Document, MAX_RECORD_BYTES, Outcome, Party, Side, SignedRecord};
 
 use crate::{args, exit::Failure, humanize, output, terms};
@@ -80,7 +81,7 @@ fn check_terms(args: &args::Verify, document: &Document) -> Result<(), Failure> 
             &args.file,
             format!(
                 "its terms are not those of {}: {terms} in the record, {given} there",
-                path.display()
+                psijoin_printable::path(path)
             ),
         )),
         None => Err(unmeant(&args.file, "its parties gave no terms".to_owned())),
@@ -101,7 +102,7 @@ fn compare(args: &args::Verify, document: &Document) -> Result<(), Failure> {
         &args.file,
         format!(
             "it differs from {}:\n  {}",
-            path.display(),
+            psijoin_printable::path(path),
             differences.join("\n  ")
         ),
     ))
@@ -111,10 +112,13 @@ fn compare(args: &args::Verify, document: &Document) -> Result<(), Failure> {
 fn text(args: &args::Verify, document: &Document) -> String {
     let mut lines = vec![format!(
         "{}: both parties have signed it, and nothing was changed since.",
-        args.file.display()
+        psijoin_printable::path(&args.file)
     )];
     if let Some(other) = &args.against {
-        lines.push(format!("{} is the same record.", other.display()));
+        lines.push(format!(
+            "{} is the same record.",
+            psijoin_printable::path(other)
+        ));
     }
     lines.push(String::new());
     lines.push(format!(
@@ -131,7 +135,7 @@ fn text(args: &args::Verify, document: &Document) -> String {
     lines.extend(protocol(document));
     lines.push("settings of both sides".to_owned());
     let settings = document.settings.iter();
-    lines.extend(settings.map(|(name, value)| format!("  {name}: {value}")));
+    lines.extend(settings.map(|(name, value)| format!("  {name}: {}", Quoted(value))));
     if args.peers.len() < 2 {
         lines.push(String::new());
         lines.push(
@@ -155,7 +159,10 @@ fn terms_said(args: &args::Verify, document: &Document) -> String {
     match (&document.terms, &args.terms) {
         (None, _) => "terms: none were given".to_owned(),
         (Some(terms), None) => format!("terms: {terms}"),
-        (Some(terms), Some(path)) => format!("terms: {terms}, the text of {}", path.display()),
+        (Some(terms), Some(path)) => format!(
+            "terms: {terms}, the text of {}",
+            psijoin_printable::path(path)
+        ),
     }
 }
 
@@ -163,7 +170,7 @@ fn party(side: Side, party: &Party) -> Vec<String> {
     let mut lines = vec![
         format!("{side} {}", party.fingerprint),
         format!("  its clock: {}", party.clock),
-        format!("  its psijoin: {}", party.psijoin),
+        format!("  its psijoin: {}", Word(&party.psijoin)),
         format!(
             "  its table: {}",
             humanize::counted(party.keys, "distinct key")
@@ -171,7 +178,7 @@ fn party(side: Side, party: &Party) -> Vec<String> {
         format!("  it sent: {} bytes", humanize::count(party.sent_bytes)),
     ];
     let columns = party.key_columns.iter();
-    lines.extend(columns.map(|meaning| format!("  a key column: {meaning}")));
+    lines.extend(columns.map(|meaning| format!("  a key column: {}", Quoted(meaning))));
     let learns = party.learns.iter();
     lines.extend(learns.map(|what| format!("  it was to learn {what}")));
     lines
@@ -203,7 +210,8 @@ fn protocol(document: &Document) -> Vec<String> {
         let decimals = humanize::counted(column.decimals.into(), "decimal");
         format!(
             "  column {} of the {}, with {decimals}",
-            column.name, column.holder
+            Quoted(&column.name),
+            column.holder
         )
     }));
     lines

@@ -6,6 +6,7 @@
 //! see that the same columns are in another order, and too little to reveal a name.
 
 use psijoin_handshake::Hello;
+use psijoin_printable::Quoted;
 use psijoin_table::{Kind, Meaning};
 
 use crate::exit::Failure;
@@ -74,14 +75,14 @@ impl<'a> KeyFacts<'a> {
             return Some(format!(
                 "{column} is {our_kind} here and {} on the other side, so one value may \
                  be written in two ways and not match. {}",
-                their_kind.escape_debug(),
+                shown(their_kind),
                 advice(ours.kind(), their_kind),
             ));
         }
         let our_rules = meaning.split_once(": ").map_or("", |(_, rules)| rules);
         let shown = |rules: &str| match rules {
             "" => "no rule".to_owned(),
-            rules => format!("`{}`", rules.escape_debug()),
+            rules => Quoted(rules).to_string(),
         };
         Some(format!(
             "{column} is normalised by {} here and by {} on the other side, so one value \
@@ -96,7 +97,7 @@ impl<'a> KeyFacts<'a> {
     fn called(&self, at: usize) -> String {
         match self.names.get(at) {
             None => "the key".to_owned(),
-            Some(name) => format!("key column {} (`{name}` here)", at + 1),
+            Some(name) => format!("key column {} ({} here)", at + 1, Quoted(name)),
         }
     }
 
@@ -126,13 +127,23 @@ fn is_other_order(ours: &[String], theirs: &str) -> bool {
     ours != theirs && sorted(ours) == sorted(theirs)
 }
 
+/// The kind of this name.
+fn named(name: &str) -> Option<Kind> {
+    let mut kinds = Kind::ALL.iter().copied();
+    kinds.find(|kind| kind.to_string() == name)
+}
+
+/// What the other party calls a kind: its own words, unless this version knows them.
+fn shown(kind: &str) -> String {
+    match named(kind) {
+        Some(known) => known.to_string(),
+        None => Quoted(kind).to_string(),
+    }
+}
+
 /// What to do if kinds differ.
 fn advice(ours: Kind, theirs: &str) -> String {
-    let known = Kind::ALL
-        .iter()
-        .copied()
-        .find(|kind| kind.to_string() == theirs);
-    let both = [Some(ours), known];
+    let both = [Some(ours), named(theirs)];
     if both.contains(&Some(Kind::MixedTimestamp)) || both.iter().all(is_timestamp) {
         return "On the side without a zone, --normalize COLUMN=timestamp:ZONE says where its \
                 clocks were."
@@ -181,6 +192,12 @@ mod tests {
         assert!(!is_other(&["vorname", "plz", "tag"]));
         assert!(!is_other(&["zip", "name"]));
         assert!(!is_other_order(&ours, "\u{1b}"));
+    }
+
+    #[test]
+    fn what_the_other_party_makes_up_stands_in_quotes() {
+        assert_eq!(shown(&Kind::Number.to_string()), Kind::Number.to_string());
+        assert_eq!(shown("text, `which` is fine"), r"`text, \`which\` is fine`");
     }
 
     #[test]

@@ -27,6 +27,7 @@ mod listener;
 mod memory;
 mod minimum;
 mod plan;
+mod quotes;
 mod records;
 mod round_trips;
 mod shares;
