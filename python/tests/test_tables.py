@@ -152,7 +152,7 @@ def test_pandas_keeps_its_types(pair: Pair) -> None:
     rows = joined(pair, mine, pandas.DataFrame(OTHERS))
     pandas.testing.assert_frame_equal(rows.drop(columns="plan"), mine.iloc[SHARED])
     alice, _ = pair
-    with pytest.raises(psijoin.InputError, match="`mixed`.*several types") as raised:
+    with pytest.raises(psijoin.InputError, match="'mixed'.*several types") as raised:
         alice.receive(mine, on="mixed")
     assert "text" not in str(raised.value)
     assert raised.value.__suppress_context__
