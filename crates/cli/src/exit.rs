@@ -91,17 +91,6 @@ pub(crate) enum Failure {
     )]
     NoRoomForPeerKeys { theirs: u64, needed: u64, room: u64 },
 
-    #[error(
-        "a count by `{protocol}` is one run, which needs {} of memory for so many keys, and --memory here leaves {} for it: nothing was done",
-        humanize::bytes(*needed),
-        humanize::bytes(*room)
-    )]
-    Whole {
-        protocol: &'static str,
-        needed: u64,
-        room: u64,
-    },
-
     #[error("the other party gives {0}: nothing was done")]
     TooMuchGiven(String),
 
@@ -282,7 +271,6 @@ impl Failure {
             | Self::TooManyPeerKeys { .. }
             | Self::NoRoomForPeerKeys { .. }
             | Self::TooMuchGiven(_)
-            | Self::Whole { .. }
             | Self::ReceiverSums(_) => Code::Policy,
             Self::UnlikeKeys | Self::OnlyChecked | Self::OtherJob { .. } => Code::Peer,
             Self::Unconfirmed(failure) | Self::UnconfirmedResult(failure) => failure.exit_code(),
@@ -382,7 +370,6 @@ impl Failure {
                 AbortCode::TooManyItems
             }
             Self::TooMuchGiven(_) => AbortCode::TooMuchGiven,
-            Self::Whole { .. } => AbortCode::Refused,
             Self::ReceiverSums(_) => AbortCode::ReceiverSums,
             Self::UnlikeKeys => AbortCode::UnlikeItems,
             Self::Table(psijoin_table::Error::NotOffered { .. }) => AbortCode::NotOffered,
@@ -444,9 +431,6 @@ impl Failure {
             ),
             Self::NoRoomForPeerKeys { .. } => Some(
                 "give more --memory, or run on a machine that has more; --max-peer-keys N tries it all the same",
-            ),
-            Self::Whole { .. } => Some(
-                "say --protocol rr22-circuit on both sides, which counts in parts, or give more --memory",
             ),
             Self::TooMuchGiven(_) => Some(
                 "take fewer columns (--take), allow more here, or let the other party give less: a smaller K of \

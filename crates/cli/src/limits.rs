@@ -4,8 +4,7 @@
 
 use psijoin::{Columns, OutputKind, Plan, Role, auto, parts};
 use psijoin_forecast::Calibration;
-use psijoin_params::parts as shape;
-use psijoin_table::{KeyPartitions, given::PayloadLayout};
+use psijoin_table::given::PayloadLayout;
 
 use crate::{allowance::PER_STREAM, exit::Failure, humanize, memory};
 
@@ -47,8 +46,7 @@ impl MaxPeerKeys {
     /// than its own is never refused for its size. `allowed` is what the user has said, and else the machine is asked.
     ///
     /// # Errors
-    /// [`Failure::NoRoomForPeerKeys`]; [`Failure::Whole`] if sets that other protocols cut into parts are more than what the user
-    /// has said allows.
+    /// [`Failure::NoRoomForPeerKeys`].
     pub(crate) fn check_memory(
         self,
         role: Role,
@@ -62,15 +60,6 @@ impl MaxPeerKeys {
             return Ok(());
         }
         let needed = needed(role, plan);
-        let columns = plan.request().output.columns().of(role);
-        let with_table = needed.saturating_add(own * KeyPartitions::row_bytes(columns));
-        if let Some(room) = allowed.filter(|room| is_large_and_whole(plan) && with_table > *room) {
-            return Err(Failure::Whole {
-                protocol: plan.info().name,
-                needed: with_table,
-                room,
-            });
-        }
         if matches!(self, Self::Said(_)) || theirs <= own {
             return Ok(());
         }
@@ -85,13 +74,9 @@ impl MaxPeerKeys {
     }
 }
 
-/// Whether other protocols would run in parts, and this one cannot.
-fn is_large_and_whole(plan: &Plan) -> bool {
-    plan.parts().is_none() && plan.request().sizes.larger() > shape::ROWS.most_in_one
-}
-
 /// About how many bytes a party needs beyond its table that grow with the other party's set. In parts, a run takes
-/// the memory of its parts whatever the sizes are, but shares of all items are kept until the end.
+/// the memory of its parts whatever the sizes are, but shares of all items are kept until the end. Batch by batch, it takes that of a
+/// batch.
 fn needed(role: Role, plan: &Plan) -> u64 {
     let request = plan.request();
     let shares = match request.output {
@@ -104,6 +89,7 @@ fn needed(role: Role, plan: &Plan) -> u64 {
     };
     match plan.parts() {
         Some(_) => shares,
+        None if plan.takes_batches() => 0,
         None => of_one_run(role, plan) + payloads_of_one_run(role, plan) + shares,
     }
 }
@@ -297,27 +283,18 @@ mod tests {
         }
     }
 
-    /// A count by `dh` is one run. Where it would take more than the user allows, it is refused whoever has the larger set.
+    /// The least memory is enough for counts of any size, whoever has the larger set.
     #[test]
-    fn what_cannot_be_cut_stays_within_what_is_allowed() {
-        let plan = |protocol: &str, items| {
-            let request = Request::rows(items, items)
-                .unwrap()
-                .output(OutputKind::Count);
-            psijoin::plan(registry::find(protocol).unwrap(), &request).unwrap()
-        };
-        let check = |plan: &Plan, limit: MaxPeerKeys| {
-            limit.check_memory(Role::Sender, plan, Some(340_000_000))
-        };
-        let large = plan("dh", 1 << 23);
-        for limit in [ByMemory, MaxPeerKeys::Said(u64::MAX)] {
-            let refused = check(&large, limit).unwrap_err();
-            assert_eq!(refused.exit_code(), Code::Policy);
-            assert!(refused.to_string().contains("a count by `dh`"), "{refused}");
+    fn counts_go_batch_by_batch_or_in_parts() {
+        for protocol in ["dh", "dh-ffdhe3072", "rr22-circuit"] {
+            let request = Request::rows(1000, 1 << 26).unwrap();
+            let request = request.output(OutputKind::Count);
+            let plan = psijoin::plan(registry::find(protocol).unwrap(), &request).unwrap();
+            for role in [Role::Sender, Role::Receiver] {
+                let checked = ByMemory.check_memory(role, &plan, Some(270_000_000));
+                assert!(checked.is_ok(), "{protocol}: {checked:?}");
+            }
         }
-        assert!(ByMemory.check_memory(Role::Sender, &large, None).is_ok());
-        assert!(check(&plan("dh", 1 << 20), ByMemory).is_ok());
-        assert!(check(&plan("rr22-circuit", 1 << 23), ByMemory).is_ok());
     }
 
     #[test]

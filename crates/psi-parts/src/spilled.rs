@@ -132,7 +132,7 @@ impl Given {
                 records.extend_from_slice(&payloads[place * bytes..][..bytes]);
             }
             let range = range_of(&places[0]) as usize;
-            self.ranges.append(range, &records).map_err(failed)?;
+            self.ranges.append(range, &records)?;
         }
         Ok(())
     }
@@ -161,10 +161,7 @@ impl<'a> Spilled<'a> {
             bytes => (POSITION + bytes) as u64,
         };
         let bytes = all_bytes(plan, role) + plan.request().sizes.smaller() * of_a_row;
-        let beyond = (budget.used() + bytes).saturating_sub(budget.limit());
-        if beyond > 0 {
-            folder.check_room(beyond).map_err(failed)?;
-        }
+        budget.check_room(bytes, folder)?;
         Ok(Self {
             plan,
             joint_seed,
@@ -240,7 +237,7 @@ impl<'a> Spilled<'a> {
                 Digests::Short(digests) => write(&mut records, digests, tails),
                 Digests::Long(digests) => write(&mut records, digests, tails),
             }
-            let first = self.parts.append(part, &records).map_err(failed)?;
+            let first = self.parts.append(part, &records)?;
             self.runs[part].note(positions[0], first, digests.len());
         }
         Ok(())
@@ -273,24 +270,22 @@ impl Table for Spilled<'_> {
         let mut columns = vec![vec![0; items]; self.columns];
         let mut payloads = vec![0; items * self.payload_bytes];
         let mut places = self.runs[part as usize].places(items)?;
-        self.parts
-            .visit(part as usize, &mut |some| {
-                for (record, place) in some.chunks_exact(record_bytes).zip(&mut places) {
-                    let (digest, tail) = record.split_at(digest_bytes);
-                    match &mut digests {
-                        DigestVec::Short(digests) => digests[place] = word(digest),
-                        DigestVec::Long(digests) => digests[place] = word(digest),
-                    }
-                    positions[place] = u32::from_le_bytes(word(tail));
-                    let (numbers, payload) = tail[POSITION..].split_at(self.columns * NUMBER);
-                    payloads[place * payload.len()..][..payload.len()].copy_from_slice(payload);
-                    let numbers = numbers.chunks_exact(NUMBER);
-                    for (column, number) in columns.iter_mut().zip(numbers) {
-                        column[place] = i64::from_le_bytes(word(number));
-                    }
+        self.parts.visit(part as usize, &mut |some| {
+            for (record, place) in some.chunks_exact(record_bytes).zip(&mut places) {
+                let (digest, tail) = record.split_at(digest_bytes);
+                match &mut digests {
+                    DigestVec::Short(digests) => digests[place] = word(digest),
+                    DigestVec::Long(digests) => digests[place] = word(digest),
                 }
-            })
-            .map_err(failed)?;
+                positions[place] = u32::from_le_bytes(word(tail));
+                let (numbers, payload) = tail[POSITION..].split_at(self.columns * NUMBER);
+                payloads[place * payload.len()..][..payload.len()].copy_from_slice(payload);
+                let numbers = numbers.chunks_exact(NUMBER);
+                for (column, number) in columns.iter_mut().zip(numbers) {
+                    column[place] = i64::from_le_bytes(word(number));
+                }
+            }
+        })?;
         Ok(Part {
             items: digests.into(),
             positions,
@@ -408,8 +403,4 @@ fn write<'a, const D: usize, N: Iterator<Item = i64>>(
 /// The first bytes.
 fn word<const BYTES: usize>(bytes: &[u8]) -> [u8; BYTES] {
     *bytes.first_chunk().expect("records are long enough")
-}
-
-fn failed(error: psijoin_spill::Error) -> Error {
-    Error::Table(Box::new(error))
 }

@@ -43,6 +43,7 @@
 use psijoin_block::parallel;
 use psijoin_channel::{
     Channel,
+    joint_seed::JointSeed,
     stream::{self, Chunks},
 };
 use psijoin_psi::{
@@ -50,14 +51,18 @@ use psijoin_psi::{
     Plan, Protocol, Request, Result, Role,
     mask_params::MaskParams,
     masks::{Mask, MaskLength},
-    output::ascending,
 };
 
 use crate::compare;
 use group::{Exponent, Group};
+use mask_partitions::MaskPartitions;
 
+mod count;
 mod group;
+mod mask_partitions;
 mod oblivious;
+mod regrouped;
+mod shuffle;
 
 /// `dh`.
 pub static DH: Protocol = Protocol::new(&RISTRETTO255, |request| match request.output {
@@ -100,12 +105,18 @@ fn rows_or_count(output: &OutputKind) -> bool {
 struct Params {
     group: Group,
     masks: MaskParams,
+    /// What [`count::BUCKET_BYTES`] is for all but tests.
+    bucket_bytes: usize,
 }
 
 impl Params {
     fn new(group: Group, request: &Request) -> Result<Self, Error> {
         let masks = MaskParams::new(request)?;
-        Ok(Self { group, masks })
+        Ok(Self {
+            group,
+            masks,
+            bucket_bytes: count::BUCKET_BYTES,
+        })
     }
 
     fn plan(self, info: &'static Info) -> Plan {
@@ -120,12 +131,41 @@ impl Params {
             .sender(masks);
         let dialogue = Dialogue::new(Conversation::default(), online);
         let derived = (self.masks).derived(info, self.masks.parameters(), dialogue);
-        Plan::new::<Sender, Receiver>(derived, self)
+        match self.counts() {
+            false => Plan::new::<Sender, Receiver>(derived, self),
+            true => {
+                let kept_bytes = self.kept_bytes();
+                Plan::new::<count::Sender, count::Receiver>(derived, self).by_batches(kept_bytes)
+            }
+        }
     }
 
     /// Whether the receiver is to learn a count.
     fn counts(&self) -> bool {
         self.masks.base.request.output == OutputKind::Count
+    }
+
+    /// Bytes of a digest.
+    fn digest_bytes(&self) -> usize {
+        self.masks.base.digest_bytes
+    }
+
+    /// Into how many buckets so many records of so many bytes go where memory holds one at a time.
+    fn buckets(&self, records: usize, record_bytes: usize) -> usize {
+        (records * record_bytes).div_ceil(self.bucket_bytes).max(1)
+    }
+
+    /// What the sender and the receiver keep for a count: the sender its digests and the elements that it got, the receiver the
+    /// elements that it got and the masks of all.
+    fn kept_bytes(&self) -> [u64; 2] {
+        let sizes = self.masks.sizes();
+        let of = |items: u64, bytes: usize| items * bytes as u64;
+        let element_bytes = self.group.element_bytes();
+        let mask_bytes = MaskPartitions::mask_bytes(self.masks.masks);
+        [
+            of(sizes.sender(), self.digest_bytes()) + of(sizes.receiver(), element_bytes),
+            of(sizes.sender(), element_bytes + mask_bytes) + of(sizes.receiver(), mask_bytes),
+        ]
     }
 
     /// How a party's elements travel.
@@ -157,17 +197,13 @@ impl Party for Sender {
         // Step 2.
         context.phases.begin("own items");
         let order = context.rng.permutation(input.items.len() as u32);
-        let mut received = secret.swap(Role::Sender, input, &order, context.channel)?;
+        let received = secret.swap(Role::Sender, input, &order, context.channel)?;
 
         // Step 3.
         let theirs = params.chunks(Role::Receiver);
         let element_bytes = params.group.element_bytes();
-        if params.counts() {
-            let order = context.rng.permutation(theirs.total as u32);
-            received = in_order(&order, &received, element_bytes);
-        }
         context.phases.begin("their items");
-        let powers = secret.powers(input);
+        let powers = secret.powers(input.joint_seed);
         let (outbound, _) = context.channel.halves();
         compare::try_send(outbound, theirs, &|range, message| {
             let elements = &received[range.start * element_bytes..range.end * element_bytes];
@@ -201,7 +237,7 @@ impl Party for Receiver {
         // Steps 3 and 4. The sender computes at the same time: what it sends is taken in
         // meanwhile, so that it need not wait.
         context.phases.begin("their items");
-        let powers = secret.powers(input);
+        let powers = secret.powers(input.joint_seed);
         let (masks, returned) = context.channel.exchange(
             |_| {
                 let message_bytes =
@@ -218,22 +254,8 @@ impl Party for Receiver {
             },
         )?;
         let found = compare::find(&returned, &masks.concat(), powers.length);
-        let found = ascending(found, returned.len());
-        Ok(match params.counts() {
-            true => Output::Count(found.len() as u64),
-            false => Output::Rows(found),
-        })
+        Ok(Output::rows(found, returned.len()))
     }
-}
-
-/// The elements at these positions.
-fn in_order(order: &[u32], elements: &[u8], element_bytes: usize) -> Vec<u8> {
-    let mut ordered = Vec::with_capacity(order.len() * element_bytes);
-    for position in order {
-        let start = *position as usize * element_bytes;
-        ordered.extend_from_slice(&elements[start..start + element_bytes]);
-    }
-    ordered
 }
 
 /// What either party raises to its secret exponent.
@@ -251,7 +273,7 @@ impl Secret<'_> {
         order: &[u32],
         channel: &mut Channel,
     ) -> Result<Vec<u8>, Error> {
-        let key = input.joint_seed.key("psijoin 2026 dh hash to group");
+        let key = self.hash_key(input.joint_seed);
         let own = self.params.chunks(role);
         let theirs = self.params.chunks(role.other());
         let element_bytes = self.params.group.element_bytes();
@@ -271,10 +293,15 @@ impl Secret<'_> {
         Ok(received)
     }
 
-    fn powers(&self, input: &Input) -> Powers<'_> {
+    /// The key of the hash to the group.
+    fn hash_key(&self, joint_seed: &JointSeed) -> [u8; 32] {
+        joint_seed.key("psijoin 2026 dh hash to group")
+    }
+
+    fn powers(&self, joint_seed: &JointSeed) -> Powers<'_> {
         Powers {
             secret: self,
-            key: input.joint_seed.key("psijoin 2026 dh masks"),
+            key: joint_seed.key("psijoin 2026 dh masks"),
             length: self.params.masks.masks,
         }
     }
@@ -293,60 +320,5 @@ impl Powers<'_> {
         let powers = self.secret.exponent.power(elements)?;
         let group = self.secret.params.group;
         Ok(group.masks(&powers, &self.key, self.length))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::thread;
-
-    use psijoin_block::{Block, Prg};
-    use psijoin_channel::{joint_seed::JointSeed, memory, transcript::recorded};
-    use psijoin_psi::Items;
-    use psijoin_psi_testing::items;
-
-    use super::*;
-
-    /// The masks that the sender returns, always with the same randomness, and what the receiver
-    /// learns: 30 of 64 items are shared.
-    fn returned(output: OutputKind) -> (Vec<Mask>, Output) {
-        let request = Request::rows(64, 64).unwrap().output(output);
-        let plan = DH.plan(&request).unwrap();
-        let (sending, mut receiving) = memory::pair();
-        let (mut sending, sent) = recorded(sending);
-        let run = |role, items: Items, channel: &mut Channel| {
-            let mut context = Context::new(channel);
-            context.rng = Prg::from_seed(Block(role as u128));
-            let input = Input {
-                items: &items,
-                columns: &[],
-                payloads: &[],
-                joint_seed: &JointSeed::insecure_fixed([5; 32]),
-            };
-            psijoin_psi::run(&plan, role, &input, &mut context).unwrap()
-        };
-        let learned = thread::scope(|scope| {
-            scope.spawn(|| run(Role::Sender, items(0..64, &plan), &mut sending));
-            run(Role::Receiver, items(34..98, &plan), &mut receiving)
-        });
-        let masks = MaskParams::new(&request).unwrap().masks;
-        let last = sent.messages().pop().unwrap();
-        (masks.unpack(&last, 64).collect(), learned)
-    }
-
-    /// As for rows, but none of them where it was: with as much chance as any other order.
-    #[test]
-    fn masks_of_a_count_are_in_another_order() {
-        let (in_order, rows) = returned(OutputKind::Rows);
-        let (shuffled, count) = returned(OutputKind::Count);
-        assert_eq!(rows, Output::Rows((0..30).collect()));
-        assert_eq!(count, Output::Count(30));
-        let moved = in_order.iter().zip(&shuffled).filter(|(a, b)| a != b);
-        assert!(moved.count() > 50);
-        let sorted = |mut masks: Vec<Mask>| {
-            masks.sort_unstable();
-            masks
-        };
-        assert!(sorted(in_order) == sorted(shuffled));
     }
 }

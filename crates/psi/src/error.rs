@@ -95,6 +95,14 @@ pub enum ErrorKind {
 }
 
 impl Error {
+    /// What a caller is told whose set is not as large as was agreed on.
+    pub(crate) const OTHER_NUMBER: Self =
+        Self::Misuse("the number of items is not the one that was agreed on");
+
+    /// What a caller is told whose items were digested for another plan.
+    pub(crate) const OTHER_DIGESTS: Self =
+        Self::Misuse("the item digests do not have the length that the plan demands");
+
     /// Whose fault it is.
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -153,6 +161,13 @@ impl From<psijoin_circuit::Error> for Error {
             psijoin_circuit::Error::Ot(error) => error.into(),
             _ => Self::Peer("it broke the rules of the evaluation of a circuit"),
         }
+    }
+}
+
+/// What a run keeps that exceeds memory is a table's, as what is kept of a table is.
+impl From<psijoin_spill::Error> for Error {
+    fn from(error: psijoin_spill::Error) -> Self {
+        Self::Table(Box::new(error))
     }
 }
 

@@ -31,6 +31,7 @@
 #![forbid(unsafe_code)]
 
 mod base_params;
+mod batches;
 mod context;
 mod conversation;
 pub mod items;
@@ -54,6 +55,7 @@ mod ledger;
 mod shares;
 
 pub use base_params::BaseParams;
+pub use batches::{BatchInput, Batches};
 pub use context::{Context, Input, Observer, Phases};
 pub use conversation::Conversation;
 pub use cost::{Cost, Dialogue, Traffic};
@@ -63,6 +65,7 @@ pub use ledger::Ledger;
 pub use output::{Columns, Matched, Output, OutputKind, Payloads, Totals};
 pub use plan::{
     ColumnSum, Derived, Parameter, Parts, Party, Plan, Prepared, parameters, prepare, run,
+    run_batches,
 };
 pub use protocol::{Adversary, Info, Protocol};
 pub use request::{Request, Role};

@@ -10,8 +10,8 @@ use psijoin_channel::joint_seed::JointSeed;
 use psijoin_params::{FailureBudget, parts};
 
 use crate::{
-    BaseParams, Context, Cost, Dialogue, Error, Fingerprint, Info, Input, Items, Ledger, Output,
-    Request, Result, Role,
+    BaseParams, BatchInput, Context, Cost, Dialogue, Error, Fingerprint, Info, Input, Items,
+    Ledger, Output, Request, Result, Role,
 };
 
 /// A derived parameter that both parties must agree on.
@@ -61,6 +61,7 @@ pub struct Plan {
     refusal: Option<&'static str>,
     places: usize,
     parts: Option<Arc<Parts>>,
+    kept_bytes: Option<[u64; 2]>,
     sender: Box<dyn Driver>,
     receiver: Box<dyn Driver>,
 }
@@ -77,6 +78,7 @@ impl Plan {
             refusal: None,
             places: 0,
             parts: None,
+            kept_bytes: None,
             sender: Box::new(Planned::<S>(params.clone())),
             receiver: Box::new(Planned::<R>(params)),
         }
@@ -108,6 +110,27 @@ impl Plan {
         }
     }
 
+    /// The same, which also takes items batch by batch ([`run_batches`]). The sender and the receiver keep so many bytes then, in
+    /// memory or on disk.
+    #[must_use]
+    pub fn by_batches(self, kept_bytes: [u64; 2]) -> Self {
+        Self {
+            kept_bytes: Some(kept_bytes),
+            ..self
+        }
+    }
+
+    /// How many bytes a party keeps, in memory or on disk, of a run that takes its items batch by batch; `None` if all items must
+    /// be there at once.
+    pub fn kept_bytes(&self, role: Role) -> Option<u64> {
+        self.kept_bytes.map(|bytes| bytes[role as usize])
+    }
+
+    /// Whether it takes items batch by batch ([`run_batches`]).
+    pub fn takes_batches(&self) -> bool {
+        self.kept_bytes.is_some()
+    }
+
     /// How many places the [`Shares`](crate::Shares) have that it gives.
     pub fn share_places(&self) -> usize {
         self.places
@@ -135,15 +158,14 @@ impl Plan {
     /// Runs the only step of a plan that is not in parts, unless it is done.
     fn run_once(
         &self,
-        role: Role,
-        input: &Input,
         ledger: &dyn Ledger,
         context: &mut Context,
+        run: impl FnOnce(&mut Context) -> Result<Output>,
     ) -> Result<Output> {
         if ledger.has(0) {
             return ledger.output(0);
         }
-        let output = self.driver(role).at_once(input, context)?;
+        let output = run(context)?;
         ledger.keep(0, &output)?;
         Ok(output)
     }
@@ -254,6 +276,15 @@ pub trait Party: Sized + Send + 'static {
     ) -> Result<Output, Error> {
         Self::offline(params, context)?.online(params, input, context)
     }
+
+    /// Runs both phases on items that come batch by batch, if the plan takes them so ([`Plan::by_batches`]). The messages are
+    /// those of [`at_once`](Self::at_once).
+    ///
+    /// # Errors
+    /// As [`at_once`](Self::at_once), and if items cannot be had, or what exceeds memory cannot be kept.
+    fn batch_by_batch(_: &Self::Params, _: &BatchInput, _: &mut Context) -> Result<Output, Error> {
+        Err(Error::Misuse("this plan takes all items at once"))
+    }
 }
 
 /// A party of a protocol, whichever it is.
@@ -261,6 +292,8 @@ trait Driver: Send + Sync {
     fn offline(&self, context: &mut Context) -> Result<Box<dyn Online>, Error>;
 
     fn at_once(&self, input: &Input, context: &mut Context) -> Result<Output, Error>;
+
+    fn batch_by_batch(&self, input: &BatchInput, context: &mut Context) -> Result<Output, Error>;
 }
 
 /// A party after the offline phase.
@@ -286,6 +319,10 @@ impl<P: Party> Driver for Planned<P> {
 
     fn at_once(&self, input: &Input, context: &mut Context) -> Result<Output, Error> {
         P::at_once(&self.0, input, context)
+    }
+
+    fn batch_by_batch(&self, input: &BatchInput, context: &mut Context) -> Result<Output, Error> {
+        P::batch_by_batch(&self.0, input, context)
     }
 }
 
@@ -341,9 +378,32 @@ pub fn run(plan: &Plan, role: Role, input: &Input, context: &mut Context) -> Res
         .check(input)
         .and_then(|()| plan.feasible())
         .and_then(|()| match (context.ledger, plan.parts()) {
-            (Some(ledger), None) => plan.run_once(role, input, ledger, context),
+            (Some(ledger), None) => plan.run_once(ledger, context, |context| {
+                plan.driver(role).at_once(input, context)
+            }),
             // A session in parts keeps each of them.
             _ => plan.driver(role).at_once(input, context),
+        })
+        .inspect_err(|error| error.tell(context.channel))
+}
+
+/// As [`run`], of a plan that [takes batches](Plan::takes_batches). The peer may run all of its items at once.
+///
+/// # Errors
+/// As [`run`]; and if items cannot be had, or what exceeds the budget cannot be written, or there is no room for it.
+pub fn run_batches(
+    plan: &Plan,
+    role: Role,
+    input: &BatchInput,
+    context: &mut Context,
+) -> Result<Output, Error> {
+    let run = |context: &mut Context| plan.driver(role).batch_by_batch(input, context);
+    input
+        .check(plan, role)
+        .and_then(|()| plan.feasible())
+        .and_then(|()| match context.ledger {
+            Some(ledger) => plan.run_once(ledger, context, run),
+            None => run(context),
         })
         .inspect_err(|error| error.tell(context.channel))
 }
@@ -371,14 +431,10 @@ impl Demands {
 
     fn check(&self, input: &Input) -> Result<(), Error> {
         if input.items.len() as u64 != self.items {
-            return Err(Error::Misuse(
-                "the number of items is not the one that was agreed on",
-            ));
+            return Err(Error::OTHER_NUMBER);
         }
         if input.items.digest_bytes() != self.digest_bytes {
-            return Err(Error::Misuse(
-                "the item digests do not have the length that the plan demands",
-            ));
+            return Err(Error::OTHER_DIGESTS);
         }
         if self.in_parts && input.items.parts().len() != input.items.len() {
             return Err(Error::Misuse(

@@ -54,9 +54,10 @@ pub use psijoin_block::parallel::Pool;
 pub use psijoin_channel::{self as channel, Channel, joint_seed::JointSeed};
 pub use psijoin_params::{Error as ParametersError, FailureBudget, Log2Prob, Security, Sizes};
 pub use psijoin_psi::{
-    Adversary, Columns, Context, Cost, Error, ErrorKind, Fingerprint, Info, Input, Items, Ledger,
-    Matched, Observer, Output, OutputKind, Parameter, Payloads, Phases, Plan, Prepared, Protocol,
-    Request, Role, Shares, TotalShares, Totals, Traffic, pair, prepare, run,
+    Adversary, BatchInput, Batches, Columns, Context, Cost, Error, ErrorKind, Fingerprint, Info,
+    Input, Items, Ledger, Matched, Observer, Output, OutputKind, Parameter, Payloads, Phases, Plan,
+    Prepared, Protocol, Request, Role, Shares, TotalShares, Totals, Traffic, pair, prepare, run,
+    run_batches,
 };
 pub use psijoin_psi_parts::{self as parts, plan};
 #[cfg(feature = "transport")]

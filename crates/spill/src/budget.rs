@@ -6,7 +6,7 @@ use std::{
     },
 };
 
-use crate::{Error, store::Partitions};
+use crate::{Error, Folder, store::Partitions};
 
 /// How much memory the stores of a process may hold together. A clone is the same budget.
 ///
@@ -17,6 +17,7 @@ pub struct Budget(Arc<Shared>);
 struct Shared {
     limit: u64,
     used: AtomicU64,
+    spilled: AtomicU64,
     stores: Mutex<Vec<Weak<Partitions>>>,
 }
 
@@ -26,6 +27,7 @@ impl Budget {
         Self(Arc::new(Shared {
             limit: bytes,
             used: AtomicU64::new(0),
+            spilled: AtomicU64::new(0),
             stores: Mutex::default(),
         }))
     }
@@ -45,6 +47,26 @@ impl Budget {
         self.0.used.load(Ordering::Relaxed)
     }
 
+    /// The bytes that stores have written to disk so far, those that are gone included.
+    pub fn spilled(&self) -> u64 {
+        self.0.spilled.load(Ordering::Relaxed)
+    }
+
+    /// Checks that the folder has room for what stores will hold beyond the budget if they get this many bytes more.
+    ///
+    /// # Errors
+    /// As [`Folder::check_room`].
+    pub fn check_room(&self, bytes: u64, folder: &Folder) -> Result<(), Error> {
+        let beyond = self
+            .used()
+            .saturating_add(bytes)
+            .saturating_sub(self.limit());
+        match beyond {
+            0 => Ok(()),
+            beyond => folder.check_room(beyond),
+        }
+    }
+
     /// Lets this store spill, too, whichever store is the one that exceeds the budget.
     pub(crate) fn share_with(&self, store: &Arc<Partitions>) {
         let mut stores = self.0.stores.lock().expect("no panic");
@@ -54,6 +76,10 @@ impl Budget {
 
     pub(crate) fn take(&self, bytes: usize) {
         self.0.used.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    pub(crate) fn note_spilled(&self, bytes: usize) {
+        self.0.spilled.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
     pub(crate) fn give_back(&self, bytes: usize) {

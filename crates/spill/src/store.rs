@@ -266,6 +266,7 @@ impl Partitions {
         let place = sealed.place();
         *chunk = Chunk::OnDisk(sealed);
         let written = self.file.write(&bytes, place);
+        self.budget.note_spilled(bytes.len());
         self.budget.give_back(bytes.capacity());
         written
     }

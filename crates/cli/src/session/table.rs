@@ -1,13 +1,13 @@
 //! A party's table, from when it is read until its rows are written.
 //!
 //! It is read partition by partition, within the budget for memory. If a plan is in parts, items go from partitions
-//! to parts, and what they are known by is the first row that has them. Any other plan takes all items at once, each known
-//! by its number; then they are brought into memory.
+//! to parts, and what they are known by is the first row that has them; if it takes items batch by batch, a partition is a batch. Any
+//! other plan takes all items at once, each known by its number; then they are brought into memory.
 
 use std::{borrow::Cow, mem, ops::Range};
 
 use psijoin::{
-    Channel, Error, Fingerprint, Matched, Output, Plan, Role,
+    BatchInput, Batches, Channel, Error, Fingerprint, Matched, Output, Plan, Role,
     parts::{self, Found, Given, Spilled},
     spill::{Budget, Folder},
 };
@@ -39,14 +39,14 @@ enum Keys {
     InMemory(InMemory),
 }
 
-/// Keys for a plan in parts, or before the plan is known.
+/// Keys for a plan in parts or one that takes batches, or before the plan is known.
 struct InPartitions {
     keys: KeyPartitions,
     /// What is given with each item, if anything is.
     payloads: Option<PartitionedPayloads>,
 }
 
-/// Keys for a plan that is not in parts.
+/// Keys for a plan that takes them all at once.
 #[derive(Default)]
 struct InMemory {
     /// Of its distinct keys; taken once they are not needed any more.
@@ -245,7 +245,8 @@ impl Table {
         of: Use,
         pool: &Pool,
     ) -> Result<(), psijoin_table::Error> {
-        if plan.parts().is_some() || matches!(self.keys, Keys::InMemory(_)) {
+        let takes_some = plan.parts().is_some() || plan.takes_batches();
+        if takes_some || matches!(self.keys, Keys::InMemory(_)) {
             return Ok(());
         }
         let none = Keys::InMemory(InMemory::default());
@@ -269,6 +270,9 @@ impl Table {
         (pool, phases): (&Pool, &Phases),
     ) -> Result<Ran, Error> {
         match &mut self.keys {
+            Keys::InPartitions(InPartitions { keys, .. }) if run.plan.takes_batches() => {
+                pool.run(|| run_by_batches(keys, run, of, allowance, channels, phases))
+            }
             Keys::InPartitions(table) => {
                 pool.run(|| run_in_parts(table, run, of, allowance, channels, phases))
             }
@@ -441,6 +445,72 @@ impl RowOf<'_> {
     }
 }
 
+/// Runs a plan that takes batches.
+fn run_by_batches(
+    keys: &KeyPartitions,
+    run: &Run<'_>,
+    of: Use,
+    Allowance { budget, folder, .. }: &Allowance,
+    channels: &mut [Channel],
+    phases: &Phases,
+) -> Result<Ran, Error> {
+    let (of_table, before) = (keys.spilled_bytes(), budget.spilled());
+    let input = BatchInput {
+        items: &KeyBatches { keys, run, of },
+        joint_seed: run.joint_seed,
+        budget,
+        folder,
+    };
+    let mut context = run.context(channels, phases);
+    let output = psijoin::run_batches(run.plan, run.role, &input, &mut context)?;
+    Ok(Ran {
+        output,
+        first_rows: Vec::new(),
+        given: None,
+        spilled_bytes: of_table + budget.spilled() - before,
+    })
+}
+
+/// The items of a table, partition by partition.
+struct KeyBatches<'a> {
+    keys: &'a KeyPartitions,
+    run: &'a Run<'a>,
+    of: Use,
+}
+
+impl Batches for KeyBatches<'_> {
+    fn items(&self) -> u64 {
+        self.keys.counts().distinct
+    }
+
+    fn batches(&self) -> usize {
+        self.keys.partitions()
+    }
+
+    fn batch(&self, number: usize) -> Result<Cow<'_, psijoin::Items>, Error> {
+        let items = self.of.items(self.keys, number)?;
+        let Run {
+            plan, items_seed, ..
+        } = self.run;
+        Ok(Cow::Owned(plan.items(&items.fingerprints, items_seed)))
+    }
+}
+
+impl Use {
+    /// The items of a partition, which takes no memory any more unless they come again.
+    fn items(self, keys: &KeyPartitions, partition: usize) -> Result<Items, Error> {
+        let items = match self.stays {
+            true => keys.items(partition),
+            false => keys.take_items(partition),
+        };
+        items.map_err(failed)
+    }
+}
+
+fn failed(error: psijoin_table::Error) -> Error {
+    Error::Table(Box::new(error))
+}
+
 /// Runs a plan in parts. A partition takes no memory any more as soon as its items are in their parts, unless they
 /// come again.
 fn run_in_parts(
@@ -454,13 +524,8 @@ fn run_in_parts(
     phases.begin("item digests");
     let rows = keys.counts().rows as u32;
     let table = Spilled::new(run.plan, run.role, run.items_seed, rows, budget, folder)?;
-    let failed = |error| Error::Table(Box::new(error));
     let pour = |partition| {
-        let items = match of.stays {
-            true => keys.items(partition),
-            false => keys.take_items(partition),
-        };
-        let items = items.map_err(failed)?;
+        let items = of.items(keys, partition)?;
         let add = |some: Range<usize>, given: &[u8]| {
             let columns = items.numbers.iter().map(|column| &column[some.clone()]);
             let columns: Vec<&[i64]> = columns.collect();
@@ -505,23 +570,30 @@ fn run_in_parts(
     })
 }
 
-/// How many bytes of this party's table lie on disk at most in a plan in parts, if no key is in two rows: `spilled_bytes` of
-/// its [run](Table::run) without a job.
-///
-/// # Panics
-/// If the plan is not in parts.
+/// How many bytes of this party lie on disk at most, if no key is in two rows: `spilled_bytes` of a [run](Table::run) without a
+/// job. A plan that takes all items at once has them in memory.
 pub(crate) fn most_spilled(plan: &Plan, role: Role, limit: u64) -> u64 {
-    let (request, shape) = (plan.request(), plan.parts().expect("a plan in parts").shape);
+    let request = plan.request();
     let (rows, columns) = (role.items(request.sizes), request.output.columns().of(role));
-    let all = |limit| {
-        KeyPartitions::most_spilled(rows, columns, limit) + Spilled::most_spilled(plan, role, limit)
-    };
-    match all(limit) {
-        0 => 0,
-        apart => {
-            let displaced = KeyPartitions::most_displaced(shape.parts as usize, limit);
-            (apart + displaced).min(all(0))
+    let of_table = |limit| KeyPartitions::most_spilled(rows, columns, limit);
+    match (plan.parts(), plan.kept_bytes(role)) {
+        (Some(parts), _) => {
+            let all = |limit| of_table(limit) + Spilled::most_spilled(plan, role, limit);
+            let parts = parts.shape.parts as usize;
+            match all(limit) {
+                0 => 0,
+                apart => (apart + KeyPartitions::most_displaced(parts, limit)).min(all(0)),
+            }
         }
+        (None, Some(kept_bytes)) => {
+            let all = of_table(0) + kept_bytes;
+            // Up to twice as much is reserved while it arrives. Beyond that, what a run keeps may displace all of the table.
+            match 2 * all <= limit {
+                true => 0,
+                false => all,
+            }
+        }
+        (None, None) => 0,
     }
 }
 

@@ -158,10 +158,7 @@ impl Planned {
             .map(|bytes| bytes.map(|bytes| bytes as u64));
         let spilled = |role| {
             let limit = self.budget.as_ref()?.limit();
-            Some(match estimate.plan.parts() {
-                Some(_) => most_spilled(&estimate.plan, role, limit),
-                None => 0,
-            })
+            Some(most_spilled(&estimate.plan, role, limit))
         };
         Estimated {
             protocol: info.name,

@@ -1,0 +1,270 @@
+//! `dh` where the receiver learns a count. Memory need hold neither party's set: what it cannot hold is kept on disk, and nothing that
+//! is said depends on how much that is.
+//!
+//! The sender returns masks in an order that is random among *all* of them: if it were random among those of a part of the
+//! session, it would tell how many items of that part are shared. So it has seen all elements of the receiver before it returns the
+//! first mask, and draws the order over [buckets](Shuffle) of which memory holds one at a time. Its own elements go out in such an
+//! order, too, as its items come in one that says what they are.
+//!
+//! The receiver compares masks [partition by partition](MaskPartitions).
+
+use std::ops::Range;
+
+use psijoin_block::parallel;
+use psijoin_channel::{Inbound, Outbound};
+use psijoin_encode::Digests;
+use psijoin_psi::{BatchInput, Context, Error, Input, Output, Party, Result, Role};
+use psijoin_spill::{Budget, Folder, Store};
+
+use super::{
+    Params, Secret, group::Exponent, mask_partitions::MaskPartitions, regrouped::Regrouped,
+    shuffle::Shuffle,
+};
+
+/// Bytes of a bucket or a partition: an average, if there are several.
+pub(super) const BUCKET_BYTES: usize = 4 << 20;
+
+/// Takes some digests or elements, one after the other.
+type Take<'a> = dyn FnMut(&[u8]) -> Result<()> + 'a;
+
+/// The party that helps.
+pub(super) struct Sender(Exponent);
+
+/// The party that learns the result.
+pub(super) struct Receiver(Exponent);
+
+impl Party for Sender {
+    type Params = Params;
+
+    /// Step 1.
+    fn offline(params: &Params, context: &mut Context) -> Result<Self> {
+        Ok(Self(params.group.exponent(&mut context.rng)))
+    }
+
+    fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
+        in_memory(input, |input| self.run(params, input, context))
+    }
+
+    fn batch_by_batch(
+        params: &Params,
+        input: &BatchInput,
+        context: &mut Context,
+    ) -> Result<Output> {
+        Self::offline(params, context)?.run(params, input, context)
+    }
+}
+
+impl Sender {
+    fn run(self, params: &Params, input: &BatchInput, context: &mut Context) -> Result<Output> {
+        let run = Run::new(params, self.0, Role::Sender, input);
+        let elements = run.secret.params.chunks(Role::Receiver);
+
+        // Step 2.
+        context.phases.begin("own items");
+        let digests = run.store(run.own_items(), params.digest_bytes());
+        let mut digests = Shuffle::new(digests, context.rng.fork());
+        run.each_digest(&mut |some| digests.add(some))?;
+        let received = run.store(elements.total, params.group.element_bytes());
+        let mut received = Shuffle::new(received, context.rng.fork());
+        context.channel.exchange(
+            |outbound| run.send_own(outbound, |send| digests.drain(send)),
+            |inbound| run.receive(inbound, |_, some| received.add(some)),
+        )?;
+
+        // Step 3.
+        context.phases.begin("their items");
+        let powers = run.secret.powers(input.joint_seed);
+        let compute = |elements: &[u8], message: &mut Vec<u8>| {
+            let masks = powers.masks(elements)?;
+            powers.length.pack(masks.into_iter(), message);
+            Ok(())
+        };
+        let (outbound, _) = context.channel.halves();
+        let bytes = params.group.element_bytes();
+        let mut masks = Regrouped::new(outbound, bytes, elements.per_message, &compute);
+        received.drain(&mut |some| masks.push(some))?;
+        masks.finish()?;
+        Ok(Output::Nothing)
+    }
+}
+
+impl Party for Receiver {
+    type Params = Params;
+
+    /// Step 1.
+    fn offline(params: &Params, context: &mut Context) -> Result<Self> {
+        Ok(Self(params.group.exponent(&mut context.rng)))
+    }
+
+    fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
+        in_memory(input, |input| self.run(params, input, context))
+    }
+
+    fn batch_by_batch(
+        params: &Params,
+        input: &BatchInput,
+        context: &mut Context,
+    ) -> Result<Output> {
+        Self::offline(params, context)?.run(params, input, context)
+    }
+}
+
+impl Receiver {
+    fn run(self, params: &Params, input: &BatchInput, context: &mut Context) -> Result<Output> {
+        let run = Run::new(params, self.0, Role::Receiver, input);
+        let element_bytes = params.group.element_bytes();
+
+        // Step 2.
+        context.phases.begin("own items");
+        let elements = params.chunks(Role::Sender);
+        // Bucket after bucket.
+        let received = run.store(elements.total, element_bytes);
+        let per_bucket = elements.total.div_ceil(received.partitions());
+        context.channel.exchange(
+            |outbound| run.send_own(outbound, |send| run.each_digest(send)),
+            |inbound| {
+                run.receive(inbound, |range, some| {
+                    received.append(range.start / per_bucket, some)?;
+                    Ok(())
+                })
+            },
+        )?;
+
+        // Steps 3 and 4. The sender computes at the same time: what it sends is taken in meanwhile, so that it need not wait.
+        context.phases.begin("their items");
+        let powers = run.secret.powers(input.joint_seed);
+        let message_bytes = elements.per_message * element_bytes;
+        let (theirs, own) = (run.masks(), run.masks());
+        context.channel.exchange(
+            |_| {
+                for bucket in 0..received.partitions() {
+                    let some = received.take(bucket)?;
+                    let chunks: Vec<_> = some.chunks(message_bytes).collect();
+                    for masks in parallel::map(chunks.len(), &|i| powers.masks(chunks[i])) {
+                        theirs.add(masks?)?;
+                    }
+                }
+                Ok(())
+            },
+            |inbound| {
+                let mut message = Vec::new();
+                for range in params.chunks(Role::Receiver).ranges() {
+                    message.resize(powers.length.packed_bytes(range.len()), 0);
+                    inbound.recv(&mut message)?;
+                    own.add(powers.length.unpack(&message, range.len()))?;
+                }
+                Ok::<_, Error>(())
+            },
+        )?;
+        Ok(Output::Count(own.shared(&theirs)?))
+    }
+}
+
+/// Runs on items that are in memory, with as much of that as it takes.
+fn in_memory(input: &Input, run: impl FnOnce(&BatchInput) -> Result<Output>) -> Result<Output> {
+    run(&BatchInput {
+        items: input.items,
+        joint_seed: input.joint_seed,
+        budget: &Budget::unlimited(),
+        folder: &Folder::temporary(),
+    })
+}
+
+/// A party in a run.
+struct Run<'a> {
+    secret: Secret<'a>,
+    role: Role,
+    input: &'a BatchInput<'a>,
+}
+
+impl<'a> Run<'a> {
+    fn new(params: &'a Params, exponent: Exponent, role: Role, input: &'a BatchInput<'a>) -> Self {
+        Self {
+            secret: Secret { params, exponent },
+            role,
+            input,
+        }
+    }
+
+    fn own_items(&self) -> usize {
+        self.secret.params.chunks(self.role).total
+    }
+
+    /// For so many records of so many bytes.
+    fn store(&self, records: usize, record_bytes: usize) -> Store {
+        let partitions = self.secret.params.buckets(records, record_bytes);
+        Store::new(
+            partitions,
+            record_bytes,
+            self.input.budget,
+            self.input.folder,
+        )
+    }
+
+    /// For masks of either party's items.
+    fn masks(&self) -> MaskPartitions {
+        let params = self.secret.params;
+        let length = params.masks.masks;
+        let bytes = MaskPartitions::mask_bytes(length);
+        let larger = params.masks.sizes().larger() as usize;
+        let most = 2 * params.bucket_bytes / bytes;
+        MaskPartitions::new(self.store(larger, bytes), length, most as u64)
+    }
+
+    /// Gives `take` the digests of all items.
+    fn each_digest(&self, take: &mut Take<'_>) -> Result<()> {
+        let digest_bytes = self.secret.params.digest_bytes();
+        (self.input).each(digest_bytes, &mut |items| match items.digests() {
+            Digests::Short(digests) => take(digests.as_flattened()),
+            Digests::Long(digests) => take(digests.as_flattened()),
+        })
+    }
+
+    /// Step 2: sends the elements of all items, whose digests `each` gives to whom it is given.
+    fn send_own(
+        &self,
+        outbound: &mut dyn Outbound,
+        each: impl FnOnce(&mut Take<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let params = self.secret.params;
+        let (key, bytes) = (
+            self.secret.hash_key(self.input.joint_seed),
+            params.digest_bytes(),
+        );
+        let compute = |digests: &[u8], message: &mut Vec<u8>| {
+            let rows: Vec<[u64; 4]> = digests.chunks_exact(bytes).map(row).collect();
+            message.extend(self.secret.exponent.hash_power(&key, &rows));
+            Ok(())
+        };
+        let per_message = params.group.elements_per_message();
+        let mut elements = Regrouped::new(outbound, bytes, per_message, &compute);
+        each(&mut |digests| elements.push(digests))?;
+        elements.finish()
+    }
+
+    /// Step 2: takes in the other party's elements.
+    fn receive(
+        &self,
+        inbound: &mut dyn Inbound,
+        mut take: impl FnMut(Range<usize>, &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let params = self.secret.params;
+        let mut message = Vec::new();
+        for range in params.chunks(self.role.other()).ranges() {
+            message.resize(range.len() * params.group.element_bytes(), 0);
+            inbound.recv(&mut message)?;
+            take(range, &message)?;
+        }
+        Ok(())
+    }
+}
+
+/// A digest as words, a short one padded with zeros.
+fn row(digest: &[u8]) -> [u64; 4] {
+    let mut words = [[0; 8]; 4];
+    words.as_flattened_mut()[..digest.len()].copy_from_slice(digest);
+    words.map(u64::from_le_bytes)
+}
+
+#[cfg(test)]
+mod tests;

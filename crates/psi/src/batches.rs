@@ -1,0 +1,91 @@
+//! Items that need not be in memory all at once.
+
+use std::borrow::Cow;
+
+use psijoin_channel::joint_seed::JointSeed;
+use psijoin_spill::{Budget, Folder};
+
+use crate::{Error, Items, Plan, Role};
+
+/// A party's distinct items, some at a time.
+pub trait Batches: Sync {
+    /// How many items all batches have.
+    fn items(&self) -> u64;
+
+    /// How many batches there are.
+    fn batches(&self) -> usize;
+
+    /// The items of a batch, digested as [`Plan::items`] does. Each batch is asked for once, one after the other.
+    ///
+    /// # Errors
+    /// If they cannot be had.
+    fn batch(&self, number: usize) -> Result<Cow<'_, Items>, Error>;
+}
+
+/// All in one batch.
+impl Batches for Items {
+    fn items(&self) -> u64 {
+        self.len() as u64
+    }
+
+    fn batches(&self) -> usize {
+        1
+    }
+
+    fn batch(&self, _: usize) -> Result<Cow<'_, Items>, Error> {
+        Ok(Cow::Borrowed(self))
+    }
+}
+
+/// As [`Input`](crate::Input), of a party whose set need not fit into memory. What it says does not depend on how much of that
+/// it has, nor on how its items are cut into batches.
+#[derive(Clone, Copy)]
+pub struct BatchInput<'a> {
+    /// Its items.
+    pub items: &'a dyn Batches,
+    /// As [`Input::joint_seed`](crate::Input::joint_seed).
+    pub joint_seed: &'a JointSeed,
+    /// How much memory the run may take for what it keeps...
+    pub budget: &'a Budget,
+    /// ...and where the rest lies.
+    pub folder: &'a Folder,
+}
+
+impl BatchInput<'_> {
+    /// Calls `take` with the items of each batch.
+    ///
+    /// # Errors
+    /// If a batch cannot be had, they are not as many in all as [`Batches::items`] says, or their digests do not have this length;
+    /// and that of `take`.
+    pub fn each(
+        &self,
+        digest_bytes: usize,
+        take: &mut dyn FnMut(&Items) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut left = self.items.items();
+        for number in 0..self.items.batches() {
+            let items = self.items.batch(number)?;
+            if items.digest_bytes() != digest_bytes {
+                return Err(Error::OTHER_DIGESTS);
+            }
+            let after = left.checked_sub(items.len() as u64);
+            left = after.ok_or(Error::OTHER_NUMBER)?;
+            take(&items)?;
+        }
+        match left {
+            0 => Ok(()),
+            _ => Err(Error::OTHER_NUMBER),
+        }
+    }
+
+    /// Checks that it fits the plan, and that the folder has room for what the run keeps beyond the budget.
+    pub(crate) fn check(&self, plan: &Plan, role: Role) -> Result<(), Error> {
+        let Some(kept_bytes) = plan.kept_bytes(role) else {
+            return Err(Error::Misuse("this plan takes all items at once"));
+        };
+        if self.items.items() != role.items(plan.request().sizes) {
+            return Err(Error::OTHER_NUMBER);
+        }
+        Ok(self.budget.check_room(kept_bytes, self.folder)?)
+    }
+}
