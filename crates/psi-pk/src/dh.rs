@@ -12,11 +12,13 @@
 //!
 //! *Online.*
 //! 2. Each party hashes its items to the group. The sender sends { H(x)^α } in random order, the
-//!    receiver { H(y)^β }.
+//!    receiver { H(y)^β }; for a count, in random order as well.
 //! 3. The sender raises what it got to the power α. It returns a mask of each H(y)^βα in the order
 //!    in which they came; for a count, in random order.
 //! 4. The receiver raises what it got to the power β. Its item y is shared if the mask of H(y)^βα
 //!    is one of those of the H(x)^αβ. For a count it cannot tell which item a mask belongs to.
+//!
+//! *For a count* memory need not hold the sets (`dh/count.rs`).
 //!
 //! *With payloads* `dh` is another protocol, an oblivious PRF (`dh/oblivious.rs`): here the sender has no secret in common with
 //! a receiver of the same item only.
@@ -155,8 +157,8 @@ impl Params {
         (records * record_bytes).div_ceil(self.bucket_bytes).max(1)
     }
 
-    /// What the sender and the receiver keep for a count: the sender its digests and the elements that it got, the receiver the
-    /// elements that it got and the masks of all.
+    /// What the sender and the receiver keep for a count: either its digests and the elements that it got, and the receiver the masks of
+    /// all, too.
     fn kept_bytes(&self) -> [u64; 2] {
         let sizes = self.masks.sizes();
         let of = |items: u64, bytes: usize| items * bytes as u64;
@@ -164,7 +166,8 @@ impl Params {
         let mask_bytes = MaskPartitions::mask_bytes(self.masks.masks);
         [
             of(sizes.sender(), self.digest_bytes()) + of(sizes.receiver(), element_bytes),
-            of(sizes.sender(), element_bytes + mask_bytes) + of(sizes.receiver(), mask_bytes),
+            of(sizes.sender(), element_bytes + mask_bytes)
+                + of(sizes.receiver(), self.digest_bytes() + mask_bytes),
         ]
     }
 

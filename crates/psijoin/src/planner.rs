@@ -163,7 +163,10 @@ pub fn estimate(
     let needed = needed(&plan, memory_bytes, conditions.calibration);
     let memory_bytes = match conditions.memory.filter(|_| plan.takes_batches()) {
         // What is more goes to disk.
-        Some(memory) => needed.map(|bytes| Some(bytes.min(memory.in_parts_bytes) as f64)),
+        Some(memory) => {
+            let there = memory.in_parts_bytes;
+            needed.map(|bytes| (bytes > 0).then_some(bytes.min(there) as f64))
+        }
         None => {
             check_memory(&plan, needed, conditions.memory)?;
             memory_bytes
@@ -327,7 +330,10 @@ mod tests {
             };
             let request = Request::rows(items, items).unwrap();
             let request = request.output(crate::OutputKind::Count);
-            estimate(&DH, &request, &conditions).unwrap().memory_bytes
+            let estimate = estimate(&DH, &request, &conditions).unwrap();
+            estimate
+                .memory_bytes
+                .map(|bytes| bytes.map(|bytes| bytes as u64))
         };
         let there = 250_000_000;
         let memory = Memory {
@@ -335,7 +341,7 @@ mod tests {
             in_parts_bytes: there,
             told_threads: 1,
         };
-        assert_eq!(estimated(1 << 23, Some(memory)), [Some(there as f64); 2]);
+        assert_eq!(estimated(1 << 23, Some(memory)), [Some(there); 2]);
         let few = estimated(1 << 14, Some(memory));
         assert_eq!(few, estimated(1 << 14, None));
     }

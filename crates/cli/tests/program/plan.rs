@@ -254,6 +254,21 @@ fn the_table_says_what_is_spilled() {
     assert_said!(plans);
 }
 
+/// Counts by `dh` keep to any memory, whatever the sizes.
+#[test]
+fn counts_by_dh_spill_and_are_a_choice() {
+    let folder = Folder::new();
+    let calibration = calibration(&folder, &["dh", "rr22-circuit"], &["count"]);
+    let of = |items: &str| {
+        let args = ["plan", "--threads", "1", "--calibration", &calibration];
+        let count = ["--output-kind", "count", "--memory", "330MB"];
+        run(&[&args[..], &count, &["--items", items]].concat())
+    };
+    let plans = [of("2^26"), of("1e4")];
+    all_exit(&plans, 0);
+    assert_said!(plans);
+}
+
 #[test]
 fn what_is_wrong_is_said_with_what_to_do() {
     let folder = Folder::new();

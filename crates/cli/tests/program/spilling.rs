@@ -161,6 +161,47 @@ fn what_is_computed_is_the_same_as_in_memory() {
     }
 }
 
+/// A count by `dh` goes batch by batch. What does not fit is the affair of the side that it does not fit on.
+#[test]
+fn a_count_by_dh_is_the_same_whoever_spills() {
+    let folder = Folder::new();
+    let [mine, theirs] = tables(&folder);
+    let count = format!("{}\n", shared(&folder).len() / 2);
+    let [spill, of_mine, of_theirs] =
+        ["spill", "mine.json", "theirs.json"].map(|name| folder.path(name));
+    fs::create_dir(&spill).unwrap();
+    let common = ["--insecure-plaintext", "--key", "id", "--threads", "2"];
+    let common = [&common[..], &["--protocol", "dh", "--output-kind", "count"]].concat();
+    let small = ["--table-memory", "0kB", "--spill-dir", &spill];
+    let party = |input, report, spills| {
+        let small = if spills { &small[..] } else { &[] };
+        [&common, &["--input", input, "--report", report][..], small].concat()
+    };
+
+    let keys = |all: std::ops::Range<u64>| all.filter(|key| key % 97 != 0).count() as u64;
+    let (receivers, senders) = (keys(0..2000), keys(500..3500));
+    // A mask has 40 + 1 bits, and one for each doubling of 6 million pairs.
+    let (digest, element, mask) = (16, 32, 8);
+    let of_all = [
+        receivers * (2 * 36 + 8 + digest + mask) + senders * (element + mask),
+        senders * (36 + digest) + receivers * element,
+    ];
+    for spills in [[true, true], [true, false], [false, true]] {
+        let [mine, theirs] = [
+            (&mine, &of_mine, spills[0]),
+            (&theirs, &of_theirs, spills[1]),
+        ]
+        .map(|(input, report, spills)| party(input, report, spills));
+        let joined = join(&mine, &theirs);
+        joined.sender.says(0, &[]);
+        assert_eq!(joined.receiver.says(0, &[]).stdout, count);
+        let spilled = ["mine.json", "theirs.json"].map(|name| spilled_bytes(&folder, name));
+        let expected = [0, 1].map(|party| if spills[party] { of_all[party] } else { 0 });
+        assert_eq!(spilled, expected, "{spills:?}");
+        assert_eq!(fs::read_dir(&spill).unwrap().count(), 0);
+    }
+}
+
 /// Shares know rows, not items.
 #[test]
 fn shares_name_the_rows_of_the_table() {

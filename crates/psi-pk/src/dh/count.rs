@@ -3,14 +3,15 @@
 //!
 //! The sender returns masks in an order that is random among *all* of them: if it were random among those of a part of the
 //! session, it would tell how many items of that part are shared. So it has seen all elements of the receiver before it returns the
-//! first mask, and draws the order over [buckets](Shuffle) of which memory holds one at a time. Its own elements go out in such an
-//! order, too, as its items come in one that says what they are.
+//! first mask, and draws the order over [buckets](Shuffle) of which memory holds one at a time. The elements of either party's own
+//! items go out in such an order, too, as items come in one that says what they are; and only when all items have been read, or how long
+//! reading takes would say how many there are of each sort.
 //!
 //! The receiver compares masks [partition by partition](MaskPartitions).
 
 use std::ops::Range;
 
-use psijoin_block::parallel;
+use psijoin_block::{Prg, parallel};
 use psijoin_channel::{Inbound, Outbound};
 use psijoin_encode::Digests;
 use psijoin_psi::{BatchInput, Context, Error, Input, Output, Party, Result, Role};
@@ -23,9 +24,6 @@ use super::{
 
 /// Bytes of a bucket or a partition: an average, if there are several.
 pub(super) const BUCKET_BYTES: usize = 4 << 20;
-
-/// Takes some digests or elements, one after the other.
-type Take<'a> = dyn FnMut(&[u8]) -> Result<()> + 'a;
 
 /// The party that helps.
 pub(super) struct Sender(Exponent);
@@ -61,13 +59,11 @@ impl Sender {
 
         // Step 2.
         context.phases.begin("own items");
-        let digests = run.store(run.own_items(), params.digest_bytes());
-        let mut digests = Shuffle::new(digests, context.rng.fork());
-        run.each_digest(&mut |some| digests.add(some))?;
+        let own = run.shuffled_digests(context.rng.fork())?;
         let received = run.store(elements.total, params.group.element_bytes());
         let mut received = Shuffle::new(received, context.rng.fork());
         context.channel.exchange(
-            |outbound| run.send_own(outbound, |send| digests.drain(send)),
+            |outbound| run.send_own(own, outbound),
             |inbound| run.receive(inbound, |_, some| received.add(some)),
         )?;
 
@@ -116,12 +112,13 @@ impl Receiver {
 
         // Step 2.
         context.phases.begin("own items");
+        let own = run.shuffled_digests(context.rng.fork())?;
         let elements = params.chunks(Role::Sender);
         // Bucket after bucket.
         let received = run.store(elements.total, element_bytes);
         let per_bucket = elements.total.div_ceil(received.partitions());
         context.channel.exchange(
-            |outbound| run.send_own(outbound, |send| run.each_digest(send)),
+            |outbound| run.send_own(own, outbound),
             |inbound| {
                 run.receive(inbound, |range, some| {
                     received.append(range.start / per_bucket, some)?;
@@ -134,7 +131,7 @@ impl Receiver {
         context.phases.begin("their items");
         let powers = run.secret.powers(input.joint_seed);
         let message_bytes = elements.per_message * element_bytes;
-        let (theirs, own) = (run.masks(), run.masks());
+        let (theirs, returned) = (run.masks(), run.masks());
         context.channel.exchange(
             |_| {
                 for bucket in 0..received.partitions() {
@@ -151,12 +148,12 @@ impl Receiver {
                 for range in params.chunks(Role::Receiver).ranges() {
                     message.resize(powers.length.packed_bytes(range.len()), 0);
                     inbound.recv(&mut message)?;
-                    own.add(powers.length.unpack(&message, range.len()))?;
+                    returned.add(powers.length.unpack(&message, range.len()))?;
                 }
                 Ok::<_, Error>(())
             },
         )?;
-        Ok(Output::Count(own.shared(&theirs)?))
+        Ok(Output::Count(returned.shared(&theirs)?))
     }
 }
 
@@ -186,10 +183,6 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn own_items(&self) -> usize {
-        self.secret.params.chunks(self.role).total
-    }
-
     /// For so many records of so many bytes.
     fn store(&self, records: usize, record_bytes: usize) -> Store {
         let partitions = self.secret.params.buckets(records, record_bytes);
@@ -211,21 +204,20 @@ impl<'a> Run<'a> {
         MaskPartitions::new(self.store(larger, bytes), length, most as u64)
     }
 
-    /// Gives `take` the digests of all items.
-    fn each_digest(&self, take: &mut Take<'_>) -> Result<()> {
-        let digest_bytes = self.secret.params.digest_bytes();
-        (self.input).each(digest_bytes, &mut |items| match items.digests() {
-            Digests::Short(digests) => take(digests.as_flattened()),
-            Digests::Long(digests) => take(digests.as_flattened()),
-        })
+    /// The digests of all items, in random order.
+    fn shuffled_digests(&self, rng: Prg) -> Result<Shuffle> {
+        let params = self.secret.params;
+        let items = params.chunks(self.role).total;
+        let mut shuffle = Shuffle::new(self.store(items, params.digest_bytes()), rng);
+        (self.input).each(params.digest_bytes(), &mut |items| match items.digests() {
+            Digests::Short(digests) => shuffle.add(digests.as_flattened()),
+            Digests::Long(digests) => shuffle.add(digests.as_flattened()),
+        })?;
+        Ok(shuffle)
     }
 
-    /// Step 2: sends the elements of all items, whose digests `each` gives to whom it is given.
-    fn send_own(
-        &self,
-        outbound: &mut dyn Outbound,
-        each: impl FnOnce(&mut Take<'_>) -> Result<()>,
-    ) -> Result<()> {
+    /// Step 2: sends the elements of items with these digests.
+    fn send_own(&self, digests: Shuffle, outbound: &mut dyn Outbound) -> Result<()> {
         let params = self.secret.params;
         let (key, bytes) = (
             self.secret.hash_key(self.input.joint_seed),
@@ -238,7 +230,7 @@ impl<'a> Run<'a> {
         };
         let per_message = params.group.elements_per_message();
         let mut elements = Regrouped::new(outbound, bytes, per_message, &compute);
-        each(&mut |digests| elements.push(digests))?;
+        digests.drain(&mut |some| elements.push(some))?;
         elements.finish()
     }
 

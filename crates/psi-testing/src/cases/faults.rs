@@ -127,6 +127,9 @@ fn requests(subject: &Subject) -> Vec<(Sets, Request)> {
     let mut requests = vec![subject.faulty.request(OutputKind::Rows)];
     let payloads = subject.faulty.request(payloads);
     requests.extend(subject.serves(&payloads).then_some(payloads));
+    // A protocol that serves functions counts as it adds up.
+    let count = subject.faulty.request(OutputKind::Count);
+    requests.extend((function.is_none() && subject.serves(&count)).then_some(count));
     let many = requests
         .into_iter()
         .map(|request| (subject.faulty.clone(), request));
