@@ -56,6 +56,7 @@ use psijoin_psi::{
 };
 
 use crate::compare;
+use count::Counting;
 use group::{Exponent, Group};
 use mask_partitions::MaskPartitions;
 
@@ -137,7 +138,8 @@ impl Params {
             false => Plan::new::<Sender, Receiver>(derived, self),
             true => {
                 let kept_bytes = self.kept_bytes();
-                Plan::new::<count::Sender, count::Receiver>(derived, self).by_batches(kept_bytes)
+                Plan::new::<Counting<count::Sender>, Counting<count::Receiver>>(derived, self)
+                    .by_batches(kept_bytes)
             }
         }
     }

@@ -9,7 +9,7 @@
 //!
 //! The receiver compares masks [partition by partition](MaskPartitions).
 
-use std::ops::Range;
+use std::{marker::PhantomData, ops::Range};
 
 use psijoin_block::{Prg, parallel};
 use psijoin_channel::{Inbound, Outbound};
@@ -25,22 +25,46 @@ use super::{
 /// Bytes of a bucket or a partition: an average, if there are several.
 pub(super) const BUCKET_BYTES: usize = 4 << 20;
 
+/// A party that counts, in this role.
+pub(super) struct Counting<R> {
+    exponent: Exponent,
+    role: PhantomData<R>,
+}
+
+/// What a party does in its role.
+pub(super) trait Counts: Send + 'static {
+    const ROLE: Role;
+
+    /// Runs the online phase.
+    fn count(run: &Run<'_>, context: &mut Context) -> Result<Output>;
+}
+
 /// The party that helps.
-pub(super) struct Sender(Exponent);
+pub(super) struct Sender;
 
 /// The party that learns the result.
-pub(super) struct Receiver(Exponent);
+pub(super) struct Receiver;
 
-impl Party for Sender {
+impl<R: Counts> Party for Counting<R> {
     type Params = Params;
 
     /// Step 1.
     fn offline(params: &Params, context: &mut Context) -> Result<Self> {
-        Ok(Self(params.group.exponent(&mut context.rng)))
+        Ok(Self {
+            exponent: params.group.exponent(&mut context.rng),
+            role: PhantomData,
+        })
     }
 
+    /// With as much memory as it takes.
     fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
-        in_memory(input, |input| self.run(params, input, context))
+        let input = BatchInput {
+            items: input.items,
+            joint_seed: input.joint_seed,
+            budget: &Budget::unlimited(),
+            folder: &Folder::temporary(),
+        };
+        R::count(&Run::new(params, self.exponent, R::ROLE, &input), context)
     }
 
     fn batch_by_batch(
@@ -48,14 +72,17 @@ impl Party for Sender {
         input: &BatchInput,
         context: &mut Context,
     ) -> Result<Output> {
-        Self::offline(params, context)?.run(params, input, context)
+        let Self { exponent, .. } = Self::offline(params, context)?;
+        R::count(&Run::new(params, exponent, R::ROLE, input), context)
     }
 }
 
-impl Sender {
-    fn run(self, params: &Params, input: &BatchInput, context: &mut Context) -> Result<Output> {
-        let run = Run::new(params, self.0, Role::Sender, input);
-        let elements = run.secret.params.chunks(Role::Receiver);
+impl Counts for Sender {
+    const ROLE: Role = Role::Sender;
+
+    fn count(run: &Run<'_>, context: &mut Context) -> Result<Output> {
+        let params = run.secret.params;
+        let elements = params.chunks(Role::Receiver);
 
         // Step 2.
         context.phases.begin("own items");
@@ -69,7 +96,7 @@ impl Sender {
 
         // Step 3.
         context.phases.begin("their items");
-        let powers = run.secret.powers(input.joint_seed);
+        let powers = run.secret.powers(run.input.joint_seed);
         let compute = |elements: &[u8], message: &mut Vec<u8>| {
             let masks = powers.masks(elements)?;
             powers.length.pack(masks.into_iter(), message);
@@ -84,30 +111,11 @@ impl Sender {
     }
 }
 
-impl Party for Receiver {
-    type Params = Params;
+impl Counts for Receiver {
+    const ROLE: Role = Role::Receiver;
 
-    /// Step 1.
-    fn offline(params: &Params, context: &mut Context) -> Result<Self> {
-        Ok(Self(params.group.exponent(&mut context.rng)))
-    }
-
-    fn online(self, params: &Params, input: &Input, context: &mut Context) -> Result<Output> {
-        in_memory(input, |input| self.run(params, input, context))
-    }
-
-    fn batch_by_batch(
-        params: &Params,
-        input: &BatchInput,
-        context: &mut Context,
-    ) -> Result<Output> {
-        Self::offline(params, context)?.run(params, input, context)
-    }
-}
-
-impl Receiver {
-    fn run(self, params: &Params, input: &BatchInput, context: &mut Context) -> Result<Output> {
-        let run = Run::new(params, self.0, Role::Receiver, input);
+    fn count(run: &Run<'_>, context: &mut Context) -> Result<Output> {
+        let params = run.secret.params;
         let element_bytes = params.group.element_bytes();
 
         // Step 2.
@@ -129,7 +137,7 @@ impl Receiver {
 
         // Steps 3 and 4. The sender computes at the same time: what it sends is taken in meanwhile, so that it need not wait.
         context.phases.begin("their items");
-        let powers = run.secret.powers(input.joint_seed);
+        let powers = run.secret.powers(run.input.joint_seed);
         let message_bytes = elements.per_message * element_bytes;
         let (theirs, returned) = (run.masks(), run.masks());
         context.channel.exchange(
@@ -157,18 +165,8 @@ impl Receiver {
     }
 }
 
-/// Runs on items that are in memory, with as much of that as it takes.
-fn in_memory(input: &Input, run: impl FnOnce(&BatchInput) -> Result<Output>) -> Result<Output> {
-    run(&BatchInput {
-        items: input.items,
-        joint_seed: input.joint_seed,
-        budget: &Budget::unlimited(),
-        folder: &Folder::temporary(),
-    })
-}
-
 /// A party in a run.
-struct Run<'a> {
+pub(super) struct Run<'a> {
     secret: Secret<'a>,
     role: Role,
     input: &'a BatchInput<'a>,
