@@ -1,11 +1,16 @@
 use std::{io, path::PathBuf};
 
+use psijoin_printable::Quoted;
+
 /// Why a job folder cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The operating system refuses something.
-    #[error("cannot use the job folder {}: {source}", folder.display())]
+    #[error(
+        "cannot use the job folder {}: {source}",
+        psijoin_printable::path(folder)
+    )]
     Io {
         /// The folder.
         folder: PathBuf,
@@ -14,35 +19,35 @@ pub enum Error {
     },
 
     /// It is another user's.
-    #[error("the job folder {} belongs to another user: give a folder of your own", .0.display())]
+    #[error("the job folder {} belongs to another user: give a folder of your own", psijoin_printable::path(.0))]
     NotOurs(PathBuf),
 
     /// Others can read or change it.
     #[error(
         "the job folder {} can be read or changed by other users of this machine: run chmod 700 on it",
-        .0.display()
+        psijoin_printable::path(.0)
     )]
     Open(PathBuf),
 
     /// Another process works in it.
-    #[error("another psijoin is at work in the job folder {}", .0.display())]
+    #[error("another psijoin is at work in the job folder {}", psijoin_printable::path(.0))]
     InUse(PathBuf),
 
     /// It holds something else.
     #[error(
-        "{} holds other files than a job's: give a folder that is empty, or not there yet", .0.display()
+        "{} holds other files than a job's: give a folder that is empty, or not there yet", psijoin_printable::path(.0)
     )]
     NoJob(PathBuf),
 
     /// There is no job.
-    #[error("there is no job in {}", .0.display())]
+    #[error("there is no job in {}", psijoin_printable::path(.0))]
     Nothing(PathBuf),
 
     /// It was written by another version.
     #[error(
         "the job in {} was begun by psijoin {theirs}, and this is {ours}: go on with that version, or begin \
          anew on both sides with new folders",
-        folder.display()
+        psijoin_printable::path(folder)
     )]
     Version {
         /// The folder.
@@ -57,7 +62,7 @@ pub enum Error {
     #[error(
         "the job in {} was begun by psijoin {theirs}, which keeps jobs in another form: go on with that version, or \
          begin anew on both sides with new folders",
-        folder.display()
+        psijoin_printable::path(folder)
     )]
     Layout {
         /// The folder.
@@ -68,7 +73,8 @@ pub enum Error {
 
     /// A file is not what was written.
     #[error(
-        "the job folder {} is damaged ({what}): begin anew on both sides with new folders", folder.display()
+        "the job folder {} is damaged ({what}): begin anew on both sides with new folders",
+        psijoin_printable::path(folder)
     )]
     Damaged {
         /// The folder.
@@ -79,9 +85,11 @@ pub enum Error {
 
     /// A job goes on with what it was begun with only.
     #[error(
-        "the job in {} was begun with {name} `{was}`, and this is `{is}`: go on with the former, or begin anew on \
+        "the job in {} was begun with {name} {}, and this is {}: go on with the former, or begin anew on \
          both sides with new folders",
-        folder.display()
+        psijoin_printable::path(folder),
+        Quoted(was),
+        Quoted(is)
     )]
     Changed {
         /// The folder.
@@ -98,7 +106,7 @@ pub enum Error {
     #[error(
         "the job in {} was begun with {name}, and this is another: go on with the former, or begin anew on both sides \
          with new folders",
-        folder.display()
+        psijoin_printable::path(folder)
     )]
     ChangedSecret {
         /// The folder.
