@@ -1,6 +1,8 @@
 //! The names of settings that more than one module mentions. Both sides' values are compared, and
 //! people read: "the two sides disagree on ...".
 
+use psijoin_handshake::DERIVED_PARAMETERS;
+
 /// The protocol.
 pub(crate) const PROTOCOL: &str = "the protocol";
 
@@ -36,6 +38,9 @@ pub(crate) const KEY_COLUMNS: &str = "the number of key columns";
 
 /// How the protocol was built.
 pub(crate) const PROTOCOL_VERSION: &str = "the protocol's version";
+
+/// How unlikely a wrong result is.
+pub(crate) const STATISTICAL_SECURITY: &str = "the statistical security in bits";
 
 /// How values become keys.
 pub(crate) const SPELLING: &str = "the version of the keys' spelling";
@@ -78,7 +83,13 @@ fn way_out(name: &str) -> Option<&'static str> {
         KEY_COLUMNS => {
             "name as many columns in --key on both sides, in the same order: their names may differ"
         }
-        PROTOCOL_VERSION | SPELLING => "install the same release of psijoin on both sides",
+        PROTOCOL_VERSION | SPELLING | STATISTICAL_SECURITY => {
+            "install the same release of psijoin on both sides"
+        }
+        DERIVED_PARAMETERS => {
+            "install the same release of psijoin on both sides; if it is the same, what the sides say to each other was changed on \
+             the way: meet with --peer instead of --insecure-plaintext"
+        }
         _ => return None,
     })
 }
@@ -101,6 +112,8 @@ mod tests {
                 .contains("release")
         );
         assert!(ways(&[PROTOCOL_VERSION]).unwrap().contains("release"));
-        assert_eq!(ways(&["the statistical security in bits"]), None);
+        assert!(ways(&[STATISTICAL_SECURITY]).unwrap().contains("release"));
+        assert!(ways(&[DERIVED_PARAMETERS]).unwrap().contains("release"));
+        assert_eq!(ways(&["what only a later release knows"]), None);
     }
 }

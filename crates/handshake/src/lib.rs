@@ -54,6 +54,9 @@ pub use entries::MAX_ENTRIES;
 pub use error::{Disagreement, Error};
 pub use hello::{HELLO_BYTES, Hello, MAX_SET_SIZE, Role};
 
+/// What [`Error::Mismatch`] calls the digest of what both parties derived, such as parameters.
+pub const DERIVED_PARAMETERS: &str = "the derived parameters";
+
 /// The version of the handshake and of all that follows it.
 pub const VERSION: u16 = 3;
 
@@ -156,7 +159,7 @@ impl Pending {
         let (their_digest, their_share) = theirs.split_at(DIGEST_BYTES);
         if their_digest != our_digest {
             return Err(Error::mismatch(
-                "the derived parameters",
+                DERIVED_PARAMETERS,
                 short_hex(&our_digest),
                 short_hex(their_digest),
             ));

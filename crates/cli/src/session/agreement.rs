@@ -18,7 +18,9 @@ use crate::{
     job::Job,
     limits,
     requested_output::RequestedOutput,
-    settings::{ALIGNED, KEY_COLUMNS, PROTOCOL, PROTOCOL_VERSION, SPELLING, TERMS},
+    settings::{
+        ALIGNED, KEY_COLUMNS, PROTOCOL, PROTOCOL_VERSION, SPELLING, STATISTICAL_SECURITY, TERMS,
+    },
 };
 
 /// What both parties agreed on.
@@ -72,10 +74,7 @@ impl Party<'_> {
         let hello = Hello::new(role, items)
             .setting(PROTOCOL, info.name)
             .setting(PROTOCOL_VERSION, info.version)
-            .setting(
-                "the statistical security in bits",
-                Security::default().statistical_bits(),
-            )
+            .setting(STATISTICAL_SECURITY, Security::default().statistical_bits())
             .setting(KEY_COLUMNS, self.key.width())
             .setting(SPELLING, SPELLING_VERSION);
         let hello = hello.fact(THREADS, self.allowance.threads);

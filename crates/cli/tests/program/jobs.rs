@@ -250,7 +250,7 @@ fn another_number_of_parts_is_refused() {
     let parties = Parties::new(&[]);
     let joined = parties.join(&["--parts", "7"], &["--parts", "8"]);
     for ended in joined.both() {
-        ended.says(5, &["the derived parameters"]);
+        ended.says(5, &["the derived parameters", "install the same release"]);
     }
     for job in ["receiver-job", "sender-job"] {
         run(&["jobs", &parties.folder.path(job)]).says(3, &["there is no job in"]);
