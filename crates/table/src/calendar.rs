@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use arrow_schema::TimeUnit;
+
 const DAYS_PER_ERA: i64 = 146_097;
 
 /// Appends the date that lies this many days after 1970-01-01 in the Gregorian calendar. A year
@@ -41,6 +43,16 @@ pub(crate) fn days(year: i64, month: i64, day: i64) -> Option<i64> {
     let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
     let days = era * DAYS_PER_ERA + day_of_era - 719_468;
     (civil(days) == (year, month, day)).then_some(days)
+}
+
+/// How many of these units a second has.
+pub(crate) fn per_second(unit: TimeUnit) -> i64 {
+    match unit {
+        TimeUnit::Second => 1,
+        TimeUnit::Millisecond => 1_000,
+        TimeUnit::Microsecond => 1_000_000,
+        TimeUnit::Nanosecond => 1_000_000_000,
+    }
 }
 
 /// Appends the time of day that lies this many units after midnight. The fraction of a second

@@ -667,9 +667,32 @@ pub enum Error {
     #[error("what the other party offers {0}: it is broken, cheats, or is of another version")]
     MalformedOffer(&'static str),
 
+    /// A value that is to be given is none of its type.
+    #[error(
+        "{file}: row {row} of the table {what} in its column {}: correct it, or leave the column out",
+        Quoted(column)
+    )]
+    InvalidValue {
+        /// The table as the user named it.
+        file: String,
+        /// The row, from 1, the header not counted.
+        row: u64,
+        /// The column.
+        column: String,
+        /// What is wrong.
+        what: &'static str,
+    },
+
     /// What the other party gives is not what it offered.
-    #[error("a row that the other party gives {0}: it is broken, or cheats")]
-    MalformedPayload(&'static str),
+    #[error("{}: the other party's program is broken, or cheats", malformed_payload(*row, column.as_deref(), what))]
+    MalformedPayload {
+        /// The row of this party's table that it is for, from 1, the header not counted. `None` if that is not known.
+        row: Option<u64>,
+        /// The other party's column, if it is a value that is wrong.
+        column: Option<String>,
+        /// What is wrong.
+        what: &'static str,
+    },
 
     /// The format of the output cannot hold the table.
     #[error("cannot write {file}: {reason}")]
@@ -750,7 +773,7 @@ impl Error {
             | AlignedList
             | AlignedOthers(_)
             | NoNulls { .. } => ErrorKind::Usage,
-            MalformedOffer(_) | MalformedPayload(_) => ErrorKind::Peer,
+            MalformedOffer(_) | MalformedPayload { .. } => ErrorKind::Peer,
             OutputEnding { .. }
             | OutputIsDirectory { .. }
             | OutputIsInput { .. }
@@ -801,8 +824,20 @@ impl Error {
             | TooManyRepeated { .. }
             | RepeatedAligned { .. }
             | LongRow { .. }
+            | InvalidValue { .. }
             | Changed { .. } => ErrorKind::Input,
         }
+    }
+}
+
+fn malformed_payload(row: Option<u64>, column: Option<&str>, what: &str) -> String {
+    let row = match row {
+        Some(row) => format!("what the other party gives for row {row} of the table"),
+        None => "a row that the other party gives".to_owned(),
+    };
+    match column {
+        Some(column) => format!("{row} {what} in its column {}", Quoted(column)),
+        None => format!("{row} {what}"),
     }
 }
 

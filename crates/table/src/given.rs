@@ -58,12 +58,14 @@
 //!
 //! Whatever a sender has put into a payload, the receiver gets values of the agreed types, or an error. A payload
 //! is refused if a value is cut off, a text is not UTF-8, a boolean is neither 0 nor 1, a null stands where
-//! none can, a decimal has too many digits, a number of rows is not between 1 and K, or anything but zeros follows.
+//! none can, a decimal has too many digits, a time of day is outside of the day, a number of rows is not between 1 and K,
+//! or anything but zeros follows.
 
 mod appended;
 mod columns;
 mod decode;
 mod encode;
+mod fault;
 mod layout;
 mod partitioned;
 mod payloads;

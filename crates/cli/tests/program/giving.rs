@@ -4,7 +4,7 @@ use std::{fs::File, sync::Arc};
 
 use arrow_array::{
     ArrayRef, BooleanArray, Date32Array, Decimal128Array, DurationSecondArray, Float64Array,
-    Int64Array, StringArray,
+    Int64Array, StringArray, TimestampSecondArray,
 };
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::Value;
@@ -321,4 +321,72 @@ fn a_record_says_what_is_given() {
     let learns = "it was to learn the columns plan,since of the sender for the shared keys, in 14 bytes per key";
     let verified = run(&["verify", &ours, "--against", &others]);
     assert!(verified.stdout.contains(learns), "{}", verified.stdout);
+}
+
+/// Whichever way it comes: to the receiver, to the sender, in a common order, and when a job is finished alone.
+#[test]
+fn a_value_that_the_output_cannot_hold_is_named() {
+    let folder = Folder::new();
+    let far = TimestampSecondArray::from(vec![Some(0), None, Some(i64::MAX / 999)]);
+    let ids = Arc::new(Int64Array::from(vec![1, 2, 3]));
+    let given = folder.parquet("given.parquet", vec![("id", ids), ("far", Arc::new(far))]);
+    let taking = folder.file("taking.csv", "id,n\n9,x\n3,x\n1,x\n");
+    let output = folder.path("out.parquet");
+    let jobs = ["job", "other-job"].map(|name| folder.path(name));
+    let trust = trust(&folder);
+    let [receiver, sender] =
+        [&trust.receiver, &trust.sender].map(|own| own.each_ref().map(String::as_str));
+    let [give, take] = [
+        ["--input", &given, "--key", "id", "--give", "far"],
+        ["--input", &taking, "--key", "id", "--take", "far"],
+    ];
+    let said = "out.parquet: in row 2 of the table, the column `far` is a timestamp that Parquet cannot hold; write .arrow, or";
+    let both = ["--learn", "both", "--align"];
+    let mut told = Vec::new();
+    for (receiver_takes, common) in [
+        (true, &[][..]),
+        (true, &["--parts", "3"]),
+        (true, &both),
+        (false, &both[..2]),
+        (false, &both),
+    ] {
+        let to = [&take[..], &["--output", &output], common].concat();
+        let from = [&give[..], common].concat();
+        let joined = match receiver_takes {
+            true => join(
+                &[&receiver[..], &to].concat(),
+                &[&sender[..], &from].concat(),
+            ),
+            false => join(
+                &[&receiver[..], &from].concat(),
+                &[&sender[..], &to].concat(),
+            ),
+        };
+        let [taker, giver] = match receiver_takes {
+            true => [joined.receiver, joined.sender],
+            false => [joined.sender, joined.receiver],
+        };
+        giver.says(0, &[]);
+        told.push(
+            taker
+                .says(3, &[said])
+                .stderr
+                .contains(&(i64::MAX / 999).to_string()),
+        );
+        assert!(!exists(&output));
+    }
+    assert_eq!(told, [false; 5]);
+
+    let to = [
+        &receiver[..],
+        &take,
+        &["--output", &output, "--job", &jobs[0]],
+    ]
+    .concat();
+    let from = [&sender[..], &give, &["--job", &jobs[1]]].concat();
+    let joined = join(&to, &from);
+    joined.receiver.says(3, &[said]);
+    joined.sender.says(0, &[]);
+    let alone = run(&[&["receive", "--listen", "127.0.0.1:0"], &to[..]].concat());
+    alone.says(3, &["the other party is not needed any more", said]);
 }

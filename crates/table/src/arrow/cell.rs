@@ -7,7 +7,7 @@ use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, cast::AsArray, new_empty_
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, TimeUnit};
 
-use crate::calendar::{write_date, write_time};
+use crate::calendar::{per_second, write_date, write_time};
 
 /// Writes the text of the cell in this row.
 pub(super) type WriteCell<'a> = Box<dyn Fn(usize, &mut String) + 'a>;
@@ -166,15 +166,6 @@ pub(crate) fn dictionary(array: &ArrayRef) -> (Vec<usize>, &ArrayRef) {
         false => dictionary.normalized_keys(),
     };
     (keys, dictionary.values())
-}
-
-fn per_second(unit: TimeUnit) -> i64 {
-    match unit {
-        TimeUnit::Second => 1,
-        TimeUnit::Millisecond => 1_000,
-        TimeUnit::Microsecond => 1_000_000,
-        TimeUnit::Nanosecond => 1_000_000_000,
-    }
 }
 
 /// The integers behind an array of times.

@@ -3,20 +3,18 @@
 use std::sync::Arc;
 
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, PrimitiveArray,
+    Array, ArrayRef, BooleanArray,
     builder::{BinaryBuilder, StringBuilder},
-    cast::AsArray,
     make_array, new_empty_array,
-    types::{Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, DecimalType},
 };
 use arrow_buffer::{Buffer, NullBuffer, NullBufferBuilder};
 use arrow_schema::{DataType, Schema};
 
 use super::{
     encode::{flag_bytes, value_bytes},
+    fault::{Fault, fault_of},
     layout::check_zeros,
 };
-use crate::Error;
 
 /// Columns that are made row by row.
 pub(super) struct Decoder {
@@ -56,21 +54,23 @@ impl Decoder {
     ///
     /// # Errors
     /// Unless a sender that follows the protocol could have written it.
-    pub(super) fn row(&mut self, slot: &[u8]) -> Result<(), Error> {
+    pub(super) fn row(&mut self, slot: &[u8]) -> Result<(), Fault> {
         let flags = flag_bytes(self.columns.len());
         let (flags, mut rest) = slot.split_at_checked(flags).ok_or(CUT_OFF)?;
         let is_null = |column: usize| flags[column / 8] >> (column % 8) & 1 == 1;
         if (self.columns.len()..8 * flags.len()).any(is_null) {
-            return Err(Error::MalformedPayload("has a null in no column"));
+            return Err(Fault::new("has a null in no column"));
         }
         for (number, column) in self.columns.iter_mut().enumerate() {
-            match (is_null(number), column.nullable) {
-                (false, _) => column.values.push(&mut rest)?,
-                (true, true) => column.values.push_null(),
-                (true, false) => {
-                    return Err(Error::MalformedPayload("has a null where there are none"));
+            let pushed = match (is_null(number), column.nullable) {
+                (false, _) => column.values.push(&mut rest),
+                (true, true) => {
+                    column.values.push_null();
+                    Ok(())
                 }
-            }
+                (true, false) => Err(Fault::new("has a null where there are none")),
+            };
+            pushed.map_err(|fault| fault.in_column(number))?;
         }
         check_zeros(rest)
     }
@@ -83,16 +83,13 @@ impl Decoder {
     }
 
     /// The columns.
-    ///
-    /// # Errors
-    /// If there is a decimal of more digits than its type has.
-    pub(super) fn finish(self) -> Result<Vec<ArrayRef>, Error> {
+    pub(super) fn finish(self) -> Vec<ArrayRef> {
         let columns = self.columns.into_iter();
         columns.map(|column| column.values.finish()).collect()
     }
 }
 
-const CUT_OFF: Error = Error::MalformedPayload("is cut off");
+const CUT_OFF: Fault = Fault::new("is cut off");
 
 impl Values {
     fn new(data_type: &DataType) -> Self {
@@ -110,8 +107,8 @@ impl Values {
     }
 
     /// Adds the value that the bytes begin with, and passes over it.
-    fn push(&mut self, bytes: &mut &[u8]) -> Result<(), Error> {
-        let mut take = |count: usize| -> Result<&[u8], Error> {
+    fn push(&mut self, bytes: &mut &[u8]) -> Result<(), Fault> {
+        let mut take = |count: usize| -> Result<&[u8], Fault> {
             let (value, rest) = bytes.split_at_checked(count).ok_or(CUT_OFF)?;
             *bytes = rest;
             Ok(value)
@@ -121,7 +118,7 @@ impl Values {
                 let length = take(2)?;
                 let text = take(u16::from_le_bytes([length[0], length[1]]).into())?;
                 let text = str::from_utf8(text);
-                let not_utf_8 = |_| Error::MalformedPayload("has a text that is not UTF-8");
+                let not_utf_8 = |_| Fault::new("has a text that is not UTF-8");
                 texts.append_value(text.map_err(not_utf_8)?);
             }
             Self::Binary(values) => {
@@ -131,15 +128,17 @@ impl Values {
             Self::Boolean(flags) => match take(1)? {
                 [0] => flags.push(Some(false)),
                 [1] => flags.push(Some(true)),
-                _ => return Err(Error::MalformedPayload("has a boolean that is none")),
+                _ => return Err(Fault::new("has a boolean that is none")),
             },
             Self::Fixed {
+                data_type,
                 width,
                 values,
                 nulls,
-                ..
             } => {
-                values.extend_from_slice(take(*width)?);
+                let value = take(*width)?;
+                fault_of(data_type, value).map_or(Ok(()), Err)?;
+                values.extend_from_slice(value);
                 nulls.append_non_null();
             }
         }
@@ -163,21 +162,17 @@ impl Values {
         }
     }
 
-    fn finish(self) -> Result<ArrayRef, Error> {
+    fn finish(self) -> ArrayRef {
         match self {
-            Self::Text(mut texts) => Ok(Arc::new(texts.finish())),
-            Self::Binary(mut values) => Ok(Arc::new(values.finish())),
-            Self::Boolean(flags) => Ok(Arc::new(BooleanArray::from(flags))),
+            Self::Text(mut texts) => Arc::new(texts.finish()),
+            Self::Binary(mut values) => Arc::new(values.finish()),
+            Self::Boolean(flags) => Arc::new(BooleanArray::from(flags)),
             Self::Fixed {
                 data_type,
                 width,
                 values,
                 mut nulls,
-            } => {
-                let array = fixed(&data_type, values.len() / width, values, nulls.finish());
-                check_digits(&array)?;
-                Ok(array)
-            }
+            } => fixed(&data_type, values.len() / width, values, nulls.finish()),
         }
     }
 }
@@ -195,31 +190,4 @@ fn fixed(
     let values = Buffer::from_slice_ref(&values);
     let data = builder.buffers(vec![values]).build();
     make_array(data.expect("as many values as rows"))
-}
-
-/// Checks that no decimal has more digits than its type has.
-fn check_digits(array: &ArrayRef) -> Result<(), Error> {
-    // The array's own check takes a negative scale for a large one.
-    fn check<T: DecimalType>(array: &PrimitiveArray<T>, precision: u8) -> Result<(), Error> {
-        let mut values = array.iter().flatten();
-        match values.all(|value| T::is_valid_decimal_precision(value, precision)) {
-            true => Ok(()),
-            false => Err(Error::MalformedPayload("has a decimal of too many digits")),
-        }
-    }
-    match *array.data_type() {
-        DataType::Decimal32(precision, _) => {
-            check(array.as_primitive::<Decimal32Type>(), precision)
-        }
-        DataType::Decimal64(precision, _) => {
-            check(array.as_primitive::<Decimal64Type>(), precision)
-        }
-        DataType::Decimal128(precision, _) => {
-            check(array.as_primitive::<Decimal128Type>(), precision)
-        }
-        DataType::Decimal256(precision, _) => {
-            check(array.as_primitive::<Decimal256Type>(), precision)
-        }
-        _ => Ok(()),
-    }
 }

@@ -4,6 +4,7 @@ use arrow_array::{Array, ArrayRef, cast::AsArray};
 use arrow_buffer::NullBuffer;
 use arrow_schema::DataType;
 
+use super::fault::{Fault, fault_of};
 use crate::arrow::dictionary;
 
 /// How many bytes the flags of this many columns take.
@@ -25,8 +26,12 @@ pub(super) struct RowBytes<'b> {
     bytes: &'b mut Vec<u8>,
     /// Where the row begins.
     start: usize,
+    /// The column of the value that is being written.
+    column: usize,
     /// Whether each value was as short as its length can say.
     fits: bool,
+    /// What is wrong about the first value that is none of its type.
+    fault: Option<Fault>,
 }
 
 impl<'b> RowBytes<'b> {
@@ -37,7 +42,9 @@ impl<'b> RowBytes<'b> {
         Self {
             bytes,
             start,
+            column: 0,
             fits: true,
+            fault: None,
         }
     }
 
@@ -47,6 +54,13 @@ impl<'b> RowBytes<'b> {
 
     fn fixed(&mut self, value: &[u8]) {
         self.bytes.extend_from_slice(value);
+    }
+
+    /// Writes a value, which may be none of its type.
+    fn checked(&mut self, data_type: &DataType, value: &[u8]) {
+        let fault = fault_of(data_type, value).map(|fault| fault.in_column(self.column));
+        self.fault = self.fault.or(fault);
+        self.fixed(value);
     }
 
     pub(super) fn variable(&mut self, value: &[u8]) {
@@ -60,8 +74,12 @@ impl<'b> RowBytes<'b> {
     }
 
     /// How long the row is; `None` if no payload has room for it.
-    pub(super) fn finish(self) -> Option<usize> {
-        self.fits.then(|| self.bytes.len() - self.start)
+    ///
+    /// # Errors
+    /// If a value is none of its type.
+    pub(super) fn finish(self) -> Result<Option<usize>, Fault> {
+        let length = self.fits.then(|| self.bytes.len() - self.start);
+        self.fault.map_or(Ok(length), Err)
     }
 }
 
@@ -86,7 +104,10 @@ impl<'a> Column<'a> {
     pub(super) fn write(&self, row: usize, column: usize, bytes: &mut RowBytes<'_>) {
         match &self.nulls {
             Some(nulls) if nulls.is_null(row) => bytes.null(column),
-            _ => (self.value)(row, bytes),
+            _ => {
+                bytes.column = column;
+                (self.value)(row, bytes);
+            }
         }
     }
 }
@@ -130,7 +151,10 @@ fn value<'a>(array: &'a ArrayRef, given: &DataType) -> Option<WriteValue<'a>> {
             let width = value_bytes(given)?;
             let data = array.to_data();
             let (values, offset) = (data.buffers()[0].clone(), data.offset());
-            Box::new(move |row, bytes| bytes.fixed(&values[(offset + row) * width..][..width]))
+            let given = given.clone();
+            Box::new(move |row, bytes| {
+                bytes.checked(&given, &values[(offset + row) * width..][..width]);
+            })
         }
         _ => return None,
     })

@@ -3,6 +3,7 @@ use std::num::NonZeroU16;
 use super::{
     GivenColumns,
     encode::{flag_bytes, value_bytes},
+    fault::Fault,
     wire::Reader,
 };
 use crate::Error;
@@ -174,7 +175,7 @@ impl PayloadLayout {
     pub(super) fn slots<'p>(
         &self,
         payload: &'p [u8],
-    ) -> Result<impl Iterator<Item = &'p [u8]> + use<'p>, Error> {
+    ) -> Result<impl Iterator<Item = &'p [u8]> + use<'p>, Fault> {
         let (rows, slots) = match self.listed {
             0 => (1, payload),
             _ => {
@@ -183,9 +184,7 @@ impl PayloadLayout {
             }
         };
         if rows == 0 || rows > self.most_rows() {
-            return Err(Error::MalformedPayload(
-                "has a number of rows that cannot be",
-            ));
+            return Err(Fault::new("has a number of rows that cannot be"));
         }
         let (used, unused) = slots.split_at(usize::from(rows) * self.row_bytes());
         check_zeros(unused)?;
@@ -194,9 +193,9 @@ impl PayloadLayout {
 }
 
 /// Checks that nothing is left.
-pub(super) fn check_zeros(bytes: &[u8]) -> Result<(), Error> {
+pub(super) fn check_zeros(bytes: &[u8]) -> Result<(), Fault> {
     match bytes.iter().all(|byte| *byte == 0) {
         true => Ok(()),
-        false => Err(Error::MalformedPayload("goes on behind its end")),
+        false => Err(Fault::new("goes on behind its end")),
     }
 }

@@ -5,6 +5,7 @@ use arrow_array::ArrayRef;
 use super::{
     GivenColumns, PayloadLayout, RowPayloads,
     decode::Decoder,
+    fault::Fault,
     ranges::{TakePayload, Took},
     rows::PayloadOfRow,
 };
@@ -74,13 +75,25 @@ impl Payloads {
     pub fn check(&self) -> Result<(), Error> {
         self.all(&mut |payload| {
             // One row at a time: those of a payload may take much more memory than it does.
-            let mut slots = self.layout.slots(payload)?;
-            slots.try_for_each(|slot| {
-                let mut decoder = Decoder::new(self.layout.columns().schema());
-                decoder.row(slot)?;
-                decoder.finish().map(drop)
-            })
+            let check = |slot| Decoder::new(self.layout.columns().schema()).row(slot);
+            let checked = self
+                .layout
+                .slots(payload)
+                .and_then(|mut slots| slots.try_for_each(check));
+            checked.map_err(|fault| self.error(fault, None))
         })
+    }
+
+    /// What is wrong about a payload for this row of the table, if it is known for which.
+    fn error(&self, fault: Fault, row: Option<u64>) -> Error {
+        fault.of_the_other_party(self.layout.columns(), row)
+    }
+
+    /// How many rows a payload has, for this row of the table, if it is known for which.
+    fn rows_in(&self, payload: &[u8], row: Option<u64>) -> Result<u64, Error> {
+        let slots = self.layout.slots(payload);
+        let slots = slots.map_err(|fault| self.error(fault, row))?;
+        Ok(slots.count() as u64)
     }
 
     /// Calls `take` with all of them: in memory, with one for each key, and otherwise, for each row.
@@ -184,7 +197,7 @@ impl<'a> Partner<'a> {
                 }
             }
             Held::ByRows(payloads, _) => payloads.all(&mut |payload| {
-                rows += self.payloads.layout.slots(payload)?.count() as u64;
+                rows += self.payloads.rows_in(payload, None)?;
                 Ok(())
             })?,
         }
@@ -204,7 +217,7 @@ impl<'a> Partner<'a> {
         }
         let mut rows = 0;
         let mut count = |payload: &[u8]| {
-            rows = self.payloads.layout.slots(payload)?.count() as u64;
+            rows = self.payloads.rows_in(payload, Some(row))?;
             Ok(())
         };
         match &self.payloads.held {
@@ -229,6 +242,7 @@ impl<'a> Partner<'a> {
             if left == 0 {
                 return Ok(Took::Less);
             }
+            let error = |fault| self.payloads.error(fault, Some(rows[counts.len()]));
             let mut count = 0;
             let mut is_whole = true;
             match payload {
@@ -237,13 +251,13 @@ impl<'a> Partner<'a> {
                     count = 1;
                 }
                 Some(payload) => {
-                    let slots = self.payloads.layout.slots(payload)?;
+                    let slots = self.payloads.layout.slots(payload).map_err(error)?;
                     for slot in slots.skip(mem::take(&mut skip) as usize) {
                         if count == left {
                             is_whole = false;
                             break;
                         }
-                        decoder.row(slot)?;
+                        decoder.row(slot).map_err(error)?;
                         count += 1;
                     }
                 }
@@ -252,7 +266,7 @@ impl<'a> Partner<'a> {
             counts.push(count);
             Ok(if is_whole { Took::All } else { Took::Less })
         })?;
-        Ok((counts, decoder.finish()?))
+        Ok((counts, decoder.finish()))
     }
 
     /// Calls `take` with the payload of each of these rows, in order, up to one that is not taken to its end; without one for

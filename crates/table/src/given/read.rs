@@ -168,13 +168,16 @@ impl Pass<'_> {
         };
         let mut bytes = RowBytes::new(&mut encoded.bytes, self.found.len());
         write(&mut bytes);
-        match bytes.finish() {
+        let file = self.source.name();
+        let length =
+            (bytes.finish()).map_err(|fault| fault.of_this_party(file, self.columns, row))?;
+        match length {
             Some(length) if length <= self.most_bytes => {
                 encoded.rows.push((item, encoded.bytes.len()));
                 Ok(())
             }
             _ => Err(Error::LongRow {
-                file: self.source.name().to_owned(),
+                file: file.to_owned(),
                 row: row + 1,
                 most_bytes: self.most_bytes,
             }),

@@ -272,7 +272,7 @@ impl AddedRows {
     /// # Errors
     /// If the batch is such that rows cannot be picked from it.
     pub(super) fn in_batch(
-        self,
+        &self,
         batch: &RecordBatch,
         row: impl Fn(u64) -> u64,
     ) -> Result<RecordBatch, ArrowError> {
@@ -280,8 +280,13 @@ impl AddedRows {
         let rows = take_record_batch(batch, &UInt64Array::from_iter_values(rows))?;
         let schema = widened(rows.schema_ref(), &self.schema);
         let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));
-        let columns = rows.columns().iter().cloned().chain(self.columns);
+        let columns = rows.columns().iter().chain(&self.columns).cloned();
         RecordBatch::try_new_with_options(schema, columns.collect(), &options)
+    }
+
+    /// The row of the table that is written as this one of the portion.
+    pub(super) fn row_of(&self, portion: &Portion, row: usize) -> u64 {
+        portion.rows[self.places[row] as usize]
     }
 
     /// The fields of each row of the portion, for each time that it is written, and whether this is the last one.

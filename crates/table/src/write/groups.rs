@@ -3,6 +3,7 @@
 use std::{collections::HashSet, mem};
 
 use arrow_array::{Array, RecordBatch, make_array};
+use psijoin_printable::Quoted;
 
 use crate::{Error, Progress};
 
@@ -14,10 +15,49 @@ pub(super) trait Encoder: Send + Sync {
     const FULL: Full;
 
     /// The rows with the types that are written.
-    fn fitted(&self, rows: &RecordBatch) -> Result<RecordBatch, Error>;
+    fn fitted(&self, rows: &RecordBatch) -> Result<RecordBatch, Misfit>;
 
     /// Encodes a group of such rows, which is not empty.
     fn encode(&self, group: GroupRows, progress: &Progress) -> Result<Self::Encoded, Error>;
+}
+
+/// Why rows cannot have the types that are written.
+pub(super) enum Misfit {
+    /// The format cannot hold the value in this row and this column.
+    Value {
+        row: usize,
+        column: usize,
+        /// What it is, and what to do.
+        what: String,
+    },
+    Other(Error),
+}
+
+impl From<Error> for Misfit {
+    fn from(error: Error) -> Self {
+        Self::Other(error)
+    }
+}
+
+impl Misfit {
+    /// The error of the output that errors call `file`. `row` says which row of the table a row of these is.
+    pub(super) fn error(self, file: &str, rows: &RecordBatch, row: impl Fn(usize) -> u64) -> Error {
+        match self {
+            Self::Value {
+                row: place,
+                column,
+                what,
+            } => Error::Unfit {
+                file: file.to_owned(),
+                reason: format!(
+                    "in row {} of the table, the column {} is {what}",
+                    row(place) + 1,
+                    Quoted(rows.schema_ref().field(column).name()),
+                ),
+            },
+            Self::Other(error) => error,
+        }
+    }
 }
 
 /// Puts encoded groups into a file, one after the other.

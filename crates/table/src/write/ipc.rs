@@ -17,7 +17,7 @@ use arrow_select::{concat::concat_batches, take::take};
 
 use super::{
     Output, cannot_write,
-    groups::{self, Full, GroupRows, GroupWriter},
+    groups::{self, Full, GroupRows, GroupWriter, Misfit},
 };
 use crate::{Error, Progress, arrow::batch_of};
 
@@ -61,11 +61,11 @@ impl groups::Encoder for Encoder {
     };
 
     /// The rows of a batch without anything else.
-    fn fitted(&self, rows: &RecordBatch) -> Result<RecordBatch, Error> {
+    fn fitted(&self, rows: &RecordBatch) -> Result<RecordBatch, Misfit> {
         let columns: Result<_, ArrowError> = rows.columns().iter().map(compact).collect();
-        columns
-            .and_then(|columns| batch_of(self.schema.clone(), columns, rows.num_rows()))
-            .map_err(|error| cannot_write(&self.name, io_error(error)))
+        let fitted =
+            columns.and_then(|columns| batch_of(self.schema.clone(), columns, rows.num_rows()));
+        fitted.map_err(|error| cannot_write(&self.name, io_error(error)).into())
     }
 
     fn encode(&self, group: GroupRows, progress: &Progress) -> Result<RecordBatch, Error> {

@@ -11,7 +11,7 @@ use arrow_select::concat::{concat, concat_batches};
 
 use super::{
     cannot_write,
-    groups::{self, Full, GroupRows, GroupWriter},
+    groups::{self, Full, GroupRows, GroupWriter, Misfit},
     ipc::may_share,
     owned::{can_own, owned},
 };
@@ -80,11 +80,11 @@ impl groups::Encoder for Encoder {
         bytes: 1 << 24,
     };
 
-    fn fitted(&self, rows: &RecordBatch) -> Result<RecordBatch, Error> {
+    fn fitted(&self, rows: &RecordBatch) -> Result<RecordBatch, Misfit> {
         let columns: Result<_, ArrowError> =
             rows.columns().iter().map(without_other_items).collect();
         let rows = columns.and_then(|columns| batch_of(rows.schema(), columns, rows.num_rows()));
-        self.or_error(rows.and_then(|rows| self.owned(&rows)))
+        Ok(self.or_error(rows.and_then(|rows| self.owned(&rows)))?)
     }
 
     fn encode(&self, group: GroupRows, progress: &Progress) -> Result<RecordBatch, Error> {

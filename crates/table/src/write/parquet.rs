@@ -3,14 +3,16 @@
 use std::{collections::BTreeMap, io, sync::Arc};
 
 use arrow_array::{
-    Array, ArrayRef, RecordBatch, RecordBatchOptions,
+    Array, ArrayRef, RecordBatch, UInt64Array,
     cast::AsArray,
     make_array, new_null_array,
     types::{
-        Time32MillisecondType, Time32SecondType, TimestampMillisecondType, TimestampSecondType,
+        Date64Type, Time32MillisecondType, Time32SecondType, TimestampMillisecondType,
+        TimestampSecondType,
     },
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
+use arrow_select::take::take;
 use parquet::{
     arrow::{
         ArrowWriter,
@@ -26,10 +28,14 @@ use parquet::{
 
 use super::{
     Output, cannot_write,
-    groups::{self, Full, GroupRows, GroupWriter},
+    groups::{self, Full, GroupRows, GroupWriter, Misfit},
     ipc,
 };
-use crate::{Error, Progress, contained::contained};
+use crate::{
+    Error, Progress,
+    arrow::{batch_of, value_type},
+    contained::contained,
+};
 
 /// Encodes row groups.
 pub(super) struct Encoder {
@@ -91,6 +97,11 @@ impl Encoder {
         columns.map_err(|error| cannot_write(&self.name, io_error(error)))
     }
 
+    fn cannot_take(&self, error: ArrowError) -> Error {
+        let error = ParquetError::External(Box::new(error));
+        cannot_write(&self.name, io_error(error))
+    }
+
     fn write(
         &self,
         batch: &RecordBatch,
@@ -115,20 +126,22 @@ impl groups::Encoder for Encoder {
         bytes: 1 << 25,
     };
 
-    fn fitted(&self, rows: &RecordBatch) -> Result<RecordBatch, Error> {
-        let fit = || {
-            let columns = rows.columns().iter();
-            let columns = columns.map(|column| in_milliseconds(&ipc::without_shared_texts(column)));
-            let columns: Vec<ArrayRef> = columns.collect::<Result<_, _>>()?;
-            let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));
-            RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)
-        };
-        fit().map_err(|error| {
-            cannot_write(
-                &self.name,
-                io_error(ParquetError::External(Box::new(error))),
-            )
-        })
+    fn fitted(&self, rows: &RecordBatch) -> Result<RecordBatch, Misfit> {
+        let columns = rows.columns().iter().enumerate();
+        let columns = columns.map(|(number, column)| {
+            let column = ipc::without_shared_texts(column);
+            held(&column).map_err(|error| match first_beyond(&column) {
+                Some(row) => Misfit::Value {
+                    row,
+                    column: number,
+                    what: beyond(column.data_type()),
+                },
+                None => self.cannot_take(error).into(),
+            })
+        });
+        let columns: Vec<ArrayRef> = columns.collect::<Result<_, _>>()?;
+        let fitted = batch_of(self.schema.clone(), columns, rows.num_rows());
+        fitted.map_err(|error| self.cannot_take(error).into())
     }
 
     fn encode(
@@ -194,13 +207,30 @@ fn without_seconds(data_type: &DataType) -> DataType {
     }
 }
 
-/// The values in the type that is written for theirs.
-fn in_milliseconds(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
-    let data_type = without_seconds(array.data_type());
-    if data_type == *array.data_type() {
+/// Whether values of this type may be beyond what Parquet holds, or are written in another one.
+fn may_be_beyond(data_type: &DataType) -> bool {
+    use DataType::*;
+    match data_type {
+        Timestamp(TimeUnit::Second, _) | Time32(TimeUnit::Second) | Date64 => true,
+        Dictionary(_, values) => may_be_beyond(values),
+        List(items) | LargeList(items) | FixedSizeList(items, _) | Map(items, _) => {
+            may_be_beyond(items.data_type())
+        }
+        Struct(fields) => fields.iter().any(|field| may_be_beyond(field.data_type())),
+        _ => false,
+    }
+}
+
+/// The values as Parquet holds them, in the type that is written for theirs.
+///
+/// # Errors
+/// If it cannot hold one of them.
+fn held(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    const DAY: i64 = 86_400_000;
+    if !may_be_beyond(array.data_type()) {
         return Ok(array.clone());
     }
-    let beyond = || ArrowError::ComputeError("seconds beyond the reach of milliseconds".to_owned());
+    let beyond = || ArrowError::ComputeError("a value beyond what Parquet holds".to_owned());
     Ok(match array.data_type() {
         DataType::Timestamp(_, zone) => {
             let moments = array
@@ -217,16 +247,46 @@ fn in_milliseconds(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
                     seconds.checked_mul(1000).ok_or_else(beyond)
                 })?,
         ),
-        _ => {
+        // The writer makes days of 32 bits of these, without a look at what is lost.
+        DataType::Date64 => Arc::new(
+            array
+                .as_primitive::<Date64Type>()
+                .try_unary::<_, Date64Type, _>(|milliseconds| {
+                    let days = i32::try_from(milliseconds.div_euclid(DAY));
+                    days.map(|days| i64::from(days) * DAY).map_err(|_| beyond())
+                })?,
+        ),
+        nested => {
+            let data_type = without_seconds(nested);
             let data = array.to_data();
             let children = data.child_data().iter();
-            let children = children.map(|child| in_milliseconds(&make_array(child.clone())));
+            let children = children.map(|child| held(&make_array(child.clone())));
             let children: Vec<ArrayRef> = children.collect::<Result<_, _>>()?;
             let children = children.iter().map(|child| child.to_data()).collect();
             let builder = data.into_builder().data_type(data_type);
             make_array(builder.child_data(children).build()?)
         }
     })
+}
+
+/// The first row whose value Parquet cannot hold.
+fn first_beyond(column: &ArrayRef) -> Option<usize> {
+    let is_beyond = |row: &usize| {
+        let row = UInt64Array::from_value(*row as u64, 1);
+        take(column, &row, None).is_ok_and(|value| held(&value).is_err())
+    };
+    (0..column.len()).find(is_beyond)
+}
+
+/// What a value of this type is that Parquet cannot hold, and what to do.
+fn beyond(data_type: &DataType) -> String {
+    let value = match value_type(data_type) {
+        DataType::Timestamp(..) => "a timestamp",
+        DataType::Time32(_) => "a time of day",
+        DataType::Date64 => "a date",
+        _ => "a value",
+    };
+    format!("{value} that Parquet cannot hold; write .arrow, or leave the column out")
 }
 
 /// Whether there are dates of 64 bits. Parquet has none, and they would be written as mere integers

@@ -239,7 +239,15 @@ impl<'a> RowCopy<'a> {
             let chosen =
                 BooleanBuffer::collect_bool(count, |row| self.chosen.get(rows.start + row as u64));
             let chosen = filter_record_batch(&batch.rows, &BooleanArray::from(chosen));
-            return Ok(vec![encoder.fitted(&self.picked(chosen)?)?]);
+            let chosen = self.picked(chosen)?;
+            let row = |place| {
+                let mut chosen = self.chosen.ones(rows.clone());
+                chosen.nth(place).expect("a row that is chosen")
+            };
+            let fitted = encoder.fitted(&chosen);
+            return Ok(vec![
+                fitted.map_err(|misfit| misfit.error(self.name, &chosen, row))?,
+            ]);
         };
         let first = rows.start;
         let mut widened = Vec::new();
@@ -274,9 +282,11 @@ impl<'a> RowCopy<'a> {
         (added, portion): (&Added<'_>, &Portion),
         encoder: &E,
     ) -> Result<RecordBatch, Error> {
+        let added = added.of(portion)?;
         let row = |place: u64| portion.rows()[place as usize] - first;
-        let widened = added.of(portion)?.in_batch(&batch.rows, row);
-        encoder.fitted(&self.picked(widened)?)
+        let widened = self.picked(added.in_batch(&batch.rows, row))?;
+        let fitted = encoder.fitted(&widened);
+        fitted.map_err(|misfit| misfit.error(self.name, &widened, |row| added.row_of(portion, row)))
     }
 
     fn picked(&self, rows: Result<RecordBatch, ArrowError>) -> Result<RecordBatch, Error> {
@@ -462,16 +472,23 @@ fn strings_to<'a, W: GroupWriter + 'a>(
     progress: &'a Progress,
 ) -> Result<Box<dyn FieldWriter + 'a>, Error> {
     Ok(match order {
-        None => Box::new(Strings::new(texts, added, encoder, writer, progress)),
+        None => Box::new(Strings::new(
+            name,
+            (texts, added),
+            (encoder, writer),
+            progress,
+        )),
         Some(order) => {
             let writing = (encoder, writer);
-            let (encoder, writer) = aligned::create(writing, schema, name, order, progress)?;
-            Box::new(Strings::new(texts, added, encoder, writer, progress))
+            let writing = aligned::create(writing, schema, name, order, progress)?;
+            Box::new(Strings::new(name, (texts, added), writing, progress))
         }
     })
 }
 
 struct Strings<'a, W: GroupWriter> {
+    /// How errors call the output.
+    name: String,
     /// The columns of texts.
     schema: SchemaRef,
     columns: Vec<StringBuilder>,
@@ -486,14 +503,14 @@ struct Strings<'a, W: GroupWriter> {
 
 impl<'a, W: GroupWriter> Strings<'a, W> {
     fn new(
-        schema: SchemaRef,
-        added: Option<Cursor<'a>>,
-        encoder: W::Encoder,
-        writer: W,
+        name: &str,
+        (schema, added): (SchemaRef, Option<Cursor<'a>>),
+        (encoder, writer): (W::Encoder, W),
         progress: &'a Progress,
     ) -> Self {
         let columns = schema.fields().iter().map(|_| StringBuilder::new());
         Self {
+            name: name.to_owned(),
             columns: columns.collect(),
             schema,
             added,
@@ -517,7 +534,7 @@ impl<'a, W: GroupWriter> Strings<'a, W> {
         let rows = mem::take(&mut self.rows);
         self.bytes = 0;
         let Some(cursor) = &mut self.added else {
-            return self.collect(&batch);
+            return self.collect(&batch, |_| unreachable!("any file holds texts"));
         };
         let (added, rows) = (cursor.added(), cursor.rows(rows));
         let place = |row: u64| rows.partition_point(|other| *other < row) as u64;
@@ -526,17 +543,18 @@ impl<'a, W: GroupWriter> Strings<'a, W> {
             false => 0,
         };
         added.portions(rows.iter().copied(), &own_bytes, &mut |portion| {
-            let widened = added
-                .of(&portion)?
-                .in_batch(&batch, |number| place(portion.rows()[number as usize]));
-            self.collect(
-                &widened.expect("rows of the batch, and a field of the schema for each column"),
-            )
+            let added = added.of(&portion)?;
+            let widened = added.in_batch(&batch, |number| place(portion.rows()[number as usize]));
+            let widened =
+                widened.expect("rows of the batch, and a field of the schema for each column");
+            self.collect(&widened, |row| added.row_of(&portion, row))
         })
     }
 
-    fn collect(&mut self, batch: &RecordBatch) -> Result<(), Error> {
-        let batch = self.encoder.fitted(batch)?;
+    /// Collects rows; `row` says which row of the table each is.
+    fn collect(&mut self, batch: &RecordBatch, row: impl Fn(usize) -> u64) -> Result<(), Error> {
+        let fitted = self.encoder.fitted(batch);
+        let batch = fitted.map_err(|misfit| misfit.error(&self.name, batch, row))?;
         let mut full = self.group.add(&batch, &W::Encoder::FULL).into_iter();
         full.try_for_each(|group| self.write(group))
     }

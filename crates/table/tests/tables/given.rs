@@ -29,14 +29,14 @@ fn list(most: u16) -> RepeatedKeys {
 }
 
 /// What the sender gives: its keys, the layout, and the payloads of all keys.
-struct Gift {
+pub(crate) struct Gift {
     keys: KeyTable,
     layout: PayloadLayout,
-    payloads: Vec<u8>,
+    pub(crate) payloads: Vec<u8>,
 }
 
 /// Gives columns of a table whose key is `id`.
-fn give(path: &Path, columns: &[&str], repeated: RepeatedKeys) -> Result<Gift, Error> {
+pub(crate) fn give(path: &Path, columns: &[&str], repeated: RepeatedKeys) -> Result<Gift, Error> {
     let progress = Progress::default();
     let source = open(path).in_blocks_of(16);
     let columns = GivenColumns::of(&source, &names(columns))?;
@@ -65,6 +65,17 @@ impl Gift {
 
     /// Writes a table whose key is `id` with what it gets.
     fn join(&self, mine: &Path, which: WhichRows, output: &Path) -> Result<u64, Error> {
+        Payloads::new(self.layout.clone(), self.payloads.clone()).check()?;
+        self.write(mine, output, |to, source| to.choosing(which, source))
+    }
+
+    /// The same, in a way that `prepare` says, without a look at the payloads before.
+    pub(crate) fn write(
+        &self,
+        mine: &Path,
+        output: &Path,
+        prepare: impl Fn(Destination, &Source) -> Result<Destination, Error>,
+    ) -> Result<u64, Error> {
         let source = open(mine).in_blocks_of(16);
         let (rows, progress) = (key(&["id"], &[]), Progress::default());
         let keys = KeyTable::read(&source, &rows, &[], &progress)?;
@@ -72,11 +83,10 @@ impl Gift {
         let found = found.filter_map(|(key, item)| Some((item, self.payload(key)?)));
         let (shared, payloads): (Vec<u32>, Vec<&[u8]>) = found.unzip();
         let payloads = Payloads::new(self.layout.clone(), payloads.concat());
-        payloads.check()?;
         let partners = keys.rows.partners(&shared);
-        let destination = Destination::prepare(Some(output), &source, Existing::Replace)?
-            .choosing(which, &source)?
-            .adding(self.layout.columns(), "partner_", &source)?;
+        let destination = Destination::prepare(Some(output), &source, Existing::Replace)?;
+        let destination =
+            prepare(destination, &source)?.adding(self.layout.columns(), "partner_", &source)?;
         let staged = destination.stage_joined(&source, &partners, &payloads, &progress)?;
         assert_eq!(progress.bytes(), (source.bytes(), source.bytes()));
         staged.commit()
@@ -213,7 +223,7 @@ fn all_types() -> Vec<(&'static str, ArrayRef)> {
     columns
 }
 
-fn arrow_file(path: &Path, columns: &[(&str, ArrayRef)]) {
+pub(crate) fn arrow_file(path: &Path, columns: &[(&str, ArrayRef)]) {
     let columns = columns
         .iter()
         .map(|(name, array)| (*name, array.clone(), true));
@@ -241,6 +251,7 @@ fn columns_of(rows: &[Values]) -> Vec<(&'static str, ArrayRef)> {
     ) -> PrimitiveArray<T> {
         rows.iter().map(|(number, ..)| number.map(&value)).collect()
     }
+    let of_a_day = |n: i64, per_second: i64| n.rem_euclid(86_400 * per_second + 1);
     let d32 = of::<Decimal32Type>(rows, |n| (n % 1_000) as i32);
     let d64 = of::<Decimal64Type>(rows, |n| n % 1_000_000_000);
     let d128 = of::<Decimal128Type>(rows, |n| i128::from(n) * 1_000_003);
@@ -273,13 +284,28 @@ fn columns_of(rows: &[Values]) -> Vec<(&'static str, ArrayRef)> {
             "ns",
             array(of::<TimestampNanosecondType>(rows, |n| n).with_timezone("UTC")),
         ),
-        ("time s", array(of::<Time32SecondType>(rows, |n| n as i32))),
+        (
+            "time s",
+            array(of::<Time32SecondType>(rows, |n| of_a_day(n, 1) as i32)),
+        ),
         (
             "time ms",
-            array(of::<Time32MillisecondType>(rows, |n| n as i32)),
+            array(of::<Time32MillisecondType>(rows, |n| {
+                of_a_day(n, 1_000) as i32
+            })),
         ),
-        ("time us", array(of::<Time64MicrosecondType>(rows, |n| n))),
-        ("time ns", array(of::<Time64NanosecondType>(rows, |n| n))),
+        (
+            "time us",
+            array(of::<Time64MicrosecondType>(rows, |n| {
+                of_a_day(n, 1_000_000)
+            })),
+        ),
+        (
+            "time ns",
+            array(of::<Time64NanosecondType>(rows, |n| {
+                of_a_day(n, 1_000_000_000)
+            })),
+        ),
         (
             "fixed",
             array(FixedSizeBinaryArray::try_from_sparse_iter_with_size(widths, 8).unwrap()),

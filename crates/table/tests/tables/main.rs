@@ -10,6 +10,7 @@ mod destinations;
 mod dialects;
 mod encodings;
 mod escapes;
+mod extremes;
 mod formats;
 mod frames;
 mod given;

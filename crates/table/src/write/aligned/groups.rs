@@ -22,7 +22,7 @@ use crate::{
     in_order::in_order,
     write::{
         cannot_write,
-        groups::{Encoder, Full, Group, GroupRows, GroupWriter},
+        groups::{Encoder, Full, Group, GroupRows, GroupWriter, Misfit},
         owned::owned,
     },
 };
@@ -62,7 +62,10 @@ pub(in crate::write) fn create<'a, W: GroupWriter>(
     order: &Order<'a>,
     progress: &'a Progress,
 ) -> Result<(AlignedEncoder<'a, W::Encoder>, AlignedWriter<'a, W>), Error> {
-    let none = encoder.fitted(&RecordBatch::new_empty(schema.clone()))?;
+    let none = RecordBatch::new_empty(schema.clone());
+    let fitted = encoder.fitted(&none);
+    let none =
+        fitted.map_err(|misfit| misfit.error(name, &none, |_| unreachable!("there is no row")))?;
     let none = owned(&none).map_err(|_| cannot_order(name))?;
     let position = Field::new("position", DataType::UInt32, false);
     let fields = iter::once(Arc::new(position)).chain(none.schema_ref().fields().iter().cloned());
@@ -90,9 +93,9 @@ impl<E: Encoder> Encoder for AlignedEncoder<'_, E> {
         bytes: PIECE_BYTES as usize,
     };
 
-    fn fitted(&self, rows: &RecordBatch) -> Result<RecordBatch, Error> {
+    fn fitted(&self, rows: &RecordBatch) -> Result<RecordBatch, Misfit> {
         let fitted = self.0.encoder.fitted(rows)?;
-        self.0.or_error(owned(&fitted))
+        Ok(self.0.or_error(owned(&fitted))?)
     }
 
     fn encode(&self, group: GroupRows, progress: &Progress) -> Result<Parted, Error> {
