@@ -217,7 +217,8 @@ class Session:
         - `rows`: which rows come back: "shared"; "unshared", all others; or "all", with a column `shared` that says which are. The other
           party does not learn this.
         - `output`: a file for the rows, whose ending says its format (.csv, .parquet, .arrow and so on). Then nothing comes back.
-          `no_clobber=True` refuses a file that exists; `quote_empty=True` writes empty texts as "" into CSV, unlike nulls.
+          `no_clobber=True` refuses a file that exists; `quote_empty=True` writes empty texts as "" into CSV, unlike nulls;
+          `quote_formulas=True` writes a single quote before each text in CSV and TSV that a spreadsheet would take for a formula.
 
         Columns of one party go to the other, for shared keys only:
 

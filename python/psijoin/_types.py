@@ -81,6 +81,7 @@ class FileOptions(RowOptions, total=False):
 
     no_clobber: bool
     quote_empty: bool
+    quote_formulas: bool
 
 
 class Helped(TypedDict, total=False):

@@ -205,6 +205,7 @@ impl<'a> Order<'a> {
         let written = &self.join.written;
         let said = [
             ("--quote-empty", written.quote_empty),
+            ("--quote-formulas", written.quote_formulas),
             ("--rows", written.rows.is_some()),
             ("--align", written.align),
         ];
@@ -529,6 +530,7 @@ impl<'a> Order<'a> {
                     rows,
                     align,
                     quote_empty,
+                    quote_formulas,
                     ..
                 } = &self.join.written;
                 let destination = match (path, back) {
@@ -537,6 +539,10 @@ impl<'a> Order<'a> {
                 };
                 let destination = match quote_empty {
                     true => destination.quoting_empty(source)?,
+                    false => destination,
+                };
+                let destination = match quote_formulas {
+                    true => destination.quoting_formulas()?,
                     false => destination,
                 };
                 let chosen = destination.choosing(rows.unwrap_or_default(), source)?;

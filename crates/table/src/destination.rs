@@ -15,7 +15,7 @@ use crate::{
     atomic_file::{self, AtomicFile, Existing},
     given::{GivenColumns, Partner, PartnerRows, Payloads},
     table::bitmap::Bitmap,
-    write::{self, Added, Chosen, Order},
+    write::{self, Added, Chosen, Form, Order},
 };
 
 /// The column that says which rows are shared, and what stands before its name if the table has it.
@@ -27,8 +27,7 @@ const SHARED_PREFIX: &str = "psijoin_";
 pub struct Destination {
     name: String,
     target: Target,
-    format: Format,
-    quote_empty: bool,
+    form: Form,
     compression: Option<Compression>,
     which: WhichRows,
     /// The columns that are added to them.
@@ -115,8 +114,11 @@ impl Destination {
         Self {
             name,
             target,
-            format,
-            quote_empty: false,
+            form: Form {
+                format,
+                quote_empty: false,
+                quote_formulas: false,
+            },
             compression: None,
             which: WhichRows::Shared,
             added: Arc::new(Schema::empty()),
@@ -224,7 +226,7 @@ impl Destination {
     fn fitting(self, source: &Source) -> Result<Self, Error> {
         let unfit = match self.added.fields().is_empty() {
             true => None,
-            false => write::fits_added(source, &self.added, self.format),
+            false => write::fits_added(source, &self.added, self.form.format),
         };
         self.unless(unfit)
     }
@@ -234,13 +236,30 @@ impl Destination {
     ///
     /// # Errors
     /// If anything else is written.
-    pub fn quoting_empty(self, source: &Source) -> Result<Self, Error> {
-        match (source.format(), self.format) {
-            (Format::Parquet | Format::Arrow, Format::Csv) => Ok(Self {
-                quote_empty: true,
-                ..self
-            }),
+    pub fn quoting_empty(mut self, source: &Source) -> Result<Self, Error> {
+        match (source.format(), self.form.format) {
+            (Format::Parquet | Format::Arrow, Format::Csv) => {
+                self.form.quote_empty = true;
+                Ok(self)
+            }
             (from, to) => Err(Error::NoNulls { from, to }),
+        }
+    }
+
+    /// Writes a single quote before what a spreadsheet would take for a formula, as it is
+    /// [usual](https://owasp.org/www-community/attacks/CSV_Injection): before texts that begin with `=`, `+`, `-`, `@`, one of their wide
+    /// forms or a control character, and within a text behind what may divide cells. Numbers are no formulas, whatever their sign.
+    /// This holds for all columns of texts, those of the other party too, and for names of columns. In CSV such a field has quotes.
+    ///
+    /// # Errors
+    /// Unless CSV or TSV is written.
+    pub fn quoting_formulas(mut self) -> Result<Self, Error> {
+        match self.form.format {
+            Format::Csv | Format::Tsv => {
+                self.form.quote_formulas = true;
+                Ok(self)
+            }
+            to => Err(Error::NoFormulas { to }),
         }
     }
 
@@ -442,8 +461,7 @@ impl Destination {
             write::chosen_rows(
                 source,
                 chosen,
-                self.format,
-                self.quote_empty,
+                self.form,
                 &mut write::Output {
                     name: &self.name,
                     writer,

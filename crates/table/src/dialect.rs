@@ -192,12 +192,20 @@ impl Delimited {
         let breaks = |character| [delimiter, '\n', '\r'].contains(&character);
         match self.quote.map(char::from) {
             Some(quote) if text.contains(|c| breaks(c) || c == quote) => {
-                let doubled = text.replace(quote, &format!("{quote}{quote}"));
-                Some(format!("{quote}{doubled}{quote}"))
+                self.written_in_quotes(text)
             }
             None if text.contains(breaks) => None,
             _ => Some(text.to_owned()),
         }
+    }
+
+    /// The same, with quotes around the field in any case, if there are quotes.
+    pub(crate) fn written_in_quotes(self, field: &str) -> Option<String> {
+        let Some(quote) = self.quote.map(char::from) else {
+            return self.written(Some(field));
+        };
+        let doubled = field.replace(quote, &format!("{quote}{quote}"));
+        Some(format!("{quote}{doubled}{quote}"))
     }
 
     /// What differs from `usual`, each in a few words.

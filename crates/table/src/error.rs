@@ -126,6 +126,15 @@ pub enum Error {
         to: Format,
     },
 
+    /// Formulas are to be quoted where no spreadsheet looks for them.
+    #[error(
+        "--quote-formulas is for .csv and .tsv, in which spreadsheets look for formulas, but here the output is {to}: leave it out"
+    )]
+    NoFormulas {
+        /// The format of the output.
+        to: Format,
+    },
+
     /// The name of an input stands for no format.
     #[error(
         "cannot tell the format of {file} from its name: say it with --input-format; the endings \
@@ -772,7 +781,8 @@ impl Error {
             | PayloadBytes { .. }
             | AlignedList
             | AlignedOthers(_)
-            | NoNulls { .. } => ErrorKind::Usage,
+            | NoNulls { .. }
+            | NoFormulas { .. } => ErrorKind::Usage,
             MalformedOffer(_) | MalformedPayload { .. } => ErrorKind::Peer,
             OutputEnding { .. }
             | OutputIsDirectory { .. }

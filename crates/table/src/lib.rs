@@ -151,6 +151,11 @@
 //! Parquet is written with Snappy. Row groups without a matching row, or long stretches of larger
 //! ones, are not decoded for that. When Parquet is written as CSV, nulls and empty texts are both
 //! written as nothing, unless they are to be told apart: [`Destination::quoting_empty`].
+//!
+//! # Spreadsheets
+//!
+//! A spreadsheet computes a text that begins as a formula, whoever wrote it. Where such texts are to be texts, a single quote is
+//! written before them: [`Destination::quoting_formulas`].
 
 #![forbid(unsafe_code)]
 
@@ -167,6 +172,7 @@ mod doubt;
 mod encoding;
 mod error;
 mod format;
+mod formula;
 mod frame;
 pub mod given;
 mod header;

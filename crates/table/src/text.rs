@@ -2,6 +2,7 @@
 
 mod blocks;
 pub(crate) mod escapes;
+mod formulas;
 mod records;
 mod split;
 

@@ -22,9 +22,10 @@ use arrow_schema::{Field, Schema, SchemaRef};
 
 use crate::{
     Error, Format, Progress, Source,
-    arrow::has_text,
+    arrow::{has_text, value_type},
     dialect::Layout,
     error::Place,
+    formula::defused,
     source::{Batch, Pieces, Selection},
     table::{BlockStart, bitmap::Bitmap},
     text::{Needed, Start},
@@ -33,7 +34,7 @@ pub(crate) use added::Added;
 use added::Cursor;
 use aligned::AlignedRecords;
 pub(crate) use aligned::Order;
-use fields::{FieldWriter, Lines, Quoted, Records, Unquoted, Widened};
+use fields::{FieldWriter, Lines, Quoted, Records, Unquoted, Widened, WithoutFormulas};
 pub(crate) use groups::{Full, Group, GroupRows};
 use memory::Kept;
 pub(crate) use owned::owned;
@@ -57,6 +58,16 @@ impl<'a> Chosen<'a> {
         let added = self.added;
         added.map(|added| Cursor::new(added, self.rows, rows))
     }
+}
+
+/// How rows are written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Form {
+    pub(crate) format: Format,
+    /// Whether CSV tells empty texts from nulls.
+    pub(crate) quote_empty: bool,
+    /// Whether CSV and TSV have no formulas.
+    pub(crate) quote_formulas: bool,
 }
 
 /// Where rows are written, and how errors call it.
@@ -200,23 +211,26 @@ fn first_repeated(names: &[String]) -> Option<(usize, usize)> {
     })
 }
 
-/// Writes the chosen rows of `source`. In CSV, `quote_empty` tells empty texts from nulls.
+/// Writes the chosen rows of `source`.
 pub(crate) fn chosen_rows(
     source: &Source,
     chosen: &Chosen<'_>,
-    format: Format,
-    quote_empty: bool,
+    form: Form,
     output: &mut Output<'_>,
     progress: &Progress,
 ) -> Result<(), Error> {
     start(source, chosen, progress);
-    source.unchanged_by(|| match (source.layout(), format.is_text()) {
-        (None, false) => typed::filter(source, chosen, Target::file(format, output), progress),
-        (Some(layout), _) if source.format() == format => {
-            copy::chosen(source, layout, chosen, output, progress)
-        }
+    source.unchanged_by(|| match (source.layout(), form.format.is_text()) {
+        (None, false) => typed::filter(source, chosen, Target::file(form.format, output), progress),
+        (Some(layout), _) if source.format() == form.format => copy::chosen(
+            source,
+            (layout, form.quote_formulas),
+            chosen,
+            output,
+            progress,
+        ),
         _ => {
-            let writer = field_writer(source, chosen, format, quote_empty, output, progress)?;
+            let writer = field_writer(source, chosen, form, output, progress)?;
             as_texts(source, chosen, writer, progress)
         }
     })?;
@@ -415,15 +429,14 @@ fn from_typed(
 fn field_writer<'a>(
     source: &Source,
     chosen: &Chosen<'a>,
-    format: Format,
-    quote_empty: bool,
+    form: Form,
     output: &'a mut Output<'_>,
     progress: &'a Progress,
 ) -> Result<Box<dyn FieldWriter + 'a>, Error> {
     let mut names = source.columns()?;
     let added = chosen.cursor();
-    if !format.is_text() {
-        let target = Target::file(format, output);
+    if !form.format.is_text() {
+        let target = Target::file(form.format, output);
         return typed::strings(target, &names, added, chosen.order, progress);
     }
     if let Some(added) = &added {
@@ -434,19 +447,50 @@ fn field_writer<'a>(
         source.layout(),
         Some(Layout::Delimited(dialect)) if !dialect.header
     );
+    if form.quote_formulas {
+        names = names
+            .into_iter()
+            .map(|name| defused(&name).unwrap_or(name))
+            .collect();
+    }
     let header = has_header.then_some(&*names);
     let records: Box<dyn Records + 'a> = match chosen.order {
         None => Box::new(output),
         Some(order) => Box::new(AlignedRecords::new(order, output, progress)),
     };
-    let writer: Box<dyn FieldWriter + 'a> = match format {
-        Format::Csv => Box::new(Quoted::new(header, quote_empty, records)?),
+    let writer: Box<dyn FieldWriter + 'a> = match form.format {
+        Format::Csv => Box::new(Quoted::new(header, form, records)?),
         Format::Tsv => Box::new(Unquoted::new(header, records)?),
         Format::Lines => Box::new(Lines::new(records)),
         Format::Parquet | Format::Arrow => unreachable!("they are no texts"),
+    };
+    let writer: Box<dyn FieldWriter + 'a> = match form.quote_formulas {
+        true => Box::new(WithoutFormulas::new(
+            writer,
+            are_texts(source, chosen.added)?,
+        )),
+        false => writer,
     };
     Ok(match added {
         Some(added) => Box::new(Widened::new(writer, added)),
         None => writer,
     })
+}
+
+/// Which of the columns that are written hold texts.
+fn are_texts(source: &Source, added: Option<&Added<'_>>) -> Result<Vec<bool>, Error> {
+    let of = |schema: &Schema| -> Vec<bool> {
+        let columns = schema.fields().iter();
+        columns.map(|column| holds_texts(column)).collect()
+    };
+    let mut are_texts = match source.layout() {
+        Some(_) => vec![true; source.columns()?.len()],
+        None => of(&*source.schema()?),
+    };
+    are_texts.extend(added.map_or(Vec::new(), |added| of(&added.schema)));
+    Ok(are_texts)
+}
+
+fn holds_texts(column: &Field) -> bool {
+    value_type(column.data_type()).is_string()
 }

@@ -59,6 +59,11 @@ pub(crate) struct Written {
     /// PostgreSQL reads them. Without this, both are nothing.
     #[arg(long)]
     pub(crate) quote_empty: bool,
+
+    /// In .csv and .tsv, write a single quote before each text that a spreadsheet would take for a formula, as =1+1, whichever side
+    /// it comes from, and also before such names of columns. Numbers, as -5, stay as they are.
+    #[arg(long)]
+    pub(crate) quote_formulas: bool,
 }
 
 /// What both parties say.

@@ -107,7 +107,7 @@ fn shells_complete_commands_and_options() {
     let bash = bash.unwrap();
     assert_eq!(
         String::from_utf8(bash.stdout).unwrap(),
-        "--quote --quote-empty\n"
+        "--quote --quote-empty --quote-formulas\n"
     );
 }
 

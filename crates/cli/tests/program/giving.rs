@@ -390,3 +390,32 @@ fn a_value_that_the_output_cannot_hold_is_named() {
     let alone = run(&[&["receive", "--listen", "127.0.0.1:0"], &to[..]].concat());
     alone.says(3, &["the other party is not needed any more", said]);
 }
+
+/// A row that the other side wrote, and a name of its column.
+#[test]
+fn what_a_spreadsheet_would_compute_is_written_as_a_text() {
+    let folder = Folder::new();
+    let theirs = folder.file("theirs.csv", "id,@n\n1,=cmd|' /C calc'!A0\n2,-5\n");
+    let mine = folder.file("mine.csv", "id;+a\n2;-1\n1;-x\n");
+    let give = ["--insecure-plaintext", "--input", &theirs, "--key", "id"];
+    let give = [&give[..], &["--give", "@n"]].concat();
+    let take = ["--insecure-plaintext", "--input", &mine, "--key", "id"];
+    let take = [&take[..], &["--delimiter", ";", "--take", "all"]].concat();
+    let joined = |more: &[&str]| {
+        let joined = join(&[&take[..], more].concat(), &give);
+        joined.sender.says(0, &[]);
+        joined.receiver
+    };
+    let quoted = "id;\"'+a\";\"'@n\"\n2;-1;-5\n1;\"'-x\";\"'=cmd|' /C calc'!A0\"\n";
+    let printed = joined(&["--quote-formulas"]);
+    assert_eq!(printed.says(0, &[]).stdout, quoted);
+    let output = folder.path("out.tsv");
+    joined(&["--quote-formulas", "--output", &output]).says(0, &[]);
+    let in_tsv = quoted.replace(';', "\t").replace('"', "");
+    assert_eq!(folder.read("out.tsv"), in_tsv);
+    let as_it_is = joined(&[]);
+    assert_eq!(
+        as_it_is.says(0, &[]).stdout,
+        "id;+a;@n\n2;-1;-5\n1;-x;=cmd|' /C calc'!A0\n"
+    );
+}

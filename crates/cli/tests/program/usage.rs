@@ -93,6 +93,8 @@ fn standard_output_has_room_for_one_thing() {
     assert_said!([
         refused(&["--quote-empty"]),
         refused(&["--quote-empty", "--output-kind", "count"]),
+        refused(&["--quote-formulas"]),
+        refused(&["--quote-formulas", "--output-kind", "count"]),
         refused(&["--json"]),
         refused(&["--output", "x.json", "--report", "x.json"]),
     ]);

@@ -3,6 +3,7 @@
 use std::{
     borrow::Cow,
     io::{self, Read},
+    ops::Range,
     str,
 };
 
@@ -400,6 +401,15 @@ impl<'a> Record<'a> {
     /// The number of its fields.
     pub(crate) fn len(&self) -> usize {
         self.count
+    }
+
+    /// Where a field stands in the record, with the quotes around it.
+    pub(super) fn place(&self, index: usize) -> Range<usize> {
+        let Field {
+            start, end, quoted, ..
+        } = self.fields[index];
+        let quote = usize::from(quoted);
+        start - quote..end + quote
     }
 
     /// A field's text, without the quotes around it and without escapes. A null is the empty

@@ -1,19 +1,28 @@
-//! Copies rows of a text to one of the same format, byte for byte.
+//! Copies rows of a text to one of the same format, byte for byte, but for [formulas](crate::formula) if there are to be none.
 
-use std::{mem, ops::Range};
+use std::{
+    borrow::Cow,
+    fmt::{self, Display},
+    mem,
+    ops::Range,
+};
+
+use arrow_schema::Field;
+use psijoin_printable::Quoted;
 
 use super::{
     Chosen, Output,
     added::{AddedTexts, Cursor},
     aligned::{Buckets, InTable, Order},
+    holds_texts,
 };
 use crate::{
     Encoding, Error, Progress, Source,
-    dialect::{Delimited, Layout},
+    dialect::Layout,
     error::Place,
     in_order::{HandOver, in_order_by_pieces},
     table::{KnownBlock, KnownBlocks},
-    text::{Needed, Start, Text},
+    text::{Needed, Record, Start, Text},
 };
 
 /// How many bytes of a block's rows wait at most for those before them.
@@ -23,7 +32,7 @@ const MOST_WAITING: usize = 1 << 20;
 /// parallel, each from where its first row is known to begin.
 pub(super) fn chosen(
     source: &Source,
-    layout: Layout,
+    (layout, quote_formulas): (Layout, bool),
     chosen: &Chosen<'_>,
     output: &mut Output<'_>,
     progress: &Progress,
@@ -32,6 +41,7 @@ pub(super) fn chosen(
     let copy = Copy {
         source,
         layout,
+        quote_formulas,
         chosen,
         output: output.name.to_owned(),
     };
@@ -64,6 +74,7 @@ pub(super) fn chosen(
 struct Copy<'a> {
     source: &'a Source,
     layout: Layout,
+    quote_formulas: bool,
     chosen: &'a Chosen<'a>,
     /// How errors call the output.
     output: String,
@@ -72,7 +83,7 @@ struct Copy<'a> {
 impl Copy<'_> {
     /// What precedes the rows.
     fn header(&self, text: &Text<'_>) -> Result<Copied, Error> {
-        let (layout, encoding, header) = (self.layout, text.encoding(), text.raw_header());
+        let (layout, encoding) = (self.layout, text.encoding());
         let mut copied = Copied {
             records: InTable {
                 bytes: encoding.encode(text.byte_order_mark()).into_owned(),
@@ -81,16 +92,22 @@ impl Copy<'_> {
             missing_ending: None,
             bytes_read: 0,
         };
-        match (layout, self.chosen.added) {
-            (Layout::Delimited(dialect), Some(added)) if dialect.header => {
+        let header = match layout {
+            Layout::Delimited(dialect) if self.quote_formulas => {
+                let header = text.header_without_formulas(dialect)?;
+                Cow::from(header.ok_or_else(|| self.cannot_quote("the header"))?)
+            }
+            _ => Cow::from(text.raw_header()),
+        };
+        match self.chosen.added {
+            Some(added) if layout.has_header() => {
                 let names = added.schema.fields().iter();
                 let names = names.map(|field| Some(field.name().clone())).collect();
-                let suffix = suffix(&names, dialect, encoding);
-                let suffix = suffix.map_err(|what| self.unfit("the header", what))?;
-                copied.add(header, (layout, encoding), Some(&suffix), "\n");
+                let suffix = self.suffix(&names, |_| true, encoding, &"the header")?;
+                copied.add(&header, (layout, encoding), Some(&suffix), "\n");
             }
             _ if header.is_empty() => {}
-            _ => copied.add(header, (layout, encoding), None, "\n"),
+            _ => copied.add(&header, (layout, encoding), None, "\n"),
         }
         Ok(copied)
     }
@@ -168,28 +185,31 @@ impl Copy<'_> {
             .added
             .map(|added| Cursor::new(added, chosen.rows, known.rows.clone()));
         let (mut rows, mut ending) = (known.rows, line_ending(known.is_after_crlf));
-        let (_, error) =
-            known
-                .block
-                .each_row(Start::Known(begin), Needed::Ends, buffer, &mut |row| {
-                    let raw = row.raw();
-                    let number = rows.next().ok_or_else(|| source.changed())?;
-                    if chosen.rows.get(number) {
-                        match &mut added {
-                            None => copied.add(raw, text, None, ending),
-                            Some(added) => added.texts(&mut |fields| {
-                                let suffix = self.suffix(fields, text.1, number)?;
-                                copied.add(raw, text, Some(&suffix), ending);
-                                if copied.records.bytes.len() > MOST_WAITING {
-                                    hand_over(copied.piece())?;
-                                }
-                                Ok(())
-                            })?,
+        let needed = match self.quote_formulas {
+            true => Needed::First(usize::MAX),
+            false => Needed::Ends,
+        };
+        let block = &known.block;
+        let (_, error) = block.each_row(Start::Known(begin), needed, buffer, &mut |row| {
+            let number = rows.next().ok_or_else(|| source.changed())?;
+            if chosen.rows.get(number) {
+                let place = RowOfTable(number);
+                let raw = self.record(row, place)?;
+                match &mut added {
+                    None => copied.add(&raw, text, None, ending),
+                    Some(added) => added.texts(&mut |fields| {
+                        let suffix = self.suffix(fields, holds_texts, text.1, &place)?;
+                        copied.add(&raw, text, Some(&suffix), ending);
+                        if copied.records.bytes.len() > MOST_WAITING {
+                            hand_over(copied.piece())?;
                         }
-                    }
-                    ending = line_ending(raw.ends_with("\r\n"));
-                    Ok(())
-                });
+                        Ok(())
+                    })?,
+                }
+            }
+            ending = line_ending(row.raw().ends_with("\r\n"));
+            Ok(())
+        });
         match error {
             Some(error) => Err(error),
             None if rows.is_empty() => Ok(copied),
@@ -197,41 +217,72 @@ impl Copy<'_> {
         }
     }
 
-    /// What stands behind the fields of a row of the table.
-    fn suffix(&self, fields: &AddedTexts, encoding: Encoding, row: u64) -> Result<Vec<u8>, Error> {
-        let Layout::Delimited(dialect) = self.layout else {
-            panic!("lines have one column")
-        };
-        let place = Place::Row(row + 1);
-        suffix(fields, dialect, encoding)
-            .map_err(|what| self.unfit(&format!("{place} of the table"), what))
+    /// A row of the table as it is written.
+    fn record<'r>(&self, row: &Record<'r>, place: RowOfTable) -> Result<Cow<'r, str>, Error> {
+        match self.layout {
+            Layout::Delimited(dialect) if self.quote_formulas => {
+                let record = row.without_formulas(dialect);
+                record.ok_or_else(|| self.cannot_quote(place))
+            }
+            _ => Ok(row.raw().into()),
+        }
     }
 
-    fn unfit(&self, place: &str, what: &str) -> Error {
+    /// Fields that are added, as they stand behind the others at this place.
+    fn suffix(
+        &self,
+        fields: &AddedTexts,
+        are_texts: impl Fn(&Field) -> bool,
+        encoding: Encoding,
+        place: &dyn Display,
+    ) -> Result<Vec<u8>, Error> {
+        let (Layout::Delimited(dialect), Some(added)) = (self.layout, self.chosen.added) else {
+            panic!("fields are added to delimited ones")
+        };
+        let mut suffix = Vec::new();
+        for (field, column) in fields.iter().zip(added.schema.fields()) {
+            let unfit = |what: &str| {
+                let column = Quoted(column.name());
+                self.unfit(place, &format!("gets, in the column {column}, {what}"))
+            };
+            let written = match self.quote_formulas && are_texts(column) {
+                true => dialect.written_without_formulas(field.as_deref()),
+                false => dialect.written(field.as_deref()),
+            };
+            let written = written.ok_or_else(|| unfit("a delimiter or a line break"))?;
+            let written = format!("{}{written}", char::from(dialect.delimiter));
+            let encoded = encoding.try_encode(&written);
+            let encoded = encoded.ok_or_else(|| unfit("a character that its encoding lacks"))?;
+            suffix.extend_from_slice(&encoded);
+        }
+        Ok(suffix)
+    }
+
+    fn cannot_quote(&self, place: impl Display) -> Error {
+        self.unfit(
+            &place,
+            "gets a single quote, which is the delimiter, before a formula",
+        )
+    }
+
+    fn unfit(&self, place: &dyn Display, what: &str) -> Error {
         Error::Unfit {
             file: self.output.clone(),
             reason: format!(
-                "{place} gets {what}, which a text like the input cannot hold; write .parquet"
+                "{place} {what}, which a text like the input cannot hold; write .parquet"
             ),
         }
     }
 }
 
-/// Fields as they stand behind others, or what it is about them that does not fit.
-fn suffix(
-    fields: &AddedTexts,
-    dialect: Delimited,
-    encoding: Encoding,
-) -> Result<Vec<u8>, &'static str> {
-    let mut suffix = String::new();
-    for field in fields {
-        let written = dialect.written(field.as_deref());
-        suffix.push(char::from(dialect.delimiter));
-        suffix.push_str(&written.ok_or("a delimiter or a line break in a field")?);
+/// A row of the table, by its number from 0 on.
+#[derive(Clone, Copy)]
+struct RowOfTable(u64);
+
+impl Display for RowOfTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of the table", Place::Row(self.0 + 1))
     }
-    let encoded = encoding.try_encode(&suffix);
-    let encoded = encoded.ok_or("a character in a field that its encoding lacks")?;
-    Ok(encoded.into_owned())
 }
 
 fn line_ending(is_crlf: bool) -> &'static str {

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::{Output, added::Cursor};
-use crate::{Error, error::Place};
+use super::{Form, Output, added::Cursor};
+use crate::{Error, error::Place, formula::defused};
 
 /// Writes rows of texts.
 pub(super) trait FieldWriter {
@@ -81,26 +81,59 @@ impl FieldWriter for Widened<'_> {
     }
 }
 
+/// Writes rows whose texts hold no formulas.
+pub(super) struct WithoutFormulas<'a> {
+    inner: Box<dyn FieldWriter + 'a>,
+    /// Which columns hold texts.
+    are_texts: Vec<bool>,
+}
+
+impl<'a> WithoutFormulas<'a> {
+    pub(super) fn new(inner: Box<dyn FieldWriter + 'a>, are_texts: Vec<bool>) -> Self {
+        Self { inner, are_texts }
+    }
+}
+
+impl FieldWriter for WithoutFormulas<'_> {
+    fn row(&mut self, fields: &[Cow<'_, str>], nulls: &[bool], place: Place) -> Result<(), Error> {
+        let fields = fields.iter().zip(&self.are_texts);
+        let fields: Vec<Cow<'_, str>> = fields
+            .map(
+                |(field, is_text)| match is_text.then(|| defused(field)).flatten() {
+                    Some(defused) => Cow::from(defused),
+                    None => Cow::from(&**field),
+                },
+            )
+            .collect();
+        self.inner.row(&fields, nulls, place)
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), Error> {
+        self.inner.finish()
+    }
+}
+
 /// Writes CSV, with quotes where they are needed.
 ///
 /// This is not done by a library, since none has quotes around some empty fields and not around
 /// others.
 pub(super) struct Quoted<'a> {
     records: Box<dyn Records + 'a>,
-    /// Whether an empty field has quotes if it is a text, and none if it is null.
-    quote_empty: bool,
+    /// Whether an empty field has quotes if it is a text, and none if it is null; and whether a field has quotes that begins with a
+    /// single quote, as one that would be a formula without it.
+    form: Form,
     line: String,
 }
 
 impl<'a> Quoted<'a> {
     pub(super) fn new(
         header: Option<&[String]>,
-        quote_empty: bool,
+        form: Form,
         records: Box<dyn Records + 'a>,
     ) -> Result<Self, Error> {
         let mut quoted = Self {
             records,
-            quote_empty,
+            form,
             line: String::new(),
         };
         if let Some(names) = header {
@@ -119,7 +152,8 @@ impl<'a> Quoted<'a> {
             if index > 0 {
                 self.line.push(',');
             }
-            if quote || field.contains([',', '"', '\n', '\r']) {
+            let is_defused = self.form.quote_formulas && field.starts_with('\'');
+            if quote || is_defused || field.contains([',', '"', '\n', '\r']) {
                 self.line.push('"');
                 self.line.push_str(&field.replace('"', "\"\""));
                 self.line.push('"');
@@ -134,8 +168,8 @@ impl<'a> Quoted<'a> {
 impl FieldWriter for Quoted<'_> {
     fn row(&mut self, fields: &[Cow<'_, str>], nulls: &[bool], _: Place) -> Result<(), Error> {
         // A blank line is no row, except for readers that tell nulls.
-        let is_blank = !self.quote_empty && fields.len() == 1;
-        let quote_empty = self.quote_empty;
+        let quote_empty = self.form.quote_empty;
+        let is_blank = !quote_empty && fields.len() == 1;
         self.set_line(fields.iter().zip(nulls).map(|(field, &is_null)| {
             let quote = field.is_empty() && (is_blank || quote_empty && !is_null);
             (&**field, quote)
@@ -243,7 +277,15 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::ErrorKind;
+    use crate::{ErrorKind, Format};
+
+    fn form(quote_empty: bool) -> Form {
+        Form {
+            format: Format::Csv,
+            quote_empty,
+            quote_formulas: false,
+        }
+    }
 
     fn csv(names: &[String], quote_empty: bool, rows: &[Vec<Option<String>>]) -> String {
         let mut bytes = Vec::new();
@@ -251,7 +293,8 @@ mod tests {
             name: "t.csv",
             writer: &mut bytes,
         };
-        let mut writer = Quoted::new(Some(names), quote_empty, Box::new(&mut output)).unwrap();
+        let form = form(quote_empty);
+        let mut writer = Quoted::new(Some(names), form, Box::new(&mut output)).unwrap();
         for row in rows {
             let fields: Vec<_> = row
                 .iter()
@@ -325,7 +368,7 @@ mod tests {
             name: "standard output",
             writer: &mut Closed,
         };
-        let written = Quoted::new(Some(&["id".to_owned()]), false, Box::new(&mut output));
+        let written = Quoted::new(Some(&["id".to_owned()]), form(false), Box::new(&mut output));
         assert_eq!(written.err().unwrap().kind(), ErrorKind::BrokenPipe);
     }
 }

@@ -859,7 +859,7 @@ fn fields_are_written_in_the_tables_dialect() {
     let error = join("id,c\n2,\n1,y\n", &plain, "t.csv", "out.csv").unwrap_err();
     assert_contains(
         &error.to_string(),
-        "row 2 of the table gets a delimiter or a line break in a field",
+        "row 2 of the table gets, in the column `b|`, a delimiter or a line break",
     );
     let error = join("id\tc\n1\ty\n", &Dialect::default(), "t.tsv", "out.tsv").unwrap_err();
     assert_contains(&error.to_string(), "write .parquet");
@@ -887,7 +887,7 @@ fn a_letter_that_the_encoding_lacks_is_told() {
     assert_eq!(fs::read(files.path("out.csv")).unwrap(), b"id,b\n2,\xe9\n");
     assert_contains(
         &join("id\n1\n").unwrap_err().to_string(),
-        "a character in a field that its encoding lacks",
+        "row 1 of the table gets, in the column `b`, a character that its encoding lacks",
     );
 }
 

@@ -12,6 +12,7 @@ mod encodings;
 mod escapes;
 mod extremes;
 mod formats;
+mod formulas;
 mod frames;
 mod given;
 mod groups;
