@@ -37,9 +37,37 @@ pub enum Error {
     #[error("the session was ended on this side, over another of its streams")]
     EndedElsewhere,
 
+    /// What a [witness](crate::witness) remembers of the other party is not what it says now.
+    #[error(
+        "this is not the set of the first attempt: the other party does not say what it said then; it goes on with its own \
+         table as it was, or both sides begin anew with new job folders"
+    )]
+    PeerDiffers,
+
+    /// What a [witness](crate::witness) remembers of this party is not what it says now.
+    #[error(
+        "this side does not compute what it computed in the first attempt, which has been said to the other party: go on \
+         with the same build and machine, or begin anew on both sides with new job folders"
+    )]
+    OwnDiffers,
+
+    /// What was heard cannot be remembered, so it is not answered.
+    #[error("cannot keep what was heard: {0}")]
+    NotKept(#[source] io::Error),
+
     /// The network failed.
     #[error("the connection failed: {0}")]
     Io(#[from] io::Error),
+}
+
+impl Error {
+    /// Whether a [witness](crate::witness) refused what was to be said. The channel is not broken.
+    pub(crate) fn is_refusal(&self) -> bool {
+        matches!(
+            self,
+            Self::PeerDiffers | Self::OwnDiffers | Self::NotKept(_)
+        )
+    }
 }
 
 /// For reporting one failure to both halves of a channel. The clone of an I/O error keeps its kind
@@ -56,9 +84,17 @@ impl Clone for Error {
             Self::PeerAborted(code) => Self::PeerAborted(*code),
             Self::Interrupted => Self::Interrupted,
             Self::EndedElsewhere => Self::EndedElsewhere,
-            Self::Io(error) => Self::Io(io::Error::new(error.kind(), error.to_string())),
+            Self::PeerDiffers => Self::PeerDiffers,
+            Self::OwnDiffers => Self::OwnDiffers,
+            Self::NotKept(error) => Self::NotKept(same(error)),
+            Self::Io(error) => Self::Io(same(error)),
         }
     }
+}
+
+/// An error of the same kind, with the same text.
+fn same(error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), error.to_string())
 }
 
 /// What a party that gives up tells its peer. It never carries data, since an error text could hold
@@ -101,6 +137,8 @@ pub enum AbortCode {
     NotOffered = 16,
     /// This side gives more with each item than it takes.
     TooMuchGiven = 17,
+    /// This side did not say what it said in an earlier attempt.
+    OtherRun = 18,
     /// A reason that this version does not know: the peer's may be a later one.
     Unknown = 0,
 }
@@ -128,6 +166,7 @@ impl AbortCode {
             TooFewStreams,
             NotOffered,
             TooMuchGiven,
+            OtherRun,
         ]
         .into_iter()
         .find(|known| *known as u8 == code)
@@ -165,6 +204,10 @@ impl std::fmt::Display for AbortCode {
                 "it takes less for each key than this side gives (give fewer columns, a smaller K of \
                  --repeated list:K, or a smaller --give-bytes)"
             }
+            Self::OtherRun => {
+                "this is not the set of the first attempt: this side did not say what it said then (another table, or a job \
+                 folder that was put back)"
+            }
             Self::Unknown => "for a reason that this version does not know",
         })
     }
@@ -176,10 +219,10 @@ mod tests {
 
     #[test]
     fn codes_survive_the_wire_and_unknown_ones_say_so() {
-        for number in 1..=17 {
+        for number in 1..=18 {
             assert_eq!(AbortCode::from_wire(number) as u8, number);
         }
-        for number in [0, 18, 255] {
+        for number in [0, 19, 255] {
             assert_eq!(AbortCode::from_wire(number), AbortCode::Unknown);
         }
         let error = Error::PeerAborted(AbortCode::Unknown).to_string();

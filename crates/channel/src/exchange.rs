@@ -19,7 +19,7 @@ impl Outbound for ExchangeOutbound<'_> {
         } else {
             self.inner.send(message)
         };
-        self.is_broken |= sent.is_err();
+        self.is_broken |= sent.as_ref().is_err_and(|error| !error.is_refusal());
         sent
     }
 

@@ -12,6 +12,8 @@
 //! [`memory`] joins two parties of one process; [`playback`] stands in for a peer whose messages are known. What parties
 //! know about the network between them is a [`path`].
 //!
+//! A [`witness`] watches over a channel for the time of a run, so that what was answered once is answered again only to the same words.
+//!
 //! What parties do over any channel lives here as well: long data is sent and received in pieces that
 //! all threads compute ([`stream`]), or read while something else is computed ([`read_ahead`]); a
 //! seed is drawn that neither party controls ([`joint_seed`]); and the network is measured ([`gauge`]). More threads than may compute do so in [`turns`].
@@ -59,6 +61,7 @@ pub mod stream;
 pub mod trace;
 pub mod transcript;
 pub mod turns;
+pub mod witness;
 
 mod error;
 mod exchange;

@@ -62,7 +62,7 @@ impl Inbound for Ahead {
         };
         let read = read.ok_or(Error::Closed)?;
         for listener in &self.listeners {
-            listener.taken_ahead(since);
+            listener.taken_ahead(since, &read);
         }
         if read.len() != message.len() {
             return Err(Error::MessageLength {

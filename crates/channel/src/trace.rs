@@ -150,7 +150,7 @@ impl Listener for Tracer {
         }
     }
 
-    fn taken_ahead(&self, since: Instant) {
+    fn taken_ahead(&self, since: Instant, _: &[u8]) {
         self.note(Half::Outbound, since, Step::Take);
     }
 }

@@ -360,7 +360,10 @@ impl Error {
 impl From<&ChannelError> for Kind {
     fn from(error: &ChannelError) -> Self {
         match error {
-            ChannelError::MessageLength { .. } | ChannelError::Malformed(_) => Self::Peer,
+            ChannelError::MessageLength { .. }
+            | ChannelError::Malformed(_)
+            | ChannelError::PeerDiffers => Self::Peer,
+            ChannelError::OwnDiffers | ChannelError::NotKept(_) => Self::LocalFile,
             ChannelError::PeerAborted(code) => match code {
                 AbortCode::ProtocolViolation
                 | AbortCode::Incompatible
@@ -368,7 +371,8 @@ impl From<&ChannelError> for Kind {
                 | AbortCode::TooMuchGiven
                 | AbortCode::ReceiverSums
                 | AbortCode::UnlikeItems
-                | AbortCode::NotOffered => Self::Peer,
+                | AbortCode::NotOffered
+                | AbortCode::OtherRun => Self::Peer,
                 AbortCode::LocalFailure | AbortCode::InternalFailure => Self::PeerFailed,
                 AbortCode::Refused => Self::Policy,
                 // Everything that may be different the next time.
@@ -405,6 +409,7 @@ mod tests {
             (AbortCode::ReceiverSums, Kind::Peer),
             (AbortCode::UnlikeItems, Kind::Peer),
             (AbortCode::NotOffered, Kind::Peer),
+            (AbortCode::OtherRun, Kind::Peer),
             (AbortCode::Refused, Kind::Policy),
             (AbortCode::Interrupted, Kind::Network),
             (AbortCode::BadLuck, Kind::Network),
