@@ -4,7 +4,7 @@ pub(crate) mod caveats;
 
 use std::path::Path;
 
-use psijoin::{Adversary, Info, Role};
+use psijoin::{Adversary, Info, Role, parts};
 use psijoin_printable::Quoted;
 use psijoin_table::{WhichRows, given::PayloadLayout};
 
@@ -102,9 +102,23 @@ pub(crate) fn statement(summary: &Summary, output: Option<&str>, by_auto: bool) 
                 )
             }),
     );
+    lines.extend(run_again(summary));
     lines.extend(protection(summary.plan.info(), summary.role));
     lines.extend(caveats::of(summary, by_auto));
     lines.join("\n")
+}
+
+/// What of a job that had broken off ran more than once.
+fn run_again(summary: &Summary) -> Option<String> {
+    let again = summary.steps_run_again;
+    let all = parts::steps(&summary.plan);
+    (again > 0).then(|| {
+        format!(
+            "The join had broken off: {} of its {} ran more than once. Each said the same again, so it told nobody more.",
+            humanize::count(again.into()),
+            humanize::counted(all.into(), "step")
+        )
+    })
 }
 
 /// Which rows were written. What the receiver knows does not depend on it.
@@ -340,7 +354,8 @@ const FEW: u64 = 100;
 /// What there is to do about a job that has ended.
 pub(crate) fn over(folder: &Path) -> String {
     format!(
-        "the job in {} is done: nothing is left to do. To run it anew, give both sides new folders, or remove this one.",
+        "the job in {} was already done, of this very table: nothing was done now, and nothing was written. To run it \
+         anew, give both sides new folders.",
         psijoin_printable::path(folder)
     )
 }

@@ -69,6 +69,14 @@ impl Console {
         }
     }
 
+    /// Says what must not be overlooked, though nothing failed: also if nothing else is said.
+    pub(crate) fn insist(&self, text: impl Display) {
+        match self {
+            Self::Silent => line_to_stderr(text),
+            _ => self.say(text),
+        }
+    }
+
     /// Runs `work`, and shows how far it is if that takes a while. `position` is asked from time to
     /// time; it may be bytes done and bytes in all.
     pub(crate) fn during<T, P: Into<Position>>(

@@ -1,4 +1,4 @@
-//! The user's own folder for what psijoin keeps: the identity that is meant where none is named.
+//! The user's own folder for what psijoin keeps: the identity that is meant where none is named, and how far jobs have come.
 
 use std::{
     env, fs, io,
@@ -15,8 +15,11 @@ const VARIABLE: &str = "PSIJOIN_HOME";
 /// The name of the identity there.
 const IDENTITY: &str = "identity.pem";
 
-/// Where the user's own identity is, or is to be.
-fn identity_path() -> Result<PathBuf, Failure> {
+/// The name of the folder there that notes how far jobs have come.
+const JOBS: &str = "jobs";
+
+/// The user's own folder, if the environment tells one.
+fn folder() -> Option<PathBuf> {
     let folder = |name: &str| {
         let value = env::var_os(name).filter(|value| !value.is_empty());
         value.map(PathBuf::from)
@@ -26,12 +29,22 @@ fn identity_path() -> Result<PathBuf, Failure> {
         let configuration = configuration.or_else(|| Some(folder("HOME")?.join(".config")))?;
         Some(configuration.join("psijoin"))
     };
-    let folder = folder(VARIABLE).or_else(of_user).ok_or_else(|| {
+    folder(VARIABLE).or_else(of_user)
+}
+
+/// Where the user's own identity is, or is to be.
+fn identity_path() -> Result<PathBuf, Failure> {
+    let folder = folder().ok_or_else(|| {
         Failure::Usage(format!(
             "there is no folder for this user's identity: name a file, or a folder in {VARIABLE}"
         ))
     })?;
     Ok(folder.join(IDENTITY))
+}
+
+/// Where it is noted how far jobs have come, if there is a place for it.
+pub(crate) fn jobs() -> Option<PathBuf> {
+    Some(folder()?.join(JOBS))
 }
 
 /// A party's identity.

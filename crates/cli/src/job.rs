@@ -1,23 +1,26 @@
 //! `--job`: what a party keeps, so that a join that broke off goes on.
 //!
-//! Both parties say in their hellos which job they have, and how many of its steps are done. If nothing is done on
-//! either side, a job begins. If both have the same, it goes on: each says which run of each step it has. Steps of
-//! which both have the same run are done, and the others run. Anything else is an error on both sides.
+//! Both parties say in their hellos which job they have, and whether any of its steps has begun. If nothing has begun on
+//! either side, a job begins. If both have the same, it goes on: each gives its [account](psijoin_job::account) of each step. Steps of
+//! which both have the same run are done, and the others run again, with the randomness of their first run: what was
+//! answered once is answered again only to the same question. Anything else is an error on both sides.
 
-use std::{env, path::Path};
+use std::{env, fmt, path::Path};
 
 use psijoin::{JointSeed, Plan, Protocol, Role, parts, registry};
-use psijoin_channel::Channel;
+use psijoin_channel::{Channel, Error as ChannelError};
 use psijoin_handshake::{self as handshake, Hello};
 use psijoin_job::{
-    Begun, Ended, Error, Folder, Results, Term,
-    results::{NO_RUN, Run},
+    Account, Begun, Columns, Ended, Error, Folder, Owner, Results, Term,
+    account::{ACCOUNT_BYTES, Disagreement, Steps},
 };
 use psijoin_record::Terms;
 use psijoin_table::KeySpec;
+use psijoin_transport::Identity;
 
 use crate::{
     exit::Failure,
+    home,
     question::Question,
     session::{Agreement, Given, Trade},
     settings,
@@ -35,7 +38,10 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// A party's job, which may not have begun.
 pub(crate) struct Job {
     folder: Folder,
+    /// All settings.
     terms: Vec<Term>,
+    /// Hashes of what was read of the table.
+    data: Vec<Term>,
 }
 
 /// What a job is about, as far as it is known before the table is read.
@@ -44,10 +50,23 @@ pub(crate) struct Subject<'a> {
     pub(crate) protocol: &'a Protocol,
     pub(crate) question: &'a Question,
     pub(crate) terms: Option<&'a Terms>,
+    pub(crate) is_recorded: bool,
     pub(crate) key: &'a KeySpec,
     pub(crate) trade: &'a Trade,
-    pub(crate) identity: String,
+    pub(crate) written: Written<'a>,
+    /// The party's own; none without encryption.
+    pub(crate) identity: Option<&'a Identity>,
     pub(crate) peer: String,
+}
+
+/// What is written of a result.
+pub(crate) struct Written<'a> {
+    /// Which rows, and in which order.
+    pub(crate) rows: String,
+    /// Where they go, if it is a file.
+    pub(crate) output: Option<&'a Path>,
+    /// Options that change how cells are written.
+    pub(crate) options: Vec<&'static str>,
 }
 
 impl Job {
@@ -56,10 +75,23 @@ impl Job {
     /// # Errors
     /// If the folder cannot be used, or the job in it is about something else.
     pub(crate) fn open(path: &Path, subject: &Subject<'_>) -> Result<Self, Failure> {
-        let folder = Folder::open(path, VERSION)?;
+        let secret = subject
+            .identity
+            .map(|identity| identity.secret("psijoin 2026 what jobs are recognised by"));
+        let marks = home::jobs();
+        let owner = Owner {
+            program: VERSION,
+            secret: &secret.unwrap_or_default(),
+            marks: marks.as_deref(),
+        };
+        let folder = Folder::open(path, &owner)?;
         let terms = subject.terms(&folder);
         folder.check(&terms)?;
-        Ok(Self { folder, terms })
+        Ok(Self {
+            folder,
+            terms,
+            data: Vec::new(),
+        })
     }
 
     /// How the job ended, if it has.
@@ -93,9 +125,10 @@ impl Job {
         let term = self.folder.secret(name, |hasher| {
             hasher.update(hash.as_bytes());
         });
-        self.terms.retain(|term| term.name != name);
-        self.terms.push(term);
-        Ok(self.folder.check(&self.terms)?)
+        self.folder.check_data(&term)?;
+        self.data.retain(|term| term.name != name);
+        self.data.push(term);
+        Ok(())
     }
 
     /// Tells the other party which job this one has.
@@ -109,23 +142,23 @@ impl Job {
         let id = self.folder.job().map(|job| job.id.clone());
         Standing {
             id,
-            done: self.folder.done(),
+            has_begun: self.folder.begun() > 0,
         }
     }
 
     /// Whether the job goes on; otherwise it begins.
     ///
     /// # Errors
-    /// [`Failure::OtherJob`] if one party has done steps of a job that the other does not have.
+    /// [`Failure::OtherJob`] if one party has begun steps of a job that the other does not have.
     pub(crate) fn goes_on(&self, peer: &Hello) -> Result<bool, Failure> {
         let ours = self.standing();
         let theirs = Standing::told(peer)?;
-        match (ours.done, theirs.done) {
-            (0, 0) => Ok(false),
+        match (ours.has_begun, theirs.has_begun) {
+            (false, false) => Ok(false),
             _ if ours.id.is_some() && ours.id == theirs.id => Ok(true),
-            (done, _) => Err(Failure::OtherJob {
+            (is_ours, _) => Err(Failure::OtherJob {
                 folder: self.path().to_owned(),
-                is_ours: done > 0,
+                is_ours,
             }),
         }
     }
@@ -181,24 +214,42 @@ impl Job {
     pub(crate) fn settle(
         &mut self,
         agreement: &Agreement,
+        role: Role,
         channel: &mut Channel,
     ) -> Result<(), Failure> {
         if !agreement.goes_on {
             self.begin(agreement)?;
         }
-        let plan = &agreement.plan;
-        let ours = self.results().runs();
-        let mut theirs = vec![NO_RUN; ours.len()];
+        let accounts = self.results().accounts();
+        let ours: Vec<_> = accounts.iter().map(Account::to_bytes).collect();
+        let mut theirs = vec![[0; ACCOUNT_BYTES]; ours.len()];
         channel
             .exchange(
                 |outbound| outbound.send(ours.as_flattened()),
                 |inbound| inbound.recv(theirs.as_flattened_mut()),
             )
             .map_err(psijoin::Error::from)?;
-        let done = done_by_both(&ours, &theirs, plan);
-        let is_done = |step: u32| done[step as usize];
-        self.results().attempt(&agreement.joint_seed, is_done);
-        Ok(())
+        let theirs: Option<Vec<Account>> = theirs.iter().map(Account::from_bytes).collect();
+        let theirs = theirs.ok_or(psijoin::Error::Peer(
+            "what it told of the steps of the job makes no sense",
+        ))?;
+        let steps = steps(&agreement.plan, role);
+        let folder = || self.path().to_owned();
+        let agreed = self.results().agree(&theirs, steps);
+        agreed.map_err(|disagreement| match disagreement {
+            Disagreement::OtherRun => psijoin::Error::from(ChannelError::PeerDiffers).into(),
+            Disagreement::Lost => Error::Lost(folder()).into(),
+            Disagreement::Io(source) => Error::Io {
+                folder: folder(),
+                source,
+            }
+            .into(),
+        })
+    }
+
+    /// How many steps ran more than once, on either side, as far as both have settled.
+    pub(crate) fn steps_run_again(&self) -> u32 {
+        self.folder.results().map_or(0, Results::run_again)
     }
 
     fn begin(&mut self, agreement: &Agreement) -> Result<(), Failure> {
@@ -212,21 +263,24 @@ impl Job {
         let begun = Begun {
             program: VERSION,
             terms: self.terms.clone(),
+            data: self.data.clone(),
             protocol: plan.info().name,
             plan: plan.digest(),
             items: [sizes.sender(), sizes.receiver()],
             parts,
             steps: parts::steps(plan),
             bytes: [a_part, total - a_part * u64::from(parts)],
-            columns: agreement.columns.kept(),
-            given: agreement.given.kept(),
+            columns: Columns {
+                numbers: agreement.columns.kept(),
+                given: agreement.given.kept(),
+            },
             joint_seed: &agreement.joint_seed,
             command: &command(),
         };
         Ok(self.folder.begin(begun)?)
     }
 
-    /// The seed that the items are digested under.
+    /// The seed that both parties drew when the job was begun: of the items' digests, and of all runs.
     ///
     /// # Errors
     /// If the folder is damaged.
@@ -276,10 +330,17 @@ impl Job {
         self.folder.done()
     }
 
-    /// How many keys the sender and the receiver have, of a job that has begun, and the columns of numbers.
-    pub(crate) fn known(&self) -> ([u64; 2], &[String]) {
-        let job = self.folder.job().expect("a job that has begun");
-        (job.items, &job.columns)
+    /// How many keys the sender and the receiver have, of a job that has begun.
+    pub(crate) fn items(&self) -> [u64; 2] {
+        self.folder.job().expect("a job that has begun").items
+    }
+
+    /// The columns of numbers of a job that has begun.
+    ///
+    /// # Errors
+    /// If the folder is damaged.
+    pub(crate) fn numbers(&self) -> Result<Vec<String>, Failure> {
+        Ok(self.folder.columns()?.numbers)
     }
 
     /// The columns that are given in a job that has begun.
@@ -287,8 +348,7 @@ impl Job {
     /// # Errors
     /// If this version cannot read what was kept.
     pub(crate) fn given(&self) -> Result<Given, Failure> {
-        let job = self.folder.job().expect("a job that has begun");
-        Given::recalled(&job.given)
+        Given::recalled(&self.folder.columns()?.given)
     }
 
     /// Checks that in a job that goes on these columns are given.
@@ -296,8 +356,7 @@ impl Job {
     /// # Errors
     /// If others were.
     pub(crate) fn check_given(&self, given: &Given) -> Result<(), Failure> {
-        let job = self.folder.job().expect("a job that goes on");
-        match job.given == given.kept() {
+        match self.folder.columns()?.given == given.kept() {
             true => Ok(()),
             false => Err(Error::ChangedSecret {
                 folder: self.path().to_owned(),
@@ -323,7 +382,11 @@ impl Subject<'_> {
             min_intersection,
             learners,
         } = self.question;
-        let mut terms = vec![
+        let without_encryption = || "(without encryption)".to_owned();
+        let named = |identity: &Identity| identity.fingerprint().to_string();
+        let yes_or_no = |is_so| if is_so { "yes" } else { "no" };
+        let text = self.terms.map_or("none".to_owned(), Terms::to_string);
+        vec![
             Term::shown("the role", self.role),
             Term::shown(settings::PROTOCOL, self.protocol.info().name),
             // Names of columns may be nobody else's business, but both sides know these.
@@ -331,7 +394,16 @@ impl Subject<'_> {
             Term::shown(settings::LEARNERS, learners),
             Term::shown("the minimum (--min-intersection)", min_intersection),
             Term::shown("the other party", &self.peer),
-            Term::shown("the identity", &self.identity),
+            Term::shown(
+                "the identity",
+                self.identity.map_or_else(without_encryption, named),
+            ),
+            Term::shown(settings::TERMS, text),
+            Term::shown(settings::RECORD, yes_or_no(self.is_recorded)),
+            Term::shown(
+                "what is written (--rows, --align, the format of --output, --quote-empty, --quote-formulas)",
+                &self.written,
+            ),
             folder.secret("a key (--key, --normalize)", |hasher| {
                 for column in self.key.columns() {
                     hasher.update(&(column.len() as u64).to_le_bytes());
@@ -342,24 +414,60 @@ impl Subject<'_> {
             folder.secret(COLUMNS, |hasher| {
                 hasher.update(self.trade.canonical().as_bytes());
             }),
-        ];
-        terms.extend(self.terms.map(|text| Term::shown(settings::TERMS, text)));
-        terms
+        ]
     }
 }
 
-/// Which job a party has, and how many of its steps are done.
+impl fmt::Display for Written<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.output.and_then(Path::file_name);
+        let name = name.map(|name| name.to_string_lossy().to_lowercase());
+        // Of a compressed text, both endings.
+        let endings = |name: &str| {
+            let endings: Vec<String> = name.split('.').skip(1).map(str::to_owned).collect();
+            endings[endings.len().saturating_sub(2)..].join(".")
+        };
+        let ending = name.as_deref().map(endings).unwrap_or_default();
+        write!(f, "{}, ", self.rows)?;
+        match &*ending {
+            "" => f.write_str("in the format of the table")?,
+            ending => write!(f, "as .{ending}")?,
+        }
+        self.options
+            .iter()
+            .try_for_each(|option| write!(f, ", {option}"))
+    }
+}
+
+/// What a plan's steps are, for the party in this role.
+fn steps(plan: &Plan, role: Role) -> Steps {
+    let (parts, of_a_part) = match plan.parts() {
+        None => (1, plan.cost()),
+        Some(parts) => (parts.shape.parts, parts.plan.cost()),
+    };
+    let said = match role {
+        Role::Sender => of_a_part.total.sender_bytes,
+        Role::Receiver => of_a_part.total.receiver_bytes,
+    };
+    Steps {
+        parts,
+        speaks: said > 0,
+    }
+}
+
+/// Which job a party has, and whether any of its steps has begun.
 #[derive(Debug, PartialEq, Eq)]
 struct Standing {
     id: Option<String>,
-    done: u32,
+    has_begun: bool,
 }
 
-impl std::fmt::Display for Standing {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.id {
             None => f.write_str("none"),
-            Some(id) => write!(f, "{id} {}", self.done),
+            Some(id) if self.has_begun => write!(f, "{id} begun"),
+            Some(id) => write!(f, "{id} agreed"),
         }
     }
 }
@@ -369,29 +477,14 @@ impl Standing {
     fn told(peer: &Hello) -> Result<Self, Failure> {
         let malformed = || handshake::Error::Malformed("it did not tell which job it has");
         let told = peer.told(STANDING).ok_or_else(malformed)?;
-        if told == "none" {
-            return Ok(Self { id: None, done: 0 });
-        }
-        let (id, done) = told.split_once(' ').ok_or_else(malformed)?;
-        Ok(Self {
-            id: Some(id.to_owned()),
-            done: done.parse().map_err(|_| malformed())?,
-        })
+        let (id, has_begun) = match told.split_once(' ') {
+            None if told == "none" => (None, false),
+            Some((id, "begun")) => (Some(id.to_owned()), true),
+            Some((id, "agreed")) => (Some(id.to_owned()), false),
+            _ => return Err(malformed().into()),
+        };
+        Ok(Self { id, has_begun })
     }
-}
-
-/// The steps of which both have the same run. What was opened was opened of all parts, so it is done only if they
-/// are.
-fn done_by_both(ours: &[Run], theirs: &[Run], plan: &Plan) -> Vec<bool> {
-    let both = ours.iter().zip(theirs);
-    let mut done: Vec<bool> = both
-        .map(|(ours, theirs)| ours == theirs && *ours != NO_RUN)
-        .collect();
-    let parts = plan.parts().map_or(1, |parts| parts.shape.parts);
-    let (parts, opened) = done.split_at_mut(parts as usize);
-    let are_done = parts.iter().all(|part| *part);
-    opened.iter_mut().for_each(|opened| *opened &= are_done);
-    done
 }
 
 /// The command that this process was started by, as it would be typed.
@@ -409,8 +502,7 @@ fn command() -> String {
 
 #[cfg(test)]
 mod tests {
-    use psijoin::{OutputKind, Request};
-    use psijoin_job::results::RUN_BYTES;
+    use psijoin::Request;
 
     use super::*;
 
@@ -418,10 +510,17 @@ mod tests {
     fn a_standing_is_told_and_understood() {
         let peer = |standing: &str| Hello::new(handshake::Role::Sender, 1).fact(STANDING, standing);
         for standing in [
-            Standing { id: None, done: 0 },
+            Standing {
+                id: None,
+                has_begun: false,
+            },
             Standing {
                 id: Some("00ff".into()),
-                done: 7,
+                has_begun: false,
+            },
+            Standing {
+                id: Some("00ff".into()),
+                has_begun: true,
             },
         ] {
             assert_eq!(
@@ -429,22 +528,40 @@ mod tests {
                 standing
             );
         }
-        for wrong in ["", "00ff", "00ff -1", "00ff 1 2"] {
+        for wrong in ["", "00ff", "00ff 7", "none begun now"] {
             assert!(Standing::told(&peer(wrong)).is_err(), "{wrong}");
         }
     }
 
     #[test]
-    fn what_is_opened_is_opened_of_all_parts() {
-        let protocol = registry::find("rr22-circuit").unwrap();
-        let request = Request::rows(100, 100).unwrap().output(OutputKind::Count);
-        let plan = parts::in_parts(protocol, &request, 3).unwrap();
-        let runs = |of: [u8; 4]| of.map(|run| [run; RUN_BYTES]);
-        let done = |ours, theirs| done_by_both(&runs(ours), &runs(theirs), &plan);
-        assert_eq!(done([1, 1, 2, 3], [1, 1, 2, 3]), [true; 4]);
-        assert_eq!(done([1, 1, 2, 3], [1, 1, 2, 0]), [true, true, true, false]);
-        assert_eq!(done([1, 1, 0, 3], [1, 1, 0, 3]), [true, true, false, false]);
-        // Of other runs of one part.
-        assert_eq!(done([1, 1, 2, 3], [1, 2, 2, 3]), [true, false, true, false]);
+    fn what_is_written_is_told_by_the_ending() {
+        let told = |output: Option<&str>, options: &[&'static str]| {
+            let written = Written {
+                rows: "shared".into(),
+                output: output.map(Path::new),
+                options: options.to_vec(),
+            };
+            written.to_string()
+        };
+        assert_eq!(told(None, &[]), "shared, in the format of the table");
+        assert_eq!(told(Some("out.CSV"), &[]), "shared, as .csv");
+        assert_eq!(told(Some("a.b.csv.gz"), &[]), "shared, as .csv.gz");
+        assert_eq!(
+            told(Some("a/out"), &["--quote-empty"]),
+            "shared, in the format of the table, --quote-empty"
+        );
+    }
+
+    #[test]
+    fn a_party_that_says_nothing_in_a_part_is_not_needed_for_it() {
+        let plan = |name: &str| {
+            let protocol = registry::find(name).unwrap();
+            let sizes = psijoin_params::Sizes::new(10, 20).unwrap();
+            let request = Request::of(sizes, Default::default());
+            psijoin::plan(protocol, &request).unwrap()
+        };
+        assert!(steps(&plan("dh"), Role::Receiver).speaks);
+        assert!(!steps(&plan("naive"), Role::Receiver).speaks);
+        assert!(steps(&plan("naive"), Role::Sender).speaks);
     }
 }

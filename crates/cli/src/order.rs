@@ -3,7 +3,7 @@
 use std::{num::NonZeroUsize, path::Path, sync::Arc, time::Duration};
 
 use chrono::Utc;
-use psijoin::{Adversary, Role, registry};
+use psijoin::{Role, registry};
 use psijoin_block::parallel::Pool;
 use psijoin_job::Ended;
 use psijoin_record::Terms;
@@ -22,7 +22,7 @@ use crate::{
     embedded::{Back, Table},
     exit::{Code, Failure},
     guard,
-    job::{Job, Subject},
+    job::{Job, Subject, Written},
     limits::MaxPeerKeys,
     meeting::{self, meet},
     pulse,
@@ -323,16 +323,21 @@ impl<'a> Order<'a> {
                     record.checked();
                     return Ok(None);
                 }
-                let (summary, job) = ready.join(meet)?;
-                record.done(summary);
-                Ok(job)
-            }
-            Err(Failure::JobIsOver {
-                folder,
-                too_few: None,
-            }) => {
-                console.say(closing_statement::over(&folder));
-                Ok(None)
+                match ready.join(meet) {
+                    Err(Failure::JobIsOver {
+                        folder,
+                        too_few: None,
+                    }) => {
+                        record.already_done();
+                        console.insist(closing_statement::over(&folder));
+                        Ok(None)
+                    }
+                    joined => {
+                        let (summary, job) = joined?;
+                        record.done(summary);
+                        Ok(job)
+                    }
+                }
             }
             Err(failure) => {
                 if failure.exit_code() == Code::File && !failure.is_at_work_elsewhere() {
@@ -417,7 +422,12 @@ impl<'a> Order<'a> {
         };
         self.refuse_input(&source, record)?;
         let question = self.question();
-        let job = self.job(&question, terms.as_ref(), &key, record)?;
+        let job = self.job(&question, terms.as_ref(), &key, security)?;
+        // Of a job that is over nothing is written.
+        let existing = match job.as_ref().and_then(Job::ended) {
+            Some(_) => Existing::Replace,
+            None => self.existing(),
+        };
         let recording = self.recording(security, job.as_ref())?;
         let party = Party {
             role: self.role,
@@ -433,7 +443,7 @@ impl<'a> Order<'a> {
             terms,
             recording,
             key,
-            task: self.task(&source, back)?,
+            task: self.task(&source, back, existing)?,
             trade: join.trade.traded(),
             aligned: join.written.align.then(|| join.trade.repeated()),
             mode: match join.check {
@@ -473,52 +483,68 @@ impl<'a> Order<'a> {
         question: &Question,
         terms: Option<&Terms>,
         key: &KeySpec,
-        record: &Record,
+        security: &Security,
     ) -> Result<Option<Job>, Failure> {
         let join = self.join;
         let Some(folder) = &join.job else {
             return Ok(None);
         };
-        if let Adversary::Malicious | Adversary::MaliciousSender = join.protocol.info().adversary {
-            return Err(Failure::Usage(format!(
-                "--job cannot be kept with {}: it protects from a party that cheats, and such a party could break \
-                 off, and put in another set when it goes on: leave --job out",
-                join.protocol.info().name
-            )));
-        }
+        let identity = match security {
+            Security::PinnedTls { identity, .. } => Some(identity),
+            _ => None,
+        };
         let peer = join.trust.peer.map(|peer| peer.to_string());
-        let nobody = || "(without encryption)".to_owned();
+        let args::Written {
+            rows,
+            align,
+            quote_empty,
+            quote_formulas,
+            ..
+        } = &join.written;
+        let options = [
+            (*quote_empty, "--quote-empty"),
+            (*quote_formulas, "--quote-formulas"),
+        ];
+        let options = options
+            .into_iter()
+            .filter_map(|(is_said, name)| is_said.then_some(name));
+        let rows = rows.unwrap_or_default();
         let subject = Subject {
             role: self.role,
             protocol: join.protocol,
             question,
             terms,
+            is_recorded: join.record.is_some(),
             key,
             trade: &join.trade.traded(),
-            identity: record
-                .identified()
-                .map_or_else(nobody, |own| own.to_string()),
-            peer: peer.unwrap_or_else(nobody),
+            written: Written {
+                rows: match align {
+                    true => format!("{rows}, aligned"),
+                    false => rows.to_string(),
+                },
+                output: self.output,
+                options: options.collect(),
+            },
+            identity,
+            peer: peer.unwrap_or_else(|| "(without encryption)".to_owned()),
         };
-        let job = Job::open(folder, &subject)?;
-        match job.ended() {
-            None => Ok(Some(job)),
-            Some(ended) => Err(Failure::JobIsOver {
-                folder: folder.clone(),
-                too_few: (ended == Ended::TooFew).then_some(question.min_intersection),
-            }),
-        }
+        Job::open(folder, &subject).map(Some)
     }
 
     /// What the party is to do with its table. Where its rows go `back`, unless a file is named, if the caller wants them.
-    fn task(&self, source: &Source, back: Option<Back>) -> Result<Task, Failure> {
+    fn task(
+        &self,
+        source: &Source,
+        back: Option<Back>,
+        existing: Existing,
+    ) -> Result<Task, Failure> {
         match (&self.join.output_kind, self.role, self.output) {
             (RequestedOutput::Shares(_), _, Some(path)) => {
                 if source.is_file(path) {
                     let file = psijoin_printable::path(path);
                     return Err(psijoin_table::Error::OutputIsInput { file }.into());
                 }
-                let file = AtomicFile::prepare(path, self.existing());
+                let file = AtomicFile::prepare(path, existing);
                 let cannot = |source| Failure::Shares {
                     path: path.to_owned(),
                     source,
@@ -535,7 +561,7 @@ impl<'a> Order<'a> {
                 } = &self.join.written;
                 let destination = match (path, back) {
                     (None, Some(back)) => back(source)?,
-                    _ => Destination::prepare(path, source, self.existing())?,
+                    _ => Destination::prepare(path, source, existing)?,
                 };
                 let destination = match quote_empty {
                     true => destination.quoting_empty(source)?,

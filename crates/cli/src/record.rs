@@ -33,6 +33,8 @@ pub(crate) struct Known {
     pub(crate) normalization: String,
     pub(crate) threads: Option<usize>,
     pub(crate) is_checked: bool,
+    /// Nothing was done, as the job was done before.
+    pub(crate) is_already_done: bool,
     pub(crate) summary: Option<Summary>,
     /// Where the report goes.
     pub(crate) report: Option<ReportFile>,
@@ -78,11 +80,6 @@ impl Record {
         self.known().identity = Some(identity);
     }
 
-    /// The key that this party is known by, if it has one.
-    pub(crate) fn identified(&self) -> Option<Fingerprint> {
-        self.known().identity
-    }
-
     /// The report can be written there.
     pub(crate) fn report_to(&self, file: ReportFile) {
         self.known().report = Some(file);
@@ -111,6 +108,11 @@ impl Record {
     /// Whether the user has read about it.
     pub(crate) fn is_told(&self) -> bool {
         self.known().is_told
+    }
+
+    /// The job was done before.
+    pub(crate) fn already_done(&self) {
+        self.known().is_already_done = true;
     }
 
     /// The other party was met.

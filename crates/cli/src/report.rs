@@ -57,7 +57,7 @@ pub(crate) fn text(record: &Record, failure: Option<&Failure>) -> (String, Resul
 struct Report {
     psijoin: &'static str,
     handshake_version: u16,
-    /// `done`, `checked` or `failed`.
+    /// `done`, `already done` (nothing was done now: the job was done before), `checked` or `failed`.
     outcome: &'static str,
     exit_code: u8,
     /// `null` if nothing failed.
@@ -102,6 +102,8 @@ struct RunReport {
     table: TableReport,
     /// What lay on disk meanwhile, as it did not fit into memory.
     spilled_bytes: u64,
+    /// How many steps ran more than once, as a job that had broken off went on. Each said the same again.
+    steps_run_again: u32,
     traffic: TrafficReport,
     seconds: f64,
     phases: Vec<Phase>,
@@ -246,6 +248,7 @@ impl Report {
             handshake_version: psijoin_handshake::VERSION,
             outcome: match failure {
                 None if known.is_checked => "checked",
+                None if known.is_already_done => "already done",
                 None => "done",
                 Some(_) => "failed",
             },
@@ -315,6 +318,7 @@ impl RunReport {
                 rows_without_number: summary.rows_without_number.clone(),
             },
             spilled_bytes: summary.spilled_bytes,
+            steps_run_again: summary.steps_run_again,
             traffic: TrafficReport {
                 sent_bytes: summary.traffic.sent.bytes,
                 received_bytes: summary.traffic.received.bytes,

@@ -20,12 +20,12 @@ use psijoin::{
 };
 use psijoin_block::parallel::Pool;
 use psijoin_channel::{
-    Channel,
+    Channel, Error as ChannelError,
     count::{Counters, Snapshot, counted},
 };
 use psijoin_forecast::{Cores, Network};
 use psijoin_job::Ended;
-use psijoin_record::{SAID_BYTES, Terms};
+use psijoin_record::{Outcome, SAID_BYTES, Terms};
 use psijoin_table::{
     Counts, Destination, Doubt, ErrorKind, KeyPartitions, KeySpec, Progress, Source, StagedRows,
     atomic_file::AtomicFile, given::RepeatedKeys,
@@ -154,7 +154,8 @@ pub(crate) struct Ready<'a> {
 struct Computed {
     agreement: Agreement,
     /// The seed that items were digested under.
-    items_seed: JointSeed,
+    joint_seed: JointSeed,
+    steps_run_again: u32,
     traffic: Snapshot,
     phases: Phases,
     ran: Ran,
@@ -210,6 +211,9 @@ impl Ready<'_> {
     ) -> Result<(Summary, Option<Job>), Failure> {
         let mut started = Instant::now();
         let mut table = None;
+        if let Some(ended) = self.job.as_ref().and_then(Job::ended) {
+            return Err(self.over(ended, &mut table));
+        }
         let computed = match self.needs_nobody() {
             true => self.recall(&mut table)?,
             false => {
@@ -269,13 +273,15 @@ impl Ready<'_> {
 
     /// The same, but for where a step could not be kept: a protocol does not know of folders.
     fn naming_the_folder(&self, failure: Failure) -> Failure {
-        match (failure, &self.job) {
-            (Failure::Psi(Error::Ledger(source)), Some(job)) => psijoin_job::Error::Io {
-                folder: job.path().to_owned(),
-                source,
+        let Some(job) = &self.job else {
+            return failure;
+        };
+        let folder = job.path().to_owned();
+        match failure {
+            Failure::Psi(Error::Ledger(source) | Error::Channel(ChannelError::NotKept(source))) => {
+                psijoin_job::Error::Io { folder, source }.into()
             }
-            .into(),
-            (failure, _) => failure,
+            failure => failure,
         }
     }
 
@@ -320,10 +326,15 @@ impl Ready<'_> {
         table.settle(&agreement.plan, use_of_table, party.pool)?;
         party.read_payloads(&agreement.given, table, job.as_mut())?;
         if let Some(job) = job {
-            job.settle(&agreement, &mut channel)?;
+            job.settle(&agreement, party.role, &mut channel)?;
+            let again = job.steps_run_again();
+            if let Some(document) = &mut agreement.document {
+                document.steps_run_again = again.into();
+            }
         }
         let job = job.as_ref();
-        let items_seed = job.map_or(Ok(agreement.joint_seed), Job::joint_seed)?;
+        let joint_seed = job.map_or(Ok(agreement.joint_seed), Job::joint_seed)?;
+        let steps_run_again = job.map_or(0, Job::steps_run_again);
         let ledger = job.map(|job| job.results() as &dyn Ledger);
         let signing = party.signing(agreement.document.take());
         let streams = Streams::open(connection, (channel, counters), &agreement, ledger)?;
@@ -334,8 +345,7 @@ impl Ready<'_> {
         let run = Run {
             plan: &agreement.plan,
             role,
-            joint_seed: &agreement.joint_seed,
-            items_seed: &items_seed,
+            joint_seed: &joint_seed,
             ledger,
         };
         let (ran, traffic) = party.run(
@@ -356,7 +366,8 @@ impl Ready<'_> {
         }
         Ok(Computed {
             agreement,
-            items_seed,
+            joint_seed,
+            steps_run_again,
             traffic,
             phases,
             ran,
@@ -574,20 +585,25 @@ impl Party<'_> {
             || model.position(moved()),
             || table.run(run, use_of_table, &self.allowance, &mut channels, compute),
         );
-        let ran = ran.map_err(Failure::from);
         let ran = match &signing {
-            None => ran?,
-            Some(signing) => signing.unless_unsigned(ran)?,
+            None => ran.map_err(Failure::from),
+            Some(signing) => signing.unless_unsigned(ran.map_err(Failure::from)),
+        };
+        let outcome = match &ran {
+            Ok(ran) => signing::outcome(&ran.output),
+            // The other party must not see that it gave what cannot be opened, so the session ends as any other.
+            Err(Failure::Psi(Error::Payload)) if run.ledger.is_some() => Outcome::Done,
+            Err(_) => return Ok((ran?, Snapshot::default())),
         };
         let traffic = passed(&counters) - before;
         if run.ledger.is_some() {
             self.confirm(plan, &mut channels[0])?;
         }
         if let Some(signing) = signing {
-            let written = signing.conclude(&ran, traffic, &mut channels[0])?;
+            let written = signing.conclude(outcome, traffic, &mut channels[0])?;
             self.console.say(written);
         }
-        Ok((ran, traffic))
+        Ok((ran?, traffic))
     }
 
     /// Says what a job that goes on still has to do.
@@ -641,7 +657,8 @@ impl Party<'_> {
     ) -> Result<Summary, Failure> {
         let Computed {
             agreement,
-            items_seed,
+            joint_seed,
+            steps_run_again,
             traffic,
             phases,
             ran,
@@ -657,7 +674,7 @@ impl Party<'_> {
                 let spill = (budget, folder);
                 let (shared_keys, (rows, in_memory)) = match (self.aligned, layout) {
                     (Some(_), layout) => {
-                        let key = items_seed.key("psijoin 2026 order of aligned rows");
+                        let key = joint_seed.key("psijoin 2026 order of aligned rows");
                         let of_table = || table.aligned(ran, layout, &key, spill);
                         let (rows, given) = self.pool.run(of_table)?;
                         let stage = || {
@@ -702,7 +719,7 @@ impl Party<'_> {
                 let kept = Kept {
                     role: self.role,
                     columns: columns.in_shares(),
-                    joint_seed: &items_seed,
+                    joint_seed: &joint_seed,
                     row_of: (self.role == Role::Receiver).then(|| table.row_of()),
                 };
                 kept.write(shares, file)?;
@@ -718,6 +735,7 @@ impl Party<'_> {
             plan: agreement.plan,
             counts: table.counts,
             spilled_bytes,
+            steps_run_again,
             traffic,
             time: Duration::ZERO,
             phases: phases.end(),
@@ -787,10 +805,8 @@ pub(crate) struct Set<'a, F> {
 pub(crate) struct Run<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) role: Role,
-    /// Fresh for each run.
+    /// Fresh for each run, or that of the job's first attempt.
     pub(crate) joint_seed: &'a JointSeed,
-    /// What the items are digested under: the seed of the first run, if this goes on with a job.
-    pub(crate) items_seed: &'a JointSeed,
     /// What is kept of it.
     pub(crate) ledger: Option<&'a dyn Ledger>,
 }
@@ -814,7 +830,7 @@ impl Run<'_> {
     ) -> Result<Output, psijoin::Error> {
         pool.run(|| {
             phases.begin("item digests");
-            let items = &self.plan.items(fingerprints.as_ref(), self.items_seed);
+            let items = &self.plan.items(fingerprints.as_ref(), self.joint_seed);
             drop(fingerprints);
             let input = Input {
                 items,

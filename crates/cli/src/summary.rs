@@ -22,6 +22,8 @@ pub(crate) struct Summary {
     pub(crate) counts: Counts,
     /// What of the table lay on disk, as it did not fit into memory.
     pub(crate) spilled_bytes: u64,
+    /// How many steps of the protocol ran more than once, as a job that had broken off went on.
+    pub(crate) steps_run_again: u32,
     /// What passed over the wire for the protocol, the handshake not included.
     pub(crate) traffic: Snapshot,
     /// From the tables to the end, without waiting for the other party to turn up.

@@ -83,6 +83,22 @@ pub enum Error {
         what: &'static str,
     },
 
+    /// A step of it has failed in a way that must not be tried again.
+    #[error(
+        "the job in {} has failed, and cannot go on: another attempt would tell the other party more than one answer. Begin \
+         anew on both sides with new folders",
+        psijoin_printable::path(.0)
+    )]
+    Spoilt(PathBuf),
+
+    /// What was kept of a step is gone.
+    #[error(
+        "the job in {} lacks what this side has already said (an old copy of the folder, or files of it were removed): begin anew \
+         on both sides with new folders",
+        psijoin_printable::path(.0)
+    )]
+    Lost(PathBuf),
+
     /// A job goes on with what it was begun with only.
     #[error(
         "the job in {} was begun with {name} {}, and this is {}: go on with the former, or begin anew on \

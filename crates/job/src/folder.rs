@@ -11,10 +11,11 @@ use psijoin_psi::Ledger;
 use zeroize::Zeroizing;
 
 use crate::{
-    Ended, Error, Job, Results, Term,
+    Columns, Ended, Error, Job, Results, Term,
     job::Head,
-    results::{Damaged, OpenError},
-    seal::{KEY_BYTES, Key, from_hex, hex},
+    log::{Damaged, OpenError, Shorter},
+    mark::{self, Mark},
+    seal::{KEY_BYTES, Key, from_hex, hex, random},
 };
 
 const LOCK: &str = "lock";
@@ -27,14 +28,29 @@ const RESULTS: &str = "results";
 const MARK: &[u8] = b"psijoin job\n";
 
 /// The layout that this version reads and writes.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
+
+/// Whose folders are opened.
+pub struct Owner<'a> {
+    /// The version of the program.
+    pub program: &'a str,
+    /// A secret that does not lie in the folder. Settings and tables are recognised under it, also when the job has ended.
+    pub secret: &'a [u8; 32],
+    /// A folder outside of the job's, to note how far jobs have come: an old copy of a job's folder is known by it.
+    pub marks: Option<&'a Path>,
+}
 
 /// A job's folder, which this process works in alone.
 pub struct Folder {
     path: PathBuf,
     /// Locked as long as this lives.
     _lock: File,
-    key: Key,
+    /// What results are sealed under, until the job has ended.
+    key: Option<Key>,
+    /// What settings and tables are recognised under.
+    owners: Key,
+    salt: String,
+    marks: Option<PathBuf>,
     job: Option<Job>,
     results: Option<Results>,
 }
@@ -50,17 +66,19 @@ pub struct Status {
     pub parts_done: u32,
     /// When it last came further, in seconds since 1970.
     pub changed: u64,
+    /// Whether it has failed, and cannot go on.
+    pub is_spoilt: bool,
     /// The command that goes on, unless it has ended.
     pub command: Option<String>,
 }
 
 impl Folder {
-    /// Opens a folder, or makes one, for this process alone. `program` is the version of the program.
+    /// Opens a folder, or makes one, for this process alone.
     ///
     /// # Errors
     /// If it cannot be used, is not the user's own, others can read or change it, another process works in it, it
-    /// holds something else, it is damaged, or another version wrote it.
-    pub fn open(path: &Path, program: &str) -> Result<Self, Error> {
+    /// holds something else, it is damaged, another version wrote it, or the job has failed for good.
+    pub fn open(path: &Path, owner: &Owner<'_>) -> Result<Self, Error> {
         let at = At(path);
         at.io(make(path))?;
         at.own()?;
@@ -75,17 +93,23 @@ impl Folder {
         at.io(remove(&path.join(NEW_JOB)))?;
         let job = at.job()?;
         if let Some(job) = &job {
-            check_version(path, job, program)?;
+            check_version(path, job, owner.program)?;
         }
+        let salt = match &job {
+            Some(job) => job.salt.clone(),
+            None => at.io(salt())?,
+        };
         let mut folder = Self {
             path: path.to_owned(),
             _lock: lock,
             key: match &job {
-                // Nothing is sealed any more.
-                Some(job) if job.ended.is_some() => at.io(Key::draw())?,
-                Some(_) => at.key()?,
-                None => at.new_key()?,
+                Some(job) if job.ended.is_some() => None,
+                Some(_) => Some(at.key()?),
+                None => Some(at.new_key()?),
             },
+            owners: Key::of_owner(owner.secret, &salt),
+            salt,
+            marks: owner.marks.map(Path::to_owned),
             job,
             results: None,
         };
@@ -94,7 +118,10 @@ impl Folder {
             Some(job) => folder.results = Some(folder.open_results(job)?),
             None => {}
         }
-        Ok(folder)
+        match folder.results.as_ref().is_some_and(Results::is_spoilt) {
+            true => Err(Error::Spoilt(path.to_owned())),
+            false => Ok(folder),
+        }
     }
 
     /// How far the job in a folder is, also while a process works in it.
@@ -114,6 +141,7 @@ impl Folder {
                 done: job.steps,
                 parts_done: job.parts,
                 changed,
+                is_spoilt: false,
                 command: None,
                 job,
             });
@@ -128,6 +156,7 @@ impl Folder {
             done: results.count(),
             parts_done: done(0..job.parts) as u32,
             changed,
+            is_spoilt: results.is_spoilt(),
             command: Some(String::from_utf8_lossy(&command).into_owned()),
             job,
         })
@@ -148,15 +177,20 @@ impl Folder {
         self.results.as_ref()
     }
 
-    /// How many steps are done.
+    /// How many steps are done on this side.
     pub fn done(&self) -> u32 {
         self.results.as_ref().map_or(0, Results::count)
+    }
+
+    /// How many steps have begun on this side.
+    pub fn begun(&self) -> u32 {
+        self.results.as_ref().map_or(0, Results::begun)
     }
 
     /// Something that has to be the same, and is not shown: only a keyed hash of it is kept. `value` hashes it
     /// whole.
     pub fn secret(&self, name: impl Into<String>, value: impl FnOnce(&mut blake3::Hasher)) -> Term {
-        let mut hasher = self.key.hasher();
+        let mut hasher = self.owners.hasher();
         value(&mut hasher);
         Term {
             name: name.into(),
@@ -165,32 +199,73 @@ impl Folder {
         }
     }
 
-    /// Checks that these terms are those of the job, if there is one. Terms that it was not begun with are not
-    /// looked at.
+    /// Checks that these settings are those of the job, if there is one, and that nobody has changed what it was begun
+    /// with.
     ///
     /// # Errors
-    /// [`Error::Changed`] or [`Error::ChangedSecret`] names the first that is not.
+    /// [`Error::Changed`] or [`Error::ChangedSecret`] names the first setting that is not. [`Error::Damaged`].
     pub fn check(&self, terms: &[Term]) -> Result<(), Error> {
         let Some(job) = &self.job else {
             return Ok(());
         };
-        for was in &job.terms {
-            let is = terms.iter().find(|is| is.name == was.name);
-            let Some(is) = is.filter(|is| is.value != was.value) else {
-                continue;
-            };
-            let (folder, name) = (self.path.clone(), was.name.clone());
-            return Err(match was.secret {
-                true => Error::ChangedSecret { folder, name },
-                false => Error::Changed {
-                    folder,
-                    name,
-                    was: was.value.clone(),
-                    is: is.value.clone(),
-                },
-            });
+        let (secret, shown): (Vec<&Term>, Vec<&Term>) = terms.iter().partition(|term| term.secret);
+        let mut of_job = job.terms.iter();
+        shown
+            .into_iter()
+            .try_for_each(|term| self.compare(of_job.clone(), term))?;
+        // Only who has the secret can tell, which the identity's name among the settings says.
+        let is_whole = job.seal == self.seal_of(job) && of_job.len() == terms.len();
+        if !is_whole || !of_job.all(|was| terms.iter().any(|is| is.name == was.name)) {
+            return Err(At(&self.path).damaged("`job` is not what was written"));
         }
-        Ok(())
+        secret
+            .into_iter()
+            .try_for_each(|term| self.compare(job.terms.iter(), term))
+    }
+
+    /// Checks that the table is that of the job, if there is one, by a [secret](Self::secret) term.
+    ///
+    /// # Errors
+    /// [`Error::ChangedSecret`].
+    pub fn check_data(&self, term: &Term) -> Result<(), Error> {
+        let of_job = self.job.iter().flat_map(|job| &job.data);
+        self.compare(of_job, term)
+    }
+
+    fn compare<'t>(
+        &self,
+        mut of_job: impl Iterator<Item = &'t Term>,
+        is: &Term,
+    ) -> Result<(), Error> {
+        let was = of_job.find(|was| was.name == is.name);
+        let Some(was) = was.filter(|was| was.value != is.value) else {
+            return Ok(());
+        };
+        let (folder, name) = (self.path.clone(), was.name.clone());
+        Err(match was.secret {
+            true => Error::ChangedSecret { folder, name },
+            false => Error::Changed {
+                folder,
+                name,
+                was: was.value.clone(),
+                is: is.value.clone(),
+            },
+        })
+    }
+
+    /// What both parties agreed on about columns.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`].
+    ///
+    /// # Panics
+    /// If there is no job.
+    pub fn columns(&self) -> Result<Columns, Error> {
+        let job = self.job.as_ref().expect("a job");
+        let damaged = || At(&self.path).damaged("its columns cannot be opened");
+        let text = self.owners.open(COLUMNS, unhex(&job.columns));
+        let text = text.map_err(|_| damaged())?;
+        serde_json::from_slice(&text).map_err(|_| damaged())
     }
 
     /// The seed that the job's items are digested under.
@@ -203,7 +278,7 @@ impl Folder {
     pub fn joint_seed(&self) -> Result<JointSeed, Error> {
         let job = self.job.as_ref().expect("a job");
         let damaged = || At(&self.path).damaged("its seed cannot be opened");
-        let seed = self.key.open(SEED, sealed(&job.seed));
+        let seed = self.key().open(SEED, sealed(&job.seed));
         let seed = seed.map_err(|_| damaged())?;
         let seed: &[u8; 32] = seed[..].try_into().map_err(|_| damaged())?;
         let seed = JointSeed::kept(*seed);
@@ -213,47 +288,47 @@ impl Folder {
         }
     }
 
-    /// Begins a job, in place of one none of whose steps is done. When this returns, it is on the disk.
+    /// Begins a job, in place of one none of whose steps has begun. When this returns, it is on the disk.
     ///
     /// # Errors
     /// If the folder cannot be written.
     ///
     /// # Panics
-    /// If steps of another job are done, or it has ended.
+    /// If steps of another job have begun, or it has ended.
     pub fn begin(&mut self, begun: Begun<'_>) -> Result<(), Error> {
-        assert!(self.done() == 0 && self.job.as_ref().is_none_or(|job| job.ended.is_none()));
+        assert!(self.begun() == 0 && self.job.as_ref().is_none_or(|job| job.ended.is_none()));
         let at = At(&self.path);
-        self.results = None;
-        // An earlier job's, of which only forgotten steps are left.
-        at.io(open_own(&self.path.join(RESULTS)).and_then(|file| {
-            file.set_len(0)?;
-            file.sync_all()
-        }))?;
-        let seal = |place, text: &[u8]| self.key.seal(place, text).map(|sealed| hex(&sealed));
+        self.unmark();
+        // Its name lasts with the job's.
+        at.io(open_own(&self.path.join(RESULTS)))?;
+        let seal = |place, text: &[u8]| self.key().seal(place, text).map(|sealed| hex(&sealed));
+        let columns = serde_json::to_vec(&begun.columns).expect("texts and bytes");
+        let columns = self.owners.seal(COLUMNS, &columns);
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         let job = Job {
             format: FORMAT,
             program: begun.program.to_owned(),
             begun: now.map_or(0, |now| now.as_secs()),
             terms: begun.terms,
+            data: begun.data,
             protocol: begun.protocol.to_owned(),
             plan: hex(&begun.plan),
             items: begun.items,
             parts: begun.parts,
             steps: begun.steps,
             bytes: begun.bytes,
-            columns: begun.columns,
-            given: begun.given,
+            columns: hex(&at.io(columns)?),
             id: name_of(begun.joint_seed),
             seed: Some(at.io(seal(SEED, &begun.joint_seed.to_kept()))?),
             command: Some(at.io(seal(COMMAND, begun.command.as_bytes()))?),
             confirmed: false,
             signed: false,
             ended: None,
+            salt: self.salt.clone(),
+            seal: String::new(),
         };
-        self.write(&job)?;
-        self.results = Some(self.open_results(&job)?);
-        self.job = Some(job);
+        self.write(job)?;
+        self.results = Some(self.open_results(self.job.as_ref().expect("it was written"))?);
         Ok(())
     }
 
@@ -266,13 +341,10 @@ impl Folder {
     /// If there is no job.
     pub fn confirm(&mut self) -> Result<(), Error> {
         let job = self.job.take().expect("a job");
-        let job = Job {
+        self.write(Job {
             confirmed: true,
             ..job
-        };
-        self.write(&job)?;
-        self.job = Some(job);
-        Ok(())
+        })
     }
 
     /// Notes that both parties have signed a record of the job, and this one has written it.
@@ -284,13 +356,10 @@ impl Folder {
     /// If there is no job.
     pub fn sign(&mut self) -> Result<(), Error> {
         let job = self.job.take().expect("a job");
-        let job = Job {
+        self.write(Job {
             signed: true,
             ..job
-        };
-        self.write(&job)?;
-        self.job = Some(job);
-        Ok(())
+        })
     }
 
     /// Marks the job as ended, and removes its results and its key.
@@ -302,22 +371,19 @@ impl Folder {
     /// If there is no job.
     pub fn end(&mut self, ended: Ended) -> Result<(), Error> {
         let job = self.job.take().expect("a job");
-        let job = Job {
+        self.write(Job {
             seed: None,
             command: None,
             ended: Some(ended),
-            // Not even a keyed hash of a set stays.
-            terms: job.terms.into_iter().filter(|term| !term.secret).collect(),
             ..job
-        };
-        self.write(&job)?;
-        self.job = Some(job);
+        })?;
         self.clear()
     }
 
     /// Removes what an ended job has no more use for.
     fn clear(&mut self) -> Result<(), Error> {
-        self.results = None;
+        (self.results, self.key) = (None, None);
+        self.unmark();
         let at = At(&self.path);
         for name in [RESULTS, KEY] {
             at.io(remove(&self.path.join(name)))?;
@@ -325,8 +391,10 @@ impl Folder {
         at.io(sync(&self.path))
     }
 
-    fn write(&self, job: &Job) -> Result<(), Error> {
-        let text = serde_json::to_vec_pretty(job).expect("texts and numbers");
+    /// Puts a job, sealed anew, on the disk.
+    fn write(&mut self, mut job: Job) -> Result<(), Error> {
+        job.seal = self.seal_of(&job);
+        let text = serde_json::to_vec_pretty(&job).expect("texts and numbers");
         let written = || {
             let new = self.path.join(NEW_JOB);
             remove(&new)?;
@@ -336,14 +404,45 @@ impl Folder {
             fs::rename(&new, self.path.join(JOB))?;
             sync(&self.path)
         };
-        At(&self.path).io(written())
+        At(&self.path).io(written())?;
+        self.job = Some(job);
+        Ok(())
+    }
+
+    /// A hash of a job that only its owner can make.
+    fn seal_of(&self, job: &Job) -> String {
+        let unsealed = Job {
+            seal: String::new(),
+            ..job.clone()
+        };
+        let text = serde_json::to_vec(&unsealed).expect("texts and numbers");
+        let mut hasher = self.owners.hasher();
+        hasher.update(SEAL).update(&text);
+        hex(hasher.finalize().as_bytes())
+    }
+
+    fn key(&self) -> &Key {
+        self.key.as_ref().expect("a job that has not ended")
     }
 
     fn open_results(&self, job: &Job) -> Result<Results, Error> {
         let at = At(&self.path);
         let file = at.io(open_own(&self.path.join(RESULTS)))?;
-        let key = Key::new(Zeroizing::new(*self.key.bytes()));
-        at.results(Results::open(file, key, job.id.clone(), job.steps, true))
+        let key = Key::new(Zeroizing::new(*self.key().bytes()));
+        let results = at.results(Results::open(file, key, job.id.clone(), job.steps, true))?;
+        let marks = self.marks.as_ref();
+        if let Some(mark) = marks.and_then(|marks| Mark::open(marks, &name_of_mark(job))) {
+            let shorter = |Shorter| Error::Lost(self.path.clone());
+            results.mark(mark).map_err(shorter)?;
+        }
+        Ok(results)
+    }
+
+    /// Removes the mark of the job, which is over or never began.
+    fn unmark(&self) {
+        if let (Some(marks), Some(job)) = (&self.marks, &self.job) {
+            mark::clear(marks, &name_of_mark(job));
+        }
     }
 }
 
@@ -351,8 +450,10 @@ impl Folder {
 pub struct Begun<'a> {
     /// The version of the program.
     pub program: &'a str,
-    /// What has to be the same whenever it goes on.
+    /// As [`Job::terms`].
     pub terms: Vec<Term>,
+    /// As [`Job::data`].
+    pub data: Vec<Term>,
     /// As [`Job::protocol`].
     pub protocol: &'a str,
     /// The plan's digest.
@@ -365,14 +466,17 @@ pub struct Begun<'a> {
     pub steps: u32,
     /// As [`Job::bytes`].
     pub bytes: [u64; 2],
-    /// As [`Job::columns`].
-    pub columns: Vec<String>,
-    /// As [`Job::given`].
-    pub given: [Vec<u8>; 2],
+    /// What was agreed on about columns.
+    pub columns: Columns,
     /// The seed that items are digested under.
     pub joint_seed: &'a JointSeed,
     /// The command that goes on.
     pub command: &'a str,
+}
+
+/// What this party calls a job: both may be of one user.
+fn name_of_mark(job: &Job) -> String {
+    format!("{}-{}", job.id, job.salt)
 }
 
 /// What both parties call a job.
@@ -380,12 +484,24 @@ fn name_of(joint_seed: &JointSeed) -> String {
     hex(&joint_seed.key("psijoin 2026 job: name")[..16])
 }
 
+const COLUMNS: &[u8] = b"psijoin 2026 job: columns";
+const SEAL: &[u8] = b"psijoin 2026 job: seal";
 const SEED: &[u8] = b"psijoin 2026 job: seed";
 const COMMAND: &[u8] = b"psijoin 2026 job: command";
 
 /// What cannot be read cannot be opened either.
 fn sealed(text: &Option<String>) -> Vec<u8> {
-    text.as_deref().and_then(from_hex).unwrap_or_default()
+    text.as_deref().map(unhex).unwrap_or_default()
+}
+
+fn unhex(text: &str) -> Vec<u8> {
+    from_hex(text).unwrap_or_default()
+}
+
+fn salt() -> io::Result<String> {
+    let mut salt = [0; 16];
+    random(&mut salt)?;
+    Ok(hex(&salt))
 }
 
 fn check_version(folder: &Path, job: &Job, program: &str) -> Result<(), Error> {
@@ -532,7 +648,7 @@ fn has_locked(file: &File) -> io::Result<bool> {
 }
 
 /// Makes a folder for its owner alone, unless it is there.
-fn make(path: &Path) -> io::Result<()> {
+pub(crate) fn make(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
@@ -547,7 +663,7 @@ fn make(path: &Path) -> io::Result<()> {
 }
 
 /// Opens a file for its owner alone, or makes it.
-fn open_own(path: &Path) -> io::Result<File> {
+pub(crate) fn open_own(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]
@@ -555,7 +671,7 @@ fn open_own(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-fn remove(path: &Path) -> io::Result<()> {
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         removed => removed,

@@ -18,8 +18,10 @@ pub struct Job {
     pub program: String,
     /// When it was begun, in seconds since 1970. For people only.
     pub begun: u64,
-    /// What has to be the same whenever it goes on.
+    /// What has to be the same whenever it goes on: all settings.
     pub terms: Vec<Term>,
+    /// The same of the table, as far as it was read: keyed hashes.
+    pub data: Vec<Term>,
     /// The protocol that was taken.
     pub protocol: String,
     /// The digest of the plan, in hexadecimal digits.
@@ -32,10 +34,8 @@ pub struct Job {
     pub steps: u32,
     /// What a part moves, in bytes, and what is opened in the end.
     pub bytes: [u64; 2],
-    /// Columns of numbers, as the caller writes them.
-    pub columns: Vec<String>,
-    /// What the sender and the receiver give with shared items, as the caller writes it.
-    pub given: [Vec<u8>; 2],
+    /// The [`Columns`], sealed.
+    pub(crate) columns: String,
     /// What both parties call it: a hash of the seed.
     pub id: String,
     /// The seed that items are digested under, sealed; nothing once it has ended.
@@ -48,6 +48,19 @@ pub struct Job {
     pub signed: bool,
     /// How it ended.
     pub ended: Option<Ended>,
+    /// What the owner's secret is mixed with.
+    pub(crate) salt: String,
+    /// A keyed hash of all this, without the hash.
+    pub(crate) seal: String,
+}
+
+/// What both parties agreed on about columns, as the caller writes it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Columns {
+    /// Those whose numbers count.
+    pub numbers: Vec<String>,
+    /// What the sender and the receiver give with shared items.
+    pub given: [Vec<u8>; 2],
 }
 
 /// Something that has to be the same whenever a job goes on.

@@ -1,4 +1,4 @@
-//! The key of a folder: seals what it keeps, and hashes what only has to be recognised.
+//! Keys that seal what is kept, and hash what only has to be recognised.
 
 use std::io;
 
@@ -11,7 +11,7 @@ pub(crate) const KEY_BYTES: usize = 32;
 /// What sealing adds to a text.
 pub(crate) const OVERHEAD_BYTES: usize = NONCE_LEN + 16;
 
-/// A folder's key.
+/// A key of a folder, or of its owner.
 pub(crate) struct Key {
     bytes: Zeroizing<[u8; KEY_BYTES]>,
     sealing: LessSafeKey,
@@ -34,6 +34,13 @@ impl Key {
             bytes,
             sealing: LessSafeKey::new(sealing),
         }
+    }
+
+    /// The key that only the owner of `secret` has, of the folder with this salt.
+    pub(crate) fn of_owner(secret: &[u8; 32], salt: &str) -> Self {
+        let mut hasher = blake3::Hasher::new_derive_key("psijoin 2026 job: key of the owner");
+        hasher.update(secret).update(salt.as_bytes());
+        Self::new(Zeroizing::new(hasher.finalize().into()))
     }
 
     pub(crate) fn bytes(&self) -> &[u8; KEY_BYTES] {
@@ -81,7 +88,7 @@ impl Key {
     }
 }
 
-fn random(bytes: &mut [u8]) -> io::Result<()> {
+pub(crate) fn random(bytes: &mut [u8]) -> io::Result<()> {
     getrandom::fill(bytes).map_err(|_| io::Error::other("the operating system gives no randomness"))
 }
 

@@ -8,7 +8,7 @@ use psijoin_circuit::{Bits, Lanes};
 use psijoin_ot::block_accumulate;
 use psijoin_psi::{
     ColumnSum, Context, Error, Input, Ledger, Matched, Output, OutputKind, Parts, Party, Plan,
-    Request, Result, Role, Shares, TotalShares,
+    Request, Result, Role, Shares, TotalShares, ledger,
 };
 use psijoin_psi_functions::functions::opening::{self, Opened};
 
@@ -20,8 +20,10 @@ use crate::{
 /// Runs one party of a plan in parts on a table that gives its items part by part. If it fails, this
 /// tells the peer why. What is found of rows, the table gets; everything else is in the output.
 ///
+/// Rows that are opened in the end, as a minimum was demanded, are in the output, too.
+///
 /// With a [ledger](Context::ledger), only parts that are not done run; the table gets the rows of the others,
-/// too. If what is opened has been opened already, it is the output, rows included.
+/// too.
 ///
 /// # Errors
 /// If the plan is refused, the table fails or does not fit the plan, the channel breaks, the peer
@@ -153,18 +155,20 @@ impl Session<'_> {
 
     fn run(&self, table: &dyn Table, context: &mut Context) -> Result<Output> {
         let parts = self.parts.shape.parts;
-        let ledger = context.ledger.unwrap_or(&Nowhere);
+        let ledger = context.ledger;
+        let is_done = |step: &u32| ledger.is_some_and(|ledger| ledger.has(*step));
+        let before = |step| ledger.expect("what is done was kept").output(step);
         let opening = opening(self.request);
-        if opening.is_some() && ledger.has(parts) {
-            return ledger.output(parts);
+        if opening.is_some() && is_done(&parts) {
+            return before(parts);
         }
         self.check_items(table)?;
         context.phases.begin("parts");
         let _codes = block_accumulate::kept::keep();
         let kept = Mutex::new(Kept::new(self));
-        let (done, left): (Vec<u32>, Vec<u32>) = (0..parts).partition(|part| ledger.has(*part));
+        let (done, left): (Vec<u32>, Vec<u32>) = (0..parts).partition(is_done);
         for part in &done {
-            self.take(*part, ledger.output(*part)?, table, &kept)?;
+            self.take(*part, before(*part), table, &kept)?;
         }
         lanes::run_all(&left, context, &|part, context| {
             self.run_part(part, table, ledger, &kept, context)
@@ -180,7 +184,9 @@ impl Session<'_> {
         match opening {
             Some(opening) => {
                 context.phases.begin("opening");
-                self.open(opening, &kept, table, context)
+                keeping(ledger, parts, self.role, context, |context| {
+                    self.open(opening, &kept, context)
+                })
             }
             None => Ok(kept.into_output(&self.request.output)),
         }
@@ -191,30 +197,24 @@ impl Session<'_> {
         &self,
         part: u32,
         table: &dyn Table,
-        ledger: &dyn Ledger,
+        ledger: Option<&dyn Ledger>,
         kept: &Mutex<Kept>,
         context: &mut Context,
     ) -> Result<(), Error> {
         let mut own = table.part(part)?;
         kept.lock().expect("no panic").take_in(&own, self)?;
-        self.fill_up(&mut own, &mut context.rng);
-        let input = Input {
-            items: &own.items,
-            columns: &own.columns,
-            payloads: &own.payloads,
-            joint_seed: &self.joint_seed.part(part),
-        };
-        let output = match psijoin_psi::run(&self.parts.plan, self.role, &input, context) {
-            // The peer must not see it, so all other parts run.
-            Err(Error::Payload) => {
-                kept.lock().expect("no panic").has_wrong_payloads = true;
-                return Ok(());
-            }
-            output => output?,
-        };
-        let output = in_table(output, &own.positions);
+        let output = keeping(ledger, part, self.role, context, |context| {
+            self.fill_up(&mut own, &mut context.rng);
+            let input = Input {
+                items: &own.items,
+                columns: &own.columns,
+                payloads: &own.payloads,
+                joint_seed: &self.joint_seed.part(part),
+            };
+            let output = psijoin_psi::run(&self.parts.plan, self.role, &input, context)?;
+            Ok(in_table(output, &own.positions))
+        });
         drop(own);
-        ledger.keep(part, &output)?;
         self.take(part, output, table, kept)
     }
 
@@ -222,15 +222,21 @@ impl Session<'_> {
     fn take(
         &self,
         part: u32,
-        output: Output,
+        output: Result<Output>,
         table: &dyn Table,
         kept: &Mutex<Kept>,
     ) -> Result<(), Error> {
+        let lock = || kept.lock().expect("no panic");
         match output {
-            Output::Rows(rows) => table.found(part, &rows, &[]),
-            Output::Matched(Matched { rows, payloads }) => table.found(part, &rows, &payloads),
+            Ok(Output::Rows(rows)) => table.found(part, &rows, &[]),
+            Ok(Output::Matched(Matched { rows, payloads })) => table.found(part, &rows, &payloads),
+            // The peer must not see it, so all other parts run.
+            Err(Error::Payload) => {
+                lock().has_wrong_payloads = true;
+                Ok(())
+            }
             output => {
-                kept.lock().expect("no panic").keep(part, output);
+                lock().keep(part, output?);
                 Ok(())
             }
         }
@@ -255,62 +261,45 @@ impl Session<'_> {
         self.finds_rows() && output_of_a_part(self.request) != OutputKind::Rows
     }
 
+    /// Opens what the parts gave. Rows are those of all parts, in order.
     fn open(
         &self,
         opening: opening::Opening,
         kept: &Kept,
-        table: &dyn Table,
         context: &mut Context,
     ) -> Result<Output> {
         let (totals, bits) = (kept.totals(), kept.bits());
         let (channel, rng) = (&mut *context.channel, &mut context.rng);
-        let ledger = context.ledger.unwrap_or(&Nowhere);
-        let keep = |output: &Output| ledger.keep(self.parts.shape.parts, output);
-        match self.role {
-            Role::Sender => {
-                let sender = opening::Sender::offline(opening, channel, rng)?;
-                let output = sender.release(&totals, &bits, channel)?;
-                keep(&output)?;
-                Ok(output)
-            }
-            Role::Receiver => {
-                let receiver = opening::Receiver::offline(opening, channel, rng)?;
-                match receiver.learn(&totals, &bits, channel)? {
-                    Opened::Output(output) => {
-                        keep(&output)?;
-                        Ok(output)
-                    }
-                    Opened::Bits(shared) => {
-                        let rows = (0..).zip(&shared);
-                        let rows: Vec<_> = rows.map(|(part, bits)| kept.rows(part, bits)).collect();
-                        let mut all = rows.concat();
-                        all.sort_unstable();
-                        keep(&Output::Rows(all))?;
-                        for (part, rows) in (0..).zip(&rows) {
-                            table.found(part, rows, &[])?;
-                        }
-                        Ok(Output::Nothing)
-                    }
-                }
+        if self.role == Role::Sender {
+            let sender = opening::Sender::offline(opening, channel, rng)?;
+            return sender.release(&totals, &bits, channel);
+        }
+        let receiver = opening::Receiver::offline(opening, channel, rng)?;
+        match receiver.learn(&totals, &bits, channel)? {
+            Opened::Output(output) => Ok(output),
+            Opened::Bits(shared) => {
+                let rows = (0..).zip(&shared);
+                let mut rows = rows
+                    .flat_map(|(part, bits)| kept.rows(part, bits))
+                    .collect::<Vec<_>>();
+                rows.sort_unstable();
+                Ok(Output::Rows(rows))
             }
         }
     }
 }
 
-/// Keeps nothing beyond the session.
-struct Nowhere;
-
-impl Ledger for Nowhere {
-    fn has(&self, _: u32) -> bool {
-        false
-    }
-
-    fn output(&self, _: u32) -> Result<Output> {
-        Err(Error::Misuse("nothing was kept"))
-    }
-
-    fn keep(&self, _: u32, _: &Output) -> Result<()> {
-        Ok(())
+/// As [`ledger::keeping`], if there is a ledger.
+fn keeping(
+    ledger: Option<&dyn Ledger>,
+    step: u32,
+    role: Role,
+    context: &mut Context<'_>,
+    run: impl FnOnce(&mut Context<'_>) -> Result<Output>,
+) -> Result<Output> {
+    match ledger {
+        Some(ledger) => ledger::keeping(ledger, step, role, context, run),
+        None => run(context),
     }
 }
 

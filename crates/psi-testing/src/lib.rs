@@ -83,6 +83,7 @@ macro_rules! protocols {
                     parts::tell_no_secret,
                     parts::wait_for_room_after_every_message,
                     resuming::only_what_is_left_runs_again,
+                    resuming::what_was_answered_is_answered_to_the_same_only,
                 });
                 $crate::tier!(#[ignore = "takes minutes: nightly"] nightly {
                     determinism::the_same_bytes_of_a_million_items,

@@ -20,7 +20,7 @@ pub struct Input<'a> {
     /// payloads of all items, one after the other.
     pub payloads: &'a [u8],
     /// Public randomness to which both parties contributed after both sets were fixed, fresh for each
-    /// run. The digests may come from that of an earlier attempt at the same session.
+    /// session. The digests come from it. All attempts at a session share it ([`Ledger`]).
     pub joint_seed: &'a JointSeed,
 }
 
@@ -32,7 +32,7 @@ pub struct Context<'a> {
     /// Further channels to it, over which a session in parts runs more than one at a time. The peer
     /// has as many, in the same order.
     pub streams: &'a mut [Channel],
-    /// This party's own randomness.
+    /// This party's own randomness. Steps that a ledger keeps have that of the ledger.
     pub rng: Prg,
     /// Who hears how the run proceeds.
     pub phases: Phases<'a>,

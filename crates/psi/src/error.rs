@@ -112,11 +112,16 @@ impl Error {
             | Self::NotInParts { .. }
             | Self::CannotWithhold(_) => ErrorKind::Misuse,
             Self::Table(_) => ErrorKind::Table,
-            Self::Channel(ChannelError::MessageLength { .. } | ChannelError::Malformed(_))
+            Self::Channel(
+                ChannelError::MessageLength { .. }
+                | ChannelError::Malformed(_)
+                | ChannelError::PeerDiffers,
+            )
             | Self::Peer(_)
             | Self::Payload => ErrorKind::Peer,
+            Self::Channel(ChannelError::NotKept(_)) => ErrorKind::Ledger,
+            Self::Channel(ChannelError::OwnDiffers) | Self::Fault(_) => ErrorKind::Fault,
             Self::Channel(_) => ErrorKind::Channel,
-            Self::Fault(_) => ErrorKind::Fault,
             Self::Ledger(_) => ErrorKind::Ledger,
             Self::BadLuck(..) => ErrorKind::BadLuck,
         }
@@ -125,6 +130,7 @@ impl Error {
     /// What to tell the peer.
     pub fn abort_code(&self) -> AbortCode {
         match (self.kind(), self) {
+            (_, Self::Channel(ChannelError::PeerDiffers)) => AbortCode::OtherRun,
             (ErrorKind::Peer, _) => AbortCode::ProtocolViolation,
             (ErrorKind::BadLuck, _) => AbortCode::BadLuck,
             (_, Self::Channel(ChannelError::TimedOut(_))) => AbortCode::TimedOut,

@@ -1,4 +1,9 @@
-use crate::{Output, Result};
+//! What a party keeps of a session, so that one that broke off can go on.
+
+use psijoin_block::Prg;
+use psijoin_channel::witness::{SoFar, Witness};
+
+use crate::{Context, Error, Output, Result, Role};
 
 /// What a party keeps of a session, so that one that broke off can go on.
 ///
@@ -6,23 +11,81 @@ use crate::{Output, Result};
 /// A plan that is not in parts has one step, 0. A step that is done is not run again: the ledger gives
 /// what it gave.
 ///
-/// For a session to go on, both parties must have kept the same steps, of the same runs of them: shares
-/// of a party fit those of the other only if they are of one run. Whoever runs a session agrees on that
-/// with the peer beforehand, and makes sure that both sets, and the seed that their digests come from,
-/// are those of the first attempt. Everything else is drawn anew.
+/// A step that is not done on both sides runs again, with the randomness that the ledger has for it: the party says what it
+/// said before, bit for bit, as long as it hears what it heard before, and otherwise nothing. So whoever goes on with
+/// another set, or with an old copy of what it kept, gets no second answer. That takes the same items in the
+/// same order, and the same [joint seed](crate::Input::joint_seed), in each attempt.
 pub trait Ledger: Sync {
-    /// Whether this step is done.
+    /// Whether this step is done on both sides.
     fn has(&self, step: u32) -> bool;
 
     /// What a step that is done gave. Positions are those of the party's whole table.
     ///
     /// # Errors
-    /// If it cannot be had.
+    /// If it cannot be had, and [`Error::Payload`] if that is what it gave.
     fn output(&self, step: u32) -> Result<Output>;
 
-    /// A step is done. When this returns, it has been kept. Several parts may be done at the same time.
+    /// A step begins, or runs again. When this returns, that has been kept.
     ///
     /// # Errors
-    /// If it cannot be kept: the session fails.
-    fn keep(&self, step: u32, output: &Output) -> Result<()>;
+    /// If it cannot be kept, or must not run again.
+    fn begin(&self, step: u32) -> Result<Attempt>;
+
+    /// A step is done, of the run with this name. It gave this output, or payloads that cannot be opened.
+    /// When this returns, it has been kept. Several parts may be done at the same time.
+    ///
+    /// # Errors
+    /// If it cannot be kept, or an earlier run of it had another name: the session fails.
+    fn keep(&self, step: u32, output: Option<&Output>, run: RunName) -> Result<()>;
+}
+
+/// What an attempt at a step needs.
+pub struct Attempt {
+    /// The party's randomness: the same whenever the step runs, and of no other use.
+    pub rng: Prg,
+    /// Knows what the party had heard whenever it spoke.
+    pub witness: Box<dyn Witness>,
+}
+
+/// What both parties call a run of a step: a hash of all that was said in it.
+pub type RunName = [u8; 32];
+
+/// Runs a step over the context's channel, and keeps what it gives. If it fails, this tells the peer why.
+///
+/// # Errors
+/// Those of `run` and of the ledger.
+pub fn keeping(
+    ledger: &dyn Ledger,
+    step: u32,
+    role: Role,
+    context: &mut Context<'_>,
+    run: impl FnOnce(&mut Context<'_>) -> Result<Output>,
+) -> Result<Output> {
+    let Attempt { rng, witness } = ledger.begin(step)?;
+    let phases = context.phases;
+    let (output, passed) = context.channel.witnessed(witness, |channel| {
+        let mut context = Context::new(channel).randomness(rng);
+        context.phases = phases;
+        // The witness has to know of it before the peer does.
+        run(&mut context).inspect_err(|error| error.tell(context.channel))
+    });
+    let kept = match &output {
+        Ok(output) => Some(output),
+        Err(Error::Payload) => None,
+        Err(_) => return output,
+    };
+    ledger.keep(step, kept, name(role, &passed))?;
+    output
+}
+
+/// The name of a run, as either party makes it.
+fn name(role: Role, passed: &SoFar) -> RunName {
+    let [senders, receivers] = match role {
+        Role::Sender => [passed.said, passed.heard],
+        Role::Receiver => [passed.heard, passed.said],
+    };
+    blake3::derive_key(
+        "psijoin 2026 run of a step",
+        [senders, receivers].as_flattened(),
+    )
 }

@@ -51,7 +51,7 @@ pub mod sorted_masks;
 mod cost;
 mod decided;
 mod error;
-mod ledger;
+pub mod ledger;
 mod shares;
 
 pub use base_params::BaseParams;

@@ -11,7 +11,7 @@ use psijoin_params::{FailureBudget, parts};
 
 use crate::{
     BaseParams, BatchInput, Context, Cost, Dialogue, Error, Fingerprint, Info, Input, Items,
-    Ledger, Output, Request, Result, Role,
+    Ledger, Output, Request, Result, Role, ledger,
 };
 
 /// A derived parameter that both parties must agree on.
@@ -153,21 +153,6 @@ impl Plan {
                 parts.shape.parts,
             ),
         }
-    }
-
-    /// Runs the only step of a plan that is not in parts, unless it is done.
-    fn run_once(
-        &self,
-        ledger: &dyn Ledger,
-        context: &mut Context,
-        run: impl FnOnce(&mut Context) -> Result<Output>,
-    ) -> Result<Output> {
-        if ledger.has(0) {
-            return ledger.output(0);
-        }
-        let output = run(context)?;
-        ledger.keep(0, &output)?;
-        Ok(output)
     }
 
     fn driver(&self, role: Role) -> &dyn Driver {
@@ -368,6 +353,19 @@ pub fn prepare(plan: &Plan, role: Role, context: &mut Context) -> Result<Prepare
     })
 }
 
+/// Runs the only step of a plan that is not in parts, unless it is done.
+fn run_once(
+    ledger: &dyn Ledger,
+    role: Role,
+    context: &mut Context,
+    run: impl FnOnce(&mut Context) -> Result<Output>,
+) -> Result<Output> {
+    match ledger.has(0) {
+        true => ledger.output(0),
+        false => ledger::keeping(ledger, 0, role, context, run),
+    }
+}
+
 /// Runs one party of a plan, offline and online, overlapping where the protocol can. If it fails,
 /// this tells the peer why.
 ///
@@ -378,7 +376,7 @@ pub fn run(plan: &Plan, role: Role, input: &Input, context: &mut Context) -> Res
         .check(input)
         .and_then(|()| plan.feasible())
         .and_then(|()| match (context.ledger, plan.parts()) {
-            (Some(ledger), None) => plan.run_once(ledger, context, |context| {
+            (Some(ledger), None) => run_once(ledger, role, context, |context| {
                 plan.driver(role).at_once(input, context)
             }),
             // A session in parts keeps each of them.
@@ -402,7 +400,7 @@ pub fn run_batches(
         .check(plan, role)
         .and_then(|()| plan.feasible())
         .and_then(|()| match context.ledger {
-            Some(ledger) => plan.run_once(ledger, context, run),
+            Some(ledger) => run_once(ledger, role, context, run),
             None => run(context),
         })
         .inspect_err(|error| error.tell(context.channel))

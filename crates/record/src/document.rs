@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Error, Terms, as_text, canonical};
 
 /// The version of the format, and of all words that a document is made of: both parties must make the same.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// What two parties agreed on and did, as both know it. It holds no item, no name of a file, no address, and
 /// nothing of a result that one of them is not told.
@@ -31,6 +31,8 @@ pub struct Document {
     pub columns: Vec<Column>,
     /// What was run.
     pub protocol: Protocol,
+    /// How many of its steps ran more than once, as a job that had broken off went on: each said the same again.
+    pub steps_run_again: u64,
     /// How it ended.
     pub outcome: Outcome,
 }

@@ -44,6 +44,7 @@ pub(crate) fn document(sender: &Identity, receiver: &Identity) -> Document {
                 .into_iter()
                 .collect(),
         },
+        steps_run_again: 2,
         outcome: Outcome::Done,
     }
 }

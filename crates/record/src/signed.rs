@@ -300,7 +300,7 @@ mod tests {
         let mut document = sample::document(&sender, &receiver);
         document.format += 1;
         let error = fault(signed(document, &sender, &receiver)).to_string();
-        assert!(error.contains("format 2"), "{error}");
+        assert!(error.contains(&format!("format {}", FORMAT + 1)), "{error}");
     }
 
     #[test]

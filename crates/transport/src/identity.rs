@@ -132,6 +132,19 @@ impl Identity {
         Some(Signature::from_bytes(signature.try_into().ok()?))
     }
 
+    /// A secret that only who has this identity can derive: another one for each purpose, a constant as for
+    /// [`sign`](Self::sign).
+    ///
+    /// # Panics
+    /// Never: an identity has a private key.
+    pub fn secret(&self, purpose: &str) -> Zeroizing<[u8; 32]> {
+        let mut key =
+            PrivateKeyDer::from_pem_slice(self.pem.as_bytes()).expect("it was read before");
+        let secret = Zeroizing::new(blake3::derive_key(purpose, key.secret_der()));
+        key.zeroize();
+        secret
+    }
+
     pub(crate) fn certified(&self) -> &Arc<CertifiedKey> {
         &self.certified
     }
@@ -212,10 +225,10 @@ mod tests {
         let path = folder.path().join("id.pem");
         let identity = Identity::generate().unwrap();
         identity.write_new(&path).unwrap();
-        assert_eq!(
-            Identity::read(&path).unwrap().fingerprint(),
-            identity.fingerprint()
-        );
+        let read = Identity::read(&path).unwrap();
+        assert_eq!(read.fingerprint(), identity.fingerprint());
+        assert_eq!(read.secret("a use"), identity.secret("a use"));
+        assert_ne!(read.secret("a use"), identity.secret("another"));
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;

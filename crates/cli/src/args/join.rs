@@ -139,8 +139,8 @@ pub(crate) struct Join {
 
     /// Keep what is computed in this folder, so that the same command goes on where it stopped, after
     /// any failure. Both sides give a folder, each its own; it is made if it is not there. A
-    /// connection that is lost is made again within --wait. `psijoin jobs FOLDER` says how far it is.
-    /// Not for protocols against parties that cheat.
+    /// connection that is lost is made again within --wait. What was answered once is answered again only to the
+    /// same question. A job is of one table: take a new folder for another. `psijoin jobs FOLDER` says how far it is.
     #[arg(long, value_name = "FOLDER", conflicts_with = "check")]
     pub(crate) job: Option<PathBuf>,
 
@@ -200,7 +200,8 @@ pub(crate) struct Join {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Say nothing on standard error unless something fails. Warnings are in the report.
+    /// Say nothing on standard error unless something fails, or nothing is left to do as the --job was already
+    /// done. Warnings are in the report.
     #[arg(long)]
     pub(crate) quiet: bool,
 }

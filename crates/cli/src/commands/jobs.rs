@@ -24,7 +24,7 @@ pub(super) fn run(args: &args::Jobs) -> Result<(), Failure> {
 #[derive(Serialize)]
 struct Report {
     folder: String,
-    /// `under way`, `done`, or `too few` if fewer keys are shared than `--min-intersection` demands.
+    /// `under way`, `failed` if it cannot go on, `done`, or `too few` if fewer keys are shared than `--min-intersection` demands.
     state: &'static str,
     /// What must be the same whenever it goes on, as far as it can be shown.
     terms: BTreeMap<String, String>,
@@ -50,6 +50,7 @@ impl Report {
         Self {
             folder,
             state: match job.ended {
+                None if status.is_spoilt => "failed",
                 None => "under way",
                 Some(Ended::Done) => "done",
                 Some(Ended::TooFew) => "too few",
@@ -81,6 +82,9 @@ fn bytes_left(status: &Status) -> u64 {
 fn text(folder: &str, status: &Status) -> String {
     let job = &status.job;
     let mut lines = vec![match job.ended {
+        None if status.is_spoilt => {
+            format!("{folder}: failed, and cannot go on: begin anew on both sides with new folders")
+        }
         None => format!("{folder}: under way"),
         Some(Ended::Done) => format!("{folder}: done"),
         Some(Ended::TooFew) => {

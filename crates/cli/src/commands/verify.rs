@@ -201,6 +201,12 @@ fn protocol(document: &Document) -> Vec<String> {
             protocol.statistical_bits
         ),
     ];
+    if document.steps_run_again > 0 {
+        lines.push(format!(
+            "  {} of it ran more than once, as the join had broken off; each said the same again",
+            humanize::counted(document.steps_run_again, "step")
+        ));
+    }
     let failures = protocol.failure_bits.iter();
     lines.extend(failures.map(|(name, bits)| format!("    {name}: at most 2^-{bits}")));
     let parameters = protocol.parameters.iter();

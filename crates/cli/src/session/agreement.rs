@@ -229,8 +229,8 @@ impl Party<'_> {
 
     /// What both parties agreed on when a job was begun.
     pub(super) fn recall(&self, job: &Job) -> Result<Agreement, Failure> {
-        let ([senders, receivers], columns) = job.known();
-        let columns = AgreedColumns::recalled(&self.question.asked, columns)?;
+        let [senders, receivers] = job.items();
+        let columns = AgreedColumns::recalled(&self.question.asked, &job.numbers()?)?;
         let given = job.given()?;
         let request = self
             .question

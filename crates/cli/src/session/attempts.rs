@@ -1,8 +1,12 @@
 //! Going on with a job: after a lost connection, and with what an earlier attempt has left.
 
-use std::time::{Duration, Instant};
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
 use psijoin_channel::{count::Snapshot, memory};
+use psijoin_job::Ended;
 
 use super::{Computed, Ready, Run, Table, Task};
 use crate::{exit::Failure, job::Job, phases::Phases};
@@ -76,26 +80,46 @@ impl Ready<'_> {
         ));
         let agreement = party.recall(job)?;
         party.write_with(&agreement.given)?;
-        let items_seed = agreement.joint_seed;
+        let joint_seed = agreement.joint_seed;
         let use_of_table = party.use_of_table(true);
         table.settle(&agreement.plan, use_of_table, party.pool)?;
         party.read_payloads(&agreement.given, table, Some(&mut *job))?;
         let run = Run {
             plan: &agreement.plan,
             role: party.role,
-            joint_seed: &items_seed,
-            items_seed: &items_seed,
+            joint_seed: &joint_seed,
             ledger: Some(job.results()),
         };
         let (mut channels, compute) = ([memory::pair().0], (party.pool, &phases));
         let ran = table.run(&run, use_of_table, &party.allowance, &mut channels, compute)?;
         Ok(Computed {
             agreement,
-            items_seed,
+            joint_seed,
+            steps_run_again: job.steps_run_again(),
             traffic: Snapshot::default(),
             phases,
             ran,
         })
+    }
+
+    /// What to say of a job that is over: that it is, if it was about this table.
+    pub(super) fn over(&mut self, ended: Ended, table: &mut Option<Table>) -> Failure {
+        match self.is_of_this_table(table) {
+            Err(failure) => failure,
+            Ok(folder) => Failure::JobIsOver {
+                folder,
+                too_few: (ended == Ended::TooFew).then_some(self.party.question.min_intersection),
+            },
+        }
+    }
+
+    /// Checks that a job that is over was about this table, and what is given of it.
+    fn is_of_this_table(&mut self, table: &mut Option<Table>) -> Result<PathBuf, Failure> {
+        let table = self.table(table)?;
+        let (party, job) = (&mut self.party, self.job.as_mut().expect("a job"));
+        let given = job.given()?;
+        party.read_payloads(&given, table, Some(&mut *job))?;
+        Ok(job.path().to_owned())
     }
 
     /// Whether to meet again after this failure: the connection was lost, and a job goes on.

@@ -25,7 +25,7 @@ use psijoin_table::{
 };
 use psijoin_transport::{Identity, PublicKey};
 
-use super::{Given, Party, Ran, key_facts};
+use super::{Given, Party, key_facts};
 use crate::{
     columns::{AgreedColumn, AgreedColumns},
     exit::Failure,
@@ -141,6 +141,8 @@ impl Party<'_> {
                 .collect(),
             columns: columns.0.iter().map(column).collect(),
             protocol: protocol(plan),
+            // A job tells.
+            steps_run_again: 0,
             outcome: Outcome::Done,
         };
         document.check()?;
@@ -213,16 +215,12 @@ impl Signing<'_> {
     /// [`Failure::Unsigned`] and [`Failure::NoRecord`].
     pub(super) fn conclude(
         self,
-        ran: &Ran,
+        outcome: Outcome,
         traffic: Snapshot,
         channel: &mut Channel,
     ) -> Result<String, Failure> {
         let swapped = self.signed.lock().expect(UNPOISONED).take();
         let signed = swapped.unwrap_or_else(|| {
-            let outcome = match ran.output {
-                Output::TooFew => Outcome::TooFew,
-                _ => Outcome::Done,
-            };
             let (ours, theirs) = (traffic.sent.bytes, traffic.received.bytes);
             let sent = match self.side {
                 Side::Sender => [ours, theirs],
@@ -246,6 +244,14 @@ fn as_channel_error(error: &record::Error) -> ChannelError {
     match error {
         record::Error::Channel(error) => error.clone(),
         _ => ChannelError::Malformed("it has not signed the record"),
+    }
+}
+
+/// How a protocol ended that gave this.
+pub(super) fn outcome(output: &Output) -> Outcome {
+    match output {
+        Output::TooFew => Outcome::TooFew,
+        _ => Outcome::Done,
     }
 }
 

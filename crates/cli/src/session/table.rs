@@ -490,9 +490,9 @@ impl Batches for KeyBatches<'_> {
     fn batch(&self, number: usize) -> Result<Cow<'_, psijoin::Items>, Error> {
         let items = self.of.items(self.keys, number)?;
         let Run {
-            plan, items_seed, ..
+            plan, joint_seed, ..
         } = self.run;
-        Ok(Cow::Owned(plan.items(&items.fingerprints, items_seed)))
+        Ok(Cow::Owned(plan.items(&items.fingerprints, joint_seed)))
     }
 }
 
@@ -523,7 +523,7 @@ fn run_in_parts(
 ) -> Result<Ran, Error> {
     phases.begin("item digests");
     let rows = keys.counts().rows as u32;
-    let table = Spilled::new(run.plan, run.role, run.items_seed, rows, budget, folder)?;
+    let table = Spilled::new(run.plan, run.role, run.joint_seed, rows, budget, folder)?;
     let pour = |partition| {
         let items = of.items(keys, partition)?;
         let add = |some: Range<usize>, given: &[u8]| {

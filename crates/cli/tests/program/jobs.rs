@@ -16,19 +16,22 @@ use psijoin::share_file::File;
 use psijoin_table::{Format, KeyTable, Source};
 use serde_json::Value;
 
-use crate::support::{Ended, Folder, Joined, Process, exists, free_address, lines, run, trust};
+use crate::support::{
+    Ended, Folder, Joined, Process, Trust, exists, free_address, lines, run, trust,
+};
 
 /// Two parties that keep jobs in parts.
-struct Parties {
-    folder: Folder,
+pub(crate) struct Parties {
+    pub(crate) folder: Folder,
+    pub(crate) trust: Trust,
     address: String,
-    receiver: Vec<String>,
-    sender: Vec<String>,
+    pub(crate) receiver: Vec<String>,
+    pub(crate) sender: Vec<String>,
 }
 
 impl Parties {
     /// Parties with these arguments beside those of who they are and where they meet.
-    fn new(common: &[&str]) -> Self {
+    pub(crate) fn new(common: &[&str]) -> Self {
         let folder = Folder::new();
         let trust = trust(&folder);
         folder.file("mine", lines(0..3000));
@@ -43,11 +46,12 @@ impl Parties {
             receiver: party(&trust.receiver, "mine", "receiver-job"),
             sender: party(&trust.sender, "theirs", "sender-job"),
             address: free_address(),
+            trust,
             folder,
         }
     }
 
-    fn receiver(&self, more: &[&str]) -> Process {
+    pub(crate) fn receiver(&self, more: &[&str]) -> Process {
         self.receiver_with(more, |command| command.stdout(Stdio::piped()))
     }
 
@@ -61,12 +65,12 @@ impl Parties {
         Process::start_with(&args, |command| streams(command.stdin(Stdio::null())))
     }
 
-    fn sender(&self, more: &[&str]) -> Process {
+    pub(crate) fn sender(&self, more: &[&str]) -> Process {
         let own: Vec<&str> = self.sender.iter().map(String::as_str).collect();
         Process::start(&[&["send", "--connect", &self.address], &own[..], more].concat())
     }
 
-    fn join(&self, receiver: &[&str], sender: &[&str]) -> Joined {
+    pub(crate) fn join(&self, receiver: &[&str], sender: &[&str]) -> Joined {
         let receiver = self.receiver(receiver);
         let sender = self.sender(sender);
         Joined {
@@ -111,14 +115,41 @@ fn a_job_that_is_done_is_done() {
         names.sort();
         assert_eq!(names, ["job", "lock"]);
     }
-    // Alone: nobody is met any more.
+    // Alone: nobody is met any more. It is said even where nothing else is.
     fs::remove_file(&output).unwrap();
-    parties
-        .receiver(&["--output", &output])
-        .end()
-        .says(0, &["is done"]);
-    parties.sender(&[]).end().says(0, &["is done"]);
+    let report = parties.folder.path("report.json");
+    let more = ["--output", &output, "--quiet", "--report", &report];
+    let again = parties.receiver(&more).end();
+    again.says(
+        0,
+        &["already done, of this very table: nothing was done now"],
+    );
+    let report: Value = serde_json::from_str(&parties.folder.read("report.json")).unwrap();
+    assert_eq!(report["outcome"], "already done");
+    parties.sender(&[]).end().says(0, &["already done"]);
     assert!(!exists(&output));
+}
+
+/// Next week's table is not taken for last week's, though the folder is, on either side.
+#[test]
+fn a_job_that_is_done_is_done_for_its_table_only() {
+    let parties = Parties::trading(&["--parts", "3"]);
+    parties.trade();
+    let table = "a table (its keys, their order, and its numbers)";
+    let values = "the values of the columns that are given";
+    for (changed, said) in [(rows(0..3001, "m"), table), (rows(0..3000, "n"), values)] {
+        parties.folder.file("mine", changed);
+        let refused = parties.receiver(&[]).end();
+        assert_eq!(refused.says(2, &[said, "new folders"]).stdout, "");
+    }
+    parties.folder.file("mine", rows(0..3000, "m"));
+    parties.receiver(&[]).end().says(0, &["already done"]);
+    parties.folder.file("theirs", rows(1000..5000, "u"));
+    parties.sender(&[]).end().says(2, &[values]);
+    // Nor for another command.
+    let [rows, other] = [&["--rows", "all"][..], &["--give-bytes", "40"]];
+    parties.receiver(rows).end().says(2, &["what is written"]);
+    parties.receiver(other).end().says(2, &["--give, --take"]);
 }
 
 /// Each kind of output, with what its receiver prints.
@@ -258,7 +289,7 @@ fn another_number_of_parts_is_refused() {
 }
 
 /// Takes long enough to be broken off.
-const LONG: [&str; 8] = [
+pub(crate) const LONG: [&str; 8] = [
     "--parts",
     "61",
     "--protocol",
@@ -277,7 +308,7 @@ impl Parties {
         parties
     }
 
-    fn break_off(&self) {
+    pub(crate) fn break_off(&self) {
         let both = [self.receiver(&[]), self.sender(&[])];
         let jobs = ["receiver-job", "sender-job"];
         while jobs.iter().any(|job| self.parts_done(job) < 3) {
@@ -309,7 +340,14 @@ impl Parties {
         joined.both()
     }
 
-    fn goes_on(&self) {
+    /// Both ask for a record in these files.
+    pub(crate) fn record(&mut self, receivers: &str, senders: &str) {
+        let asked = |file: &str| ["--record", file].map(str::to_owned);
+        self.receiver.extend(asked(receivers));
+        self.sender.extend(asked(senders));
+    }
+
+    pub(crate) fn goes_on(&self) {
         let done = ["receiver-job", "sender-job"].map(|job| self.parts_done(job));
         assert!(done.iter().all(|done| (2..61).contains(done)), "{done:?}");
         let joined = self.join(&[], &[]);
@@ -392,40 +430,40 @@ fn columns_that_both_have_are_written_alone_later() {
 /// It is signed in the session in which all is done, and written before the result is.
 #[test]
 fn a_job_is_recorded_when_it_is_done() {
-    let parties = Parties::trading(&LONG);
-    parties.break_off();
+    let mut parties = Parties::trading(&LONG);
     let [ours, theirs] = ["ours.json", "theirs.json"].map(|name| parties.folder.path(name));
+    parties.record(&ours, &theirs);
+    parties.break_off();
+    // Neither side goes on without it, and both are as they were.
+    let recorded = "signing a record (--record) `yes`, and this is `no`";
+    let unrecorded = |own: &[String]| own[..own.len() - 2].to_vec();
+    let without = unrecorded(&parties.receiver);
+    let with = mem::replace(&mut parties.receiver, without);
+    parties.receiver(&[]).end().says(2, &[recorded]);
+    parties.receiver = with;
+    let without = unrecorded(&parties.sender);
+    let with = mem::replace(&mut parties.sender, without);
+    parties.sender(&[]).end().says(2, &[recorded]);
+    parties.sender = with;
+
     let full = fs::File::options().write(true).open("/dev/full").unwrap();
-    let receiver = parties.receiver_with(&["--record", &ours], |command| command.stdout(full));
-    let sender = parties.sender(&["--record", &theirs]).end();
+    let receiver = parties.receiver_with(&[], |command| command.stdout(full));
+    let sender = parties.sender(&[]).end();
+    let again = "of its 61 steps ran more than once. Each said the same again";
     assert_eq!(
-        sender.says(0, &["wrote the record"]).stdout,
+        sender.says(0, &["wrote the record", again]).stdout,
         traded("t", "m")
     );
     receiver.end().says(3, &["standard output"]);
     let verified = run(&["verify", &ours, "--against", &theirs]);
-    assert!(verified.says(0, &[]).stdout.contains("is the same record"));
+    let verified = verified.says(0, &[]);
+    assert!(verified.stdout.contains("is the same record"));
+    assert!(verified.stdout.contains("of it ran more than once"));
     let written = parties.folder.read("ours.json");
-    let alone = parties.receiver(&["--record", &ours]).end();
-    alone.says(0, &["the other party is not needed any more"]);
+    let alone = parties.receiver(&[]).end();
+    alone.says(0, &["the other party is not needed any more", again]);
     assert_eq!(alone.stdout, traded("m", "t"));
     assert_eq!(parties.folder.read("ours.json"), written);
-}
-
-/// Whoever has all, but no record, needs the other party.
-#[test]
-fn a_job_without_its_record_gives_no_result() {
-    let parties = Parties::new(&["--parts", "3"]);
-    let full = fs::File::options().write(true).open("/dev/full").unwrap();
-    let receiver = parties.receiver_with(&[], |command| command.stdout(full));
-    parties.sender(&[]).end().says(0, &[]);
-    receiver.end().says(3, &["standard output"]);
-    let record = parties.folder.path("record.json");
-    let alone = parties
-        .receiver(&["--record", &record, "--wait", "1"])
-        .end();
-    assert_eq!(alone.says(4, &[]).stdout, "");
-    assert!(!exists(&record));
 }
 
 /// What is kept of parts are rows, whatever of the table lies on disk.
@@ -438,8 +476,8 @@ fn a_job_goes_on_with_a_table_on_disk() {
     assert_eq!(joined.receiver.says(0, &[]).stdout, lines(1000..3000));
 }
 
-/// Both get shares of one run of each part, whichever attempt it was in; even if a folder is put back from a
-/// copy.
+/// Both get shares of one run of each part, whichever attempt it was in. A folder that is put back from a copy is
+/// refused: what it lacks would be said anew.
 #[test]
 fn shares_go_on() {
     let common = [
@@ -478,8 +516,15 @@ fn shares_go_on() {
             copy("receiver-job", "copy");
         }
     }
-    fs::remove_dir_all(parties.folder.path("receiver-job")).unwrap();
-    copy("copy", "receiver-job");
+    copy("receiver-job", "newest");
+    for (name, code) in [("copy", 3), ("newest", 0)] {
+        fs::remove_dir_all(parties.folder.path("receiver-job")).unwrap();
+        copy(name, "receiver-job");
+        if code == 3 {
+            let refused = parties.receiver(&["--output", &mine]).end();
+            refused.says(3, &["lacks what this side has already said (an old copy"]);
+        }
+    }
     for ended in start().map(Process::end) {
         ended.says(0, &[" of 13 parts done before"]);
     }
@@ -568,6 +613,15 @@ fn what_has_changed_is_refused() {
         "the output `rows`, and this is `count`",
     );
     refused(&["--min-intersection", "5"], 2, "the minimum");
+    let terms = parties.folder.file("terms", "as agreed\n");
+    refused(&["--terms", &terms], 2, "the terms (--terms) `none`, and");
+    let record = parties.folder.path("record.json");
+    let unrecorded = "signing a record (--record) `no`, and this is `yes`";
+    refused(&["--record", &record], 2, unrecorded);
+    let written = "what is written (--rows, --align, the format of --output, --quote-empty, --quote-formulas) `shared, in";
+    refused(&["--rows", "all"], 2, written);
+    let elsewhere = parties.folder.path("out.csv");
+    refused(&["--output", &elsewhere], 2, written);
     let elsewhere = Folder::new();
     let stranger = trust(&elsewhere).sender;
     let other = |from: usize, value: &str, text: &str| {
@@ -613,6 +667,7 @@ fn what_has_changed_is_refused() {
         own
     };
     let other = Parties {
+        trust: trust(&Folder::new()),
         folder: Folder::new(),
         address: parties.address.clone(),
         receiver: seven(&parties.receiver),
@@ -687,6 +742,12 @@ fn a_folder_is_one_process_at_a_time_and_whole() {
     );
     joined.sender.says(7, &[]);
     fs::write(&results, &whole[..whole.len() - 1]).unwrap();
+    let joined = parties.join(&[], &[]);
+    joined
+        .receiver
+        .says(3, &["lacks what this side has already said"]);
+    joined.sender.says(7, &[]);
+    fs::write(&results, &whole).unwrap();
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -739,18 +800,6 @@ fn nothing_in_the_folder_tells_an_item() {
     parties.goes_on();
 }
 
-#[test]
-fn no_job_is_kept_with_protocols_against_cheats() {
-    for protocol in ["rr22-malicious", "cm20-malicious-sender"] {
-        let parties = Parties::new(&["--protocol", protocol]);
-        parties
-            .receiver(&[])
-            .end()
-            .says(2, &["protects from a party that cheats"]);
-        assert!(!exists(&parties.folder.path("receiver-job")));
-    }
-}
-
 /// Either party, ten times, at any moment; the other one meets it again. Only parts that are not done on
 /// both sides run again, and the result is exact.
 #[test]
@@ -780,6 +829,24 @@ fn ten_kills_lose_nothing() {
         // It may be killed when it has printed it, and before that is noted.
         let mut printed = survived.printed.lines();
         assert!(printed.all(|line| line == "2000") && !survived.printed.is_empty());
+    }
+}
+
+/// The same with protocols against parties that cheat, in parts and in one run.
+#[test]
+fn ten_kills_lose_nothing_where_parties_may_cheat() {
+    let mut random = Random(0x1234_5679);
+    let mut kills = 0;
+    let common = ["--threads", "2", "--wait", "30", "--protocol"];
+    let in_parts = [&common[..], &["rr22-malicious", "--parts", "23"]].concat();
+    let in_one = [&common[..], &["cm20-malicious-sender"]].concat();
+    for (common, least) in [(&in_parts, 7), (&in_one, 10)] {
+        while kills < least {
+            let parties = Parties::new(common);
+            let output = parties.folder.path("shared");
+            kills += survive(&parties, &["--output", &output], 3, &mut random).kills;
+            assert_eq!(parties.folder.read("shared"), lines(1000..3000));
+        }
     }
 }
 

@@ -1,9 +1,12 @@
 //! A line between the parties that changes what one of them says: what the other sees of a cheat, or
 //! of a party that leaves.
 
+#[cfg(target_os = "linux")]
+use std::fs::File;
 use std::{
     io::{self, Read, Write},
     net::{Shutdown, TcpListener, TcpStream},
+    process::Stdio,
     thread,
 };
 
@@ -33,7 +36,7 @@ pub(crate) fn join_over_a_line(
     cheat: Cheat,
     mut change: impl FnMut(&mut [u8]) + Send,
 ) -> Joined {
-    join_by(receiver, sender, cheat, |kind, payload| {
+    join_by(receiver, sender, cheat, Stdio::piped(), |kind, payload| {
         if kind == MESSAGE {
             change(payload);
         }
@@ -43,23 +46,54 @@ pub(crate) fn join_over_a_line(
 
 /// The same, where the sender is gone before it can say that it is done.
 pub(crate) fn join_without_goodbye(receiver: &[&str], sender: &[&str]) -> Joined {
-    join_by(receiver, sender, Cheat::Sender, |kind, _| match kind {
-        BYE => Err(io::ErrorKind::ConnectionAborted.into()),
-        _ => Ok(()),
-    })
+    let stdout = Stdio::piped();
+    join_by(
+        receiver,
+        sender,
+        Cheat::Sender,
+        stdout,
+        |kind, _| match kind {
+            BYE => Err(io::ErrorKind::ConnectionAborted.into()),
+            _ => Ok(()),
+        },
+    )
 }
 
-/// All frames of the cheat go through `change`; the line ends for them where that fails.
+/// The same, where the cheat's last word never arrives: that it has kept what it got. Nor is it done itself, as it cannot
+/// write what it got.
+#[cfg(target_os = "linux")]
+pub(crate) fn join_without_receipt(receiver: &[&str], sender: &[&str], cheat: Cheat) -> Joined {
+    let full = File::options().write(true).open("/dev/full").unwrap();
+    join_by(
+        receiver,
+        sender,
+        cheat,
+        full.into(),
+        |kind, payload| match (kind, &*payload) {
+            (MESSAGE, [1]) => Err(io::ErrorKind::ConnectionAborted.into()),
+            _ => Ok(()),
+        },
+    )
+}
+
+/// All frames of the cheat, whose standard output this is, go through `change`; the line ends for them where that fails.
 fn join_by(
     receiver: &[&str],
     sender: &[&str],
     cheat: Cheat,
+    stdout: Stdio,
     change: impl FnMut(u8, &mut [u8]) -> io::Result<()> + Send,
 ) -> Joined {
-    let (receiver, receivers_address) = Process::listen("receive", receiver);
+    let [receivers, senders] = match cheat {
+        Cheat::Receiver => [stdout, Stdio::piped()],
+        Cheat::Sender => [Stdio::piped(), stdout],
+    };
+    let (receiver, receivers_address) =
+        Process::listen_with("receive", receiver, |command| command.stdout(receivers));
     let line = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = line.local_addr().unwrap().to_string();
-    let sender = Process::start(&[&["send", "--connect", &address], sender].concat());
+    let sender = [&["send", "--connect", &address], sender].concat();
+    let sender = Process::start_with(&sender, |command| command.stdout(senders));
 
     let to_receiver = TcpStream::connect(receivers_address).unwrap();
     let (to_sender, _) = line.accept().unwrap();

@@ -1,5 +1,7 @@
 //! The program as its users see it: real processes, real files, real sockets.
 
+#[cfg(target_os = "linux")]
+mod answered_once;
 mod bad_input;
 mod bad_peers;
 mod bench;

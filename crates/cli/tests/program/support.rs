@@ -227,6 +227,9 @@ fn shown(command: &Command) -> String {
         .join(" ")
 }
 
+/// Where the program keeps what is its user's, unless a test says otherwise.
+pub(crate) const HOME: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/home");
+
 /// A running process.
 pub(crate) struct Process {
     command: String,
@@ -257,7 +260,7 @@ impl Process {
     }
 
     #[track_caller]
-    fn listen_with(
+    pub(crate) fn listen_with(
         party: &str,
         args: &[&str],
         streams: impl FnOnce(&mut Command) -> &mut Command,
@@ -311,6 +314,9 @@ impl Process {
     fn spawn_as_it_is(mut command: Command) -> Self {
         // Help is as wide as the terminal.
         command.env_remove("COLUMNS");
+        if !command.get_envs().any(|(name, _)| name == "PSIJOIN_HOME") {
+            command.env("PSIJOIN_HOME", HOME);
+        }
         let shown = shown(&command);
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         // It holds this side's copies of the child's streams.

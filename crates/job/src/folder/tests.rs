@@ -9,14 +9,24 @@ fn seed() -> JointSeed {
     JointSeed::insecure_fixed([9; 32])
 }
 
+fn hashed(folder: &Folder, name: &str, value: &str) -> Term {
+    folder.secret(name, |hasher| {
+        hasher.update(value.as_bytes());
+    })
+}
+
 fn terms(folder: &Folder, output: &str, key: &str) -> Vec<Term> {
-    let key = |hasher: &mut blake3::Hasher| {
-        hasher.update(key.as_bytes());
-    };
     vec![
         Term::shown("the output", output),
-        folder.secret("another key", key),
+        hashed(folder, "another key", key),
     ]
+}
+
+fn columns() -> Columns {
+    Columns {
+        numbers: vec!["amount".into()],
+        given: [b"turnover".to_vec(), vec![]],
+    }
 }
 
 fn begin(folder: &mut Folder) {
@@ -24,23 +34,37 @@ fn begin(folder: &mut Folder) {
     let begun = Begun {
         program: PROGRAM,
         terms,
+        data: vec![hashed(folder, "a table", "its keys")],
         protocol: "rr22",
         plan: [4; 32],
         items: [10, 20],
         parts: 3,
         steps: 4,
         bytes: [100, 7],
-        columns: vec![],
-        given: [vec![1, 2], vec![]],
+        columns: columns(),
         joint_seed: &seed(),
         command: "psijoin receive --key email",
     };
     folder.begin(begun).unwrap();
-    folder.results().unwrap().attempt(&seed(), |_| true);
+}
+
+fn open_as(path: &Path, program: &str) -> Result<Folder, Error> {
+    let owner = Owner {
+        program,
+        secret: &[8; 32],
+        marks: Some(&path.with_file_name("marks")),
+    };
+    Folder::open(path, &owner)
 }
 
 fn open(path: &Path) -> Result<Folder, Error> {
-    Folder::open(path, PROGRAM)
+    open_as(path, PROGRAM)
+}
+
+/// Keeps that a step is done.
+fn keep(results: &Results, step: u32, output: &Output) {
+    results.begin(step).unwrap();
+    results.keep(step, Some(output), [1; 32]).unwrap();
 }
 
 fn at(temporary: &TempDir) -> PathBuf {
@@ -55,7 +79,7 @@ fn a_job_goes_on_in_another_process() {
     assert!(folder.job().is_none());
     begin(&mut folder);
     let results = folder.results().unwrap();
-    results.keep(2, &Output::Rows(vec![5])).unwrap();
+    keep(results, 2, &Output::Rows(vec![5]));
     drop(folder);
 
     let folder = open(path).unwrap();
@@ -71,6 +95,16 @@ fn a_job_goes_on_in_another_process() {
     let changed = folder.check(&terms(&folder, "rows", "phone")).unwrap_err();
     assert!(matches!(changed, Error::ChangedSecret { .. }), "{changed}");
     assert_eq!(changed.kind(), crate::Kind::Usage);
+    folder
+        .check_data(&hashed(&folder, "a table", "its keys"))
+        .unwrap();
+    let changed = folder.check_data(&hashed(&folder, "a table", "others"));
+    let said = changed.unwrap_err().to_string();
+    assert!(
+        said.contains("begun with a table, and this is another"),
+        "{said}"
+    );
+    assert_eq!(folder.columns().unwrap(), columns());
 
     // Also while somebody works there.
     let status = Folder::status(path).unwrap();
@@ -93,9 +127,11 @@ fn nothing_that_is_kept_tells_a_result_or_a_secret() {
     begin(&mut folder);
     let row = 0xabcd_1234_u32;
     let results = folder.results().unwrap();
-    results.keep(0, &Output::Rows(vec![row; 9])).unwrap();
+    keep(results, 0, &Output::Rows(vec![row; 9]));
     let secrets = [
         &b"email"[..],
+        b"turnover",
+        b"amount",
         &[9; 8],
         &row.to_le_bytes(),
         hex(&[9; 8]).as_bytes(),
@@ -116,7 +152,7 @@ fn an_ended_job_leaves_nothing_but_that() {
     let path = &at(&temporary);
     let mut folder = open(path).unwrap();
     begin(&mut folder);
-    folder.results().unwrap().keep(0, &Output::Nothing).unwrap();
+    keep(folder.results().unwrap(), 0, &Output::Nothing);
     folder.end(Ended::TooFew).unwrap();
     drop(folder);
     let names = || {
@@ -137,9 +173,16 @@ fn an_ended_job_leaves_nothing_but_that() {
     assert_eq!(names(), ["job", "lock"]);
     let status = Folder::status(path).unwrap();
     assert_eq!((status.done, status.command), (4, None));
+    // It is still known what it was about.
+    folder.check(&terms(&folder, "rows", "email")).unwrap();
+    assert!(folder.check(&terms(&folder, "rows", "phone")).is_err());
+    let table = |keys| folder.check_data(&hashed(&folder, "a table", keys));
+    table("its keys").unwrap();
+    assert!(matches!(table("others"), Err(Error::ChangedSecret { .. })));
+    assert_eq!(folder.columns().unwrap(), columns());
     // Any version may look at it.
     drop(folder);
-    Folder::open(path, "2.0.0").unwrap();
+    open_as(path, "2.0.0").unwrap();
 }
 
 #[test]
@@ -150,7 +193,7 @@ fn a_folder_is_one_process_at_a_time_of_one_version() {
     assert!(matches!(open(path), Err(Error::InUse(_))));
     begin(&mut folder);
     drop(folder);
-    let error = Folder::open(path, "2.0.0").err().unwrap();
+    let error = open_as(path, "2.0.0").err().unwrap();
     assert!(matches!(error, Error::Version { .. }), "{error}");
 }
 
@@ -160,7 +203,7 @@ fn a_job_of_another_layout_is_not_taken_for_a_damaged_one() {
     let temporary = tempfile::tempdir().unwrap();
     let path = &at(&temporary);
     begin(&mut open(path).unwrap());
-    fs::write(path.join(JOB), r#"{"psijoin job": 3, "program": "9.0.0"}"#).unwrap();
+    fs::write(path.join(JOB), r#"{"psijoin job": 9, "program": "9.0.0"}"#).unwrap();
     for error in [open(path).err(), Folder::status(path).err()] {
         let error = error.unwrap();
         assert!(
@@ -221,11 +264,7 @@ fn damage_is_named() {
     let mut folder = open(path).unwrap();
     begin(&mut folder);
     for step in 0..2 {
-        folder
-            .results()
-            .unwrap()
-            .keep(step, &Output::Nothing)
-            .unwrap();
+        keep(folder.results().unwrap(), step, &Output::Nothing);
     }
     drop(folder);
     for name in [JOB, KEY, RESULTS] {
@@ -250,6 +289,78 @@ fn damage_is_named() {
     assert!(open(path).unwrap().joint_seed().is_err());
 }
 
+/// Also where nothing else would show it.
+#[test]
+fn what_somebody_has_changed_is_noticed() {
+    let temporary = tempfile::tempdir().unwrap();
+    let path = &at(&temporary);
+    begin(&mut open(path).unwrap());
+    let whole = fs::read_to_string(path.join(JOB)).unwrap();
+    let without = |list: &str| {
+        let mut job: serde_json::Value = serde_json::from_str(&whole).unwrap();
+        job[list].as_array_mut().unwrap().remove(0);
+        job.to_string()
+    };
+    for changed in [
+        without("terms"),
+        without("data"),
+        whole.replace("rr22", "kkrt"),
+        whole.replace("\"confirmed\": false", "\"confirmed\": true"),
+    ] {
+        assert_ne!(changed, whole);
+        fs::write(path.join(JOB), changed).unwrap();
+        let folder = open(path).unwrap();
+        let error = folder.check(&terms(&folder, "rows", "email")).unwrap_err();
+        assert!(matches!(error, Error::Damaged { .. }), "{error}");
+    }
+    fs::write(path.join(JOB), &whole).unwrap();
+    let folder = open(path).unwrap();
+    folder.check(&terms(&folder, "rows", "email")).unwrap();
+    // A command that lacks a setting, or has one more.
+    let all = terms(&folder, "rows", "email");
+    assert!(folder.check(&all[..1]).is_err());
+    let more = [&all[..], &[Term::shown("more", "of it")]].concat();
+    assert!(folder.check(&more).is_err());
+}
+
+/// As from a backup: what it lacks would be said anew.
+#[test]
+fn an_old_copy_is_refused() {
+    let temporary = tempfile::tempdir().unwrap();
+    let path = &at(&temporary);
+    let marks = temporary.path().join("marks");
+    let mut folder = open(path).unwrap();
+    begin(&mut folder);
+    let old = fs::read(path.join(RESULTS)).unwrap();
+    keep(folder.results().unwrap(), 0, &Output::Nothing);
+    drop(folder);
+    let new = fs::read(path.join(RESULTS)).unwrap();
+    fs::write(path.join(RESULTS), old).unwrap();
+    let error = open(path).err().unwrap();
+    assert!(matches!(error, Error::Lost(_)), "{error}");
+    fs::write(path.join(RESULTS), new).unwrap();
+    let mut folder = open(path).unwrap();
+    assert_eq!(fs::read_dir(&marks).unwrap().count(), 1);
+    folder.end(Ended::Done).unwrap();
+    assert_eq!(fs::read_dir(&marks).unwrap().count(), 0);
+}
+
+#[test]
+fn a_job_that_has_failed_is_refused() {
+    use psijoin_channel::AbortCode::ProtocolViolation;
+
+    let temporary = tempfile::tempdir().unwrap();
+    let path = &at(&temporary);
+    let mut folder = open(path).unwrap();
+    begin(&mut folder);
+    let mut attempt = folder.results().unwrap().begin(0).unwrap();
+    attempt.witness.gives_up(ProtocolViolation).unwrap();
+    drop((attempt, folder));
+    let error = open(path).err().unwrap();
+    assert!(matches!(error, Error::Spoilt(_)), "{error}");
+    assert!(Folder::status(path).unwrap().is_spoilt);
+}
+
 /// A full disk: what was kept before stays.
 #[cfg(target_os = "linux")]
 #[test]
@@ -258,7 +369,7 @@ fn a_full_disk_loses_nothing_that_was_kept() {
     let path = &at(&temporary);
     let mut folder = open(path).unwrap();
     begin(&mut folder);
-    folder.results().unwrap().keep(0, &Output::Nothing).unwrap();
+    keep(folder.results().unwrap(), 0, &Output::Nothing);
     drop(folder);
     // Whatever is written there fails.
     let full = File::options()
@@ -270,8 +381,11 @@ fn a_full_disk_loses_nothing_that_was_kept() {
     let results = Results::open(full, key, "job".into(), 4, true)
         .ok()
         .unwrap();
-    results.attempt(&seed(), |_| true);
-    let error = results.keep(1, &Output::Nothing).unwrap_err();
+    let error = results.begin(1).err().unwrap();
+    assert_eq!(error.kind(), psijoin_psi::ErrorKind::Ledger);
+    let error = results
+        .keep(1, Some(&Output::Nothing), [1; 32])
+        .unwrap_err();
     assert_eq!(error.kind(), psijoin_psi::ErrorKind::Ledger);
     assert!(!results.has(1));
     assert_eq!(open(path).unwrap().done(), 1);

@@ -3,12 +3,8 @@
 
 use std::thread;
 
-use psijoin_channel::{
-    count::{Snapshot, counted},
-    joint_seed::JointSeed,
-    memory,
-};
-use psijoin_psi::{Context, Input, OutputKind, Plan, Request, Role, run};
+use psijoin_channel::{Error as ChannelError, joint_seed::JointSeed, memory, transcript::recorded};
+use psijoin_psi::{Context, Error, Input, OutputKind, Plan, Request, Role, run};
 use psijoin_psi_parts::{Remaining, steps};
 
 use crate::{
@@ -67,7 +63,7 @@ fn goes_on(subject: &Subject, plan: &Plan, sets: &Sets, role: Role, room: usize)
         Role::Sender => [MemoryLedger::with_room(room), MemoryLedger::default()],
         Role::Receiver => [MemoryLedger::default(), MemoryLedger::with_room(room)],
     };
-    let ((sent, received), _) = attempt(plan, sets, &ledgers, [1; 32]);
+    let (sent, received) = attempt(plan, [sets, sets], &ledgers).results;
     let own = match role {
         Role::Sender => sent,
         Role::Receiver => received,
@@ -75,60 +71,129 @@ fn goes_on(subject: &Subject, plan: &Plan, sets: &Sets, role: Role, room: usize)
     assert_eq!(own.unwrap_err().kind(), psijoin_psi::ErrorKind::Ledger);
 
     let [senders, receivers] = ledgers.each_ref().map(MemoryLedger::steps);
-    let mut both = senders;
-    both.retain(|step| receivers.contains(step));
+    let is_of_both = |step: &u32| receivers.get(step) == senders.get(step);
+    let mut both: Vec<u32> = senders.keys().copied().filter(is_of_both).collect();
     // Steps that neither lost may be lost later.
     both.retain(|step| *step != 1);
-    // What was opened was opened of the shares of these runs.
+    // What was opened was opened of all parts.
     if both.len() < PARTS as usize {
         both.retain(|step| *step < PARTS);
     }
-    let ledgers = ledgers.map(|ledger| ledger.only(&both));
+    let ledgers = ledgers.map(|ledger| ledger.agreed(&both));
     let planned = Remaining::after(plan, &ledgers[0]).traffic();
-    let (results, passed) = attempt(plan, sets, &ledgers, [2; 32]);
-    let withheld = matches!(&results.1, Ok(psijoin_psi::Output::TooFew));
-    assert_output(subject, sets, plan.request(), results);
-    if !withheld {
-        assert_eq!(passed.sent.bytes, planned.sender_bytes);
-        assert_eq!(passed.received.bytes, planned.receiver_bytes);
+    let attempted = attempt(plan, [sets, sets], &ledgers);
+    if !matches!(&attempted.results.1, Ok(psijoin_psi::Output::TooFew)) {
+        assert_eq!(
+            attempted.bytes(),
+            [planned.sender_bytes, planned.receiver_bytes]
+        );
     }
+    assert_output(subject, sets, plan.request(), attempted.results);
 
     // Whoever has all needs nobody.
     let all: Vec<u32> = (0..steps(plan)).collect();
-    assert_eq!(
-        ledgers.each_ref().map(MemoryLedger::steps),
-        [all.clone(), all]
-    );
-    let (results, passed) = attempt(plan, sets, &ledgers, [3; 32]);
-    assert_output(subject, sets, plan.request(), results);
-    assert_eq!(passed.sent.bytes + passed.received.bytes, 0);
+    let [senders, receivers] = ledgers.each_ref().map(MemoryLedger::steps);
+    assert_eq!(senders, receivers, "the same runs");
+    assert!(senders.keys().eq(&all));
+    let ledgers = ledgers.map(|ledger| ledger.agreed(&all));
+    let attempted = attempt(plan, [sets, sets], &ledgers);
+    assert_eq!(attempted.bytes(), [0, 0]);
+    assert_output(subject, sets, plan.request(), attempted.results);
 }
 
-/// One attempt with fresh randomness, on digests that stay; what each learned, and what passed.
+/// Whoever goes on with another set gets no other answer: the honest party says a beginning of what it said before, in
+/// either role, in any of its runs.
+pub fn what_was_answered_is_answered_to_the_same_only(subject: &Subject) {
+    let sets = Sets::new(70, 100, 30);
+    let others = Sets {
+        sender: sets.sender.iter().map(|item| item + 10).collect(),
+        receiver: Sets::new(70, 100, 20).receiver,
+    };
+    for subject in [subject.clone(), subject.in_parts(2)] {
+        for request in subject.requests(&sets) {
+            let plan = &subject.plan(&request);
+            if request.is_decided() || plan.cost().total.total_bytes() == 0 {
+                continue;
+            }
+            for honest in [Role::Sender, Role::Receiver] {
+                answers_once(plan, honest, &sets, &others);
+            }
+        }
+    }
+}
+
+/// The peer of the honest party has lost what it knew, and comes back with other items.
+fn answers_once(plan: &Plan, honest: Role, sets: &Sets, others: &Sets) {
+    let (own, peer) = match honest {
+        Role::Sender => (0, 1),
+        Role::Receiver => (1, 0),
+    };
+    let mut ledgers = [MemoryLedger::default(), MemoryLedger::default()];
+    let first = attempt(plan, [sets, sets], &ledgers);
+    ledgers[peer] = MemoryLedger::default();
+    let ledgers = ledgers.map(|ledger| ledger.agreed(&[]));
+    let mut brought = [sets, sets];
+    brought[peer] = others;
+    let again = attempt(plan, brought, &ledgers);
+    let output = &plan.request().output;
+    assert!(
+        first.said[own].starts_with(&again.said[own]),
+        "{output}, {honest}: it said something else"
+    );
+    let of_honest = match honest {
+        Role::Sender => again.results.0,
+        Role::Receiver => again.results.1,
+    };
+    // Whoever hears nothing has nothing to compare, and cannot be asked anything.
+    if !first.said[peer].is_empty() {
+        assert!(
+            matches!(of_honest, Err(Error::Channel(ChannelError::PeerDiffers))),
+            "{output}, {honest}: {of_honest:?}"
+        );
+    }
+}
+
+/// What both learned in an attempt, and what each said.
+struct Attempted {
+    results: Results,
+    said: [Vec<Vec<u8>>; 2],
+}
+
+impl Attempted {
+    /// How many bytes each said.
+    fn bytes(&self) -> [u64; 2] {
+        let bytes =
+            |messages: &Vec<Vec<u8>>| messages.iter().map(|message| message.len() as u64).sum();
+        self.said.each_ref().map(bytes)
+    }
+}
+
 fn attempt(
     plan: &Plan,
-    sets: &Sets,
+    [senders, receivers]: [&Sets; 2],
     ledgers: &[MemoryLedger; 2],
-    fresh: [u8; 32],
-) -> (Results, Snapshot) {
+) -> Attempted {
     let (sender, receiver) = memory::pair();
-    let (sender, counters) = counted(sender);
+    let [(sender, by_sender), (receiver, by_receiver)] = [sender, receiver].map(recorded);
     let output = &plan.request().output;
+    let joint_seed = &JointSeed::insecure_fixed(JOINT_SEED);
     let party = |role, items: &[u64], mut channel, ledger| {
-        let joint_seed = JointSeed::insecure_fixed(JOINT_SEED);
         let input = Input {
-            items: &plan.items(&structured(items), &joint_seed),
+            items: &plan.items(&structured(items), joint_seed),
             columns: &columns(role, items, output),
             payloads: &payloads(role, items, output),
-            joint_seed: &JointSeed::insecure_fixed(fresh),
+            joint_seed,
         };
         let mut context = Context::new(&mut channel).keeping(ledger);
         run(plan, role, &input, &mut context)
     };
     let results = thread::scope(|scope| {
-        let sent = scope.spawn(|| party(Role::Sender, &sets.sender, sender, &ledgers[0]));
-        let received = party(Role::Receiver, &sets.receiver, receiver, &ledgers[1]);
+        let sent = scope.spawn(|| party(Role::Sender, &senders.sender, sender, &ledgers[0]));
+        let received = party(Role::Receiver, &receivers.receiver, receiver, &ledgers[1]);
         (sent.join().unwrap(), received)
     });
-    (results, counters.snapshot())
+    Attempted {
+        results,
+        said: [by_sender, by_receiver].map(|said| said.messages()),
+    }
 }

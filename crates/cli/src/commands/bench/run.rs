@@ -166,7 +166,6 @@ impl Parties {
                 plan,
                 role,
                 joint_seed,
-                items_seed: joint_seed,
                 ledger: None,
             };
             run.compute(set, &mut channels, pool, phases)

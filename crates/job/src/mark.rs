@@ -1,0 +1,48 @@
+//! How far the results of a job have come, noted outside of its folder: an old copy of the folder is known by it.
+//!
+//! A mark is never ahead of what is on the disk, and may fall behind in a power cut. So what is shorter than its mark is
+//! an old copy, or was cut off. Where there is no mark, as on another machine, nothing can be told.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read, Seek, Write},
+    path::Path,
+};
+
+use crate::folder::{make, open_own, remove};
+
+/// See the [module](self).
+pub(crate) struct Mark {
+    file: File,
+    /// How long the results were at least.
+    pub(crate) len: u64,
+}
+
+impl Mark {
+    /// The mark of this name; none if `marks` cannot be written.
+    pub(crate) fn open(marks: &Path, name: &str) -> Option<Self> {
+        let opened = || {
+            fs::create_dir_all(marks.parent().unwrap_or(marks))?;
+            make(marks)?;
+            let mut file = open_own(&marks.join(name))?;
+            let mut text = String::new();
+            file.read_to_string(&mut text)?;
+            let len = text.trim().parse().unwrap_or_default();
+            io::Result::Ok(Self { file, len })
+        };
+        opened().ok()
+    }
+
+    /// The results have grown.
+    pub(crate) fn set(&mut self, len: u64) {
+        // Digits never become fewer. A mark that falls behind protects less, and breaks nothing.
+        let _ = self.file.rewind();
+        let _ = self.file.write_all(len.to_string().as_bytes());
+        self.len = len;
+    }
+}
+
+/// Removes the mark of a job that is over.
+pub(crate) fn clear(marks: &Path, name: &str) {
+    let _ = remove(&marks.join(name));
+}
