@@ -10,7 +10,7 @@
 //!    used over a later channel.
 //! 3. [`Prepared::run`] runs the online phase on an [`Input`] and returns an [`Output`].
 //!
-//! [`run`] does 2 and 3, overlapping where a protocol can. A protocol implements a [`Party`] for
+//! [`run`] does 2 and 3, overlapping where a protocol can; so does [`run_batches`], for a plan that takes items some at a time. A protocol implements a [`Party`] for
 //! each role. A caller goes through [`prepare`] and [`run`], which check what they are given and
 //! tell the peer if this party gives up.
 //!

@@ -122,7 +122,7 @@ pub(crate) struct Join {
     /// Refuse a set of the other party with more keys than this. It bounds the memory and the time
     /// that a large set can cost you. It is also a sender's only defence against a receiver that
     /// puts in every key it can think of. [default: as many as this machine has memory for, or as
-    /// this party has itself; no limit for a join in parts, whose memory does not depend on it]
+    /// this party has itself; no limit for a join in parts or a count by dh, whose memory does not depend on it]
     #[arg(long, value_name = "N", value_parser = sizes::size)]
     pub(crate) max_peer_keys: Option<u64>,
 
