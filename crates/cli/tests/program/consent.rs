@@ -90,10 +90,16 @@ fn a_sender_is_warned_of_a_curious_receiver() {
 fn without_a_limit_the_memory_is_one_of_a_single_run() {
     use crate::fake_peers::hello_to_limited_receiver;
 
-    let counts = ["--protocol", "dh", "--output-kind", "count"];
-    let at_once = hello_to_limited_receiver(MAX_ITEMS as u64, &counts);
+    let count = |protocol, memory| {
+        let kind = ["--output-kind", "count", "--protocol", protocol];
+        [&kind[..], &["--memory", memory]].concat()
+    };
+    let at_once = hello_to_limited_receiver(1 << 20, &count("rr22-circuit", "330MB"));
     at_once.says(6, &[]);
     assert_said!([at_once]);
+    // A batch takes no more the more there are.
+    let batches = hello_to_limited_receiver(MAX_ITEMS as u64, &count("dh", "330MB"));
+    batches.says(4, &["closed the connection"]);
     let in_parts = hello_to_limited_receiver(1 << 34, &[]);
     // It would go on.
     in_parts.says(4, &["closed the connection"]);
