@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -109,11 +110,41 @@ def _of_pandas(frame: Any, wanted: Wanted) -> Given:
         picked = frame.take(found.column(0).to_numpy())
         if found.num_columns == 1:
             return picked
-        added = found.select(range(1, found.num_columns)).to_pandas()
+        added = _to_pandas(found.select(range(1, found.num_columns)), found.column(0))
         added.index = picked.index
         return sys.modules["pandas"].concat([picked, added], axis="columns")
 
     return Given(columns, _picked(wanted), back)
+
+
+def _to_pandas(columns: Any, rows: Any) -> Any:
+    """Columns of the other party, as pandas has them, for the rows of the table that have these numbers."""
+    converted = _pandas_or_none(columns)
+    if converted is not None:
+        return converted
+    number = next(number for number, column in enumerate(columns.columns) if _pandas_or_none(column) is None)
+    column = columns.column(number)
+    first = bisect_left(range(len(column)), True, key=lambda row: _pandas_or_none(column[: row + 1]) is None)
+    types = _pyarrow().types
+    what = "a date" if types.is_date(column.type) else "a time" if types.is_time(column.type) else "a value"
+    place = f"in row {rows[first].as_py() + 1} of the table"
+    raise _cannot_hold("pandas", columns.column_names[number], f"{place}, {what}")
+
+
+def _pandas_or_none(columns: Any) -> Any:
+    try:
+        return columns.to_pandas()
+    except (ValueError, OverflowError):
+        # Its words hold the value.
+        return None
+
+
+def _cannot_hold(library: str, column: str, what: str) -> InputError:
+    message = (
+        f"the column {column!r} holds {what} that {library} cannot hold: let output name a file for the rows, or leave the "
+        "column out of take"
+    )
+    return InputError(message)
 
 
 def _of_polars(table: Any, wanted: Wanted) -> Given:
@@ -129,7 +160,7 @@ def _frame_of_polars(frame: Any, wanted: Wanted) -> Given:
     unread = [name for name in frame.columns if not wanted.reads(name)]
 
     def back(rows: Rows) -> Any:
-        found = polars.DataFrame(rows)
+        found = _to_polars(rows, numbered=True)
         return frame[found.to_series(0)].hstack(found[:, 1:])
 
     return Given(_nulls(frame, {*unread, *_untyped(frame.schema)}), _picked(wanted), back)
@@ -145,10 +176,24 @@ def _query_of_polars(query: Any, wanted: Wanted) -> Given:
         return _nulls(table, untyped).select(projection.columns)
 
     def back(rows: Rows) -> Any:
-        return polars.DataFrame(rows).with_columns(polars.lit(None).alias(name) for name in untyped)
+        return _to_polars(rows, numbered=False).with_columns(polars.lit(None).alias(name) for name in untyped)
 
     rows = chosen(query).collect_batches() if projection.is_complete else []
     return Given(chain([chosen(columns.to_frame())], rows), "stream", back)
+
+
+def _to_polars(rows: Rows, *, numbered: bool) -> Any:
+    """Rows as polars has them. It would change some values without a word. `numbered` says that the first column has the numbers
+    of the rows in the table."""
+    polars = sys.modules["polars"]
+    beyond = rows.beyond_polars()
+    if beyond is None:
+        return polars.DataFrame(rows)
+    column, row, what = beyond
+    if row is not None:
+        number = polars.DataFrame(rows).item(row, 0) if numbered else row
+        what = f"in row {number + 1} of the {'table' if numbered else 'result'}, {what}"
+    raise _cannot_hold("polars", column, what)
 
 
 def _untyped(schema: Any) -> list[str]:

@@ -3,12 +3,16 @@
 use std::sync::{Arc, Mutex};
 
 use arrow_array::{
-    ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchReader, StringArray,
+    ArrayRef, ArrowPrimitiveType, RecordBatch, RecordBatchIterator, RecordBatchReader, StringArray,
     cast::AsArray,
     ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader},
+    types::{
+        Time32MillisecondType, Time32SecondType, Time64MicrosecondType, Time64NanosecondType,
+        TimestampSecondType,
+    },
 };
 use arrow_pyarrow::FromPyArrow;
-use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
 use psijoin_cli::embedded::{Failed, Table};
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyCapsule};
 
@@ -107,6 +111,9 @@ impl RecordBatchReader for Frames {
     }
 }
 
+/// What polars makes nothing of.
+const MIDNIGHT: &str = "a midnight at the end of a day";
+
 /// Rows that a join gave. Any library that takes Arrow data takes them, by `__arrow_c_stream__`.
 #[pyclass(frozen, module = "psijoin._psijoin")]
 pub(crate) struct Rows {
@@ -117,6 +124,17 @@ pub(crate) struct Rows {
 impl Rows {
     pub(crate) fn new(schema: SchemaRef, batches: Vec<RecordBatch>) -> Self {
         Self { schema, batches }
+    }
+
+    /// The first row whose value in a column is one of these.
+    fn first<T: ArrowPrimitiveType>(
+        &self,
+        column: usize,
+        is_one: impl Fn(T::Native) -> bool,
+    ) -> Option<usize> {
+        let columns = self.batches.iter().map(|batch| batch.column(column));
+        let mut values = columns.flat_map(|column| column.as_primitive::<T>());
+        values.position(|value| value.is_some_and(&is_one))
     }
 }
 
@@ -162,6 +180,55 @@ impl Rows {
             );
         }
         Ok(texts)
+    }
+
+    /// The first value that polars cannot hold: the name of its column, its row, and what it is. No row if it has nothing of this
+    /// type.
+    fn beyond_polars(&self) -> Option<(String, Option<usize>, &'static str)> {
+        let mut fields = self.schema.fields().iter().enumerate();
+        fields.find_map(|(column, field)| {
+            let (row, what) = match field.data_type() {
+                DataType::Decimal256(..) => (None, "decimals of 256 bits"),
+                DataType::Timestamp(TimeUnit::Second, _) => {
+                    // They become milliseconds.
+                    let is_beyond = |seconds: i64| seconds.checked_mul(1_000).is_none();
+                    (
+                        Some(self.first::<TimestampSecondType>(column, is_beyond)?),
+                        "a timestamp",
+                    )
+                }
+                DataType::Time32(TimeUnit::Second) => {
+                    let is_beyond = |seconds| seconds >= 86_400;
+                    (
+                        Some(self.first::<Time32SecondType>(column, is_beyond)?),
+                        MIDNIGHT,
+                    )
+                }
+                DataType::Time32(_) => {
+                    let is_beyond = |milliseconds| milliseconds >= 86_400_000;
+                    (
+                        Some(self.first::<Time32MillisecondType>(column, is_beyond)?),
+                        MIDNIGHT,
+                    )
+                }
+                DataType::Time64(TimeUnit::Microsecond) => {
+                    let is_beyond = |microseconds| microseconds >= 86_400_000_000;
+                    (
+                        Some(self.first::<Time64MicrosecondType>(column, is_beyond)?),
+                        MIDNIGHT,
+                    )
+                }
+                DataType::Time64(_) => {
+                    let is_beyond = |nanoseconds| nanoseconds >= 86_400_000_000_000;
+                    (
+                        Some(self.first::<Time64NanosecondType>(column, is_beyond)?),
+                        MIDNIGHT,
+                    )
+                }
+                _ => return None,
+            };
+            Some((field.name().clone(), row, what))
+        })
     }
 
     /// The names of the columns.

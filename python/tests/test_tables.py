@@ -270,3 +270,67 @@ def test_nothing_shared_has_columns_all_the_same(pair: Pair, library: str) -> No
     rows = joined(pair, mine, theirs)
     assert len(rows) == 0
     assert list(rows.columns) == ["id", "plan"]
+
+
+def beyond(name: str) -> Any:
+    """A table whose third row a library cannot hold in the column `far`."""
+    pyarrow = pytest.importorskip("pyarrow")
+    numbers, kind = {
+        "date": ([0, None, 2**31 - 1], pyarrow.date32()),
+        "seconds": ([0, None, 2**62], pyarrow.timestamp("s")),
+        "midnight": ([0, None, 86_400], pyarrow.time32("s")),
+        "nanoseconds": ([0, None, 1], pyarrow.time64("ns")),
+    }[name]
+    width = pyarrow.int64() if kind.bit_width == 64 else pyarrow.int32()
+    return pyarrow.table({"id": ["a", "x", "b"], "far": pyarrow.array(numbers, width).view(kind)})
+
+
+@pytest.mark.parametrize("name", ["date", "midnight", "nanoseconds"])
+def test_what_pandas_cannot_hold_is_named(pair: Pair, name: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    theirs = beyond(name)
+    mine = pandas.DataFrame({"id": ["c", "a", "b"]})
+    with pytest.raises(psijoin.InputError, match="'far' holds in row 3 of the table, a") as raised:
+        psijoin.together(
+            lambda: pair[0].receive(mine, on="id", take="far"),
+            lambda: pair[1].send(theirs, on="id", give="far"),
+        )
+    assert "5881580" not in str(raised.value)
+    assert raised.value.__cause__ is None
+
+
+@pytest.mark.parametrize("name", ["seconds", "midnight"])
+def test_what_polars_cannot_hold_is_named(pair: Pair, name: str) -> None:
+    polars = pytest.importorskip("polars")
+    theirs = beyond(name)
+    mine = polars.DataFrame({"id": ["c", "a", "b"]})
+    for library, place in ((polars.DataFrame, "row 3 of the table"), (polars.DataFrame.lazy, "row 2 of the result")):
+        with pytest.raises(psijoin.InputError, match=f"'far' holds in {place}, a"):
+            psijoin.together(
+                lambda: pair[0].receive(library(mine), on="id", take="far"),
+                lambda: pair[1].send(theirs, on="id", give="far"),
+            )
+
+
+def test_decimals_that_polars_does_not_have_are_named(pair: Pair) -> None:
+    polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    theirs = pyarrow.table({"id": ["a"], "far": pyarrow.array([1], pyarrow.decimal256(76, 0))})
+    with pytest.raises(psijoin.InputError, match="'far' holds decimals of 256 bits that polars cannot hold"):
+        psijoin.together(
+            lambda: pair[0].receive(polars.DataFrame({"id": ["a"]}), on="id", take="far"),
+            lambda: pair[1].send(theirs, on="id", give="far"),
+        )
+
+
+def test_a_file_for_spreadsheets(pair: Pair, tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    output = tmp_path / "output.csv"
+    mine = pyarrow.table({"id": ["=a", "b"], "number": [-1, -2]})
+    theirs = pyarrow.table({"id": ["=a", "b"], "+name": ["=1+1", "-5"]})
+    psijoin.together(
+        lambda: pair[0].receive(mine, on="id", take="all", output=output, quote_formulas=True),
+        lambda: pair[1].send(theirs, on="id", give="+name"),
+    )
+    assert output.read_text() == 'id,number,"\'+name"\n"\'=a",-1,"\'=1+1"\nb,-2,-5\n'
+    with pytest.raises(psijoin.UsageError, match="for .csv and .tsv"):
+        pair[0].receive(mine, on="id", output=tmp_path / "output.arrow", quote_formulas=True)

@@ -34,6 +34,7 @@ def data_frames(
 
 def files(session: psijoin.Session, frame: polars.DataFrame) -> None:
     assert_type(session.receive(frame, output="rows.csv", quote_empty=True), None)
+    assert_type(session.receive(frame, output="rows.csv", quote_formulas=True), None)
     assert_type(session.send(frame), None)
     assert_type(session.send(frame, output_kind="count"), None)
 
