@@ -90,7 +90,7 @@ fn a_process_that_may_write_no_more_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let (mut child, said) = child(folder.path(), "trap '' XFSZ; ulimit -f 64;");
     child.wait().unwrap();
-    let path = folder.path().display();
+    let path = psijoin_printable::path(folder.path());
     let expected =
         format!("no more room in {path} for what does not fit into memory: File too large");
     assert!(said.starts_with(&expected), "{said}");

@@ -42,7 +42,7 @@ impl Shell {
         let mut bash = Command::new("bash");
         bash.args(["-euo", "pipefail"])
             .current_dir(folder.path(""))
-            .env("PATH", format!("{}:{path}", programs.display()))
+            .env("PATH", format!("{}:{path}", programs.to_str().unwrap()))
             .stdin(reader)
             .stdout(Stdio::piped());
         Self {

@@ -1,5 +1,7 @@
 //! Tables as a party has them, through the public interface.
 
+#![expect(clippy::disallowed_methods, reason = "paths of tests are plain")]
+
 mod aligned;
 mod arrow;
 mod atomic_files;
