@@ -1,6 +1,6 @@
 use std::{io, path::PathBuf};
 
-use psijoin_printable::Quoted;
+use psijoin_printable::{Quoted, Word};
 
 /// Why a job folder cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -45,9 +45,10 @@ pub enum Error {
 
     /// It was written by another version.
     #[error(
-        "the job in {} was begun by psijoin {theirs}, and this is {ours}: go on with that version, or begin \
+        "the job in {} was begun by psijoin {}, and this is {ours}: go on with that version, or begin \
          anew on both sides with new folders",
-        psijoin_printable::path(folder)
+        psijoin_printable::path(folder),
+        Word(theirs)
     )]
     Version {
         /// The folder.
@@ -60,9 +61,10 @@ pub enum Error {
 
     /// It was written by a version that keeps jobs in another form.
     #[error(
-        "the job in {} was begun by psijoin {theirs}, which keeps jobs in another form: go on with that version, or \
+        "the job in {} was begun by psijoin {}, which keeps jobs in another form: go on with that version, or \
          begin anew on both sides with new folders",
-        psijoin_printable::path(folder)
+        psijoin_printable::path(folder),
+        Word(theirs)
     )]
     Layout {
         /// The folder.
