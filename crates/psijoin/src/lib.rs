@@ -38,6 +38,7 @@
 //! | [`spill`] | where a table is kept that does not fit into memory |
 //! | [`circuits`] | computing with shares of the intersection |
 //! | [`share_file`] | shares in a file |
+//! | [`ledger`] | what a party keeps of a session, so that one that broke off can go on |
 //! | [`pair`] | both parties in one process, for tests and benches |
 
 #![forbid(unsafe_code)]
@@ -56,8 +57,8 @@ pub use psijoin_params::{Error as ParametersError, FailureBudget, Log2Prob, Secu
 pub use psijoin_psi::{
     Adversary, BatchInput, Batches, Columns, Context, Cost, Error, ErrorKind, Fingerprint, Info,
     Input, Items, Ledger, Matched, Observer, Output, OutputKind, Parameter, Payloads, Phases, Plan,
-    Prepared, Protocol, Request, Role, Shares, TotalShares, Totals, Traffic, pair, prepare, run,
-    run_batches,
+    Prepared, Protocol, Request, Role, Shares, TotalShares, Totals, Traffic, ledger, pair, prepare,
+    run, run_batches,
 };
 pub use psijoin_psi_parts::{self as parts, plan};
 #[cfg(feature = "transport")]

@@ -130,6 +130,17 @@ fn its_units_do_what_it_says() {
     assert_eq!(ann.folder.read("shared.csv"), shared);
     assert_eq!(ann.report()["session"], bob.report()["session"]);
 
+    // The same week again: nothing is left to do, and another export is not taken for this one.
+    ann.start().end().says(0, &["already done"]);
+    assert_eq!(ann.report()["outcome"], "already done");
+    ann.folder
+        .file("customers.csv", "email\n".to_owned() + &customers(0..301));
+    let changed = ann.start().end();
+    changed.says(2, &["a table (its keys"]);
+    ends(&ann, &changed, 2);
+    ann.folder
+        .file("customers.csv", "email\n".to_owned() + &customers(0..300));
+
     // A small week, and one that is smaller than what must be shared.
     for (name, subscribers) in [("2026-W02", 250..400), ("2026-W03", 290..293)] {
         bob.folder.file(
