@@ -200,6 +200,19 @@ fn a_count_by_dh_is_the_same_whoever_spills() {
         assert_eq!(spilled, expected, "{spills:?}");
         assert_eq!(fs::read_dir(&spill).unwrap().count(), 0);
     }
+
+    // A job keeps the table for another attempt.
+    let [my_job, their_job] = ["my job", "their job"].map(|name| folder.path(name));
+    let with_job = |input, report, job| {
+        let job = ["--job", job];
+        [&party(input, report, true)[..], &job].concat()
+    };
+    let joined = join(
+        &with_job(&mine, &of_mine, &my_job),
+        &with_job(&theirs, &of_theirs, &their_job),
+    );
+    joined.sender.says(0, &[]);
+    assert_eq!(joined.receiver.says(0, &[]).stdout, count);
 }
 
 /// Shares know rows, not items.
