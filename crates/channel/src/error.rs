@@ -184,7 +184,7 @@ impl std::fmt::Display for AbortCode {
             Self::Incompatible => "it was started with other settings than this side",
             Self::Interrupted => "it was interrupted by its user",
             Self::Refused => "its policy forbids the run",
-            Self::BadLuck => "it met a statistical failure (run again: fresh randomness is drawn)",
+            Self::BadLuck => "it met a statistical failure (run again: fresh randomness is drawn; with --job, in new folders)",
             Self::TimedOut => "it heard nothing from this side for too long",
             Self::OutOfMemory => "it ran out of memory",
             Self::InternalFailure => "it met an internal failure, which is not this side's fault",

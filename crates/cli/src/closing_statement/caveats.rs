@@ -26,7 +26,7 @@ const MORE_KEYS: &str = "A receiver that cheats may use more keys than it says."
 
 /// Of aligned rows.
 const REDRAWN: &str =
-    "A side that breaks off and runs again gets another order, so it can choose among several.";
+    "A side that breaks off and begins anew gets another order, so it can choose among several.";
 
 /// Of a session in parts.
 const SECURITY_OF_PARTS: &str = "Each part has 128 bits of computational security, and all together 128 less log2 of their \
