@@ -24,13 +24,23 @@ impl Marks {
     /// The first place that is not before `from`.
     #[inline]
     pub fn next(&self, from: usize) -> Option<usize> {
-        let mut word = from / WORD_BITS;
-        let mut bits = self.words.get(word)? & (u64::MAX << (from % WORD_BITS));
+        self.next_in(from..usize::MAX)
+    }
+
+    /// The first place in this range. What is behind the range costs nothing, though there be no place for a long way.
+    #[inline]
+    pub fn next_in(&self, range: Range<usize>) -> Option<usize> {
+        let mut word = range.start / WORD_BITS;
+        let mut bits = self.words.get(word)? & (u64::MAX << (range.start % WORD_BITS));
         while bits == 0 {
             word += 1;
+            if word * WORD_BITS >= range.end {
+                return None;
+            }
             bits = *self.words.get(word)?;
         }
-        Some(word * WORD_BITS + bits.trailing_zeros() as usize)
+        let place = word * WORD_BITS + bits.trailing_zeros() as usize;
+        (place < range.end).then_some(place)
     }
 
     /// How many places are in this range.
@@ -166,6 +176,9 @@ mod tests {
                     assert_eq!(marks.next(from), next, "{backend:?}, {length}, {from}");
                     let count = (from..length).filter(is_place).count();
                     assert_eq!(marks.count(from..length), count);
+                    let first = (0..from).find(is_place);
+                    assert_eq!(marks.next_in(0..from), first);
+                    assert_eq!(marks.next_in(from..from), None);
                     let count = (0..from).filter(is_place).count();
                     assert_eq!(marks.count(0..from), count);
                 }

@@ -602,13 +602,23 @@ fn identity(items: &Items) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&(items.fingerprints.len() as u64).to_le_bytes());
     hasher.update(items.fingerprints.as_flattened());
-    for row in &items.first_rows {
-        hasher.update(&row.to_le_bytes());
-    }
-    for number in items.numbers.iter().flatten() {
-        hasher.update(&number.to_le_bytes());
+    update(&mut hasher, &items.first_rows, u32::to_le_bytes);
+    for column in &items.numbers {
+        update(&mut hasher, column, i64::to_le_bytes);
     }
     hasher.finalize()
+}
+
+/// Adds numbers to a hash, many at a time.
+fn update<T: Copy, const N: usize>(
+    hasher: &mut blake3::Hasher,
+    numbers: &[T],
+    to_bytes: fn(T) -> [u8; N],
+) {
+    for numbers in numbers.chunks(1 << 12) {
+        let bytes: Vec<[u8; N]> = numbers.iter().map(|number| to_bytes(*number)).collect();
+        hasher.update(bytes.as_flattened());
+    }
 }
 
 /// A flag for each of `count` items: whether its position is among these.

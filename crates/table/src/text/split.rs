@@ -211,7 +211,7 @@ impl<'a> PlainLines<'a> {
         };
         let mut start = line.start;
         while fields.len() < needed {
-            let delimiter = self.delimiters.next(start).filter(|&at| at < line.end);
+            let delimiter = self.delimiters.next_in(start..line.end);
             let end = delimiter.unwrap_or(line.end);
             fields.push(Field::plain(start - line.start, end - line.start));
             if delimiter.is_none() {
