@@ -42,9 +42,12 @@ fn identity_path() -> Result<PathBuf, Failure> {
     Ok(folder.join(IDENTITY))
 }
 
-/// Where it is noted how far jobs have come, if there is a place for it.
+/// Where it is noted how far jobs have come, if there is a place for it. The user's own folder is made, if it is not
+/// there yet: the identity may follow.
 pub(crate) fn jobs() -> Option<PathBuf> {
-    Some(folder()?.join(JOBS))
+    let folder = folder()?;
+    make_private(&folder).ok()?;
+    Some(folder.join(JOBS))
 }
 
 /// A party's identity.

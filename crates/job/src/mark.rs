@@ -4,7 +4,7 @@
 //! an old copy, or was cut off. Where there is no mark, as on another machine, nothing can be told.
 
 use std::{
-    fs::{self, File},
+    fs::File,
     io::{self, Read, Seek, Write},
     path::Path,
 };
@@ -22,7 +22,6 @@ impl Mark {
     /// The mark of this name; none if `marks` cannot be written.
     pub(crate) fn open(marks: &Path, name: &str) -> Option<Self> {
         let opened = || {
-            fs::create_dir_all(marks.parent().unwrap_or(marks))?;
             make(marks)?;
             let mut file = open_own(&marks.join(name))?;
             let mut text = String::new();

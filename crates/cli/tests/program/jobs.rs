@@ -130,6 +130,25 @@ fn a_job_that_is_done_is_done() {
     assert!(!exists(&output));
 }
 
+/// An identity may be kept there later.
+#[cfg(unix)]
+#[test]
+fn the_users_own_folder_is_made_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let parties = Parties::new(&["--parts", "3"]);
+    let home = parties.folder.path("own/home");
+    let receiver = parties.receiver_with(&[], |command| {
+        command.stdout(Stdio::piped()).env("PSIJOIN_HOME", &home)
+    });
+    parties.sender(&[]).end().says(0, &[]);
+    receiver.end().says(0, &[]);
+    for made in [home.clone(), home + "/jobs"] {
+        let mode = fs::metadata(&made).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700, "{made}");
+    }
+}
+
 /// Next week's table is not taken for last week's, though the folder is, on either side.
 #[test]
 fn a_job_that_is_done_is_done_for_its_table_only() {
