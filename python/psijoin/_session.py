@@ -214,6 +214,8 @@ class Session:
         - `normalize`: by what rule a key column's values are compared, as {"email": "email", "born": "date:%d.%m.%Y"}: trim, lowercase,
           casefold, digits, nfc, nfkc, email (trim+lowercase), phone, or a rule that reads a value: number, bool, uuid, phone:COUNTRY,
           date, date:FORMAT, timestamp, timestamp:ZONE or time.
+        - `bad_keys`: what becomes of key cells that a rule cannot read: "refuse" (without it), an error that names them; "null", their
+          rows have no key; or "null:5%", an error only if more than 5 percent of the rows have one.
         - `rows`: which rows come back: "shared"; "unshared", all others; or "all", with a column `shared` that says which are. The other
           party does not learn this.
         - `output`: a file for the rows, whose ending says its format (.csv, .parquet, .arrow and so on). Then nothing comes back.

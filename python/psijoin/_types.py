@@ -48,6 +48,7 @@ class Agreed(TypedDict, total=False):
     protocol: str
     min_intersection: int
     max_peer_keys: int | str
+    bad_keys: str
     strict: bool
     check: bool
     deadline: int

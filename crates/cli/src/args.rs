@@ -8,7 +8,7 @@ use clap::{
 };
 use clap_complete::Shell;
 use psijoin::{Protocol, registry};
-use psijoin_table::{ColumnRules, Error, KeySpec};
+use psijoin_table::{BadKeys, ColumnRules, Error, KeySpec};
 use psijoin_transport::Fingerprint;
 
 use crate::{
@@ -203,6 +203,12 @@ pub(crate) struct Key {
     /// a warning. Can be repeated.
     #[arg(long, value_name = "COL=RULE[+RULE…]")]
     normalize: Vec<ColumnRules>,
+
+    /// What becomes of key cells that a rule cannot read: `refuse`, an error that names them; `null`, their rows have no key, as
+    /// if the cell were empty; or `null:5%`, an error only if more than 5 percent of the rows have one. The other side is not
+    /// told.
+    #[arg(long, value_name = "HOW", default_value = "refuse")]
+    bad_keys: BadKeys,
 }
 
 impl Key {
@@ -211,7 +217,8 @@ impl Key {
     /// # Errors
     /// If a column is named twice, or rules are given for a column outside the key.
     pub(crate) fn spec(&self) -> Result<KeySpec, Error> {
-        KeySpec::new(self.columns.concat(), self.normalize.clone())
+        let key = KeySpec::new(self.columns.concat(), self.normalize.clone())?;
+        Ok(key.with_bad_keys(self.bad_keys))
     }
 
     /// Whether any column was given.

@@ -90,6 +90,16 @@ pub(crate) fn statement(summary: &Summary, output: Option<&str>, by_auto: bool) 
         humanize::counted(counts.duplicates, "row"),
         humanize::counted(counts.left_out, "row"),
     ));
+    let bad = summary.bad_cells.rows;
+    if bad > 0 {
+        lines.push(format!(
+            "Of the rows without a key, {} a cell of the key that cannot be read.",
+            match bad {
+                1 => "1 has".to_owned(),
+                _ => format!("{} have", humanize::count(bad)),
+            }
+        ));
+    }
     let without_number = summary.rows_without_number.iter();
     lines.extend(
         without_number

@@ -4,9 +4,9 @@ use clap::{
     Args as ClapArgs,
     builder::{PossibleValuesParser, TypedValueParser},
 };
-use psijoin_table::{Dialect, Doubt, Encoding, Error, Format, Source};
+use psijoin_table::{BadCells, BadCellsOfKey, Dialect, Doubt, Encoding, Error, Format, Source};
 
-use crate::console::Console;
+use crate::{console::Console, humanize};
 
 /// How a table is written.
 #[derive(ClapArgs)]
@@ -104,6 +104,22 @@ pub(crate) fn tell(source: &Source, console: &Console) {
 /// What the person who gave the table of this name should think about.
 pub(crate) fn warning(name: &str, doubt: Doubt) -> String {
     format!("{name}: {doubt}.")
+}
+
+/// What the person who lets cells of the key count as null should know: how many rows of so many have some, and where.
+pub(crate) fn told(cells: &BadCellsOfKey, rows: u64) -> Option<String> {
+    let sorts: Vec<_> = cells.sorts.iter().map(BadCells::to_string).collect();
+    (!sorts.is_empty()).then(|| {
+        format!(
+            "{} of {} without a key as a cell of it cannot be read: {}.",
+            humanize::count(cells.rows),
+            match rows {
+                1 => "1 row is".to_owned(),
+                _ => format!("{} rows are", humanize::count(rows)),
+            },
+            sorts.join("; ")
+        )
+    })
 }
 
 /// Reads the name of a format.

@@ -425,6 +425,9 @@ impl Failure {
             ) => Some(
                 "if the other side's column is meant, both name it as sender.COLUMN or receiver.COLUMN",
             ),
+            Self::Table(psijoin_table::Error::Key(_)) => Some(
+                "--bad-keys null takes cells that cannot be read for empty ones; `psijoin keys` counts them",
+            ),
             Self::TooManyPeerKeys { .. } => Some(
                 "if such a large set is right, raise --max-peer-keys; as the sender, consider what \
                  a receiver learns if it puts in every key it can think of",

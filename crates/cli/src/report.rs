@@ -8,7 +8,7 @@ use std::{
 use chrono::{DateTime, SecondsFormat, Utc};
 use psijoin::{Plan, Role};
 use psijoin_params::Security;
-use psijoin_table::given::PayloadLayout;
+use psijoin_table::{BadCellsOfKey, Located, Place, given::PayloadLayout};
 use serde::Serialize;
 
 use crate::{
@@ -191,10 +191,32 @@ struct SizesReport {
 struct TableReport {
     rows: u64,
     rows_without_key: u64,
+    /// Those of them that have a cell of the key that cannot be read.
+    rows_with_bad_key: u64,
+    bad_keys: Vec<BadKeysReport>,
     rows_repeating_a_key: u64,
     distinct_keys: u64,
     /// For each column of numbers that was read.
     rows_without_number: BTreeMap<String, u64>,
+}
+
+/// Cells of a column of the key that cannot be read, for the same reason.
+#[derive(Serialize)]
+pub(crate) struct BadKeysReport {
+    column: String,
+    why: String,
+    cells: u64,
+    first: Vec<PlaceReport>,
+}
+
+/// The place of a cell: a line of a text, or the row of another table.
+#[derive(Serialize)]
+struct PlaceReport {
+    file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    row: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -313,6 +335,8 @@ impl RunReport {
             table: TableReport {
                 rows: summary.counts.rows,
                 rows_without_key: summary.counts.left_out,
+                rows_with_bad_key: summary.bad_cells.rows,
+                bad_keys: BadKeysReport::all(&summary.bad_cells),
                 rows_repeating_a_key: summary.counts.duplicates,
                 distinct_keys: summary.counts.distinct,
                 rows_without_number: summary.rows_without_number.clone(),
@@ -327,6 +351,33 @@ impl RunReport {
             seconds: summary.time.as_secs_f64(),
             phases: summary.phases.clone(),
             result: summary.received.as_ref().map(ResultReport::new),
+        }
+    }
+}
+
+impl BadKeysReport {
+    pub(crate) fn all(cells: &BadCellsOfKey) -> Vec<Self> {
+        let sorts = cells.sorts.iter().map(|cells| Self {
+            column: cells.column.clone(),
+            why: cells.fault.to_string(),
+            cells: cells.places.count,
+            first: cells.places.first.iter().map(PlaceReport::new).collect(),
+        });
+        sorts.collect()
+    }
+}
+
+impl PlaceReport {
+    fn new(located: &Located) -> Self {
+        let (line, row) = match located.place {
+            Place::Line(line) => (Some(line), None),
+            Place::Row(row) => (None, Some(row)),
+            _ => (None, None),
+        };
+        Self {
+            file: located.file.clone(),
+            line,
+            row,
         }
     }
 }

@@ -514,6 +514,9 @@ impl Party<'_> {
             humanize::counted(distinct, "distinct key"),
         ));
         self.doubt(table.doubts())?;
+        if let Some(told) = dialect::told(table.bad_cells(), rows) {
+            self.warn(told);
+        }
         Ok(Table::new(table))
     }
 
@@ -734,6 +737,7 @@ impl Party<'_> {
             role: self.role,
             plan: agreement.plan,
             counts: table.counts,
+            bad_cells: table.bad_cells.clone(),
             spilled_bytes,
             steps_run_again,
             traffic,

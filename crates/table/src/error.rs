@@ -1,7 +1,7 @@
 use std::{fmt, io};
 
 use crate::{
-    Encoding, WhichRows,
+    BadCells, Encoding, WhichRows, bad_keys,
     compression::Compression,
     format::{ENDINGS, Format, LINE_COLUMN},
 };
@@ -443,18 +443,33 @@ pub enum Error {
         column: String,
     },
 
-    /// A cell of the key has no canonical text.
-    #[error("{file}, {place}, column {}: {fault}", Quoted(.column))]
-    Key {
-        /// The file as the user named it.
-        file: String,
-        /// Where the cell's row is.
-        place: Place,
-        /// The key column.
-        column: String,
-        /// What is wrong.
-        fault: KeyFault,
+    /// Cells of the key have no canonical text, and may not count as null.
+    #[error("{}", bad_keys::listed(.0))]
+    Key(Vec<BadCells>),
+
+    /// More cells of the key have no canonical text than may count as null.
+    #[error(
+        "{bad} of {rows} rows have a cell of the key that cannot be read, which is more than {at_most_percent} %: {}",
+        bad_keys::listed(.cells)
+    )]
+    TooManyBadKeys {
+        /// How many rows have such cells.
+        bad: u64,
+        /// All rows.
+        rows: u64,
+        /// How many may have some, in percent of all rows.
+        at_most_percent: f64,
+        /// The cells.
+        cells: Vec<BadCells>,
     },
+
+    /// This does not say what becomes of cells of the key that have no canonical text.
+    #[error(
+        "{} does not say what becomes of keys that cannot be read: say refuse, null, or null with the most rows that may have \
+         some, as in null:5%",
+        Quoted(.0)
+    )]
+    UnknownBadKeys(String),
 
     /// The values of this column have no canonical text.
     #[error(
@@ -750,7 +765,7 @@ impl Error {
     pub(crate) fn later(mut self, by: u64) -> Self {
         match &mut self {
             Self::Malformed { line, .. } | Self::Ragged { line, .. } => *line += by,
-            Self::Key { place, .. } | Self::Number { place, .. } => *place = place.later(by),
+            Self::Number { place, .. } => *place = place.later(by),
             _ => {}
         }
         self
@@ -765,6 +780,7 @@ impl Error {
             | DateFormat(_)
             | UnknownCountry(_)
             | UnknownZone(_)
+            | UnknownBadKeys(_)
             | UnknownRows(_)
             | RuleOutsideKey(_)
             | Repeated(_)
@@ -823,7 +839,8 @@ impl Error {
             | NoKey { .. }
             | MissingColumn { .. }
             | AmbiguousColumn { .. }
-            | Key { .. }
+            | Key(_)
+            | TooManyBadKeys { .. }
             | KeyType { .. }
             | Number { .. }
             | NumberType { .. }
@@ -989,7 +1006,7 @@ pub enum Fault {
 }
 
 /// Where a row is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Place {
     /// On this line of a text, from 1.
@@ -1006,14 +1023,26 @@ impl Place {
             Self::Row(row) => Self::Row(row + by),
         }
     }
+
+    /// The number of the line, or row.
+    pub fn number(self) -> u64 {
+        match self {
+            Self::Line(number) | Self::Row(number) => number,
+        }
+    }
+
+    /// What is counted: `line`, or `row`.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Line(_) => "line",
+            Self::Row(_) => "row",
+        }
+    }
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Line(line) => write!(f, "line {line}"),
-            Self::Row(row) => write!(f, "row {row}"),
-        }
+        write!(f, "{} {}", self.unit(), self.number())
     }
 }
 

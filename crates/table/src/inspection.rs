@@ -1,8 +1,10 @@
 //! What a table's keys look like, for its owner: offline, before the other party is met.
 
+use std::{cmp::Reverse, collections::HashMap};
+
 use crate::{
     Error, InspectedColumn, KeySpec, KeyTable, Progress, Source,
-    table::{self, Wanted},
+    table::{self, Kept, Wanted},
 };
 
 /// A table's keys, and how they came about. It holds values of the table.
@@ -15,10 +17,16 @@ pub struct Inspection {
     pub columns: Vec<InspectedColumn>,
     /// The canonical fields of the first distinct keys, in the order of their rows.
     pub first: Vec<Vec<String>>,
+    /// Those of the keys that most rows have, two at least, and how many rows have each; the most frequent is the first.
+    pub frequent: Vec<(Vec<String>, u64)>,
 }
 
 impl Inspection {
-    /// Reads the keys of a table, and keeps the first `most` of them as they are compared.
+    /// Reads the keys of a table, and keeps the first `most` of them as they are compared, and as many of the most frequent.
+    /// For these it reads the table twice, if rows repeat keys.
+    ///
+    /// Cells that have no canonical text count as null, whatever the key says of them: see
+    /// [`BadCellsOfKey::check`](crate::BadCellsOfKey::check).
     ///
     /// # Errors
     /// As [`KeyTable::read`].
@@ -28,15 +36,51 @@ impl Inspection {
         most: usize,
         progress: &Progress,
     ) -> Result<Self, Error> {
-        let wanted = Wanted {
-            inspected: Some(most),
-            ..Wanted::in_memory(key, &[])
+        let read = |kept| {
+            let wanted = Wanted {
+                inspected: Some(kept),
+                ..Wanted::in_memory(key, &[])
+            };
+            table::read(source, &wanted, progress)
         };
-        let (collected, findings) = table::read(source, &wanted, progress)?;
+        let (collected, findings) = read(Kept::First(most))?;
+        let keys = collected.into_table()?;
+        let counts = most_frequent(&keys, most);
+        let mut frequent = Vec::new();
+        if !counts.is_empty() {
+            let (_, found) = read(Kept::Known(counts.keys().copied().collect()))?;
+            let counted = found
+                .kept
+                .into_iter()
+                .map(|(key, fields)| (fields, counts[&key]));
+            frequent.extend(counted);
+            // Of keys that as many rows have, the one whose first row comes first stays the first.
+            frequent.sort_by_key(|(_, rows)| Reverse(*rows));
+        }
         Ok(Self {
-            keys: collected.into_table()?,
+            keys,
             columns: findings.columns,
-            first: findings.first,
+            first: findings
+                .kept
+                .into_iter()
+                .map(|(_, fields)| fields)
+                .collect(),
+            frequent,
         })
     }
+}
+
+/// The fingerprints of the keys that most rows have, two at least, and how many rows have each.
+fn most_frequent(keys: &KeyTable, most: usize) -> HashMap<[u8; 32], u64> {
+    let repeated = keys.rows.repeated();
+    let repeated = repeated.chunk_by(|(_, a), (_, b)| a == b);
+    let mut counts: Vec<(u64, u32)> = repeated
+        .map(|rows| (1 + rows.len() as u64, rows[0].1))
+        .collect();
+    let first_row = |item: u32| keys.rows.first_rows()[item as usize];
+    counts.sort_by_key(|&(rows, item)| (Reverse(rows), first_row(item)));
+    let fingerprint = |item: u32| keys.fingerprints[item as usize];
+    (counts.into_iter().take(most))
+        .map(|(rows, item)| (fingerprint(item), rows))
+        .collect()
 }

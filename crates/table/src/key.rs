@@ -6,7 +6,7 @@ use arrow_schema::SchemaRef;
 use psijoin_block::blake3_rows::{ContextKey, derive_key};
 
 use crate::{
-    Error, KeyFault, Source,
+    BadKeys, Error, KeyFault, Source,
     arrow::{can_be_key, first_of_unfit_type},
     header::Header,
     meaning::{Kind, Meaning, Observed},
@@ -18,6 +18,7 @@ use crate::{
 pub struct KeySpec {
     columns: Vec<String>,
     rules: Vec<ColumnRules>,
+    bad_keys: BadKeys,
 }
 
 impl KeySpec {
@@ -38,8 +39,22 @@ impl KeySpec {
             Some(outside) if !columns.is_empty() || rules.len() > known => {
                 Err(Error::RuleOutsideKey(outside.column.clone()))
             }
-            _ => Ok(Self { columns, rules }),
+            _ => Ok(Self {
+                columns,
+                rules,
+                bad_keys: BadKeys::default(),
+            }),
         }
+    }
+
+    /// The same key, and what becomes of cells of it that have no canonical text.
+    pub fn with_bad_keys(self, bad_keys: BadKeys) -> Self {
+        Self { bad_keys, ..self }
+    }
+
+    /// What becomes of cells that have no canonical text.
+    pub fn bad_keys(&self) -> BadKeys {
+        self.bad_keys
     }
 
     /// Checks that a table has the key's columns, without reading more than its header.
@@ -75,7 +90,8 @@ impl KeySpec {
     }
 
     /// How each column of the key is normalised, in words, as in
-    /// `mail: trim, lowercase (Unicode 17.0.0); zip: as it is`.
+    /// `mail: trim, lowercase (Unicode 17.0.0); zip: as it is`; and what becomes of cells that have no canonical text, if
+    /// they are not refused, as in `bad keys: null`.
     pub fn normalization(&self) -> String {
         let only = ["the only column".to_owned()];
         let names = match self.columns.is_empty() {
@@ -89,7 +105,12 @@ impl KeySpec {
                 false => format!("{name}: {}", rules.join(", ")),
             }
         };
-        let texts: Vec<_> = names.iter().zip(self.rules_by_position()).map(of).collect();
+        let columns = names.iter().zip(self.rules_by_position()).map(of);
+        let bad_keys = match self.bad_keys {
+            BadKeys::Refuse => None,
+            null => Some(format!("bad keys: {null}")),
+        };
+        let texts: Vec<_> = columns.chain(bad_keys).collect();
         texts.join("; ")
     }
 
@@ -187,6 +208,16 @@ impl<'a> KeyColumns<'a> {
         &self.columns
     }
 
+    /// The fingerprint of a row with these canonical fields, none of which is empty.
+    pub(crate) fn fingerprint(&self, fields: &[String]) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new_derive_key(CONTEXT);
+        for field in fields {
+            hasher.update(&(field.len() as u64).to_le_bytes());
+            hasher.update(field.as_bytes());
+        }
+        hasher.finalize().into()
+    }
+
     /// For each position, what finds out what its fields mean.
     pub(crate) fn observed(&self) -> Vec<Observed> {
         let columns = self.columns.iter();
@@ -262,6 +293,11 @@ impl<'a> Fingerprinter<'a> {
         self.join(&(text.len() as u64).to_le_bytes());
         self.join(text.as_bytes());
         Ok(())
+    }
+
+    /// Takes a field that cannot be read for a null.
+    pub(crate) fn bad_field(&mut self) {
+        self.complete = false;
     }
 
     fn join(&mut self, bytes: &[u8]) {

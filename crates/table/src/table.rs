@@ -21,11 +21,14 @@ use std::io::Read;
 
 use psijoin_spill::{Budget, Folder};
 
-use crate::{Dialect, Doubt, Error, KeySpec, Numbers, Progress, Source, meaning::Meaning};
+use crate::{
+    BadCellsOfKey, BadKeys, Dialect, Doubt, Error, KeySpec, Numbers, Progress, Source,
+    meaning::Meaning,
+};
 
 use collected::Collected;
-pub(crate) use inspector::Findings;
 pub use inspector::InspectedColumn;
+pub(crate) use inspector::{Findings, Kept};
 pub use key_partitions::{Items, KeyPartitions};
 pub(crate) use known_blocks::{KnownBlock, KnownBlocks};
 pub(crate) use row_items::BlockStart;
@@ -51,6 +54,8 @@ pub struct KeyTable {
     pub counts: Counts,
     /// What the fields at each position of the key mean.
     pub meanings: Vec<Meaning>,
+    /// The cells of the key that count as null, as they have no canonical text.
+    pub bad_cells: BadCellsOfKey,
     /// What the keys, as they are read, suggest about how the table is written.
     pub doubts: Vec<Doubt>,
 }
@@ -75,8 +80,8 @@ impl KeyTable {
     ///
     /// # Errors
     /// If the table cannot be read, breaks its format, lacks a column, or has more than
-    /// [`MAX_ROWS`](crate::MAX_ROWS) rows or [`MAX_ITEMS`](crate::MAX_ITEMS) distinct keys; if a cell of the key has no canonical text, or a rule cannot
-    /// read it; if there is something else than numbers in a column of numbers, or their sum may
+    /// [`MAX_ROWS`](crate::MAX_ROWS) rows or [`MAX_ITEMS`](crate::MAX_ITEMS) distinct keys; if cells of the key have no canonical text, or a rule cannot
+    /// read them, and may not count as null; if there is something else than numbers in a column of numbers, or their sum may
     /// be too large.
     pub fn read(
         source: &Source,
@@ -110,14 +115,24 @@ pub(crate) struct Wanted<'a> {
     pub(crate) key: &'a KeySpec,
     /// The columns of numbers.
     pub(crate) numbers: &'a [String],
-    /// How many of the first keys are kept as they are compared, if the key is inspected.
-    pub(crate) inspected: Option<usize>,
+    /// Which keys are kept as they are compared, if the key is inspected.
+    pub(crate) inspected: Option<Kept>,
     /// How much memory the keys may take, and where the others lie.
     pub(crate) budget: Budget,
     pub(crate) folder: Folder,
 }
 
 impl<'a> Wanted<'a> {
+    /// What becomes of cells that have no canonical text: an inspection finds all.
+    fn bad_keys(&self) -> BadKeys {
+        match self.inspected {
+            None => self.key.bad_keys(),
+            Some(_) => BadKeys::Null {
+                at_most_percent: 100.0,
+            },
+        }
+    }
+
     /// These keys and numbers, whatever memory they take.
     pub(crate) fn in_memory(key: &'a KeySpec, numbers: &'a [String]) -> Self {
         Self {

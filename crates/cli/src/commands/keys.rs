@@ -12,6 +12,7 @@ use crate::{
     exit::Failure,
     grid::{Align, Grid},
     humanize, output,
+    report::BadKeysReport,
 };
 
 pub(super) fn run(args: &args::Keys) -> Result<(), Failure> {
@@ -31,9 +32,15 @@ pub(super) fn run(args: &args::Keys) -> Result<(), Failure> {
         console.warn(dialect::warning(source.name(), doubt));
     }
     match args.json {
-        true => output::json(&Report::new(file(args, &source), &source, &seen)),
-        false => output::text(&shown(&source, &seen)),
+        true => output::json(&Report::new(file(args, &source), &source, &seen))?,
+        false => output::text(&shown(&source, &seen))?,
     }
+    let (bad_cells, rows) = (&seen.keys.bad_cells, seen.keys.counts.rows);
+    bad_cells.check(key.bad_keys(), rows)?;
+    if let Some(told) = dialect::told(bad_cells, rows) {
+        console.warn(told);
+    }
+    Ok(())
 }
 
 /// What was seen, for people.
@@ -58,7 +65,15 @@ fn shown(source: &Source, seen: &Inspection) -> String {
                 humanize::count(counts.distinct)
             ),
         };
-        text += &first_keys(seen);
+        text += &keys_shown(seen, seen.first.iter().map(|key| (key, None)));
+    }
+    if !seen.frequent.is_empty() {
+        text += "
+The keys that most rows have:
+
+";
+        let frequent = seen.frequent.iter();
+        text += &keys_shown(seen, frequent.map(|(key, rows)| (key, Some(*rows))));
     }
     text
 }
@@ -68,6 +83,7 @@ fn columns(seen: &Inspection) -> String {
         ("key column", Align::Left),
         ("kind", Align::Left),
         ("empty", Align::Right),
+        ("unreadable", Align::Right),
         ("longest", Align::Right),
         ("changed by", Align::Left),
     ]);
@@ -80,6 +96,7 @@ fn columns(seen: &Inspection) -> String {
             column.name.clone(),
             meaning.to_string(),
             humanize::count(column.empty),
+            humanize::count(bad_cells(seen, column)),
             humanize::count(column.longest as u64),
             changed.join(", "),
         ]);
@@ -87,16 +104,29 @@ fn columns(seen: &Inspection) -> String {
     grid.to_string()
 }
 
-/// The first keys in quotes, so that blanks and letters of several characters are seen.
-fn first_keys(seen: &Inspection) -> String {
-    let names: Vec<_> = seen
+/// How many cells of a column cannot be read.
+fn bad_cells(seen: &Inspection, column: &InspectedColumn) -> u64 {
+    let sorts = seen.keys.bad_cells.sorts.iter();
+    let of_column = sorts.filter(|cells| cells.column == column.name);
+    of_column.map(|cells| cells.places.count).sum()
+}
+
+/// Keys in quotes, so that blanks and letters of several characters are seen; with how many rows have each, if that is told.
+fn keys_shown<'a>(
+    seen: &Inspection,
+    keys: impl Iterator<Item = (&'a Vec<String>, Option<u64>)>,
+) -> String {
+    let mut keys = keys.peekable();
+    let is_counted = keys.peek().is_some_and(|(_, rows)| rows.is_some());
+    let rows = is_counted.then_some(("rows", Align::Right));
+    let names = seen
         .columns
         .iter()
-        .map(|column| (&*column.name, Align::Left))
-        .collect();
-    let mut grid = Grid::new(&names);
-    for key in &seen.first {
-        grid.row(key.iter().map(|field| format!("{field:?}")));
+        .map(|column| (&*column.name, Align::Left));
+    let mut grid = Grid::new(&rows.into_iter().chain(names).collect::<Vec<_>>());
+    for (key, rows) in keys {
+        let fields = key.iter().map(|field| format!("{field:?}"));
+        grid.row(rows.map(humanize::count).into_iter().chain(fields));
     }
     grid.to_string()
 }
@@ -116,10 +146,13 @@ struct Report<'a> {
     read_as: String,
     rows: u64,
     rows_without_key: u64,
+    rows_with_bad_key: u64,
+    bad_keys: Vec<BadKeysReport>,
     rows_repeating_a_key: u64,
     distinct_keys: u64,
     columns: Vec<ColumnReport<'a>>,
     first_keys: &'a [Vec<String>],
+    frequent_keys: Vec<FrequentKey<'a>>,
 }
 
 #[derive(Serialize)]
@@ -131,6 +164,18 @@ struct ColumnReport<'a> {
     changed: BTreeMap<String, u64>,
 }
 
+#[derive(Serialize)]
+struct FrequentKey<'a> {
+    key: &'a [String],
+    rows: u64,
+}
+
+impl<'a> FrequentKey<'a> {
+    fn new((key, rows): &'a (Vec<String>, u64)) -> Self {
+        Self { key, rows: *rows }
+    }
+}
+
 impl<'a> Report<'a> {
     fn new(file: Cow<'a, str>, source: &'a Source, seen: &'a Inspection) -> Self {
         let counts = seen.keys.counts;
@@ -140,10 +185,13 @@ impl<'a> Report<'a> {
             read_as: source.description(),
             rows: counts.rows,
             rows_without_key: counts.left_out,
+            rows_with_bad_key: seen.keys.bad_cells.rows,
+            bad_keys: BadKeysReport::all(&seen.keys.bad_cells),
             rows_repeating_a_key: counts.duplicates,
             distinct_keys: counts.distinct,
             columns: columns.map(ColumnReport::new).collect(),
             first_keys: &seen.first,
+            frequent_keys: seen.frequent.iter().map(FrequentKey::new).collect(),
         }
     }
 }

@@ -13,8 +13,8 @@ use psijoin::{
 };
 use psijoin_block::parallel::{self, Pool};
 use psijoin_table::{
-    AlignedRows, Counts, Items, KeyPartitions, KeyTable, MatchingRows, Meaning, Numbers, Progress,
-    RowItems, Source,
+    AlignedRows, BadCellsOfKey, Counts, Items, KeyPartitions, KeyTable, MatchingRows, Meaning,
+    Numbers, Progress, RowItems, Source,
     given::{
         GivenRows, PartitionedPayloads, PartnerRows, PayloadLayout, PayloadRanges, Payloads,
         RepeatedKeys,
@@ -30,6 +30,7 @@ pub(crate) struct Table {
     /// What is known of the columns of numbers, without the numbers.
     pub(super) numbers: Vec<Numbers>,
     pub(crate) counts: Counts,
+    pub(crate) bad_cells: BadCellsOfKey,
     pub(super) meanings: Vec<Meaning>,
 }
 
@@ -137,6 +138,7 @@ impl Table {
         Self {
             numbers: read.numbers(),
             counts: read.counts(),
+            bad_cells: read.bad_cells().clone(),
             meanings: read.meanings().to_vec(),
             keys: Keys::InPartitions(InPartitions {
                 keys: read,

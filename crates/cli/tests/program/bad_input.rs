@@ -2,7 +2,9 @@
 
 use std::fs::OpenOptions;
 
-use crate::support::{Ended, Folder, all_exit, assert_said, exists, join, join_with, lines, run};
+use crate::support::{
+    Ended, Folder, all_exit, assert_said, exists, join, join_with, lines, objects, run,
+};
 
 #[track_caller]
 fn fails_alone(args: &[&str]) -> Ended {
@@ -107,4 +109,41 @@ fn a_full_disk_is_the_receivers_own_affair() {
     joined.sender.says(0, &[]);
     joined.receiver.says(3, &[]);
     assert_said!(joined.both());
+}
+
+/// A cell that a rule cannot read is no key, if the user says so; and all of them are told at once.
+#[test]
+fn bad_keys_are_refused_or_left_out() {
+    let folder = Folder::new();
+    let mine = folder.file("mine.csv", "id,n\n1,a\nx,b\n02,c\ny,d\n3,e\n");
+    let theirs = folder.file("theirs.csv", "id\n1\n2\n4\n");
+    let rule = ["--key", "id", "--normalize", "id=number"];
+    let said = |bad_keys| [&rule[..], &["--bad-keys", bad_keys]].concat();
+    fn party<'a>(table: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+        [&["--insecure-plaintext", "--input", table], more].concat()
+    }
+    let output = folder.path("shared.csv");
+    let learn = ["--strict", "--output", &output, "--json"];
+    let written = [&said("null:40%")[..], &learn].concat();
+    let send = party(&theirs, &rule);
+    let joined = join(&party(&mine, &written), &send).both();
+    all_exit(&joined, 0);
+    assert_eq!(folder.read("shared.csv"), "id,n\n1,a\n02,c\n");
+    let report = &objects(&joined[0].stdout)[0];
+    let table = &report["table"];
+    assert_eq!(
+        (&table["rows_without_key"], &table["rows_with_bad_key"]),
+        (&2.into(), &2.into())
+    );
+    assert_eq!(table["bad_keys"][0]["first"][1]["line"], 5);
+    let warnings = report["warnings"].to_string();
+    assert!(warnings.contains("lines 3 and 5"), "{warnings}");
+    let keys = |bad_keys| run(&[&["keys", &*mine][..], &said(bad_keys)].concat());
+    assert_said!([
+        &joined[0],
+        &join(&party(&mine, &said("null:39%")), &send).both()[0],
+        &keys("drop"),
+        &keys("null"),
+        &keys("refuse"),
+    ]);
 }

@@ -6,10 +6,10 @@ use super::{
     inspector::Inspector,
     partitions::Partitions,
     row_items::BlockStart,
-    stretch::{Cells, Sought, Strays, Stretch},
+    stretch::{Sought, Strays, Stretch},
 };
 use crate::{
-    Doubt, Error, MAX_ROWS,
+    BadCellsOfKey, BadKeys, Doubt, Error, MAX_ROWS,
     meaning::{Kind, Meaning, Observed},
     numbers::Totals,
 };
@@ -24,8 +24,9 @@ pub(crate) struct Collector<'a> {
     partitions: Partitions,
     totals: Vec<Totals>,
     observed: Vec<Observed>,
+    bad_cells: BadCellsOfKey,
     strays: Strays,
-    inspector: Option<Inspector>,
+    inspector: Option<Inspector<'a>>,
     starts: Vec<BlockStart>,
 }
 
@@ -47,8 +48,9 @@ impl<'a> Collector<'a> {
             partitions: Partitions::new(columns, sought.budget, sought.folder),
             totals: sought.numbers.iter().map(|_| Totals::default()).collect(),
             observed: sought.key.observed(),
+            bad_cells: BadCellsOfKey::default(),
             strays: Strays::default(),
-            inspector: (sought.inspected).map(|most| Inspector::new(&sought.key, most)),
+            inspector: (sought.inspected).map(|kept| Inspector::new(&sought.key, kept)),
             starts: Vec::new(),
         }
     }
@@ -67,11 +69,15 @@ impl<'a> Collector<'a> {
     ///
     /// # Errors
     /// The stretch's own; if a sum of numbers may be too large, there are too many rows, or what is beyond the budget
-    /// cannot be written.
-    pub(crate) fn take(&mut self, stretch: Stretch, origin: &Origin<'_>) -> Result<(), Error> {
-        self.add_numbers(&stretch.numbers, origin)?;
+    /// cannot be written. Cells of the key that are refused before that are the error instead.
+    pub(crate) fn take(&mut self, stretch: Stretch<'a>, origin: &Origin<'_>) -> Result<(), Error> {
+        self.add_numbers(&stretch, origin)?;
+        self.bad_cells.extend(stretch.bad_cells, origin.first);
         if let Some(error) = stretch.error {
-            return Err(error.later(origin.first));
+            return match self.is_refused() {
+                true => self.bad_cells.check(self.sought.bad_keys, self.rows),
+                false => Err(error.later(origin.first)),
+            };
         }
         let first_row = self.rows;
         self.rows += u64::from(stretch.rows);
@@ -81,6 +87,10 @@ impl<'a> Collector<'a> {
             });
         }
         self.left_out += u64::from(stretch.left_out);
+        if self.is_refused() {
+            // All that is still sought are other cells of the sort.
+            return Ok(());
+        }
         let (keys, numbers) = (&stretch.keys, &stretch.numbers);
         (self.partitions).extend(keys, numbers, &self.totals, first_row as u32)?;
         for (observed, more) in self.observed.iter_mut().zip(stretch.observed) {
@@ -94,9 +104,24 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    /// Adds up the numbers row by row: whether they fit is a matter of all before.
-    fn add_numbers(&mut self, cells: &Cells, origin: &Origin<'_>) -> Result<(), Error> {
+    /// Whether there are cells of the key that are refused.
+    fn is_refused(&self) -> bool {
+        self.sought.bad_keys == BadKeys::Refuse && !self.bad_cells.sorts.is_empty()
+    }
+
+    /// Adds up the numbers row by row: whether they fit is a matter of all before. Behind a cell that is refused it does
+    /// not matter.
+    fn add_numbers(&mut self, stretch: &Stretch<'_>, origin: &Origin<'_>) -> Result<(), Error> {
+        let refused = match self.sought.bad_keys {
+            _ if self.is_refused() => return Ok(()),
+            BadKeys::Refuse => stretch.bad_cells.first(),
+            BadKeys::Null { .. } => None,
+        };
+        let cells = &stretch.numbers;
         for (row, place) in cells.places.iter().enumerate() {
+            if refused.is_some_and(|refused| refused < *place) {
+                return Ok(());
+            }
             for (column, numbers) in cells.columns.iter().enumerate() {
                 let Some(&number) = numbers.get(row) else {
                     continue;
@@ -115,7 +140,11 @@ impl<'a> Collector<'a> {
     }
 
     /// All that was read, and what was found of the key.
-    pub(crate) fn finish(self) -> (Collected, Findings) {
+    ///
+    /// # Errors
+    /// If cells of the key have no canonical text, and may not count as null.
+    pub(crate) fn finish(self) -> Result<(Collected, Findings), Error> {
+        self.bad_cells.check(self.sought.bad_keys, self.rows)?;
         let meanings: Vec<Meaning> = self.observed.into_iter().map(Observed::finish).collect();
         let has_no_keys = self.rows > 0 && self.left_out == self.rows;
         let collected = Collected {
@@ -126,10 +155,11 @@ impl<'a> Collector<'a> {
             totals: self.totals,
             doubts: doubts(&self.strays, &meanings, has_no_keys),
             meanings,
+            bad_cells: self.bad_cells,
             starts: self.starts,
         };
         let findings = self.inspector.map(Inspector::finish).unwrap_or_default();
-        (collected, findings)
+        Ok((collected, findings))
     }
 }
 
@@ -162,6 +192,7 @@ mod tests {
         let sought = Sought {
             table: "t",
             key: KeyColumns::new(&key, [("id".to_owned(), Kind::Text)]),
+            bad_keys: BadKeys::Refuse,
             numbers: &[],
             inspected: None,
             budget: &Budget::unlimited(),

@@ -6,7 +6,7 @@ use super::{
     partitions::Partitions,
     row_items::{BlockStart, RowItems},
 };
-use crate::{Doubt, Error, MAX_ITEMS, Numbers, meaning::Meaning, numbers::Totals};
+use crate::{BadCellsOfKey, Doubt, Error, MAX_ITEMS, Numbers, meaning::Meaning, numbers::Totals};
 
 /// See the [module](self). Its keys may be repeated.
 pub(crate) struct Collected {
@@ -18,6 +18,7 @@ pub(crate) struct Collected {
     /// Of each column of numbers.
     pub(super) totals: Vec<Totals>,
     pub(super) meanings: Vec<Meaning>,
+    pub(super) bad_cells: BadCellsOfKey,
     pub(super) doubts: Vec<Doubt>,
     pub(super) starts: Vec<BlockStart>,
 }
@@ -50,6 +51,7 @@ impl Collected {
                 .collect(),
             counts,
             meanings: self.meanings,
+            bad_cells: self.bad_cells,
             doubts: self.doubts,
         })
     }

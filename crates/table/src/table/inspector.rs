@@ -26,23 +26,32 @@ pub struct InspectedColumn {
 pub(crate) struct Findings {
     /// The columns of the key, in its order.
     pub(crate) columns: Vec<InspectedColumn>,
-    /// The canonical fields of the first distinct keys, in the order of their rows.
-    pub(crate) first: Vec<Vec<String>>,
+    /// The fingerprints and the canonical fields of the keys that were to be kept, in the order of their first rows.
+    pub(crate) kept: Vec<([u8; 32], Vec<String>)>,
+}
+
+/// Which of the distinct keys are kept.
+pub(crate) enum Kept {
+    /// The first, this many.
+    First(usize),
+    /// Those with these fingerprints.
+    Known(HashSet<[u8; 32]>),
 }
 
 /// Looks at the fields of one row after the other.
-pub(super) struct Inspector {
+pub(super) struct Inspector<'a> {
+    key: &'a KeyColumns<'a>,
+    which: &'a Kept,
     columns: Vec<InspectedColumn>,
     row: Vec<String>,
-    first: Vec<Vec<String>>,
-    /// What is in `first`.
+    kept: Vec<Vec<String>>,
+    /// What is in `kept`.
     known: HashSet<Vec<String>>,
-    most: usize,
 }
 
-impl Inspector {
-    /// An inspector of this key, which keeps the first `most` distinct keys.
-    pub(super) fn new(key: &KeyColumns<'_>, most: usize) -> Self {
+impl<'a> Inspector<'a> {
+    /// An inspector of this key, which keeps some.
+    pub(super) fn new(key: &'a KeyColumns<'a>, which: &'a Kept) -> Self {
         let column = |column: &KeyColumn<'_>| InspectedColumn {
             name: column.name.clone(),
             empty: 0,
@@ -51,11 +60,12 @@ impl Inspector {
         };
         let columns: Vec<_> = key.columns().iter().map(column).collect();
         Self {
+            key,
+            which,
             row: vec![String::new(); columns.len()],
             columns,
-            first: Vec::new(),
+            kept: Vec::new(),
             known: HashSet::new(),
-            most,
         }
     }
 
@@ -80,9 +90,13 @@ impl Inspector {
 
     /// Ends a row that has a key.
     pub(super) fn finish_row(&mut self) {
-        if self.first.len() < self.most && !self.known.contains(&self.row) {
+        let is_wanted = match self.which {
+            Kept::First(most) => self.kept.len() < *most,
+            Kept::Known(wanted) => wanted.contains(&self.key.fingerprint(&self.row)),
+        };
+        if is_wanted && !self.known.contains(&self.row) {
             self.known.insert(self.row.clone());
-            self.first.push(self.row.clone());
+            self.kept.push(self.row.clone());
         }
     }
 
@@ -95,7 +109,7 @@ impl Inspector {
                 *changed += more;
             }
         }
-        for row in next.first {
+        for row in next.kept {
             self.row = row;
             self.finish_row();
         }
@@ -105,7 +119,11 @@ impl Inspector {
     pub(super) fn finish(self) -> Findings {
         Findings {
             columns: self.columns,
-            first: self.first,
+            kept: self
+                .kept
+                .into_iter()
+                .map(|fields| (self.key.fingerprint(&fields), fields))
+                .collect(),
         }
     }
 }

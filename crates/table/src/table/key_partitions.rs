@@ -11,7 +11,7 @@ use super::{
     stretch::PARTITIONS,
 };
 use crate::{
-    AlignedRows, Doubt, Error, KeySpec, Numbers, Progress, Source,
+    AlignedRows, BadCellsOfKey, Doubt, Error, KeySpec, Numbers, Progress, Source,
     aligned::{self, Ranked},
     given::{
         GivenRows, PartnerRows, PayloadLayout, PayloadOfRow, PayloadRanges, Payloads, RepeatedKeys,
@@ -119,6 +119,11 @@ impl KeyPartitions {
     /// What the fields at each position of the key mean.
     pub fn meanings(&self) -> &[Meaning] {
         &self.collected.meanings
+    }
+
+    /// The cells of the key that count as null, as they have no canonical text.
+    pub fn bad_cells(&self) -> &BadCellsOfKey {
+        &self.collected.bad_cells
     }
 
     /// What the keys, as they are read, suggest about how the table is written.

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use psijoin_spill::{Budget, Folder};
 
-use super::inspector::Inspector;
+use super::inspector::{Inspector, Kept};
 use crate::{
-    Error, KeyFault,
+    BadCellsOfKey, BadKeys, Error, KeyFault,
     error::{NumberFault, Place},
     key::{Fingerprinter, KeyColumns},
     meaning::Observed,
@@ -21,10 +21,11 @@ pub(crate) struct Sought<'a> {
     /// How errors call the table.
     pub(crate) table: &'a str,
     pub(crate) key: KeyColumns<'a>,
+    pub(crate) bad_keys: BadKeys,
     /// The columns of numbers.
     pub(crate) numbers: &'a [String],
-    /// How many of the first keys are kept as they are compared, if the key is inspected.
-    pub(crate) inspected: Option<usize>,
+    /// Which keys are kept as they are compared, if the key is inspected.
+    pub(crate) inspected: Option<&'a Kept>,
     /// How much memory the keys may take, and where the others lie.
     pub(crate) budget: &'a Budget,
     pub(crate) folder: &'a Folder,
@@ -34,15 +35,17 @@ pub(crate) struct Sought<'a> {
 ///
 /// Nothing in it depends on the rows before: rows and places count from the first one. So
 /// stretches can be read in parallel, and in vain.
-pub(crate) struct Stretch {
+pub(crate) struct Stretch<'a> {
     pub(super) rows: u32,
     pub(super) left_out: u32,
     pub(super) keys: Keys,
     pub(super) numbers: Cells,
     /// For each position of the key.
     pub(super) observed: Vec<Observed>,
+    /// Their places count from the stretch's beginning.
+    pub(super) bad_cells: BadCellsOfKey,
     pub(super) strays: Strays,
-    pub(super) inspector: Option<Inspector>,
+    pub(super) inspector: Option<Inspector<'a>>,
     /// Why the next row cannot be read. Its place counts from the stretch's beginning.
     pub(super) error: Option<Error>,
 }
@@ -87,13 +90,15 @@ pub(crate) struct Builder<'a> {
     /// The rows with a key.
     with_key: Vec<u32>,
     numbers: Cells,
+    bad_cells: BadCellsOfKey,
+    /// The last row that has one.
+    bad_row: Option<u32>,
     strays: Strays,
-    inspector: Option<Inspector>,
+    inspector: Option<Inspector<'a>>,
 }
 
 impl<'a> Builder<'a> {
     pub(crate) fn new(sought: &'a Sought<'a>, file: &'a str) -> Self {
-        let most = sought.inspected;
         Self {
             sought,
             file,
@@ -104,34 +109,37 @@ impl<'a> Builder<'a> {
                 columns: vec![Vec::new(); sought.numbers.len()],
                 places: Vec::new(),
             },
+            bad_cells: BadCellsOfKey::default(),
+            bad_row: None,
             strays: Strays::default(),
-            inspector: most.map(|most| Inspector::new(&sought.key, most)),
+            inspector: (sought.inspected).map(|kept| Inspector::new(&sought.key, kept)),
         }
     }
 
     /// Takes the field at this position of the key, of the row that [`Builder::finish_row`] ends.
-    /// A null is the empty text.
+    /// A null is the empty text, and so is a field with a fault, which is noted.
     pub(crate) fn key_field(
         &mut self,
         position: usize,
         field: Result<Cow<'_, str>, KeyFault>,
         place: Place,
-    ) -> Result<(), Error> {
+    ) {
         if let (Some(inspector), Ok(text)) = (&mut self.inspector, &field) {
             inspector.field(position, text);
         }
-        field
-            .and_then(|text| self.fingerprinter.field(position, text))
-            .map_err(|fault| self.key_error(position, fault, place))
+        let taken = field.and_then(|text| self.fingerprinter.field(position, text));
+        if let Err(fault) = taken {
+            self.bad_cell(position, fault, place);
+        }
     }
 
     #[cold]
-    fn key_error(&self, position: usize, fault: KeyFault, place: Place) -> Error {
-        Error::Key {
-            file: self.file.to_owned(),
-            place,
-            column: self.sought.key.columns()[position].name.clone(),
-            fault,
+    fn bad_cell(&mut self, position: usize, fault: KeyFault, place: Place) {
+        self.fingerprinter.bad_field();
+        let column = &self.sought.key.columns()[position].name;
+        self.bad_cells.see(column, fault, self.file, place);
+        if self.bad_row.replace(self.rows) != Some(self.rows) {
+            self.bad_cells.rows += 1;
         }
     }
 
@@ -194,7 +202,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The stretch, which ends before a row that cannot be read if there is an error.
-    pub(crate) fn finish(self, error: Option<Error>) -> Stretch {
+    pub(crate) fn finish(self, error: Option<Error>) -> Stretch<'a> {
         let (fingerprints, observed) = self.fingerprinter.finish();
         Stretch {
             rows: self.rows,
@@ -202,6 +210,7 @@ impl<'a> Builder<'a> {
             keys: Keys::parted(&fingerprints, &self.with_key),
             numbers: self.numbers,
             observed,
+            bad_cells: self.bad_cells,
             strays: self.strays,
             inspector: self.inspector,
             error,

@@ -33,8 +33,9 @@ pub(super) fn read_text(
     let sought = Sought {
         table: source.name(),
         key: KeyColumns::new(wanted.key, key_texts),
+        bad_keys: wanted.bad_keys(),
         numbers: wanted.numbers,
-        inspected: wanted.inspected,
+        inspected: wanted.inspected.as_ref(),
         budget: &wanted.budget,
         folder: &wanted.folder,
     };
@@ -58,7 +59,7 @@ pub(super) fn read_text(
             progress.advance(done_bytes)
         },
     )?;
-    Ok(verified.collector.finish())
+    verified.collector.finish()
 }
 
 /// Reads the blocks of a table.
@@ -76,7 +77,7 @@ struct Reader<'a> {
 struct Read<'a> {
     block: Block<'a>,
     extent: Extent,
-    stretch: Stretch,
+    stretch: Stretch<'a>,
 }
 
 impl<'a> Reader<'a> {
@@ -98,7 +99,7 @@ impl<'a> Reader<'a> {
             let field = row.field(column);
             let has_quotes = self.layout.has_stray_quotes(&field);
             stretch.stray(has_quotes, self.layout.is_stray_null(&field));
-            stretch.key_field(position, Ok(field), place)?;
+            stretch.key_field(position, Ok(field), place);
         }
         if !stretch.finish_row(place) {
             return Ok(());
@@ -136,7 +137,7 @@ impl<'a> Verified<'a> {
         }
     }
 
-    fn take(&mut self, read: Read<'_>) -> Result<(), Error> {
+    fn take(&mut self, read: Read<'a>) -> Result<(), Error> {
         let text = &read.block.text;
         if read.block.is_first() {
             self.next = text.rows_start();

@@ -46,8 +46,9 @@ pub(super) fn read_typed(
     let sought = Sought {
         table: source.name(),
         key: KeyColumns::new(wanted.key, key_names.zip(kinds)),
+        bad_keys: wanted.bad_keys(),
         numbers: wanted.numbers,
-        inspected: wanted.inspected,
+        inspected: wanted.inspected.as_ref(),
         budget: &wanted.budget,
         folder: &wanted.folder,
     };
@@ -75,7 +76,7 @@ pub(super) fn read_typed(
             collector.take(stretch, &origin)
         },
     )?;
-    Ok(collector.finish())
+    collector.finish()
 }
 
 /// Reads pieces of a table.
@@ -92,7 +93,7 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// The rows of a piece, and where they are.
-    fn read(&self, piece: TablePiece<'a>) -> (Stretch, Origin<'a>) {
+    fn read(&self, piece: TablePiece<'a>) -> (Stretch<'a>, Origin<'a>) {
         let origin = Origin {
             file: piece.part.name(),
             first: piece.first_row(),
@@ -171,7 +172,7 @@ impl Rows<'_> {
             let place = self.place(row);
             for (position, column) in keys.iter().enumerate() {
                 let field = column.text(row, &mut buffer).map(Into::into);
-                stretch.key_field(position, field, place)?;
+                stretch.key_field(position, field, place);
             }
             if stretch.finish_row(place) {
                 self.read_numbers(row, &mut buffer, stretch)?;
@@ -193,8 +194,8 @@ impl Rows<'_> {
             let has_key = match known.key(key) {
                 Ok(fingerprint) => stretch.known_row(*fingerprint, place),
                 Err(fault) => {
-                    stretch.key_field(0, Err(fault.clone()), place)?;
-                    false
+                    stretch.key_field(0, Err(fault.clone()), place);
+                    stretch.known_row(None, place)
                 }
             };
             if has_key {

@@ -6,7 +6,7 @@ use std::{fs, path::PathBuf};
 use proptest::prelude::*;
 use psijoin_block::parallel::Pool;
 use psijoin_table::{
-    Destination, Dialect, Error, Format, Inspection, KeySpec, KeyTable, Progress, Source,
+    BadKeys, Destination, Dialect, Error, Format, Inspection, KeySpec, KeyTable, Progress, Source,
     atomic_file::Existing,
 };
 
@@ -67,7 +67,7 @@ impl Style {
 
     /// Texts that break no rule as a rule, with line feeds wherever they may be.
     fn texts(self) -> BoxedStrategy<Vec<u8>> {
-        let id = "(2024-02-0[1-4]( 10:00Z)?|| 2024-02-01)";
+        let id = "(2024-02-0[1-4]( 10:00Z)?|| 2024-02-01|2024-02-30)";
         let number = "(-?[0-9]{1,2}(\\.[0-9]{1,2})?|)";
         let record = match self {
             Self::Csv | Self::CsvWithoutHeader => (
@@ -136,9 +136,20 @@ fn open(inputs: &[PathBuf], style: Style, block_bytes: Option<u64>) -> Result<So
 type Done = Result<(KeyTable, Vec<Vec<String>>, Vec<Vec<u8>>), String>;
 
 fn done(inputs: &[PathBuf], style: Style, block_bytes: Option<u64>, files: &Files) -> Done {
+    done_with(BadKeys::Refuse, inputs, style, block_bytes, files)
+}
+
+fn done_with(
+    bad_keys: BadKeys,
+    inputs: &[PathBuf],
+    style: Style,
+    block_bytes: Option<u64>,
+    files: &Files,
+) -> Done {
     let told = |error: Error| error.to_string();
     let source = open(inputs, style, block_bytes).map_err(told)?;
     let (key, numbers) = style.wanted();
+    let key = key.with_bad_keys(bad_keys);
     let progress = Progress::default();
     let keys = KeyTable::read(&source, &key, &numbers, &progress).map_err(told)?;
     assert_eq!(progress.bytes(), (source.bytes(), source.bytes()));
@@ -173,15 +184,17 @@ proptest! {
         }),
         block_bytes in 1_u64..65,
         threads in 1_usize..4,
+        bad_keys in prop::sample::select(vec!["refuse", "null", "null:30%"]),
     ) {
         let files = Files::new();
         let inputs: Vec<PathBuf> = (0..)
             .zip(&texts)
             .map(|(index, text)| files.text(&format!("{index}.{}", style.ending()), text))
             .collect();
-        let whole = done(&inputs, style, None, &files);
+        let bad_keys = bad_keys.parse().unwrap();
+        let whole = done_with(bad_keys, &inputs, style, None, &files);
         let pool = Pool::new(threads).unwrap();
-        let cut = pool.run(|| done(&inputs, style, Some(block_bytes), &files));
+        let cut = pool.run(|| done_with(bad_keys, &inputs, style, Some(block_bytes), &files));
         prop_assert_eq!(cut, whole);
     }
 }

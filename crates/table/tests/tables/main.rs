@@ -6,6 +6,7 @@ mod aligned;
 mod arrow;
 mod atomic_files;
 mod bad_inputs;
+mod bad_keys;
 mod blocks;
 mod compressed;
 mod destinations;

@@ -1,0 +1,155 @@
+//! Cells of the key that have no canonical text, and what becomes of them.
+
+use std::{fmt, str::FromStr};
+
+use psijoin_printable::Quoted;
+
+use crate::{Error, KeyFault, Place, Places};
+
+/// What becomes of cells of the key that have no canonical text, such as those that a rule cannot read.
+///
+/// Written as `refuse`, `null`, or `null:5%`.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[non_exhaustive]
+pub enum BadKeys {
+    /// They are an error.
+    #[default]
+    Refuse,
+    /// They count as null, so that their rows have no key: an error only if more rows than this have some, in percent of all
+    /// rows.
+    Null {
+        /// From 0 to 100.
+        at_most_percent: f64,
+    },
+}
+
+impl FromStr for BadKeys {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let null = |percent: &str| {
+            let at_most_percent = percent.strip_suffix('%')?.parse().ok()?;
+            let is_share = (0.0..=100.0).contains(&at_most_percent);
+            is_share.then_some(Self::Null { at_most_percent })
+        };
+        let known = match text {
+            "refuse" => Some(Self::Refuse),
+            "null" => null("100%"),
+            _ => text.strip_prefix("null:").and_then(null),
+        };
+        known.ok_or_else(|| Error::UnknownBadKeys(text.to_owned()))
+    }
+}
+
+impl fmt::Display for BadKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refuse => f.write_str("refuse"),
+            Self::Null {
+                at_most_percent: 100.0,
+            } => f.write_str("null"),
+            Self::Null { at_most_percent } => write!(f, "null:{at_most_percent}%"),
+        }
+    }
+}
+
+/// The cells of a column of the key that have one fault.
+///
+/// The text says where they are, and what is wrong, and holds no value of the table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BadCells {
+    /// The column's name.
+    pub column: String,
+    /// What is wrong.
+    pub fault: KeyFault,
+    /// Where.
+    pub places: Places,
+}
+
+impl fmt::Display for BadCells {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            column,
+            fault,
+            places,
+        } = self;
+        write!(f, "{places}, column {}: {fault}", Quoted(column))
+    }
+}
+
+/// All cells of a key that have faults, by what these are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BadCellsOfKey {
+    /// How many rows have some.
+    pub rows: u64,
+    /// The cells, in the order in which the first of each sort was found.
+    pub sorts: Vec<BadCells>,
+}
+
+impl BadCellsOfKey {
+    /// Checks that so many may count as null, in a table of `rows` rows.
+    ///
+    /// # Errors
+    /// If they may not.
+    pub fn check(&self, bad_keys: BadKeys, rows: u64) -> Result<(), Error> {
+        let at_most_percent = match bad_keys {
+            _ if self.sorts.is_empty() => return Ok(()),
+            BadKeys::Refuse => return Err(Error::Key(self.sorts.clone())),
+            BadKeys::Null { at_most_percent } => at_most_percent,
+        };
+        match self.rows as f64 * 100.0 > at_most_percent * rows as f64 {
+            false => Ok(()),
+            true => Err(Error::TooManyBadKeys {
+                bad: self.rows,
+                rows,
+                at_most_percent,
+                cells: self.sorts.clone(),
+            }),
+        }
+    }
+
+    /// Notes a cell, behind all others.
+    pub(crate) fn see(&mut self, column: &str, fault: KeyFault, file: &str, place: Place) {
+        self.places(column.to_owned(), fault).see(file, place);
+    }
+
+    /// The first row that has some, if all are of one file.
+    pub(crate) fn first(&self) -> Option<Place> {
+        let first = self
+            .sorts
+            .iter()
+            .filter_map(|cells| cells.places.first.first());
+        first.map(|located| located.place).min()
+    }
+
+    /// Adds those of the rows that follow: see [`Places::extend`].
+    pub(crate) fn extend(&mut self, next: Self, by: u64) {
+        self.rows += next.rows;
+        for cells in next.sorts {
+            let places = self.places(cells.column, cells.fault);
+            places.extend(cells.places, by);
+        }
+    }
+
+    /// Where the cells of this sort are.
+    fn places(&mut self, column: String, fault: KeyFault) -> &mut Places {
+        let is_same = |cells: &BadCells| cells.fault == fault && cells.column == column;
+        let index = self.sorts.iter().position(is_same).unwrap_or_else(|| {
+            self.sorts.push(BadCells {
+                column,
+                fault,
+                places: Places::default(),
+            });
+            self.sorts.len() - 1
+        });
+        &mut self.sorts[index].places
+    }
+}
+
+/// Several sorts of cells, one after the other.
+pub(crate) fn listed(cells: &[BadCells]) -> String {
+    let texts: Vec<_> = cells.iter().map(BadCells::to_string).collect();
+    texts.join("; ")
+}
