@@ -104,7 +104,7 @@ impl Job {
         self.folder.path()
     }
 
-    /// Notes which table the job is about: its [identity](crate::session::Table::identity).
+    /// Notes which table the job is about: its [identity](psijoin_table::KeyPartitions::read_identified).
     ///
     /// # Errors
     /// If it was begun with another one.

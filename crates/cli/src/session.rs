@@ -296,7 +296,7 @@ impl Ready<'_> {
         let (connection, mut channel) = meet()?;
         let Self { mut party, own, .. } = self;
         party
-            .read_table(&own)
+            .read_table(&own, None)
             .and_then(|table| party.agree((&connection, &mut channel), &own, &table, None))
             .and_then(|agreement| party.foresee(&agreement, &mut channel))
             .inspect_err(|failure| connection.abort(failure.abort_code()))?;
@@ -494,30 +494,39 @@ fn passed(counters: &[Counters]) -> Snapshot {
 }
 
 impl Party<'_> {
-    fn read_table(&self, own: &OwnColumns) -> Result<Table, Failure> {
-        let table = self.console.during(
-            &format!("reading {}", self.source.name()),
-            || self.progress.bytes(),
-            || {
-                let Allowance { budget, folder, .. } = &self.allowance;
-                let numbers = own.to_read();
-                let (source, key, spill) = (&self.source, &self.key, (budget, folder));
-                let read = || KeyPartitions::read(source, key, &numbers, spill, self.progress);
-                self.pool.run(read)
-            },
+    /// Reads the table, which a job must be about if there is one.
+    fn read_table(&self, own: &OwnColumns, job: Option<&mut Job>) -> Result<Table, Failure> {
+        let Allowance { budget, folder, .. } = &self.allowance;
+        let (source, key, numbers) = (&self.source, &self.key, &own.to_read()[..]);
+        let (spill, progress) = ((budget, folder), self.progress);
+        let is_identified = job.is_some();
+        let read = || match is_identified {
+            true => KeyPartitions::read_identified(source, key, numbers, spill, progress)
+                .map(|(keys, identity)| (keys, Some(identity))),
+            false => {
+                KeyPartitions::read(source, key, numbers, spill, progress).map(|keys| (keys, None))
+            }
+        };
+        let (keys, identity) = self.console.during(
+            &format!("reading {}", source.name()),
+            || progress.bytes(),
+            || self.pool.run(read),
         )?;
-        let Counts { rows, distinct, .. } = table.counts();
+        let Counts { rows, distinct, .. } = keys.counts();
         self.console.say(format_args!(
             "read {}: {}, {}",
-            self.source.name(),
+            source.name(),
             humanize::counted(rows, "row"),
             humanize::counted(distinct, "distinct key"),
         ));
-        self.doubt(table.doubts())?;
-        if let Some(told) = dialect::told(table.bad_cells(), rows) {
+        self.doubt(keys.doubts())?;
+        if let Some(told) = dialect::told(keys.bad_cells(), rows) {
             self.warn(told);
         }
-        Ok(Table::new(table))
+        if let Some((job, identity)) = job.zip(identity) {
+            job.is_about(identity)?;
+        }
+        Ok(Table::new(keys))
     }
 
     fn use_of_table(&self, has_job: bool) -> Use {

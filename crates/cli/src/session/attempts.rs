@@ -45,11 +45,7 @@ impl Ready<'_> {
         table: &'t mut Option<Table>,
     ) -> Result<&'t mut Table, Failure> {
         if table.is_none() {
-            let read = self.party.read_table(&self.own)?;
-            if let Some(job) = &mut self.job {
-                job.is_about(self.party.pool.run(|| read.identity())?)?;
-            }
-            *table = Some(read);
+            *table = Some(self.party.read_table(&self.own, self.job.as_mut())?);
         }
         Ok(table.as_mut().expect("it was read"))
     }

@@ -147,28 +147,6 @@ impl Table {
         }
     }
 
-    /// A hash of the keys, of the first row of each, and of its numbers. The threads of the caller's pool compute
-    /// it.
-    ///
-    /// # Errors
-    /// If what was spilled cannot be read.
-    ///
-    /// # Panics
-    /// If the keys are not in partitions any more.
-    pub(crate) fn identity(&self) -> Result<blake3::Hash, psijoin_table::Error> {
-        let Keys::InPartitions(InPartitions { keys, .. }) = &self.keys else {
-            panic!("a table is identified as soon as it is read");
-        };
-        let of_partition = |partition| Ok(identity(&keys.items(partition)?));
-        let hashes = parallel::map(keys.partitions(), &of_partition);
-        let hashes: Result<Vec<blake3::Hash>, psijoin_table::Error> = hashes.into_iter().collect();
-        let mut all = blake3::Hasher::new();
-        for hash in hashes? {
-            all.update(hash.as_bytes());
-        }
-        Ok(all.finalize())
-    }
-
     /// The rows whose columns can be given.
     ///
     /// # Errors
@@ -596,30 +574,6 @@ pub(crate) fn most_spilled(plan: &Plan, role: Role, limit: u64) -> u64 {
             }
         }
         (None, None) => 0,
-    }
-}
-
-/// A hash of items.
-fn identity(items: &Items) -> blake3::Hash {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(&(items.fingerprints.len() as u64).to_le_bytes());
-    hasher.update(items.fingerprints.as_flattened());
-    update(&mut hasher, &items.first_rows, u32::to_le_bytes);
-    for column in &items.numbers {
-        update(&mut hasher, column, i64::to_le_bytes);
-    }
-    hasher.finalize()
-}
-
-/// Adds numbers to a hash, many at a time.
-fn update<T: Copy, const N: usize>(
-    hasher: &mut blake3::Hasher,
-    numbers: &[T],
-    to_bytes: fn(T) -> [u8; N],
-) {
-    for numbers in numbers.chunks(1 << 12) {
-        let bytes: Vec<[u8; N]> = numbers.iter().map(|number| to_bytes(*number)).collect();
-        hasher.update(bytes.as_flattened());
     }
 }
 

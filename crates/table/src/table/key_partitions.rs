@@ -57,9 +57,43 @@ impl KeyPartitions {
         source: &Source,
         key: &KeySpec,
         numbers: &[String],
-        (budget, folder): (&Budget, &Folder),
+        spill: (&Budget, &Folder),
         progress: &Progress,
     ) -> Result<Self, Error> {
+        let (keys, _) = Self::read_with(source, (key, numbers), spill, progress, &|_| ())?;
+        Ok(keys)
+    }
+
+    /// The same, and a hash of all rows that have a key: where each is, its key, and its numbers.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_identified(
+        source: &Source,
+        key: &KeySpec,
+        numbers: &[String],
+        spill: (&Budget, &Folder),
+        progress: &Progress,
+    ) -> Result<(Self, blake3::Hash), Error> {
+        let (keys, hashes) =
+            Self::read_with(source, (key, numbers), spill, progress, &|records| {
+                records.hash()
+            })?;
+        let mut all = blake3::Hasher::new();
+        for hash in hashes {
+            all.update(hash.as_bytes());
+        }
+        Ok((keys, all.finalize()))
+    }
+
+    /// Reads, and calls `look` with the records of each partition while they are at hand.
+    fn read_with<T: Send>(
+        source: &Source,
+        (key, numbers): (&KeySpec, &[String]),
+        (budget, folder): (&Budget, &Folder),
+        progress: &Progress,
+        look: &(dyn Fn(&Records<'_>) -> T + Sync),
+    ) -> Result<(Self, Vec<T>), Error> {
         let wanted = Wanted {
             budget: budget.clone(),
             folder: folder.clone(),
@@ -67,19 +101,21 @@ impl KeyPartitions {
         };
         let (collected, _) = read(source, &wanted, progress)?;
         let repeats = Store::new(collected.partitions.len(), REPEAT, budget, folder);
-        let count = |partition| -> Result<u64, Error> {
-            let found = Repeats::of(&collected.partitions.read(partition)?);
+        let go_through = |partition| -> Result<(u64, T), Error> {
+            let records = collected.partitions.read(partition)?;
+            let found = Repeats::of(&records);
             repeats.append(partition, &written(&found.rows))?;
-            Ok(found.items as u64)
+            Ok((found.items as u64, look(&records)))
         };
-        let items = parallel::map(collected.partitions.len(), &count);
-        let items = items.into_iter().sum::<Result<u64, Error>>()?;
-        let counts = collected.counts(items);
-        Ok(Self {
+        let seen = parallel::map(collected.partitions.len(), &go_through);
+        let seen: Vec<(u64, T)> = seen.into_iter().collect::<Result<_, Error>>()?;
+        let counts = collected.counts(seen.iter().map(|(items, _)| items).sum());
+        let keys = Self {
             collected,
             repeats,
             counts,
-        })
+        };
+        Ok((keys, seen.into_iter().map(|(_, looked)| looked).collect()))
     }
 
     /// Bytes that each row with a key takes, in the budget or on disk, if there are this many columns of numbers.
