@@ -322,9 +322,18 @@ impl Ready<'_> {
         if agreement.peer_only_checks {
             return Err(Failure::OnlyChecked);
         }
+        let joint_seed = match &job {
+            Some(job) if agreement.goes_on => job.joint_seed()?,
+            _ => agreement.joint_seed,
+        };
+        if table.poured_under().is_some_and(|seed| *seed != joint_seed) {
+            *table = party.read_table(own, job.as_mut())?;
+        }
         let use_of_table = party.use_of_table(job.is_some());
         table.settle(&agreement.plan, use_of_table, party.pool)?;
-        party.read_payloads(&agreement.given, table, job.as_mut())?;
+        if table.poured_under().is_none() {
+            party.read_payloads(&agreement.given, table, job.as_mut())?;
+        }
         if let Some(job) = job {
             job.settle(&agreement, party.role, &mut channel)?;
             let again = job.steps_run_again();
@@ -333,7 +342,6 @@ impl Ready<'_> {
             }
         }
         let job = job.as_ref();
-        let joint_seed = job.map_or(Ok(agreement.joint_seed), Job::joint_seed)?;
         let steps_run_again = job.map_or(0, Job::steps_run_again);
         let ledger = job.map(|job| job.results() as &dyn Ledger);
         let signing = party.signing(agreement.document.take());
@@ -537,7 +545,8 @@ impl Party<'_> {
                     Task::Share(_) => self.role == Role::Receiver,
                     Task::Help | Task::Learn => false,
                 },
-            stays: has_job || self.aligned.is_some(),
+            keys: self.aligned.is_some() || (has_job && self.trade.gives.is_some()),
+            again: has_job,
         }
     }
 

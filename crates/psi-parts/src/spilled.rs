@@ -1,11 +1,11 @@
 use std::{
     ops::Range,
-    sync::{Mutex, MutexGuard},
+    sync::{Arc, Mutex, MutexGuard},
 };
 
 use psijoin_channel::joint_seed::JointSeed;
 use psijoin_encode::{DigestVec, Digests, okvs::Partition};
-use psijoin_psi::{Error, Fingerprint, Matched, Plan, Role};
+use psijoin_psi::{Error, Fingerprint, Matched, Parts, Plan, Role};
 use psijoin_spill::{Budget, Folder, Store};
 
 use crate::{Part, Table};
@@ -23,9 +23,9 @@ const NUMBER: usize = size_of::<i64>();
 ///
 /// Beside the budget it takes a bit per row, and 12 bytes for each part that gets something of what is added at a time. A
 /// part that was asked for is the caller's.
-pub struct Spilled<'a> {
-    plan: &'a Plan,
-    joint_seed: &'a JointSeed,
+pub struct Spilled {
+    session: Arc<Parts>,
+    joint_seed: JointSeed,
     /// Numbers per item.
     columns: usize,
     /// Bytes of the payload that this party gives for each item.
@@ -138,7 +138,7 @@ impl Given {
     }
 }
 
-impl<'a> Spilled<'a> {
+impl Spilled {
     /// An empty table of this party for a plan in parts. Items have positions below `rows`.
     ///
     /// # Errors
@@ -148,9 +148,9 @@ impl<'a> Spilled<'a> {
     /// # Panics
     /// If the plan is not in parts.
     pub fn new(
-        plan: &'a Plan,
+        plan: &Plan,
         role: Role,
-        joint_seed: &'a JointSeed,
+        joint_seed: &JointSeed,
         rows: u32,
         budget: &Budget,
         folder: &Folder,
@@ -162,9 +162,10 @@ impl<'a> Spilled<'a> {
         };
         let bytes = all_bytes(plan, role) + plan.request().sizes.smaller() * of_a_row;
         budget.check_room(bytes, folder)?;
+        let session = plan.parts().expect("a plan in parts").clone();
         Ok(Self {
-            plan,
-            joint_seed,
+            session,
+            joint_seed: *joint_seed,
             columns: columns(plan, role),
             payload_bytes: payload_bytes(plan, role),
             parts: Store::new(parts(plan), record_bytes(plan, role), budget, folder),
@@ -215,7 +216,7 @@ impl<'a> Spilled<'a> {
             positions.len() * payload_bytes,
             "a payload per item"
         );
-        let items = self.plan.items(fingerprints, self.joint_seed);
+        let items = self.session.items(fingerprints, &self.joint_seed);
         let by_part = Partition::by(
             items.digests(),
             self.parts.partitions() as u32,
@@ -248,6 +249,19 @@ impl<'a> Spilled<'a> {
         self.parts.spilled_bytes() + self.given.as_ref().map_or(0, Given::spilled_bytes)
     }
 
+    /// The seed that its items were digested under.
+    pub fn joint_seed(&self) -> &JointSeed {
+        &self.joint_seed
+    }
+
+    /// Forgets what was found, so that the session can run once more on the same items.
+    pub fn forget_found(&mut self) {
+        self.found.get_mut().expect("no panic").fill(0);
+        if let Some(given) = &self.given {
+            given.ranges.clear();
+        }
+    }
+
     /// What was found.
     pub fn into_found(self) -> Found {
         Found {
@@ -257,14 +271,15 @@ impl<'a> Spilled<'a> {
     }
 }
 
-impl Table for Spilled<'_> {
+impl Table for Spilled {
     fn items(&self, part: u32) -> Option<u64> {
         Some(self.parts.records(part as usize))
     }
 
     fn part(&self, part: u32) -> Result<Part, Error> {
         let items = self.parts.records(part as usize) as usize;
-        let (record_bytes, digest_bytes) = (self.parts.record_bytes(), self.plan.digest_bytes());
+        let record_bytes = self.parts.record_bytes();
+        let digest_bytes = self.session.plan.digest_bytes();
         let mut digests = DigestVec::zeroed(items, digest_bytes);
         let mut positions = vec![0; items];
         let mut columns = vec![vec![0; items]; self.columns];

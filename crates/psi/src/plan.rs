@@ -53,6 +53,15 @@ pub struct Parts {
     pub plan: Plan,
 }
 
+impl Parts {
+    /// A party's items: digests under the seed that both parties agreed on after both had fixed their sets, and the part
+    /// of each.
+    pub fn items(&self, fingerprints: &[Fingerprint], joint_seed: &JointSeed) -> Items {
+        let digest_bytes = self.plan.digest_bytes();
+        Items::digest_in_parts(fingerprints, joint_seed, digest_bytes, self.shape.parts)
+    }
+}
+
 /// Everything that is known about a run before it starts: every parameter, the cost to the byte,
 /// and both parties. Both make the same plan, and compare its [digest](Self::digest) before data
 /// moves.
@@ -146,12 +155,7 @@ impl Plan {
     pub fn items(&self, fingerprints: &[Fingerprint], joint_seed: &JointSeed) -> Items {
         match &self.parts {
             None => Items::digest(fingerprints, joint_seed, self.digest_bytes()),
-            Some(parts) => Items::digest_in_parts(
-                fingerprints,
-                joint_seed,
-                self.digest_bytes(),
-                parts.shape.parts,
-            ),
+            Some(parts) => parts.items(fingerprints, joint_seed),
         }
     }
 

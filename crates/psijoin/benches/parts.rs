@@ -173,14 +173,14 @@ impl Setting {
 
 impl Setting {
     /// The same table, sorted into parts.
-    fn spilled<'a>(
+    fn spilled(
         &self,
-        plan: &'a Plan,
+        plan: &Plan,
         role: Role,
         table: &SyntheticTable<'_>,
-        joint_seed: &'a JointSeed,
+        joint_seed: &JointSeed,
         memory: u64,
-    ) -> Spilled<'a> {
+    ) -> Spilled {
         const AT_ONCE: usize = 1 << 16;
         let rows = role.items(plan.request().sizes) as u32;
         let budget = Budget::new(memory);

@@ -36,7 +36,7 @@ fn run(
 }
 
 /// Adds the items of a synthetic table, by threads that take turns as chance will have it.
-fn fill(table: &Spilled<'_>, of: &SyntheticTable<'_>) {
+fn fill(table: &Spilled, of: &SyntheticTable<'_>) {
     thread::scope(|scope| {
         for number in 0..of.portions() {
             scope.spawn(move || {

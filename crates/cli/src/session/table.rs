@@ -7,7 +7,7 @@
 use std::{borrow::Cow, mem, ops::Range};
 
 use psijoin::{
-    BatchInput, Batches, Channel, Error, Fingerprint, Matched, Output, Plan, Role,
+    BatchInput, Batches, Channel, Error, Fingerprint, JointSeed, Matched, Output, Plan, Role,
     parts::{self, Found, Given, Spilled},
     spill::{Budget, Folder},
 };
@@ -45,6 +45,8 @@ struct InPartitions {
     keys: KeyPartitions,
     /// What is given with each item, if anything is.
     payloads: Option<PartitionedPayloads>,
+    /// The items in their parts, if an attempt to run a plan in parts has failed.
+    poured: Option<Spilled>,
 }
 
 /// Keys for a plan that takes them all at once.
@@ -65,8 +67,10 @@ struct InMemory {
 pub(super) struct Use {
     /// Whether somebody comes back to its rows.
     pub(super) rows: bool,
-    /// Whether its keys stay after the run: for another attempt, or to align rows.
-    pub(super) stays: bool,
+    /// Whether somebody comes back to its keys: to align rows, or to find what is given with each in another attempt.
+    pub(super) keys: bool,
+    /// Whether there may be another attempt.
+    pub(super) again: bool,
 }
 
 /// What a protocol gave.
@@ -143,6 +147,7 @@ impl Table {
             keys: Keys::InPartitions(InPartitions {
                 keys: read,
                 payloads: None,
+                poured: None,
             }),
         }
     }
@@ -181,7 +186,7 @@ impl Table {
         progress: &Progress,
     ) -> Result<(), psijoin_table::Error> {
         match &mut self.keys {
-            Keys::InPartitions(InPartitions { keys, payloads }) => {
+            Keys::InPartitions(InPartitions { keys, payloads, .. }) => {
                 let rows = keys.given(repeated)?;
                 let spill = (budget, folder);
                 *payloads = Some(rows.partitioned(source, layout, keys, spill, progress)?);
@@ -201,7 +206,7 @@ impl Table {
     pub(super) fn payloads_identity(&self) -> Result<blake3::Hash, psijoin_table::Error> {
         let mut hasher = blake3::Hasher::new();
         match &self.keys {
-            Keys::InPartitions(InPartitions { keys, payloads }) => {
+            Keys::InPartitions(InPartitions { keys, payloads, .. }) => {
                 if let Some(payloads) = payloads {
                     for stretch in 0..payloads.stretches(keys.partitions() - 1).end {
                         hasher.update(&payloads.payloads(stretch)?);
@@ -213,6 +218,16 @@ impl Table {
             }
         }
         Ok(hasher.finalize())
+    }
+
+    /// The seed of the session whose parts an attempt has poured the items into. Keys may not be here any more then.
+    pub(super) fn poured_under(&self) -> Option<&JointSeed> {
+        match &self.keys {
+            Keys::InPartitions(InPartitions { poured, .. }) => {
+                poured.as_ref().map(Spilled::joint_seed)
+            }
+            Keys::InMemory(_) => None,
+        }
     }
 
     /// Brings the keys into memory if the plan takes them all at once.
@@ -257,7 +272,7 @@ impl Table {
                 pool.run(|| run_in_parts(table, run, of, allowance, channels, phases))
             }
             Keys::InMemory(keys) => {
-                let set = keys.set(of.stays);
+                let set = keys.set(of.stays());
                 Ok(Ran {
                     output: run.compute(set, channels, pool, phases)?,
                     first_rows: Vec::new(),
@@ -436,7 +451,11 @@ fn run_by_batches(
 ) -> Result<Ran, Error> {
     let (of_table, before) = (keys.spilled_bytes(), budget.spilled());
     let input = BatchInput {
-        items: &KeyBatches { keys, run, of },
+        items: &KeyBatches {
+            keys,
+            run,
+            stays: of.stays(),
+        },
         joint_seed: run.joint_seed,
         budget,
         folder,
@@ -455,7 +474,7 @@ fn run_by_batches(
 struct KeyBatches<'a> {
     keys: &'a KeyPartitions,
     run: &'a Run<'a>,
-    of: Use,
+    stays: bool,
 }
 
 impl Batches for KeyBatches<'_> {
@@ -468,7 +487,7 @@ impl Batches for KeyBatches<'_> {
     }
 
     fn batch(&self, number: usize) -> Result<Cow<'_, psijoin::Items>, Error> {
-        let items = self.of.items(self.keys, number)?;
+        let items = items(self.keys, number, self.stays)?;
         let Run {
             plan, joint_seed, ..
         } = self.run;
@@ -477,65 +496,58 @@ impl Batches for KeyBatches<'_> {
 }
 
 impl Use {
-    /// The items of a partition, which takes no memory any more unless they come again.
-    fn items(self, keys: &KeyPartitions, partition: usize) -> Result<Items, Error> {
-        let items = match self.stays {
-            true => keys.items(partition),
-            false => keys.take_items(partition),
-        };
-        items.map_err(failed)
+    /// Whether partitions are read again after the run has gone through them.
+    fn stays(self) -> bool {
+        self.keys || self.again
     }
+}
+
+/// The items of a partition, which takes no memory any more unless it stays.
+fn items(keys: &KeyPartitions, partition: usize, stays: bool) -> Result<Items, Error> {
+    let items = match stays {
+        true => keys.items(partition),
+        false => keys.take_items(partition),
+    };
+    items.map_err(failed)
 }
 
 fn failed(error: psijoin_table::Error) -> Error {
     Error::Table(Box::new(error))
 }
 
-/// Runs a plan in parts. A partition takes no memory any more as soon as its items are in their parts, unless they
-/// come again.
+/// Runs a plan in parts. Items that an earlier attempt has poured into their parts are there.
 fn run_in_parts(
-    InPartitions { keys, payloads }: &InPartitions,
+    table: &mut InPartitions,
     run: &Run<'_>,
     of: Use,
-    Allowance { budget, folder, .. }: &Allowance,
+    allowance: &Allowance,
     channels: &mut [Channel],
     phases: &Phases,
 ) -> Result<Ran, Error> {
     phases.begin("item digests");
-    let rows = keys.counts().rows as u32;
-    let table = Spilled::new(run.plan, run.role, run.joint_seed, rows, budget, folder)?;
-    let pour = |partition| {
-        let items = of.items(keys, partition)?;
-        let add = |some: Range<usize>, given: &[u8]| {
-            let columns = items.numbers.iter().map(|column| &column[some.clone()]);
-            let columns: Vec<&[i64]> = columns.collect();
-            let fingerprints = &items.fingerprints[some.clone()];
-            table.add(fingerprints, &items.first_rows[some], &columns, given)
-        };
-        let Some(payloads) = payloads else {
-            return add(0..items.fingerprints.len(), &[]);
-        };
-        for stretch in payloads.stretches(partition) {
-            let given = match of.stays {
-                true => payloads.payloads(stretch),
-                false => payloads.take_payloads(stretch),
-            };
-            add(payloads.items(partition, stretch), &given.map_err(failed)?)?;
+    let poured = match table.poured.take() {
+        Some(mut poured) => {
+            poured.forget_found();
+            poured
         }
-        Ok(())
+        None => pour(table, run, of, allowance)?,
     };
-    let poured = parallel::map(keys.partitions(), &pour);
-    poured.into_iter().collect::<Result<(), Error>>()?;
+    let of_payloads = (table.payloads.as_ref()).map_or(0, PartitionedPayloads::spilled_bytes);
+    let of_table = table.keys.spilled_bytes() + of_payloads;
     let mut context = run.context(channels, phases);
-    let output = parts::run(run.plan, run.role, &table, run.joint_seed, &mut context)?;
-    let of_payloads = payloads
-        .as_ref()
-        .map_or(0, PartitionedPayloads::spilled_bytes);
-    let spilled_bytes = keys.spilled_bytes() + of_payloads + table.spilled_bytes();
+    let ran = parts::run(run.plan, run.role, &poured, run.joint_seed, &mut context);
+    let output = match ran {
+        Ok(output) => output,
+        Err(error) => {
+            table.poured = Some(poured);
+            return Err(error);
+        }
+    };
+    let spilled_bytes = of_table + poured.spilled_bytes();
     let Found {
         rows: mut first_rows,
         given,
-    } = table.into_found();
+    } = poured.into_found();
     // What a job has opened before is all there is.
     if let Output::Rows(opened) = &output {
         for row in opened {
@@ -548,6 +560,41 @@ fn run_in_parts(
         given,
         spilled_bytes,
     })
+}
+
+/// Digests all items, each into its part. A partition takes no memory any more as soon as its items are there, unless somebody
+/// comes back to its keys.
+fn pour(
+    InPartitions { keys, payloads, .. }: &InPartitions,
+    run: &Run<'_>,
+    of: Use,
+    Allowance { budget, folder, .. }: &Allowance,
+) -> Result<Spilled, Error> {
+    let rows = keys.counts().rows as u32;
+    let poured = Spilled::new(run.plan, run.role, run.joint_seed, rows, budget, folder)?;
+    let pour = |partition| {
+        let items = items(keys, partition, of.keys)?;
+        let add = |some: Range<usize>, given: &[u8]| {
+            let columns = items.numbers.iter().map(|column| &column[some.clone()]);
+            let columns: Vec<&[i64]> = columns.collect();
+            let fingerprints = &items.fingerprints[some.clone()];
+            poured.add(fingerprints, &items.first_rows[some], &columns, given)
+        };
+        let Some(payloads) = payloads else {
+            return add(0..items.fingerprints.len(), &[]);
+        };
+        for stretch in payloads.stretches(partition) {
+            let given = match of.keys {
+                true => payloads.payloads(stretch),
+                false => payloads.take_payloads(stretch),
+            };
+            add(payloads.items(partition, stretch), &given.map_err(failed)?)?;
+        }
+        Ok(())
+    };
+    let all = parallel::map(keys.partitions(), &pour);
+    all.into_iter().collect::<Result<(), Error>>()?;
+    Ok(poured)
 }
 
 /// How many bytes of this party lie on disk at most, if no key is in two rows: `spilled_bytes` of a [run](Table::run) without a
