@@ -17,6 +17,7 @@ use psijoin_job::{
 use psijoin_record::Terms;
 use psijoin_table::KeySpec;
 use psijoin_transport::Identity;
+use zeroize::Zeroizing;
 
 use crate::{
     exit::Failure,
@@ -102,6 +103,12 @@ impl Job {
     /// Where it is.
     pub(crate) fn path(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// What this party's tables are [recognised](psijoin_table::KeyPartitions::read_identified) by.
+    pub(crate) fn secret_of_tables(&self) -> Zeroizing<[u8; 32]> {
+        self.folder
+            .derive("psijoin 2026 what tables are recognised by")
     }
 
     /// Notes which table the job is about: its [identity](psijoin_table::KeyPartitions::read_identified).

@@ -507,11 +507,13 @@ impl Party<'_> {
         let Allowance { budget, folder, .. } = &self.allowance;
         let (source, key, numbers) = (&self.source, &self.key, &own.to_read()[..]);
         let (spill, progress) = ((budget, folder), self.progress);
-        let is_identified = job.is_some();
-        let read = || match is_identified {
-            true => KeyPartitions::read_identified(source, key, numbers, spill, progress)
-                .map(|(keys, identity)| (keys, Some(identity))),
-            false => {
+        let secret = job.as_ref().map(|job| job.secret_of_tables());
+        let read = || match &secret {
+            Some(secret) => {
+                KeyPartitions::read_identified(source, key, numbers, spill, progress, secret)
+                    .map(|(keys, identity)| (keys, Some(identity)))
+            }
+            None => {
                 KeyPartitions::read(source, key, numbers, spill, progress).map(|keys| (keys, None))
             }
         };

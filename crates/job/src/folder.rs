@@ -199,6 +199,13 @@ impl Folder {
         }
     }
 
+    /// A key that only the owner of this folder can derive: another one for each purpose, a constant.
+    pub fn derive(&self, purpose: &'static str) -> Zeroizing<[u8; 32]> {
+        let mut hasher = self.owners.hasher();
+        hasher.update(purpose.as_bytes());
+        Zeroizing::new(hasher.finalize().into())
+    }
+
     /// Checks that these settings are those of the job, if there is one, and that nobody has changed what it was begun
     /// with.
     ///

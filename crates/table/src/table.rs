@@ -8,6 +8,7 @@ pub(crate) mod bitmap;
 mod collect;
 mod collected;
 mod distinct;
+mod identity;
 mod inspector;
 mod key_partitions;
 mod known_blocks;

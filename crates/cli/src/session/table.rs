@@ -46,7 +46,7 @@ struct InPartitions {
     /// What is given with each item, if anything is.
     payloads: Option<PartitionedPayloads>,
     /// The items in their parts, if an attempt to run a plan in parts has failed.
-    poured: Option<Spilled>,
+    poured: Option<Box<Spilled>>,
 }
 
 /// Keys for a plan that takes them all at once.
@@ -224,7 +224,7 @@ impl Table {
     pub(super) fn poured_under(&self) -> Option<&JointSeed> {
         match &self.keys {
             Keys::InPartitions(InPartitions { poured, .. }) => {
-                poured.as_ref().map(Spilled::joint_seed)
+                poured.as_ref().map(|poured| poured.joint_seed())
             }
             Keys::InMemory(_) => None,
         }
@@ -528,7 +528,7 @@ fn run_in_parts(
     let poured = match table.poured.take() {
         Some(mut poured) => {
             poured.forget_found();
-            poured
+            *poured
         }
         None => pour(table, run, of, allowance)?,
     };
@@ -539,7 +539,7 @@ fn run_in_parts(
     let output = match ran {
         Ok(output) => output,
         Err(error) => {
-            table.poured = Some(poured);
+            table.poured = Some(Box::new(poured));
             return Err(error);
         }
     };

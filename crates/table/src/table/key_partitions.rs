@@ -6,6 +6,7 @@ use super::{
     bitmap::Bitmap,
     collected::Collected,
     distinct::{Distinct, Repeats},
+    identity::Recogniser,
     partitions::{Partitions, Records},
     read,
     stretch::PARTITIONS,
@@ -64,7 +65,7 @@ impl KeyPartitions {
         Ok(keys)
     }
 
-    /// The same, and a hash of all rows that have a key: where each is, its key, and its numbers.
+    /// The same, and a tag by which whoever has this secret recognises the table: which rows have which keys and numbers.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -74,16 +75,14 @@ impl KeyPartitions {
         numbers: &[String],
         spill: (&Budget, &Folder),
         progress: &Progress,
+        secret: &[u8; 32],
     ) -> Result<(Self, blake3::Hash), Error> {
-        let (keys, hashes) =
-            Self::read_with(source, (key, numbers), spill, progress, &|records| {
-                records.hash()
-            })?;
-        let mut all = blake3::Hasher::new();
-        for hash in hashes {
-            all.update(hash.as_bytes());
-        }
-        Ok((keys, all.finalize()))
+        let recogniser = Recogniser::new(secret, numbers.len());
+        let tag = |records: &Records<'_>| recogniser.tag(records);
+        let (keys, tags) = Self::read_with(source, (key, numbers), spill, progress, &tag)?;
+        let scales = keys.collected.totals.iter().map(|totals| totals.scale);
+        let identity = recogniser.finish(&tags, keys.counts.rows, scales);
+        Ok((keys, identity))
     }
 
     /// Reads, and calls `look` with the records of each partition while they are at hand.

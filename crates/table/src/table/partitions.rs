@@ -117,11 +117,6 @@ impl Scales {
         }
     }
 
-    /// Whether all numbers are integers, written as they are.
-    fn is_zero(&self) -> bool {
-        self.last() == 0
-    }
-
     /// What brings the number of a row to the last scale.
     fn factor(&self, row: u32) -> i64 {
         let since = self.0.partition_point(|(first, _)| *first <= row) - 1;
@@ -166,21 +161,6 @@ impl Records<'_> {
         let number = self.record(record)[KEY + column * NUMBER..].first_chunk();
         let number = i64::from_le_bytes(*number.expect("it has a number per column"));
         number * self.columns[column].factor(self.row(record))
-    }
-
-    /// A hash of all of them, with numbers at the last scale: however the table was read in pieces, it is the same.
-    pub(super) fn hash(&self) -> blake3::Hash {
-        if self.columns.iter().all(Scales::is_zero) {
-            return blake3::hash(&self.bytes);
-        }
-        let mut scaled = self.bytes.clone();
-        for (record, bytes) in (0..).zip(scaled.chunks_exact_mut(self.record_bytes())) {
-            let (numbers, _) = bytes[KEY..].as_chunks_mut();
-            for (column, number) in numbers.iter_mut().enumerate() {
-                *number = self.number(record, column).to_le_bytes();
-            }
-        }
-        blake3::hash(&scaled)
     }
 
     fn record(&self, record: u32) -> &[u8] {
