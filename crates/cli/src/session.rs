@@ -241,7 +241,8 @@ impl Ready<'_> {
             }
             return Err(Failure::TooFew(party.question.min_intersection));
         }
-        let table = table.expect("it was read");
+        let mut table = table.expect("it was read");
+        table.no_more_attempts();
         let mut summary = party.deliver(computed, &table, &own)?;
         summary.time = started.elapsed();
         Ok((summary, job))
@@ -322,16 +323,9 @@ impl Ready<'_> {
         if agreement.peer_only_checks {
             return Err(Failure::OnlyChecked);
         }
-        let joint_seed = match &job {
-            Some(job) if agreement.goes_on => job.joint_seed()?,
-            _ => agreement.joint_seed,
-        };
-        if table.poured_under().is_some_and(|seed| *seed != joint_seed) {
-            *table = party.read_table(own, job.as_mut())?;
-        }
         let use_of_table = party.use_of_table(job.is_some());
         table.settle(&agreement.plan, use_of_table, party.pool)?;
-        if table.poured_under().is_none() {
+        if !table.is_poured() {
             party.read_payloads(&agreement.given, table, job.as_mut())?;
         }
         if let Some(job) = job {
@@ -342,6 +336,7 @@ impl Ready<'_> {
             }
         }
         let job = job.as_ref();
+        let joint_seed = job.map_or(Ok(agreement.joint_seed), Job::joint_seed)?;
         let steps_run_again = job.map_or(0, Job::steps_run_again);
         let ledger = job.map(|job| job.results() as &dyn Ledger);
         let signing = party.signing(agreement.document.take());

@@ -1,4 +1,5 @@
 use std::{
+    mem,
     ops::Range,
     sync::{Arc, Mutex, MutexGuard},
 };
@@ -30,15 +31,17 @@ pub struct Spilled {
     columns: usize,
     /// Bytes of the payload that this party gives for each item.
     payload_bytes: usize,
+    /// Bytes of the payload that the other party gives.
+    given_bytes: usize,
     /// A partition per part. A record is an item's digest, position, numbers and payload.
     parts: Store,
     /// Of each part, what was added at a time.
     runs: Vec<Runs>,
     rows: u32,
-    /// A bit per row.
     found: Mutex<Vec<u64>>,
-    /// What the other party gives, if it gives anything.
     given: Option<Given>,
+    /// Where what is given goes: into this budget, and beyond it to this folder.
+    spill: (Budget, Folder),
 }
 
 /// What a session found.
@@ -163,17 +166,22 @@ impl Spilled {
         let bytes = all_bytes(plan, role) + plan.request().sizes.smaller() * of_a_row;
         budget.check_room(bytes, folder)?;
         let session = plan.parts().expect("a plan in parts").clone();
-        Ok(Self {
+        let mut table = Self {
             session,
             joint_seed: *joint_seed,
             columns: columns(plan, role),
             payload_bytes: payload_bytes(plan, role),
+            given_bytes,
             parts: Store::new(parts(plan), record_bytes(plan, role), budget, folder),
             runs: (0..parts(plan)).map(|_| Runs::default()).collect(),
             rows,
-            found: Mutex::new(vec![0; (rows as usize).div_ceil(64)]),
-            given: (given_bytes > 0).then(|| Given::new(rows, given_bytes, budget, folder)),
-        })
+            found: Mutex::default(),
+            given: None,
+            spill: (budget.clone(), folder.clone()),
+        };
+        // Room for what will be found.
+        table.take_found();
+        Ok(table)
     }
 
     /// How many bytes of this party's items lie on disk at most, once all were added with a budget of `limit` bytes.
@@ -254,19 +262,16 @@ impl Spilled {
         &self.joint_seed
     }
 
-    /// Forgets what was found, so that the session can run once more on the same items.
-    pub fn forget_found(&mut self) {
-        self.found.get_mut().expect("no panic").fill(0);
-        if let Some(given) = &self.given {
-            given.ranges.clear();
-        }
-    }
-
-    /// What was found.
-    pub fn into_found(self) -> Found {
+    /// What was found since this was last asked. The session can run once more on the same items then, and finds everything
+    /// anew.
+    pub fn take_found(&mut self) -> Found {
+        let (budget, folder) = &self.spill;
+        let bytes = self.given_bytes;
+        let given = (bytes > 0).then(|| Given::new(self.rows, bytes, budget, folder));
+        let rows = vec![0; (self.rows as usize).div_ceil(64)];
         Found {
-            rows: self.found.into_inner().expect("no panic"),
-            given: self.given,
+            rows: mem::replace(self.found.get_mut().expect("no panic"), rows),
+            given: mem::replace(&mut self.given, given),
         }
     }
 }

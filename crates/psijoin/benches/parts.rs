@@ -139,7 +139,7 @@ impl Setting {
         let computed = processor_seconds() - computed;
         let [sent, received] = learned.expect("both succeed");
         if let Some([_, spilled]) = spilled {
-            receiver.check(&spilled.into_found().rows);
+            receiver.check(&spilled.take_found().rows);
         }
         assert!(sets.is_met(&sent, &received, &receiver), "a wrong result");
         if self.alone {

@@ -138,11 +138,6 @@ impl Store {
         Ok(records)
     }
 
-    /// Empties all partitions. They take no memory any more; what they take on disk is not used again.
-    pub fn clear(&self) {
-        (0..self.partitions()).for_each(|partition| self.0.clear(partition));
-    }
-
     /// How many bytes lie on disk.
     pub fn spilled_bytes(&self) -> u64 {
         self.0.file.bytes()

@@ -7,7 +7,7 @@
 use std::{borrow::Cow, mem, ops::Range};
 
 use psijoin::{
-    BatchInput, Batches, Channel, Error, Fingerprint, JointSeed, Matched, Output, Plan, Role,
+    BatchInput, Batches, Channel, Error, Fingerprint, Matched, Output, Plan, Role,
     parts::{self, Found, Given, Spilled},
     spill::{Budget, Folder},
 };
@@ -45,7 +45,7 @@ struct InPartitions {
     keys: KeyPartitions,
     /// What is given with each item, if anything is.
     payloads: Option<PartitionedPayloads>,
-    /// The items in their parts, if an attempt to run a plan in parts has failed.
+    /// The items in their parts, if a plan in parts has run, and may run once more.
     poured: Option<Box<Spilled>>,
 }
 
@@ -220,13 +220,19 @@ impl Table {
         Ok(hasher.finalize())
     }
 
-    /// The seed of the session whose parts an attempt has poured the items into. Keys may not be here any more then.
-    pub(super) fn poured_under(&self) -> Option<&JointSeed> {
+    /// Whether an attempt has poured the items into the parts of a session. Keys, and what is given with them, may not be here any
+    /// more then.
+    pub(super) fn is_poured(&self) -> bool {
         match &self.keys {
-            Keys::InPartitions(InPartitions { poured, .. }) => {
-                poured.as_ref().map(|poured| poured.joint_seed())
-            }
-            Keys::InMemory(_) => None,
+            Keys::InPartitions(InPartitions { poured, .. }) => poured.is_some(),
+            Keys::InMemory(_) => false,
+        }
+    }
+
+    /// There will be no other attempt.
+    pub(super) fn no_more_attempts(&mut self) {
+        if let Keys::InPartitions(InPartitions { poured, .. }) = &mut self.keys {
+            *poured = None;
         }
     }
 
@@ -525,29 +531,26 @@ fn run_in_parts(
     phases: &Phases,
 ) -> Result<Ran, Error> {
     phases.begin("item digests");
-    let poured = match table.poured.take() {
-        Some(mut poured) => {
-            poured.forget_found();
-            *poured
-        }
+    let mut poured = match table.poured.take() {
+        Some(poured) => *poured,
         None => pour(table, run, of, allowance)?,
     };
+    assert_eq!(
+        poured.joint_seed(),
+        run.joint_seed,
+        "all attempts of a job that has begun have one seed"
+    );
     let of_payloads = (table.payloads.as_ref()).map_or(0, PartitionedPayloads::spilled_bytes);
     let of_table = table.keys.spilled_bytes() + of_payloads;
     let mut context = run.context(channels, phases);
     let ran = parts::run(run.plan, run.role, &poured, run.joint_seed, &mut context);
-    let output = match ran {
-        Ok(output) => output,
-        Err(error) => {
-            table.poured = Some(Box::new(poured));
-            return Err(error);
-        }
-    };
     let spilled_bytes = of_table + poured.spilled_bytes();
     let Found {
         rows: mut first_rows,
         given,
-    } = poured.into_found();
+    } = poured.take_found();
+    table.poured = of.again.then(|| Box::new(poured));
+    let output = ran?;
     // What a job has opened before is all there is.
     if let Output::Rows(opened) = &output {
         for row in opened {

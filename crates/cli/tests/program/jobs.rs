@@ -329,15 +329,20 @@ impl Parties {
 
     pub(crate) fn break_off(&self) {
         let both = [self.receiver(&[]), self.sender(&[])];
-        let jobs = ["receiver-job", "sender-job"];
-        while jobs.iter().any(|job| self.parts_done(job) < 3) {
-            thread::sleep(Duration::from_millis(5));
-        }
+        self.wait_for(3);
         for party in &both {
             party.signal("KILL");
         }
         for party in both {
             assert_eq!(party.end().code, None);
+        }
+    }
+
+    /// Waits until both have done this many parts.
+    fn wait_for(&self, parts: u64) {
+        let jobs = ["receiver-job", "sender-job"];
+        while jobs.iter().any(|job| self.parts_done(job) < parts) {
+            thread::sleep(Duration::from_millis(5));
         }
     }
 
@@ -413,6 +418,47 @@ fn a_job_with_columns_goes_on() {
 }
 
 /// Parts that are done have other values, or other columns.
+/// A party that lives on has its items in their parts still, and gets everything once.
+#[test]
+fn a_side_that_lives_on_goes_on_without_its_keys() {
+    for dies in 0..2 {
+        let parties = Parties::trading(&LONG);
+        let start = |party: usize| match party {
+            0 => parties.receiver(&[]),
+            _ => parties.sender(&[]),
+        };
+        let mut running = [0, 1].map(start);
+        parties.wait_for(3);
+        running[dies].signal("KILL");
+        assert_eq!(
+            mem::replace(&mut running[dies], start(dies)).end().code,
+            None
+        );
+        let [receiver, sender] = running.map(|party| party.end());
+        let lost = [&receiver, &sender][1 - dies];
+        lost.says(0, &["meeting again, to go on with the job", "done before"]);
+        assert_eq!(receiver.says(0, &[]).stdout, traded("m", "t"));
+        assert_eq!(sender.says(0, &[]).stdout, traded("t", "m"));
+    }
+}
+
+/// Killed when the other side has done all, and waits for the receipt or has it.
+#[test]
+fn a_receiver_that_dies_at_the_end_is_met_again() {
+    let parties = Parties::new(&LONG);
+    let receiver = parties.receiver(&[]);
+    let sender = parties.sender(&[]);
+    while parties.parts_done("sender-job") < 61 {
+        thread::sleep(Duration::from_millis(1));
+    }
+    receiver.signal("KILL");
+    let killed = receiver.end();
+    let again = parties.receiver(&[]).end();
+    sender.end().says(0, &[]);
+    let printed = killed.stdout + &again.says(0, &[]).stdout;
+    assert!(printed.ends_with(&lines(1000..3000)));
+}
+
 #[test]
 fn a_job_with_columns_goes_on_with_the_same_only() {
     let parties = Parties::trading(&LONG);

@@ -254,7 +254,7 @@ fn a_folder_that_cannot_be_used_is_named_on_this_side() {
     }
 }
 
-/// While rows are read; and while items go to their parts, where all rows fit into memory and stay for another attempt.
+/// While rows are read; and while items go to their parts, where all rows fit into memory and stay to be aligned.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_folder_that_runs_full_is_named_on_this_side() {
@@ -263,18 +263,16 @@ fn a_folder_that_runs_full_is_named_on_this_side() {
         let words = folder.file("words", lines(0..3000));
         let [spill, output] = ["spill", "shared"].map(|name| folder.path(name));
         fs::create_dir(&spill).unwrap();
-        let jobs = ["mine.job", "theirs.job"].map(|name| folder.path(name));
-        let party = |of: usize| {
-            let common = ["--insecure-plaintext", "--parts", "3", "--input", &words];
-            match is_poured {
-                true => [&common[..], &["--job", &jobs[of]]].concat(),
-                false => common.to_vec(),
-            }
+        let common = ["--insecure-plaintext", "--parts", "3", "--input", &words];
+        let aligned: &[&str] = match is_poured {
+            true => &["--learn", "both", "--align"],
+            false => &[],
         };
+        let common = [&common[..], aligned].concat();
         let (receiver, address) =
-            Process::listen("receive", &[&party(0)[..], &["--output", &output]].concat());
+            Process::listen("receive", &[&common[..], &["--output", &output]].concat());
         let small = ["--table-memory", memory, "--spill-dir", &spill];
-        let args = [&["send", "--connect", &address], &party(1)[..], &small].concat();
+        let args = [&["send", "--connect", &address], &common[..], &small].concat();
         let sender = Process::start_with_small_files(blocks, &args).end();
         let full = format!("no more room in {spill} for what does not fit into memory");
         sender.says(3, &[&full, "free some", "--spill-dir", "--memory"]);

@@ -164,3 +164,57 @@ fn a_folder_that_is_none_is_told() {
     );
     partitions(&source, &Budget::unlimited(), &files.path("missing")).unwrap();
 }
+
+/// The tag of a table, with a budget for memory.
+fn identity(text: &str, secret: u8, budget: u64) -> blake3::Hash {
+    let files = Files::new();
+    let source = open(&files.text("t.csv", text));
+    let spill = (&Budget::new(budget), &Folder::new(files.0.path()));
+    let numbers = ["a".to_owned()];
+    let key = key(&["k"], &[]);
+    let read = KeyPartitions::read_identified(
+        &source,
+        &key,
+        &numbers,
+        spill,
+        &Progress::default(),
+        &[secret; 32],
+    );
+    read.unwrap().1
+}
+
+#[test]
+fn a_table_is_recognised_however_it_is_read() {
+    let table = table();
+    let expected = identity(&table, 1, u64::MAX);
+    for (threads, budget) in [(1, 0), (2, 30_000), (7, u64::MAX)] {
+        let pool = Pool::new(threads).unwrap();
+        assert_eq!(pool.run(|| identity(&table, 1, budget)), expected);
+    }
+    assert_ne!(identity(&table, 2, 0), expected, "under another secret");
+}
+
+#[test]
+fn another_table_is_not_taken_for_it() {
+    let is = |text: &str| identity(text, 1, u64::MAX);
+    let of_rows = |rows: &str| is(&format!("k,a\n{rows}"));
+    let seen = [
+        "x,1\ny,2\n",
+        "y,2\nx,1\n",
+        "y,1\nx,2\n",
+        "x,1\nz,2\n",
+        "x,1\ny,3\n",
+        "x,0.1\ny,0.2\n",
+        "x,1\ny,2\n,0\n",
+        "x,1\n,0\ny,2\n",
+        "x,1\ny,2\ny,0\n",
+        "x,1\nx,2\n",
+        "",
+    ]
+    .map(of_rows);
+    for (place, one) in seen.iter().enumerate() {
+        assert!(!seen[..place].contains(one), "{place}");
+    }
+    // A number is what it says, not how it is written.
+    assert_eq!(of_rows("x,1.0\ny,2e0\n"), of_rows("x,1\ny,2.0\n"));
+}
