@@ -138,7 +138,7 @@ impl Setting {
         let seconds = started.elapsed().as_secs_f64();
         let computed = processor_seconds() - computed;
         let [sent, received] = learned.expect("both succeed");
-        if let Some([_, spilled]) = spilled {
+        if let Some([_, mut spilled]) = spilled {
             receiver.check(&spilled.take_found().rows);
         }
         assert!(sets.is_met(&sent, &received, &receiver), "a wrong result");
